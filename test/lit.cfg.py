@@ -1,0 +1,31 @@
+# The tests that are text files with RUN lines.
+# pylint: disable=undefined-variable
+
+import os
+
+import lit.formats
+
+config.name = "STG"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+# Unit is a suite of its own: lit finds its site file in the build directory.
+config.excludes = ["Inputs", "lib"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.stg_obj_root, "test")
+
+config.substitutions += [
+    ("%python", '"%s"' % config.python_executable),
+    ("%stg_src_root", config.stg_src_root),
+    ("%stg_obj_root", config.stg_obj_root),
+    ("%models", os.path.join(config.stg_src_root, "models")),
+    ("%shlibext", config.shlib_ext),
+]
+
+# Tools under test come first, then FileCheck, not, split-file and others.
+config.environment["PATH"] = os.pathsep.join(
+    [
+        config.stg_tools_dir,
+        config.llvm_tools_dir,
+        config.environment.get("PATH", ""),
+    ]
+)
