@@ -1,0 +1,57 @@
+//===- STG.h - The stg dialect ----------------------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STG_H
+#define STG_DIALECT_STG_IR_STG_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "stg/Dialect/STG/IR/STGAttrs.h"
+#include "stg/Dialect/STG/IR/STGInterfaces.h"
+
+#include "stg/Dialect/STG/IR/STGDialect.h.inc"
+
+namespace stg {
+namespace detail {
+/// True if the types agree pairwise in everything but sharding.
+bool equalUpToSharding(mlir::TypeRange lhs, mlir::TypeRange rhs);
+} // namespace detail
+
+/// The indices of an einsum, parsed: `inputs[i]` and `output` are strings of
+/// letters. Fails, with `error` set, if the text is not an equation.
+struct EinsumEquation {
+  llvm::SmallVector<llvm::StringRef> inputs;
+  llvm::StringRef output;
+
+  static mlir::FailureOr<EinsumEquation> parse(llvm::StringRef text,
+                                               std::string &error);
+};
+
+/// The function of `module` that is the program: the only public one. Emits an
+/// error and returns null if there is none or more than one.
+mlir::func::FuncOp getProgram(mlir::ModuleOp module);
+
+/// The float type of that name (bf16, f16, f32, f64, f8E4M3FN, f8E5M2), or
+/// null.
+mlir::FloatType getFloatType(mlir::MLIRContext *context, llvm::StringRef name);
+
+/// The phase of an op ("fwd", "bwd", "grad_sync", "opt"), or "fwd" if none is
+/// recorded.
+llvm::StringRef getPhase(mlir::Operation *op);
+} // namespace stg
+
+#define GET_OP_CLASSES
+#include "stg/Dialect/STG/IR/STGOps.h.inc"
+
+#endif // STG_DIALECT_STG_IR_STG_H

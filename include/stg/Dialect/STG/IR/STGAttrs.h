@@ -1,0 +1,25 @@
+//===- STGAttrs.h - Attributes and types of the stg dialect -----*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGATTRS_H
+#define STG_DIALECT_STG_IR_STGATTRS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "stg/Dialect/STG/IR/SymExpr.h"
+#include <optional>
+
+#include "stg/Dialect/STG/IR/STGEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "stg/Dialect/STG/IR/STGAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "stg/Dialect/STG/IR/STGTypes.h.inc"
+
+#endif // STG_DIALECT_STG_IR_STGATTRS_H

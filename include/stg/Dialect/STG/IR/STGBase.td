@@ -1,0 +1,64 @@
+//===- STGBase.td - The stg dialect ------------------------*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGBASE
+#define STG_DIALECT_STG_IR_STGBASE
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def STG_Dialect : Dialect {
+  let name = "stg";
+  let cppNamespace = "::stg";
+  let summary = "Symbolic tensor graphs of training and inference steps";
+  let description = [{
+    The `stg` dialect describes what a machine-learning step computes, moves and
+    stores, with symbolic shapes, from the model as written by a person down to
+    what one device of a mesh executes. A model is a `func.func` over
+    `!stg.tensor` values. The same ops serve at every level: the *model* level
+    has global shapes; the *plan* level adds to each tensor type the mesh axes
+    that its dimensions are sharded over (`!stg.tensor<[B : dp, S, D], bf16>`) and
+    to each op the factors it computes sharded (`stg.factors`); the *local* level
+    has the shapes of one device and explicit collectives.
+
+    Discardable attributes that the passes maintain:
+
+    | attribute | on | meaning |
+    |---|---|---|
+    | `stg.name` | compute ops | stable name of the op in its scope |
+    | `stg.phase` | compute ops, collectives | `fwd`, `recompute`, `bwd`, `grad_sync` or `opt` |
+    | `stg.role` | backward ops | `dx` or `dw`, where one op has several |
+    | `stg.factors` | compute ops (plan level) | mesh axes of each sharded factor |
+    | `stg.gradient` | function results | the repeats around the parameter that this is the gradient of, and its name |
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    static constexpr ::llvm::StringLiteral kNameAttr = "stg.name";
+    static constexpr ::llvm::StringLiteral kPhaseAttr = "stg.phase";
+    static constexpr ::llvm::StringLiteral kRoleAttr = "stg.role";
+    static constexpr ::llvm::StringLiteral kFactorsAttr = "stg.factors";
+    static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
+
+    /// Parsing and printing of attributes (see STGAttrs.cpp): `expr` is written
+    /// by hand, the others are generated.
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
+                                     ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attr,
+                        ::mlir::DialectAsmPrinter &os) const override;
+
+    void registerAttributes();
+    void registerTypes();
+  }];
+}
+
+#endif // STG_DIALECT_STG_IR_STGBASE

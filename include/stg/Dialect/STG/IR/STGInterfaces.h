@@ -1,0 +1,84 @@
+//===- STGInterfaces.h - What passes ask of an op ---------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGINTERFACES_H
+#define STG_DIALECT_STG_IR_STGINTERFACES_H
+
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/PatternMatch.h"
+#include "stg/Analysis/ShardingRule.h"
+#include "stg/Dialect/STG/IR/STGAttrs.h"
+
+namespace stg {
+
+/// What executing an op once costs one device.
+struct OpCost {
+  /// Operations; a multiply-add is 2.
+  SymExpr operations;
+  /// Bytes of device memory read plus written.
+  SymExpr bytes;
+  /// True for matrix products: what model-FLOP formulas count.
+  bool isMatrix = false;
+};
+
+/// Bytes of all operands and results of `op`: each read or written once.
+/// Immediates (`stg.splat`) are not in memory and count nothing.
+SymExpr getOperandAndResultBytes(mlir::Operation *op);
+
+/// A persistent buffer that belongs to an op, such as an optimizer moment.
+struct StateBuffer {
+  std::string
+      suffix; ///< Appended to the parameter's name: "master", "exp_avg".
+  SymTensorType type;
+};
+
+/// Through which an op builds its backward pass; see
+/// `DifferentiableOpInterface`. Ops created with it carry the phase and the
+/// name of the forward op, so that traces can tell what belongs to what.
+class GradientBuilder {
+public:
+  virtual ~GradientBuilder() = default;
+
+  mlir::OpBuilder &getBuilder() { return builder; }
+  mlir::Location getLoc() { return forward->getLoc(); }
+
+  /// Gradient of the forward op's result, or null where it is zero.
+  virtual mlir::Value getResultGradient(unsigned result) = 0;
+  /// True if somebody needs the gradient of the operand.
+  virtual bool needsGradient(unsigned operand) = 0;
+  /// The type that the operand's gradient must have: the operand's own, with
+  /// the gradient element type for parameters.
+  virtual SymTensorType getGradientType(unsigned operand) = 0;
+  /// Contributes to the gradient of the operand; contributions are summed.
+  virtual void addGradient(unsigned operand, mlir::Value gradient) = 0;
+
+  /// Creates a backward op. `role` distinguishes several of one forward op
+  /// ("dx", "dw"); empty if there is one.
+  template <typename OpTy, typename... Args>
+  OpTy create(llvm::StringRef role, Args &&...args) {
+    auto op = OpTy::create(builder, getLoc(), std::forward<Args>(args)...);
+    annotate(op, role);
+    return op;
+  }
+  /// "dw" for the gradient of a parameter, else "dx".
+  llvm::StringRef getRole(unsigned operand);
+
+protected:
+  GradientBuilder(mlir::OpBuilder &builder, mlir::Operation *forward)
+      : builder(builder), forward(forward) {}
+  void annotate(mlir::Operation *op, llvm::StringRef role);
+
+  mlir::OpBuilder &builder;
+  mlir::Operation *forward;
+};
+
+} // namespace stg
+
+#include "stg/Dialect/STG/IR/STGInterfaces.h.inc"
+
+#endif // STG_DIALECT_STG_IR_STGINTERFACES_H

@@ -1,0 +1,118 @@
+//===- STGInterfaces.td - What passes ask of an op ---------*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Passes know interfaces, not ops. An op that implements these three goes all
+// the way from a model to traces; they can be attached to ops of other dialects
+// as external models.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGINTERFACES
+#define STG_DIALECT_STG_IR_STGINTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    How the dimensions of an op's operands and results relate, as factors (see
+    `ShardingRule`). Propagation, collective insertion and gradient reduction are
+    all derived from this rule.
+  }];
+  let methods = [
+    InterfaceMethod<
+      /*desc=*/[{
+        The op's factors. Called at any level; must depend only on the op's
+        attributes and on the ranks of its tensors, never on whether their shapes
+        are global or local.
+      }],
+      "::stg::ShardingRule", "getShardingRule">,
+    InterfaceMethod<
+      /*desc=*/[{
+        True if the op is linear jointly in all of its tensor operands:
+        f(a1 + a2, b1 + b2) = f(a1, b1) + f(a2, b2). Partial sums may then pass
+        through it unreduced.
+      }],
+      "bool", "isLinear", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        Replaces the op by ops that can compute with the factor sharded, for a rule
+        that marks the factor `FactorKind::Decomposed`. The rules of the new ops
+        name the same factors. Results are replaced through the rewriter.
+      }],
+      "::llvm::LogicalResult", "decompose",
+      (ins "::mlir::RewriterBase &":$rewriter), /*methodBody=*/"",
+      /*defaultImplementation=*/"return ::mlir::failure();">,
+  ];
+}
+
+def CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    What the op costs on one device, as expressions of the shapes that its
+    operands and results have at the current level.
+  }];
+  let methods = [
+    InterfaceMethod<
+      /*desc=*/[{
+        Operations executed (a multiply-add is 2) and bytes of device memory read
+        plus written.
+      }],
+      "::stg::OpCost", "getCost">,
+    InterfaceMethod<
+      /*desc=*/[{
+        True if the op moves and computes nothing: its results are its operands
+        under another shape. A view becomes no node.
+      }],
+      "bool", "isView", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        Persistent buffers that the op reads or updates in place beside its
+        operands, such as optimizer moments.
+      }],
+      "::llvm::SmallVector<::stg::StateBuffer>", "getStateBuffers", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<
+      /*desc=*/[{
+        The operand whose buffer the op may write the result into, if nobody else
+        reads that operand; nullopt if a result always needs a buffer of its own.
+      }],
+      "std::optional<unsigned>", "getReusableOperand", (ins "unsigned":$result),
+      /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        True if the op changes this operand in place instead of reading it, as an
+        optimizer step does its parameter.
+      }],
+      "bool", "updatesOperand", (ins "unsigned":$operand), /*methodBody=*/"",
+      /*defaultImplementation=*/"return false;">,
+  ];
+}
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    The op's backward pass. The values of the forward pass that the backward ops
+    use become the saved activations; nothing else is saved.
+  }];
+  let methods = [
+    InterfaceMethod<
+      /*desc=*/[{
+        Builds the ops that compute the gradients of the operands for which
+        `GradientBuilder::needsGradient` holds from those of the results, and hands
+        them to `GradientBuilder::addGradient`. At least one result has a gradient;
+        one without is zero.
+      }],
+      "::llvm::LogicalResult", "buildGradient",
+      (ins "::stg::GradientBuilder &":$gradient)>,
+  ];
+}
+
+#endif // STG_DIALECT_STG_IR_STGINTERFACES

@@ -1,0 +1,898 @@
+//===- STGOps.td - Operations of the stg dialect -----------*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGOPS
+#define STG_DIALECT_STG_IR_STGOPS
+
+include "stg/Dialect/STG/IR/STGBase.td"
+include "stg/Dialect/STG/IR/STGAttrs.td"
+include "stg/Dialect/STG/IR/STGTypes.td"
+include "stg/Dialect/STG/IR/STGInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class STG_Op<string mnemonic, list<Trait> traits = []>
+    : Op<STG_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Declarations
+//===----------------------------------------------------------------------===//
+
+def SymbolOp : STG_Op<"symbol", [Symbol,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "declares a symbol for use in shapes";
+  let description = [{
+    Every symbol that a shape, count or size uses is declared at module level. A
+    value makes it a default that configurations and `--stg-bind` override.
+
+    ```mlir
+    stg.symbol @B "sequences in the global batch"
+    stg.symbol @D = 4096 "hidden size"
+    stg.symbol @E = D/H "head size"
+    ```
+    Constraints: (C1) a constant value is an integer of at least 1; (C2) the value uses
+    declared symbols and not the symbol itself.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       OptionalAttr<STG_ExprAttr>:$value,
+                       OptionalAttr<StrAttr>:$description);
+  let assemblyFormat = [{
+    $sym_name (`=` custom<Expr>($value)^)? ($description^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def ConfigOp : STG_Op<"config", [Symbol]> {
+  let summary = "a named set of symbol values: one model of a family";
+  let description = [{
+    ```mlir
+    stg.config @"llama3-8b" "Llama 3 8B" {D = 4096, H = 32, K = 8, L = 32}
+    ```
+    `stg-compile llama3-8b` and `--stg-bind="config=llama3-8b"` select it.
+
+    Constraints: (C1) every value is an integer of at least 1 that fits 64 bits;
+    (C2) every name is a declared symbol.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       OptionalAttr<StrAttr>:$description,
+                       DictionaryAttr:$bindings);
+  let assemblyFormat = "$sym_name ($description^)? $bindings attr-dict";
+  let hasVerifier = 1;
+}
+
+def MeshOp : STG_Op<"mesh", [Symbol,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the device mesh of a distributed program";
+  let description = [{
+    Axes from the fastest to the slowest in rank order, and the sharding rules that
+    the plan follows, most important first. A rule `DIM:AXIS` shards the dimensions
+    named by symbol `DIM` of parameters, function arguments and values carried by a
+    `stg.repeat` over `AXIS`; `DIM:AXIS@stream` only those of carried values (the
+    residual stream).
+
+    `complete` says that `--stg-propagate-shardings` has applied the rules. Before that,
+    symbols that rules name must not be bound and collectives not be inserted.
+
+    ```mlir
+    stg.mesh @mesh <tp = 8, dp = dp> rules ["B:dp", "H:tp", "F:tp", "S:tp@stream"]
+    ```
+    Constraints: (C1) a module has one mesh; (C2) sizes use declared symbols; (C3) each
+    rule names a declared symbol and an axis of the mesh.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, STG_MeshAttr:$mesh,
+                       OptionalAttr<StrArrayAttr>:$rules,
+                       UnitAttr:$complete);
+  let assemblyFormat = "$sym_name $mesh (`rules` $rules^)? (`complete` $complete^)? attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The mesh of the module that contains `op`, or null.
+    static MeshOp lookup(::mlir::Operation *op);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Base of all compute ops
+//===----------------------------------------------------------------------===//
+
+/// Ops over tensors share one assembly, parsed and printed by STGOps.cpp:
+///
+///   stg.name LEADING %operands {attributes} : operand types [-> result types]
+///
+/// Result types are left out where they follow from the operands. `LEADING` is
+/// what `parseLeading` reads: an equation, a name, an enum keyword.
+class STG_TensorOp<string mnemonic, list<Trait> traits = []>
+    : STG_Op<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
+  code parseLeading = "return ::mlir::success();";
+  code printLeading = "";
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDefinition = [{
+    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
+                                         ::mlir::OperationState &result) {
+      return ::stg::detail::parseTensorOp<$cppClass>(
+          parser, result,
+          [&](::mlir::NamedAttrList &attrs) -> ::mlir::ParseResult {
+            }] # parseLeading # [{
+          });
+    }
+    void $cppClass::print(::mlir::OpAsmPrinter &p) {
+      ::llvm::SmallVector<::llvm::StringRef> leading;
+      }] # printLeading # [{
+      ::stg::detail::printTensorOp(p, *this, leading);
+    }
+    ::llvm::LogicalResult $cppClass::verifySymbolUses(
+        ::mlir::SymbolTableCollection &symbolTable) {
+      return ::stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+    }
+  }];
+}
+
+class STG_Infer : InterfaceTrait<"::mlir::InferTypeOpInterface">;
+
+/// A pure op whose result types follow from its operands and attributes.
+class STG_InferredOp<string mnemonic, list<Trait> traits = []>
+    : STG_TensorOp<mnemonic, !listconcat([Pure, InferTypeOpAdaptor,
+        DeclareOpInterfaceMethods<ShardableOpInterface>,
+        DeclareOpInterfaceMethods<CostOpInterface>], traits)> {
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                        ::mlir::TypeRange rhs) {
+      return ::stg::detail::equalUpToSharding(lhs, rhs);
+    }
+  }];
+}
+
+/// A pure op whose result types are written out.
+class STG_ExplicitOp<string mnemonic, list<Trait> traits = []>
+    : STG_TensorOp<mnemonic, !listconcat([Pure,
+        DeclareOpInterfaceMethods<ShardableOpInterface>,
+        DeclareOpInterfaceMethods<CostOpInterface>], traits)>;
+
+def STG_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+
+//===----------------------------------------------------------------------===//
+// Values without operands
+//===----------------------------------------------------------------------===//
+
+def ParamOp : STG_TensorOp<"param", [Pure]> {
+  let summary = "a trainable parameter";
+  let description = [{
+    Reads the parameter of that name. Inside `stg.repeat` every iteration has its
+    own parameter, named by the repeat and the iteration (`layers.3.q_proj`). The
+    same name twice in one scope is the same parameter: that is how weights are
+    tied.
+
+    ```mlir
+    %w = stg.param "q_proj" : !stg.tensor<[D, H, E], bf16>
+    ```
+    Constraints: (C1) the name is not empty and has no `,`, `=` or `/`.
+  }];
+  let arguments = (ins StrAttr:$param_name);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let parseLeading = [{ return detail::parseStringLeading(parser, attrs, "param_name"); }];
+  let printLeading = [{ p << ' ' << getParamNameAttr(); leading.push_back("param_name"); }];
+}
+
+def SplatOp : STG_TensorOp<"splat", [Pure]> {
+  let summary = "a constant tensor with one value";
+  let description = [{
+    An immediate: it occupies no memory, costs nothing and becomes no node. The
+    gradient of a mean loss starts from one.
+
+    ```mlir
+    %seed = stg.splat 1/(B*S) : !stg.tensor<[B, S], f32>
+    ```
+  }];
+  let arguments = (ins STG_ExprAttr:$value);
+  let results = (outs STG_Tensor:$result);
+  let parseLeading = [{ return detail::parseExprLeading(parser, attrs, "value"); }];
+  let printLeading = [{ p << ' '; getValue().print(p.getStream()); leading.push_back("value"); }];
+}
+
+//===----------------------------------------------------------------------===//
+// Compute ops
+//===----------------------------------------------------------------------===//
+
+def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable]> {
+  let summary = "sum of products over named indices";
+  let description = [{
+    Operations: 2 x the product of all index extents; 1 x where nothing is
+    contracted. Accumulation is in fp32; the attribute `into` chooses the element type
+    of the result, which is that of the first operand otherwise.
+
+    ```mlir
+    %q = stg.einsum "bsd,dhe->bshe" %n, %wq : !x, !wq
+    %g = stg.einsum "bsd,bshe->dhe" %n, %dq {into = f32} : !x, !q
+    ```
+    Constraints: (C1) the equation has one term of distinct lower-case letters per
+    operand and one for the result; (C2) ranks agree with the terms; (C3) an index
+    has the same extent wherever it occurs; (C4) each index of the result occurs in
+    an operand; (C5) `into` is an element type of tensors;
+    (C6) the operands are floats.
+  }];
+  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$equation,
+                       OptionalAttr<TypeAttr>:$into);
+  let results = (outs STG_Tensor:$result);
+  let parseLeading = [{ return detail::parseStringLeading(parser, attrs, "equation"); }];
+  let printLeading = [{ p << ' ' << getEquationAttr(); leading.push_back("equation"); }];
+}
+
+class STG_PointwiseBinaryOp<string mnemonic, list<Trait> traits = []> :
+    STG_InferredOp<mnemonic, !listconcat(traits, [Commutative, STG_Differentiable])> {
+  let arguments = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
+  let results = (outs STG_Tensor:$result);
+}
+
+def AddOp : STG_PointwiseBinaryOp<"add", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "pointwise sum";
+  let description = [{
+    Operations: 1 per element. Linear, so partial sums pass through it.
+
+    ```mlir
+    %y = stg.add %x, %a : !x, !x
+    ```
+    Constraints: (C1) both operands have the same shape and element type.
+  }];
+  let hasFolder = 1;
+}
+
+def MulOp : STG_PointwiseBinaryOp<"mul"> {
+  let summary = "pointwise product";
+  let description = [{
+    Operations: 1 per element.
+
+    Constraints: (C1) both operands have the same shape and element type.
+  }];
+}
+
+def ActivationOp : STG_InferredOp<"activation", [STG_Differentiable]> {
+  let summary = "pointwise nonlinearity";
+  let description = [{
+    Operations per element: relu 1, silu 4, gelu 8.
+
+    ```mlir
+    %y = stg.activation gelu %x : !h
+    ```
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
+  let results = (outs STG_Tensor:$result);
+  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
+  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+}
+
+def ActivationGradOp : STG_InferredOp<"activation_grad"> {
+  let summary = "gradient of stg.activation";
+  let description = [{
+    From the activation's input and the gradient of its result. Operations per
+    element: relu 1, silu 7, gelu 13.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$dy,
+                       STG_ActivationAttr:$function);
+  let results = (outs STG_Tensor:$dx);
+  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
+  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+}
+
+def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
+  let summary = "gated linear unit: activation(gate) * up";
+  let description = [{
+    Gate and up are the two slices of the second last dimension, so that one GEMM
+    makes both. `silu` makes it SwiGLU. Operations per element of the result: 1 more
+    than the activation.
+
+    ```mlir
+    %h = stg.glu silu %gate_up : !stg.tensor<[B, S, 2, F], bf16>
+    ```
+    Constraints: (C1) the rank is at least 2 and the second last dimension is 2.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
+  let results = (outs STG_Tensor:$result);
+  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
+  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+}
+
+def GluGradOp : STG_InferredOp<"glu_grad"> {
+  let summary = "gradient of stg.glu";
+  let description = [{
+    From the input (gate and up) and the gradient of the result; gives the gradient
+    of gate and up in one tensor. Operations per element of `dy`: those of the
+    activation and of its gradient, and 2 products.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$dy,
+                       STG_ActivationAttr:$function);
+  let results = (outs STG_Tensor:$dx);
+  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
+  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+}
+
+def RmsNormOp : STG_InferredOp<"rms_norm", [STG_Differentiable]> {
+  let summary = "root-mean-square normalization over the last dimension";
+  let description = [{
+    Gives the normalized tensor and the fp32 reciprocal root per row, which the
+    backward pass needs. Operations: 4 per element and 3 per row.
+
+    ```mlir
+    %n, %rstd = stg.rms_norm %x, %w : !x, !stg.tensor<[D], bf16>
+    ```
+    Constraints: (C1) the weight has the extent of the input's last dimension.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
+}
+
+def RmsNormGradOp : STG_ExplicitOp<"rms_norm_grad"> {
+  let summary = "gradient of stg.rms_norm with respect to input and weight";
+  let description = [{
+    Operations: 9 per element and 1 per row.
+
+    Constraints: (C1) `dx` and `dy` have the input's shape, `dw` the weight's.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$rstd,
+                       STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$dw);
+  let hasVerifier = 1;
+}
+
+def LayerNormOp : STG_InferredOp<"layer_norm", [STG_Differentiable]> {
+  let summary = "normalization to zero mean and unit variance over the last dimension";
+  let description = [{
+    Gives the normalized, scaled and shifted tensor and, per row and in fp32, the mean
+    and the reciprocal standard deviation, which the backward pass needs. Operations: 7
+    per element and 4 per row.
+
+    ```mlir
+    %n, %mean, %rstd = stg.layer_norm %x, %w, %b : !x, !w, !w
+    ```
+    Constraints: (C1) weight and bias have the extent of the input's last dimension.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$bias);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$mean, STG_Tensor:$rstd);
+}
+
+def LayerNormGradOp : STG_ExplicitOp<"layer_norm_grad"> {
+  let summary = "gradient of stg.layer_norm with respect to input, weight and bias";
+  let description = [{
+    Operations: 12 per element and 2 per row.
+
+    Constraints: (C1) `dx` and `dy` have the input's shape, `dw` and `db` the weight's,
+    `mean` and `rstd` that of the input's rows.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$mean,
+                       STG_Tensor:$rstd, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$dw, STG_Tensor:$db);
+  let hasVerifier = 1;
+}
+
+def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
+  let summary = "adds a bias to every row";
+  let description = [{
+    The bias has the last dimensions of the input and is the same for all others.
+    Operations: 1 per element of the input.
+
+    ```mlir
+    %y = stg.bias_add %x, %b : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[H, E], bf16>
+    ```
+    Constraints: (C1) the bias has the extents of the input's last dimensions and its
+    element type.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$bias);
+  let results = (outs STG_Tensor:$result);
+}
+
+def BiasGradOp : STG_ExplicitOp<"bias_grad"> {
+  let summary = "gradient of stg.bias_add with respect to the bias";
+  let description = [{
+    The sum of `dy` over the dimensions that the bias lacks. Operations: 1 per element
+    of `dy`.
+
+    Constraints: (C1) the result has the extents of the last dimensions of `dy`.
+  }];
+  let arguments = (ins STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "rotary position embedding";
+  let description = [{
+    Rotates pairs of the last dimension by an angle that depends on the position
+    (the second dimension). Linear and orthogonal: the backward pass is the inverse
+    rotation and needs nothing saved. Operations: 3 per element.
+
+    ```mlir
+    %qr = stg.rope %q : !stg.tensor<[B, S, H, E], bf16>
+    ```
+    Constraints: (C1) the rank is at least 3.
+  }];
+  let hasFolder = 1;
+  let arguments = (ins STG_Tensor:$input, UnitAttr:$inverse);
+  let results = (outs STG_Tensor:$result);
+  let parseLeading = [{
+    if (succeeded(parser.parseOptionalKeyword("inverse")))
+      attrs.set("inverse", parser.getBuilder().getUnitAttr());
+    return ::mlir::success();
+  }];
+  let printLeading = [{ if (getInverse()) p << " inverse"; leading.push_back("inverse"); }];
+}
+
+def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable]> {
+  let summary = "scaled dot-product attention with grouped query heads";
+  let description = [{
+    Queries `[batch, queries, heads, size]`, keys and values `[batch, keys, kv heads,
+    size]`; each group of heads / kv heads query heads shares a kv head. Gives the
+    output and the fp32 log-sum-exp per query and head, as a fused kernel saves it.
+
+    Operations: 2 x batch x heads x span x (key size + value size), for QK^T and PV.
+    The span is queries x keys, or with a causal mask the pairs that a kernel
+    executes that skips masked blocks, keys*(keys+1)/2 for as many queries as keys;
+    `full_count` counts the full square all the same.
+
+    ```mlir
+    %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
+    ```
+    Constraints: (C1) all operands have rank 4; (C2) batch extents agree, keys and
+    values agree in all but the last extent, and queries and keys in the last; (C3) kv
+    heads divide the heads.
+  }];
+  let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
+                       STG_AttentionMaskAttr:$mask, UnitAttr:$full_count);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
+  let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
+  let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
+}
+
+def AttentionGradOp : STG_InferredOp<"attention_grad"> {
+  let summary = "gradient of stg.attention";
+  let description = [{
+    The four products dV, dP, dQ and dK: twice the operations of the forward pass.
+    (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
+    so does this.)
+  }];
+  let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
+                       STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
+                       STG_AttentionMaskAttr:$mask, UnitAttr:$full_count);
+  let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
+  let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
+  let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
+}
+
+def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable]> {
+  let summary = "rows of a table, by token id";
+  let description = [{
+    Executes no operations: it reads one row per id. With the vocabulary sharded
+    each device contributes the rows that it holds, and the result is a partial sum.
+
+    ```mlir
+    %x = stg.embedding %table, %tokens : !stg.tensor<[V, D], bf16>, !stg.tensor<[B, S], i32>
+    ```
+    Constraints: (C1) the table has rank 2; (C2) ids are integers.
+  }];
+  let arguments = (ins STG_Tensor:$table, STG_Tensor:$ids);
+  let results = (outs STG_Tensor:$result);
+}
+
+def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad"> {
+  let summary = "gradient of stg.embedding with respect to the table";
+  let description = [{
+    Adds each row of `dy` to the row of its id. Operations: 1 per element of `dy`.
+
+    Constraints: (C1) the result is [vocabulary, last extent of `dy`].
+  }];
+  let arguments = (ins STG_Tensor:$ids, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def CrossEntropyOp : STG_InferredOp<"cross_entropy", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["decompose"]>]> {
+  let summary = "cross-entropy of logits and labels";
+  let description = [{
+    Gives the fp32 loss per token and the fp32 softmax, which the backward pass
+    needs. Operations: 5 per logit and 3 per token. With the vocabulary sharded it
+    decomposes into `stg.reduce max`, `stg.exp_sum`, `stg.pick`, `stg.nll` and
+    `stg.normalize`, whose partial results are three fp32 numbers per token.
+
+    ```mlir
+    %loss, %probs = stg.cross_entropy %logits, %labels : !logits, !ids
+    ```
+    Constraints: (C1) labels have the shape of the logits without the last
+    dimension; (C2) labels are integers.
+  }];
+  let arguments = (ins STG_Tensor:$logits, STG_Tensor:$labels);
+  let results = (outs STG_Tensor:$loss, STG_Tensor:$probs);
+}
+
+def CrossEntropyGradOp : STG_ExplicitOp<"cross_entropy_grad"> {
+  let summary = "gradient of stg.cross_entropy with respect to the logits";
+  let description = [{
+    (softmax - one-hot of the label) * dloss. Operations: 1 per logit and 1 per
+    token.
+
+    Constraints: (C1) the result has the shape of the softmax.
+  }];
+  let arguments = (ins STG_Tensor:$probs, STG_Tensor:$labels, STG_Tensor:$dloss);
+  let results = (outs STG_Tensor:$dlogits);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of a cross-entropy over a sharded vocabulary
+//===----------------------------------------------------------------------===//
+
+def ReduceOp : STG_InferredOp<"reduce", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "sum or maximum over the last dimension, in fp32";
+  let description = [{
+    Operations: 1 per element of the input.
+
+    ```mlir
+    %m = stg.reduce max %logits : !logits
+    ```
+    Constraints: (C1) the input has a dimension.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_ReduceKindAttr:$kind);
+  let results = (outs STG_Tensor:$result);
+  let parseLeading = [{ return detail::parseEnumLeading<ReduceKindAttr>(parser, attrs, "kind", symbolizeReduceKind); }];
+  let printLeading = [{ p << ' ' << stringifyReduceKind(getKind()); leading.push_back("kind"); }];
+}
+
+def ExpSumOp : STG_InferredOp<"exp_sum"> {
+  let summary = "exp(input - max) and its sum over the last dimension, in fp32";
+  let description = [{
+    Operations: 3 per element.
+
+    Constraints: (C1) `max` has the shape of the input without the last dimension.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$max);
+  let results = (outs STG_Tensor:$exp, STG_Tensor:$sum);
+}
+
+def PickOp : STG_InferredOp<"pick"> {
+  let summary = "the element of the last dimension that the index names, in fp32";
+  let description = [{
+    Executes no operations. A device whose shard does not hold the element gives 0,
+    so the result is a partial sum over the axes of the last dimension.
+
+    Constraints: (C1) `index` has the shape of the input without the last dimension.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$index);
+  let results = (outs STG_Tensor:$result);
+}
+
+def NllOp : STG_InferredOp<"nll"> {
+  let summary = "negative log-likelihood: log(sum) + max - target";
+  let description = [{
+    Operations: 3 per element.
+
+    Constraints: (C1) all operands have the same shape.
+  }];
+  let arguments = (ins STG_Tensor:$sum, STG_Tensor:$max, STG_Tensor:$target);
+  let results = (outs STG_Tensor:$result);
+}
+
+def NormalizeOp : STG_InferredOp<"normalize", [
+    DeclareOpInterfaceMethods<CostOpInterface, ["getReusableOperand"]>]> {
+  let summary = "divides each row of the last dimension by that row's sum";
+  let description = [{
+    Operations: 1 per element. In place where nobody else reads the input.
+
+    Constraints: (C1) `sum` has the shape of the input without the last dimension.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_Tensor:$sum);
+  let results = (outs STG_Tensor:$result);
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+def SplitOp : STG_ExplicitOp<"split", [STG_Differentiable,
+    DeclareOpInterfaceMethods<CostOpInterface, ["isView"]>,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "cuts a tensor along one dimension, without a copy";
+  let description = [{
+    The results are views: the producer of the operand writes them. All parts are
+    sharded together with the whole (as Megatron interleaves query, key and value
+    heads), so a shard of the whole is the shards of the parts. `ordered` says that the
+    order along the dimension matters (tokens, say): the dimension is then whole on
+    every device.
+
+    ```mlir
+    %q, %k, %v = stg.split dim 2 %qkv : !qkv -> !q, !kv, !kv
+    ```
+    Constraints: (C1) the results have the operand's element type and its extents
+    in all other dimensions; (C2) the results' extents in the dimension add up to
+    the operand's.
+  }];
+  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, UnitAttr:$ordered);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{ return detail::parseCutLeading(parser, attrs); }];
+  let printLeading = [{ p << " dim " << getDim() << (getOrdered() ? " ordered" : ""); leading.append({"dim", "ordered"}); }];
+}
+
+def ConcatOp : STG_ExplicitOp<"concat", [STG_Differentiable,
+    DeclareOpInterfaceMethods<CostOpInterface, ["isView"]>,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "joins tensors along one dimension, without a copy";
+  let description = [{
+    The inverse of `stg.split`: the producers of the operands write into the result.
+
+    Constraints: (C1) and (C2) of `stg.split` with operands and result exchanged.
+  }];
+  let arguments = (ins Variadic<STG_Tensor>:$inputs, I64Attr:$dim, UnitAttr:$ordered);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{ return detail::parseCutLeading(parser, attrs); }];
+  let printLeading = [{ p << " dim " << getDim() << (getOrdered() ? " ordered" : ""); leading.append({"dim", "ordered"}); }];
+}
+
+//===----------------------------------------------------------------------===//
+// Recomputation
+//===----------------------------------------------------------------------===//
+
+def KeepOp : STG_TensorOp<"keep", [
+    MemoryEffects<[MemWrite]>,
+    DeclareOpInterfaceMethods<ShardableOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["isView"]>]> {
+  let summary = "keeps a value that nobody reads from being removed";
+  let description = [{
+    Costs nothing and becomes no node. Frameworks replay a whole layer, also what its
+    backward pass does not read; this op says that the replay is meant.
+
+    ```mlir
+    stg.keep %y : !x
+    ```
+  }];
+  let arguments = (ins STG_Tensor:$value);
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizer
+//===----------------------------------------------------------------------===//
+
+def AdamOp : STG_TensorOp<"adam", [
+    MemoryEffects<[MemWrite]>,
+    DeclareOpInterfaceMethods<ShardableOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers", "updatesOperand"]>]> {
+  let summary = "one Adam step of a parameter, in place";
+  let description = [{
+    Updates the parameter that the first operand reads, with the gradient that the
+    second one is. Keeps two moments of type `moments`, and an fp32 master copy
+    where the parameter is narrower than fp32. Operations: 14 per element (moments
+    7, bias corrections 2, root, epsilon, quotient, step 5). Reads the gradient,
+    reads and writes the states, writes the parameter.
+
+    ```mlir
+    stg.adam f32 %w, %dw : !w, !dw
+    ```
+    Constraints: (C1) the gradient has the parameter's shape; (C2) the moments are
+    floats of whole bytes.
+  }];
+  let arguments = (ins STG_Tensor:$param, STG_Tensor:$gradient,
+                       TypeAttr:$moments);
+  let hasVerifier = 1;
+  let parseLeading = [{ return detail::parseTypeLeading(parser, attrs, "moments"); }];
+  let printLeading = [{ p << ' ' << getMoments(); leading.push_back("moments"); }];
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// A collective over mesh axes: among the devices that differ only in their
+/// coordinates on these axes.
+class STG_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : STG_TensorOp<mnemonic, !listconcat([Pure], traits)>;
+
+def AllReduceOp : STG_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
+  let summary = "combines partial values over mesh axes";
+  let description = [{
+    Several operands are one coalesced collective over one flat buffer, as gradient
+    buckets are.
+
+    ```mlir
+    %y = stg.all_reduce sum over ["tp"] %x : !x
+    ```
+    Constraints: (C1) results have the operands' types; (C2) the axes are axes of
+    the mesh and distinct.
+  }];
+  let arguments = (ins Variadic<STG_Tensor>:$inputs, STG_ReduceKindAttr:$kind,
+                       StrArrayAttr:$axes);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let parseLeading = [{
+    return ::mlir::failure(
+        detail::parseEnumLeading<ReduceKindAttr>(parser, attrs, "kind", symbolizeReduceKind) ||
+        detail::parseAxesLeading(parser, attrs));
+  }];
+  let printLeading = [{
+    p << ' ' << stringifyReduceKind(getKind()) << " over " << getAxes();
+    leading.append({"kind", "axes"});
+  }];
+}
+
+def AllGatherOp : STG_CollectiveOp<"all_gather"> {
+  let summary = "joins the shards of one dimension over mesh axes";
+  let description = [{
+    ```mlir
+    %y = stg.all_gather dim 1 over ["tp"] %x : !shard -> !whole
+    ```
+    Constraints: (C1) the result's extent in the dimension is the operand's times
+    the size of the axes, all other extents agree; (C2) the axes are axes of the
+    mesh and distinct.
+  }];
+  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{ return ::mlir::failure(detail::parseDimLeading(parser, attrs) || detail::parseAxesLeading(parser, attrs)); }];
+  let printLeading = [{ p << " dim " << getDim() << " over " << getAxes(); leading.append({"dim", "axes"}); }];
+}
+
+def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter"> {
+  let summary = "sums partial values and leaves one shard of a dimension each";
+  let description = [{
+    ```mlir
+    %y = stg.reduce_scatter dim 1 over ["tp"] %x : !whole -> !shard
+    ```
+    Constraints: (C1) the operand's extent in the dimension is the result's times
+    the size of the axes, all other extents agree; (C2) the axes are axes of the
+    mesh and distinct.
+  }];
+  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{ return ::mlir::failure(detail::parseDimLeading(parser, attrs) || detail::parseAxesLeading(parser, attrs)); }];
+  let printLeading = [{ p << " dim " << getDim() << " over " << getAxes(); leading.append({"dim", "axes"}); }];
+}
+
+def AllToAllOp : STG_CollectiveOp<"all_to_all"> {
+  let summary = "moves the sharding over mesh axes from one dimension to another";
+  let description = [{
+    ```mlir
+    %y = stg.all_to_all from 2 to 1 over ["cp"] %x : !heads_sharded -> !tokens_sharded
+    ```
+    Dimension `from` is sharded before and whole after, dimension `to` the other way
+    round. Constraints: (C1) the extents agree with that; (C2) the axes are axes of
+    the mesh and distinct.
+  }];
+  let arguments = (ins STG_Tensor:$input, I64Attr:$from, I64Attr:$to,
+                       StrArrayAttr:$axes);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{
+    return ::mlir::failure(detail::parseIntLeading(parser, attrs, "from") ||
+        detail::parseIntLeading(parser, attrs, "to") || detail::parseAxesLeading(parser, attrs));
+  }];
+  let printLeading = [{
+    p << " from " << getFrom() << " to " << getTo() << " over " << getAxes();
+    leading.append({"from", "to", "axes"});
+  }];
+}
+
+def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
+  let summary = "this device's shard of a value that it holds whole";
+  let description = [{
+    A view; nothing is communicated.
+
+    ```mlir
+    %y = stg.local_slice dim 0 over ["dp"] %x : !whole -> !shard
+    ```
+    Constraints: those of `stg.reduce_scatter`.
+  }];
+  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{ return ::mlir::failure(detail::parseDimLeading(parser, attrs) || detail::parseAxesLeading(parser, attrs)); }];
+  let printLeading = [{ p << " dim " << getDim() << " over " << getAxes(); leading.append({"dim", "axes"}); }];
+}
+
+//===----------------------------------------------------------------------===//
+// Repetition
+//===----------------------------------------------------------------------===//
+
+def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffects,
+    SingleBlockImplicitTerminator<"::stg::YieldOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "repeats its body: the layers of a model";
+  let description = [{
+    A scan: values are carried from each iteration to the next, stacked operands are
+    read one slice per iteration, and what the body yields beyond the carried values
+    is stacked into results with a new leading dimension. `reverse` runs from the last
+    iteration to the first; slice i of a stack belongs to iteration i either way. The
+    body may read values defined outside. Never unrolled before traces are written.
+
+    ```mlir
+    %y = stg.repeat "layers" * L carry(%x = %e : !x) {
+      ...
+      stg.yield %out : !x
+    }
+    %dx, %dw = stg.repeat "layers" * L reverse carry(%d = %dy : !x)
+        slices(%s = %saved : !stg.tensor<[L, B, S, D], bf16>) {
+      ...
+      stg.yield %din, %g : !x, !w
+    }
+    ```
+    At the plan level an argument may be sharded otherwise than what it is bound to
+    (`carry(%x = %e : !x as !y)`), and a stacked result otherwise than what is yielded
+    (`-> (types)` before the body).
+
+    The name is the scope of the parameters inside. Constraints: (C1) the first
+    yielded values have the carried types; (C2) a stacked operand's leading extent is
+    the count; (C3) the count is not a constant other than a positive integer; (C4)
+    arguments and results have the types of what they are bound to, up to sharding.
+  }];
+  let arguments = (ins StrAttr:$repeat_name, STG_ExprAttr:$count,
+                       UnitAttr:$reverse, Variadic<STG_Tensor>:$inits,
+                       Variadic<STG_Tensor>:$stacks);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [
+    /// Creates the body block with arguments for carries and slices and without
+    /// terminator; `stackedTypes` are those of the yielded values that are stacked.
+    OpBuilder<(ins "::llvm::StringRef":$name, "::stg::SymExpr":$count,
+                   "bool":$reverse, "::mlir::ValueRange":$inits,
+                   "::mlir::ValueRange":$stacks,
+                   "::mlir::TypeRange":$stackedTypes)>
+  ];
+  let extraClassDeclaration = [{
+    unsigned getNumCarried() { return getInits().size(); }
+    ::mlir::Block::BlockArgListType getCarriedArgs() {
+      return getBody().front().getArguments().take_front(getNumCarried());
+    }
+    ::mlir::Block::BlockArgListType getSliceArgs() {
+      return getBody().front().getArguments().drop_front(getNumCarried());
+    }
+    ::mlir::ResultRange getCarriedResults() {
+      return getResults().take_front(getNumCarried());
+    }
+    ::mlir::ResultRange getStackedResults() {
+      return getResults().drop_front(getNumCarried());
+    }
+    ::stg::YieldOp getYield();
+    /// Adds a stacked operand and returns its slice argument.
+    ::mlir::BlockArgument addSlice(::mlir::Value stack);
+    /// Replaces the op by one that also stacks `values` of its body; returns it.
+    /// The old op is erased; the first results are those it had.
+    ::stg::RepeatOp withStacked(::mlir::RewriterBase &rewriter,
+                                ::mlir::ValueRange values);
+    /// Replaces the op by one without the stacked results that have no use.
+    void dropUnusedStacked(::mlir::RewriterBase &rewriter);
+  }];
+}
+
+def YieldOp : STG_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">]> {
+  let summary = "ends one iteration of stg.repeat";
+  let description = [{
+    First the carried values for the next iteration, then the values to stack.
+  }];
+  let arguments = (ins Variadic<STG_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ }]>];
+}
+
+#endif // STG_DIALECT_STG_IR_STGOPS

@@ -1,0 +1,70 @@
+//===- STGTypes.td - Types of the stg dialect --------------*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGTYPES
+#define STG_DIALECT_STG_IR_STGTYPES
+
+include "stg/Dialect/STG/IR/STGAttrs.td"
+
+def STG_Tensor : TypeDef<STG_Dialect, "SymTensor"> {
+  let mnemonic = "tensor";
+  let summary = "a tensor with symbolic shape";
+  let description = [{
+    Shape, element type and, from the plan level on, sharding:
+
+    ```mlir
+    !stg.tensor<[B, S, D], bf16>                        // model level
+    !stg.tensor<[B : dp, S, (H + 2*K) : tp, E], bf16>   // plan level
+    !stg.tensor<[B : dp, S, D], bf16, sum(tp)>          // partial sums over tp
+    !stg.tensor<[B/dp, S/tp, D], bf16>                  // local level
+    ```
+
+    Dimensions are symbolic expressions; a dimension is known to sharding rules by
+    the symbols in it. A dimension sharded over several axes lists them major to
+    minor: `B : (dp, cp)`.
+
+    Constraints: (C1) the element type is an integer or a float of whole bytes;
+    (C2) no axis occurs twice; (C3) no dimension is a constant other than a positive
+    integer.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"::stg::SymExpr">:$shape,
+    "::mlir::Type":$elementType,
+    OptionalParameter<"::stg::ShardingAttr">:$sharding);
+  let builders = [
+    TypeBuilder<(ins "::llvm::ArrayRef<::stg::SymExpr>":$shape,
+                     "::mlir::Type":$elementType), [{
+      return Base::get($_ctxt, shape, elementType, ::stg::ShardingAttr());
+    }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    /// Number of elements; 1 for a scalar.
+    ::stg::SymExpr getNumElements() const;
+    /// Bytes of one element (int4 and other sub-byte types are refused).
+    int64_t getElementBytes() const;
+    ::stg::SymExpr getNumBytes() const;
+    /// The same tensor without sharding.
+    SymTensorType withoutSharding() const;
+    /// The same tensor with this sharding; a trivial one is dropped.
+    SymTensorType withSharding(::stg::ShardingAttr sharding) const;
+    SymTensorType withElementType(::mlir::Type elementType) const;
+    /// A stack of `count` of these: a new leading dimension, never sharded.
+    SymTensorType getStacked(::stg::SymExpr count) const;
+    /// The inverse of getStacked: without the leading dimension.
+    SymTensorType getSlice() const;
+    /// True for what may be the element type of a tensor.
+    static bool isValidElementType(::mlir::Type type);
+    /// True if shapes and element types agree; shardings may differ.
+    static bool equalUpToSharding(::mlir::Type lhs, ::mlir::Type rhs);
+  }];
+}
+
+#endif // STG_DIALECT_STG_IR_STGTYPES

@@ -1,0 +1,207 @@
+//===- STGAssembly.cpp - Shared assembly of tensor ops --------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGAssembly.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace stg;
+
+/// Inference looks at operands before any verifier does.
+static ParseResult checkOperands(OpAsmParser &parser, SMLoc loc,
+                                 const stg::detail::TensorOpTraits &traits,
+                                 ValueRange operands) {
+  if (traits.numOperands && *traits.numOperands != operands.size())
+    return parser.emitError(loc) << "expects " << *traits.numOperands
+                                 << " operands, found " << operands.size();
+  for (auto [number, operand] : llvm::enumerate(operands))
+    if (!isa<SymTensorType>(operand.getType()))
+      return parser.emitError(loc)
+             << "operand #" << number << " has type " << operand.getType()
+             << ", expected !stg.tensor";
+  return success();
+}
+
+/// Ops without result type inference need `-> types`, ops without operands
+/// write their result types in the place of the operand types.
+ParseResult stg::detail::parseTensorOpParts(OpAsmParser &parser,
+                                            OperationState &result,
+                                            const TensorOpTraits &traits,
+                                            LeadingParser parseLeading,
+                                            ResultTypeInference infer) {
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> types, resultTypes, inferred;
+  if (parseLeading(result.attributes))
+    return failure();
+  SMLoc operandsLoc = parser.getCurrentLocation();
+  if (parser.parseOperandList(operands) ||
+      parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonTypeList(types))
+    return failure();
+  bool written = operands.empty();
+  if (written)
+    resultTypes = std::move(types);
+  else if (parser.resolveOperands(operands, types, operandsLoc,
+                                  result.operands))
+    return failure();
+  if (checkOperands(parser, operandsLoc, traits, result.operands))
+    return failure();
+  if (succeeded(parser.parseOptionalArrow())) {
+    written = true;
+    if (parser.parseTypeList(resultTypes))
+      return failure();
+  }
+  if (!written && !traits.infersResults && traits.hasResults)
+    return parser.emitError(operandsLoc)
+           << "expected '->' and the result types, which do not follow from "
+              "the "
+              "operands";
+  if (failed(infer(inferred)))
+    return failure();
+  result.addTypes(written ? resultTypes : inferred);
+  return success();
+}
+
+void stg::detail::printTensorOpParts(OpAsmPrinter &p, Operation *op,
+                                     ArrayRef<StringRef> leading,
+                                     bool printResultTypes) {
+  if (op->getNumOperands() > 0)
+    p << ' ' << op->getOperands();
+  p.printOptionalAttrDict(op->getAttrs(), leading);
+  p << " : ";
+  if (op->getNumOperands() == 0) {
+    llvm::interleaveComma(op->getResultTypes(), p);
+    return;
+  }
+  llvm::interleaveComma(op->getOperandTypes(), p);
+  if (!printResultTypes)
+    return;
+  p << " -> ";
+  llvm::interleaveComma(op->getResultTypes(), p);
+}
+
+/// What a tensor is sharded over are axes of the mesh.
+static LogicalResult verifyShardingAxes(Operation *op, SymTensorType tensor) {
+  MeshOp mesh = MeshOp::lookup(op);
+  if (!mesh)
+    return op->emitOpError("has a sharded value of type ")
+           << tensor << ", but there is no mesh; declare one with 'stg.mesh'";
+  SmallVector<ArrayAttr> all(tensor.getSharding().getDimAxes());
+  all.push_back(tensor.getSharding().getPartialAxes());
+  for (ArrayAttr axes : all)
+    if (failed(stg::detail::verifyMeshAxes(op, mesh, axes)))
+      return failure();
+  return success();
+}
+
+/// Checks each symbol of a type or expression once per op.
+LogicalResult
+stg::detail::verifyDeclaredSymbols(Operation *op,
+                                   SymbolTableCollection &symbolTable) {
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return success();
+  SmallPtrSet<const void *, 8> seen;
+  LogicalResult result = success();
+  auto check = [&](StringAttr name) {
+    if (failed(result) || !seen.insert(name.getAsOpaquePointer()).second ||
+        symbolTable.lookupSymbolIn<SymbolOp>(module, name))
+      return;
+    result = op->emitOpError("uses symbol '")
+             << name.getValue()
+             << "', which is not declared; declare it with 'stg.symbol @"
+             << name.getValue() << "'";
+  };
+  auto checkType = [&](Type type) {
+    auto tensor = dyn_cast<SymTensorType>(type);
+    if (!tensor || !seen.insert(tensor.getAsOpaquePointer()).second)
+      return;
+    for (SymExpr dim : tensor.getShape())
+      dim.walkSymbols(check);
+    if (succeeded(result) && tensor.getSharding())
+      result = verifyShardingAxes(op, tensor);
+  };
+  for (Type type : op->getOperandTypes())
+    checkType(type);
+  for (Type type : op->getResultTypes())
+    checkType(type);
+  for (NamedAttribute attr : op->getAttrs())
+    if (auto expr = dyn_cast<SymExpr>(attr.getValue()))
+      expr.walkSymbols(check);
+  return result;
+}
+
+LogicalResult stg::detail::verifyMeshAxes(Operation *op, MeshOp mesh,
+                                          ArrayAttr axes) {
+  for (auto axis : axes.getAsRange<StringAttr>())
+    if (!mesh.getMesh().getAxisIndex(axis)) {
+      InFlightDiagnostic diag = op->emitOpError("uses mesh axis '")
+                                << axis.getValue()
+                                << "', which the mesh does not have";
+      diag.attachNote(mesh.getLoc()) << "mesh declared here";
+      return diag;
+    }
+  return success();
+}
+
+ParseResult stg::detail::parseStringLeading(OpAsmParser &parser,
+                                            NamedAttrList &attrs,
+                                            StringRef name) {
+  StringAttr value;
+  return parser.parseAttribute(value, parser.getBuilder().getType<NoneType>(),
+                               name, attrs);
+}
+
+ParseResult stg::detail::parseExprLeading(OpAsmParser &parser,
+                                          NamedAttrList &attrs,
+                                          StringRef name) {
+  FailureOr<SymExpr> value = SymExpr::parse(parser);
+  if (failed(value))
+    return failure();
+  attrs.set(name, *value);
+  return success();
+}
+
+ParseResult stg::detail::parseTypeLeading(OpAsmParser &parser,
+                                          NamedAttrList &attrs,
+                                          StringRef name) {
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  attrs.set(name, TypeAttr::get(type));
+  return success();
+}
+
+ParseResult stg::detail::parseIntLeading(OpAsmParser &parser,
+                                         NamedAttrList &attrs,
+                                         StringRef keyword) {
+  int64_t value = 0;
+  if (parser.parseKeyword(keyword) || parser.parseInteger(value))
+    return failure();
+  attrs.set(keyword, parser.getBuilder().getI64IntegerAttr(value));
+  return success();
+}
+
+ParseResult stg::detail::parseCutLeading(OpAsmParser &parser,
+                                         NamedAttrList &attrs) {
+  if (parseDimLeading(parser, attrs))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("ordered")))
+    attrs.set("ordered", parser.getBuilder().getUnitAttr());
+  return success();
+}
+
+ParseResult stg::detail::parseAxesLeading(OpAsmParser &parser,
+                                          NamedAttrList &attrs) {
+  ArrayAttr axes;
+  if (parser.parseKeyword("over") ||
+      parser.parseAttribute(axes, parser.getBuilder().getType<NoneType>(),
+                            "axes", attrs))
+    return failure();
+  return success();
+}

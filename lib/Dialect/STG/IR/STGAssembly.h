@@ -1,0 +1,189 @@
+//===- STGAssembly.h - Shared assembly of tensor ops ------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All ops over tensors read and print alike:
+//
+//   stg.name LEADING %operands {attributes} : operand types [-> result types]
+//
+// Result types are printed only where they do not follow from the operands. The
+// functions here are called by the code that TableGen makes for STG_TensorOp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DIALECT_STG_IR_STGASSEMBLY_H
+#define STG_LIB_DIALECT_STG_IR_STGASSEMBLY_H
+
+#include "stg/Dialect/STG/IR/STG.h"
+
+namespace stg::detail {
+
+using LeadingParser =
+    llvm::function_ref<mlir::ParseResult(mlir::NamedAttrList &)>;
+
+/// Fills `types` with the result types that follow from what is in the state.
+using ResultTypeInference = llvm::function_ref<llvm::LogicalResult(
+    llvm::SmallVectorImpl<mlir::Type> &types)>;
+
+/// What an op's class says of its operands and results.
+struct TensorOpTraits {
+  std::optional<unsigned> numOperands; ///< Unless variadic.
+  bool infersResults;
+  bool hasResults;
+
+  template <typename OpTy> static TensorOpTraits get() {
+    using namespace mlir;
+    return {getNumOperands<OpTy>(),
+            OpTy::template hasTrait<InferTypeOpInterface::Trait>(),
+            !OpTy::template hasTrait<OpTrait::ZeroResults>()};
+  }
+
+private:
+  template <typename OpTy> static std::optional<unsigned> getNumOperands() {
+    using namespace mlir;
+    if (OpTy::template hasTrait<OpTrait::ZeroOperands>())
+      return 0;
+    if (OpTy::template hasTrait<OpTrait::OneOperand>())
+      return 1;
+    if (OpTy::template hasTrait<OpTrait::NOperands<2>::Impl>())
+      return 2;
+    if (OpTy::template hasTrait<OpTrait::NOperands<3>::Impl>())
+      return 3;
+    if (OpTy::template hasTrait<OpTrait::NOperands<4>::Impl>())
+      return 4;
+    if (OpTy::template hasTrait<OpTrait::NOperands<5>::Impl>())
+      return 5;
+    if (OpTy::template hasTrait<OpTrait::NOperands<6>::Impl>())
+      return 6;
+    return std::nullopt;
+  }
+};
+
+/// The part of parsing that does not depend on the op's class. `infer` sets the
+/// op's properties too; it is called once the operands are known to be tensors.
+mlir::ParseResult parseTensorOpParts(mlir::OpAsmParser &parser,
+                                     mlir::OperationState &result,
+                                     const TensorOpTraits &traits,
+                                     LeadingParser parseLeading,
+                                     ResultTypeInference infer);
+void printTensorOpParts(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                        llvm::ArrayRef<llvm::StringRef> leading,
+                        bool printResultTypes);
+
+llvm::LogicalResult
+verifyDeclaredSymbols(mlir::Operation *op,
+                      mlir::SymbolTableCollection &symbolTable);
+
+/// Checks that the axes are axes of the mesh.
+llvm::LogicalResult verifyMeshAxes(mlir::Operation *op, MeshOp mesh,
+                                   mlir::ArrayAttr axes);
+
+mlir::ParseResult parseStringLeading(mlir::OpAsmParser &parser,
+                                     mlir::NamedAttrList &attrs,
+                                     llvm::StringRef name);
+mlir::ParseResult parseExprLeading(mlir::OpAsmParser &parser,
+                                   mlir::NamedAttrList &attrs,
+                                   llvm::StringRef name);
+mlir::ParseResult parseTypeLeading(mlir::OpAsmParser &parser,
+                                   mlir::NamedAttrList &attrs,
+                                   llvm::StringRef name);
+/// `KEYWORD 3`, into the attribute named like the keyword.
+mlir::ParseResult parseIntLeading(mlir::OpAsmParser &parser,
+                                  mlir::NamedAttrList &attrs,
+                                  llvm::StringRef keyword);
+/// `dim 3`
+inline mlir::ParseResult parseDimLeading(mlir::OpAsmParser &parser,
+                                         mlir::NamedAttrList &attrs) {
+  return parseIntLeading(parser, attrs, "dim");
+}
+/// `dim 3 [ordered]`
+mlir::ParseResult parseCutLeading(mlir::OpAsmParser &parser,
+                                  mlir::NamedAttrList &attrs);
+/// `over ["tp"]`
+mlir::ParseResult parseAxesLeading(mlir::OpAsmParser &parser,
+                                   mlir::NamedAttrList &attrs);
+
+template <typename AttrTy, typename EnumTy>
+mlir::ParseResult
+parseEnumLeading(mlir::OpAsmParser &parser, mlir::NamedAttrList &attrs,
+                 llvm::StringRef name,
+                 std::optional<EnumTy> (*symbolize)(llvm::StringRef)) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  llvm::StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return mlir::failure();
+  std::optional<EnumTy> value = symbolize(keyword);
+  if (!value) {
+    mlir::InFlightDiagnostic diag = parser.emitError(loc);
+    diag << "unknown " << name << " '" << keyword << "', expected one of ";
+    // Cases are numbered from 0; what is none has no text.
+    for (uint32_t i = 0; !stringifyEnum(static_cast<EnumTy>(i)).empty(); ++i)
+      diag << (i ? ", " : "") << stringifyEnum(static_cast<EnumTy>(i));
+    return diag;
+  }
+  attrs.set(name, AttrTy::get(parser.getContext(), *value));
+  return mlir::success();
+}
+
+/// Moves the op's inherent attributes from the list into its properties.
+template <typename OpTy>
+llvm::LogicalResult setProperties(mlir::OpAsmParser &parser, llvm::SMLoc loc,
+                                  mlir::OperationState &result) {
+  using Properties = typename OpTy::Properties;
+  if constexpr (!std::is_same_v<Properties, mlir::EmptyProperties>) {
+    auto dictionary = result.attributes.getDictionary(parser.getContext());
+    auto emitError = [&] { return parser.emitError(loc); };
+    if (failed(OpTy::verifyInherentAttrs(result.name, result.attributes,
+                                         emitError)) ||
+        failed(OpTy::setPropertiesFromAttr(
+            result.getOrAddProperties<Properties>(), dictionary, emitError)))
+      return mlir::failure();
+    for (llvm::StringRef name : OpTy::getAttributeNames())
+      result.attributes.erase(name);
+  }
+  return mlir::success();
+}
+
+template <typename OpTy>
+mlir::ParseResult parseTensorOp(mlir::OpAsmParser &parser,
+                                mlir::OperationState &result,
+                                LeadingParser parseLeading) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  auto infer = [&](llvm::SmallVectorImpl<mlir::Type> &types) {
+    if (failed(setProperties<OpTy>(parser, loc, result)))
+      return mlir::failure();
+    if constexpr (OpTy::template hasTrait<
+                      mlir::InferTypeOpInterface::Trait>()) {
+      return OpTy::inferReturnTypes(
+          parser.getContext(), parser.getEncodedSourceLoc(loc), result.operands,
+          result.attributes.getDictionary(parser.getContext()),
+          result.getRawProperties(), {}, types);
+    }
+    return mlir::success();
+  };
+  return parseTensorOpParts(parser, result, TensorOpTraits::get<OpTy>(),
+                            parseLeading, infer);
+}
+
+template <typename OpTy>
+void printTensorOp(mlir::OpAsmPrinter &p, OpTy op,
+                   llvm::ArrayRef<llvm::StringRef> leading) {
+  bool printResultTypes = op->getNumResults() > 0;
+  if constexpr (OpTy::template hasTrait<mlir::InferTypeOpInterface::Trait>()) {
+    llvm::SmallVector<mlir::Type> inferred;
+    if (succeeded(OpTy::inferReturnTypes(
+            op->getContext(), std::nullopt, op->getOperands(),
+            op->getDiscardableAttrDictionary(), op->getPropertiesStorage(), {},
+            inferred)))
+      printResultTypes = mlir::TypeRange(inferred) != op->getResultTypes();
+  }
+  printTensorOpParts(p, op, leading, printResultTypes);
+}
+
+} // namespace stg::detail
+
+#endif // STG_LIB_DIALECT_STG_IR_STGASSEMBLY_H

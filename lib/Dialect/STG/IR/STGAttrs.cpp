@@ -1,0 +1,445 @@
+//===- STGAttrs.cpp - Attributes and types of the stg dialect -------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SymExprDetail.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "stg/Dialect/STG/IR/STG.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace stg;
+
+#include "stg/Dialect/STG/IR/STGEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "stg/Dialect/STG/IR/STGAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "stg/Dialect/STG/IR/STGTypes.cpp.inc"
+
+void STGDialect::registerAttributes() {
+  addAttributes<SymExpr,
+#define GET_ATTRDEF_LIST
+#include "stg/Dialect/STG/IR/STGAttrs.cpp.inc"
+                >();
+}
+
+void STGDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "stg/Dialect/STG/IR/STGTypes.cpp.inc"
+      >();
+}
+
+Attribute STGDialect::parseAttribute(DialectAsmParser &parser,
+                                     Type type) const {
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("expr"))) {
+    if (parser.parseLess())
+      return {};
+    FailureOr<SymExpr> expr = SymExpr::parse(parser);
+    if (failed(expr) || parser.parseGreater())
+      return {};
+    return *expr;
+  }
+  StringRef mnemonic;
+  Attribute attr;
+  OptionalParseResult result =
+      generatedAttributeParser(parser, &mnemonic, type, attr);
+  if (!result.has_value())
+    parser.emitError(loc) << "unknown attribute '" << mnemonic
+                          << "' in dialect 'stg'";
+  return attr;
+}
+
+void STGDialect::printAttribute(Attribute attr, DialectAsmPrinter &os) const {
+  if (auto expr = dyn_cast<SymExpr>(attr)) {
+    os << "expr<";
+    expr.print(os.getStream());
+    os << '>';
+    return;
+  }
+  (void)generatedAttributePrinter(attr, os);
+}
+
+//===----------------------------------------------------------------------===//
+// MeshAttr
+//===----------------------------------------------------------------------===//
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> names;
+  SmallVector<SymExpr> sizes;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    FailureOr<SymExpr> size = SymExpr::parse(parser);
+    if (failed(size))
+      return failure();
+    names.push_back(parser.getBuilder().getStringAttr(name));
+    sizes.push_back(*size);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis, " in mesh axes"))
+    return {};
+  return parser.getChecked<MeshAttr>(loc, parser.getContext(), names, sizes);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(llvm::zip_equal(getAxisNames(), getAxisSizes()),
+                        printer, [&](auto axis) {
+                          printer << std::get<0>(axis).getValue() << " = ";
+                          std::get<1>(axis).print(printer.getStream());
+                        });
+  printer << '>';
+}
+
+/// False for constants other than positive integers.
+static bool canBeExtent(SymExpr expr) {
+  std::optional<Rational> value = expr.getConstant();
+  return !value || (value->isInteger() && Rational(0) < *value);
+}
+
+LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<StringAttr> axisNames,
+                               ArrayRef<SymExpr> axisSizes) {
+  if (axisNames.size() != axisSizes.size())
+    return emitError() << "expects one size per mesh axis";
+  SmallPtrSet<Attribute, 4> seen;
+  for (auto [name, size] : llvm::zip_equal(axisNames, axisSizes)) {
+    if (!seen.insert(name).second) // mesh_c1
+      return emitError() << "mesh axis '" << name.getValue()
+                         << "' is listed twice";
+    if (!canBeExtent(size)) // mesh_c2
+      return emitError() << "mesh axis '" << name.getValue() << "' has size "
+                         << size << ", expected an integer of at least 1";
+  }
+  return success();
+}
+
+std::optional<unsigned> MeshAttr::getAxisIndex(StringRef name) const {
+  for (auto [index, axis] : llvm::enumerate(getAxisNames()))
+    if (axis.getValue() == name)
+      return index;
+  return std::nullopt;
+}
+
+SymExpr MeshAttr::getAxisSize(StringRef name) const {
+  std::optional<unsigned> index = getAxisIndex(name);
+  return index ? getAxisSizes()[*index] : SymExpr();
+}
+
+SymExpr MeshAttr::getGroupSize(ArrayAttr axes) const {
+  SymExpr size = SymExpr::get(getContext(), 1);
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    SymExpr axisSize = getAxisSize(axis);
+    if (!axisSize)
+      return {};
+    size = size * axisSize;
+  }
+  return size;
+}
+
+//===----------------------------------------------------------------------===//
+// ShardingAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseAxisName(AsmParser &parser,
+                                 SmallVectorImpl<Attribute> &axes) {
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  axes.push_back(parser.getBuilder().getStringAttr(name));
+  return success();
+}
+
+/// `tp` or `(dp, cp)`
+static ParseResult parseAxes(AsmParser &parser, ArrayAttr &axes) {
+  SmallVector<Attribute> names;
+  if (succeeded(parser.parseOptionalLParen())) {
+    if (parser.parseCommaSeparatedList(
+            [&] { return parseAxisName(parser, names); }) ||
+        parser.parseRParen())
+      return failure();
+  } else if (parseAxisName(parser, names)) {
+    return failure();
+  }
+  axes = parser.getBuilder().getArrayAttr(names);
+  return success();
+}
+
+static void printAxisNames(AsmPrinter &printer, ArrayAttr axes) {
+  llvm::interleaveComma(axes.getAsRange<StringAttr>(), printer,
+                        [&](StringAttr axis) { printer << axis.getValue(); });
+}
+
+static void printAxes(AsmPrinter &printer, ArrayAttr axes) {
+  bool several = axes.size() > 1;
+  printer << (several ? "(" : "");
+  printAxisNames(printer, axes);
+  printer << (several ? ")" : "");
+}
+
+/// `sum(tp, dp)`, after the comma.
+static ParseResult parsePartial(AsmParser &parser, ReduceKind &kind,
+                                ArrayAttr &axes) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<ReduceKind> parsed = symbolizeReduceKind(keyword);
+  if (!parsed)
+    return parser.emitError(loc)
+           << "expected 'sum' or 'max' for a partial value, found '" << keyword
+           << "'";
+  kind = *parsed;
+  SmallVector<Attribute> names;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+        return parseAxisName(parser, names);
+      }))
+    return failure();
+  axes = parser.getBuilder().getArrayAttr(names);
+  return success();
+}
+
+static void printPartial(AsmPrinter &printer, ShardingAttr sharding) {
+  if (sharding.getPartialAxes().empty())
+    return;
+  printer << ", " << stringifyReduceKind(sharding.getPartialKind()) << '(';
+  printAxisNames(printer, sharding.getPartialAxes());
+  printer << ')';
+}
+
+Attribute ShardingAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<ArrayAttr> dims;
+  ArrayAttr partial = parser.getBuilder().getArrayAttr({});
+  ReduceKind kind = ReduceKind::Sum;
+  auto parseDim = [&]() -> ParseResult {
+    SmallVector<Attribute> names;
+    if (parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::OptionalBraces,
+            [&] { return parseAxisName(parser, names); }))
+      return failure();
+    dims.push_back(parser.getBuilder().getArrayAttr(names));
+    return success();
+  };
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      parsePartial(parser, kind, partial))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ShardingAttr>(loc, parser.getContext(), dims,
+                                         partial, kind);
+}
+
+void ShardingAttr::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(getDimAxes(), printer, [&](ArrayAttr axes) {
+    printer << '{';
+    printAxisNames(printer, axes);
+    printer << '}';
+  });
+  printer << ']';
+  printPartial(printer, *this);
+  printer << '>';
+}
+
+LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<ArrayAttr> dimAxes,
+                                   ArrayAttr partialAxes, ReduceKind) {
+  SmallPtrSet<Attribute, 4> seen;
+  auto check = [&](ArrayAttr axes) -> LogicalResult {
+    for (auto axis : axes.getAsRange<StringAttr>())
+      if (!seen.insert(axis).second) // sharding_c1, tensor_c2
+        return emitError() << "mesh axis '" << axis.getValue()
+                           << "' is used twice in one tensor";
+    return success();
+  };
+  for (ArrayAttr axes : dimAxes)
+    if (failed(check(axes)))
+      return failure();
+  return check(partialAxes);
+}
+
+bool ShardingAttr::isTrivial() const {
+  return getPartialAxes().empty() &&
+         llvm::all_of(getDimAxes(),
+                      [](ArrayAttr axes) { return axes.empty(); });
+}
+
+bool ShardingAttr::shardsOver(StringAttr axis) const {
+  return llvm::any_of(getDimAxes(), [&](ArrayAttr axes) {
+    return llvm::is_contained(axes, axis);
+  });
+}
+
+bool ShardingAttr::uses(StringAttr axis) const {
+  return shardsOver(axis) || llvm::is_contained(getPartialAxes(), axis);
+}
+
+//===----------------------------------------------------------------------===//
+// SymTensorType
+//===----------------------------------------------------------------------===//
+
+Type SymTensorType::parse(AsmParser &parser) {
+  SmallVector<SymExpr> shape;
+  SmallVector<ArrayAttr> dimAxes;
+  ArrayAttr none = parser.getBuilder().getArrayAttr({});
+  auto parseDim = [&]() -> ParseResult {
+    FailureOr<SymExpr> dim = SymExpr::parse(parser);
+    if (failed(dim))
+      return failure();
+    shape.push_back(*dim);
+    dimAxes.push_back(none);
+    if (succeeded(parser.parseOptionalColon()))
+      return parseAxes(parser, dimAxes.back());
+    return success();
+  };
+  Type elementType;
+  ReduceKind kind = ReduceKind::Sum;
+  ArrayAttr partial = none;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim,
+                                     " in tensor shape") ||
+      parser.parseComma() || parser.parseType(elementType))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      parsePartial(parser, kind, partial))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  auto sharding = parser.getChecked<ShardingAttr>(loc, parser.getContext(),
+                                                  dimAxes, partial, kind);
+  if (!sharding)
+    return {};
+  return parser.getChecked<SymTensorType>(
+      loc, parser.getContext(), ArrayRef<SymExpr>(shape), elementType,
+      sharding.isTrivial() ? ShardingAttr() : sharding);
+}
+
+void SymTensorType::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(
+      llvm::seq<int64_t>(0, getRank()), printer, [&](int64_t dim) {
+        getShape()[dim].print(printer.getStream());
+        if (!getSharding() || getSharding().getDimAxes()[dim].empty())
+          return;
+        printer << " : ";
+        printAxes(printer, getSharding().getDimAxes()[dim]);
+      });
+  printer << "], " << getElementType();
+  if (getSharding())
+    printPartial(printer, getSharding());
+  printer << '>';
+}
+
+bool SymTensorType::isValidElementType(Type type) {
+  if (!type.isIntOrFloat())
+    return false;
+  unsigned width = type.getIntOrFloatBitWidth();
+  return width > 0 && width % 8 == 0;
+}
+
+LogicalResult
+SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                      ArrayRef<SymExpr> shape, Type elementType,
+                      ShardingAttr sharding) {
+  // tensor_c1
+  if (!isValidElementType(elementType))
+    return emitError() << "element type " << elementType
+                       << " is not an integer or float of whole bytes";
+  for (SymExpr dim : shape) // tensor_c3
+    if (!canBeExtent(dim))
+      return emitError() << "dimension " << dim
+                         << " is not an integer of at least 1";
+  if (sharding && sharding.getDimAxes().size() != shape.size())
+    return emitError() << "sharding has " << sharding.getDimAxes().size()
+                       << " dimensions, the tensor has " << shape.size();
+  return success();
+}
+
+SymExpr SymTensorType::getNumElements() const {
+  SymExpr count = SymExpr::get(getContext(), 1);
+  for (SymExpr dim : getShape())
+    count = count * dim;
+  return count;
+}
+
+int64_t SymTensorType::getElementBytes() const {
+  return getElementType().getIntOrFloatBitWidth() / 8;
+}
+
+SymExpr SymTensorType::getNumBytes() const {
+  return getNumElements() * getElementBytes();
+}
+
+SymTensorType SymTensorType::withoutSharding() const {
+  return SymTensorType::get(getContext(), getShape(), getElementType());
+}
+
+SymTensorType SymTensorType::withSharding(ShardingAttr sharding) const {
+  if (sharding && sharding.isTrivial())
+    sharding = {};
+  return SymTensorType::get(getContext(), getShape(), getElementType(),
+                            sharding);
+}
+
+SymTensorType SymTensorType::withElementType(Type elementType) const {
+  return SymTensorType::get(getContext(), getShape(), elementType,
+                            getSharding());
+}
+
+SymTensorType SymTensorType::getStacked(SymExpr count) const {
+  SmallVector<SymExpr> shape{count};
+  llvm::append_range(shape, getShape());
+  ShardingAttr sharding = getSharding();
+  if (sharding) {
+    SmallVector<ArrayAttr> dims{ArrayAttr::get(getContext(), {})};
+    llvm::append_range(dims, sharding.getDimAxes());
+    sharding = ShardingAttr::get(getContext(), dims, sharding.getPartialAxes(),
+                                 sharding.getPartialKind());
+  }
+  return SymTensorType::get(getContext(), shape, getElementType(), sharding);
+}
+
+SymTensorType SymTensorType::getSlice() const {
+  assert(getRank() > 0 && "a stack has a leading dimension");
+  ShardingAttr sharding = getSharding();
+  if (sharding)
+    sharding =
+        ShardingAttr::get(getContext(), sharding.getDimAxes().drop_front(),
+                          sharding.getPartialAxes(), sharding.getPartialKind());
+  return SymTensorType::get(getContext(), getShape().drop_front(),
+                            getElementType(), sharding)
+      .withSharding(sharding);
+}
+
+bool SymTensorType::equalUpToSharding(Type lhs, Type rhs) {
+  auto lhsTensor = dyn_cast<SymTensorType>(lhs);
+  auto rhsTensor = dyn_cast<SymTensorType>(rhs);
+  if (!lhsTensor || !rhsTensor)
+    return lhs == rhs;
+  return lhsTensor.withoutSharding() == rhsTensor.withoutSharding();
+}
+
+bool stg::detail::equalUpToSharding(TypeRange lhs, TypeRange rhs) {
+  return lhs.size() == rhs.size() &&
+         llvm::all_of(llvm::zip_equal(lhs, rhs), [](auto pair) {
+           return SymTensorType::equalUpToSharding(std::get<0>(pair),
+                                                   std::get<1>(pair));
+         });
+}

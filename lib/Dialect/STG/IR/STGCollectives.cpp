@@ -1,0 +1,113 @@
+//===- STGCollectives.cpp - Verifiers of the collectives ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGAssembly.h"
+#include "STGVerification.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace stg;
+using namespace stg::detail;
+
+/// The size of the group, or null after an error: without a mesh, with an axis
+/// that it lacks, or with one named twice.
+static SymExpr verifyAxes(Operation *op, ArrayAttr axes) {
+  MeshOp mesh = MeshOp::lookup(op);
+  if (!mesh) {
+    op->emitOpError("needs a mesh; declare one with 'stg.mesh'");
+    return {};
+  }
+  if (axes.empty()) {
+    op->emitOpError("expects at least one mesh axis");
+    return {};
+  }
+  SmallPtrSet<Attribute, 4> seen;
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    if (!seen.insert(axis).second) {
+      op->emitOpError("names mesh axis '") << axis.getValue() << "' twice";
+      return {};
+    }
+  }
+  if (failed(stg::detail::verifyMeshAxes(op, mesh, axes)))
+    return {};
+  return mesh.getMesh().getGroupSize(axes);
+}
+
+// all_reduce_c1
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, adaptor.getInputs().getTypes());
+  return success();
+}
+
+LogicalResult AllReduceOp::verify() {
+  if (getInputs().empty())
+    return emitOpError("expects at least one operand");
+  return success(static_cast<bool>(verifyAxes(*this, getAxes())));
+}
+
+/// Checks that `whole` is `shard` with dimension `dim` times the group size.
+static LogicalResult verifyShard(Operation *op, SymTensorType whole,
+                                 SymTensorType shard, int64_t dim,
+                                 ArrayAttr axes) {
+  SymExpr group = verifyAxes(op, axes);
+  if (!group)
+    return failure();
+  if (dim < 0 || dim >= shard.getRank())
+    return op->emitOpError("has dimension ")
+           << dim << ", the tensor has rank " << shard.getRank();
+  if (whole.getElementType() != shard.getElementType())
+    return op->emitOpError(
+               "expects operand and result of one element type, found ")
+           << whole.getElementType() << " and " << shard.getElementType();
+  SmallVector<SymExpr> expected(shard.getShape());
+  expected[dim] = expected[dim] * group;
+  return checkSameShape(op->getLoc(), "unsharded tensor", expected,
+                        whole.getShape());
+}
+
+LogicalResult AllGatherOp::verify() {
+  return verifyShard(*this, getResult().getType(), getInput().getType(),
+                     getDim(), getAxes());
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  return verifyShard(*this, getInput().getType(), getResult().getType(),
+                     getDim(), getAxes());
+}
+
+LogicalResult LocalSliceOp::verify() {
+  return verifyShard(*this, getInput().getType(), getResult().getType(),
+                     getDim(), getAxes());
+}
+
+LogicalResult AllToAllOp::verify() {
+  SymExpr group = verifyAxes(*this, getAxes());
+  if (!group)
+    return failure();
+  SymTensorType input = getInput().getType(), result = getResult().getType();
+  if (input.getElementType() != result.getElementType())
+    return emitOpError("expects operand and result of one element type, found ")
+           << input.getElementType() << " and " << result.getElementType();
+  ArrayRef<SymExpr> shape = input.getShape();
+  int64_t rank = shape.size(), from = getFrom(), to = getTo();
+  if (from < 0 || from >= rank || to < 0 || to >= rank || from == to)
+    return emitOpError("expects two different dimensions of a tensor of rank ")
+           << rank << ", found " << from << " and " << to;
+  SmallVector<SymExpr> expected(shape);
+  expected[getFrom()] = expected[getFrom()] * group;
+  expected[getTo()] = expected[getTo()].exactDiv(group);
+  std::optional<Rational> extent =
+      expected[getTo()] ? expected[getTo()].getConstant() : std::nullopt;
+  if (!expected[getTo()] || (extent && !extent->isInteger()))
+    return emitOpError("cannot divide extent ")
+           << shape[getTo()].str() << " by the group size " << group.str();
+  return checkSameShape(getLoc(), "result", expected, result.getShape());
+}

@@ -1,0 +1,294 @@
+//===- STGCosts.cpp - Operation and byte counts of the stg ops ------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The conventions that docs/Conventions.md documents: a multiply-add is 2
+// operations; each elementwise and normalization op has a count per element.
+// Bytes are those that an op reads and writes in device memory, each operand
+// and result once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/IR/STG.h"
+
+using namespace mlir;
+using namespace stg;
+
+SymExpr stg::getOperandAndResultBytes(Operation *op) {
+  SymExpr bytes = SymExpr::get(op->getContext(), 0);
+  auto add = [&](Value value) {
+    auto tensor = dyn_cast<SymTensorType>(value.getType());
+    if (tensor && !value.getDefiningOp<SplatOp>())
+      bytes = bytes + tensor.getNumBytes();
+  };
+  llvm::for_each(op->getOperands(), add);
+  llvm::for_each(op->getResults(), add);
+  return bytes;
+}
+
+static SymExpr elements(Value value) {
+  return cast<SymTensorType>(value.getType()).getNumElements();
+}
+
+static SymExpr constant(Operation *op, int64_t value) {
+  return SymExpr::get(op->getContext(), value);
+}
+
+/// An op that is not a matrix product and touches each operand and result once.
+static OpCost makeVectorCost(Operation *op, SymExpr operations) {
+  return {operations, getOperandAndResultBytes(op), false};
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+/// 2 x the product of all index extents, or 1 x if no index is contracted.
+OpCost EinsumOp::getCost() {
+  std::string error;
+  FailureOr<EinsumEquation> equation =
+      EinsumEquation::parse(getEquation(), error);
+  assert(succeeded(equation) && "verified");
+  SymExpr product = constant(*this, 1);
+  bool contracts = false;
+  llvm::SmallDenseSet<char> seen;
+  for (auto [term, input] : llvm::zip_equal(equation->inputs, getInputs()))
+    for (auto [letter, extent] : llvm::zip_equal(
+             term, cast<SymTensorType>(input.getType()).getShape())) {
+      if (!seen.insert(letter).second)
+        continue;
+      product = product * extent;
+      contracts |= !equation->output.contains(letter);
+    }
+  return {product * (contracts ? 2 : 1), getOperandAndResultBytes(*this),
+          contracts};
+}
+
+/// Pairs of a query and a key that a kernel works on. With a causal mask the
+/// last query sees all keys and each one before sees one less, so q queries
+/// over k keys make q*k - q*(q-1)/2 pairs.
+static SymExpr getSpan(SymExpr queries, SymExpr keys, bool causal) {
+  SymExpr square = queries * keys;
+  if (!causal)
+    return square;
+  return square - (queries * (queries - 1)).exactDiv(2);
+}
+
+/// Operations of QK^T and PV.
+template <typename OpTy> static SymExpr getAttentionOperations(OpTy op) {
+  ArrayRef<SymExpr> query = op.getQuery().getType().getShape();
+  ArrayRef<SymExpr> value = op.getValue().getType().getShape();
+  bool causal = op.getMask() == AttentionMask::Causal && !op.getFullCount();
+  SymExpr span = getSpan(query[1], value[1], causal);
+  return query[0] * query[2] * span * (query[3] + value[3]) * 2;
+}
+
+OpCost AttentionOp::getCost() {
+  return {getAttentionOperations(*this), getOperandAndResultBytes(*this), true};
+}
+
+OpCost AttentionGradOp::getCost() {
+  return {getAttentionOperations(*this) * 2, getOperandAndResultBytes(*this),
+          true};
+}
+
+//===----------------------------------------------------------------------===//
+// Pointwise ops
+//===----------------------------------------------------------------------===//
+
+/// silu x/(1+e^-x): negate, exp, add, divide. gelu: the tanh form.
+static int64_t getActivationOperations(Activation function) {
+  switch (function) {
+  case Activation::Relu:
+    return 1;
+  case Activation::Silu:
+    return 4;
+  case Activation::Gelu:
+    return 8;
+  }
+  llvm_unreachable("unknown activation");
+}
+
+/// Gradient of the activation times the incoming gradient. silu: the sigmoid
+/// (4) is kept from above and s*(1 + x*(1-s)) times dy adds 3 more.
+static int64_t getActivationGradOperations(Activation function) {
+  switch (function) {
+  case Activation::Relu:
+    return 1;
+  case Activation::Silu:
+    return 7;
+  case Activation::Gelu:
+    return 13;
+  }
+  llvm_unreachable("unknown activation");
+}
+
+OpCost AddOp::getCost() { return makeVectorCost(*this, elements(getResult())); }
+OpCost MulOp::getCost() { return makeVectorCost(*this, elements(getResult())); }
+
+OpCost ActivationOp::getCost() {
+  return makeVectorCost(*this, elements(getResult()) *
+                                   getActivationOperations(getFunction()));
+}
+
+OpCost ActivationGradOp::getCost() {
+  return makeVectorCost(*this, elements(getDx()) *
+                                   getActivationGradOperations(getFunction()));
+}
+
+OpCost GluOp::getCost() {
+  return makeVectorCost(*this,
+                        elements(getResult()) *
+                            (getActivationOperations(getFunction()) + 1));
+}
+
+/// d up = dy * act(gate), d gate = dy * up * act'(gate).
+OpCost GluGradOp::getCost() {
+  int64_t perElement = getActivationOperations(getFunction()) +
+                       getActivationGradOperations(getFunction()) + 2;
+  return makeVectorCost(*this, elements(getDy()) * perElement);
+}
+
+//===----------------------------------------------------------------------===//
+// Norms, rotary embedding, embedding
+//===----------------------------------------------------------------------===//
+
+/// Per element: square, sum, scale, weight. Per row: mean, epsilon, root.
+OpCost RmsNormOp::getCost() {
+  return makeVectorCost(*this,
+                        elements(getResult()) * 4 + elements(getRstd()) * 3);
+}
+
+/// Per element: x*rstd; dy*w; its product with x*rstd and their sum; the
+/// correction x*rstd*mean, difference and scale; dy*x*rstd and its sum over
+/// rows. Per row: mean.
+OpCost RmsNormGradOp::getCost() {
+  return makeVectorCost(*this, elements(getDx()) * 9 + elements(getRstd()));
+}
+
+/// Per element: sum, difference, square, sum, scale, weight, bias. Per row: two
+/// means, epsilon, root.
+OpCost LayerNormOp::getCost() {
+  return makeVectorCost(*this,
+                        elements(getResult()) * 7 + elements(getRstd()) * 4);
+}
+
+/// Per element: the normalized value (2); dy*w; its sum; its product with the
+/// normalized value and that sum (2); the two corrections and the scale (3); dy
+/// times the normalized value and its sum over rows (2); the sum of dy over
+/// rows. Per row: two means.
+OpCost LayerNormGradOp::getCost() {
+  return makeVectorCost(*this,
+                        elements(getDx()) * 12 + elements(getRstd()) * 2);
+}
+
+OpCost BiasAddOp::getCost() {
+  return makeVectorCost(*this, elements(getResult()));
+}
+OpCost BiasGradOp::getCost() {
+  return makeVectorCost(*this, elements(getDy()));
+}
+
+OpCost RopeOp::getCost() {
+  return makeVectorCost(*this, elements(getResult()) * 3);
+}
+
+/// Reads one row per id, not the table.
+OpCost EmbeddingOp::getCost() {
+  SymExpr ids = cast<SymTensorType>(getIds().getType()).getNumBytes();
+  SymExpr rows = getResult().getType().getNumElements() *
+                 cast<SymTensorType>(getTable().getType()).getElementBytes();
+  return {constant(*this, 0), ids + rows + getResult().getType().getNumBytes(),
+          false};
+}
+
+OpCost EmbeddingGradOp::getCost() {
+  return makeVectorCost(*this, elements(getDy()));
+}
+
+//===----------------------------------------------------------------------===//
+// Cross-entropy
+//===----------------------------------------------------------------------===//
+
+/// Equal to the sum of the ops it decomposes into.
+OpCost CrossEntropyOp::getCost() {
+  return makeVectorCost(*this,
+                        elements(getProbs()) * 5 + elements(getLoss()) * 3);
+}
+
+OpCost CrossEntropyGradOp::getCost() {
+  return makeVectorCost(*this, elements(getDlogits()) + elements(getLabels()));
+}
+
+OpCost ReduceOp::getCost() {
+  return makeVectorCost(*this, elements(getInput()));
+}
+OpCost ExpSumOp::getCost() {
+  return makeVectorCost(*this, elements(getInput()) * 3);
+}
+
+/// Reads one element per row.
+OpCost PickOp::getCost() {
+  SymExpr rows = elements(getResult());
+  int64_t read = cast<SymTensorType>(getInput().getType()).getElementBytes();
+  return {constant(*this, 0),
+          rows * read +
+              cast<SymTensorType>(getIndex().getType()).getNumBytes() +
+              getResult().getType().getNumBytes(),
+          false};
+}
+
+OpCost NllOp::getCost() {
+  return makeVectorCost(*this, elements(getResult()) * 3);
+}
+std::optional<unsigned> NormalizeOp::getReusableOperand(unsigned) { return 0; }
+
+OpCost NormalizeOp::getCost() {
+  return makeVectorCost(*this, elements(getResult()));
+}
+
+//===----------------------------------------------------------------------===//
+// Views and optimizer
+//===----------------------------------------------------------------------===//
+
+static OpCost getViewCost(Operation *op) {
+  return {constant(op, 0), constant(op, 0), false};
+}
+
+OpCost SplitOp::getCost() { return getViewCost(*this); }
+bool SplitOp::isView() { return true; }
+OpCost ConcatOp::getCost() { return getViewCost(*this); }
+bool ConcatOp::isView() { return true; }
+
+OpCost KeepOp::getCost() { return getViewCost(*this); }
+bool KeepOp::isView() { return true; }
+
+SmallVector<StateBuffer> AdamOp::getStateBuffers() {
+  SymTensorType param = getParam().getType().withoutSharding();
+  Type f32 = Float32Type::get(getContext());
+  SmallVector<StateBuffer> states;
+  if (param.getElementType().getIntOrFloatBitWidth() < 32)
+    states.push_back({"master", param.withElementType(f32)});
+  states.push_back({"exp_avg", param.withElementType(getMoments())});
+  states.push_back({"exp_avg_sq", param.withElementType(getMoments())});
+  return states;
+}
+
+bool AdamOp::updatesOperand(unsigned operand) { return operand == 0; }
+
+/// The parameter is only written where a master copy is what the step works on.
+OpCost AdamOp::getCost() {
+  SymExpr bytes = getGradient().getType().getNumBytes() +
+                  getParam().getType().getNumBytes();
+  SmallVector<StateBuffer> states = getStateBuffers();
+  for (StateBuffer &state : states)
+    bytes = bytes + state.type.getNumBytes() * 2;
+  bool hasMaster = states.size() == 3;
+  if (!hasMaster)
+    bytes = bytes + getParam().getType().getNumBytes();
+  return {elements(getGradient()) * 14, bytes, false};
+}

@@ -1,0 +1,206 @@
+//===- STGGradients.cpp - Backward passes of the stg ops ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each op builds the ops of its own backward pass. A product makes one product
+// per operand whose gradient somebody needs; nothing is computed twice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/IR/STG.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace stg;
+
+void GradientBuilder::annotate(Operation *op, StringRef role) {
+  if (auto name = forward->getAttr(STGDialect::kNameAttr))
+    op->setAttr(STGDialect::kNameAttr, name);
+  op->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+  if (!role.empty())
+    op->setAttr(STGDialect::kRoleAttr, builder.getStringAttr(role));
+}
+
+StringRef GradientBuilder::getRole(unsigned operand) {
+  return forward->getOperand(operand).getDefiningOp<ParamOp>() ? "dw" : "dx";
+}
+
+/// For `bsd,dhe->bshe`: dX = `bshe,dhe->bsd`, dW = `bsd,bshe->dhe`. The
+/// gradient takes the place of the operand in the product.
+LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
+  std::string error;
+  FailureOr<EinsumEquation> equation =
+      EinsumEquation::parse(getEquation(), error);
+  assert(succeeded(equation) && "verified");
+  Value dy = gradient.getResultGradient(0);
+  for (unsigned i = 0, e = getInputs().size(); i != e; ++i) {
+    if (!gradient.needsGradient(i))
+      continue;
+    SmallVector<Value> inputs(getInputs());
+    SmallVector<StringRef> terms(equation->inputs);
+    inputs[i] = dy;
+    terms[i] = equation->output;
+    std::string all = llvm::join(terms, ",");
+    for (char letter : equation->inputs[i])
+      if (!StringRef(all).contains(letter))
+        return emitOpError("cannot be differentiated: index '")
+               << Twine(letter) << "' is summed over in operand #" << i
+               << " alone";
+    SymTensorType type = gradient.getGradientType(i);
+    auto first = cast<SymTensorType>(inputs[0].getType());
+    auto into = type.getElementType() == first.getElementType()
+                    ? TypeAttr()
+                    : TypeAttr::get(type.getElementType());
+    auto op = gradient.create<EinsumOp>(
+        gradient.getRole(i), inputs, (all + "->" + equation->inputs[i]).str(),
+        into);
+    gradient.addGradient(i, op);
+  }
+  return success();
+}
+
+LogicalResult AddOp::buildGradient(GradientBuilder &gradient) {
+  for (unsigned i : {0u, 1u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, gradient.getResultGradient(0));
+  return success();
+}
+
+LogicalResult MulOp::buildGradient(GradientBuilder &gradient) {
+  Value square; ///< Of a square both gradients are one product.
+  for (unsigned i : {0u, 1u}) {
+    if (!gradient.needsGradient(i))
+      continue;
+    Value product = square;
+    if (!product)
+      product = gradient.create<MulOp>(i == 0 ? "dlhs" : "drhs",
+                                       gradient.getResultGradient(0),
+                                       getOperand(1 - i));
+    if (getLhs() == getRhs())
+      square = product;
+    gradient.addGradient(i, product);
+  }
+  return success();
+}
+
+LogicalResult ActivationOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(
+      0, gradient.create<ActivationGradOp>(
+             "", getInput(), gradient.getResultGradient(0), getFunction()));
+  return success();
+}
+
+LogicalResult GluOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(
+      0, gradient.create<GluGradOp>(
+             "", getInput(), gradient.getResultGradient(0), getFunction()));
+  return success();
+}
+
+LogicalResult RmsNormOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1))
+    return emitOpError("cannot be differentiated through its rstd result");
+  auto op = gradient.create<RmsNormGradOp>(
+      "", TypeRange{gradient.getGradientType(0), gradient.getGradientType(1)},
+      getInput(), getWeight(), getRstd(), gradient.getResultGradient(0));
+  for (unsigned i : {0u, 1u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+LogicalResult LayerNormOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1) || gradient.getResultGradient(2))
+    return emitOpError(
+        "cannot be differentiated through its mean and rstd results");
+  auto op = gradient.create<LayerNormGradOp>(
+      "",
+      TypeRange{gradient.getGradientType(0), gradient.getGradientType(1),
+                gradient.getGradientType(2)},
+      getInput(), getWeight(), getMean(), getRstd(),
+      gradient.getResultGradient(0));
+  for (unsigned i : {0u, 1u, 2u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+LogicalResult BiasAddOp::buildGradient(GradientBuilder &gradient) {
+  Value dy = gradient.getResultGradient(0);
+  if (gradient.needsGradient(0))
+    gradient.addGradient(0, dy);
+  if (gradient.needsGradient(1))
+    gradient.addGradient(
+        1, gradient.create<BiasGradOp>("db", gradient.getGradientType(1), dy));
+  return success();
+}
+
+LogicalResult RopeOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<RopeOp>("",
+                                                  gradient.getResultGradient(0),
+                                                  !getInverse()));
+  return success();
+}
+
+LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1))
+    return emitOpError("cannot be differentiated through its log-sum-exp");
+  auto op = gradient.create<AttentionGradOp>(
+      "", getQuery(), getKey(), getValue(), getResult(), getLse(),
+      gradient.getResultGradient(0), getMask(), getFullCount());
+  for (unsigned i : {0u, 1u, 2u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+LogicalResult EmbeddingOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.needsGradient(0))
+    gradient.addGradient(0, gradient.create<EmbeddingGradOp>(
+                                "dw", gradient.getGradientType(0), getIds(),
+                                gradient.getResultGradient(0)));
+  return success();
+}
+
+LogicalResult CrossEntropyOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1))
+    return emitOpError("cannot be differentiated through its softmax result");
+  gradient.addGradient(0, gradient.create<CrossEntropyGradOp>(
+                              "", gradient.getGradientType(0), getProbs(),
+                              getLabels(), gradient.getResultGradient(0)));
+  return success();
+}
+
+/// A part without gradient is zero.
+static Value getGradientOrZero(GradientBuilder &gradient, unsigned result,
+                               SymTensorType type) {
+  if (Value value = gradient.getResultGradient(result))
+    return value;
+  return gradient.create<SplatOp>("", type.withoutSharding(),
+                                  SymExpr::get(type.getContext(), 0));
+}
+
+LogicalResult SplitOp::buildGradient(GradientBuilder &gradient) {
+  SmallVector<Value> parts;
+  for (auto [number, result] : llvm::enumerate(getResults()))
+    parts.push_back(getGradientOrZero(gradient, number,
+                                      cast<SymTensorType>(result.getType())));
+  gradient.addGradient(0, gradient.create<ConcatOp>("", getInput().getType(),
+                                                    parts, getDim(),
+                                                    getOrdered()));
+  return success();
+}
+
+LogicalResult ConcatOp::buildGradient(GradientBuilder &gradient) {
+  auto op = gradient.create<SplitOp>("", getInputs().getTypes(),
+                                     gradient.getResultGradient(0), getDim(),
+                                     getOrdered());
+  for (unsigned i = 0, e = getInputs().size(); i != e; ++i)
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}

@@ -1,0 +1,178 @@
+//===- STGOps.cpp - Operations of the stg dialect -------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declarations, views and the optimizer; see STGTypeInference, STGCollectives
+// and STGRepeat for the other ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGAssembly.h"
+#include "STGVerification.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "stg/Dialect/STG/IR/DimensionRule.h"
+
+using namespace mlir;
+using namespace stg;
+using namespace stg::detail;
+
+//===----------------------------------------------------------------------===//
+// SymbolOp, ConfigOp, MeshOp, ParamOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConfigOp::verify() {
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  for (NamedAttribute binding : getBindings()) {
+    auto value = dyn_cast<IntegerAttr>(binding.getValue()); // config_c1
+    if (!value || !value.getType().isSignlessIntOrIndex() ||
+        !value.getValue().isStrictlyPositive() ||
+        !value.getValue().isSignedIntN(64))
+      return emitOpError("expects an integer of at least 1 for symbol '")
+             << binding.getName().getValue() << "', found "
+             << binding.getValue();
+    // config_c2
+    if (module && !module.lookupSymbol<SymbolOp>(binding.getName()))
+      return emitOpError("sets symbol '")
+             << binding.getName().getValue() << "', which is not declared";
+  }
+  return success();
+}
+
+LogicalResult SymbolOp::verify() {
+  std::optional<Rational> value =
+      getValue() ? getValue()->getConstant() : std::nullopt;
+  if (value && (*value < Rational(1) || !value->isInteger())) // symbol_c1
+    return emitOpError("has the value ")
+           << *getValue() << ", expected an integer of at least 1";
+  return success();
+}
+
+LogicalResult SymbolOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (getValue() && getValue()->usesSymbol(getSymNameAttr())) // symbol_c2
+    return emitOpError("is defined by itself");
+  return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+}
+
+LogicalResult MeshOp::verify() {
+  MeshOp first = lookup(*this);
+  if (first && first != *this) { // mesh_op_c1
+    InFlightDiagnostic diag = emitOpError("is a second mesh; a module has one");
+    diag.attachNote(first.getLoc()) << "the first is here";
+    return diag;
+  }
+  if (!getRules())
+    return success();
+  for (auto text : getRules()->getAsRange<StringAttr>()) { // mesh_op_c3
+    std::string error;
+    FailureOr<DimensionRule> rule =
+        DimensionRule::parse(getContext(), text, error);
+    if (failed(rule))
+      return emitOpError("has a bad rule: ") << error;
+    if (!rule->axis || !getMesh().getAxisIndex(rule->axis))
+      return emitOpError("has the rule '")
+             << text.getValue() << "', which names no axis of the mesh";
+  }
+  return success();
+}
+
+LogicalResult MeshOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  if (!module)
+    return success();
+  LogicalResult result = success();
+  auto check = [&](StringAttr name) {
+    if (succeeded(result) &&
+        !symbolTable.lookupSymbolIn<SymbolOp>(module, name))
+      result = emitOpError("uses symbol '")
+               << name.getValue()
+               << "', which is not declared; declare it with 'stg.symbol @"
+               << name.getValue() << "'";
+  };
+  for (SymExpr size : getMesh().getAxisSizes()) // mesh_op_c2
+    size.walkSymbols(check);
+  std::string error;
+  if (getRules())
+    for (auto text : getRules()->getAsRange<StringAttr>())
+      check(DimensionRule::parse(getContext(), text, error)->dim);
+  return result;
+}
+
+MeshOp MeshOp::lookup(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return {};
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+LogicalResult ParamOp::verify() { // param_c1
+  if (getParamName().empty())
+    return emitOpError("expects a name for the parameter");
+  if (getParamName().find_first_of(",=/") != StringRef::npos)
+    return emitOpError("has the name '")
+           << getParamName() << "', which may not contain ',', '=' or '/'";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Views and optimizer
+//===----------------------------------------------------------------------===//
+
+/// Checks that `parts` joined along `dim` are `whole`.
+static LogicalResult verifyParts(Operation *op, SymTensorType whole,
+                                 TypeRange parts, int64_t dim) {
+  if (dim < 0 || dim >= whole.getRank())
+    return op->emitOpError("has dimension ")
+           << dim << ", the tensor has rank " << whole.getRank();
+  SymExpr total = SymExpr::get(op->getContext(), 0);
+  for (auto [number, type] : llvm::enumerate(parts)) {
+    auto part = cast<SymTensorType>(type);
+    SmallVector<SymExpr> expected(whole.getShape());
+    if (part.getRank() == whole.getRank()) {
+      expected[dim] = part.getShape()[dim];
+      total = total + part.getShape()[dim];
+    }
+    std::string what = ("part #" + Twine(number)).str();
+    if (failed(checkSameShape(op->getLoc(), what, expected, part.getShape())))
+      return failure();
+    if (part.getElementType() != whole.getElementType()) // split_c1
+      return op->emitOpError("part #")
+             << number << " has element type " << part.getElementType()
+             << ", expected " << whole.getElementType();
+  }
+  if (total != whole.getShape()[dim]) // split_c2
+    return op->emitOpError("has parts with extents that add up to ")
+           << total.str() << " in dimension " << dim << ", expected "
+           << whole.getShape()[dim].str();
+  return success();
+}
+
+LogicalResult SplitOp::verify() {
+  return verifyParts(*this, getInput().getType(), getResultTypes(), getDim());
+}
+
+LogicalResult ConcatOp::verify() {
+  return verifyParts(*this, getResult().getType(), getInputs().getTypes(),
+                     getDim());
+}
+
+LogicalResult AdamOp::verify() {
+  if (!isa<FloatType>(getMoments()) ||
+      !SymTensorType::isValidElementType(getMoments())) // adam_c2
+    return emitOpError(
+               "expects a float type of whole bytes for the moments, found ")
+           << getMoments();
+  // adam_c1
+  return checkSameShape(getLoc(), "gradient", getParam().getType().getShape(),
+                        getGradient().getType().getShape());
+}
+
+#define GET_OP_CLASSES
+#include "stg/Dialect/STG/IR/STGOps.cpp.inc"

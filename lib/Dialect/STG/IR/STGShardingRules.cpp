@@ -1,0 +1,335 @@
+//===- STGShardingRules.cpp - Sharding rules of the stg ops ---------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each op says which factors its dimensions run over; everything that passes do
+// about sharding follows from that.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/PatternMatch.h"
+#include "stg/Dialect/STG/IR/STG.h"
+
+using namespace mlir;
+using namespace stg;
+
+/// All operands and results are `tensor`.
+static ShardingRule makePointwise(unsigned rank, unsigned operands,
+                                  unsigned results = 1) {
+  ShardingRule rule;
+  TensorFactors tensor = rule.addFactors("d", rank);
+  rule.operands.assign(operands, tensor);
+  rule.results.assign(results, tensor);
+  return rule;
+}
+
+/// Adds factors d0, d1, ... for the rows of `type` (all but the last
+/// dimension).
+static TensorFactors addRows(ShardingRule &rule, SymTensorType type) {
+  return rule.addFactors("d", type.getRank() - 1);
+}
+
+/// `rows` with one more dimension.
+static TensorFactors append(TensorFactors rows, unsigned factor) {
+  rows.push_back({factor});
+  return rows;
+}
+
+ShardingRule EinsumOp::getShardingRule() {
+  std::string error;
+  FailureOr<EinsumEquation> equation =
+      EinsumEquation::parse(getEquation(), error);
+  assert(succeeded(equation) && "verified");
+  ShardingRule rule;
+  auto addTerm = [&](StringRef term) {
+    TensorFactors tensor;
+    for (char letter : term) {
+      std::string name(1, letter);
+      std::optional<unsigned> factor = rule.getFactor(name);
+      tensor.push_back({factor ? *factor : rule.addFactor(name)});
+    }
+    return tensor;
+  };
+  for (StringRef term : equation->inputs)
+    rule.operands.push_back(addTerm(term));
+  rule.results.push_back(addTerm(equation->output));
+  return rule;
+}
+
+ShardingRule AddOp::getShardingRule() {
+  return makePointwise(getType().getRank(), 2);
+}
+bool AddOp::isLinear() { return true; }
+
+ShardingRule MulOp::getShardingRule() {
+  return makePointwise(getType().getRank(), 2);
+}
+
+ShardingRule ActivationOp::getShardingRule() {
+  return makePointwise(getType().getRank(), 1);
+}
+
+ShardingRule ActivationGradOp::getShardingRule() {
+  return makePointwise(getType().getRank(), 2);
+}
+
+/// Factors of a gated unit: d0 ... f for the result, with the pair dimension,
+/// which is whole, before the last for the input.
+static std::pair<TensorFactors, TensorFactors> addGlu(ShardingRule &rule,
+                                                      unsigned resultRank) {
+  TensorFactors result = rule.addFactors("d", resultRank);
+  TensorFactors input = result;
+  unsigned pair = rule.addFactor("pair", FactorKind::Whole);
+  input.insert(input.end() - 1, {pair});
+  return {input, result};
+}
+
+ShardingRule GluOp::getShardingRule() {
+  ShardingRule rule;
+  auto [input, result] = addGlu(rule, getType().getRank());
+  rule.operands = {input};
+  rule.results = {result};
+  return rule;
+}
+
+ShardingRule GluGradOp::getShardingRule() {
+  ShardingRule rule;
+  auto [input, result] = addGlu(rule, getDy().getType().getRank());
+  rule.operands = {input, result};
+  rule.results = {input};
+  return rule;
+}
+
+ShardingRule RmsNormOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = addRows(rule, getInput().getType());
+  unsigned width = rule.addFactor("width", FactorKind::Whole);
+  rule.operands = {append(rows, width), {{width}}};
+  rule.results = {append(rows, width), rows};
+  return rule;
+}
+
+ShardingRule RmsNormGradOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = addRows(rule, getInput().getType());
+  unsigned width = rule.addFactor("width", FactorKind::Whole);
+  TensorFactors full = append(rows, width), weight = {{width}};
+  rule.operands = {full, weight, rows, full};
+  rule.results = {full, weight};
+  return rule;
+}
+
+ShardingRule LayerNormOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = addRows(rule, getInput().getType());
+  unsigned width = rule.addFactor("width", FactorKind::Whole);
+  TensorFactors full = append(rows, width), weight = {{width}};
+  rule.operands = {full, weight, weight};
+  rule.results = {full, rows, rows};
+  return rule;
+}
+
+ShardingRule LayerNormGradOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = addRows(rule, getInput().getType());
+  unsigned width = rule.addFactor("width", FactorKind::Whole);
+  TensorFactors full = append(rows, width), weight = {{width}};
+  rule.operands = {full, weight, rows, rows, full};
+  rule.results = {full, weight, weight};
+  return rule;
+}
+
+/// The last `rank` dimensions of a tensor.
+static TensorFactors lastDims(const TensorFactors &tensor, unsigned rank) {
+  return TensorFactors(tensor.end() - rank, tensor.end());
+}
+
+ShardingRule BiasAddOp::getShardingRule() {
+  ShardingRule rule = makePointwise(getType().getRank(), 1);
+  rule.operands.push_back(
+      lastDims(rule.operands[0], getBias().getType().getRank()));
+  return rule;
+}
+
+ShardingRule BiasGradOp::getShardingRule() {
+  ShardingRule rule = makePointwise(getDy().getType().getRank(), 1, 0);
+  rule.results.push_back(lastDims(rule.operands[0], getType().getRank()));
+  return rule;
+}
+
+ShardingRule RopeOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = addRows(rule, getType());
+  TensorFactors tensor = append(rows, rule.addFactor("e", FactorKind::Whole));
+  rule.operands = {tensor};
+  rule.results = {tensor};
+  return rule;
+}
+bool RopeOp::isLinear() { return true; }
+
+namespace {
+/// Tensors of an attention op as factors. Query heads and key/value heads are
+/// one factor: a shard holds whole groups.
+struct AttentionFactors {
+  ShardingRule rule;
+  TensorFactors query, key, value, output, lse;
+
+  /// `balanced`: every shard of the queries costs the same.
+  explicit AttentionFactors(bool balanced) {
+    unsigned batch = rule.addFactor("b");
+    unsigned queries = rule.addFactor("s", balanced ? FactorKind::Shardable
+                                                    : FactorKind::Whole);
+    unsigned heads = rule.addFactor("h");
+    unsigned keys = rule.addFactor("t", FactorKind::Whole);
+    unsigned keySize = rule.addFactor("e", FactorKind::Whole);
+    unsigned valueSize = rule.addFactor("v", FactorKind::Whole);
+    query = {{batch}, {queries}, {heads}, {keySize}};
+    key = {{batch}, {keys}, {heads}, {keySize}};
+    value = {{batch}, {keys}, {heads}, {valueSize}};
+    output = {{batch}, {queries}, {heads}, {valueSize}};
+    lse = {{batch}, {queries}, {heads}};
+  }
+};
+} // namespace
+
+ShardingRule AttentionOp::getShardingRule() {
+  AttentionFactors f(getMask() == AttentionMask::None || getFullCount());
+  f.rule.operands = {f.query, f.key, f.value};
+  f.rule.results = {f.output, f.lse};
+  return f.rule;
+}
+
+ShardingRule AttentionGradOp::getShardingRule() {
+  AttentionFactors f(getMask() == AttentionMask::None || getFullCount());
+  f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
+  f.rule.results = {f.query, f.key, f.value};
+  return f.rule;
+}
+
+ShardingRule EmbeddingOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors ids = rule.addFactors("d", getIds().getType().getRank());
+  unsigned vocabulary = rule.addFactor("v"), width = rule.addFactor("width");
+  rule.operands = {{{vocabulary}, {width}}, ids};
+  rule.results = {append(ids, width)};
+  return rule;
+}
+
+ShardingRule EmbeddingGradOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors ids = rule.addFactors("d", getIds().getType().getRank());
+  unsigned vocabulary = rule.addFactor("v"), width = rule.addFactor("width");
+  rule.operands = {ids, append(ids, width)};
+  rule.results = {{{vocabulary}, {width}}};
+  return rule;
+}
+
+ShardingRule CrossEntropyOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = addRows(rule, getLogits().getType());
+  TensorFactors full =
+      append(rows, rule.addFactor("v", FactorKind::Decomposed));
+  rule.operands = {full, rows};
+  rule.results = {rows, full};
+  return rule;
+}
+
+LogicalResult CrossEntropyOp::decompose(RewriterBase &rewriter) {
+  Location loc = getLoc();
+  Value max = ReduceOp::create(rewriter, loc, getLogits(), ReduceKind::Max);
+  auto exp = ExpSumOp::create(rewriter, loc, getLogits(), max);
+  Value target = PickOp::create(rewriter, loc, getLogits(), getLabels());
+  Value loss = NllOp::create(rewriter, loc, exp.getSum(), max, target);
+  Value probs = NormalizeOp::create(rewriter, loc, exp.getExp(), exp.getSum());
+  rewriter.replaceOp(*this, {loss, probs});
+  return success();
+}
+
+ShardingRule CrossEntropyGradOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = addRows(rule, getProbs().getType());
+  TensorFactors full = append(rows, rule.addFactor("v"));
+  rule.operands = {full, rows, rows};
+  rule.results = {full};
+  return rule;
+}
+
+/// Rows and the reduced dimension `v` of a per-row op.
+static std::pair<TensorFactors, TensorFactors>
+addRowsAndFull(ShardingRule &rule, SymTensorType type) {
+  TensorFactors rows = addRows(rule, type);
+  return {rows, append(rows, rule.addFactor("v"))};
+}
+
+ShardingRule ReduceOp::getShardingRule() {
+  ShardingRule rule;
+  auto [rows, full] = addRowsAndFull(rule, getInput().getType());
+  rule.operands = {full};
+  rule.results = {rows};
+  if (getKind() == ReduceKind::Max)
+    rule.reduceKinds = {ReduceKind::Max};
+  return rule;
+}
+bool ReduceOp::isLinear() { return getKind() == ReduceKind::Sum; }
+
+ShardingRule ExpSumOp::getShardingRule() {
+  ShardingRule rule;
+  auto [rows, full] = addRowsAndFull(rule, getInput().getType());
+  rule.operands = {full, rows};
+  rule.results = {full, rows};
+  return rule;
+}
+
+ShardingRule PickOp::getShardingRule() {
+  ShardingRule rule;
+  auto [rows, full] = addRowsAndFull(rule, getInput().getType());
+  rule.operands = {full, rows};
+  rule.results = {rows};
+  return rule;
+}
+
+ShardingRule NllOp::getShardingRule() {
+  return makePointwise(getType().getRank(), 3);
+}
+
+ShardingRule NormalizeOp::getShardingRule() {
+  ShardingRule rule;
+  auto [rows, full] = addRowsAndFull(rule, getInput().getType());
+  rule.operands = {full, rows};
+  rule.results = {full};
+  return rule;
+}
+
+/// The dimension that is cut or joined is whole where its order matters.
+static ShardingRule makeCut(unsigned rank, unsigned operands, unsigned results,
+                            uint64_t dim, bool ordered) {
+  ShardingRule rule = makePointwise(rank, operands, results);
+  if (ordered)
+    rule.factors[dim].kind = FactorKind::Whole;
+  return rule;
+}
+
+ShardingRule SplitOp::getShardingRule() {
+  return makeCut(getInput().getType().getRank(), 1, getNumResults(), getDim(),
+                 getOrdered());
+}
+bool SplitOp::isLinear() { return true; }
+
+ShardingRule ConcatOp::getShardingRule() {
+  return makeCut(getType().getRank(), getInputs().size(), 1, getDim(),
+                 getOrdered());
+}
+bool ConcatOp::isLinear() { return true; }
+
+ShardingRule KeepOp::getShardingRule() {
+  return makePointwise(getValue().getType().getRank(), 1, 0);
+}
+
+ShardingRule AdamOp::getShardingRule() {
+  ShardingRule rule = makePointwise(getParam().getType().getRank(), 2, 0);
+  return rule;
+}

@@ -1,0 +1,90 @@
+// Folds: what an axis of size 1 leaves, zero gradients, views that cancel, stacks that
+// nobody reads.
+//
+// RUN: stg-opt %s --canonicalize | FileCheck %s
+
+stg.symbol @B
+stg.symbol @L
+stg.mesh @mesh <one = 1, tp = 2>
+
+!x = !stg.tensor<[B, 4], bf16>
+!half = !stg.tensor<[B, 2], bf16>
+
+// CHECK-LABEL: func.func @collectives_of_one_device
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)
+func.func @collectives_of_one_device(%x: !x) -> (!x, !x, !x, !x, !x) {
+  %0 = stg.all_reduce sum over ["one"] %x : !x
+  %1 = stg.all_gather dim 1 over ["one"] %x : !x -> !x
+  %2 = stg.reduce_scatter dim 1 over ["one"] %x : !x -> !x
+  %3 = stg.all_to_all from 0 to 1 over ["one"] %x : !x -> !x
+  %4 = stg.local_slice dim 1 over ["one"] %x : !x -> !x
+  // CHECK-NEXT: return %[[X]], %[[X]], %[[X]], %[[X]], %[[X]]
+  return %0, %1, %2, %3, %4 : !x, !x, !x, !x, !x
+}
+
+// CHECK-LABEL: func.func @collectives_of_two_devices
+func.func @collectives_of_two_devices(%x: !x) -> (!x, !half) {
+  // CHECK: stg.all_reduce
+  %0 = stg.all_reduce sum over ["tp"] %x : !x
+  // CHECK: stg.local_slice
+  %1 = stg.local_slice dim 1 over ["tp"] %x : !x -> !half
+  return %0, %1 : !x, !half
+}
+
+// CHECK-LABEL: func.func @sum_with_zero
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)
+func.func @sum_with_zero(%x: !x) -> (!x, !x) {
+  %zero = stg.splat 0 : !x
+  %0 = stg.add %x, %zero : !x, !x
+  %1 = stg.add %zero, %x : !x, !x
+  // CHECK-NEXT: return %[[X]], %[[X]]
+  return %0, %1 : !x, !x
+}
+
+// CHECK-LABEL: func.func @sum_with_one
+func.func @sum_with_one(%x: !x) -> !x {
+  %one = stg.splat 1 : !x
+  // CHECK: stg.add
+  %0 = stg.add %x, %one : !x, !x
+  return %0 : !x
+}
+
+// CHECK-LABEL: func.func @rotation_and_inverse
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4, 8], bf16>)
+func.func @rotation_and_inverse(%x: !stg.tensor<[B, 4, 8], bf16>) -> (!stg.tensor<[B, 4, 8], bf16>, !stg.tensor<[B, 4, 8], bf16>) {
+  // CHECK-NEXT: %[[ONCE:.*]] = stg.rope %[[X]]
+  // CHECK-NEXT: %[[TWICE:.*]] = stg.rope %[[ONCE]]
+  %0 = stg.rope %x : !stg.tensor<[B, 4, 8], bf16>
+  %1 = stg.rope inverse %0 : !stg.tensor<[B, 4, 8], bf16>
+  %2 = stg.rope %0 : !stg.tensor<[B, 4, 8], bf16>
+  // CHECK-NEXT: return %[[X]], %[[TWICE]]
+  return %1, %2 : !stg.tensor<[B, 4, 8], bf16>, !stg.tensor<[B, 4, 8], bf16>
+}
+
+// CHECK-LABEL: func.func @split_and_concat
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>, %[[H:.*]]: !stg.tensor<[B, 2], bf16>)
+func.func @split_and_concat(%x: !x, %h: !half) -> (!x, !half, !x) {
+  %0:2 = stg.split dim 1 %x : !x -> !half, !half
+  %1 = stg.concat dim 1 %0#0, %0#1 : !half, !half -> !x
+  %2 = stg.concat dim 1 %h, %0#0 : !half, !half -> !x
+  %3:2 = stg.split dim 1 %2 : !x -> !half, !half
+  // Exchanged parts are another value.
+  // CHECK: %[[SWAPPED:.*]] = stg.concat dim 1 %{{.*}}#1, %{{.*}}#0
+  %4 = stg.concat dim 1 %0#1, %0#0 : !half, !half -> !x
+  // CHECK-NEXT: return %[[X]], %[[H]], %[[SWAPPED]]
+  return %1, %3#0, %4 : !x, !half, !x
+}
+
+// CHECK-LABEL: func.func @unused_stacks
+func.func @unused_stacks(%x: !x, %s: !stg.tensor<[L, B, 4], bf16>) -> (!x, !stg.tensor<[L, B, 4], bf16>) {
+  // CHECK: %[[Y:.*]]:2 = stg.repeat "layers" * L carry(%[[C:.*]] = %{{.*}} : !stg.tensor<[B, 4], bf16>) {
+  %y:3 = stg.repeat "layers" * L carry(%c = %x : !x) slices(%v = %s : !stg.tensor<[L, B, 4], bf16>) {
+    %a = stg.add %c, %c : !x, !x
+    %m = stg.mul %c, %c : !x, !x
+    // CHECK: %[[A:.*]] = stg.add
+    // CHECK-NEXT: stg.yield %[[A]], %[[C]] : !stg.tensor<[B, 4], bf16>, !stg.tensor<[B, 4], bf16>
+    stg.yield %a, %m, %c : !x, !x, !x
+  }
+  // CHECK: return %[[Y]]#0, %[[Y]]#1
+  return %y#0, %y#2 : !x, !stg.tensor<[L, B, 4], bf16>
+}
