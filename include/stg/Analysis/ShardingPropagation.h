@@ -1,0 +1,90 @@
+//===- ShardingPropagation.h - Completes a sharding plan --------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sharding propagation on plain data: tensors, ops with factors, and claims of
+// mesh axes on tensor dimensions in order of importance. No op of any dialect
+// in sight.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_ANALYSIS_SHARDINGPROPAGATION_H
+#define STG_ANALYSIS_SHARDINGPROPAGATION_H
+
+#include "stg/Analysis/ShardingRule.h"
+#include <vector>
+
+namespace stg {
+
+/// Mesh axes by number, major to minor.
+using AxisList = llvm::SmallVector<unsigned, 2>;
+
+/// A tensor (or several that must be sharded alike, such as all reads of one
+/// parameter) and the axes of each of its dimensions.
+struct PlannedTensor {
+  llvm::SmallVector<AxisList, 4> dims;
+
+  bool uses(unsigned axis) const {
+    return llvm::any_of(dims, [&](const AxisList &axes) {
+      return llvm::is_contained(axes, axis);
+    });
+  }
+};
+
+/// An op, or an edge along which sharding flows (into and out of a repeat): its
+/// tensors by number, parallel to the rule, and the axes of each factor.
+struct PlannedOp {
+  ShardingRule rule;
+  llvm::SmallVector<unsigned, 4> operands;
+  llvm::SmallVector<unsigned, 2> results;
+  llvm::SmallVector<AxisList, 8> factorAxes = {};
+
+  bool uses(unsigned axis) const {
+    return llvm::any_of(factorAxes, [&](const AxisList &axes) {
+      return llvm::is_contained(axes, axis);
+    });
+  }
+};
+
+/// Dimension `dim` of tensor `tensor` is to be sharded over `axis`. Claims with
+/// a lower priority number are propagated to a fixpoint before any with a
+/// higher one.
+struct ShardingClaim {
+  unsigned tensor, dim, axis, priority;
+};
+
+struct ShardingPlan {
+  std::vector<PlannedTensor> tensors;
+  std::vector<PlannedOp> ops;
+  std::vector<ShardingClaim> claims;
+
+  unsigned addTensor(unsigned rank) {
+    tensors.push_back({});
+    tensors.back().dims.resize(rank);
+    return tensors.size() - 1;
+  }
+
+  /// Completes the plan. For each priority the claims enter, unless their
+  /// tensor already uses the axis; then axes flow from dimensions to factors
+  /// and from factors to dimensions, forward and backward through the ops in
+  /// their order, until nothing changes. A tensor and an op take an axis at
+  /// most once, and whoever has it keeps it. The result depends only on the
+  /// order of ops and claims.
+  ///
+  /// With x[b,d], w[d,f] in `bd,df->bf` and the claim "f of w over tp": factor
+  /// f of the op and dimension f of its result get tp; a later claim "b of x
+  /// over tp" shards x alone, because the op computes f over tp already.
+  void propagate();
+
+private:
+  void enterClaims(unsigned priority);
+  bool propagateThrough(PlannedOp &op);
+};
+
+} // namespace stg
+
+#endif // STG_ANALYSIS_SHARDINGPROPAGATION_H
