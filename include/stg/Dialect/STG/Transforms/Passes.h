@@ -1,0 +1,24 @@
+//===- Passes.h - Passes over the stg dialect -------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_TRANSFORMS_PASSES_H
+#define STG_DIALECT_STG_TRANSFORMS_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "stg/Dialect/STG/IR/STG.h"
+
+namespace stg {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+
+} // namespace stg
+
+#endif // STG_DIALECT_STG_TRANSFORMS_PASSES_H

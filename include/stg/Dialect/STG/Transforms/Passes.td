@@ -1,0 +1,340 @@
+//===- Passes.td - Passes over the stg dialect -------------*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_TRANSFORMS_PASSES
+#define STG_DIALECT_STG_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SetElementType : Pass<"stg-set-element-type", "::mlir::ModuleOp"> {
+  let summary = "replace one element type by another in all tensors";
+  let description = [{
+    *Requires* the model level. *Produces* the same model with `from`, which is the type
+    of the parameters if it is not given, replaced by `to`:
+    `--stg-set-element-type="to=f32"` runs a bf16 model in fp32. Results of a
+    fixed type (loss, norms' reciprocal roots) keep it.
+
+    ```mlir
+    // before
+    %w = stg.param "w" : !stg.tensor<[D], bf16>
+    // after --stg-set-element-type="from=bf16 to=f32"
+    %w = stg.param "w" : !stg.tensor<[D], f32>
+    ```
+  }];
+  let options = [
+    Option<"from", "from", "std::string", /*default=*/"\"\"",
+           "Element type to replace (default: that of the parameters)">,
+    Option<"to", "to", "std::string", /*default=*/"\"\"",
+           "Element type to put in its place">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def SetAttentionCount : Pass<"stg-set-attention-count", "::mlir::ModuleOp"> {
+  let summary = "choose which pairs a masked attention counts";
+  let description = [{
+    `count=executed` (the default) counts the pairs of query and key that a kernel
+    executes that skips masked blocks, `count=full` the full square, as the model
+    FLOP formulas of PaLM and Megatron do.
+
+    ```mlir
+    // before
+    %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
+    // after --stg-set-attention-count="count=full"
+    %o, %lse = stg.attention causal %q, %k, %v {full_count} : !q, !k, !k
+    ```
+  }];
+  let options = [
+    Option<"count", "count", "std::string", /*default=*/"\"executed\"",
+           "executed or full">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def Bind : Pass<"stg-bind", "::mlir::ModuleOp"> {
+  let summary = "replace symbols by numbers, at any level";
+  let description = [{
+    `--stg-bind="S=4096 dp=8"` replaces the symbols in all types and attributes, and
+    their declarations by ones with that value. `config=llama3-8b` binds the values
+    of that `stg.config` first; assignments override it. A value may be an expression
+    of other symbols. `defaults=true` also binds each symbol that is declared with a
+    value. After binding, every extent and count that became a number must be a
+    positive integer; one that is not is an error at its op, with the expression that
+    does not divide.
+
+    *Requires* any level. *Produces* the same level with fewer symbols.
+
+    ```mlir
+    // before
+    stg.symbol @S
+    func.func @f(%x: !stg.tensor<[S/tp], f32>)
+    // after --stg-bind="S=4096 tp=8"
+    stg.symbol @S = 4096
+    func.func @f(%x: !stg.tensor<[512], f32>)
+    ```
+  }];
+  let options = [
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Name of the stg.config to bind">,
+    Option<"bindDefaults", "defaults", "bool", /*default=*/"false",
+           "Bind the symbols that are declared with a value">,
+    ListOption<"values", "values", "std::string",
+               "Assignments SYMBOL=EXPRESSION; may be given without 'values='">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def NameOps : Pass<"stg-name-ops", "::mlir::func::FuncOp"> {
+  let summary = "give every op a stable name";
+  let description = [{
+    Gives each op that costs something a `stg.name`, unique in its scope: its own if
+    it has one, else that of its parameter, else its mnemonic; a second one of the
+    same name gets a number. Names survive all later passes and become node names.
+    A parameter read in two places under one name with two types is an error.
+
+    *Requires* the model level, calls inlined. *Produces* the same with names.
+
+    ```mlir
+    // before
+    %w = stg.param "o_proj" : !w
+    %o = stg.einsum "bshe,hed->bsd" %a, %w : !a, !w
+    // after
+    %o = stg.einsum "bshe,hed->bsd" %a, %w {stg.name = "o_proj"} : !a, !w
+    ```
+  }];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def Autodiff : Pass<"stg-autodiff", "::mlir::func::FuncOp"> {
+  let summary = "derive the backward pass of the model";
+  let description = [{
+    The objective is the mean over all elements of the function's first result. Each
+    op builds its own backward ops (`DifferentiableOpInterface`); contributions to one
+    value are added; only values that lie between a parameter and the loss get a
+    gradient. Backward of a `stg.repeat` is a `stg.repeat` in reverse: values of the
+    forward body that the backward body uses are stacked by the forward repeat and
+    read slice by slice, which makes the saved activations explicit. Parameters are
+    read again, not saved.
+
+    *Requires* the model level, calls inlined, ops named. *Produces* the step level:
+    the function also returns the gradient of each parameter, with the result
+    attribute `stg.gradient`.
+
+    ```mlir
+    // before
+    func.func @f(%x: !x) -> !y {
+      %w = stg.param "w" : !w
+      %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
+      return %y : !y
+    }
+    // after
+    func.func @f(%x: !x) -> (!y, !dw {stg.gradient = ["w"]}) {
+      %w = stg.param "w" : !w
+      %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
+      %seed = stg.splat 1/(B*F) : !y
+      %dw = stg.einsum "bd,bf->df" %x, %seed {into = f32, stg.role = "dw"} : !x, !y
+      return %y, %dw : !y, !dw
+    }
+    ```
+  }];
+  let options = [
+    Option<"gradientType", "gradient-type", "std::string",
+           /*default=*/"\"f32\"", "Element type of parameter gradients">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
+  let summary = "update each parameter with its gradient";
+  let description = [{
+    Replaces the gradients that the function returns by Adam steps: one `stg.adam` per
+    parameter, in a `stg.repeat` for the parameters of a repeat. Parameters narrower
+    than fp32 get an fp32 master copy.
+
+    *Requires* the step level after `--stg-autodiff`. *Produces* the step level with
+    only the function's own results.
+
+    ```mlir
+    // before
+    return %y, %dw : !y, !dw
+    // after
+    %w_0 = stg.param "w" : !w
+    stg.adam f32 %w_0, %dw {stg.name = "w", stg.phase = "opt"} : !w, !dw
+    return %y : !y
+    ```
+  }];
+  let options = [
+    Option<"momentType", "moment-type", "std::string", /*default=*/"\"f32\"",
+           "Element type of both moments">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
+  let summary = "replay parts of the forward pass instead of saving their results";
+  let description = [{
+    Works on each pair of a forward and a backward `stg.repeat`. With `policy=full` the
+    forward repeat saves only what it carries, and the backward body begins with the whole
+    forward body again (as Megatron-LM and torch.utils.checkpoint replay a layer, its last
+    projection included). With `policy=selective` only the ops named by `ops` are
+    replayed, right before their own backward op; what they read is saved, and so is what
+    others read of their results. Replayed ops have the phase `recompute`; their
+    collectives are found later like those of any op.
+
+    *Requires* the step level. *Produces* the step level, with fewer saved values.
+
+    ```mlir
+    // before
+    %y, %h = stg.repeat "layers" * L carry(%x = %e : !x) {
+      %1 = stg.einsum "bd,df->bf" %x, %up ...
+      stg.yield %2, %1 ...
+    // after --stg-recompute="policy=full"
+    %y, %s = stg.repeat "layers" * L carry(%x = %e : !x) {
+      ...
+      stg.yield %2, %x ...
+    %dx = stg.repeat "layers" * L reverse carry(...) slices(%x = %s : ...) {
+      %1 = stg.einsum "bd,df->bf" %x, %up {stg.phase = "recompute"} ...
+    ```
+  }];
+  let options = [
+    Option<"policy", "policy", "std::string", /*default=*/"\"none\"",
+           "none, selective or full">,
+    ListOption<"ops", "ops", "std::string",
+               "Names of the ops that policy=selective replays (default stg.attention)">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
+  let summary = "state the mesh and which named dimensions it shards";
+  let description = [{
+    Adds the mesh and shards, by the rules, the dimensions of parameters, function
+    arguments and values carried by a `stg.repeat`. A rule is `DIM:AXIS`, or
+    `DIM:AXIS@stream` for carried values only; earlier rules win where one axis has
+    two claims. The default rules are Megatron-LM's: `B:dp`, and `H:tp K:tp F:tp V:tp`,
+    and with `sequence-parallel` `S:tp@stream`. A dimension that is a sum of symbols
+    (`H + 2*K`) is sharded if all of them are sharded alike. Degrees are numbers or
+    symbols; an axis of degree 1 is left out.
+
+    *Requires* the step or model level. *Produces* the plan level, incomplete until
+    `--stg-propagate-shardings`.
+
+    ```mlir
+    // before
+    %w = stg.param "w" : !stg.tensor<[D, F], bf16>
+    // after --stg-parallelize="tp=8"
+    stg.mesh @mesh <tp = 8> rules ["H:tp", "K:tp", "F:tp", "V:tp"]
+    %w = stg.param "w" : !stg.tensor<[D, F : tp], bf16>
+    ```
+  }];
+  let options = [
+    Option<"dp", "dp", "std::string", /*default=*/"\"1\"",
+           "Data-parallel degree, a number or a symbol">,
+    Option<"tp", "tp", "std::string", /*default=*/"\"1\"",
+           "Tensor-parallel degree, a number or a symbol">,
+    Option<"sequenceParallel", "sequence-parallel", "bool",
+           /*default=*/"false", "Shard the residual stream by tokens over tp">,
+    ListOption<"rules", "rules", "std::string",
+               "Sharding rules that go before the default ones; 'DIM:' drops the "
+               "default rules of DIM">,
+    Option<"rankOrder", "rank-order", "std::string", /*default=*/"\"tp-dp\"",
+           "Axes from the fastest to the slowest, joined by '-'">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
+  let summary = "complete the plan: the sharding of every value and op";
+  let description = [{
+    For each rule in order of importance, what it shards is propagated through the
+    factors of the ops (`ShardableOpInterface`) in both directions until nothing
+    changes, before the next rule is looked at. A tensor or an op takes an axis at most
+    once; who came first keeps it. The factors that each op computes sharded are
+    recorded in `stg.factors`. With `delay-gradients`, sums over a sharded factor that
+    leave a `stg.repeat` only as stacked results stay partial, so that they can be
+    reduced once after it.
+
+    *Requires* the plan level. *Produces* the complete plan level.
+
+    ```mlir
+    // before
+    %w = stg.param "w" : !stg.tensor<[D, F : tp], bf16>
+    %y = stg.einsum "bd,df->bf" %x, %w : !x, !stg.tensor<[D, F : tp], bf16>
+    // after
+    %y = stg.einsum "bd,df->bf" %x, %w {stg.factors = {f = ["tp"]}}
+      : !x, !stg.tensor<[D, F : tp], bf16> -> !stg.tensor<[B, F : tp], bf16>
+    ```
+  }];
+  let options = [
+    Option<"delayGradients", "delay-gradients", "bool", /*default=*/"true",
+           "Reduce the gradients of repeated parameters after the repeat">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def InsertCollectives : Pass<"stg-insert-collectives", "::mlir::ModuleOp"> {
+  let summary = "make the program that one device executes";
+  let description = [{
+    One rule: where a value's sharding differs from what its user needs, or from what
+    its producer makes, it is resharded: a partial sum by all-reduce or
+    reduce-scatter, a sharded dimension by all-gather, a moved sharding by all-to-all, a
+    whole value by taking a slice. Ops that cannot combine the shards of a factor by a
+    sum are decomposed first. Then every shape becomes that of one device.
+
+    *Requires* the complete plan level. *Produces* the local level: no sharding in any
+    type, and no op that refers to another device but collectives.
+
+    ```mlir
+    // before
+    %y = stg.einsum "bf,fd->bd" %x, %w {stg.factors = {f = ["tp"]}}
+      : !stg.tensor<[B, F : tp], bf16>, !stg.tensor<[F : tp, D], bf16>
+    // after
+    %0 = stg.einsum "bf,fd->bd" %x, %w
+      : !stg.tensor<[B, F/tp], bf16>, !stg.tensor<[F/tp, D], bf16>
+    %y = stg.all_reduce sum over ["tp"] %0 : !stg.tensor<[B, D], bf16>
+    ```
+  }];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
+  let summary = "remove, merge and coalesce collectives";
+  let description = [{
+    - A value is gathered once for all its users in a phase. With `keep-gathered` also
+      across phases: what forward gathered is kept for backward instead of being
+      gathered again.
+    - Partial sums are linear: `add(reduce(x), reduce(y))` becomes
+      `reduce(add(x, y))`, for any linear op, and `(x + reduce(a)) + reduce(b)` becomes
+      `x + reduce(a + b)`.
+    - A slice of an all-reduce is a reduce-scatter; a slice of an all-gather and an
+      all-gather of a slice are the value itself.
+    - Reductions of gradients are coalesced into one collective per block, group and
+      element type (`gradient-buckets=flat`), or left one per parameter (`none`).
+
+    *Requires* and *produces* the local level.
+
+    ```mlir
+    // before
+    %0 = stg.reduce_scatter dim 1 over ["tp"] %x : !whole -> !shard
+    %1 = stg.reduce_scatter dim 1 over ["tp"] %y : !whole -> !shard
+    %2 = stg.add %0, %1 : !shard, !shard
+    // after
+    %0 = stg.add %x, %y : !whole, !whole
+    %2 = stg.reduce_scatter dim 1 over ["tp"] %0 : !whole -> !shard
+    ```
+  }];
+  let options = [
+    Option<"keepGathered", "keep-gathered", "bool", /*default=*/"false",
+           "Keep gathered values for backward instead of gathering again">,
+    Option<"gradientBuckets", "gradient-buckets", "std::string",
+           /*default=*/"\"flat\"", "flat or none">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+#endif // STG_DIALECT_STG_TRANSFORMS_PASSES

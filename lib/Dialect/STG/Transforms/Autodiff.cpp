@@ -1,0 +1,491 @@
+//===- Autodiff.cpp - Derives the backward pass ---------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reverse-mode differentiation over blocks. Ops build their own backward ops;
+// this pass decides for which values, adds up contributions, and turns a repeat
+// around.
+//
+// Invariant: when an op is visited in reverse order, the gradients of its
+// results are complete, because all their users came later in the block.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace stg {
+#define GEN_PASS_DEF_AUTODIFF
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+static bool isFloatTensor(Value value) {
+  auto tensor = dyn_cast<SymTensorType>(value.getType());
+  return tensor && isa<FloatType>(tensor.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Activity: which values depend on a parameter
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Values that depend on a parameter, and so may have a gradient.
+class Activity {
+public:
+  void addBlock(Block &block) {
+    for (Operation &op : block)
+      addOp(op);
+  }
+  bool contains(Value value) const { return active.contains(value); }
+
+private:
+  void addOp(Operation &op) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      return addRepeat(repeat);
+    bool isActive =
+        isa<ParamOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+          return active.contains(operand);
+        });
+    if (isActive)
+      addFloats(op.getResults());
+  }
+
+  void addFloats(ValueRange values) {
+    for (Value value : values)
+      if (isFloatTensor(value))
+        active.insert(value);
+  }
+
+  /// Carried values feed themselves: repeated until nothing is added.
+  void addRepeat(RepeatOp repeat) {
+    for (auto [arg, operand] : llvm::zip_equal(
+             repeat.getBody().front().getArguments(), repeat.getOperands()))
+      if (contains(operand))
+        active.insert(arg);
+    OperandRange yielded = repeat.getYield().getValues();
+    for (bool changed = true; changed;) {
+      addBlock(repeat.getBody().front());
+      changed = false;
+      for (auto [arg, value] : llvm::zip(repeat.getCarriedArgs(), yielded))
+        if (contains(value))
+          changed |= active.insert(arg).second;
+    }
+    for (auto [result, value] : llvm::zip_equal(repeat.getResults(), yielded))
+      if (contains(value))
+        active.insert(result);
+    for (auto [result, arg] :
+         llvm::zip_equal(repeat.getCarriedResults(), repeat.getCarriedArgs()))
+      if (contains(arg))
+        active.insert(result);
+  }
+
+  DenseSet<Value> active;
+};
+
+/// Gradients of parameters by name, in the order of the forward pass.
+struct ParamGradient {
+  SmallVector<std::string> path; ///< Enclosing repeats, then the name.
+  Value value;
+};
+
+/// What is known while one block is differentiated.
+struct BlockGradients {
+  DenseMap<Value, Value> values;
+  llvm::MapVector<StringRef, Value> params;
+  SmallVector<ParamGradient> nested;
+};
+
+//===----------------------------------------------------------------------===//
+// Differentiator
+//===----------------------------------------------------------------------===//
+
+class Differentiator {
+public:
+  Differentiator(MLIRContext *context, Type paramGradientType)
+      : rewriter(context), paramGradientType(paramGradientType) {}
+
+  /// Appends the backward pass to the function and its gradients to its
+  /// results.
+  LogicalResult run(func::FuncOp function);
+
+private:
+  friend class OpGradientBuilder;
+
+  LogicalResult differentiateBlock(Block &forward, BlockGradients &gradients);
+  LogicalResult differentiateOp(Operation *op, BlockGradients &gradients);
+  LogicalResult differentiateRepeat(RepeatOp forward,
+                                    BlockGradients &gradients);
+  RepeatOp buildBackwardRepeat(RepeatOp forward, BlockGradients &gradients,
+                               BlockGradients &inner);
+  LogicalResult yieldGradients(RepeatOp forward, RepeatOp &backward,
+                               BlockGradients &gradients,
+                               BlockGradients &inner);
+  void saveCaptured(RepeatOp forward, RepeatOp backward);
+
+  /// Gradient element type for a value: parameters have their own.
+  SymTensorType getGradientType(Value value) {
+    auto type = cast<SymTensorType>(value.getType());
+    return value.getDefiningOp<ParamOp>()
+               ? type.withElementType(paramGradientType)
+               : type;
+  }
+  Value makeZero(Value value) {
+    return SplatOp::create(rewriter, value.getLoc(), getGradientType(value),
+                           SymExpr::get(value.getContext(), 0));
+  }
+
+  IRRewriter rewriter;
+  Type paramGradientType;
+  Activity activity;
+};
+
+/// The gradient builder of one op.
+class OpGradientBuilder : public GradientBuilder {
+public:
+  OpGradientBuilder(Differentiator &parent, Operation *forward,
+                    BlockGradients &gradients)
+      : GradientBuilder(parent.rewriter, forward), parent(parent),
+        gradients(gradients) {}
+
+  Value getResultGradient(unsigned result) override {
+    return gradients.values.lookup(forward->getResult(result));
+  }
+  bool needsGradient(unsigned operand) override {
+    return parent.activity.contains(forward->getOperand(operand));
+  }
+  SymTensorType getGradientType(unsigned operand) override {
+    return parent.getGradientType(forward->getOperand(operand));
+  }
+  void addGradient(unsigned operand, Value gradient) override {
+    addTo(forward->getOperand(operand), gradient);
+  }
+  void addTo(Value value, Value gradient) {
+    gradient =
+        convert(gradient, parent.getGradientType(value).getElementType());
+    Value &total = gradients.values[value];
+    total = total ? create<AddOp>("add", total, gradient) : gradient;
+  }
+
+private:
+  /// A pointwise op gives the gradient of a parameter in the type of the
+  /// parameter.
+  Value convert(Value gradient, Type elementType) {
+    auto type = cast<SymTensorType>(gradient.getType());
+    if (type.getElementType() == elementType)
+      return gradient;
+    StringRef indices =
+        StringRef("abcdefghijklmnopqrstuvwxyz").take_front(type.getRank());
+    return create<EinsumOp>("cast", gradient, (indices + "->" + indices).str(),
+                            TypeAttr::get(elementType));
+  }
+
+  Differentiator &parent;
+  BlockGradients &gradients;
+};
+} // namespace
+
+LogicalResult Differentiator::differentiateBlock(Block &forward,
+                                                 BlockGradients &gradients) {
+  // Collected first: the backward ops may go into the same block, and a repeat
+  // is replaced when its saved values are added.
+  SmallVector<Operation *> ops;
+  for (Operation &op : forward.without_terminator())
+    ops.push_back(&op);
+  SmallVector<ParamOp> params;
+  for (Operation *op : llvm::reverse(ops)) {
+    if (auto param = dyn_cast<ParamOp>(op)) {
+      params.push_back(param);
+      continue;
+    }
+    if (failed(differentiateOp(op, gradients)))
+      return failure();
+  }
+  for (ParamOp param : llvm::reverse(params)) {
+    Value gradient = gradients.values.lookup(param);
+    if (!gradient)
+      continue;
+    // A second read of the same parameter: weights are tied.
+    Value &total = gradients.params[param.getParamName()];
+    if (total) {
+      auto add = AddOp::create(rewriter, param.getLoc(), total, gradient);
+      add->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
+      add->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
+      add->setAttr(STGDialect::kRoleAttr, rewriter.getStringAttr("add"));
+      total = add;
+    } else {
+      total = gradient;
+    }
+  }
+  return success();
+}
+
+LogicalResult Differentiator::differentiateOp(Operation *op,
+                                              BlockGradients &gradients) {
+  bool hasGradient = llvm::any_of(op->getResults(), [&](Value result) {
+    return gradients.values.contains(result);
+  });
+  bool isActive = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return activity.contains(operand);
+  });
+  if (!hasGradient || !(isActive || isa<RepeatOp>(op)))
+    return success();
+  for (Value operand : op->getOperands())
+    if (activity.contains(operand) &&
+        operand.getParentBlock() != op->getBlock())
+      return op->emitOpError("cannot be differentiated: it uses a value from "
+                             "outside of its repeat; carry the value instead")
+                 .attachNote(operand.getLoc())
+             << "the value is defined here";
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return differentiateRepeat(repeat, gradients);
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable)
+    return op->emitOpError("lies between a parameter and the loss, but has no "
+                           "gradient; implement DifferentiableOpInterface");
+  OpGradientBuilder builder(*this, op, gradients);
+  return differentiable.buildGradient(builder);
+}
+
+//===----------------------------------------------------------------------===//
+// Repeats
+//===----------------------------------------------------------------------===//
+
+/// Creates the backward repeat with an empty body: it carries the gradients of
+/// the active carried values and reads slices of the gradients of stacked
+/// results. `inner` receives the gradients that are known at the end of the
+/// forward body.
+RepeatOp Differentiator::buildBackwardRepeat(RepeatOp forward,
+                                             BlockGradients &gradients,
+                                             BlockGradients &inner) {
+  SmallVector<Value> inits, stacks, initTargets, stackTargets;
+  OperandRange yielded = forward.getYield().getValues();
+  for (auto [number, result] : llvm::enumerate(forward.getResults())) {
+    Value gradient = gradients.values.lookup(result);
+    if (number >= forward.getNumCarried()) {
+      if (gradient) {
+        stacks.push_back(gradient);
+        stackTargets.push_back(yielded[number]);
+      }
+      continue;
+    }
+    if (!activity.contains(forward.getCarriedArgs()[number]))
+      continue;
+    inits.push_back(gradient ? gradient : makeZero(result));
+    initTargets.push_back(yielded[number]);
+  }
+  auto backward = RepeatOp::create(
+      rewriter, forward.getLoc(), forward.getRepeatName(), forward.getCount(),
+      !forward.getReverse(), inits, stacks, TypeRange());
+  backward->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
+  OpGradientBuilder add(*this, forward, inner);
+  rewriter.setInsertionPointToEnd(&backward.getBody().front());
+  for (auto [target, arg] :
+       llvm::zip_equal(initTargets, backward.getCarriedArgs()))
+    add.addTo(target, arg);
+  for (auto [target, arg] :
+       llvm::zip_equal(stackTargets, backward.getSliceArgs()))
+    add.addTo(target, arg);
+  return backward;
+}
+
+/// Ends the backward body: yields the gradients of the carried arguments, and
+/// stacks those of parameters and of slices. Hands all of them to `gradients`.
+LogicalResult Differentiator::yieldGradients(RepeatOp forward,
+                                             RepeatOp &backward,
+                                             BlockGradients &gradients,
+                                             BlockGradients &inner) {
+  SmallVector<Value> carried, stacked;
+  for (BlockArgument arg : forward.getCarriedArgs()) {
+    if (!activity.contains(arg))
+      continue;
+    Value gradient = inner.values.lookup(arg);
+    carried.push_back(gradient ? gradient : makeZero(arg));
+  }
+  YieldOp::create(rewriter, forward.getLoc(), carried);
+  for (auto &[name, value] : inner.params)
+    stacked.push_back(value);
+  for (ParamGradient &nested : inner.nested)
+    stacked.push_back(nested.value);
+  SmallVector<Value> sliceTargets;
+  for (auto [arg, stack] :
+       llvm::zip_equal(forward.getSliceArgs(), forward.getStacks()))
+    if (Value gradient = inner.values.lookup(arg)) {
+      stacked.push_back(gradient);
+      sliceTargets.push_back(stack);
+    }
+  backward = backward.withStacked(rewriter, stacked);
+  auto results = backward.getStackedResults().begin();
+  std::string scope = forward.getRepeatName().str();
+  for (auto &[name, value] : inner.params)
+    gradients.nested.push_back({{scope, name.str()}, *results++});
+  for (ParamGradient &nested : inner.nested) {
+    SmallVector<std::string> path{scope};
+    llvm::append_range(path, nested.path);
+    gradients.nested.push_back({path, *results++});
+  }
+  rewriter.setInsertionPointAfter(backward);
+  OpGradientBuilder add(*this, forward, gradients);
+  for (Value target : sliceTargets)
+    add.addTo(target, *results++);
+  auto backwardCarried = backward.getCarriedResults().begin();
+  for (auto [arg, init] :
+       llvm::zip_equal(forward.getCarriedArgs(), forward.getInits())) {
+    if (!activity.contains(arg))
+      continue;
+    if (activity.contains(init))
+      add.addTo(init, *backwardCarried);
+    ++backwardCarried;
+  }
+  return success();
+}
+
+/// Values of the forward body that the backward body uses: parameters and
+/// immediates are read again, everything else is stacked by the forward repeat.
+void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
+  Region &forwardBody = forward.getBody();
+  llvm::SetVector<Value> captured;
+  backward.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (operand.getParentRegion() == &forwardBody)
+        captured.insert(operand);
+  });
+  SmallVector<Value> saved;
+  auto replaceInBackward = [&](Value from, Value to) {
+    from.replaceUsesWithIf(to, [&](OpOperand &use) {
+      return backward.getBody().isAncestor(use.getOwner()->getParentRegion());
+    });
+  };
+  rewriter.setInsertionPointToStart(&backward.getBody().front());
+  for (Value value : captured) {
+    auto arg = dyn_cast<BlockArgument>(value);
+    if (arg && arg.getArgNumber() >= forward.getNumCarried())
+      // What forward read from a stack is still there.
+      replaceInBackward(
+          value, backward.addSlice(forward->getOperand(arg.getArgNumber())));
+    else if (value.getDefiningOp<ParamOp>() || value.getDefiningOp<SplatOp>())
+      replaceInBackward(value,
+                        rewriter.clone(*value.getDefiningOp())->getResult(0));
+    else
+      saved.push_back(value);
+  }
+  unsigned first = forward.getNumResults();
+  RepeatOp saving = forward.withStacked(rewriter, saved);
+  for (auto [number, value] : llvm::enumerate(saved))
+    replaceInBackward(value,
+                      backward.addSlice(saving.getResult(first + number)));
+}
+
+LogicalResult Differentiator::differentiateRepeat(RepeatOp forward,
+                                                  BlockGradients &gradients) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  BlockGradients inner;
+  RepeatOp backward = buildBackwardRepeat(forward, gradients, inner);
+  if (failed(differentiateBlock(forward.getBody().front(), inner)) ||
+      failed(yieldGradients(forward, backward, gradients, inner)))
+    return failure();
+  saveCaptured(forward, backward);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Marks the ops that a function has as those of the forward pass.
+static void markForward(func::FuncOp function) {
+  auto phase = StringAttr::get(function.getContext(), "fwd");
+  function.walk([&](Operation *op) {
+    if (isa<CostOpInterface, RepeatOp>(op) &&
+        !op->hasAttr(STGDialect::kPhaseAttr))
+      op->setAttr(STGDialect::kPhaseAttr, phase);
+  });
+}
+
+/// The value that is differentiated: the function's first result.
+static FailureOr<Value> getObjective(func::FuncOp function,
+                                     const Activity &activity) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  if (terminator->getNumOperands() == 0)
+    return function.emitOpError(
+        "has no result to differentiate; return the loss "
+        "as the first result");
+  Value loss = terminator->getOperand(0);
+  if (!isFloatTensor(loss))
+    return function.emitOpError("has a first result of type ")
+           << loss.getType() << ", expected a float tensor: the loss";
+  if (!activity.contains(loss))
+    return function.emitOpError("has a loss that depends on no parameter");
+  return loss;
+}
+
+LogicalResult Differentiator::run(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  activity.addBlock(body);
+  FailureOr<Value> loss = getObjective(function, activity);
+  if (failed(loss))
+    return failure();
+  markForward(function);
+  Operation *terminator = body.getTerminator();
+  rewriter.setInsertionPoint(terminator);
+
+  // The objective is the mean of the loss over its elements.
+  auto lossType = cast<SymTensorType>(loss->getType());
+  SymExpr one = SymExpr::get(function.getContext(), 1);
+  SymExpr mean = one.exactDiv(lossType.getNumElements());
+  if (!mean)
+    return function.emitOpError("has a loss of ")
+           << lossType.getNumElements().str()
+           << " elements, whose mean has no exact expression";
+  BlockGradients gradients;
+  gradients.values[*loss] =
+      SplatOp::create(rewriter, loss->getLoc(), lossType, mean);
+  if (failed(differentiateBlock(body, gradients)))
+    return failure();
+
+  SmallVector<ParamGradient> all;
+  for (auto &[name, value] : gradients.params)
+    all.push_back({{name.str()}, value});
+  llvm::append_range(all, gradients.nested);
+  SmallVector<Type> types(function.getResultTypes());
+  for (ParamGradient &gradient : all) {
+    terminator->insertOperands(terminator->getNumOperands(), gradient.value);
+    types.push_back(gradient.value.getType());
+  }
+  unsigned firstGradient = function.getNumResults();
+  function.setType(FunctionType::get(function.getContext(),
+                                     function.getArgumentTypes(), types));
+  for (auto [number, gradient] : llvm::enumerate(all)) {
+    SmallVector<StringRef> path(gradient.path.begin(), gradient.path.end());
+    function.setResultAttr(firstGradient + number, STGDialect::kGradientAttr,
+                           rewriter.getStrArrayAttr(path));
+  }
+  return success();
+}
+
+namespace {
+struct Autodiff : stg::impl::AutodiffBase<Autodiff> {
+  using AutodiffBase::AutodiffBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || function.isPrivate())
+      return;
+    FloatType type = getFloatType(&getContext(), gradientType);
+    if (!type) {
+      function.emitError("gradient-type '")
+          << gradientType << "' is not a float type such as f32 or bf16";
+      return signalPassFailure();
+    }
+    if (failed(Differentiator(&getContext(), type).run(function)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,282 @@
+//===- Bind.cpp - Replaces symbols by numbers -----------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Substitutes symbols in every type and attribute. What becomes a number must
+// be a positive integer wherever it is an extent or a count; this is checked
+// before anything is replaced, so that the error stands at the op and names the
+// expression.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "stg/Dialect/STG/IR/DimensionRule.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace stg {
+#define GEN_PASS_DEF_BIND
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct Bind : stg::impl::BindBase<Bind> {
+  using BindBase::BindBase;
+
+  LogicalResult initializeOptions(
+      StringRef options,
+      function_ref<LogicalResult(const Twine &)> errorHandler) override;
+  void runOnOperation() override;
+
+private:
+  LogicalResult collectConfig();
+  LogicalResult collectValues();
+  void collectDefaults();
+  LogicalResult resolve();
+  LogicalResult checkRules();
+  LogicalResult checkOp(Operation *op);
+  LogicalResult check(Operation *op, SymExpr expr, bool isExtent);
+  void replace();
+
+  SymExpr substitute(SymExpr expr) {
+    auto [it, isNew] = substituted.try_emplace(expr);
+    if (isNew)
+      it->second = expr.substitute(binding);
+    return it->second;
+  }
+
+  SymBinding binding;
+  DenseMap<SymExpr, SymExpr> substituted;
+  /// Extents and other expressions that have been looked at.
+  DenseSet<SymExpr> checkedExtents, checkedOthers;
+};
+} // namespace
+
+/// `S=4096 dp=8` stands for `values=S=4096,dp=8`; the declared options keep
+/// their spelling.
+LogicalResult Bind::initializeOptions(
+    StringRef options,
+    function_ref<LogicalResult(const Twine &)> errorHandler) {
+  SmallVector<StringRef> words, declared;
+  SmallVector<std::string> assignments;
+  options.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words) {
+    StringRef key = word.split('=').first;
+    if (key == "values")
+      assignments.push_back(word.split('=').second.str());
+    else if (key == "config" || word == "defaults=true" ||
+             word == "defaults=false" || word == "defaults")
+      declared.push_back(word);
+    else
+      assignments.push_back(word.str());
+  }
+  std::string text = llvm::join(declared, " ");
+  if (!assignments.empty())
+    text +=
+        (text.empty() ? "values=" : " values=") + llvm::join(assignments, ",");
+  return Pass::initializeOptions(text, errorHandler);
+}
+
+LogicalResult Bind::collectConfig() {
+  if (config.empty())
+    return success();
+  ModuleOp module = getOperation();
+  auto op = module.lookupSymbol<ConfigOp>(config);
+  if (!op) {
+    InFlightDiagnostic diag = module.emitError("has no configuration '")
+                              << config << "'";
+    SmallVector<StringRef> names;
+    for (auto known : module.getOps<ConfigOp>())
+      names.push_back(known.getSymName());
+    if (!names.empty())
+      diag << "; known ones are " << llvm::join(names, ", ");
+    return diag;
+  }
+  for (NamedAttribute entry : op.getBindings())
+    binding[entry.getName()] = SymExpr::get(
+        &getContext(), cast<IntegerAttr>(entry.getValue()).getInt());
+  return success();
+}
+
+LogicalResult Bind::collectValues() {
+  ModuleOp module = getOperation();
+  for (const std::string &assignment : values) {
+    auto [name, text] = StringRef(assignment).split('=');
+    name = name.trim();
+    if (name.empty() || text.empty())
+      return module.emitError("cannot bind '")
+             << assignment << "', expected SYMBOL=EXPRESSION";
+    if (name == "defaults")
+      return module.emitError("option 'defaults' has the value '")
+             << text << "', expected true or false";
+    std::string error;
+    FailureOr<SymExpr> value = SymExpr::parse(&getContext(), text, error);
+    if (failed(value))
+      return module.emitError("cannot bind '") << assignment << "': " << error;
+    if (!module.lookupSymbol<SymbolOp>(name)) {
+      InFlightDiagnostic diag = module.emitError("cannot bind '")
+                                << name << "': no such symbol";
+      SmallVector<StringRef> names;
+      for (auto symbol : module.getOps<SymbolOp>())
+        names.push_back(symbol.getSymName());
+      if (!names.empty())
+        diag << "; declared are " << llvm::join(names, ", ");
+      return diag;
+    }
+    binding[StringAttr::get(&getContext(), name)] = *value;
+  }
+  return success();
+}
+
+void Bind::collectDefaults() {
+  if (!bindDefaults)
+    return;
+  for (auto symbol : getOperation().getOps<SymbolOp>())
+    if (symbol.getValue())
+      binding.try_emplace(symbol.getSymNameAttr(), *symbol.getValue());
+}
+
+/// Substitutes values into each other until none uses a bound symbol.
+LogicalResult Bind::resolve() {
+  for (size_t round = 0; round <= binding.size(); ++round) {
+    SymBinding next;
+    bool changed = false;
+    for (auto symbol : getOperation().getOps<SymbolOp>()) {
+      StringAttr name = symbol.getSymNameAttr();
+      SymExpr value = binding.lookup(name);
+      if (!value)
+        continue;
+      SymExpr resolved = value.substitute(binding);
+      if (!resolved)
+        return getOperation().emitError("cannot bind '")
+               << name.getValue() << "': " << value.str()
+               << " does not divide exactly";
+      changed |= resolved != value;
+      next[name] = resolved;
+    }
+    binding = std::move(next);
+    if (!changed)
+      return success();
+  }
+  return getOperation().emitError(
+      "cannot bind symbols that are defined by each other");
+}
+
+/// Rules find dimensions by their symbols: as long as they have not been
+/// applied, these must not become numbers.
+LogicalResult Bind::checkRules() {
+  MeshOp mesh = MeshOp::lookup(getOperation());
+  if (!mesh || !mesh.getRules() || mesh.getComplete())
+    return success();
+  std::string error;
+  for (auto text : mesh.getRules()->getAsRange<StringAttr>()) {
+    FailureOr<DimensionRule> rule =
+        DimensionRule::parse(&getContext(), text, error);
+    if (succeeded(rule) && binding.contains(rule->dim))
+      return mesh.emitOpError("has rule '")
+             << text.getValue()
+             << "', which has not been applied and needs symbol '"
+             << rule->dim.getValue()
+             << "'; run --stg-propagate-shardings before binding it";
+  }
+  return success();
+}
+
+/// `isExtent`: must be a positive integer once it is a number.
+LogicalResult Bind::check(Operation *op, SymExpr expr, bool isExtent) {
+  if (!(isExtent ? checkedExtents : checkedOthers).insert(expr).second)
+    return success();
+  SymExpr result = substitute(expr);
+  auto values = [&] {
+    SmallVector<std::string> values;
+    expr.walkSymbols([&](StringAttr name) {
+      auto it = binding.find(name);
+      if (it != binding.end())
+        values.push_back((name.getValue() + " = " + it->second.str()).str());
+    });
+    return llvm::join(values, ", ");
+  };
+  if (!result)
+    return op->emitOpError("has expression ")
+           << expr.str() << ", which has no value with " << values();
+  std::optional<Rational> value = result.getConstant();
+  if (!isExtent || !value || (value->isInteger() && Rational(0) < *value))
+    return success();
+  return op->emitOpError("has extent ")
+         << expr.str() << ", which is " << result.str()
+         << " and not a positive integer with " << values();
+}
+
+LogicalResult Bind::checkOp(Operation *op) {
+  LogicalResult result = success();
+  // What stands in a type or a mesh is an extent or a size.
+  AttrTypeWalker typeWalker, walker;
+  typeWalker.addWalk([&](SymExpr expr) {
+    if (failed(check(op, expr, /*isExtent=*/true)))
+      result = failure();
+    return WalkResult::skip();
+  });
+  walker.addWalk([&](Type type) {
+    typeWalker.walk(type);
+    return WalkResult::skip();
+  });
+  walker.addWalk([&](MeshAttr mesh) {
+    typeWalker.walk(mesh);
+    return WalkResult::skip();
+  });
+  walker.addWalk([&](SymExpr expr) {
+    if (failed(check(op, expr, /*isExtent=*/false)))
+      result = failure();
+    return WalkResult::skip();
+  });
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    result = check(op, repeat.getCount(), /*isExtent=*/true);
+  walker.walk(op->getAttrDictionary());
+  for (Type type : op->getOperandTypes())
+    walker.walk(type);
+  for (Type type : op->getResultTypes())
+    walker.walk(type);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Type type : block.getArgumentTypes())
+        walker.walk(type);
+  return result;
+}
+
+void Bind::replace() {
+  for (auto symbol : getOperation().getOps<SymbolOp>()) {
+    auto it = binding.find(symbol.getSymNameAttr());
+    if (it != binding.end())
+      symbol.setValueAttr(it->second);
+  }
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](SymExpr expr) -> std::optional<std::pair<Attribute, WalkResult>> {
+        return {{substitute(expr), WalkResult::skip()}};
+      });
+  replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+}
+
+void Bind::runOnOperation() {
+  if (failed(collectConfig()) || failed(collectValues()))
+    return signalPassFailure();
+  collectDefaults();
+  if (failed(resolve()) || failed(checkRules()))
+    return signalPassFailure();
+  WalkResult result = getOperation().walk([&](Operation *op) {
+    return failed(checkOp(op)) ? WalkResult::interrupt()
+                               : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return signalPassFailure();
+  replace();
+}

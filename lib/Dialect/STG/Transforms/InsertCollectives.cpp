@@ -1,0 +1,609 @@
+//===- InsertCollectives.cpp - Makes the program of one device ------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each value has a layout (its type's sharding), each op needs its operands and
+// makes its results in layouts that follow from its rule and its sharded
+// factors. Where two layouts differ, a reshard goes in between. All ops that
+// are inserted have the shapes of one device already; at the end every other
+// value gets them too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShardingRules.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#define DEBUG_TYPE "stg-insert-collectives"
+
+namespace stg {
+#define GEN_PASS_DEF_INSERTCOLLECTIVES
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+/// Where the elements of a value are: the axes of each dimension, major to
+/// minor, and the axes over which it is a partial result.
+struct Layout {
+  SmallVector<SmallVector<StringAttr, 2>, 4> dims;
+  SmallVector<StringAttr, 2> partial;
+  ReduceKind partialKind = ReduceKind::Sum;
+
+  explicit Layout(unsigned rank) : dims(rank) {}
+  static Layout get(SymTensorType type);
+
+  bool operator==(const Layout &other) const {
+    return dims == other.dims && partial == other.partial;
+  }
+  bool operator!=(const Layout &other) const { return !(*this == other); }
+
+  /// The dimension that is sharded over the axis.
+  std::optional<unsigned> findDim(StringAttr axis) const {
+    for (auto [dim, axes] : llvm::enumerate(dims))
+      if (llvm::is_contained(axes, axis))
+        return dim;
+    return std::nullopt;
+  }
+};
+
+/// Who a collective belongs to, for its name and phase.
+struct Owner {
+  StringAttr name, phase, role;
+};
+
+struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
+  using InsertCollectivesBase::InsertCollectivesBase;
+  void runOnOperation() override;
+};
+
+/// Rewrites one function to the local level.
+class Localizer {
+public:
+  Localizer(MeshAttr mesh) : mesh(mesh), rewriter(mesh.getContext()) {}
+  LogicalResult run(func::FuncOp function);
+
+private:
+  LogicalResult decompose(func::FuncOp function);
+  void planDecomposed(Operation *original, ArrayRef<Operation *> parts);
+  LogicalResult localizeBlock(Block &block);
+  LogicalResult localizeOp(Operation *op);
+  LogicalResult localizeCompute(ShardableOpInterface op);
+  LogicalResult localizeRepeat(RepeatOp repeat);
+  LogicalResult convert(OpOperand &use, const Layout &need);
+  LogicalResult convertResult(OpResult result, const Layout &made);
+
+  FailureOr<Value> reshard(Value value, SymTensorType global, Layout from,
+                           const Layout &to, const Owner &owner);
+  FailureOr<SymTensorType> getLocalType(SymTensorType global,
+                                        const Layout &layout);
+  ArrayAttr getAxes(ArrayRef<StringAttr> axes) {
+    SmallVector<Attribute> attrs(axes.begin(), axes.end());
+    return rewriter.getArrayAttr(attrs);
+  }
+
+  MeshAttr mesh;
+  IRRewriter rewriter;
+  DenseSet<Value> isLocal; ///< Made here, with a local type.
+  /// Resharded values: not to be converted again by the same user.
+  DenseMap<Value, SymTensorType> globalTypes;
+};
+} // namespace
+
+Layout Layout::get(SymTensorType type) {
+  Layout layout(type.getRank());
+  ShardingAttr sharding = type.getSharding();
+  if (!sharding)
+    return layout;
+  for (auto [dim, axes] : llvm::enumerate(sharding.getDimAxes()))
+    llvm::append_range(layout.dims[dim], axes.getAsRange<StringAttr>());
+  llvm::append_range(layout.partial,
+                     sharding.getPartialAxes().getAsRange<StringAttr>());
+  layout.partialKind = sharding.getPartialKind();
+  return layout;
+}
+
+/// Axes of each factor of an op, from `stg.factors`.
+static SmallVector<SmallVector<StringAttr, 2>>
+getFactorAxes(Operation *op, const ShardingRule &rule) {
+  SmallVector<SmallVector<StringAttr, 2>> axes(rule.factors.size());
+  auto factors = op->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+  if (!factors)
+    return axes;
+  for (auto [index, factor] : llvm::enumerate(rule.factors))
+    if (auto names = factors.getAs<ArrayAttr>(factor.name))
+      llvm::append_range(axes[index], names.getAsRange<StringAttr>());
+  return axes;
+}
+
+/// What a person wrote into `stg.factors` must be possible.
+static LogicalResult checkFactors(Operation *op, const ShardingRule &rule) {
+  auto factors = op->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+  if (!factors)
+    return success();
+  DenseSet<Attribute> used;
+  for (NamedAttribute entry : factors) {
+    StringRef name = entry.getName();
+    std::optional<unsigned> factor = rule.getFactor(name);
+    if (!factor) {
+      SmallVector<StringRef> names;
+      for (const ShardingFactor &known : rule.factors)
+        names.push_back(known.name);
+      return op->emitOpError("has no factor '")
+             << name << "'; its factors are " << llvm::join(names, ", ");
+    }
+    auto axes = cast<ArrayAttr>(entry.getValue());
+    if (rule.factors[*factor].kind == FactorKind::Whole && !axes.empty())
+      return op->emitOpError("cannot compute with its factor '")
+             << name << "' sharded";
+    for (auto axis : axes.getAsRange<StringAttr>())
+      if (!used.insert(axis).second)
+        return op->emitOpError("shards its factors over mesh axis '")
+               << axis.getValue() << "' twice";
+  }
+  return success();
+}
+
+/// The layout in which an op needs an operand.
+static Layout
+getOperandLayout(const TensorFactors &tensor,
+                 ArrayRef<SmallVector<StringAttr, 2>> factorAxes) {
+  Layout layout(tensor.size());
+  for (auto [dim, factors] : llvm::enumerate(tensor))
+    if (!factors.empty())
+      layout.dims[dim] = factorAxes[factors.front()];
+  return layout;
+}
+
+/// The layout in which an op makes a result: partial over the axes of the
+/// factors that the result does not run over.
+static Layout getResultLayout(const ShardingRule &rule, unsigned result,
+                              ArrayRef<SmallVector<StringAttr, 2>> factorAxes) {
+  Layout layout = getOperandLayout(rule.results[result], factorAxes);
+  for (auto [index, axes] : llvm::enumerate(factorAxes))
+    if (!runsOver(rule.results[result], index))
+      llvm::append_range(layout.partial, axes);
+  if (!rule.reduceKinds.empty())
+    layout.partialKind = rule.reduceKinds[result];
+  return layout;
+}
+
+static Owner getOwner(Operation *op) {
+  return {op->getAttrOfType<StringAttr>(STGDialect::kNameAttr),
+          StringAttr::get(op->getContext(), getPhase(op)),
+          op->getAttrOfType<StringAttr>(STGDialect::kRoleAttr)};
+}
+
+static void setOwner(Operation *op, const Owner &owner) {
+  if (owner.name)
+    op->setAttr(STGDialect::kNameAttr, owner.name);
+  if (owner.phase)
+    op->setAttr(STGDialect::kPhaseAttr, owner.phase);
+  if (owner.role)
+    op->setAttr(STGDialect::kRoleAttr, owner.role);
+}
+
+//===----------------------------------------------------------------------===//
+// Resharding
+//===----------------------------------------------------------------------===//
+
+FailureOr<SymTensorType> Localizer::getLocalType(SymTensorType global,
+                                                 const Layout &layout) {
+  SmallVector<SymExpr> shape(global.getShape());
+  for (auto [extent, axes] : llvm::zip_equal(shape, layout.dims)) {
+    SymExpr size = mesh.getGroupSize(getAxes(axes));
+    SymExpr local = size ? extent.exactDiv(size) : SymExpr();
+    std::optional<Rational> value = local ? local.getConstant() : std::nullopt;
+    if (!local || (value && !value->isInteger()))
+      return failure();
+    extent = local;
+  }
+  return SymTensorType::get(global.getContext(), shape,
+                            global.getElementType());
+}
+
+/// Brings `value`, which has the local shape of `from`, into layout `to`. First
+/// what is partial is reduced, an axis at a time, the last one first: over an
+/// axis that `to` shards a dimension by, the reduction leaves a shard. Then
+/// axes move between dimensions, then dimensions are gathered, then sliced.
+FailureOr<Value> Localizer::reshard(Value value, SymTensorType global,
+                                    Layout from, const Layout &to,
+                                    const Owner &owner) {
+  Location loc = value.getLoc();
+  LogicalResult status = success();
+  auto emit = [&](auto create) {
+    FailureOr<SymTensorType> type = getLocalType(global, from);
+    if (failed(type)) {
+      status = failure();
+      return;
+    }
+    Operation *op = create(*type);
+    setOwner(op, owner);
+    value = op->getResult(0);
+  };
+  SmallVector<StringAttr, 2> partial = from.partial;
+  for (StringAttr axis : llvm::reverse(partial)) {
+    if (llvm::is_contained(to.partial, axis))
+      continue;
+    llvm::erase(from.partial, axis);
+    std::optional<unsigned> dim = to.findDim(axis);
+    // A shard can be left only where the axis is the minor one of its
+    // dimension.
+    bool scatters = dim && from.partialKind == ReduceKind::Sum &&
+                    from.dims[*dim].size() < to.dims[*dim].size() &&
+                    to.dims[*dim][from.dims[*dim].size()] == axis;
+    if (scatters)
+      from.dims[*dim].push_back(axis);
+    emit([&](SymTensorType type) -> Operation * {
+      if (scatters)
+        return ReduceScatterOp::create(rewriter, loc, type, value, *dim,
+                                       getAxes(axis));
+      return AllReduceOp::create(rewriter, loc, TypeRange(type),
+                                 ValueRange(value), from.partialKind,
+                                 getAxes(axis));
+    });
+  }
+  for (unsigned dim = 0, rank = from.dims.size(); dim != rank; ++dim) {
+    // What both layouts have in common at the start stays.
+    size_t keep = 0;
+    while (keep < from.dims[dim].size() && keep < to.dims[dim].size() &&
+           from.dims[dim][keep] == to.dims[dim][keep])
+      ++keep;
+    while (from.dims[dim].size() > keep) {
+      StringAttr axis = from.dims[dim].pop_back_val();
+      std::optional<unsigned> target = to.findDim(axis);
+      bool moves = target && *target != dim &&
+                   from.dims[*target].size() < to.dims[*target].size() &&
+                   to.dims[*target][from.dims[*target].size()] == axis;
+      if (moves)
+        from.dims[*target].push_back(axis);
+      emit([&](SymTensorType type) -> Operation * {
+        if (moves)
+          return AllToAllOp::create(rewriter, loc, type, value, dim, *target,
+                                    getAxes(axis));
+        return AllGatherOp::create(rewriter, loc, type, value, dim,
+                                   getAxes(axis));
+      });
+    }
+  }
+  for (unsigned dim = 0, rank = from.dims.size(); dim != rank; ++dim)
+    while (from.dims[dim].size() < to.dims[dim].size()) {
+      StringAttr axis = to.dims[dim][from.dims[dim].size()];
+      from.dims[dim].push_back(axis);
+      emit([&](SymTensorType type) -> Operation * {
+        return LocalSliceOp::create(rewriter, loc, type, value, dim,
+                                    getAxes(axis));
+      });
+    }
+  if (failed(status))
+    return failure();
+  isLocal.insert(value);
+  return value;
+}
+
+/// A whole value cannot become partial sums.
+static bool canReshard(const Layout &from, const Layout &to) {
+  return llvm::all_of(to.partial, [&](StringAttr axis) {
+    return llvm::is_contained(from.partial, axis);
+  });
+}
+
+/// Makes a use read its value in layout `need`.
+LogicalResult Localizer::convert(OpOperand &use, const Layout &need) {
+  Value value = use.get();
+  auto global = cast<SymTensorType>(globalTypes.lookup(value)
+                                        ? globalTypes.lookup(value)
+                                        : cast<SymTensorType>(value.getType()));
+  Layout have = Layout::get(global);
+  if (have == need)
+    return success();
+  Operation *user = use.getOwner();
+  if (!canReshard(have, need))
+    return user->emitOpError("operand #")
+           << use.getOperandNumber() << " of type " << global
+           << " is planned as a partial result, which it is not";
+  Owner owner = getOwner(user);
+  // What is reduced for the optimizer is gradient synchronization.
+  if (owner.phase == "opt")
+    owner.phase = rewriter.getStringAttr("grad_sync");
+  if (!owner.name)
+    if (Operation *producer = value.getDefiningOp())
+      owner.name = producer->getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+  rewriter.setInsertionPoint(user);
+  FailureOr<Value> converted = reshard(value, global, have, need, owner);
+  if (failed(converted))
+    return user->emitOpError("operand #")
+           << use.getOperandNumber() << " of type " << global
+           << " cannot be divided among the devices of its axes";
+  use.set(*converted);
+  return success();
+}
+
+/// True if the value is used, and only by the optimizer, directly or as a slice
+/// of what a repeat stacks.
+static bool feedsOptimizer(Value value) {
+  return !value.use_empty() &&
+         llvm::all_of(value.getUses(), [](OpOperand &use) {
+           auto yield = dyn_cast<YieldOp>(use.getOwner());
+           // Contributions to the gradient of a tied parameter are added first.
+           auto linear = dyn_cast<ShardableOpInterface>(use.getOwner());
+           if (linear && linear.isLinear() && getPhase(linear) != "opt")
+             return llvm::all_of(linear->getResults(), feedsOptimizer);
+           if (!yield)
+             return getPhase(use.getOwner()) == "opt";
+           auto repeat = cast<RepeatOp>(yield->getParentOp());
+           return use.getOperandNumber() >= repeat.getNumCarried() &&
+                  feedsOptimizer(repeat.getResult(use.getOperandNumber()));
+         });
+}
+
+/// Brings a result from the layout in which its op makes it into that of its
+/// type.
+LogicalResult Localizer::convertResult(OpResult result, const Layout &made) {
+  auto global = cast<SymTensorType>(result.getType());
+  Layout planned = Layout::get(global);
+  if (made == planned)
+    return success();
+  Operation *op = result.getOwner();
+  if (!canReshard(made, planned))
+    return op->emitOpError("result has the type ")
+           << global << ", but it is not made as a partial result";
+  Owner owner = getOwner(op);
+  if (feedsOptimizer(result))
+    owner.phase = rewriter.getStringAttr("grad_sync");
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : result.getUses())
+    uses.push_back(&use);
+  rewriter.setInsertionPointAfter(op);
+  FailureOr<Value> converted = reshard(result, global, made, planned, owner);
+  FailureOr<SymTensorType> local = getLocalType(global, made);
+  if (failed(converted) || failed(local))
+    return op->emitOpError("result of type ")
+           << global << " cannot be divided among the devices of its axes";
+  // Users still look at the planned layout of what they read.
+  globalTypes[*converted] = global;
+  for (OpOperand *use : uses)
+    use->set(*converted);
+  result.setType(*local);
+  isLocal.insert(result);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Decomposition
+//===----------------------------------------------------------------------===//
+
+/// Gives the ops that replace `original` its name, phase and factors. Their
+/// intermediate values are laid out as they are made, reduced where partial.
+void Localizer::planDecomposed(Operation *original,
+                               ArrayRef<Operation *> parts) {
+  auto factors =
+      original->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+  Owner owner = getOwner(original);
+  for (Operation *part : parts) {
+    owner.role = rewriter.getStringAttr(part->getName().stripDialect());
+    setOwner(part, owner);
+    auto shardable = dyn_cast<ShardableOpInterface>(part);
+    if (!shardable)
+      continue;
+    ShardingRule rule = shardable.getShardingRule();
+    NamedAttrList own;
+    for (NamedAttribute factor : factors)
+      if (rule.getFactor(factor.getName()))
+        own.push_back(factor);
+    part->setAttr(STGDialect::kFactorsAttr,
+                  own.getDictionary(part->getContext()));
+    auto factorAxes = getFactorAxes(part, rule);
+    for (OpResult result : part->getResults()) {
+      auto type = cast<SymTensorType>(result.getType());
+      if (type.getSharding())
+        continue;
+      Layout layout =
+          getResultLayout(rule, result.getResultNumber(), factorAxes);
+      SmallVector<ArrayAttr> dims;
+      for (auto &axes : layout.dims)
+        dims.push_back(getAxes(axes));
+      result.setType(type.withSharding(
+          ShardingAttr::get(part->getContext(), dims, rewriter.getArrayAttr({}),
+                            ReduceKind::Sum)));
+    }
+  }
+}
+
+namespace {
+/// Collects the ops that a decomposition makes.
+struct CollectInserted : RewriterBase::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    ops.push_back(op);
+  }
+  SmallVector<Operation *> ops;
+};
+} // namespace
+
+LogicalResult Localizer::decompose(func::FuncOp function) {
+  SmallVector<ShardableOpInterface> ops;
+  function.walk([&](ShardableOpInterface op) {
+    ShardingRule rule = op.getShardingRule();
+    auto axes = getFactorAxes(op, rule);
+    for (auto [factor, factorAxes] : llvm::zip_equal(rule.factors, axes))
+      if (factor.kind == FactorKind::Decomposed && !factorAxes.empty()) {
+        ops.push_back(op);
+        break;
+      }
+  });
+  for (ShardableOpInterface op : ops) {
+    CollectInserted collect;
+    IRRewriter decomposer(function.getContext(), &collect);
+    decomposer.setInsertionPoint(op);
+    SmallVector<Type> types(op->getResultTypes());
+    Operation *probe = op->clone();
+    SmallVector<SmallVector<OpOperand *>> uses;
+    for (OpResult result : op->getResults()) {
+      uses.emplace_back();
+      for (OpOperand &use : result.getUses())
+        uses.back().push_back(&use);
+    }
+    LogicalResult status = op.decompose(decomposer);
+    if (succeeded(status)) {
+      planDecomposed(probe, collect.ops);
+      for (auto [type, resultUses] : llvm::zip_equal(types, uses))
+        if (!resultUses.empty())
+          resultUses.front()->get().setType(type);
+    }
+    probe->destroy();
+    if (failed(status))
+      return op->emitOpError(
+          "cannot compute with a factor sharded that its rule "
+          "says it decomposes for");
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
+  ShardingRule rule = op.getShardingRule();
+  if (failed(checkFactors(op, rule)))
+    return failure();
+  auto factorAxes = getFactorAxes(op, rule);
+  for (auto [use, tensor] : llvm::zip_equal(op->getOpOperands(), rule.operands))
+    if (failed(convert(use, getOperandLayout(tensor, factorAxes))))
+      return failure();
+  for (OpResult result : op->getResults())
+    if (failed(convertResult(
+            result,
+            getResultLayout(rule, result.getResultNumber(), factorAxes))))
+      return failure();
+  op->removeAttr(STGDialect::kFactorsAttr);
+  return success();
+}
+
+/// Inits and stacks are read in the layouts of the arguments; a slice is
+/// complete.
+LogicalResult Localizer::localizeRepeat(RepeatOp repeat) {
+  for (auto [use, arg] : llvm::zip_equal(
+           repeat->getOpOperands(), repeat.getBody().front().getArguments())) {
+    Layout need = Layout::get(cast<SymTensorType>(arg.getType()));
+    need.partial.clear();
+    if (use.getOperandNumber() >= repeat.getNumCarried())
+      need.dims.insert(need.dims.begin(), SmallVector<StringAttr, 2>());
+    if (failed(convert(use, need)))
+      return failure();
+  }
+  if (failed(localizeBlock(repeat.getBody().front())))
+    return failure();
+  Operation *yield = repeat.getYield();
+  for (auto [use, result] :
+       llvm::zip_equal(yield->getOpOperands(), repeat.getResults())) {
+    Layout need = Layout::get(cast<SymTensorType>(result.getType()));
+    if (use.getOperandNumber() >= repeat.getNumCarried())
+      need.dims.erase(need.dims.begin());
+    if (failed(convert(use, need)))
+      return failure();
+  }
+  return success();
+}
+
+/// Ops without a sharding rule may stand beside sharded values, not touch them.
+static LogicalResult checkKnown(Operation *op) {
+  auto isSharded = [](Type type) {
+    auto tensor = dyn_cast<SymTensorType>(type);
+    return tensor && tensor.getSharding();
+  };
+  if (isa<ParamOp, SplatOp>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+      (llvm::none_of(op->getOperandTypes(), isSharded) &&
+       llvm::none_of(op->getResultTypes(), isSharded)))
+    return success();
+  if (isa<func::CallOp>(op))
+    return op->emitOpError("is a call; run --inline first");
+  return op->emitOpError(
+      "has no sharding rule; implement ShardableOpInterface");
+}
+
+LogicalResult Localizer::localizeOp(Operation *op) {
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return localizeRepeat(repeat);
+  if (auto shardable = dyn_cast<ShardableOpInterface>(op))
+    return localizeCompute(shardable);
+  if (failed(checkKnown(op)))
+    return failure();
+  // A returned value stays as it is laid out, but complete.
+  if (isa<func::ReturnOp>(op))
+    for (OpOperand &use : op->getOpOperands()) {
+      if (!isa<SymTensorType>(use.get().getType()))
+        continue;
+      auto type = globalTypes.lookup(use.get());
+      Layout need =
+          Layout::get(type ? type : cast<SymTensorType>(use.get().getType()));
+      need.partial.clear();
+      if (failed(convert(use, need)))
+        return failure();
+    }
+  return success();
+}
+
+LogicalResult Localizer::localizeBlock(Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  for (Operation *op : ops)
+    if (failed(localizeOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Localizer::run(func::FuncOp function) {
+  if (failed(decompose(function)) ||
+      failed(localizeBlock(function.getBody().front())))
+    return failure();
+  LogicalResult status = success();
+  auto localize = [&](Value value) {
+    auto type = dyn_cast<SymTensorType>(value.getType());
+    if (!type || isLocal.contains(value) || !type.getSharding())
+      return;
+    FailureOr<SymTensorType> local = getLocalType(type, Layout::get(type));
+    if (failed(local)) {
+      status = emitError(value.getLoc())
+               << "value of type " << type
+               << " cannot be divided among the devices of its axes";
+      return;
+    }
+    value.setType(*local);
+  };
+  function.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), localize);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), localize);
+  });
+  updateFunctionType(function);
+  return status;
+}
+
+void InsertCollectives::runOnOperation() {
+  MeshOp mesh = MeshOp::lookup(getOperation());
+  if (!mesh) {
+    getOperation().emitError(
+        "the module has no mesh; run --stg-parallelize first or declare "
+        "one with 'stg.mesh'");
+    return signalPassFailure();
+  }
+  if (mesh.getRules() && !mesh.getComplete()) {
+    mesh.emitOpError("has rules that have not been applied; run "
+                     "--stg-propagate-shardings first");
+    return signalPassFailure();
+  }
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!function.isExternal() &&
+        failed(Localizer(mesh.getMesh()).run(function)))
+      return signalPassFailure();
+}

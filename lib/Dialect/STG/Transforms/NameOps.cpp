@@ -1,0 +1,97 @@
+//===- NameOps.cpp - Stable names for ops ---------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Node names tell which layer, op and pass a node belongs to. They start here:
+// an op is known by its parameter or by its mnemonic, unique in its scope (the
+// function or the body of a repeat).
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace stg {
+#define GEN_PASS_DEF_NAMEOPS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+/// The name of an op that has none: its parameter's if it reads exactly one,
+/// else its mnemonic.
+static StringRef getDefaultName(Operation *op) {
+  ParamOp param;
+  for (Value operand : op->getOperands())
+    if (auto read = operand.getDefiningOp<ParamOp>()) {
+      if (param)
+        return op->getName().stripDialect();
+      param = read;
+    }
+  return param ? param.getParamName() : op->getName().stripDialect();
+}
+
+namespace {
+struct NameOps : stg::impl::NameOpsBase<NameOps> {
+  using NameOpsBase::NameOpsBase;
+
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    if (failed(nameBlock(getOperation().getBody().front())))
+      signalPassFailure();
+  }
+
+  LogicalResult nameBlock(Block &block);
+};
+} // namespace
+
+/// One parameter has one type.
+static LogicalResult checkParam(ParamOp param,
+                                llvm::StringMap<ParamOp> &params) {
+  auto [it, isNew] = params.try_emplace(param.getParamName(), param);
+  if (isNew || it->second.getType() == param.getType())
+    return success();
+  InFlightDiagnostic diag = param.emitOpError("reads parameter '")
+                            << param.getParamName() << "' with type "
+                            << param.getType();
+  diag.attachNote(it->second.getLoc())
+      << "here it has type " << it->second.getType();
+  return diag;
+}
+
+LogicalResult NameOps::nameBlock(Block &block) {
+  llvm::StringMap<unsigned> uses;
+  llvm::StringMap<ParamOp> params;
+  for (Operation &op : block) {
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      if (uses[repeat.getRepeatName()]++)
+        return repeat.emitOpError("is a second repeat named '")
+               << repeat.getRepeatName()
+               << "' in its scope; its parameters need a scope of their own";
+      if (failed(nameBlock(repeat.getBody().front())))
+        return failure();
+      continue;
+    }
+    if (auto param = dyn_cast<ParamOp>(op)) {
+      if (failed(checkParam(param, params)))
+        return failure();
+      continue;
+    }
+    if (!isa<CostOpInterface>(op))
+      continue;
+    auto own = op.getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+    std::string base = (own ? own.getValue() : getDefaultName(&op)).str();
+    std::string name = base;
+    // What this makes may be the name of another op: `x`, `x`, `x.1`.
+    while (unsigned number = uses[name]++)
+      name = base + "." + std::to_string(number);
+    op.setAttr(STGDialect::kNameAttr, StringAttr::get(&getContext(), name));
+  }
+  return success();
+}

@@ -1,0 +1,156 @@
+//===- Optimizer.cpp - Adds the optimizer step ----------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One Adam step per parameter. Gradients of repeated parameters come as stacks;
+// a repeat of the same name reads them slice by slice, so that each step
+// updates the parameter of its own iteration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace stg {
+#define GEN_PASS_DEF_OPTIMIZER
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct GradientOf {
+  ArrayRef<StringRef> path; ///< Repeats still to enter, then the name.
+  Value value;
+  SymTensorType paramType;
+};
+
+struct Optimizer : stg::impl::OptimizerBase<Optimizer> {
+  using OptimizerBase::OptimizerBase;
+  void runOnOperation() override;
+
+private:
+  void collectParamTypes(func::FuncOp function);
+  LogicalResult optimize(func::FuncOp function);
+  void buildSteps(OpBuilder &builder, ArrayRef<GradientOf> gradients);
+  void buildStep(OpBuilder &builder, const GradientOf &gradient);
+
+  llvm::StringMap<SymTensorType> paramTypes; ///< By joined path.
+  Type moments;
+};
+} // namespace
+
+/// The path of a parameter: the repeats around it and its name.
+static std::string getPath(ParamOp param) {
+  std::string path = param.getParamName().str();
+  for (Operation *op = param->getParentOp(); op; op = op->getParentOp())
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      path = (repeat.getRepeatName() + "/" + path).str();
+  return path;
+}
+
+void Optimizer::collectParamTypes(func::FuncOp function) {
+  function.walk([&](ParamOp param) {
+    paramTypes.try_emplace(getPath(param), param.getType());
+  });
+}
+
+void Optimizer::buildStep(OpBuilder &builder, const GradientOf &gradient) {
+  Location loc = gradient.value.getLoc();
+  StringRef name = gradient.path.back();
+  auto param = ParamOp::create(builder, loc, gradient.paramType, name);
+  auto adam = AdamOp::create(builder, loc, param, gradient.value, moments);
+  adam->setAttr(STGDialect::kNameAttr, builder.getStringAttr(name));
+  adam->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("opt"));
+}
+
+/// Steps for gradients of one scope; those of an inner repeat are one repeat.
+void Optimizer::buildSteps(OpBuilder &builder, ArrayRef<GradientOf> gradients) {
+  llvm::MapVector<StringRef, SmallVector<GradientOf>> scopes;
+  for (const GradientOf &gradient : gradients) {
+    if (gradient.path.size() == 1)
+      buildStep(builder, gradient);
+    else
+      scopes[gradient.path.front()].push_back(gradient);
+  }
+  for (auto &[name, members] : scopes) {
+    SmallVector<Value> stacks;
+    for (const GradientOf &member : members)
+      stacks.push_back(member.value);
+    SymExpr count = cast<SymTensorType>(stacks[0].getType()).getShape()[0];
+    auto repeat =
+        RepeatOp::create(builder, stacks[0].getLoc(), name, count,
+                         /*reverse=*/false, ValueRange(), stacks, TypeRange());
+    repeat->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("opt"));
+    SmallVector<GradientOf> inner;
+    for (auto [member, slice] : llvm::zip_equal(members, repeat.getSliceArgs()))
+      inner.push_back({member.path.drop_front(), slice, member.paramType});
+    OpBuilder body = OpBuilder::atBlockEnd(&repeat.getBody().front());
+    buildSteps(body, inner);
+    YieldOp::create(body, repeat.getLoc(), ValueRange());
+  }
+}
+
+LogicalResult Optimizer::optimize(func::FuncOp function) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  SmallVector<SmallVector<StringRef>> paths;
+  SmallVector<GradientOf> gradients;
+  llvm::BitVector isGradient(function.getNumResults());
+  for (unsigned i = 0, e = function.getNumResults(); i != e; ++i) {
+    auto attr =
+        function.getResultAttrOfType<ArrayAttr>(i, STGDialect::kGradientAttr);
+    if (!attr)
+      continue;
+    isGradient.set(i);
+    paths.emplace_back();
+    for (auto name : attr.getAsRange<StringAttr>())
+      paths.back().push_back(name.getValue());
+    std::string path = llvm::join(paths.back(), "/");
+    SymTensorType type = paramTypes.lookup(path);
+    if (!type)
+      return function.emitOpError("returns the gradient of parameter '")
+             << path << "', which it does not read";
+    auto gradient =
+        dyn_cast<SymTensorType>(terminator->getOperand(i).getType());
+    int64_t rank = type.getRank() + paths.back().size() - 1;
+    if (!gradient || gradient.getRank() != rank)
+      return function.emitOpError("returns the gradient of parameter '")
+             << path << "' with type " << terminator->getOperand(i).getType()
+             << ", expected a tensor of rank " << rank
+             << ": the parameter, stacked by its repeats";
+    gradients.push_back({{}, terminator->getOperand(i), type});
+  }
+  if (gradients.empty())
+    return function.emitOpError(
+        "returns no gradients; run --stg-autodiff first");
+  for (auto [gradient, path] : llvm::zip_equal(gradients, paths))
+    gradient.path = path;
+  OpBuilder builder(terminator);
+  buildSteps(builder, gradients);
+  terminator->eraseOperands(isGradient);
+  return function.eraseResults(isGradient);
+}
+
+void Optimizer::runOnOperation() {
+  func::FuncOp function = getOperation();
+  if (function.isExternal() || function.isPrivate())
+    return;
+  moments = getFloatType(&getContext(), momentType);
+  if (!moments) {
+    function.emitError("moment-type '")
+        << momentType << "' is not a float type such as f32 or bf16";
+    return signalPassFailure();
+  }
+  paramTypes.clear(); // The pass may have run on another function.
+  collectParamTypes(function);
+  if (failed(optimize(function)))
+    signalPassFailure();
+}

@@ -1,0 +1,255 @@
+//===- Parallelize.cpp - States mesh and sharding intent ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShardingRules.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace stg {
+#define GEN_PASS_DEF_PARALLELIZE
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct Parallelize : stg::impl::ParallelizeBase<Parallelize> {
+  using ParallelizeBase::ParallelizeBase;
+  void runOnOperation() override;
+
+private:
+  FailureOr<MeshAttr> makeMesh();
+  FailureOr<SymExpr> parseDegree(StringRef axis, StringRef text);
+  LogicalResult declareSymbols(SymExpr degree);
+  FailureOr<SmallVector<DimensionRule>> makeRules(MeshAttr mesh);
+  LogicalResult checkUserRules(ArrayRef<DimensionRule> userRules);
+  void annotate(const DimensionRules &rules);
+  LogicalResult checkUse(MeshAttr mesh);
+  void warnWithoutStream(const DimensionRules &rules);
+};
+} // namespace
+
+/// Megatron-LM's tensor parallelism: heads, feed-forward and vocabulary over
+/// tp.
+static constexpr StringLiteral defaultRules[] = {"B:dp", "H:tp", "K:tp", "F:tp",
+                                                 "V:tp"};
+static constexpr StringLiteral sequenceParallelRule = "S:tp@stream";
+
+FailureOr<SymExpr> Parallelize::parseDegree(StringRef axis, StringRef text) {
+  std::string error;
+  FailureOr<SymExpr> degree = SymExpr::parse(&getContext(), text, error);
+  bool isNumber = succeeded(degree) && degree->isConstant();
+  bool isValid = succeeded(degree) &&
+                 (isNumber ? degree->getInt64().value_or(0) >= 1
+                           : static_cast<bool>(degree->getAsSymbol()));
+  if (!isValid)
+    return getOperation().emitError("degree of '")
+           << axis << "' is '" << text
+           << "', expected an integer of at least 1 or a symbol";
+  return degree;
+}
+
+/// A degree may be a symbol that the model does not declare.
+LogicalResult Parallelize::declareSymbols(SymExpr degree) {
+  ModuleOp module = getOperation();
+  StringAttr name = degree.getAsSymbol();
+  if (!name || module.lookupSymbol<SymbolOp>(name))
+    return success();
+  if (Operation *other = module.lookupSymbol(name))
+    return other->emitOpError("has the name of mesh degree '")
+           << name.getValue() << "'";
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  SymbolOp::create(builder, module.getLoc(), name, SymExpr(),
+                   builder.getStringAttr("parallel degree"));
+  return success();
+}
+
+/// Axes in rank order, without those of size 1.
+FailureOr<MeshAttr> Parallelize::makeMesh() {
+  SmallVector<StringAttr> names;
+  SmallVector<SymExpr> sizes;
+  SmallVector<StringRef> order;
+  StringRef(rankOrder).split(order, '-');
+  SmallVector<StringRef> sorted(order);
+  llvm::sort(sorted);
+  if (sorted != SmallVector<StringRef>{"dp", "tp"})
+    return getOperation().emitError("rank order is '")
+           << rankOrder << "', expected each of dp and tp once, joined by '-'";
+  for (StringRef axis : order) {
+    FailureOr<SymExpr> degree = parseDegree(axis, axis == "dp" ? dp : tp);
+    if (failed(degree) || failed(declareSymbols(*degree)))
+      return failure();
+    if (degree->isOne())
+      continue;
+    names.push_back(StringAttr::get(&getContext(), axis));
+    sizes.push_back(*degree);
+  }
+  return MeshAttr::get(&getContext(), names, sizes);
+}
+
+/// The user's rules, then the default ones for dimensions that the user does
+/// not mention. Rules for axes of size 1 are dropped.
+FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
+  SmallVector<DimensionRule> userRules, all;
+  std::string error;
+  for (const std::string &text : rules) {
+    FailureOr<DimensionRule> rule =
+        DimensionRule::parse(&getContext(), text, error);
+    if (failed(rule))
+      return getOperation().emitError(error);
+    if (rule->axis && rule->axis != "dp" && rule->axis != "tp")
+      return getOperation().emitError("rule '")
+             << text << "' names mesh axis '" << rule->axis.getValue()
+             << "', expected dp or tp";
+    userRules.push_back(*rule);
+  }
+  if (failed(checkUserRules(userRules)))
+    return failure();
+  llvm::copy_if(userRules, std::back_inserter(all),
+                [](const DimensionRule &rule) { return rule.axis; });
+  SmallVector<StringRef> defaults(std::begin(defaultRules),
+                                  std::end(defaultRules));
+  if (sequenceParallel)
+    defaults.push_back(sequenceParallelRule);
+  for (StringRef text : defaults) {
+    DimensionRule rule = *DimensionRule::parse(&getContext(), text, error);
+    if (llvm::none_of(userRules, [&](const DimensionRule &user) {
+          return user.dim == rule.dim;
+        }))
+      all.push_back(rule);
+  }
+  // A default rule may be for a dimension that this model does not have.
+  llvm::erase_if(all, [&](const DimensionRule &rule) {
+    return !mesh.getAxisIndex(rule.axis) ||
+           !getOperation().lookupSymbol<SymbolOp>(rule.dim);
+  });
+  return all;
+}
+
+LogicalResult Parallelize::checkUserRules(ArrayRef<DimensionRule> userRules) {
+  ModuleOp module = getOperation();
+  for (const DimensionRule &rule : userRules) {
+    if (module.lookupSymbol<SymbolOp>(rule.dim))
+      continue;
+    SmallVector<StringRef> names;
+    for (auto symbol : module.getOps<SymbolOp>())
+      names.push_back(symbol.getSymName());
+    return module.emitError("rule '")
+           << rule.str() << "' names dimension '" << rule.dim.getValue()
+           << "', which is not a symbol of the model; its symbols are "
+           << llvm::join(names, ", ");
+  }
+  return success();
+}
+
+void Parallelize::annotate(const DimensionRules &rules) {
+  auto apply = [&](Value value, ShardedValue kind) {
+    if (auto type = dyn_cast<SymTensorType>(value.getType()))
+      if (!type.getSharding())
+        value.setType(rules.apply(type, kind));
+  };
+  getOperation().walk([&](Operation *op) {
+    if (auto param = dyn_cast<ParamOp>(op))
+      apply(param, ShardedValue::Parameter);
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      for (Value arg : repeat.getCarriedArgs())
+        apply(arg, ShardedValue::Stream);
+      for (Value result : repeat.getCarriedResults())
+        apply(result, ShardedValue::Stream);
+    }
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function || function.isExternal())
+      return;
+    for (Value arg : function.getArguments())
+      apply(arg, ShardedValue::Argument);
+    // Post-order: what the function returns has been annotated by now.
+    updateFunctionType(function);
+  });
+}
+
+/// Sequence parallelism needs a residual stream: a value that a repeat carries.
+void Parallelize::warnWithoutStream(const DimensionRules &rules) {
+  bool found = false;
+  getOperation().walk([&](RepeatOp repeat) {
+    for (BlockArgument arg : repeat.getCarriedArgs())
+      for (SymExpr extent : cast<SymTensorType>(arg.getType()).getShape())
+        for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i)
+          found |= rules.getRules()[i].streamOnly &&
+                   rules.matches(i, extent, ShardedValue::Stream);
+  });
+  if (!found)
+    getOperation().emitWarning(
+        "sequence parallelism has no effect: no repeat carries a value with a "
+        "dimension that rule '")
+        << sequenceParallelRule << "' names";
+}
+
+/// An axis that shards nothing is a mistake: every device along it would do the
+/// same.
+LogicalResult Parallelize::checkUse(MeshAttr mesh) {
+  DenseSet<StringAttr> used;
+  auto collect = [&](Value value) {
+    auto type = dyn_cast<SymTensorType>(value.getType());
+    if (type && type.getSharding())
+      for (ArrayAttr axes : type.getSharding().getDimAxes())
+        for (auto axis : axes.getAsRange<StringAttr>())
+          used.insert(axis);
+  };
+  getOperation().walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), collect);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), collect);
+  });
+  for (StringAttr axis : mesh.getAxisNames()) {
+    if (used.contains(axis))
+      continue;
+    std::string dims;
+    for (auto symbol : getOperation().getOps<SymbolOp>())
+      dims += (dims.empty() ? "" : ", ") + symbol.getSymName().str();
+    return getOperation().emitError("mesh axis '")
+           << axis.getValue()
+           << "' shards nothing: no rule for it names a dimension of "
+           << "a parameter, an argument or a carried value (symbols are "
+           << dims
+           << "; symbols that are bound no longer name dimensions); give a "
+              "rule "
+           << "'DIM:" << axis.getValue() << "'";
+  }
+  return success();
+}
+
+void Parallelize::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (MeshOp mesh = MeshOp::lookup(module)) {
+    mesh.emitOpError("already exists; a program has one mesh");
+    return signalPassFailure();
+  }
+  FailureOr<MeshAttr> mesh = makeMesh();
+  if (failed(mesh))
+    return signalPassFailure();
+  FailureOr<SmallVector<DimensionRule>> all = makeRules(*mesh);
+  if (failed(all))
+    return signalPassFailure();
+  SmallVector<Attribute> texts;
+  for (const DimensionRule &rule : *all)
+    texts.push_back(StringAttr::get(&getContext(), rule.str()));
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  for (auto symbol : module.getOps<SymbolOp>())
+    builder.setInsertionPointAfter(symbol);
+  MeshOp::create(builder, module.getLoc(), "mesh", *mesh,
+                 texts.empty() ? ArrayAttr() : builder.getArrayAttr(texts),
+                 /*complete=*/false);
+  DimensionRules dimensionRules(std::move(*all));
+  annotate(dimensionRules);
+  if (sequenceParallel && mesh->getAxisIndex("tp"))
+    warnWithoutStream(dimensionRules);
+  if (failed(checkUse(*mesh)))
+    signalPassFailure();
+}

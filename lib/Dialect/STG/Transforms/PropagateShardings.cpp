@@ -1,0 +1,352 @@
+//===- PropagateShardings.cpp - Completes the plan ------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Turns the program into a `ShardingPlan`, lets that propagate, and writes the
+// result back into types and `stg.factors`. What flows where:
+//
+//   - all reads of one parameter are one tensor; a repeat's carried argument
+//   and
+//     result are one tensor;
+//   - init and yielded value of a carried argument are tied to it by an edge:
+//   they may
+//     be sharded differently, and will then be resharded;
+//   - a stack and its slices are tied dimension by dimension.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShardingRules.h"
+#include "stg/Analysis/ShardingPropagation.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+
+#define DEBUG_TYPE "stg-propagate-shardings"
+
+namespace stg {
+#define GEN_PASS_DEF_PROPAGATESHARDINGS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct PropagateShardings
+    : stg::impl::PropagateShardingsBase<PropagateShardings> {
+  using PropagateShardingsBase::PropagateShardingsBase;
+  void runOnOperation() override;
+};
+
+/// A function as a sharding plan.
+class FunctionPlan {
+public:
+  FunctionPlan(MeshOp mesh)
+      : mesh(mesh.getMesh()), rules(DimensionRules::get(mesh)) {}
+
+  LogicalResult build(func::FuncOp function);
+  void propagate() { plan.propagate(); }
+  void writeBack(func::FuncOp function, bool delayGradients);
+
+private:
+  LogicalResult addBlock(Block &block, const std::string &scope);
+  LogicalResult addOp(Operation *op, const std::string &scope);
+  LogicalResult addRepeat(RepeatOp repeat, const std::string &scope);
+  void addEdge(Value from, Value to, unsigned fromDim, unsigned toDim);
+  unsigned addTensor(Value value);
+  void addClaims(unsigned tensor, Value value);
+  unsigned getPriority(Value value, unsigned dim, StringAttr axis);
+
+  ArrayAttr getAxes(const AxisList &axes);
+  ShardingAttr getSharding(unsigned tensor, ArrayRef<Attribute> partial,
+                           ReduceKind kind);
+  void writeFactors(Operation *op, const PlannedOp &planned);
+  void delayPartials(RepeatOp repeat);
+
+  MeshAttr mesh;
+  DimensionRules rules;
+  ShardingPlan plan;
+  DenseMap<Value, unsigned> tensors;
+  struct PlannedParam {
+    unsigned tensor;
+    ParamOp read; ///< The first one.
+  };
+  llvm::StringMap<PlannedParam> params;
+  SmallVector<std::pair<Operation *, unsigned>> plannedOps;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Building the plan
+//===----------------------------------------------------------------------===//
+
+/// Claims of rules come in the order of the rules; what a person wrote into a
+/// type beyond them comes first.
+unsigned FunctionPlan::getPriority(Value value, unsigned dim, StringAttr axis) {
+  auto type = cast<SymTensorType>(value.getType());
+  auto arg = dyn_cast<BlockArgument>(value);
+  ShardedValue kind = ShardedValue::Stream;
+  if (value.getDefiningOp<ParamOp>())
+    kind = ShardedValue::Parameter;
+  else if (arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+    kind = ShardedValue::Argument;
+  for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i)
+    if (rules.getRules()[i].axis == axis &&
+        rules.matches(i, type.getShape()[dim], kind))
+      return i + 1;
+  return 0;
+}
+
+void FunctionPlan::addClaims(unsigned tensor, Value value) {
+  ShardingAttr sharding = cast<SymTensorType>(value.getType()).getSharding();
+  if (!sharding)
+    return;
+  for (auto [dim, axes] : llvm::enumerate(sharding.getDimAxes()))
+    for (auto axis : axes.getAsRange<StringAttr>())
+      if (std::optional<unsigned> index = mesh.getAxisIndex(axis))
+        plan.claims.push_back({tensor, static_cast<unsigned>(dim), *index,
+                               getPriority(value, dim, axis)});
+}
+
+unsigned FunctionPlan::addTensor(Value value) {
+  auto [it, isNew] = tensors.try_emplace(value);
+  if (isNew) {
+    it->second = plan.addTensor(cast<SymTensorType>(value.getType()).getRank());
+    addClaims(it->second, value);
+  }
+  return it->second;
+}
+
+/// Ties dimensions `fromDim...` of one tensor to `toDim...` of another.
+void FunctionPlan::addEdge(Value from, Value to, unsigned fromDim,
+                           unsigned toDim) {
+  unsigned fromRank = cast<SymTensorType>(from.getType()).getRank();
+  unsigned toRank = cast<SymTensorType>(to.getType()).getRank();
+  PlannedOp edge;
+  TensorFactors shared =
+      edge.rule.addFactors("d", std::min(fromRank - fromDim, toRank - toDim));
+  auto withLeading = [&](unsigned leading) {
+    TensorFactors tensor(leading);
+    llvm::append_range(tensor, shared);
+    return tensor;
+  };
+  edge.rule.operands = {withLeading(fromDim)};
+  edge.rule.results = {withLeading(toDim)};
+  edge.operands = {addTensor(from)};
+  edge.results = {addTensor(to)};
+  plan.ops.push_back(std::move(edge));
+}
+
+LogicalResult FunctionPlan::addRepeat(RepeatOp repeat,
+                                      const std::string &scope) {
+  for (auto [arg, init, result] :
+       llvm::zip_equal(repeat.getCarriedArgs(), repeat.getInits(),
+                       repeat.getCarriedResults())) {
+    tensors[result] = addTensor(arg);
+    addEdge(init, arg, 0, 0);
+  }
+  for (auto [arg, stack] :
+       llvm::zip_equal(repeat.getSliceArgs(), repeat.getStacks()))
+    addEdge(stack, arg, 1, 0);
+  std::string inner = scope + repeat.getRepeatName().str() + "/";
+  if (failed(addBlock(repeat.getBody().front(), inner)))
+    return failure();
+  unsigned carried = repeat.getNumCarried();
+  OperandRange yielded = repeat.getYield().getValues();
+  for (auto [arg, value] :
+       llvm::zip_equal(repeat.getCarriedArgs(), yielded.take_front(carried)))
+    addEdge(value, arg, 0, 0);
+  for (auto [result, value] :
+       llvm::zip_equal(repeat.getStackedResults(), yielded.drop_front(carried)))
+    addEdge(value, result, 0, 1);
+  return success();
+}
+
+LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return addRepeat(repeat, scope);
+  if (auto param = dyn_cast<ParamOp>(op)) {
+    std::string path = scope + param.getParamName().str();
+    auto [it, isNew] = params.try_emplace(path);
+    ShardingAttr sharding = param.getType().getSharding();
+    if (isNew) {
+      it->second = {addTensor(param), param};
+    } else if (sharding && !it->second.read.getType().getSharding()) {
+      // The first read that says how the parameter is sharded says it for all.
+      addClaims(it->second.tensor, param);
+      it->second.read = param;
+    } else if (sharding && sharding != it->second.read.getType().getSharding())
+      return (param.emitOpError("reads parameter '")
+              << param.getParamName() << "' as " << param.getType())
+                 .attachNote(it->second.read.getLoc())
+             << "here it is read as " << it->second.read.getType();
+    tensors[param] = it->second.tensor;
+    return success();
+  }
+  if (isa<SplatOp>(op)) {
+    addTensor(op->getResult(0));
+    return success();
+  }
+  auto shardable = dyn_cast<ShardableOpInterface>(op);
+  if (!shardable) {
+    if (op->hasTrait<OpTrait::IsTerminator>())
+      return success();
+    if (isa<func::CallOp>(op))
+      return op->emitOpError("is a call; run --inline first");
+    return op->emitOpError("has no sharding rule; implement "
+                           "ShardableOpInterface");
+  }
+  PlannedOp planned{shardable.getShardingRule(), {}, {}, {}};
+  for (Value operand : op->getOperands())
+    planned.operands.push_back(addTensor(operand));
+  for (Value result : op->getResults())
+    planned.results.push_back(addTensor(result));
+  if (planned.rule.operands.size() != planned.operands.size() ||
+      planned.rule.results.size() != planned.results.size())
+    return op->emitOpError("has a sharding rule for ")
+           << planned.rule.operands.size() << " operands and "
+           << planned.rule.results.size() << " results, but "
+           << planned.operands.size() << " and " << planned.results.size();
+  plannedOps.emplace_back(op, plan.ops.size());
+  plan.ops.push_back(std::move(planned));
+  return success();
+}
+
+LogicalResult FunctionPlan::addBlock(Block &block, const std::string &scope) {
+  for (Operation &op : block)
+    if (failed(addOp(&op, scope)))
+      return failure();
+  return success();
+}
+
+LogicalResult FunctionPlan::build(func::FuncOp function) {
+  for (Value arg : function.getArguments())
+    if (isa<SymTensorType>(arg.getType()))
+      addTensor(arg);
+  return addBlock(function.getBody().front(), "");
+}
+
+//===----------------------------------------------------------------------===//
+// Writing it back
+//===----------------------------------------------------------------------===//
+
+ArrayAttr FunctionPlan::getAxes(const AxisList &axes) {
+  SmallVector<Attribute> names;
+  for (unsigned axis : axes)
+    names.push_back(mesh.getAxisNames()[axis]);
+  return ArrayAttr::get(mesh.getContext(), names);
+}
+
+ShardingAttr FunctionPlan::getSharding(unsigned tensor,
+                                       ArrayRef<Attribute> partial,
+                                       ReduceKind kind) {
+  SmallVector<ArrayAttr> dims;
+  for (const AxisList &axes : plan.tensors[tensor].dims)
+    dims.push_back(getAxes(axes));
+  return ShardingAttr::get(mesh.getContext(), dims,
+                           ArrayAttr::get(mesh.getContext(), partial), kind);
+}
+
+void FunctionPlan::writeFactors(Operation *op, const PlannedOp &planned) {
+  NamedAttrList factors;
+  for (auto [factor, axes] :
+       llvm::zip_equal(planned.rule.factors, planned.factorAxes))
+    if (!axes.empty())
+      factors.set(factor.name, getAxes(axes));
+  if (factors.empty())
+    op->removeAttr(STGDialect::kFactorsAttr);
+  else
+    op->setAttr(STGDialect::kFactorsAttr,
+                factors.getDictionary(mesh.getContext()));
+}
+
+/// The axes over which the op that makes `value` leaves it a partial sum.
+static SmallVector<Attribute> getPartialAxes(OpResult value) {
+  SmallVector<Attribute> partial;
+  if (auto repeat = dyn_cast<RepeatOp>(value.getOwner())) {
+    // An inner repeat, visited before, may have left its stack partial.
+    auto type = cast<SymTensorType>(value.getType());
+    if (type.getSharding())
+      llvm::append_range(partial, type.getSharding().getPartialAxes());
+    return partial;
+  }
+  auto shardable = dyn_cast<ShardableOpInterface>(value.getOwner());
+  auto factors =
+      value.getOwner()->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+  if (!shardable || !factors)
+    return partial;
+  ShardingRule rule = shardable.getShardingRule();
+  if (!rule.reduceKinds.empty())
+    return partial;
+  // The shards of a factor that decomposes combine by more than a sum.
+  for (auto [index, factor] : llvm::enumerate(rule.factors))
+    if (auto axes = factors.getAs<ArrayAttr>(factor.name))
+      if (factor.kind == FactorKind::Shardable &&
+          !runsOver(rule.results[value.getResultNumber()], index))
+        llvm::append_range(partial, axes);
+  return partial;
+}
+
+/// Sums that are only stacked stay partial: the stack is reduced as one.
+void FunctionPlan::delayPartials(RepeatOp repeat) {
+  unsigned carried = repeat.getNumCarried();
+  for (auto [value, stack] :
+       llvm::zip_equal(repeat.getYield().getValues().drop_front(carried),
+                       repeat.getStackedResults())) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || !result.hasOneUse())
+      continue;
+    SmallVector<Attribute> partial = getPartialAxes(result);
+    // Over an axis that shards a dimension of the stack the sum leaves a shard
+    // at once.
+    auto stackType = cast<SymTensorType>(stack.getType());
+    bool isSharded = llvm::any_of(partial, [&](Attribute axis) {
+      return stackType.getSharding() &&
+             stackType.getSharding().shardsOver(cast<StringAttr>(axis));
+    });
+    if (partial.empty() || isSharded)
+      continue;
+    for (Value planned : {Value(result), Value(stack)})
+      planned.setType(cast<SymTensorType>(planned.getType())
+                          .withSharding(getSharding(tensors.at(planned),
+                                                    partial, ReduceKind::Sum)));
+  }
+}
+
+void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
+  for (auto [value, tensor] : tensors) {
+    auto type = cast<SymTensorType>(value.getType());
+    // A slice is read from a complete stack.
+    value.setType(type.withSharding(getSharding(tensor, {}, ReduceKind::Sum)));
+  }
+  for (auto [op, index] : plannedOps)
+    writeFactors(op, plan.ops[index]);
+  // Inner repeats first.
+  function.walk([&](RepeatOp repeat) {
+    if (delayGradients)
+      delayPartials(repeat);
+  });
+  updateFunctionType(function);
+}
+
+void PropagateShardings::runOnOperation() {
+  MeshOp mesh = MeshOp::lookup(getOperation());
+  if (!mesh) {
+    getOperation().emitError(
+        "the module has no mesh; run --stg-parallelize first or declare "
+        "one with 'stg.mesh'");
+    return signalPassFailure();
+  }
+  for (auto function : getOperation().getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    FunctionPlan plan(mesh);
+    if (failed(plan.build(function)))
+      return signalPassFailure();
+    plan.propagate();
+    plan.writeBack(function, delayGradients);
+  }
+  mesh.setComplete(true);
+}

@@ -1,0 +1,231 @@
+//===- Recompute.cpp - Replays instead of saving --------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A saved value is a slice that the backward body reads of a stack that the
+// forward repeat makes. Recomputation puts the ops that make the value into the
+// backward body and makes its readers read the replay; slices without readers
+// disappear.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+
+namespace stg {
+#define GEN_PASS_DEF_RECOMPUTE
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+/// A backward repeat and the forward repeat whose values it reads.
+class RepeatPair {
+public:
+  /// `outer` is the pair around this one, or null.
+  RepeatPair(RepeatOp forward, RepeatOp backward, RepeatPair *outer,
+             IRRewriter &rewriter)
+      : forward(forward), backward(backward), outer(outer), rewriter(rewriter) {
+  }
+
+  void replayAll();
+  void replaySelected(function_ref<bool(Operation *)> isSelected);
+
+  /// The value of the forward body of which `slice` is what the backward body
+  /// sees, or null.
+  Value getForwardValue(Value slice);
+
+private:
+  /// The value of the forward body as the backward body sees it: its slice,
+  /// which is added if there is none.
+  Value getSaved(Value value);
+  /// The slice of the backward body that reads what `stack`, which the forward
+  /// repeat makes or reads, holds; it is added if there is none.
+  Value getSlice(Value stack);
+
+  RepeatOp forward, backward;
+  RepeatPair *outer;
+  IRRewriter &rewriter;
+};
+
+struct Recompute : stg::impl::RecomputeBase<Recompute> {
+  using RecomputeBase::RecomputeBase;
+  void runOnOperation() override;
+
+private:
+  void recomputeIn(Region &region, RepeatPair *outer, IRRewriter &rewriter);
+
+  SmallVector<std::string> names; ///< Of the ops that are replayed singly.
+};
+} // namespace
+
+Value RepeatPair::getForwardValue(Value slice) {
+  for (auto [arg, operand] :
+       llvm::zip_equal(backward.getSliceArgs(), backward.getStacks())) {
+    Value stack = operand;
+    if (arg != slice)
+      continue;
+    if (outer && isa<BlockArgument>(stack))
+      stack = outer->getForwardValue(stack);
+    auto result = dyn_cast_or_null<OpResult>(stack);
+    if (result && result.getOwner() == forward)
+      return forward.getYield().getValues()[result.getResultNumber()];
+  }
+  return {};
+}
+
+Value RepeatPair::getSlice(Value stack) {
+  // Inside of another repeat the stack is itself saved, slice by slice.
+  if (outer)
+    stack = outer->getSaved(stack);
+  for (auto [slice, known] :
+       llvm::zip_equal(backward.getSliceArgs(), backward.getStacks()))
+    if (known == stack)
+      return slice;
+  return backward.addSlice(stack);
+}
+
+Value RepeatPair::getSaved(Value value) {
+  if (!forward.getBody().isAncestor(value.getParentRegion()))
+    return outer ? outer->getSaved(value) : value;
+  // What the forward repeat reads slices of, the backward one can read too.
+  for (auto [slice, stack] :
+       llvm::zip_equal(forward.getSliceArgs(), forward.getStacks()))
+    if (slice == value)
+      return getSlice(stack);
+  unsigned carried = forward.getNumCarried();
+  OperandRange yielded = forward.getYield().getValues();
+  for (auto [number, saved] : llvm::enumerate(yielded.drop_front(carried)))
+    if (saved == value)
+      return getSlice(forward.getResult(carried + number));
+  forward = forward.withStacked(rewriter, value);
+  return getSlice(forward->getResults().back());
+}
+
+static void setPhase(Operation *op, StringRef phase) {
+  op->walk([&](Operation *inner) {
+    if (inner->hasAttr(STGDialect::kPhaseAttr))
+      inner->setAttr(STGDialect::kPhaseAttr,
+                     StringAttr::get(op->getContext(), phase));
+  });
+}
+
+/// Replays the whole forward body at the start of the backward body.
+void RepeatPair::replayAll() {
+  IRMapping mapping;
+  for (BlockArgument arg : forward.getBody().front().getArguments())
+    mapping.map(arg, getSaved(arg));
+  rewriter.setInsertionPointToStart(&backward.getBody().front());
+  for (Operation &op : forward.getBody().front().without_terminator())
+    setPhase(rewriter.clone(op, mapping), "recompute");
+  OperandRange yielded = forward.getYield().getValues();
+  unsigned carried = forward.getNumCarried();
+  for (Value value : yielded.take_front(carried))
+    KeepOp::create(rewriter, backward.getLoc(), mapping.lookupOrDefault(value));
+  for (auto [number, value] : llvm::enumerate(yielded.drop_front(carried)))
+    for (auto [slice, stack] :
+         llvm::zip_equal(backward.getSliceArgs(), backward.getStacks()))
+      if (stack == forward.getResult(carried + number) &&
+          !isa<BlockArgument>(value))
+        rewriter.replaceAllUsesWith(slice, mapping.lookupOrDefault(value));
+}
+
+/// Replays single ops where their own backward op reads their results.
+void RepeatPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
+  SmallVector<Operation *> selected;
+  for (Operation &op : forward.getBody().front())
+    if (isSelected(&op))
+      selected.push_back(&op);
+  for (Operation *op : selected) {
+    auto name = op->getAttr(STGDialect::kNameAttr);
+    SmallVector<Operation *> readers;
+    for (Operation &reader : backward.getBody().front())
+      if (reader.getAttr(STGDialect::kNameAttr) == name)
+        readers.push_back(&reader);
+    if (!name || readers.empty())
+      continue;
+    IRMapping mapping;
+    rewriter.setInsertionPoint(readers.front());
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      // Parameters and immediates are read again.
+      if (isa_and_nonnull<ParamOp, SplatOp>(source))
+        rewriter.clone(*source, mapping);
+      else
+        mapping.map(operand, getSaved(operand));
+    }
+    Operation *replayed = rewriter.clone(*op, mapping);
+    setPhase(replayed, "recompute");
+    for (auto [result, again] :
+         llvm::zip_equal(op->getResults(), replayed->getResults())) {
+      Value saved = getSaved(result);
+      for (Operation *reader : readers)
+        reader->replaceUsesOfWith(saved, again);
+    }
+  }
+}
+
+/// The forward repeat that made the stacks that `backward` reads, or null.
+/// `outer` is the pair around it, or null.
+static RepeatOp getForward(RepeatOp backward, RepeatPair *outer) {
+  for (Value stack : backward.getStacks()) {
+    if (outer && isa<BlockArgument>(stack))
+      stack = outer->getForwardValue(stack);
+    if (!stack)
+      continue;
+    if (auto repeat = stack.getDefiningOp<RepeatOp>())
+      if (getPhase(repeat) == "fwd" &&
+          repeat.getRepeatName() == backward.getRepeatName())
+        return repeat;
+  }
+  return {};
+}
+
+/// Works on the backward repeats of `region`, each before those inside of it:
+/// what a whole body replays contains the inner forward repeats.
+void Recompute::recomputeIn(Region &region, RepeatPair *outer,
+                            IRRewriter &rewriter) {
+  SmallVector<RepeatOp> repeats(region.getOps<RepeatOp>());
+  for (RepeatOp backward : repeats) {
+    if (getPhase(backward) != "bwd")
+      continue;
+    RepeatOp forward = getForward(backward, outer);
+    if (!forward)
+      continue;
+    RepeatPair pair(forward, backward, outer, rewriter);
+    if (policy == "full") {
+      pair.replayAll();
+      continue;
+    }
+    pair.replaySelected([&](Operation *op) {
+      return llvm::is_contained(names, op->getName().getStringRef());
+    });
+    recomputeIn(backward.getBody(), &pair, rewriter);
+  }
+}
+
+void Recompute::runOnOperation() {
+  if (policy != "none" && policy != "selective" && policy != "full") {
+    getOperation().emitError("policy is '")
+        << policy << "', expected none, selective or full";
+    return signalPassFailure();
+  }
+  if (policy == "none")
+    return;
+  names.assign(ops.begin(), ops.end());
+  if (names.empty())
+    names.push_back("stg.attention");
+  IRRewriter rewriter(&getContext());
+  recomputeIn(getOperation().getBody(), /*outer=*/nullptr, rewriter);
+  RewritePatternSet patterns(&getContext());
+  RepeatOp::getCanonicalizationPatterns(patterns, &getContext());
+  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    signalPassFailure();
+}

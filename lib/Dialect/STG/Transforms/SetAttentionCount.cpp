@@ -1,0 +1,38 @@
+//===- SetAttentionCount.cpp - Which pairs attention counts ---------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/Transforms/Passes.h"
+
+namespace stg {
+#define GEN_PASS_DEF_SETATTENTIONCOUNT
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct SetAttentionCount : stg::impl::SetAttentionCountBase<SetAttentionCount> {
+  using SetAttentionCountBase::SetAttentionCountBase;
+
+  void runOnOperation() override {
+    if (count != "executed" && count != "full") {
+      getOperation().emitError("option 'count' has the value '")
+          << count << "', expected 'executed' or 'full'";
+      return signalPassFailure();
+    }
+    bool full = count == "full";
+    getOperation().walk([&](Operation *op) {
+      if (auto attention = dyn_cast<AttentionOp>(op))
+        attention.setFullCount(full);
+      else if (auto gradient = dyn_cast<AttentionGradOp>(op))
+        gradient.setFullCount(full);
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,57 @@
+//===- ShardingRules.h - Rules over named dimensions ------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a user says about sharding: `DIM:AXIS` or `DIM:AXIS@stream`. A dimension
+// is named by the symbols in its extent.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DIALECT_STG_TRANSFORMS_SHARDINGRULES_H
+#define STG_LIB_DIALECT_STG_TRANSFORMS_SHARDINGRULES_H
+
+#include "stg/Dialect/STG/IR/DimensionRule.h"
+#include "stg/Dialect/STG/IR/STG.h"
+
+namespace stg {
+
+/// What kind of value a rule looks at.
+enum class ShardedValue { Parameter, Argument, Stream };
+
+/// The rules of a mesh, most important first.
+class DimensionRules {
+public:
+  explicit DimensionRules(llvm::SmallVector<DimensionRule> rules)
+      : rules(std::move(rules)) {}
+  /// Those recorded on the mesh; they have been checked when they were
+  /// recorded.
+  static DimensionRules get(MeshOp mesh);
+
+  llvm::ArrayRef<DimensionRule> getRules() const { return rules; }
+
+  /// True if rule `index` shards a dimension of that extent: the extent is the
+  /// rule's symbol, times an integer or not, or a sum of symbols that includes
+  /// it and that all have a rule for the same axis.
+  bool matches(unsigned index, SymExpr extent, ShardedValue kind) const;
+
+  /// The type with the dimensions sharded that the rules name; an axis goes to
+  /// the first rule that claims it.
+  SymTensorType apply(SymTensorType type, ShardedValue kind) const;
+
+private:
+  bool hasRule(mlir::StringAttr dim, mlir::StringAttr axis,
+               ShardedValue kind) const;
+
+  llvm::SmallVector<DimensionRule> rules;
+};
+
+/// Makes the function's type that of its body, after types of values changed.
+void updateFunctionType(mlir::func::FuncOp function);
+
+} // namespace stg
+
+#endif // STG_LIB_DIALECT_STG_TRANSFORMS_SHARDINGRULES_H

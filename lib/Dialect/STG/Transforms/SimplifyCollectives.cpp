@@ -1,0 +1,380 @@
+//===- SimplifyCollectives.cpp - Removes, merges and coalesces collectives ===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Peephole rewrites that keep the meaning of the local program and lower what
+// it moves. Each is a fact about collectives, none knows a model.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+#define DEBUG_TYPE "stg-simplify-collectives"
+
+namespace stg {
+#define GEN_PASS_DEF_SIMPLIFYCOLLECTIVES
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+//===----------------------------------------------------------------------===//
+// Pairs of collectives
+//===----------------------------------------------------------------------===//
+
+static void copyOwner(Operation *from, Operation *to) {
+  for (StringRef name :
+       {STGDialect::kNameAttr, STGDialect::kPhaseAttr, STGDialect::kRoleAttr})
+    if (Attribute attr = from->getAttr(name))
+      to->setAttr(name, attr);
+}
+
+namespace {
+/// slice(all_gather(x)) and all_gather(slice(x)), same dimension and axes, are
+/// x.
+template <typename OuterOp, typename InnerOp>
+struct CancelPair : OpRewritePattern<OuterOp> {
+  using OpRewritePattern<OuterOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OuterOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().template getDefiningOp<InnerOp>();
+    if (!inner || inner.getDim() != op.getDim() ||
+        inner.getAxes() != op.getAxes())
+      return failure();
+    rewriter.replaceOp(op, inner.getInput());
+    return success();
+  }
+};
+
+/// slice(all_reduce(x)) is reduce_scatter(x).
+struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LocalSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = op.getInput().getDefiningOp<AllReduceOp>();
+    if (!reduce || reduce.getInputs().size() != 1 ||
+        reduce.getKind() != ReduceKind::Sum ||
+        reduce.getAxes() != op.getAxes() || !op.getInput().hasOneUse())
+      return failure();
+    auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(
+        op, op.getType(), reduce.getInputs()[0], op.getDim(), op.getAxes());
+    copyOwner(reduce, scatter);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Linearity
+//===----------------------------------------------------------------------===//
+
+/// True if both ops reduce in the same way: same op, same attributes.
+static bool reducesAlike(Operation *lhs, Operation *rhs) {
+  if (lhs->getName() != rhs->getName())
+    return false;
+  if (auto left = dyn_cast<AllReduceOp>(lhs)) {
+    auto right = cast<AllReduceOp>(rhs);
+    return left.getAxes() == right.getAxes() &&
+           left.getKind() == ReduceKind::Sum &&
+           right.getKind() == ReduceKind::Sum && left.getInputs().size() == 1 &&
+           right.getInputs().size() == 1;
+  }
+  auto left = cast<ReduceScatterOp>(lhs), right = cast<ReduceScatterOp>(rhs);
+  return left.getAxes() == right.getAxes() && left.getDim() == right.getDim();
+}
+
+/// A copy of `op`, which has one result, with other operands and result type.
+static Operation *cloneWith(PatternRewriter &rewriter, Operation *op,
+                            ValueRange operands, Type resultType) {
+  Operation *copy = rewriter.clone(*op);
+  rewriter.modifyOpInPlace(copy, [&] {
+    copy->setOperands(operands);
+    copy->getResult(0).setType(resultType);
+  });
+  return copy;
+}
+
+/// f(reduce(x), reduce(y)) is reduce(f(x, y)) for a linear f: one reduction
+/// instead of several. Only where each of the reductions serves f alone.
+struct ReduceAfterLinear : OpInterfaceRewritePattern<ShardableOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(ShardableOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.isLinear() || op->getNumResults() != 1 || op->getNumOperands() < 2)
+      return failure();
+    SmallVector<Operation *> reductions;
+    SmallVector<Value> partials;
+    for (Value operand : op->getOperands()) {
+      Operation *reduction = operand.getDefiningOp();
+      if (!isa_and_nonnull<AllReduceOp, ReduceScatterOp>(reduction) ||
+          !operand.hasOneUse() || reduction->getBlock() != op->getBlock() ||
+          (!reductions.empty() && !reducesAlike(reductions[0], reduction)))
+        return failure();
+      reductions.push_back(reduction);
+      partials.push_back(reduction->getOperand(0));
+    }
+    // The op must do to whole values what it did to shards.
+    Type partialType = partials[0].getType();
+    if (!llvm::all_equal(TypeRange(ValueRange(partials))) ||
+        op->getResult(0).getType() != op->getOperand(0).getType())
+      return failure();
+    Operation *linear = cloneWith(rewriter, op, partials, partialType);
+    Operation *reduction =
+        cloneWith(rewriter, reductions.front(), linear->getResult(0),
+                  op->getResult(0).getType());
+    rewriter.replaceOp(op, reduction->getResults());
+    for (Operation *old : reductions)
+      rewriter.eraseOp(old);
+    return success();
+  }
+};
+
+/// (x + reduce(a)) + reduce(b) is x + reduce(a + b): parallel branches of a
+/// block are reduced once, however their sum is written.
+struct ReduceAddChainOnce : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AddOp outer,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i : {0u, 1u}) {
+      auto inner = outer->getOperand(i).getDefiningOp<AddOp>();
+      Operation *second = getReduction(outer->getOperand(1 - i), outer);
+      if (!inner || !second || !inner->hasOneUse() ||
+          inner->getBlock() != outer->getBlock() ||
+          getPhase(inner) != getPhase(outer))
+        continue;
+      for (unsigned j : {0u, 1u}) {
+        Operation *first = getReduction(inner->getOperand(j), inner);
+        Operation *rest = getReduction(inner->getOperand(1 - j), inner);
+        // Where both are reduced alike, the inner sum is rewritten on its own.
+        if (!first || !reducesAlike(first, second) ||
+            (rest && reducesAlike(first, rest)) ||
+            first->getOperand(0).getType() != second->getOperand(0).getType())
+          continue;
+        rewrite(outer, inner, inner->getOperand(1 - j), first, second,
+                rewriter);
+        return success();
+      }
+    }
+    return failure();
+  }
+
+private:
+  /// The reduction that makes `value` for `user` alone, or null.
+  static Operation *getReduction(Value value, Operation *user) {
+    Operation *reduction = value.getDefiningOp();
+    bool isReduction =
+        isa_and_nonnull<AllReduceOp, ReduceScatterOp>(reduction) &&
+        reduction->getNumOperands() == 1 && value.hasOneUse() &&
+        reduction->getBlock() == user->getBlock();
+    return isReduction ? reduction : nullptr;
+  }
+
+  static void rewrite(AddOp outer, AddOp inner, Value rest, Operation *first,
+                      Operation *second, PatternRewriter &rewriter) {
+    Value partials[] = {first->getOperand(0), second->getOperand(0)};
+    Operation *sum =
+        cloneWith(rewriter, inner, partials, partials[0].getType());
+    Operation *reduction = cloneWith(rewriter, second, sum->getResult(0),
+                                     second->getResult(0).getType());
+    Value operands[] = {rest, reduction->getResult(0)};
+    Operation *total = cloneWith(rewriter, outer, operands, outer.getType());
+    rewriter.replaceOp(outer, total->getResults());
+    rewriter.eraseOp(inner);
+    rewriter.eraseOp(first);
+    rewriter.eraseOp(second);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+struct SimplifyCollectives
+    : stg::impl::SimplifyCollectivesBase<SimplifyCollectives> {
+  using SimplifyCollectivesBase::SimplifyCollectivesBase;
+  void runOnOperation() override;
+
+private:
+  void mergeEqual(Block &block);
+  void keepGatheredSlices(RepeatOp repeat);
+  void coalesceGradients(Block &block);
+};
+} // namespace
+
+static bool isCollective(Operation *op) {
+  return isa<AllGatherOp, AllToAllOp, ReduceScatterOp, AllReduceOp,
+             LocalSliceOp>(op);
+}
+
+/// What makes two collectives of one operand the same: everything but their
+/// names, and their phase unless values may be kept from one phase to the next.
+static Attribute getIdentity(Operation *op, bool acrossPhases) {
+  NamedAttrList attrs(op->getAttrDictionary());
+  attrs.erase(STGDialect::kNameAttr);
+  attrs.erase(STGDialect::kRoleAttr);
+  if (acrossPhases)
+    attrs.erase(STGDialect::kPhaseAttr);
+  attrs.set("op",
+            StringAttr::get(op->getContext(), op->getName().getStringRef()));
+  return attrs.getDictionary(op->getContext());
+}
+
+/// The first of several equal collectives serves all their users.
+void SimplifyCollectives::mergeEqual(Block &block) {
+  DenseMap<std::pair<Value, Attribute>, Operation *> seen;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        mergeEqual(inner);
+    if (!isCollective(&op) || op.getNumOperands() != 1)
+      continue;
+    auto [it, isNew] = seen.try_emplace(
+        {op.getOperand(0), getIdentity(&op, keepGathered)}, &op);
+    if (isNew)
+      continue;
+    op.replaceAllUsesWith(it->second->getResults());
+    op.erase();
+  }
+}
+
+/// A slice that is gathered here and was gathered by the repeat that stacked
+/// it: stacks what was gathered instead of gathering again.
+void SimplifyCollectives::keepGatheredSlices(RepeatOp repeat) {
+  IRRewriter rewriter(&getContext());
+  for (unsigned i = 0, e = repeat.getStacks().size(); i != e; ++i) {
+    BlockArgument slice = repeat.getSliceArgs()[i];
+    auto stack = dyn_cast<OpResult>(repeat.getStacks()[i]);
+    auto saving = stack ? dyn_cast<RepeatOp>(stack.getOwner()) : RepeatOp();
+    if (!saving)
+      continue;
+    Value saved = saving.getYield().getValues()[stack.getResultNumber()];
+    for (Operation *user : llvm::make_early_inc_range(slice.getUsers())) {
+      auto again = dyn_cast<AllGatherOp>(user);
+      if (!again)
+        continue;
+      for (Operation *other : saved.getUsers()) {
+        auto gather = dyn_cast<AllGatherOp>(other);
+        if (!gather || gather->getBlock() != &saving.getBody().front() ||
+            gather.getDim() != again.getDim() ||
+            gather.getAxes() != again.getAxes())
+          continue;
+        saving = saving.withStacked(rewriter, gather.getResult());
+        rewriter.replaceOp(again, repeat.addSlice(saving->getResults().back()));
+        break;
+      }
+    }
+  }
+}
+
+/// The reductions of gradients that may wait until the optimizer starts, in
+/// their order: what they make is read by the optimizer, by the end of the
+/// block or by another of them.
+static SmallVector<AllReduceOp> collectGradientReductions(Block &block) {
+  SmallVector<AllReduceOp> reductions;
+  DenseSet<Operation *> mayWait;
+  for (Operation &op : llvm::reverse(block)) {
+    auto reduce = dyn_cast<AllReduceOp>(op);
+    if (!reduce || getPhase(reduce) != "grad_sync" ||
+        !llvm::all_of(reduce->getUsers(), [&](Operation *user) {
+          return user->getBlock() == &block &&
+                 (mayWait.contains(user) || getPhase(user) == "opt" ||
+                  user->hasTrait<OpTrait::IsTerminator>());
+        }))
+      continue;
+    mayWait.insert(reduce);
+    reductions.push_back(reduce);
+  }
+  std::reverse(reductions.begin(), reductions.end());
+  return reductions;
+}
+
+/// Moves the reductions of gradients, in their order, to where the optimizer
+/// starts; returns them.
+static SmallVector<AllReduceOp> sinkGradientReductions(Block &block) {
+  SmallVector<AllReduceOp> reductions = collectGradientReductions(block);
+  Operation *firstStep = nullptr;
+  for (Operation &op : block)
+    if (isa<CostOpInterface, RepeatOp>(op) && getPhase(&op) == "opt") {
+      firstStep = &op;
+      break;
+    }
+  if (firstStep)
+    for (AllReduceOp reduce : reductions)
+      reduce->moveBefore(firstStep);
+  return reductions;
+}
+
+/// Reductions of gradients over one group become one collective, at the place
+/// of the last of them. Several in a row over different groups (first tp, then
+/// dp) stay in order: each member of the later bucket follows the one that it
+/// depends on.
+void SimplifyCollectives::coalesceGradients(Block &block) {
+  using Key = std::tuple<Attribute, Attribute, Attribute>;
+  llvm::MapVector<Key, SmallVector<AllReduceOp>> buckets;
+  for (AllReduceOp reduce : sinkGradientReductions(block)) {
+    auto type = cast<SymTensorType>(reduce.getInputs()[0].getType());
+    buckets[{reduce.getAxes(), reduce.getKindAttr(),
+             TypeAttr::get(type.getElementType())}]
+        .push_back(reduce);
+  }
+  for (auto &[key, bucket] : buckets) {
+    if (bucket.size() < 2)
+      continue;
+    AllReduceOp last = bucket.back();
+    SmallVector<Value> inputs;
+    for (AllReduceOp reduce : bucket)
+      llvm::append_range(inputs, reduce.getInputs());
+    OpBuilder builder(last);
+    auto coalesced = AllReduceOp::create(builder, last.getLoc(),
+                                         ValueRange(inputs).getTypes(), inputs,
+                                         last.getKind(), last.getAxes());
+    copyOwner(last, coalesced);
+    coalesced->removeAttr(STGDialect::kRoleAttr);
+    coalesced->setAttr(STGDialect::kNameAttr,
+                       builder.getStringAttr("gradients"));
+    unsigned next = 0;
+    for (AllReduceOp reduce : bucket) {
+      for (Value result : reduce.getResults())
+        result.replaceAllUsesWith(coalesced.getResult(next++));
+      reduce.erase();
+    }
+  }
+}
+
+void SimplifyCollectives::runOnOperation() {
+  if (gradientBuckets != "flat" && gradientBuckets != "none") {
+    getOperation().emitError("option 'gradient-buckets' has the value '")
+        << gradientBuckets << "', expected 'flat' or 'none'";
+    return signalPassFailure();
+  }
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    for (Block &block : function.getBody())
+      mergeEqual(block);
+  if (keepGathered) {
+    SmallVector<RepeatOp> repeats;
+    getOperation().walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
+    for (RepeatOp repeat : repeats)
+      keepGatheredSlices(repeat);
+  }
+  RewritePatternSet patterns(&getContext());
+  RepeatOp::getCanonicalizationPatterns(patterns, &getContext());
+  patterns.add<CancelPair<LocalSliceOp, AllGatherOp>,
+               CancelPair<AllGatherOp, LocalSliceOp>, ScatterSlicedReduction,
+               ReduceAfterLinear, ReduceAddChainOnce>(&getContext());
+  AllReduceOp::getCanonicalizationPatterns(patterns, &getContext());
+  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    return signalPassFailure();
+  if (gradientBuckets == "none")
+    return;
+  getOperation().walk([&](Block *block) { coalesceGradients(*block); });
+}

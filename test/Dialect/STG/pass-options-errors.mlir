@@ -1,0 +1,97 @@
+// Options of passes that have no meaning: the message names the option, the value and
+// what would work.
+//
+// RUN: not stg-opt %s --stg-autodiff=gradient-type=float 2>&1 | FileCheck %s --check-prefix=GRAD
+// GRAD: [[#@LINE+89]]:1: error: gradient-type 'float' is not a float type such as f32 or bf16
+// RUN: not stg-opt %s --stg-autodiff=gradient-type=i32 2>&1 | FileCheck %s --check-prefix=GRADINT
+// GRADINT: error: gradient-type 'i32' is not a float type such as f32 or bf16
+// RUN: not stg-opt %s --stg-autodiff=gradient-type=f4E2M1FN 2>&1 | FileCheck %s --check-prefix=GRADSUB
+// GRADSUB: error: gradient-type 'f4E2M1FN' is not a float type such as f32 or bf16
+// RUN: not stg-opt %s --stg-autodiff=gradient-type= 2>&1 | FileCheck %s --check-prefix=GRADNONE
+// GRADNONE: error: gradient-type '' is not a float type such as f32 or bf16
+
+// RUN: not stg-opt %s --stg-optimizer=moment-type=double 2>&1 | FileCheck %s --check-prefix=MOMENT
+// MOMENT: error: moment-type 'double' is not a float type such as f32 or bf16
+
+// RUN: not stg-opt %s --stg-set-element-type 2>&1 | FileCheck %s --check-prefix=TONONE
+// TONONE: error: option 'to' has the value '', expected a float type such as bf16, f16 or f32
+// RUN: not stg-opt %s --stg-set-element-type=to=i8 2>&1 | FileCheck %s --check-prefix=TOINT
+// TOINT: error: option 'to' has the value 'i8', expected a float type such as bf16, f16 or f32
+// RUN: not stg-opt %s --stg-set-element-type="from=half to=f32" 2>&1 | FileCheck %s --check-prefix=FROM
+// FROM: error: option 'from' has the value 'half', expected a float type such as bf16, f16 or f32
+
+// RUN: not stg-opt %s --stg-set-attention-count=count=half 2>&1 | FileCheck %s --check-prefix=COUNT
+// COUNT: error: option 'count' has the value 'half', expected 'executed' or 'full'
+
+// RUN: not stg-opt %s --stg-simplify-collectives=gradient-buckets=large 2>&1 | FileCheck %s --check-prefix=BUCKETS
+// BUCKETS: error: option 'gradient-buckets' has the value 'large', expected 'flat' or 'none'
+
+// RUN: not stg-opt %s --stg-parallelize=dp=0 2>&1 | FileCheck %s --check-prefix=ZERO
+// ZERO: error: degree of 'dp' is '0', expected an integer of at least 1 or a symbol
+// RUN: not stg-opt %s --stg-parallelize=tp=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: error: degree of 'tp' is '-2', expected an integer of at least 1 or a symbol
+// RUN: not stg-opt %s --stg-parallelize=tp=3/2 2>&1 | FileCheck %s --check-prefix=FRACTION
+// FRACTION: error: degree of 'tp' is '3/2', expected an integer of at least 1 or a symbol
+// RUN: not stg-opt %s --stg-parallelize=tp=2*t 2>&1 | FileCheck %s --check-prefix=PRODUCT
+// PRODUCT: error: degree of 'tp' is '2*t', expected an integer of at least 1 or a symbol
+// RUN: not stg-opt %s --stg-parallelize=tp= 2>&1 | FileCheck %s --check-prefix=NODEGREE
+// NODEGREE: error: degree of 'tp' is '', expected an integer of at least 1 or a symbol
+// RUN: not stg-opt %s --stg-parallelize=dp=small 2>&1 | FileCheck %s --check-prefix=TAKEN
+// TAKEN: error: 'stg.config' op has the name of mesh degree 'small'
+
+// RUN: not stg-opt %s --stg-parallelize=rank-order=tp 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: error: rank order is 'tp', expected each of dp and tp once, joined by '-'
+// RUN: not stg-opt %s --stg-parallelize=rank-order=tp-tp-dp 2>&1 | FileCheck %s --check-prefix=ORDERTWICE
+// ORDERTWICE: error: rank order is 'tp-tp-dp', expected each of dp and tp once, joined by '-'
+
+// RUN: not stg-opt %s --stg-parallelize=rules=B 2>&1 | FileCheck %s --check-prefix=RULE
+// RULE: error: 'B' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
+// RUN: not stg-opt %s --stg-parallelize=rules=:tp 2>&1 | FileCheck %s --check-prefix=RULENODIM
+// RULENODIM: error: ':tp' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
+// RUN: not stg-opt %s --stg-parallelize=rules=B:tp@all 2>&1 | FileCheck %s --check-prefix=RULESCOPE
+// RULESCOPE: error: 'B:tp@all' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
+// RUN: not stg-opt %s --stg-parallelize=rules=Q:dp 2>&1 | FileCheck %s --check-prefix=RULEDIM
+// RULEDIM: error: rule 'Q:dp' names dimension 'Q', which is not a symbol of the model; its symbols are B, S
+// RUN: not stg-opt %s --stg-parallelize=rules=B:cp 2>&1 | FileCheck %s --check-prefix=RULEAXIS
+// RULEAXIS: error: rule 'B:cp' names mesh axis 'cp', expected dp or tp
+
+// RUN: not stg-opt %s --stg-propagate-shardings 2>&1 | FileCheck %s --check-prefix=NOMESH
+// RUN: not stg-opt %s --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=NOMESH
+// NOMESH: error: the module has no mesh; run --stg-parallelize first or declare one with 'stg.mesh'
+// RUN: not stg-opt %s --stg-parallelize --stg-parallelize 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: 'stg.mesh' op already exists; a program has one mesh
+
+// RUN: not stg-opt %s --stg-bind=Q=3 2>&1 | FileCheck %s --check-prefix=BIND
+// BIND: error: cannot bind 'Q': no such symbol; declared are B, S
+// RUN: not stg-opt %s --stg-bind=B 2>&1 | FileCheck %s --check-prefix=BINDFORM
+// BINDFORM: error: cannot bind 'B', expected SYMBOL=EXPRESSION
+// RUN: not stg-opt %s --stg-bind="B=2*" 2>&1 | FileCheck %s --check-prefix=BINDEXPR
+// BINDEXPR: error: cannot bind 'B=2*': expected a symbol, an integer or '(' at column 3
+// RUN: not stg-opt %s --stg-bind=config=large 2>&1 | FileCheck %s --check-prefix=CONFIG
+// CONFIG: error: has no configuration 'large'; known ones are small
+// RUN: not stg-opt %s --stg-bind=B=B+1 2>&1 | FileCheck %s --check-prefix=ITSELF
+// ITSELF: error: cannot bind symbols that are defined by each other
+// RUN: not stg-opt %s --stg-bind="B=2*S S=B+1" 2>&1 | FileCheck %s --check-prefix=CYCLE
+// CYCLE: error: cannot bind symbols that are defined by each other
+// RUN: not stg-opt %s --stg-bind=S=0 2>&1 | FileCheck %s --check-prefix=BINDZERO
+// BINDZERO: error: 'stg.symbol' op has the value 0, expected an integer of at least 1
+// RUN: echo 'stg.symbol @B func.func @f() { %0 = stg.splat 1/B : !stg.tensor<[2], f32> return }' | not stg-opt --stg-bind=B=0 2>&1 | FileCheck %s --check-prefix=DIVZERO
+// DIVZERO: error: 'stg.splat' op has expression 1/B, which has no value with B = 0
+// RUN: not stg-opt %s --stg-bind=S=T 2>&1 | FileCheck %s --check-prefix=BINDNEW
+// BINDNEW: error: 'stg.symbol' op uses symbol 'T', which is not declared
+// RUN: not stg-opt %s --stg-bind=defaults=maybe 2>&1 | FileCheck %s --check-prefix=BOOL
+// BOOL: error: option 'defaults' has the value 'maybe', expected true or false
+
+// RUN: not stg-opt %s --stg-parallelize=degree=2 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: no such option degree
+// RUN: not stg-opt %s --stg-pipeline=degree=2 2>&1 | FileCheck %s --check-prefix=PIPELINE
+// PIPELINE: no such option degree
+
+stg.symbol @B
+stg.symbol @S
+stg.config @small {B = 3}
+!w = !stg.tensor<[B, 4], f32>
+func.func @f() -> !w {
+  %w = stg.param "w" : !w
+  return %w : !w
+}
