@@ -1,0 +1,183 @@
+//===- ChakraBase.td - The chakra dialect and its types ----*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_CHAKRA_IR_CHAKRABASE
+#define STG_DIALECT_CHAKRA_IR_CHAKRABASE
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Chakra_Dialect : Dialect {
+  let name = "chakra";
+  let cppNamespace = "::stg::chakra";
+  let summary = "Execution graphs of classes of ranks";
+  let description = [{
+    The `chakra` dialect says what one rank of a distributed step executes, node
+    by node, just before it is written as a Chakra execution trace. Ranks that
+    execute the same program and differ only in whom they talk to form a
+    *class*; there is one `chakra.graph` per class, whatever the number of
+    ranks. Sizes and operation counts stay symbolic expressions, and
+    `chakra.repeat` is never unrolled in the IR, so that a graph has the size of
+    the model's text.
+
+    Values are buffers in the memory of the rank. A `!chakra.tensor` carries its
+    size in bytes and its memory category; a `!chakra.stack` is one tensor per
+    iteration of a repeat. There are no views and no copies: what is not a node
+    costs nothing and is not here.
+
+    Program order is the order of execution of each of the two streams of a rank
+    (compute, communication). An SSA use is a dependency that is needed for
+    correctness.
+
+    ```mlir
+    chakra.graph @ranks mesh = #stg.mesh<tp = 8, dp = 4> {
+      %x = chakra.state "tokens" : !chakra.tensor<4*B*S/dp, input>
+      %t = chakra.state "tok_embeddings" : !chakra.tensor<2*V*D/tp, parameter>
+      %h = chakra.comp "tok_embeddings.fwd"(%t, %x) ops(0) bytes(4*B*D*S/dp)
+        : (!chakra.tensor<2*V*D/tp, parameter>, !chakra.tensor<4*B*S/dp, input>)
+        -> !chakra.tensor<2*B*D*S/dp, activation>
+      %r = chakra.coll all_reduce "tok_embeddings.all_reduce"(%h) over ["tp"]
+        in_place : (!chakra.tensor<2*B*D*S/dp, activation>)
+        -> !chakra.tensor<2*B*D*S/dp, activation>
+    }
+    ```
+
+    Names make paths: node `qkv_proj.fwd` in iteration 3 of the repeat `layers`
+    is `layers.3.qkv_proj.fwd` in the trace. The verifier of `chakra.graph`
+    proves that no two nodes of a rank can have the same path.
+  }];
+  let dependentDialects = ["::stg::STGDialect"];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+def Chakra_ExprAttr : Attr<CPred<"::llvm::isa<::stg::SymExpr>($_self)">,
+                           "symbolic expression"> {
+  let storageType = "::stg::SymExpr";
+  let returnType = "::stg::SymExpr";
+  let convertFromStorage = "$_self";
+}
+
+def Chakra_MeshAttr : Attr<CPred<"::llvm::isa<::stg::MeshAttr>($_self)">,
+                           "device mesh"> {
+  let storageType = "::stg::MeshAttr";
+  let returnType = "::stg::MeshAttr";
+  let convertFromStorage = "$_self";
+}
+
+/// What a buffer is for; memory is accounted by category.
+def Chakra_Category : I32EnumAttr<"Category", "memory category", [
+    I32EnumAttrCase<"Parameter", 0, "parameter">,
+    I32EnumAttrCase<"Gradient", 1, "gradient">,
+    I32EnumAttrCase<"Optimizer", 2, "optimizer">,
+    I32EnumAttrCase<"Activation", 3, "activation">,
+    I32EnumAttrCase<"Temporary", 4, "temporary">,
+    I32EnumAttrCase<"Communication", 5, "communication">,
+    I32EnumAttrCase<"Input", 6, "input">,
+    I32EnumAttrCase<"KVCache", 7, "kv_cache">]> {
+  let cppNamespace = "::stg::chakra";
+  let genSpecializedAttr = 0;
+}
+
+/// The values are those of Chakra's CollectiveCommType.
+def Chakra_CollKind : I32EnumAttr<"CollKind", "collective", [
+    I32EnumAttrCase<"AllReduce", 0, "all_reduce">,
+    I32EnumAttrCase<"AllGather", 2, "all_gather">,
+    I32EnumAttrCase<"AllToAll", 6, "all_to_all">,
+    I32EnumAttrCase<"ReduceScatter", 7, "reduce_scatter">]> {
+  let cppNamespace = "::stg::chakra";
+  let genSpecializedAttr = 0;
+}
+def Chakra_CollKindAttr
+    : EnumAttr<Chakra_Dialect, Chakra_CollKind, "coll_kind"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class Chakra_Type<string name, string typeMnemonic>
+    : TypeDef<Chakra_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Chakra_Tensor : Chakra_Type<"Tensor", "tensor"> {
+  let summary = "a buffer of so many bytes, of one memory category";
+  let description = [{
+    ```mlir
+    !chakra.tensor<2*B*S*D/(dp*cp), activation>
+    !chakra.tensor<1024, parameter>
+    ```
+
+    Categories: `parameter`, `gradient`, `optimizer`, `activation`, `temporary`,
+    `communication`, `input`, `kv_cache`.
+
+    Constraints: (C1) a constant size is a non-negative integer.
+  }];
+  let parameters = (ins "::stg::SymExpr":$bytes,
+                        "::stg::chakra::Category":$category);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Chakra_Stack : Chakra_Type<"Stack", "stack"> {
+  let summary = "one tensor per iteration of a repeat";
+  let description = [{
+    Index `i` belongs to iteration `i` of the repeat that made the stack or
+    reads it, also where that repeat runs in reverse. A nested repeat makes
+    stacks of stacks, the outer repeat's index first.
+
+    ```mlir
+    !chakra.stack<!chakra.tensor<2*B*S*D, activation>, L>
+    !chakra.stack<!chakra.stack<!chakra.tensor<64, gradient>, 4>, L>
+    ```
+
+    Constraints: (C1) the element is a tensor or a stack; (C2) a constant count
+    is a non-negative integer.
+  }];
+  let parameters = (ins "::mlir::Type":$elementType, "::stg::SymExpr":$count);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilderWithInferredContext<(ins "::mlir::Type":$elementType,
+                                        "::stg::SymExpr":$count), [{
+      return Base::get(elementType.getContext(), elementType, count);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    /// The tensor at the bottom of stacks of stacks.
+    TensorType getTensorType() const;
+    /// Bytes of all tensors together.
+    ::stg::SymExpr getBytes() const;
+  }];
+}
+
+def Chakra_Token : Chakra_Type<"Token", "token"> {
+  let summary = "the completion of a node, without a buffer";
+  let description = [{
+    What remains of a value when only its dependency matters: an `after` operand
+    that has a token's type orders two nodes and takes no memory.
+  }];
+}
+
+/// What carries can be and `after` accepts.
+def Chakra_AnyValue : AnyTypeOf<[Chakra_Tensor, Chakra_Stack, Chakra_Token]>;
+/// What nodes read.
+def Chakra_Buffer : AnyTypeOf<[Chakra_Tensor, Chakra_Stack]>;
+
+#endif // STG_DIALECT_CHAKRA_IR_CHAKRABASE

@@ -1,0 +1,25 @@
+//===- ChakraOps.h - Operations of the chakra dialect -----------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_CHAKRA_IR_CHAKRAOPS_H
+#define STG_DIALECT_CHAKRA_IR_CHAKRAOPS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "stg/Dialect/Chakra/IR/ChakraDialect.h"
+#include "stg/Dialect/Chakra/IR/ChakraTypes.h"
+#include "stg/Dialect/STG/IR/STG.h"
+
+#define GET_OP_CLASSES
+#include "stg/Dialect/Chakra/IR/ChakraOps.h.inc"
+
+#endif // STG_DIALECT_CHAKRA_IR_CHAKRAOPS_H

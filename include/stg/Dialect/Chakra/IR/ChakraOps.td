@@ -1,0 +1,304 @@
+//===- ChakraOps.td - Operations of the chakra dialect -----*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_CHAKRA_IR_CHAKRAOPS
+#define STG_DIALECT_CHAKRA_IR_CHAKRAOPS
+
+include "stg/Dialect/Chakra/IR/ChakraBase.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class Chakra_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Chakra_Dialect, mnemonic, traits>;
+
+class Chakra_BodyOp<string mnemonic, list<Trait> traits = []>
+    : Chakra_Op<mnemonic, !listconcat(traits, [
+        ParentOneOf<["GraphOp", "RepeatOp"]>])>;
+
+/// Results are named after the op, which makes the text readable.
+class Chakra_NamedOp<string mnemonic, list<Trait> traits = []>
+    : Chakra_BodyOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>])>;
+
+//===----------------------------------------------------------------------===//
+// GraphOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
+    NoTerminator, SingleBlock, Symbol,
+    ParentOneOf<["::mlir::ModuleOp"]>]> {
+  let summary = "what each rank of one class executes";
+  let description = [{
+    The ranks of a mesh are numbered with the first axis fastest. `coordinates`
+    restricts the class to the ranks that have these coordinates; without it all
+    ranks execute this graph. Together, the graphs of a module cover every rank
+    of the mesh exactly once (checked at export, where sizes are numbers).
+
+    ```mlir
+    chakra.graph @first_stage mesh = #stg.mesh<tp = 8, pp = 2>
+        coordinates = {pp = 0} {
+      ...
+    }
+    ```
+
+    Constraints: (C1) coordinates name axes of the mesh and lie within them;
+    (C2) the axes of a collective are axes of the mesh; (C3) an `all_gather`
+    makes its input larger by the number of ranks in the group, a
+    `reduce_scatter` smaller (not checked with a `payload`, or where the sizes
+    have opaque terms such as `ceildiv`); (C4) the paths of nodes and states are
+    unique: a name occurs once in a scope, where repeats of one name share a
+    scope, and no name continues the name of a repeat beside it by a dot and a
+    digit; (C5) no name at the top begins with a memory category and a slash,
+    which is how persistent tensors are named; (C6) a buffer is not read after
+    an op beside the reader has changed it in place: readers take the result of
+    that op (to be listed in `after` is not to be read).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Chakra_MeshAttr:$mesh,
+                       OptionalAttr<DictionaryAttr>:$coordinates);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `mesh` `=` qualified($mesh)
+    (`coordinates` `=` custom<Coordinates>($coordinates)^)?
+    attr-dict-with-keyword $body
+  }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+                                 "::stg::MeshAttr":$mesh,
+      CArg<"::mlir::DictionaryAttr", "{}">:$coordinates)>];
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// The coordinate that all ranks of the class have on the axis, if any.
+    std::optional<int64_t> getCoordinate(::llvm::StringRef axis);
+  }];
+  let hasRegionVerifier = 1;
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// StateOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_StateOp : Chakra_NamedOp<"state"> {
+  let summary = "a persistent buffer: a weight, optimizer state, an input";
+  let description = [{
+    The buffer exists before the step and after it. No node writes it as a
+    whole; nodes may change it in place. In a repeat there is one per iteration.
+    In the trace it is named by its category and path,
+    `parameter/layers.3.qkv_proj`.
+
+    ```mlir
+    %w = chakra.state "qkv_proj" : !chakra.tensor<2*D*(H + 2*K)*E/tp, parameter>
+    ```
+
+    Constraints: (C1) the name is not empty and has no control characters,
+    commas or equals signs.
+  }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Chakra_Tensor:$result);
+  let assemblyFormat = "$name attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// CompOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments]> {
+  let summary = "a compute node";
+  let description = [{
+    Executes `ops` operations (a multiply-add is two) and moves `bytes` bytes
+    between device memory and the processor; `matrix` marks matrix products, the
+    operations that model-FLOP formulas count. Its results are new buffers.
+    `updates` lists buffers that it changes in place; for each of them the op
+    has a further result, after those for new buffers, which is the same buffer
+    after the change. `after` adds dependencies on the nodes that made these
+    values, whose contents it does not read.
+
+    ```mlir
+    %y = chakra.comp "ffn.fwd"(%x, %w)
+      ops(2*B*S*D*F) bytes(2*B*S*(D + F) + 2*D*F) phase "fwd"
+      : (...) -> !chakra.tensor<2*B*S*F, activation>
+    %g = chakra.comp "ffn.dw"(%x, %dy)
+      updates(%g0 : !chakra.tensor<4*D*F, gradient>)
+      ops(2*B*S*D*F) bytes(...) : (...) -> !chakra.tensor<4*D*F, gradient>
+    ```
+
+    Constraints: (C1) the last results have the types of the `updates`; (C2) the
+    name is not empty and has no control characters, commas or equals signs;
+    (C3) constant `ops` and `bytes` are non-negative integers.
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Chakra_Buffer>:$inputs,
+                       Variadic<Chakra_Buffer>:$updates,
+                       Variadic<Chakra_AnyValue>:$after,
+                       Chakra_ExprAttr:$ops, Chakra_ExprAttr:$bytes,
+                       UnitAttr:$matrix, OptionalAttr<StrAttr>:$phase);
+  let results = (outs Variadic<Chakra_AnyValue>:$results);
+  let assemblyFormat = [{
+    $name `(` $inputs `)`
+    (`updates` `(` $updates^ `:` qualified(type($updates)) `)`)?
+    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    `ops` `(` custom<Expr>($ops) `)` (`matrix` $matrix^)?
+    `bytes` `(` custom<Expr>($bytes) `)`
+    (`phase` $phase^)? attr-dict `:` functional-type($inputs, $results)
+  }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+      "::mlir::ValueRange":$inputs, "::stg::SymExpr":$ops,
+      "::stg::SymExpr":$bytes, "::mlir::TypeRange":$newTypes,
+      CArg<"::llvm::StringRef", "{}">:$phase,
+      CArg<"::mlir::ValueRange", "{}">:$updates,
+      CArg<"::mlir::ValueRange", "{}">:$after)>];
+  let extraClassDeclaration = [{
+    /// The results that are new buffers (or tokens).
+    ::mlir::ResultRange getNewResults();
+    /// The results that are the `updates` after the change.
+    ::mlir::ResultRange getUpdatedResults();
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// CollOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
+  let summary = "a collective among the ranks of a group";
+  let description = [{
+    The group of a rank are the ranks whose coordinates differ from its own only
+    on the axes `over`. The payload is what a rank brings: the bytes of all
+    operands. Several operands, or all tensors of a stack, make one coalesced
+    collective. Result i is operand i after the collective; with `in_place` it
+    is the same buffer, else a new one.
+
+    ```mlir
+    %g = chakra.coll all_gather "qkv_proj.fwd.all_gather"(%x) over ["tp"]
+      phase "fwd" : (!chakra.tensor<2*S*D/tp, activation>)
+      -> !chakra.tensor<2*S*D, communication>
+    %r:2 = chakra.coll all_reduce "grads.all_reduce"(%stack, %b)
+      over ["dp", "cp"] in_place : (...) -> (...)
+    ```
+
+    A collective over a group of one rank is no node: its results are its
+    operands.
+
+    `payload` is for what operands and results cannot say, as in traces of other
+    producers: it gives the bytes that a rank brings, and the results are new
+    buffers or tokens that are not tied to the operands (unless in place).
+
+    Constraints: (C1) there are as many results as operands, and at least one;
+    stacks correspond to stacks of the same count (without `payload`); (C2)
+    `over` names at least one axis and none twice; (C3) with `in_place` the
+    results have the types of the operands; (C4) the name is not empty and has
+    no control characters, commas or equals signs; (C5) an `all_gather` or
+    `reduce_scatter` is not in place; (C6) a constant `payload` is a
+    non-negative integer.
+  }];
+  let arguments = (ins Chakra_CollKindAttr:$kind, StrAttr:$name,
+                       Variadic<Chakra_Buffer>:$inputs,
+                       Variadic<Chakra_AnyValue>:$after,
+                       StrArrayAttr:$over, UnitAttr:$in_place,
+                       OptionalAttr<Chakra_ExprAttr>:$payload,
+                       OptionalAttr<StrAttr>:$phase);
+  let results = (outs Variadic<Chakra_AnyValue>:$results);
+  let assemblyFormat = [{
+    custom<CollKind>($kind) $name `(` $inputs `)` `over` $over
+    (`in_place` $in_place^)?
+    (`payload` `(` custom<Expr>($payload)^ `)`)?
+    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`phase` $phase^)? attr-dict `:` functional-type($inputs, $results)
+  }];
+  let builders = [OpBuilder<(ins "::stg::chakra::CollKind":$kind,
+      "::llvm::StringRef":$name, "::mlir::ValueRange":$inputs,
+      "::mlir::ArrayAttr":$over, "::mlir::TypeRange":$resultTypes,
+      CArg<"bool", "false">:$inPlace,
+      CArg<"::llvm::StringRef", "{}">:$phase,
+      CArg<"::mlir::ValueRange", "{}">:$after,
+      CArg<"::stg::SymExpr", "{}">:$payload)>];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// RepeatOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "the body, a symbolic number of times";
+  let description = [{
+    Scan semantics. A *carry* enters the first iteration as the init operand and
+    every further one as what the iteration before yielded; what the last one
+    yields is the result. A *slice* is one tensor of a stack: iteration i gets
+    tensor i. What the body yields to `stack` is collected: tensor i of the
+    resulting stack is what iteration i yielded. With `reverse` the iterations
+    run from the last to the first. With a count of 0 the carries pass through.
+
+    ```mlir
+    %y, %saved = chakra.repeat "layers" * L carry(%x = %h0 : !T)
+        slices(%w = %ws : !Ws) -> (!T, !Saved) {
+      %z, %s = chakra.comp "ffn.fwd"(%x, %w) ...
+      chakra.yield carry(%z : !T) stack(%s : !S)
+    }
+    %d = chakra.repeat "layers" * L reverse carry(%dx = %dy : !T)
+        slices(%s = %saved : !Saved) -> !T { ... }
+    ```
+
+    The results are those of the carries, then the stacks; the arguments of the
+    body are those of the carries, then the slices. Values from outside may be
+    used in the body. A `chakra.yield` of nothing may be left out.
+
+    Constraints: (C1) the init, the argument, the yielded value and the result
+    of a carry have one size (categories may differ); (C2) a slice's argument has the element type of
+    the stack, and the stack the count of the repeat; (C3) a resulting stack has
+    the yielded type as element and the count of the repeat; (C4) a constant
+    count is a non-negative integer; (C5) the name is not empty and has no
+    control characters, commas or equals signs.
+  }];
+  let arguments = (ins StrAttr:$name, Chakra_ExprAttr:$count,
+                       Variadic<Chakra_AnyValue>:$inits,
+                       Variadic<Chakra_Stack>:$slices, UnitAttr:$reverse);
+  let results = (outs Variadic<Chakra_AnyValue>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+      "::stg::SymExpr":$count, "::mlir::ValueRange":$inits,
+      "::mlir::ValueRange":$slices, "::mlir::TypeRange":$stackedTypes,
+      CArg<"bool", "false">:$reverse)>];
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// Arguments of the body for the carries and for the slices.
+    ::mlir::Block::BlockArgListType getCarryArgs();
+    ::mlir::Block::BlockArgListType getSliceArgs();
+    /// Results of the carries and the stacks that are made.
+    ::mlir::ResultRange getCarryResults();
+    ::mlir::ResultRange getStackResults();
+    /// The terminator of the body.
+    YieldOp getYield();
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Chakra_YieldOp : Chakra_Op<"yield", [AttrSizedOperandSegments, Terminator,
+    HasParent<"RepeatOp">]> {
+  let summary = "ends an iteration of a repeat";
+  let description = [{
+    ```mlir
+    chakra.yield carry(%z : !T) stack(%s, %t : !S, !S)
+    ```
+  }];
+  let arguments = (ins Variadic<Chakra_AnyValue>:$carries,
+                       Variadic<Chakra_Buffer>:$stacks);
+  let assemblyFormat = [{
+    (`carry` `(` $carries^ `:` qualified(type($carries)) `)`)?
+    (`stack` `(` $stacks^ `:` qualified(type($stacks)) `)`)? attr-dict
+  }];
+  let builders = [OpBuilder<(ins), [{ 
+    build($_builder, $_state, ::mlir::ValueRange(), ::mlir::ValueRange());
+  }]>];
+}
+
+#endif // STG_DIALECT_CHAKRA_IR_CHAKRAOPS

@@ -1,0 +1,24 @@
+//===- ChakraDialect.cpp - The chakra dialect -----------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/Chakra/IR/ChakraDialect.h"
+#include "stg/Dialect/Chakra/IR/ChakraOps.h"
+
+using namespace mlir;
+using namespace stg::chakra;
+
+#include "stg/Dialect/Chakra/IR/ChakraDialect.cpp.inc"
+
+void ChakraDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "stg/Dialect/Chakra/IR/ChakraOps.cpp.inc"
+      >();
+}

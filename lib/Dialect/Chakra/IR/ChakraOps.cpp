@@ -1,0 +1,498 @@
+//===- ChakraOps.cpp - Operations of the chakra dialect -------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/Chakra/IR/ChakraOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ConvertUTF.h"
+
+using namespace mlir;
+using namespace stg::chakra;
+using stg::MeshAttr;
+using stg::Rational;
+using stg::SymExpr;
+
+//===----------------------------------------------------------------------===//
+// Shared by several ops
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseCoordinates(OpAsmParser &parser,
+                                    DictionaryAttr &coordinates) {
+  NamedAttrList entries;
+  auto parseEntry = [&]() -> ParseResult {
+    std::string axis;
+    int64_t value = 0;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeywordOrString(&axis) || parser.parseEqual() ||
+        parser.parseInteger(value))
+      return failure();
+    if (entries.get(axis))
+      return parser.emitError(loc, "axis '") << axis << "' is listed twice";
+    entries.set(axis, parser.getBuilder().getI64IntegerAttr(value));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseEntry))
+    return failure();
+  coordinates = entries.getDictionary(parser.getContext());
+  return success();
+}
+
+static void printCoordinates(OpAsmPrinter &printer, Operation *,
+                             DictionaryAttr coordinates) {
+  printer << '{';
+  llvm::interleaveComma(coordinates, printer, [&](NamedAttribute entry) {
+    printer.printKeywordOrString(entry.getName());
+    printer << " = " << cast<IntegerAttr>(entry.getValue()).getInt();
+  });
+  printer << '}';
+}
+
+/// In ops the kind is a bare keyword.
+static ParseResult parseCollKind(OpAsmParser &parser, CollKindAttr &kind) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<CollKind> value = symbolizeCollKind(keyword);
+  if (!value)
+    return parser.emitError(loc, "unknown collective '")
+           << keyword << "', expected one of all_reduce, all_gather, "
+           << "reduce_scatter, all_to_all";
+  kind = CollKindAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+static void printCollKind(OpAsmPrinter &printer, Operation *,
+                          CollKindAttr kind) {
+  printer << stringifyCollKind(kind.getValue());
+}
+
+#define GET_OP_CLASSES
+#include "stg/Dialect/Chakra/IR/ChakraOps.cpp.inc"
+
+/// Names go into files that other tools read: commas and equals signs are
+/// separators in the logs of simulators, and protobuf strings are UTF-8.
+static LogicalResult verifyName(Operation *op, StringRef name) {
+  if (name.empty())
+    return op->emitOpError("expects a name that is not empty");
+  for (unsigned char c : name)
+    if (c < 0x20 || c == 0x7f || c == ',' || c == '=')
+      return op->emitOpError("expects a name without control characters, "
+                             "commas and equals signs, found '")
+             << name << "'";
+  const llvm::UTF8 *begin = name.bytes_begin();
+  if (!llvm::isLegalUTF8String(&begin, name.bytes_end()))
+    return op->emitOpError("expects a name in UTF-8");
+  return success();
+}
+
+/// Fails if `expr` is a constant that is negative or not an integer.
+static LogicalResult verifyCount(Operation *op, SymExpr expr, StringRef what) {
+  std::optional<Rational> value = expr.getConstant();
+  if (!value || (value->isInteger() && value->num >= 0))
+    return success();
+  return op->emitOpError("expects ")
+         << what << " to be a non-negative integer, found '" << expr << "'";
+}
+
+/// Names the results of `op` after the op.
+static void setResultNames(Operation *op, StringRef name,
+                           OpAsmSetValueNameFn setName) {
+  if (op->getNumResults())
+    setName(op->getResult(0), name);
+}
+
+//===----------------------------------------------------------------------===//
+// GraphOp (its region is verified in ChakraGraphVerifier.cpp)
+//===----------------------------------------------------------------------===//
+
+void GraphOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                    MeshAttr mesh, DictionaryAttr coordinates) {
+  state.addAttribute(getSymNameAttrName(state.name),
+                     builder.getStringAttr(name));
+  state.addAttribute(getMeshAttrName(state.name), mesh);
+  if (coordinates && !coordinates.empty())
+    state.addAttribute(getCoordinatesAttrName(state.name), coordinates);
+  state.addRegion()->emplaceBlock();
+}
+
+LogicalResult GraphOp::verify() {
+  DictionaryAttr coordinates = getCoordinatesAttr();
+  if (!coordinates)
+    return success();
+  for (NamedAttribute entry : coordinates) { // C1
+    SymExpr size = getMesh().getAxisSize(entry.getName());
+    if (!size)
+      return emitOpError("has a coordinate on axis '")
+             << entry.getName().strref() << "', which the mesh does not have";
+    auto value = dyn_cast<IntegerAttr>(entry.getValue());
+    if (!value || !value.getType().isInteger(64))
+      return emitOpError("expects an integer as coordinate on axis '")
+             << entry.getName().strref() << "'";
+    std::optional<int64_t> bound = size.getInt64();
+    if (value.getInt() < 0 || (bound && value.getInt() >= *bound))
+      return emitOpError("has coordinate ")
+             << value.getInt() << " on axis '" << entry.getName().strref()
+             << "', which has size " << size;
+  }
+  return success();
+}
+
+std::optional<int64_t> GraphOp::getCoordinate(StringRef axis) {
+  DictionaryAttr coordinates = getCoordinatesAttr();
+  if (!coordinates)
+    return std::nullopt;
+  auto value = coordinates.getAs<IntegerAttr>(axis);
+  return value ? std::optional(value.getInt()) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// StateOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult StateOp::verify() { return verifyName(*this, getName()); }
+
+void StateOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setResultNames(*this, getName(), setName);
+}
+
+//===----------------------------------------------------------------------===//
+// CompOp
+//===----------------------------------------------------------------------===//
+
+void CompOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                   ValueRange inputs, SymExpr ops, SymExpr bytes,
+                   TypeRange newTypes, StringRef phase, ValueRange updates,
+                   ValueRange after) {
+  SmallVector<Type> types(newTypes);
+  llvm::append_range(types, updates.getTypes());
+  StringAttr phaseAttr =
+      phase.empty() ? StringAttr() : builder.getStringAttr(phase);
+  build(builder, state, types, builder.getStringAttr(name), inputs, updates,
+        after, ops, bytes, /*matrix=*/UnitAttr(), phaseAttr);
+}
+
+ResultRange CompOp::getNewResults() {
+  return getResults().drop_back(getUpdates().size());
+}
+
+ResultRange CompOp::getUpdatedResults() {
+  return getResults().take_back(getUpdates().size());
+}
+
+LogicalResult CompOp::verify() {
+  size_t numUpdates = getUpdates().size();
+  if (getNumResults() < numUpdates) // C1
+    return emitOpError("updates ") << numUpdates << " operands, but has only "
+                                   << getNumResults() << " results";
+  for (auto [operand, result] :
+       llvm::zip_equal(getUpdates(), getUpdatedResults()))
+    if (operand.getType() != result.getType())
+      return emitOpError("updates a value of type ")
+             << operand.getType() << ", but has the result type "
+             << result.getType();
+  if (failed(verifyName(*this, getName()))) // C2
+    return failure();
+  if (failed(verifyCount(*this, getOps(), "ops"))) // C3
+    return failure();
+  return verifyCount(*this, getBytes(), "bytes");
+}
+
+void CompOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setResultNames(*this, getName(), setName);
+}
+
+//===----------------------------------------------------------------------===//
+// CollOp
+//===----------------------------------------------------------------------===//
+
+void CollOp::build(OpBuilder &builder, OperationState &state, CollKind kind,
+                   StringRef name, ValueRange inputs, ArrayAttr over,
+                   TypeRange resultTypes, bool inPlace, StringRef phase,
+                   ValueRange after, SymExpr payload) {
+  StringAttr phaseAttr =
+      phase.empty() ? StringAttr() : builder.getStringAttr(phase);
+  build(builder, state, resultTypes,
+        CollKindAttr::get(builder.getContext(), kind),
+        builder.getStringAttr(name), inputs, after, over,
+        inPlace ? builder.getUnitAttr() : UnitAttr(), payload, phaseAttr);
+}
+
+/// True if both are tensors, or stacks of the same counts.
+static bool haveSameStructure(Type lhs, Type rhs) {
+  if (isa<TokenType>(lhs) || isa<TokenType>(rhs))
+    return false;
+  while (auto lhsStack = dyn_cast<StackType>(lhs)) {
+    auto rhsStack = dyn_cast<StackType>(rhs);
+    if (!rhsStack || lhsStack.getCount() != rhsStack.getCount())
+      return false;
+    lhs = lhsStack.getElementType();
+    rhs = rhsStack.getElementType();
+  }
+  return !isa<StackType>(rhs);
+}
+
+/// The results correspond to the operands (C1, C3).
+static LogicalResult verifyCollResults(CollOp op) {
+  if (op.getInputs().empty() || op.getInputs().size() != op.getNumResults())
+    return op.emitOpError("expects as many results as operands, and at least "
+                          "one, found ")
+           << op.getInputs().size() << " operands and " << op.getNumResults()
+           << " results";
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getInputs(), op.getResults())) {
+    if (!haveSameStructure(operand.getType(), result.getType()))
+      return op.emitOpError(
+                 "expects a result of the operand's structure, found ")
+             << operand.getType() << " and " << result.getType();
+    if (op.getInPlace() && operand.getType() != result.getType())
+      return op.emitOpError("is in place, but an operand has type ")
+             << operand.getType() << " and its result " << result.getType();
+  }
+  return success();
+}
+
+LogicalResult CollOp::verify() {
+  if (getOver().empty()) // C2
+    return emitOpError("expects at least one axis");
+  llvm::SmallDenseSet<Attribute, 8> seen;
+  for (Attribute axis : getOver())
+    if (!seen.insert(axis).second)
+      return emitOpError("names axis ") << axis << " twice";
+  bool changesSize =
+      getKind() == CollKind::AllGather || getKind() == CollKind::ReduceScatter;
+  if (getInPlace() && changesSize) // C5
+    return emitOpError("cannot be in place: ")
+           << stringifyCollKind(getKind()) << " changes the size";
+  if (SymExpr payload = getPayloadAttr()) // C6
+    if (failed(verifyCount(*this, payload, "payload")))
+      return failure();
+  if (!getPayloadAttr() || getInPlace())
+    if (failed(verifyCollResults(*this)))
+      return failure();
+  return verifyName(*this, getName()); // C4
+}
+
+void CollOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setResultNames(*this, getName(), setName);
+}
+
+//===----------------------------------------------------------------------===//
+// RepeatOp
+//===----------------------------------------------------------------------===//
+
+void RepeatOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                     SymExpr count, ValueRange inits, ValueRange slices,
+                     TypeRange stackedTypes, bool reverse) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.setName(builder.getStringAttr(name));
+  properties.setCount(count);
+  if (reverse)
+    properties.setReverse(builder.getUnitAttr());
+  properties.operandSegmentSizes = {static_cast<int32_t>(inits.size()),
+                                    static_cast<int32_t>(slices.size())};
+  state.addOperands(inits);
+  state.addOperands(slices);
+  state.addTypes(inits.getTypes());
+  state.addTypes(stackedTypes);
+  Block &body = state.addRegion()->emplaceBlock();
+  for (Value init : inits)
+    body.addArgument(init.getType(), init.getLoc());
+  for (Value slice : slices)
+    body.addArgument(cast<StackType>(slice.getType()).getElementType(),
+                     slice.getLoc());
+}
+
+Block::BlockArgListType RepeatOp::getCarryArgs() {
+  return getBody().getArguments().take_front(getInits().size());
+}
+
+Block::BlockArgListType RepeatOp::getSliceArgs() {
+  return getBody().getArguments().drop_front(getInits().size());
+}
+
+ResultRange RepeatOp::getCarryResults() {
+  return getResults().take_front(getInits().size());
+}
+
+ResultRange RepeatOp::getStackResults() {
+  return getResults().drop_front(getInits().size());
+}
+
+YieldOp RepeatOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+void RepeatOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setResultNames(*this, getName(), setName);
+}
+
+/// Parses `(%arg = %operand : type, ...)`; the argument of a slice has the
+/// element type of the stack.
+static ParseResult
+parseBindings(OpAsmParser &parser, bool slices,
+              SmallVectorImpl<OpAsmParser::Argument> &args,
+              SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+              SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+        OpAsmParser::Argument arg;
+        OpAsmParser::UnresolvedOperand operand;
+        SMLoc loc;
+        if (parser.parseArgument(arg) || parser.parseEqual() ||
+            parser.parseOperand(operand) || parser.parseColon() ||
+            parser.getCurrentLocation(&loc) ||
+            parser.parseType(types.emplace_back()))
+          return failure();
+        arg.type = types.back();
+        if (slices) {
+          auto stack = dyn_cast<StackType>(types.back());
+          if (!stack)
+            return parser.emitError(loc, "expected a stack to slice, found ")
+                   << types.back();
+          arg.type = stack.getElementType();
+        }
+        args.push_back(arg);
+        operands.push_back(operand);
+        return success();
+      });
+}
+
+ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> args;
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  SmallVector<Type> types;
+  auto &properties = result.getOrAddProperties<Properties>();
+  if (parser.parseAttribute(properties.name) || parser.parseStar() ||
+      parseExpr(parser, properties.count))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("reverse")))
+    properties.setReverse(parser.getBuilder().getUnitAttr());
+  if (succeeded(parser.parseOptionalKeyword("carry")) &&
+      parseBindings(parser, /*slices=*/false, args, operands, types))
+    return failure();
+  size_t numCarries = operands.size();
+  if (succeeded(parser.parseOptionalKeyword("slices")) &&
+      parseBindings(parser, /*slices=*/true, args, operands, types))
+    return failure();
+  properties.operandSegmentSizes = {
+      static_cast<int32_t>(numCarries),
+      static_cast<int32_t>(operands.size() - numCarries)};
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalArrowTypeList(result.types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), args))
+    return failure();
+  ensureTerminator(*result.regions.front(), parser.getBuilder(),
+                   result.location);
+  return parser.resolveOperands(operands, types, loc, result.operands);
+}
+
+void RepeatOp::print(OpAsmPrinter &printer) {
+  auto printBindings = [&](StringRef keyword, auto args, auto operands) {
+    if (operands.empty())
+      return;
+    printer << ' ' << keyword << '(';
+    llvm::interleaveComma(
+        llvm::zip_equal(args, operands), printer, [&](auto pair) {
+          auto [arg, operand] = pair;
+          printer << arg << " = " << operand << " : " << operand.getType();
+        });
+    printer << ')';
+  };
+  printer << ' ' << getNameAttr() << " * ";
+  printExpr(printer, *this, getCount());
+  if (getReverse())
+    printer << " reverse";
+  printBindings("carry", getCarryArgs(), getInits());
+  printBindings("slices", getSliceArgs(), getSlices());
+  printer.printOptionalArrowTypeList(getResultTypes());
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {getNameAttrName(), getCountAttrName(),
+                            getReverseAttrName(), "operandSegmentSizes"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/getYield()->getNumOperands());
+}
+
+/// True if the types agree in everything but memory categories: what one
+/// iteration hands to the next may be for something else than what the first
+/// one got.
+static bool haveSameSize(Type lhs, Type rhs) {
+  auto lhsStack = dyn_cast<StackType>(lhs), rhsStack = dyn_cast<StackType>(rhs);
+  if (lhsStack && rhsStack)
+    return lhsStack.getCount() == rhsStack.getCount() &&
+           haveSameSize(lhsStack.getElementType(), rhsStack.getElementType());
+  auto lhsTensor = dyn_cast<stg::chakra::TensorType>(lhs);
+  auto rhsTensor = dyn_cast<stg::chakra::TensorType>(rhs);
+  if (lhsTensor && rhsTensor)
+    return lhsTensor.getBytes() == rhsTensor.getBytes();
+  return lhs == rhs;
+}
+
+LogicalResult RepeatOp::verify() {
+  if (failed(verifyName(*this, getName()))) // C5
+    return failure();
+  if (failed(verifyCount(*this, getCount(), "the count"))) // C4
+    return failure();
+  size_t numCarries = getInits().size();
+  size_t numArgs = getBody().getNumArguments();
+  if (numArgs != getNumOperands())
+    return emitOpError("expects one argument of the body per carry and slice, "
+                       "found ")
+           << numArgs << " for " << getNumOperands();
+  if (getNumResults() < numCarries)
+    return emitOpError("expects a result for each of its ")
+           << numCarries << " carries, found " << getNumResults();
+  for (auto [init, arg, result] :
+       llvm::zip_equal(getInits(), getCarryArgs(), getCarryResults()))
+    if (!haveSameSize(init.getType(), arg.getType()) || // C1
+        arg.getType() != result.getType())
+      return emitOpError("carries a value of type ")
+             << init.getType() << " as argument of type " << arg.getType()
+             << " and result of type " << result.getType();
+  for (auto [slice, arg] : llvm::zip_equal(getSlices(), getSliceArgs())) {
+    auto stack = cast<StackType>(slice.getType()); // C2
+    if (stack.getCount() != getCount())
+      return emitOpError("repeats ")
+             << getCount() << " times, but slices a stack of "
+             << stack.getCount();
+    if (stack.getElementType() != arg.getType())
+      return emitOpError("slices ")
+             << stack << " into an argument of type " << arg.getType();
+  }
+  return success();
+}
+
+LogicalResult RepeatOp::verifyRegions() {
+  YieldOp yield = getYield();
+  if (yield.getCarries().size() != getInits().size())
+    return yield.emitOpError("yields ")
+           << yield.getCarries().size() << " carries, but the repeat has "
+           << getInits().size();
+  for (auto [value, init] : llvm::zip_equal(yield.getCarries(), getInits()))
+    if (!haveSameSize(value.getType(), init.getType())) // C1
+      return yield.emitOpError("carries a value of type ")
+             << value.getType() << ", but the repeat carries "
+             << init.getType();
+  if (yield.getStacks().size() != getStackResults().size())
+    return yield.emitOpError("yields ")
+           << yield.getStacks().size() << " values to stack, but the repeat "
+           << "has " << getStackResults().size() << " stacked results";
+  for (auto [value, result] :
+       llvm::zip_equal(yield.getStacks(), getStackResults())) {
+    auto stack = dyn_cast<StackType>(result.getType()); // C3
+    if (!stack || stack.getElementType() != value.getType() ||
+        stack.getCount() != getCount())
+      return yield.emitOpError("stacks ")
+             << getCount() << " values of type " << value.getType()
+             << ", but the result has type " << result.getType();
+  }
+  return success();
+}
