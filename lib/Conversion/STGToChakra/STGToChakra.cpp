@@ -1,0 +1,602 @@
+//===- STGToChakra.cpp - From local programs to graphs --------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A value of the local program is one buffer or, where views cut and join it,
+// several: each value maps to a list of chakra values, its pieces. The producer
+// of a value that is split writes the parts; the readers of a joined value read
+// them all. So views cost nothing, and a part can be kept while the rest is
+// freed.
+//
+// Persistent buffers are declared first, per scope: a repeat without nodes
+// yields the states of its iterations as stacks, and every repeat of that name
+// reads slices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Conversion/STGToChakra/STGToChakra.h"
+#include "MemoryCategories.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace stg {
+#define GEN_PASS_DEF_CONVERTSTGTOCHAKRA
+#include "stg/Conversion/STGToChakra/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+using chakra::Category;
+
+namespace {
+using Pieces = SmallVector<Value, 1>;
+
+/// The persistent buffers of a scope and of the repeats in it.
+struct StateScope {
+  SymExpr count; ///< Null at the top.
+  llvm::MapVector<StringRef, chakra::TensorType> states;
+  llvm::MapVector<StringRef, std::unique_ptr<StateScope>> repeats;
+};
+
+/// Buffers that are visible in a scope: those of the scope by name, those of a
+/// repeat as stacks, by `repeat/name`.
+using StateEnv = llvm::MapVector<StringAttr, Value>;
+
+class GraphBuilder {
+public:
+  GraphBuilder(func::FuncOp function, MeshAttr mesh)
+      : function(function), mesh(mesh), categories(function),
+        builder(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  // States.
+  LogicalResult collectStates(Block &block, StateScope &scope);
+  LogicalResult addState(Operation *op, StateScope &scope, StringRef name,
+                         SymTensorType type, Category category);
+  StateEnv declareStates(StateScope &scope);
+  void collectUsedStates(Block &block, const Twine &prefix,
+                         DenseSet<StringAttr> &used);
+  StringAttr getStateName(Operation *op, const StateBuffer &state);
+
+  // Ops.
+  LogicalResult convertBlock(Block &block, const StateEnv &env);
+  LogicalResult convertOp(Operation *op, const StateEnv &env);
+  LogicalResult convertCompute(CostOpInterface op, const StateEnv &env);
+  LogicalResult convertView(Operation *op);
+  LogicalResult convertCollective(Operation *op, chakra::CollKind kind,
+                                  ArrayAttr axes, bool inPlace);
+  LogicalResult convertRepeat(RepeatOp repeat, const StateEnv &env);
+  Value toOneBuffer(Operation *op, Value value, Category category);
+
+  SmallVector<Type> getResultTypes(Value result);
+  Type getType(Value value, SymTensorType type);
+  chakra::TensorType getTensorType(SymTensorType type, Category category) {
+    return chakra::TensorType::get(builder.getContext(), type.getNumBytes(),
+                                   category);
+  }
+  void appendPieces(Value value, SmallVectorImpl<Value> &pieces) {
+    llvm::append_range(pieces, map[value]);
+  }
+  std::string makeName(Operation *op, StringRef suffix);
+
+  func::FuncOp function;
+  MeshAttr mesh;
+  MemoryCategories categories;
+  OpBuilder builder;
+  DenseMap<Value, Pieces> map;
+  std::string scopePath;
+  llvm::StringMap<llvm::StringMap<unsigned>> names; ///< Uses, by scope.
+};
+
+struct ConvertSTGToChakra
+    : stg::impl::ConvertSTGToChakraBase<ConvertSTGToChakra> {
+  using ConvertSTGToChakraBase::ConvertSTGToChakraBase;
+  void runOnOperation() override;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// `NAME.PHASE[.ROLE][.SUFFIX]`, unique in its scope.
+std::string GraphBuilder::makeName(Operation *op, StringRef suffix) {
+  auto own = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+  auto repeat = dyn_cast<RepeatOp>(op);
+  std::string name = (own      ? own.getValue()
+                      : repeat ? repeat.getRepeatName()
+                               : op->getName().stripDialect())
+                         .str();
+  name += ("." + getPhase(op)).str();
+  if (auto role = op->getAttrOfType<StringAttr>(STGDialect::kRoleAttr))
+    name += ("." + role.getValue()).str();
+  if (!suffix.empty())
+    name += ("." + suffix).str();
+  if (unsigned number = names[scopePath][name]++)
+    name += "." + std::to_string(number);
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+/// The name of an op's own buffer: its parameter's name, or its own, and the
+/// suffix.
+StringAttr GraphBuilder::getStateName(Operation *op, const StateBuffer &state) {
+  StringRef name = op->getName().stripDialect();
+  if (auto own = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr))
+    name = own.getValue();
+  for (Value operand : op->getOperands())
+    if (auto param = operand.getDefiningOp<ParamOp>())
+      name = param.getParamName();
+  return builder.getStringAttr(name + "." + state.suffix);
+}
+
+LogicalResult GraphBuilder::addState(Operation *op, StateScope &scope,
+                                     StringRef name, SymTensorType type,
+                                     Category category) {
+  chakra::TensorType tensor = getTensorType(type, category);
+  StringRef interned = builder.getStringAttr(name).getValue();
+  auto [it, isNew] = scope.states.try_emplace(interned, tensor);
+  if (isNew || it->second == tensor)
+    return success();
+  return op->emitOpError("needs the persistent buffer '")
+         << name << "' with " << tensor.getBytes().str()
+         << " bytes, elsewhere it has " << it->second.getBytes().str();
+}
+
+LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
+  for (Operation &op : block) {
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      auto &inner = scope.repeats[repeat.getRepeatName()];
+      if (!inner)
+        inner = std::make_unique<StateScope>();
+      if (inner->count && inner->count != repeat.getCount())
+        return repeat.emitOpError("repeats ")
+               << repeat.getCount().str() << " times, another repeat named '"
+               << repeat.getRepeatName() << "' " << inner->count.str();
+      inner->count = repeat.getCount();
+      if (failed(collectStates(repeat.getBody().front(), *inner)))
+        return failure();
+    } else if (auto param = dyn_cast<ParamOp>(op)) {
+      if (failed(addState(&op, scope, param.getParamName(), param.getType(),
+                          Category::Parameter)))
+        return failure();
+    } else if (auto cost = dyn_cast<CostOpInterface>(op)) {
+      for (const StateBuffer &state : cost.getStateBuffers())
+        if (failed(addState(&op, scope, getStateName(&op, state), state.type,
+                            Category::Optimizer)))
+          return failure();
+    }
+  }
+  return success();
+}
+
+/// The persistent buffers that the ops of a block read or update, as paths of
+/// the scope around it.
+void GraphBuilder::collectUsedStates(Block &block, const Twine &prefix,
+                                     DenseSet<StringAttr> &used) {
+  std::string path = prefix.str();
+  for (Operation &op : block) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      collectUsedStates(repeat.getBody().front(),
+                        path + repeat.getRepeatName() + "/", used);
+    if (auto param = dyn_cast<ParamOp>(op))
+      used.insert(builder.getStringAttr(path + param.getParamName()));
+    if (auto cost = dyn_cast<CostOpInterface>(op))
+      for (const StateBuffer &state : cost.getStateBuffers())
+        used.insert(
+            builder.getStringAttr(path + getStateName(&op, state).getValue()));
+  }
+}
+
+StateEnv GraphBuilder::declareStates(StateScope &scope) {
+  StateEnv env;
+  Location loc = function.getLoc();
+  for (auto &[name, type] : scope.states)
+    env[builder.getStringAttr(name)] =
+        chakra::StateOp::create(builder, loc, type, name);
+  for (auto &[name, inner] : scope.repeats) {
+    Block body;
+    StateEnv innerEnv;
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&body);
+      innerEnv = declareStates(*inner);
+      SmallVector<Value> stacks;
+      for (auto &[innerName, value] : innerEnv)
+        stacks.push_back(value);
+      if (stacks.empty())
+        continue;
+      chakra::YieldOp::create(builder, loc, ValueRange(), stacks);
+    }
+    SmallVector<Type> types;
+    for (auto &[innerName, value] : innerEnv)
+      types.push_back(chakra::StackType::get(value.getType(), inner->count));
+    auto repeat = chakra::RepeatOp::create(builder, loc, name, inner->count,
+                                           ValueRange(), ValueRange(), types);
+    Block &target = repeat.getBody().front();
+    target.getOperations().clear();
+    target.getOperations().splice(target.end(), body.getOperations());
+    for (auto [entry, stack] :
+         llvm::zip_equal(innerEnv, repeat.getStackResults()))
+      env[builder.getStringAttr(name + "/" + entry.first.getValue())] = stack;
+  }
+  return env;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// The buffer of a value; a stack for what a repeat stacks.
+Type GraphBuilder::getType(Value value, SymTensorType type) {
+  return getTensorType(type, categories.get(value));
+}
+
+/// The buffers that a node writes for a result: one, or its parts where it is
+/// split. Splits in different ways cannot both be views.
+SmallVector<Type> GraphBuilder::getResultTypes(Value result) {
+  for (Operation *user : result.getUsers())
+    if (auto split = dyn_cast<SplitOp>(user)) {
+      SmallVector<Type> types;
+      for (Value part : split.getResults())
+        types.push_back(getType(part, cast<SymTensorType>(part.getType())));
+      return types;
+    }
+  return {getType(result, cast<SymTensorType>(result.getType()))};
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
+                                           const StateEnv &env) {
+  SmallVector<Value> inputs, updates;
+  // Buffers that a result takes over come first among the updates.
+  llvm::SmallDenseMap<unsigned, unsigned> overwritten; ///< Operand by result.
+  SmallVector<unsigned> overwrittenOperands;
+  for (unsigned i = 0, e = op->getNumResults(); i != e; ++i)
+    if (auto operand = getOverwrittenOperand(op, i);
+        operand && map[op->getOperand(*operand)].size() == 1) {
+      overwritten[i] = updates.size();
+      overwrittenOperands.push_back(*operand);
+      appendPieces(op->getOperand(*operand), updates);
+    }
+  for (OpOperand &use : op->getOpOperands())
+    if (!llvm::is_contained(overwrittenOperands, use.getOperandNumber()))
+      appendPieces(use.get(), op.updatesOperand(use.getOperandNumber())
+                                  ? updates
+                                  : inputs);
+  for (const StateBuffer &state : op.getStateBuffers())
+    updates.push_back(env.lookup(getStateName(op, state)));
+  SmallVector<Type> types;
+  SmallVector<unsigned> counts;
+  for (OpResult result : op->getResults()) {
+    if (overwritten.contains(result.getResultNumber())) {
+      counts.push_back(0);
+      continue;
+    }
+    SmallVector<Type> pieces = getResultTypes(result);
+    counts.push_back(pieces.size());
+    llvm::append_range(types, pieces);
+  }
+  OpCost cost = op.getCost();
+  if (!cost.operations || !cost.bytes)
+    return op.emitOpError("has a cost that is too large to be expressed");
+  auto comp = chakra::CompOp::create(builder, op.getLoc(), makeName(op, ""),
+                                     inputs, cost.operations, cost.bytes, types,
+                                     getPhase(op), updates);
+  comp.setMatrix(cost.isMatrix);
+  auto pieces = comp.getNewResults().begin();
+  for (auto [result, count] : llvm::zip_equal(op->getResults(), counts))
+    for (unsigned i = 0; i < count; ++i)
+      map[result].push_back(*pieces++);
+  for (auto [result, update] : overwritten)
+    map[op->getResult(result)] = {comp.getUpdatedResults()[update]};
+  return success();
+}
+
+/// Parts of a value that its producer wrote as parts; of any other value, a
+/// part is the whole of it.
+static bool isSplitByProducer(SplitOp split, ArrayRef<Value> pieces) {
+  return pieces.size() == split.getNumResults() &&
+         llvm::all_of_zip(
+             split.getResultTypes(), pieces, [](Type type, Value piece) {
+               auto tensor = dyn_cast<chakra::TensorType>(piece.getType());
+               return tensor && tensor.getBytes() ==
+                                    cast<SymTensorType>(type).getNumBytes();
+             });
+}
+
+LogicalResult GraphBuilder::convertView(Operation *op) {
+  Pieces all;
+  for (Value operand : op->getOperands())
+    appendPieces(operand, all);
+  auto split = dyn_cast<SplitOp>(op);
+  bool byParts = split && isSplitByProducer(split, all);
+  for (OpResult result : op->getResults())
+    map[result] = byParts ? Pieces{all[result.getResultNumber()]} : all;
+  return success();
+}
+
+/// The buffer that a collective makes of one piece of its operand: scaled like
+/// the whole.
+static FailureOr<Type> scalePiece(Type piece, SymTensorType from,
+                                  SymTensorType to, Category category) {
+  if (auto stack = dyn_cast<chakra::StackType>(piece)) {
+    FailureOr<Type> element =
+        scalePiece(stack.getElementType(), from, to, category);
+    if (failed(element))
+      return failure();
+    return Type(chakra::StackType::get(*element, stack.getCount()));
+  }
+  SymExpr bytes = cast<chakra::TensorType>(piece).getBytes();
+  SymExpr scaled = (bytes * to.getNumBytes()).exactDiv(from.getNumBytes());
+  if (!scaled)
+    return failure();
+  return Type(chakra::TensorType::get(piece.getContext(), scaled, category));
+}
+
+/// `value` as one buffer of its own size, of category `category`, for `op`:
+/// constants are filled in, joined values and views of a larger buffer copied.
+Value GraphBuilder::toOneBuffer(Operation *op, Value value, Category category) {
+  auto type = cast<SymTensorType>(value.getType());
+  Pieces pieces = map[value];
+  auto tensor = pieces.size() == 1
+                    ? dyn_cast<chakra::TensorType>(pieces[0].getType())
+                    : chakra::TensorType();
+  if (tensor && tensor.getBytes() == type.getNumBytes())
+    return pieces[0];
+  SymExpr zero = SymExpr::get(builder.getContext(), 0);
+  SymExpr bytes = type.getNumBytes() * (pieces.empty() ? 1 : 2);
+  auto comp = chakra::CompOp::create(
+      builder, op->getLoc(), makeName(op, pieces.empty() ? "fill" : "copy"),
+      pieces, zero, bytes, TypeRange(getTensorType(type, category)),
+      getPhase(op), ValueRange());
+  return comp.getNewResults().front();
+}
+
+LogicalResult GraphBuilder::convertCollective(Operation *op,
+                                              chakra::CollKind kind,
+                                              ArrayAttr axes, bool inPlace) {
+  SmallVector<Value> inputs;
+  SmallVector<Type> types;
+  SmallVector<Value> resultOf;
+  for (auto [operand, result] :
+       llvm::zip_equal(op->getOperands(), op->getResults())) {
+    // What is sent lies in one piece: a slice of a larger buffer is copied out
+    // of it.
+    Pieces pieces = map[operand];
+    if (pieces.size() == 1 && isa<chakra::TensorType>(pieces[0].getType()))
+      pieces = {toOneBuffer(op, operand, Category::Communication)};
+    for (Value piece : pieces) {
+      FailureOr<Type> type =
+          inPlace ? FailureOr<Type>(piece.getType())
+                  : scalePiece(piece.getType(),
+                               cast<SymTensorType>(operand.getType()),
+                               cast<SymTensorType>(result.getType()),
+                               categories.get(result));
+      if (failed(type))
+        return op->emitOpError("has an operand of ")
+               << cast<SymTensorType>(operand.getType()).getNumBytes().str()
+               << " bytes, which cannot be scaled to its result";
+      inputs.push_back(piece);
+      types.push_back(*type);
+      resultOf.push_back(result);
+    }
+  }
+  if (inputs.empty()) {
+    for (Value result : op->getResults())
+      map[result] = {};
+    return success();
+  }
+  auto coll =
+      chakra::CollOp::create(builder, op->getLoc(), kind,
+                             makeName(op, chakra::stringifyCollKind(kind)),
+                             inputs, axes, types, inPlace, getPhase(op));
+  for (auto [result, piece] : llvm::zip_equal(resultOf, coll.getResults()))
+    map[result].push_back(piece);
+  return success();
+}
+
+/// Carried values are one buffer each. The body is converted before the op is
+/// made, because only then the stacked buffers are known.
+LogicalResult GraphBuilder::convertRepeat(RepeatOp repeat,
+                                          const StateEnv &env) {
+  Location loc = repeat.getLoc();
+  std::string prefix = repeat.getRepeatName().str() + "/";
+  SmallVector<Value> inits, slices;
+  Block body;
+  StateEnv inner;
+  for (auto [init, arg] :
+       llvm::zip_equal(repeat.getInits(), repeat.getCarriedArgs())) {
+    inits.push_back(toOneBuffer(repeat, init, categories.get(arg)));
+    map[arg] = {body.addArgument(inits.back().getType(), loc)};
+  }
+  auto addSlice = [&](Value stack) {
+    slices.push_back(stack);
+    return body.addArgument(
+        cast<chakra::StackType>(stack.getType()).getElementType(), loc);
+  };
+  for (auto [stack, arg] :
+       llvm::zip_equal(repeat.getStacks(), repeat.getSliceArgs())) {
+    Pieces pieces;
+    for (Value piece : map[stack]) {
+      if (!isa<chakra::StackType>(piece.getType()))
+        return repeat.emitOpError("reads slices of a value that no repeat has "
+                                  "stacked");
+      pieces.push_back(addSlice(piece));
+    }
+    map[arg] = pieces;
+  }
+  DenseSet<StringAttr> used;
+  collectUsedStates(repeat.getBody().front(), prefix, used);
+  for (auto &[path, value] : env)
+    if (used.contains(path))
+      inner[builder.getStringAttr(path.getValue().drop_front(prefix.size()))] =
+          addSlice(value);
+
+  SmallVector<Value> carried, stacked;
+  SmallVector<std::pair<Value, unsigned>> stackedPieces;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&body);
+    std::string outerPath = scopePath;
+    scopePath += prefix;
+    if (failed(convertBlock(repeat.getBody().front(), inner)))
+      return failure();
+    scopePath = outerPath;
+    for (auto [number, value] :
+         llvm::enumerate(repeat.getYield().getValues())) {
+      if (number >= repeat.getNumCarried()) {
+        appendPieces(value, stacked);
+        stackedPieces.emplace_back(repeat.getResult(number), map[value].size());
+      } else {
+        carried.push_back(toOneBuffer(
+            repeat, value, categories.get(repeat.getCarriedArgs()[number])));
+      }
+    }
+    chakra::YieldOp::create(builder, loc, carried, stacked);
+  }
+  SmallVector<Type> types;
+  for (Value value : stacked)
+    types.push_back(chakra::StackType::get(value.getType(), repeat.getCount()));
+  auto op = chakra::RepeatOp::create(builder, loc, repeat.getRepeatName(),
+                                     repeat.getCount(), inits, slices, types,
+                                     repeat.getReverse());
+  Block &target = op.getBody().front();
+  target.getOperations().clear();
+  for (auto [from, to] :
+       llvm::zip_equal(body.getArguments(), target.getArguments()))
+    from.replaceAllUsesWith(to);
+  target.getOperations().splice(target.end(), body.getOperations());
+  for (auto [result, piece] :
+       llvm::zip_equal(repeat.getCarriedResults(), op.getCarryResults()))
+    map[result] = {piece};
+  auto pieces = op.getStackResults().begin();
+  for (auto [result, count] : stackedPieces) {
+    map[result] = {};
+    for (unsigned i = 0; i < count; ++i)
+      map[result].push_back(*pieces++);
+  }
+  return success();
+}
+
+LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return convertRepeat(repeat, env);
+  if (auto param = dyn_cast<ParamOp>(op)) {
+    map[param] = {env.lookup(param.getParamNameAttr())};
+    return success();
+  }
+  if (isa<SplatOp>(op)) {
+    map[op->getResult(0)] = {};
+    return success();
+  }
+  if (isa<LocalSliceOp>(op))
+    return convertView(op);
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    return convertCollective(op, chakra::CollKind::AllReduce, reduce.getAxes(),
+                             isInPlace(reduce));
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return convertCollective(op, chakra::CollKind::AllGather, gather.getAxes(),
+                             /*inPlace=*/false);
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    return convertCollective(op, chakra::CollKind::ReduceScatter,
+                             scatter.getAxes(), /*inPlace=*/false);
+  if (auto exchange = dyn_cast<AllToAllOp>(op))
+    return convertCollective(op, chakra::CollKind::AllToAll, exchange.getAxes(),
+                             /*inPlace=*/false);
+  if (auto cost = dyn_cast<CostOpInterface>(op))
+    return cost.isView() ? convertView(op) : convertCompute(cost, env);
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  return op->emitOpError("has no cost; implement CostOpInterface");
+}
+
+LogicalResult GraphBuilder::convertBlock(Block &block, const StateEnv &env) {
+  for (Operation &op : block)
+    if (failed(convertOp(&op, env)))
+      return failure();
+  return success();
+}
+
+/// The program must be that of one device.
+static LogicalResult checkLocal(func::FuncOp function) {
+  WalkResult result = function.walk([&](Operation *op) {
+    for (Value value :
+         llvm::concat<Value>(SmallVector<Value>(op->getResults()),
+                             SmallVector<Value>(op->getOperands()))) {
+      auto type = dyn_cast<SymTensorType>(value.getType());
+      if (type && !type.getSharding())
+        continue;
+      if (type)
+        op->emitOpError("has a sharded value of type ")
+            << type << "; run --stg-insert-collectives first";
+      else
+        op->emitOpError("has a value of type ")
+            << value.getType() << ", expected !stg.tensor";
+      return WalkResult::interrupt();
+    }
+    if (isa<func::CallOp>(op)) {
+      op->emitOpError("is a call; run --inline first");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult GraphBuilder::run() {
+  if (failed(checkLocal(function)))
+    return failure();
+  Block &body = function.getBody().front();
+  StateScope states;
+  if (failed(collectStates(body, states)))
+    return failure();
+  builder.setInsertionPoint(function);
+  auto graph = chakra::GraphOp::create(builder, function.getLoc(),
+                                       function.getSymName(), mesh);
+  builder.setInsertionPointToStart(&graph.getBody().front());
+  for (auto [number, arg] : llvm::enumerate(function.getArguments())) {
+    auto type = dyn_cast<SymTensorType>(arg.getType());
+    if (!type)
+      return function.emitOpError("has an argument of type ")
+             << arg.getType() << ", expected !stg.tensor";
+    if (arg.use_empty())
+      continue;
+    auto own =
+        function.getArgAttrOfType<StringAttr>(number, STGDialect::kNameAttr);
+    std::string name = own ? own.str() : "arg" + std::to_string(number);
+    map[arg] = {chakra::StateOp::create(
+        builder, arg.getLoc(), getTensorType(type, Category::Input), name)};
+  }
+  StateEnv env = declareStates(states);
+  return convertBlock(body, env);
+}
+
+void ConvertSTGToChakra::runOnOperation() {
+  ModuleOp module = getOperation();
+  func::FuncOp function = getProgram(module);
+  if (!function)
+    return signalPassFailure();
+  MeshOp mesh = MeshOp::lookup(module);
+  MeshAttr meshAttr =
+      mesh ? mesh.getMesh() : MeshAttr::get(&getContext(), {}, {});
+  if (failed(GraphBuilder(function, meshAttr).run()))
+    return signalPassFailure();
+  // The graph has the function's name.
+  for (auto other : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    other.erase();
+  if (mesh)
+    mesh.erase();
+}
