@@ -1,0 +1,131 @@
+//===- TraceStats.h - Totals of a trace -------------------------*- C++ -*-===//
+//
+// Counts what each rank computes and communicates. Nothing is judged here: any
+// producer's trace is taken as it is, absent attributes count as zero, and
+// integers are read from whichever oneof member holds them.
+//
+// `printStatsJSON` writes one JSON object. Its schema is stable: fields may be
+// added, existing ones keep their name and meaning. Sums may exceed 64 bits;
+// they are plain JSON integers all the same.
+//
+//   {
+//     "schema": "stg-trace-stats", "schema_version": 1,
+//     "trace": "<prefix>", "num_ranks": R,
+//     "groups": {"<id>": [rank, ...], ...},     // groups in use, as far as
+//                                               // their members are known
+//     "ranks": [{
+//       "rank": r, "file": "<path>", "version": "<metadata version>",
+//       "num_nodes": n,
+//       "nodes": {"COMP": n, "COMM_COLL": n, ...},   // types that occur
+//       "num_ops": n,                                // COMP nodes
+//       "tensor_size": bytes,                        // COMP nodes
+//       "collectives": [{
+//         "type": "ALL_REDUCE", "group": "<id>",     // "" is all ranks
+//         "group_size": n or null,
+//         "count": n, "bytes": sum of comm_size, "payload_bytes": p,
+//         "sizes": {"<comm_size>": count, ...},
+//         "payload_sizes": {"<payload>": count, ...}
+//       }, ...],
+//       "sends": [{"peer": rank or null, "count": n, "bytes": sum of
+//                  comm_size, "payload_bytes": p}, ...],
+//       "recvs": [... the same ...]
+//     }, ...],
+//     "totals": {                                     // over all ranks
+//       "num_nodes", "nodes", "num_ops", "tensor_size",
+//       "collectives": [{"type", "group_size", "count", "bytes",
+//                        "payload_bytes"}, ...],
+//       "sends": {"count", "bytes", "payload_bytes"},
+//       "recvs": {"count", "bytes", "payload_bytes"}
+//     }
+//   }
+//
+// A node's payload is its `payload_bytes` attribute, or its `comm_size` if it
+// has none: producers that pad `comm_size` to the simulator's granularity say
+// with it how much the model really moves.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TRACE_TRACESTATS_H
+#define STG_TRACE_TRACESTATS_H
+
+#include "stg/Trace/CommGroups.h"
+#include "stg/Trace/TraceReader.h"
+#include "stg/Trace/TraceSet.h"
+#include <map>
+
+namespace stg::trace {
+
+/// Messages of one kind.
+struct Traffic {
+  uint64_t count = 0;
+  Int128 bytes = 0;
+  Int128 payloadBytes = 0;
+
+  void add(Int128 size, Int128 payload);
+  void add(const Traffic &other);
+};
+
+/// Collectives of one type on one group, with how often each size occurs.
+struct CollectiveTraffic : Traffic {
+  std::map<Int128, uint64_t> sizes;
+  std::map<Int128, uint64_t> payloadSizes;
+};
+
+/// A collective's type and group. A type of -1 stands for a node without
+/// `comm_type`.
+struct CollectiveKey {
+  int64_t type = -1;
+  std::string group;
+
+  bool operator<(const CollectiveKey &other) const;
+};
+
+/// Peer rank of a message; -1 if the node does not name it.
+using Peer = int64_t;
+
+/// Totals of one rank.
+struct RankStats {
+  uint64_t rank = 0;
+  std::string file;
+  std::string version;
+  uint64_t numNodes = 0;
+  std::map<int64_t, uint64_t> nodesByType;
+  Int128 numOps = 0;
+  Int128 tensorSize = 0;
+  std::map<CollectiveKey, CollectiveTraffic> collectives;
+  std::map<Peer, Traffic> sends;
+  std::map<Peer, Traffic> recvs;
+
+  /// Adds one node.
+  void add(const Node &node);
+};
+
+/// Totals of a trace.
+struct TraceStats {
+  std::string prefix;
+  std::vector<RankStats> ranks;
+  CommGroups groups;
+  /// Only one file of the trace was read.
+  bool isSingleFile = false;
+
+  /// Number of members of `group`; nothing if they are not known.
+  std::optional<uint64_t> getGroupSize(llvm::StringRef group) const;
+};
+
+/// Reads one rank to its end. The first thing wrong with the file is an error.
+llvm::Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank);
+
+/// Reads all files of `set` with up to `threads` threads (0: one per core).
+/// Errors of all files are joined.
+llvm::Expected<TraceStats> computeStats(const TraceSet &set, CommGroups groups,
+                                        unsigned threads);
+
+/// Writes a table for humans; ranks that do the same work share an entry.
+void printStatsTable(const TraceStats &stats, llvm::raw_ostream &os);
+
+/// Writes the JSON object that the head of this file describes.
+void printStatsJSON(const TraceStats &stats, llvm::raw_ostream &os);
+
+} // namespace stg::trace
+
+#endif // STG_TRACE_TRACESTATS_H

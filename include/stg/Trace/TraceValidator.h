@@ -1,0 +1,116 @@
+//===- TraceValidator.h - Checks of a whole trace ---------------*- C++ -*-===//
+//
+// Checks a trace against the rules of TraceRules.h. Ranks are read and checked
+// on their own, in parallel, and leave a compact graph behind; the rules that
+// span ranks then work on those graphs. Violations come in a fixed order: by
+// rank, then those of the whole trace.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TRACE_TRACEVALIDATOR_H
+#define STG_TRACE_TRACEVALIDATOR_H
+
+#include "stg/Trace/CommGroups.h"
+#include "stg/Trace/TraceReader.h"
+#include "stg/Trace/TraceRules.h"
+#include "stg/Trace/TraceSet.h"
+#include "llvm/ADT/Twine.h"
+#include <array>
+#include <optional>
+
+namespace stg::trace {
+
+/// The machine and the simulator settings that a trace is meant for.
+struct ValidatorOptions {
+  /// Peak compute rate in 10^12 operations a second.
+  double peakTflops = 900;
+  /// Memory bandwidth in 10^9 bytes a second.
+  double memBandwidth = 3350;
+  /// Pieces that the simulator cuts a collective into.
+  uint64_t splits = 4;
+  /// Number of ranks; nothing: as many as files and groups speak of.
+  std::optional<uint64_t> numNpus;
+  /// Apply rule 8.7 also to traces that do not name their persistent tensors.
+  bool strictMemory = false;
+  /// Violations kept for each rule; the others are counted. 0: all.
+  unsigned maxErrors = 20;
+  /// Threads that read ranks; 0: one per core.
+  unsigned threads = 0;
+};
+
+/// One violation of a rule.
+struct Violation {
+  Rule rule = Rule::Framing;
+  std::string file;
+  /// Empty for violations of a file as a whole, else "node 3 'name'".
+  std::string node;
+  std::string message;
+};
+
+/// Collects violations and bounds how many are kept.
+class ViolationList {
+public:
+  explicit ViolationList(unsigned maxErrors = 0) : maxErrors(maxErrors) {}
+
+  /// Adds a violation of a file as a whole.
+  void add(Rule rule, llvm::StringRef file, const llvm::Twine &message);
+
+  /// Adds a violation at a node.
+  void add(Rule rule, llvm::StringRef file, uint64_t id, llvm::StringRef name,
+           const llvm::Twine &message);
+
+  /// Appends all of `other`.
+  void append(ViolationList &&other);
+
+  llvm::ArrayRef<Violation> getKept() const { return kept; }
+  uint64_t getCount(Rule rule) const {
+    return counts[static_cast<unsigned>(rule)];
+  }
+  uint64_t getTotal() const;
+
+  /// True if a further violation of `rule` would only be counted.
+  bool isFull(Rule rule) const;
+
+private:
+  void keep(Violation violation);
+
+  unsigned maxErrors;
+  std::vector<Violation> kept;
+  std::array<uint64_t, numRules> counts = {};
+  std::array<uint64_t, numRules> numKept = {};
+};
+
+/// What a validation found.
+struct ValidationReport {
+  ViolationList violations;
+  uint64_t numRanks = 0;
+  uint64_t numNodes = 0;
+  /// Rules that need all ranks were applied.
+  bool checkedAcrossRanks = false;
+};
+
+/// One rank to validate, from a file or, for tests, from memory.
+struct RankInput {
+  uint64_t rank = 0;
+  std::string path;
+  /// If set, read instead of the file.
+  std::optional<llvm::MemoryBufferRef> buffer;
+};
+
+/// Validates the ranks in `inputs`. With `acrossRanks` unset, rules that need
+/// all ranks of a trace are left out.
+ValidationReport validateRanks(llvm::ArrayRef<RankInput> inputs,
+                               const CommGroups &groups, bool acrossRanks,
+                               const ValidatorOptions &options);
+
+/// Validates a trace. A single file is checked without the rules that need
+/// all ranks.
+ValidationReport validateTrace(const TraceSet &set, const CommGroups &groups,
+                               const ValidatorOptions &options);
+
+/// Writes the violations, one a line, and a summary line.
+void printReport(const ValidationReport &report, llvm::raw_ostream &os);
+
+} // namespace stg::trace
+
+#endif // STG_TRACE_TRACEVALIDATOR_H

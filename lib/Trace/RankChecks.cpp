@@ -1,0 +1,397 @@
+//===- RankChecks.cpp - Rules within one rank -----------------------------===//
+//
+// One pass over the file checks nodes on their own and collects the graph;
+// dependencies, order and memory are checked on the graph.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RankChecks.h"
+
+#include "MemoryChecks.h"
+#include "NodeChecks.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+#include <map>
+
+using namespace llvm;
+
+namespace stg::trace {
+
+namespace {
+
+/// The work on one rank.
+class RankChecker {
+public:
+  RankChecker(RankResult &result, const RankContext &context)
+      : result(result), graph(result.graph), nodes(context, result.violations),
+        memory(context, result.violations) {}
+
+  void checkPermissions();
+  void run();
+
+private:
+  /// Dependencies as they are in the file, of all nodes one after the other.
+  struct RawDeps {
+    std::vector<uint64_t> ids;
+    struct Count {
+      uint32_t data;
+      uint32_t ctrl;
+    };
+    std::vector<Count> counts;
+  };
+
+  void report(Rule rule, const Twine &message) {
+    result.violations.add(rule, result.file, message);
+  }
+  void report(Rule rule, uint32_t node, const Twine &message) {
+    result.report(result.violations, rule, node, message);
+  }
+  bool readMetadata();
+  void readNodes();
+  void handle(Error error);
+  void addNode(const Node &node);
+  void addOp(const Node &node, uint32_t index);
+  void checkIds();
+  std::optional<uint32_t> findNode(uint64_t id) const;
+  void resolveDeps();
+  void resolveList(uint32_t node, ArrayRef<uint64_t> list, StringRef name);
+  void checkOrder();
+  void reportCycle(ArrayRef<uint32_t> order);
+  void checkChain(ArrayRef<uint32_t> order);
+  void checkTags();
+
+  RankResult &result;
+  RankGraph &graph;
+  NodeChecker nodes;
+  MemoryChecker memory;
+  RawDeps raw;
+  StringMap<uint32_t> groupIndices;
+  /// Indices of nodes by id; empty if ids ascend, then the ids themselves do.
+  std::vector<std::pair<uint64_t, uint32_t>> nodesById;
+  /// The last node that each node became a dependency of.
+  std::vector<uint32_t> lastUser;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// RankResult
+//===----------------------------------------------------------------------===//
+
+std::string RankResult::describe(uint32_t node) const {
+  std::string text = "node " + std::to_string(graph.ids[node]);
+  Node decoded;
+  if (reader &&
+      reader->readNodeAt(graph.offsets[node], graph.sizes[node], decoded))
+    text += " '" + escapeText(decoded.name) + "'";
+  return text;
+}
+
+void RankResult::report(ViolationList &list, Rule rule, uint32_t node,
+                        const Twine &message) const {
+  Node decoded;
+  // Decoding is worth it only for a violation that will be shown.
+  if (reader && !list.isFull(rule))
+    reader->readNodeAt(graph.offsets[node], graph.sizes[node], decoded);
+  list.add(rule, file, graph.ids[node], decoded.name, message);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+void RankChecker::checkPermissions() {
+  ErrorOr<sys::fs::perms> permissions = sys::fs::getPermissions(result.file);
+  if (!permissions)
+    return;
+  // The superuser may write to anything, so that access() is not enough.
+  bool hasWriteBit = *permissions & sys::fs::all_write;
+  if (!hasWriteBit || sys::fs::access(result.file, sys::fs::AccessMode::Write))
+    report(Rule::Writable, "file is not writable, the simulator opens traces "
+                           "for writing");
+}
+
+/// Turns an error of the reader into a violation.
+void RankChecker::handle(Error error) {
+  result.isComplete = false;
+  handleAllErrors(
+      std::move(error),
+      [&](const TraceError &trace) {
+        Rule rule = Rule::Framing;
+        if (trace.getKind() == TraceError::Kind::NoMetadata)
+          rule = Rule::MetadataFirst;
+        else if (trace.getKind() == TraceError::Kind::EmptyMessage)
+          rule = Rule::ZeroLength;
+        else if (trace.getKind() == TraceError::Kind::Malformed)
+          rule = Rule::Schema;
+        report(rule, trace.getMessage());
+      },
+      [&](const ErrorInfoBase &other) {
+        report(Rule::Framing, other.message());
+      });
+}
+
+bool RankChecker::readMetadata() {
+  Metadata metadata;
+  if (Error error = result.reader->readMetadata(metadata)) {
+    handle(std::move(error));
+    return false;
+  }
+  if (metadata.size == 0)
+    report(Rule::ZeroLength, "GlobalMetadata has zero length");
+  if (metadata.version.empty())
+    report(Rule::MetadataFirst, "GlobalMetadata has no version");
+  if (metadata.invalidText)
+    report(Rule::Utf8, "field '" + *metadata.invalidText +
+                           "' of GlobalMetadata is not valid UTF-8");
+  memory.addMetadata(metadata);
+  return true;
+}
+
+void RankChecker::readNodes() {
+  Node node;
+  while (true) {
+    Expected<bool> more = result.reader->readNode(node);
+    if (!more) {
+      handle(more.takeError());
+      continue;
+    }
+    if (!*more)
+      break;
+    addNode(node);
+  }
+  if (result.reader->getNumNodes() == 0 && result.isComplete)
+    report(Rule::HasNodes, "file has no node");
+}
+
+void RankChecker::addOp(const Node &node, uint32_t index) {
+  CommOp op;
+  op.node = index;
+  op.type = static_cast<NodeType>(node.type);
+  auto getValue = [&](StringRef name) {
+    return clampToInt64(node.attrs.getInteger(name).value_or(-1));
+  };
+  op.size = node.attrs.getInteger("comm_size").value_or(0);
+  if (op.type == NodeType::Coll) {
+    op.collective = getValue("comm_type");
+    std::string name = getGroupName(node);
+    auto [it, isNew] = groupIndices.try_emplace(
+        name, static_cast<uint32_t>(graph.groupNames.size()));
+    if (isNew)
+      graph.groupNames.push_back(std::move(name));
+    op.group = it->second;
+  } else {
+    op.peer = getValue(op.type == NodeType::Send ? "comm_dst" : "comm_src");
+    op.tag = getValue("comm_tag");
+  }
+  graph.ops.push_back(op);
+}
+
+void RankChecker::addNode(const Node &node) {
+  uint32_t index = graph.getNumNodes();
+  nodes.check(node);
+  memory.addNode(node, index);
+  graph.ids.push_back(node.id);
+  graph.types.push_back(node.type);
+  graph.offsets.push_back(node.offset);
+  graph.sizes.push_back(static_cast<uint32_t>(node.size));
+  llvm::append_range(raw.ids, node.dataDeps);
+  llvm::append_range(raw.ids, node.ctrlDeps);
+  raw.counts.push_back({static_cast<uint32_t>(node.dataDeps.size()),
+                        static_cast<uint32_t>(node.ctrlDeps.size())});
+  if (node.is(NodeType::Coll) || node.is(NodeType::Send) ||
+      node.is(NodeType::Recv))
+    addOp(node, index);
+}
+
+//===----------------------------------------------------------------------===//
+// Graph
+//===----------------------------------------------------------------------===//
+
+void RankChecker::checkIds() {
+  bool ascending = true;
+  for (uint32_t i = 1; i < graph.getNumNodes(); ++i)
+    ascending &= graph.ids[i - 1] < graph.ids[i];
+  if (ascending)
+    return;
+  for (uint32_t i = 0; i < graph.getNumNodes(); ++i)
+    nodesById.push_back({graph.ids[i], i});
+  llvm::sort(nodesById);
+
+  for (uint32_t i = 1; i < graph.getNumNodes(); ++i) {
+    uint32_t first = *findNode(graph.ids[i]);
+    if (first != i)
+      report(Rule::UniqueIds, i,
+             "id is already used by " + result.describe(first));
+    else if (graph.ids[i] < graph.ids[i - 1])
+      report(Rule::AscendingIds, i,
+             "id is less than the previous node's, " + Twine(graph.ids[i - 1]));
+  }
+}
+
+/// The first node with that id.
+std::optional<uint32_t> RankChecker::findNode(uint64_t id) const {
+  if (nodesById.empty()) {
+    auto it = llvm::lower_bound(graph.ids, id);
+    if (it == graph.ids.end() || *it != id)
+      return std::nullopt;
+    return static_cast<uint32_t>(it - graph.ids.begin());
+  }
+  auto it = llvm::lower_bound(nodesById, std::make_pair(id, uint32_t(0)));
+  if (it == nodesById.end() || it->first != id)
+    return std::nullopt;
+  return it->second;
+}
+
+/// Appends to the graph the nodes that `list` names. What is appended for the
+/// same node already is left out.
+void RankChecker::resolveList(uint32_t node, ArrayRef<uint64_t> list,
+                              StringRef name) {
+  SmallVector<uint64_t> sorted(list);
+  llvm::sort(sorted);
+  for (size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i] == sorted[i - 1] && (i < 2 || sorted[i] != sorted[i - 2]))
+      report(Rule::DepsDistinct, node,
+             name + " lists node " + Twine(sorted[i]) + " more than once");
+  sorted.erase(llvm::unique(sorted), sorted.end());
+
+  for (uint64_t id : sorted) {
+    std::optional<uint32_t> dep = findNode(id);
+    if (!dep) {
+      // It may be one of those that could not be read.
+      if (result.isComplete)
+        report(Rule::DepsExist, node,
+               name + " names node " + Twine(id) + ", which does not exist");
+      continue;
+    }
+    if (*dep > node)
+      report(Rule::DepsEarlier, node,
+             name + " names " + result.describe(*dep) +
+                 ", which stands later in the file");
+    // A node may be a data and a control dependency.
+    if (lastUser[*dep] == node)
+      continue;
+    lastUser[*dep] = node;
+    graph.deps.push_back(*dep);
+  }
+}
+
+void RankChecker::resolveDeps() {
+  lastUser.assign(graph.getNumNodes(), UINT32_MAX);
+  size_t next = 0;
+  for (uint32_t i = 0; i < graph.getNumNodes(); ++i) {
+    auto [numData, numCtrl] = raw.counts[i];
+    ArrayRef<uint64_t> ids = ArrayRef(raw.ids).slice(next, numData + numCtrl);
+    next += numData + numCtrl;
+    resolveList(i, ids.take_front(numData), "data_deps");
+    graph.numDataDeps.push_back(
+        static_cast<uint32_t>(graph.deps.size() - graph.depBegin.back()));
+    resolveList(i, ids.drop_front(numData), "ctrl_deps");
+    graph.depBegin.push_back(static_cast<uint32_t>(graph.deps.size()));
+  }
+  raw = RawDeps();
+}
+
+void RankChecker::reportCycle(ArrayRef<uint32_t> order) {
+  std::vector<uint32_t> cycle = findCycle(graph, order);
+  constexpr size_t maxShown = 8;
+  std::string text;
+  for (size_t i = 1; i < cycle.size() && i < maxShown; ++i)
+    text += std::to_string(graph.ids[cycle[i]]) + ", which depends on ";
+  if (cycle.size() > maxShown)
+    text += std::to_string(cycle.size() - maxShown) +
+            " more nodes, which depend on ";
+  report(Rule::DepsAcyclic, cycle.front(),
+         "node depends on itself: it depends on " + text + "it");
+}
+
+/// Each collective or send must be downstream of the one before it: then it
+/// does not depend on timing which of them takes the rank's one slot first.
+void RankChecker::checkChain(ArrayRef<uint32_t> order) {
+  std::vector<int32_t> slot(graph.getNumNodes(), -1);
+  std::vector<uint32_t> slotNodes;
+  for (const CommOp &op : graph.ops) {
+    if (op.type == NodeType::Recv)
+      continue;
+    slot[op.node] = static_cast<int32_t>(slotNodes.size());
+    slotNodes.push_back(op.node);
+  }
+  // Last of the slot's users that is upstream of each node.
+  std::vector<int32_t> last(graph.getNumNodes(), -1);
+  for (uint32_t node : order)
+    for (uint32_t dep : graph.getDeps(node))
+      last[node] = std::max({last[node], last[dep], slot[dep]});
+  for (size_t i = 1; i < slotNodes.size(); ++i)
+    if (last[slotNodes[i]] < static_cast<int32_t>(i) - 1)
+      report(Rule::Chained, slotNodes[i],
+             "node is not downstream of the previous COMM_COLL or COMM_SEND, " +
+                 result.describe(slotNodes[i - 1]));
+}
+
+void RankChecker::checkOrder() {
+  std::vector<uint32_t> order = sortTopologically(graph);
+  result.isAcyclic = order.size() == graph.ids.size();
+  if (!result.isAcyclic)
+    return reportCycle(order);
+  checkChain(order);
+  memory.finish(graph, order, result.isComplete,
+                [&](Rule rule, uint32_t node, const Twine &message) {
+                  report(rule, node, message);
+                });
+}
+
+void RankChecker::checkTags() {
+  std::map<std::tuple<NodeType, int64_t, int64_t>, uint32_t> seen;
+  for (const CommOp &op : graph.ops) {
+    if (op.type == NodeType::Coll || op.peer < 0 || op.tag < 0)
+      continue;
+    auto [it, isNew] = seen.try_emplace({op.type, op.peer, op.tag}, op.node);
+    if (!isNew)
+      report(Rule::TagOnce, op.node,
+             "comm_tag " + Twine(op.tag) +
+                 (op.type == NodeType::Send ? " to rank " : " from rank ") +
+                 Twine(op.peer) + " is already used by " +
+                 result.describe(it->second));
+  }
+}
+
+void RankChecker::run() {
+  result.isComplete = true;
+  if (!readMetadata())
+    return;
+  readNodes();
+  checkIds();
+  resolveDeps();
+  checkTags();
+  checkOrder();
+}
+
+RankResult checkRank(const RankInput &input, const CommGroups &groups,
+                     std::optional<uint64_t> numNpus,
+                     const ValidatorOptions &options) {
+  RankResult result;
+  result.rank = input.rank;
+  result.file = input.path;
+  result.violations = ViolationList(options.maxErrors);
+  if (input.buffer) {
+    result.reader.emplace(*input.buffer);
+  } else {
+    Expected<TraceReader> reader = TraceReader::open(input.path);
+    if (!reader) {
+      handleAllErrors(reader.takeError(), [&](const TraceError &error) {
+        result.violations.add(Rule::Framing, input.path, error.getMessage());
+      });
+      return result;
+    }
+    result.reader.emplace(std::move(*reader));
+  }
+  RankContext context{input.rank, result.file, groups, numNpus, options};
+  RankChecker checker(result, context);
+  if (!input.buffer && input.path != "-")
+    checker.checkPermissions();
+  checker.run();
+  return result;
+}
+
+} // namespace stg::trace

@@ -1,0 +1,188 @@
+//===- RankGraph.cpp - Dependency graph of one rank -----------------------===//
+//
+// Order, cycles and reachability on plain index arrays.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RankGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <array>
+#include <queue>
+
+using namespace llvm;
+
+namespace stg::trace {
+
+const CommOp *RankGraph::findOp(uint32_t node) const {
+  auto it = llvm::lower_bound(ops, node, [](const CommOp &op, uint32_t value) {
+    return op.node < value;
+  });
+  return it != ops.end() && it->node == node ? &*it : nullptr;
+}
+
+Successors::Successors(const RankGraph &graph) {
+  uint32_t numNodes = graph.getNumNodes();
+  begin.assign(numNodes + 1, 0);
+  for (uint32_t dep : graph.deps)
+    ++begin[dep + 1];
+  for (uint32_t i = 0; i < numNodes; ++i)
+    begin[i + 1] += begin[i];
+  nodes.resize(graph.deps.size());
+  std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+  for (uint32_t i = 0; i < numNodes; ++i)
+    for (uint32_t dep : graph.getDeps(i))
+      nodes[next[dep]++] = i;
+}
+
+/// True if the file itself is a topological order.
+static bool isSorted(const RankGraph &graph) {
+  for (uint32_t i = 0; i < graph.getNumNodes(); ++i)
+    for (uint32_t dep : graph.getDeps(i))
+      if (dep >= i)
+        return false;
+  return true;
+}
+
+std::vector<uint32_t> sortTopologically(const RankGraph &graph) {
+  uint32_t numNodes = graph.getNumNodes();
+  std::vector<uint32_t> order;
+  order.reserve(numNodes);
+  if (isSorted(graph)) {
+    for (uint32_t i = 0; i < numNodes; ++i)
+      order.push_back(i);
+    return order;
+  }
+  Successors successors(graph);
+  std::vector<uint32_t> missing(numNodes);
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>
+      ready;
+  for (uint32_t i = 0; i < numNodes; ++i) {
+    missing[i] = static_cast<uint32_t>(graph.getDeps(i).size());
+    if (missing[i] == 0)
+      ready.push(i);
+  }
+  while (!ready.empty()) {
+    uint32_t node = ready.top();
+    ready.pop();
+    order.push_back(node);
+    for (uint32_t successor : successors.get(node))
+      if (--missing[successor] == 0)
+        ready.push(successor);
+  }
+  return order;
+}
+
+std::vector<uint32_t> findCycle(const RankGraph &graph,
+                                ArrayRef<uint32_t> sorted) {
+  BitVector inOrder(graph.getNumNodes());
+  for (uint32_t node : sorted)
+    inOrder.set(node);
+  int first = inOrder.find_first_unset();
+  if (first < 0)
+    return {};
+
+  // Every node that is not in the order has a dependency that is not.
+  std::vector<uint32_t> path;
+  std::vector<uint32_t> position(graph.getNumNodes(), UINT32_MAX);
+  uint32_t node = static_cast<uint32_t>(first);
+  while (position[node] == UINT32_MAX) {
+    position[node] = static_cast<uint32_t>(path.size());
+    path.push_back(node);
+    node = *llvm::find_if(graph.getDeps(node),
+                          [&](uint32_t dep) { return !inOrder.test(dep); });
+  }
+  path.erase(path.begin(), path.begin() + position[node]);
+  return path;
+}
+
+namespace {
+
+constexpr unsigned wordsPerBlock = 4;
+constexpr unsigned blockSize = 64 * wordsPerBlock;
+using Block = std::array<uint64_t, wordsPerBlock>;
+
+/// A sweep over the graph for one block of ancestors.
+class Sweep {
+public:
+  Sweep(const RankGraph &graph, ArrayRef<uint32_t> order, bool dataOnly)
+      : graph(graph), order(order), dataOnly(dataOnly),
+        reached(graph.getNumNodes()) {}
+
+  /// Marks for every node which of `ancestors` are upstream of it.
+  void run(ArrayRef<uint32_t> ancestors) {
+    llvm::fill(reached, Block{});
+    for (uint32_t node : order) {
+      Block &bits = reached[node];
+      for (uint32_t dep :
+           dataOnly ? graph.getDataDeps(node) : graph.getDeps(node)) {
+        const Block &other = reached[dep];
+        for (unsigned w = 0; w < wordsPerBlock; ++w)
+          bits[w] |= other[w];
+        auto it = llvm::lower_bound(ancestors, dep);
+        if (it != ancestors.end() && *it == dep)
+          set(bits, static_cast<unsigned>(it - ancestors.begin()));
+      }
+    }
+  }
+
+  bool isReached(uint32_t node, unsigned ancestor) const {
+    return (reached[node][ancestor / 64] >> (ancestor % 64)) & 1;
+  }
+
+private:
+  static void set(Block &bits, unsigned i) {
+    bits[i / 64] |= uint64_t(1) << (i % 64);
+  }
+
+  const RankGraph &graph;
+  ArrayRef<uint32_t> order;
+  bool dataOnly;
+  std::vector<Block> reached;
+};
+
+} // namespace
+
+BitVector areAncestors(const RankGraph &graph, ArrayRef<uint32_t> order,
+                       bool dataOnly, ArrayRef<AncestorQuery> queries) {
+  BitVector answers(queries.size());
+  std::vector<uint32_t> pending;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    ArrayRef<uint32_t> deps = dataOnly
+                                  ? graph.getDataDeps(queries[i].descendant)
+                                  : graph.getDeps(queries[i].descendant);
+    if (llvm::is_contained(deps, queries[i].ancestor))
+      answers.set(i);
+    else
+      pending.push_back(static_cast<uint32_t>(i));
+  }
+  llvm::sort(pending, [&](uint32_t lhs, uint32_t rhs) {
+    return queries[lhs].ancestor < queries[rhs].ancestor;
+  });
+
+  Sweep sweep(graph, order, dataOnly);
+  std::vector<uint32_t> ancestors;
+  for (size_t next = 0; next < pending.size();) {
+    size_t first = next;
+    ancestors.clear();
+    for (; next < pending.size(); ++next) {
+      uint32_t ancestor = queries[pending[next]].ancestor;
+      if (!ancestors.empty() && ancestors.back() == ancestor)
+        continue;
+      if (ancestors.size() == blockSize)
+        break;
+      ancestors.push_back(ancestor);
+    }
+    sweep.run(ancestors);
+    for (unsigned column = 0; first < next; ++first) {
+      while (ancestors[column] != queries[pending[first]].ancestor)
+        ++column;
+      if (sweep.isReached(queries[pending[first]].descendant, column))
+        answers.set(pending[first]);
+    }
+  }
+  return answers;
+}
+
+} // namespace stg::trace

@@ -1,0 +1,64 @@
+//===- CommandLine.cpp - Command line of stg-trace ------------------------===//
+//
+// What the subcommands have in common: parsing, the choice of a subcommand and
+// the form of error messages.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "llvm/Support/WithColor.h"
+
+using namespace llvm;
+
+namespace stg::trace {
+
+static cl::OptionCategory category("stg-trace options");
+static cl::opt<std::string> outputFile("o", cl::init("-"),
+                                       cl::value_desc("file"),
+                                       cl::desc("Output file (default: -)"),
+                                       cl::cat(category),
+                                       cl::sub(cl::SubCommand::getAll()));
+
+std::string getOutputFile() { return outputFile; }
+
+void printError(StringRef message) {
+  WithColor::error(errs(), "stg-trace") << message << '\n';
+}
+
+bool parseCommandLine(int argc, char **argv) {
+  // LLVM's libraries bring options of their own.
+  cl::HideUnrelatedOptions(category);
+  std::string message;
+  raw_string_ostream stream(message);
+  if (cl::ParseCommandLineOptions(
+          argc, argv, "Looks at Chakra execution traces\n", &stream))
+    return true;
+  StringRef text = message;
+  text.consume_front("stg-trace: ");
+  // Bad values of options are on standard error already.
+  if (!text.empty())
+    printError(text.rtrim());
+  return false;
+}
+
+Expected<bool> runCommand(raw_ostream &os) {
+  if (getStatsCommand())
+    return runStats(os);
+  if (getValidateCommand())
+    return runValidate(os);
+  if (getPrintCommand())
+    return runPrint(os);
+  return createStringError(inconvertibleErrorCode(),
+                           "expected a subcommand: stats, validate or print");
+}
+
+Expected<CommGroups> loadGroups(const TraceSet &set, StringRef path) {
+  if (!path.empty())
+    return CommGroups::load(path);
+  if (std::optional<std::string> beside = findCommGroupFile(set))
+    return CommGroups::load(*beside);
+  return CommGroups();
+}
+
+} // namespace stg::trace

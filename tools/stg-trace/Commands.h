@@ -1,0 +1,46 @@
+//===- Commands.h - Subcommands of stg-trace --------------------*- C++ -*-===//
+//
+// Each subcommand has a file of its own with its options and a run function.
+// All of them write to the stream that main opens for -o.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TOOLS_STG_TRACE_COMMANDS_H
+#define STG_TOOLS_STG_TRACE_COMMANDS_H
+
+#include "stg/Trace/CommGroups.h"
+#include "stg/Trace/TraceSet.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace stg::trace {
+
+/// Parses the command line; false after an error, which has been printed.
+bool parseCommandLine(int argc, char **argv);
+
+/// Writes a message to standard error in the form of all LLVM tools.
+void printError(llvm::StringRef message);
+
+/// The file that -o names.
+std::string getOutputFile();
+
+/// Runs the subcommand that was given.
+llvm::Expected<bool> runCommand(llvm::raw_ostream &os);
+
+/// The subcommands, each true if it was given.
+llvm::cl::SubCommand &getStatsCommand();
+llvm::cl::SubCommand &getValidateCommand();
+llvm::cl::SubCommand &getPrintCommand();
+
+/// Run functions. False if the command did its work and found the trace bad.
+llvm::Expected<bool> runStats(llvm::raw_ostream &os);
+llvm::Expected<bool> runValidate(llvm::raw_ostream &os);
+llvm::Expected<bool> runPrint(llvm::raw_ostream &os);
+
+/// Reads the groups from `path`, or if that is empty from the file that stands
+/// beside the trace. None is fine.
+llvm::Expected<CommGroups> loadGroups(const TraceSet &set,
+                                      llvm::StringRef path);
+
+} // namespace stg::trace
+
+#endif // STG_TOOLS_STG_TRACE_COMMANDS_H

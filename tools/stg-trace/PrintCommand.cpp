@@ -1,0 +1,59 @@
+//===- PrintCommand.cpp - stg-trace print ---------------------------------===//
+//
+// The messages of one file as JSON, one a line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "stg/Trace/TracePrinter.h"
+
+using namespace llvm;
+
+namespace stg::trace {
+
+static cl::SubCommand command("print",
+                              "Write one rank as JSON, one node a line");
+static cl::opt<std::string> input(cl::Positional, cl::Required,
+                                  cl::desc("<file, prefix, directory or ->"),
+                                  cl::sub(command));
+static cl::opt<uint64_t> rank("rank", cl::desc("Rank to print"),
+                              cl::value_desc("r"), cl::sub(command));
+
+cl::SubCommand &getPrintCommand() { return command; }
+
+/// The file that the options choose from `set`.
+static Expected<const RankFile *> chooseFile(const TraceSet &set) {
+  if (!rank.getNumOccurrences()) {
+    if (set.files.size() == 1)
+      return &set.files.front();
+    return createStringError(inconvertibleErrorCode(),
+                             "%s: trace has %zu ranks, choose one with --rank",
+                             input.c_str(), set.files.size());
+  }
+  if (const RankFile *file = set.find(rank))
+    return file;
+  return createStringError(inconvertibleErrorCode(), "%s: trace has no rank %s",
+                           input.c_str(), std::to_string(rank).c_str());
+}
+
+static Error print(raw_ostream &os) {
+  Expected<TraceSet> set = findTraces(input);
+  if (!set)
+    return set.takeError();
+  Expected<const RankFile *> file = chooseFile(*set);
+  if (!file)
+    return file.takeError();
+  Expected<TraceReader> reader = TraceReader::open((*file)->path);
+  if (!reader)
+    return reader.takeError();
+  return printTrace(*reader, os);
+}
+
+Expected<bool> runPrint(raw_ostream &os) {
+  if (Error error = print(os))
+    return std::move(error);
+  return true;
+}
+
+} // namespace stg::trace

@@ -1,0 +1,50 @@
+//===- StatsCommand.cpp - stg-trace stats ---------------------------------===//
+//
+// What each rank of a trace computes and communicates.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "stg/Trace/TraceStats.h"
+
+using namespace llvm;
+
+namespace stg::trace {
+
+static cl::SubCommand command("stats",
+                              "Totals of a trace: nodes, operations, bytes");
+static cl::opt<std::string> input(cl::Positional, cl::Required,
+                                  cl::desc("<prefix, directory, file or ->"),
+                                  cl::sub(command));
+static cl::opt<bool> asJSON("json", cl::desc("Write JSON instead of a table"),
+                            cl::sub(command));
+static cl::opt<std::string> groupFile(
+    "comm-groups", cl::value_desc("file"),
+    cl::desc("Communicator groups (default: the file beside the trace)"),
+    cl::sub(command));
+static cl::opt<unsigned>
+    threads("threads", cl::value_desc("n"),
+            cl::desc("Threads to read with (default: one per core)"),
+            cl::sub(command));
+
+cl::SubCommand &getStatsCommand() { return command; }
+
+Expected<bool> runStats(raw_ostream &os) {
+  Expected<TraceSet> set = findTraces(input);
+  if (!set)
+    return set.takeError();
+  Expected<CommGroups> groups = loadGroups(*set, groupFile);
+  if (!groups)
+    return groups.takeError();
+  Expected<TraceStats> stats = computeStats(*set, std::move(*groups), threads);
+  if (!stats)
+    return stats.takeError();
+  if (asJSON)
+    printStatsJSON(*stats, os);
+  else
+    printStatsTable(*stats, os);
+  return true;
+}
+
+} // namespace stg::trace
