@@ -1,0 +1,176 @@
+//===- Unroll.h - From a graph to the nodes of a rank -----------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A chakra.graph is compiled once into arrays of numbers; running the compiled
+// program then produces the nodes of a rank in program order, one at a time,
+// without building IR. What depends on the iteration is only which tensors and
+// nodes are meant, so everything else (sizes, counts, errors about them) is
+// settled when the graph is compiled, at a cost that does not grow with the
+// number of iterations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TARGET_CHAKRATRACE_UNROLL_H
+#define STG_TARGET_CHAKRATRACE_UNROLL_H
+
+#include "stg/Target/ChakraTrace/RankSpace.h"
+
+namespace stg::chakra {
+
+/// No node, no tensor.
+constexpr uint32_t kNone = UINT32_MAX;
+
+/// What all executions of one comp or coll op have in common.
+struct NodeTemplate {
+  mlir::Operation *op;
+  llvm::StringRef name;
+  llvm::StringRef phase; ///< Empty if there is none.
+  bool isColl;
+  bool isMatrix = false;  ///< Compute nodes only.
+  CollKind collKind;      ///< Collectives only.
+  AxisMask axes = 0;      ///< Collectives only; never empty.
+  int64_t operations = 0; ///< Compute nodes only; exact, may be 0.
+  /// Compute nodes: bytes read and written. Collectives: bytes of the operands.
+  int64_t bytes = 0;
+  /// Collectives: `bytes` made acceptable to simulators, see UnrollOptions.
+  int64_t commSize = 0;
+  /// How often the op is executed.
+  uint64_t executions = 0;
+};
+
+/// What all tensors that come from one state op or one result have in common.
+struct TensorTemplate {
+  int64_t bytes;
+  Category category;
+  llvm::StringRef stateName; ///< Empty if a node writes the tensor.
+};
+
+/// One tensor of a rank.
+struct TensorInstance {
+  uint32_t tensorTemplate;
+  uint32_t writer; ///< A node, or kNone for a state.
+};
+
+/// One node of a rank. The arrays live until the callback returns.
+struct FlatNode {
+  uint32_t id; ///< 0, 1, 2, ... in program order.
+  const NodeTemplate *common;
+  /// The repeats around the op: `layers.3.`; the path is this and the name.
+  llvm::StringRef prefix;
+  /// Nodes that must be complete; ascending, no duplicates.
+  llvm::ArrayRef<uint32_t> dataDeps;
+  /// The node before it in its stream, or kNone.
+  uint32_t ctrlDep;
+  /// The tensors read or changed, in order of their first use as operand.
+  llvm::ArrayRef<uint32_t> inputs;
+  /// The tensors written are this one and the ones after it.
+  uint32_t firstOutput;
+  uint32_t numOutputs;
+};
+
+/// Receives the nodes of a rank.
+class NodeSink {
+public:
+  virtual ~NodeSink();
+  /// A persistent tensor comes into being; `prefix` as in FlatNode.
+  virtual void handleState(uint32_t tensor, llvm::StringRef prefix) {}
+  virtual void handleNode(const FlatNode &node) = 0;
+};
+
+struct UnrollOptions {
+  /// Simulators cut a collective into this many chunks. A payload that does not
+  /// split evenly over chunks and ranks is padded until it does.
+  unsigned splits = 4;
+};
+
+/// A graph compiled for unrolling. It refers to the IR, which must outlive it.
+class GraphProgram {
+public:
+  /// Emits an error at the op that has no number where one is needed, a number
+  /// that does not fit, or more nodes than consumers can address.
+  static mlir::FailureOr<GraphProgram>
+  compile(GraphOp graph, const RankSpace &space, const UnrollOptions &options);
+
+  GraphOp getGraph() const { return graph; }
+  llvm::ArrayRef<NodeTemplate> getNodes() const { return nodes; }
+  llvm::ArrayRef<TensorTemplate> getTensors() const { return tensors; }
+  uint64_t getNumNodes() const { return bodies.front().numNodes; }
+
+  /// Calls `sink` for every node of a rank. `instances` is the table that
+  /// tensor numbers index; it grows while the program runs.
+  void run(NodeSink &sink, std::vector<TensorInstance> &instances) const;
+
+  /// The path of node `id`, computed without running the program.
+  std::string getPath(uint32_t id) const;
+
+private:
+  friend class GraphCompiler;
+  friend class GraphRunner;
+
+  /// `count` consecutive references that a value stands for.
+  struct Slot {
+    uint32_t index;
+    uint32_t count;
+  };
+  struct Output {
+    enum Kind : uint8_t { New, InPlace, Token } kind;
+    Slot slot;
+    uint32_t tensorTemplate; ///< New
+    uint32_t source;         ///< InPlace: the slot that is changed.
+  };
+  struct NodeWiring {
+    llvm::SmallVector<Slot, 4> reads;
+    llvm::SmallVector<Slot, 0> after;
+    llvm::SmallVector<Output, 2> outputs;
+  };
+  struct State {
+    uint32_t tensorTemplate;
+    uint32_t slot;
+  };
+  struct Alias {
+    uint32_t from, to;
+  };
+  struct Carry {
+    uint32_t init, arg, yielded, result;
+  };
+  struct Stack {
+    uint32_t inner, outer; ///< The slots of one tensor and of the stack.
+    uint32_t count;        ///< References per iteration.
+  };
+  struct Repeat {
+    llvm::StringRef name;
+    int64_t count;
+    bool reverse;
+    uint32_t body;
+    llvm::SmallVector<Carry, 2> carries;
+    llvm::SmallVector<Stack, 2> slices, stacks;
+  };
+  struct Step {
+    enum Kind : uint8_t { State, Node, Alias, Repeat } kind;
+    uint32_t index;
+  };
+  struct Body {
+    std::vector<Step> steps;
+    uint64_t numNodes = 0;   ///< Of one execution of the body.
+    uint64_t numTensors = 0; ///< Likewise.
+  };
+
+  GraphOp graph;
+  std::vector<NodeTemplate> nodes;
+  std::vector<NodeWiring> wiring; ///< Parallel to `nodes`.
+  std::vector<TensorTemplate> tensors;
+  std::vector<State> states;
+  std::vector<Alias> aliases;
+  std::vector<Repeat> repeats;
+  std::vector<Body> bodies; ///< The graph's own is the first.
+  uint32_t numSlots = 0;
+};
+
+} // namespace stg::chakra
+
+#endif // STG_TARGET_CHAKRATRACE_UNROLL_H

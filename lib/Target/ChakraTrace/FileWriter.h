@@ -1,0 +1,49 @@
+//===- FileWriter.h - Files that appear when they are complete --*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_TARGET_CHAKRATRACE_FILEWRITER_H
+#define STG_LIB_TARGET_CHAKRATRACE_FILEWRITER_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+
+namespace stg::chakra {
+
+/// Writes files in one directory, one after the other, through one temporary
+/// file there. It is removed when writing fails or a signal ends the process; a
+/// process that is killed outright leaves it to the next one to overwrite. Each
+/// thread has a writer of its own; two processes must not write to one
+/// directory.
+class FileWriter {
+public:
+  FileWriter(llvm::StringRef directory, unsigned worker);
+  ~FileWriter();
+  FileWriter(const FileWriter &) = delete;
+  FileWriter &operator=(const FileWriter &) = delete;
+
+  /// Makes the file `name` of what `fill` writes, replacing a file of that
+  /// name.
+  llvm::Error write(llvm::StringRef name,
+                    llvm::function_ref<void(llvm::raw_ostream &)> fill);
+
+  uint64_t getBytesWritten() const { return bytesWritten; }
+
+private:
+  llvm::Error
+  writeTemporary(llvm::function_ref<void(llvm::raw_ostream &)> fill);
+
+  std::string directory, temporary;
+  uint64_t bytesWritten = 0;
+};
+
+} // namespace stg::chakra
+
+#endif // STG_LIB_TARGET_CHAKRATRACE_FILEWRITER_H

@@ -1,0 +1,383 @@
+//===- GraphCompiler.cpp - Compiles a graph for unrolling -----------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluate.h"
+#include "stg/Target/ChakraTrace/Unroll.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace stg::chakra;
+
+/// Consumers keep node ids in 31 bits; tensors are limited alike.
+static constexpr uint64_t kMaxUnrolled = INT32_MAX;
+
+namespace stg::chakra {
+/// Fills a GraphProgram from the ops of a graph.
+class GraphCompiler {
+public:
+  GraphCompiler(GraphProgram &program, const RankSpace &space,
+                const UnrollOptions &options)
+      : program(program), space(space), options(options) {}
+
+  LogicalResult compile();
+
+private:
+  using Slot = GraphProgram::Slot;
+  using Output = GraphProgram::Output;
+  using Step = GraphProgram::Step;
+
+  LogicalResult compileBody(Block &block, uint32_t body, uint64_t executions);
+  LogicalResult compileState(StateOp op, uint32_t body);
+  LogicalResult compileComp(CompOp op, uint32_t body, uint64_t executions);
+  LogicalResult compileColl(CollOp op, uint32_t body, uint64_t executions);
+  LogicalResult compileLoneColl(CollOp op, uint32_t body);
+  LogicalResult compileRepeat(RepeatOp op, uint32_t body, uint64_t executions);
+  LogicalResult wireRepeat(RepeatOp op, GraphProgram::Repeat &repeat);
+
+  FailureOr<uint32_t> countReferences(Operation *op, Type type);
+  FailureOr<uint32_t> addTensorTemplate(Operation *op, Type type,
+                                        StringRef stateName = {});
+  LogicalResult define(Operation *op, Value value);
+  Slot getSlot(Value value) { return slots.lookup(value); }
+  LogicalResult addOutput(Operation *op, Value result, Value changed,
+                          uint32_t body, GraphProgram::NodeWiring &wiring);
+  void addStep(uint32_t body, Step::Kind kind, size_t index);
+  LogicalResult addNode(NodeTemplate node, GraphProgram::NodeWiring wiring,
+                        uint32_t body);
+  FailureOr<int64_t> getPayload(CollOp op);
+  LogicalResult padPayload(NodeTemplate &node);
+  LogicalResult checkLimits(Operation *op, uint32_t body);
+
+  GraphProgram &program;
+  const RankSpace &space;
+  const UnrollOptions &options;
+  DenseMap<Value, Slot> slots;
+};
+} // namespace stg::chakra
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// Tensors in a value of `type`; a token counts like a tensor.
+FailureOr<uint32_t> GraphCompiler::countReferences(Operation *op, Type type) {
+  uint64_t count = 1;
+  while (auto stack = dyn_cast<StackType>(type)) {
+    FailureOr<int64_t> length = evaluate(op, stack.getCount(), "stack count");
+    if (failed(length))
+      return failure();
+    count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(*length));
+    type = stack.getElementType();
+  }
+  if (count > kMaxUnrolled)
+    return emitShortOpError(op)
+           << "has a stack of more than " << kMaxUnrolled << " tensors";
+  return static_cast<uint32_t>(count);
+}
+
+/// Gives `value` a slot.
+LogicalResult GraphCompiler::define(Operation *op, Value value) {
+  FailureOr<uint32_t> count = countReferences(op, value.getType());
+  if (failed(count))
+    return failure();
+  slots[value] = {program.numSlots++, *count};
+  return success();
+}
+
+FailureOr<uint32_t> GraphCompiler::addTensorTemplate(Operation *op, Type type,
+                                                     StringRef stateName) {
+  if (auto stack = dyn_cast<StackType>(type))
+    type = stack.getTensorType();
+  auto tensor = cast<stg::chakra::TensorType>(type);
+  FailureOr<int64_t> bytes = evaluate(op, tensor.getBytes(), "tensor size");
+  if (failed(bytes))
+    return failure();
+  program.tensors.push_back({*bytes, tensor.getCategory(), stateName});
+  return static_cast<uint32_t>(program.tensors.size() - 1);
+}
+
+/// Describes `result` of `op`: `changed` after a change in place, or, if that
+/// is null, a new buffer or a token.
+LogicalResult GraphCompiler::addOutput(Operation *op, Value result,
+                                       Value changed, uint32_t body,
+                                       GraphProgram::NodeWiring &wiring) {
+  if (failed(define(op, result)))
+    return failure();
+  Output output = {Output::Token, getSlot(result), 0, 0};
+  if (changed) {
+    output.kind = Output::InPlace;
+    output.source = getSlot(changed).index;
+  } else if (!isa<TokenType>(result.getType())) {
+    FailureOr<uint32_t> tensor = addTensorTemplate(op, result.getType());
+    if (failed(tensor))
+      return failure();
+    output.kind = Output::New;
+    output.tensorTemplate = *tensor;
+    program.bodies[body].numTensors += output.slot.count;
+  }
+  wiring.outputs.push_back(output);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void GraphCompiler::addStep(uint32_t body, Step::Kind kind, size_t index) {
+  program.bodies[body].steps.push_back({kind, static_cast<uint32_t>(index)});
+}
+
+LogicalResult GraphCompiler::checkLimits(Operation *op, uint32_t body) {
+  const GraphProgram::Body &counts = program.bodies[body];
+  if (counts.numNodes <= kMaxUnrolled && counts.numTensors <= kMaxUnrolled)
+    return success();
+  return emitShortOpError(op) << "brings the graph to more than "
+                              << kMaxUnrolled << " nodes or tensors per rank";
+}
+
+LogicalResult GraphCompiler::addNode(NodeTemplate node,
+                                     GraphProgram::NodeWiring wiring,
+                                     uint32_t body) {
+  addStep(body, Step::Node, program.nodes.size());
+  ++program.bodies[body].numNodes;
+  program.nodes.push_back(node);
+  program.wiring.push_back(std::move(wiring));
+  return checkLimits(node.op, body);
+}
+
+LogicalResult GraphCompiler::compileState(StateOp op, uint32_t body) {
+  if (failed(define(op, op.getResult())))
+    return failure();
+  FailureOr<uint32_t> tensor =
+      addTensorTemplate(op, op.getResult().getType(), op.getName());
+  if (failed(tensor))
+    return failure();
+  addStep(body, Step::State, program.states.size());
+  program.states.push_back({*tensor, getSlot(op.getResult()).index});
+  ++program.bodies[body].numTensors;
+  return checkLimits(op, body);
+}
+
+LogicalResult GraphCompiler::compileComp(CompOp op, uint32_t body,
+                                         uint64_t executions) {
+  FailureOr<int64_t> ops = evaluate(op, op.getOps(), "operation count");
+  if (failed(ops))
+    return failure();
+  FailureOr<int64_t> bytes = evaluate(op, op.getBytes(), "byte count");
+  if (failed(bytes))
+    return failure();
+  GraphProgram::NodeWiring wiring;
+  for (Value input : op.getInputs())
+    wiring.reads.push_back(getSlot(input));
+  for (Value update : op.getUpdates())
+    wiring.reads.push_back(getSlot(update));
+  for (Value value : op.getAfter())
+    wiring.after.push_back(getSlot(value));
+  for (Value result : op.getNewResults())
+    if (failed(addOutput(op, result, {}, body, wiring)))
+      return failure();
+  for (auto [result, update] :
+       llvm::zip_equal(op.getUpdatedResults(), op.getUpdates()))
+    if (failed(addOutput(op, result, update, body, wiring)))
+      return failure();
+  NodeTemplate node = {};
+  node.op = op;
+  node.name = op.getName();
+  node.phase = op.getPhase().value_or("");
+  node.isMatrix = op.getMatrix();
+  node.operations = *ops;
+  node.bytes = *bytes;
+  node.executions = executions;
+  return addNode(node, std::move(wiring), body);
+}
+
+FailureOr<int64_t> GraphCompiler::getPayload(CollOp op) {
+  if (op.getPayloadAttr())
+    return evaluate(op, op.getPayloadAttr(), "payload");
+  int64_t payload = 0;
+  for (Value input : op.getInputs()) {
+    Type type = input.getType();
+    if (auto stack = dyn_cast<StackType>(type))
+      type = stack.getTensorType();
+    FailureOr<int64_t> bytes = evaluate(
+        op, cast<stg::chakra::TensorType>(type).getBytes(), "operand size");
+    if (failed(bytes))
+      return failure();
+    int64_t all;
+    if (llvm::MulOverflow<int64_t>(*bytes, getSlot(input).count, all) ||
+        llvm::AddOverflow(payload, all, payload))
+      return emitShortOpError(op)
+             << "has a payload that does not fit in 64 bits";
+  }
+  return payload;
+}
+
+/// Simulators divide a payload into `splits` chunks and each chunk by the ranks
+/// of the group, dropping remainders; less than one byte per chunk and rank of
+/// the whole machine is raised, or never completes.
+LogicalResult GraphCompiler::padPayload(NodeTemplate &node) {
+  int64_t unit, least, units;
+  if (llvm::MulOverflow<int64_t>(options.splits, space.getGroupSize(node.axes),
+                                 unit) ||
+      llvm::MulOverflow<int64_t>(options.splits, space.getNumRanks(), least))
+    return emitShortOpError(node.op)
+           << "cannot be split into " << options.splits << " chunks";
+  units = llvm::divideCeil(std::max(node.bytes, least), unit);
+  if (llvm::MulOverflow(units, unit, node.commSize))
+    return emitShortOpError(node.op)
+           << "has a payload that does not fit in 64 bits "
+              "when it is padded to a multiple of "
+           << unit;
+  return success();
+}
+
+/// A group of one rank: nothing is sent, and the results are the operands.
+LogicalResult GraphCompiler::compileLoneColl(CollOp op, uint32_t body) {
+  if (op.getInputs().size() != op.getNumResults())
+    return emitShortOpError(op)
+           << "is over a group of one rank, but its results are not its "
+              "operands";
+  for (auto [input, result] :
+       llvm::zip_equal(op.getInputs(), op.getResults())) {
+    if (failed(define(op, result)))
+      return failure();
+    if (getSlot(input).count != getSlot(result).count)
+      return emitShortOpError(op)
+             << "is over a group of one rank, but result "
+             << result.getResultNumber() << " is not its operand";
+    addStep(body, Step::Alias, program.aliases.size());
+    program.aliases.push_back({getSlot(input).index, getSlot(result).index});
+  }
+  return success();
+}
+
+LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
+                                         uint64_t executions) {
+  AxisMask axes = space.getMask(op.getOver());
+  if (!axes)
+    return compileLoneColl(op, body);
+  FailureOr<int64_t> payload = getPayload(op);
+  if (failed(payload))
+    return failure();
+  GraphProgram::NodeWiring wiring;
+  for (Value input : op.getInputs())
+    wiring.reads.push_back(getSlot(input));
+  for (Value value : op.getAfter())
+    wiring.after.push_back(getSlot(value));
+  for (OpResult result : op.getResults()) {
+    Value changed =
+        op.getInPlace() ? op.getInputs()[result.getResultNumber()] : Value();
+    if (failed(addOutput(op, result, changed, body, wiring)))
+      return failure();
+  }
+  NodeTemplate node = {};
+  node.op = op;
+  node.name = op.getName();
+  node.phase = op.getPhase().value_or("");
+  node.isColl = true;
+  node.collKind = op.getKind();
+  node.axes = axes;
+  node.bytes = *payload;
+  node.executions = executions;
+  if (failed(padPayload(node)))
+    return failure();
+  return addNode(node, std::move(wiring), body);
+}
+
+LogicalResult GraphCompiler::wireRepeat(RepeatOp op,
+                                        GraphProgram::Repeat &repeat) {
+  for (Value result : op.getResults())
+    if (failed(define(op, result)))
+      return failure();
+  YieldOp yield = op.getYield();
+  for (auto [init, arg, yielded, result] :
+       llvm::zip_equal(op.getInits(), op.getCarryArgs(), yield.getCarries(),
+                       op.getCarryResults()))
+    repeat.carries.push_back({getSlot(init).index, getSlot(arg).index,
+                              getSlot(yielded).index, getSlot(result).index});
+  for (auto [slice, arg] : llvm::zip_equal(op.getSlices(), op.getSliceArgs()))
+    repeat.slices.push_back(
+        {getSlot(arg).index, getSlot(slice).index, getSlot(arg).count});
+  for (auto [yielded, result] :
+       llvm::zip_equal(yield.getStacks(), op.getStackResults()))
+    repeat.stacks.push_back({getSlot(yielded).index, getSlot(result).index,
+                             getSlot(yielded).count});
+  return success();
+}
+
+LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
+                                           uint64_t executions) {
+  FailureOr<int64_t> count = evaluate(op, op.getCount(), "repeat count");
+  if (failed(count))
+    return failure();
+  executions =
+      llvm::SaturatingMultiply(executions, static_cast<uint64_t>(*count));
+  if (executions > kMaxUnrolled)
+    return emitShortOpError(op) << "executes its body more than "
+                                << kMaxUnrolled << " times per rank";
+  for (BlockArgument arg : op.getBody().getArguments())
+    if (failed(define(op, arg)))
+      return failure();
+  uint32_t inner = program.bodies.size();
+  program.bodies.emplace_back();
+  if (failed(compileBody(op.getBody().front(), inner, executions)))
+    return failure();
+  GraphProgram::Repeat repeat = {
+      op.getName(), *count, op.getReverse(), inner, {}, {}, {}};
+  if (failed(wireRepeat(op, repeat)))
+    return failure();
+  GraphProgram::Body &outer = program.bodies[body];
+  outer.numNodes = llvm::SaturatingMultiplyAdd<uint64_t>(
+      program.bodies[inner].numNodes, *count, outer.numNodes);
+  outer.numTensors = llvm::SaturatingMultiplyAdd<uint64_t>(
+      program.bodies[inner].numTensors, *count, outer.numTensors);
+  addStep(body, Step::Repeat, program.repeats.size());
+  program.repeats.push_back(std::move(repeat));
+  return checkLimits(op, body);
+}
+
+LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
+                                         uint64_t executions) {
+  for (Operation &op : block) {
+    LogicalResult result =
+        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](StateOp op) { return compileState(op, body); })
+            .Case([&](CompOp op) { return compileComp(op, body, executions); })
+            .Case([&](CollOp op) { return compileColl(op, body, executions); })
+            .Case([&](RepeatOp op) {
+              return compileRepeat(op, body, executions);
+            })
+            .Case([](YieldOp) { return success(); })
+            .Default([](Operation *op) {
+              return emitShortOpError(op) << "cannot be written to a trace";
+            });
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult GraphCompiler::compile() {
+  program.bodies.emplace_back();
+  return compileBody(program.graph.getBody().front(), 0, /*executions=*/1);
+}
+
+FailureOr<GraphProgram> GraphProgram::compile(GraphOp graph,
+                                              const RankSpace &space,
+                                              const UnrollOptions &options) {
+  GraphProgram program;
+  program.graph = graph;
+  if (failed(GraphCompiler(program, space, options).compile()))
+    return failure();
+  if (program.getNumNodes() == 0)
+    return emitShortOpError(graph)
+           << "has no nodes; a trace needs at least one";
+  return program;
+}

@@ -1,0 +1,227 @@
+//===- ImportedMesh.cpp - The mesh that a trace was made for --------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ImportedMesh.h"
+#include "mlir/IR/Builders.h"
+#include "stg/Trace/CommGroups.h"
+#include "stg/Trace/TraceSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace stg::chakra;
+namespace trace = stg::trace;
+using stg::MeshAttr;
+using stg::SymExpr;
+
+namespace {
+/// The search for one trace.
+class MeshFinder {
+public:
+  MeshFinder(ArrayRef<ImportedNode> nodes, StringRef file,
+             const ImportOptions &options, Location loc)
+      : file(file), options(options), loc(loc), builder(loc.getContext()) {
+    for (const ImportedNode &node : nodes)
+      if (node.isColl && !llvm::is_contained(groupNames, node.group))
+        groupNames.push_back(node.group);
+  }
+
+  FailureOr<ImportedMesh> run();
+
+private:
+  LogicalResult readGroups();
+  LogicalResult readManifest();
+  LogicalResult readClass(const llvm::json::Array &classes);
+  bool findAxes(const std::string &group);
+  void makeAxes();
+
+  StringRef file;
+  const ImportOptions &options;
+  Location loc;
+  Builder builder;
+  SmallVector<std::string> groupNames; ///< In order of first use.
+
+  std::optional<int64_t> rank;
+  std::optional<trace::CommGroups> groups;
+  std::optional<RankSpace> space;
+  ImportedMesh result;
+};
+} // namespace
+
+LogicalResult MeshFinder::readGroups() {
+  std::string path = options.groupsFile;
+  rank = options.rank;
+  llvm::Expected<trace::TraceSet> set = trace::findTraces(file);
+  if (!set) {
+    llvm::consumeError(set.takeError());
+  } else {
+    // A file that is not named after a rank counts as rank 0 there.
+    uint64_t number = set->files.empty() ? 0 : set->files.front().rank;
+    if (!rank && file.ends_with(("." + Twine(number) + ".et").str()))
+      rank = number;
+    if (path.empty())
+      path = trace::findCommGroupFile(*set).value_or("");
+  }
+  if (path.empty())
+    return success();
+  llvm::Expected<trace::CommGroups> loaded = trace::CommGroups::load(path);
+  if (!loaded)
+    return emitError(loc) << llvm::toString(loaded.takeError());
+  groups = std::move(*loaded);
+  return success();
+}
+
+/// Takes the graph's name and coordinates from the class that has our rank.
+LogicalResult MeshFinder::readClass(const llvm::json::Array &classes) {
+  for (const llvm::json::Value &value : classes) {
+    const llvm::json::Object *entry = value.getAsObject();
+    const llvm::json::Object *coordinates =
+        entry ? entry->getObject("coordinates") : nullptr;
+    if (!coordinates)
+      return failure();
+    NamedAttrList fixed;
+    bool matches = true;
+    for (auto [i, axis] : llvm::enumerate(space->getAxes())) {
+      std::optional<int64_t> coordinate = coordinates->getInteger(axis.name);
+      if (!coordinate)
+        continue;
+      matches &= *coordinate == space->getCoordinate(*rank, i);
+      fixed.set(axis.name, builder.getI64IntegerAttr(*coordinate));
+    }
+    if (!matches)
+      continue;
+    if (!fixed.empty())
+      result.coordinates = fixed.getDictionary(builder.getContext());
+    result.graphName = entry->getString("graph").value_or("").str();
+    return success();
+  }
+  return failure();
+}
+
+/// Reads the mesh of an export. Its absence is no error.
+LogicalResult MeshFinder::readManifest() {
+  llvm::SmallString<128> path(options.manifestFile);
+  if (path.empty()) {
+    path = llvm::sys::path::parent_path(file);
+    llvm::sys::path::append(path, "manifest.json");
+    if (!llvm::sys::fs::exists(path))
+      return success();
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return emitError(loc) << "cannot read '" << path
+                          << "': " << buffer.getError().message();
+  llvm::Expected<llvm::json::Value> json =
+      llvm::json::parse((*buffer)->getBuffer());
+  if (!json)
+    return emitError(loc) << "'" << path << "' is not JSON: "
+                          << llvm::toString(json.takeError());
+  const llvm::json::Object *manifest = json->getAsObject();
+  const llvm::json::Array *mesh =
+      manifest ? manifest->getArray("mesh") : nullptr;
+  const llvm::json::Array *classes =
+      manifest ? manifest->getArray("classes") : nullptr;
+  SmallVector<std::pair<std::string, int64_t>> axes;
+  bool valid = mesh && classes;
+  for (size_t i = 0; valid && i < mesh->size(); ++i) {
+    const llvm::json::Object *axis = (*mesh)[i].getAsObject();
+    valid = axis && axis->getString("axis") && axis->getInteger("size");
+    if (valid)
+      axes.push_back(
+          {axis->getString("axis")->str(), *axis->getInteger("size")});
+  }
+  if (valid)
+    space = RankSpace::create(axes);
+  if (!space)
+    return emitError(loc) << "'" << path
+                          << "' is not the manifest of an export";
+  if (!rank || *rank < 0 || *rank >= space->getNumRanks())
+    return emitError(loc)
+           << "the rank of the trace is not known, or not in the "
+              "mesh of '"
+           << path << "'; give it with --trace-rank";
+  if (failed(readClass(*classes)))
+    return emitError(loc) << "'" << path << "' has no class with rank "
+                          << *rank;
+  return success();
+}
+
+/// Finds the axes over which our group has the members of `group`.
+bool MeshFinder::findAxes(const std::string &group) {
+  const std::vector<int64_t> *members = groups ? groups->find(group) : nullptr;
+  size_t numAxes = space->getAxes().size();
+  if (numAxes > 16 || (!members && !group.empty()))
+    return false;
+  for (AxisMask mask = 1; mask < AxisMask(1) << numAxes; ++mask) {
+    int64_t size = space->getGroupSize(mask);
+    int64_t wanted = members ? members->size() : space->getNumRanks();
+    if (size != wanted)
+      continue;
+    if (members &&
+        space->getMembers(mask, space->getGroupIndex(mask, *rank)) != *members)
+      continue;
+    SmallVector<Attribute> names;
+    for (auto [i, axis] : llvm::enumerate(space->getAxes()))
+      if ((mask >> i & 1) && axis.size > 1)
+        names.push_back(builder.getStringAttr(axis.name));
+    result.axes[group] = builder.getArrayAttr(names);
+    return true;
+  }
+  return false;
+}
+
+/// Makes an axis of every group. A size that is not known becomes a symbol.
+void MeshFinder::makeAxes() {
+  SmallVector<StringAttr> names;
+  SmallVector<SymExpr> sizes;
+  for (const std::string &group : groupNames) {
+    std::string name = group.empty() ? "world" : "group_" + group;
+    const std::vector<int64_t> *members =
+        groups ? groups->find(group) : nullptr;
+    names.push_back(builder.getStringAttr(name));
+    sizes.push_back(members
+                        ? SymExpr::get(builder.getContext(),
+                                       static_cast<int64_t>(members->size()))
+                        : SymExpr::getSymbol(builder.getContext(), name));
+    result.axes[group] = builder.getArrayAttr({names.back()});
+  }
+  result.mesh = MeshAttr::get(builder.getContext(), names, sizes);
+  result.coordinates = {};
+}
+
+FailureOr<ImportedMesh> MeshFinder::run() {
+  if (failed(readGroups()) || failed(readManifest()))
+    return failure();
+  bool known = space && llvm::all_of(groupNames, [&](const std::string &group) {
+                 return findAxes(group);
+               });
+  if (known) {
+    SmallVector<StringAttr> names;
+    SmallVector<SymExpr> sizes;
+    for (const RankSpace::Axis &axis : space->getAxes()) {
+      names.push_back(builder.getStringAttr(axis.name));
+      sizes.push_back(SymExpr::get(builder.getContext(), axis.size));
+    }
+    result.mesh = MeshAttr::get(builder.getContext(), names, sizes);
+  } else {
+    makeAxes();
+  }
+  if (result.graphName.empty())
+    result.graphName = rank ? "rank" + std::to_string(*rank) : "rank";
+  return std::move(result);
+}
+
+FailureOr<ImportedMesh> stg::chakra::findMesh(ArrayRef<ImportedNode> nodes,
+                                              StringRef file,
+                                              const ImportOptions &options,
+                                              Location loc) {
+  return MeshFinder(nodes, file, options, loc).run();
+}

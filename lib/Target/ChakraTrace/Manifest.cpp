@@ -1,0 +1,162 @@
+//===- Manifest.cpp - The description of an export ------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Totals.h"
+#include "TraceEncoder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace stg::chakra;
+using llvm::json::OStream;
+
+/// Writes a number that JSON allows but llvm::json::Value cannot hold.
+static void writeNumber(OStream &json, StringRef key, __int128 value) {
+  json.attributeBegin(key);
+  json.rawValue(toDecimal(value));
+  json.attributeEnd();
+}
+
+static void writeCategories(OStream &json, StringRef key,
+                            const CategoryBytes &bytes) {
+  json.attributeObject(key, [&] {
+    writeNumber(json, "total", bytes.getTotal());
+    for (unsigned i = 0; i < kNumCategories; ++i) {
+      auto category = static_cast<Category>(i);
+      if (bytes[category] != 0)
+        writeNumber(json, stringifyCategory(category), bytes[category]);
+    }
+  });
+}
+
+static void writeCollective(OStream &json, const CollTotals &coll) {
+  json.object([&] {
+    json.attribute("kind", stringifyCollKind(coll.kind));
+    json.attributeArray("axes", [&] {
+      for (const std::string &axis : coll.axes)
+        json.value(axis);
+    });
+    json.attribute("group_size", coll.groupSize);
+    json.attribute("phase", coll.phase);
+    json.attribute("count", coll.count);
+    writeNumber(json, "bytes", coll.bytes);
+  });
+}
+
+static void writePhases(OStream &json, StringRef key,
+                        ArrayRef<std::pair<std::string, __int128>> phases) {
+  json.attributeObject(key, [&] {
+    for (const auto &[phase, operations] : phases)
+      writeNumber(json, phase.empty() ? "none" : StringRef(phase), operations);
+  });
+}
+
+static void writeTotals(OStream &json, const ClassTotals &totals) {
+  json.attribute("compute_nodes", totals.compNodes);
+  json.attribute("collective_nodes", totals.collNodes);
+  writeNumber(json, "operations", totals.operations);
+  writePhases(json, "operations_by_phase", totals.operationsByPhase);
+  writePhases(json, "matrix_operations_by_phase",
+              totals.matrixOperationsByPhase);
+  writeNumber(json, "memory_traffic_bytes", totals.memoryTraffic);
+  json.attributeArray("collectives", [&] {
+    for (const CollTotals &coll : totals.collectives)
+      writeCollective(json, coll);
+  });
+  json.attributeObject("memory", [&] {
+    writeCategories(json, "persistent_bytes", totals.memory.persistent);
+    writeCategories(json, "peak_bytes", totals.memory.peak);
+    json.attribute("peak_at", totals.peakNode);
+    json.attributeObject("largest_bytes", [&] {
+      for (unsigned i = 0; i < kNumCategories; ++i) {
+        auto category = static_cast<Category>(i);
+        if (totals.memory.largest[category] != 0)
+          writeNumber(json, stringifyCategory(category),
+                      totals.memory.largest[category]);
+      }
+    });
+  });
+}
+
+static void writeClass(OStream &json, const ClassSummary &summary) {
+  json.object([&] {
+    json.attribute("graph", summary.name);
+    json.attributeObject("coordinates", [&] {
+      for (const auto &[axis, coordinate] : summary.coordinates)
+        json.attribute(axis, coordinate);
+    });
+    json.attribute("ranks", summary.numRanks);
+    json.attribute("first_rank", summary.firstRank);
+    writeTotals(json, summary.totals);
+  });
+}
+
+/// Sums over all ranks of the mesh, also those whose files are not written.
+static void writeMachineTotals(OStream &json, const ExportSummary &summary) {
+  __int128 nodes = 0, operations = 0, peak = 0;
+  for (const ClassSummary &entry : summary.classes) {
+    const ClassTotals &totals = entry.totals;
+    __int128 ranks = entry.numRanks;
+    nodes += ranks * (totals.compNodes + totals.collNodes);
+    operations += ranks * totals.operations;
+    peak = std::max(peak, totals.memory.peak.getTotal());
+  }
+  json.attributeObject("totals", [&] {
+    writeNumber(json, "nodes", nodes);
+    writeNumber(json, "operations", operations);
+    writeNumber(json, "largest_peak_bytes", peak);
+  });
+}
+
+static void writeMesh(OStream &json, const ExportSummary &summary) {
+  json.attributeArray("mesh", [&] {
+    for (const RankSpace::Axis &axis : summary.axes)
+      json.object([&] {
+        json.attribute("axis", axis.name);
+        json.attribute("size", axis.size);
+      });
+  });
+}
+
+/// Writes what the caller adds, in the order of keys. Keys of our own win.
+static void writeExtra(OStream &json, const llvm::json::Object &extra) {
+  static constexpr StringLiteral kOurs[] = {
+      "producer",      "schema", "mesh",        "ranks",  "files",
+      "ranks_written", "splits", "comm_groups", "totals", "classes"};
+  SmallVector<StringRef> keys;
+  for (const auto &entry : extra)
+    if (!llvm::is_contained(kOurs, StringRef(entry.first)))
+      keys.push_back(entry.first);
+  llvm::sort(keys);
+  for (StringRef key : keys)
+    json.attribute(key, *extra.get(key));
+}
+
+void stg::chakra::writeManifest(const ExportSummary &summary,
+                                const ExportOptions &options, raw_ostream &os) {
+  OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("producer", "stg " STG_VERSION);
+    json.attribute("schema", ("chakra " + kSchemaVersion).str());
+    writeExtra(json, options.manifestExtra);
+    writeMesh(json, summary);
+    json.attribute("ranks", summary.numRanks);
+    json.attribute("files", options.prefix + ".{rank}.et");
+    json.attributeArray("ranks_written", [&] {
+      json.value(summary.firstRank);
+      json.value(summary.endRank);
+    });
+    json.attribute("comm_groups", static_cast<int64_t>(summary.numGroups));
+    json.attribute("splits", static_cast<int64_t>(options.splits));
+    writeMachineTotals(json, summary);
+    json.attributeArray("classes", [&] {
+      for (const ClassSummary &entry : summary.classes)
+        writeClass(json, entry);
+    });
+  });
+  os << '\n';
+}

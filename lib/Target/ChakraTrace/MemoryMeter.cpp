@@ -1,0 +1,73 @@
+//===- MemoryMeter.cpp - Memory of a rank over a step ---------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemoryMeter.h"
+
+using namespace stg::chakra;
+
+void MemoryMeter::handleState(uint32_t tensor, llvm::StringRef prefix) {
+  const TensorTemplate &common = getTemplate(tensor);
+  totals.persistent[common.category] += common.bytes;
+  if (next)
+    next->handleState(tensor, prefix);
+}
+
+void MemoryMeter::handleNode(const FlatNode &node) {
+  lastReader.resize(instances.size(), kNone);
+  for (uint32_t tensor : node.inputs)
+    lastReader[tensor] = node.id;
+  for (uint32_t i = 0; i < node.numOutputs; ++i)
+    lastReader[node.firstOutput + i] = node.id;
+  if (next)
+    next->handleNode(node);
+}
+
+MemoryTotals MemoryMeter::finish() {
+  // Tensors in lists by the node that reads them last, so that one sweep over
+  // the nodes sees tensors appear (in order of tensors) and disappear.
+  lastReader.resize(instances.size(), kNone);
+  std::vector<uint32_t> firstFreed(program.getNumNodes(), kNone);
+  std::vector<uint32_t> nextFreed(instances.size(), kNone);
+  for (uint32_t tensor = 0; tensor < instances.size(); ++tensor) {
+    if (instances[tensor].writer == kNone)
+      continue;
+    nextFreed[tensor] = firstFreed[lastReader[tensor]];
+    firstFreed[lastReader[tensor]] = tensor;
+  }
+  CategoryBytes live = totals.persistent;
+  __int128 total = live.getTotal();
+  totals.peak = totals.largest = live;
+  __int128 peak = total;
+  uint32_t tensor = 0;
+  for (uint32_t node = 0; node < firstFreed.size(); ++node) {
+    for (; tensor < instances.size() && (instances[tensor].writer == kNone ||
+                                         instances[tensor].writer == node);
+         ++tensor) {
+      if (instances[tensor].writer == kNone)
+        continue;
+      const TensorTemplate &common = getTemplate(tensor);
+      __int128 &bytes = live[common.category];
+      bytes += common.bytes;
+      total += common.bytes;
+      totals.largest[common.category] =
+          std::max(totals.largest[common.category], bytes);
+    }
+    if (total > peak) {
+      peak = total;
+      totals.peak = live;
+      totals.peakNode = node;
+    }
+    for (uint32_t freed = firstFreed[node]; freed != kNone;
+         freed = nextFreed[freed]) {
+      const TensorTemplate &common = getTemplate(freed);
+      live[common.category] -= common.bytes;
+      total -= common.bytes;
+    }
+  }
+  return totals;
+}

@@ -1,0 +1,52 @@
+//===- MemoryMeter.h - Memory of a rank over a step -------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tensor occupies memory from the node that writes it to the last node, in
+// program order, that reads it (or only during the node that writes it, if none
+// reads it); a state occupies it throughout. Inputs and outputs of a node are
+// there together while it runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_TARGET_CHAKRATRACE_MEMORYMETER_H
+#define STG_LIB_TARGET_CHAKRATRACE_MEMORYMETER_H
+
+#include "stg/Target/ChakraTrace/Export.h"
+#include "stg/Target/ChakraTrace/Unroll.h"
+
+namespace stg::chakra {
+
+class MemoryMeter : public NodeSink {
+public:
+  /// Both must outlive the meter; `instances` is the table of the run. Nodes
+  /// are passed on to `next`, if there is one.
+  MemoryMeter(const GraphProgram &program,
+              const std::vector<TensorInstance> &instances,
+              NodeSink *next = nullptr)
+      : program(program), instances(instances), next(next) {}
+
+  void handleState(uint32_t tensor, llvm::StringRef prefix) override;
+  void handleNode(const FlatNode &node) override;
+  /// To be called once, after the run.
+  MemoryTotals finish();
+
+private:
+  const TensorTemplate &getTemplate(uint32_t tensor) const {
+    return program.getTensors()[instances[tensor].tensorTemplate];
+  }
+
+  const GraphProgram &program;
+  const std::vector<TensorInstance> &instances;
+  NodeSink *next;
+  std::vector<uint32_t> lastReader; ///< By tensor.
+  MemoryTotals totals;
+};
+
+} // namespace stg::chakra
+
+#endif // STG_LIB_TARGET_CHAKRATRACE_MEMORYMETER_H

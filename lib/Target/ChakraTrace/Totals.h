@@ -1,0 +1,26 @@
+//===- Totals.h - What one rank of a class does in total --------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_TARGET_CHAKRATRACE_TOTALS_H
+#define STG_LIB_TARGET_CHAKRATRACE_TOTALS_H
+
+#include "stg/Target/ChakraTrace/Export.h"
+#include "stg/Target/ChakraTrace/Unroll.h"
+
+namespace stg::chakra {
+
+/// All totals but those of memory, which need the program to be run.
+ClassTotals computeTotals(const GraphProgram &program, const RankSpace &space);
+
+/// Writes the manifest of an export.
+void writeManifest(const ExportSummary &summary, const ExportOptions &options,
+                   llvm::raw_ostream &os);
+
+} // namespace stg::chakra
+
+#endif // STG_LIB_TARGET_CHAKRATRACE_TOTALS_H
