@@ -1,0 +1,85 @@
+//===- Compile.h - From a model to traces -----------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What `stg-compile` does, as a library: find the model, run the pipeline, bind
+// the symbols, write traces, and say what came of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DRIVER_COMPILE_H
+#define STG_DRIVER_COMPILE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "stg/Target/ChakraTrace/Export.h"
+#include "llvm/Support/SourceMgr.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stg {
+
+struct PipelineOptions;
+
+/// What the user asks for; the field names are those of the flags.
+struct CompileRequest {
+  std::string model;  ///< A .mlir file, or the name of a library model.
+  std::string config; ///< Of the file; chosen by `model` if that is a name.
+  int64_t dp = 1, tp = 1;
+  bool sequenceParallel = false;
+  std::optional<int64_t> batch, seq;
+  std::string dtype; ///< Empty: as the model is written.
+  std::string gradDtype = "f32", optimizerDtype = "f32";
+  std::string attentionCount = "executed";
+  std::string gradientReduction = "flat";
+  std::string recompute = "none";
+  bool keepGathered = false;
+  std::string rankOrder = "tp-dp";
+  std::vector<std::string> set; ///< SYMBOL=VALUE
+  std::vector<std::string> rules;
+  bool dryRun = false;
+  chakra::ExportOptions exportOptions;
+  /// Folders that are searched for library models.
+  std::vector<std::string> modelPath;
+};
+
+/// Bytes or operations of one device, exact.
+using Exact = __int128;
+
+/// What came of it.
+struct CompileResult {
+  std::string model, description;
+  std::map<std::string, int64_t> symbols; ///< All bound ones.
+  Exact parameters = 0;                   ///< Of the whole model.
+  std::string dtype;                      ///< Element types of the parameters.
+  chakra::ExportSummary summary;
+  double compileSeconds = 0, writeSeconds = 0;
+};
+
+/// Runs everything. Diagnostics go to the context's handler or, for what
+/// concerns flags, to `errs`, each prefixed by "stg-compile: error: ".
+mlir::FailureOr<CompileResult> compile(mlir::MLIRContext &context,
+                                       const CompileRequest &request,
+                                       llvm::raw_ostream &errs);
+
+/// What the manifest says of a compilation: model, symbols, strategy,
+/// parameters.
+llvm::json::Object getManifestEntries(const CompileRequest &request,
+                                      const CompileResult &result);
+
+/// The summary for a person.
+void printSummary(const CompileRequest &request, const CompileResult &result,
+                  llvm::raw_ostream &os);
+/// The summary for a program: what `manifest.json` contains.
+void printJSON(const CompileRequest &request, const CompileResult &result,
+               llvm::raw_ostream &os);
+
+} // namespace stg
+
+#endif // STG_DRIVER_COMPILE_H

@@ -1,0 +1,92 @@
+//===- Pipeline.h - The standard pass pipeline ------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DRIVER_PIPELINE_H
+#define STG_DRIVER_PIPELINE_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace stg {
+
+/// Options of the pipeline, with the spelling of the flags of `stg-compile`.
+struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
+  Option<std::string> dp{*this, "dp", llvm::cl::desc("Data-parallel degree"),
+                         llvm::cl::init("1")};
+  Option<std::string> tp{*this, "tp", llvm::cl::desc("Tensor-parallel degree"),
+                         llvm::cl::init("1")};
+  Option<bool> sequenceParallel{
+      *this, "sequence-parallel",
+      llvm::cl::desc("Shard the residual stream by tokens over tp"),
+      llvm::cl::init(false)};
+  ListOption<std::string> rules{
+      *this, "rules",
+      llvm::cl::desc("Sharding rules DIM:AXIS before the default ones")};
+  Option<std::string> rankOrder{
+      *this, "rank-order",
+      llvm::cl::desc("Axes from the fastest to the slowest"),
+      llvm::cl::init("tp-dp")};
+  Option<std::string> dtype{
+      *this, "dtype",
+      llvm::cl::desc(
+          "Element type of parameters and activations (default: as the "
+          "model is written)"),
+      llvm::cl::init("")};
+  Option<std::string> gradDtype{*this, "grad-dtype",
+                                llvm::cl::desc("Element type of gradients"),
+                                llvm::cl::init("f32")};
+  Option<std::string> optimizerDtype{
+      *this, "optimizer-dtype",
+      llvm::cl::desc("Element type of the optimizer's moments"),
+      llvm::cl::init("f32")};
+  Option<std::string> attentionCount{
+      *this, "attention-count",
+      llvm::cl::desc("Pairs that a masked attention counts: executed or full"),
+      llvm::cl::init("executed")};
+  Option<std::string> gradientReduction{
+      *this, "gradient-reduction",
+      llvm::cl::desc(
+          "flat: one collective per group after backward; per-layer: one "
+          "per layer, as soon as its backward is done, and one for the "
+          "rest; per-parameter: one per parameter, as soon as its "
+          "gradient is there"),
+      llvm::cl::init("flat")};
+  Option<std::string> recompute{
+      *this, "recompute",
+      llvm::cl::desc("What is replayed in backward: none, selective or full"),
+      llvm::cl::init("none")};
+  Option<bool> keepGathered{
+      *this, "keep-gathered",
+      llvm::cl::desc("Keep what forward gathered instead of gathering again"),
+      llvm::cl::init(false)};
+  Option<std::string> bind{
+      *this, "bind",
+      llvm::cl::desc("What --stg-bind gets at the end, comma-separated: "
+                     "config=NAME,SYMBOL=VALUE,..."),
+      llvm::cl::init("")};
+};
+
+/// Blocks inlined, ops named, types chosen.
+void buildModelPipeline(mlir::OpPassManager &pm,
+                        const PipelineOptions &options);
+/// From there to the plan: the training step, and the intended sharding.
+void buildPlanPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+/// From there to the local level.
+void buildLocalPipeline(mlir::OpPassManager &pm,
+                        const PipelineOptions &options);
+/// Binding and the conversion to the chakra level. `bind` has the assignments
+/// of
+/// --stg-bind, separated by spaces.
+void buildChakraPipeline(mlir::OpPassManager &pm, llvm::StringRef bind);
+
+/// Registers all of them, one after the other, as `--stg-pipeline`.
+void registerPipelines();
+
+} // namespace stg
+
+#endif // STG_DRIVER_PIPELINE_H

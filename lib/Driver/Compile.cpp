@@ -1,0 +1,201 @@
+//===- Compile.cpp - From a model to traces -------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Driver/Compile.h"
+#include "Flags.h"
+#include "ModelLibrary.h"
+#include "mlir/Pass/PassManager.h"
+#include "stg/Driver/Pipeline.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace stg;
+
+static double getSeconds() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+/// Parameters of the model: each name once per scope, times the repeats around
+/// it.
+static SymExpr countParameters(ModuleOp module) {
+  SymExpr total = SymExpr::get(module.getContext(), 0);
+  llvm::StringSet<> seen;
+  module.walk([&](ParamOp param) {
+    SymExpr count = param.getType().getNumElements();
+    std::string path = param.getParamName().str();
+    for (Operation *op = param->getParentOp(); op; op = op->getParentOp())
+      if (auto repeat = dyn_cast<RepeatOp>(op)) {
+        count = count * repeat.getCount();
+        path = (repeat.getRepeatName() + "/" + path).str();
+      }
+    if (seen.insert(path).second)
+      total = total + count;
+  });
+  return total;
+}
+
+/// The element types of the parameters, joined by '+'.
+static std::string getParameterTypes(ModuleOp module) {
+  llvm::SetVector<Type> types;
+  module.walk(
+      [&](ParamOp param) { types.insert(param.getType().getElementType()); });
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(types, os, "+");
+  return text;
+}
+
+static SymBinding makeBinding(MLIRContext &context,
+                              const SymbolValues &values) {
+  SymBinding binding;
+  for (auto &[name, value] : values)
+    binding[StringAttr::get(&context, name)] =
+        SymExpr::get(&context, value.value);
+  return binding;
+}
+
+/// An exact integer of up to 127 bits.
+static Exact toExact(SymExpr expr) {
+  std::optional<Rational> value = expr ? expr.getConstant() : std::nullopt;
+  if (!value)
+    return -1;
+  Exact result = 0;
+  for (char digit : expr.str())
+    result = result * 10 + (digit - '0');
+  return result;
+}
+
+static void setOptions(const CompileRequest &request,
+                       PipelineOptions &options) {
+  options.dp = std::to_string(request.dp);
+  options.tp = std::to_string(request.tp);
+  options.sequenceParallel = request.sequenceParallel;
+  options.rankOrder = request.rankOrder;
+  options.dtype = request.dtype;
+  options.gradDtype = request.gradDtype;
+  options.optimizerDtype = request.optimizerDtype;
+  options.attentionCount = request.attentionCount;
+  options.gradientReduction = request.gradientReduction;
+  options.recompute = request.recompute;
+  options.keepGathered = request.keepGathered;
+  for (const std::string &rule : request.rules)
+    options.rules.addValue(rule);
+}
+
+static std::string getBindOptions(const SymbolValues &values) {
+  std::string text;
+  for (auto &[name, value] : values)
+    text +=
+        (text.empty() ? "" : " ") + name + "=" + std::to_string(value.value);
+  return text;
+}
+
+llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
+                                           const CompileResult &result) {
+  llvm::json::Object symbols, strategy;
+  for (auto &[name, value] : result.symbols)
+    symbols[name] = value;
+  strategy["dp"] = request.dp;
+  strategy["tp"] = request.tp;
+  strategy["sequence_parallel"] = request.sequenceParallel;
+  strategy["rank_order"] = request.rankOrder;
+  strategy["dtype"] = result.dtype;
+  strategy["grad_dtype"] = request.gradDtype;
+  strategy["optimizer_dtype"] = request.optimizerDtype;
+  strategy["attention_count"] = request.attentionCount;
+  strategy["gradient_reduction"] = request.gradientReduction;
+  strategy["recompute"] = request.recompute;
+  strategy["keep_gathered"] = request.keepGathered;
+  strategy["rules"] = llvm::json::Array(request.rules);
+  llvm::json::Object extra;
+  extra["model"] = result.model;
+  extra["description"] = result.description;
+  extra["mode"] = "train";
+  extra["symbols"] = std::move(symbols);
+  extra["strategy"] = std::move(strategy);
+  extra["parameters"] = static_cast<int64_t>(result.parameters);
+  return extra;
+}
+
+static LogicalResult runPasses(ModuleOp module,
+                               function_ref<void(OpPassManager &)> build) {
+  PassManager pm(module->getContext());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return failure();
+  build(pm);
+  return pm.run(module);
+}
+
+FailureOr<CompileResult> stg::compile(MLIRContext &context,
+                                      const CompileRequest &request,
+                                      raw_ostream &errs) {
+  auto fail = [&](const std::string &error) -> FailureOr<CompileResult> {
+    if (!error.empty())
+      errs << "stg-compile: error: " << error << "\n";
+    return failure();
+  };
+  double start = getSeconds();
+  CompileResult result;
+  std::string error;
+  if (failed(checkChoices(context, request, error)))
+    return fail(error);
+  llvm::SourceMgr sources;
+  SourceMgrDiagnosticHandler handler(sources, &context, errs);
+  FailureOr<Model> model =
+      loadModel(context, request.model, request.config,
+                getModelPath(request.modelPath), sources, error);
+  if (failed(model))
+    return fail(error);
+  FailureOr<SymbolValues> values = collectSymbols(*model, request, error);
+  if (failed(values))
+    return fail(error);
+  ModuleOp module = *model->module;
+  result.model = request.model;
+  if (model->config && model->config.getDescription())
+    result.description = model->config.getDescription()->str();
+  for (auto &[name, value] : *values)
+    result.symbols[name] = value.value;
+
+  PipelineOptions options;
+  setOptions(request, options);
+  if (!getProgram(module) || failed(runPasses(module, [&](OpPassManager &pm) {
+        buildModelPipeline(pm, options);
+      })))
+    return fail("");
+  result.dtype = getParameterTypes(module);
+  result.parameters = toExact(
+      countParameters(module).substitute(makeBinding(context, *values)));
+  if (failed(runPasses(
+          module, [&](OpPassManager &pm) { buildPlanPipeline(pm, options); })))
+    return fail("");
+  if (failed(checkDegrees(MeshOp::lookup(module), *values, error)))
+    return fail(error);
+  if (failed(runPasses(module, [&](OpPassManager &pm) {
+        buildLocalPipeline(pm, options);
+        buildChakraPipeline(pm, getBindOptions(*values));
+      })))
+    return fail("");
+
+  double compiled = getSeconds();
+  if (failed(makeFolder(request, error)))
+    return fail(error);
+  chakra::ExportOptions exportOptions = request.exportOptions;
+  exportOptions.writeFiles = !request.dryRun;
+  exportOptions.manifestExtra = getManifestEntries(request, result);
+  FailureOr<chakra::ExportSummary> summary =
+      chakra::exportTraces(module, exportOptions);
+  if (failed(summary))
+    return fail("");
+  result.summary = std::move(*summary);
+  result.compileSeconds = compiled - start;
+  result.writeSeconds = getSeconds() - compiled;
+  return result;
+}

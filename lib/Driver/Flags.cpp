@@ -1,0 +1,221 @@
+//===- Flags.cpp - Checks of what the user asked for ----------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace stg;
+
+/// Sets a symbol that must exist.
+static LogicalResult setSymbol(ModuleOp module, StringRef name, int64_t value,
+                               std::string source, SymbolValues &values,
+                               std::string &error) {
+  if (!module.lookupSymbol<SymbolOp>(name)) {
+    SmallVector<StringRef> names;
+    for (auto symbol : module.getOps<SymbolOp>())
+      names.push_back(symbol.getSymName());
+    error = source + ": the model has no symbol '" + name.str() +
+            "'; its symbols are " + llvm::join(names, ", ");
+    return failure();
+  }
+  if (value < 1) {
+    error = source + ": expected an integer of at least 1";
+    return failure();
+  }
+  values[name.str()] = {value, std::move(source)};
+  return success();
+}
+
+static LogicalResult setFromFlags(ModuleOp module,
+                                  const CompileRequest &request,
+                                  SymbolValues &values, std::string &error) {
+  if (request.batch &&
+      failed(setSymbol(module, "B", *request.batch,
+                       "--batch " + std::to_string(*request.batch), values,
+                       error)))
+    return failure();
+  if (request.seq &&
+      failed(setSymbol(module, "S", *request.seq,
+                       "--seq " + std::to_string(*request.seq), values, error)))
+    return failure();
+  for (const std::string &assignment : request.set) {
+    auto [name, text] = StringRef(assignment).split('=');
+    int64_t value = 0;
+    if (name.empty() || text.getAsInteger(10, value)) {
+      error = "--set " + assignment +
+              ": expected SYMBOL=VALUE with an integer value";
+      return failure();
+    }
+    if (failed(setSymbol(module, name, value, "--set " + assignment, values,
+                         error)))
+      return failure();
+  }
+  return success();
+}
+
+/// Symbols that are declared with a value, which may depend on others.
+static LogicalResult setDefaults(ModuleOp module, SymbolValues &values,
+                                 std::string &error) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto symbol : module.getOps<SymbolOp>()) {
+      if (!symbol.getValue() || values.count(symbol.getSymName().str()))
+        continue;
+      SymBinding binding;
+      for (auto &[name, value] : values)
+        binding[StringAttr::get(symbol.getContext(), name)] =
+            SymExpr::get(symbol.getContext(), value.value);
+      SymExpr result = symbol.getValue()->substitute(binding);
+      if (!result || !result.isConstant())
+        continue;
+      std::optional<int64_t> value = result.getInt64();
+      if (!value || *value < 1) {
+        error = "symbol '" + symbol.getSymName().str() +
+                "' = " + symbol.getValue()->str() + " is " + result.str() +
+                ", expected an integer of at least 1";
+        return failure();
+      }
+      values[symbol.getSymName().str()] = {*value, "the model"};
+      changed = true;
+    }
+  }
+  return success();
+}
+
+FailureOr<SymbolValues> stg::collectSymbols(const Model &model,
+                                            const CompileRequest &request,
+                                            std::string &error) {
+  ModuleOp module = *model.module;
+  SymbolValues values;
+  if (ConfigOp config = model.config)
+    for (NamedAttribute entry : config.getBindings())
+      values[entry.getName().str()] = {
+          cast<IntegerAttr>(entry.getValue()).getInt(),
+          "configuration " + config.getSymName().str()};
+  if (failed(setFromFlags(module, request, values, error)) ||
+      failed(setDefaults(module, values, error)))
+    return failure();
+  for (auto symbol : module.getOps<SymbolOp>()) {
+    StringRef name = symbol.getSymName();
+    if (values.count(name.str()))
+      continue;
+    error = "symbol '" + name.str() + "'";
+    if (symbol.getDescription())
+      error += " (" + symbol.getDescription()->str() + ")";
+    error += " has no value; give it with ";
+    error += name == "B" ? "--batch" : name == "S" ? "--seq" : "";
+    error += name == "B" || name == "S" ? " or " : "";
+    error += "--set " + name.str() + "=VALUE";
+    return failure();
+  }
+  return values;
+}
+
+LogicalResult stg::checkChoices(MLIRContext &context,
+                                const CompileRequest &request,
+                                std::string &error) {
+  auto fail = [&](StringRef flag, StringRef value, StringRef expected) {
+    error = (flag + " " + value + ": expected " + expected).str();
+    return failure();
+  };
+  for (auto [flag, value] :
+       {std::pair<StringRef, StringRef>("--dtype", request.dtype),
+        {"--grad-dtype", request.gradDtype},
+        {"--optimizer-dtype", request.optimizerDtype}})
+    if (!value.empty() && !getFloatType(&context, value))
+      return fail(flag, value, "bf16, f16, f32, f64, f8E4M3FN or f8E5M2");
+  if (request.attentionCount != "executed" && request.attentionCount != "full")
+    return fail("--attention-count", request.attentionCount,
+                "executed or full");
+  if (request.gradientReduction != "flat" &&
+      request.gradientReduction != "per-parameter" &&
+      request.gradientReduction != "per-layer")
+    return fail("--gradient-reduction", request.gradientReduction,
+                "flat, per-parameter or per-layer");
+  if (request.recompute != "none" && request.recompute != "selective" &&
+      request.recompute != "full")
+    return fail("--recompute", request.recompute, "none, selective or full");
+  if (request.rankOrder != "tp-dp" && request.rankOrder != "dp-tp")
+    return fail("--rank-order", request.rankOrder, "tp-dp or dp-tp");
+  return success();
+}
+
+LogicalResult stg::makeFolder(const CompileRequest &request,
+                              std::string &error) {
+  if (request.dryRun)
+    return success();
+  const std::string &folder = request.exportOptions.directory;
+  std::error_code code = llvm::sys::fs::create_directories(folder);
+  if (!code)
+    return success();
+  error = "-o " + folder + ": cannot create the folder: " + code.message();
+  return failure();
+}
+
+/// The degrees that divide everything that is sharded over one axis.
+static std::string listDivisors(int64_t number) {
+  SmallVector<std::string> divisors;
+  for (int64_t i = 1; i <= number && divisors.size() < 12; ++i)
+    if (number % i == 0)
+      divisors.push_back(std::to_string(i));
+  return llvm::join(divisors, ", ");
+}
+
+LogicalResult stg::checkDegrees(MeshOp mesh, const SymbolValues &values,
+                                std::string &error) {
+  auto rules = mesh.getRules();
+  auto module = mesh->getParentOfType<ModuleOp>();
+  if (!rules)
+    return success();
+  std::map<std::string, int64_t> common; ///< Of all extents, by axis.
+  SmallVector<std::pair<StringRef, StringRef>> parsed;
+  for (auto rule : rules->getAsRange<StringAttr>()) {
+    auto [dim, axis] = rule.getValue().split('@').first.split(':');
+    auto it = values.find(dim.str());
+    if (it == values.end())
+      continue;
+    int64_t &divisor = common[axis.str()];
+    divisor = std::gcd(divisor, it->second.value);
+    parsed.emplace_back(dim, axis);
+  }
+  struct Sharded {
+    int64_t product = 1; ///< Of the degrees.
+    std::string flags;
+  };
+  std::map<std::string, Sharded> dims; ///< What shards each dimension.
+  for (auto [dim, axis] : parsed) {
+    std::optional<int64_t> degree = mesh.getMesh().getAxisSize(axis).getInt64();
+    int64_t extent = values.at(dim.str()).value;
+    if (!degree)
+      continue;
+    Sharded &sharded = dims[dim.str()];
+    sharded.product *= *degree;
+    sharded.flags += (sharded.flags.empty() ? "--" : " and --") + axis.str() +
+                     " " + std::to_string(*degree);
+    if (extent % sharded.product == 0)
+      continue;
+    if (extent % *degree == 0) {
+      error = sharded.flags + " together do not divide " + dim.str() + " = " +
+              std::to_string(extent) + ", from " + values.at(dim.str()).source;
+      return failure();
+    }
+    auto symbol = module.lookupSymbol<SymbolOp>(dim);
+    error = "--" + axis.str() + " " + std::to_string(*degree) +
+            " does not divide " + dim.str() + " = " + std::to_string(extent);
+    if (symbol && symbol.getDescription())
+      error += " (" + symbol.getDescription()->str() + ")";
+    error += ", from " + values.at(dim.str()).source +
+             "; degrees that divide all " + "that is sharded over " +
+             axis.str() + ": " + listDivisors(common[axis.str()]);
+    return failure();
+  }
+  return success();
+}

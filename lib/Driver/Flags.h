@@ -1,0 +1,48 @@
+//===- Flags.h - Checks of what the user asked for --------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DRIVER_FLAGS_H
+#define STG_LIB_DRIVER_FLAGS_H
+
+#include "ModelLibrary.h"
+#include "stg/Driver/Compile.h"
+#include <map>
+
+namespace stg {
+
+/// Which flag gave a symbol its value, for messages: "--batch 64".
+struct SymbolValue {
+  int64_t value;
+  std::string source;
+};
+using SymbolValues = std::map<std::string, SymbolValue>;
+
+/// Values of all symbols of the model, from its configuration, `--batch`,
+/// `--seq` and
+/// `--set`. On failure `error` says which flag is wrong or which symbol has no
+/// value.
+mlir::FailureOr<SymbolValues> collectSymbols(const Model &model,
+                                             const CompileRequest &request,
+                                             std::string &error);
+
+/// Checks the flags that take one of a few words.
+mlir::LogicalResult checkChoices(mlir::MLIRContext &context,
+                                 const CompileRequest &request,
+                                 std::string &error);
+
+/// Creates the folder for the traces, before time is spent on them.
+mlir::LogicalResult makeFolder(const CompileRequest &request,
+                               std::string &error);
+
+/// Checks that each degree divides what the rules of the mesh shard over it.
+mlir::LogicalResult checkDegrees(MeshOp mesh, const SymbolValues &values,
+                                 std::string &error);
+
+} // namespace stg
+
+#endif // STG_LIB_DRIVER_FLAGS_H

@@ -1,0 +1,151 @@
+//===- ModelLibrary.cpp - Finds models ------------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelLibrary.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+using namespace mlir;
+using namespace stg;
+
+std::vector<std::string> stg::getModelPath(ArrayRef<std::string> extra) {
+  std::vector<std::string> path(extra.begin(), extra.end());
+  if (std::optional<std::string> variable =
+          llvm::sys::Process::GetEnv("STG_MODELS_PATH")) {
+    SmallVector<StringRef> folders;
+    StringRef(*variable).split(folders, llvm::sys::EnvPathSeparator, -1,
+                               /*KeepEmpty=*/false);
+    for (StringRef folder : folders)
+      path.push_back(folder.str());
+  }
+  std::string executable = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  SmallString<128> installed(
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(installed, "share", "stg", "models");
+  path.push_back(installed.str().str());
+  path.push_back(STG_MODELS_DIR);
+  return path;
+}
+
+/// The .mlir files of a folder, sorted.
+static std::vector<std::string> listModels(StringRef folder) {
+  std::vector<std::string> files;
+  std::error_code code;
+  for (llvm::sys::fs::directory_iterator it(folder, code), end;
+       it != end && !code; it.increment(code))
+    if (StringRef(it->path()).ends_with(".mlir"))
+      files.push_back(it->path());
+  llvm::sort(files);
+  return files;
+}
+
+/// The names of the configurations in a file, without parsing it.
+static SmallVector<StringRef> scanConfigs(StringRef text) {
+  SmallVector<StringRef> names;
+  constexpr StringLiteral keyword = "stg.config @";
+  for (size_t at = text.find(keyword); at != StringRef::npos;
+       at = text.find(keyword, at)) {
+    at += keyword.size();
+    StringRef rest = text.drop_front(at);
+    names.push_back(rest.consume_front("\"")
+                        ? rest.take_until([](char c) { return c == '"'; })
+                        : rest.take_while([](char c) {
+                            return llvm::isAlnum(c) || c == '_';
+                          }));
+  }
+  return names;
+}
+
+/// The library file with a configuration of that name; all names if there is
+/// none.
+static std::optional<std::string>
+findInLibrary(StringRef name, ArrayRef<std::string> path,
+              std::vector<std::string> &known) {
+  for (const std::string &folder : path)
+    for (const std::string &file : listModels(folder)) {
+      auto buffer = llvm::MemoryBuffer::getFile(file);
+      if (!buffer)
+        continue;
+      for (StringRef config : scanConfigs((*buffer)->getBuffer())) {
+        if (config == name)
+          return file;
+        known.push_back(config.str());
+      }
+    }
+  llvm::sort(known);
+  known.erase(llvm::unique(known), known.end());
+  return std::nullopt;
+}
+
+/// Sets `model.config`: the one of that name, or the only one.
+static LogicalResult chooseConfig(Model &model, StringRef name,
+                                  std::string &error) {
+  SmallVector<StringRef> names;
+  for (auto config : model.module->getOps<ConfigOp>()) {
+    names.push_back(config.getSymName());
+    if (config.getSymName() == name || name.empty())
+      model.config = config;
+  }
+  if (name.empty() && names.size() > 1) {
+    error = "'" + model.file +
+            "' has several configurations, choose one with " +
+            "--config: " + llvm::join(names, ", ");
+    return failure();
+  }
+  if (name.empty() || model.config)
+    return success();
+  error = "'" + model.file + "' has no configuration '" + name.str() + "'";
+  if (!names.empty())
+    error += "; it has " + llvm::join(names, ", ");
+  return failure();
+}
+
+FailureOr<Model> stg::loadModel(MLIRContext &context, StringRef name,
+                                StringRef config, ArrayRef<std::string> path,
+                                llvm::SourceMgr &sources, std::string &error) {
+  Model model;
+  model.file = name.str();
+  std::string chosen = config.str();
+  // A folder may have the name of a model: that of its traces, say.
+  if (name != "-" &&
+      (!llvm::sys::fs::exists(name) || llvm::sys::fs::is_directory(name))) {
+    if (name.ends_with(".mlir")) {
+      error = "cannot open '" + name.str() + "': no such file";
+      return failure();
+    }
+    std::vector<std::string> known;
+    std::optional<std::string> file = findInLibrary(name, path, known);
+    if (!file) {
+      error = "unknown model '" + name.str() +
+              "'; give a .mlir file or one of the library's models: " +
+              llvm::join(known, ", ");
+      return failure();
+    }
+    model.file = *file;
+    if (!config.empty() && config != name) {
+      error = "model '" + name.str() +
+              "' is a configuration already; --config " + "is for model files";
+      return failure();
+    }
+    chosen = name.str();
+  }
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(model.file, /*IsText=*/true);
+  if (!buffer) {
+    error = "cannot open '" + model.file + "': " + buffer.getError().message();
+    return failure();
+  }
+  sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  model.module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!model.module || failed(chooseConfig(model, chosen, error)))
+    return failure();
+  return model;
+}

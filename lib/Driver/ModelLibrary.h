@@ -1,0 +1,40 @@
+//===- ModelLibrary.h - Finds models ----------------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DRIVER_MODELLIBRARY_H
+#define STG_LIB_DRIVER_MODELLIBRARY_H
+
+#include "mlir/IR/OwningOpRef.h"
+#include "stg/Dialect/STG/IR/STG.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace stg {
+
+/// A model file in memory and the configuration chosen in it.
+struct Model {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string file;
+  ConfigOp
+      config; ///< Null if the file has none, or several and none was chosen.
+};
+
+/// Folders with library models: those given, then $STG_MODELS_PATH, then
+/// models/ beside the folder of the executable and that of the source tree.
+std::vector<std::string> getModelPath(llvm::ArrayRef<std::string> extra);
+
+/// Parses the file `model`, or the library file that has a configuration of
+/// that name. Errors in the file go to the context's handler, all others are in
+/// `error`.
+mlir::FailureOr<Model> loadModel(mlir::MLIRContext &context,
+                                 llvm::StringRef model, llvm::StringRef config,
+                                 llvm::ArrayRef<std::string> path,
+                                 llvm::SourceMgr &sources, std::string &error);
+
+} // namespace stg
+
+#endif // STG_LIB_DRIVER_MODELLIBRARY_H

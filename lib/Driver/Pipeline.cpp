@@ -1,0 +1,82 @@
+//===- Pipeline.cpp - The standard pass pipeline --------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Driver/Pipeline.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "stg/Conversion/STGToChakra/STGToChakra.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace stg;
+
+void stg::buildModelPipeline(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  // Blocks of a model are private functions; from here on there is one
+  // function.
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  if (!options.dtype.empty())
+    pm.addPass(createSetElementType({"", options.dtype}));
+  if (options.attentionCount != "executed")
+    pm.addPass(createSetAttentionCount({options.attentionCount}));
+  pm.addNestedPass<func::FuncOp>(createNameOps());
+}
+
+void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  // Derived before anything is sharded, so that one rule finds all collectives.
+  pm.addNestedPass<func::FuncOp>(createAutodiff({options.gradDtype}));
+  if (options.recompute != "none") {
+    RecomputeOptions recompute;
+    recompute.policy = options.recompute;
+    pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
+  }
+  pm.addNestedPass<func::FuncOp>(createOptimizer({options.optimizerDtype}));
+  ParallelizeOptions parallelize;
+  parallelize.dp = options.dp;
+  parallelize.tp = options.tp;
+  parallelize.sequenceParallel = options.sequenceParallel;
+  parallelize.rules.assign(options.rules.begin(), options.rules.end());
+  parallelize.rankOrder = options.rankOrder;
+  pm.addPass(createParallelize(parallelize));
+}
+
+void stg::buildLocalPipeline(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  pm.addPass(createPropagateShardings({options.gradientReduction == "flat"}));
+  pm.addPass(createInsertCollectives());
+  pm.addPass(createSimplifyCollectives(
+      {options.keepGathered,
+       options.gradientReduction == "per-parameter" ? "none" : "flat"}));
+}
+
+void stg::buildChakraPipeline(OpPassManager &pm, StringRef bind) {
+  std::unique_ptr<Pass> pass = createBind();
+  LogicalResult valid =
+      pass->initializeOptions(bind, [](const Twine &) { return failure(); });
+  assert(succeeded(valid) && "every word is an assignment");
+  (void)valid;
+  pm.addPass(std::move(pass));
+  pm.addPass(createConvertSTGToChakra());
+}
+
+void stg::registerPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "stg-pipeline",
+      "The whole way from the model level to the chakra level, as stg-compile "
+      "goes",
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildModelPipeline(pm, options);
+        buildPlanPipeline(pm, options);
+        buildLocalPipeline(pm, options);
+        std::string bind = options.bind;
+        llvm::replace(bind, ',', ' ');
+        buildChakraPipeline(pm, bind);
+      });
+}

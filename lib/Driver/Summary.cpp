@@ -1,0 +1,167 @@
+//===- Summary.cpp - What a compilation came to ---------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Driver/Compile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace stg;
+using chakra::Category;
+
+/// 8030261248 as 8,030,261,248.
+static std::string withCommas(Exact value) {
+  std::string digits = chakra::toDecimal(value), text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0)
+      text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+/// With a unit of 1024: 1.50 GiB.
+static std::string asBytes(Exact value) {
+  static constexpr StringLiteral units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double scaled = static_cast<double>(value);
+  unsigned unit = 0;
+  for (; scaled >= 1024 && unit + 1 < std::size(units); ++unit)
+    scaled /= 1024;
+  if (unit == 0)
+    return (Twine(static_cast<int64_t>(value)) + " B").str();
+  return llvm::formatv("{0:F2} {1}", scaled, units[unit]).str();
+}
+
+/// With a decimal unit: 433.91 T.
+static std::string asOperations(Exact value) {
+  static constexpr StringLiteral units[] = {"",   " k", " M", " G",
+                                            " T", " P", " E"};
+  double scaled = static_cast<double>(value);
+  unsigned unit = 0;
+  for (; scaled >= 1000 && unit + 1 < std::size(units); ++unit)
+    scaled /= 1000;
+  return llvm::formatv("{0:F2}{1}", scaled, units[unit]).str();
+}
+
+static void printRow(raw_ostream &os, StringRef key, const Twine &value) {
+  os << "  " << llvm::left_justify(key, 16) << value << '\n';
+}
+
+static void printModel(const CompileRequest &request,
+                       const CompileResult &result, raw_ostream &os) {
+  os << result.model;
+  if (!result.description.empty())
+    os << ", " << result.description;
+  os << ": one training step\n";
+  printRow(os, "parameters", withCommas(result.parameters));
+  auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
+  if (batch != result.symbols.end() && seq != result.symbols.end())
+    printRow(os, "batch",
+             withCommas(batch->second) +
+                 (batch->second == 1 ? " sequence of " : " sequences of ") +
+                 withCommas(seq->second) + " tokens");
+  printRow(os, "types",
+           result.dtype + ", gradients " + request.gradDtype + ", moments " +
+               request.optimizerDtype);
+  SmallVector<std::string> axes;
+  for (const auto &axis : result.summary.axes)
+    axes.push_back(axis.name + " " + std::to_string(axis.size));
+  printRow(os, "mesh",
+           withCommas(result.summary.numRanks) +
+               (result.summary.numRanks == 1 ? " rank" : " ranks") +
+               (axes.empty() ? "" : ": " + llvm::join(axes, " x ")) +
+               (request.sequenceParallel && request.tp > 1
+                    ? ", sequence parallel"
+                    : ""));
+}
+
+static void printOperations(const chakra::ClassTotals &totals,
+                            raw_ostream &os) {
+  std::string phases;
+  for (auto &[phase, operations] : totals.operationsByPhase)
+    phases +=
+        (phases.empty() ? "" : ", ") + phase + " " + asOperations(operations);
+  printRow(os, "operations",
+           asOperations(totals.operations) + " (" + phases + ")");
+  std::string matrixPhases;
+  Exact matrix = 0;
+  for (auto &[phase, operations] : totals.matrixOperationsByPhase) {
+    matrix += operations;
+    matrixPhases += (matrixPhases.empty() ? "" : ", ") + phase + " " +
+                    asOperations(operations);
+  }
+  printRow(os, "  in products",
+           asOperations(matrix) + " (" + matrixPhases + ")");
+  printRow(os, "memory traffic", asBytes(totals.memoryTraffic));
+}
+
+static void printCollectives(const chakra::ClassTotals &totals,
+                             raw_ostream &os) {
+  if (totals.collectives.empty())
+    return printRow(os, "collectives", "none");
+  os << "  collectives     axes    kind            phase         count"
+        "        payload\n";
+  for (const chakra::CollTotals &coll : totals.collectives) {
+    os << "                  "
+       << llvm::left_justify(llvm::join(coll.axes, "+"), 8)
+       << llvm::left_justify(chakra::stringifyCollKind(coll.kind), 16)
+       << llvm::left_justify(coll.phase, 10)
+       << llvm::right_justify(withCommas(coll.count), 9)
+       << llvm::right_justify(asBytes(coll.bytes), 15) << '\n';
+  }
+}
+
+static void printMemory(const chakra::ClassTotals &totals, raw_ostream &os) {
+  printRow(os, "memory peak",
+           asBytes(totals.memory.peak.getTotal()) + " at " + totals.peakNode);
+  for (unsigned i = 0; i < chakra::kNumCategories; ++i) {
+    auto category = static_cast<Category>(i);
+    if (totals.memory.peak[category] != 0)
+      printRow(os, ("  " + chakra::stringifyCategory(category)).str(),
+               asBytes(totals.memory.peak[category]));
+  }
+}
+
+void stg::printSummary(const CompileRequest &request,
+                       const CompileResult &result, raw_ostream &os) {
+  printModel(request, result, os);
+  for (const chakra::ClassSummary &entry : result.summary.classes) {
+    os << (result.summary.numRanks == 1 ? "the rank"
+           : result.summary.classes.size() == 1
+               ? "each rank"
+               : "each of " + withCommas(entry.numRanks) + " ranks of class " +
+                     entry.name)
+       << '\n';
+    printOperations(entry.totals, os);
+    printCollectives(entry.totals, os);
+    printMemory(entry.totals, os);
+    printRow(os, "nodes",
+             withCommas(entry.totals.compNodes) + " compute, " +
+                 withCommas(entry.totals.collNodes) + " collective");
+  }
+  if (request.dryRun) {
+    os << "nothing written (dry run); compiled in "
+       << llvm::format("%.2f s", result.compileSeconds) << '\n';
+    return;
+  }
+  int64_t traces = result.summary.endRank - result.summary.firstRank;
+  os << withCommas(traces) << (traces == 1 ? " trace, " : " traces, ")
+     << asBytes(result.summary.bytesWritten) << ", in "
+     << request.exportOptions.directory << "; compiled in "
+     << llvm::format("%.2f s", result.compileSeconds) << ", written in "
+     << llvm::format("%.2f s", result.writeSeconds) << '\n';
+}
+
+void stg::printJSON(const CompileRequest &request, const CompileResult &result,
+                    raw_ostream &os) {
+  chakra::ExportOptions options = request.exportOptions;
+  options.writeFiles = !request.dryRun;
+  options.manifestExtra = getManifestEntries(request, result);
+  chakra::writeManifest(result.summary, options, os);
+}

@@ -1,0 +1,43 @@
+//===- CompileFlags.cpp - The flags of stg-compile ------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompileFlags.h"
+
+using namespace llvm;
+using namespace stg;
+
+cl::OptionCategory &stg::getCompileCategory() {
+  static cl::OptionCategory category("stg-compile options");
+  return category;
+}
+
+std::string CompileFlags::finish() {
+  if (batchFlag.getNumOccurrences())
+    request.batch = batch;
+  if (seqFlag.getNumOccurrences())
+    request.seq = seq;
+  for (auto [name, degree] : {std::pair("dp", request.dp), {"tp", request.tp}})
+    if (degree < 1)
+      return "--" + std::string(name) + " " + std::to_string(degree) +
+             ": expected an integer of at least 1";
+  if (!request.dryRun && request.exportOptions.directory.empty())
+    return "no folder for the traces; give one with -o DIR, or --dry-run";
+  if (request.exportOptions.splits < 1)
+    return "--splits 0: expected an integer of at least 1";
+  if (ranks.empty())
+    return "";
+  auto [low, high] = StringRef(ranks).split(':');
+  std::pair<int64_t, int64_t> range;
+  if (low.getAsInteger(10, range.first) ||
+      high.getAsInteger(10, range.second) || range.first < 0 ||
+      range.first >= range.second || range.second > request.dp * request.tp)
+    return "--ranks " + ranks + ": expected LO:HI with 0 <= LO < HI <= " +
+           std::to_string(request.dp * request.tp) + ", the number of ranks";
+  request.exportOptions.ranks = range;
+  return "";
+}

@@ -1,0 +1,149 @@
+//===- CompileFlags.h - The flags of stg-compile ----------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TOOLS_STG_COMPILE_COMPILEFLAGS_H
+#define STG_TOOLS_STG_COMPILE_COMPILEFLAGS_H
+
+#include "stg/Driver/Compile.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace stg {
+
+/// What `--help` lists; the options that libLLVM registers are not in it.
+llvm::cl::OptionCategory &getCompileCategory();
+
+/// The command line; every flag fills a field of the request.
+struct CompileFlags {
+  CompileRequest request;
+  int64_t batch = 0, seq = 0;
+  std::string ranks;
+  bool json = false;
+
+  llvm::cl::opt<std::string, true> model{
+      llvm::cl::Positional, llvm::cl::Required,
+      llvm::cl::location(request.model),
+      llvm::cl::desc("MODEL (a .mlir file or the name of a library model)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> config{
+      "config", llvm::cl::location(request.config),
+      llvm::cl::value_desc("NAME"),
+      llvm::cl::desc("Configuration of a model file"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> dp{
+      "dp", llvm::cl::location(request.dp),
+      llvm::cl::desc("Data-parallel degree (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> tp{
+      "tp", llvm::cl::location(request.tp),
+      llvm::cl::desc("Tensor-parallel degree (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> sequenceParallel{
+      "sequence-parallel", llvm::cl::location(request.sequenceParallel),
+      llvm::cl::desc("Shard the residual stream by tokens over tp"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> batchFlag{
+      "batch", llvm::cl::location(batch),
+      llvm::cl::desc("Sequences in the global batch"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> seqFlag{"seq", llvm::cl::location(seq),
+                                       llvm::cl::desc("Tokens per sequence"),
+                                       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::list<std::string, std::vector<std::string>> set{
+      "set", llvm::cl::location(request.set),
+      llvm::cl::value_desc("SYMBOL=VALUE"),
+      llvm::cl::desc("Value of any symbol of the model"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::list<std::string, std::vector<std::string>> rules{
+      "rules",
+      llvm::cl::location(request.rules),
+      llvm::cl::CommaSeparated,
+      llvm::cl::value_desc("DIM:AXIS,..."),
+      llvm::cl::desc(
+          "Sharding rules instead of the default ones for these dimensions"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> dtype{
+      "dtype", llvm::cl::location(request.dtype), llvm::cl::value_desc("TYPE"),
+      llvm::cl::desc(
+          "Element type of parameters and activations (default: as the model "
+          "is written)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> gradDtype{
+      "grad-dtype", llvm::cl::location(request.gradDtype),
+      llvm::cl::value_desc("TYPE"),
+      llvm::cl::desc("Element type of gradients (default f32)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> optimizerDtype{
+      "optimizer-dtype", llvm::cl::location(request.optimizerDtype),
+      llvm::cl::value_desc("TYPE"),
+      llvm::cl::desc("Element type of the optimizer's moments (default f32)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> attentionCount{
+      "attention-count", llvm::cl::location(request.attentionCount),
+      llvm::cl::value_desc("executed|full"),
+      llvm::cl::desc("Pairs that a masked attention counts (default executed)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> gradientReduction{
+      "gradient-reduction", llvm::cl::location(request.gradientReduction),
+      llvm::cl::value_desc("flat|per-parameter|per-layer"),
+      llvm::cl::desc("Collectives that reduce gradients (default flat)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> recompute{
+      "recompute", llvm::cl::location(request.recompute),
+      llvm::cl::value_desc("none|selective|full"),
+      llvm::cl::desc(
+          "What backward replays instead of having it saved (default "
+          "none); selective: core attention"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> keepGathered{
+      "keep-gathered", llvm::cl::location(request.keepGathered),
+      llvm::cl::desc(
+          "Keep what forward gathered for backward instead of gathering again"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> rankOrder{
+      "rank-order", llvm::cl::location(request.rankOrder),
+      llvm::cl::value_desc("AXIS-AXIS"),
+      llvm::cl::desc("Axes from the fastest to the slowest (default tp-dp)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<unsigned, true> threads{
+      "threads", llvm::cl::location(request.exportOptions.threads),
+      llvm::cl::desc("Threads that write files (default: all cores)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<unsigned, true> splits{
+      "splits", llvm::cl::location(request.exportOptions.splits),
+      llvm::cl::desc(
+          "Chunks into which the simulator splits a collective; payloads "
+          "are padded to fit (default 4)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> rankRange{
+      "ranks", llvm::cl::location(ranks), llvm::cl::value_desc("LO:HI"),
+      llvm::cl::desc("Write only the traces of ranks LO to HI-1"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> dryRun{
+      "dry-run", llvm::cl::location(request.dryRun),
+      llvm::cl::desc("Print the summary, write nothing"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> jsonFlag{
+      "json", llvm::cl::location(json),
+      llvm::cl::desc("Print the summary as JSON"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> output{
+      "o", llvm::cl::location(request.exportOptions.directory),
+      llvm::cl::value_desc("DIR"), llvm::cl::desc("Folder for the traces"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::list<std::string, std::vector<std::string>> modelPath{
+      "models", llvm::cl::location(request.modelPath),
+      llvm::cl::value_desc("DIR"),
+      llvm::cl::desc("Folder with further library models"),
+      llvm::cl::cat(getCompileCategory())};
+
+  /// Checks what llvm::cl::opt cannot; returns an error or nothing.
+  std::string finish();
+};
+} // namespace stg
+
+#endif // STG_TOOLS_STG_COMPILE_COMPILEFLAGS_H
