@@ -1,0 +1,177 @@
+"""What the numerical tests share: running the tools and reading what they say.
+
+Everything a test compares is read twice, along two paths that share no code: the
+totals that `stg-compile --json` prints, and the files that it writes, read back by
+`stg-trace`.
+"""
+
+import json
+import re
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+# Chakra's CollectiveCommType.
+COLLECTIVE_KINDS = {0: "all_reduce", 2: "all_gather", 7: "reduce_scatter"}
+
+# The part of a node's name that says its pass.
+PHASE = r"\.(fwd|recompute|bwd|opt|grad_sync)\b"
+
+
+def run(*command):
+    """Standard output of a command; its standard error goes to ours."""
+    result = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, text=True
+    )
+    if result.returncode:
+        words = " ".join(map(str, command))
+        raise SystemExit(f"exit status {result.returncode}: {words}")
+    return result.stdout
+
+
+def compile_json(*arguments):
+    """The summary of `stg-compile` as JSON."""
+    return json.loads(run("stg-compile", *arguments, "--json"))
+
+
+def stats(folder):
+    """The statistics of written traces: a list, one entry per rank."""
+    return json.loads(run("stg-trace", "stats", "--json", folder))["ranks"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a written trace."""
+
+    name: str
+    type: str
+    attributes: dict
+
+    @property
+    def phase(self):
+        """`fwd`, `recompute`, `bwd`, `opt` or `grad_sync`, from the name."""
+        return re.search(PHASE, self.name)[1]
+
+    @property
+    def op(self):
+        """The name without type, layer, phase and role: `qkv_proj`."""
+        name = re.sub(r"^layers\.\d+\.", "", self.name)
+        return re.sub(PHASE + ".*", "", name)
+
+    @property
+    def kind(self):
+        """The kind of a collective."""
+        return COLLECTIVE_KINDS[self.attributes["comm_type"]]
+
+    def tensors(self, key):
+        """The (name, bytes) of `inputs` or `outputs`."""
+        flat = self.attributes.get(key, [])
+        return [(flat[i], int(flat[i + 1])) for i in range(0, len(flat), 2)]
+
+
+def _attribute(entry):
+    (value,) = [value for key, value in entry.items() if key != "name"]
+    return entry["name"], value
+
+
+def nodes(folder, rank=0):
+    """The nodes of one rank's file."""
+    result = []
+    for line in run("stg-trace", "print", f"--rank={rank}", folder).splitlines():
+        entry = json.loads(line)
+        if "metadata" not in entry:
+            name = entry["name"].rsplit("/", 1)[0]
+            attributes = dict(map(_attribute, entry["attr"]))
+            result.append(Node(name, entry["type"], attributes))
+    return result
+
+
+def saved_bytes(rank_nodes, phase="fwd"):
+    """Bytes that forward writes and backward reads, each tensor once.
+
+    What backward replays belongs to it; with `phase="recompute"` the replay writes.
+    Parameters, states and inputs of the step are not written by a node.
+    """
+    written = {}
+    saved = set()
+    for node in rank_nodes:
+        if node.phase == phase:
+            written.update(node.tensors("outputs"))
+        elif node.phase in ("bwd", "recompute"):
+            saved.update(name for name, _ in node.tensors("inputs") if name in written)
+    return sum(written[name] for name in saved)
+
+
+def json_collectives(summary):
+    """(kind, axes, group size, phase) -> (count, bytes), from the compiler's totals."""
+    (only,) = summary["classes"]
+    return {
+        (c["kind"], "+".join(c["axes"]), c["group_size"], c["phase"]): (
+            c["count"],
+            c["bytes"],
+        )
+        for c in only["collectives"]
+    }
+
+
+def file_collectives(rank_nodes):
+    """Counts of (kind, group, phase, bytes of one call), from the nodes of a file."""
+    counts = Counter()
+    for node in rank_nodes:
+        if node.type == "COMM_COLL":
+            group, size = node.attributes["pg_name"], node.attributes["comm_size"]
+            counts[node.kind, group, node.phase, size] += 1
+    return counts
+
+
+def read_groups(folder):
+    """comm_group.json: group -> ranks."""
+    return json.loads((Path(folder) / "comm_group.json").read_text())
+
+
+def expected_groups(rank, tp, dp):
+    """The groups of a rank: tensor-parallel ranks are neighbours (Megatron-LM)."""
+    tp_index, dp_index = rank % tp, rank // tp
+    groups = {}
+    if tp > 1:
+        groups["tp"] = [dp_index * tp + i for i in range(tp)]
+    if dp > 1:
+        groups["dp"] = [i * tp + tp_index for i in range(dp)]
+    return groups
+
+
+class Checker:
+    """Compares numbers and remembers what differs."""
+
+    def __init__(self):
+        self.comparisons = 0
+        self.failures = []
+        self.context = ""
+
+    def equal(self, what, found, expected):
+        """One number, list or dictionary."""
+        self.comparisons += 1
+        if found == expected:
+            return
+        self.failures.append(f"{self.context}: {what}: {_difference(found, expected)}")
+
+    def finish(self):
+        """Prints the outcome; the exit status."""
+        for failure in self.failures[:40]:
+            print(failure)
+        print(f"{self.comparisons} comparisons, {len(self.failures)} differ")
+        return 1 if self.failures else 0
+
+
+def _difference(found, expected):
+    """Only the entries that differ, where both are dictionaries."""
+    if not (isinstance(found, dict) and isinstance(expected, dict)):
+        return f"found {found}, expected {expected}"
+    keys = sorted(set(found) | set(expected), key=str)
+    lines = [
+        f"{key}: found {found.get(key)}, expected {expected.get(key)}"
+        for key in keys
+        if found.get(key) != expected.get(key)
+    ]
+    return "; ".join(lines[:6])
