@@ -1,0 +1,126 @@
+//===- TestDialect.cpp - Ops that no pass knows ---------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "stg/Dialect/STG/IR/STG.h"
+
+using namespace mlir;
+using namespace stg;
+
+#include "TestDialect.h.inc"
+#define GET_OP_CLASSES
+#include "TestOps.h.inc"
+
+#include "TestDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "TestOps.cpp.inc"
+
+using namespace test;
+
+void TestDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "TestOps.cpp.inc"
+      >();
+}
+
+static unsigned getRank(Value value) {
+  return cast<SymTensorType>(value.getType()).getRank();
+}
+
+static SymExpr getElements(Value value) {
+  return cast<SymTensorType>(value.getType()).getNumElements();
+}
+
+static ShardingRule makePointwise(Operation *op) {
+  ShardingRule rule;
+  TensorFactors tensor = rule.addFactors("d", getRank(op->getResult(0)));
+  rule.operands.assign(op->getNumOperands(), tensor);
+  rule.results = {tensor};
+  return rule;
+}
+
+//===----------------------------------------------------------------------===//
+// test.softcap
+//===----------------------------------------------------------------------===//
+
+ShardingRule SoftcapOp::getShardingRule() { return makePointwise(*this); }
+ShardingRule SoftcapGradOp::getShardingRule() { return makePointwise(*this); }
+
+OpCost SoftcapOp::getCost() {
+  return {getElements(getResult()) * 6, getOperandAndResultBytes(*this)};
+}
+OpCost SoftcapGradOp::getCost() {
+  return {getElements(getDx()) * 4, getOperandAndResultBytes(*this)};
+}
+
+LogicalResult SoftcapOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<SoftcapGradOp>(
+                              "", gradient.getGradientType(0), getResult(),
+                              gradient.getResultGradient(0), getCap()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// test.sum_features
+//===----------------------------------------------------------------------===//
+
+ShardingRule SumFeaturesOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors input = rule.addFactors("d", getRank(getInput()));
+  rule.operands = {input};
+  input.pop_back();
+  rule.results = {input};
+  return rule;
+}
+bool SumFeaturesOp::isLinear() { return true; }
+
+OpCost SumFeaturesOp::getCost() {
+  return {getElements(getInput()), getOperandAndResultBytes(*this)};
+}
+
+//===----------------------------------------------------------------------===//
+// test.plain: interfaces from outside
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PlainSharding
+    : ShardableOpInterface::ExternalModel<PlainSharding, PlainOp> {
+  ShardingRule getShardingRule(Operation *op) const {
+    return makePointwise(op);
+  }
+};
+
+struct PlainCost : CostOpInterface::ExternalModel<PlainCost, PlainOp> {
+  OpCost getCost(Operation *op) const {
+    return {getElements(op->getResult(0)) * 2, getOperandAndResultBytes(op)};
+  }
+};
+
+struct PlainGradient
+    : DifferentiableOpInterface::ExternalModel<PlainGradient, PlainOp> {
+  LogicalResult buildGradient(Operation *op, GradientBuilder &gradient) const {
+    gradient.addGradient(
+        0, gradient.create<PlainOp>("", gradient.getGradientType(0),
+                                    gradient.getResultGradient(0)));
+    return success();
+  }
+};
+} // namespace
+
+void test::registerTestDialect(DialectRegistry &registry) {
+  registry.insert<TestDialect>();
+  registry.addExtension(+[](MLIRContext *context, TestDialect *) {
+    PlainOp::attachInterface<PlainSharding, PlainCost, PlainGradient>(*context);
+  });
+}

@@ -1,0 +1,77 @@
+//===- TestOps.td - Ops that no pass knows -----------------*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A dialect of somebody else. Its ops go from the model to traces through the
+// interfaces of the stg dialect alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TEST_LIB_TESTOPS
+#define STG_TEST_LIB_TESTOPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "stg/Dialect/STG/IR/STGInterfaces.td"
+include "stg/Dialect/STG/IR/STGTypes.td"
+
+def Test_Dialect : Dialect {
+  let name = "test";
+  let cppNamespace = "::test";
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+class Test_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Test_Dialect, mnemonic, !listconcat([Pure], traits)>;
+
+def SoftcapOp : Test_Op<"softcap", [SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<ShardableOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface>,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "cap * tanh(x / cap), pointwise";
+  let arguments = (ins STG_Tensor:$input, F64Attr:$cap);
+  let results = (outs STG_Tensor:$result);
+  let assemblyFormat = "$input `cap` $cap attr-dict `:` type($input)";
+}
+
+def SoftcapGradOp : Test_Op<"softcap_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface>]> {
+  let summary = "gradient of test.softcap, from its result";
+  let arguments = (ins STG_Tensor:$output, STG_Tensor:$dy, F64Attr:$cap);
+  let results = (outs STG_Tensor:$dx);
+  let assemblyFormat = [{
+    $output `,` $dy `cap` $cap attr-dict `:` type($output) `,` type($dy)
+    `->` type($dx)
+  }];
+}
+
+def SumFeaturesOp : Test_Op<"sum_features", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>,
+    DeclareOpInterfaceMethods<CostOpInterface>]> {
+  let summary = "sum over the last dimension: partial where that is sharded";
+  let arguments = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def PlainOp : Test_Op<"plain"> {
+  let summary = "implements no interface: they are attached as external models";
+  let arguments = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def OpaqueOp : Test_Op<"opaque"> {
+  let summary = "implements no interface, and none is attached";
+  let arguments = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+#endif // STG_TEST_LIB_TESTOPS
