@@ -30,13 +30,10 @@ static SymExpr countParameters(ModuleOp module) {
   llvm::StringSet<> seen;
   module.walk([&](ParamOp param) {
     SymExpr count = param.getType().getNumElements();
-    std::string path = param.getParamName().str();
-    for (Operation *op = param->getParentOp(); op; op = op->getParentOp())
-      if (auto repeat = dyn_cast<RepeatOp>(op)) {
-        count = count * repeat.getCount();
-        path = (repeat.getRepeatName() + "/" + path).str();
-      }
-    if (seen.insert(path).second)
+    for (auto repeat = param->getParentOfType<RepeatOp>(); repeat;
+         repeat = repeat->getParentOfType<RepeatOp>())
+      count = count * repeat.getCount();
+    if (seen.insert(getParameterPath(param)).second)
       total = total + count;
   });
   return total;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Flags.h"
+#include "stg/Dialect/STG/IR/DimensionRule.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include <numeric>
@@ -177,8 +178,12 @@ LogicalResult stg::checkDegrees(MeshOp mesh, const SymbolValues &values,
     return success();
   std::map<std::string, int64_t> common; ///< Of all extents, by axis.
   SmallVector<std::pair<StringRef, StringRef>> parsed;
-  for (auto rule : rules->getAsRange<StringAttr>()) {
-    auto [dim, axis] = rule.getValue().split('@').first.split(':');
+  for (auto text : rules->getAsRange<StringAttr>()) {
+    FailureOr<DimensionRule> rule =
+        DimensionRule::parse(mesh.getContext(), text, error);
+    if (failed(rule))
+      return failure();
+    StringRef dim = rule->dim, axis = rule->axis;
     auto it = values.find(dim.str());
     if (it == values.end())
       continue;

@@ -112,6 +112,14 @@ MeshOp MeshOp::lookup(Operation *op) {
   return meshes.empty() ? MeshOp() : *meshes.begin();
 }
 
+std::string stg::getParameterPath(ParamOp param) {
+  std::string path = param.getParamName().str();
+  for (auto repeat = param->getParentOfType<RepeatOp>(); repeat;
+       repeat = repeat->getParentOfType<RepeatOp>())
+    path = (repeat.getRepeatName() + "/" + path).str();
+  return path;
+}
+
 LogicalResult ParamOp::verify() { // param_c1
   if (getParamName().empty())
     return emitOpError("expects a name for the parameter");

@@ -48,18 +48,9 @@ private:
 };
 } // namespace
 
-/// The path of a parameter: the repeats around it and its name.
-static std::string getPath(ParamOp param) {
-  std::string path = param.getParamName().str();
-  for (Operation *op = param->getParentOp(); op; op = op->getParentOp())
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      path = (repeat.getRepeatName() + "/" + path).str();
-  return path;
-}
-
 void Optimizer::collectParamTypes(func::FuncOp function) {
   function.walk([&](ParamOp param) {
-    paramTypes.try_emplace(getPath(param), param.getType());
+    paramTypes.try_emplace(getParameterPath(param), param.getType());
   });
 }
 

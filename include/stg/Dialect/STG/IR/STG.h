@@ -54,4 +54,10 @@ llvm::StringRef getPhase(mlir::Operation *op);
 #define GET_OP_CLASSES
 #include "stg/Dialect/STG/IR/STGOps.h.inc"
 
+namespace stg {
+/// What a parameter is known by in its function: the names of the repeats
+/// around the read, outermost first, and its own, joined by '/'.
+std::string getParameterPath(ParamOp param);
+} // namespace stg
+
 #endif // STG_DIALECT_STG_IR_STG_H
