@@ -199,22 +199,15 @@ bool MessageDecoder::decodeIOInfo(const Field &field, StringRef name,
   if (!expect(field, WireType::Length, name))
     return false;
   info.present = true;
-  StringRef rest = field.payload;
-  while (!rest.empty()) {
-    Field part;
-    if (!consumeField(rest, part))
-      return false;
-    bool ok = true;
+  return forEachField(field.payload, [&](const Field &part) {
     if (part.number == 1)
-      ok = getText(part, "values", info.values);
-    else if (part.number == 2)
-      ok = getText(part, "shapes", info.shapes);
-    else if (part.number == 3)
-      ok = getText(part, "types", info.types);
-    if (!ok)
-      return false;
-  }
-  return true;
+      return getText(part, "values", info.values);
+    if (part.number == 2)
+      return getText(part, "shapes", info.shapes);
+    if (part.number == 3)
+      return getText(part, "types", info.types);
+    return true;
+  });
 }
 
 bool MessageDecoder::decodePacked(const Field &list, Attribute &attr,
@@ -239,20 +232,14 @@ bool MessageDecoder::decodePacked(const Field &list, Attribute &attr,
   return true;
 }
 
-bool MessageDecoder::decodeList(StringRef rest, Attribute &attr,
+bool MessageDecoder::decodeList(StringRef list, Attribute &attr,
                                 AttributeSet &attrs) {
   AttrKind element = getElementKind(attr.kind);
-  while (!rest.empty()) {
-    Field field;
-    if (!consumeField(rest, field))
-      return false;
+  return forEachField(list, [&](const Field &field) {
     if (field.number != 1)
-      continue;
-    if (field.wireType == WireType::Length && !isText(element)) {
-      if (!decodePacked(field, attr, attrs))
-        return false;
-      continue;
-    }
+      return true;
+    if (field.wireType == WireType::Length && !isText(element))
+      return decodePacked(field, attr, attrs);
     if (!expect(field, getWireType(element), "values"))
       return false;
     if (element == AttrKind::String)
@@ -262,8 +249,8 @@ bool MessageDecoder::decodeList(StringRef rest, Attribute &attr,
     else
       attrs.numbers.push_back(interpret(element, field.value));
     ++attr.size;
-  }
-  return true;
+    return true;
+  });
 }
 
 bool MessageDecoder::decodeValue(const Field &field, Attribute &attr,
@@ -295,21 +282,16 @@ bool MessageDecoder::decodeAttribute(const Field &field, AttributeSet &attrs) {
   if (!expect(field, WireType::Length, "attr"))
     return false;
   Attribute attr;
-  StringRef rest = field.payload;
-  while (!rest.empty()) {
-    Field part;
-    if (!consumeField(rest, part))
-      return false;
-    bool ok = true;
-    if (part.number == 1)
-      ok = getText(part, "name", attr.name);
-    else if (part.number == 2)
-      ok = getText(part, "doc_string", attr.docString);
-    else if (part.number <= static_cast<uint64_t>(AttrKind::BytesList))
-      ok = decodeValue(part, attr, attrs);
-    if (!ok)
-      return false;
-  }
+  if (!forEachField(field.payload, [&](const Field &part) {
+        if (part.number == 1)
+          return getText(part, "name", attr.name);
+        if (part.number == 2)
+          return getText(part, "doc_string", attr.docString);
+        if (part.number <= static_cast<uint64_t>(AttrKind::BytesList))
+          return decodeValue(part, attr, attrs);
+        return true;
+      }))
+    return false;
   attrs.attributes.push_back(attr);
   return true;
 }
@@ -347,35 +329,28 @@ bool MessageDecoder::decodeNodeField(const Field &field, Node &node) {
 
 bool MessageDecoder::decode(Node &node) {
   node.clear();
-  StringRef rest = bytes;
-  while (!rest.empty()) {
-    Field field;
-    if (!consumeField(rest, field) || !decodeNodeField(field, node))
-      return false;
-  }
+  if (!forEachField(bytes, [&](const Field &field) {
+        return decodeNodeField(field, node);
+      }))
+    return false;
   node.invalidText = invalidText;
   return true;
 }
 
 bool MessageDecoder::decode(Metadata &metadata) {
   metadata.clear();
-  StringRef rest = bytes;
-  while (!rest.empty()) {
-    Field field;
-    if (!consumeField(rest, field))
-      return false;
-    bool ok = true;
-    if (field.number == 1)
-      ok = getText(field, "version", metadata.version);
-    else if (field.number == 2)
-      ok = decodeAttribute(field, metadata.attrs);
-    else if (field.number <= 10)
-      // Numbers that a Node uses: a node stands where metadata belongs.
-      ok = fail(field.start,
-                "GlobalMetadata has no field " + Twine(field.number));
-    if (!ok)
-      return false;
-  }
+  if (!forEachField(bytes, [&](const Field &field) {
+        if (field.number == 1)
+          return getText(field, "version", metadata.version);
+        if (field.number == 2)
+          return decodeAttribute(field, metadata.attrs);
+        // Numbers that a Node uses: a node stands where metadata belongs.
+        if (field.number <= 10)
+          return fail(field.start,
+                      "GlobalMetadata has no field " + Twine(field.number));
+        return true;
+      }))
+    return false;
   metadata.invalidText = invalidText;
   return true;
 }

@@ -46,6 +46,17 @@ private:
 
   bool fail(const char *where, const llvm::Twine &message);
   bool consumeField(llvm::StringRef &rest, Field &field);
+  /// Calls `visit` for each field of a message until it fails or one is
+  /// malformed. A template, because every byte of a trace goes through it.
+  template <typename Visitor>
+  bool forEachField(llvm::StringRef message, Visitor visit) {
+    while (!message.empty()) {
+      Field field;
+      if (!consumeField(message, field) || !visit(field))
+        return false;
+    }
+    return true;
+  }
   bool consumeFixed(llvm::StringRef &rest, unsigned width, Field &field);
   bool expect(const Field &field, unsigned wireType, llvm::StringRef name);
   bool getText(const Field &field, llvm::StringRef name,
@@ -55,7 +66,7 @@ private:
   bool decodeIOInfo(const Field &field, llvm::StringRef name, IOInfo &info);
   bool decodeAttribute(const Field &field, AttributeSet &attrs);
   bool decodeValue(const Field &field, Attribute &attr, AttributeSet &attrs);
-  bool decodeList(llvm::StringRef rest, Attribute &attr, AttributeSet &attrs);
+  bool decodeList(llvm::StringRef list, Attribute &attr, AttributeSet &attrs);
   bool decodePacked(const Field &list, Attribute &attr, AttributeSet &attrs);
   bool decodeNodeField(const Field &field, Node &node);
   void noteText(llvm::StringRef name, llvm::StringRef text);
