@@ -33,8 +33,8 @@ namespace {
 /// Where the elements of a value are: the axes of each dimension, major to
 /// minor, and the axes over which it is a partial result.
 struct Layout {
-  SmallVector<SmallVector<StringAttr, 2>, 4> dims;
-  SmallVector<StringAttr, 2> partial;
+  SmallVector<AxisNames, 4> dims;
+  AxisNames partial;
   ReduceKind partialKind = ReduceKind::Sum;
 
   explicit Layout(unsigned rank) : dims(rank) {}
@@ -110,19 +110,6 @@ Layout Layout::get(SymTensorType type) {
   return layout;
 }
 
-/// Axes of each factor of an op, from `stg.factors`.
-static SmallVector<SmallVector<StringAttr, 2>>
-getFactorAxes(Operation *op, const ShardingRule &rule) {
-  SmallVector<SmallVector<StringAttr, 2>> axes(rule.factors.size());
-  auto factors = op->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
-  if (!factors)
-    return axes;
-  for (auto [index, factor] : llvm::enumerate(rule.factors))
-    if (auto names = factors.getAs<ArrayAttr>(factor.name))
-      llvm::append_range(axes[index], names.getAsRange<StringAttr>());
-  return axes;
-}
-
 /// What a person wrote into `stg.factors` must be possible.
 static LogicalResult checkFactors(Operation *op, const ShardingRule &rule) {
   auto factors = op->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
@@ -152,9 +139,8 @@ static LogicalResult checkFactors(Operation *op, const ShardingRule &rule) {
 }
 
 /// The layout in which an op needs an operand.
-static Layout
-getOperandLayout(const TensorFactors &tensor,
-                 ArrayRef<SmallVector<StringAttr, 2>> factorAxes) {
+static Layout getOperandLayout(const TensorFactors &tensor,
+                               ArrayRef<AxisNames> factorAxes) {
   Layout layout(tensor.size());
   for (auto [dim, factors] : llvm::enumerate(tensor))
     if (!factors.empty())
@@ -165,11 +151,9 @@ getOperandLayout(const TensorFactors &tensor,
 /// The layout in which an op makes a result: partial over the axes of the
 /// factors that the result does not run over.
 static Layout getResultLayout(const ShardingRule &rule, unsigned result,
-                              ArrayRef<SmallVector<StringAttr, 2>> factorAxes) {
+                              ArrayRef<AxisNames> factorAxes) {
   Layout layout = getOperandLayout(rule.results[result], factorAxes);
-  for (auto [index, axes] : llvm::enumerate(factorAxes))
-    if (!runsOver(rule.results[result], index))
-      llvm::append_range(layout.partial, axes);
+  layout.partial = getPartialAxes(rule, result, factorAxes);
   if (!rule.reduceKinds.empty())
     layout.partialKind = rule.reduceKinds[result];
   return layout;

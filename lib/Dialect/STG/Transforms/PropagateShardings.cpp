@@ -263,30 +263,22 @@ void FunctionPlan::writeFactors(Operation *op, const PlannedOp &planned) {
 }
 
 /// The axes over which the op that makes `value` leaves it a partial sum.
-static SmallVector<Attribute> getPartialAxes(OpResult value) {
-  SmallVector<Attribute> partial;
-  if (auto repeat = dyn_cast<RepeatOp>(value.getOwner())) {
+static SmallVector<Attribute> getPartialSum(OpResult value) {
+  if (isa<RepeatOp>(value.getOwner())) {
     // An inner repeat, visited before, may have left its stack partial.
-    auto type = cast<SymTensorType>(value.getType());
-    if (type.getSharding())
-      llvm::append_range(partial, type.getSharding().getPartialAxes());
-    return partial;
+    ShardingAttr sharding = cast<SymTensorType>(value.getType()).getSharding();
+    return sharding ? llvm::to_vector(sharding.getPartialAxes().getValue())
+                    : SmallVector<Attribute>();
   }
   auto shardable = dyn_cast<ShardableOpInterface>(value.getOwner());
-  auto factors =
-      value.getOwner()->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
-  if (!shardable || !factors)
-    return partial;
+  if (!shardable)
+    return {};
   ShardingRule rule = shardable.getShardingRule();
   if (!rule.reduceKinds.empty())
-    return partial;
-  // The shards of a factor that decomposes combine by more than a sum.
-  for (auto [index, factor] : llvm::enumerate(rule.factors))
-    if (auto axes = factors.getAs<ArrayAttr>(factor.name))
-      if (factor.kind == FactorKind::Shardable &&
-          !runsOver(rule.results[value.getResultNumber()], index))
-        llvm::append_range(partial, axes);
-  return partial;
+    return {};
+  AxisNames axes = getPartialAxes(rule, value.getResultNumber(),
+                                  getFactorAxes(shardable, rule));
+  return SmallVector<Attribute>(axes.begin(), axes.end());
 }
 
 /// Sums that are only stacked stay partial: the stack is reduced as one.
@@ -298,7 +290,7 @@ void FunctionPlan::delayPartials(RepeatOp repeat) {
     auto result = dyn_cast<OpResult>(value);
     if (!result || !result.hasOneUse())
       continue;
-    SmallVector<Attribute> partial = getPartialAxes(result);
+    SmallVector<Attribute> partial = getPartialSum(result);
     // Over an axis that shards a dimension of the stack the sum leaves a shard
     // at once.
     auto stackType = cast<SymTensorType>(stack.getType());

@@ -74,3 +74,25 @@ void stg::updateFunctionType(func::FuncOp function) {
                                      body.getArgumentTypes(),
                                      body.getTerminator()->getOperandTypes()));
 }
+
+SmallVector<AxisNames> stg::getFactorAxes(Operation *op,
+                                          const ShardingRule &rule) {
+  SmallVector<AxisNames> axes(rule.factors.size());
+  auto factors = op->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+  if (!factors)
+    return axes;
+  for (auto [index, factor] : llvm::enumerate(rule.factors))
+    if (auto names = factors.getAs<ArrayAttr>(factor.name))
+      llvm::append_range(axes[index], names.getAsRange<StringAttr>());
+  return axes;
+}
+
+AxisNames stg::getPartialAxes(const ShardingRule &rule, unsigned result,
+                              ArrayRef<AxisNames> factorAxes) {
+  AxisNames partial;
+  for (auto [index, axes] : llvm::enumerate(factorAxes))
+    if (rule.factors[index].kind == FactorKind::Shardable &&
+        !runsOver(rule.results[result], index))
+      llvm::append_range(partial, axes);
+  return partial;
+}

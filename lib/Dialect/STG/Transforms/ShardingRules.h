@@ -49,6 +49,20 @@ private:
   llvm::SmallVector<DimensionRule> rules;
 };
 
+/// Mesh axes, major to minor.
+using AxisNames = llvm::SmallVector<mlir::StringAttr, 2>;
+
+/// The axes over which an op computes each factor of its rule, from
+/// `stg.factors`.
+llvm::SmallVector<AxisNames> getFactorAxes(mlir::Operation *op,
+                                           const ShardingRule &rule);
+
+/// The axes over which an op makes a result partial: those of the sharded
+/// factors that the result does not run over. The shards of a factor that
+/// decomposes combine by more than that; its op is decomposed first.
+AxisNames getPartialAxes(const ShardingRule &rule, unsigned result,
+                         llvm::ArrayRef<AxisNames> factorAxes);
+
 /// Makes the function's type that of its body, after types of values changed.
 void updateFunctionType(mlir::func::FuncOp function);
 
