@@ -55,6 +55,24 @@ LogicalResult stg::detail::checkIntegers(std::optional<Location> loc,
                            type.getElementType(), ", expected an integer");
 }
 
+namespace {
+/// What a value is called in messages and the shape that it must have.
+struct ExpectedShape {
+  StringRef what;
+  ArrayRef<SymExpr> shape;
+  Value value;
+};
+} // namespace
+
+/// The first value that has another shape is an error.
+static LogicalResult checkShapes(Location loc,
+                                 ArrayRef<ExpectedShape> expected) {
+  return success(llvm::all_of(expected, [&](const ExpectedShape &entry) {
+    return succeeded(checkSameShape(loc, entry.what, entry.shape,
+                                    tensorOf(entry.value).getShape()));
+  }));
+}
+
 static Type f32(MLIRContext *context) { return Float32Type::get(context); }
 
 /// `type` with this shape and no sharding.
@@ -270,20 +288,16 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult RmsNormGradOp::verify() {
-  ArrayRef<SymExpr> shape = getInput().getType().getShape();
-  if (failed(checkMinRank(getLoc(), "operand", getInput().getType(), 1)))
+  SymTensorType input = getInput().getType();
+  if (failed(checkMinRank(getLoc(), "operand", input, 1)))
     return failure();
-  return success(
-      succeeded(checkSameShape(getLoc(), "weight", shape.take_back(1),
-                               getWeight().getType().getShape())) &&
-      succeeded(checkSameShape(getLoc(), "rstd", shape.drop_back(),
-                               getRstd().getType().getShape())) &&
-      succeeded(checkSameShape(getLoc(), "gradient", shape,
-                               getDy().getType().getShape())) &&
-      succeeded(checkSameShape(getLoc(), "result #0", shape,
-                               getDx().getType().getShape())) &&
-      succeeded(checkSameShape(getLoc(), "result #1", shape.take_back(1),
-                               getDw().getType().getShape())));
+  ArrayRef<SymExpr> full = input.getShape(), rows = full.drop_back(),
+                    width = full.take_back(1);
+  return checkShapes(getLoc(), {{"weight", width, getWeight()},
+                                {"rstd", rows, getRstd()},
+                                {"gradient", full, getDy()},
+                                {"result #0", full, getDx()},
+                                {"result #1", width, getDw()}});
 }
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
@@ -305,17 +319,15 @@ LogicalResult LayerNormGradOp::verify() {
   SymTensorType input = getInput().getType();
   if (failed(checkMinRank(getLoc(), "operand", input, 1)))
     return failure();
-  ArrayRef<SymExpr> shape = input.getShape();
-  auto check = [&](StringRef what, ArrayRef<SymExpr> expected, Value value) {
-    return checkSameShape(getLoc(), what, expected, tensorOf(value).getShape());
-  };
-  return success(succeeded(check("weight", shape.take_back(1), getWeight())) &&
-                 succeeded(check("mean", shape.drop_back(), getMean())) &&
-                 succeeded(check("rstd", shape.drop_back(), getRstd())) &&
-                 succeeded(check("gradient", shape, getDy())) &&
-                 succeeded(check("result #0", shape, getDx())) &&
-                 succeeded(check("result #1", shape.take_back(1), getDw())) &&
-                 succeeded(check("result #2", shape.take_back(1), getDb())));
+  ArrayRef<SymExpr> full = input.getShape(), rows = full.drop_back(),
+                    width = full.take_back(1);
+  return checkShapes(getLoc(), {{"weight", width, getWeight()},
+                                {"mean", rows, getMean()},
+                                {"rstd", rows, getRstd()},
+                                {"gradient", full, getDy()},
+                                {"result #0", full, getDx()},
+                                {"result #1", width, getDw()},
+                                {"result #2", width, getDb()}});
 }
 
 /// Checks that `bias` has the last dimensions of `tensor`.
@@ -477,16 +489,13 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult CrossEntropyGradOp::verify() {
-  ArrayRef<SymExpr> shape = getProbs().getType().getShape();
-  if (failed(checkMinRank(getLoc(), "softmax", getProbs().getType(), 1)))
+  SymTensorType probs = getProbs().getType();
+  if (failed(checkMinRank(getLoc(), "softmax", probs, 1)))
     return failure();
-  return success(
-      succeeded(checkSameShape(getLoc(), "labels", shape.drop_back(),
-                               getLabels().getType().getShape())) &&
-      succeeded(checkSameShape(getLoc(), "loss gradient", shape.drop_back(),
-                               getDloss().getType().getShape())) &&
-      succeeded(checkSameShape(getLoc(), "result", shape,
-                               getDlogits().getType().getShape())));
+  ArrayRef<SymExpr> full = probs.getShape(), rows = full.drop_back();
+  return checkShapes(getLoc(), {{"labels", rows, getLabels()},
+                                {"loss gradient", rows, getDloss()},
+                                {"result", full, getDlogits()}});
 }
 
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
