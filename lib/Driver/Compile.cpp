@@ -50,24 +50,17 @@ static std::string getParameterTypes(ModuleOp module) {
   return text;
 }
 
-static SymBinding makeBinding(MLIRContext &context,
-                              const SymbolValues &values) {
-  SymBinding binding;
-  for (auto &[name, value] : values)
-    binding[StringAttr::get(&context, name)] =
-        SymExpr::get(&context, value.value);
-  return binding;
-}
-
-/// An exact integer of up to 127 bits.
-static Exact toExact(SymExpr expr) {
-  std::optional<Rational> value = expr ? expr.getConstant() : std::nullopt;
-  if (!value)
-    return -1;
-  Exact result = 0;
-  for (char digit : expr.str())
-    result = result * 10 + (digit - '0');
-  return result;
+/// The value of an expression of the model's symbols. One that has none,
+/// because an extent does not divide, is 0 here: binding reports it at its op.
+static Exact evaluate(SymExpr expr, const SymbolValues &symbols) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> values;
+  for (auto &[name, value] : symbols) {
+    names.push_back(StringAttr::get(expr.getContext(), name));
+    values.push_back(value.value);
+  }
+  CompiledExprs::Result result = CompiledExprs(expr, names).evaluate(0, values);
+  return result.status == CompiledExprs::Status::Ok ? result.value : 0;
 }
 
 static void setOptions(const CompileRequest &request,
@@ -168,8 +161,8 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
       })))
     return fail("");
   result.dtype = getParameterTypes(module);
-  result.parameters = toExact(
-      countParameters(module).substitute(makeBinding(context, *values)));
+  if (SymExpr parameters = countParameters(module))
+    result.parameters = evaluate(parameters, *values);
   if (failed(runPasses(
           module, [&](OpPassManager &pm) { buildPlanPipeline(pm, options); })))
     return fail("");
