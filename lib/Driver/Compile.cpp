@@ -67,6 +67,14 @@ static void setOptions(const CompileRequest &request,
                        PipelineOptions &options) {
   options.dp = std::to_string(request.dp);
   options.tp = std::to_string(request.tp);
+  options.cp = std::to_string(request.cp);
+  options.ep = std::to_string(request.ep);
+  options.pp = std::to_string(request.pp);
+  options.dpReplicate = std::to_string(request.dpReplicate);
+  options.schedule = request.schedule;
+  options.virtualStages = request.virtualStages;
+  for (int64_t layers : request.layersPerStage)
+    options.layersPerStage.addValue(layers);
   options.sequenceParallel = request.sequenceParallel;
   options.rankOrder = request.rankOrder;
   options.dtype = request.dtype;
@@ -95,6 +103,15 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
     symbols[name] = value;
   strategy["dp"] = request.dp;
   strategy["tp"] = request.tp;
+  strategy["cp"] = request.cp;
+  strategy["ep"] = request.ep;
+  strategy["pp"] = request.pp;
+  strategy["dp_replicate"] = request.dpReplicate;
+  strategy["micro_batches"] = result.microBatches;
+  strategy["schedule"] = request.schedule;
+  strategy["virtual_stages"] = request.virtualStages;
+  if (!request.layersPerStage.empty())
+    strategy["layers_per_stage"] = llvm::json::Array(request.layersPerStage);
   strategy["sequence_parallel"] = request.sequenceParallel;
   strategy["rank_order"] = request.rankOrder;
   strategy["dtype"] = result.dtype;
@@ -154,8 +171,14 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   for (auto &[name, value] : *values)
     result.symbols[name] = value.value;
 
+  FailureOr<int64_t> microBatches = countMicroBatches(request, *values, error);
+  if (failed(microBatches))
+    return fail(error);
+  result.microBatches = *microBatches;
+
   PipelineOptions options;
   setOptions(request, options);
+  options.microBatches = *microBatches;
   if (!getProgram(module) || failed(runPasses(module, [&](OpPassManager &pm) {
         buildModelPipeline(pm, options);
       })))
@@ -170,7 +193,7 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
     return fail(error);
   if (failed(runPasses(module, [&](OpPassManager &pm) {
         buildLocalPipeline(pm, options);
-        buildChakraPipeline(pm, getBindOptions(*values));
+        buildChakraPipeline(pm, getBindOptions(*values), options);
       })))
     return fail("");
 

@@ -120,6 +120,42 @@ FailureOr<SymbolValues> stg::collectSymbols(const Model &model,
   return values;
 }
 
+/// What divides `number`, the smallest first.
+static std::string listDivisors(int64_t number) {
+  SmallVector<std::string> divisors;
+  for (int64_t i = 1; i <= number && divisors.size() < 12; ++i)
+    if (number % i == 0)
+      divisors.push_back(std::to_string(i));
+  return llvm::join(divisors, ", ");
+}
+
+/// Flags that say how a pipeline is cut and ordered.
+static LogicalResult checkStages(const CompileRequest &request,
+                                 std::string &error) {
+  if (request.pp == 1 && request.virtualStages > 1) {
+    error = "--virtual-stages " + std::to_string(request.virtualStages) +
+            ": needs pipeline stages; give their number with --pp";
+    return failure();
+  }
+  int64_t stages = request.pp * request.virtualStages;
+  int64_t listed = request.layersPerStage.size();
+  if (listed && listed != stages) {
+    error = "--layers-per-stage lists " + std::to_string(listed) +
+            " stages, expected " + std::to_string(stages) +
+            ", one for each of --pp times --virtual-stages";
+    return failure();
+  }
+  if (request.dp % (request.ep * request.dpReplicate)) {
+    error = "--dp " + std::to_string(request.dp) + " is not divisible by --ep " +
+            std::to_string(request.ep);
+    if (request.dpReplicate > 1)
+      error += " times --dp-replicate " + std::to_string(request.dpReplicate);
+    error += ", which are parts of it";
+    return failure();
+  }
+  return success();
+}
+
 LogicalResult stg::checkChoices(MLIRContext &context,
                                 const CompileRequest &request,
                                 std::string &error) {
@@ -144,9 +180,36 @@ LogicalResult stg::checkChoices(MLIRContext &context,
   if (request.recompute != "none" && request.recompute != "selective" &&
       request.recompute != "full")
     return fail("--recompute", request.recompute, "none, selective or full");
-  if (request.rankOrder != "tp-dp" && request.rankOrder != "dp-tp")
-    return fail("--rank-order", request.rankOrder, "tp-dp or dp-tp");
-  return success();
+  static constexpr StringLiteral axes[] = {"tp", "cp", "dp", "pp"};
+  SmallVector<StringRef> order;
+  StringRef(request.rankOrder).split(order, '-');
+  for (StringRef axis : order)
+    if (!llvm::is_contained(axes, axis) || llvm::count(order, axis) != 1)
+      return fail("--rank-order", request.rankOrder,
+                  "tp, cp, dp and pp, each at most once, joined by '-'");
+  return checkStages(request, error);
+}
+
+FailureOr<int64_t> stg::countMicroBatches(const CompileRequest &request,
+                                          const SymbolValues &values,
+                                          std::string &error) {
+  if (!request.microBatch)
+    return 1;
+  std::string flag = "--micro-batch " + std::to_string(*request.microBatch);
+  auto batch = values.find("B");
+  if (batch == values.end()) {
+    error = flag + ": the model has no symbol 'B', the batch";
+    return failure();
+  }
+  int64_t all = batch->second.value;
+  if (all % request.dp == 0 && (all / request.dp) % *request.microBatch == 0)
+    return all / request.dp / *request.microBatch;
+  error = flag + ": with --dp " + std::to_string(request.dp) +
+          " it does not divide B = " + std::to_string(all) + ", from " +
+          batch->second.source;
+  if (all % request.dp == 0)
+    error += "; micro-batches that do: " + listDivisors(all / request.dp);
+  return failure();
 }
 
 LogicalResult stg::makeFolder(const CompileRequest &request,
@@ -159,15 +222,6 @@ LogicalResult stg::makeFolder(const CompileRequest &request,
     return success();
   error = "-o " + folder + ": cannot create the folder: " + code.message();
   return failure();
-}
-
-/// The degrees that divide everything that is sharded over one axis.
-static std::string listDivisors(int64_t number) {
-  SmallVector<std::string> divisors;
-  for (int64_t i = 1; i <= number && divisors.size() < 12; ++i)
-    if (number % i == 0)
-      divisors.push_back(std::to_string(i));
-  return llvm::join(divisors, ", ");
 }
 
 LogicalResult stg::checkDegrees(MeshOp mesh, const SymbolValues &values,

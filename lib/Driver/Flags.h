@@ -35,6 +35,12 @@ mlir::LogicalResult checkChoices(mlir::MLIRContext &context,
                                  const CompileRequest &request,
                                  std::string &error);
 
+/// The micro-batches of a data-parallel rank; an error if they do not divide its
+/// share of the batch.
+mlir::FailureOr<int64_t> countMicroBatches(const CompileRequest &request,
+                                           const SymbolValues &values,
+                                           std::string &error);
+
 /// Creates the folder for the traces, before time is spent on them.
 mlir::LogicalResult makeFolder(const CompileRequest &request,
                                std::string &error);

@@ -41,6 +41,10 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
   ParallelizeOptions parallelize;
   parallelize.dp = options.dp;
   parallelize.tp = options.tp;
+  parallelize.cp = options.cp;
+  parallelize.ep = options.ep;
+  parallelize.pp = options.pp;
+  parallelize.dpReplicate = options.dpReplicate;
   parallelize.sequenceParallel = options.sequenceParallel;
   parallelize.rules.assign(options.rules.begin(), options.rules.end());
   parallelize.rankOrder = options.rankOrder;
@@ -54,15 +58,34 @@ void stg::buildLocalPipeline(OpPassManager &pm,
   pm.addPass(createSimplifyCollectives(
       {options.keepGathered,
        options.gradientReduction == "per-parameter" ? "none" : "flat"}));
+  if (options.microBatches > 1)
+    pm.addPass(createMicroBatch({std::to_string(options.microBatches), "B"}));
 }
 
-void stg::buildChakraPipeline(OpPassManager &pm, StringRef bind) {
+/// Orders micro-batches and stages, where there is more than one of either.
+static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.microBatches <= 1 && options.pp == "1")
+    return;
+  ScheduleOptions schedule;
+  schedule.scheduleName = options.schedule;
+  if (options.schedule.empty())
+    schedule.scheduleName = options.virtualStages > 1 ? "interleaved" : "1f1b";
+  schedule.microBatches = options.microBatches;
+  schedule.virtualStages = options.virtualStages;
+  schedule.layersPerStage.assign(options.layersPerStage.begin(),
+                                 options.layersPerStage.end());
+  pm.addPass(createSchedule(schedule));
+}
+
+void stg::buildChakraPipeline(OpPassManager &pm, StringRef bind,
+                              const PipelineOptions &options) {
   std::unique_ptr<Pass> pass = createBind();
   LogicalResult valid =
       pass->initializeOptions(bind, [](const Twine &) { return failure(); });
   assert(succeeded(valid) && "every word is an assignment");
   (void)valid;
   pm.addPass(std::move(pass));
+  addSchedule(pm, options);
   pm.addPass(createConvertSTGToChakra());
 }
 
@@ -77,6 +100,6 @@ void stg::registerPipelines() {
         buildLocalPipeline(pm, options);
         std::string bind = options.bind;
         llvm::replace(bind, ',', ' ');
-        buildChakraPipeline(pm, bind);
+        buildChakraPipeline(pm, bind, options);
       });
 }

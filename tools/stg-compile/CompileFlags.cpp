@@ -21,7 +21,17 @@ std::string CompileFlags::finish() {
     request.batch = batch;
   if (seqFlag.getNumOccurrences())
     request.seq = seq;
-  for (auto [name, degree] : {std::pair("dp", request.dp), {"tp", request.tp}})
+  if (microBatchFlag.getNumOccurrences())
+    request.microBatch = microBatch;
+  for (auto [name, degree] :
+       {std::pair<const char *, int64_t>("dp", request.dp),
+        {"tp", request.tp},
+        {"cp", request.cp},
+        {"ep", request.ep},
+        {"pp", request.pp},
+        {"dp-replicate", request.dpReplicate},
+        {"virtual-stages", request.virtualStages},
+        {"micro-batch", request.microBatch.value_or(1)}})
     if (degree < 1)
       return "--" + std::string(name) + " " + std::to_string(degree) +
              ": expected an integer of at least 1";
@@ -33,11 +43,12 @@ std::string CompileFlags::finish() {
     return "";
   auto [low, high] = StringRef(ranks).split(':');
   std::pair<int64_t, int64_t> range;
+  int64_t numRanks = request.dp * request.tp * request.cp * request.pp;
   if (low.getAsInteger(10, range.first) ||
       high.getAsInteger(10, range.second) || range.first < 0 ||
-      range.first >= range.second || range.second > request.dp * request.tp)
+      range.first >= range.second || range.second > numRanks)
     return "--ranks " + ranks + ": expected LO:HI with 0 <= LO < HI <= " +
-           std::to_string(request.dp * request.tp) + ", the number of ranks";
+           std::to_string(numRanks) + ", the number of ranks";
   request.exportOptions.ranks = range;
   return "";
 }

@@ -20,7 +20,7 @@ llvm::cl::OptionCategory &getCompileCategory();
 /// The command line; every flag fills a field of the request.
 struct CompileFlags {
   CompileRequest request;
-  int64_t batch = 0, seq = 0;
+  int64_t batch = 0, seq = 0, microBatch = 0;
   std::string ranks;
   bool json = false;
 
@@ -41,6 +41,46 @@ struct CompileFlags {
   llvm::cl::opt<int64_t, true> tp{
       "tp", llvm::cl::location(request.tp),
       llvm::cl::desc("Tensor-parallel degree (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> cp{
+      "cp", llvm::cl::location(request.cp),
+      llvm::cl::desc("Context-parallel degree (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> ep{
+      "ep", llvm::cl::location(request.ep),
+      llvm::cl::desc("Expert-parallel degree, a part of dp (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> pp{
+      "pp", llvm::cl::location(request.pp),
+      llvm::cl::desc("Pipeline stages (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> dpReplicate{
+      "dp-replicate", llvm::cl::location(request.dpReplicate),
+      llvm::cl::desc("Replicas of hybrid sharding, a part of dp (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> microBatchFlag{
+      "micro-batch", llvm::cl::location(microBatch),
+      llvm::cl::desc("Sequences of a data-parallel rank in one micro-batch "
+                     "(default: its whole share of the batch)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> schedule{
+      "schedule", llvm::cl::location(request.schedule),
+      llvm::cl::value_desc("NAME|FILE.json"),
+      llvm::cl::desc("Order of micro-batches and stages: gpipe, 1f1b, "
+                     "interleaved, zb-h1, ... or a file (default 1f1b, with "
+                     "virtual stages interleaved)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<unsigned, true> virtualStages{
+      "virtual-stages", llvm::cl::location(request.virtualStages),
+      llvm::cl::desc("Virtual pipeline stages of each device (default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::list<int64_t, std::vector<int64_t>> layersPerStage{
+      "layers-per-stage",
+      llvm::cl::location(request.layersPerStage),
+      llvm::cl::CommaSeparated,
+      llvm::cl::value_desc("N,N,..."),
+      llvm::cl::desc(
+          "Layers of each virtual stage (default: as many in each)"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<bool, true> sequenceParallel{
       "sequence-parallel", llvm::cl::location(request.sequenceParallel),
@@ -107,7 +147,8 @@ struct CompileFlags {
   llvm::cl::opt<std::string, true> rankOrder{
       "rank-order", llvm::cl::location(request.rankOrder),
       llvm::cl::value_desc("AXIS-AXIS"),
-      llvm::cl::desc("Axes from the fastest to the slowest (default tp-dp)"),
+      llvm::cl::desc("Axes from the fastest to the slowest (default "
+                     "tp-cp-dp-pp)"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<unsigned, true> threads{
       "threads", llvm::cl::location(request.exportOptions.threads),

@@ -42,6 +42,10 @@ static cl::opt<bool> strictMemory(
     "strict-memory",
     cl::desc("Apply rule 8.7 to traces that do not list persistent tensors"),
     cl::sub(command));
+static cl::opt<bool>
+    eagerSends("eager-sends",
+               cl::desc("Leave out rule 6.4: sends never wait for receives"),
+               cl::sub(command));
 static cl::opt<unsigned>
     maxErrors("max-errors", cl::init(20),
               cl::desc("Violations to show for each rule, 0 for all (20)"),
@@ -73,6 +77,7 @@ static Expected<ValidatorOptions> getOptions() {
   if (numNpus.getNumOccurrences())
     options.numNpus = numNpus;
   options.strictMemory = strictMemory;
+  options.eagerSends = eagerSends;
   options.maxErrors = maxErrors;
   options.threads = threads;
   return options;

@@ -31,8 +31,14 @@ struct PipelineOptions;
 struct CompileRequest {
   std::string model;  ///< A .mlir file, or the name of a library model.
   std::string config; ///< Of the file; chosen by `model` if that is a name.
-  int64_t dp = 1, tp = 1;
+  int64_t dp = 1, tp = 1, cp = 1, ep = 1, pp = 1, dpReplicate = 1;
   bool sequenceParallel = false;
+  /// Sequences of a data-parallel rank in one micro-batch; none: its whole
+  /// share of the batch.
+  std::optional<int64_t> microBatch;
+  std::string schedule; ///< Empty: 1f1b, or interleaved with virtual stages.
+  unsigned virtualStages = 1;
+  std::vector<int64_t> layersPerStage; ///< Empty: as many in each.
   std::optional<int64_t> batch, seq;
   std::string dtype; ///< Empty: as the model is written.
   std::string gradDtype = "f32", optimizerDtype = "f32";
@@ -40,7 +46,7 @@ struct CompileRequest {
   std::string gradientReduction = "flat";
   std::string recompute = "none";
   bool keepGathered = false;
-  std::string rankOrder = "tp-dp";
+  std::string rankOrder = "tp-cp-dp-pp";
   std::vector<std::string> set; ///< SYMBOL=VALUE
   std::vector<std::string> rules;
   bool dryRun = false;
@@ -56,6 +62,7 @@ using Exact = __int128;
 struct CompileResult {
   std::string model, description;
   std::map<std::string, int64_t> symbols; ///< All bound ones.
+  int64_t microBatches = 1;               ///< Of a data-parallel rank.
   Exact parameters = 0;                   ///< Of the whole model.
   std::string dtype;                      ///< Element types of the parameters.
   chakra::ExportSummary summary;

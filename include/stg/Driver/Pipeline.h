@@ -20,6 +20,34 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                          llvm::cl::init("1")};
   Option<std::string> tp{*this, "tp", llvm::cl::desc("Tensor-parallel degree"),
                          llvm::cl::init("1")};
+  Option<std::string> cp{*this, "cp",
+                         llvm::cl::desc("Context-parallel degree"),
+                         llvm::cl::init("1")};
+  Option<std::string> ep{
+      *this, "ep", llvm::cl::desc("Expert-parallel degree, a part of dp"),
+      llvm::cl::init("1")};
+  Option<std::string> pp{*this, "pp", llvm::cl::desc("Pipeline stages"),
+                         llvm::cl::init("1")};
+  Option<std::string> dpReplicate{
+      *this, "dp-replicate",
+      llvm::cl::desc("Replicas of hybrid sharding, a part of dp"),
+      llvm::cl::init("1")};
+  Option<unsigned> microBatches{
+      *this, "micro-batches",
+      llvm::cl::desc("Micro-batches of a step and data-parallel rank"),
+      llvm::cl::init(1)};
+  Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("Order of micro-batches and stages: a name or a .json "
+                     "file (default 1f1b, interleaved with virtual stages)"),
+      llvm::cl::init("")};
+  Option<unsigned> virtualStages{
+      *this, "virtual-stages",
+      llvm::cl::desc("Virtual pipeline stages of each device"),
+      llvm::cl::init(1)};
+  ListOption<int64_t> layersPerStage{
+      *this, "layers-per-stage",
+      llvm::cl::desc("Layers of each virtual stage (default: as many in each)")};
   Option<bool> sequenceParallel{
       *this, "sequence-parallel",
       llvm::cl::desc("Shard the residual stream by tokens over tp"),
@@ -30,7 +58,7 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> rankOrder{
       *this, "rank-order",
       llvm::cl::desc("Axes from the fastest to the slowest"),
-      llvm::cl::init("tp-dp")};
+      llvm::cl::init("tp-cp-dp-pp")};
   Option<std::string> dtype{
       *this, "dtype",
       llvm::cl::desc(
@@ -82,7 +110,8 @@ void buildLocalPipeline(mlir::OpPassManager &pm,
 /// Binding and the conversion to the chakra level. `bind` has the assignments
 /// of
 /// --stg-bind, separated by spaces.
-void buildChakraPipeline(mlir::OpPassManager &pm, llvm::StringRef bind);
+void buildChakraPipeline(mlir::OpPassManager &pm, llvm::StringRef bind,
+                         const PipelineOptions &options);
 
 /// Registers all of them, one after the other, as `--stg-pipeline`.
 void registerPipelines();

@@ -39,10 +39,10 @@
 // RUN: not stg-opt %s --stg-parallelize=dp=small 2>&1 | FileCheck %s --check-prefix=TAKEN
 // TAKEN: error: 'stg.config' op has the name of mesh degree 'small'
 
-// RUN: not stg-opt %s --stg-parallelize=rank-order=tp 2>&1 | FileCheck %s --check-prefix=ORDER
-// ORDER: error: rank order is 'tp', expected each of dp and tp once, joined by '-'
+// RUN: not stg-opt %s --stg-parallelize=rank-order=xp 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: error: rank order is 'xp', expected tp, cp, dp and pp, each at most once, joined by '-'
 // RUN: not stg-opt %s --stg-parallelize=rank-order=tp-tp-dp 2>&1 | FileCheck %s --check-prefix=ORDERTWICE
-// ORDERTWICE: error: rank order is 'tp-tp-dp', expected each of dp and tp once, joined by '-'
+// ORDERTWICE: error: rank order is 'tp-tp-dp', expected tp, cp, dp and pp, each at most once, joined by '-'
 
 // RUN: not stg-opt %s --stg-parallelize=rules=B 2>&1 | FileCheck %s --check-prefix=RULE
 // RULE: error: 'B' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
@@ -52,8 +52,8 @@
 // RULESCOPE: error: 'B:tp@all' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
 // RUN: not stg-opt %s --stg-parallelize=rules=Q:dp 2>&1 | FileCheck %s --check-prefix=RULEDIM
 // RULEDIM: error: rule 'Q:dp' names dimension 'Q', which is not a symbol of the model; its symbols are B, S
-// RUN: not stg-opt %s --stg-parallelize=rules=B:cp 2>&1 | FileCheck %s --check-prefix=RULEAXIS
-// RULEAXIS: error: rule 'B:cp' names mesh axis 'cp', expected dp or tp
+// RUN: not stg-opt %s --stg-parallelize=rules=B:xp 2>&1 | FileCheck %s --check-prefix=RULEAXIS
+// RULEAXIS: error: rule 'B:xp' names mesh axis 'xp', expected one of tp, cp, dp, ep, edp, dp_replicate
 
 // RUN: not stg-opt %s --stg-propagate-shardings 2>&1 | FileCheck %s --check-prefix=NOMESH
 // RUN: not stg-opt %s --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=NOMESH

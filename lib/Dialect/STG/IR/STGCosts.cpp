@@ -128,6 +128,11 @@ static int64_t getActivationGradOperations(Activation function) {
 }
 
 OpCost AddOp::getCost() { return makeVectorCost(*this, elements(getResult())); }
+OpCost AccumulateOp::getCost() {
+  return makeVectorCost(*this, elements(getResult()));
+}
+std::optional<unsigned> AccumulateOp::getReusableOperand(unsigned) { return 0; }
+
 OpCost MulOp::getCost() { return makeVectorCost(*this, elements(getResult())); }
 
 OpCost ActivationOp::getCost() {

@@ -65,6 +65,11 @@ LogicalResult MeshOp::verify() {
     diag.attachNote(first.getLoc()) << "the first is here";
     return diag;
   }
+  if (getData()) // mesh_op_c4
+    for (auto axis : getData()->getAsRange<StringAttr>())
+      if (!getMesh().getAxisIndex(axis))
+        return emitOpError("has the data axis '")
+               << axis.getValue() << "', which is not an axis of the mesh";
   if (!getRules())
     return success();
   for (auto text : getRules()->getAsRange<StringAttr>()) { // mesh_op_c3
@@ -127,6 +132,40 @@ LogicalResult ParamOp::verify() { // param_c1
     return emitOpError("has the name '")
            << getParamName() << "', which may not contain ',', '=' or '/'";
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// SendOp, RecvOp
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static LogicalResult verifyMessage(OpTy op, size_t numValues) {
+  MeshOp mesh = MeshOp::lookup(op);
+  if (mesh && !mesh.getMesh().getAxisIndex(op.getAxis())) // send_c1
+    return op.emitOpError("is over '")
+           << op.getAxis() << "', which is not an axis of the mesh";
+  if (op.getShift() == 0) // send_c2
+    return op.emitOpError("has shift 0, which is the device itself");
+  if (op.getChannel() < 0)
+    return op.emitOpError("has the channel ")
+           << op.getChannel() << ", expected at least 0";
+  if (numValues == 0) // send_c3
+    return op.emitOpError("expects at least one value");
+  return success();
+}
+
+LogicalResult SendOp::verify() {
+  return verifyMessage(*this, getInputs().size());
+}
+
+LogicalResult RecvOp::verify() { return verifyMessage(*this, getNumResults()); }
+
+LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+}
+
+LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
 }
 
 //===----------------------------------------------------------------------===//

@@ -191,6 +191,12 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
            << " times, expected an integer of at least 1";
   properties.setRepeatName(name);
   properties.setCount(*count);
+  if (succeeded(parser.parseOptionalKeyword("from"))) {
+    FailureOr<SymExpr> first = SymExpr::parse(parser);
+    if (failed(first))
+      return failure();
+    properties.setFirst(*first);
+  }
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     properties.setReverse(parser.getBuilder().getUnitAttr());
   SmallVector<OpAsmParser::Argument> args;
@@ -221,6 +227,10 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
 void RepeatOp::print(OpAsmPrinter &p) {
   p << ' ' << getRepeatNameAttr() << " * ";
   getCount().print(p.getStream());
+  if (getFirst()) {
+    p << " from ";
+    getFirst()->print(p.getStream());
+  }
   if (getReverse())
     p << " reverse";
   auto printBindings = [&](StringRef keyword, auto args, OperandRange values,
@@ -248,7 +258,7 @@ void RepeatOp::print(OpAsmPrinter &p) {
     p.printArrowTypeList(getResultTypes());
   p.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
-      {"repeat_name", "count", "reverse", "operandSegmentSizes"});
+      {"repeat_name", "count", "first", "reverse", "operandSegmentSizes"});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

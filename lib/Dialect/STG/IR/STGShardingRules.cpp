@@ -65,6 +65,11 @@ ShardingRule AddOp::getShardingRule() {
 }
 bool AddOp::isLinear() { return true; }
 
+ShardingRule AccumulateOp::getShardingRule() {
+  return makePointwise(getType().getRank(), 2);
+}
+bool AccumulateOp::isLinear() { return true; }
+
 ShardingRule MulOp::getShardingRule() {
   return makePointwise(getType().getRank(), 2);
 }

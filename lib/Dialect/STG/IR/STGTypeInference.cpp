@@ -207,6 +207,13 @@ LogicalResult AddOp::inferReturnTypes(MLIRContext *,
   return inferPointwise(loc, adaptor.getLhs(), adaptor.getRhs(), types);
 }
 
+LogicalResult AccumulateOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  return inferPointwise(loc, adaptor.getTotal(), adaptor.getTerm(), types);
+}
+
 LogicalResult MulOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

@@ -18,6 +18,7 @@
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include <map>
 
 #define DEBUG_TYPE "stg-insert-collectives"
 
@@ -30,8 +31,10 @@ using namespace mlir;
 using namespace stg;
 
 namespace {
-/// Where the elements of a value are: the axes of each dimension, major to
-/// minor, and the axes over which it is a partial result.
+/// Where the elements of a value are: the axes of each dimension and the axes
+/// over which it is a partial result. The axes of a dimension are a set: which
+/// of several devices holds which part of a dimension is a matter of how they
+/// are numbered, and the numbering that communicates least is chosen.
 struct Layout {
   SmallVector<AxisNames, 4> dims;
   AxisNames partial;
@@ -41,9 +44,15 @@ struct Layout {
   static Layout get(SymTensorType type);
 
   bool operator==(const Layout &other) const {
-    return dims == other.dims && partial == other.partial;
+    return llvm::all_of_zip(dims, other.dims, isSameSet) &&
+           isSameSet(partial, other.partial);
   }
   bool operator!=(const Layout &other) const { return !(*this == other); }
+
+  static bool isSameSet(const AxisNames &lhs, const AxisNames &rhs) {
+    return lhs.size() == rhs.size() &&
+           std::is_permutation(lhs.begin(), lhs.end(), rhs.begin());
+  }
 
   /// The dimension that is sharded over the axis.
   std::optional<unsigned> findDim(StringAttr axis) const {
@@ -67,7 +76,10 @@ struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
 /// Rewrites one function to the local level.
 class Localizer {
 public:
-  Localizer(MeshAttr mesh) : mesh(mesh), rewriter(mesh.getContext()) {}
+  Localizer(MeshOp op) : mesh(op.getMesh()), rewriter(mesh.getContext()) {
+    if (op.getData())
+      dataAxes.insert_range(op.getData()->getAsRange<StringAttr>());
+  }
   LogicalResult run(func::FuncOp function);
 
 private:
@@ -80,16 +92,30 @@ private:
   LogicalResult convert(OpOperand &use, const Layout &need);
   LogicalResult convertResult(OpResult result, const Layout &made);
 
+  using CreateCollective =
+      function_ref<Operation *(Location, Value, SymTensorType)>;
+  using EmitCollective = function_ref<void(CreateCollective)>;
+  SmallVector<AxisNames> groupAxes(ArrayRef<StringAttr> axes);
+  void reducePartials(Layout &from, const Layout &to, EmitCollective emit);
+  void moveAndGather(Layout &from, const Layout &to, EmitCollective emit);
+  void sliceDims(Layout &from, const Layout &to, EmitCollective emit);
   FailureOr<Value> reshard(Value value, SymTensorType global, Layout from,
                            const Layout &to, const Owner &owner);
   FailureOr<SymTensorType> getLocalType(SymTensorType global,
                                         const Layout &layout);
+  /// The axes as an attribute, in the order of the mesh.
   ArrayAttr getAxes(ArrayRef<StringAttr> axes) {
     SmallVector<Attribute> attrs(axes.begin(), axes.end());
+    llvm::sort(attrs, [&](Attribute lhs, Attribute rhs) {
+      return mesh.getAxisIndex(cast<StringAttr>(lhs)) <
+             mesh.getAxisIndex(cast<StringAttr>(rhs));
+    });
     return rewriter.getArrayAttr(attrs);
   }
+  bool isData(StringAttr axis) const { return dataAxes.contains(axis); }
 
   MeshAttr mesh;
+  DenseSet<StringAttr> dataAxes;
   IRRewriter rewriter;
   DenseSet<Value> isLocal; ///< Made here, with a local type.
   /// Resharded values: not to be converted again by the same user.
@@ -193,79 +219,132 @@ FailureOr<SymTensorType> Localizer::getLocalType(SymTensorType global,
                             global.getElementType());
 }
 
+/// Splits `axes` into those that one collective serves: the data axes in a row
+/// form one group, every other axis is a group of its own.
+SmallVector<AxisNames> Localizer::groupAxes(ArrayRef<StringAttr> axes) {
+  SmallVector<AxisNames> groups;
+  for (StringAttr axis : axes) {
+    if (!groups.empty() && isData(axis) && isData(groups.back().back()))
+      groups.back().push_back(axis);
+    else
+      groups.push_back({axis});
+  }
+  return groups;
+}
+
+/// Reduces what is partial, the axes that vary fastest among the factors first.
+/// Over an axis that `to` shards a dimension by, the reduction leaves a shard.
+void Localizer::reducePartials(Layout &from, const Layout &to,
+                               EmitCollective emit) {
+  // By the dimension that is scattered; none: all-reduce.
+  SmallVector<std::pair<std::optional<unsigned>, AxisNames>> steps;
+  SmallVector<StringAttr> partial(llvm::reverse(from.partial));
+  for (StringAttr axis : partial) {
+    if (llvm::is_contained(to.partial, axis))
+      continue;
+    std::optional<unsigned> dim =
+        from.partialKind == ReduceKind::Sum ? to.findDim(axis) : std::nullopt;
+    if (!steps.empty() && steps.back().first == dim && isData(axis) &&
+        isData(steps.back().second.back()))
+      steps.back().second.push_back(axis);
+    else
+      steps.push_back({dim, {axis}});
+  }
+  for (auto &[dim, axes] : steps) {
+    for (StringAttr axis : axes)
+      llvm::erase(from.partial, axis);
+    if (dim)
+      llvm::append_range(from.dims[*dim], axes);
+    emit([&, dim = dim, axes = getAxes(axes)](Location loc, Value value,
+                                              SymTensorType type) {
+      if (dim)
+        return ReduceScatterOp::create(rewriter, loc, type, value, *dim, axes)
+            .getOperation();
+      return AllReduceOp::create(rewriter, loc, TypeRange(type),
+                                 ValueRange(value), from.partialKind, axes)
+          .getOperation();
+    });
+  }
+}
+
+/// Moves axes to the dimensions where `to` has them and gathers over those that
+/// it does not have.
+void Localizer::moveAndGather(Layout &from, const Layout &to,
+                              EmitCollective emit) {
+  for (unsigned dim = 0, rank = from.dims.size(); dim != rank; ++dim) {
+    std::map<unsigned, AxisNames> moved; ///< By the dimension they move to.
+    AxisNames gathered;
+    for (StringAttr axis : llvm::reverse(from.dims[dim])) {
+      if (llvm::is_contained(to.dims[dim], axis))
+        continue;
+      if (std::optional<unsigned> target = to.findDim(axis))
+        moved[*target].push_back(axis);
+      else
+        gathered.push_back(axis);
+    }
+    auto take = [&](ArrayRef<StringAttr> axes) {
+      for (StringAttr axis : axes)
+        llvm::erase(from.dims[dim], axis);
+    };
+    for (auto &[target, axes] : moved) {
+      take(axes);
+      llvm::append_range(from.dims[target], axes);
+      emit([&, target = target, axes = getAxes(axes)](Location loc, Value value,
+                                                      SymTensorType type) {
+        return AllToAllOp::create(rewriter, loc, type, value, dim, target, axes)
+            .getOperation();
+      });
+    }
+    for (AxisNames &axes : groupAxes(gathered)) {
+      take(axes);
+      emit([&, axes = getAxes(axes)](Location loc, Value value,
+                                     SymTensorType type) {
+        return AllGatherOp::create(rewriter, loc, type, value, dim, axes)
+            .getOperation();
+      });
+    }
+  }
+}
+
+/// Takes the shard of what `to` shards and `from` has whole.
+void Localizer::sliceDims(Layout &from, const Layout &to, EmitCollective emit) {
+  for (unsigned dim = 0, rank = from.dims.size(); dim != rank; ++dim) {
+    AxisNames missing;
+    for (StringAttr axis : to.dims[dim])
+      if (!llvm::is_contained(from.dims[dim], axis))
+        missing.push_back(axis);
+    for (AxisNames &axes : groupAxes(missing)) {
+      llvm::append_range(from.dims[dim], axes);
+      emit([&, axes = getAxes(axes)](Location loc, Value value,
+                                     SymTensorType type) {
+        return LocalSliceOp::create(rewriter, loc, type, value, dim, axes)
+            .getOperation();
+      });
+    }
+  }
+}
+
 /// Brings `value`, which has the local shape of `from`, into layout `to`. First
-/// what is partial is reduced, an axis at a time, the last one first: over an
-/// axis that `to` shards a dimension by, the reduction leaves a shard. Then
-/// axes move between dimensions, then dimensions are gathered, then sliced.
+/// what is partial is reduced, then axes move between dimensions and dimensions
+/// are gathered, then sliced.
 FailureOr<Value> Localizer::reshard(Value value, SymTensorType global,
                                     Layout from, const Layout &to,
                                     const Owner &owner) {
   Location loc = value.getLoc();
   LogicalResult status = success();
-  auto emit = [&](auto create) {
+  auto emit = [&](CreateCollective create) {
     FailureOr<SymTensorType> type = getLocalType(global, from);
     if (failed(type)) {
       status = failure();
       return;
     }
-    Operation *op = create(*type);
+    Operation *op = create(loc, value, *type);
     setOwner(op, owner);
     value = op->getResult(0);
   };
-  SmallVector<StringAttr, 2> partial = from.partial;
-  for (StringAttr axis : llvm::reverse(partial)) {
-    if (llvm::is_contained(to.partial, axis))
-      continue;
-    llvm::erase(from.partial, axis);
-    std::optional<unsigned> dim = to.findDim(axis);
-    // A shard can be left only where the axis is the minor one of its
-    // dimension.
-    bool scatters = dim && from.partialKind == ReduceKind::Sum &&
-                    from.dims[*dim].size() < to.dims[*dim].size() &&
-                    to.dims[*dim][from.dims[*dim].size()] == axis;
-    if (scatters)
-      from.dims[*dim].push_back(axis);
-    emit([&](SymTensorType type) -> Operation * {
-      if (scatters)
-        return ReduceScatterOp::create(rewriter, loc, type, value, *dim,
-                                       getAxes(axis));
-      return AllReduceOp::create(rewriter, loc, TypeRange(type),
-                                 ValueRange(value), from.partialKind,
-                                 getAxes(axis));
-    });
-  }
-  for (unsigned dim = 0, rank = from.dims.size(); dim != rank; ++dim) {
-    // What both layouts have in common at the start stays.
-    size_t keep = 0;
-    while (keep < from.dims[dim].size() && keep < to.dims[dim].size() &&
-           from.dims[dim][keep] == to.dims[dim][keep])
-      ++keep;
-    while (from.dims[dim].size() > keep) {
-      StringAttr axis = from.dims[dim].pop_back_val();
-      std::optional<unsigned> target = to.findDim(axis);
-      bool moves = target && *target != dim &&
-                   from.dims[*target].size() < to.dims[*target].size() &&
-                   to.dims[*target][from.dims[*target].size()] == axis;
-      if (moves)
-        from.dims[*target].push_back(axis);
-      emit([&](SymTensorType type) -> Operation * {
-        if (moves)
-          return AllToAllOp::create(rewriter, loc, type, value, dim, *target,
-                                    getAxes(axis));
-        return AllGatherOp::create(rewriter, loc, type, value, dim,
-                                   getAxes(axis));
-      });
-    }
-  }
-  for (unsigned dim = 0, rank = from.dims.size(); dim != rank; ++dim)
-    while (from.dims[dim].size() < to.dims[dim].size()) {
-      StringAttr axis = to.dims[dim][from.dims[dim].size()];
-      from.dims[dim].push_back(axis);
-      emit([&](SymTensorType type) -> Operation * {
-        return LocalSliceOp::create(rewriter, loc, type, value, dim,
-                                    getAxes(axis));
-      });
-    }
+  reducePartials(from, to, emit);
+  moveAndGather(from, to, emit);
+  sliceDims(from, to, emit);
   if (failed(status))
     return failure();
   isLocal.insert(value);
@@ -587,7 +666,6 @@ void InsertCollectives::runOnOperation() {
     return signalPassFailure();
   }
   for (auto function : getOperation().getOps<func::FuncOp>())
-    if (!function.isExternal() &&
-        failed(Localizer(mesh.getMesh()).run(function)))
+    if (!function.isExternal() && failed(Localizer(mesh).run(function)))
       return signalPassFailure();
 }

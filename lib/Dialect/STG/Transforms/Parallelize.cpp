@@ -24,10 +24,16 @@ struct Parallelize : stg::impl::ParallelizeBase<Parallelize> {
   void runOnOperation() override;
 
 private:
+  /// A mesh axis and its size, from the fastest in rank order to the slowest.
+  using Axes = SmallVector<std::pair<StringRef, SymExpr>>;
+
   FailureOr<MeshAttr> makeMesh();
   FailureOr<SymExpr> parseDegree(StringRef axis, StringRef text);
+  FailureOr<Axes> carveDataAxes();
   LogicalResult declareSymbols(SymExpr degree);
   FailureOr<SmallVector<DimensionRule>> makeRules(MeshAttr mesh);
+  LogicalResult addRule(const DimensionRule &rule, MeshAttr mesh,
+                        SmallVectorImpl<DimensionRule> &all);
   LogicalResult checkUserRules(ArrayRef<DimensionRule> userRules);
   void annotate(const DimensionRules &rules);
   LogicalResult checkUse(MeshAttr mesh);
@@ -35,11 +41,18 @@ private:
 };
 } // namespace
 
-/// Megatron-LM's tensor parallelism: heads, feed-forward and vocabulary over
-/// tp.
-static constexpr StringLiteral defaultRules[] = {"B:dp", "H:tp", "K:tp", "F:tp",
-                                                 "V:tp"};
+/// Batch over dp, tokens over cp, then Megatron-LM's tensor parallelism (heads,
+/// feed-forward and vocabulary over tp) and experts over ep.
+static constexpr StringLiteral defaultRules[] = {"B:dp", "S:cp", "H:tp", "K:tp",
+                                                 "F:tp", "V:tp", "X:ep"};
 static constexpr StringLiteral sequenceParallelRule = "S:tp@stream";
+
+/// The parts that dp is carved into, from the fastest to the slowest: expert
+/// parallelism (`ep` of the ranks hold different experts, `edp` the same), and
+/// replicas of hybrid sharding. A part of size 1 is left out; dp that is not
+/// carved is the axis `dp`.
+static constexpr StringLiteral dataParts[] = {"ep", "edp", "dp",
+                                              "dp_replicate"};
 
 FailureOr<SymExpr> Parallelize::parseDegree(StringRef axis, StringRef text) {
   std::string error;
@@ -70,32 +83,94 @@ LogicalResult Parallelize::declareSymbols(SymExpr degree) {
   return success();
 }
 
+/// The axes that dp consists of, from the fastest to the slowest.
+FailureOr<Parallelize::Axes> Parallelize::carveDataAxes() {
+  FailureOr<SymExpr> all = parseDegree("dp", dp),
+                     experts = parseDegree("ep", ep),
+                     replicas = parseDegree("dp_replicate", dpReplicate);
+  if (failed(all) || failed(experts) || failed(replicas))
+    return failure();
+  SymExpr rest = all->exactDiv(*experts * *replicas);
+  std::optional<Rational> number = rest ? rest.getConstant() : std::nullopt;
+  if (!rest || (number && !number->isInteger()))
+    return getOperation().emitError("dp is ")
+           << *all << ", which ep = " << *experts
+           << " and dp-replicate = " << *replicas
+           << " do not divide; expert parallelism and replicas are parts of dp";
+  for (SymExpr degree : {*all, *experts, *replicas})
+    if (failed(declareSymbols(degree)))
+      return failure();
+  return Axes{{"ep", *experts},
+              {experts->isOne() ? "dp" : "edp", rest},
+              {"dp_replicate", *replicas}};
+}
+
 /// Axes in rank order, without those of size 1.
 FailureOr<MeshAttr> Parallelize::makeMesh() {
-  SmallVector<StringAttr> names;
-  SmallVector<SymExpr> sizes;
+  static constexpr StringLiteral known[] = {"tp", "cp", "dp", "pp"};
   SmallVector<StringRef> order;
   StringRef(rankOrder).split(order, '-');
-  SmallVector<StringRef> sorted(order);
-  llvm::sort(sorted);
-  if (sorted != SmallVector<StringRef>{"dp", "tp"})
-    return getOperation().emitError("rank order is '")
-           << rankOrder << "', expected each of dp and tp once, joined by '-'";
+  for (StringRef axis : order)
+    if (!llvm::is_contained(known, axis) || llvm::count(order, axis) != 1)
+      return getOperation().emitError("rank order is '")
+             << rankOrder
+             << "', expected tp, cp, dp and pp, each at most once, joined by "
+                "'-'";
+  for (StringRef axis : known)
+    if (!llvm::is_contained(order, axis))
+      order.push_back(axis);
+  SmallVector<StringAttr> names;
+  SmallVector<SymExpr> sizes;
+  auto add = [&](StringRef axis, SymExpr size) {
+    if (size.isOne())
+      return;
+    names.push_back(StringAttr::get(&getContext(), axis));
+    sizes.push_back(size);
+  };
   for (StringRef axis : order) {
-    FailureOr<SymExpr> degree = parseDegree(axis, axis == "dp" ? dp : tp);
+    if (axis == "dp") {
+      FailureOr<Axes> parts = carveDataAxes();
+      if (failed(parts))
+        return failure();
+      for (auto [name, size] : *parts)
+        add(name, size);
+      continue;
+    }
+    FailureOr<SymExpr> degree = parseDegree(axis, axis == "tp"   ? tp
+                                                  : axis == "cp" ? cp
+                                                                 : pp);
     if (failed(degree) || failed(declareSymbols(*degree)))
       return failure();
-    if (degree->isOne())
-      continue;
-    names.push_back(StringAttr::get(&getContext(), axis));
-    sizes.push_back(*degree);
+    add(axis, *degree);
   }
   return MeshAttr::get(&getContext(), names, sizes);
 }
 
+/// Adds a rule; one for dp becomes one for each of its parts, the slowest
+/// first. Rules for axes of size 1 are dropped.
+LogicalResult Parallelize::addRule(const DimensionRule &rule, MeshAttr mesh,
+                                   SmallVectorImpl<DimensionRule> &all) {
+  auto add = [&](StringRef axis) {
+    if (!mesh.getAxisIndex(axis))
+      return;
+    DimensionRule part = rule;
+    part.axis = StringAttr::get(&getContext(), axis);
+    all.push_back(part);
+  };
+  if (rule.axis != "dp") {
+    add(rule.axis);
+    return success();
+  }
+  for (StringRef part : llvm::reverse(dataParts))
+    add(part);
+  return success();
+}
+
 /// The user's rules, then the default ones for dimensions that the user does
-/// not mention. Rules for axes of size 1 are dropped.
+/// not mention.
 FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
+  static constexpr StringLiteral axes[] = {"tp", "cp",  "dp",
+                                           "ep", "edp", "dp_replicate"};
   SmallVector<DimensionRule> userRules, all;
   std::string error;
   for (const std::string &text : rules) {
@@ -103,32 +178,31 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
         DimensionRule::parse(&getContext(), text, error);
     if (failed(rule))
       return getOperation().emitError(error);
-    if (rule->axis && rule->axis != "dp" && rule->axis != "tp")
+    if (rule->axis && !llvm::is_contained(axes, rule->axis.getValue()))
       return getOperation().emitError("rule '")
              << text << "' names mesh axis '" << rule->axis.getValue()
-             << "', expected dp or tp";
+             << "', expected one of " << llvm::join(ArrayRef<StringLiteral>(axes), ", ");
     userRules.push_back(*rule);
   }
   if (failed(checkUserRules(userRules)))
     return failure();
-  llvm::copy_if(userRules, std::back_inserter(all),
-                [](const DimensionRule &rule) { return rule.axis; });
+  for (const DimensionRule &rule : userRules)
+    if (rule.axis && failed(addRule(rule, mesh, all)))
+      return failure();
   SmallVector<StringRef> defaults(std::begin(defaultRules),
                                   std::end(defaultRules));
   if (sequenceParallel)
     defaults.push_back(sequenceParallelRule);
   for (StringRef text : defaults) {
     DimensionRule rule = *DimensionRule::parse(&getContext(), text, error);
-    if (llvm::none_of(userRules, [&](const DimensionRule &user) {
-          return user.dim == rule.dim;
-        }))
-      all.push_back(rule);
+    // A default rule may be for a dimension that this model does not have.
+    bool isReplaced = llvm::any_of(userRules, [&](const DimensionRule &user) {
+      return user.dim == rule.dim;
+    });
+    if (!isReplaced && getOperation().lookupSymbol<SymbolOp>(rule.dim) &&
+        failed(addRule(rule, mesh, all)))
+      return failure();
   }
-  // A default rule may be for a dimension that this model does not have.
-  llvm::erase_if(all, [&](const DimensionRule &rule) {
-    return !mesh.getAxisIndex(rule.axis) ||
-           !getOperation().lookupSymbol<SymbolOp>(rule.dim);
-  });
   return all;
 }
 
@@ -208,7 +282,8 @@ LogicalResult Parallelize::checkUse(MeshAttr mesh) {
         llvm::for_each(block.getArguments(), collect);
   });
   for (StringAttr axis : mesh.getAxisNames()) {
-    if (used.contains(axis))
+    // Stages divide the program, not its values.
+    if (used.contains(axis) || axis == "pp")
       continue;
     std::string dims;
     for (auto symbol : getOperation().getOps<SymbolOp>())
@@ -243,9 +318,15 @@ void Parallelize::runOnOperation() {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   for (auto symbol : module.getOps<SymbolOp>())
     builder.setInsertionPointAfter(symbol);
-  MeshOp::create(builder, module.getLoc(), "mesh", *mesh,
-                 texts.empty() ? ArrayAttr() : builder.getArrayAttr(texts),
-                 /*complete=*/false);
+  SmallVector<Attribute> dataAxes;
+  for (StringAttr axis : mesh->getAxisNames())
+    if (axis == "cp" || llvm::is_contained(dataParts, axis.getValue()))
+      dataAxes.push_back(axis);
+  auto makeList = [&](ArrayRef<Attribute> entries) {
+    return entries.empty() ? ArrayAttr() : builder.getArrayAttr(entries);
+  };
+  MeshOp::create(builder, module.getLoc(), "mesh", *mesh, makeList(texts),
+                 makeList(dataAxes), /*complete=*/false);
   DimensionRules dimensionRules(std::move(*all));
   annotate(dimensionRules);
   if (sequenceParallel && mesh->getAxisIndex("tp"))

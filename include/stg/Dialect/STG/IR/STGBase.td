@@ -48,6 +48,9 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttr = "stg.role";
     static constexpr ::llvm::StringLiteral kFactorsAttr = "stg.factors";
     static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
+    static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
+    static constexpr ::llvm::StringLiteral kVariantAttr = "stg.variant";
+    static constexpr ::llvm::StringLiteral kCoordinatesAttr = "stg.coordinates";
 
     /// Parsing and printing of attributes (see STGAttrs.cpp): `expr` is written
     /// by hand, the others are generated.

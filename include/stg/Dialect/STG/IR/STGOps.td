@@ -78,19 +78,30 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     `stg.repeat` over `AXIS`; `DIM:AXIS@stream` only those of carried values (the
     residual stream).
 
+    `data` lists the axes whose ranks hold the same parameters and divide the batch or the
+    tokens among them (data and context parallelism). A reduction or a gather over several
+    of them is one collective in one group, as in Megatron-LM; over other axes it is one
+    collective for each.
+
     `complete` says that `--stg-propagate-shardings` has applied the rules. Before that,
     symbols that rules name must not be bound and collectives not be inserted.
 
     ```mlir
-    stg.mesh @mesh <tp = 8, dp = dp> rules ["B:dp", "H:tp", "F:tp", "S:tp@stream"]
+    stg.mesh @mesh <tp = 8, cp = 2, dp = dp>
+        rules ["B:dp", "S:cp", "H:tp", "F:tp", "S:tp@stream"] data ["cp", "dp"]
     ```
     Constraints: (C1) a module has one mesh; (C2) sizes use declared symbols; (C3) each
-    rule names a declared symbol and an axis of the mesh.
+    rule names a declared symbol and an axis of the mesh; (C4) `data` names axes of the
+    mesh.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, STG_MeshAttr:$mesh,
                        OptionalAttr<StrArrayAttr>:$rules,
+                       OptionalAttr<StrArrayAttr>:$data,
                        UnitAttr:$complete);
-  let assemblyFormat = "$sym_name $mesh (`rules` $rules^)? (`complete` $complete^)? attr-dict";
+  let assemblyFormat = [{
+    $sym_name $mesh (`rules` $rules^)? (`data` $data^)?
+    (`complete` $complete^)? attr-dict
+  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The mesh of the module that contains `op`, or null.
@@ -664,6 +675,25 @@ def KeepOp : STG_TensorOp<"keep", [
 // Optimizer
 //===----------------------------------------------------------------------===//
 
+def AccumulateOp : STG_InferredOp<"accumulate", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getReusableOperand"]>]> {
+  let summary = "adds a micro-batch's contribution to a gradient, in place";
+  let description = [{
+    The result is the first operand's buffer after the change; nobody may read the
+    operand afterwards. Operations: 1 per element. Where the second operand is a product
+    that nobody else reads, the product adds to the buffer itself, as Megatron-LM's fused
+    gradient accumulation does, and there is no node for this op.
+
+    ```mlir
+    %g1 = stg.accumulate %g0, %dw : !dw, !dw
+    ```
+    Constraints: (C1) both operands have the same shape and element type.
+  }];
+  let arguments = (ins STG_Tensor:$total, STG_Tensor:$term);
+  let results = (outs STG_Tensor:$result);
+}
+
 def AdamOp : STG_TensorOp<"adam", [
     MemoryEffects<[MemWrite]>,
     DeclareOpInterfaceMethods<ShardableOpInterface>,
@@ -702,7 +732,8 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
   let summary = "combines partial values over mesh axes";
   let description = [{
     Several operands are one coalesced collective over one flat buffer, as gradient
-    buckets are.
+    buckets are. `among` restricts the group to the devices with these coordinates on the
+    only axis, as the first and the last pipeline stage that share an embedding.
 
     ```mlir
     %y = stg.all_reduce sum over ["tp"] %x : !x
@@ -711,8 +742,15 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
     the mesh and distinct.
   }];
   let arguments = (ins Variadic<STG_Tensor>:$inputs, STG_ReduceKindAttr:$kind,
-                       StrArrayAttr:$axes);
+                       StrArrayAttr:$axes,
+                       OptionalAttr<DenseI64ArrayAttr>:$among);
   let results = (outs Variadic<STG_Tensor>:$results);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$types,
+      "::mlir::ValueRange":$inputs, "::stg::ReduceKind":$kind,
+      "::mlir::ArrayAttr":$axes), [{
+    build($_builder, $_state, types, inputs, kind, axes,
+          ::mlir::DenseI64ArrayAttr());
+  }]>];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
   let parseLeading = [{
@@ -806,6 +844,53 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "sends values to a neighbour along a mesh axis";
+  let description = [{
+    One message with all operands, to the device whose coordinate on the axis is the own
+    one plus `shift`, modulo the size of the axis, and whose other coordinates are the
+    same. The k-th send of a channel meets the k-th `stg.recv` of that channel on the
+    peer, which has the opposite shift. At the local level only.
+
+    ```mlir
+    stg.send over "pp" shift 1 channel 7 %y : !x
+    ```
+    Constraints: (C1) the axis is one of the mesh; (C2) the shift is not 0 and the channel
+    not negative; (C3) there is at least one value.
+  }];
+  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$axis,
+                       I64Attr:$shift, I64Attr:$channel);
+  let assemblyFormat = [{
+    `over` $axis `shift` $shift `channel` $channel $inputs attr-dict `:` type($inputs)
+  }];
+  let hasVerifier = 1;
+}
+
+def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "receives values from a neighbour along a mesh axis";
+  let description = [{
+    The counterpart of `stg.send`: from the device whose coordinate on the axis is the own
+    one plus `shift`.
+
+    ```mlir
+    %x = stg.recv over "pp" shift -1 channel 7 : !x
+    ```
+    Constraints: those of `stg.send`.
+  }];
+  let arguments = (ins StrAttr:$axis, I64Attr:$shift, I64Attr:$channel);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let assemblyFormat = [{
+    `over` $axis `shift` $shift `channel` $channel attr-dict `:` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Repetition
 //===----------------------------------------------------------------------===//
 
@@ -836,13 +921,16 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     (`carry(%x = %e : !x as !y)`), and a stacked result otherwise than what is yielded
     (`-> (types)` before the body).
 
+    `from` says how the first iteration is numbered (`* 8 from 16`: the layers 16 to 23 of
+    a pipeline stage); without it, 0.
+
     The name is the scope of the parameters inside. Constraints: (C1) the first
     yielded values have the carried types; (C2) a stacked operand's leading extent is
     the count; (C3) the count is not a constant other than a positive integer; (C4)
     arguments and results have the types of what they are bound to, up to sharding.
   }];
   let arguments = (ins StrAttr:$repeat_name, STG_ExprAttr:$count,
-                       UnitAttr:$reverse, Variadic<STG_Tensor>:$inits,
+                       OptionalAttr<STG_ExprAttr>:$first, UnitAttr:$reverse, Variadic<STG_Tensor>:$inits,
                        Variadic<STG_Tensor>:$stacks);
   let results = (outs Variadic<STG_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);

@@ -216,8 +216,14 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     Adds the mesh and shards, by the rules, the dimensions of parameters, function
     arguments and values carried by a `stg.repeat`. A rule is `DIM:AXIS`, or
     `DIM:AXIS@stream` for carried values only; earlier rules win where one axis has
-    two claims. The default rules are Megatron-LM's: `B:dp`, and `H:tp K:tp F:tp V:tp`,
-    and with `sequence-parallel` `S:tp@stream`. A dimension that is a sum of symbols
+    two claims. The default rules are Megatron-LM's: `B:dp`, `S:cp`, `H:tp K:tp F:tp V:tp`,
+    `X:ep`, and with `sequence-parallel` `S:tp@stream`.
+
+    The axes are, from the fastest to the slowest in rank order, tp, cp, dp and pp. Expert
+    parallelism is carved out of dp, as in Megatron-Core: with `ep` above 1, dp becomes the
+    axes `ep` (ranks with different experts) and `edp` (with the same). `dp-replicate`
+    carves off the replicas of hybrid sharding as the axis `dp_replicate`. A rule for dp is
+    one for each of these parts. pp shards no value; see `--stg-split-stages`. A dimension that is a sum of symbols
     (`H + 2*K`) is sharded if all of them are sharded alike. Degrees are numbers or
     symbols; an axis of degree 1 is left out.
 
@@ -237,12 +243,21 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
            "Data-parallel degree, a number or a symbol">,
     Option<"tp", "tp", "std::string", /*default=*/"\"1\"",
            "Tensor-parallel degree, a number or a symbol">,
+    Option<"cp", "cp", "std::string", /*default=*/"\"1\"",
+           "Context-parallel degree, a number or a symbol">,
+    Option<"ep", "ep", "std::string", /*default=*/"\"1\"",
+           "Expert-parallel degree, a part of dp, a number or a symbol">,
+    Option<"pp", "pp", "std::string", /*default=*/"\"1\"",
+           "Pipeline stages, a number or a symbol">,
+    Option<"dpReplicate", "dp-replicate", "std::string", /*default=*/"\"1\"",
+           "Replicas of hybrid sharding, a part of dp, a number or a symbol">,
     Option<"sequenceParallel", "sequence-parallel", "bool",
            /*default=*/"false", "Shard the residual stream by tokens over tp">,
     ListOption<"rules", "rules", "std::string",
                "Sharding rules that go before the default ones; 'DIM:' drops the "
                "default rules of DIM">,
-    Option<"rankOrder", "rank-order", "std::string", /*default=*/"\"tp-dp\"",
+    Option<"rankOrder", "rank-order", "std::string",
+           /*default=*/"\"tp-cp-dp-pp\"",
            "Axes from the fastest to the slowest, joined by '-'">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
@@ -335,6 +350,79 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
            /*default=*/"\"flat\"", "flat or none">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
+}
+
+def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
+  let summary = "make the program that of one micro-batch";
+  let description = [{
+    Replaces the batch by batch/count in every shape and cost. Sharding rules must have
+    been applied before, because the new extent is no longer a symbol. Constants stay: the
+    loss is the mean over the whole batch. `--stg-schedule` says how often the program is
+    executed.
+
+    *Requires* and *produces* the local level.
+
+    ```mlir
+    // before
+    %y = stg.einsum "bd,df->bf" %x, %w : !stg.tensor<[B/dp, D], bf16>, !w
+    // after --stg-micro-batch="count=M"
+    %y = stg.einsum "bd,df->bf" %x, %w : !stg.tensor<[B/(M*dp), D], bf16>, !w
+    ```
+  }];
+  let options = [
+    Option<"count", "count", "std::string", /*default=*/"\"1\"",
+           "Micro-batches of a step, a number or a symbol">,
+    Option<"batch", "batch", "std::string", /*default=*/"\"B\"",
+           "The symbol that is the batch">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
+  let summary = "order micro-batches and pipeline stages";
+  let description = [{
+    Cuts the program into tasks and makes a program for each pipeline device that calls
+    them in the order of a schedule.
+
+    A virtual stage has a range of the layers: of the iterations of the repeats of the
+    forward pass and of the repeats of the same name in backward and optimizer. What
+    stands beside the repeats goes where its operands are: the embedding to the first
+    stage, head and loss to the last. Tasks are private functions: forward and backward
+    of a stage, for schedules that split it the two halves of backward, and what a device
+    does once a step (reductions of gradients, optimizer). Their results are what is sent
+    to the neighbouring stage, what is saved for backward, and gradients.
+
+    Gradients of further micro-batches are added to those of the first in place; what is
+    reduced once a step is reduced in the last one. A parameter that two stages read has
+    a copy in both, whose gradients are summed over the two devices. A message is received
+    from one action ahead of its use.
+
+    Schedules are those of `PipelineSchedule.h` (gpipe, 1f1b, interleaved, zb-h1, ...) or
+    a .json file; see docs/Schedules.md.
+
+    *Requires* the local level, with the number of layers and of the mesh's `pp` bound
+    where there is more than one stage, and a program of one micro-batch. *Produces* the
+    schedule level: public functions with `stg.coordinates`, calls with `stg.scope`.
+
+    ```mlir
+    func.func @llama.device0(%mb0.tokens: ...) attributes {stg.coordinates = {pp = 0 : i64}} {
+      %0:9 = call @llama.stage0.forward(%mb0.tokens) {stg.scope = "mb0"} : ...
+      stg.send over "pp" shift 1 channel 8 %0#0 : ...
+      ...
+      call @llama.device0.step(%gradients...) : ...
+    ```
+  }];
+  let options = [
+    Option<"scheduleName", "schedule", "std::string", /*default=*/"\"1f1b\"",
+           "Name of a schedule, or a .json file">,
+    Option<"microBatches", "micro-batches", "unsigned", /*default=*/"1",
+           "How often the program is executed in a step">,
+    Option<"virtualStages", "virtual-stages", "unsigned", /*default=*/"1",
+           "Virtual stages of each device">,
+    ListOption<"layersPerStage", "layers-per-stage", "int64_t",
+               "Layers of each virtual stage (default: as many in each)">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::stg::STGDialect"];
 }
 
 #endif // STG_DIALECT_STG_TRANSFORMS_PASSES

@@ -1,0 +1,493 @@
+//===- Schedule.cpp - Orders the work of pipeline stages ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Replaces the program of one micro-batch by one program for each pipeline
+// device: calls of the tasks of its stages, in the order of a schedule, with
+// the messages between stages, and the optimizer's step at the end.
+//
+// Gradients of micro-batches add up in the buffers of the first one. What is to
+// be reduced once per step is reduced by the last one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SplitBackward.h"
+#include "StageSplitter.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Schedule/PipelineSchedule.h"
+
+namespace stg {
+#define GEN_PASS_DEF_SCHEDULE
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct Schedule : stg::impl::ScheduleBase<Schedule> {
+  using ScheduleBase::ScheduleBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult schedule(func::FuncOp program);
+  FailureOr<PipelineSchedule> makePipeline();
+};
+
+//===----------------------------------------------------------------------===//
+// Gradients over micro-batches
+//===----------------------------------------------------------------------===//
+
+/// Which micro-batch of a stage a backward task is for.
+struct Turn {
+  bool isFirst, isLast;
+  bool operator<(const Turn &other) const {
+    return std::tie(isFirst, isLast) < std::tie(other.isFirst, other.isLast);
+  }
+};
+
+/// True for the reduction of a gradient that happens once per step.
+static bool isStepReduction(Operation *op) {
+  return isa_and_nonnull<AllReduceOp>(op) && getPhase(op) == "grad_sync";
+}
+
+/// Adds what `use` reads to `total`, at the place where the gradient is made:
+/// in the innermost repeat that stacks it, and before it is reduced.
+static void accumulate(OpOperand &use, Value total, RewriterBase &rewriter) {
+  auto result = dyn_cast<OpResult>(use.get());
+  Operation *source = result ? result.getOwner() : nullptr;
+  if (isStepReduction(source))
+    return accumulate(source->getOpOperand(result.getResultNumber()), total,
+                      rewriter);
+  auto repeat = dyn_cast_or_null<RepeatOp>(source);
+  if (repeat && result.getResultNumber() >= repeat.getNumCarried()) {
+    BlockArgument slice = repeat.addSlice(total);
+    return accumulate(repeat.getYield()->getOpOperand(result.getResultNumber()),
+                      slice, rewriter);
+  }
+  if (result)
+    rewriter.setInsertionPointAfter(source);
+  else
+    rewriter.setInsertionPoint(use.getOwner());
+  auto sum =
+      AccumulateOp::create(rewriter, use.get().getLoc(), total, use.get());
+  if (source)
+    if (Attribute name = source->getAttr(STGDialect::kNameAttr))
+      sum->setAttr(STGDialect::kNameAttr, name);
+  sum->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
+  sum->setAttr(STGDialect::kRoleAttr, rewriter.getStringAttr("accumulate"));
+  use.set(sum);
+}
+
+/// A copy of a backward task for one turn. One that is not the first takes what
+/// has been accumulated as further arguments; one that is not the last leaves
+/// out the reductions.
+static func::FuncOp makeTurn(func::FuncOp task, unsigned firstGradient,
+                             Turn turn) {
+  IRRewriter rewriter(task.getContext());
+  rewriter.setInsertionPointAfter(task);
+  func::FuncOp copy = task.clone();
+  rewriter.insert(copy);
+  copy.setSymName((task.getSymName() + (turn.isFirst  ? ".first"
+                                        : turn.isLast ? ".last"
+                                                      : ".next"))
+                      .str());
+  copy->setAttr(STGDialect::kVariantAttr, rewriter.getUnitAttr());
+  Block &body = copy.getBody().front();
+  Operation *terminator = body.getTerminator();
+  if (!turn.isFirst)
+    for (OpOperand &use :
+         terminator->getOpOperands().drop_front(firstGradient)) {
+      BlockArgument total =
+          body.addArgument(use.get().getType(), use.get().getLoc());
+      accumulate(use, total, rewriter);
+    }
+  if (!turn.isLast)
+    copy.walk([&](AllReduceOp reduce) {
+      if (isStepReduction(reduce))
+        rewriter.replaceOp(reduce, reduce.getInputs());
+    });
+  copy.setType(FunctionType::get(copy.getContext(), body.getArgumentTypes(),
+                                 terminator->getOperandTypes()));
+  return copy;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs of devices
+//===----------------------------------------------------------------------===//
+
+/// Builds the program of each device.
+class Scheduler {
+public:
+  Scheduler(func::FuncOp program, const PipelineSchedule &schedule,
+            StageSplitter &splitter)
+      : program(program), schedule(schedule), splitter(splitter),
+        builder(program), microBatches(schedule.numMicroBatches) {}
+
+  void run();
+
+private:
+  /// What a stage has of one micro-batch on its device.
+  struct InFlight {
+    SmallVector<Value> sent, saved; ///< Results of forward.
+    SmallVector<Value> received;    ///< For the next action, by message.
+    SmallVector<Value> sentBack;    ///< Sends of backward.
+    SmallVector<Value> fromInput;   ///< For the weight half of a backward.
+  };
+  struct StageState {
+    SmallVector<Value> gradients;
+    unsigned done = 0; ///< Micro-batches that have made gradients.
+    std::map<Turn, func::FuncOp> turns;
+    std::optional<BackwardHalves> halves;
+  };
+
+  void buildDevice(unsigned device);
+  void receive(const PipelineAction &action);
+  void runForward(const PipelineAction &action);
+  void runBackward(const PipelineAction &action);
+  void runBackwardInput(const PipelineAction &action);
+  void runBackwardWeight(const PipelineAction &action);
+  void runStep(unsigned device);
+
+  Value getInput(Value arg, unsigned microBatch);
+  SmallVector<Value> getArgs(Task &task, const PipelineAction &action,
+                             bool isForward);
+  SmallVector<Value> accumulateOn(unsigned stage, func::FuncOp &task,
+                                  unsigned firstGradient);
+  SmallVector<Value> call(func::FuncOp task, ArrayRef<Value> args,
+                          std::optional<unsigned> microBatch);
+  void send(ArrayRef<Value> values, const PipelineAction &action, int shift);
+  bool isHere(unsigned stage) const {
+    return schedule.deviceOf[stage] == device;
+  }
+  unsigned getChannel(unsigned stage, unsigned microBatch, bool isForward) {
+    return (stage * microBatches + microBatch) * 2 + (isForward ? 0 : 1);
+  }
+  int64_t getShift(unsigned from, unsigned to) const {
+    return static_cast<int64_t>(schedule.deviceOf[to]) -
+           static_cast<int64_t>(schedule.deviceOf[from]);
+  }
+  void name(Operation *op, const PipelineAction &action, StringRef phase);
+
+  func::FuncOp program;
+  const PipelineSchedule &schedule;
+  StageSplitter &splitter;
+  OpBuilder builder;
+  unsigned microBatches;
+
+  unsigned device = 0;
+  func::FuncOp function;
+  std::map<std::pair<unsigned, unsigned>, InFlight> inFlight;
+  DenseMap<std::pair<Value, unsigned>, Value> inputs;
+  SmallVector<std::string> inputNames;
+  std::map<unsigned, StageState> stages;
+};
+} // namespace
+
+static bool runsForward(const PipelineAction &action) {
+  return action.kind == PipelineAction::Forward;
+}
+
+/// An argument of the program for one micro-batch; each has its own.
+Value Scheduler::getInput(Value arg, unsigned microBatch) {
+  Value &value = inputs[{arg, microBatch}];
+  if (value)
+    return value;
+  unsigned number = cast<BlockArgument>(arg).getArgNumber();
+  value = function.getBody().front().addArgument(arg.getType(), arg.getLoc());
+  auto own =
+      program.getArgAttrOfType<StringAttr>(number, STGDialect::kNameAttr);
+  std::string text = own ? own.str() : "arg" + std::to_string(number);
+  if (microBatches > 1)
+    text = "mb" + std::to_string(microBatch) + "." + text;
+  inputNames.push_back(text);
+  return value;
+}
+
+/// `mb3.stage2`, the phase of the action.
+void Scheduler::name(Operation *op, const PipelineAction &action,
+                     StringRef phase) {
+  std::string text = "stage" + std::to_string(action.stage);
+  if (microBatches > 1)
+    text = "mb" + std::to_string(action.microBatch) + "." + text;
+  op->setAttr(STGDialect::kNameAttr, builder.getStringAttr(text));
+  op->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr(phase));
+}
+
+/// Posts the message that an action needs, if it comes from another device.
+void Scheduler::receive(const PipelineAction &action) {
+  if (action.kind == PipelineAction::BackwardWeight)
+    return;
+  bool isForward = runsForward(action);
+  Task &task = isForward ? splitter.getForward(action.stage)
+                         : splitter.getBackward(action.stage);
+  SmallVector<Type> types;
+  for (auto [arg, type] :
+       llvm::zip_equal(task.args, task.function.getArgumentTypes()))
+    if (arg.source == Task::Received)
+      types.push_back(type);
+  unsigned source = isForward ? action.stage - 1 : action.stage + 1;
+  if (types.empty() || isHere(source))
+    return;
+  auto recv = RecvOp::create(
+      builder, program.getLoc(), types, "pp", getShift(action.stage, source),
+      getChannel(action.stage, action.microBatch, isForward));
+  name(recv, action, isForward ? "fwd" : "bwd");
+  inFlight[{action.stage, action.microBatch}].received.assign(
+      recv.result_begin(), recv.result_end());
+}
+
+void Scheduler::send(ArrayRef<Value> values, const PipelineAction &action,
+                     int step) {
+  unsigned target = action.stage + step;
+  if (values.empty() || isHere(target))
+    return;
+  auto send = SendOp::create(builder, program.getLoc(), values, "pp",
+                             getShift(action.stage, target),
+                             getChannel(target, action.microBatch, step > 0));
+  PipelineAction receiver = action;
+  receiver.stage = target;
+  name(send, receiver, step > 0 ? "fwd" : "bwd");
+}
+
+SmallVector<Value> Scheduler::call(func::FuncOp task, ArrayRef<Value> args,
+                                   std::optional<unsigned> microBatch) {
+  auto call = func::CallOp::create(builder, program.getLoc(), task, args);
+  if (microBatch && microBatches > 1)
+    call->setAttr(STGDialect::kScopeAttr,
+                  builder.getStringAttr("mb" + std::to_string(*microBatch)));
+  return llvm::to_vector_of<Value>(call.getResults());
+}
+
+/// The arguments of a forward or backward task: inputs, what was received or
+/// made by the neighbouring stage on this device, and what was saved.
+SmallVector<Value> Scheduler::getArgs(Task &task, const PipelineAction &action,
+                                      bool isForward) {
+  InFlight &own = inFlight[{action.stage, action.microBatch}];
+  Task &forward = splitter.getForward(action.stage);
+  SmallVector<Value> args;
+  unsigned received = 0;
+  for (const Task::Arg &arg : task.args) {
+    switch (arg.source) {
+    case Task::Input:
+      args.push_back(getInput(arg.value, action.microBatch));
+      break;
+    case Task::Received: {
+      unsigned source = isForward ? action.stage - 1 : action.stage + 1;
+      if (!isHere(source)) {
+        args.push_back(own.received[received++]);
+        break;
+      }
+      InFlight &other = inFlight[{source, action.microBatch}];
+      Task &made = isForward ? splitter.getForward(source)
+                             : splitter.getBackward(source);
+      auto it = llvm::find(made.sends, arg.value);
+      size_t number = it - made.sends.begin();
+      args.push_back(isForward ? other.sent[number] : other.sentBack[number]);
+      break;
+    }
+    case Task::Saved: {
+      auto it = llvm::find(forward.results, arg.value);
+      args.push_back(own.saved[it - forward.results.begin()]);
+      break;
+    }
+    }
+  }
+  return args;
+}
+
+void Scheduler::runForward(const PipelineAction &action) {
+  Task &task = splitter.getForward(action.stage);
+  SmallVector<Value> results =
+      call(task.function, getArgs(task, action, /*isForward=*/true),
+           action.microBatch);
+  InFlight &own = inFlight[{action.stage, action.microBatch}];
+  ArrayRef<Value> all(results);
+  own.sent = llvm::to_vector(all.take_front(task.sends.size()));
+  own.saved = llvm::to_vector(all.drop_front(task.sends.size()));
+  send(own.sent, action, 1);
+}
+
+/// Replaces `task` by its variant for the micro-batch that comes next in the
+/// stage; returns the further arguments that the variant takes.
+SmallVector<Value> Scheduler::accumulateOn(unsigned stage, func::FuncOp &task,
+                                           unsigned firstGradient) {
+  StageState &state = stages[stage];
+  Turn turn{state.done == 0, state.done + 1 == microBatches};
+  ++state.done;
+  if (microBatches == 1)
+    return {};
+  func::FuncOp &variant = state.turns[turn];
+  if (!variant)
+    variant = makeTurn(task, firstGradient, turn);
+  task = variant;
+  return state.gradients;
+}
+
+void Scheduler::runBackward(const PipelineAction &action) {
+  Task &task = splitter.getBackward(action.stage);
+  SmallVector<Value> args = getArgs(task, action, /*isForward=*/false);
+  func::FuncOp function = task.function;
+  llvm::append_range(args,
+                     accumulateOn(action.stage, function, task.sends.size()));
+  SmallVector<Value> results = call(function, args, action.microBatch);
+  ArrayRef<Value> all(results);
+  InFlight &own = inFlight[{action.stage, action.microBatch}];
+  own.sentBack = llvm::to_vector(all.take_front(task.sends.size()));
+  stages[action.stage].gradients =
+      llvm::to_vector(all.drop_front(task.sends.size()));
+  send(own.sentBack, action, -1);
+}
+
+void Scheduler::runBackwardInput(const PipelineAction &action) {
+  Task &task = splitter.getBackward(action.stage);
+  StageState &state = stages[action.stage];
+  if (!state.halves)
+    state.halves = splitBackward(task.function, task.sends.size());
+  SmallVector<Value> args = getArgs(task, action, /*isForward=*/false);
+  SmallVector<Value> inputArgs;
+  for (unsigned number : state.halves->inputArgs)
+    inputArgs.push_back(args[number]);
+  SmallVector<Value> results =
+      call(state.halves->input, inputArgs, action.microBatch);
+  InFlight &own = inFlight[{action.stage, action.microBatch}];
+  own.sentBack =
+      llvm::to_vector(ArrayRef(results).take_front(task.sends.size()));
+  ArrayRef<Value> passed = ArrayRef(results).drop_front(task.sends.size());
+  for (BackwardHalves::WeightArg arg : state.halves->weightArgs)
+    own.fromInput.push_back(arg.fromInput ? passed[arg.number]
+                                          : args[arg.number]);
+  send(own.sentBack, action, -1);
+}
+
+void Scheduler::runBackwardWeight(const PipelineAction &action) {
+  StageState &state = stages[action.stage];
+  func::FuncOp function = state.halves->weight;
+  SmallVector<Value> args =
+      inFlight[{action.stage, action.microBatch}].fromInput;
+  llvm::append_range(args, accumulateOn(action.stage, function, 0));
+  state.gradients = call(function, args, action.microBatch);
+}
+
+void Scheduler::runStep(unsigned device) {
+  Task &task = splitter.getStep(device);
+  SmallVector<Value> args;
+  for (const Task::Arg &arg : task.args) {
+    if (arg.source == Task::Input) {
+      args.push_back(getInput(arg.value, 0));
+      continue;
+    }
+    Task &backward = splitter.getBackward(arg.stage);
+    auto it = llvm::find(backward.results, arg.value);
+    args.push_back(stages[arg.stage].gradients[it - backward.results.begin()]);
+  }
+  call(task.function, args, std::nullopt);
+}
+
+void Scheduler::buildDevice(unsigned number) {
+  OpBuilder::InsertionGuard guard(builder);
+  device = number;
+  inFlight.clear();
+  inputs.clear();
+  inputNames.clear();
+  stages.clear();
+  std::string name = program.getSymName().str();
+  if (schedule.numDevices > 1)
+    name += ".device" + std::to_string(device);
+  function = func::FuncOp::create(builder, program.getLoc(), name,
+                                  builder.getFunctionType({}, {}));
+  if (schedule.numDevices > 1)
+    function->setAttr(STGDialect::kCoordinatesAttr,
+                      builder.getDictionaryAttr(builder.getNamedAttr(
+                          "pp", builder.getI64IntegerAttr(device))));
+  builder.setInsertionPointToEnd(function.addEntryBlock());
+  ArrayRef<PipelineAction> actions = schedule.actions[device];
+  for (auto [position, action] : llvm::enumerate(actions)) {
+    // A message is posted one action ahead, so that it arrives during that.
+    if (position == 0)
+      receive(action);
+    if (position + 1 < actions.size())
+      receive(actions[position + 1]);
+    switch (action.kind) {
+    case PipelineAction::Forward:
+      runForward(action);
+      break;
+    case PipelineAction::Backward:
+      runBackward(action);
+      break;
+    case PipelineAction::BackwardInput:
+      runBackwardInput(action);
+      break;
+    case PipelineAction::BackwardWeight:
+      runBackwardWeight(action);
+      break;
+    }
+  }
+  runStep(device);
+  func::ReturnOp::create(builder, program.getLoc());
+  Block &body = function.getBody().front();
+  function.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
+  for (auto [index, text] : llvm::enumerate(inputNames))
+    function.setArgAttr(index, STGDialect::kNameAttr,
+                        builder.getStringAttr(text));
+}
+
+void Scheduler::run() {
+  for (unsigned device = 0; device < schedule.numDevices; ++device)
+    buildDevice(device);
+  program.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+FailureOr<PipelineSchedule> Schedule::makePipeline() {
+  unsigned devices = 1;
+  if (MeshOp mesh = MeshOp::lookup(getOperation()))
+    if (SymExpr size = mesh.getMesh().getAxisSize("pp")) {
+      std::optional<int64_t> number = size.getInt64();
+      if (!number)
+        return mesh.emitOpError("has ")
+               << size
+               << " pipeline stages; a schedule needs a number, bind "
+                  "it first";
+      devices = *number;
+    }
+  ScheduleRequest request;
+  request.devices = devices;
+  request.virtualStagesPerDevice = virtualStages;
+  request.microBatches = microBatches;
+  llvm::Expected<PipelineSchedule> schedule =
+      makeSchedule(scheduleName, request);
+  if (!schedule)
+    return getOperation().emitError(llvm::toString(schedule.takeError()));
+  return std::move(*schedule);
+}
+
+LogicalResult Schedule::schedule(func::FuncOp program) {
+  FailureOr<PipelineSchedule> pipeline = makePipeline();
+  if (failed(pipeline))
+    return failure();
+  StageSplitter splitter(program, layersPerStage, pipeline->deviceOf);
+  if (failed(splitter.run()))
+    return failure();
+  Scheduler(program, *pipeline, splitter).run();
+  // What no program calls has only been a pattern.
+  for (auto function :
+       llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+    if (function.isPrivate() &&
+        SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+      function.erase();
+  return success();
+}
+
+void Schedule::runOnOperation() {
+  func::FuncOp program = getProgram(getOperation());
+  if (!program || failed(schedule(program)))
+    signalPassFailure();
+}

@@ -1,0 +1,308 @@
+//===- SplitBackward.cpp - Halves of a backward task ----------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SplitBackward.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+class BackwardSplitter {
+public:
+  BackwardSplitter(func::FuncOp task, unsigned numSends)
+      : task(task), numSends(numSends), rewriter(task.getContext()) {}
+
+  BackwardHalves run();
+
+private:
+  /// Further results of the input half: a value of it, or result `number` of
+  /// the copy of a repeat, which is made anew each time it stacks one more.
+  struct Passed {
+    Value value;
+    Operation *repeat;
+    unsigned number;
+  };
+
+  void markInput();
+  void mark(Value value);
+  bool isInput(Operation *op) const { return inputOps.contains(op); }
+
+  void cloneTask();
+  Value getWeightValue(Value value);
+  void buildWeightOp(Operation *op);
+  void buildWeightRepeat(RepeatOp repeat);
+  Value getSlice(RepeatOp repeat, RepeatOp copy, Value value,
+                 DenseMap<Value, Value> &slices);
+  Value passOn(Passed entry);
+  void finish();
+  func::FuncOp makeFunction(const Twine &suffix);
+
+  func::FuncOp task;
+  unsigned numSends;
+  IRRewriter rewriter;
+  BackwardHalves halves;
+  /// What makes the gradients that others wait for.
+  DenseSet<Operation *> inputOps;
+
+  IRMapping toInput; ///< From the task to its copy.
+  DenseMap<Operation *, RepeatOp> inputRepeats;
+  Value getPassed(const Passed &entry) {
+    return entry.repeat ? inputRepeats[entry.repeat]->getResult(entry.number)
+                        : entry.value;
+  }
+  SmallVector<Passed> passed;
+  DenseMap<Value, Value> toWeight;
+  Block *weightBody = nullptr;
+};
+} // namespace
+
+void BackwardSplitter::mark(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    // A slice needs its stack, a carried value what it starts from.
+    auto arg = cast<BlockArgument>(value);
+    if (auto repeat = dyn_cast<RepeatOp>(arg.getOwner()->getParentOp()))
+      mark(repeat->getOperand(arg.getArgNumber()));
+    return;
+  }
+  if (auto repeat = dyn_cast<RepeatOp>(op)) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    mark(repeat.getYield().getValues()[number]);
+    if (!inputOps.insert(op).second)
+      return;
+    for (Value init : repeat.getInits())
+      mark(init);
+    return;
+  }
+  if (!inputOps.insert(op).second)
+    return;
+  // A repeat inside of a layer is one thing.
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        mark(operand);
+  });
+}
+
+/// Everything that is sent, what layers hand to each other, and what forward
+/// passes replay.
+void BackwardSplitter::markInput() {
+  Operation *terminator = task.getBody().front().getTerminator();
+  for (Value sent : terminator->getOperands().take_front(numSends))
+    mark(sent);
+  auto markReplayed = [&](Block &block) {
+    for (Operation &op : block)
+      if (getPhase(&op) == "recompute" || isa<KeepOp>(op)) {
+        for (Value result : op.getResults())
+          mark(result);
+        for (Value operand : op.getOperands())
+          mark(operand);
+        inputOps.insert(&op);
+      }
+  };
+  markReplayed(task.getBody().front());
+  for (auto repeat : task.getBody().front().getOps<RepeatOp>()) {
+    markReplayed(repeat.getBody().front());
+    for (Value yielded :
+         repeat.getYield().getValues().take_front(repeat.getNumCarried()))
+      mark(yielded);
+    for (Value init : repeat.getInits())
+      mark(init);
+    inputOps.insert(repeat);
+  }
+}
+
+func::FuncOp BackwardSplitter::makeFunction(const Twine &suffix) {
+  rewriter.setInsertionPointAfter(task);
+  auto function = func::FuncOp::create(rewriter, task.getLoc(),
+                                       (task.getSymName() + suffix).str(),
+                                       rewriter.getFunctionType({}, {}));
+  function.setPrivate();
+  function.addEntryBlock();
+  return function;
+}
+
+/// The input half starts as the whole task; what nobody reads is removed last.
+void BackwardSplitter::cloneTask() {
+  halves.input = makeFunction(".input");
+  Block &body = halves.input.getBody().front();
+  for (BlockArgument arg : task.getArguments())
+    toInput.map(arg, body.addArgument(arg.getType(), arg.getLoc()));
+  rewriter.setInsertionPointToEnd(&body);
+  for (Operation &op : task.getBody().front().without_terminator()) {
+    Operation *copy = rewriter.clone(op, toInput);
+    if (auto repeat = dyn_cast<RepeatOp>(copy))
+      inputRepeats[&op] = repeat;
+  }
+}
+
+/// Makes a value of the input half an argument of the other.
+Value BackwardSplitter::passOn(Passed entry) {
+  passed.push_back(entry);
+  halves.weightArgs.push_back(
+      {/*fromInput=*/true, static_cast<unsigned>(passed.size() - 1)});
+  Value value = getPassed(entry);
+  return weightBody->addArgument(value.getType(), value.getLoc());
+}
+
+/// A value at the top of the task, for the weight half.
+Value BackwardSplitter::getWeightValue(Value value) {
+  Value &known = toWeight[value];
+  if (known)
+    return known;
+  Operation *source = value.getDefiningOp();
+  if (!source) {
+    halves.weightArgs.push_back(
+        {/*fromInput=*/false, cast<BlockArgument>(value).getArgNumber()});
+    return known = weightBody->addArgument(value.getType(), value.getLoc());
+  }
+  if (isa<ParamOp, SplatOp>(source))
+    return known = rewriter.clone(*source)->getResult(0);
+  bool isRepeat = isa<RepeatOp>(source);
+  Value arg = passOn({isRepeat ? Value() : toInput.lookup(value),
+                      isRepeat ? source : nullptr,
+                      cast<OpResult>(value).getResultNumber()});
+  return toWeight[value] = arg;
+}
+
+void BackwardSplitter::buildWeightOp(Operation *op) {
+  IRMapping mapping;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        mapping.map(operand, getWeightValue(operand));
+  });
+  Operation *copy = rewriter.clone(*op, mapping);
+  for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults()))
+    toWeight[from] = to;
+}
+
+/// A value of the body as the weight half's repeat sees it: read from the same
+/// stack, or stacked by the input half.
+Value BackwardSplitter::getSlice(RepeatOp repeat, RepeatOp copy, Value value,
+                                 DenseMap<Value, Value> &slices) {
+  Value &known = slices[value];
+  if (known)
+    return known;
+  if (!repeat.getBody().isAncestor(value.getParentRegion()))
+    return known = getWeightValue(value);
+  if (isa_and_nonnull<ParamOp, SplatOp>(value.getDefiningOp()))
+    return known = rewriter.clone(*value.getDefiningOp())->getResult(0);
+  auto arg = dyn_cast<BlockArgument>(value);
+  Value stack;
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (arg && arg.getArgNumber() >= repeat.getNumCarried()) {
+    rewriter.setInsertionPoint(copy);
+    stack = getWeightValue(repeat->getOperand(arg.getArgNumber()));
+  } else {
+    RepeatOp &inInput = inputRepeats[repeat];
+    inInput = inInput.withStacked(rewriter, toInput.lookup(value));
+    stack = passOn({Value(), repeat, inInput->getNumResults() - 1});
+  }
+  return slices[value] = copy.addSlice(stack);
+}
+
+void BackwardSplitter::buildWeightRepeat(RepeatOp repeat) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : repeat.getBody().front().without_terminator())
+    if (!isInput(&op) && !isa<ParamOp, SplatOp>(op))
+      ops.push_back(&op);
+  if (ops.empty())
+    return;
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto copy = RepeatOp::create(
+      rewriter, repeat.getLoc(), repeat.getRepeatName(), repeat.getCount(),
+      repeat.getReverse(), ValueRange(), ValueRange(), TypeRange());
+  copy.setFirstAttr(repeat.getFirstAttr());
+  copy->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  rewriter.setInsertionPointToEnd(&copy.getBody().front());
+  DenseMap<Value, Value> slices;
+  for (Operation *op : ops) {
+    IRMapping mapping;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+          mapping.map(operand, getSlice(repeat, copy, operand, slices));
+    });
+    Operation *made = rewriter.clone(*op, mapping);
+    for (auto [from, to] :
+         llvm::zip_equal(op->getResults(), made->getResults()))
+      slices[from] = to;
+  }
+  YieldOp::create(rewriter, repeat.getLoc(), ValueRange());
+  SmallVector<Value> stacked;
+  SmallVector<Value> results;
+  unsigned carried = repeat.getNumCarried();
+  for (auto [number, value] :
+       llvm::enumerate(repeat.getYield().getValues().drop_front(carried)))
+    if (llvm::is_contained(ops, value.getDefiningOp())) {
+      stacked.push_back(slices[value]);
+      results.push_back(repeat.getResult(carried + number));
+    }
+  copy = copy.withStacked(rewriter, stacked);
+  for (auto [from, to] : llvm::zip_equal(results, copy.getResults()))
+    toWeight[from] = to;
+}
+
+/// Ends both halves, and removes from the input half what only the other does.
+void BackwardSplitter::finish() {
+  Operation *terminator = task.getBody().front().getTerminator();
+  SmallVector<Value> gradients;
+  for (Value gradient : terminator->getOperands().drop_front(numSends))
+    gradients.push_back(getWeightValue(gradient));
+  func::ReturnOp::create(rewriter, task.getLoc(), gradients);
+  halves.weight.setType(rewriter.getFunctionType(
+      weightBody->getArgumentTypes(), ValueRange(gradients).getTypes()));
+
+  SmallVector<Value> results;
+  for (Value sent : terminator->getOperands().take_front(numSends)) {
+    auto repeat = sent.getDefiningOp<RepeatOp>();
+    results.push_back(
+        getPassed({repeat ? Value() : toInput.lookup(sent), repeat,
+                   cast<OpResult>(sent).getResultNumber()}));
+  }
+  for (const Passed &entry : passed)
+    results.push_back(getPassed(entry));
+  Block &body = halves.input.getBody().front();
+  rewriter.setInsertionPointToEnd(&body);
+  func::ReturnOp::create(rewriter, task.getLoc(), results);
+  RewritePatternSet patterns(task.getContext());
+  RepeatOp::getCanonicalizationPatterns(patterns, task.getContext());
+  (void)applyPatternsGreedily(halves.input, std::move(patterns));
+  for (unsigned number = body.getNumArguments(); number-- > 0;) {
+    if (body.getArgument(number).use_empty())
+      body.eraseArgument(number);
+    else
+      halves.inputArgs.insert(halves.inputArgs.begin(), number);
+  }
+  halves.input.setType(rewriter.getFunctionType(
+      body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
+}
+
+BackwardHalves BackwardSplitter::run() {
+  markInput();
+  cloneTask();
+  halves.weight = makeFunction(".weight");
+  weightBody = &halves.weight.getBody().front();
+  rewriter.setInsertionPointToEnd(weightBody);
+  for (Operation &op : task.getBody().front().without_terminator()) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      buildWeightRepeat(repeat);
+    else if (!isInput(&op) && !isa<ParamOp, SplatOp>(op))
+      buildWeightOp(&op);
+  }
+  finish();
+  return std::move(halves);
+}
+
+BackwardHalves stg::splitBackward(func::FuncOp task, unsigned numSends) {
+  return BackwardSplitter(task, numSends).run();
+}

@@ -1,0 +1,628 @@
+//===- StageSplitter.cpp - Tasks of pipeline stages -----------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageSplitter.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace stg;
+
+std::optional<unsigned> Task::findArg(Value value) const {
+  for (auto [number, arg] : llvm::enumerate(args))
+    if (arg.value == value)
+      return number;
+  return std::nullopt;
+}
+
+/// A collective whose operands have nothing to do with each other: each stage
+/// executes it on those that it holds.
+static bool isCoalesced(Operation *op) { return isa<AllReduceOp>(op); }
+
+static bool isFree(Value value) {
+  return isa_and_nonnull<ParamOp, SplatOp>(value.getDefiningOp());
+}
+
+//===----------------------------------------------------------------------===//
+// Building one task
+//===----------------------------------------------------------------------===//
+
+class StageSplitter::TaskBuilder {
+public:
+  TaskBuilder(StageSplitter &parent, Task &task, Section section,
+              const Twine &name)
+      : parent(parent), task(task), section(section), builder(parent.builder) {
+    Location loc = parent.program.getLoc();
+    task.function = func::FuncOp::create(builder, loc, name.str(),
+                                         builder.getFunctionType({}, {}));
+    task.function.setPrivate();
+    body = task.function.addEntryBlock();
+    builder.setInsertionPointToEnd(body);
+  }
+
+  /// The value of the program as the task sees it in a stage.
+  Value get(unsigned stage, Value value);
+  void clone(unsigned stage, Operation *op);
+  void cloneCoalesced(ArrayRef<unsigned> stages, Operation *op);
+  void reduceShared(ArrayRef<unsigned> stages, Operation *op);
+  void addSend(unsigned stage, Value value) {
+    get(stage, value);
+    task.sends.insert(value);
+  }
+  void addResult(unsigned stage, Value value) {
+    get(stage, value);
+    task.results.insert(value);
+  }
+  void finish(unsigned stage);
+
+private:
+  Value addArg(unsigned stage, Task::Source source, Value value);
+  void cloneRepeat(unsigned stage, RepeatOp op);
+  void mapCaptured(unsigned stage, Operation *op, IRMapping &mapping);
+  SymTensorType getType(unsigned stage, Value value);
+
+  StageSplitter &parent;
+  Task &task;
+  Section section;
+  OpBuilder builder;
+  Block *body;
+  DenseMap<std::pair<Value, unsigned>, Value> values; ///< By stage.
+};
+
+/// The type of a value of the program in a stage: a stack has only the stage's
+/// layers.
+SymTensorType StageSplitter::TaskBuilder::getType(unsigned stage, Value value) {
+  auto type = cast<SymTensorType>(value.getType());
+  auto it = parent.stackOf.find(value);
+  if (it == parent.stackOf.end())
+    return type;
+  return type.getSlice().getStacked(parent.ranges[it->second][stage].count);
+}
+
+Value StageSplitter::TaskBuilder::addArg(unsigned stage, Task::Source source,
+                                         Value value) {
+  task.args.push_back({source, stage, value});
+  return values[{value, stage}] =
+             body->addArgument(getType(stage, value), value.getLoc());
+}
+
+Value StageSplitter::TaskBuilder::get(unsigned stage, Value value) {
+  auto it = values.find({value, stage});
+  if (it != values.end())
+    return it->second;
+  Operation *source = value.getDefiningOp();
+  if (!source)
+    return addArg(stage, Task::Input, value);
+  if (isFree(value))
+    return values[{value, stage}] = builder.clone(*source)->getResult(0);
+  Section made = parent.getSection(source);
+  if (made == section && section != Section::Step) {
+    bool isForward = section == Section::Forward;
+    if (isForward ? stage == 0 : stage + 1 == parent.getNumStages()) {
+      parent.status = source->emitOpError(
+          "makes a value that an earlier pipeline stage reads");
+      return addArg(stage, Task::Received, value);
+    }
+    if (isForward)
+      parent.forwardBuilders[stage - 1]->addSend(stage - 1, value);
+    else
+      parent.backwardBuilders[stage + 1]->addSend(stage + 1, value);
+    return addArg(stage, Task::Received, value);
+  }
+  if (made == Section::Forward && section == Section::Backward)
+    parent.forwardBuilders[stage]->addResult(stage, value);
+  else if (made == Section::Backward && section == Section::Step)
+    parent.backwardBuilders[stage]->addResult(stage, value);
+  else
+    parent.status = source->emitOpError("makes a value that is read before the "
+                                        "part of the step that makes it, or by "
+                                        "the optimizer");
+  return addArg(stage, Task::Saved, value);
+}
+
+/// What the regions of an op read from outside.
+void StageSplitter::TaskBuilder::mapCaptured(unsigned stage, Operation *op,
+                                             IRMapping &mapping) {
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+          mapping.map(operand, get(stage, operand));
+    });
+}
+
+void StageSplitter::TaskBuilder::cloneRepeat(unsigned stage, RepeatOp op) {
+  const Range &range = parent.ranges[op.getRepeatName().str()][stage];
+  bool begins = op.getReverse() ? range.isLast : range.isFirst;
+  SmallVector<Value> operands;
+  for (auto [init, result] :
+       llvm::zip_equal(op.getInits(), op.getCarriedResults()))
+    operands.push_back(get(stage, begins ? init : Value(result)));
+  for (Value stack : op.getStacks())
+    operands.push_back(get(stage, stack));
+  IRMapping mapping;
+  mapCaptured(stage, op, mapping);
+  auto copy = cast<RepeatOp>(builder.clone(*op, mapping));
+  copy->setOperands(operands);
+  copy.setCountAttr(range.count);
+  if (range.first && !range.first.isZero())
+    copy.setFirstAttr(range.first);
+  for (auto [original, result] :
+       llvm::zip_equal(op.getResults(), copy.getResults())) {
+    result.setType(getType(stage, original));
+    values[{original, stage}] = result;
+  }
+}
+
+void StageSplitter::TaskBuilder::clone(unsigned stage, Operation *op) {
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    return cloneRepeat(stage, repeat);
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, get(stage, operand));
+  mapCaptured(stage, op, mapping);
+  Operation *copy = builder.clone(*op, mapping);
+  for (auto [original, result] :
+       llvm::zip_equal(op->getResults(), copy->getResults())) {
+    result.setType(getType(stage, original));
+    values[{original, stage}] = result;
+  }
+}
+
+/// One collective for what all stages of the device hold of its operands.
+void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
+                                                Operation *op) {
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  SmallVector<std::pair<Value, unsigned>> keys;
+  for (unsigned stage : stages)
+    for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+      if (!parent.holds(stage, operand))
+        continue;
+      operands.push_back(get(stage, operand));
+      if (op->getNumResults() == 0)
+        continue;
+      Value result = op->getResult(number);
+      types.push_back(getType(stage, result));
+      keys.emplace_back(result, stage);
+    }
+  if (operands.empty())
+    return;
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  state.addTypes(types);
+  state.addAttributes(op->getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  Operation *copy = builder.create(state);
+  for (auto [key, result] : llvm::zip_equal(keys, copy->getResults()))
+    values[key] = result;
+}
+
+/// The gradient of a parameter that several stages read: each has a copy of the
+/// parameter, and their contributions are summed over the devices.
+void StageSplitter::TaskBuilder::reduceShared(ArrayRef<unsigned> stages,
+                                              Operation *op) {
+  SmallVector<int64_t> devices;
+  for (unsigned stage : parent.getStages(op->getResult(0)).set_bits())
+    if (!llvm::is_contained(devices, parent.deviceOf[stage]))
+      devices.push_back(parent.deviceOf[stage]);
+  llvm::sort(devices);
+  Value sum;
+  for (unsigned stage : stages)
+    for (Value operand : op->getOperands()) {
+      if (!parent.holds(stage, operand))
+        continue;
+      Value term = get(stage, operand);
+      if (sum) {
+        auto add = AddOp::create(builder, op->getLoc(), sum, term);
+        add->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+        sum = add;
+      } else {
+        sum = term;
+      }
+    }
+  if (!sum)
+    return;
+  if (devices.size() > 1) {
+    auto reduce = AllReduceOp::create(
+        builder, op->getLoc(), TypeRange(sum.getType()), ValueRange(sum),
+        ReduceKind::Sum, builder.getStrArrayAttr({"pp"}));
+    reduce.setAmongAttr(builder.getDenseI64ArrayAttr(devices));
+    if (Attribute name = op->getAttr(STGDialect::kNameAttr))
+      reduce->setAttr(STGDialect::kNameAttr, name);
+    reduce->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("grad_sync"));
+    reduce->setAttr(STGDialect::kRoleAttr, builder.getStringAttr("shared"));
+    sum = reduce.getResult(0);
+  }
+  for (unsigned stage : stages)
+    values[{op->getResult(0), stage}] = sum;
+}
+
+void StageSplitter::TaskBuilder::finish(unsigned stage) {
+  SmallVector<Value> results;
+  for (Value value : task.sends)
+    results.push_back(values.at({value, stage}));
+  for (Value value : task.results)
+    results.push_back(values.at({value, stage}));
+  func::ReturnOp::create(builder, parent.program.getLoc(), results);
+  task.function.setType(builder.getFunctionType(
+      body->getArgumentTypes(), ValueRange(results).getTypes()));
+}
+
+//===----------------------------------------------------------------------===//
+// Who holds what
+//===----------------------------------------------------------------------===//
+
+StageSplitter::StageSplitter(func::FuncOp program, ArrayRef<int64_t> layers,
+                             ArrayRef<unsigned> deviceOf)
+    : program(program), layers(layers), deviceOf(deviceOf), builder(program),
+      none(deviceOf.size()) {}
+
+StageSplitter::~StageSplitter() = default;
+
+StageSplitter::Section StageSplitter::getSection(Operation *op) {
+  StringRef phase = getPhase(op);
+  if (sharedGradients.contains(op) || phase == "grad_sync" || phase == "opt")
+    return Section::Step;
+  return phase == "bwd" || phase == "recompute" ? Section::Backward
+                                                : Section::Forward;
+}
+
+const BitVector &StageSplitter::getStages(Value value) {
+  auto it = valueStages.find(value);
+  return it == valueStages.end() ? none : it->second;
+}
+
+/// The only stage that holds the value.
+std::optional<unsigned> StageSplitter::getStage(Value value) {
+  const BitVector &set = getStages(value);
+  return set.count() == 1 ? std::optional<unsigned>(set.find_first())
+                          : std::nullopt;
+}
+
+void StageSplitter::setStages(Operation *op, const BitVector &set) {
+  stagesOf[op] = set;
+  for (auto [number, result] : llvm::enumerate(op->getResults())) {
+    BitVector own = isCoalesced(op) ? getStages(op->getOperand(number)) : set;
+    valueStages[result] = own;
+    // What is made of a stack slice by slice is one, too.
+    auto type = cast<SymTensorType>(result.getType());
+    auto operands = op->getOperands();
+    for (Value operand :
+         isCoalesced(op) ? operands.slice(number, 1) : operands) {
+      auto it = stackOf.find(operand);
+      if (it == stackOf.end() || type.getRank() == 0)
+        continue;
+      auto source = cast<SymTensorType>(operand.getType());
+      if (source.getShape().front() == type.getShape().front()) {
+        std::string name = it->second;
+        stackOf[result] = name;
+        break;
+      }
+    }
+  }
+}
+
+void StageSplitter::setStage(Operation *op, unsigned stage) {
+  BitVector set(getNumStages());
+  set.set(stage);
+  setStages(op, set);
+}
+
+LogicalResult StageSplitter::checkLayerCount(int64_t total) {
+  unsigned stages = getNumStages();
+  if (layers.empty()) {
+    if (total % stages == 0)
+      return success();
+    return program.emitError("has ")
+           << total << " layers, which " << stages
+           << " pipeline stages do not divide; give the layers of each stage "
+              "with layers-per-stage";
+  }
+  if (layers.size() != stages)
+    return program.emitError("has ")
+           << stages << " pipeline stages, but layers-per-stage lists "
+           << layers.size();
+  int64_t sum = 0;
+  for (int64_t count : layers) {
+    if (count < 0)
+      return program.emitError("cannot have a pipeline stage of ")
+             << count << " layers";
+    sum += count;
+  }
+  if (sum == total)
+    return success();
+  return program.emitError("has ")
+         << total << " layers, but layers-per-stage adds up to " << sum;
+}
+
+/// Deals the layers, the iterations of the forward repeats in order, out to the
+/// stages.
+LogicalResult StageSplitter::assignLayers() {
+  SmallVector<RepeatOp> repeats;
+  int64_t total = 0;
+  for (auto repeat : program.getBody().front().getOps<RepeatOp>()) {
+    if (getSection(repeat) != Section::Forward)
+      continue;
+    repeats.push_back(repeat);
+    if (std::optional<int64_t> count = repeat.getCount().getInt64())
+      total += *count;
+    else if (getNumStages() > 1)
+      return repeat.emitOpError("repeats ")
+             << repeat.getCount().str()
+             << " times; pipeline stages need a number, bind its symbols "
+                "first";
+  }
+  if (getNumStages() == 1) {
+    for (RepeatOp repeat : repeats)
+      ranges[repeat.getRepeatName().str()] = {
+          {SymExpr(), repeat.getCount(), true, true}};
+    return success();
+  }
+  if (repeats.empty())
+    return program.emitError("has no stg.repeat whose iterations could be "
+                             "divided among pipeline stages");
+  if (failed(checkLayerCount(total)))
+    return failure();
+  unsigned stage = 0;
+  auto getSize = [&](unsigned s) {
+    return layers.empty() ? total / getNumStages() : layers[s];
+  };
+  int64_t left = getSize(0);
+  MLIRContext *context = program.getContext();
+  for (RepeatOp repeat : repeats) {
+    int64_t count = *repeat.getCount().getInt64();
+    std::vector<Range> &own = ranges[repeat.getRepeatName().str()];
+    own.resize(getNumStages());
+    for (int64_t first = 0; first < count;) {
+      while (left == 0)
+        left = getSize(++stage);
+      int64_t taken = std::min(left, count - first);
+      own[stage] = {SymExpr::get(context, first), SymExpr::get(context, taken),
+                    first == 0, first + taken == count};
+      first += taken;
+      left -= taken;
+    }
+  }
+  return success();
+}
+
+void StageSplitter::assignRepeat(RepeatOp repeat) {
+  std::string name = repeat.getRepeatName().str();
+  const std::vector<Range> &own = ranges[name];
+  BitVector set(getNumStages()), last(getNumStages());
+  for (auto [stage, range] : llvm::enumerate(own)) {
+    if (!range.count)
+      continue;
+    set.set(stage);
+    if (repeat.getReverse() ? range.isFirst : range.isLast)
+      last.set(stage);
+  }
+  stagesOf[repeat] = set;
+  for (Value result : repeat.getCarriedResults())
+    valueStages[result] = last;
+  for (Value result : repeat.getStackedResults()) {
+    valueStages[result] = set;
+    stackOf[result] = name;
+  }
+}
+
+/// True for the sum of contributions, from different stages, to the gradient of
+/// a parameter that both read.
+bool StageSplitter::isSharedGradient(Operation *op) {
+  auto linear = dyn_cast<ShardableOpInterface>(op);
+  if (!linear || !linear.isLinear() || op->getNumResults() != 1 ||
+      !llvm::all_of(op->getUsers(), [&](Operation *user) {
+        return getSection(user) == Section::Step ||
+               user->hasTrait<OpTrait::IsTerminator>();
+      }))
+    return false;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return getStages(operand) != getStages(op->getOperand(0));
+  });
+}
+
+LogicalResult StageSplitter::assignForward(Operation *op) {
+  std::optional<unsigned> stage;
+  for (Value operand : op->getOperands())
+    if (getStages(operand).any())
+      stage =
+          std::max<unsigned>(stage.value_or(0), getStages(operand).find_last());
+  if (stage)
+    setStage(op, *stage);
+  return success();
+}
+
+/// A backward op belongs where its gradient comes from, the earliest stage of
+/// those; one without a gradient, where its forward value is.
+LogicalResult StageSplitter::assignBackward(Operation *op) {
+  if (isSharedGradient(op)) {
+    sharedGradients.insert(op);
+    BitVector set(getNumStages());
+    for (Value operand : op->getOperands())
+      set |= getStages(operand);
+    setStages(op, set);
+    return success();
+  }
+  std::optional<unsigned> fromGradient, fromForward;
+  for (Value operand : op->getOperands()) {
+    const BitVector &set = getStages(operand);
+    if (set.none())
+      continue;
+    if (stackOf.contains(operand)) {
+      setStages(op, set);
+      return success();
+    }
+    unsigned stage = set.find_first();
+    if (getSection(operand.getDefiningOp()) == Section::Forward)
+      fromForward = std::max(fromForward.value_or(0), stage);
+    else
+      fromGradient = std::min(fromGradient.value_or(stage), stage);
+  }
+  if (fromGradient || fromForward)
+    setStage(op, fromGradient ? *fromGradient : *fromForward);
+  return success();
+}
+
+LogicalResult StageSplitter::assignStep(Operation *op) {
+  BitVector set(getNumStages(), !isCoalesced(op));
+  bool found = false;
+  for (Value operand : op->getOperands()) {
+    const BitVector &own = getStages(operand);
+    if (own.none())
+      continue;
+    found = true;
+    if (isCoalesced(op))
+      set |= own;
+    else
+      set &= own;
+  }
+  if (!found || set.none())
+    return op->emitOpError("reads gradients of different pipeline stages");
+  setStages(op, set);
+  return success();
+}
+
+LogicalResult StageSplitter::assignOp(Operation *op) {
+  if (isa<ParamOp, SplatOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  if (auto repeat = dyn_cast<RepeatOp>(op)) {
+    if (!ranges.count(repeat.getRepeatName().str()))
+      return repeat.emitOpError("has no counterpart in the forward pass, so "
+                                "its iterations belong to no pipeline stage");
+    assignRepeat(repeat);
+    return success();
+  }
+  switch (getSection(op)) {
+  case Section::Forward:
+    return assignForward(op);
+  case Section::Backward:
+    return assignBackward(op);
+  case Section::Step:
+    return assignStep(op);
+  }
+  llvm_unreachable("unknown section");
+}
+
+/// Ops that read only inputs and parameters go where their results are read;
+/// collectives to every such stage, other ops to the first.
+void StageSplitter::assignFloating(Operation *op) {
+  BitVector set(getNumStages());
+  for (Operation *user : op->getUsers()) {
+    Operation *top = program.getBody().front().findAncestorOpInBlock(*user);
+    auto it = stagesOf.find(top);
+    if (it == stagesOf.end())
+      continue;
+    auto repeat = dyn_cast<RepeatOp>(top);
+    if (repeat && user == top) {
+      // The init of a repeat is read by its first iteration.
+      for (auto [stage, range] :
+           llvm::enumerate(ranges[repeat.getRepeatName().str()]))
+        if (range.count && (repeat.getReverse() ? range.isLast : range.isFirst))
+          set.set(stage);
+    } else {
+      set |= it->second;
+    }
+  }
+  if (set.none())
+    set.set(0);
+  if (isa<ShardableOpInterface>(op)) {
+    setStage(op, set.find_first());
+    return;
+  }
+  setStages(op, set);
+}
+
+LogicalResult StageSplitter::assignStages() {
+  Block &body = program.getBody().front();
+  for (Operation &op : body)
+    if (failed(assignOp(&op)))
+      return failure();
+  for (Operation &op : llvm::reverse(body))
+    if (!stagesOf.contains(&op) && !isa<ParamOp, SplatOp>(op) &&
+        !op.hasTrait<OpTrait::IsTerminator>())
+      assignFloating(&op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+void StageSplitter::buildForward(unsigned stage) {
+  for (Operation &op : program.getBody().front())
+    if (stagesOf.contains(&op) && getSection(&op) == Section::Forward &&
+        stagesOf[&op].test(stage))
+      forwardBuilders[stage]->clone(stage, &op);
+}
+
+void StageSplitter::buildBackward(unsigned stage) {
+  for (Operation &op : program.getBody().front())
+    if (stagesOf.contains(&op) && getSection(&op) == Section::Backward &&
+        stagesOf[&op].test(stage))
+      backwardBuilders[stage]->clone(stage, &op);
+}
+
+void StageSplitter::buildStep(unsigned device) {
+  SmallVector<unsigned> own;
+  for (auto [stage, other] : llvm::enumerate(deviceOf))
+    if (other == device)
+      own.push_back(stage);
+  TaskBuilder &step = *stepBuilders[device];
+  for (Operation &op : program.getBody().front()) {
+    if (!stagesOf.contains(&op) || getSection(&op) != Section::Step)
+      continue;
+    SmallVector<unsigned> here;
+    for (unsigned stage : own)
+      if (stagesOf[&op].test(stage))
+        here.push_back(stage);
+    if (sharedGradients.contains(&op))
+      step.reduceShared(here, &op);
+    else if (isCoalesced(&op))
+      step.cloneCoalesced(here, &op);
+    else
+      for (unsigned stage : here)
+        step.clone(stage, &op);
+  }
+  step.finish(0);
+}
+
+LogicalResult StageSplitter::run() {
+  if (failed(assignLayers()) || failed(assignStages()))
+    return failure();
+  unsigned numStages = getNumStages();
+  unsigned numDevices = *llvm::max_element(deviceOf) + 1;
+  forward.resize(numStages);
+  backward.resize(numStages);
+  steps.resize(numDevices);
+  builder.setInsertionPoint(program);
+  auto make = [&](Task &task, Section section, const Twine &suffix) {
+    return std::make_unique<TaskBuilder>(*this, task, section,
+                                         program.getSymName() + "." + suffix);
+  };
+  for (unsigned stage = 0; stage < numStages; ++stage) {
+    forwardBuilders.push_back(make(forward[stage], Section::Forward,
+                                   "stage" + Twine(stage) + ".forward"));
+    buildForward(stage);
+  }
+  for (unsigned stage = 0; stage < numStages; ++stage)
+    backwardBuilders.push_back(make(backward[stage], Section::Backward,
+                                    "stage" + Twine(stage) + ".backward"));
+  for (unsigned stage = numStages; stage-- > 0;)
+    buildBackward(stage);
+  for (unsigned device = 0; device < numDevices; ++device) {
+    stepBuilders.push_back(
+        make(steps[device], Section::Step, "device" + Twine(device) + ".step"));
+    buildStep(device);
+  }
+  for (unsigned stage = 0; stage < numStages; ++stage) {
+    forwardBuilders[stage]->finish(stage);
+    backwardBuilders[stage]->finish(stage);
+  }
+  return status;
+}
