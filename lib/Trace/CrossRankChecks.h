@@ -39,10 +39,12 @@ void checkSequences(llvm::ArrayRef<RankResult> ranks, const CommGroups &groups,
 MessageMatching checkMessages(llvm::ArrayRef<RankResult> ranks,
                               ViolationList &violations);
 
-/// Runs all ranks against each other and reports each deadlock. Needs complete
-/// and acyclic ranks.
+/// Runs all ranks against each other and reports each deadlock, with eager
+/// sends and, if `withRendezvous`, with sends that wait for their receive.
+/// Needs complete and acyclic ranks.
 void checkDeadlock(llvm::ArrayRef<RankResult> ranks,
-                   const MessageMatching &matching, ViolationList &violations);
+                   const MessageMatching &matching, bool withRendezvous,
+                   ViolationList &violations);
 
 } // namespace stg::trace
 

@@ -57,6 +57,7 @@ static const RuleEntry rules[] = {
     {"6.1", "members run the same collectives in the same order"},
     {"6.2", "no deadlock across ranks"},
     {"6.3", "COMM_COLL and COMM_SEND of a rank form one chain"},
+    {"6.4", "no deadlock if sends wait for their receive"},
     {"7.1", "a send has a receive"},
     {"7.2", "a receive has a send"},
     {"7.3", "both sides have the same size"},

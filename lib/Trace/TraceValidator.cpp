@@ -120,7 +120,7 @@ ValidationReport validateRanks(ArrayRef<RankInput> inputs,
   if (acrossRanks) {
     checkSequences(results, groups, report.violations);
     MessageMatching matching = checkMessages(results, report.violations);
-    checkDeadlock(results, matching, report.violations);
+    checkDeadlock(results, matching, !options.eagerSends, report.violations);
   }
   return report;
 }

@@ -468,7 +468,28 @@ TEST(PipelineSchedule, ListIsSorted) {
     })) << name.str();
 }
 
+/// One micro-batch after the other, without overlap.
+llvm::Expected<PipelineSchedule> makeSerial(const ScheduleRequest &request) {
+  llvm::Expected<PipelineSchedule> schedule = makeSchedule("1f1b", request);
+  if (!schedule)
+    return schedule;
+  for (std::vector<PipelineAction> &actions : schedule->actions)
+    llvm::sort(actions, [](PipelineAction lhs, PipelineAction rhs) {
+      return std::pair(lhs.microBatch, lhs.kind) <
+             std::pair(rhs.microBatch, rhs.kind);
+    });
+  return schedule;
+}
+
 TEST(PipelineSchedule, OwnSchedules) {
+  registerSchedule("test-serial", "one micro-batch after the other",
+                   makeSerial);
+  PipelineSchedule serial = make("test-serial", 3, 4);
+  EXPECT_EQ(print(serial, 1), "F1.0 B1.0 F1.1 B1.1 F1.2 B1.2 F1.3 B1.3");
+  EXPECT_EQ(run(serial, {2, 3, 1}).makespan, 4 * 3 * 6);
+}
+
+TEST(PipelineSchedule, OwnSchedulesAreVerified) {
   registerSchedule("test-one", "all on one device",
                    [](const ScheduleRequest &request) {
                      return makeSchedule("1f1b", {1, 1, request.microBatches});
@@ -610,6 +631,14 @@ TEST(PipelineSchedule, Files) {
                 "its number of virtual stages on each device is 2, but 1 was "
                 "asked for: ask for 2" +
                 suffix);
+}
+
+TEST(PipelineSchedule, ExampleFile) {
+  PipelineSchedule schedule =
+      make(STG_EXAMPLES_DIR "/serial-schedule.json", 2, 2);
+  EXPECT_EQ(print(schedule, 1), "F1.0 B1.0 F1.1 I1.1 W1.1");
+  // The last weight gradient runs beside the last backward of device 0.
+  EXPECT_EQ(run(schedule, {2, 3, 1}).makespan, 2 * 2 * 6 - 1);
 }
 
 TEST(PipelineSchedule, FilesWithUnequalDevices) {

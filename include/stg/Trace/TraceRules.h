@@ -39,6 +39,7 @@
 //   6 order        6.1 members run the same collectives in the same order
 //                  6.2 no deadlock across ranks
 //                  6.3 COMM_COLL and COMM_SEND of a rank form one chain
+//                  6.4 no deadlock if sends wait for their receive
 //   7 messages     7.1 a send has a receive
 //                  7.2 a receive has a send
 //                  7.3 both sides have the same size
@@ -111,6 +112,7 @@ enum class Rule : uint8_t {
   SameSequence,
   NoDeadlock,
   Chained,
+  NoRendezvousDeadlock,
   SendMatched,
   RecvMatched,
   EqualSizes,

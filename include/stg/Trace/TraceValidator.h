@@ -32,6 +32,8 @@ struct ValidatorOptions {
   std::optional<uint64_t> numNpus;
   /// Apply rule 8.7 also to traces that do not name their persistent tensors.
   bool strictMemory = false;
+  /// Leave out rule 6.4: sends never wait for their receive.
+  bool eagerSends = false;
   /// Violations kept for each rule; the others are counted. 0: all.
   unsigned maxErrors = 20;
   /// Threads that read ranks; 0: one per core.

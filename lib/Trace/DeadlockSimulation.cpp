@@ -1,17 +1,21 @@
-//===- EagerSimulation.cpp - Deadlocks across ranks -----------------------===//
+//===- DeadlockSimulation.cpp - Deadlocks across ranks --------------------===//
 //
 // Runs all ranks against each other without a clock, by the simulator's rules:
 // ready nodes are taken by ascending id, a rank has one slot for collectives
-// and sends, a collective holds it until all members have arrived, a send ends
-// at once and needs no receive, receives never hold anything. Where rule 6.3
-// holds, the order of the slot's users is fixed and the outcome is that of any
-// timing; otherwise it is that of one possible timing, with compute taking no
-// time.
+// and sends, a collective holds it until all members have arrived, receives
+// never hold anything. An eager send ends at once and needs no receive; one by
+// rendezvous holds the slot until its receive is posted, which is when the
+// receive's dependencies are done. Where rule 6.3 holds, the order of the
+// slot's users is fixed and the outcome is that of any timing; otherwise it is
+// that of one possible timing, with compute taking no time.
+//
+// An eager run gets at least as far as one by rendezvous. So the second is
+// tried only where the first ends, and a deadlock is told once.
 //
 // What other rules have reported must not look like a deadlock: a receive
-// without a send is taken as arrived, and a collective waits only for members
-// that have as many collectives on its group. So whatever is left in the end
-// waits in a circle.
+// without a send is taken as arrived, a send without a receive waits for none,
+// and a collective waits only for members that have as many collectives on its
+// group. So whatever is left in the end waits in a circle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +25,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <deque>
+#include <functional>
+#include <optional>
 #include <queue>
 
 using namespace llvm;
@@ -28,6 +34,9 @@ using namespace llvm;
 namespace stg::trace {
 
 namespace {
+
+/// When a send ends.
+enum class SendMode { Eager, Rendezvous };
 
 /// A node of a trace: which of the results, which of its nodes.
 struct NodeRef {
@@ -84,33 +93,39 @@ struct RankState {
 /// The run and its analysis.
 class Simulation {
 public:
-  Simulation(ArrayRef<RankResult> ranks, const MessageMatching &matching,
-             ViolationList &violations);
+  Simulation(SendMode mode, ArrayRef<RankResult> ranks,
+             const MessageMatching &matching);
   void run();
-  void reportDeadlocks();
+  /// Reports each circle of nodes that wait. Returns false if there is none.
+  bool reportDeadlocks(ViolationList &violations);
 
 private:
   void start(uint32_t rank, ArrayRef<uint32_t> nodes);
   void startNode(uint32_t rank, uint32_t node);
   void fillSlot(uint32_t rank);
   void startCollective(uint32_t rank, uint32_t node, const CommOp &op);
+  void startSend(NodeRef send);
+  void startRecv(NodeRef recv);
   void complete(NodeRef ref);
   void deliver(NodeRef send);
 
   NodeRef getBlocker(NodeRef ref);
   NodeRef getLateMember(NodeRef ref, const CommOp &op);
-  OpRef getPartner(NodeRef ref) const;
+  std::optional<NodeRef> getPartner(NodeRef ref) const;
+  bool hasStarted(NodeRef ref) const {
+    return states[ref.rank].started.test(ref.node);
+  }
   bool isSlotUser(NodeRef ref) const;
-  void reportCycle(ArrayRef<NodeRef> cycle);
+  void reportCycle(ArrayRef<NodeRef> cycle, ViolationList &violations) const;
   std::string describe(NodeRef ref) const;
 
   GroupState &getGroup(uint32_t rank, const CommOp &op) {
     return groups[groupOfRank[rank][op.group]];
   }
 
+  SendMode mode;
   ArrayRef<RankResult> ranks;
   const MessageMatching &matching;
-  ViolationList &violations;
   std::vector<RankState> states;
   std::vector<GroupState> groups;
   /// Index in `groups` for each rank and each of its group names.
@@ -125,10 +140,9 @@ private:
 // Run
 //===----------------------------------------------------------------------===//
 
-Simulation::Simulation(ArrayRef<RankResult> ranks,
-                       const MessageMatching &matching,
-                       ViolationList &violations)
-    : ranks(ranks), matching(matching), violations(violations) {
+Simulation::Simulation(SendMode mode, ArrayRef<RankResult> ranks,
+                       const MessageMatching &matching)
+    : mode(mode), ranks(ranks), matching(matching) {
   StringMap<uint32_t> indices;
   for (uint32_t r = 0; r < ranks.size(); ++r) {
     const RankGraph &graph = ranks[r].graph;
@@ -153,10 +167,14 @@ Simulation::Simulation(ArrayRef<RankResult> ranks,
   }
 }
 
-OpRef Simulation::getPartner(NodeRef ref) const {
+/// The other side of a message, if there is one.
+std::optional<NodeRef> Simulation::getPartner(NodeRef ref) const {
   const RankGraph &graph = ranks[ref.rank].graph;
   size_t op = static_cast<size_t>(graph.findOp(ref.node) - graph.ops.data());
-  return matching.partner[ref.rank][op];
+  OpRef partner = matching.partner[ref.rank][op];
+  if (!partner.isValid())
+    return std::nullopt;
+  return NodeRef{partner.rank, ranks[partner.rank].graph.ops[partner.op].node};
 }
 
 bool Simulation::isSlotUser(NodeRef ref) const {
@@ -177,20 +195,41 @@ void Simulation::startCollective(uint32_t rank, uint32_t node,
   group.waiting.erase(number);
 }
 
+void Simulation::startSend(NodeRef send) {
+  std::optional<NodeRef> recv = getPartner(send);
+  if (mode == SendMode::Eager || !recv)
+    return ending.push_back(send);
+  if (!hasStarted(*recv))
+    return;
+  ending.push_back(send);
+  ending.push_back(*recv);
+}
+
+void Simulation::startRecv(NodeRef recv) {
+  std::optional<NodeRef> send = getPartner(recv);
+  if (!send)
+    return ending.push_back(recv);
+  if (mode == SendMode::Eager) {
+    if (states[send->rank].done.test(send->node))
+      ending.push_back(recv);
+    return;
+  }
+  if (!hasStarted(*send))
+    return;
+  ending.push_back(*send);
+  ending.push_back(recv);
+}
+
 void Simulation::startNode(uint32_t rank, uint32_t node) {
   RankState &state = states[rank];
   state.started.set(node);
   const CommOp *op = ranks[rank].graph.findOp(node);
   if (op && op->type == NodeType::Coll)
     return startCollective(rank, node, *op);
-  if (op && op->type == NodeType::Recv) {
-    OpRef send = getPartner({rank, node});
-    if (send.isValid()) {
-      uint32_t sender = ranks[send.rank].graph.ops[send.op].node;
-      if (!states[send.rank].done.test(sender))
-        return;
-    }
-  }
+  if (op && op->type == NodeType::Send)
+    return startSend({rank, node});
+  if (op && op->type == NodeType::Recv)
+    return startRecv({rank, node});
   ending.push_back({rank, node});
 }
 
@@ -214,14 +253,11 @@ void Simulation::start(uint32_t rank, ArrayRef<uint32_t> nodes) {
   fillSlot(rank);
 }
 
-/// Ends the receive of a message that has arrived, if it is waiting.
+/// Ends the receive of an eager message that has arrived, if it is waiting.
 void Simulation::deliver(NodeRef send) {
-  OpRef recv = getPartner(send);
-  if (!recv.isValid())
-    return;
-  uint32_t node = ranks[recv.rank].graph.ops[recv.op].node;
-  if (states[recv.rank].started.test(node))
-    ending.push_back({recv.rank, node});
+  std::optional<NodeRef> recv = getPartner(send);
+  if (recv && hasStarted(*recv))
+    ending.push_back(*recv);
 }
 
 void Simulation::complete(NodeRef ref) {
@@ -230,7 +266,7 @@ void Simulation::complete(NodeRef ref) {
   if (state.slot == ref.node)
     state.slot = UINT32_MAX;
   const CommOp *op = ranks[ref.rank].graph.findOp(ref.node);
-  if (op && op->type == NodeType::Send)
+  if (op && op->type == NodeType::Send && mode == SendMode::Eager)
     deliver(ref);
   SmallVector<uint32_t> ready;
   for (uint32_t successor : state.successors.get(ref.node))
@@ -305,13 +341,11 @@ NodeRef Simulation::getBlocker(NodeRef ref) {
   if (!state.started.test(ref.node))
     return {ref.rank, state.slot};
   const CommOp &op = *graph.findOp(ref.node);
-  if (op.type == NodeType::Coll)
-    return getLateMember(ref, op);
-  OpRef send = getPartner(ref);
-  return {send.rank, ranks[send.rank].graph.ops[send.op].node};
+  return op.type == NodeType::Coll ? getLateMember(ref, op) : *getPartner(ref);
 }
 
-void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
+void Simulation::reportCycle(ArrayRef<NodeRef> cycle,
+                             ViolationList &violations) const {
   // Compute nodes only pass on the waiting.
   SmallVector<NodeRef> shown;
   llvm::copy_if(cycle, std::back_inserter(shown), [&](NodeRef ref) {
@@ -323,7 +357,9 @@ void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
       });
   std::rotate(shown.begin(), first, shown.end());
   constexpr size_t maxShown = 8;
-  std::string text = "deadlock: this ";
+  bool isEager = mode == SendMode::Eager;
+  std::string text = isEager ? "deadlock: this "
+                             : "deadlock if sends wait for receives: this ";
   const CommOp *op = ranks[shown[0].rank].graph.findOp(shown[0].node);
   text += op->type == NodeType::Coll
               ? getCollectiveName(op->collective)
@@ -336,11 +372,12 @@ void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
     text += ", and so on over " + std::to_string(shown.size() - maxShown) +
             " more nodes";
   text += ", which waits for the first";
-  ranks[shown[0].rank].report(violations, Rule::NoDeadlock, shown[0].node,
-                              text);
+  ranks[shown[0].rank].report(
+      violations, isEager ? Rule::NoDeadlock : Rule::NoRendezvousDeadlock,
+      shown[0].node, text);
 }
 
-void Simulation::reportDeadlocks() {
+bool Simulation::reportDeadlocks(ViolationList &violations) {
   // 0: not seen, otherwise the number of the walk that saw the node.
   std::vector<std::vector<uint32_t>> seen;
   for (const RankState &state : states)
@@ -364,20 +401,31 @@ void Simulation::reportDeadlocks() {
       return other.rank == ref.rank && other.node == ref.node;
     });
     reportCycle(
-        ArrayRef(path).drop_front(static_cast<size_t>(begin - path.begin())));
+        ArrayRef(path).drop_front(static_cast<size_t>(begin - path.begin())),
+        violations);
   }
+  return walk != 0;
 }
 
 void checkDeadlock(ArrayRef<RankResult> ranks, const MessageMatching &matching,
-                   ViolationList &violations) {
+                   bool withRendezvous, ViolationList &violations) {
   bool canRun = llvm::all_of(ranks, [](const RankResult &rank) {
     return rank.isComplete && rank.isAcyclic;
   });
   if (!canRun)
     return;
-  Simulation simulation(ranks, matching, violations);
-  simulation.run();
-  simulation.reportDeadlocks();
+  bool hasMessages =
+      llvm::any_of(matching.partner, [](const std::vector<OpRef> &partners) {
+        return llvm::any_of(partners, std::mem_fn(&OpRef::isValid));
+      });
+  for (SendMode mode : {SendMode::Eager, SendMode::Rendezvous}) {
+    if (mode == SendMode::Rendezvous && !(withRendezvous && hasMessages))
+      return;
+    Simulation simulation(mode, ranks, matching);
+    simulation.run();
+    if (simulation.reportDeadlocks(violations))
+      return;
+  }
 }
 
 } // namespace stg::trace
