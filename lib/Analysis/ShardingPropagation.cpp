@@ -11,11 +11,45 @@
 
 using namespace stg;
 
+/// True if the op computes a factor over the axis that is none of these.
+static bool computesOther(const PlannedOp &op, unsigned axis,
+                          llvm::ArrayRef<unsigned> factors) {
+  for (auto [factor, axes] : llvm::enumerate(op.factorAxes))
+    if (llvm::is_contained(axes, axis) && !llvm::is_contained(factors, factor))
+      return true;
+  return false;
+}
+
+/// True if nobody reads the tensor, or if a reader does or may compute the
+/// claimed dimension over the axis.
+bool ShardingPlan::isComputable(const ShardingClaim &claim) const {
+  bool isRead = false;
+  for (const PlannedOp &op : ops) {
+    if (op.isUpdate)
+      continue;
+    for (auto [tensor, factors] :
+         llvm::zip_equal(op.operands, op.rule.operands)) {
+      if (tensor != claim.tensor)
+        continue;
+      if (!computesOther(op, claim.axis, factors[claim.dim]))
+        return true;
+      isRead = true;
+    }
+  }
+  return !isRead;
+}
+
 void ShardingPlan::enterClaims(unsigned priority) {
+  // What is computable depends on ops only, which do not change here.
+  bool isUsed = llvm::any_of(claims, [&](const ShardingClaim &claim) {
+    return claim.priority == priority && claim.yields && isComputable(claim);
+  });
   for (const ShardingClaim &claim : claims) {
     PlannedTensor &tensor = tensors[claim.tensor];
-    if (claim.priority == priority && !tensor.uses(claim.axis))
-      tensor.dims[claim.dim].push_back(claim.axis);
+    if (claim.priority != priority || tensor.uses(claim.axis) ||
+        (claim.yields && isUsed && !isComputable(claim)))
+      continue;
+    tensor.dims[claim.dim].push_back(claim.axis);
   }
 }
 
@@ -28,15 +62,25 @@ static void forEachTensor(ShardingPlan &plan, PlannedOp &op, Fn visit) {
     visit(plan.tensors[tensor], factors);
 }
 
-/// From dimensions to factors, then back. Only the major factor of a dimension
-/// can be sharded: the shards of a minor one are not contiguous.
+/// Adds the axes that the tensor does not use to one of its dimensions.
+static bool addAxes(PlannedTensor &tensor, AxisList &dim,
+                    const AxisList &axes) {
+  bool changed = false;
+  for (unsigned axis : axes)
+    if (!tensor.uses(axis)) {
+      dim.push_back(axis);
+      changed = true;
+    }
+  return changed;
+}
+
+/// From dimensions to factors, then back, where a dimension is one factor.
 bool ShardingPlan::propagateThrough(PlannedOp &op) {
   bool changed = false;
-  op.factorAxes.resize(op.rule.factors.size());
   forEachTensor(
       *this, op, [&](PlannedTensor &tensor, const TensorFactors &factors) {
         for (auto [axes, dimFactors] : llvm::zip_equal(tensor.dims, factors)) {
-          if (dimFactors.empty() ||
+          if (dimFactors.size() != 1 ||
               op.rule.factors[dimFactors.front()].kind == FactorKind::Whole)
             continue;
           for (unsigned axis : axes)
@@ -48,33 +92,47 @@ bool ShardingPlan::propagateThrough(PlannedOp &op) {
       });
   forEachTensor(
       *this, op, [&](PlannedTensor &tensor, const TensorFactors &factors) {
-        for (auto [axes, dimFactors] : llvm::zip_equal(tensor.dims, factors)) {
-          if (dimFactors.empty())
-            continue;
-          for (unsigned axis : op.factorAxes[dimFactors.front()])
-            if (!tensor.uses(axis)) {
-              axes.push_back(axis);
-              changed = true;
-            }
-        }
+        for (auto [axes, dimFactors] : llvm::zip_equal(tensor.dims, factors))
+          if (dimFactors.size() == 1)
+            changed |= addAxes(tensor, axes, op.factorAxes[dimFactors.front()]);
       });
   return changed;
 }
 
+void ShardingPlan::propagateToFixpoint() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (PlannedOp &op : ops)
+      changed |= propagateThrough(op);
+    for (PlannedOp &op : llvm::reverse(ops))
+      changed |= propagateThrough(op);
+  }
+}
+
+/// From factors to the compound dimensions that run over them.
+bool ShardingPlan::enterCompoundDims() {
+  bool changed = false;
+  for (PlannedOp &op : ops)
+    forEachTensor(
+        *this, op, [&](PlannedTensor &tensor, const TensorFactors &factors) {
+          for (auto [axes, dimFactors] : llvm::zip_equal(tensor.dims, factors))
+            if (dimFactors.size() > 1)
+              for (unsigned factor : dimFactors)
+                changed |= addAxes(tensor, axes, op.factorAxes[factor]);
+        });
+  return changed;
+}
+
 void ShardingPlan::propagate() {
+  for (PlannedOp &op : ops)
+    op.factorAxes.resize(op.rule.factors.size());
   std::set<unsigned> priorities;
   for (const ShardingClaim &claim : claims)
     priorities.insert(claim.priority);
   for (unsigned priority : priorities) {
     enterClaims(priority);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (PlannedOp &op : ops)
-        changed |= propagateThrough(op);
-      for (PlannedOp &op : llvm::reverse(ops))
-        changed |= propagateThrough(op);
-    }
+    propagateToFixpoint();
   }
-  for (PlannedOp &op : ops)
-    op.factorAxes.resize(op.rule.factors.size());
+  while (enterCompoundDims())
+    propagateToFixpoint();
 }

@@ -53,11 +53,15 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
 
 void stg::buildLocalPipeline(OpPassManager &pm,
                              const PipelineOptions &options) {
-  pm.addPass(createPropagateShardings({options.gradientReduction == "flat"}));
+  // From ZeRO-2 on, gradients are reduced where they are made.
+  bool delayGradients = options.gradientReduction == "flat" && options.zero < 2;
+  pm.addPass(createPropagateShardings({delayGradients}));
   pm.addPass(createInsertCollectives());
-  pm.addPass(createSimplifyCollectives(
-      {options.keepGathered,
-       options.gradientReduction == "per-parameter" ? "none" : "flat"}));
+  pm.addPass(createSimplifyCollectives({options.keepGathered}));
+  if (options.zero > 0)
+    pm.addPass(
+        createShardStates({options.zero, options.zeroRoot,
+                           options.reshardAfterForward, options.prefetch}));
   if (options.microBatches > 1)
     pm.addPass(createMicroBatch({std::to_string(options.microBatches), "B"}));
 }
@@ -86,6 +90,8 @@ void stg::buildChakraPipeline(OpPassManager &pm, StringRef bind,
   (void)valid;
   pm.addPass(std::move(pass));
   addSchedule(pm, options);
+  if (options.gradientReduction != "per-parameter")
+    pm.addPass(createBucketGradients({options.bucketSize}));
   pm.addPass(createConvertSTGToChakra());
 }
 

@@ -117,6 +117,24 @@ static void printCollectives(const chakra::ClassTotals &totals,
   }
 }
 
+static void printMessages(const chakra::ClassTotals &totals, raw_ostream &os) {
+  if (totals.messages.empty())
+    return;
+  os << "  messages        axis    direction       phase         count"
+        "        payload\n";
+  for (const chakra::MessageTotals &entry : totals.messages) {
+    std::string direction =
+        llvm::formatv("{0} {1}{2}", entry.isSend ? "send to" : "recv from",
+                      entry.shift > 0 ? "+" : "", entry.shift)
+            .str();
+    os << "                  " << llvm::left_justify(entry.axis, 8)
+       << llvm::left_justify(direction, 16)
+       << llvm::left_justify(entry.phase, 10)
+       << llvm::right_justify(withCommas(entry.count), 9)
+       << llvm::right_justify(asBytes(entry.bytes), 15) << '\n';
+  }
+}
+
 static void printMemory(const chakra::ClassTotals &totals, raw_ostream &os) {
   printRow(os, "memory peak",
            asBytes(totals.memory.peak.getTotal()) + " at " + totals.peakNode);
@@ -140,10 +158,15 @@ void stg::printSummary(const CompileRequest &request,
        << '\n';
     printOperations(entry.totals, os);
     printCollectives(entry.totals, os);
+    printMessages(entry.totals, os);
     printMemory(entry.totals, os);
     printRow(os, "nodes",
              withCommas(entry.totals.compNodes) + " compute, " +
-                 withCommas(entry.totals.collNodes) + " collective");
+                 withCommas(entry.totals.collNodes) + " collective" +
+                 (entry.totals.messages.empty()
+                      ? ""
+                      : ", " + withCommas(entry.totals.sendNodes) + " send, " +
+                            withCommas(entry.totals.recvNodes) + " receive"));
   }
   if (request.dryRun) {
     os << "nothing written (dry run); compiled in "

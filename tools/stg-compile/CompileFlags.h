@@ -50,10 +50,9 @@ struct CompileFlags {
       "ep", llvm::cl::location(request.ep),
       llvm::cl::desc("Expert-parallel degree, a part of dp (default 1)"),
       llvm::cl::cat(getCompileCategory())};
-  llvm::cl::opt<int64_t, true> pp{
-      "pp", llvm::cl::location(request.pp),
-      llvm::cl::desc("Pipeline stages (default 1)"),
-      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<int64_t, true> pp{"pp", llvm::cl::location(request.pp),
+                                  llvm::cl::desc("Pipeline stages (default 1)"),
+                                  llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<int64_t, true> dpReplicate{
       "dp-replicate", llvm::cl::location(request.dpReplicate),
       llvm::cl::desc("Replicas of hybrid sharding, a part of dp (default 1)"),
@@ -79,8 +78,7 @@ struct CompileFlags {
       llvm::cl::location(request.layersPerStage),
       llvm::cl::CommaSeparated,
       llvm::cl::value_desc("N,N,..."),
-      llvm::cl::desc(
-          "Layers of each virtual stage (default: as many in each)"),
+      llvm::cl::desc("Layers of each virtual stage (default: as many in each)"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<bool, true> sequenceParallel{
       "sequence-parallel", llvm::cl::location(request.sequenceParallel),

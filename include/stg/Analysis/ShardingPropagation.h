@@ -42,6 +42,9 @@ struct PlannedOp {
   llvm::SmallVector<unsigned, 4> operands;
   llvm::SmallVector<unsigned, 2> results;
   llvm::SmallVector<AxisList, 8> factorAxes = {};
+  /// Changes an operand in place and computes nothing that others read: what it
+  /// can compute with says nothing about how the operand is to be sharded.
+  bool isUpdate = false;
 
   bool uses(unsigned axis) const {
     return llvm::any_of(factorAxes, [&](const AxisList &axes) {
@@ -55,6 +58,9 @@ struct PlannedOp {
 /// higher one.
 struct ShardingClaim {
   unsigned tensor, dim, axis, priority;
+  /// Made by a rule for all parameters: where no reader can compute with it but
+  /// readers of others can, it is dropped.
+  bool yields = false;
 };
 
 struct ShardingPlan {
@@ -75,14 +81,28 @@ struct ShardingPlan {
   /// most once, and whoever has it keeps it. The result depends only on the
   /// order of ops and claims.
   ///
+  /// Compound dimensions take part when all claims are propagated: those axes
+  /// of their factors flow into them that the tensor does not use yet, and from
+  /// there on as above. Out of them nothing flows: no factor is more theirs
+  /// than another.
+  ///
   /// With x[b,d], w[d,f] in `bd,df->bf` and the claim "f of w over tp": factor
   /// f of the op and dimension f of its result get tp; a later claim "b of x
   /// over tp" shards x alone, because the op computes f over tp already.
+  ///
+  /// A claim that yields is dropped if all ops that read its tensor compute
+  /// another factor over the axis already, unless that is so for all yielding
+  /// claims of the priority. So "experts over ep" does not shard the router,
+  /// which computes the batch over ep, while "hidden size over dp" shards all
+  /// parameters, to be gathered by each reader.
   void propagate();
 
 private:
+  bool isComputable(const ShardingClaim &claim) const;
   void enterClaims(unsigned priority);
   bool propagateThrough(PlannedOp &op);
+  void propagateToFixpoint();
+  bool enterCompoundDims();
 };
 
 } // namespace stg

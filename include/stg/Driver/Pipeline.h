@@ -20,12 +20,11 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                          llvm::cl::init("1")};
   Option<std::string> tp{*this, "tp", llvm::cl::desc("Tensor-parallel degree"),
                          llvm::cl::init("1")};
-  Option<std::string> cp{*this, "cp",
-                         llvm::cl::desc("Context-parallel degree"),
+  Option<std::string> cp{*this, "cp", llvm::cl::desc("Context-parallel degree"),
                          llvm::cl::init("1")};
-  Option<std::string> ep{
-      *this, "ep", llvm::cl::desc("Expert-parallel degree, a part of dp"),
-      llvm::cl::init("1")};
+  Option<std::string> ep{*this, "ep",
+                         llvm::cl::desc("Expert-parallel degree, a part of dp"),
+                         llvm::cl::init("1")};
   Option<std::string> pp{*this, "pp", llvm::cl::desc("Pipeline stages"),
                          llvm::cl::init("1")};
   Option<std::string> dpReplicate{
@@ -47,7 +46,8 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::init(1)};
   ListOption<int64_t> layersPerStage{
       *this, "layers-per-stage",
-      llvm::cl::desc("Layers of each virtual stage (default: as many in each)")};
+      llvm::cl::desc(
+          "Layers of each virtual stage (default: as many in each)")};
   Option<bool> sequenceParallel{
       *this, "sequence-parallel",
       llvm::cl::desc("Shard the residual stream by tokens over tp"),
@@ -84,6 +84,27 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
           "rest; per-parameter: one per parameter, as soon as its "
           "gradient is there"),
       llvm::cl::init("flat")};
+  Option<unsigned> zero{
+      *this, "zero",
+      llvm::cl::desc("ZeRO: 1 shards optimizer states over the data axes, 2 "
+                     "gradients, too, 3 parameters, too (FSDP)"),
+      llvm::cl::init(0)};
+  Option<std::string> zeroRoot{
+      *this, "zero-root",
+      llvm::cl::desc("Parameters outside of layers with zero=3: kept or units"),
+      llvm::cl::init("kept")};
+  Option<bool> reshardAfterForward{
+      *this, "reshard-after-forward",
+      llvm::cl::desc("Gather parameters again in backward with zero=3"),
+      llvm::cl::init(true)};
+  Option<unsigned> prefetch{
+      *this, "prefetch",
+      llvm::cl::desc("Layers that parameters are gathered ahead with zero=3"),
+      llvm::cl::init(1)};
+  Option<uint64_t> bucketSize{
+      *this, "bucket-size",
+      llvm::cl::desc("Bytes at which a bucket of gradients is closed (0: one)"),
+      llvm::cl::init(0)};
   Option<std::string> recompute{
       *this, "recompute",
       llvm::cl::desc("What is replayed in backward: none, selective or full"),

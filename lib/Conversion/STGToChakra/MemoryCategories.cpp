@@ -12,10 +12,20 @@ using namespace mlir;
 using namespace stg;
 using chakra::Category;
 
+/// True for a task that a device executes once: what it is given, gradients,
+/// nobody else reads.
+static bool isStepTask(Operation *function) {
+  return function->hasAttr(STGDialect::kStepAttr);
+}
+
 /// True if the value has a buffer of its own that has one reader. A view or an
 /// argument may share its buffer with other values.
 static bool hasOneReader(Value value) {
   Operation *producer = value.getDefiningOp();
+  // The gradients that a task gets are its own.
+  auto arg = dyn_cast<BlockArgument>(value);
+  if (arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
+    return value.hasOneUse() && isStepTask(arg.getOwner()->getParentOp());
   if (!producer || !value.hasOneUse() || isa<ParamOp, SplatOp>(producer))
     return false;
   auto cost = dyn_cast<CostOpInterface>(producer);
@@ -29,6 +39,8 @@ bool stg::isInPlace(AllReduceOp op) {
 std::optional<unsigned> stg::getOverwrittenOperand(CostOpInterface op,
                                                    unsigned result) {
   std::optional<unsigned> operand = op.getReusableOperand(result);
+  if (isa<AccumulateOp>(op.getOperation()))
+    return operand;
   // A result that is cut into parts is written as parts.
   bool isSplit =
       llvm::any_of(op->getResult(result).getUsers(),
@@ -75,6 +87,21 @@ void MemoryCategories::joinRepeat(RepeatOp repeat) {
     join(arg, result);
 }
 
+/// The results of a task are what it sends, then what it saves for another one,
+/// or gradients.
+void MemoryCategories::markReturned(Operation *terminator) {
+  Operation *function = terminator->getParentOp();
+  auto sends = function->getAttrOfType<IntegerAttr>(STGDialect::kSendsAttr);
+  if (!sends)
+    return;
+  bool saves = function->hasAttr(STGDialect::kSavesAttr);
+  for (auto [number, value] : llvm::enumerate(terminator->getOperands()))
+    mark(value, static_cast<int64_t>(number) < sends.getInt()
+                    ? Category::Communication
+                : saves ? Category::Activation
+                        : Category::Gradient);
+}
+
 MemoryCategories::MemoryCategories(func::FuncOp function) {
   function.walk([&](Operation *op) {
     if (auto repeat = dyn_cast<RepeatOp>(op))
@@ -100,7 +127,14 @@ MemoryCategories::MemoryCategories(func::FuncOp function) {
       if (phase == "bwd" && producer && getPhase(producer) == "fwd")
         mark(operand, Category::Activation);
     }
-    if (isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp>(op))
+    if (isa<func::ReturnOp>(op))
+      markReturned(op);
+    if (isa<RecvOp>(op))
+      for (Value result : op->getResults())
+        mark(result,
+             phase == "fwd" ? Category::Activation : Category::Communication);
+    if (isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp,
+            FlatAllGatherOp, FlatReduceScatterOp>(op))
       for (Value result : op->getResults())
         mark(result, Category::Communication);
   });

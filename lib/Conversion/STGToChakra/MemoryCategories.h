@@ -31,6 +31,7 @@ public:
   chakra::Category get(mlir::Value value) const;
 
 private:
+  void markReturned(mlir::Operation *terminator);
   void joinRepeat(RepeatOp repeat);
   void mark(mlir::Value value, chakra::Category category);
 

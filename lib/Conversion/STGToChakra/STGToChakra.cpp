@@ -37,20 +37,24 @@ using Pieces = SmallVector<Value, 1>;
 
 /// The persistent buffers of a scope and of the repeats in it.
 struct StateScope {
-  SymExpr count; ///< Null at the top.
+  StringRef name; ///< Of the repeat.
+  SymExpr count;  ///< Null at the top.
+  SymExpr first;  ///< The number of its first iteration; null: 0.
   llvm::MapVector<StringRef, chakra::TensorType> states;
-  llvm::MapVector<StringRef, std::unique_ptr<StateScope>> repeats;
+  /// By name and first iteration: the layers of several stages are apart.
+  llvm::MapVector<StringAttr, std::unique_ptr<StateScope>> repeats;
 };
 
 /// Buffers that are visible in a scope: those of the scope by name, those of a
-/// repeat as stacks, by `repeat/name`.
+/// repeat as stacks, by `repeat@first/name`.
 using StateEnv = llvm::MapVector<StringAttr, Value>;
 
 class GraphBuilder {
 public:
   GraphBuilder(func::FuncOp function, MeshAttr mesh)
-      : function(function), mesh(mesh), categories(function),
-        builder(function.getContext()) {}
+      : function(function), mesh(mesh), builder(function.getContext()) {
+    categories.push_back(std::make_unique<MemoryCategories>(function));
+  }
 
   LogicalResult run();
 
@@ -72,6 +76,22 @@ private:
   LogicalResult convertCollective(Operation *op, chakra::CollKind kind,
                                   ArrayAttr axes, bool inPlace);
   LogicalResult convertRepeat(RepeatOp repeat, const StateEnv &env);
+  LogicalResult convertCall(func::CallOp call, const StateEnv &env);
+  FailureOr<chakra::FuncOp>
+  convertCallee(func::CallOp call, func::FuncOp callee, const StateEnv &env);
+  LogicalResult convertSend(SendOp op);
+  LogicalResult convertRecv(RecvOp op);
+  LogicalResult convertFlat(Operation *op, chakra::CollKind kind,
+                            ArrayAttr axes);
+  LogicalResult convertGatherUpdated(GatherUpdatedOp op);
+  bool isFused(AccumulateOp op);
+  StringAttr getScopeKey(RepeatOp repeat) {
+    std::string key = repeat.getRepeatName().str();
+    if (repeat.getFirst())
+      key += "@" + repeat.getFirst()->str();
+    return builder.getStringAttr(key);
+  }
+  const MemoryCategories &getCategories() { return *categories.back(); }
   Value toOneBuffer(Operation *op, Value value, Category category);
 
   SmallVector<Type> getResultTypes(Value result);
@@ -87,11 +107,20 @@ private:
 
   func::FuncOp function;
   MeshAttr mesh;
-  MemoryCategories categories;
+  /// Of the function and of the one that is being called.
+  SmallVector<std::unique_ptr<MemoryCategories>, 2> categories;
   OpBuilder builder;
   DenseMap<Value, Pieces> map;
   std::string scopePath;
   llvm::StringMap<llvm::StringMap<unsigned>> names; ///< Uses, by scope.
+
+  /// A function that has been converted, and the pieces of each of its results.
+  struct Callee {
+    chakra::FuncOp function;
+    SmallVector<unsigned> results;
+  };
+  DenseMap<Operation *, Callee> callees;
+  DenseSet<Operation *> statesOf; ///< Functions whose states are collected.
 };
 
 struct ConvertSTGToChakra
@@ -155,15 +184,23 @@ LogicalResult GraphBuilder::addState(Operation *op, StateScope &scope,
 LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
   for (Operation &op : block) {
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      auto &inner = scope.repeats[repeat.getRepeatName()];
+      auto &inner = scope.repeats[getScopeKey(repeat)];
       if (!inner)
         inner = std::make_unique<StateScope>();
+      inner->name = repeat.getRepeatName();
+      inner->first = repeat.getFirst().value_or(SymExpr());
       if (inner->count && inner->count != repeat.getCount())
         return repeat.emitOpError("repeats ")
                << repeat.getCount().str() << " times, another repeat named '"
                << repeat.getRepeatName() << "' " << inner->count.str();
       inner->count = repeat.getCount();
       if (failed(collectStates(repeat.getBody().front(), *inner)))
+        return failure();
+    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      if (statesOf.insert(callee).second &&
+          failed(collectStates(callee.getBody().front(), scope)))
         return failure();
     } else if (auto param = dyn_cast<ParamOp>(op)) {
       if (failed(addState(&op, scope, param.getParamName(), param.getType(),
@@ -187,7 +224,7 @@ void GraphBuilder::collectUsedStates(Block &block, const Twine &prefix,
   for (Operation &op : block) {
     if (auto repeat = dyn_cast<RepeatOp>(op))
       collectUsedStates(repeat.getBody().front(),
-                        path + repeat.getRepeatName() + "/", used);
+                        path + getScopeKey(repeat).getValue() + "/", used);
     if (auto param = dyn_cast<ParamOp>(op))
       used.insert(builder.getStringAttr(path + param.getParamName()));
     if (auto cost = dyn_cast<CostOpInterface>(op))
@@ -203,7 +240,7 @@ StateEnv GraphBuilder::declareStates(StateScope &scope) {
   for (auto &[name, type] : scope.states)
     env[builder.getStringAttr(name)] =
         chakra::StateOp::create(builder, loc, type, name);
-  for (auto &[name, inner] : scope.repeats) {
+  for (auto &[key, inner] : scope.repeats) {
     Block body;
     StateEnv innerEnv;
     {
@@ -220,14 +257,18 @@ StateEnv GraphBuilder::declareStates(StateScope &scope) {
     SmallVector<Type> types;
     for (auto &[innerName, value] : innerEnv)
       types.push_back(chakra::StackType::get(value.getType(), inner->count));
-    auto repeat = chakra::RepeatOp::create(builder, loc, name, inner->count,
-                                           ValueRange(), ValueRange(), types);
+    auto repeat =
+        chakra::RepeatOp::create(builder, loc, inner->name, inner->count,
+                                 ValueRange(), ValueRange(), types);
+    if (inner->first)
+      repeat.setFirstAttr(inner->first);
     Block &target = repeat.getBody().front();
     target.getOperations().clear();
     target.getOperations().splice(target.end(), body.getOperations());
     for (auto [entry, stack] :
          llvm::zip_equal(innerEnv, repeat.getStackResults()))
-      env[builder.getStringAttr(name + "/" + entry.first.getValue())] = stack;
+      env[builder.getStringAttr(key.getValue() + "/" +
+                                entry.first.getValue())] = stack;
   }
   return env;
 }
@@ -238,7 +279,7 @@ StateEnv GraphBuilder::declareStates(StateScope &scope) {
 
 /// The buffer of a value; a stack for what a repeat stacks.
 Type GraphBuilder::getType(Value value, SymTensorType type) {
-  return getTensorType(type, categories.get(value));
+  return getTensorType(type, getCategories().get(value));
 }
 
 /// The buffers that a node writes for a result: one, or its parts where it is
@@ -260,6 +301,15 @@ SmallVector<Type> GraphBuilder::getResultTypes(Value result) {
 
 LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
                                            const StateEnv &env) {
+  // A product that only adds to a gradient does so itself.
+  AccumulateOp fused;
+  if (op->getNumResults() == 1 && op->getResult(0).hasOneUse())
+    fused = dyn_cast<AccumulateOp>(*op->getResult(0).user_begin());
+  if (fused && !isFused(fused))
+    fused = {};
+  if (auto accumulate = dyn_cast<AccumulateOp>(op.getOperation()))
+    if (isFused(accumulate)) // Converted with the product.
+      return success();
   SmallVector<Value> inputs, updates;
   // Buffers that a result takes over come first among the updates.
   llvm::SmallDenseMap<unsigned, unsigned> overwritten; ///< Operand by result.
@@ -278,6 +328,13 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
                                   : inputs);
   for (const StateBuffer &state : op.getStateBuffers())
     updates.push_back(env.lookup(getStateName(op, state)));
+  if (fused) {
+    overwritten[0] = updates.size();
+    appendPieces(fused.getTotal(), updates);
+  }
+  // What an optimizer step makes is the parameter's buffer.
+  if (op->getNumResults() == 1 && op.updatesOperand(0))
+    overwritten[0] = 0;
   SmallVector<Type> types;
   SmallVector<unsigned> counts;
   for (OpResult result : op->getResults()) {
@@ -292,6 +349,12 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   OpCost cost = op.getCost();
   if (!cost.operations || !cost.bytes)
     return op.emitOpError("has a cost that is too large to be expressed");
+  if (fused) {
+    // The buffer is read, too.
+    auto type = cast<SymTensorType>(fused.getType());
+    cost.operations = cost.operations + type.getNumElements();
+    cost.bytes = cost.bytes + type.getNumBytes();
+  }
   auto comp = chakra::CompOp::create(builder, op.getLoc(), makeName(op, ""),
                                      inputs, cost.operations, cost.bytes, types,
                                      getPhase(op), updates);
@@ -301,8 +364,22 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
     for (unsigned i = 0; i < count; ++i)
       map[result].push_back(*pieces++);
   for (auto [result, update] : overwritten)
-    map[op->getResult(result)] = {comp.getUpdatedResults()[update]};
+    map[fused ? fused.getResult() : Value(op->getResult(result))] = {
+        comp.getUpdatedResults()[update]};
   return success();
+}
+
+/// True if the product that makes the term can add it to the total: nobody else
+/// reads it, and the total is there before.
+bool GraphBuilder::isFused(AccumulateOp op) {
+  auto product = op.getTerm().getDefiningOp<EinsumOp>();
+  if (!product || !op.getTerm().hasOneUse() ||
+      product->getBlock() != op->getBlock())
+    return false;
+  Operation *total = op.getTotal().getDefiningOp();
+  return map[op.getTotal()].size() == 1 || !total ||
+         (total->getBlock() == op->getBlock() &&
+          total->isBeforeInBlock(product));
 }
 
 /// Parts of a value that its producer wrote as parts; of any other value, a
@@ -384,7 +461,7 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
                   : scalePiece(piece.getType(),
                                cast<SymTensorType>(operand.getType()),
                                cast<SymTensorType>(result.getType()),
-                               categories.get(result));
+                               getCategories().get(result));
       if (failed(type))
         return op->emitOpError("has an operand of ")
                << cast<SymTensorType>(operand.getType()).getNumBytes().str()
@@ -403,8 +480,183 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
       chakra::CollOp::create(builder, op->getLoc(), kind,
                              makeName(op, chakra::stringifyCollKind(kind)),
                              inputs, axes, types, inPlace, getPhase(op));
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    coll.setAmongAttr(reduce.getAmongAttr());
   for (auto [result, piece] : llvm::zip_equal(resultOf, coll.getResults()))
     map[result].push_back(piece);
+  return success();
+}
+
+/// Flat shards are padded, so the payload is said: that of the shards for a
+/// gather, of whole padded tensors for a scatter.
+LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
+                                        ArrayAttr axes) {
+  SymExpr shards = SymExpr::get(builder.getContext(), 0);
+  bool isGather = kind == chakra::CollKind::AllGather;
+  for (Type type : isGather ? TypeRange(op->getOperandTypes())
+                            : TypeRange(op->getResultTypes()))
+    shards = shards + cast<SymTensorType>(type).getNumBytes();
+  SmallVector<Value> inputs;
+  SmallVector<Type> types;
+  for (auto [operand, result] :
+       llvm::zip_equal(op->getOperands(), op->getResults())) {
+    Pieces pieces = map[operand];
+    if (pieces.size() != 1)
+      return op->emitOpError("has an operand that is not one buffer");
+    inputs.push_back(pieces.front());
+    // A stack stays one: its tensors are divided one by one.
+    auto stack = dyn_cast<chakra::StackType>(pieces.front().getType());
+    auto type = cast<SymTensorType>(result.getType());
+    Category category = getCategories().get(result);
+    if (!stack) {
+      types.push_back(getTensorType(type, category));
+      continue;
+    }
+    SmallVector<SymExpr> counts;
+    for (Type inner = stack; auto next = dyn_cast<chakra::StackType>(inner);
+         inner = next.getElementType()) {
+      counts.push_back(next.getCount());
+      type = type.getSlice();
+    }
+    Type made = getTensorType(type, category);
+    for (SymExpr count : llvm::reverse(counts))
+      made = chakra::StackType::get(made, count);
+    types.push_back(made);
+  }
+  SymExpr payload = isGather ? shards : shards * mesh.getGroupSize(axes);
+  auto coll = chakra::CollOp::create(
+      builder, op->getLoc(), kind,
+      makeName(op, chakra::stringifyCollKind(kind)), inputs, axes, types,
+      /*inPlace=*/false, getPhase(op), ValueRange(), payload);
+  if (auto ahead = op->getAttrOfType<IntegerAttr>(STGDialect::kAheadAttr))
+    coll.setAheadAttr(ahead);
+  for (auto [result, made] :
+       llvm::zip_equal(op->getResults(), coll.getResults()))
+    map[result] = {made};
+  return success();
+}
+
+/// Nothing but the buffers of the parameters is touched.
+LogicalResult GraphBuilder::convertGatherUpdated(GatherUpdatedOp op) {
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs())
+    appendPieces(input, inputs);
+  chakra::CollOp::create(builder, op.getLoc(), chakra::CollKind::AllGather,
+                         makeName(op, "all_gather"), inputs, op.getAxes(),
+                         ValueRange(inputs).getTypes(), /*inPlace=*/true,
+                         getPhase(op), ValueRange(), op.getPayload());
+  return success();
+}
+
+LogicalResult GraphBuilder::convertSend(SendOp op) {
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs()) {
+    Pieces pieces = map[input];
+    if (pieces.size() == 1 && isa<chakra::TensorType>(pieces[0].getType()))
+      pieces = {toOneBuffer(op, input, Category::Communication)};
+    llvm::append_range(inputs, pieces);
+  }
+  chakra::SendOp::create(
+      builder, op.getLoc(), builder.getStringAttr(makeName(op, "send")), inputs,
+      ValueRange(), op.getAxisAttr(), op.getShiftAttr(), op.getChannelAttr(),
+      builder.getStringAttr(getPhase(op)));
+  return success();
+}
+
+LogicalResult GraphBuilder::convertRecv(RecvOp op) {
+  SmallVector<Type> types;
+  for (Value result : op.getResults())
+    types.push_back(getType(result, cast<SymTensorType>(result.getType())));
+  auto recv = chakra::RecvOp::create(
+      builder, op.getLoc(), types, builder.getStringAttr(makeName(op, "recv")),
+      ValueRange(), op.getAxisAttr(), op.getShiftAttr(), op.getChannelAttr(),
+      builder.getStringAttr(getPhase(op)));
+  for (auto [result, made] :
+       llvm::zip_equal(op.getResults(), recv.getResults()))
+    map[result] = {made};
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// Converts a function for its first call; the arguments have the pieces of the
+/// operands.
+FailureOr<chakra::FuncOp> GraphBuilder::convertCallee(func::CallOp call,
+                                                      func::FuncOp callee,
+                                                      const StateEnv &env) {
+  Block &body = callee.getBody().front();
+  SmallVector<Type> argTypes;
+  for (Value operand : call.getOperands())
+    for (Value piece : map[operand])
+      argTypes.push_back(piece.getType());
+  OpBuilder::InsertionGuard guard(builder);
+  // Before the first call, behind the states.
+  auto function = chakra::FuncOp::create(
+      builder, callee.getLoc(), callee.getSymName(), argTypes, TypeRange());
+  Block &entry = function.getBody().front();
+  auto next = entry.args_begin();
+  for (auto [operand, arg] :
+       llvm::zip_equal(call.getOperands(), body.getArguments())) {
+    Pieces pieces;
+    for (size_t i = 0, e = map[operand].size(); i < e; ++i)
+      pieces.push_back(*next++);
+    map[arg] = pieces;
+  }
+  builder.setInsertionPointToEnd(&entry);
+  std::string outerPath = scopePath;
+  // The nodes of a variant have the names of those of the others.
+  if (callee->hasAttr(STGDialect::kVariantAttr))
+    scopePath += ("@" + callee.getSymName() + "/").str();
+  categories.push_back(std::make_unique<MemoryCategories>(callee));
+  LogicalResult converted = convertBlock(body, env);
+  categories.pop_back();
+  scopePath = outerPath;
+  if (failed(converted))
+    return failure();
+  SmallVector<Value> results;
+  Callee &entryOf = callees[callee];
+  for (Value value : body.getTerminator()->getOperands()) {
+    entryOf.results.push_back(map[value].size());
+    appendPieces(value, results);
+  }
+  chakra::ReturnOp::create(builder, callee.getLoc(), results);
+  function.setResultTypesAttr(
+      builder.getTypeArrayAttr(ValueRange(results).getTypes()));
+  entryOf.function = function;
+  return function;
+}
+
+LogicalResult GraphBuilder::convertCall(func::CallOp call,
+                                        const StateEnv &env) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!callee || callee.isExternal() || !callee.isPrivate())
+    return call.emitOpError("calls '")
+           << call.getCallee() << "', which is not a private function with a "
+           << "body";
+  if (!callees.contains(callee) && failed(convertCallee(call, callee, env)))
+    return failure();
+  const Callee &converted = callees[callee];
+  SmallVector<Value> operands;
+  for (Value operand : call.getOperands())
+    appendPieces(operand, operands);
+  auto scope = call->getAttrOfType<StringAttr>(STGDialect::kScopeAttr);
+  chakra::FuncOp function = converted.function;
+  SmallVector<Type> types(
+      function.getResultTypes().getAsValueRange<TypeAttr>());
+  auto op = chakra::CallOp::create(
+      builder, call.getLoc(), types,
+      FlatSymbolRefAttr::get(function.getSymNameAttr()), operands,
+      scope ? scope : builder.getStringAttr(""));
+  auto next = op.getResults().begin();
+  for (auto [result, count] :
+       llvm::zip_equal(call.getResults(), converted.results)) {
+    map[result] = {};
+    for (unsigned i = 0; i < count; ++i)
+      map[result].push_back(*next++);
+  }
   return success();
 }
 
@@ -413,13 +665,13 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
 LogicalResult GraphBuilder::convertRepeat(RepeatOp repeat,
                                           const StateEnv &env) {
   Location loc = repeat.getLoc();
-  std::string prefix = repeat.getRepeatName().str() + "/";
+  std::string prefix = getScopeKey(repeat).str() + "/";
   SmallVector<Value> inits, slices;
   Block body;
   StateEnv inner;
   for (auto [init, arg] :
        llvm::zip_equal(repeat.getInits(), repeat.getCarriedArgs())) {
-    inits.push_back(toOneBuffer(repeat, init, categories.get(arg)));
+    inits.push_back(toOneBuffer(repeat, init, getCategories().get(arg)));
     map[arg] = {body.addArgument(inits.back().getType(), loc)};
   }
   auto addSlice = [&](Value stack) {
@@ -461,8 +713,9 @@ LogicalResult GraphBuilder::convertRepeat(RepeatOp repeat,
         appendPieces(value, stacked);
         stackedPieces.emplace_back(repeat.getResult(number), map[value].size());
       } else {
-        carried.push_back(toOneBuffer(
-            repeat, value, categories.get(repeat.getCarriedArgs()[number])));
+        carried.push_back(
+            toOneBuffer(repeat, value,
+                        getCategories().get(repeat.getCarriedArgs()[number])));
       }
     }
     chakra::YieldOp::create(builder, loc, carried, stacked);
@@ -473,6 +726,8 @@ LogicalResult GraphBuilder::convertRepeat(RepeatOp repeat,
   auto op = chakra::RepeatOp::create(builder, loc, repeat.getRepeatName(),
                                      repeat.getCount(), inits, slices, types,
                                      repeat.getReverse());
+  if (repeat.getFirst())
+    op.setFirstAttr(*repeat.getFirst());
   Block &target = op.getBody().front();
   target.getOperations().clear();
   for (auto [from, to] :
@@ -504,6 +759,18 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
   }
   if (isa<LocalSliceOp>(op))
     return convertView(op);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return convertCall(call, env);
+  if (auto send = dyn_cast<SendOp>(op))
+    return convertSend(send);
+  if (auto recv = dyn_cast<RecvOp>(op))
+    return convertRecv(recv);
+  if (auto gather = dyn_cast<FlatAllGatherOp>(op))
+    return convertFlat(op, chakra::CollKind::AllGather, gather.getAxes());
+  if (auto scatter = dyn_cast<FlatReduceScatterOp>(op))
+    return convertFlat(op, chakra::CollKind::ReduceScatter, scatter.getAxes());
+  if (auto gather = dyn_cast<GatherUpdatedOp>(op))
+    return convertGatherUpdated(gather);
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return convertCollective(op, chakra::CollKind::AllReduce, reduce.getAxes(),
                              isInPlace(reduce));
@@ -547,8 +814,8 @@ static LogicalResult checkLocal(func::FuncOp function) {
             << value.getType() << ", expected !stg.tensor";
       return WalkResult::interrupt();
     }
-    if (isa<func::CallOp>(op)) {
-      op->emitOpError("is a call; run --inline first");
+    if (isa<func::CallOp>(op) && !isa<func::FuncOp>(op->getParentOp())) {
+      op->emitOpError("is a call inside of a repeat; run --inline first");
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -564,8 +831,9 @@ LogicalResult GraphBuilder::run() {
   if (failed(collectStates(body, states)))
     return failure();
   builder.setInsertionPoint(function);
-  auto graph = chakra::GraphOp::create(builder, function.getLoc(),
-                                       function.getSymName(), mesh);
+  auto graph = chakra::GraphOp::create(
+      builder, function.getLoc(), function.getSymName(), mesh,
+      function->getAttrOfType<DictionaryAttr>(STGDialect::kCoordinatesAttr));
   builder.setInsertionPointToStart(&graph.getBody().front());
   for (auto [number, arg] : llvm::enumerate(function.getArguments())) {
     auto type = dyn_cast<SymTensorType>(arg.getType());
@@ -586,15 +854,25 @@ LogicalResult GraphBuilder::run() {
 
 void ConvertSTGToChakra::runOnOperation() {
   ModuleOp module = getOperation();
-  func::FuncOp function = getProgram(module);
-  if (!function)
-    return signalPassFailure();
+  SmallVector<func::FuncOp> programs;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isPrivate() && !function.isExternal() &&
+        function->hasAttr(STGDialect::kCoordinatesAttr))
+      programs.push_back(function);
+  // One program for all ranks, or one for each coordinate.
+  if (programs.empty()) {
+    func::FuncOp function = getProgram(module);
+    if (!function)
+      return signalPassFailure();
+    programs.push_back(function);
+  }
   MeshOp mesh = MeshOp::lookup(module);
   MeshAttr meshAttr =
       mesh ? mesh.getMesh() : MeshAttr::get(&getContext(), {}, {});
-  if (failed(GraphBuilder(function, meshAttr).run()))
-    return signalPassFailure();
-  // The graph has the function's name.
+  for (func::FuncOp function : programs)
+    if (failed(GraphBuilder(function, meshAttr).run()))
+      return signalPassFailure();
+  // The graphs have the functions' names.
   for (auto other : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     other.erase();
   if (mesh)

@@ -21,6 +21,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Threading.h"
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -56,7 +57,7 @@ struct CollSequence {
 class CollSequences : public NodeSink {
 public:
   void handleNode(const FlatNode &node) override {
-    if (!node.common->isColl)
+    if (!node.common->isColl())
       return;
     CollSequence &sequence = sequences[node.common->axes];
     ++sequence.count;
@@ -88,6 +89,8 @@ private:
   LogicalResult checkSharedGroups();
   LogicalResult checkSharedGroups(AxisMask axes,
                                   ArrayRef<CollSequences> sequences);
+  LogicalResult numberTags();
+  LogicalResult checkMessages();
   LogicalResult prepareDirectory();
   LogicalResult writeGroups();
   LogicalResult processClasses();
@@ -211,7 +214,7 @@ LogicalResult Exporter::numberGroups() {
   for (const ExportClass &entry : classes) {
     llvm::SmallDenseSet<AxisMask> seen;
     for (const NodeTemplate &node : entry.program.getNodes())
-      if (node.isColl && node.executions && seen.insert(node.axes).second)
+      if (node.isColl() && node.executions && seen.insert(node.axes).second)
         groups->use(node.axes, entry.ranks);
   }
   groups->number();
@@ -235,7 +238,7 @@ LogicalResult Exporter::checkSharedGroups() {
     fixed |= entry.ranks.getFixedAxes();
   for (const ExportClass &entry : classes)
     for (const NodeTemplate &node : entry.program.getNodes())
-      if (node.isColl && node.executions && (node.axes & fixed))
+      if (node.isColl() && node.executions && (node.axes & fixed))
         shared.insert(node.axes);
   if (shared.empty())
     return success();
@@ -253,6 +256,8 @@ LogicalResult Exporter::checkSharedGroups(AxisMask axes,
                                           ArrayRef<CollSequences> sequences) {
   std::vector<int64_t> firstMember(space->getNumGroups(axes), -1);
   for (int64_t rank = 0, e = space->getNumRanks(); rank < e; ++rank) {
+    if (!space->isMember(axes, rank))
+      continue;
     int64_t &first = firstMember[space->getGroupIndex(axes, rank)];
     if (first < 0)
       first = rank;
@@ -272,6 +277,79 @@ LogicalResult Exporter::checkSharedGroups(AxisMask axes,
     diag.attachNote(other.getLoc()) << "the other graph is here";
     return diag;
   }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// Gives each channel as many tags as it has messages at most, the same ones in
+/// all classes, so that the k-th message of a channel has the same tag at both
+/// ends.
+LogicalResult Exporter::numberTags() {
+  // Simulators take tags modulo this.
+  constexpr uint64_t kMaxTags = 500000000;
+  std::map<ChannelKey, uint64_t> counts;
+  for (ExportClass &entry : classes)
+    for (const Channel &channel : entry.program.getChannels()) {
+      uint64_t &count = counts[channel.key];
+      count = std::max(count, channel.executions);
+    }
+  std::map<ChannelKey, uint64_t> firstTags;
+  uint64_t next = 0;
+  for (auto [key, count] : counts) {
+    firstTags[key] = next;
+    next += count;
+  }
+  if (next > kMaxTags)
+    return emitError(module.getLoc())
+           << "there are more than " << kMaxTags
+           << " messages in a step, which is how many tags there are";
+  for (ExportClass &entry : classes)
+    for (Channel &channel : entry.program.getChannels())
+      channel.firstTag = firstTags[channel.key];
+  return success();
+}
+
+/// Every message that a class sends or receives has its counterpart at the
+/// peers.
+LogicalResult Exporter::checkMessages() {
+  auto find = [&](uint32_t index, const Channel &channel) -> const Channel * {
+    for (const Channel &other : classes[index].program.getChannels())
+      if (other.isSend != channel.isSend && !(other.key < channel.key) &&
+          !(channel.key < other.key))
+        return &other;
+    return nullptr;
+  };
+  for (const ExportClass &entry : classes)
+    for (const Channel &channel : entry.program.getChannels()) {
+      if (channel.executions == 0)
+        continue;
+      int64_t rank = entry.ranks[0];
+      int64_t shift =
+          channel.isSend ? channel.key.direction : -channel.key.direction;
+      int64_t peer = space->getNeighbour(rank, channel.key.axis, shift);
+      const Channel *other = find(classOfRank[peer], channel);
+      if (other && other->executions == channel.executions &&
+          other->bytes == channel.bytes)
+        continue;
+      GraphOp graph = entry.program.getGraph();
+      GraphOp peerGraph = classes[classOfRank[peer]].program.getGraph();
+      InFlightDiagnostic diag = emitShortOpError(graph)
+                                << (channel.isSend ? "sends " : "receives ");
+      diag << channel.executions << " messages of channel "
+           << channel.key.channel << " along axis '"
+           << space->getAxes()[channel.key.axis].name << "', but '"
+           << peerGraph.getSymName() << "', its peer's graph, "
+           << (channel.isSend ? "receives " : "sends ")
+           << (other ? other->executions : 0)
+           << (other && other->executions == channel.executions
+                   ? " of other sizes"
+                   : "");
+      diag.attachNote(peerGraph.getLoc()) << "the other graph is here";
+      return diag;
+    }
   return success();
 }
 
@@ -365,9 +443,11 @@ LogicalResult Exporter::writeRanks(MutableArrayRef<ExportClass> batch) {
       size_t index = llvm::upper_bound(ends, job) - ends.begin();
       const ExportClass &entry = batch[index];
       int64_t rank = entry.ranks[entry.endPosition - (ends[index] - job)];
-      llvm::Error error = writer.write(
-          (options.prefix + "." + Twine(rank) + ".et").str(),
-          [&](raw_ostream &os) { writeRank(entry.image, *groups, rank, os); });
+      llvm::Error error =
+          writer.write((options.prefix + "." + Twine(rank) + ".et").str(),
+                       [&](raw_ostream &os) {
+                         writeRank(entry.image, *space, *groups, rank, os);
+                       });
       if (!error)
         continue;
       nextJob = numJobs;
@@ -435,9 +515,10 @@ void Exporter::summarize() {
 
 FailureOr<ExportSummary> Exporter::run() {
   if (failed(checkOptions()) || failed(compileGraphs()) ||
-      failed(chooseRanks()) || failed(assignRanks()) ||
-      failed(checkSharedGroups()) || failed(numberGroups()) ||
-      failed(prepareDirectory()) || failed(writeGroups()))
+      failed(chooseRanks()) || failed(assignRanks()) || failed(numberTags()) ||
+      failed(checkMessages()) || failed(checkSharedGroups()) ||
+      failed(numberGroups()) || failed(prepareDirectory()) ||
+      failed(writeGroups()))
     return failure();
   summarize();
   if (failed(processClasses()))

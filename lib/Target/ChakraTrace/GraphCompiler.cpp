@@ -11,6 +11,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 using namespace mlir;
 using namespace stg::chakra;
@@ -22,7 +23,7 @@ namespace stg::chakra {
 /// Fills a GraphProgram from the ops of a graph.
 class GraphCompiler {
 public:
-  GraphCompiler(GraphProgram &program, const RankSpace &space,
+  GraphCompiler(GraphProgram &program, RankSpace &space,
                 const UnrollOptions &options)
       : program(program), space(space), options(options) {}
 
@@ -38,6 +39,14 @@ private:
   LogicalResult compileComp(CompOp op, uint32_t body, uint64_t executions);
   LogicalResult compileColl(CollOp op, uint32_t body, uint64_t executions);
   LogicalResult compileLoneColl(CollOp op, uint32_t body);
+  template <typename OpTy>
+  FailureOr<NodeTemplate> makeMessage(OpTy op, NodeKind kind, TypeRange types,
+                                      uint64_t executions);
+  LogicalResult compileSend(SendOp op, uint32_t body, uint64_t executions);
+  LogicalResult compileRecv(RecvOp op, uint32_t body, uint64_t executions);
+  LogicalResult compileFunc(FuncOp op);
+  LogicalResult compileCall(CallOp op, uint32_t body);
+  FailureOr<int64_t> getBytes(Operation *op, TypeRange types, StringRef what);
   LogicalResult compileRepeat(RepeatOp op, uint32_t body, uint64_t executions);
   LogicalResult wireRepeat(RepeatOp op, GraphProgram::Repeat &repeat);
 
@@ -50,15 +59,20 @@ private:
                           uint32_t body, GraphProgram::NodeWiring &wiring);
   void addStep(uint32_t body, Step::Kind kind, size_t index);
   LogicalResult addNode(NodeTemplate node, GraphProgram::NodeWiring wiring,
-                        uint32_t body);
+                        uint32_t body, int64_t ahead = 0);
   FailureOr<int64_t> getPayload(CollOp op);
   LogicalResult padPayload(NodeTemplate &node);
   LogicalResult checkLimits(Operation *op, uint32_t body);
 
   GraphProgram &program;
-  const RankSpace &space;
+  RankSpace &space;
   const UnrollOptions &options;
   DenseMap<Value, Slot> slots;
+  DenseMap<Operation *, uint32_t> functionBodies;
+  DenseMap<Operation *, uint64_t> numCalls; ///< Of each function.
+  /// The nodes of a body that are emitted ahead.
+  DenseMap<uint32_t, SmallVector<GraphProgram::Ahead, 0>> aheadOf;
+  std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
 };
 } // namespace stg::chakra
 
@@ -144,8 +158,12 @@ LogicalResult GraphCompiler::checkLimits(Operation *op, uint32_t body) {
 
 LogicalResult GraphCompiler::addNode(NodeTemplate node,
                                      GraphProgram::NodeWiring wiring,
-                                     uint32_t body) {
-  addStep(body, Step::Node, program.nodes.size());
+                                     uint32_t body, int64_t ahead) {
+  if (ahead > 0)
+    aheadOf[body].push_back(
+        {static_cast<uint32_t>(program.nodes.size()), ahead});
+  else
+    addStep(body, Step::Node, program.nodes.size());
   ++program.bodies[body].numNodes;
   program.nodes.push_back(node);
   program.wiring.push_back(std::move(wiring));
@@ -201,22 +219,28 @@ LogicalResult GraphCompiler::compileComp(CompOp op, uint32_t body,
 FailureOr<int64_t> GraphCompiler::getPayload(CollOp op) {
   if (op.getPayloadAttr())
     return evaluate(op, op.getPayloadAttr(), "payload");
-  int64_t payload = 0;
-  for (Value input : op.getInputs()) {
-    Type type = input.getType();
+  return getBytes(op, op.getInputs().getTypes(), "operand size");
+}
+
+/// Bytes of all tensors of these types.
+FailureOr<int64_t> GraphCompiler::getBytes(Operation *op, TypeRange types,
+                                           StringRef what) {
+  int64_t total = 0;
+  for (Type type : types) {
+    FailureOr<uint32_t> count = countReferences(op, type);
     if (auto stack = dyn_cast<StackType>(type))
       type = stack.getTensorType();
-    FailureOr<int64_t> bytes = evaluate(
-        op, cast<stg::chakra::TensorType>(type).getBytes(), "operand size");
-    if (failed(bytes))
+    FailureOr<int64_t> bytes =
+        evaluate(op, cast<stg::chakra::TensorType>(type).getBytes(), what);
+    if (failed(count) || failed(bytes))
       return failure();
     int64_t all;
-    if (llvm::MulOverflow<int64_t>(*bytes, getSlot(input).count, all) ||
-        llvm::AddOverflow(payload, all, payload))
+    if (llvm::MulOverflow<int64_t>(*bytes, *count, all) ||
+        llvm::AddOverflow(total, all, total))
       return emitShortOpError(op)
              << "has a payload that does not fit in 64 bits";
   }
-  return payload;
+  return total;
 }
 
 /// Simulators divide a payload into `splits` chunks and each chunk by the ranks
@@ -263,6 +287,15 @@ LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
   AxisMask axes = space.getMask(op.getOver());
   if (!axes)
     return compileLoneColl(op, body);
+  if (op.getAmong()) {
+    int64_t size = space.getGroupSize(axes);
+    ArrayRef<int64_t> among = *op.getAmong();
+    for (int64_t coordinate : among)
+      if (coordinate >= size)
+        return emitShortOpError(op) << "is among coordinate " << coordinate
+                                    << " of an axis of size " << size;
+    axes = space.restrict(axes, among);
+  }
   FailureOr<int64_t> payload = getPayload(op);
   if (failed(payload))
     return failure();
@@ -281,14 +314,135 @@ LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
   node.op = op;
   node.name = op.getName();
   node.phase = op.getPhase().value_or("");
-  node.isColl = true;
+  node.kind = NodeKind::Coll;
   node.collKind = op.getKind();
   node.axes = axes;
   node.bytes = *payload;
   node.executions = executions;
   if (failed(padPayload(node)))
     return failure();
-  return addNode(node, std::move(wiring), body);
+  return addNode(node, std::move(wiring), body, op.getAhead().value_or(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// Consumers count the bytes of a message in 31 bits.
+static constexpr int64_t kMaxMessage = INT32_MAX;
+
+template <typename OpTy>
+FailureOr<NodeTemplate> GraphCompiler::makeMessage(OpTy op, NodeKind kind,
+                                                   TypeRange types,
+                                                   uint64_t executions) {
+  FailureOr<int64_t> bytes = getBytes(op, types, "message size");
+  if (failed(bytes))
+    return failure();
+  if (*bytes < 1 || *bytes > kMaxMessage)
+    return emitShortOpError(op)
+           << "is a message of " << *bytes
+           << " bytes; consumers take 1 byte to 2 GiB - 1 in one message, use "
+              "smaller micro-batches or more parallelism";
+  NodeTemplate node = {};
+  node.op = op;
+  node.name = op.getName();
+  node.phase = op.getPhase().value_or("");
+  node.kind = kind;
+  node.bytes = node.commSize = *bytes;
+  node.executions = executions;
+  node.axis = *space.findAxis(op.getAxis());
+  node.shift = static_cast<int64_t>(op.getShift());
+  int64_t size = space.getAxes()[node.axis].size;
+  bool isSend = kind == NodeKind::Send;
+  int64_t direction =
+      (((isSend ? node.shift : -node.shift) % size) + size) % size;
+  if (direction == 0)
+    return emitShortOpError(op)
+           << "has shift " << node.shift << " along axis '" << op.getAxis()
+           << "', which has size " << size << ": the peer is the rank itself";
+  ChannelKey key = {node.axis, direction,
+                    static_cast<int64_t>(op.getChannel())};
+  auto [it, isNew] =
+      channels.try_emplace({isSend, key}, program.channels.size());
+  if (isNew)
+    program.channels.push_back({key, isSend});
+  node.channel = it->second;
+  Channel &channel = program.channels[it->second];
+  channel.executions += executions;
+  channel.bytes += static_cast<__int128>(*bytes) * executions;
+  return node;
+}
+
+LogicalResult GraphCompiler::compileSend(SendOp op, uint32_t body,
+                                         uint64_t executions) {
+  FailureOr<NodeTemplate> node =
+      makeMessage(op, NodeKind::Send, op.getInputs().getTypes(), executions);
+  if (failed(node))
+    return failure();
+  GraphProgram::NodeWiring wiring;
+  for (Value input : op.getInputs())
+    wiring.reads.push_back(getSlot(input));
+  for (Value value : op.getAfter())
+    wiring.after.push_back(getSlot(value));
+  return addNode(*node, std::move(wiring), body);
+}
+
+LogicalResult GraphCompiler::compileRecv(RecvOp op, uint32_t body,
+                                         uint64_t executions) {
+  FailureOr<NodeTemplate> node =
+      makeMessage(op, NodeKind::Recv, op.getResultTypes(), executions);
+  if (failed(node))
+    return failure();
+  GraphProgram::NodeWiring wiring;
+  for (Value value : op.getAfter())
+    wiring.after.push_back(getSlot(value));
+  for (Value result : op.getResults())
+    if (failed(addOutput(op, result, {}, body, wiring)))
+      return failure();
+  return addNode(*node, std::move(wiring), body);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// The body is compiled once; calls execute it.
+LogicalResult GraphCompiler::compileFunc(FuncOp op) {
+  uint64_t executions = numCalls.lookup(op);
+  if (executions == 0)
+    return success();
+  for (BlockArgument arg : op.getBody().getArguments())
+    if (failed(define(op, arg)))
+      return failure();
+  uint32_t body = program.bodies.size();
+  program.bodies.emplace_back();
+  functionBodies[op] = body;
+  return compileBody(op.getBody().front(), body, executions);
+}
+
+LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<FuncOp>(
+      op->getParentOp(), op.getCalleeAttr());
+  GraphProgram::Call call = {op.getScope(), functionBodies.at(callee), {}, {}};
+  for (auto [operand, arg] :
+       llvm::zip_equal(op.getOperands(), callee.getBody().getArguments())) {
+    if (getSlot(operand).count != getSlot(arg).count)
+      return emitShortOpError(op) << "passes a stack of another size";
+    call.args.push_back({getSlot(operand).index, getSlot(arg).index});
+  }
+  for (auto [result, value] :
+       llvm::zip_equal(op.getResults(), callee.getReturn().getValues())) {
+    if (failed(define(op, result)))
+      return failure();
+    call.results.push_back({getSlot(value).index, getSlot(result).index});
+  }
+  GraphProgram::Body &outer = program.bodies[body];
+  const GraphProgram::Body &inner = program.bodies[call.body];
+  outer.numNodes += inner.numNodes;
+  outer.numTensors += inner.numTensors;
+  addStep(body, Step::Call, program.calls.size());
+  program.calls.push_back(std::move(call));
+  return checkLimits(op, body);
 }
 
 LogicalResult GraphCompiler::wireRepeat(RepeatOp op,
@@ -329,8 +483,14 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
   program.bodies.emplace_back();
   if (failed(compileBody(op.getBody().front(), inner, executions)))
     return failure();
+  FailureOr<int64_t> first = 0;
+  if (op.getFirst())
+    first = evaluate(op, *op.getFirst(), "first index");
+  if (failed(first))
+    return failure();
   GraphProgram::Repeat repeat = {
-      op.getName(), *count, op.getReverse(), inner, {}, {}, {}};
+      op.getName(), *count, *first, op.getReverse(),          inner,
+      {},           {},     {},     std::move(aheadOf[inner])};
   if (failed(wireRepeat(op, repeat)))
     return failure();
   GraphProgram::Body &outer = program.bodies[body];
@@ -354,7 +514,12 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
             .Case([&](RepeatOp op) {
               return compileRepeat(op, body, executions);
             })
+            .Case([&](SendOp op) { return compileSend(op, body, executions); })
+            .Case([&](RecvOp op) { return compileRecv(op, body, executions); })
+            .Case([&](FuncOp op) { return compileFunc(op); })
+            .Case([&](CallOp op) { return compileCall(op, body); })
             .Case([](YieldOp) { return success(); })
+            .Case([](ReturnOp) { return success(); })
             .Default([](Operation *op) {
               return emitShortOpError(op) << "cannot be written to a trace";
             });
@@ -366,11 +531,13 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
 
 LogicalResult GraphCompiler::compile() {
   program.bodies.emplace_back();
+  for (auto call : program.graph.getBody().getOps<CallOp>())
+    ++numCalls[SymbolTable::lookupNearestSymbolFrom(call->getParentOp(),
+                                                    call.getCalleeAttr())];
   return compileBody(program.graph.getBody().front(), 0, /*executions=*/1);
 }
 
-FailureOr<GraphProgram> GraphProgram::compile(GraphOp graph,
-                                              const RankSpace &space,
+FailureOr<GraphProgram> GraphProgram::compile(GraphOp graph, RankSpace &space,
                                               const UnrollOptions &options) {
   GraphProgram program;
   program.graph = graph;

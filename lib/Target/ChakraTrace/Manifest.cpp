@@ -47,6 +47,17 @@ static void writeCollective(OStream &json, const CollTotals &coll) {
   });
 }
 
+static void writeMessages(OStream &json, const MessageTotals &messages) {
+  json.object([&] {
+    json.attribute("kind", messages.isSend ? "send" : "recv");
+    json.attribute("axis", messages.axis);
+    json.attribute("shift", messages.shift);
+    json.attribute("phase", messages.phase);
+    json.attribute("count", messages.count);
+    writeNumber(json, "bytes", messages.bytes);
+  });
+}
+
 static void writePhases(OStream &json, StringRef key,
                         ArrayRef<std::pair<std::string, __int128>> phases) {
   json.attributeObject(key, [&] {
@@ -58,6 +69,10 @@ static void writePhases(OStream &json, StringRef key,
 static void writeTotals(OStream &json, const ClassTotals &totals) {
   json.attribute("compute_nodes", totals.compNodes);
   json.attribute("collective_nodes", totals.collNodes);
+  if (totals.sendNodes || totals.recvNodes) {
+    json.attribute("send_nodes", totals.sendNodes);
+    json.attribute("recv_nodes", totals.recvNodes);
+  }
   writeNumber(json, "operations", totals.operations);
   writePhases(json, "operations_by_phase", totals.operationsByPhase);
   writePhases(json, "matrix_operations_by_phase",
@@ -67,6 +82,11 @@ static void writeTotals(OStream &json, const ClassTotals &totals) {
     for (const CollTotals &coll : totals.collectives)
       writeCollective(json, coll);
   });
+  if (!totals.messages.empty())
+    json.attributeArray("messages", [&] {
+      for (const MessageTotals &messages : totals.messages)
+        writeMessages(json, messages);
+    });
   json.attributeObject("memory", [&] {
     writeCategories(json, "persistent_bytes", totals.memory.persistent);
     writeCategories(json, "peak_bytes", totals.memory.peak);
@@ -101,7 +121,8 @@ static void writeMachineTotals(OStream &json, const ExportSummary &summary) {
   for (const ClassSummary &entry : summary.classes) {
     const ClassTotals &totals = entry.totals;
     __int128 ranks = entry.numRanks;
-    nodes += ranks * (totals.compNodes + totals.collNodes);
+    nodes += ranks * (totals.compNodes + totals.collNodes + totals.sendNodes +
+                      totals.recvNodes);
     operations += ranks * totals.operations;
     peak = std::max(peak, totals.memory.peak.getTotal());
   }

@@ -24,7 +24,7 @@ RankSpace::create(ArrayRef<std::pair<std::string, int64_t>> axes) {
   // Consumers keep ranks in 32-bit signed integers.
   constexpr int64_t kMaxRanks = INT32_MAX;
   RankSpace space;
-  if (axes.size() > 64)
+  if (axes.size() > kMaxAxes)
     return std::nullopt;
   for (const auto &[name, size] : axes) {
     if (size < 1 || size > kMaxRanks / space.numRanks)
@@ -48,8 +48,9 @@ FailureOr<RankSpace> RankSpace::get(GraphOp graph) {
   }
   if (std::optional<RankSpace> space = create(axes))
     return *space;
-  return emitShortOpError(graph) << "has a mesh that is not of 1 to "
-                                 << INT32_MAX << " ranks along at most 64 axes";
+  return emitShortOpError(graph)
+         << "has a mesh that is not of 1 to " << INT32_MAX
+         << " ranks along at most " << kMaxAxes << " axes";
 }
 
 std::string RankSpace::describe(int64_t rank) const {
@@ -78,7 +79,37 @@ SmallVector<std::string> RankSpace::getNames(AxisMask mask) const {
   return names;
 }
 
+std::optional<unsigned> RankSpace::findAxis(StringRef name) const {
+  for (auto [i, axis] : llvm::enumerate(axes))
+    if (axis.name == name)
+      return i;
+  return std::nullopt;
+}
+
+AxisMask RankSpace::restrict(AxisMask mask, ArrayRef<int64_t> coordinates) {
+  std::vector<int64_t> sorted(coordinates.begin(), coordinates.end());
+  llvm::sort(sorted);
+  auto it = llvm::find(subsets, sorted);
+  AxisMask number = it - subsets.begin() + 1;
+  if (it == subsets.end())
+    subsets.push_back(std::move(sorted));
+  return mask | number << kMaxAxes;
+}
+
+/// The number of the only axis of a mask.
+static unsigned getOnlyAxis(AxisMask mask) {
+  return llvm::countr_zero(mask & kAxesOfMask);
+}
+
+bool RankSpace::isMember(AxisMask mask, int64_t rank) const {
+  const std::vector<int64_t> *subset = getSubset(mask);
+  return !subset ||
+         llvm::is_contained(*subset, getCoordinate(rank, getOnlyAxis(mask)));
+}
+
 int64_t RankSpace::getGroupSize(AxisMask mask) const {
+  if (const std::vector<int64_t> *subset = getSubset(mask))
+    return subset->size();
   int64_t size = 1;
   for (auto [i, axis] : llvm::enumerate(axes))
     if (mask >> i & 1)
@@ -115,6 +146,7 @@ std::vector<int64_t> RankSpace::getMembers(AxisMask mask, int64_t index) const {
       for (size_t k = 0; k < inner; ++k)
         members.push_back(members[k] + c * axis.stride);
   }
+  llvm::erase_if(members, [&](int64_t rank) { return !isMember(mask, rank); });
   return members;
 }
 
@@ -168,7 +200,8 @@ GroupTable::MaskGroups *GroupTable::find(AxisMask mask) {
 void GroupTable::use(AxisMask mask, const RankClass &ranks) {
   std::vector<uint32_t> &ids = find(mask)->ids;
   for (int64_t i = 0, e = ranks.size(); i < e; ++i)
-    ids[space->getGroupIndex(mask, ranks[i])] = 1;
+    if (space->isMember(mask, ranks[i]))
+      ids[space->getGroupIndex(mask, ranks[i])] = 1;
 }
 
 void GroupTable::number() {

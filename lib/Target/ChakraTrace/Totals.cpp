@@ -77,14 +77,35 @@ static void addColl(const NodeTemplate &node, const RankSpace &space,
                static_cast<__int128>(node.executions);
 }
 
+static void addMessage(const NodeTemplate &node, const RankSpace &space,
+                       ClassTotals &totals) {
+  bool isSend = node.kind == NodeKind::Send;
+  (isSend ? totals.sendNodes : totals.recvNodes) += node.executions;
+  StringRef axis = space.getAxes()[node.axis].name;
+  auto it = llvm::find_if(totals.messages, [&](const MessageTotals &entry) {
+    return entry.isSend == isSend && entry.axis == axis &&
+           entry.shift == node.shift && entry.phase == node.phase;
+  });
+  if (it == totals.messages.end()) {
+    totals.messages.push_back(
+        {isSend, axis.str(), node.shift, node.phase.str()});
+    it = std::prev(totals.messages.end());
+  }
+  it->count += node.executions;
+  it->bytes += static_cast<__int128>(node.bytes) *
+               static_cast<__int128>(node.executions);
+}
+
 ClassTotals stg::chakra::computeTotals(const GraphProgram &program,
                                        const RankSpace &space) {
   ClassTotals totals;
   for (const NodeTemplate &node : program.getNodes()) {
     if (node.executions == 0)
       continue;
-    if (node.isColl)
+    if (node.isColl())
       addColl(node, space, totals);
+    else if (node.isMessage())
+      addMessage(node, space, totals);
     else
       addComp(node, totals);
   }

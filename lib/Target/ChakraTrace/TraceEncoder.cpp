@@ -34,6 +34,7 @@ enum Tag : uint64_t {
   kNodeAttr = 10 * 8 + 2,
   // AttributeProto
   kAttrName = 1 * 8 + 2,
+  kAttrInt32 = 7 * 8 + 0,
   kAttrInt64 = 9 * 8 + 0,
   kAttrUint64 = 13 * 8 + 0,
   kAttrBool = 27 * 8 + 0,
@@ -44,7 +45,12 @@ enum Tag : uint64_t {
 };
 
 /// Node.type
-enum NodeType : uint64_t { kCompNode = 4, kCollNode = 7 };
+enum NodeType : uint64_t {
+  kCompNode = 4,
+  kSendNode = 5,
+  kRecvNode = 6,
+  kCollNode = 7
+};
 
 /// A root of fewer bytes than this could finish in no time at the memory
 /// bandwidth of today's machines, which simulators do not survive.
@@ -145,25 +151,55 @@ void TraceEncoder::encodeMetadata() {
   image.bytes.append(body.str());
 }
 
+static NodeType getNodeType(NodeKind kind) {
+  switch (kind) {
+  case NodeKind::Comp:
+    return kCompNode;
+  case NodeKind::Coll:
+    return kCollNode;
+  case NodeKind::Send:
+    return kSendNode;
+  case NodeKind::Recv:
+    return kRecvNode;
+  }
+  llvm_unreachable("unknown kind");
+}
+
+static StringRef getSuffix(NodeKind kind) {
+  switch (kind) {
+  case NodeKind::Comp:
+    return kCompSuffix;
+  case NodeKind::Coll:
+    return kCollSuffix;
+  case NodeKind::Send:
+    return kSendSuffix;
+  case NodeKind::Recv:
+    return kRecvSuffix;
+  }
+  llvm_unreachable("unknown kind");
+}
+
 TraceEncoder::Shared TraceEncoder::getShared(const NodeTemplate &node) {
   Shared result;
-  result.suffix = (node.name + (node.isColl ? kCollSuffix : kCompSuffix)).str();
+  result.suffix = (node.name + getSuffix(node.kind)).str();
   ByteBuffer attributes;
   appendIntAttr(attributes, "is_cpu_op", kAttrBool, false);
-  if (!node.isColl) {
+  if (node.isComp()) {
     // Simulators divide by the number of operations.
     appendIntAttr(attributes, "num_ops", kAttrInt64,
                   std::max<int64_t>(node.operations, 1));
   } else {
-    appendIntAttr(attributes, "comm_type", kAttrInt64,
-                  static_cast<uint64_t>(node.collKind));
+    if (node.isColl())
+      appendIntAttr(attributes, "comm_type", kAttrInt64,
+                    static_cast<uint64_t>(node.collKind));
     appendIntAttr(attributes, "comm_size", kAttrInt64, node.commSize);
     if (node.commSize != node.bytes)
       appendIntAttr(attributes, "payload_bytes", kAttrInt64, node.bytes);
-    auto it = llvm::find(image.axisSets, node.axes);
-    result.axisSet = it - image.axisSets.begin();
-    if (it == image.axisSets.end())
-      image.axisSets.push_back(node.axes);
+    ClassImage::Field field = {node.kind, node.axes, node.axis, node.shift};
+    auto it = llvm::find(image.fields, field);
+    result.field = it - image.fields.begin();
+    if (it == image.fields.end())
+      image.fields.push_back(field);
   }
   result.attributes = attributes.str().str();
   return result;
@@ -197,25 +233,24 @@ void TraceEncoder::appendName(const FlatNode &node, const Shared &shared) {
 }
 
 void TraceEncoder::appendDeps(const FlatNode &node) {
-  if (node.ctrlDep != kNone) {
-    body.appendVarint(kNodeCtrlDeps);
-    body.appendVarint(llvm::getULEB128Size(node.ctrlDep));
-    body.appendVarint(node.ctrlDep);
-  }
-  if (node.dataDeps.empty())
-    return;
-  size_t size = 0;
-  for (uint32_t dep : node.dataDeps)
-    size += llvm::getULEB128Size(dep);
-  body.appendVarint(kNodeDataDeps);
-  body.appendVarint(size);
-  for (uint32_t dep : node.dataDeps)
-    body.appendVarint(dep);
+  auto append = [&](Tag tag, ArrayRef<uint32_t> deps) {
+    if (deps.empty())
+      return;
+    size_t size = 0;
+    for (uint32_t dep : deps)
+      size += llvm::getULEB128Size(dep);
+    body.appendVarint(tag);
+    body.appendVarint(size);
+    for (uint32_t dep : deps)
+      body.appendVarint(dep);
+  };
+  append(kNodeCtrlDeps, node.ctrlDeps);
+  append(kNodeDataDeps, node.dataDeps);
 }
 
 void TraceEncoder::appendTensorSize(const FlatNode &node) {
   int64_t exact = node.common->bytes;
-  bool isRoot = node.dataDeps.empty() && node.ctrlDep == kNone;
+  bool isRoot = node.dataDeps.empty() && node.ctrlDeps.empty();
   int64_t size = std::max<int64_t>(exact, isRoot ? kMinRootBytes : 1);
   appendIntAttr(body, "tensor_size", kAttrUint64, size);
   if (size != exact)
@@ -281,17 +316,19 @@ void TraceEncoder::handleNode(const FlatNode &node) {
   if (node.id != 0) // The default value is not written.
     appendInt(body, kNodeId, node.id);
   appendName(node, shared);
-  appendInt(body, kNodeType, common.isColl ? kCollNode : kCompNode);
+  appendInt(body, kNodeType, getNodeType(common.kind));
   appendDeps(node);
   body.append(shared.attributes);
-  if (!common.isColl)
+  if (common.isComp())
     appendTensorSize(node);
+  if (common.isMessage())
+    appendIntAttr(body, "comm_tag", kAttrInt32, node.tag);
   appendInputs(node);
   appendOutputs(node);
-  if (!common.isColl)
+  if (common.isComp())
     image.bytes.appendVarint(body.size());
   else
-    image.patches.push_back({image.bytes.size(), body.size(), shared.axisSet});
+    image.patches.push_back({image.bytes.size(), body.size(), shared.field});
   recordEntries(node, image.bytes.size());
   image.bytes.append(body.str());
 }
@@ -300,20 +337,34 @@ void TraceEncoder::handleNode(const FlatNode &node) {
 // Ranks
 //===----------------------------------------------------------------------===//
 
-void stg::chakra::writeRank(const ClassImage &image, const GroupTable &groups,
-                            int64_t rank, raw_ostream &os) {
-  SmallVector<std::string, 4> groupAttrs;
-  for (AxisMask axes : image.axisSets) {
-    std::string id = llvm::utostr(groups.getId(axes, rank));
-    ByteBuffer attr;
+/// The attributes of a field for one rank.
+static std::string encodeField(const ClassImage::Field &field,
+                               const RankSpace &space, const GroupTable &groups,
+                               int64_t rank) {
+  ByteBuffer attr;
+  if (field.kind == NodeKind::Coll) {
+    std::string id = llvm::utostr(groups.getId(field.axes, rank));
     appendAttrHead(attr, kNodeAttr, "pg_name", kAttrString, id.size());
     attr.append(id);
-    groupAttrs.push_back(attr.str().str());
+    return attr.str().str();
   }
+  int64_t peer = space.getNeighbour(rank, field.axis, field.shift);
+  bool isSend = field.kind == NodeKind::Send;
+  appendIntAttr(attr, "comm_src", kAttrInt32, isSend ? rank : peer);
+  appendIntAttr(attr, "comm_dst", kAttrInt32, isSend ? peer : rank);
+  return attr.str().str();
+}
+
+void stg::chakra::writeRank(const ClassImage &image, const RankSpace &space,
+                            const GroupTable &groups, int64_t rank,
+                            raw_ostream &os) {
+  SmallVector<std::string, 4> attrs;
+  for (const ClassImage::Field &field : image.fields)
+    attrs.push_back(encodeField(field, space, groups, rank));
   StringRef bytes = image.bytes.str();
   uint64_t position = 0;
   for (const ClassImage::Patch &patch : image.patches) {
-    const std::string &attr = groupAttrs[patch.axisSet];
+    const std::string &attr = attrs[patch.field];
     os << bytes.slice(position, patch.offset);
     llvm::encodeULEB128(patch.size + attr.size(), os);
     os << bytes.substr(patch.offset, patch.size) << attr;

@@ -66,15 +66,27 @@ private:
 
 /// The trace of a class without what depends on the rank.
 struct ClassImage {
-  /// A collective: where its message (without length and group) is in `bytes`.
+  /// A communication node: where its message is in `bytes`, without its length
+  /// and what depends on the rank: the group, or the peer.
   struct Patch {
     uint64_t offset;
     uint64_t size;
-    uint32_t axisSet; ///< Index into `axisSets`.
+    uint32_t field; ///< Index into `fields`.
+  };
+  struct Field {
+    NodeKind kind;
+    AxisMask axes; ///< Collectives.
+    uint32_t axis; ///< Messages: the axis and the way to the peer.
+    int64_t shift;
+
+    bool operator==(const Field &other) const {
+      return kind == other.kind && axes == other.axes && axis == other.axis &&
+             shift == other.shift;
+    }
   };
   ByteBuffer bytes;
   std::vector<Patch> patches;
-  std::vector<AxisMask> axisSets; ///< In order of first use.
+  std::vector<Field> fields; ///< In order of first use.
 };
 
 /// Encodes the trace of a class while it is unrolled.
@@ -100,7 +112,7 @@ private:
   struct Shared {
     std::string suffix;     ///< Rest of the name.
     std::string attributes; ///< All but sizes that depend on the position.
-    uint32_t axisSet = 0;
+    uint32_t field = 0;
   };
 
   void encodeMetadata();
@@ -126,12 +138,14 @@ private:
 };
 
 /// Writes the trace of `rank` to `os`.
-void writeRank(const ClassImage &image, const GroupTable &groups, int64_t rank,
-               llvm::raw_ostream &os);
+void writeRank(const ClassImage &image, const RankSpace &space,
+               const GroupTable &groups, int64_t rank, llvm::raw_ostream &os);
 
 /// What `Node.name` ends in, by which other tools recognize the kind of a node.
 constexpr llvm::StringLiteral kCompSuffix = "/COMP_NODE";
 constexpr llvm::StringLiteral kCollSuffix = "/COMM_COLL_NODE";
+constexpr llvm::StringLiteral kSendSuffix = "/COMM_SEND_NODE";
+constexpr llvm::StringLiteral kRecvSuffix = "/COMM_RECV_NODE";
 /// The version of Chakra's schema that we write.
 constexpr llvm::StringLiteral kSchemaVersion = "0.0.4";
 

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Allocator.h"
+#include <map>
 
 using namespace mlir;
 using namespace stg::chakra;
@@ -23,7 +24,8 @@ public:
   GraphRunner(const GraphProgram &program, NodeSink &sink,
               std::vector<TensorInstance> &instances)
       : program(program), sink(sink), instances(instances),
-        slots(program.numSlots, nullptr) {}
+        slots(program.numSlots, nullptr), messages(program.channels.size(), 0) {
+  }
 
   void runBody(uint32_t body);
 
@@ -37,7 +39,13 @@ private:
 
   void runState(const GraphProgram::State &state);
   void runNode(uint32_t index);
+  void runCall(const GraphProgram::Call &call);
   void runRepeat(const GraphProgram::Repeat &repeat);
+  void runAhead(const GraphProgram::Repeat &repeat, int64_t turn, size_t outer);
+  void takeAhead(const GraphProgram::Repeat &repeat, int64_t turn);
+  void enterIteration(const GraphProgram::Repeat &repeat, int64_t turn,
+                      size_t outer);
+  void setSlices(const GraphProgram::Repeat &repeat, int64_t index);
   void runIteration(const GraphProgram::Repeat &repeat, int64_t index,
                     MutableArrayRef<Reference *> stacks);
 
@@ -54,6 +62,7 @@ private:
   void read(GraphProgram::Slot slot);
   void depend(const Reference &reference);
   void makeOutput(const GraphProgram::Output &output);
+  void addControl(const NodeTemplate &node);
 
   const GraphProgram &program;
   NodeSink &sink;
@@ -63,12 +72,17 @@ private:
   std::string prefix;
 
   uint32_t nextId = 0;
-  uint32_t lastComp = kNone, lastColl = kNone;
+  /// The last compute node, and the last that occupies the network.
+  uint32_t lastComp = kNone, lastComm = kNone;
+  std::vector<uint32_t> messages; ///< Of each channel so far.
+  /// What nodes that run ahead have made, by node and turn.
+  std::map<std::pair<uint32_t, int64_t>, SmallVector<const Reference *, 8>>
+      aheadOutputs;
   /// By tensor, the last node that reads it: finds repeated operands.
   std::vector<uint32_t> lastReader;
 
   // Scratch of runNode and runIteration, kept to save allocations.
-  std::vector<uint32_t> deps, inputs;
+  std::vector<uint32_t> deps, ctrlDeps, inputs;
   SmallVector<const Reference *> carried;
 };
 } // namespace stg::chakra
@@ -135,17 +149,45 @@ void GraphRunner::runNode(uint32_t index) {
   uint32_t firstOutput = instances.size();
   for (const GraphProgram::Output &output : wiring.outputs)
     makeOutput(output);
-  uint32_t &last = node.isColl ? lastColl : lastComp;
-  sink.handleNode({nextId, &node, prefix, deps, last, inputs, firstOutput,
-                   static_cast<uint32_t>(instances.size()) - firstOutput});
-  last = nextId++;
+  addControl(node);
+  uint32_t tag = 0;
+  if (node.isMessage())
+    tag = program.channels[node.channel].firstTag + messages[node.channel]++;
+  sink.handleNode({nextId, &node, prefix, deps, ctrlDeps, inputs, firstOutput,
+                   static_cast<uint32_t>(instances.size()) - firstOutput, tag});
+  if (node.isComp())
+    lastComp = nextId;
+  else if (node.kind != NodeKind::Recv)
+    lastComm = nextId;
+  ++nextId;
+}
+
+/// Compute nodes are a stream, and so are collectives and sends together. A
+/// receive, and a collective that waits for no node, is issued when the compute
+/// stream has come to its place: what it makes takes memory from then on.
+void GraphRunner::addControl(const NodeTemplate &node) {
+  ctrlDeps.clear();
+  auto add = [&](uint32_t id) {
+    if (id != kNone)
+      ctrlDeps.push_back(id);
+  };
+  if (node.isComp())
+    return add(lastComp);
+  if (node.kind != NodeKind::Recv)
+    add(lastComm);
+  if (deps.empty() && node.kind != NodeKind::Send)
+    add(lastComp);
+  llvm::sort(ctrlDeps);
+}
+
+void GraphRunner::setSlices(const GraphProgram::Repeat &repeat, int64_t index) {
+  for (const GraphProgram::Stack &slice : repeat.slices)
+    slots[slice.inner] = slots[slice.outer] + index * slice.count;
 }
 
 void GraphRunner::runIteration(const GraphProgram::Repeat &repeat,
                                int64_t index,
                                MutableArrayRef<Reference *> stacks) {
-  for (const GraphProgram::Stack &slice : repeat.slices)
-    slots[slice.inner] = slots[slice.outer] + index * slice.count;
   runBody(repeat.body);
   for (auto [stack, references] : llvm::zip_equal(repeat.stacks, stacks))
     llvm::copy(ArrayRef(slots[stack.inner], stack.count),
@@ -158,6 +200,55 @@ void GraphRunner::runIteration(const GraphProgram::Repeat &repeat,
     slots[carry.arg] = reference;
 }
 
+/// Sets names and slices for a turn.
+void GraphRunner::enterIteration(const GraphProgram::Repeat &repeat,
+                                 int64_t turn, size_t outer) {
+  prefix.resize(outer);
+  prefix.append(repeat.name);
+  prefix.push_back('.');
+  prefix.append(llvm::utostr(repeat.getNumber(turn)));
+  prefix.push_back('.');
+  setSlices(repeat, repeat.getIndex(turn));
+}
+
+/// Runs the nodes of later turns that are due at the start of this one.
+void GraphRunner::runAhead(const GraphProgram::Repeat &repeat, int64_t turn,
+                           size_t outer) {
+  repeat.forEachAhead(turn, [&](uint32_t node, int64_t target) {
+    enterIteration(repeat, target, outer);
+    runNode(node);
+    auto &made = aheadOutputs[{node, target}];
+    made.clear();
+    for (const GraphProgram::Output &output : program.wiring[node].outputs)
+      made.push_back(slots[output.slot.index]);
+  });
+}
+
+/// Makes the results visible in their turn.
+void GraphRunner::takeAhead(const GraphProgram::Repeat &repeat, int64_t turn) {
+  for (const GraphProgram::Ahead &entry : repeat.ahead) {
+    auto it = aheadOutputs.find({entry.node, turn});
+    for (auto [output, reference] :
+         llvm::zip_equal(program.wiring[entry.node].outputs, it->second))
+      slots[output.slot.index] = reference;
+    aheadOutputs.erase(it);
+  }
+}
+
+void GraphRunner::runCall(const GraphProgram::Call &call) {
+  for (GraphProgram::Alias alias : call.args)
+    slots[alias.to] = slots[alias.from];
+  size_t outer = prefix.size();
+  if (!call.scope.empty()) {
+    prefix.append(call.scope);
+    prefix.push_back('.');
+  }
+  runBody(call.body);
+  prefix.resize(outer);
+  for (GraphProgram::Alias alias : call.results)
+    slots[alias.to] = slots[alias.from];
+}
+
 void GraphRunner::runRepeat(const GraphProgram::Repeat &repeat) {
   SmallVector<Reference *, 4> stacks;
   for (const GraphProgram::Stack &stack : repeat.stacks)
@@ -165,15 +256,15 @@ void GraphRunner::runRepeat(const GraphProgram::Repeat &repeat) {
   for (const GraphProgram::Carry &carry : repeat.carries)
     slots[carry.arg] = slots[carry.init];
   size_t outer = prefix.size();
-  for (int64_t k = 0; k < repeat.count; ++k) {
-    int64_t index = repeat.reverse ? repeat.count - 1 - k : k;
-    prefix.append(repeat.name);
-    prefix.push_back('.');
-    prefix.append(llvm::utostr(index));
-    prefix.push_back('.');
-    runIteration(repeat, index, stacks);
-    prefix.resize(outer);
+  for (int64_t turn = 0; turn < repeat.count; ++turn) {
+    if (!repeat.ahead.empty())
+      runAhead(repeat, turn, outer);
+    enterIteration(repeat, turn, outer);
+    if (!repeat.ahead.empty())
+      takeAhead(repeat, turn);
+    runIteration(repeat, repeat.getIndex(turn), stacks);
   }
+  prefix.resize(outer);
   for (const GraphProgram::Carry &carry : repeat.carries)
     slots[carry.result] = slots[carry.arg];
   for (auto [stack, references] : llvm::zip_equal(repeat.stacks, stacks))
@@ -197,6 +288,9 @@ void GraphRunner::runBody(uint32_t body) {
     case GraphProgram::Step::Repeat:
       runRepeat(program.repeats[step.index]);
       break;
+    case GraphProgram::Step::Call:
+      runCall(program.calls[step.index]);
+      break;
     }
   }
 }
@@ -208,31 +302,76 @@ void GraphProgram::run(NodeSink &sink,
   GraphRunner(*this, sink, instances).runBody(0);
 }
 
+/// Follows `position`, counted in nodes, into a body; leaves what remains.
+bool GraphProgram::findInRepeat(const Repeat &repeat, uint64_t &position,
+                                std::string &path) const {
+  uint64_t own = bodies[repeat.body].numNodes - repeat.ahead.size();
+  auto enter = [&](int64_t turn) {
+    path +=
+        (repeat.name + "." + llvm::Twine(repeat.getNumber(turn)) + ".").str();
+  };
+  for (int64_t turn = 0; turn < repeat.count; ++turn) {
+    bool found = false;
+    repeat.forEachAhead(turn, [&](uint32_t node, int64_t target) {
+      if (!found && position-- == 0) {
+        enter(target);
+        path += nodes[node].name.str();
+        found = true;
+      }
+    });
+    if (found)
+      return true;
+    if (position < own) {
+      enter(turn);
+      return find(repeat.body, position, path);
+    }
+    position -= own;
+  }
+  return false;
+}
+
+/// Appends the path of the node at `position` of a body, or subtracts the nodes
+/// of the body from it.
+bool GraphProgram::find(uint32_t body, uint64_t &position,
+                        std::string &path) const {
+  for (Step step : bodies[body].steps) {
+    switch (step.kind) {
+    case Step::Node:
+      if (position-- == 0) {
+        path += nodes[step.index].name.str();
+        return true;
+      }
+      break;
+    case Step::Repeat: {
+      const Repeat &repeat = repeats[step.index];
+      uint64_t all = bodies[repeat.body].numNodes * repeat.count;
+      if (position < all)
+        return findInRepeat(repeat, position, path);
+      position -= all;
+      break;
+    }
+    case Step::Call: {
+      const Call &call = calls[step.index];
+      uint64_t all = bodies[call.body].numNodes;
+      if (position < all) {
+        if (!call.scope.empty())
+          path += (call.scope + ".").str();
+        return find(call.body, position, path);
+      }
+      position -= all;
+      break;
+    }
+    case Step::State:
+    case Step::Alias:
+      break;
+    }
+  }
+  return false;
+}
+
 std::string GraphProgram::getPath(uint32_t id) const {
   std::string path;
   uint64_t position = id;
-  uint32_t body = 0;
-  for (;;) {
-    for (Step step : bodies[body].steps) {
-      if (step.kind == Step::Node) {
-        if (position == 0)
-          return path + nodes[step.index].name.str();
-        --position;
-      } else if (step.kind == Step::Repeat) {
-        const Repeat &repeat = repeats[step.index];
-        uint64_t each = bodies[repeat.body].numNodes;
-        if (position >= each * repeat.count) {
-          position -= each * repeat.count;
-          continue;
-        }
-        int64_t index = position / each;
-        if (repeat.reverse)
-          index = repeat.count - 1 - index;
-        path += (repeat.name + "." + llvm::Twine(index) + ".").str();
-        position %= each;
-        body = repeat.body;
-        break;
-      }
-    }
-  }
+  find(0, position, path);
+  return path;
 }

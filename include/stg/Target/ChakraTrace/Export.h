@@ -79,9 +79,19 @@ struct CollTotals {
   __int128 bytes = 0; ///< Exact payloads, without padding.
 };
 
+/// The messages of one direction and phase of a rank.
+struct MessageTotals {
+  bool isSend;
+  std::string axis;
+  int64_t shift; ///< Towards the peer.
+  std::string phase;
+  uint64_t count = 0;
+  __int128 bytes = 0;
+};
+
 /// Totals of one rank.
 struct ClassTotals {
-  uint64_t compNodes = 0, collNodes = 0;
+  uint64_t compNodes = 0, collNodes = 0, sendNodes = 0, recvNodes = 0;
   __int128 operations = 0;
   /// By phase, in order of first occurrence; ops without a phase under "".
   std::vector<std::pair<std::string, __int128>> operationsByPhase;
@@ -89,6 +99,7 @@ struct ClassTotals {
   std::vector<std::pair<std::string, __int128>> matrixOperationsByPhase;
   __int128 memoryTraffic = 0; ///< Bytes read and written by compute nodes.
   std::vector<CollTotals> collectives; ///< In order of first occurrence.
+  std::vector<MessageTotals> messages; ///< Likewise.
   MemoryTotals memory;
   std::string peakNode; ///< The path of the node at the peak.
 };

@@ -28,6 +28,10 @@ namespace stg::chakra {
 
 /// A set of axes: bit i stands for axis i of the mesh.
 using AxisMask = uint64_t;
+/// The low bits of a mask are axes; the bits above number, from 1, a subset of
+/// the coordinates of its only axis (`RankSpace::restrict`).
+constexpr unsigned kMaxAxes = 48;
+constexpr AxisMask kAxesOfMask = (AxisMask(1) << kMaxAxes) - 1;
 
 /// The ranks of a mesh whose sizes are numbers. Ranks are numbered with the
 /// first axis fastest: with axes tp = 8, dp = 4, rank = tp + 8 * dp.
@@ -59,9 +63,22 @@ public:
   AxisMask getMask(mlir::ArrayAttr names) const;
   llvm::SmallVector<std::string> getNames(AxisMask mask) const;
 
+  /// The mask for the ranks of a group over one axis that have one of these
+  /// coordinates. The same mask for the same coordinates.
+  AxisMask restrict(AxisMask mask, llvm::ArrayRef<int64_t> coordinates);
+  /// True if the rank is in a group over the mask: always, but for subsets.
+  bool isMember(AxisMask mask, int64_t rank) const;
+  /// The rank `shift` further along an axis, with wrap-around.
+  int64_t getNeighbour(int64_t rank, unsigned axis, int64_t shift) const {
+    int64_t size = axes[axis].size, own = getCoordinate(rank, axis);
+    int64_t other = ((own + shift) % size + size) % size;
+    return rank + (other - own) * axes[axis].stride;
+  }
+  std::optional<unsigned> findAxis(llvm::StringRef name) const;
+
   int64_t getGroupSize(AxisMask mask) const;
   int64_t getNumGroups(AxisMask mask) const {
-    return numRanks / getGroupSize(mask);
+    return numRanks / getGroupSize(mask & kAxesOfMask);
   }
   /// The number of the group of `rank` over `mask`, from 0; groups are numbered
   /// by their first rank.
@@ -70,7 +87,12 @@ public:
   std::vector<int64_t> getMembers(AxisMask mask, int64_t index) const;
 
 private:
+  const std::vector<int64_t> *getSubset(AxisMask mask) const {
+    return mask >> kMaxAxes ? &subsets[(mask >> kMaxAxes) - 1] : nullptr;
+  }
+
   std::vector<Axis> axes;
+  std::vector<std::vector<int64_t>> subsets;
   int64_t numRanks = 1;
 };
 

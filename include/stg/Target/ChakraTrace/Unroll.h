@@ -19,18 +19,21 @@
 #define STG_TARGET_CHAKRATRACE_UNROLL_H
 
 #include "stg/Target/ChakraTrace/RankSpace.h"
+#include <tuple>
 
 namespace stg::chakra {
 
 /// No node, no tensor.
 constexpr uint32_t kNone = UINT32_MAX;
 
+enum class NodeKind : uint8_t { Comp, Coll, Send, Recv };
+
 /// What all executions of one comp or coll op have in common.
 struct NodeTemplate {
   mlir::Operation *op;
   llvm::StringRef name;
   llvm::StringRef phase; ///< Empty if there is none.
-  bool isColl;
+  NodeKind kind;
   bool isMatrix = false;  ///< Compute nodes only.
   CollKind collKind;      ///< Collectives only.
   AxisMask axes = 0;      ///< Collectives only; never empty.
@@ -41,6 +44,39 @@ struct NodeTemplate {
   int64_t commSize = 0;
   /// How often the op is executed.
   uint64_t executions = 0;
+  /// Messages only: the number of their channel in the program, the axis and
+  /// the direction of the peer.
+  uint32_t channel = kNone;
+  uint32_t axis = 0;
+  int64_t shift = 0;
+
+  bool isComp() const { return kind == NodeKind::Comp; }
+  bool isColl() const { return kind == NodeKind::Coll; }
+  bool isMessage() const {
+    return kind == NodeKind::Send || kind == NodeKind::Recv;
+  }
+};
+
+/// What makes a send and a receive meet: the axis, the way that the message
+/// goes along it, and the channel.
+struct ChannelKey {
+  uint32_t axis;
+  int64_t direction; ///< Of the sender, from 1 to the size of the axis - 1.
+  int64_t channel;
+
+  bool operator<(const ChannelKey &other) const {
+    return std::tie(axis, direction, channel) <
+           std::tie(other.axis, other.direction, other.channel);
+  }
+};
+
+/// The messages of a rank over a channel, sent or received.
+struct Channel {
+  ChannelKey key;
+  bool isSend;
+  uint64_t executions = 0;
+  __int128 bytes = 0;    ///< Of all messages.
+  uint32_t firstTag = 0; ///< Set before the program is run.
 };
 
 /// What all tensors that come from one state op or one result have in common.
@@ -64,13 +100,15 @@ struct FlatNode {
   llvm::StringRef prefix;
   /// Nodes that must be complete; ascending, no duplicates.
   llvm::ArrayRef<uint32_t> dataDeps;
-  /// The node before it in its stream, or kNone.
-  uint32_t ctrlDep;
+  /// Further nodes that must be complete, for the order of streams; ascending.
+  llvm::ArrayRef<uint32_t> ctrlDeps;
   /// The tensors read or changed, in order of their first use as operand.
   llvm::ArrayRef<uint32_t> inputs;
   /// The tensors written are this one and the ones after it.
   uint32_t firstOutput;
   uint32_t numOutputs;
+  /// Messages only.
+  uint32_t tag = 0;
 };
 
 /// Receives the nodes of a rank.
@@ -93,12 +131,14 @@ class GraphProgram {
 public:
   /// Emits an error at the op that has no number where one is needed, a number
   /// that does not fit, or more nodes than consumers can address.
-  static mlir::FailureOr<GraphProgram>
-  compile(GraphOp graph, const RankSpace &space, const UnrollOptions &options);
+  static mlir::FailureOr<GraphProgram> compile(GraphOp graph, RankSpace &space,
+                                               const UnrollOptions &options);
 
   GraphOp getGraph() const { return graph; }
   llvm::ArrayRef<NodeTemplate> getNodes() const { return nodes; }
   llvm::ArrayRef<TensorTemplate> getTensors() const { return tensors; }
+  llvm::MutableArrayRef<Channel> getChannels() { return channels; }
+  llvm::ArrayRef<Channel> getChannels() const { return channels; }
   uint64_t getNumNodes() const { return bodies.front().numNodes; }
 
   /// Calls `sink` for every node of a rank. `instances` is the table that
@@ -111,6 +151,11 @@ public:
 private:
   friend class GraphCompiler;
   friend class GraphRunner;
+
+  struct Repeat;
+  bool find(uint32_t body, uint64_t &position, std::string &path) const;
+  bool findInRepeat(const Repeat &repeat, uint64_t &position,
+                    std::string &path) const;
 
   /// `count` consecutive references that a value stands for.
   struct Slot {
@@ -142,16 +187,49 @@ private:
     uint32_t inner, outer; ///< The slots of one tensor and of the stack.
     uint32_t count;        ///< References per iteration.
   };
+  /// A node that is emitted `distance` iterations ahead.
+  struct Ahead {
+    uint32_t node;
+    int64_t distance;
+  };
   struct Repeat {
     llvm::StringRef name;
     int64_t count;
+    int64_t first; ///< The number of iteration 0 in names.
     bool reverse;
     uint32_t body;
     llvm::SmallVector<Carry, 2> carries;
     llvm::SmallVector<Stack, 2> slices, stacks;
+    llvm::SmallVector<Ahead, 0> ahead;
+
+    /// The number in names of the iteration that is executed as number `turn`.
+    int64_t getNumber(int64_t turn) const { return first + getIndex(turn); }
+    /// The position in stacks of that iteration.
+    int64_t getIndex(int64_t turn) const {
+      return reverse ? count - 1 - turn : turn;
+    }
+    /// Calls `visit(node, turn)` for the nodes that are emitted at the start of
+    /// a turn for this or a later one.
+    template <typename Fn> void forEachAhead(int64_t turn, Fn visit) const {
+      for (int64_t target = turn; target < count; ++target) {
+        bool any = false;
+        for (const Ahead &entry : ahead) {
+          if (std::max<int64_t>(target - entry.distance, 0) == turn)
+            visit(entry.node, target);
+          any |= target - entry.distance <= turn;
+        }
+        if (!any)
+          break;
+      }
+    }
+  };
+  struct Call {
+    llvm::StringRef scope;
+    uint32_t body;
+    llvm::SmallVector<Alias, 0> args, results;
   };
   struct Step {
-    enum Kind : uint8_t { State, Node, Alias, Repeat } kind;
+    enum Kind : uint8_t { State, Node, Alias, Repeat, Call } kind;
     uint32_t index;
   };
   struct Body {
@@ -167,6 +245,8 @@ private:
   std::vector<State> states;
   std::vector<Alias> aliases;
   std::vector<Repeat> repeats;
+  std::vector<Call> calls;
+  std::vector<Channel> channels;
   std::vector<Body> bodies; ///< The graph's own is the first.
   uint32_t numSlots = 0;
 };

@@ -14,6 +14,7 @@
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <set>
 
 using namespace mlir;
 using namespace stg::chakra;
@@ -28,6 +29,10 @@ static StringAttr getNodeName(Operation &op) {
     return comp.getNameAttr();
   if (auto coll = dyn_cast<CollOp>(op))
     return coll.getNameAttr();
+  if (auto send = dyn_cast<SendOp>(op))
+    return send.getNameAttr();
+  if (auto recv = dyn_cast<RecvOp>(op))
+    return recv.getNameAttr();
   if (auto state = dyn_cast<StateOp>(op))
     return state.getNameAttr();
   return {};
@@ -47,6 +52,7 @@ public:
 
 private:
   LogicalResult insert(Operation &op, StringAttr name);
+  static LogicalResult verifyRepeats(ArrayRef<RepeatOp> ops);
 
   llvm::MapVector<StringRef, Operation *> names;
   llvm::MapVector<StringRef, SmallVector<RepeatOp>> repeats;
@@ -98,9 +104,50 @@ LogicalResult NameScope::verify() {
     diag.attachNote(ops.front().getLoc()) << "the repeat is here";
     return diag;
   }
-  for (auto &[name, ops] : repeats) {
+  for (auto &[name, ops] : repeats)
+    if (failed(verifyRepeats(ops)))
+      return failure();
+  return success();
+}
+
+/// The iterations that a repeat has for certain, as a half-open range.
+static std::optional<std::pair<int64_t, int64_t>> getRange(RepeatOp repeat) {
+  std::optional<int64_t> count = repeat.getCount().getInt64();
+  std::optional<int64_t> first =
+      repeat.getFirst() ? repeat.getFirst()->getInt64() : 0;
+  if (!count || !first)
+    return std::nullopt;
+  return std::pair(*first, *first + *count);
+}
+
+/// Repeats of one name share a scope, unless no iteration of one has the number
+/// of an iteration of another.
+LogicalResult NameScope::verifyRepeats(ArrayRef<RepeatOp> ops) {
+  SmallVector<std::pair<std::optional<std::pair<int64_t, int64_t>>,
+                        SmallVector<RepeatOp>>>
+      groups;
+  for (RepeatOp repeat : ops) {
+    auto range = getRange(repeat);
+    SmallVector<RepeatOp> members{repeat};
+    // Joins all groups that it may meet.
+    for (size_t i = groups.size(); i-- > 0;) {
+      auto &[other, others] = groups[i];
+      if (range && other &&
+          (range->second <= other->first || other->second <= range->first))
+        continue;
+      members.append(others.begin(), others.end());
+      if (range && other)
+        range = {std::min(range->first, other->first),
+                 std::max(range->second, other->second)};
+      else
+        range.reset();
+      groups.erase(groups.begin() + i);
+    }
+    groups.push_back({range, members});
+  }
+  for (auto &[range, members] : groups) {
     NameScope inner;
-    for (RepeatOp repeat : ops)
+    for (RepeatOp repeat : members)
       if (failed(inner.add(repeat.getBody().front())))
         return failure();
     if (failed(inner.verify()))
@@ -145,7 +192,8 @@ static SymExpr getTensorBytes(Type type) {
 }
 
 static LogicalResult verifyCollSizes(CollOp op, SymExpr groupSize) {
-  if (op.getKind() == CollKind::AllToAll || op.getPayloadAttr())
+  if (op.getKind() == CollKind::AllToAll || op.getPayloadAttr() ||
+      op.getAmong())
     return success();
   for (auto [operand, result] :
        llvm::zip_equal(op.getInputs(), op.getResults())) {
@@ -205,9 +253,47 @@ static LogicalResult verifyReadsAfterChange(Operation *change, Value value) {
   return success();
 }
 
+/// The names behind each call scope: those of all functions called with it.
+static LogicalResult verifyCallNames(GraphOp graph) {
+  llvm::MapVector<StringRef, llvm::MapVector<StringRef, unsigned>> scopes;
+  for (auto call : graph.getBody().getOps<CallOp>())
+    ++scopes[call.getScope()][call.getCallee()];
+  llvm::StringMap<FuncOp> functions;
+  for (auto function : graph.getBody().getOps<FuncOp>())
+    functions[function.getSymName()] = function;
+  // Several scopes call the same functions: one check for each such set.
+  std::set<std::vector<StringRef>> seen;
+  for (auto &[scope, calls] : scopes) {
+    std::vector<StringRef> names;
+    for (auto &[name, count] : calls)
+      names.push_back(name);
+    llvm::sort(names);
+    bool isNew = seen.insert(names).second;
+    NameScope all;
+    if (scope.empty() && failed(all.add(graph.getBody().front())))
+      return failure();
+    for (auto &[name, count] : calls) {
+      FuncOp function = functions.lookup(name);
+      if (!function)
+        continue;
+      if (count > 1 && !function.getBody().front().without_terminator().empty())
+        return function.emitOpError("is called ")
+               << count << " times with the scope '" << scope
+               << "', so that names of nodes are not unique";
+      if ((isNew || scope.empty()) &&
+          failed(all.add(function.getBody().front())))
+        return failure();
+    }
+    if (failed(all.verify()))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult GraphOp::verifyRegions() {
   NameScope scope;
   if (failed(scope.add(getBody().front())) || failed(scope.verify()) ||
+      failed(verifyCallNames(*this)) ||
       failed(verifyTopLevelNames(getBody().front())))
     return failure();
   WalkResult result = walk([&](Operation *op) {

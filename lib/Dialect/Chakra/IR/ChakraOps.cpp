@@ -221,7 +221,9 @@ void CollOp::build(OpBuilder &builder, OperationState &state, CollKind kind,
   build(builder, state, resultTypes,
         CollKindAttr::get(builder.getContext(), kind),
         builder.getStringAttr(name), inputs, after, over,
-        inPlace ? builder.getUnitAttr() : UnitAttr(), payload, phaseAttr);
+        /*among=*/DenseI64ArrayAttr(),
+        inPlace ? builder.getUnitAttr() : UnitAttr(), payload,
+        /*ahead=*/IntegerAttr(), phaseAttr);
 }
 
 /// True if both are tensors, or stacks of the same counts.
@@ -258,6 +260,49 @@ static LogicalResult verifyCollResults(CollOp op) {
   return success();
 }
 
+static LogicalResult verifyAmong(CollOp op) { // C7
+  if (!op.getAmong())
+    return success();
+  llvm::SmallDenseSet<int64_t, 4> seen;
+  ArrayRef<int64_t> among = *op.getAmong();
+  for (int64_t coordinate : among)
+    if (coordinate < 0 || !seen.insert(coordinate).second)
+      return op.emitOpError("is among coordinates of which ")
+             << coordinate << " is negative or listed twice";
+  if (op.getOver().size() != 1 || seen.size() < 2)
+    return op.emitOpError(
+        "is among some coordinates, which needs one axis and at least two of "
+        "them");
+  auto graph = op->getParentOfType<GraphOp>();
+  StringRef axis = cast<StringAttr>(op.getOver()[0]);
+  std::optional<int64_t> own = graph ? graph.getCoordinate(axis) : std::nullopt;
+  if (own && !seen.contains(*own))
+    return op.emitOpError("is not among its own ranks, which have coordinate ")
+           << *own << " on axis '" << axis << "'";
+  return success();
+}
+
+static LogicalResult verifyAhead(CollOp op) { // C8
+  if (!op.getAhead() || *op.getAhead() == 0)
+    return success();
+  auto ahead = static_cast<int64_t>(*op.getAhead());
+  if (ahead < 0)
+    return op.emitOpError("is ")
+           << ahead << " iterations ahead, expected at least 0";
+  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
+  if (!repeat)
+    return op.emitOpError("is ahead, but not in the body of a repeat");
+  for (Value operand : op->getOperands()) {
+    auto arg = dyn_cast<BlockArgument>(operand);
+    bool isSlice = arg && arg.getOwner()->getParentOp() == repeat &&
+                   arg.getArgNumber() >= repeat.getInits().size();
+    if (!isSlice && repeat.getBody().isAncestor(operand.getParentRegion()))
+      return op.emitOpError("is ahead, but reads a value that its own "
+                            "iteration makes or gets");
+  }
+  return success();
+}
+
 LogicalResult CollOp::verify() {
   if (getOver().empty()) // C2
     return emitOpError("expects at least one axis");
@@ -265,11 +310,13 @@ LogicalResult CollOp::verify() {
   for (Attribute axis : getOver())
     if (!seen.insert(axis).second)
       return emitOpError("names axis ") << axis << " twice";
-  bool changesSize =
-      getKind() == CollKind::AllGather || getKind() == CollKind::ReduceScatter;
+  bool changesSize = getKind() == CollKind::ReduceScatter ||
+                     (getKind() == CollKind::AllGather && !getPayloadAttr());
   if (getInPlace() && changesSize) // C5
     return emitOpError("cannot be in place: ")
            << stringifyCollKind(getKind()) << " changes the size";
+  if (failed(verifyAmong(*this)) || failed(verifyAhead(*this)))
+    return failure();
   if (SymExpr payload = getPayloadAttr()) // C6
     if (failed(verifyCount(*this, payload, "payload")))
       return failure();
@@ -281,6 +328,87 @@ LogicalResult CollOp::verify() {
 
 void CollOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setResultNames(*this, getName(), setName);
+}
+
+//===----------------------------------------------------------------------===//
+// SendOp, RecvOp
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static LogicalResult verifyMessage(OpTy op, size_t numBuffers) {
+  auto graph = op->template getParentOfType<GraphOp>();
+  if (graph && !graph.getMesh().getAxisIndex(op.getAxis())) // C1
+    return op.emitOpError("is along axis '")
+           << op.getAxis() << "', which the mesh does not have";
+  if (numBuffers == 0) // C2
+    return op.emitOpError("expects at least one buffer");
+  auto channel = static_cast<int64_t>(op.getChannel());
+  if (channel < 0) // C3
+    return op.emitOpError("has the channel ")
+           << channel << ", expected at least 0";
+  return verifyName(op, op.getName()); // C4
+}
+
+LogicalResult SendOp::verify() {
+  return verifyMessage(*this, getInputs().size());
+}
+
+LogicalResult RecvOp::verify() { return verifyMessage(*this, getNumResults()); }
+
+void RecvOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setResultNames(*this, getName(), setName);
+}
+
+//===----------------------------------------------------------------------===//
+// FuncOp, CallOp
+//===----------------------------------------------------------------------===//
+
+void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                   TypeRange argTypes, TypeRange resultTypes) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.setSymName(builder.getStringAttr(name));
+  properties.setResultTypes(builder.getTypeArrayAttr(resultTypes));
+  Block &body = state.addRegion()->emplaceBlock();
+  for (Type type : argTypes)
+    body.addArgument(type, state.location);
+}
+
+ReturnOp FuncOp::getReturn() {
+  return cast<ReturnOp>(getBody().front().getTerminator());
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto &properties = result.getOrAddProperties<Properties>();
+  SmallVector<OpAsmParser::Argument> args;
+  SmallVector<Type> types;
+  if (parser.parseSymbolName(properties.sym_name) ||
+      parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren,
+                               /*allowType=*/true) ||
+      parser.parseOptionalArrowTypeList(types) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion(), args))
+    return failure();
+  properties.setResultTypes(parser.getBuilder().getTypeArrayAttr(types));
+  ensureTerminator(*result.regions.front(), parser.getBuilder(),
+                   result.location);
+  return success();
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << '(';
+  llvm::interleaveComma(
+      getBody().getArguments(), printer,
+      [&](BlockArgument arg) { printer << arg << " : " << arg.getType(); });
+  printer << ')';
+  SmallVector<Type> types(getResultTypes().getAsValueRange<TypeAttr>());
+  printer.printOptionalArrowTypeList(types);
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {getSymNameAttrName(), getResultTypesAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/getReturn()->getNumOperands());
 }
 
 //===----------------------------------------------------------------------===//
@@ -372,6 +500,9 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseAttribute(properties.name) || parser.parseStar() ||
       parseExpr(parser, properties.count))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("from")) &&
+      parseExpr(parser, properties.first))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     properties.setReverse(parser.getBuilder().getUnitAttr());
   if (succeeded(parser.parseOptionalKeyword("carry")) &&
@@ -408,14 +539,19 @@ void RepeatOp::print(OpAsmPrinter &printer) {
   };
   printer << ' ' << getNameAttr() << " * ";
   printExpr(printer, *this, getCount());
+  if (getFirst()) {
+    printer << " from ";
+    printExpr(printer, *this, *getFirst());
+  }
   if (getReverse())
     printer << " reverse";
   printBindings("carry", getCarryArgs(), getInits());
   printBindings("slices", getSliceArgs(), getSlices());
   printer.printOptionalArrowTypeList(getResultTypes());
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getNameAttrName(), getCountAttrName(),
-                            getReverseAttrName(), "operandSegmentSizes"});
+      (*this)->getAttrs(),
+      {getNameAttrName(), getCountAttrName(), getFirstAttrName(),
+       getReverseAttrName(), "operandSegmentSizes"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/getYield()->getNumOperands());
@@ -440,6 +576,8 @@ LogicalResult RepeatOp::verify() {
   if (failed(verifyName(*this, getName()))) // C5
     return failure();
   if (failed(verifyCount(*this, getCount(), "the count"))) // C4
+    return failure();
+  if (getFirst() && failed(verifyCount(*this, *getFirst(), "the first index")))
     return failure();
   size_t numCarries = getInits().size();
   size_t numArgs = getBody().getNumArguments();
@@ -495,4 +633,52 @@ LogicalResult RepeatOp::verifyRegions() {
              << ", but the result has type " << result.getType();
   }
   return success();
+}
+
+LogicalResult FuncOp::verifyRegions() { // C1
+  ReturnOp op = getReturn();
+  auto types = getResultTypes().getAsValueRange<TypeAttr>();
+  if (op->getNumOperands() != getResultTypes().size())
+    return op.emitOpError("returns ")
+           << op->getNumOperands() << " values, but the function has "
+           << getResultTypes().size() << " results";
+  for (auto [value, type] : llvm::zip_equal(op.getValues(), types))
+    if (!haveSameSize(value.getType(), type))
+      return op.emitOpError("returns a value of type ")
+             << value.getType() << ", but the function has the result type "
+             << type;
+  return success();
+}
+
+LogicalResult CallOp::verify() { // C3
+  return getScope().empty() ? success() : verifyName(*this, getScope());
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto callee = symbolTable.lookupNearestSymbolFrom<FuncOp>(
+      (*this)->getParentOp(), getCalleeAttr());
+  if (!callee || !callee->isBeforeInBlock(*this)) // C1
+    return emitOpError("calls '")
+           << getCallee() << "', which is no function before it in the graph";
+  auto verifyTypes = [&](TypeRange have, TypeRange expected,
+                         StringRef what) -> LogicalResult { // C2
+    if (have.size() != expected.size())
+      return emitOpError("has ") << have.size() << ' ' << what << "s, but '"
+                                 << getCallee() << "' has " << expected.size();
+    for (auto [number, pair] :
+         llvm::enumerate(llvm::zip_equal(have, expected))) {
+      auto [type, other] = pair;
+      if (!haveSameSize(type, other))
+        return emitOpError(what)
+               << " #" << number << " has type " << type << ", but in '"
+               << getCallee() << "' " << other;
+    }
+    return success();
+  };
+  SmallVector<Type> results(
+      callee.getResultTypes().getAsValueRange<TypeAttr>());
+  return failure(
+      failed(verifyTypes(getOperandTypes(), callee.getBody().getArgumentTypes(),
+                         "operand")) ||
+      failed(verifyTypes(getResultTypes(), results, "result")));
 }

@@ -111,3 +111,74 @@ LogicalResult AllToAllOp::verify() {
            << shape[getTo()].str() << " by the group size " << group.str();
   return checkSameShape(getLoc(), "result", expected, result.getShape());
 }
+
+//===----------------------------------------------------------------------===//
+// Flat shards
+//===----------------------------------------------------------------------===//
+
+SymTensorType stg::getFlatShard(SymTensorType whole, unsigned leading,
+                                SymExpr group) {
+  SmallVector<SymExpr> shape(whole.getShape().take_front(leading));
+  SymExpr rest = SymExpr::get(whole.getContext(), 1);
+  for (SymExpr extent : whole.getShape().drop_front(leading))
+    rest = rest * extent;
+  shape.push_back(SymExpr::getFunction(SymFunc::CeilDiv, {rest, group}));
+  return SymTensorType::get(whole.getContext(), shape, whole.getElementType());
+}
+
+/// `wholes` and `shards` correspond.
+static LogicalResult verifyFlat(Operation *op, TypeRange wholes,
+                                TypeRange shards, ArrayAttr axes) {
+  SymExpr group = verifyAxes(op, axes); // flat_all_gather_c3
+  if (!group)
+    return failure();
+  if (wholes.empty() || wholes.size() != shards.size()) // flat_all_gather_c1
+    return op->emitOpError("has ")
+           << op->getNumOperands() << " operands and " << op->getNumResults()
+           << " results, expected as many and at least one";
+  for (auto [wholeType, shardType] : llvm::zip_equal(wholes, shards)) {
+    auto whole = cast<SymTensorType>(wholeType);
+    auto shard = cast<SymTensorType>(shardType);
+    int64_t leading = shard.getRank() - 1;
+    if (leading < 0 || leading > whole.getRank() ||
+        getFlatShard(whole, leading, group) != shard) // flat_all_gather_c2
+      return op->emitOpError("has ")
+             << shard << " for the flat shard of " << whole << ", expected "
+             << getFlatShard(whole,
+                             std::clamp<int64_t>(leading, 0, whole.getRank()),
+                             group);
+  }
+  return success();
+}
+
+LogicalResult FlatAllGatherOp::verify() {
+  return verifyFlat(*this, getResultTypes(), getOperandTypes(), getAxes());
+}
+
+LogicalResult FlatReduceScatterOp::verify() {
+  return verifyFlat(*this, getOperandTypes(), getResultTypes(), getAxes());
+}
+
+LogicalResult GatherUpdatedOp::verify() {
+  if (getInputs().empty()) // gather_updated_c1
+    return emitOpError("expects at least one operand");
+  if (!verifyAxes(*this, getAxes())) // gather_updated_c2
+    return failure();
+  if (getLeading().size() != getInputs().size()) // gather_updated_c3
+    return emitOpError("has ") << getInputs().size() << " operands, but "
+                               << getLeading().size() << " entries in leading";
+  for (auto [input, leading] : llvm::zip_equal(getInputs(), getLeading()))
+    if (leading < 0 || leading > tensorOf(input).getRank())
+      return emitOpError("has ")
+             << leading << " leading dimensions for an operand of type "
+             << input.getType();
+  return success();
+}
+
+SymExpr GatherUpdatedOp::getPayload() {
+  SymExpr bytes = SymExpr::get(getContext(), 0);
+  SymExpr group = MeshOp::lookup(*this).getMesh().getGroupSize(getAxes());
+  for (auto [input, leading] : llvm::zip_equal(getInputs(), getLeading()))
+    bytes = bytes + getFlatShard(tensorOf(input), leading, group).getNumBytes();
+  return bytes;
+}

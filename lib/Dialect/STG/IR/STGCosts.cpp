@@ -273,7 +273,10 @@ OpCost KeepOp::getCost() { return getViewCost(*this); }
 bool KeepOp::isView() { return true; }
 
 SmallVector<StateBuffer> AdamOp::getStateBuffers() {
-  SymTensorType param = getParam().getType().withoutSharding();
+  // Of the whole parameter, or of the shard that this device steps.
+  SymTensorType param =
+      getGradient().getType().withoutSharding().withElementType(
+          getParam().getType().getElementType());
   Type f32 = Float32Type::get(getContext());
   SmallVector<StateBuffer> states;
   if (param.getElementType().getIntOrFloatBitWidth() < 32)
@@ -287,13 +290,14 @@ bool AdamOp::updatesOperand(unsigned operand) { return operand == 0; }
 
 /// The parameter is only written where a master copy is what the step works on.
 OpCost AdamOp::getCost() {
-  SymExpr bytes = getGradient().getType().getNumBytes() +
-                  getParam().getType().getNumBytes();
+  SymExpr param =
+      elements(getGradient()) * getParam().getType().getElementBytes();
+  SymExpr bytes = getGradient().getType().getNumBytes() + param;
   SmallVector<StateBuffer> states = getStateBuffers();
   for (StateBuffer &state : states)
     bytes = bytes + state.type.getNumBytes() * 2;
   bool hasMaster = states.size() == 3;
   if (!hasMaster)
-    bytes = bytes + getParam().getType().getNumBytes();
+    bytes = bytes + param;
   return {elements(getGradient()) * 14, bytes, false};
 }

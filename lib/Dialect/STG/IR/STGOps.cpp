@@ -146,9 +146,10 @@ static LogicalResult verifyMessage(OpTy op, size_t numValues) {
            << op.getAxis() << "', which is not an axis of the mesh";
   if (op.getShift() == 0) // send_c2
     return op.emitOpError("has shift 0, which is the device itself");
-  if (op.getChannel() < 0)
+  auto channel = static_cast<int64_t>(op.getChannel());
+  if (channel < 0)
     return op.emitOpError("has the channel ")
-           << op.getChannel() << ", expected at least 0";
+           << channel << ", expected at least 0";
   if (numValues == 0) // send_c3
     return op.emitOpError("expects at least one value");
   return success();
@@ -210,6 +211,13 @@ LogicalResult ConcatOp::verify() {
                      getDim());
 }
 
+LogicalResult AdamOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getParam().getType());
+  return success();
+}
+
 LogicalResult AdamOp::verify() {
   if (!isa<FloatType>(getMoments()) ||
       !SymTensorType::isValidElementType(getMoments())) // adam_c2
@@ -217,6 +225,8 @@ LogicalResult AdamOp::verify() {
                "expects a float type of whole bytes for the moments, found ")
            << getMoments();
   // adam_c1
+  if (getGradient().getType().getRank() == 1)
+    return success();
   return checkSameShape(getLoc(), "gradient", getParam().getType().getShape(),
                         getGradient().getType().getShape());
 }

@@ -335,6 +335,6 @@ ShardingRule KeepOp::getShardingRule() {
 }
 
 ShardingRule AdamOp::getShardingRule() {
-  ShardingRule rule = makePointwise(getParam().getType().getRank(), 2, 0);
+  ShardingRule rule = makePointwise(getParam().getType().getRank(), 2, 1);
   return rule;
 }

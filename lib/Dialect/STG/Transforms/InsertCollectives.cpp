@@ -169,8 +169,8 @@ static Layout getOperandLayout(const TensorFactors &tensor,
                                ArrayRef<AxisNames> factorAxes) {
   Layout layout(tensor.size());
   for (auto [dim, factors] : llvm::enumerate(tensor))
-    if (!factors.empty())
-      layout.dims[dim] = factorAxes[factors.front()];
+    for (unsigned factor : factors)
+      llvm::append_range(layout.dims[dim], factorAxes[factor]);
   return layout;
 }
 

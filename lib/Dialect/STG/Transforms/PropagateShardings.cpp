@@ -105,9 +105,12 @@ void FunctionPlan::addClaims(unsigned tensor, Value value) {
     return;
   for (auto [dim, axes] : llvm::enumerate(sharding.getDimAxes()))
     for (auto axis : axes.getAsRange<StringAttr>())
-      if (std::optional<unsigned> index = mesh.getAxisIndex(axis))
-        plan.claims.push_back({tensor, static_cast<unsigned>(dim), *index,
-                               getPriority(value, dim, axis)});
+      if (std::optional<unsigned> index = mesh.getAxisIndex(axis)) {
+        unsigned priority = getPriority(value, dim, axis);
+        bool yields = priority > 0 && value.getDefiningOp<ParamOp>();
+        plan.claims.push_back(
+            {tensor, static_cast<unsigned>(dim), *index, priority, yields});
+      }
 }
 
 unsigned FunctionPlan::addTensor(Value value) {
@@ -199,6 +202,9 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
                            "ShardableOpInterface");
   }
   PlannedOp planned{shardable.getShardingRule(), {}, {}, {}};
+  if (auto cost = dyn_cast<CostOpInterface>(op))
+    for (unsigned i = 0, e = op->getNumOperands(); i != e; ++i)
+      planned.isUpdate |= cost.updatesOperand(i);
   for (Value operand : op->getOperands())
     planned.operands.push_back(addTensor(operand));
   for (Value result : op->getResults())

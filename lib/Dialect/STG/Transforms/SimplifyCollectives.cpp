@@ -206,8 +206,8 @@ struct SimplifyCollectives
 
 private:
   void mergeEqual(Block &block);
-  void keepGatheredSlices(RepeatOp repeat);
-  void coalesceGradients(Block &block);
+  bool isKept(Operation *op, BlockArgument slice, Value stack);
+  void keepCollectedSlices(RepeatOp repeat);
 };
 } // namespace
 
@@ -247,9 +247,30 @@ void SimplifyCollectives::mergeEqual(Block &block) {
   }
 }
 
-/// A slice that is gathered here and was gathered by the repeat that stacked
-/// it: stacks what was gathered instead of gathering again.
-void SimplifyCollectives::keepGatheredSlices(RepeatOp repeat) {
+/// What the repeat that saves `saved` makes of it in the same way as `again`.
+static Operation *findSameCollective(RepeatOp saving, Value saved,
+                                     Operation *again) {
+  for (Operation *user : saved.getUsers())
+    if (user->getBlock() == &saving.getBody().front() &&
+        getIdentity(user, /*acrossPhases=*/true) ==
+            getIdentity(again, /*acrossPhases=*/true))
+      return user;
+  return nullptr;
+}
+
+/// True if the result of the collective of a slice is to be stacked instead of
+/// made again. What is exchanged is not larger than before, so that is free if
+/// nobody reads the slice itself.
+bool SimplifyCollectives::isKept(Operation *op, BlockArgument slice,
+                                 Value stack) {
+  if (isa<AllToAllOp>(op))
+    return slice.hasOneUse() && stack.hasOneUse();
+  return isa<AllGatherOp>(op) && keepGathered;
+}
+
+/// A slice that is gathered or exchanged here and was so by the repeat that
+/// stacked it: stacks the result instead of making it again.
+void SimplifyCollectives::keepCollectedSlices(RepeatOp repeat) {
   IRRewriter rewriter(&getContext());
   for (unsigned i = 0, e = repeat.getStacks().size(); i != e; ++i) {
     BlockArgument slice = repeat.getSliceArgs()[i];
@@ -258,114 +279,26 @@ void SimplifyCollectives::keepGatheredSlices(RepeatOp repeat) {
     if (!saving)
       continue;
     Value saved = saving.getYield().getValues()[stack.getResultNumber()];
-    for (Operation *user : llvm::make_early_inc_range(slice.getUsers())) {
-      auto again = dyn_cast<AllGatherOp>(user);
-      if (!again)
+    for (Operation *again : llvm::make_early_inc_range(slice.getUsers())) {
+      if (!isKept(again, slice, repeat.getStacks()[i]))
         continue;
-      for (Operation *other : saved.getUsers()) {
-        auto gather = dyn_cast<AllGatherOp>(other);
-        if (!gather || gather->getBlock() != &saving.getBody().front() ||
-            gather.getDim() != again.getDim() ||
-            gather.getAxes() != again.getAxes())
-          continue;
-        saving = saving.withStacked(rewriter, gather.getResult());
-        rewriter.replaceOp(again, repeat.addSlice(saving->getResults().back()));
-        break;
-      }
-    }
-  }
-}
-
-/// The reductions of gradients that may wait until the optimizer starts, in
-/// their order: what they make is read by the optimizer, by the end of the
-/// block or by another of them.
-static SmallVector<AllReduceOp> collectGradientReductions(Block &block) {
-  SmallVector<AllReduceOp> reductions;
-  DenseSet<Operation *> mayWait;
-  for (Operation &op : llvm::reverse(block)) {
-    auto reduce = dyn_cast<AllReduceOp>(op);
-    if (!reduce || getPhase(reduce) != "grad_sync" ||
-        !llvm::all_of(reduce->getUsers(), [&](Operation *user) {
-          return user->getBlock() == &block &&
-                 (mayWait.contains(user) || getPhase(user) == "opt" ||
-                  user->hasTrait<OpTrait::IsTerminator>());
-        }))
-      continue;
-    mayWait.insert(reduce);
-    reductions.push_back(reduce);
-  }
-  std::reverse(reductions.begin(), reductions.end());
-  return reductions;
-}
-
-/// Moves the reductions of gradients, in their order, to where the optimizer
-/// starts; returns them.
-static SmallVector<AllReduceOp> sinkGradientReductions(Block &block) {
-  SmallVector<AllReduceOp> reductions = collectGradientReductions(block);
-  Operation *firstStep = nullptr;
-  for (Operation &op : block)
-    if (isa<CostOpInterface, RepeatOp>(op) && getPhase(&op) == "opt") {
-      firstStep = &op;
-      break;
-    }
-  if (firstStep)
-    for (AllReduceOp reduce : reductions)
-      reduce->moveBefore(firstStep);
-  return reductions;
-}
-
-/// Reductions of gradients over one group become one collective, at the place
-/// of the last of them. Several in a row over different groups (first tp, then
-/// dp) stay in order: each member of the later bucket follows the one that it
-/// depends on.
-void SimplifyCollectives::coalesceGradients(Block &block) {
-  using Key = std::tuple<Attribute, Attribute, Attribute>;
-  llvm::MapVector<Key, SmallVector<AllReduceOp>> buckets;
-  for (AllReduceOp reduce : sinkGradientReductions(block)) {
-    auto type = cast<SymTensorType>(reduce.getInputs()[0].getType());
-    buckets[{reduce.getAxes(), reduce.getKindAttr(),
-             TypeAttr::get(type.getElementType())}]
-        .push_back(reduce);
-  }
-  for (auto &[key, bucket] : buckets) {
-    if (bucket.size() < 2)
-      continue;
-    AllReduceOp last = bucket.back();
-    SmallVector<Value> inputs;
-    for (AllReduceOp reduce : bucket)
-      llvm::append_range(inputs, reduce.getInputs());
-    OpBuilder builder(last);
-    auto coalesced = AllReduceOp::create(builder, last.getLoc(),
-                                         ValueRange(inputs).getTypes(), inputs,
-                                         last.getKind(), last.getAxes());
-    copyOwner(last, coalesced);
-    coalesced->removeAttr(STGDialect::kRoleAttr);
-    coalesced->setAttr(STGDialect::kNameAttr,
-                       builder.getStringAttr("gradients"));
-    unsigned next = 0;
-    for (AllReduceOp reduce : bucket) {
-      for (Value result : reduce.getResults())
-        result.replaceAllUsesWith(coalesced.getResult(next++));
-      reduce.erase();
+      Operation *first = findSameCollective(saving, saved, again);
+      if (!first)
+        continue;
+      saving = saving.withStacked(rewriter, first->getResult(0));
+      rewriter.replaceOp(again, repeat.addSlice(saving->getResults().back()));
     }
   }
 }
 
 void SimplifyCollectives::runOnOperation() {
-  if (gradientBuckets != "flat" && gradientBuckets != "none") {
-    getOperation().emitError("option 'gradient-buckets' has the value '")
-        << gradientBuckets << "', expected 'flat' or 'none'";
-    return signalPassFailure();
-  }
   for (auto function : getOperation().getOps<func::FuncOp>())
     for (Block &block : function.getBody())
       mergeEqual(block);
-  if (keepGathered) {
-    SmallVector<RepeatOp> repeats;
-    getOperation().walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
-    for (RepeatOp repeat : repeats)
-      keepGatheredSlices(repeat);
-  }
+  SmallVector<RepeatOp> repeats;
+  getOperation().walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
+  for (RepeatOp repeat : repeats)
+    keepCollectedSlices(repeat);
   RewritePatternSet patterns(&getContext());
   RepeatOp::getCanonicalizationPatterns(patterns, &getContext());
   patterns.add<CancelPair<LocalSliceOp, AllGatherOp>,
@@ -373,8 +306,5 @@ void SimplifyCollectives::runOnOperation() {
                ReduceAfterLinear, ReduceAddChainOnce>(&getContext());
   AllReduceOp::getCanonicalizationPatterns(patterns, &getContext());
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-    return signalPassFailure();
-  if (gradientBuckets == "none")
-    return;
-  getOperation().walk([&](Block *block) { coalesceGradients(*block); });
+    signalPassFailure();
 }

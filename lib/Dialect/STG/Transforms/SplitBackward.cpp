@@ -259,6 +259,10 @@ void BackwardSplitter::finish() {
   for (Value gradient : terminator->getOperands().drop_front(numSends))
     gradients.push_back(getWeightValue(gradient));
   func::ReturnOp::create(rewriter, task.getLoc(), gradients);
+  halves.weight->setAttr(STGDialect::kSendsAttr, rewriter.getI64IntegerAttr(0));
+  halves.input->setAttr(STGDialect::kSendsAttr,
+                        rewriter.getI64IntegerAttr(numSends));
+  halves.input->setAttr(STGDialect::kSavesAttr, rewriter.getUnitAttr());
   halves.weight.setType(rewriter.getFunctionType(
       weightBody->getArgumentTypes(), ValueRange(gradients).getTypes()));
 

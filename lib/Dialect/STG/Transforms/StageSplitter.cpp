@@ -162,6 +162,8 @@ void StageSplitter::TaskBuilder::cloneRepeat(unsigned stage, RepeatOp op) {
 void StageSplitter::TaskBuilder::clone(unsigned stage, Operation *op) {
   if (auto repeat = dyn_cast<RepeatOp>(op))
     return cloneRepeat(stage, repeat);
+  if (isCoalesced(op))
+    return cloneCoalesced(stage, op);
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, get(stage, operand));
@@ -180,14 +182,17 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
   SmallVector<Value> operands;
   SmallVector<Type> types;
   SmallVector<std::pair<Value, unsigned>> keys;
+  SmallVector<unsigned> numbers;
   for (unsigned stage : stages)
     for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
-      if (!parent.holds(stage, operand))
+      bool hasResult = op->getNumResults() > 0;
+      Value result = hasResult ? Value(op->getResult(number)) : Value();
+      if (!parent.holds(stage, hasResult ? result : operand))
         continue;
       operands.push_back(get(stage, operand));
-      if (op->getNumResults() == 0)
+      numbers.push_back(number);
+      if (!hasResult)
         continue;
-      Value result = op->getResult(number);
       types.push_back(getType(stage, result));
       keys.emplace_back(result, stage);
     }
@@ -199,6 +204,12 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
   state.addAttributes(op->getDiscardableAttrDictionary().getValue());
   state.propertiesAttr = op->getPropertiesAsAttribute();
   Operation *copy = builder.create(state);
+  if (auto gather = dyn_cast<GatherUpdatedOp>(copy)) {
+    SmallVector<int64_t> leading;
+    for (unsigned number : numbers)
+      leading.push_back(cast<GatherUpdatedOp>(op).getLeading()[number]);
+    gather.setLeading(leading);
+  }
   for (auto [key, result] : llvm::zip_equal(keys, copy->getResults()))
     values[key] = result;
 }
@@ -250,6 +261,11 @@ void StageSplitter::TaskBuilder::finish(unsigned stage) {
   for (Value value : task.results)
     results.push_back(values.at({value, stage}));
   func::ReturnOp::create(builder, parent.program.getLoc(), results);
+  if (section != Section::Step)
+    task.function->setAttr(STGDialect::kSendsAttr,
+                           builder.getI64IntegerAttr(task.sends.size()));
+  if (section == Section::Forward)
+    task.function->setAttr(STGDialect::kSavesAttr, builder.getUnitAttr());
   task.function.setType(builder.getFunctionType(
       body->getArgumentTypes(), ValueRange(results).getTypes()));
 }
@@ -512,8 +528,25 @@ LogicalResult StageSplitter::assignOp(Operation *op) {
 /// Ops that read only inputs and parameters go where their results are read;
 /// collectives to every such stage, other ops to the first.
 void StageSplitter::assignFloating(Operation *op) {
+  if (isCoalesced(op) && op->getNumResults() > 0) {
+    BitVector all(getNumStages());
+    for (Value result : op->getResults())
+      all |= valueStages[result] =
+          getUserStages(llvm::to_vector(result.getUsers()));
+    stagesOf[op] = all;
+    return;
+  }
+  BitVector set = getUserStages(llvm::to_vector(op->getUsers()));
+  if (isa<ShardableOpInterface>(op))
+    setStage(op, set.find_first());
+  else
+    setStages(op, set);
+}
+
+/// The stages in which any of the users is; the first if there is none.
+BitVector StageSplitter::getUserStages(ArrayRef<Operation *> users) {
   BitVector set(getNumStages());
-  for (Operation *user : op->getUsers()) {
+  for (Operation *user : users) {
     Operation *top = program.getBody().front().findAncestorOpInBlock(*user);
     auto it = stagesOf.find(top);
     if (it == stagesOf.end())
@@ -531,11 +564,7 @@ void StageSplitter::assignFloating(Operation *op) {
   }
   if (set.none())
     set.set(0);
-  if (isa<ShardableOpInterface>(op)) {
-    setStage(op, set.find_first());
-    return;
-  }
-  setStages(op, set);
+  return set;
 }
 
 LogicalResult StageSplitter::assignStages() {

@@ -82,6 +82,7 @@ private:
   mlir::LogicalResult assignBackward(mlir::Operation *op);
   mlir::LogicalResult assignStep(mlir::Operation *op);
   void assignFloating(mlir::Operation *op);
+  llvm::BitVector getUserStages(llvm::ArrayRef<mlir::Operation *> users);
   void assignRepeat(RepeatOp repeat);
   bool isSharedGradient(mlir::Operation *op);
   Section getSection(mlir::Operation *op);

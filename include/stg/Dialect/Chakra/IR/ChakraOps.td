@@ -19,7 +19,7 @@ class Chakra_Op<string mnemonic, list<Trait> traits = []>
 
 class Chakra_BodyOp<string mnemonic, list<Trait> traits = []>
     : Chakra_Op<mnemonic, !listconcat(traits, [
-        ParentOneOf<["GraphOp", "RepeatOp"]>])>;
+        ParentOneOf<["GraphOp", "RepeatOp", "FuncOp"]>])>;
 
 /// Results are named after the op, which makes the text readable.
 class Chakra_NamedOp<string mnemonic, list<Trait> traits = []>
@@ -31,7 +31,7 @@ class Chakra_NamedOp<string mnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
-    NoTerminator, SingleBlock, Symbol,
+    NoTerminator, SingleBlock, Symbol, SymbolTable,
     ParentOneOf<["::mlir::ModuleOp"]>]> {
   let summary = "what each rank of one class executes";
   let description = [{
@@ -185,29 +185,40 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
     A collective over a group of one rank is no node: its results are its
     operands.
 
+    `among` restricts the group to the ranks with these coordinates on the only axis of
+    `over`. `ahead` emits the node that many iterations of the repeat around it ahead: it
+    is issued when the compute stream reaches the start of that earlier iteration, as
+    parameters are gathered before the layer that uses them.
+
     `payload` is for what operands and results cannot say, as in traces of other
-    producers: it gives the bytes that a rank brings, and the results are new
+    producers and for padded shards: it gives the bytes that a rank brings, and the results are new
     buffers or tokens that are not tied to the operands (unless in place).
 
     Constraints: (C1) there are as many results as operands, and at least one;
     stacks correspond to stacks of the same count (without `payload`); (C2)
     `over` names at least one axis and none twice; (C3) with `in_place` the
     results have the types of the operands; (C4) the name is not empty and has
-    no control characters, commas or equals signs; (C5) an `all_gather` or
-    `reduce_scatter` is not in place; (C6) a constant `payload` is a
-    non-negative integer.
+    no control characters, commas or equals signs; (C5) a `reduce_scatter` is not in
+    place, an `all_gather` only with a `payload`: each rank has its shard of the buffers
+    up to date; (C6) a constant `payload` is a non-negative integer; (C7) `among` has at
+    least two distinct coordinates on a single axis, and the graph's own is one of them;
+    (C8) an op that is `ahead` stands in the body of a repeat and reads slices of it or
+    values from outside.
   }];
   let arguments = (ins Chakra_CollKindAttr:$kind, StrAttr:$name,
                        Variadic<Chakra_Buffer>:$inputs,
                        Variadic<Chakra_AnyValue>:$after,
-                       StrArrayAttr:$over, UnitAttr:$in_place,
+                       StrArrayAttr:$over, OptionalAttr<DenseI64ArrayAttr>:$among,
+                       UnitAttr:$in_place,
                        OptionalAttr<Chakra_ExprAttr>:$payload,
+                       OptionalAttr<I64Attr>:$ahead,
                        OptionalAttr<StrAttr>:$phase);
   let results = (outs Variadic<Chakra_AnyValue>:$results);
   let assemblyFormat = [{
     custom<CollKind>($kind) $name `(` $inputs `)` `over` $over
-    (`in_place` $in_place^)?
+    (`among` $among^)? (`in_place` $in_place^)?
     (`payload` `(` custom<Expr>($payload)^ `)`)?
+    (`ahead` $ahead^)?
     (`after` `(` $after^ `:` qualified(type($after)) `)`)?
     (`phase` $phase^)? attr-dict `:` functional-type($inputs, $results)
   }];
@@ -218,6 +229,129 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
       CArg<"::llvm::StringRef", "{}">:$phase,
       CArg<"::mlir::ValueRange", "{}">:$after,
       CArg<"::stg::SymExpr", "{}">:$payload)>];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// SendOp, RecvOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_SendOp : Chakra_BodyOp<"send", [AttrSizedOperandSegments]> {
+  let summary = "a message to a neighbour along a mesh axis";
+  let description = [{
+    One message with the bytes of all operands, to the rank whose coordinate on the axis
+    is the own one plus `shift`, modulo the size of the axis, and whose other coordinates
+    are the same. The k-th execution of the sends of a channel meets the k-th of the
+    receives of that channel on the peer, which have the opposite shift.
+
+    ```mlir
+    chakra.send "mb0.stage1.fwd"(%y) axis "pp" shift 1 channel 7 phase "fwd"
+      : (!chakra.tensor<2*B*S*D, activation>)
+    ```
+
+    Constraints: (C1) the axis is one of the mesh; (C2) there is at least one buffer;
+    (C3) the channel is not negative; (C4) the name is not empty and has no control
+    characters, commas or equals signs. That the peer is another rank, and that it has as
+    many receives, is checked at export, where sizes are numbers.
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Chakra_Buffer>:$inputs,
+                       Variadic<Chakra_AnyValue>:$after, StrAttr:$axis,
+                       I64Attr:$shift, I64Attr:$channel,
+                       OptionalAttr<StrAttr>:$phase);
+  let assemblyFormat = [{
+    $name `(` $inputs `)` `axis` $axis `shift` $shift `channel` $channel
+    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`phase` $phase^)? attr-dict `:` `(` type($inputs) `)`
+  }];
+  let hasVerifier = 1;
+}
+
+def Chakra_RecvOp : Chakra_NamedOp<"recv"> {
+  let summary = "a message from a neighbour along a mesh axis";
+  let description = [{
+    The counterpart of `chakra.send`; the results are new buffers. A receive is issued when
+    the compute stream reaches its place.
+
+    ```mlir
+    %x = chakra.recv "mb0.stage1.fwd" axis "pp" shift -1 channel 7 phase "fwd"
+      : !chakra.tensor<2*B*S*D, activation>
+    ```
+
+    Constraints: those of `chakra.send`.
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Chakra_AnyValue>:$after,
+                       StrAttr:$axis, I64Attr:$shift, I64Attr:$channel,
+                       OptionalAttr<StrAttr>:$phase);
+  let results = (outs Variadic<Chakra_Buffer>:$results);
+  let assemblyFormat = [{
+    $name `axis` $axis `shift` $shift `channel` $channel
+    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`phase` $phase^)? attr-dict `:` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// FuncOp, CallOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_FuncOp : Chakra_Op<"func", [Symbol, HasParent<"GraphOp">,
+    SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "nodes that calls execute, with a prefix for their names";
+  let description = [{
+    What a graph executes several times: a pipeline stage, for each micro-batch. The body
+    may use values that the graph defines before it, such as states.
+
+    ```mlir
+    chakra.func @forward(%x : !T) -> (!T, !S) {
+      ...
+      chakra.return %y, %saved : !T, !S
+    }
+    ```
+
+    Constraints: (C1) the body returns as many values as the function has results, of
+    the same sizes.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$result_types);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+      "::mlir::TypeRange":$argTypes, "::mlir::TypeRange":$resultTypes)>];
+  let extraClassDeclaration = [{
+    ReturnOp getReturn();
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Chakra_ReturnOp : Chakra_Op<"return", [Terminator, HasParent<"FuncOp">]> {
+  let summary = "ends a function";
+  let arguments = (ins Variadic<Chakra_AnyValue>:$values);
+  let assemblyFormat = "($values^ `:` qualified(type($values)))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+}
+
+def Chakra_CallOp : Chakra_Op<"call", [HasParent<"GraphOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "executes the body of a function once";
+  let description = [{
+    The nodes get the prefix `SCOPE.`, or none if the scope is empty.
+
+    ```mlir
+    %y, %saved = chakra.call @forward(%x) scope "mb3" : (!T) -> (!T, !S)
+    ```
+
+    Constraints: (C1) the function exists in the graph, and stands before the call;
+    (C2) operands and results have the sizes of its arguments and results (categories
+    may differ); (C3) the scope has no control characters, commas or equals signs.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee,
+                       Variadic<Chakra_AnyValue>:$operands, StrAttr:$scope);
+  let results = (outs Variadic<Chakra_AnyValue>:$results);
+  let assemblyFormat = [{
+    $callee `(` $operands `)` `scope` $scope attr-dict
+    `:` functional-type($operands, $results)
+  }];
   let hasVerifier = 1;
 }
 
@@ -258,6 +392,7 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
     control characters, commas or equals signs.
   }];
   let arguments = (ins StrAttr:$name, Chakra_ExprAttr:$count,
+                       OptionalAttr<Chakra_ExprAttr>:$first,
                        Variadic<Chakra_AnyValue>:$inits,
                        Variadic<Chakra_Stack>:$slices, UnitAttr:$reverse);
   let results = (outs Variadic<Chakra_AnyValue>:$results);

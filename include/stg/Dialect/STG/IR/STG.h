@@ -55,6 +55,11 @@ llvm::StringRef getPhase(mlir::Operation *op);
 #include "stg/Dialect/STG/IR/STGOps.h.inc"
 
 namespace stg {
+/// The flat shard of a tensor among `group` devices: its elements, but for the
+/// `leading` dimensions of stacks around it, divided evenly and padded.
+SymTensorType getFlatShard(SymTensorType whole, unsigned leading,
+                           SymExpr group);
+
 /// What a parameter is known by in its function: the names of the repeats
 /// around the read, outermost first, and its own, joined by '/'.
 std::string getParameterPath(ParamOp param);

@@ -48,7 +48,11 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttr = "stg.role";
     static constexpr ::llvm::StringLiteral kFactorsAttr = "stg.factors";
     static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
+    static constexpr ::llvm::StringLiteral kAheadAttr = "stg.ahead";
+    static constexpr ::llvm::StringLiteral kSendsAttr = "stg.sends";
+    static constexpr ::llvm::StringLiteral kSavesAttr = "stg.saves";
     static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
+    static constexpr ::llvm::StringLiteral kStepAttr = "stg.step";
     static constexpr ::llvm::StringLiteral kVariantAttr = "stg.variant";
     static constexpr ::llvm::StringLiteral kCoordinatesAttr = "stg.coordinates";
 

@@ -695,28 +695,37 @@ def AccumulateOp : STG_InferredOp<"accumulate", [
 }
 
 def AdamOp : STG_TensorOp<"adam", [
-    MemoryEffects<[MemWrite]>,
+    MemoryEffects<[MemWrite]>, InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<ShardableOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers", "updatesOperand"]>]> {
   let summary = "one Adam step of a parameter, in place";
   let description = [{
     Updates the parameter that the first operand reads, with the gradient that the
-    second one is. Keeps two moments of type `moments`, and an fp32 master copy
-    where the parameter is narrower than fp32. Operations: 14 per element (moments
-    7, bias corrections 2, root, epsilon, quotient, step 5). Reads the gradient,
-    reads and writes the states, writes the parameter.
+    second one is; the result is the parameter's buffer after the step. Keeps two
+    moments of type `moments`, and an fp32 master copy where the parameter is narrower
+    than fp32. Operations: 14 per element (moments 7, bias corrections 2, root, epsilon,
+    quotient, step 5). Reads the gradient, reads and writes the states, writes the
+    parameter. With a gradient that is a flat shard (`stg.flat_reduce_scatter`) all of that
+    is done for the shard.
 
     ```mlir
-    stg.adam f32 %w, %dw : !w, !dw
+    %w1 = stg.adam f32 %w, %dw : !w, !dw
     ```
-    Constraints: (C1) the gradient has the parameter's shape; (C2) the moments are
-    floats of whole bytes.
+    Constraints: (C1) the gradient has the parameter's shape, or one dimension: a flat
+    shard; (C2) the moments are floats of whole bytes.
   }];
   let arguments = (ins STG_Tensor:$param, STG_Tensor:$gradient,
                        TypeAttr:$moments);
+  let results = (outs STG_Tensor:$updated);
   let hasVerifier = 1;
   let parseLeading = [{ return detail::parseTypeLeading(parser, attrs, "moments"); }];
   let printLeading = [{ p << ' ' << getMoments(); leading.push_back("moments"); }];
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                        ::mlir::TypeRange rhs) {
+      return ::stg::detail::equalUpToSharding(lhs, rhs);
+    }
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -841,6 +850,68 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
   let hasFolder = 1;
   let parseLeading = [{ return ::mlir::failure(detail::parseDimLeading(parser, attrs) || detail::parseAxesLeading(parser, attrs)); }];
   let printLeading = [{ p << " dim " << getDim() << " over " << getAxes(); leading.append({"dim", "axes"}); }];
+}
+
+/// Collectives over flat shards: the elements of a tensor, as they lie in memory,
+/// divided evenly among the devices and padded, as ZeRO and FSDP do. The leading
+/// dimensions that whole and shard have in common are those of a stack, whose tensors are
+/// divided one by one.
+class STG_FlatCollectiveOp<string mnemonic>
+    : STG_CollectiveOp<mnemonic> {
+  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let hasVerifier = 1;
+  let parseLeading = [{ return detail::parseAxesLeading(parser, attrs); }];
+  let printLeading = [{ p << " over " << getAxes(); leading.push_back("axes"); }];
+}
+
+def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather"> {
+  let summary = "joins the flat shards of tensors over mesh axes";
+  let description = [{
+    Several operands are one collective, as the parameters of an FSDP unit are.
+
+    ```mlir
+    %w = stg.flat_all_gather over ["dp"] %s
+      : !stg.tensor<[ceildiv(D*F, dp)], bf16> -> !stg.tensor<[D, F], bf16>
+    ```
+    Constraints: (C1) there are as many results as operands, and at least one; (C2) each
+    shard has the leading dimensions of its tensor and one more, `ceildiv` of the other
+    elements by the size of the group, and the same element type; (C3) the axes are axes
+    of the mesh and distinct.
+  }];
+}
+
+def FlatReduceScatterOp : STG_FlatCollectiveOp<"flat_reduce_scatter"> {
+  let summary = "sums partial tensors over mesh axes and leaves a flat shard of each";
+  let description = [{
+    The inverse of `stg.flat_all_gather`, with a sum: what is left of gradients in ZeRO.
+
+    Constraints: those of `stg.flat_all_gather`, with operands and results exchanged.
+  }];
+}
+
+def GatherUpdatedOp : STG_TensorOp<"gather_updated", [MemoryEffects<[MemWrite]>]> {
+  let summary = "completes parameters of which each device has updated a flat shard";
+  let description = [{
+    In place: afterwards each device has all elements of the parameters, of which it had
+    its own shard up to date (ZeRO-1 and -2).
+
+    ```mlir
+    stg.gather_updated over ["dp"] %w1, %v1 : !w, !v
+    ```
+    Constraints: (C1) there is at least one operand; (C2) the axes are axes of the mesh
+    and distinct; (C3) `leading` says of each operand how many dimensions are those of a
+    stack.
+  }];
+  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes,
+                       DenseI64ArrayAttr:$leading);
+  let hasVerifier = 1;
+  let parseLeading = [{ return detail::parseAxesLeading(parser, attrs); }];
+  let printLeading = [{ p << " over " << getAxes(); leading.push_back("axes"); }];
+  let extraClassDeclaration = [{
+    /// Bytes of one device's shards.
+    ::stg::SymExpr getPayload();
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -982,5 +1053,7 @@ def YieldOp : STG_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">]> {
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ }]>];
 }
+
+include "stg/Dialect/STG/IR/STGMoEOps.td"
 
 #endif // STG_DIALECT_STG_IR_STGOPS

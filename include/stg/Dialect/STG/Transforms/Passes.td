@@ -323,14 +323,13 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
     - A value is gathered once for all its users in a phase. With `keep-gathered` also
       across phases: what forward gathered is kept for backward instead of being
       gathered again.
+    - What an all-to-all made of a value in forward is kept for backward in the value's
+      place, if backward exchanges the value in the same way and reads nothing else of it.
     - Partial sums are linear: `add(reduce(x), reduce(y))` becomes
       `reduce(add(x, y))`, for any linear op, and `(x + reduce(a)) + reduce(b)` becomes
       `x + reduce(a + b)`.
     - A slice of an all-reduce is a reduce-scatter; a slice of an all-gather and an
       all-gather of a slice are the value itself.
-    - Reductions of gradients are coalesced into one collective per block, group and
-      element type (`gradient-buckets=flat`), or left one per parameter (`none`).
-
     *Requires* and *produces* the local level.
 
     ```mlir
@@ -346,8 +345,76 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
   let options = [
     Option<"keepGathered", "keep-gathered", "bool", /*default=*/"false",
            "Keep gathered values for backward instead of gathering again">,
-    Option<"gradientBuckets", "gradient-buckets", "std::string",
-           /*default=*/"\"flat\"", "flat or none">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def ShardStates : Pass<"stg-shard-states", "::mlir::ModuleOp"> {
+  let summary = "ZeRO: shard optimizer states, gradients and parameters over data axes";
+  let description = [{
+    Devices that all-reduce the gradient of a parameter hold the same parameter, and the
+    optimizer works on each element by itself. So each may step a flat shard:
+
+    - level 1 (optimizer states): the all-reduce over the data axes becomes a
+      reduce-scatter, each device steps its shard, and the parameters are gathered in
+      place.
+    - level 2 (gradients): the reduce-scatter is part of backward, for each micro-batch;
+      only shards accumulate. Gradients must be reduced where they are made
+      (`--stg-propagate-shardings="delay-gradients=false"`).
+    - level 3 (parameters, FSDP): a parameter is a shard, and is gathered where forward
+      uses it and again where backward does. All parameters of a layer are one unit, and
+      so are those at the top before and after the layers: one collective. With
+      `root=kept` everything at the top is one unit that is gathered once and kept, as
+      PyTorch's FSDP does with its root. `prefetch` layers ahead the gather is issued.
+
+    With hybrid sharding (axis `dp_replicate`) what has been scattered is all-reduced over
+    the replicas. The data axes are those of the mesh; a parameter is sharded over those
+    that its gradient is reduced over, so experts over fewer.
+
+    *Requires* and *produces* the local level.
+
+    ```mlir
+    // before
+    %g = stg.all_reduce sum over ["dp"] %dw : !dw
+    stg.adam f32 %w, %g : !w, !dw
+    // after --stg-shard-states="level=1"
+    %g = stg.flat_reduce_scatter over ["dp"] %dw : !dw -> !stg.tensor<[ceildiv(D*F, dp)], f32>
+    %w1 = stg.adam f32 %w, %g : !w, !stg.tensor<[ceildiv(D*F, dp)], f32>
+    stg.gather_updated over ["dp"] %w1 {leading = array<i64: 0>} : !w
+    ```
+  }];
+  let options = [
+    Option<"level", "level", "unsigned", /*default=*/"0", "0, 1, 2 or 3">,
+    Option<"root", "root", "std::string", /*default=*/"\"kept\"",
+           "Parameters outside of layers: kept or units">,
+    Option<"reshardAfterForward", "reshard-after-forward", "bool",
+           /*default=*/"true", "Gather layers again in backward">,
+    Option<"prefetch", "prefetch", "unsigned", /*default=*/"1",
+           "Layers that parameters are gathered ahead">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def BucketGradients : Pass<"stg-bucket-gradients", "::mlir::ModuleOp"> {
+  let summary = "coalesce collectives of gradients and of updated parameters";
+  let description = [{
+    Reductions of gradients that only the optimizer waits for become one collective per
+    block, group and element type, right before the optimizer; so do gathers of updated
+    parameters. With `bucket-bytes` a bucket is closed when it has reached that size.
+
+    *Requires* and *produces* the local or the schedule level.
+
+    ```mlir
+    // before
+    %0 = stg.all_reduce sum over ["dp"] %a : !a
+    %1 = stg.all_reduce sum over ["dp"] %b : !b
+    // after
+    %0:2 = stg.all_reduce sum over ["dp"] %a, %b {stg.name = "gradients"} : !a, !b
+    ```
+  }];
+  let options = [
+    Option<"bucketBytes", "bucket-bytes", "uint64_t", /*default=*/"0",
+           "Least size of a bucket but the last; 0: one bucket">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

@@ -1,0 +1,143 @@
+//===- STGMoEOps.td - Ops of mixtures of experts -----------*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A router chooses experts for each token (softmax, top_k), tokens are copied to
+// the buffers of their experts (dispatch), and what the experts give is summed
+// per token (combine). The experts themselves are einsums with one more index.
+// This file is part of STGOps.td, which includes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGMOEOPS
+#define STG_DIALECT_STG_IR_STGMOEOPS
+
+def SoftmaxOp : STG_InferredOp<"softmax", [STG_Differentiable]> {
+  let summary = "softmax over the last dimension, in fp32";
+  let description = [{
+    The result is fp32, as routers need it. Operations: 5 per element (maximum,
+    difference, exponential, sum, quotient).
+
+    ```mlir
+    %p = stg.softmax %logits : !stg.tensor<[B, S, X], bf16>
+    ```
+    Constraints: (C1) the rank is at least 1; (C2) the operand is a float.
+  }];
+  let arguments = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+}
+
+def SoftmaxGradOp : STG_ExplicitOp<"softmax_grad"> {
+  let summary = "gradient of stg.softmax";
+  let description = [{
+    From the softmax and the gradient of it. Operations: 4 per element.
+
+    Constraints: (C1) gradient and result have the shape of the softmax.
+  }];
+  let arguments = (ins STG_Tensor:$probs, STG_Tensor:$dprobs);
+  let results = (outs STG_Tensor:$dx);
+  let hasVerifier = 1;
+}
+
+def TopKOp : STG_InferredOp<"top_k", [STG_Differentiable]> {
+  let summary = "the k largest elements of the last dimension";
+  let description = [{
+    Gives the values and their indices (i32). Operations: k per element of the operand.
+
+    ```mlir
+    %w, %idx = stg.top_k A %p : !stg.tensor<[B, S, X], f32>
+    ```
+    Constraints: (C1) the rank is at least 1; (C2) numbers of `k` and of the last
+    extent agree with 1 <= k <= extent; (C3) the operand is a float.
+  }];
+  let arguments = (ins STG_Tensor:$input, STG_ExprAttr:$k);
+  let results = (outs STG_Tensor:$values, STG_Tensor:$indices);
+  let parseLeading = [{ return detail::parseExprLeading(parser, attrs, "k"); }];
+  let printLeading = [{ p << ' '; getK().print(p.getStream()); leading.push_back("k"); }];
+}
+
+def TopKGradOp : STG_ExplicitOp<"top_k_grad"> {
+  let summary = "gradient of stg.top_k";
+  let description = [{
+    Writes the gradients of the values to where the values were, and zeros elsewhere. No
+    operations.
+
+    Constraints: (C1) the indices are integers; (C2) the gradient has the shape of the
+    indices; (C3) the result has their rows.
+  }];
+  let arguments = (ins STG_Tensor:$indices, STG_Tensor:$dvalues);
+  let results = (outs STG_Tensor:$dx);
+  let hasVerifier = 1;
+}
+
+def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable]> {
+  let summary = "copies each token to the buffers of its experts";
+  let description = [{
+    The result is experts, rows, width. How many rows the buffer of an expert has is up
+    to the program: `A*B*S/X` if no token is dropped and all experts get equally many, more
+    or less with a capacity factor. No operations; reads a row for each row that it writes.
+
+    The rows of a buffer come from all tokens: on a device they are those of its own
+    tokens, for all experts. Where a plan shards experts, an all-to-all moves rows to their
+    experts.
+
+    ```mlir
+    %e = stg.dispatch %x, %idx : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, A], i32>
+        -> !stg.tensor<[X, A*B*S/X, D], bf16>
+    ```
+    Constraints: (C1) the indices are integers, one row for each row of the tokens; (C2) the
+    result has rank 3, and width and element type of the tokens.
+  }];
+  let arguments = (ins STG_Tensor:$tokens, STG_Tensor:$indices);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def DispatchGradOp : STG_ExplicitOp<"dispatch_grad"> {
+  let summary = "gradient of stg.dispatch with respect to the tokens";
+  let description = [{
+    Sums the gradients of the copies of a token. Operations: 1 per token, expert of the token
+    and element.
+
+    Constraints: (C1) the gradient has rank 3; (C2) the indices are integers; (C3) the
+    result has the rows of the indices and the width of the gradient.
+  }];
+  let arguments = (ins STG_Tensor:$dresult, STG_Tensor:$indices);
+  let results = (outs STG_Tensor:$dtokens);
+  let hasVerifier = 1;
+}
+
+def CombineOp : STG_InferredOp<"combine", [STG_Differentiable]> {
+  let summary = "sums the outputs of each token's experts, weighted";
+  let description = [{
+    The inverse of `stg.dispatch`. Operations: 2 per token, expert of the token and element.
+
+    ```mlir
+    %y = stg.combine %h, %idx, %w : !stg.tensor<[X, A*B*S/X, D], bf16>,
+        !stg.tensor<[B, S, A], i32>, !stg.tensor<[B, S, A], f32>
+    ```
+    Constraints: (C1) the first operand has rank 3: experts, rows, width; (C2) the indices
+    are integers; (C3) the weights are floats of the same shape.
+  }];
+  let arguments = (ins STG_Tensor:$outputs, STG_Tensor:$indices, STG_Tensor:$weights);
+  let results = (outs STG_Tensor:$result);
+}
+
+def CombineGradOp : STG_InferredOp<"combine_grad"> {
+  let summary = "gradient of stg.combine with respect to expert outputs and weights";
+  let description = [{
+    Per token, expert of the token and element the product with the weight, and a product
+    and a sum for the gradient of the weight: 3 operations.
+
+    Constraints: those of `stg.combine`; (C4) the gradient has the shape of its result.
+  }];
+  let arguments = (ins STG_Tensor:$outputs, STG_Tensor:$indices,
+                       STG_Tensor:$weights, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$doutputs, STG_Tensor:$dweights);
+}
+
+#endif // STG_DIALECT_STG_IR_STGMOEOPS

@@ -1,0 +1,384 @@
+//===- STGMoE.cpp - Ops of mixtures of experts ----------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Types, costs, sharding rules and gradients of the router's ops and of those
+// that move tokens to their experts and back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGVerification.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace stg;
+using namespace stg::detail;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkFloat(std::optional<Location> loc, StringRef what,
+                                Value value) {
+  Type type = tensorOf(value).getElementType();
+  if (isa<FloatType>(type))
+    return success();
+  return emitOptionalError(loc, what, " has element type ", type,
+                           ", expected a float");
+}
+
+/// The buffers of all experts.
+static LogicalResult checkBuffers(std::optional<Location> loc, StringRef what,
+                                  Value value) {
+  int64_t rank = tensorOf(value).getRank();
+  if (rank == 3)
+    return success();
+  return emitOptionalError(loc, what, " has rank ", rank,
+                           ", expected 3: experts, rows, width");
+}
+
+/// Integers, one row of them for each token.
+static LogicalResult checkIndices(std::optional<Location> loc, Value indices) {
+  if (failed(checkMinRank(loc, "index operand", tensorOf(indices), 1)))
+    return failure();
+  return checkIntegers(loc, "index operand", tensorOf(indices));
+}
+
+static LogicalResult checkShape(std::optional<Location> loc, StringRef what,
+                                ArrayRef<SymExpr> expected, Value value) {
+  return checkSameShape(loc, what, expected, tensorOf(value).getShape());
+}
+
+/// `shape` with another last extent.
+static SmallVector<SymExpr> withLast(ArrayRef<SymExpr> shape, SymExpr last) {
+  SmallVector<SymExpr> result(shape);
+  result.back() = last;
+  return result;
+}
+
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  if (failed(checkMinRank(loc, "operand", input, 1)) ||       // softmax_c1
+      failed(checkFloat(loc, "operand", adaptor.getInput()))) // softmax_c2
+    return failure();
+  types.push_back(
+      SymTensorType::get(context, input.getShape(), Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult SoftmaxGradOp::verify() { // softmax_grad_c1
+  ArrayRef<SymExpr> shape = getProbs().getType().getShape();
+  return success(
+      succeeded(checkMinRank(getLoc(), "operand", getProbs().getType(), 1)) &&
+      succeeded(checkShape(getLoc(), "gradient", shape, getDprobs())) &&
+      succeeded(checkShape(getLoc(), "result", shape, getDx())));
+}
+
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  if (failed(checkMinRank(loc, "operand", input, 1)) ||       // top_k_c1
+      failed(checkFloat(loc, "operand", adaptor.getInput()))) // top_k_c3
+    return failure();
+  SymExpr extent = input.getShape().back();
+  std::optional<Rational> k = adaptor.getK().getConstant();
+  std::optional<Rational> all = extent.getConstant();
+  if ((k && (!k->isInteger() || *k < 1)) || (k && all && *all < *k)) // top_k_c2
+    return emitOptionalError(loc, "takes ", adaptor.getK().str(), " of ",
+                             extent.str(), " elements, expected 1 to ",
+                             extent.str());
+  SmallVector<SymExpr> shape = withLast(input.getShape(), adaptor.getK());
+  types.append(
+      {SymTensorType::get(context, shape, input.getElementType()),
+       SymTensorType::get(context, shape, IntegerType::get(context, 32))});
+  return success();
+}
+
+LogicalResult TopKGradOp::verify() {
+  ArrayRef<SymExpr> indices = getIndices().getType().getShape();
+  if (failed(checkIndices(getLoc(), getIndices())) || // top_k_grad_c1
+      failed(checkShape(getLoc(), "gradient", indices,
+                        getDvalues())) || // top_k_grad_c2
+      failed(checkMinRank(getLoc(), "result", getDx().getType(), 1)))
+    return failure();
+  return checkSameShape(getLoc(), "result rows", indices.drop_back(), // c3
+                        getDx().getType().getShape().drop_back());
+}
+
+LogicalResult DispatchOp::verify() {
+  SymTensorType tokens = getTokens().getType(), result = getResult().getType();
+  ArrayRef<SymExpr> indices = getIndices().getType().getShape();
+  if (failed(checkMinRank(getLoc(), "token operand", tokens, 1)) ||
+      failed(checkIndices(getLoc(), getIndices())) || // dispatch_c1
+      failed(checkSameShape(getLoc(), "index rows",
+                            tokens.getShape().drop_back(),
+                            indices.drop_back())) ||
+      failed(checkBuffers(getLoc(), "result", getResult())) || // dispatch_c2
+      failed(checkSameShape(getLoc(), "width of the result",
+                            tokens.getShape().take_back(1),
+                            result.getShape().take_back(1))))
+    return failure();
+  if (result.getElementType() != tokens.getElementType())
+    return emitOpError("has a result of element type ")
+           << result.getElementType() << ", expected that of the tokens, "
+           << tokens.getElementType();
+  return success();
+}
+
+LogicalResult DispatchGradOp::verify() {
+  if (failed(checkBuffers(getLoc(), "gradient", getDresult())) || // dispatch_c1
+      failed(checkIndices(getLoc(), getIndices())))               // dispatch_c2
+    return failure();
+  SymExpr width = getDresult().getType().getShape().back();
+  return checkShape(getLoc(), "result", // dispatch_grad_c3
+                    withLast(getIndices().getType().getShape(), width),
+                    getDtokens());
+}
+
+/// The type of what `stg.combine` gives for these operands.
+static FailureOr<SymTensorType> getCombined(std::optional<Location> loc,
+                                            Value outputs, Value indices,
+                                            Value weights) {
+  if (failed(checkBuffers(loc, "expert output operand", outputs)) || // c1
+      failed(checkIndices(loc, indices)) || // combine_c2
+      failed(checkShape(loc, "weight operand", tensorOf(indices).getShape(),
+                        weights)) || // combine_c3
+      failed(checkFloat(loc, "weight operand", weights)))
+    return failure();
+  SymTensorType type = tensorOf(outputs);
+  return SymTensorType::get(
+      type.getContext(),
+      withLast(tensorOf(indices).getShape(), type.getShape().back()),
+      type.getElementType());
+}
+
+LogicalResult CombineOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  FailureOr<SymTensorType> type = getCombined(
+      loc, adaptor.getOutputs(), adaptor.getIndices(), adaptor.getWeights());
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
+  return success();
+}
+
+LogicalResult CombineGradOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  FailureOr<SymTensorType> forward = getCombined(
+      loc, adaptor.getOutputs(), adaptor.getIndices(), adaptor.getWeights());
+  if (failed(forward) ||
+      failed(checkShape(loc, "gradient", // combine_grad_c4
+                        forward->getShape(), adaptor.getDy())))
+    return failure();
+  types.append({tensorOf(adaptor.getOutputs()).withoutSharding(),
+                tensorOf(adaptor.getWeights()).withoutSharding()});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+static SymExpr elements(Value value) {
+  return tensorOf(value).getNumElements();
+}
+
+static OpCost makeCost(Operation *op, SymExpr operations) {
+  return {operations, getOperandAndResultBytes(op), false};
+}
+
+static OpCost makeMove(Operation *op, SymExpr bytes) {
+  return {SymExpr::get(op->getContext(), 0), bytes, false};
+}
+
+/// Per token, expert of the token and element: `indices` has an element for
+/// each token and expert of it, and the buffers have the width of a token.
+static SymExpr copiedElements(Value indices, Value buffers) {
+  return elements(indices) * tensorOf(buffers).getShape().back();
+}
+
+/// Maximum, difference, exponential, sum, quotient.
+OpCost SoftmaxOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 5);
+}
+
+/// p * (dp - sum(p*dp)): two products, sum, difference.
+OpCost SoftmaxGradOp::getCost() {
+  return makeCost(*this, elements(getProbs()) * 4);
+}
+
+OpCost TopKOp::getCost() {
+  return makeCost(*this, elements(getInput()) * getK());
+}
+
+OpCost TopKGradOp::getCost() {
+  return makeMove(*this, getOperandAndResultBytes(*this));
+}
+
+/// Reads one row for each that it writes, not the tokens once.
+OpCost DispatchOp::getCost() {
+  return makeMove(*this, getIndices().getType().getNumBytes() +
+                             getResult().getType().getNumBytes() * 2);
+}
+
+OpCost DispatchGradOp::getCost() {
+  return makeCost(*this, copiedElements(getIndices(), getDresult()));
+}
+
+OpCost CombineOp::getCost() {
+  return makeCost(*this, copiedElements(getIndices(), getOutputs()) * 2);
+}
+
+OpCost CombineGradOp::getCost() {
+  return makeCost(*this, copiedElements(getIndices(), getOutputs()) * 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Sharding rules
+//===----------------------------------------------------------------------===//
+
+/// Factors d0, d1, ... of the rows, and the last dimension, which is whole.
+static TensorFactors addRowsAndWhole(ShardingRule &rule, unsigned rank,
+                                     StringRef last) {
+  TensorFactors tensor = rule.addFactors("d", rank - 1);
+  tensor.push_back({rule.addFactor(last.str(), FactorKind::Whole)});
+  return tensor;
+}
+
+/// All tensors are rows with the same whole last dimension.
+static ShardingRule makeRowwise(SymTensorType type, unsigned operands) {
+  ShardingRule rule;
+  TensorFactors tensor = addRowsAndWhole(rule, type.getRank(), "v");
+  rule.operands.assign(operands, tensor);
+  rule.results = {tensor};
+  return rule;
+}
+
+ShardingRule SoftmaxOp::getShardingRule() { return makeRowwise(getType(), 1); }
+
+ShardingRule SoftmaxGradOp::getShardingRule() {
+  return makeRowwise(getType(), 2);
+}
+
+namespace {
+/// The tensors of a router's choice: all elements of a row and the chosen ones.
+struct ChoiceFactors {
+  ShardingRule rule;
+  TensorFactors all, chosen;
+
+  explicit ChoiceFactors(SymTensorType type) {
+    all = addRowsAndWhole(rule, type.getRank(), "x");
+    chosen = all;
+    chosen.back() = {rule.addFactor("a", FactorKind::Whole)};
+  }
+};
+
+/// The tensors of an op between tokens and the buffers of experts. A device
+/// makes the rows of its own tokens in the buffers of all experts, so the rows
+/// run over all dimensions of the tokens and over their experts.
+struct ExchangeFactors {
+  ShardingRule rule;
+  TensorFactors tokens, indices, buffers;
+
+  explicit ExchangeFactors(SymTensorType indexType) {
+    indices = addRowsAndWhole(rule, indexType.getRank(), "a");
+    tokens = indices;
+    tokens.back() = {rule.addFactor("width")};
+    unsigned experts = rule.addFactor("x", FactorKind::Whole);
+    buffers = {{experts}, {}, tokens.back()};
+    for (const auto &dim : indices)
+      buffers[1].push_back(dim.front());
+  }
+};
+} // namespace
+
+ShardingRule TopKOp::getShardingRule() {
+  ChoiceFactors f(getInput().getType());
+  f.rule.operands = {f.all};
+  f.rule.results = {f.chosen, f.chosen};
+  return f.rule;
+}
+
+ShardingRule TopKGradOp::getShardingRule() {
+  ChoiceFactors f(getType());
+  f.rule.operands = {f.chosen, f.chosen};
+  f.rule.results = {f.all};
+  return f.rule;
+}
+
+ShardingRule DispatchOp::getShardingRule() {
+  ExchangeFactors f(getIndices().getType());
+  f.rule.operands = {f.tokens, f.indices};
+  f.rule.results = {f.buffers};
+  return f.rule;
+}
+
+ShardingRule DispatchGradOp::getShardingRule() {
+  ExchangeFactors f(getIndices().getType());
+  f.rule.operands = {f.buffers, f.indices};
+  f.rule.results = {f.tokens};
+  return f.rule;
+}
+
+ShardingRule CombineOp::getShardingRule() {
+  ExchangeFactors f(getIndices().getType());
+  f.rule.operands = {f.buffers, f.indices, f.indices};
+  f.rule.results = {f.tokens};
+  return f.rule;
+}
+
+ShardingRule CombineGradOp::getShardingRule() {
+  ExchangeFactors f(getIndices().getType());
+  f.rule.operands = {f.buffers, f.indices, f.indices, f.tokens};
+  f.rule.results = {f.buffers, f.indices};
+  return f.rule;
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftmaxOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<SoftmaxGradOp>(
+                              "", gradient.getGradientType(0), getResult(),
+                              gradient.getResultGradient(0)));
+  return success();
+}
+
+LogicalResult TopKOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<TopKGradOp>(
+                              "", gradient.getGradientType(0), getIndices(),
+                              gradient.getResultGradient(0)));
+  return success();
+}
+
+LogicalResult DispatchOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<DispatchGradOp>(
+                              "", gradient.getGradientType(0),
+                              gradient.getResultGradient(0), getIndices()));
+  return success();
+}
+
+LogicalResult CombineOp::buildGradient(GradientBuilder &gradient) {
+  auto op = gradient.create<CombineGradOp>("", getOutputs(), getIndices(),
+                                           getWeights(),
+                                           gradient.getResultGradient(0));
+  if (gradient.needsGradient(0))
+    gradient.addGradient(0, op.getDoutputs());
+  if (gradient.needsGradient(2))
+    gradient.addGradient(2, op.getDweights());
+  return success();
+}

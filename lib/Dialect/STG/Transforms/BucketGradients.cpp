@@ -1,0 +1,167 @@
+//===- BucketGradients.cpp - Coalesces collectives of gradients -----------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace stg {
+#define GEN_PASS_DEF_BUCKETGRADIENTS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct BucketGradients : stg::impl::BucketGradientsBase<BucketGradients> {
+  using BucketGradientsBase::BucketGradientsBase;
+  void runOnOperation() override;
+
+private:
+  void runOnBlock(Block &block);
+  void coalesce(ArrayRef<Operation *> collectives);
+  void coalesceBuckets(ArrayRef<Operation *> collectives);
+};
+} // namespace
+
+/// A reduction whose results nothing waits for but the optimizer.
+static bool isReduction(Operation *op) {
+  return isa<AllReduceOp, FlatReduceScatterOp>(op) &&
+         getPhase(op) == "grad_sync";
+}
+
+/// The reductions of gradients that may wait until the optimizer starts, in
+/// their order: what they make is read by the optimizer, by the end of the
+/// block or by another of them.
+static SmallVector<Operation *> collectReductions(Block &block) {
+  SmallVector<Operation *> reductions;
+  DenseSet<Operation *> mayWait;
+  for (Operation &op : llvm::reverse(block)) {
+    if (!isReduction(&op) || !llvm::all_of(op.getUsers(), [&](Operation *user) {
+          return user->getBlock() == &block &&
+                 (mayWait.contains(user) || getPhase(user) == "opt" ||
+                  user->hasTrait<OpTrait::IsTerminator>());
+        }))
+      continue;
+    mayWait.insert(&op);
+    reductions.push_back(&op);
+  }
+  std::reverse(reductions.begin(), reductions.end());
+  return reductions;
+}
+
+/// Moves the reductions of gradients, in their order, to where the optimizer
+/// starts; returns them.
+static SmallVector<Operation *> sinkReductions(Block &block) {
+  SmallVector<Operation *> reductions = collectReductions(block);
+  Operation *firstStep = nullptr;
+  for (Operation &op : block)
+    if (isa<CostOpInterface, RepeatOp>(op) && getPhase(&op) == "opt") {
+      firstStep = &op;
+      break;
+    }
+  if (firstStep)
+    for (Operation *reduction : reductions)
+      reduction->moveBefore(firstStep);
+  return reductions;
+}
+
+/// One collective for all operands, at the place of the last.
+void BucketGradients::coalesce(ArrayRef<Operation *> collectives) {
+  if (collectives.size() < 2)
+    return;
+  Operation *last = collectives.back();
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  SmallVector<int64_t> leading;
+  for (Operation *op : collectives) {
+    llvm::append_range(operands, op->getOperands());
+    llvm::append_range(types, op->getResultTypes());
+    if (auto gather = dyn_cast<GatherUpdatedOp>(op))
+      llvm::append_range(leading, gather.getLeading());
+  }
+  OpBuilder builder(last);
+  OperationState state(last->getLoc(), last->getName());
+  state.addOperands(operands);
+  state.addTypes(types);
+  state.addAttributes(last->getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = last->getPropertiesAsAttribute();
+  Operation *all = builder.create(state);
+  if (auto gather = dyn_cast<GatherUpdatedOp>(all))
+    gather.setLeading(leading);
+  all->removeAttr(STGDialect::kRoleAttr);
+  all->setAttr(STGDialect::kNameAttr,
+               builder.getStringAttr(isa<GatherUpdatedOp>(all) ? "parameters"
+                                                               : "gradients"));
+  unsigned next = 0;
+  for (Operation *op : collectives) {
+    for (Value result : op->getResults())
+      result.replaceAllUsesWith(all->getResult(next++));
+    op->erase();
+  }
+}
+
+/// Closes a bucket when it has reached the size.
+void BucketGradients::coalesceBuckets(ArrayRef<Operation *> collectives) {
+  if (bucketBytes == 0)
+    return coalesce(collectives);
+  SmallVector<Operation *> bucket;
+  int64_t bytes = 0;
+  for (Operation *op : collectives) {
+    bucket.push_back(op);
+    for (Value operand : op->getOperands()) {
+      SymExpr size = cast<SymTensorType>(operand.getType()).getNumBytes();
+      std::optional<int64_t> number = size.getInt64();
+      if (!number) {
+        op->emitOpError("has an operand of ")
+            << size.str()
+            << " bytes; buckets of a limited size need numbers, bind the "
+               "symbols first";
+        return signalPassFailure();
+      }
+      bytes += *number;
+    }
+    if (bytes >= static_cast<int64_t>(bucketBytes)) {
+      coalesce(bucket);
+      bucket.clear();
+      bytes = 0;
+    }
+  }
+  coalesce(bucket);
+}
+
+/// Collectives of gradients over one group become one, at the place of the last
+/// of them. Several in a row over different groups (first tp, then dp) stay in
+/// order: each member of the later bucket follows the one that it depends on.
+void BucketGradients::runOnBlock(Block &block) {
+  using Key = std::tuple<StringRef, Attribute, Attribute, Attribute>;
+  llvm::MapVector<Key, SmallVector<Operation *>> buckets;
+  auto add = [&](Operation *op, Attribute kind) {
+    auto type = cast<SymTensorType>(op->getOperand(0).getType());
+    buckets[{op->getName().getStringRef(), op->getAttr("axes"), kind,
+             TypeAttr::get(type.getElementType())}]
+        .push_back(op);
+  };
+  for (Operation *op : sinkReductions(block)) {
+    auto reduce = dyn_cast<AllReduceOp>(op);
+    // The groups of stages that share a parameter are their own.
+    Attribute kind =
+        reduce ? (reduce.getAmongAttr() ? Attribute(reduce.getAmongAttr())
+                                        : Attribute(reduce.getKindAttr()))
+               : Attribute();
+    add(op, kind);
+  }
+  for (auto gather : block.getOps<GatherUpdatedOp>())
+    add(gather, Attribute());
+  for (auto &[key, collectives] : buckets)
+    coalesceBuckets(collectives);
+}
+
+void BucketGradients::runOnOperation() {
+  getOperation().walk([&](Block *block) { runOnBlock(*block); });
+}

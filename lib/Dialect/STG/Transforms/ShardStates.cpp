@@ -1,0 +1,413 @@
+//===- ShardStates.cpp - ZeRO: shards states, gradients, parameters -------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Works at the local level, where the group over which the gradient of a
+// parameter is all-reduced says which devices hold the same parameter. An
+// optimizer step works on each element by itself, so each of these devices may
+// step a shard: the all-reduce becomes a reduce-scatter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace stg {
+#define GEN_PASS_DEF_SHARDSTATES
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct ShardStates : stg::impl::ShardStatesBase<ShardStates> {
+  using ShardStatesBase::ShardStatesBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult run(func::FuncOp function);
+  LogicalResult scatter(AllReduceOp reduce);
+  void retype(Value value, SymTensorType type);
+  void recordShard(AdamOp adam, ArrayAttr axes);
+  void gatherUpdated(func::FuncOp function);
+  void shardParameters(func::FuncOp function);
+  void gather(ParamOp param, ArrayAttr axes);
+  void gatherUnread(ParamOp param, SymTensorType whole, ArrayAttr axes);
+  void keepForBackward(func::FuncOp function);
+  void makeUnits(Block &block);
+  void coalesce(ArrayRef<Operation *> ops, bool atFirst);
+
+  ArrayAttr over;
+  MeshAttr mesh;
+  /// The axes that a parameter is sharded over, by its path.
+  llvm::StringMap<ArrayAttr> shardedOver;
+};
+} // namespace
+
+/// Follows a gradient to the optimizer steps that read it: directly, through
+/// further collectives, and through stacks. Returns the dimensions of stacks
+/// that the value has, or nothing if anything else reads it.
+static std::optional<int> findSteps(Value value, int depth,
+                                    SmallVectorImpl<AdamOp> &steps) {
+  std::optional<int> found;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    std::optional<int> inner;
+    if (auto adam = dyn_cast<AdamOp>(user)) {
+      steps.push_back(adam);
+      inner = 0;
+    } else if (auto repeat = dyn_cast<RepeatOp>(user)) {
+      if (use.getOperandNumber() < repeat.getNumCarried())
+        return std::nullopt;
+      inner = findSteps(repeat.getBody().getArgument(use.getOperandNumber()), 0,
+                        steps);
+      if (inner)
+        ++*inner;
+    } else if (auto yield = dyn_cast<YieldOp>(user)) {
+      auto repeat = cast<RepeatOp>(yield->getParentOp());
+      if (use.getOperandNumber() < repeat.getNumCarried())
+        return std::nullopt;
+      inner = findSteps(repeat.getResult(use.getOperandNumber()), 0, steps);
+      if (inner)
+        --*inner;
+    } else if (isa<AllReduceOp>(user)) {
+      inner = findSteps(user->getResult(use.getOperandNumber()), 0, steps);
+    }
+    if (!inner || (found && *found != *inner))
+      return std::nullopt;
+    found = inner;
+  }
+  return found;
+}
+
+/// Gives a gradient the type of a shard, and what is made of it.
+void ShardStates::retype(Value value, SymTensorType type) {
+  value.setType(type);
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto repeat = dyn_cast<RepeatOp>(user))
+      retype(repeat.getBody().getArgument(use.getOperandNumber()),
+             type.getSlice());
+    else if (auto yield = dyn_cast<YieldOp>(user)) {
+      auto repeat = cast<RepeatOp>(yield->getParentOp());
+      retype(repeat.getResult(use.getOperandNumber()),
+             type.getStacked(repeat.getCount()));
+    } else if (isa<AllReduceOp>(user)) {
+      retype(user->getResult(use.getOperandNumber()), type);
+    }
+  }
+}
+
+void ShardStates::recordShard(AdamOp adam, ArrayAttr axes) {
+  if (auto param = adam.getParam().getDefiningOp<ParamOp>())
+    shardedOver[getParameterPath(param)] = axes;
+}
+
+/// all_reduce over replicas and shards becomes reduce_scatter over the shards
+/// and all_reduce of what is left over the replicas.
+LogicalResult ShardStates::scatter(AllReduceOp reduce) {
+  SmallVector<Attribute> shards, rest;
+  for (Attribute axis : reduce.getAxes())
+    (llvm::is_contained(over, axis) ? shards : rest).push_back(axis);
+  SmallVector<AdamOp> steps;
+  if (shards.empty() || reduce.getInputs().size() != 1 ||
+      reduce.getKind() != ReduceKind::Sum)
+    return success();
+  std::optional<int> leading = findSteps(reduce.getResult(0), 0, steps);
+  if (!leading || steps.empty())
+    return success();
+  OpBuilder builder(reduce);
+  ArrayAttr axes = builder.getArrayAttr(shards);
+  auto type = getFlatShard(cast<SymTensorType>(reduce.getResult(0).getType()),
+                           *leading, mesh.getGroupSize(axes));
+  auto scatter = FlatReduceScatterOp::create(
+      builder, reduce.getLoc(), TypeRange(type), reduce.getInputs(), axes);
+  scatter->setDiscardableAttrs(reduce->getDiscardableAttrDictionary());
+  // From level 2 on nothing else of a gradient is kept, so it is reduced by
+  // backward, for each micro-batch.
+  if (level >= 2) {
+    Operation *source = scatter;
+    for (; source; source = source->getOperand(0).getDefiningOp()) {
+      if (!isa<FlatReduceScatterOp, AllReduceOp>(source))
+        break;
+      source->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+    }
+  }
+  Value result = scatter.getResult(0);
+  if (!rest.empty()) {
+    auto replicas = AllReduceOp::create(
+        builder, reduce.getLoc(), TypeRange(type), ValueRange(result),
+        ReduceKind::Sum, builder.getArrayAttr(rest));
+    replicas->setDiscardableAttrs(reduce->getDiscardableAttrDictionary());
+    result = replicas.getResult(0);
+  }
+  reduce.getResult(0).replaceAllUsesWith(result);
+  reduce.erase();
+  retype(result, type);
+  for (AdamOp adam : steps)
+    recordShard(adam, axes);
+  return success();
+}
+
+/// Levels 1 and 2: each device has stepped its shard of a parameter, whose
+/// other elements it needs.
+void ShardStates::gatherUpdated(func::FuncOp function) {
+  SmallVector<AdamOp> steps;
+  function.walk([&](AdamOp adam) { steps.push_back(adam); });
+  IRRewriter rewriter(&getContext());
+  for (AdamOp adam : steps) {
+    auto param = adam.getParam().getDefiningOp<ParamOp>();
+    ArrayAttr axes =
+        param ? shardedOver.lookup(getParameterPath(param)) : ArrayAttr();
+    if (!axes)
+      continue;
+    // Stacked by the repeats around, so that one collective can serve all.
+    Value updated = adam.getUpdated();
+    int64_t leading = 0;
+    for (auto repeat = adam->getParentOfType<RepeatOp>(); repeat; ++leading) {
+      repeat = repeat.withStacked(rewriter, updated);
+      updated = repeat->getResults().back();
+      repeat = repeat->getParentOfType<RepeatOp>();
+    }
+    OpBuilder builder(&getContext());
+    builder.setInsertionPoint(function.getBody().front().getTerminator());
+    auto gather =
+        GatherUpdatedOp::create(builder, adam.getLoc(), ValueRange(updated),
+                                axes, builder.getDenseI64ArrayAttr({leading}));
+    gather->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("opt"));
+    if (Attribute name = adam->getAttr(STGDialect::kNameAttr))
+      gather->setAttr(STGDialect::kNameAttr, name);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Level 3
+//===----------------------------------------------------------------------===//
+
+/// The part of the step that an op belongs to: what is gathered in one is not
+/// there in the other any more.
+static bool isBackward(Operation *op) {
+  StringRef phase = getPhase(op);
+  return phase == "bwd" || phase == "recompute";
+}
+
+/// Reads a shard of the parameter, and gathers it where it is used: in forward,
+/// and again in backward.
+void ShardStates::gather(ParamOp param, ArrayAttr axes) {
+  SymTensorType whole = param.getType();
+  SymTensorType shard = getFlatShard(whole, 0, mesh.getGroupSize(axes));
+  SmallVector<OpOperand *> forward, backward;
+  for (OpOperand &use : param->getUses())
+    if (!isa<AdamOp>(use.getOwner()))
+      (isBackward(use.getOwner()) ? backward : forward).push_back(&use);
+  bool isRoot = isa<func::FuncOp>(param->getParentOp());
+  if (isRoot && root == "kept") {
+    llvm::append_range(forward, backward);
+    backward.clear();
+  }
+  param.getResult().setType(shard);
+  for (ArrayRef<OpOperand *> uses : {ArrayRef(forward), ArrayRef(backward)}) {
+    if (uses.empty())
+      continue;
+    Block *block = param->getBlock();
+    Operation *first = nullptr;
+    for (OpOperand *use : uses) {
+      Operation *user = block->findAncestorOpInBlock(*use->getOwner());
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+    }
+    OpBuilder builder(first);
+    auto gathered =
+        FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
+                                ValueRange(param.getResult()), axes);
+    gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
+    gathered->setAttr(
+        STGDialect::kPhaseAttr,
+        builder.getStringAttr(isBackward(uses[0]->getOwner()) ? "bwd" : "fwd"));
+    if (!isRoot && prefetch > 0)
+      gathered->setAttr(STGDialect::kAheadAttr,
+                        builder.getI64IntegerAttr(prefetch));
+    for (OpOperand *use : uses)
+      use->set(gathered.getResult(0));
+  }
+  if (isRoot && root == "units" && backward.empty())
+    gatherUnread(param, whole, axes);
+}
+
+/// FSDP gathers every unit again in backward, also one that backward does not
+/// read, such as an embedding.
+void ShardStates::gatherUnread(ParamOp param, SymTensorType whole,
+                               ArrayAttr axes) {
+  Operation *place = nullptr;
+  for (Operation &op : *param->getBlock())
+    if (isBackward(&op) && (!place || isa<RepeatOp>(op)))
+      place = &op;
+  if (!place)
+    return;
+  OpBuilder builder(&getContext());
+  builder.setInsertionPointAfter(place);
+  auto gathered =
+      FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
+                              ValueRange(param.getResult()), axes);
+  auto keep = KeepOp::create(builder, param.getLoc(), gathered.getResult(0));
+  gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
+  for (Operation *op : {gathered.getOperation(), keep.getOperation()})
+    op->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+}
+
+/// Keeps what forward gathers in the layers: backward reads it instead of
+/// gathering again.
+void ShardStates::keepForBackward(func::FuncOp function) {
+  IRRewriter rewriter(&getContext());
+  SmallVector<RepeatOp> repeats(function.getBody().getOps<RepeatOp>());
+  llvm::StringMap<RepeatOp> forward;
+  for (RepeatOp repeat : repeats) {
+    if (!isBackward(repeat)) {
+      if (getPhase(repeat) == "fwd")
+        forward[repeat.getRepeatName()] = repeat;
+      continue;
+    }
+    RepeatOp source = forward.lookup(repeat.getRepeatName());
+    if (!source)
+      continue;
+    SmallVector<FlatAllGatherOp> again(
+        repeat.getBody().getOps<FlatAllGatherOp>());
+    for (FlatAllGatherOp gather : again)
+      for (auto first : source.getBody().getOps<FlatAllGatherOp>()) {
+        if (first->getAttr(STGDialect::kNameAttr) !=
+            gather->getAttr(STGDialect::kNameAttr))
+          continue;
+        source = source.withStacked(rewriter, first.getResult(0));
+        forward[repeat.getRepeatName()] = source;
+        gather.getResult(0).replaceAllUsesWith(
+            repeat.addSlice(source->getResults().back()));
+        gather.erase();
+        break;
+      }
+  }
+}
+
+/// One collective for all, at the place of the first or the last.
+void ShardStates::coalesce(ArrayRef<Operation *> ops, bool atFirst) {
+  if (ops.size() < 2)
+    return;
+  Operation *place = atFirst ? ops.front() : ops.back();
+  OpBuilder builder(place);
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  for (Operation *op : ops) {
+    llvm::append_range(operands, op->getOperands());
+    llvm::append_range(types, op->getResultTypes());
+    // A gather reads parameters only.
+    if (atFirst)
+      for (Value operand : op->getOperands())
+        if (Operation *source = operand.getDefiningOp())
+          if (place->isBeforeInBlock(source))
+            source->moveBefore(place);
+  }
+  OperationState state(place->getLoc(), place->getName());
+  state.addOperands(operands);
+  state.addTypes(types);
+  state.addAttributes(place->getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = place->getPropertiesAsAttribute();
+  Operation *all = builder.create(state);
+  all->removeAttr(STGDialect::kRoleAttr);
+  all->setAttr(STGDialect::kNameAttr, builder.getStringAttr("unit"));
+  unsigned next = 0;
+  for (Operation *op : ops) {
+    for (Value result : op->getResults()) {
+      // The replicas of a shard are reduced after it.
+      for (Operation *user : result.getUsers())
+        if (user->getBlock() == all->getBlock() && user->isBeforeInBlock(all))
+          user->moveAfter(all);
+      result.replaceAllUsesWith(all->getResult(next++));
+    }
+    op->erase();
+  }
+}
+
+/// What is gathered or scattered in a block between two repeats, in one phase,
+/// is one unit: a layer, what is before the layers, what is after them. With
+/// `root=kept` all at the top is one.
+void ShardStates::makeUnits(Block &block) {
+  using Key = std::tuple<unsigned, StringRef, Attribute, Attribute, Attribute>;
+  llvm::MapVector<Key, SmallVector<Operation *>> units;
+  bool isRoot = isa<func::FuncOp>(block.getParentOp());
+  unsigned segment = 0;
+  for (Operation &op : block) {
+    if (isa<RepeatOp>(op) && !(isRoot && root == "kept"))
+      ++segment;
+    bool isScatter = isa<FlatReduceScatterOp>(op) && getPhase(&op) == "bwd";
+    if (!isScatter && !isa<FlatAllGatherOp>(op))
+      continue;
+    auto type = cast<SymTensorType>(op.getOperand(0).getType());
+    units[{segment, op.getName().getStringRef(), op.getAttr("axes"),
+           TypeAttr::get(type.getElementType()),
+           op.getAttr(STGDialect::kPhaseAttr)}]
+        .push_back(&op);
+  }
+  for (auto &[key, ops] : units)
+    coalesce(ops, isa<FlatAllGatherOp>(ops.front()));
+}
+
+void ShardStates::shardParameters(func::FuncOp function) {
+  SmallVector<ParamOp> params;
+  function.walk([&](ParamOp param) { params.push_back(param); });
+  for (ParamOp param : params)
+    if (ArrayAttr axes = shardedOver.lookup(getParameterPath(param)))
+      gather(param, axes);
+  function.walk([&](AdamOp adam) {
+    adam.getUpdated().setType(adam.getParam().getType());
+  });
+  if (!reshardAfterForward)
+    keepForBackward(function);
+}
+
+LogicalResult ShardStates::run(func::FuncOp function) {
+  SmallVector<AllReduceOp> reductions;
+  function.walk([&](AllReduceOp reduce) {
+    if (getPhase(reduce) == "grad_sync")
+      reductions.push_back(reduce);
+  });
+  for (AllReduceOp reduce : reductions)
+    if (failed(scatter(reduce)))
+      return failure();
+  if (level >= 3)
+    shardParameters(function);
+  else
+    gatherUpdated(function);
+  if (level >= 2)
+    function.walk([&](Block *block) { makeUnits(*block); });
+  return success();
+}
+
+void ShardStates::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (level > 3) {
+    module.emitError("level is ") << level << ", expected 0 to 3";
+    return signalPassFailure();
+  }
+  if (root != "kept" && root != "units") {
+    module.emitError("root is '") << root << "', expected kept or units";
+    return signalPassFailure();
+  }
+  MeshOp op = MeshOp::lookup(module);
+  if (level == 0 || !op || !op.getData())
+    return;
+  mesh = op.getMesh();
+  SmallVector<Attribute> axes;
+  ArrayAttr data = *op.getData();
+  for (Attribute axis : data)
+    if (cast<StringAttr>(axis) != "dp_replicate")
+      axes.push_back(axis);
+  over = ArrayAttr::get(&getContext(), axes);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(run(function)))
+      return signalPassFailure();
+}
