@@ -82,6 +82,11 @@ static void setOptions(const CompileRequest &request,
   options.optimizerDtype = request.optimizerDtype;
   options.attentionCount = request.attentionCount;
   options.gradientReduction = request.gradientReduction;
+  options.zero = request.zero;
+  options.zeroRoot = request.zeroRoot;
+  options.reshardAfterForward = request.reshardAfterForward;
+  options.prefetch = request.prefetch;
+  options.bucketSize = request.bucketSize;
   options.recompute = request.recompute;
   options.keepGathered = request.keepGathered;
   for (const std::string &rule : request.rules)
@@ -119,6 +124,14 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   strategy["optimizer_dtype"] = request.optimizerDtype;
   strategy["attention_count"] = request.attentionCount;
   strategy["gradient_reduction"] = request.gradientReduction;
+  strategy["zero"] = request.zero;
+  if (request.zero == 3) {
+    strategy["zero_root"] = request.zeroRoot;
+    strategy["reshard_after_forward"] = request.reshardAfterForward;
+    strategy["prefetch"] = request.prefetch;
+  }
+  if (request.bucketSize)
+    strategy["bucket_size"] = request.bucketSize;
   strategy["recompute"] = request.recompute;
   strategy["keep_gathered"] = request.keepGathered;
   strategy["rules"] = llvm::json::Array(request.rules);

@@ -177,6 +177,13 @@ LogicalResult stg::checkChoices(MLIRContext &context,
       request.gradientReduction != "per-layer")
     return fail("--gradient-reduction", request.gradientReduction,
                 "flat, per-parameter or per-layer");
+  if (request.zero > 3)
+    return fail("--zero", std::to_string(request.zero), "0, 1, 2 or 3");
+  if (request.zeroRoot != "kept" && request.zeroRoot != "units")
+    return fail("--zero-root", request.zeroRoot, "kept or units");
+  if (request.zero >= 2 && request.gradientReduction == "per-parameter")
+    return fail("--gradient-reduction", request.gradientReduction,
+                "flat or per-layer with --zero 2 and 3, whose units are layers");
   if (request.recompute != "none" && request.recompute != "selective" &&
       request.recompute != "full")
     return fail("--recompute", request.recompute, "none, selective or full");

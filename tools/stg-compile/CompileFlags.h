@@ -130,6 +130,34 @@ struct CompileFlags {
       llvm::cl::value_desc("flat|per-parameter|per-layer"),
       llvm::cl::desc("Collectives that reduce gradients (default flat)"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<unsigned, true> zero{
+      "zero", llvm::cl::location(request.zero), llvm::cl::value_desc("0|1|2|3"),
+      llvm::cl::desc("ZeRO: 1 shards optimizer states over the data axes, 2 "
+                     "gradients, too, 3 parameters, too (FSDP) (default 0)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> zeroRoot{
+      "zero-root", llvm::cl::location(request.zeroRoot),
+      llvm::cl::value_desc("kept|units"),
+      llvm::cl::desc("Parameters outside of layers with --zero 3: kept after "
+                     "they are gathered, or units like layers (default kept)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> reshardAfterForward{
+      "reshard-after-forward", llvm::cl::location(request.reshardAfterForward),
+      llvm::cl::desc("Gather parameters again in backward with --zero 3 "
+                     "(default true)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<unsigned, true> prefetch{
+      "prefetch", llvm::cl::location(request.prefetch),
+      llvm::cl::value_desc("LAYERS"),
+      llvm::cl::desc("Layers that parameters are gathered ahead with --zero 3 "
+                     "(default 1)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<uint64_t, true> bucketSize{
+      "bucket-size", llvm::cl::location(request.bucketSize),
+      llvm::cl::value_desc("BYTES"),
+      llvm::cl::desc("Close a bucket of gradients when it has this size "
+                     "(default: one bucket)"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<std::string, true> recompute{
       "recompute", llvm::cl::location(request.recompute),
       llvm::cl::value_desc("none|selective|full"),

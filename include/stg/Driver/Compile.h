@@ -44,6 +44,11 @@ struct CompileRequest {
   std::string gradDtype = "f32", optimizerDtype = "f32";
   std::string attentionCount = "executed";
   std::string gradientReduction = "flat";
+  unsigned zero = 0;
+  std::string zeroRoot = "kept";
+  bool reshardAfterForward = true;
+  unsigned prefetch = 1;
+  uint64_t bucketSize = 0;
   std::string recompute = "none";
   bool keepGathered = false;
   std::string rankOrder = "tp-cp-dp-pp";

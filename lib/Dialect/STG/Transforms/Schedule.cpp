@@ -57,17 +57,18 @@ static bool isStepReduction(Operation *op) {
 
 /// Adds what `use` reads to `total`, at the place where the gradient is made:
 /// in the innermost repeat that stacks it, and before it is reduced.
-static void accumulate(OpOperand &use, Value total, RewriterBase &rewriter) {
+static void accumulate(OpOperand &use, Value total, StringAttr name,
+                       RewriterBase &rewriter) {
   auto result = dyn_cast<OpResult>(use.get());
   Operation *source = result ? result.getOwner() : nullptr;
   if (isStepReduction(source))
     return accumulate(source->getOpOperand(result.getResultNumber()), total,
-                      rewriter);
+                      name, rewriter);
   auto repeat = dyn_cast_or_null<RepeatOp>(source);
   if (repeat && result.getResultNumber() >= repeat.getNumCarried()) {
     BlockArgument slice = repeat.addSlice(total);
     return accumulate(repeat.getYield()->getOpOperand(result.getResultNumber()),
-                      slice, rewriter);
+                      slice, name, rewriter);
   }
   if (result)
     rewriter.setInsertionPointAfter(source);
@@ -75,9 +76,8 @@ static void accumulate(OpOperand &use, Value total, RewriterBase &rewriter) {
     rewriter.setInsertionPoint(use.getOwner());
   auto sum =
       AccumulateOp::create(rewriter, use.get().getLoc(), total, use.get());
-  if (source)
-    if (Attribute name = source->getAttr(STGDialect::kNameAttr))
-      sum->setAttr(STGDialect::kNameAttr, name);
+  Attribute own = source ? source->getAttr(STGDialect::kNameAttr) : Attribute();
+  sum->setAttr(STGDialect::kNameAttr, own ? own : name);
   sum->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
   sum->setAttr(STGDialect::kRoleAttr, rewriter.getStringAttr("accumulate"));
   use.set(sum);
@@ -86,8 +86,8 @@ static void accumulate(OpOperand &use, Value total, RewriterBase &rewriter) {
 /// A copy of a backward task for one turn. One that is not the first takes what
 /// has been accumulated as further arguments; one that is not the last leaves
 /// out the reductions.
-static func::FuncOp makeTurn(func::FuncOp task, unsigned firstGradient,
-                             Turn turn) {
+static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
+                             unsigned firstGradient, Turn turn) {
   IRRewriter rewriter(task.getContext());
   rewriter.setInsertionPointAfter(task);
   func::FuncOp copy = task.clone();
@@ -104,7 +104,10 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned firstGradient,
          terminator->getOpOperands().drop_front(firstGradient)) {
       BlockArgument total =
           body.addArgument(use.get().getType(), use.get().getLoc());
-      accumulate(use, total, rewriter);
+      // For a gradient that another task has made.
+      std::string name = "stage" + std::to_string(stage) + ".gradient" +
+                         std::to_string(use.getOperandNumber());
+      accumulate(use, total, rewriter.getStringAttr(name), rewriter);
     }
   if (!turn.isLast)
     copy.walk([&](AllReduceOp reduce) {
@@ -133,10 +136,11 @@ public:
 private:
   /// What a stage has of one micro-batch on its device.
   struct InFlight {
-    SmallVector<Value> sent, saved; ///< Results of forward.
-    SmallVector<Value> received;    ///< For the next action, by message.
-    SmallVector<Value> sentBack;    ///< Sends of backward.
-    SmallVector<Value> fromInput;   ///< For the weight half of a backward.
+    SmallVector<Value> sent, saved;  ///< Results of forward.
+    SmallVector<Value> received;     ///< By forward.
+    SmallVector<Value> receivedBack; ///< By backward.
+    SmallVector<Value> sentBack;     ///< Sends of backward.
+    SmallVector<Value> fromInput;    ///< For the weight half of a backward.
   };
   struct StageState {
     SmallVector<Value> gradients;
@@ -237,8 +241,9 @@ void Scheduler::receive(const PipelineAction &action) {
       builder, program.getLoc(), types, "pp", getShift(action.stage, source),
       getChannel(action.stage, action.microBatch, isForward));
   name(recv, action, isForward ? "fwd" : "bwd");
-  inFlight[{action.stage, action.microBatch}].received.assign(
-      recv.result_begin(), recv.result_end());
+  InFlight &own = inFlight[{action.stage, action.microBatch}];
+  (isForward ? own.received : own.receivedBack)
+      .assign(recv.result_begin(), recv.result_end());
 }
 
 void Scheduler::send(ArrayRef<Value> values, const PipelineAction &action,
@@ -279,7 +284,8 @@ SmallVector<Value> Scheduler::getArgs(Task &task, const PipelineAction &action,
     case Task::Received: {
       unsigned source = isForward ? action.stage - 1 : action.stage + 1;
       if (!isHere(source)) {
-        args.push_back(own.received[received++]);
+        args.push_back(
+            (isForward ? own.received : own.receivedBack)[received++]);
         break;
       }
       InFlight &other = inFlight[{source, action.microBatch}];
@@ -323,7 +329,7 @@ SmallVector<Value> Scheduler::accumulateOn(unsigned stage, func::FuncOp &task,
     return {};
   func::FuncOp &variant = state.turns[turn];
   if (!variant)
-    variant = makeTurn(task, firstGradient, turn);
+    variant = makeTurn(task, stage, firstGradient, turn);
   task = variant;
   return state.gradients;
 }
