@@ -26,7 +26,7 @@ func.func @sharded(%x: !stg.tensor<[8 : tp], f32>) {
 !x = !stg.tensor<[8], f32>
 func.func private @callee(!x)
 func.func @call(%x: !x) {
-  // expected-error @+1 {{'func.call' op is a call; run --inline first}}
+  // expected-error @+1 {{'func.call' op calls 'callee', which is not a private function with a body}}
   func.call @callee(%x) : (!x) -> ()
   return
 }

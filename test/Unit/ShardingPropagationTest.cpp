@@ -213,6 +213,7 @@ struct ExpertPlan : EinsumPlan {
     first = addOp({"xcd", "xdf"}, {buffers, up}, "xcf", hidden);
     second = addOp({"xcf", "xfd"}, {hidden, down}, "xcd", outputs);
     addExchange(/*dispatch=*/false, outputs, combined);
+    addOp({"bsd", "bsd"}, {tokens, combined}, "bsd", addTensor(3));
   }
 
   void addExchange(bool dispatch, unsigned from, unsigned to) {

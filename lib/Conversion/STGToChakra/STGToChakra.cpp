@@ -199,7 +199,7 @@ LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
           call, call.getCalleeAttr());
-      if (statesOf.insert(callee).second &&
+      if (callee && !callee.isExternal() && statesOf.insert(callee).second &&
           failed(collectStates(callee.getBody().front(), scope)))
         return failure();
     } else if (auto param = dyn_cast<ParamOp>(op)) {

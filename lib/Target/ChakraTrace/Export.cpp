@@ -40,7 +40,8 @@ struct ExportClass {
   /// The positions in `ranks` whose files are written.
   int64_t firstPosition = 0, endPosition = 0;
   ClassSummary summary;
-  ClassImage image; ///< While the class is being written.
+  ClassImage image;  ///< While the class is being written.
+  std::string error; ///< Of writing its memory timeline.
 };
 
 /// The collectives of a rank over certain axes, to compare classes.
@@ -90,10 +91,15 @@ private:
   LogicalResult checkSharedGroups(AxisMask axes,
                                   ArrayRef<CollSequences> sequences);
   LogicalResult numberTags();
+  SmallVector<uint32_t> getPeerClasses(const ExportClass &entry, unsigned axis,
+                                       int64_t shift);
+  LogicalResult checkChannel(GraphOp graph, const Channel &channel,
+                             const GraphProgram &peer);
   LogicalResult checkMessages();
   LogicalResult prepareDirectory();
   LogicalResult writeGroups();
   LogicalResult processClasses();
+  MemoryTotals finishMemory(ExportClass &entry, MemoryMeter &meter);
   void runClass(ExportClass &entry);
   LogicalResult writeRanks(MutableArrayRef<ExportClass> batch);
   LogicalResult writeFile(StringRef name,
@@ -312,44 +318,66 @@ LogicalResult Exporter::numberTags() {
   return success();
 }
 
+/// The classes of the ranks that are `shift` further along an axis than those
+/// of `entry`.
+SmallVector<uint32_t> Exporter::getPeerClasses(const ExportClass &entry,
+                                               unsigned axis, int64_t shift) {
+  llvm::SmallSetVector<uint32_t, 4> peers;
+  for (int64_t i = 0, e = entry.ranks.size(); i < e; ++i)
+    peers.insert(classOfRank[space->getNeighbour(entry.ranks[i], axis, shift)]);
+  return peers.takeVector();
+}
+
+/// The other end of `channel` in a program.
+static const Channel *findOtherEnd(const GraphProgram &program,
+                                   const Channel &channel) {
+  for (const Channel &other : program.getChannels())
+    if (other.isSend != channel.isSend && !(other.key < channel.key) &&
+        !(channel.key < other.key))
+      return &other;
+  return nullptr;
+}
+
+/// The messages of a channel are as many and as large at both ends.
+LogicalResult Exporter::checkChannel(GraphOp graph, const Channel &channel,
+                                     const GraphProgram &peer) {
+  const Channel *other = findOtherEnd(peer, channel);
+  if (other && other->executions == channel.executions &&
+      other->bytes == channel.bytes)
+    return success();
+  GraphOp peerGraph = peer.getGraph();
+  InFlightDiagnostic diag = emitShortOpError(graph)
+                            << (channel.isSend ? "sends " : "receives ");
+  diag << channel.executions << " messages of channel " << channel.key.channel
+       << " along axis '" << space->getAxes()[channel.key.axis].name
+       << "', but '" << peerGraph.getSymName() << "', its peer's graph, "
+       << (channel.isSend ? "receives " : "sends ")
+       << (other ? other->executions : 0)
+       << (other && other->executions == channel.executions ? " of other sizes"
+                                                            : "");
+  diag.attachNote(peerGraph.getLoc()) << "the other graph is here";
+  return diag;
+}
+
 /// Every message that a class sends or receives has its counterpart at the
 /// peers.
 LogicalResult Exporter::checkMessages() {
-  auto find = [&](uint32_t index, const Channel &channel) -> const Channel * {
-    for (const Channel &other : classes[index].program.getChannels())
-      if (other.isSend != channel.isSend && !(other.key < channel.key) &&
-          !(channel.key < other.key))
-        return &other;
-    return nullptr;
-  };
-  for (const ExportClass &entry : classes)
+  for (const ExportClass &entry : classes) {
+    std::map<std::pair<unsigned, int64_t>, SmallVector<uint32_t>> peers;
     for (const Channel &channel : entry.program.getChannels()) {
       if (channel.executions == 0)
         continue;
-      int64_t rank = entry.ranks[0];
       int64_t shift =
           channel.isSend ? channel.key.direction : -channel.key.direction;
-      int64_t peer = space->getNeighbour(rank, channel.key.axis, shift);
-      const Channel *other = find(classOfRank[peer], channel);
-      if (other && other->executions == channel.executions &&
-          other->bytes == channel.bytes)
-        continue;
-      GraphOp graph = entry.program.getGraph();
-      GraphOp peerGraph = classes[classOfRank[peer]].program.getGraph();
-      InFlightDiagnostic diag = emitShortOpError(graph)
-                                << (channel.isSend ? "sends " : "receives ");
-      diag << channel.executions << " messages of channel "
-           << channel.key.channel << " along axis '"
-           << space->getAxes()[channel.key.axis].name << "', but '"
-           << peerGraph.getSymName() << "', its peer's graph, "
-           << (channel.isSend ? "receives " : "sends ")
-           << (other ? other->executions : 0)
-           << (other && other->executions == channel.executions
-                   ? " of other sizes"
-                   : "");
-      diag.attachNote(peerGraph.getLoc()) << "the other graph is here";
-      return diag;
+      auto [it, isNew] = peers.try_emplace({channel.key.axis, shift});
+      if (isNew)
+        it->second = getPeerClasses(entry, channel.key.axis, shift);
+      for (uint32_t peer : it->second)
+        if (failed(checkChannel(entry.program.getGraph(), channel,
+                                classes[peer].program)))
+          return failure();
     }
+  }
   return success();
 }
 
@@ -398,6 +426,26 @@ LogicalResult Exporter::prepareDirectory() {
   return success();
 }
 
+/// Computes memory totals, and writes the timeline if there is to be one.
+MemoryTotals Exporter::finishMemory(ExportClass &entry, MemoryMeter &meter) {
+  if (options.memoryTimeline.empty())
+    return meter.finish();
+  StringRef graph = entry.program.getGraph().getSymName();
+  std::string name = (options.memoryTimeline + "." + graph + ".csv").str();
+  std::error_code error;
+  llvm::raw_fd_ostream os(name, error);
+  if (error) {
+    entry.error = "cannot write '" + name + "': " + error.message();
+    return meter.finish();
+  }
+  MemoryTotals totals = meter.finish(&os);
+  os.flush();
+  if (os.has_error())
+    entry.error = "cannot write '" + name + "': " + os.error().message();
+  os.clear_error();
+  return totals;
+}
+
 /// Computes the totals of a class, and its image if files of it are written.
 void Exporter::runClass(ExportClass &entry) {
   std::vector<TensorInstance> instances;
@@ -408,7 +456,7 @@ void Exporter::runClass(ExportClass &entry) {
   entry.program.run(meter, instances);
   ClassTotals &totals = entry.summary.totals;
   totals = computeTotals(entry.program, *space);
-  totals.memory = meter.finish();
+  totals.memory = finishMemory(entry, meter);
   totals.peakNode = entry.program.getPath(totals.memory.peakNode);
   if (encoder)
     entry.image = encoder->takeImage();
@@ -492,6 +540,9 @@ LogicalResult Exporter::processClasses() {
     runOnThreads(end - begin,
                  [&](unsigned i) { runClass(classes[begin + i]); });
     auto batch = MutableArrayRef(classes).slice(begin, end - begin);
+    for (const ExportClass &entry : batch)
+      if (!entry.error.empty())
+        return emitError(module.getLoc()) << entry.error;
     if (options.writeFiles && failed(writeRanks(batch)))
       return failure();
     for (ExportClass &entry : batch)

@@ -120,8 +120,15 @@ void GraphImporter::findInPlace() {
 SmallVector<uint64_t> GraphImporter::getDeps(uint64_t position) {
   const ImportedNode &node = nodes[position];
   SmallVector<uint64_t> deps(ArrayRef<uint64_t>(node.dataDeps));
+  // A collective that waits for no data is issued behind the compute node
+  // before it, as the exporter has it; what it adds by itself is left out.
+  uint64_t lastComp = position;
+  while (lastComp > 0 && nodes[lastComp - 1].isColl)
+    --lastComp;
+  bool followsComp = node.isColl && node.dataDeps.empty();
   for (uint64_t dep : node.ctrlDeps)
-    if (nodes[dep].isColl != node.isColl)
+    if (nodes[dep].isColl != node.isColl &&
+        !(followsComp && dep + 1 == lastComp))
       deps.push_back(dep);
   llvm::sort(deps);
   deps.erase(llvm::unique(deps), deps.end());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MemoryMeter.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace stg::chakra;
 
@@ -27,7 +28,22 @@ void MemoryMeter::handleNode(const FlatNode &node) {
     next->handleNode(node);
 }
 
-MemoryTotals MemoryMeter::finish() {
+void MemoryMeter::writeHeader(llvm::raw_ostream &os) const {
+  os << "node,path";
+  for (unsigned i = 0; i < kNumCategories; ++i)
+    os << ',' << stringifyCategory(static_cast<Category>(i));
+  os << '\n';
+}
+
+void MemoryMeter::writeLine(uint32_t node, const CategoryBytes &live,
+                            llvm::raw_ostream &os) const {
+  os << node << ',' << program.getPath(node);
+  for (__int128 bytes : live.bytes)
+    os << ',' << toDecimal(bytes);
+  os << '\n';
+}
+
+MemoryTotals MemoryMeter::finish(llvm::raw_ostream *timeline) {
   // Tensors in lists by the node that reads them last, so that one sweep over
   // the nodes sees tensors appear (in order of tensors) and disappear.
   lastReader.resize(instances.size(), kNone);
@@ -43,6 +59,9 @@ MemoryTotals MemoryMeter::finish() {
   __int128 total = live.getTotal();
   totals.peak = totals.largest = live;
   __int128 peak = total;
+  __int128 written = -1; // The total in the last line of the timeline.
+  if (timeline)
+    writeHeader(*timeline);
   uint32_t tensor = 0;
   for (uint32_t node = 0; node < firstFreed.size(); ++node) {
     for (; tensor < instances.size() && (instances[tensor].writer == kNone ||
@@ -56,6 +75,10 @@ MemoryTotals MemoryMeter::finish() {
       total += common.bytes;
       totals.largest[common.category] =
           std::max(totals.largest[common.category], bytes);
+    }
+    if (timeline && total != written) {
+      writeLine(node, live, *timeline);
+      written = total;
     }
     if (total > peak) {
       peak = total;

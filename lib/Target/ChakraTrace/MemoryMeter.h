@@ -32,13 +32,19 @@ public:
 
   void handleState(uint32_t tensor, llvm::StringRef prefix) override;
   void handleNode(const FlatNode &node) override;
-  /// To be called once, after the run.
-  MemoryTotals finish();
+  /// To be called once, after the run. Writes what is live while each node
+  /// runs to `timeline`, if there is one, as CSV: a line for each node at which
+  /// the total differs from the line before.
+  MemoryTotals finish(llvm::raw_ostream *timeline = nullptr);
 
 private:
   const TensorTemplate &getTemplate(uint32_t tensor) const {
     return program.getTensors()[instances[tensor].tensorTemplate];
   }
+
+  void writeHeader(llvm::raw_ostream &os) const;
+  void writeLine(uint32_t node, const CategoryBytes &live,
+                 llvm::raw_ostream &os) const;
 
   const GraphProgram &program;
   const std::vector<TensorInstance> &instances;

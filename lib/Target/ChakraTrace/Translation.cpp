@@ -45,6 +45,11 @@ struct ExportFlags {
       llvm::cl::desc("Chunks that the simulator splits a collective into "
                      "(default: 4)"),
       llvm::cl::value_desc("n"), llvm::cl::init(4), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> memory{
+      "trace-memory",
+      llvm::cl::desc("Write the memory of each class over the step to "
+                     "PREFIX.<graph>.csv"),
+      llvm::cl::value_desc("PREFIX"), llvm::cl::cat(category)};
 };
 
 /// The options of `--traces-to-chakra`.
@@ -86,6 +91,7 @@ static LogicalResult exportModule(ModuleOp module, const ExportFlags &flags,
   options.prefix = flags.prefix;
   options.threads = flags.threads;
   options.splits = flags.splits;
+  options.memoryTimeline = flags.memory;
   if (options.directory.empty())
     return emitError(module.getLoc(),
                      "--chakra-to-traces needs --trace-dir=<directory>");
@@ -97,7 +103,8 @@ static LogicalResult exportModule(ModuleOp module, const ExportFlags &flags,
   __int128 nodes = 0;
   for (const ClassSummary &entry : summary->classes)
     nodes += static_cast<__int128>(entry.numRanks) *
-             (entry.totals.compNodes + entry.totals.collNodes);
+             (entry.totals.compNodes + entry.totals.collNodes +
+              entry.totals.sendNodes + entry.totals.recvNodes);
   os << options.directory << ": " << summary->endRank - summary->firstRank
      << " of " << summary->numRanks << " ranks, " << summary->classes.size()
      << (summary->classes.size() == 1 ? " class, " : " classes, ")

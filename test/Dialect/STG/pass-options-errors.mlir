@@ -2,7 +2,7 @@
 // what would work.
 //
 // RUN: not stg-opt %s --stg-autodiff=gradient-type=float 2>&1 | FileCheck %s --check-prefix=GRAD
-// GRAD: [[#@LINE+89]]:1: error: gradient-type 'float' is not a float type such as f32 or bf16
+// GRAD: [[#@LINE+95]]:1: error: gradient-type 'float' is not a float type such as f32 or bf16
 // RUN: not stg-opt %s --stg-autodiff=gradient-type=i32 2>&1 | FileCheck %s --check-prefix=GRADINT
 // GRADINT: error: gradient-type 'i32' is not a float type such as f32 or bf16
 // RUN: not stg-opt %s --stg-autodiff=gradient-type=f4E2M1FN 2>&1 | FileCheck %s --check-prefix=GRADSUB
@@ -23,8 +23,14 @@
 // RUN: not stg-opt %s --stg-set-attention-count=count=half 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: error: option 'count' has the value 'half', expected 'executed' or 'full'
 
-// RUN: not stg-opt %s --stg-simplify-collectives=gradient-buckets=large 2>&1 | FileCheck %s --check-prefix=BUCKETS
-// BUCKETS: error: option 'gradient-buckets' has the value 'large', expected 'flat' or 'none'
+// RUN: not stg-opt %s --stg-shard-states=level=4 2>&1 | FileCheck %s --check-prefix=LEVEL
+// LEVEL: error: level is 4, expected 0 to 3
+// RUN: not stg-opt %s --stg-shard-states="level=3 root=some" 2>&1 | FileCheck %s --check-prefix=ROOT
+// ROOT: error: root is 'some', expected kept or units
+// RUN: not stg-opt %s --stg-micro-batch=count=0 2>&1 | FileCheck %s --check-prefix=COUNT0
+// COUNT0: error: count is '0', expected an integer of at least 1 or a symbol
+// RUN: not stg-opt %s --stg-micro-batch="count=2 batch=Q" 2>&1 | FileCheck %s --check-prefix=NOBATCH
+// NOBATCH: error: the batch 'Q' is not a symbol of the model that is still unbound
 
 // RUN: not stg-opt %s --stg-parallelize=dp=0 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: error: degree of 'dp' is '0', expected an integer of at least 1 or a symbol

@@ -1,7 +1,7 @@
 // Reductions of gradients wait for each other only where nobody reads them before the
 // optimizer.
 //
-// RUN: stg-opt %s --stg-simplify-collectives | FileCheck %s
+// RUN: stg-opt %s --stg-simplify-collectives --stg-bucket-gradients | FileCheck %s
 
 stg.symbol @D
 stg.mesh @mesh <tp = 2, dp = 2>

@@ -1,8 +1,8 @@
 // Reductions of gradients: one bucket per group and element type before the optimizer
 // starts, or one per parameter.
 //
-// RUN: stg-opt %s --stg-simplify-collectives | FileCheck %s --check-prefix=FLAT
-// RUN: stg-opt %s --stg-simplify-collectives=gradient-buckets=none | FileCheck %s --check-prefix=NONE
+// RUN: stg-opt %s --stg-simplify-collectives --stg-bucket-gradients | FileCheck %s --check-prefix=FLAT
+// RUN: stg-opt %s --stg-simplify-collectives | FileCheck %s --check-prefix=NONE
 
 stg.symbol @D
 stg.mesh @mesh <tp = 2, dp = 2>

@@ -3,7 +3,7 @@
 //
 // RUN: stg-opt %s --stg-name-ops --stg-autodiff --stg-optimizer \
 // RUN:   --stg-parallelize="dp=dp tp=tp sequence-parallel=true" --stg-propagate-shardings \
-// RUN:   --stg-insert-collectives --stg-simplify-collectives -o %t.mlir
+// RUN:   --stg-insert-collectives --stg-simplify-collectives --stg-bucket-gradients -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: stg-opt %t.mlir --convert-stg-to-chakra | FileCheck %s --check-prefix=COST
 

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Chakra's CollectiveCommType.
-COLLECTIVE_KINDS = {0: "all_reduce", 2: "all_gather", 7: "reduce_scatter"}
+COLLECTIVE_KINDS = {
+    0: "all_reduce",
+    2: "all_gather",
+    6: "all_to_all",
+    7: "reduce_scatter",
+}
 
 # The part of a node's name that says its pass.
 PHASE = r"\.(fwd|recompute|bwd|opt|grad_sync)\b"

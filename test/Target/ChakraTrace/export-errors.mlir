@@ -113,7 +113,7 @@ chakra.graph @too_many_nodes mesh = #stg.mesh<dp = 2> {
 
 // -----
 
-// expected-error @+1 {{'chakra.graph' op has a mesh that is not of 1 to 2147483647 ranks along at most 64 axes}}
+// expected-error @+1 {{'chakra.graph' op has a mesh that is not of 1 to 2147483647 ranks along at most 48 axes}}
 chakra.graph @large_mesh mesh = #stg.mesh<dp = 65536, tp = 65536> {
   chakra.comp "a"() ops(1) bytes(1) : () -> ()
 }

@@ -43,6 +43,9 @@ struct ExportOptions {
   unsigned splits = 4;
   /// Without files only the summary is computed.
   bool writeFiles = true;
+  /// If not empty, `<this>.<graph>.csv` gets the memory of each class over the
+  /// step: a line for each node at which the total changes.
+  std::string memoryTimeline;
   /// Goes into the manifest beside what the exporter knows: inputs, strategy,
   /// bound symbols.
   llvm::json::Object manifestExtra;

@@ -135,7 +135,7 @@ LogicalResult NameScope::verifyRepeats(ArrayRef<RepeatOp> ops) {
       if (range && other &&
           (range->second <= other->first || other->second <= range->first))
         continue;
-      members.append(others.begin(), others.end());
+      members.insert(members.begin(), others.begin(), others.end());
       if (range && other)
         range = {std::min(range->first, other->first),
                  std::max(range->second, other->second)};
@@ -232,6 +232,10 @@ static bool isAfterOperand(OpOperand &use) {
     after = comp.getAfter();
   else if (auto coll = dyn_cast<CollOp>(use.getOwner()))
     after = coll.getAfter();
+  else if (auto send = dyn_cast<SendOp>(use.getOwner()))
+    after = send.getAfter();
+  else if (auto recv = dyn_cast<RecvOp>(use.getOwner()))
+    after = recv.getAfter();
   return !after.empty() &&
          use.getOperandNumber() >= after.getBeginOperandIndex() &&
          use.getOperandNumber() < after.getBeginOperandIndex() + after.size();

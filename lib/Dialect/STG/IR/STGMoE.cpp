@@ -105,12 +105,13 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult TopKGradOp::verify() {
   ArrayRef<SymExpr> indices = getIndices().getType().getShape();
-  if (failed(checkIndices(getLoc(), getIndices())) || // top_k_grad_c1
-      failed(checkShape(getLoc(), "gradient", indices,
-                        getDvalues())) || // top_k_grad_c2
+  // top_k_grad_c1, top_k_grad_c2
+  if (failed(checkIndices(getLoc(), getIndices())) ||
+      failed(checkShape(getLoc(), "gradient", indices, getDvalues())) ||
       failed(checkMinRank(getLoc(), "result", getDx().getType(), 1)))
     return failure();
-  return checkSameShape(getLoc(), "result rows", indices.drop_back(), // c3
+  return checkSameShape(getLoc(), "result", // top_k_grad_c3
+                        indices.drop_back(),
                         getDx().getType().getShape().drop_back());
 }
 
@@ -122,11 +123,12 @@ LogicalResult DispatchOp::verify() {
       failed(checkSameShape(getLoc(), "index rows",
                             tokens.getShape().drop_back(),
                             indices.drop_back())) ||
-      failed(checkBuffers(getLoc(), "result", getResult())) || // dispatch_c2
-      failed(checkSameShape(getLoc(), "width of the result",
-                            tokens.getShape().take_back(1),
-                            result.getShape().take_back(1))))
+      failed(checkBuffers(getLoc(), "result", getResult()))) // dispatch_c2
     return failure();
+  SymExpr width = tokens.getShape().back(), found = result.getShape().back();
+  if (found != width)
+    return emitOpError("has a result of width ")
+           << found << ", expected that of the tokens, " << width;
   if (result.getElementType() != tokens.getElementType())
     return emitOpError("has a result of element type ")
            << result.getElementType() << ", expected that of the tokens, "
@@ -135,8 +137,9 @@ LogicalResult DispatchOp::verify() {
 }
 
 LogicalResult DispatchGradOp::verify() {
-  if (failed(checkBuffers(getLoc(), "gradient", getDresult())) || // dispatch_c1
-      failed(checkIndices(getLoc(), getIndices())))               // dispatch_c2
+  // dispatch_grad_c1, dispatch_grad_c2
+  if (failed(checkBuffers(getLoc(), "gradient", getDresult())) ||
+      failed(checkIndices(getLoc(), getIndices())))
     return failure();
   SymExpr width = getDresult().getType().getShape().back();
   return checkShape(getLoc(), "result", // dispatch_grad_c3
@@ -148,10 +151,11 @@ LogicalResult DispatchGradOp::verify() {
 static FailureOr<SymTensorType> getCombined(std::optional<Location> loc,
                                             Value outputs, Value indices,
                                             Value weights) {
-  if (failed(checkBuffers(loc, "expert output operand", outputs)) || // c1
-      failed(checkIndices(loc, indices)) || // combine_c2
+  // combine_c1, combine_c2, combine_c3
+  if (failed(checkBuffers(loc, "expert output operand", outputs)) ||
+      failed(checkIndices(loc, indices)) ||
       failed(checkShape(loc, "weight operand", tensorOf(indices).getShape(),
-                        weights)) || // combine_c3
+                        weights)) ||
       failed(checkFloat(loc, "weight operand", weights)))
     return failure();
   SymTensorType type = tensorOf(outputs);

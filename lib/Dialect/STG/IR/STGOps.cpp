@@ -225,7 +225,11 @@ LogicalResult AdamOp::verify() {
                "expects a float type of whole bytes for the moments, found ")
            << getMoments();
   // adam_c1
-  if (getGradient().getType().getRank() == 1)
+  SymExpr whole = getParam().getType().getNumElements();
+  SymExpr stepped = getGradient().getType().getNumElements();
+  bool mayBeShard = !whole.isConstant() || !stepped.isConstant() ||
+                    !(*whole.getConstant() < *stepped.getConstant());
+  if (getGradient().getType().getRank() == 1 && mayBeShard)
     return success();
   return checkSameShape(getLoc(), "gradient", getParam().getType().getShape(),
                         getGradient().getType().getShape());

@@ -390,7 +390,7 @@ LogicalResult ShardStates::run(func::FuncOp function) {
 void ShardStates::runOnOperation() {
   ModuleOp module = getOperation();
   if (level > 3) {
-    module.emitError("level is ") << level << ", expected 0 to 3";
+    module.emitError("level is ") << level.getValue() << ", expected 0 to 3";
     return signalPassFailure();
   }
   if (root != "kept" && root != "units") {
