@@ -668,3 +668,23 @@ TEST(PipelineSchedule, FileErrors) {
 }
 
 } // namespace
+
+TEST(PipelineSchedule, ReceivesArePostedEarlyEnough) {
+  ScheduleRequest request;
+  request.devices = 4;
+  request.microBatches = 8;
+  for (const char *name : {"gpipe", "1f1b", "zb-h1"}) {
+    llvm::Expected<PipelineSchedule> schedule = makeSchedule(name, request);
+    ASSERT_TRUE(bool(schedule));
+    EXPECT_EQ(getReceiveAhead(*schedule), 1u) << name;
+  }
+  request.virtualStagesPerDevice = 2;
+  llvm::Expected<PipelineSchedule> interleaved =
+      makeSchedule("interleaved", request);
+  ASSERT_TRUE(bool(interleaved));
+  EXPECT_EQ(getReceiveAhead(*interleaved), 1u);
+  // Messages of both arms of the V cross.
+  llvm::Expected<PipelineSchedule> crossing = makeSchedule("zb-v", request);
+  ASSERT_TRUE(bool(crossing));
+  EXPECT_GT(getReceiveAhead(*crossing), 1u);
+}

@@ -186,6 +186,13 @@ struct CompileFlags {
           "Chunks into which the simulator splits a collective; payloads "
           "are padded to fit (default 4)"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> memoryTimeline{
+      "memory-timeline",
+      llvm::cl::location(request.exportOptions.memoryTimeline),
+      llvm::cl::value_desc("PREFIX"),
+      llvm::cl::desc("Write the live bytes by category over the step of each "
+                     "class of ranks to PREFIX.<class>.csv"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<std::string, true> rankRange{
       "ranks", llvm::cl::location(ranks), llvm::cl::value_desc("LO:HI"),
       llvm::cl::desc("Write only the traces of ranks LO to HI-1"),

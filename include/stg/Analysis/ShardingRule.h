@@ -49,7 +49,8 @@ struct ShardingFactor {
 /// The factors that each dimension of one tensor runs over. Most dimensions run
 /// over one factor. A compound dimension runs over several, in no order: it is
 /// over the axes of all of them, as the rows of an expert's buffer are over the
-/// axes of batch and tokens. As a tie it is weak: see `ShardingPlan::propagate`.
+/// axes of batch and tokens. As a tie it is weak: see
+/// `ShardingPlan::propagate`.
 using TensorFactors = llvm::SmallVector<llvm::SmallVector<unsigned, 1>, 4>;
 
 /// For `bsd,dhe->bshe`: factors b, s, d, h, e; operands [[b,s,d],[d,h,e]];

@@ -149,6 +149,11 @@ struct ScheduleTimes {
 llvm::Expected<ScheduleTimes> simulate(const PipelineSchedule &schedule,
                                        const ActionTimes &times);
 
+/// How many actions ahead of its use each message must be posted so that the
+/// schedule does not block where a send waits for its receive: 1 if that does,
+/// else a power of two, or all.
+unsigned getReceiveAhead(const PipelineSchedule &schedule);
+
 } // namespace stg
 
 #endif // STG_SCHEDULE_PIPELINESCHEDULE_H

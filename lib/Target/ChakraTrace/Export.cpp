@@ -147,7 +147,8 @@ LogicalResult Exporter::compileGraphs() {
         GraphProgram::compile(graph, *space, unroll);
     if (failed(program))
       return failure();
-    classes.push_back({std::move(*program), std::move(*ranks), 0, 0, {}, {}});
+    classes.push_back(
+        {std::move(*program), std::move(*ranks), 0, 0, {}, {}, {}});
   }
   if (classes.empty())
     return emitError(module.getLoc()) << "there is no chakra.graph to export";

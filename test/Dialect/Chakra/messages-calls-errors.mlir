@@ -17,7 +17,7 @@ chakra.graph @recv_c1 mesh = #stg.mesh<pp = 2> {
 
 chakra.graph @send_c2 mesh = #stg.mesh<pp = 2> {
   // expected-error @+1 {{'chakra.send' op expects at least one buffer}}
-  chakra.send "s"() axis "pp" shift 1 channel 0 : ()
+  "chakra.send"() <{name = "s", axis = "pp", shift = 1 : i64, channel = 0 : i64, operandSegmentSizes = array<i32: 0, 0>}> : () -> ()
 }
 
 // -----
@@ -158,11 +158,11 @@ chakra.graph @no_scope mesh = #stg.mesh<pp = 2> {
 // Iteration 3 is one of both repeats.
 chakra.graph @overlapping_repeats mesh = #stg.mesh<pp = 2> {
   chakra.repeat "layers" * 4 {
-    // expected-error @+1 {{'chakra.comp' op has the name 'n', which is taken in this scope}}
+    // expected-note @+1 {{first used here}}
     chakra.comp "n"() ops(1) bytes(1) : () -> ()
   }
   chakra.repeat "layers" * 4 from 3 {
-    // expected-note @+1 {{first used here}}
+    // expected-error @+1 {{'chakra.comp' op has the name 'n', which is taken in this scope}}
     chakra.comp "n"() ops(1) bytes(1) : () -> ()
   }
 }

@@ -29,6 +29,6 @@ chakra.graph @last mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 3} {
   %r = chakra.coll all_reduce "tied"(%g) over ["pp"] among [3, 0] in_place : (!g) -> !g
 }
 // CHECK: node 0 COMM_COLL tied/
-// CHECK:   pg_name: string 2
+// CHECK:   pg_name: string "2"
 // MANIFEST: "kind": "all_reduce"
 // MANIFEST: "group_size": 2

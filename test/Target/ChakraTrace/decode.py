@@ -69,12 +69,14 @@ def attribute(data):
             text = f"uint64 {value}"
         elif number == 9:
             text = f"int64 {signed(value)}"
+        elif number == 7:
+            text = f"int32 {signed(value)}"
         else:
             raise ValueError(f"attribute field {number}")
     return f"{name}: {text}"
 
 
-TYPES = {4: "COMP", 7: "COMM_COLL"}
+TYPES = {4: "COMP", 5: "COMM_SEND", 6: "COMM_RECV", 7: "COMM_COLL"}
 
 
 def node(data):

@@ -32,6 +32,11 @@
 // RUN: not stg-translate --chakra-to-traces --trace-dir=/dev/full %s 2>&1 | FileCheck %s --check-prefix=FULL
 // FULL: error: '/dev/full' is not a directory
 
+// No place for the memory timeline.
+// RUN: not stg-translate --chakra-to-traces --trace-dir=%t/memory --trace-memory=%t/file/m %s 2>&1 | FileCheck %s --check-prefix=MEMORY
+// MEMORY: error: cannot write '{{.*}}/file/m.{{.*}}.csv': Not a directory
+// RUN: not ls %t/memory/manifest.json
+
 // No more space, by way of the temporary file.
 // RUN: mkdir %t/space && ln -s /dev/full %t/space/.stg-write-0.tmp
 // RUN: not stg-translate --chakra-to-traces --trace-dir=%t/space %s 2>&1 | FileCheck %s --check-prefix=SPACE

@@ -94,3 +94,5 @@ chakra.graph @last mesh = #stg.mesh<tp = 2, pp = 2> coordinates = {pp = 1} {
 // MANIFEST-NEXT:   "bytes": 8192
 // MANIFEST:        "kind": "recv",
 // MANIFEST:        "bytes": 4096
+// The output of the first call and what is received for the second.
+// MANIFEST:        "peak_at": "mb0.bwd.recv"

@@ -127,9 +127,10 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
 class Scheduler {
 public:
   Scheduler(func::FuncOp program, const PipelineSchedule &schedule,
-            StageSplitter &splitter)
+            StageSplitter &splitter, unsigned receiveAhead)
       : program(program), schedule(schedule), splitter(splitter),
-        builder(program), microBatches(schedule.numMicroBatches) {}
+        builder(program), microBatches(schedule.numMicroBatches),
+        receiveAhead(receiveAhead) {}
 
   void run();
 
@@ -182,6 +183,7 @@ private:
   StageSplitter &splitter;
   OpBuilder builder;
   unsigned microBatches;
+  unsigned receiveAhead; ///< Actions that messages are posted ahead.
 
   unsigned device = 0;
   func::FuncOp function;
@@ -413,11 +415,11 @@ void Scheduler::buildDevice(unsigned number) {
   builder.setInsertionPointToEnd(function.addEntryBlock());
   ArrayRef<PipelineAction> actions = schedule.actions[device];
   for (auto [position, action] : llvm::enumerate(actions)) {
-    // A message is posted one action ahead, so that it arrives during that.
-    if (position == 0)
-      receive(action);
-    if (position + 1 < actions.size())
-      receive(actions[position + 1]);
+    // A message is posted ahead, so that it arrives while others are computed.
+    size_t posted = position == 0 ? 0 : position + receiveAhead;
+    for (; posted <= position + receiveAhead && posted < actions.size();
+         ++posted)
+      receive(actions[posted]);
     switch (action.kind) {
     case PipelineAction::Forward:
       runForward(action);
@@ -482,7 +484,9 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
   StageSplitter splitter(program, layersPerStage, pipeline->deviceOf);
   if (failed(splitter.run()))
     return failure();
-  Scheduler(program, *pipeline, splitter).run();
+  unsigned ahead =
+      receiveAhead ? receiveAhead.getValue() : getReceiveAhead(*pipeline);
+  Scheduler(program, *pipeline, splitter, ahead).run();
   // What no program calls has only been a pattern.
   for (auto function :
        llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))

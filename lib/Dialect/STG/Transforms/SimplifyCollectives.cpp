@@ -238,8 +238,10 @@ void SimplifyCollectives::mergeEqual(Block &block) {
         mergeEqual(inner);
     if (!isCollective(&op) || op.getNumOperands() != 1)
       continue;
+    // What is exchanged is not larger than before: keeping it costs nothing.
+    bool acrossPhases = keepGathered || isa<AllToAllOp>(op);
     auto [it, isNew] = seen.try_emplace(
-        {op.getOperand(0), getIdentity(&op, keepGathered)}, &op);
+        {op.getOperand(0), getIdentity(&op, acrossPhases)}, &op);
     if (isNew)
       continue;
     op.replaceAllUsesWith(it->second->getResults());

@@ -461,8 +461,8 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
 
     Gradients of further micro-batches are added to those of the first in place; what is
     reduced once a step is reduced in the last one. A parameter that two stages read has
-    a copy in both, whose gradients are summed over the two devices. A message is received
-    from one action ahead of its use.
+    a copy in both, whose gradients are summed over the two devices. A message is posted
+    `receive-ahead` actions before its use.
 
     Schedules are those of `PipelineSchedule.h` (gpipe, 1f1b, interleaved, zb-h1, ...) or
     a .json file; see docs/Schedules.md.
@@ -488,6 +488,9 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
            "Virtual stages of each device">,
     ListOption<"layersPerStage", "layers-per-stage", "int64_t",
                "Layers of each virtual stage (default: as many in each)">,
+    Option<"receiveAhead", "receive-ahead", "unsigned", /*default=*/"0",
+           "Actions of the schedule that messages are posted ahead; 0: as few "
+           "as do not block where sends wait for receives">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect", "::stg::STGDialect"];
 }

@@ -1,0 +1,124 @@
+//===- Rendezvous.cpp - How early messages must be posted -----------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where a send waits until its receive has been posted, and a device sends one
+// message at a time, a schedule can block although its actions could be
+// executed. Posting receives earlier helps, at the cost of a buffer for each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Schedule/PipelineSchedule.h"
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+using namespace stg;
+
+namespace {
+/// Runs a schedule with sends that wait for their receives.
+class RendezvousRun {
+public:
+  RendezvousRun(const PipelineSchedule &schedule, unsigned ahead);
+  bool completes();
+
+private:
+  struct Message {
+    size_t afterAction; ///< Of the sender, by position.
+    unsigned target;    ///< Device.
+    size_t neededBy;    ///< Position of the action that reads it.
+  };
+  struct Device {
+    size_t done = 0; ///< Actions.
+    size_t sent = 0; ///< Messages.
+    std::vector<Message> messages;
+    std::vector<unsigned> missing; ///< Messages that an action waits for.
+  };
+
+  bool advance(Device &device);
+
+  size_t ahead;
+  std::vector<Device> devices;
+};
+} // namespace
+
+static bool isBackward(const PipelineAction &action) {
+  return action.kind == PipelineAction::Backward ||
+         action.kind == PipelineAction::BackwardInput;
+}
+
+RendezvousRun::RendezvousRun(const PipelineSchedule &schedule, unsigned ahead)
+    : ahead(ahead), devices(schedule.numDevices) {
+  // Positions of forwards and of what makes input gradients.
+  std::map<std::tuple<bool, unsigned, unsigned>, size_t> positions;
+  for (const auto &actions : schedule.actions)
+    for (size_t i = 0; i < actions.size(); ++i)
+      if (actions[i].kind != PipelineAction::BackwardWeight)
+        positions[{isBackward(actions[i]), actions[i].stage,
+                   actions[i].microBatch}] = i;
+  for (unsigned d = 0; d < schedule.numDevices; ++d)
+    devices[d].missing.resize(schedule.actions[d].size());
+  for (unsigned d = 0; d < schedule.numDevices; ++d)
+    for (size_t i = 0; i < schedule.actions[d].size(); ++i) {
+      const PipelineAction &action = schedule.actions[d][i];
+      bool back = isBackward(action);
+      if (action.kind == PipelineAction::BackwardWeight ||
+          (back ? action.stage == 0
+                : action.stage + 1 == schedule.numVirtualStages))
+        continue;
+      unsigned stage = back ? action.stage - 1 : action.stage + 1;
+      unsigned target = schedule.deviceOf[stage];
+      if (target == d)
+        continue;
+      size_t neededBy = positions[{back, stage, action.microBatch}];
+      devices[d].messages.push_back({i, target, neededBy});
+      ++devices[target].missing[neededBy];
+    }
+}
+
+/// The next action and the next message, if they can be.
+bool RendezvousRun::advance(Device &device) {
+  bool changed = false;
+  while (device.done < device.missing.size() &&
+         device.missing[device.done] == 0) {
+    ++device.done;
+    changed = true;
+  }
+  while (device.sent < device.messages.size()) {
+    const Message &message = device.messages[device.sent];
+    Device &target = devices[message.target];
+    if (message.afterAction >= device.done ||
+        target.done + ahead < message.neededBy)
+      break;
+    --target.missing[message.neededBy];
+    ++device.sent;
+    changed = true;
+  }
+  return changed;
+}
+
+bool RendezvousRun::completes() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Device &device : devices)
+      changed |= advance(device);
+  }
+  for (const Device &device : devices)
+    if (device.done < device.missing.size())
+      return false;
+  return true;
+}
+
+unsigned stg::getReceiveAhead(const PipelineSchedule &schedule) {
+  size_t longest = 1;
+  for (const auto &actions : schedule.actions)
+    longest = std::max(longest, actions.size());
+  for (unsigned ahead = 1; ahead < longest; ahead *= 2)
+    if (RendezvousRun(schedule, ahead).completes())
+      return ahead;
+  return longest;
+}
