@@ -133,6 +133,10 @@ void ShardingPlan::propagate() {
     enterClaims(priority);
     propagateToFixpoint();
   }
+  for (const FactorClaim &claim : factorClaims)
+    if (!ops[claim.op].uses(claim.axis))
+      ops[claim.op].factorAxes[claim.factor].push_back(claim.axis);
+  propagateToFixpoint();
   while (enterCompoundDims())
     propagateToFixpoint();
 }

@@ -68,6 +68,7 @@ static void setOptions(const CompileRequest &request,
   options.dp = std::to_string(request.dp);
   options.tp = std::to_string(request.tp);
   options.cp = std::to_string(request.cp);
+  options.cpCommType = request.cpCommType;
   options.ep = std::to_string(request.ep);
   options.pp = std::to_string(request.pp);
   options.dpReplicate = std::to_string(request.dpReplicate);
@@ -109,6 +110,7 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   strategy["dp"] = request.dp;
   strategy["tp"] = request.tp;
   strategy["cp"] = request.cp;
+  strategy["cp_comm_type"] = request.cpCommType;
   strategy["ep"] = request.ep;
   strategy["pp"] = request.pp;
   strategy["dp_replicate"] = request.dpReplicate;
@@ -202,7 +204,8 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   if (failed(runPasses(
           module, [&](OpPassManager &pm) { buildPlanPipeline(pm, options); })))
     return fail("");
-  if (failed(checkDegrees(MeshOp::lookup(module), *values, error)))
+  if (failed(checkDegrees(MeshOp::lookup(module), *values, error)) ||
+      failed(checkContext(request, *values, error)))
     return fail(error);
   if (failed(runPasses(module, [&](OpPassManager &pm) {
         buildLocalPipeline(pm, options);

@@ -146,8 +146,8 @@ static LogicalResult checkStages(const CompileRequest &request,
     return failure();
   }
   if (request.dp % (request.ep * request.dpReplicate)) {
-    error = "--dp " + std::to_string(request.dp) + " is not divisible by --ep " +
-            std::to_string(request.ep);
+    error = "--dp " + std::to_string(request.dp) +
+            " is not divisible by --ep " + std::to_string(request.ep);
     if (request.dpReplicate > 1)
       error += " times --dp-replicate " + std::to_string(request.dpReplicate);
     error += ", which are parts of it";
@@ -177,13 +177,17 @@ LogicalResult stg::checkChoices(MLIRContext &context,
       request.gradientReduction != "per-layer")
     return fail("--gradient-reduction", request.gradientReduction,
                 "flat, per-parameter or per-layer");
+  if (request.cpCommType != "all_gather" && request.cpCommType != "a2a" &&
+      request.cpCommType != "p2p")
+    return fail("--cp-comm-type", request.cpCommType, "all_gather, a2a or p2p");
   if (request.zero > 3)
     return fail("--zero", std::to_string(request.zero), "0, 1, 2 or 3");
   if (request.zeroRoot != "kept" && request.zeroRoot != "units")
     return fail("--zero-root", request.zeroRoot, "kept or units");
   if (request.zero >= 2 && request.gradientReduction == "per-parameter")
-    return fail("--gradient-reduction", request.gradientReduction,
-                "flat or per-layer with --zero 2 and 3, whose units are layers");
+    return fail(
+        "--gradient-reduction", request.gradientReduction,
+        "flat or per-layer with --zero 2 and 3, whose units are layers");
   if (request.recompute != "none" && request.recompute != "selective" &&
       request.recompute != "full")
     return fail("--recompute", request.recompute, "none, selective or full");
@@ -229,6 +233,39 @@ LogicalResult stg::makeFolder(const CompileRequest &request,
     return success();
   error = "-o " + folder + ": cannot create the folder: " + code.message();
   return failure();
+}
+
+LogicalResult stg::checkContext(const CompileRequest &request,
+                                const SymbolValues &values,
+                                std::string &error) {
+  if (request.cp == 1)
+    return success();
+  std::string flag = "--cp " + std::to_string(request.cp);
+  auto tokens = values.find("S");
+  // Each rank has one chunk from the start and one from the end.
+  if (tokens != values.end() && request.attentionCount == "executed" &&
+      tokens->second.value % (2 * request.cp) != 0) {
+    error = flag + ": twice that does not divide S = " +
+            std::to_string(tokens->second.value) + ", from " +
+            tokens->second.source +
+            ", into the 2 x cp chunks that balance a causal mask";
+    return failure();
+  }
+  auto heads = values.find("K");
+  if (heads == values.end())
+    heads = values.find("H");
+  int64_t parts = request.tp * request.cp;
+  if (request.cpCommType == "a2a" && heads != values.end() &&
+      heads->second.value % parts != 0) {
+    error = "--cp-comm-type a2a: --tp times --cp is " + std::to_string(parts) +
+            ", which does not divide " + heads->first + " = " +
+            std::to_string(heads->second.value) +
+            ", the heads that take the place of tokens; use all_gather or p2p, "
+            "or degrees whose product is one of " +
+            listDivisors(heads->second.value);
+    return failure();
+  }
+  return success();
 }
 
 LogicalResult stg::checkDegrees(MeshOp mesh, const SymbolValues &values,

@@ -41,6 +41,11 @@ mlir::FailureOr<int64_t> countMicroBatches(const CompileRequest &request,
                                            const SymbolValues &values,
                                            std::string &error);
 
+/// Checks that tokens and heads can be divided for context parallelism.
+mlir::LogicalResult checkContext(const CompileRequest &request,
+                                 const SymbolValues &values,
+                                 std::string &error);
+
 /// Creates the folder for the traces, before time is spent on them.
 mlir::LogicalResult makeFolder(const CompileRequest &request,
                                std::string &error);

@@ -38,6 +38,8 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
     pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   }
   pm.addNestedPass<func::FuncOp>(createOptimizer({options.optimizerDtype}));
+  if (options.cpCommType != "all_gather")
+    pm.addPass(createContextParallel({options.cpCommType}));
   ParallelizeOptions parallelize;
   parallelize.dp = options.dp;
   parallelize.tp = options.tp;

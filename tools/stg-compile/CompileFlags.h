@@ -46,6 +46,14 @@ struct CompileFlags {
       "cp", llvm::cl::location(request.cp),
       llvm::cl::desc("Context-parallel degree (default 1)"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> cpCommType{
+      "cp-comm-type", llvm::cl::location(request.cpCommType),
+      llvm::cl::value_desc("all_gather|a2a|p2p"),
+      llvm::cl::desc(
+          "How attention sees the tokens of other ranks of cp: "
+          "gathered keys and values, all-to-alls (Ulysses) or a ring "
+          "(default all_gather)"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<int64_t, true> ep{
       "ep", llvm::cl::location(request.ep),
       llvm::cl::desc("Expert-parallel degree, a part of dp (default 1)"),

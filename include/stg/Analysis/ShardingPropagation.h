@@ -63,10 +63,17 @@ struct ShardingClaim {
   bool yields = false;
 };
 
+/// Op `op` computes factor `factor` over `axis`, too, if it does not use the axis
+/// otherwise. Entered after all other claims.
+struct FactorClaim {
+  unsigned op, factor, axis;
+};
+
 struct ShardingPlan {
   std::vector<PlannedTensor> tensors;
   std::vector<PlannedOp> ops;
   std::vector<ShardingClaim> claims;
+  std::vector<FactorClaim> factorClaims;
 
   unsigned addTensor(unsigned rank) {
     tensors.push_back({});

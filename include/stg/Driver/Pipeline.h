@@ -22,6 +22,11 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                          llvm::cl::init("1")};
   Option<std::string> cp{*this, "cp", llvm::cl::desc("Context-parallel degree"),
                          llvm::cl::init("1")};
+  Option<std::string> cpCommType{
+      *this, "cp-comm-type",
+      llvm::cl::desc("How attention sees the tokens of other devices of cp: "
+                     "all_gather, a2a (Ulysses) or p2p (ring)"),
+      llvm::cl::init("all_gather")};
   Option<std::string> ep{*this, "ep",
                          llvm::cl::desc("Expert-parallel degree, a part of dp"),
                          llvm::cl::init("1")};

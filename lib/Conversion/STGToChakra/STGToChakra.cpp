@@ -79,6 +79,7 @@ private:
   LogicalResult convertCall(func::CallOp call, const StateEnv &env);
   FailureOr<chakra::FuncOp>
   convertCallee(func::CallOp call, func::FuncOp callee, const StateEnv &env);
+  LogicalResult convertRing(Operation *op);
   LogicalResult convertSend(SendOp op);
   LogicalResult convertRecv(RecvOp op);
   LogicalResult convertFlat(Operation *op, chakra::CollKind kind,
@@ -548,6 +549,150 @@ LogicalResult GraphBuilder::convertGatherUpdated(GatherUpdatedOp op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Ring attention
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Ring attention as nodes. In each step keys and values go on to the next
+/// device while the block of those that are here is computed; in backward their
+/// gradients follow one step behind.
+class RingBuilder {
+public:
+  RingBuilder(OpBuilder &builder, Operation *op, StringRef name, StringRef axis,
+              SymExpr size, function_ref<Value(Value)> getBuffer)
+      : builder(builder), op(op), name(name), axis(axis), size(size) {
+    for (Value operand : op->getOperands())
+      buffers.push_back(getBuffer(operand));
+  }
+
+  /// The buffers of the results.
+  SmallVector<Value> build(TypeRange resultTypes);
+
+private:
+  using Values = SmallVector<Value, 2>;
+
+  Values pass(ArrayRef<Value> values, StringRef what, int64_t channel);
+  Values compute(ArrayRef<Value> keys, ArrayRef<Value> updates, SymExpr pairs,
+                 StringRef suffix, TypeRange newTypes);
+  bool isBackward() const { return isa<AttentionGradOp>(op); }
+  SymExpr getBlockPairs(bool isOwn);
+
+  OpBuilder &builder;
+  Operation *op;
+  std::string name;
+  StringRef axis;
+  SymExpr size;
+  Values buffers; ///< Of the operands: queries, keys, values, others.
+};
+} // namespace
+
+/// The pairs of the device's queries with one block of keys: its own, half of
+/// which a causal mask hides but for the diagonal, or another's, of which
+/// balanced queries see half.
+SymExpr RingBuilder::getBlockPairs(bool isOwn) {
+  SymExpr queries =
+      cast<SymTensorType>(op->getOperand(0).getType()).getShape()[1];
+  if (!op->hasAttr("balanced"))
+    return queries * queries;
+  return (queries * (isOwn ? queries + 1 : queries)).exactDiv(2);
+}
+
+RingBuilder::Values RingBuilder::pass(ArrayRef<Value> values, StringRef what,
+                                      int64_t channel) {
+  // Backward turns the ring around.
+  int64_t shift = isBackward() ? -1 : 1;
+  auto attr = [&](StringRef text) { return builder.getStringAttr(text); };
+  std::string message = (name + "." + what).str();
+  chakra::SendOp::create(
+      builder, op->getLoc(), attr(message + ".send"), values, ValueRange(),
+      attr(axis), builder.getI64IntegerAttr(shift),
+      builder.getI64IntegerAttr(channel), attr(getPhase(op)));
+  auto recv = chakra::RecvOp::create(
+      builder, op->getLoc(), ValueRange(values).getTypes(),
+      attr(message + ".recv"), ValueRange(), attr(axis),
+      builder.getI64IntegerAttr(-shift), builder.getI64IntegerAttr(channel),
+      attr(getPhase(op)));
+  return Values(recv.getResults());
+}
+
+RingBuilder::Values RingBuilder::compute(ArrayRef<Value> keys,
+                                         ArrayRef<Value> updates, SymExpr pairs,
+                                         StringRef suffix, TypeRange newTypes) {
+  Values inputs{buffers[0]};
+  llvm::append_range(inputs, keys);
+  llvm::append_range(inputs, ArrayRef(buffers).drop_front(3));
+  auto comp = chakra::CompOp::create(
+      builder, op->getLoc(), (name + "." + suffix).str(), inputs,
+      getAttentionOperations(op, pairs), getOperandAndResultBytes(op), newTypes,
+      getPhase(op), updates);
+  comp.setMatrix(true);
+  return Values(comp.getResults());
+}
+
+SmallVector<Value> RingBuilder::build(TypeRange resultTypes) {
+  // Apart from pipelines' channels, one for each kind of message.
+  int64_t keyChannel = 1000000 + (isBackward() ? 1 : 0);
+  constexpr int64_t kGradientChannel = 1000002;
+  Values keys{buffers[1], buffers[2]};
+  Values next = pass(keys, "first", keyChannel);
+  Values made =
+      compute(keys, {}, getBlockPairs(/*isOwn=*/true), "own", resultTypes);
+  // Gradients of keys and values travel; what else is made stays.
+  auto getMoving = [&] {
+    return isBackward() ? ArrayRef(made).drop_front() : ArrayRef<Value>();
+  };
+  Values carried(next);
+  llvm::append_range(carried, made);
+  auto loop =
+      chakra::RepeatOp::create(builder, op->getLoc(), name + ".ring", size - 2,
+                               carried, ValueRange(), TypeRange());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block &body = loop.getBody().front();
+    body.getOperations().clear();
+    builder.setInsertionPointToStart(&body);
+    Values args(body.getArguments());
+    Values here(ArrayRef(args).take_front(2));
+    made.assign(args.begin() + 2, args.end());
+    Values following = pass(here, "keys", keyChannel);
+    if (isBackward()) {
+      Values moved = pass(getMoving(), "gradients", kGradientChannel);
+      std::copy(moved.begin(), moved.end(), made.begin() + 1);
+    }
+    made = compute(here, made, getBlockPairs(/*isOwn=*/false), "block", {});
+    llvm::append_range(following, made);
+    chakra::YieldOp::create(builder, op->getLoc(), following, ValueRange());
+  }
+  Values results(loop.getCarryResults());
+  Values here(ArrayRef(results).take_front(2));
+  made.assign(results.begin() + 2, results.end());
+  if (isBackward()) {
+    Values moved = pass(getMoving(), "last", kGradientChannel);
+    std::copy(moved.begin(), moved.end(), made.begin() + 1);
+  }
+  made = compute(here, made, getBlockPairs(/*isOwn=*/false), "last", {});
+  return SmallVector<Value>(made.begin(), made.end());
+}
+
+LogicalResult GraphBuilder::convertRing(Operation *op) {
+  auto axes = op->getAttrOfType<ArrayAttr>("ring");
+  if (axes.size() != 1)
+    return op->emitOpError("goes around more than one axis");
+  SmallVector<Type> types;
+  for (Value result : op->getResults())
+    types.push_back(getType(result, cast<SymTensorType>(result.getType())));
+  RingBuilder ring(builder, op, makeName(op, ""),
+                   cast<StringAttr>(axes[0]).getValue(),
+                   mesh.getGroupSize(axes), [&](Value operand) {
+                     return toOneBuffer(op, operand, Category::Temporary);
+                   });
+  for (auto [result, made] :
+       llvm::zip_equal(op->getResults(), ring.build(types)))
+    map[result] = {made};
+  return success();
+}
+
 LogicalResult GraphBuilder::convertSend(SendOp op) {
   SmallVector<Value> inputs;
   for (Value input : op.getInputs()) {
@@ -759,6 +904,8 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
   }
   if (isa<LocalSliceOp>(op))
     return convertView(op);
+  if (isa<AttentionOp, AttentionGradOp>(op) && op->hasAttr("ring"))
+    return convertRing(op);
   if (auto call = dyn_cast<func::CallOp>(op))
     return convertCall(call, env);
   if (auto send = dyn_cast<SendOp>(op))

@@ -78,22 +78,38 @@ static SymExpr getSpan(SymExpr queries, SymExpr keys, bool causal) {
   return square - (queries * (queries - 1)).exactDiv(2);
 }
 
-/// Operations of QK^T and PV.
-template <typename OpTy> static SymExpr getAttentionOperations(OpTy op) {
-  ArrayRef<SymExpr> query = op.getQuery().getType().getShape();
-  ArrayRef<SymExpr> value = op.getValue().getType().getShape();
+/// Pairs that a device works on. Balanced queries see half of the keys; in a
+/// ring the keys of all its devices come by.
+template <typename OpTy> static SymExpr getPairs(OpTy op) {
+  SymExpr queries = op.getQuery().getType().getShape()[1];
+  SymExpr keys = op.getValue().getType().getShape()[1];
   bool causal = op.getMask() == AttentionMask::Causal && !op.getFullCount();
-  SymExpr span = getSpan(query[1], value[1], causal);
-  return query[0] * query[2] * span * (query[3] + value[3]) * 2;
+  if (ArrayAttr ring = op.getRingAttr())
+    if (MeshOp mesh = MeshOp::lookup(op))
+      keys = keys * mesh.getMesh().getGroupSize(ring);
+  if (op.getBalanced())
+    return (queries * (keys + 1)).exactDiv(2);
+  return getSpan(queries, keys, causal);
+}
+
+SymExpr stg::getAttentionOperations(Operation *op, SymExpr pairs) {
+  auto shape = [](Value value) {
+    return cast<SymTensorType>(value.getType()).getShape();
+  };
+  ArrayRef<SymExpr> query = shape(op->getOperand(0));
+  ArrayRef<SymExpr> value = shape(op->getOperand(2));
+  SymExpr forward = query[0] * query[2] * pairs * (query[3] + value[3]) * 2;
+  return isa<AttentionGradOp>(op) ? forward * 2 : forward;
 }
 
 OpCost AttentionOp::getCost() {
-  return {getAttentionOperations(*this), getOperandAndResultBytes(*this), true};
+  return {getAttentionOperations(*this, getPairs(*this)),
+          getOperandAndResultBytes(*this), true};
 }
 
 OpCost AttentionGradOp::getCost() {
-  return {getAttentionOperations(*this) * 2, getOperandAndResultBytes(*this),
-          true};
+  return {getAttentionOperations(*this, getPairs(*this)),
+          getOperandAndResultBytes(*this), true};
 }
 
 //===----------------------------------------------------------------------===//

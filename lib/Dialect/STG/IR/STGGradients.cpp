@@ -151,7 +151,8 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
     return emitOpError("cannot be differentiated through its log-sum-exp");
   auto op = gradient.create<AttentionGradOp>(
       "", getQuery(), getKey(), getValue(), getResult(), getLse(),
-      gradient.getResultGradient(0), getMask(), getFullCount());
+      gradient.getResultGradient(0), getMask(), getFullCount(),
+      getContextAttr(), getBalanced(), getRingAttr());
   for (unsigned i : {0u, 1u, 2u})
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));

@@ -183,13 +183,15 @@ struct AttentionFactors {
   ShardingRule rule;
   TensorFactors query, key, value, output, lse;
 
-  /// `balanced`: every shard of the queries costs the same.
-  explicit AttentionFactors(bool balanced) {
+  /// How a device sees the keys of others decides what may be divided: with
+  /// all-to-alls only heads, with a ring queries and keys together.
+  explicit AttentionFactors(std::optional<StringRef> context) {
+    bool isRing = context == "p2p";
     unsigned batch = rule.addFactor("b");
-    unsigned queries = rule.addFactor("s", balanced ? FactorKind::Shardable
-                                                    : FactorKind::Whole);
+    unsigned queries = rule.addFactor(
+        "s", context == "a2a" ? FactorKind::Whole : FactorKind::Shardable);
     unsigned heads = rule.addFactor("h");
-    unsigned keys = rule.addFactor("t", FactorKind::Whole);
+    unsigned keys = isRing ? queries : rule.addFactor("t", FactorKind::Whole);
     unsigned keySize = rule.addFactor("e", FactorKind::Whole);
     unsigned valueSize = rule.addFactor("v", FactorKind::Whole);
     query = {{batch}, {queries}, {heads}, {keySize}};
@@ -201,18 +203,40 @@ struct AttentionFactors {
 };
 } // namespace
 
+/// What a local attention must know of its shard of the queries.
+template <typename OpTy>
+static void becomeLocalAttention(OpTy op,
+                                 function_ref<ArrayAttr(StringRef)> getAxes) {
+  ArrayAttr axes = getAxes("s");
+  if (!axes.empty()) {
+    if (op.getContext() == "p2p")
+      op.setRingAttr(axes);
+    if (op.getMask() == AttentionMask::Causal && !op.getFullCount())
+      op.setBalanced(true);
+  }
+  op.removeContextAttr();
+}
+
 ShardingRule AttentionOp::getShardingRule() {
-  AttentionFactors f(getMask() == AttentionMask::None || getFullCount());
+  AttentionFactors f(getContext());
   f.rule.operands = {f.query, f.key, f.value};
   f.rule.results = {f.output, f.lse};
   return f.rule;
 }
 
+void AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  becomeLocalAttention(*this, getAxes);
+}
+
 ShardingRule AttentionGradOp::getShardingRule() {
-  AttentionFactors f(getMask() == AttentionMask::None || getFullCount());
+  AttentionFactors f(getContext());
   f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
   f.rule.results = {f.query, f.key, f.value};
   return f.rule;
+}
+
+void AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  becomeLocalAttention(*this, getAxes);
 }
 
 ShardingRule EmbeddingOp::getShardingRule() {

@@ -215,6 +215,17 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
            << planned.rule.operands.size() << " operands and "
            << planned.rule.results.size() << " results, but "
            << planned.operands.size() << " and " << planned.results.size();
+  if (auto claims = op->getAttrOfType<DictionaryAttr>(STGDialect::kClaimsAttr))
+    for (NamedAttribute entry : claims)
+      for (auto axis :
+           cast<ArrayAttr>(entry.getValue()).getAsRange<StringAttr>()) {
+        std::optional<unsigned> factor =
+            planned.rule.getFactor(entry.getName());
+        std::optional<unsigned> index = mesh.getAxisIndex(axis);
+        if (factor && index)
+          plan.factorClaims.push_back(
+              {static_cast<unsigned>(plan.ops.size()), *factor, *index});
+      }
   plannedOps.emplace_back(op, plan.ops.size());
   plan.ops.push_back(std::move(planned));
   return success();

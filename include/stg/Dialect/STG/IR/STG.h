@@ -55,6 +55,10 @@ llvm::StringRef getPhase(mlir::Operation *op);
 #include "stg/Dialect/STG/IR/STGOps.h.inc"
 
 namespace stg {
+/// Operations of an attention (QK^T and PV) or of its gradient (twice those) for
+/// so many pairs of a query and a key of each sequence and head.
+SymExpr getAttentionOperations(mlir::Operation *op, SymExpr pairs);
+
 /// The flat shard of a tensor among `group` devices: its elements, but for the
 /// `leading` dimensions of stacks around it, divided evenly and padded.
 SymTensorType getFlatShard(SymTensorType whole, unsigned leading,

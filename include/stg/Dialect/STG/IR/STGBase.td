@@ -51,6 +51,7 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kAheadAttr = "stg.ahead";
     static constexpr ::llvm::StringLiteral kSendsAttr = "stg.sends";
     static constexpr ::llvm::StringLiteral kSavesAttr = "stg.saves";
+    static constexpr ::llvm::StringLiteral kClaimsAttr = "stg.claims";
     static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
     static constexpr ::llvm::StringLiteral kStepAttr = "stg.step";
     static constexpr ::llvm::StringLiteral kVariantAttr = "stg.variant";

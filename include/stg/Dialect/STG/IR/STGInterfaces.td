@@ -42,6 +42,15 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
       /*defaultImplementation=*/"return false;">,
     InterfaceMethod<
       /*desc=*/[{
+        Called when the op becomes that of one device, with the axes over which it
+        computes each factor: it records in attributes what it must know of its shard
+        beyond the shapes.
+      }],
+      "void", "becomeLocal",
+      (ins "::llvm::function_ref<::mlir::ArrayAttr(::llvm::StringRef)>":$getAxes),
+      /*methodBody=*/"", /*defaultImplementation=*/"return;">,
+    InterfaceMethod<
+      /*desc=*/[{
         Replaces the op by ops that can compute with the factor sharded, for a rule
         that marks the factor `FactorKind::Decomposed`. The rules of the new ops
         name the same factors. Results are replaced through the rewriter.

@@ -437,7 +437,8 @@ def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
   let printLeading = [{ if (getInverse()) p << " inverse"; leading.push_back("inverse"); }];
 }
 
-def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable]> {
+def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "scaled dot-product attention with grouped query heads";
   let description = [{
     Queries `[batch, queries, heads, size]`, keys and values `[batch, keys, kv heads,
@@ -449,6 +450,14 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable]> {
     executes that skips masked blocks, keys*(keys+1)/2 for as many queries as keys;
     `full_count` counts the full square all the same.
 
+    Context parallelism divides the tokens among devices; `context` says how the queries
+    of one see the keys of others: `all_gather` (the default), where keys and values are
+    gathered; `a2a` (Ulysses), where all-to-alls divide heads instead of tokens; `p2p`
+    (ring attention), where keys and values go around among the devices of the axes `ring`,
+    which the local op has. `balanced` is on a local op whose queries are a balanced share
+    of causally masked ones (zigzag, as Megatron-LM deals them out): they see half of the
+    keys on average, queries*(keys+1)/2 pairs.
+
     ```mlir
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
     ```
@@ -457,13 +466,16 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable]> {
     heads divide the heads.
   }];
   let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
-                       STG_AttentionMaskAttr:$mask, UnitAttr:$full_count);
+                       STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
+                       OptionalAttr<StrAttr>:$context, UnitAttr:$balanced,
+                       OptionalAttr<StrArrayAttr>:$ring);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
   let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
 }
 
-def AttentionGradOp : STG_InferredOp<"attention_grad"> {
+def AttentionGradOp : STG_InferredOp<"attention_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "gradient of stg.attention";
   let description = [{
     The four products dV, dP, dQ and dK: twice the operations of the forward pass.
@@ -472,7 +484,9 @@ def AttentionGradOp : STG_InferredOp<"attention_grad"> {
   }];
   let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
-                       STG_AttentionMaskAttr:$mask, UnitAttr:$full_count);
+                       STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
+                       OptionalAttr<StrAttr>:$context, UnitAttr:$balanced,
+                       OptionalAttr<StrArrayAttr>:$ring);
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
   let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
   let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];

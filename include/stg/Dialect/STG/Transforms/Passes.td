@@ -269,7 +269,10 @@ def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
     For each rule in order of importance, what it shards is propagated through the
     factors of the ops (`ShardableOpInterface`) in both directions until nothing
     changes, before the next rule is looked at. A tensor or an op takes an axis at most
-    once; who came first keeps it. The factors that each op computes sharded are
+    once; who came first keeps it. A rule does not shard a parameter whose readers all
+    compute something else over the axis, if it shards others: `X:ep` experts, not the
+    router. Dimensions made of several others (the rows of an expert's buffer) take what
+    is left when all rules are propagated. The factors that each op computes sharded are
     recorded in `stg.factors`. With `delay-gradients`, sums over a sharded factor that
     leave a `stg.repeat` only as stacked results stay partial, so that they can be
     reduced once after it.
@@ -345,6 +348,33 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
   let options = [
     Option<"keepGathered", "keep-gathered", "bool", /*default=*/"false",
            "Keep gathered values for backward instead of gathering again">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
+  let summary = "choose how attention sees the tokens of other devices";
+  let description = [{
+    With tokens sharded over the mesh axis cp (`S:cp`), `all_gather` gathers keys and values
+    where attention reads them and scatters their gradients; `a2a` (Ulysses) exchanges
+    tokens for heads before attention and back after it; `p2p` (ring attention) sends keys
+    and values from device to device while blocks are computed, and their gradients in
+    backward, which starts from the keys that forward ended with, as TransformerEngine
+    does. Causal masks are balanced over the devices (zigzag).
+
+    *Requires* the step level or the plan level before `--stg-propagate-shardings`.
+    *Produces* the same, with attributes on attention ops.
+
+    ```mlir
+    // before
+    %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
+    // after --stg-context-parallel="type=p2p"
+    %o, %lse = stg.attention causal %q, %k, %v {context = "p2p"} : !q, !k, !k
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", /*default=*/"\"all_gather\"",
+           "all_gather, a2a or p2p">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
