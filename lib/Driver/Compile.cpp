@@ -83,6 +83,7 @@ static void setOptions(const CompileRequest &request,
   options.optimizerDtype = request.optimizerDtype;
   options.attentionCount = request.attentionCount;
   options.gradientReduction = request.gradientReduction;
+  options.fp8 = request.fp8;
   options.zero = request.zero;
   options.zeroRoot = request.zeroRoot;
   options.reshardAfterForward = request.reshardAfterForward;
@@ -126,6 +127,7 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   strategy["optimizer_dtype"] = request.optimizerDtype;
   strategy["attention_count"] = request.attentionCount;
   strategy["gradient_reduction"] = request.gradientReduction;
+  strategy["fp8"] = request.fp8;
   strategy["zero"] = request.zero;
   if (request.zero == 3) {
     strategy["zero_root"] = request.zeroRoot;

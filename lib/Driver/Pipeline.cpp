@@ -30,8 +30,12 @@ void stg::buildModelPipeline(OpPassManager &pm,
 }
 
 void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.fp8)
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   // Derived before anything is sharded, so that one rule finds all collectives.
   pm.addNestedPass<func::FuncOp>(createAutodiff({options.gradDtype}));
+  if (options.fp8)
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   if (options.recompute != "none") {
     RecomputeOptions recompute;
     recompute.policy = options.recompute;

@@ -138,6 +138,11 @@ struct CompileFlags {
       llvm::cl::value_desc("flat|per-parameter|per-layer"),
       llvm::cl::desc("Collectives that reduce gradients (default flat)"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> fp8{
+      "fp8", llvm::cl::location(request.fp8),
+      llvm::cl::desc("8-bit operands of the products in layers (f8E4M3FN, "
+                     "gradients f8E5M2)"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<unsigned, true> zero{
       "zero", llvm::cl::location(request.zero), llvm::cl::value_desc("0|1|2|3"),
       llvm::cl::desc("ZeRO: 1 shards optimizer states over the data axes, 2 "

@@ -45,6 +45,7 @@ struct CompileRequest {
   std::string gradDtype = "f32", optimizerDtype = "f32";
   std::string attentionCount = "executed";
   std::string gradientReduction = "flat";
+  bool fp8 = false;
   unsigned zero = 0;
   std::string zeroRoot = "kept";
   bool reshardAfterForward = true;

@@ -89,6 +89,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
           "rest; per-parameter: one per parameter, as soon as its "
           "gradient is there"),
       llvm::cl::init("flat")};
+  Option<bool> fp8{*this, "fp8",
+                   llvm::cl::desc("8-bit operands of the products in layers"),
+                   llvm::cl::init(false)};
   Option<unsigned> zero{
       *this, "zero",
       llvm::cl::desc("ZeRO: 1 shards optimizer states over the data axes, 2 "

@@ -17,6 +17,14 @@
 using namespace mlir;
 using namespace stg;
 
+bool stg::isNarrowingCast(EinsumOp op) {
+  return op && op.getInputs().size() == 1 &&
+         op.getInputs()[0].getType() != op.getType() &&
+         op.getType().getElementBytes() == 1 &&
+         cast<SymTensorType>(op.getInputs()[0].getType()).getShape() ==
+             op.getType().getShape();
+}
+
 void GradientBuilder::annotate(Operation *op, StringRef role) {
   if (auto name = forward->getAttr(STGDialect::kNameAttr))
     op->setAttr(STGDialect::kNameAttr, name);
@@ -26,7 +34,10 @@ void GradientBuilder::annotate(Operation *op, StringRef role) {
 }
 
 StringRef GradientBuilder::getRole(unsigned operand) {
-  return forward->getOperand(operand).getDefiningOp<ParamOp>() ? "dw" : "dx";
+  Value value = forward->getOperand(operand);
+  if (EinsumOp cast = value.getDefiningOp<EinsumOp>(); isNarrowingCast(cast))
+    value = cast.getInputs()[0];
+  return value.getDefiningOp<ParamOp>() ? "dw" : "dx";
 }
 
 /// For `bsd,dhe->bshe`: dX = `bshe,dhe->bsd`, dW = `bsd,bshe->dhe`. The
@@ -37,6 +48,11 @@ LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
       EinsumEquation::parse(getEquation(), error);
   assert(succeeded(equation) && "verified");
   Value dy = gradient.getResultGradient(0);
+  // A cast to a narrow type is one for products only.
+  if (isNarrowingCast(*this)) {
+    gradient.addGradient(0, dy);
+    return success();
+  }
   for (unsigned i = 0, e = getInputs().size(); i != e; ++i) {
     if (!gradient.needsGradient(i))
       continue;

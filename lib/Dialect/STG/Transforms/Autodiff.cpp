@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -129,9 +130,12 @@ private:
                                BlockGradients &gradients,
                                BlockGradients &inner);
   void saveCaptured(RepeatOp forward, RepeatOp backward);
+  Value replayWeightCast(EinsumOp op);
 
   /// Gradient element type for a value: parameters have their own.
   SymTensorType getGradientType(Value value) {
+    if (EinsumOp cast = value.getDefiningOp<EinsumOp>(); isNarrowingCast(cast))
+      value = cast.getInputs()[0];
     auto type = cast<SymTensorType>(value.getType());
     return value.getDefiningOp<ParamOp>()
                ? type.withElementType(paramGradientType)
@@ -347,6 +351,19 @@ LogicalResult Differentiator::yieldGradients(RepeatOp forward,
   return success();
 }
 
+/// A cast of a parameter, which is cheaper to repeat than to keep.
+static bool isWeightCast(EinsumOp op) {
+  return isNarrowingCast(op) && op.getInputs()[0].getDefiningOp<ParamOp>();
+}
+
+Value Differentiator::replayWeightCast(EinsumOp op) {
+  IRMapping mapping;
+  rewriter.clone(*op.getInputs()[0].getDefiningOp(), mapping);
+  Operation *again = rewriter.clone(*op, mapping);
+  again->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
+  return again->getResult(0);
+}
+
 /// Values of the forward body that the backward body uses: parameters and
 /// immediates are read again, everything else is stacked by the forward repeat.
 void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
@@ -373,6 +390,8 @@ void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
     else if (value.getDefiningOp<ParamOp>() || value.getDefiningOp<SplatOp>())
       replaceInBackward(value,
                         rewriter.clone(*value.getDefiningOp())->getResult(0));
+    else if (EinsumOp op = value.getDefiningOp<EinsumOp>(); isWeightCast(op))
+      replaceInBackward(value, replayWeightCast(op));
     else
       saved.push_back(value);
   }

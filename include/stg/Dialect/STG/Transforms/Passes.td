@@ -110,6 +110,36 @@ def NameOps : Pass<"stg-name-ops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
+  let summary = "products of layers with 8-bit operands";
+  let description = [{
+    The operands of products with a parameter in the layers of a model are cast to an 8-bit
+    float, results keep their type, as in TransformerEngine's hybrid recipe: `type` in
+    forward, `gradients` for gradients that flow backward. Run before `--stg-autodiff`, so
+    that backward saves and reads the 8-bit operands, and again after it for gradients.
+    Casts of parameters are replayed in backward. Scaling factors and their reductions are
+    not modelled. The head and what is outside of repeats stays as it is.
+
+    *Requires* and *produces* the model level, or the step level.
+
+    ```mlir
+    // before
+    %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
+    // after
+    %x8 = stg.einsum "ab->ab" %x {into = f8E4M3FN, stg.role = "cast"} : !x
+    %w8 = stg.einsum "ab->ab" %w {into = f8E4M3FN, stg.role = "cast_weight"} : !w
+    %y = stg.einsum "bd,df->bf" %x8, %w8 {into = bf16} : !x8, !w8
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", /*default=*/"\"f8E4M3FN\"",
+           "Type of forward operands">,
+    Option<"gradients", "gradients", "std::string", /*default=*/"\"f8E5M2\"",
+           "Type of gradients">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def Autodiff : Pass<"stg-autodiff", "::mlir::func::FuncOp"> {
   let summary = "derive the backward pass of the model";
   let description = [{

@@ -1,0 +1,102 @@
+//===- NarrowProducts.cpp - Products of 8-bit floats ----------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Dialect/STG/Transforms/Passes.h"
+
+namespace stg {
+#define GEN_PASS_DEF_NARROWPRODUCTS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct NarrowProducts : stg::impl::NarrowProductsBase<NarrowProducts> {
+  using NarrowProductsBase::NarrowProductsBase;
+  void runOnOperation() override;
+
+private:
+  void narrow(EinsumOp product);
+  Value cast(Value value, FloatType type, EinsumOp product);
+
+  FloatType forwardType, gradientType;
+  /// By value and type, so that a value is cast once in a block.
+  DenseMap<std::pair<Value, Type>, Value> casts;
+};
+} // namespace
+
+static bool isNarrow(Value value) {
+  return mlir::cast<SymTensorType>(value.getType()).getElementBytes() == 1;
+}
+
+/// True for a product with a parameter in the layers of a model, forward, or
+/// with what such a product has read, backward.
+static bool isLayerProduct(EinsumOp op) {
+  if (op.getInputs().size() != 2 || !op.getCost().isMatrix ||
+      !op->getParentOfType<RepeatOp>())
+    return false;
+  return llvm::any_of(op.getInputs(), [](Value input) {
+    return input.getDefiningOp<ParamOp>() || isNarrow(input);
+  });
+}
+
+/// The cast stands where the value is made, so that all products share it.
+Value NarrowProducts::cast(Value value, FloatType type, EinsumOp product) {
+  Value &known = casts[{value, type}];
+  if (known)
+    return known;
+  OpBuilder builder(&getContext());
+  builder.setInsertionPointAfterValue(value);
+  auto tensor = mlir::cast<SymTensorType>(value.getType());
+  StringRef indices =
+      StringRef("abcdefghijklmnopqrstuvwxyz").take_front(tensor.getRank());
+  auto op =
+      EinsumOp::create(builder, product.getLoc(), value,
+                       (indices + "->" + indices).str(), TypeAttr::get(type));
+  for (StringRef name : {STGDialect::kNameAttr, STGDialect::kPhaseAttr})
+    if (Attribute attr = product->getAttr(name))
+      op->setAttr(name, attr);
+  bool isParam = value.getDefiningOp<ParamOp>() != nullptr;
+  op->setAttr(STGDialect::kRoleAttr,
+              builder.getStringAttr(isParam                ? "cast_weight"
+                                    : type == gradientType ? "cast_gradient"
+                                                           : "cast"));
+  return known = op;
+}
+
+void NarrowProducts::narrow(EinsumOp product) {
+  bool isBackward = getPhase(product) == "bwd";
+  Type result = product.getType().getElementType();
+  for (OpOperand &input : product->getOpOperands())
+    if (!isNarrow(input.get()))
+      input.set(
+          cast(input.get(), isBackward ? gradientType : forwardType, product));
+  product.setIntoAttr(TypeAttr::get(result));
+}
+
+void NarrowProducts::runOnOperation() {
+  func::FuncOp function = getOperation();
+  forwardType = getFloatType(&getContext(), type);
+  gradientType = getFloatType(&getContext(), gradients);
+  for (auto [name, parsed] :
+       {std::pair<StringRef, FloatType>(type, forwardType),
+        {gradients, gradientType}})
+    if (!parsed || parsed.getWidth() != 8) {
+      function.emitError("type '") << name << "' is not f8E4M3FN or f8E5M2";
+      return signalPassFailure();
+    }
+  casts.clear();
+  SmallVector<EinsumOp> products;
+  function.walk([&](EinsumOp op) {
+    if (isLayerProduct(op))
+      products.push_back(op);
+  });
+  for (EinsumOp product : products)
+    narrow(product);
+}
