@@ -514,10 +514,11 @@ LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
       continue;
     }
     SmallVector<SymExpr> counts;
-    for (Type inner = stack; auto next = dyn_cast<chakra::StackType>(inner);
-         inner = next.getElementType()) {
+    Type inner = stack;
+    while (auto next = dyn_cast<chakra::StackType>(inner)) {
       counts.push_back(next.getCount());
       type = type.getSlice();
+      inner = next.getElementType();
     }
     Type made = getTensorType(type, category);
     for (SymExpr count : llvm::reverse(counts))
@@ -621,7 +622,7 @@ RingBuilder::Values RingBuilder::compute(ArrayRef<Value> keys,
                                          StringRef suffix, TypeRange newTypes) {
   Values inputs{buffers[0]};
   llvm::append_range(inputs, keys);
-  llvm::append_range(inputs, ArrayRef(buffers).drop_front(3));
+  llvm::append_range(inputs, ArrayRef<Value>(buffers).drop_front(3));
   auto comp = chakra::CompOp::create(
       builder, op->getLoc(), (name + "." + suffix).str(), inputs,
       getAttentionOperations(op, pairs), getOperandAndResultBytes(op), newTypes,
@@ -640,7 +641,8 @@ SmallVector<Value> RingBuilder::build(TypeRange resultTypes) {
       compute(keys, {}, getBlockPairs(/*isOwn=*/true), "own", resultTypes);
   // Gradients of keys and values travel; what else is made stays.
   auto getMoving = [&] {
-    return isBackward() ? ArrayRef(made).drop_front() : ArrayRef<Value>();
+    return isBackward() ? ArrayRef<Value>(made).drop_front()
+                        : ArrayRef<Value>();
   };
   Values carried(next);
   llvm::append_range(carried, made);
@@ -653,7 +655,7 @@ SmallVector<Value> RingBuilder::build(TypeRange resultTypes) {
     body.getOperations().clear();
     builder.setInsertionPointToStart(&body);
     Values args(body.getArguments());
-    Values here(ArrayRef(args).take_front(2));
+    Values here(ArrayRef<Value>(args).take_front(2));
     made.assign(args.begin() + 2, args.end());
     Values following = pass(here, "keys", keyChannel);
     if (isBackward()) {
@@ -665,7 +667,7 @@ SmallVector<Value> RingBuilder::build(TypeRange resultTypes) {
     chakra::YieldOp::create(builder, op->getLoc(), following, ValueRange());
   }
   Values results(loop.getCarryResults());
-  Values here(ArrayRef(results).take_front(2));
+  Values here(ArrayRef<Value>(results).take_front(2));
   made.assign(results.begin() + 2, results.end());
   if (isBackward()) {
     Values moved = pass(getMoving(), "last", kGradientChannel);
