@@ -35,8 +35,8 @@ mlir::LogicalResult checkChoices(mlir::MLIRContext &context,
                                  const CompileRequest &request,
                                  std::string &error);
 
-/// The micro-batches of a data-parallel rank; an error if they do not divide its
-/// share of the batch.
+/// The micro-batches of a data-parallel rank; an error if they do not divide
+/// its share of the batch.
 mlir::FailureOr<int64_t> countMicroBatches(const CompileRequest &request,
                                            const SymbolValues &values,
                                            std::string &error);

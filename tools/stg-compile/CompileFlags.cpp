@@ -47,8 +47,9 @@ std::string CompileFlags::finish() {
   if (low.getAsInteger(10, range.first) ||
       high.getAsInteger(10, range.second) || range.first < 0 ||
       range.first >= range.second || range.second > numRanks)
-    return "--ranks " + ranks + ": expected LO:HI with 0 <= LO < HI <= " +
-           std::to_string(numRanks) + ", the number of ranks";
+    return "--ranks " + ranks +
+           ": expected LO:HI with 0 <= LO < HI <= " + std::to_string(numRanks) +
+           ", the number of ranks";
   request.exportOptions.ranks = range;
   return "";
 }

@@ -63,8 +63,8 @@ struct ShardingClaim {
   bool yields = false;
 };
 
-/// Op `op` computes factor `factor` over `axis`, too, if it does not use the axis
-/// otherwise. Entered after all other claims.
+/// Op `op` computes factor `factor` over `axis`, too, if it does not use the
+/// axis otherwise. Entered after all other claims.
 struct FactorClaim {
   unsigned op, factor, axis;
 };

@@ -181,7 +181,8 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
     if (rule->axis && !llvm::is_contained(axes, rule->axis.getValue()))
       return getOperation().emitError("rule '")
              << text << "' names mesh axis '" << rule->axis.getValue()
-             << "', expected one of " << llvm::join(ArrayRef<StringLiteral>(axes), ", ");
+             << "', expected one of "
+             << llvm::join(ArrayRef<StringLiteral>(axes), ", ");
     userRules.push_back(*rule);
   }
   if (failed(checkUserRules(userRules)))

@@ -55,12 +55,12 @@ llvm::StringRef getPhase(mlir::Operation *op);
 #include "stg/Dialect/STG/IR/STGOps.h.inc"
 
 namespace stg {
-/// True for a cast of an operand to an 8-bit type, whose gradient keeps the type
-/// of what is cast.
+/// True for a cast of an operand to an 8-bit type, whose gradient keeps the
+/// type of what is cast.
 bool isNarrowingCast(EinsumOp op);
 
-/// Operations of an attention (QK^T and PV) or of its gradient (twice those) for
-/// so many pairs of a query and a key of each sequence and head.
+/// Operations of an attention (QK^T and PV) or of its gradient (twice those)
+/// for so many pairs of a query and a key of each sequence and head.
 SymExpr getAttentionOperations(mlir::Operation *op, SymExpr pairs);
 
 /// The flat shard of a tensor among `group` devices: its elements, but for the
