@@ -351,10 +351,9 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   if (!cost.operations || !cost.bytes)
     return op.emitOpError("has a cost that is too large to be expressed");
   if (fused) {
-    // The buffer is read, too.
-    auto type = cast<SymTensorType>(fused.getType());
-    cost.operations = cost.operations + type.getNumElements();
-    cost.bytes = cost.bytes + type.getNumBytes();
+    // The buffer is read, too; the sum is part of the product.
+    cost.bytes =
+        cost.bytes + cast<SymTensorType>(fused.getType()).getNumBytes();
   }
   auto comp = chakra::CompOp::create(builder, op.getLoc(), makeName(op, ""),
                                      inputs, cost.operations, cost.bytes, types,

@@ -236,7 +236,7 @@ void ShardStates::gather(ParamOp param, ArrayAttr axes) {
     for (OpOperand *use : uses)
       use->set(gathered.getResult(0));
   }
-  if (isRoot && root == "units" && backward.empty())
+  if (isRoot && root == "units" && !forward.empty() && backward.empty())
     gatherUnread(param, whole, axes);
 }
 

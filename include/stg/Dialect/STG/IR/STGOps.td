@@ -697,7 +697,7 @@ def AccumulateOp : STG_InferredOp<"accumulate", [
     The result is the first operand's buffer after the change; nobody may read the
     operand afterwards. Operations: 1 per element. Where the second operand is a product
     that nobody else reads, the product adds to the buffer itself, as Megatron-LM's fused
-    gradient accumulation does, and there is no node for this op.
+    gradient accumulation does: there is no node for this op, and no operation more.
 
     ```mlir
     %g1 = stg.accumulate %g0, %dw : !dw, !dw
