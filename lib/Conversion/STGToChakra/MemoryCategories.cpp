@@ -129,6 +129,10 @@ MemoryCategories::MemoryCategories(func::FuncOp function) {
     }
     if (isa<func::ReturnOp>(op))
       markReturned(op);
+    // What is kept until the end of backward.
+    if (isa<FlatReduceScatterOp>(op) && phase == "grad_sync")
+      for (Value operand : op->getOperands())
+        mark(operand, Category::Gradient);
     if (isa<RecvOp>(op))
       for (Value result : op->getResults())
         mark(result,
