@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Compiles and validates all combinations of parallelism on 1 to 16 ranks of small models.
+
+Data, tensor (with and without sequence parallelism), context (each kind), expert and
+pipeline parallelism (each schedule), ZeRO 0 to 3, recomputation. Each combination must
+compile, pass `stg-trace validate`, and execute in all ranks together as many operations in
+matrix products as one rank alone, in forward and in backward. What is replayed is a phase
+of its own: with full recomputation it must equal the forward products of the layers, with
+selective those of attention. (Router products of a mixture of experts are executed by each
+tensor-parallel rank without sequence parallelism, so those are not combined.)
+
+Usage: combinations.py [--subset N] [--jobs J]      one of every N combinations
+"""
+
+import argparse
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SIZES = "--seq=32 --set=D=32 --set=H=8 --set=K=8 --set=E=4 --set=F=64 --set=V=64 --set=L=8 --batch=16"
+MODELS = {"dense": f"llama3-8b {SIZES}", "moe": f"mixtral-8x7b {SIZES} --set=X=4 --set=A=2"}
+PIPELINES = [(1, "1f1b", 1)] + [
+    (p, schedule, v) for p in (2, 4)
+    for schedule, v in (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2))
+]
+
+
+def combinations():
+    for model, dp, ep, (tp, sp), (cp, kind), (pp, schedule, v), zero, recompute, micro in itertools.product(
+        MODELS, (1, 2, 4), (1, 2), ((1, False), (2, False), (2, True)),
+        ((1, "all_gather"), (2, "all_gather"), (2, "a2a"), (2, "p2p")), PIPELINES, range(4),
+        ("none", "selective", "full"), (1, 2),
+    ):
+        if dp * tp * cp * pp > 16 or (zero and dp * cp == 1) or dp % ep or (model == "dense" and ep > 1):
+            continue
+        if model == "moe" and tp > 1 and not sp:
+            continue
+        if schedule == "interleaved" and (16 // dp // micro) % pp:
+            continue
+        yield model, (
+            f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --pp={pp} --schedule={schedule} "
+            f"--virtual-stages={v} --zero={zero} --recompute={recompute} --micro-batch={micro}"
+            + (" --sequence-parallel" if sp else "")
+        ), recompute
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def products(manifest):
+    total = {}
+    for entry in manifest["classes"]:
+        for phase, operations in entry["matrix_operations_by_phase"].items():
+            total[phase] = total.get(phase, 0) + operations * entry["ranks"]
+    return total
+
+
+def expected(model):
+    """Products of one rank, without recomputation and with both kinds."""
+    return {
+        recompute: products(json.loads(run(
+            "stg-compile", *MODELS[model].split(), f"--recompute={recompute}", "--dry-run", "--json").stdout))
+        for recompute in ("none", "selective", "full")
+    }
+
+
+def check(case, want):
+    model, flags, recompute = case
+    with tempfile.TemporaryDirectory() as folder:
+        made = run("stg-compile", *MODELS[model].split(), *flags.split(), "-o", folder)
+        if made.returncode:
+            return f"does not compile: {made.stderr.strip()}"
+        valid = run("stg-trace", "validate", folder)
+        if valid.returncode:
+            return f"is not valid: {valid.stdout.strip()[:500]}"
+        have = products(json.loads((Path(folder) / "manifest.json").read_text()))
+    if have != want[model][recompute]:
+        return f"executes {have}, one rank {want[model][recompute]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--subset", type=int, default=1, metavar="N", help="only one of every N combinations")
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    cases = list(combinations())
+    chosen = cases[:: args.subset]
+    want = {model: expected(model) for model in MODELS}
+    failed = 0
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for (model, flags, _), error in zip(chosen, pool.map(lambda case: check(case, want), chosen)):
+            if error:
+                failed += 1
+                print(f"{model} {flags}\n  {error}")
+    print(f"{len(chosen) - failed} of {len(chosen)} combinations hold ({len(cases)} in all)")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
