@@ -71,6 +71,21 @@ private:
   llvm::DenseMap<AxisMask, CollSequence> sequences;
 };
 
+/// Collects the sizes of the messages of a rank in order, by their channel.
+class MessageSizes : public NodeSink {
+public:
+  void handleNode(const FlatNode &node) override {
+    if (!node.common->isMessage())
+      return;
+    auto [it, isNew] = hashes.try_emplace(node.common->channel, 0);
+    it->second = llvm::hash_combine(it->second, node.common->bytes);
+  }
+  size_t get(uint32_t channel) const { return hashes.lookup(channel); }
+
+private:
+  llvm::DenseMap<uint32_t, size_t> hashes;
+};
+
 /// One export, as the sequence of its steps.
 class Exporter {
 public:
@@ -93,8 +108,11 @@ private:
   LogicalResult numberTags();
   SmallVector<uint32_t> getPeerClasses(const ExportClass &entry, unsigned axis,
                                        int64_t shift);
-  LogicalResult checkChannel(GraphOp graph, const Channel &channel,
-                             const GraphProgram &peer);
+  LogicalResult checkChannel(const ExportClass &entry, const Channel &channel,
+                             const ExportClass &peer);
+  bool haveSameSizes(const ExportClass &entry, const Channel &channel,
+                     const ExportClass &peer, const Channel &other);
+  size_t hashMessageSizes(const ExportClass &entry, const Channel &channel);
   LogicalResult checkMessages();
   LogicalResult prepareDirectory();
   LogicalResult writeGroups();
@@ -113,6 +131,7 @@ private:
   std::optional<GroupTable> groups;
   std::vector<ExportClass> classes;
   std::vector<uint32_t> classOfRank;
+  std::map<const ExportClass *, MessageSizes> messageSizes;
   int64_t firstRank = 0, endRank = 0;
   uint64_t bytesWritten = 0;
 };
@@ -339,23 +358,45 @@ static const Channel *findOtherEnd(const GraphProgram &program,
   return nullptr;
 }
 
+/// The sizes of the messages of a channel in order, as a hash.
+size_t Exporter::hashMessageSizes(const ExportClass &entry,
+                                  const Channel &channel) {
+  auto [it, isNew] = messageSizes.try_emplace(&entry);
+  if (isNew) {
+    std::vector<TensorInstance> instances;
+    entry.program.run(it->second, instances);
+  }
+  return it->second.get(&channel - entry.program.getChannels().data());
+}
+
+/// The program is only run where the messages of a channel differ in size.
+bool Exporter::haveSameSizes(const ExportClass &entry, const Channel &channel,
+                             const ExportClass &peer, const Channel &other) {
+  if (channel.executions != other.executions || channel.bytes != other.bytes)
+    return false;
+  if (channel.hasOneSize && other.hasOneSize)
+    return true;
+  return hashMessageSizes(entry, channel) == hashMessageSizes(peer, other);
+}
+
 /// The messages of a channel are as many and as large at both ends.
-LogicalResult Exporter::checkChannel(GraphOp graph, const Channel &channel,
-                                     const GraphProgram &peer) {
-  const Channel *other = findOtherEnd(peer, channel);
-  if (other && other->executions == channel.executions &&
-      other->bytes == channel.bytes)
+LogicalResult Exporter::checkChannel(const ExportClass &entry,
+                                     const Channel &channel,
+                                     const ExportClass &peer) {
+  const Channel *other = findOtherEnd(peer.program, channel);
+  if (other && haveSameSizes(entry, channel, peer, *other))
     return success();
-  GraphOp peerGraph = peer.getGraph();
-  InFlightDiagnostic diag = emitShortOpError(graph)
+  GraphOp peerGraph = peer.program.getGraph();
+  InFlightDiagnostic diag = emitShortOpError(entry.program.getGraph())
                             << (channel.isSend ? "sends " : "receives ");
   diag << channel.executions << " messages of channel " << channel.key.channel
        << " along axis '" << space->getAxes()[channel.key.axis].name
        << "', but '" << peerGraph.getSymName() << "', its peer's graph, "
        << (channel.isSend ? "receives " : "sends ")
        << (other ? other->executions : 0)
-       << (other && other->executions == channel.executions ? " of other sizes"
-                                                            : "");
+       << (other && other->executions == channel.executions
+               ? " of other sizes or in another order"
+               : "");
   diag.attachNote(peerGraph.getLoc()) << "the other graph is here";
   return diag;
 }
@@ -374,8 +415,7 @@ LogicalResult Exporter::checkMessages() {
       if (isNew)
         it->second = getPeerClasses(entry, channel.key.axis, shift);
       for (uint32_t peer : it->second)
-        if (failed(checkChannel(entry.program.getGraph(), channel,
-                                classes[peer].program)))
+        if (failed(checkChannel(entry, channel, classes[peer])))
           return failure();
     }
   }

@@ -38,6 +38,7 @@ private:
   LogicalResult compileState(StateOp op, uint32_t body);
   LogicalResult compileComp(CompOp op, uint32_t body, uint64_t executions);
   LogicalResult compileColl(CollOp op, uint32_t body, uint64_t executions);
+  LogicalResult restrictAxes(CollOp op, AxisMask &axes);
   LogicalResult compileLoneColl(CollOp op, uint32_t body);
   template <typename OpTy>
   FailureOr<NodeTemplate> makeMessage(OpTy op, NodeKind kind, TypeRange types,
@@ -282,20 +283,33 @@ LogicalResult GraphCompiler::compileLoneColl(CollOp op, uint32_t body) {
   return success();
 }
 
+/// All ranks of the graph must be among those of the group: a rank that is in
+/// none has nobody to communicate with.
+LogicalResult GraphCompiler::restrictAxes(CollOp op, AxisMask &axes) {
+  int64_t size = space.getGroupSize(axes);
+  ArrayRef<int64_t> among = *op.getAmong();
+  StringRef axis = cast<StringAttr>(op.getOver()[0]);
+  for (int64_t coordinate : among)
+    if (coordinate >= size)
+      return emitShortOpError(op) << "is among coordinate " << coordinate
+                                  << " of an axis of size " << size;
+  if (!program.graph.getCoordinate(axis) &&
+      among.size() < static_cast<size_t>(size))
+    return emitShortOpError(op)
+           << "is among some ranks of axis '" << axis
+           << "', but its graph is executed by all of them; give the graph a "
+              "coordinate on the axis";
+  axes = space.restrict(axes, among);
+  return success();
+}
+
 LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
                                          uint64_t executions) {
   AxisMask axes = space.getMask(op.getOver());
+  if (op.getAmong() && failed(restrictAxes(op, axes)))
+    return failure();
   if (!axes)
     return compileLoneColl(op, body);
-  if (op.getAmong()) {
-    int64_t size = space.getGroupSize(axes);
-    ArrayRef<int64_t> among = *op.getAmong();
-    for (int64_t coordinate : among)
-      if (coordinate >= size)
-        return emitShortOpError(op) << "is among coordinate " << coordinate
-                                    << " of an axis of size " << size;
-    axes = space.restrict(axes, among);
-  }
   FailureOr<int64_t> payload = getPayload(op);
   if (failed(payload))
     return failure();
@@ -365,9 +379,10 @@ FailureOr<NodeTemplate> GraphCompiler::makeMessage(OpTy op, NodeKind kind,
   auto [it, isNew] =
       channels.try_emplace({isSend, key}, program.channels.size());
   if (isNew)
-    program.channels.push_back({key, isSend});
+    program.channels.push_back({key, isSend, *bytes});
   node.channel = it->second;
   Channel &channel = program.channels[it->second];
+  channel.hasOneSize &= channel.messageBytes == *bytes;
   channel.executions += executions;
   channel.bytes += static_cast<__int128>(*bytes) * executions;
   return node;

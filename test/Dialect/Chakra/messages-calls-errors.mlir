@@ -116,7 +116,7 @@ chakra.graph @call_c3 mesh = #stg.mesh<pp = 2> {
 // -----
 
 chakra.graph @same_scope mesh = #stg.mesh<pp = 2> {
-  // expected-error @+1 {{'chakra.func' op is called 2 times with the scope 'a', so that names of nodes are not unique}}
+  // expected-error @+1 {{'chakra.func' op is called more than once with the scope 'a', so that names of nodes are not unique}}
   chakra.func @f() {
     chakra.comp "n"() ops(1) bytes(1) : () -> ()
   }
@@ -224,4 +224,96 @@ chakra.graph @coll_c8_reads mesh = #stg.mesh<pp = 4> {
     %y = chakra.coll all_reduce "r"(%c) over ["pp"] ahead 1 : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
     chakra.yield carry(%y : !chakra.tensor<4, activation>)
   }
+}
+
+// -----
+
+// The path behind a scope is that of an op beside the call.
+chakra.graph @call_name mesh = #stg.mesh<pp = 2> {
+  chakra.func @f() {
+    chakra.comp "x"() ops(1) bytes(1) : () -> ()
+  }
+  // expected-note @+1 {{the other op is here}}
+  chakra.comp "mb3.x"() ops(1) bytes(1) : () -> ()
+  // These two are not.
+  chakra.comp "mb3.y"() ops(1) bytes(1) : () -> ()
+  chakra.comp "mb33.x"() ops(1) bytes(1) : () -> ()
+  // expected-error @+1 {{'chakra.call' op has the scope 'mb3', behind which another op can have the path of an op of 'f'}}
+  chakra.call @f() scope "mb3" : () -> ()
+}
+
+// -----
+
+chakra.graph @call_repeat_inside mesh = #stg.mesh<pp = 2> {
+  chakra.func @f() {
+    chakra.repeat "layers" * L {
+      chakra.comp "x"() ops(1) bytes(1) : () -> ()
+    }
+  }
+  // expected-note @+1 {{the other op is here}}
+  chakra.comp "mb3.layers.7.x"() ops(1) bytes(1) : () -> ()
+  // expected-error @+1 {{'chakra.call' op has the scope 'mb3', behind which another op}}
+  chakra.call @f() scope "mb3" : () -> ()
+}
+
+// -----
+
+chakra.graph @call_repeat_outside mesh = #stg.mesh<pp = 2> {
+  chakra.func @f() {
+    chakra.comp "layers.7.x"() ops(1) bytes(1) : () -> ()
+  }
+  // expected-note @+1 {{the other op is here}}
+  chakra.repeat "mb3.layers" * L {
+    chakra.comp "x"() ops(1) bytes(1) : () -> ()
+  }
+  // expected-error @+1 {{'chakra.call' op has the scope 'mb3', behind which another op}}
+  chakra.call @f() scope "mb3" : () -> ()
+}
+
+// -----
+
+chakra.graph @call_like_iteration mesh = #stg.mesh<pp = 2> {
+  chakra.func @f() {
+    chakra.comp "x"() ops(1) bytes(1) : () -> ()
+  }
+  // expected-note @+1 {{the other op is here}}
+  chakra.repeat "layers" * L {
+    chakra.comp "x"() ops(1) bytes(1) : () -> ()
+  }
+  // expected-error @+1 {{'chakra.call' op has the scope 'layers.3', behind which another op}}
+  chakra.call @f() scope "layers.3" : () -> ()
+}
+
+// -----
+
+// One scope continues the other.
+chakra.graph @call_nested_scopes mesh = #stg.mesh<pp = 2> {
+  chakra.func @f() {
+    chakra.comp "last.x"() ops(1) bytes(1) : () -> ()
+  }
+  chakra.func @g() {
+    chakra.comp "x"() ops(1) bytes(1) : () -> ()
+  }
+  // expected-error @+1 {{'chakra.call' op has the scope 'mb1', behind which another op can have the path of an op of 'f'}}
+  chakra.call @f() scope "mb1" : () -> ()
+  // expected-note @+1 {{the other op is here}}
+  chakra.call @g() scope "mb1.last" : () -> ()
+}
+
+// -----
+
+// Two functions with one scope share it.
+chakra.graph @call_shared_scope mesh = #stg.mesh<pp = 2> {
+  chakra.func @f() {
+    // expected-note @+1 {{first used here}}
+    chakra.comp "x"() ops(1) bytes(1) : () -> ()
+  }
+  chakra.func @g() {
+    // expected-error @+1 {{'chakra.comp' op has the name 'x', which is taken in this scope}}
+    chakra.comp "x"() ops(1) bytes(1) : () -> ()
+  }
+  chakra.call @f() scope "mb1" : () -> ()
+  chakra.call @g() scope "mb2" : () -> ()
+  chakra.call @f() scope "mb3" : () -> ()
+  chakra.call @g() scope "mb3" : () -> ()
 }

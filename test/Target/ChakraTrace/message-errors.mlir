@@ -79,3 +79,33 @@ chakra.graph @among_too_far mesh = #stg.mesh<cp = 2> {
     %y = chakra.coll all_reduce "c"(%x) over ["cp"] among [0, 2] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
   }
 }
+
+// -----
+
+// The members of a group over part of an axis have graphs of their own.
+chakra.graph @among_others mesh = #stg.mesh<cp = 4> {
+  %x = chakra.state "x" : !chakra.tensor<4, activation>
+  // expected-error @+1 {{'chakra.coll' op is among some ranks of axis 'cp', but its graph is executed by all of them; give the graph a coordinate on the axis}}
+  %y = chakra.coll all_reduce "c"(%x) over ["cp"] among [0, 2] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
+}
+
+// -----
+
+chakra.graph @among_lone mesh = #stg.mesh<cp = 1> {
+  %x = chakra.state "x" : !chakra.tensor<4, activation>
+  // expected-error @+1 {{'chakra.coll' op is among coordinate 2 of an axis of size 1}}
+  %y = chakra.coll all_reduce "c"(%x) over ["cp"] among [0, 2] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
+}
+
+// -----
+
+// As many bytes at both ends, but not in the same messages.
+// expected-error @+1 {{'chakra.graph' op sends 2 messages of channel 0 along axis 'cp', but 'ranks', its peer's graph, receives 2 of other sizes or in another order}}
+chakra.graph @ranks mesh = #stg.mesh<cp = 3> { // expected-note {{the other graph is here}}
+  %x = chakra.state "x" : !chakra.tensor<4, activation>
+  %y = chakra.state "y" : !chakra.tensor<8, activation>
+  chakra.send "s"(%x) axis "cp" shift 1 channel 0 : (!chakra.tensor<4, activation>)
+  chakra.send "t"(%y) axis "cp" shift 1 channel 0 : (!chakra.tensor<8, activation>)
+  %a = chakra.recv "a" axis "cp" shift -1 channel 0 : !chakra.tensor<8, activation>
+  %b = chakra.recv "b" axis "cp" shift -1 channel 0 : !chakra.tensor<4, activation>
+}

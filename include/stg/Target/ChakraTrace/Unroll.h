@@ -61,7 +61,9 @@ struct NodeTemplate {
 /// goes along it, and the channel.
 struct ChannelKey {
   uint32_t axis;
-  int64_t direction; ///< Of the sender, from 1 to the size of the axis - 1.
+  /// Of the sender, from 1 to the size of the axis - 1: shifts that lead to the
+  /// same peer are one direction.
+  int64_t direction;
   int64_t channel;
 
   bool operator<(const ChannelKey &other) const {
@@ -74,6 +76,8 @@ struct ChannelKey {
 struct Channel {
   ChannelKey key;
   bool isSend;
+  int64_t messageBytes;   ///< Of the first message.
+  bool hasOneSize = true; ///< All messages are as large as the first.
   uint64_t executions = 0;
   __int128 bytes = 0;    ///< Of all messages.
   uint32_t firstTag = 0; ///< Set before the program is run.

@@ -13,8 +13,8 @@
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringMap.h"
-#include <set>
+#include "llvm/ADT/StringExtras.h"
+#include <map>
 
 using namespace mlir;
 using namespace stg::chakra;
@@ -50,7 +50,17 @@ public:
   LogicalResult add(Block &block);
   LogicalResult verify();
 
+  /// The names of this scope in order.
+  SmallVector<StringRef> getSortedNames() const;
+  /// An op of this scope, whose names in order are `sorted`, that can have the
+  /// path of an op of `inner` when that is called with a scope.
+  Operation *findClash(ArrayRef<StringRef> sorted, StringRef callScope,
+                       const NameScope &inner) const;
+  /// True if the name of an op begins with `prefix` and a dot.
+  bool continues(StringRef prefix) const;
+
 private:
+  bool canHavePath(StringRef path) const;
   LogicalResult insert(Operation &op, StringAttr name);
   static LogicalResult verifyRepeats(ArrayRef<RepeatOp> ops);
 
@@ -85,22 +95,63 @@ LogicalResult NameScope::add(Block &block) {
   return success();
 }
 
-LogicalResult NameScope::verify() {
-  // A path is a name, or the name of a repeat followed by a dot, digits, a dot
-  // and the rest. So two paths of different names can only meet if one of the
-  // names continues the name of a repeat by a dot and a digit.
+SmallVector<StringRef> NameScope::getSortedNames() const {
   SmallVector<StringRef> sorted;
   for (auto &entry : names)
     sorted.push_back(entry.first);
   llvm::sort(sorted);
+  return sorted;
+}
+
+/// True if `path` is the name of a repeat followed by a dot and a digit.
+static bool continuesRepeat(StringRef path, StringRef repeat) {
+  return path.consume_front(repeat) && path.consume_front(".") &&
+         !path.empty() && llvm::isDigit(path.front());
+}
+
+bool NameScope::canHavePath(StringRef path) const {
+  return names.contains(path) || llvm::any_of(repeats, [&](auto &entry) {
+           return continuesRepeat(path, entry.first);
+         });
+}
+
+bool NameScope::continues(StringRef prefix) const {
+  return llvm::any_of(names, [&](auto &entry) {
+    StringRef name = entry.first;
+    return name.consume_front(prefix) && name.starts_with(".");
+  });
+}
+
+Operation *NameScope::findClash(ArrayRef<StringRef> sorted, StringRef callScope,
+                                const NameScope &inner) const {
+  for (auto &[name, ops] : repeats)
+    if (continuesRepeat(callScope, name))
+      return ops.front();
+  std::string prefix = (callScope + ".").str();
+  const auto *it = llvm::lower_bound(sorted, StringRef(prefix));
+  for (; it != sorted.end() && it->starts_with(prefix); ++it) {
+    StringRef rest = it->drop_front(prefix.size());
+    if (inner.canHavePath(rest) ||
+        (repeats.contains(*it) && inner.continues(rest)))
+      return names.find(*it)->second;
+  }
+  return nullptr;
+}
+
+LogicalResult NameScope::verify() {
+  // A path is a name, or the name of a repeat followed by a dot, digits, a dot
+  // and the rest. So two paths of different names can only meet if one of the
+  // names continues the name of a repeat by a dot and a digit.
+  SmallVector<StringRef> sorted = getSortedNames();
   for (auto &[name, ops] : repeats) {
     std::string first = (name + ".0").str(), limit = (name + ".:").str();
     auto it = llvm::lower_bound(sorted, StringRef(first));
     if (it == sorted.end() || *it >= StringRef(limit))
       continue;
-    InFlightDiagnostic diag = names[*it]->emitOpError("has the name '")
-                              << *it << "', which can be the path of an op in "
-                              << "repeat '" << name << "'";
+    InFlightDiagnostic diag =
+        names.find(*it)->second->emitOpError("has the name '")
+        << *it << "', which can be the path of an op in "
+        << "repeat '" << name << "'";
     diag.attachNote(ops.front().getLoc()) << "the repeat is here";
     return diag;
   }
@@ -257,47 +308,125 @@ static LogicalResult verifyReadsAfterChange(Operation *change, Value value) {
   return success();
 }
 
-/// The names behind each call scope: those of all functions called with it.
-static LogicalResult verifyCallNames(GraphOp graph) {
-  llvm::MapVector<StringRef, llvm::MapVector<StringRef, unsigned>> scopes;
-  for (auto call : graph.getBody().getOps<CallOp>())
-    ++scopes[call.getScope()][call.getCallee()];
-  llvm::StringMap<FuncOp> functions;
-  for (auto function : graph.getBody().getOps<FuncOp>())
-    functions[function.getSymName()] = function;
-  // Several scopes call the same functions: one check for each such set.
-  std::set<std::vector<StringRef>> seen;
-  for (auto &[scope, calls] : scopes) {
-    std::vector<StringRef> names;
-    for (auto &[name, count] : calls)
-      names.push_back(name);
-    llvm::sort(names);
-    bool isNew = seen.insert(names).second;
-    NameScope all;
-    if (scope.empty() && failed(all.add(graph.getBody().front())))
+//===----------------------------------------------------------------------===//
+// Names behind the scopes of calls (C4)
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The names that calls bring, which are those of functions behind scopes.
+class CallNames {
+public:
+  explicit CallNames(GraphOp graph) : graph(graph) {
+    for (auto call : graph.getBody().getOps<CallOp>())
+      calls[call.getScope()].push_back(call);
+  }
+  LogicalResult verify();
+
+private:
+  LogicalResult add(ArrayRef<CallOp> ops, NameScope &scope);
+  FailureOr<const NameScope *> getNames(ArrayRef<CallOp> ops);
+  LogicalResult verifyBesideGraph();
+  LogicalResult verifyBesideEachOther();
+
+  GraphOp graph;
+  std::map<StringRef, SmallVector<CallOp>> calls; ///< By scope.
+  /// Several scopes call the same functions: they share the names.
+  std::map<std::vector<StringRef>, NameScope> scopes;
+};
+} // namespace
+
+LogicalResult CallNames::add(ArrayRef<CallOp> ops, NameScope &scope) {
+  llvm::SmallDenseSet<StringAttr> called;
+  for (CallOp call : ops) {
+    auto function = SymbolTable::lookupNearestSymbolFrom<FuncOp>(
+        call->getParentOp(), call.getCalleeAttr());
+    if (!function) // The call says so itself.
+      continue;
+    Block &body = function.getBody().front();
+    if (!called.insert(call.getCalleeAttr().getAttr()).second &&
+        !body.without_terminator().empty())
+      return function.emitOpError("is called more than once with the scope '")
+             << call.getScope() << "', so that names of nodes are not unique";
+    if (failed(scope.add(body)))
       return failure();
-    for (auto &[name, count] : calls) {
-      FuncOp function = functions.lookup(name);
-      if (!function)
-        continue;
-      if (count > 1 && !function.getBody().front().without_terminator().empty())
-        return function.emitOpError("is called ")
-               << count << " times with the scope '" << scope
-               << "', so that names of nodes are not unique";
-      if ((isNew || scope.empty()) &&
-          failed(all.add(function.getBody().front())))
-        return failure();
-    }
-    if (failed(all.verify()))
+  }
+  return scope.verify();
+}
+
+FailureOr<const NameScope *> CallNames::getNames(ArrayRef<CallOp> ops) {
+  std::vector<StringRef> key;
+  for (CallOp call : ops)
+    key.push_back(call.getCallee());
+  llvm::sort(key);
+  auto [it, isNew] = scopes.try_emplace(std::move(key));
+  if (isNew && failed(add(ops, it->second)))
+    return failure();
+  return &it->second;
+}
+
+static LogicalResult emitClash(CallOp call, Operation *other) {
+  InFlightDiagnostic diag = call.emitOpError("has the scope '")
+                            << call.getScope()
+                            << "', behind which another op can have the path "
+                               "of an op of '"
+                            << call.getCallee() << "'";
+  diag.attachNote(other->getLoc()) << "the other op is here";
+  return diag;
+}
+
+/// Names at the top, and those of functions that are called without a scope.
+LogicalResult CallNames::verifyBesideGraph() {
+  NameScope top;
+  if (failed(top.add(graph.getBody().front())))
+    return failure();
+  auto plain = calls.find("");
+  if (plain != calls.end() && failed(add(plain->second, top)))
+    return failure();
+  SmallVector<StringRef> sorted = top.getSortedNames();
+  for (auto &[scope, ops] : calls) {
+    if (scope.empty())
+      continue;
+    FailureOr<const NameScope *> names = getNames(ops);
+    if (failed(names))
       return failure();
+    if (Operation *other = top.findClash(sorted, scope, **names))
+      return emitClash(ops.front(), other);
   }
   return success();
 }
 
+/// A scope may continue another one: `mb1` and `mb1.last`.
+LogicalResult CallNames::verifyBesideEachOther() {
+  for (auto &[scope, ops] : calls) {
+    std::string prefix = (scope + ".").str();
+    for (auto it = calls.lower_bound(prefix);
+         it != calls.end() && !scope.empty() && it->first.starts_with(prefix);
+         ++it) {
+      FailureOr<const NameScope *> names = getNames(ops);
+      if (failed(names))
+        return failure();
+      if ((*names)->continues(it->first.drop_front(prefix.size())))
+        return emitClash(ops.front(), it->second.front());
+    }
+  }
+  return success();
+}
+
+LogicalResult CallNames::verify() {
+  if (calls.empty())
+    return success();
+  return failure(failed(verifyBesideGraph()) ||
+                 failed(verifyBesideEachOther()));
+}
+
+//===----------------------------------------------------------------------===//
+// GraphOp
+//===----------------------------------------------------------------------===//
+
 LogicalResult GraphOp::verifyRegions() {
   NameScope scope;
   if (failed(scope.add(getBody().front())) || failed(scope.verify()) ||
-      failed(verifyCallNames(*this)) ||
+      failed(CallNames(*this).verify()) ||
       failed(verifyTopLevelNames(getBody().front())))
     return failure();
   WalkResult result = walk([&](Operation *op) {

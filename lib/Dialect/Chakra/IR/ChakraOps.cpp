@@ -417,10 +417,12 @@ void FuncOp::print(OpAsmPrinter &printer) {
 
 void RepeatOp::build(OpBuilder &builder, OperationState &state, StringRef name,
                      SymExpr count, ValueRange inits, ValueRange slices,
-                     TypeRange stackedTypes, bool reverse) {
+                     TypeRange stackedTypes, bool reverse, SymExpr first) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.setName(builder.getStringAttr(name));
   properties.setCount(count);
+  if (first)
+    properties.setFirst(first);
   if (reverse)
     properties.setReverse(builder.getUnitAttr());
   properties.operandSegmentSizes = {static_cast<int32_t>(inits.size()),

@@ -201,7 +201,8 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
     no control characters, commas or equals signs; (C5) a `reduce_scatter` is not in
     place, an `all_gather` only with a `payload`: each rank has its shard of the buffers
     up to date; (C6) a constant `payload` is a non-negative integer; (C7) `among` has at
-    least two distinct coordinates on a single axis, and the graph's own is one of them;
+    least two distinct coordinates on a single axis, and the graph's own is one of them
+    (a graph without one is refused at export);
     (C8) an op that is `ahead` stands in the body of a repeat and reads slices of it or
     values from outside.
   }];
@@ -242,7 +243,9 @@ def Chakra_SendOp : Chakra_BodyOp<"send", [AttrSizedOperandSegments]> {
     One message with the bytes of all operands, to the rank whose coordinate on the axis
     is the own one plus `shift`, modulo the size of the axis, and whose other coordinates
     are the same. The k-th execution of the sends of a channel meets the k-th of the
-    receives of that channel on the peer, which have the opposite shift.
+    receives of that channel on the peer, which have the opposite shift. Shifts that are
+    equal modulo the size of the axis are one: between two ranks, messages both ways
+    around need channels of their own.
 
     ```mlir
     chakra.send "mb0.stage1.fwd"(%y) axis "pp" shift 1 channel 7 phase "fwd"
@@ -401,7 +404,8 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
       "::stg::SymExpr":$count, "::mlir::ValueRange":$inits,
       "::mlir::ValueRange":$slices, "::mlir::TypeRange":$stackedTypes,
-      CArg<"bool", "false">:$reverse)>];
+      CArg<"bool", "false">:$reverse,
+      CArg<"::stg::SymExpr", "{}">:$first)>];
   let skipDefaultBuilders = 1;
   let extraClassDeclaration = [{
     /// Arguments of the body for the carries and for the slices.
