@@ -203,18 +203,48 @@ struct AttentionFactors {
 };
 } // namespace
 
+/// The symbol that is the device's coordinate on a mesh axis, or null.
+static StringAttr findCoordinate(Operation *op, StringAttr axis) {
+  for (auto symbol : op->getParentOfType<ModuleOp>().getOps<SymbolOp>())
+    if (symbol.getCoordinateAttr() == axis)
+      return symbol.getSymNameAttr();
+  return nullptr;
+}
+
+/// The position of the first query of a contiguous shard.
+template <typename OpTy>
+static LogicalResult setOffset(OpTy op, ArrayAttr axes) {
+  StringAttr symbol;
+  if (axes.size() == 1)
+    symbol = findCoordinate(op, cast<StringAttr>(axes[0]));
+  if (!symbol)
+    return op.emitOpError("has contiguous queries over ")
+           << axes << ", expected one axis whose coordinate is a symbol; "
+           << "--stg-context-parallel=balance=none declares that of cp";
+  op.setOffsetAttr(SymExpr::getSymbol(symbol) *
+                   op.getQuery().getType().getShape()[1]);
+  return success();
+}
+
 /// What a local attention must know of its shard of the queries.
 template <typename OpTy>
-static void becomeLocalAttention(OpTy op,
-                                 function_ref<ArrayAttr(StringRef)> getAxes) {
+static LogicalResult
+becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
-  if (!axes.empty()) {
-    if (op.getContext() == "p2p")
-      op.setRingAttr(axes);
-    if (op.getMask() == AttentionMask::Causal && !op.getFullCount())
-      op.setBalanced(true);
-  }
+  bool isContiguous = op.getContiguous();
+  bool isRing = op.getContext() == "p2p";
   op.removeContextAttr();
+  op.setContiguous(false);
+  if (axes.empty())
+    return success();
+  if (isRing)
+    op.setRingAttr(axes);
+  if (op.getMask() != AttentionMask::Causal || op.getFullCount())
+    return success();
+  if (isContiguous)
+    return setOffset(op, axes);
+  op.setBalanced(true);
+  return success();
 }
 
 ShardingRule AttentionOp::getShardingRule() {
@@ -224,8 +254,9 @@ ShardingRule AttentionOp::getShardingRule() {
   return f.rule;
 }
 
-void AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
-  becomeLocalAttention(*this, getAxes);
+LogicalResult
+AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  return becomeLocalAttention(*this, getAxes);
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
@@ -235,8 +266,9 @@ ShardingRule AttentionGradOp::getShardingRule() {
   return f.rule;
 }
 
-void AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
-  becomeLocalAttention(*this, getAxes);
+LogicalResult
+AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  return becomeLocalAttention(*this, getAxes);
 }
 
 ShardingRule EmbeddingOp::getShardingRule() {

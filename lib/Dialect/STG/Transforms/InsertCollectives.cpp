@@ -546,11 +546,13 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
             result,
             getResultLayout(rule, result.getResultNumber(), factorAxes))))
       return failure();
-  op.becomeLocal([&](StringRef name) {
+  auto getFactorAxes = [&](StringRef name) {
     std::optional<unsigned> factor = rule.getFactor(name);
     return getAxes(factor ? ArrayRef<StringAttr>(factorAxes[*factor])
                           : ArrayRef<StringAttr>());
-  });
+  };
+  if (failed(op.becomeLocal(getFactorAxes)))
+    return failure();
   op->removeAttr(STGDialect::kFactorsAttr);
   op->removeAttr(STGDialect::kClaimsAttr);
   return success();
