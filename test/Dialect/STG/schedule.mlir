@@ -1,0 +1,60 @@
+// A program of two layers, cut into two stages and run for three micro-batches: 1F1B,
+// messages between the devices, gradients that add up, and one step at the end.
+//
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{pp=2 dp=2},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives,stg-micro-batch{count=3},stg-bind{values=L=2},stg-schedule{micro-batches=3},stg-bucket-gradients)" | FileCheck %s
+// RUN: not stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{pp=2},stg-propagate-shardings,stg-insert-collectives,stg-schedule)" 2>&1 | FileCheck %s --check-prefix=UNBOUND
+// UNBOUND: error: 'stg.repeat' op repeats L times; pipeline stages need a number, bind its symbols first
+// RUN: not stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{pp=2},stg-propagate-shardings,stg-insert-collectives,stg-bind{values=L=3},stg-schedule)" 2>&1 | FileCheck %s --check-prefix=DIVIDE
+// DIVIDE: error: has 3 layers, which 2 pipeline stages do not divide; give the layers of each stage with layers-per-stage
+// RUN: not stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{pp=2},stg-propagate-shardings,stg-insert-collectives,stg-bind{values=L=3},stg-schedule{layers-per-stage=1,1})" 2>&1 | FileCheck %s --check-prefix=SUM
+// SUM: error: has 3 layers, but layers-per-stage adds up to 2
+// RUN: not stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{pp=2},stg-propagate-shardings,stg-insert-collectives,stg-bind{values=L=2},stg-schedule{schedule=none})" 2>&1 | FileCheck %s --check-prefix=NAME
+// NAME: error: schedule 'none'
+
+stg.symbol @B
+stg.symbol @D
+stg.symbol @L
+!x = !stg.tensor<[B, D], bf16>
+!w = !stg.tensor<[D, D], bf16>
+
+// The second stage has the second layer and what comes after the layers.
+// CHECK: func.func private @f.stage1.forward(%[[X:.*]]: !stg.tensor<[B/6, D], bf16>)
+// CHECK:   stg.repeat "layers" * 1 from 1 carry(%{{.*}} = %[[X]]
+// CHECK:   stg.param "head"
+// A further micro-batch adds to the gradients of the first; nothing is reduced.
+// CHECK: func.func private @f.stage0.backward.next
+// CHECK:   stg.accumulate
+// CHECK-NOT: stg.all_reduce
+// CHECK: func.func private @f.device0.step
+// CHECK:   stg.all_reduce sum over ["dp"]
+// CHECK:   stg.adam
+
+// CHECK: func.func @f.device0(%[[A0:.*]]: {{.*}} {stg.name = "mb0.x"}, %[[A1:.*]]: {{.*}} {stg.name = "mb1.x"}, %[[A2:.*]]: {{.*}} {stg.name = "mb2.x"}) attributes {stg.coordinates = {pp = 0 : i64}}
+// CHECK-NEXT: call @f.stage0.forward(%[[A0]]) {stg.scope = "mb0"}
+// CHECK-NEXT: stg.send over "pp" shift 1 channel 6
+// CHECK-NEXT: stg.recv over "pp" shift 1 channel 1 {stg.name = "mb0.stage0", stg.phase = "bwd"}
+// CHECK-NEXT: call @f.stage0.forward(%[[A1]]) {stg.scope = "mb1"}
+// CHECK-NEXT: stg.send over "pp" shift 1 channel 8
+// CHECK-NEXT: call @f.stage0.backward.first({{.*}}) {stg.scope = "mb0"}
+// CHECK-NEXT: stg.recv over "pp" shift 1 channel 3
+// CHECK-NEXT: call @f.stage0.forward(%[[A2]]) {stg.scope = "mb2"}
+// CHECK-NEXT: stg.send over "pp" shift 1 channel 10
+// CHECK-NEXT: stg.recv over "pp" shift 1 channel 5
+// CHECK-NEXT: call @f.stage0.backward.next({{.*}}) {stg.scope = "mb1"}
+// CHECK-NEXT: call @f.stage0.backward.last({{.*}}) {stg.scope = "mb2"}
+// CHECK-NEXT: call @f.device0.step
+// CHECK: func.func @f.device1
+// CHECK: stg.recv over "pp" shift -1 channel 6
+// CHECK: stg.send over "pp" shift -1 channel 1
+func.func @f(%x: !x {stg.name = "x"}) -> !x {
+  %stem = stg.param "stem" : !w
+  %e = stg.einsum "bi,ij->bj" %x, %stem : !x, !w
+  %y = stg.repeat "layers" * L carry(%c = %e : !x) {
+    %w = stg.param "w" : !w
+    %z = stg.einsum "bi,ij->bj" %c, %w : !x, !w
+    stg.yield %z : !x
+  }
+  %head = stg.param "head" : !w
+  %l = stg.einsum "bi,ij->bj" %y, %head : !x, !w
+  return %l : !x
+}
