@@ -78,9 +78,8 @@ static SymExpr getSpan(SymExpr queries, SymExpr keys, bool causal) {
   return square - (queries * (queries - 1)).exactDiv(2);
 }
 
-/// Pairs that a device works on. Balanced queries see half of the keys, those
-/// from an offset on all keys before it and half of their own; in a ring the
-/// keys of all its devices come by.
+/// Pairs that a device works on. Balanced queries see half of the keys; in a
+/// ring the keys of all its devices come by.
 template <typename OpTy> static SymExpr getPairs(OpTy op) {
   SymExpr queries = op.getQuery().getType().getShape()[1];
   SymExpr keys = op.getValue().getType().getShape()[1];
@@ -90,8 +89,6 @@ template <typename OpTy> static SymExpr getPairs(OpTy op) {
       keys = keys * mesh.getMesh().getGroupSize(ring);
   if (op.getBalanced())
     return (queries * (keys + 1)).exactDiv(2);
-  if (SymExpr offset = op.getOffsetAttr())
-    return queries * offset + getSpan(queries, queries, causal);
   return getSpan(queries, keys, causal);
 }
 

@@ -49,26 +49,8 @@ LogicalResult SymbolOp::verify() {
   if (value && (*value < Rational(1) || !value->isInteger())) // symbol_c1
     return emitOpError("has the value ")
            << *getValue() << ", expected an integer of at least 1";
-  if (getValue() && getCoordinate()) // symbol_c3
-    return emitOpError("is a coordinate and has a value");
   return success();
 }
-
-/// What an attention says of its queries' places among the keys.
-template <typename OpTy> static LogicalResult verifyPlace(OpTy op) {
-  bool hasOffset = static_cast<bool>(op.getOffsetAttr());
-  if (op.getBalanced() && hasOffset) // attention_c4
-    return op.emitOpError("has balanced queries and an offset");
-  bool skips = op.getMask() == AttentionMask::Causal && !op.getFullCount();
-  if ((op.getBalanced() || hasOffset) && !skips) // attention_c4
-    return op.emitOpError("has ")
-           << (hasOffset ? "an offset" : "balanced queries")
-           << ", which only a causal mask needs that is not counted in full";
-  return success();
-}
-
-LogicalResult AttentionOp::verify() { return verifyPlace(*this); }
-LogicalResult AttentionGradOp::verify() { return verifyPlace(*this); }
 
 LogicalResult SymbolOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (getValue() && getValue()->usesSymbol(getSymNameAttr())) // symbol_c2

@@ -203,48 +203,18 @@ struct AttentionFactors {
 };
 } // namespace
 
-/// The symbol that is the device's coordinate on a mesh axis, or null.
-static StringAttr findCoordinate(Operation *op, StringAttr axis) {
-  for (auto symbol : op->getParentOfType<ModuleOp>().getOps<SymbolOp>())
-    if (symbol.getCoordinateAttr() == axis)
-      return symbol.getSymNameAttr();
-  return nullptr;
-}
-
-/// The position of the first query of a contiguous shard.
-template <typename OpTy>
-static LogicalResult setOffset(OpTy op, ArrayAttr axes) {
-  StringAttr symbol;
-  if (axes.size() == 1)
-    symbol = findCoordinate(op, cast<StringAttr>(axes[0]));
-  if (!symbol)
-    return op.emitOpError("has contiguous queries over ")
-           << axes << ", expected one axis whose coordinate is a symbol; "
-           << "--stg-context-parallel=balance=none declares that of cp";
-  op.setOffsetAttr(SymExpr::getSymbol(symbol) *
-                   op.getQuery().getType().getShape()[1]);
-  return success();
-}
-
 /// What a local attention must know of its shard of the queries.
 template <typename OpTy>
-static LogicalResult
-becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
+static void becomeLocalAttention(OpTy op,
+                                 function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
-  bool isContiguous = op.getContiguous();
-  bool isRing = op.getContext() == "p2p";
+  if (!axes.empty()) {
+    if (op.getContext() == "p2p")
+      op.setRingAttr(axes);
+    if (op.getMask() == AttentionMask::Causal && !op.getFullCount())
+      op.setBalanced(true);
+  }
   op.removeContextAttr();
-  op.setContiguous(false);
-  if (axes.empty())
-    return success();
-  if (isRing)
-    op.setRingAttr(axes);
-  if (op.getMask() != AttentionMask::Causal || op.getFullCount())
-    return success();
-  if (isContiguous)
-    return setOffset(op, axes);
-  op.setBalanced(true);
-  return success();
 }
 
 ShardingRule AttentionOp::getShardingRule() {
@@ -254,9 +224,8 @@ ShardingRule AttentionOp::getShardingRule() {
   return f.rule;
 }
 
-LogicalResult
-AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
-  return becomeLocalAttention(*this, getAxes);
+void AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  becomeLocalAttention(*this, getAxes);
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
@@ -266,9 +235,8 @@ ShardingRule AttentionGradOp::getShardingRule() {
   return f.rule;
 }
 
-LogicalResult
-AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
-  return becomeLocalAttention(*this, getAxes);
+void AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  becomeLocalAttention(*this, getAxes);
 }
 
 ShardingRule EmbeddingOp::getShardingRule() {

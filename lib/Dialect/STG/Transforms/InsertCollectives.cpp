@@ -546,13 +546,11 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
             result,
             getResultLayout(rule, result.getResultNumber(), factorAxes))))
       return failure();
-  auto getFactorAxes = [&](StringRef name) {
+  op.becomeLocal([&](StringRef name) {
     std::optional<unsigned> factor = rule.getFactor(name);
     return getAxes(factor ? ArrayRef<StringAttr>(factorAxes[*factor])
                           : ArrayRef<StringAttr>());
-  };
-  if (failed(op.becomeLocal(getFactorAxes)))
-    return failure();
+  });
   op->removeAttr(STGDialect::kFactorsAttr);
   op->removeAttr(STGDialect::kClaimsAttr);
   return success();

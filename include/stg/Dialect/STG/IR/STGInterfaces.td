@@ -46,9 +46,9 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
         computes each factor: it records in attributes what it must know of its shard
         beyond the shapes.
       }],
-      "::mlir::LogicalResult", "becomeLocal",
+      "void", "becomeLocal",
       (ins "::llvm::function_ref<::mlir::ArrayAttr(::llvm::StringRef)>":$getAxes),
-      /*methodBody=*/"", /*defaultImplementation=*/"return ::mlir::success();">,
+      /*methodBody=*/"", /*defaultImplementation=*/"return;">,
     InterfaceMethod<
       /*desc=*/[{
         Replaces the op by ops that can compute with the factor sharded, for a rule

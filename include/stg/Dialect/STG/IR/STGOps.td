@@ -38,23 +38,14 @@ def SymbolOp : STG_Op<"symbol", [Symbol,
     stg.symbol @D = 4096 "hidden size"
     stg.symbol @E = D/H "head size"
     ```
-
-    A symbol with a `coordinate` is the device's own coordinate on that axis of the mesh,
-    from 0. It is not bound: `--stg-split-classes` makes one program for each coordinate.
-
-    ```mlir
-    stg.symbol @cp_index coordinate "cp" "coordinate on mesh axis cp"
-    ```
     Constraints: (C1) a constant value is an integer of at least 1; (C2) the value uses
-    declared symbols and not the symbol itself; (C3) a coordinate has no value.
+    declared symbols and not the symbol itself.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        OptionalAttr<STG_ExprAttr>:$value,
-                       OptionalAttr<StrAttr>:$coordinate,
                        OptionalAttr<StrAttr>:$description);
   let assemblyFormat = [{
-    $sym_name (`=` custom<Expr>($value)^)? (`coordinate` $coordinate^)?
-    ($description^)? attr-dict
+    $sym_name (`=` custom<Expr>($value)^)? ($description^)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -465,24 +456,19 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     (ring attention), where keys and values go around among the devices of the axes `ring`,
     which the local op has. `balanced` is on a local op whose queries are a balanced share
     of causally masked ones (zigzag, as Megatron-LM deals them out): they see half of the
-    keys on average, queries*(keys+1)/2 pairs. `contiguous` says that each device takes
-    the tokens of one range instead; the local op then has an `offset`, the position of its
-    first query among the keys, and queries*offset + queries*(queries+1)/2 pairs.
+    keys on average, queries*(keys+1)/2 pairs.
 
     ```mlir
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
     ```
     Constraints: (C1) all operands have rank 4; (C2) batch extents agree, keys and
     values agree in all but the last extent, and queries and keys in the last; (C3) kv
-    heads divide the heads; (C4) `balanced` and `offset` exclude each other and are for a
-    causal mask that is not counted in full.
+    heads divide the heads.
   }];
   let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
-                       UnitAttr:$balanced, OptionalAttr<STG_ExprAttr>:$offset,
+                       OptionalAttr<StrAttr>:$context, UnitAttr:$balanced,
                        OptionalAttr<StrArrayAttr>:$ring);
-  let hasVerifier = 1;
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
   let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
@@ -494,15 +480,13 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
   let description = [{
     The four products dV, dP, dQ and dK: twice the operations of the forward pass.
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
-    so does this.) Attributes and constraint (C4) are those of `stg.attention`.
+    so does this.)
   }];
   let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
-                       UnitAttr:$balanced, OptionalAttr<STG_ExprAttr>:$offset,
+                       OptionalAttr<StrAttr>:$context, UnitAttr:$balanced,
                        OptionalAttr<StrArrayAttr>:$ring);
-  let hasVerifier = 1;
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
   let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
   let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
