@@ -152,7 +152,7 @@ static void runExport(ModuleOp module, ErrorCounter &diagnostics) {
     return;
   chakra::ExportOptions options;
   options.threads = 1;
-  options.writeFiles = false;
+  options.output = stg::chakra::ExportOptions::Output::Nothing;
   unsigned errors = diagnostics.errors;
   FailureOr<chakra::ExportSummary> summary =
       chakra::exportTraces(module, options);

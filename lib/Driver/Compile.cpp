@@ -219,7 +219,8 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   if (failed(makeFolder(request, error)))
     return fail(error);
   chakra::ExportOptions exportOptions = request.exportOptions;
-  exportOptions.writeFiles = !request.dryRun;
+  if (request.dryRun)
+    exportOptions.output = chakra::ExportOptions::Output::Nothing;
   exportOptions.manifestExtra = getManifestEntries(request, result);
   FailureOr<chakra::ExportSummary> summary =
       chakra::exportTraces(module, exportOptions);

@@ -227,7 +227,7 @@ LogicalResult stg::makeFolder(const CompileRequest &request,
                               std::string &error) {
   if (request.dryRun)
     return success();
-  const std::string &folder = request.exportOptions.directory;
+  const std::string &folder = request.exportOptions.files.directory;
   std::error_code code = llvm::sys::fs::create_directories(folder);
   if (!code)
     return success();

@@ -173,18 +173,28 @@ void stg::printSummary(const CompileRequest &request,
        << llvm::format("%.2f s", result.compileSeconds) << '\n';
     return;
   }
-  int64_t traces = result.summary.endRank - result.summary.firstRank;
-  os << withCommas(traces) << (traces == 1 ? " trace, " : " traces, ")
-     << asBytes(result.summary.bytesWritten) << ", in "
-     << request.exportOptions.directory << "; compiled in "
-     << llvm::format("%.2f s", result.compileSeconds) << ", written in "
-     << llvm::format("%.2f s", result.writeSeconds) << '\n';
+  const std::string &directory = request.exportOptions.files.directory;
+  const chakra::ExportSummary &summary = result.summary;
+  if (request.exportOptions.output == chakra::ExportOptions::Output::Bundle) {
+    os << "a bundle of " << withCommas(summary.numRanks)
+       << (summary.numRanks == 1 ? " trace, " : " traces, ")
+       << asBytes(summary.bytesWritten) << ", in " << directory << '/'
+       << trace::TraceBundle::kFileName;
+  } else {
+    int64_t traces = summary.ranks.second - summary.ranks.first;
+    os << withCommas(traces) << (traces == 1 ? " trace, " : " traces, ")
+       << asBytes(summary.bytesWritten);
+    if (summary.filesKept)
+      os << " (" << withCommas(summary.filesKept) << " were complete)";
+    os << ", in " << directory;
+  }
+  os << "; compiled in " << llvm::format("%.2f s", result.compileSeconds)
+     << ", written in " << llvm::format("%.2f s", result.writeSeconds) << '\n';
 }
 
 void stg::printJSON(const CompileRequest &request, const CompileResult &result,
                     raw_ostream &os) {
   chakra::ExportOptions options = request.exportOptions;
-  options.writeFiles = !request.dryRun;
   options.manifestExtra = getManifestEntries(request, result);
   chakra::writeManifest(result.summary, options, os);
 }

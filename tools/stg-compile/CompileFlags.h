@@ -21,8 +21,8 @@ llvm::cl::OptionCategory &getCompileCategory();
 struct CompileFlags {
   CompileRequest request;
   int64_t batch = 0, seq = 0, microBatch = 0;
-  std::string ranks;
-  bool json = false;
+  std::string ranks, part;
+  bool json = false, bundle = false;
 
   llvm::cl::opt<std::string, true> model{
       llvm::cl::Positional, llvm::cl::Required,
@@ -190,7 +190,7 @@ struct CompileFlags {
                      "tp-cp-dp-pp)"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<unsigned, true> threads{
-      "threads", llvm::cl::location(request.exportOptions.threads),
+      "threads", llvm::cl::location(request.exportOptions.files.threads),
       llvm::cl::desc("Threads that write files (default: all cores)"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<unsigned, true> splits{
@@ -210,6 +210,23 @@ struct CompileFlags {
       "ranks", llvm::cl::location(ranks), llvm::cl::value_desc("LO:HI"),
       llvm::cl::desc("Write only the traces of ranks LO to HI-1"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> partFlag{
+      "part", llvm::cl::location(part), llvm::cl::value_desc("I/N"),
+      llvm::cl::desc("Write only the traces of part I of N, counted from 1"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> bundleFlag{
+      "bundle", llvm::cl::location(bundle),
+      llvm::cl::desc("Write one file, DIR/traces.stgb, that any trace can be "
+                     "made from, instead of the traces"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> resume{
+      "resume", llvm::cl::location(request.exportOptions.files.resume),
+      llvm::cl::desc("Keep traces of an interrupted run of the same command "
+                     "that are complete"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> quiet{
+      "quiet", llvm::cl::location(request.exportOptions.files.quiet),
+      llvm::cl::desc("Show no progress"), llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<bool, true> dryRun{
       "dry-run", llvm::cl::location(request.dryRun),
       llvm::cl::desc("Print the summary, write nothing"),
@@ -219,7 +236,7 @@ struct CompileFlags {
       llvm::cl::desc("Print the summary as JSON"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<std::string, true> output{
-      "o", llvm::cl::location(request.exportOptions.directory),
+      "o", llvm::cl::location(request.exportOptions.files.directory),
       llvm::cl::value_desc("DIR"), llvm::cl::desc("Folder for the traces"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::list<std::string, std::vector<std::string>> modelPath{
@@ -230,6 +247,11 @@ struct CompileFlags {
 
   /// Checks what llvm::cl::opt cannot; returns an error or nothing.
   std::string finish();
+
+private:
+  std::string finishOutput();
+  std::string finishPart();
+  std::string finishRanks();
 };
 } // namespace stg
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GraphCompiler.h"
 #include "Evaluate.h"
-#include "stg/Target/ChakraTrace/Unroll.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -15,24 +15,26 @@
 
 using namespace mlir;
 using namespace stg::chakra;
+using namespace stg::trace;
+using stg::MeshAttr;
 
 /// Consumers keep node ids in 31 bits; tensors are limited alike.
 static constexpr uint64_t kMaxUnrolled = INT32_MAX;
 
-namespace stg::chakra {
-/// Fills a GraphProgram from the ops of a graph.
+namespace {
+/// Fills a TraceProgram from the ops of a graph.
 class GraphCompiler {
 public:
-  GraphCompiler(GraphProgram &program, RankSpace &space,
-                const UnrollOptions &options)
-      : program(program), space(space), options(options) {}
+  GraphCompiler(GraphOp graph, TraceProgram &program, RankSpace &space,
+                unsigned splits)
+      : graph(graph), program(program), space(space), splits(splits) {}
 
   LogicalResult compile();
 
 private:
-  using Slot = GraphProgram::Slot;
-  using Output = GraphProgram::Output;
-  using Step = GraphProgram::Step;
+  using Slot = TraceProgram::Slot;
+  using Output = TraceProgram::Output;
+  using Step = TraceProgram::Step;
 
   LogicalResult compileBody(Block &block, uint32_t body, uint64_t executions);
   LogicalResult compileState(StateOp op, uint32_t body);
@@ -49,7 +51,7 @@ private:
   LogicalResult compileCall(CallOp op, uint32_t body);
   FailureOr<int64_t> getBytes(Operation *op, TypeRange types, StringRef what);
   LogicalResult compileRepeat(RepeatOp op, uint32_t body, uint64_t executions);
-  LogicalResult wireRepeat(RepeatOp op, GraphProgram::Repeat &repeat);
+  LogicalResult wireRepeat(RepeatOp op, TraceProgram::Repeat &repeat);
 
   FailureOr<uint32_t> countReferences(Operation *op, Type type);
   FailureOr<uint32_t> addTensorTemplate(Operation *op, Type type,
@@ -57,25 +59,27 @@ private:
   LogicalResult define(Operation *op, Value value);
   Slot getSlot(Value value) { return slots.lookup(value); }
   LogicalResult addOutput(Operation *op, Value result, Value changed,
-                          uint32_t body, GraphProgram::NodeWiring &wiring);
+                          uint32_t body, TraceProgram::NodeWiring &wiring);
   void addStep(uint32_t body, Step::Kind kind, size_t index);
-  LogicalResult addNode(NodeTemplate node, GraphProgram::NodeWiring wiring,
-                        uint32_t body, int64_t ahead = 0);
+  LogicalResult addNode(Operation *op, NodeTemplate node,
+                        TraceProgram::NodeWiring wiring, uint32_t body,
+                        int64_t ahead = 0);
   FailureOr<int64_t> getPayload(CollOp op);
-  LogicalResult padPayload(NodeTemplate &node);
+  LogicalResult padPayload(Operation *op, NodeTemplate &node);
   LogicalResult checkLimits(Operation *op, uint32_t body);
 
-  GraphProgram &program;
+  GraphOp graph;
+  TraceProgram &program;
   RankSpace &space;
-  const UnrollOptions &options;
+  unsigned splits;
   DenseMap<Value, Slot> slots;
   DenseMap<Operation *, uint32_t> functionBodies;
   DenseMap<Operation *, uint64_t> numCalls; ///< Of each function.
   /// The nodes of a body that are emitted ahead.
-  DenseMap<uint32_t, SmallVector<GraphProgram::Ahead, 0>> aheadOf;
+  DenseMap<uint32_t, SmallVector<TraceProgram::Ahead, 0>> aheadOf;
   std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
 };
-} // namespace stg::chakra
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Values
@@ -114,7 +118,8 @@ FailureOr<uint32_t> GraphCompiler::addTensorTemplate(Operation *op, Type type,
   FailureOr<int64_t> bytes = evaluate(op, tensor.getBytes(), "tensor size");
   if (failed(bytes))
     return failure();
-  program.tensors.push_back({*bytes, tensor.getCategory(), stateName});
+  program.tensors.push_back(
+      {*bytes, static_cast<TensorCategory>(tensor.getCategory()), stateName});
   return static_cast<uint32_t>(program.tensors.size() - 1);
 }
 
@@ -122,7 +127,7 @@ FailureOr<uint32_t> GraphCompiler::addTensorTemplate(Operation *op, Type type,
 /// is null, a new buffer or a token.
 LogicalResult GraphCompiler::addOutput(Operation *op, Value result,
                                        Value changed, uint32_t body,
-                                       GraphProgram::NodeWiring &wiring) {
+                                       TraceProgram::NodeWiring &wiring) {
   if (failed(define(op, result)))
     return failure();
   Output output = {Output::Token, getSlot(result), 0, 0};
@@ -150,15 +155,15 @@ void GraphCompiler::addStep(uint32_t body, Step::Kind kind, size_t index) {
 }
 
 LogicalResult GraphCompiler::checkLimits(Operation *op, uint32_t body) {
-  const GraphProgram::Body &counts = program.bodies[body];
+  const TraceProgram::Body &counts = program.bodies[body];
   if (counts.numNodes <= kMaxUnrolled && counts.numTensors <= kMaxUnrolled)
     return success();
   return emitShortOpError(op) << "brings the graph to more than "
                               << kMaxUnrolled << " nodes or tensors per rank";
 }
 
-LogicalResult GraphCompiler::addNode(NodeTemplate node,
-                                     GraphProgram::NodeWiring wiring,
+LogicalResult GraphCompiler::addNode(Operation *op, NodeTemplate node,
+                                     TraceProgram::NodeWiring wiring,
                                      uint32_t body, int64_t ahead) {
   if (ahead > 0)
     aheadOf[body].push_back(
@@ -168,7 +173,7 @@ LogicalResult GraphCompiler::addNode(NodeTemplate node,
   ++program.bodies[body].numNodes;
   program.nodes.push_back(node);
   program.wiring.push_back(std::move(wiring));
-  return checkLimits(node.op, body);
+  return checkLimits(op, body);
 }
 
 LogicalResult GraphCompiler::compileState(StateOp op, uint32_t body) {
@@ -192,7 +197,7 @@ LogicalResult GraphCompiler::compileComp(CompOp op, uint32_t body,
   FailureOr<int64_t> bytes = evaluate(op, op.getBytes(), "byte count");
   if (failed(bytes))
     return failure();
-  GraphProgram::NodeWiring wiring;
+  TraceProgram::NodeWiring wiring;
   for (Value input : op.getInputs())
     wiring.reads.push_back(getSlot(input));
   for (Value update : op.getUpdates())
@@ -206,15 +211,14 @@ LogicalResult GraphCompiler::compileComp(CompOp op, uint32_t body,
        llvm::zip_equal(op.getUpdatedResults(), op.getUpdates()))
     if (failed(addOutput(op, result, update, body, wiring)))
       return failure();
-  NodeTemplate node = {};
-  node.op = op;
+  NodeTemplate node;
   node.name = op.getName();
   node.phase = op.getPhase().value_or("");
   node.isMatrix = op.getMatrix();
   node.operations = *ops;
   node.bytes = *bytes;
   node.executions = executions;
-  return addNode(node, std::move(wiring), body);
+  return addNode(op, node, std::move(wiring), body);
 }
 
 FailureOr<int64_t> GraphCompiler::getPayload(CollOp op) {
@@ -247,19 +251,17 @@ FailureOr<int64_t> GraphCompiler::getBytes(Operation *op, TypeRange types,
 /// Simulators divide a payload into `splits` chunks and each chunk by the ranks
 /// of the group, dropping remainders; less than one byte per chunk and rank of
 /// the whole machine is raised, or never completes.
-LogicalResult GraphCompiler::padPayload(NodeTemplate &node) {
+LogicalResult GraphCompiler::padPayload(Operation *op, NodeTemplate &node) {
   int64_t unit, least, units;
-  if (llvm::MulOverflow<int64_t>(options.splits, space.getGroupSize(node.axes),
-                                 unit) ||
-      llvm::MulOverflow<int64_t>(options.splits, space.getNumRanks(), least))
-    return emitShortOpError(node.op)
-           << "cannot be split into " << options.splits << " chunks";
+  if (llvm::MulOverflow<int64_t>(splits, space.getGroupSize(node.axes), unit) ||
+      llvm::MulOverflow<int64_t>(splits, space.getNumRanks(), least))
+    return emitShortOpError(op)
+           << "cannot be split into " << splits << " chunks";
   units = llvm::divideCeil(std::max(node.bytes, least), unit);
   if (llvm::MulOverflow(units, unit, node.commSize))
-    return emitShortOpError(node.op)
-           << "has a payload that does not fit in 64 bits "
-              "when it is padded to a multiple of "
-           << unit;
+    return emitShortOpError(op) << "has a payload that does not fit in 64 bits "
+                                   "when it is padded to a multiple of "
+                                << unit;
   return success();
 }
 
@@ -293,8 +295,7 @@ LogicalResult GraphCompiler::restrictAxes(CollOp op, AxisMask &axes) {
     if (coordinate >= size)
       return emitShortOpError(op) << "is among coordinate " << coordinate
                                   << " of an axis of size " << size;
-  if (!program.graph.getCoordinate(axis) &&
-      among.size() < static_cast<size_t>(size))
+  if (!graph.getCoordinate(axis) && among.size() < static_cast<size_t>(size))
     return emitShortOpError(op)
            << "is among some ranks of axis '" << axis
            << "', but its graph is executed by all of them; give the graph a "
@@ -305,7 +306,7 @@ LogicalResult GraphCompiler::restrictAxes(CollOp op, AxisMask &axes) {
 
 LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
                                          uint64_t executions) {
-  AxisMask axes = space.getMask(op.getOver());
+  AxisMask axes = getMask(space, op.getOver());
   if (op.getAmong() && failed(restrictAxes(op, axes)))
     return failure();
   if (!axes)
@@ -313,7 +314,7 @@ LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
   FailureOr<int64_t> payload = getPayload(op);
   if (failed(payload))
     return failure();
-  GraphProgram::NodeWiring wiring;
+  TraceProgram::NodeWiring wiring;
   for (Value input : op.getInputs())
     wiring.reads.push_back(getSlot(input));
   for (Value value : op.getAfter())
@@ -324,18 +325,17 @@ LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
     if (failed(addOutput(op, result, changed, body, wiring)))
       return failure();
   }
-  NodeTemplate node = {};
-  node.op = op;
+  NodeTemplate node;
   node.name = op.getName();
   node.phase = op.getPhase().value_or("");
   node.kind = NodeKind::Coll;
-  node.collKind = op.getKind();
+  node.collective = static_cast<CollectiveType>(op.getKind());
   node.axes = axes;
   node.bytes = *payload;
   node.executions = executions;
-  if (failed(padPayload(node)))
+  if (failed(padPayload(op, node)))
     return failure();
-  return addNode(node, std::move(wiring), body, op.getAhead().value_or(0));
+  return addNode(op, node, std::move(wiring), body, op.getAhead().value_or(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -357,8 +357,7 @@ FailureOr<NodeTemplate> GraphCompiler::makeMessage(OpTy op, NodeKind kind,
            << "is a message of " << *bytes
            << " bytes; consumers take 1 byte to 2 GiB - 1 in one message, use "
               "smaller micro-batches or more parallelism";
-  NodeTemplate node = {};
-  node.op = op;
+  NodeTemplate node;
   node.name = op.getName();
   node.phase = op.getPhase().value_or("");
   node.kind = kind;
@@ -378,8 +377,12 @@ FailureOr<NodeTemplate> GraphCompiler::makeMessage(OpTy op, NodeKind kind,
                     static_cast<int64_t>(op.getChannel())};
   auto [it, isNew] =
       channels.try_emplace({isSend, key}, program.channels.size());
-  if (isNew)
-    program.channels.push_back({key, isSend, *bytes});
+  if (isNew) {
+    Channel &channel = program.channels.emplace_back();
+    channel.key = key;
+    channel.isSend = isSend;
+    channel.messageBytes = *bytes;
+  }
   node.channel = it->second;
   Channel &channel = program.channels[it->second];
   channel.hasOneSize &= channel.messageBytes == *bytes;
@@ -394,12 +397,12 @@ LogicalResult GraphCompiler::compileSend(SendOp op, uint32_t body,
       makeMessage(op, NodeKind::Send, op.getInputs().getTypes(), executions);
   if (failed(node))
     return failure();
-  GraphProgram::NodeWiring wiring;
+  TraceProgram::NodeWiring wiring;
   for (Value input : op.getInputs())
     wiring.reads.push_back(getSlot(input));
   for (Value value : op.getAfter())
     wiring.after.push_back(getSlot(value));
-  return addNode(*node, std::move(wiring), body);
+  return addNode(op, *node, std::move(wiring), body);
 }
 
 LogicalResult GraphCompiler::compileRecv(RecvOp op, uint32_t body,
@@ -408,13 +411,13 @@ LogicalResult GraphCompiler::compileRecv(RecvOp op, uint32_t body,
       makeMessage(op, NodeKind::Recv, op.getResultTypes(), executions);
   if (failed(node))
     return failure();
-  GraphProgram::NodeWiring wiring;
+  TraceProgram::NodeWiring wiring;
   for (Value value : op.getAfter())
     wiring.after.push_back(getSlot(value));
   for (Value result : op.getResults())
     if (failed(addOutput(op, result, {}, body, wiring)))
       return failure();
-  return addNode(*node, std::move(wiring), body);
+  return addNode(op, *node, std::move(wiring), body);
 }
 
 //===----------------------------------------------------------------------===//
@@ -438,7 +441,7 @@ LogicalResult GraphCompiler::compileFunc(FuncOp op) {
 LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<FuncOp>(
       op->getParentOp(), op.getCalleeAttr());
-  GraphProgram::Call call = {op.getScope(), functionBodies.at(callee), {}, {}};
+  TraceProgram::Call call = {op.getScope(), functionBodies.at(callee), {}, {}};
   for (auto [operand, arg] :
        llvm::zip_equal(op.getOperands(), callee.getBody().getArguments())) {
     if (getSlot(operand).count != getSlot(arg).count)
@@ -451,8 +454,8 @@ LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
       return failure();
     call.results.push_back({getSlot(value).index, getSlot(result).index});
   }
-  GraphProgram::Body &outer = program.bodies[body];
-  const GraphProgram::Body &inner = program.bodies[call.body];
+  TraceProgram::Body &outer = program.bodies[body];
+  const TraceProgram::Body &inner = program.bodies[call.body];
   outer.numNodes += inner.numNodes;
   outer.numTensors += inner.numTensors;
   addStep(body, Step::Call, program.calls.size());
@@ -461,7 +464,7 @@ LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
 }
 
 LogicalResult GraphCompiler::wireRepeat(RepeatOp op,
-                                        GraphProgram::Repeat &repeat) {
+                                        TraceProgram::Repeat &repeat) {
   for (Value result : op.getResults())
     if (failed(define(op, result)))
       return failure();
@@ -503,12 +506,12 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
     first = evaluate(op, *op.getFirst(), "first index");
   if (failed(first))
     return failure();
-  GraphProgram::Repeat repeat = {
+  TraceProgram::Repeat repeat = {
       op.getName(), *count, *first, op.getReverse(),          inner,
       {},           {},     {},     std::move(aheadOf[inner])};
   if (failed(wireRepeat(op, repeat)))
     return failure();
-  GraphProgram::Body &outer = program.bodies[body];
+  TraceProgram::Body &outer = program.bodies[body];
   outer.numNodes = llvm::SaturatingMultiplyAdd<uint64_t>(
       program.bodies[inner].numNodes, *count, outer.numNodes);
   outer.numTensors = llvm::SaturatingMultiplyAdd<uint64_t>(
@@ -546,20 +549,67 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
 
 LogicalResult GraphCompiler::compile() {
   program.bodies.emplace_back();
-  for (auto call : program.graph.getBody().getOps<CallOp>())
+  for (auto call : graph.getBody().getOps<CallOp>())
     ++numCalls[SymbolTable::lookupNearestSymbolFrom(call->getParentOp(),
                                                     call.getCalleeAttr())];
-  return compileBody(program.graph.getBody().front(), 0, /*executions=*/1);
+  return compileBody(graph.getBody().front(), 0, /*executions=*/1);
 }
 
-FailureOr<GraphProgram> GraphProgram::compile(GraphOp graph, RankSpace &space,
-                                              const UnrollOptions &options) {
-  GraphProgram program;
-  program.graph = graph;
-  if (failed(GraphCompiler(program, space, options).compile()))
+FailureOr<TraceProgram>
+stg::chakra::compileGraph(GraphOp graph, RankSpace &space, unsigned splits) {
+  TraceProgram program;
+  if (failed(GraphCompiler(graph, program, space, splits).compile()))
     return failure();
   if (program.getNumNodes() == 0)
     return emitShortOpError(graph)
            << "has no nodes; a trace needs at least one";
   return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+/// The axes of these names that have more than one rank. The names exist.
+AxisMask stg::chakra::getMask(const RankSpace &space, ArrayAttr names) {
+  AxisMask mask = 0;
+  for (auto name : names.getAsRange<StringAttr>())
+    for (auto [i, axis] : llvm::enumerate(space.getAxes()))
+      if (axis.size > 1 && axis.name == name.strref())
+        mask |= AxisMask(1) << i;
+  return mask;
+}
+
+FailureOr<RankSpace> stg::chakra::getRankSpace(GraphOp graph) {
+  SmallVector<std::pair<std::string, int64_t>> axes;
+  MeshAttr mesh = graph.getMesh();
+  for (auto [name, size] :
+       llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisSizes())) {
+    std::string what = ("size of axis '" + name.strref() + "'").str();
+    FailureOr<int64_t> value = evaluate(graph, size, what);
+    if (failed(value))
+      return failure();
+    axes.push_back({name.str(), *value});
+  }
+  if (std::optional<RankSpace> space = RankSpace::create(axes))
+    return *space;
+  return emitShortOpError(graph)
+         << "has a mesh that is not of 1 to " << INT32_MAX
+         << " ranks along at most " << kMaxAxes << " axes";
+}
+
+FailureOr<RankClass> stg::chakra::getRankClass(GraphOp graph,
+                                               const RankSpace &space) {
+  SmallVector<RankClass::Coordinate> coordinates;
+  for (auto [i, axis] : llvm::enumerate(space.getAxes())) {
+    std::optional<int64_t> coordinate = graph.getCoordinate(axis.name);
+    if (!coordinate)
+      continue;
+    if (*coordinate >= axis.size)
+      return emitShortOpError(graph)
+             << "has coordinate " << *coordinate << " on axis '" << axis.name
+             << "', which has size " << axis.size;
+    coordinates.push_back({static_cast<unsigned>(i), *coordinate});
+  }
+  return RankClass(space, coordinates);
 }

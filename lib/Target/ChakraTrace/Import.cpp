@@ -9,9 +9,9 @@
 #include "stg/Target/ChakraTrace/Import.h"
 #include "ImportedMesh.h"
 #include "ImportedTrace.h"
-#include "TraceEncoder.h"
 #include "mlir/IR/Builders.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
+#include "stg/TraceProgram/TraceProgram.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -161,8 +161,8 @@ void GraphImporter::findTokens() {
 /// A name that the dialect allows and that is not taken.
 std::string GraphImporter::makeName(StringRef name, bool isState) {
   if (!isState) {
-    name.consume_back(kCompSuffix);
-    name.consume_back(kCollSuffix);
+    name.consume_back(stg::trace::kCompSuffix);
+    name.consume_back(stg::trace::kCollSuffix);
   }
   std::string clean;
   for (unsigned char c : name)

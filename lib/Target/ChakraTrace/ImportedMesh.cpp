@@ -21,6 +21,8 @@ using namespace stg::chakra;
 namespace trace = stg::trace;
 using stg::MeshAttr;
 using stg::SymExpr;
+using stg::trace::AxisMask;
+using stg::trace::RankSpace;
 
 namespace {
 /// The search for one trace.
@@ -165,8 +167,7 @@ bool MeshFinder::findAxes(const std::string &group) {
     int64_t wanted = members ? members->size() : space->getNumRanks();
     if (size != wanted)
       continue;
-    if (members &&
-        space->getMembers(mask, space->getGroupIndex(mask, *rank)) != *members)
+    if (members && space->getMembers(mask, *rank) != *members)
       continue;
     SmallVector<Attribute> names;
     for (auto [i, axis] : llvm::enumerate(space->getAxes()))

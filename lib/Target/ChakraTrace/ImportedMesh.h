@@ -10,8 +10,9 @@
 #define STG_LIB_TARGET_CHAKRATRACE_IMPORTEDMESH_H
 
 #include "ImportedTrace.h"
+#include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Target/ChakraTrace/Import.h"
-#include "stg/Target/ChakraTrace/RankSpace.h"
+#include "stg/TraceProgram/RankSpace.h"
 #include <map>
 
 namespace stg::chakra {

@@ -6,12 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Manifest.h"
 #include "Totals.h"
-#include "TraceEncoder.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace stg::chakra;
+using namespace stg::trace;
 using llvm::json::OStream;
 
 /// Writes a number that JSON allows but llvm::json::Value cannot hold.
@@ -146,8 +147,8 @@ static void writeMesh(OStream &json, const ExportSummary &summary) {
 /// Writes what the caller adds, in the order of keys. Keys of our own win.
 static void writeExtra(OStream &json, const llvm::json::Object &extra) {
   static constexpr StringLiteral kOurs[] = {
-      "producer",      "schema", "mesh",        "ranks",  "files",
-      "ranks_written", "splits", "comm_groups", "totals", "classes"};
+      "producer", "schema", "fingerprint",   "mesh",        "ranks",  "files",
+      "splits",   "totals", "ranks_written", "comm_groups", "classes"};
   SmallVector<StringRef> keys;
   for (const auto &entry : extra)
     if (!llvm::is_contained(kOurs, StringRef(entry.first)))
@@ -157,21 +158,27 @@ static void writeExtra(OStream &json, const llvm::json::Object &extra) {
     json.attribute(key, *extra.get(key));
 }
 
-void stg::chakra::writeManifest(const ExportSummary &summary,
-                                const ExportOptions &options, raw_ostream &os) {
+std::pair<std::string, std::string>
+stg::chakra::makeManifest(const ExportSummary &summary,
+                          const ExportOptions &options) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
   OStream json(os, /*IndentSize=*/2);
+  size_t split = 0;
   json.object([&] {
     json.attribute("producer", "stg " STG_VERSION);
     json.attribute("schema", ("chakra " + kSchemaVersion).str());
+    json.attribute("fingerprint", summary.fingerprint);
     writeExtra(json, options.manifestExtra);
     writeMesh(json, summary);
     json.attribute("ranks", summary.numRanks);
     json.attribute("files", options.prefix + ".{rank}.et");
-    json.attributeArray("ranks_written", [&] {
-      json.value(summary.firstRank);
-      json.value(summary.endRank);
-    });
-    json.attribute("comm_groups", static_cast<int64_t>(summary.numGroups));
+    json.attributeBegin("ranks_written");
+    json.rawValueBegin();
+    split = text.size();
+    json.rawValueEnd();
+    json.attributeEnd();
+    json.attribute("comm_groups", summary.numGroups);
     json.attribute("splits", static_cast<int64_t>(options.splits));
     writeMachineTotals(json, summary);
     json.attributeArray("classes", [&] {
@@ -180,4 +187,12 @@ void stg::chakra::writeManifest(const ExportSummary &summary,
     });
   });
   os << '\n';
+  return {text.substr(0, split), text.substr(split)};
+}
+
+void stg::chakra::writeManifest(const ExportSummary &summary,
+                                const ExportOptions &options, raw_ostream &os) {
+  auto [before, after] = makeManifest(summary, options);
+  os << before << '[' << summary.ranks.first << ", " << summary.ranks.second
+     << ']' << after;
 }

@@ -10,28 +10,30 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace stg::chakra;
+using namespace stg::trace;
+using llvm::ArrayRef;
 
-void MemoryMeter::handleState(uint32_t tensor, llvm::StringRef prefix) {
-  const TensorTemplate &common = getTemplate(tensor);
-  totals.persistent[common.category] += common.bytes;
-  if (next)
-    next->handleState(tensor, prefix);
-}
-
-void MemoryMeter::handleNode(const FlatNode &node) {
-  lastReader.resize(instances.size(), kNone);
+void MemoryMeter::add(const FlatNode &node) {
+  lastReader.resize(runner.getInstances().size(), kNone);
   for (uint32_t tensor : node.inputs)
     lastReader[tensor] = node.id;
   for (uint32_t i = 0; i < node.numOutputs; ++i)
     lastReader[node.firstOutput + i] = node.id;
-  if (next)
-    next->handleNode(node);
+}
+
+void MemoryMeter::addStates() {
+  for (const TensorInstance &instance : runner.getInstances()) {
+    if (instance.writer != kNone)
+      continue;
+    const TensorTemplate &common = program.tensors[instance.tensorTemplate];
+    totals.persistent[common.category] += common.bytes;
+  }
 }
 
 void MemoryMeter::writeHeader(llvm::raw_ostream &os) const {
   os << "node,path";
-  for (unsigned i = 0; i < kNumCategories; ++i)
-    os << ',' << stringifyCategory(static_cast<Category>(i));
+  for (unsigned i = 0; i < kNumTensorCategories; ++i)
+    os << ',' << getCategoryName(static_cast<TensorCategory>(i));
   os << '\n';
 }
 
@@ -46,6 +48,8 @@ void MemoryMeter::writeLine(uint32_t node, const CategoryBytes &live,
 MemoryTotals MemoryMeter::finish(llvm::raw_ostream *timeline) {
   // Tensors in lists by the node that reads them last, so that one sweep over
   // the nodes sees tensors appear (in order of tensors) and disappear.
+  ArrayRef<TensorInstance> instances = runner.getInstances();
+  addStates();
   lastReader.resize(instances.size(), kNone);
   std::vector<uint32_t> firstFreed(program.getNumNodes(), kNone);
   std::vector<uint32_t> nextFreed(instances.size(), kNone);

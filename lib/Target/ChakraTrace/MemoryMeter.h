@@ -17,38 +17,35 @@
 #define STG_LIB_TARGET_CHAKRATRACE_MEMORYMETER_H
 
 #include "stg/Target/ChakraTrace/Export.h"
-#include "stg/Target/ChakraTrace/Unroll.h"
+#include "stg/TraceProgram/ProgramRunner.h"
 
 namespace stg::chakra {
 
-class MemoryMeter : public NodeSink {
+class MemoryMeter {
 public:
-  /// Both must outlive the meter; `instances` is the table of the run. Nodes
-  /// are passed on to `next`, if there is one.
-  MemoryMeter(const GraphProgram &program,
-              const std::vector<TensorInstance> &instances,
-              NodeSink *next = nullptr)
-      : program(program), instances(instances), next(next) {}
+  /// Both must outlive the meter.
+  MemoryMeter(const trace::TraceProgram &program,
+              const trace::ProgramRunner &runner)
+      : program(program), runner(runner) {}
 
-  void handleState(uint32_t tensor, llvm::StringRef prefix) override;
-  void handleNode(const FlatNode &node) override;
+  void add(const trace::FlatNode &node);
   /// To be called once, after the run. Writes what is live while each node
   /// runs to `timeline`, if there is one, as CSV: a line for each node at which
   /// the total differs from the line before.
   MemoryTotals finish(llvm::raw_ostream *timeline = nullptr);
 
 private:
-  const TensorTemplate &getTemplate(uint32_t tensor) const {
-    return program.getTensors()[instances[tensor].tensorTemplate];
+  const trace::TensorTemplate &getTemplate(uint32_t tensor) const {
+    return program.tensors[runner.getInstances()[tensor].tensorTemplate];
   }
 
+  void addStates();
   void writeHeader(llvm::raw_ostream &os) const;
   void writeLine(uint32_t node, const CategoryBytes &live,
                  llvm::raw_ostream &os) const;
 
-  const GraphProgram &program;
-  const std::vector<TensorInstance> &instances;
-  NodeSink *next;
+  const trace::TraceProgram &program;
+  const trace::ProgramRunner &runner;
   std::vector<uint32_t> lastReader; ///< By tensor.
   MemoryTotals totals;
 };

@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace stg::chakra;
+using namespace stg::trace;
 
 __int128 CategoryBytes::getTotal() const {
   __int128 total = 0;
@@ -62,11 +63,11 @@ static void addColl(const NodeTemplate &node, const RankSpace &space,
   totals.collNodes += node.executions;
   SmallVector<std::string> axes = space.getNames(node.axes);
   auto it = llvm::find_if(totals.collectives, [&](const CollTotals &entry) {
-    return entry.kind == node.collKind && entry.phase == node.phase &&
-           llvm::equal(entry.axes, axes);
+    return entry.kind == static_cast<CollKind>(node.collective) &&
+           entry.phase == node.phase && llvm::equal(entry.axes, axes);
   });
   if (it == totals.collectives.end()) {
-    totals.collectives.push_back({node.collKind,
+    totals.collectives.push_back({static_cast<CollKind>(node.collective),
                                   {axes.begin(), axes.end()},
                                   space.getGroupSize(node.axes),
                                   node.phase.str()});
@@ -96,10 +97,10 @@ static void addMessage(const NodeTemplate &node, const RankSpace &space,
                static_cast<__int128>(node.executions);
 }
 
-ClassTotals stg::chakra::computeTotals(const GraphProgram &program,
+ClassTotals stg::chakra::computeTotals(const TraceProgram &program,
                                        const RankSpace &space) {
   ClassTotals totals;
-  for (const NodeTemplate &node : program.getNodes()) {
+  for (const NodeTemplate &node : program.nodes) {
     if (node.executions == 0)
       continue;
     if (node.isColl())

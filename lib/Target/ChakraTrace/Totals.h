@@ -10,16 +10,13 @@
 #define STG_LIB_TARGET_CHAKRATRACE_TOTALS_H
 
 #include "stg/Target/ChakraTrace/Export.h"
-#include "stg/Target/ChakraTrace/Unroll.h"
+#include "stg/TraceProgram/TraceProgram.h"
 
 namespace stg::chakra {
 
 /// All totals but those of memory, which need the program to be run.
-ClassTotals computeTotals(const GraphProgram &program, const RankSpace &space);
-
-/// Writes the manifest of an export.
-void writeManifest(const ExportSummary &summary, const ExportOptions &options,
-                   llvm::raw_ostream &os);
+ClassTotals computeTotals(const trace::TraceProgram &program,
+                          const trace::RankSpace &space);
 
 } // namespace stg::chakra
 

@@ -20,16 +20,17 @@ using namespace mlir;
 using namespace stg::chakra;
 
 namespace {
-/// The options of `--chakra-to-traces`.
+/// The options of `--chakra-to-traces` and `--unbundle`.
 struct ExportFlags {
-  llvm::cl::OptionCategory category{"Writing traces (--chakra-to-traces)"};
+  llvm::cl::OptionCategory category{
+      "Writing traces (--chakra-to-traces, --unbundle)"};
   llvm::cl::opt<std::string> directory{
       "trace-dir", llvm::cl::desc("Write the traces to this directory"),
       llvm::cl::value_desc("directory"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> prefix{
       "trace-prefix",
       llvm::cl::desc("First part of the names of trace files "
-                     "(default: workload)"),
+                     "(default: workload); not with --unbundle"),
       llvm::cl::value_desc("name"), llvm::cl::init("workload"),
       llvm::cl::cat(category)};
   llvm::cl::opt<unsigned> threads{
@@ -40,15 +41,41 @@ struct ExportFlags {
       "trace-ranks",
       llvm::cl::desc("Write only the ranks LO to HI - 1 (default: all)"),
       llvm::cl::value_desc("LO:HI"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> part{
+      "trace-part",
+      llvm::cl::desc("Write only part I of N, counted from 1 (default: all)"),
+      llvm::cl::value_desc("I/N"), llvm::cl::cat(category)};
+  llvm::cl::opt<bool> resume{
+      "trace-resume",
+      llvm::cl::desc("Keep traces of an interrupted run that are complete"),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<bool> quiet{"trace-quiet", llvm::cl::desc("Show no progress"),
+                            llvm::cl::cat(category)};
+  llvm::cl::alias ranksAlias{"ranks", llvm::cl::desc("Same as --trace-ranks"),
+                             llvm::cl::aliasopt(ranks),
+                             llvm::cl::cat(category)};
+  llvm::cl::alias partAlias{"part", llvm::cl::desc("Same as --trace-part"),
+                            llvm::cl::aliasopt(part), llvm::cl::cat(category)};
+  llvm::cl::alias resumeAlias{
+      "resume", llvm::cl::desc("Same as --trace-resume"),
+      llvm::cl::aliasopt(resume), llvm::cl::cat(category)};
+  llvm::cl::alias quietAlias{"quiet", llvm::cl::desc("Same as --trace-quiet"),
+                             llvm::cl::aliasopt(quiet),
+                             llvm::cl::cat(category)};
+  llvm::cl::opt<bool> bundle{
+      "trace-bundle",
+      llvm::cl::desc("Write one file, traces.stgb, that any trace can be made "
+                     "from, instead of the traces; not with --unbundle"),
+      llvm::cl::cat(category)};
   llvm::cl::opt<unsigned> splits{
       "trace-splits",
       llvm::cl::desc("Chunks that the simulator splits a collective into "
-                     "(default: 4)"),
+                     "(default: 4); not with --unbundle"),
       llvm::cl::value_desc("n"), llvm::cl::init(4), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> memory{
       "trace-memory",
       llvm::cl::desc("Write the memory of each class over the step to "
-                     "PREFIX.<graph>.csv"),
+                     "PREFIX.<graph>.csv; not with --unbundle"),
       llvm::cl::value_desc("PREFIX"), llvm::cl::cat(category)};
 };
 
@@ -72,31 +99,63 @@ struct ImportFlags {
 };
 } // namespace
 
-static LogicalResult parseRanks(ModuleOp module, StringRef text,
-                                ExportOptions &options) {
-  auto [low, high] = text.split(':');
-  std::pair<int64_t, int64_t> range;
-  if (low.getAsInteger(10, range.first) || high.getAsInteger(10, range.second))
-    return emitError(module.getLoc(),
-                     "--trace-ranks expects LO:HI, two numbers, found '")
-           << text << "'";
-  options.ranks = range;
+/// Reads the two numbers of a flag, which has the form `form`.
+static LogicalResult parsePair(Location loc, StringRef flag, StringRef text,
+                               char separator, StringRef form,
+                               std::pair<int64_t, int64_t> &pair) {
+  auto [first, second] = text.split(separator);
+  if (!first.getAsInteger(10, pair.first) &&
+      !second.getAsInteger(10, pair.second))
+    return success();
+  return emitError(loc) << "--trace-" << flag << " expects " << form
+                        << ", two numbers, found '" << text << "'";
+}
+
+/// Reads the flags that say which files are written, and where.
+static LogicalResult parseFlags(Location loc, const ExportFlags &flags,
+                                stg::trace::WriteOptions &files,
+                                std::optional<stg::trace::RankRange> &part) {
+  files.directory = flags.directory;
+  files.threads = flags.threads;
+  files.resume = flags.resume;
+  files.quiet = flags.quiet;
+  if (!flags.ranks.empty() && !flags.part.empty())
+    return emitError(loc, "--trace-ranks and --trace-part exclude each other");
+  std::pair<int64_t, int64_t> pair = {0, 0};
+  if (!flags.ranks.empty()) {
+    if (failed(parsePair(loc, "ranks", flags.ranks, ':', "LO:HI", pair)))
+      return failure();
+    files.ranks = pair;
+  }
+  if (!flags.part.empty()) {
+    if (failed(parsePair(loc, "part", flags.part, '/', "I/N", pair)))
+      return failure();
+    if (pair.first < 1 || pair.first > pair.second)
+      return emitError(loc)
+             << "--trace-part " << flags.part << ": parts are 1/N to N/N";
+    part = pair;
+  }
   return success();
 }
 
 static LogicalResult exportModule(ModuleOp module, const ExportFlags &flags,
                                   raw_ostream &os) {
   ExportOptions options;
-  options.directory = flags.directory;
   options.prefix = flags.prefix;
-  options.threads = flags.threads;
   options.splits = flags.splits;
   options.memoryTimeline = flags.memory;
-  if (options.directory.empty())
+  if (flags.directory.empty())
     return emitError(module.getLoc(),
                      "--chakra-to-traces needs --trace-dir=<directory>");
-  if (!flags.ranks.empty() && failed(parseRanks(module, flags.ranks, options)))
+  if (failed(parseFlags(module.getLoc(), flags, options.files, options.part)))
     return failure();
+  if (flags.bundle) {
+    options.output = ExportOptions::Output::Bundle;
+    if (options.files.ranks || options.part || options.files.resume)
+      return emitError(module.getLoc(), "--trace-bundle is of all ranks; it "
+                                        "takes no --trace-ranks, --trace-part "
+                                        "or --trace-resume");
+  }
   FailureOr<ExportSummary> summary = exportTraces(module, options);
   if (failed(summary))
     return failure();
@@ -105,12 +164,59 @@ static LogicalResult exportModule(ModuleOp module, const ExportFlags &flags,
     nodes += static_cast<__int128>(entry.numRanks) *
              (entry.totals.compNodes + entry.totals.collNodes +
               entry.totals.sendNodes + entry.totals.recvNodes);
-  os << options.directory << ": " << summary->endRank - summary->firstRank
+  os << flags.directory << ": " << summary->ranks.second - summary->ranks.first
      << " of " << summary->numRanks << " ranks, " << summary->classes.size()
      << (summary->classes.size() == 1 ? " class, " : " classes, ")
      << summary->numGroups << " communication groups, " << toDecimal(nodes)
      << " nodes on all ranks, " << summary->bytesWritten
-     << " bytes of traces\n";
+     << (flags.bundle ? " bytes in a bundle\n" : " bytes of traces\n");
+  return success();
+}
+
+/// Makes files of a bundle.
+static LogicalResult unbundle(llvm::SourceMgr &sources,
+                              const ExportFlags &flags, raw_ostream &os,
+                              MLIRContext *context) {
+  const llvm::MemoryBuffer *buffer =
+      sources.getMemoryBuffer(sources.getMainFileID());
+  Location loc =
+      FileLineColLoc::get(context, buffer->getBufferIdentifier(), 0, 0);
+  if (flags.directory.empty())
+    return emitError(loc, "--unbundle needs --trace-dir=<directory>");
+  stg::trace::WriteOptions files;
+  std::optional<stg::trace::RankRange> part;
+  if (failed(parseFlags(loc, flags, files, part)))
+    return failure();
+  auto bundle = stg::trace::TraceBundle::parse(llvm::MemoryBuffer::getMemBuffer(
+      *buffer, /*RequiresNullTerminator=*/false));
+  if (!bundle) {
+    // The location names the file already.
+    std::string message = llvm::toString(bundle.takeError());
+    StringRef text = message;
+    if (text.consume_front(buffer->getBufferIdentifier()))
+      text.consume_front(": ");
+    return emitError(loc) << text;
+  }
+  int64_t numRanks = (*bundle)->getSpace().getNumRanks();
+  if (part)
+    files.ranks = stg::trace::getPart(numRanks, part->first, part->second);
+  else if (files.ranks && (files.ranks->first < 0 ||
+                           files.ranks->first >= files.ranks->second ||
+                           files.ranks->second > numRanks))
+    return emitError(loc) << "ranks " << files.ranks->first << ":"
+                          << files.ranks->second
+                          << " are not a range within 0:" << numRanks
+                          << " (the first one, and one past the last)";
+  llvm::Expected<stg::trace::WriteResult> result =
+      stg::trace::writeTraces(**bundle, files);
+  if (!result)
+    return emitError(loc) << llvm::toString(result.takeError());
+  os << flags.directory << ": " << result->ranks.second - result->ranks.first
+     << " of " << numRanks << " ranks, " << result->bytesWritten
+     << " bytes of traces";
+  if (result->filesKept)
+    os << ", " << result->filesKept << " were complete";
+  os << '\n';
   return success();
 }
 
@@ -142,6 +248,12 @@ void stg::chakra::registerChakraTraceTranslations() {
         return exportModule(module, flags, os);
       },
       registerDialects);
+  TranslateRegistration("unbundle",
+                        "Write the execution traces of a bundle to a directory",
+                        [](const std::shared_ptr<llvm::SourceMgr> &sources,
+                           raw_ostream &os, MLIRContext *context) {
+                          return unbundle(*sources, flags, os, context);
+                        });
   TranslateToMLIRRegistration(
       "traces-to-chakra", "Read the execution trace of one rank as a graph",
       [](llvm::SourceMgr &sources, MLIRContext *context) {

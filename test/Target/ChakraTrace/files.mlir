@@ -15,7 +15,7 @@
 // RUN: stg-translate --chakra-to-traces --trace-dir=%t/some --trace-ranks=30:34 --trace-prefix=part %s
 // RUN: ls %t/some | FileCheck %s --check-prefix=RANGE
 // RANGE:      comm_group.json
-// RANGE-NEXT: manifest.json
+// RANGE-NEXT: manifest.30-34.json
 // RANGE-NEXT: part.30.et
 // RANGE-NEXT: part.31.et
 // RANGE-NEXT: part.32.et
@@ -23,13 +23,10 @@
 // RANGE-NOT:  {{.}}
 // RUN: cmp %t/some/part.33.et %t/one/workload.33.et
 // RUN: cmp %t/some/comm_group.json %t/one/comm_group.json
-// RUN: FileCheck %s --check-prefix=MANIFEST --input-file=%t/some/manifest.json
+// RUN: FileCheck %s --check-prefix=MANIFEST --input-file=%t/some/manifest.30-34.json
 // MANIFEST:      "ranks": 64,
 // MANIFEST-NEXT: "files": "part.{rank}.et",
-// MANIFEST-NEXT: "ranks_written": [
-// MANIFEST-NEXT:   30,
-// MANIFEST-NEXT:   34
-// MANIFEST-NEXT: ],
+// MANIFEST-NEXT: "ranks_written": [30, 34],
 // MANIFEST-NEXT: "comm_groups": 2,
 // MANIFEST-NEXT: "splits": 4,
 

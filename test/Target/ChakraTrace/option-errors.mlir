@@ -21,9 +21,10 @@
 // and there is no manifest.
 // RUN: mkdir -p %t/taken/workload.1.et/x
 // RUN: not stg-translate --chakra-to-traces --trace-dir=%t/taken --trace-threads=1 %s 2>&1 | FileCheck %s --check-prefix=TAKEN
-// TAKEN: error: cannot create '{{.*}}/taken/workload.1.et': {{Is a directory|Directory not empty|File exists}}
+// TAKEN: error: cannot write '{{.*}}/taken/workload.1.et': {{Is a directory|Directory not empty|File exists}}
 // RUN: ls -A %t/taken | FileCheck %s --check-prefix=LEFT
-// LEFT:      comm_group.json
+// LEFT:      .stg-export
+// LEFT-NEXT: comm_group.json
 // LEFT-NEXT: workload.0.et
 // LEFT-NEXT: workload.1.et
 // LEFT-NOT:  {{.}}
@@ -38,10 +39,13 @@
 // RUN: not ls %t/memory/manifest.json
 
 // No more space, by way of the temporary file.
-// RUN: mkdir %t/space && ln -s /dev/full %t/space/.stg-write-0.tmp
-// RUN: not stg-translate --chakra-to-traces --trace-dir=%t/space %s 2>&1 | FileCheck %s --check-prefix=SPACE
-// SPACE: error: cannot write '{{.*}}/space/.stg-write-0.tmp': No space left on device
-// RUN: ls -A %t/space | count 0
+// RUN: mkdir %t/space && ln -s /dev/full %t/space/.stg-write-0-0
+// RUN: not stg-translate --chakra-to-traces --trace-dir=%t/space --trace-threads=1 %s 2>&1 | FileCheck %s --check-prefix=SPACE
+// SPACE: error: cannot write '{{.*}}/space/workload.0.et': No space left on device
+// RUN: ls -A %t/space | FileCheck %s --check-prefix=NOSPACE
+// NOSPACE:      .stg-export
+// NOSPACE-NEXT: comm_group.json
+// NOSPACE-NOT:  {{.}}
 
 // ASTRA-sim turns groups off where their path contains this word.
 // RUN: stg-translate --chakra-to-traces --trace-dir=%t/empty %s 2>&1 | FileCheck %s --check-prefix=EMPTY

@@ -8,8 +8,9 @@
 //
 // Writes, for a module of chakra.graph ops, the execution trace of every rank
 // (`<prefix>.<rank>.et`), the communication groups (`comm_group.json`) and a
-// description of it all (`manifest.json`, written last). A file appears under
-// its name only when it is complete.
+// description of it all (`manifest.json`, written last), or all of it as one
+// bundle (`traces.stgb`). A file appears under its name only when it is
+// complete.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 #include "stg/Dialect/Chakra/IR/ChakraTypes.h"
-#include "stg/Target/ChakraTrace/RankSpace.h"
+#include "stg/TraceProgram/TraceWriter.h"
 #include "llvm/Support/JSON.h"
 #include <array>
 #include <optional>
@@ -30,19 +31,21 @@
 namespace stg::chakra {
 
 struct ExportOptions {
-  /// Created if it does not exist. Unused if no files are written.
-  std::string directory;
+  enum class Output {
+    Nothing, ///< Only the summary is computed.
+    Files,
+    Bundle,
+  };
+  Output output = Output::Files;
   std::string prefix = "workload";
-  /// Number of threads; 0: as many as the machine has. The files do not depend
-  /// on it.
-  unsigned threads = 0;
-  /// Write only the files of the ranks first <= rank < second.
-  std::optional<std::pair<int64_t, int64_t>> ranks;
+  /// How files are written.
+  trace::WriteOptions files;
+  /// Write the files of part first of second, counted from 1. Not together
+  /// with `files.ranks`.
+  std::optional<std::pair<int64_t, int64_t>> part;
   /// Chunks that simulators split a collective into ("preferred-dataset-splits"
   /// of ASTRA-sim); payloads are padded so that this works out.
   unsigned splits = 4;
-  /// Without files only the summary is computed.
-  bool writeFiles = true;
   /// If not empty, `<this>.<graph>.csv` gets the memory of each class over the
   /// step: a line for each node at which the total changes.
   std::string memoryTimeline;
@@ -59,6 +62,9 @@ struct CategoryBytes {
     return bytes[static_cast<unsigned>(category)];
   }
   __int128 operator[](Category category) const {
+    return bytes[static_cast<unsigned>(category)];
+  }
+  __int128 &operator[](trace::TensorCategory category) {
     return bytes[static_cast<unsigned>(category)];
   }
   __int128 getTotal() const;
@@ -116,17 +122,17 @@ struct ClassSummary {
 };
 
 struct ExportSummary {
-  std::vector<RankSpace::Axis> axes;
+  std::vector<trace::RankSpace::Axis> axes;
   int64_t numRanks = 0;
-  int64_t firstRank = 0, endRank = 0; ///< Whose files are written.
-  uint32_t numGroups = 0;
-  uint64_t bytesWritten = 0; ///< In files of ranks.
+  trace::RankRange ranks = {0, 0}; ///< Whose files are written.
+  int64_t numGroups = 0;
+  std::string fingerprint;   ///< Equal for equal files.
+  uint64_t filesKept = 0;    ///< As they were complete.
+  uint64_t bytesWritten = 0; ///< In files of ranks, or of the bundle.
   std::vector<ClassSummary> classes;
 };
 
-/// Emits an error and leaves no incomplete file if something is wrong. Files of
-/// an earlier export are replaced; its manifest is removed first, so that the
-/// presence of a manifest means that all files are of one export.
+/// Emits an error and leaves no incomplete file if something is wrong.
 mlir::FailureOr<ExportSummary> exportTraces(mlir::ModuleOp module,
                                             const ExportOptions &options);
 

@@ -11,7 +11,8 @@
 
 namespace stg::chakra {
 
-/// Registers `--chakra-to-traces` and `--traces-to-chakra` with their options.
+/// Registers `--chakra-to-traces`, `--traces-to-chakra` and `--unbundle` with
+/// their options.
 void registerChakraTraceTranslations();
 
 } // namespace stg::chakra

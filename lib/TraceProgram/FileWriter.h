@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STG_LIB_TARGET_CHAKRATRACE_FILEWRITER_H
-#define STG_LIB_TARGET_CHAKRATRACE_FILEWRITER_H
+#ifndef STG_LIB_TRACEPROGRAM_FILEWRITER_H
+#define STG_LIB_TRACEPROGRAM_FILEWRITER_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -15,16 +15,15 @@
 #include "llvm/Support/raw_ostream.h"
 #include <string>
 
-namespace stg::chakra {
+namespace stg::trace {
 
 /// Writes files in one directory, one after the other, through one temporary
 /// file there. It is removed when writing fails or a signal ends the process; a
-/// process that is killed outright leaves it to the next one to overwrite. Each
-/// thread has a writer of its own; two processes must not write to one
-/// directory.
+/// process that is killed outright leaves it for the end of the set. Writers
+/// that work in one directory at the same time have different tags.
 class FileWriter {
 public:
-  FileWriter(llvm::StringRef directory, unsigned worker);
+  FileWriter(llvm::StringRef directory, llvm::StringRef tag);
   ~FileWriter();
   FileWriter(const FileWriter &) = delete;
   FileWriter &operator=(const FileWriter &) = delete;
@@ -34,16 +33,19 @@ public:
   llvm::Error write(llvm::StringRef name,
                     llvm::function_ref<void(llvm::raw_ostream &)> fill);
 
+  /// True for the name of a file that is, or was, being written.
+  static bool isTemporary(llvm::StringRef name);
+
   uint64_t getBytesWritten() const { return bytesWritten; }
 
 private:
-  llvm::Error
+  std::error_code
   writeTemporary(llvm::function_ref<void(llvm::raw_ostream &)> fill);
 
   std::string directory, temporary;
   uint64_t bytesWritten = 0;
 };
 
-} // namespace stg::chakra
+} // namespace stg::trace
 
-#endif // STG_LIB_TARGET_CHAKRATRACE_FILEWRITER_H
+#endif // STG_LIB_TRACEPROGRAM_FILEWRITER_H

@@ -1,4 +1,4 @@
-//===- Unroll.h - From a graph to the nodes of a rank -----------*- C++ -*-===//
+//===- TraceProgram.h - What makes the nodes of a rank ----------*- C++ -*-===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -6,43 +6,67 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A chakra.graph is compiled once into arrays of numbers; running the compiled
-// program then produces the nodes of a rank in program order, one at a time,
-// without building IR. What depends on the iteration is only which tensors and
-// nodes are meant, so everything else (sizes, counts, errors about them) is
-// settled when the graph is compiled, at a cost that does not grow with the
-// number of iterations.
+// The trace of a class of ranks as arrays of numbers in which loops are still
+// loops. Running a program (ProgramRunner.h) makes the nodes of a rank one at a
+// time. What depends on the iteration is only which tensors and nodes are
+// meant; everything else (sizes, counts, errors about them) is settled when the
+// program is made, at a cost that does not grow with the number of iterations.
+//
+// docs/Bundle.md describes the same as a file format.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STG_TARGET_CHAKRATRACE_UNROLL_H
-#define STG_TARGET_CHAKRATRACE_UNROLL_H
+#ifndef STG_TRACEPROGRAM_TRACEPROGRAM_H
+#define STG_TRACEPROGRAM_TRACEPROGRAM_H
 
-#include "stg/Target/ChakraTrace/RankSpace.h"
+#include "stg/Trace/TraceNode.h"
+#include "stg/TraceProgram/RankSpace.h"
+#include "llvm/Support/Error.h"
 #include <tuple>
 
-namespace stg::chakra {
+namespace stg::trace {
 
 /// No node, no tensor.
 constexpr uint32_t kNone = UINT32_MAX;
 
 enum class NodeKind : uint8_t { Comp, Coll, Send, Recv };
 
-/// What all executions of one comp or coll op have in common.
+/// What `Node.name` ends in, by which other tools recognize the kind of a node.
+constexpr llvm::StringLiteral kCompSuffix = "/COMP_NODE";
+constexpr llvm::StringLiteral kCollSuffix = "/COMM_COLL_NODE";
+constexpr llvm::StringLiteral kSendSuffix = "/COMM_SEND_NODE";
+constexpr llvm::StringLiteral kRecvSuffix = "/COMM_RECV_NODE";
+
+/// What a tensor holds; the values are those of a bundle.
+enum class TensorCategory : uint8_t {
+  Parameter,
+  Gradient,
+  Optimizer,
+  Activation,
+  Temporary,
+  Communication,
+  Input,
+  KVCache,
+};
+constexpr unsigned kNumTensorCategories = 8;
+/// "parameter", "kv_cache", ...
+llvm::StringRef getCategoryName(TensorCategory category);
+
+/// What all executions of one node of a program have in common.
 struct NodeTemplate {
-  mlir::Operation *op;
   llvm::StringRef name;
   llvm::StringRef phase; ///< Empty if there is none.
-  NodeKind kind;
-  bool isMatrix = false;  ///< Compute nodes only.
-  CollKind collKind;      ///< Collectives only.
+  NodeKind kind = NodeKind::Comp;
+  bool isMatrix = false; ///< Compute nodes only: a matrix product.
+  CollectiveType collective = CollectiveType::AllReduce; ///< Collectives only.
   AxisMask axes = 0;      ///< Collectives only; never empty.
   int64_t operations = 0; ///< Compute nodes only; exact, may be 0.
   /// Compute nodes: bytes read and written. Collectives: bytes of the operands.
+  /// Messages: their size.
   int64_t bytes = 0;
-  /// Collectives: `bytes` made acceptable to simulators, see UnrollOptions.
+  /// Collectives: `bytes` made acceptable to simulators. Messages: `bytes`.
   int64_t commSize = 0;
-  /// How often the op is executed.
+  /// How often the node is executed; not in bundles.
   uint64_t executions = 0;
   /// Messages only: the number of their channel in the program, the axis and
   /// the direction of the peer.
@@ -76,91 +100,24 @@ struct ChannelKey {
 struct Channel {
   ChannelKey key;
   bool isSend;
-  int64_t messageBytes;   ///< Of the first message.
-  bool hasOneSize = true; ///< All messages are as large as the first.
+  int64_t messageBytes = 0; ///< Of the first message.
+  bool hasOneSize = true;   ///< All messages are as large as the first.
   uint64_t executions = 0;
   __int128 bytes = 0;    ///< Of all messages.
   uint32_t firstTag = 0; ///< Set before the program is run.
 };
 
-/// What all tensors that come from one state op or one result have in common.
+/// What all tensors that one state or one output stands for have in common.
 struct TensorTemplate {
   int64_t bytes;
-  Category category;
+  TensorCategory category;
   llvm::StringRef stateName; ///< Empty if a node writes the tensor.
 };
 
-/// One tensor of a rank.
-struct TensorInstance {
-  uint32_t tensorTemplate;
-  uint32_t writer; ///< A node, or kNone for a state.
-};
-
-/// One node of a rank. The arrays live until the callback returns.
-struct FlatNode {
-  uint32_t id; ///< 0, 1, 2, ... in program order.
-  const NodeTemplate *common;
-  /// The repeats around the op: `layers.3.`; the path is this and the name.
-  llvm::StringRef prefix;
-  /// Nodes that must be complete; ascending, no duplicates.
-  llvm::ArrayRef<uint32_t> dataDeps;
-  /// Further nodes that must be complete, for the order of streams; ascending.
-  llvm::ArrayRef<uint32_t> ctrlDeps;
-  /// The tensors read or changed, in order of their first use as operand.
-  llvm::ArrayRef<uint32_t> inputs;
-  /// The tensors written are this one and the ones after it.
-  uint32_t firstOutput;
-  uint32_t numOutputs;
-  /// Messages only.
-  uint32_t tag = 0;
-};
-
-/// Receives the nodes of a rank.
-class NodeSink {
+/// The trace of a class of ranks. Names point into memory that must outlive the
+/// program: attributes of the IR that it was compiled from, or a bundle.
+class TraceProgram {
 public:
-  virtual ~NodeSink();
-  /// A persistent tensor comes into being; `prefix` as in FlatNode.
-  virtual void handleState(uint32_t tensor, llvm::StringRef prefix) {}
-  virtual void handleNode(const FlatNode &node) = 0;
-};
-
-struct UnrollOptions {
-  /// Simulators cut a collective into this many chunks. A payload that does not
-  /// split evenly over chunks and ranks is padded until it does.
-  unsigned splits = 4;
-};
-
-/// A graph compiled for unrolling. It refers to the IR, which must outlive it.
-class GraphProgram {
-public:
-  /// Emits an error at the op that has no number where one is needed, a number
-  /// that does not fit, or more nodes than consumers can address.
-  static mlir::FailureOr<GraphProgram> compile(GraphOp graph, RankSpace &space,
-                                               const UnrollOptions &options);
-
-  GraphOp getGraph() const { return graph; }
-  llvm::ArrayRef<NodeTemplate> getNodes() const { return nodes; }
-  llvm::ArrayRef<TensorTemplate> getTensors() const { return tensors; }
-  llvm::MutableArrayRef<Channel> getChannels() { return channels; }
-  llvm::ArrayRef<Channel> getChannels() const { return channels; }
-  uint64_t getNumNodes() const { return bodies.front().numNodes; }
-
-  /// Calls `sink` for every node of a rank. `instances` is the table that
-  /// tensor numbers index; it grows while the program runs.
-  void run(NodeSink &sink, std::vector<TensorInstance> &instances) const;
-
-  /// The path of node `id`, computed without running the program.
-  std::string getPath(uint32_t id) const;
-
-private:
-  friend class GraphCompiler;
-  friend class GraphRunner;
-
-  struct Repeat;
-  bool find(uint32_t body, uint64_t &position, std::string &path) const;
-  bool findInRepeat(const Repeat &repeat, uint64_t &position,
-                    std::string &path) const;
-
   /// `count` consecutive references that a value stands for.
   struct Slot {
     uint32_t index;
@@ -242,7 +199,6 @@ private:
     uint64_t numTensors = 0; ///< Likewise.
   };
 
-  GraphOp graph;
   std::vector<NodeTemplate> nodes;
   std::vector<NodeWiring> wiring; ///< Parallel to `nodes`.
   std::vector<TensorTemplate> tensors;
@@ -251,10 +207,29 @@ private:
   std::vector<Repeat> repeats;
   std::vector<Call> calls;
   std::vector<Channel> channels;
-  std::vector<Body> bodies; ///< The graph's own is the first.
+  /// The first one is run. A body runs only bodies of larger numbers.
+  std::vector<Body> bodies;
   uint32_t numSlots = 0;
+
+  uint64_t getNumNodes() const { return bodies.front().numNodes; }
+
+  /// The path of node `id`, computed without running the program.
+  std::string getPath(uint32_t id) const;
+
+  /// The masks of all collectives that are executed, each once.
+  llvm::SmallVector<AxisMask> getMasks() const;
+
+  /// Fills the numbers of nodes and tensors of bodies and of executions from
+  /// the steps, and checks that running the program stays within its arrays:
+  /// for programs that come from a file.
+  llvm::Error verify(const RankSpace &space);
+
+private:
+  bool find(uint32_t body, uint64_t &position, std::string &path) const;
+  bool findInRepeat(const Repeat &repeat, uint64_t &position,
+                    std::string &path) const;
 };
 
-} // namespace stg::chakra
+} // namespace stg::trace
 
-#endif // STG_TARGET_CHAKRATRACE_UNROLL_H
+#endif // STG_TRACEPROGRAM_TRACEPROGRAM_H

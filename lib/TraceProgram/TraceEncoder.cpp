@@ -10,9 +10,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/LEB128.h"
+#include <numeric>
 
-using namespace mlir;
-using namespace stg::chakra;
+using namespace llvm;
+using namespace stg::trace;
 
 //===----------------------------------------------------------------------===//
 // Wire format
@@ -42,14 +43,6 @@ enum Tag : uint64_t {
   kAttrStringList = 30 * 8 + 2,
   // The lists of AttributeProto
   kListValue = 1 * 8 + 2,
-};
-
-/// Node.type
-enum NodeType : uint64_t {
-  kCompNode = 4,
-  kSendNode = 5,
-  kRecvNode = 6,
-  kCollNode = 7
 };
 
 /// A root of fewer bytes than this could finish in no time at the memory
@@ -121,29 +114,30 @@ static void appendAttrHead(ByteBuffer &message, Tag field, StringRef name,
 // TraceEncoder
 //===----------------------------------------------------------------------===//
 
-TraceEncoder::TraceEncoder(const GraphProgram &program,
-                           const std::vector<TensorInstance> &instances)
-    : program(program), instances(instances) {
-  for (const NodeTemplate &node : program.getNodes())
+TraceEncoder::TraceEncoder(const TraceProgram &program,
+                           const ProgramRunner &runner, StringRef version)
+    : program(program), runner(runner) {
+  for (const NodeTemplate &node : program.nodes)
     shared.push_back(getShared(node));
-  encodeMetadata();
+  makeEntries();
+  encodeMetadata(version);
 }
 
 /// The first message of a file. It lists the prefixes of the names of
 /// persistent tensors, which are read and never written.
-void TraceEncoder::encodeMetadata() {
-  bool used[kNumCategories] = {};
-  for (const TensorTemplate &tensor : program.getTensors())
+void TraceEncoder::encodeMetadata(StringRef version) {
+  bool used[kNumTensorCategories] = {};
+  for (const TensorTemplate &tensor : program.tensors)
     if (!tensor.stateName.empty())
       used[static_cast<unsigned>(tensor.category)] = true;
   list.clear();
-  for (unsigned i = 0; i < kNumCategories; ++i)
+  for (unsigned i = 0; i < kNumTensorCategories; ++i)
     if (used[i])
-      appendBytes(list, kListValue,
-                  (stringifyCategory(static_cast<Category>(i)) + "/*").str());
+      appendBytes(
+          list, kListValue,
+          (getCategoryName(static_cast<TensorCategory>(i)) + "/*").str());
   body.clear();
-  appendBytes(body, kMetadataVersion,
-              ("stg-" STG_VERSION " chakra-" + kSchemaVersion).str());
+  appendBytes(body, kMetadataVersion, version);
   appendAttrHead(body, kMetadataAttr, "persistent_tensors", kAttrStringList,
                  list.size());
   body.append(list.str());
@@ -151,16 +145,39 @@ void TraceEncoder::encodeMetadata() {
   image.bytes.append(body.str());
 }
 
+/// Makes what tensors of one template share.
+void TraceEncoder::makeEntries() {
+  for (const TensorTemplate &tensor : program.tensors) {
+    Entry &entry = entries.emplace_back();
+    if (!tensor.stateName.empty()) {
+      entry.head = (getCategoryName(tensor.category) + "/").str();
+      entry.tail = tensor.stateName.str();
+    }
+    list.clear();
+    appendBytes(list, kListValue, llvm::utostr(tensor.bytes));
+    entry.size = list.str().str();
+  }
+  for (auto [node, wiring] : llvm::zip_equal(program.nodes, program.wiring)) {
+    for (const TraceProgram::Output &output : wiring.outputs) {
+      if (output.kind != TraceProgram::Output::New)
+        continue;
+      Entry &entry = entries[output.tensorTemplate];
+      entry.tail = (node.name + ":").str();
+      entry.isOutput = true;
+    }
+  }
+}
+
 static NodeType getNodeType(NodeKind kind) {
   switch (kind) {
   case NodeKind::Comp:
-    return kCompNode;
+    return NodeType::Comp;
   case NodeKind::Coll:
-    return kCollNode;
+    return NodeType::Coll;
   case NodeKind::Send:
-    return kSendNode;
+    return NodeType::Send;
   case NodeKind::Recv:
-    return kRecvNode;
+    return NodeType::Recv;
   }
   llvm_unreachable("unknown kind");
 }
@@ -191,38 +208,18 @@ TraceEncoder::Shared TraceEncoder::getShared(const NodeTemplate &node) {
   } else {
     if (node.isColl())
       appendIntAttr(attributes, "comm_type", kAttrInt64,
-                    static_cast<uint64_t>(node.collKind));
+                    static_cast<uint64_t>(node.collective));
     appendIntAttr(attributes, "comm_size", kAttrInt64, node.commSize);
     if (node.commSize != node.bytes)
       appendIntAttr(attributes, "payload_bytes", kAttrInt64, node.bytes);
-    ClassImage::Field field = {node.kind, node.axes, node.axis, node.shift};
-    auto it = llvm::find(image.fields, field);
-    result.field = it - image.fields.begin();
-    if (it == image.fields.end())
-      image.fields.push_back(field);
+    RankField field = {node.kind, node.axes, node.axis, node.shift};
+    auto it = llvm::find(fields, field);
+    result.field = it - fields.begin();
+    if (it == fields.end())
+      fields.push_back(field);
   }
   result.attributes = attributes.str().str();
   return result;
-}
-
-void TraceEncoder::handleState(uint32_t tensor, StringRef prefix) {
-  const TensorTemplate &common =
-      program.getTensors()[instances[tensor].tensorTemplate];
-  StringRef category = stringifyCategory(common.category);
-  uint64_t offset = stateEntries.size();
-  stateEntries.appendVarint(kListValue);
-  stateEntries.appendVarint(category.size() + 1 + prefix.size() +
-                            common.stateName.size());
-  stateEntries.append(category);
-  stateEntries.appendByte('/');
-  stateEntries.append(prefix);
-  stateEntries.append(common.stateName);
-  list.clear();
-  list.appendDecimal(common.bytes);
-  appendBytes(stateEntries, kListValue, list.str());
-  entries.resize(tensor + 1);
-  entries[tensor] = {offset,
-                     static_cast<uint32_t>(stateEntries.size() - offset), true};
 }
 
 void TraceEncoder::appendName(const FlatNode &node, const Shared &shared) {
@@ -257,79 +254,57 @@ void TraceEncoder::appendTensorSize(const FlatNode &node) {
     appendIntAttr(body, "exact_tensor_size", kAttrInt64, exact);
 }
 
-void TraceEncoder::appendInputs(const FlatNode &node) {
-  size_t size = 0;
-  for (uint32_t tensor : node.inputs)
-    size += entries[tensor].size;
-  appendAttrHead(body, kNodeAttr, "inputs", kAttrStringList, size);
-  for (uint32_t tensor : node.inputs) {
-    Entry entry = entries[tensor];
-    const ByteBuffer &source = entry.isState ? stateEntries : image.bytes;
-    body.append({source.data() + entry.offset, entry.size});
-  }
+static unsigned countDigits(uint64_t value) {
+  unsigned digits = 1;
+  for (; value >= 10; value /= 10)
+    ++digits;
+  return digits;
 }
 
-void TraceEncoder::appendOutputs(const FlatNode &node) {
+void TraceEncoder::appendEntry(const TensorInstance &tensor) {
+  const Entry &entry = entries[tensor.tensorTemplate];
+  StringRef prefix = runner.getPrefix(tensor);
+  list.appendVarint(kListValue);
+  list.appendVarint(entry.head.size() + prefix.size() + entry.tail.size() +
+                    (entry.isOutput ? countDigits(tensor.index) : 0));
+  list.append(entry.head);
+  list.append(prefix);
+  list.append(entry.tail);
+  if (entry.isOutput)
+    list.appendDecimal(tensor.index);
+  list.append(entry.size);
+}
+
+void TraceEncoder::appendTensors(StringRef name, ArrayRef<uint32_t> tensors) {
   list.clear();
-  outputSizes.clear();
-  for (uint32_t i = 0; i < node.numOutputs; ++i) {
-    size_t begin = list.size();
-    unsigned digits = 1;
-    for (uint32_t rest = i; rest >= 10; rest /= 10)
-      ++digits;
-    list.appendVarint(kListValue);
-    list.appendVarint(node.prefix.size() + node.common->name.size() + 1 +
-                      digits);
-    list.append(node.prefix);
-    list.append(node.common->name);
-    list.appendByte(':');
-    list.appendDecimal(i);
-    const TensorInstance &instance = instances[node.firstOutput + i];
-    uint64_t bytes = program.getTensors()[instance.tensorTemplate].bytes;
-    digits = 1;
-    for (uint64_t rest = bytes; rest >= 10; rest /= 10)
-      ++digits;
-    list.appendVarint(kListValue);
-    list.appendVarint(digits);
-    list.appendDecimal(bytes);
-    outputSizes.push_back(list.size() - begin);
-  }
-  appendAttrHead(body, kNodeAttr, "outputs", kAttrStringList, list.size());
-  outputsOffset = body.size();
+  for (uint32_t tensor : tensors)
+    appendEntry(runner.getInstances()[tensor]);
+  appendAttrHead(body, kNodeAttr, name, kAttrStringList, list.size());
   body.append(list.str());
 }
 
-/// Remembers where the outputs are, now that the message is at `bodyOffset`.
-void TraceEncoder::recordEntries(const FlatNode &node, uint64_t bodyOffset) {
-  entries.resize(instances.size());
-  uint64_t offset = bodyOffset + outputsOffset;
-  for (auto [i, size] : llvm::enumerate(outputSizes)) {
-    entries[node.firstOutput + i] = {offset, size, false};
-    offset += size;
-  }
-}
-
-void TraceEncoder::handleNode(const FlatNode &node) {
+void TraceEncoder::encode(const FlatNode &node) {
   const NodeTemplate &common = *node.common;
-  const Shared &shared = this->shared[&common - program.getNodes().data()];
+  const Shared &shared = this->shared[&common - program.nodes.data()];
   body.clear();
   if (node.id != 0) // The default value is not written.
     appendInt(body, kNodeId, node.id);
   appendName(node, shared);
-  appendInt(body, kNodeType, getNodeType(common.kind));
+  appendInt(body, kNodeType, static_cast<uint64_t>(getNodeType(common.kind)));
   appendDeps(node);
   body.append(shared.attributes);
   if (common.isComp())
     appendTensorSize(node);
   if (common.isMessage())
     appendIntAttr(body, "comm_tag", kAttrInt32, node.tag);
-  appendInputs(node);
-  appendOutputs(node);
+  appendTensors("inputs", node.inputs);
+  outputs.resize(node.numOutputs);
+  std::iota(outputs.begin(), outputs.end(), node.firstOutput);
+  appendTensors("outputs", outputs);
   if (common.isComp())
     image.bytes.appendVarint(body.size());
   else
     image.patches.push_back({image.bytes.size(), body.size(), shared.field});
-  recordEntries(node, image.bytes.size());
   image.bytes.append(body.str());
 }
 
@@ -338,9 +313,8 @@ void TraceEncoder::handleNode(const FlatNode &node) {
 //===----------------------------------------------------------------------===//
 
 /// The attributes of a field for one rank.
-static std::string encodeField(const ClassImage::Field &field,
-                               const RankSpace &space, const GroupTable &groups,
-                               int64_t rank) {
+static std::string encodeField(const RankField &field, const RankSpace &space,
+                               const GroupTable &groups, int64_t rank) {
   ByteBuffer attr;
   if (field.kind == NodeKind::Coll) {
     std::string id = llvm::utostr(groups.getId(field.axes, rank));
@@ -355,20 +329,36 @@ static std::string encodeField(const ClassImage::Field &field,
   return attr.str().str();
 }
 
-void stg::chakra::writeRank(const ClassImage &image, const RankSpace &space,
-                            const GroupTable &groups, int64_t rank,
-                            raw_ostream &os) {
-  SmallVector<std::string, 4> attrs;
-  for (const ClassImage::Field &field : image.fields)
+std::vector<std::string> stg::trace::encodeFields(ArrayRef<RankField> fields,
+                                                  const RankSpace &space,
+                                                  const GroupTable &groups,
+                                                  int64_t rank) {
+  std::vector<std::string> attrs;
+  for (const RankField &field : fields)
     attrs.push_back(encodeField(field, space, groups, rank));
+  return attrs;
+}
+
+void stg::trace::writeImage(const ClassImage &image,
+                            ArrayRef<std::string> fields, raw_ostream &os) {
   StringRef bytes = image.bytes.str();
   uint64_t position = 0;
   for (const ClassImage::Patch &patch : image.patches) {
-    const std::string &attr = attrs[patch.field];
+    const std::string &attr = fields[patch.field];
     os << bytes.slice(position, patch.offset);
     llvm::encodeULEB128(patch.size + attr.size(), os);
     os << bytes.substr(patch.offset, patch.size) << attr;
     position = patch.offset + patch.size;
   }
   os << bytes.substr(position);
+}
+
+uint64_t stg::trace::getSize(const ClassImage &image,
+                             ArrayRef<std::string> fields) {
+  uint64_t size = image.bytes.size();
+  for (const ClassImage::Patch &patch : image.patches) {
+    size_t attr = fields[patch.field].size();
+    size += attr + llvm::getULEB128Size(patch.size + attr);
+  }
+  return size;
 }

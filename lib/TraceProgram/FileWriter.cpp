@@ -12,7 +12,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 
-using namespace stg::chakra;
+using namespace stg::trace;
 using llvm::StringRef;
 
 static std::string join(StringRef directory, const llvm::Twine &name) {
@@ -21,27 +21,25 @@ static std::string join(StringRef directory, const llvm::Twine &name) {
   return path.str().str();
 }
 
-static llvm::Error makeError(StringRef what, StringRef path,
-                             std::error_code error) {
-  return llvm::createStringError(error, "cannot %s '%s': %s",
-                                 what.str().c_str(), path.str().c_str(),
-                                 error.message().c_str());
-}
+static constexpr llvm::StringLiteral kTemporary = ".stg-write-";
 
-FileWriter::FileWriter(StringRef directory, unsigned worker)
-    : directory(directory),
-      temporary(join(directory, ".stg-write-" + llvm::Twine(worker) + ".tmp")) {
+FileWriter::FileWriter(StringRef directory, StringRef tag)
+    : directory(directory), temporary(join(directory, kTemporary + tag)) {
   llvm::sys::RemoveFileOnSignal(temporary);
 }
 
 FileWriter::~FileWriter() { llvm::sys::DontRemoveFileOnSignal(temporary); }
 
-llvm::Error
+bool FileWriter::isTemporary(StringRef name) {
+  return name.starts_with(kTemporary);
+}
+
+std::error_code
 FileWriter::writeTemporary(llvm::function_ref<void(llvm::raw_ostream &)> fill) {
   std::error_code error;
   llvm::raw_fd_ostream os(temporary, error);
   if (error)
-    return makeError("create", temporary, error);
+    return error;
   // Large writes bypass the buffer; it gathers what lies between them.
   os.SetBufferSize(1 << 18);
   fill(os);
@@ -50,22 +48,21 @@ FileWriter::writeTemporary(llvm::function_ref<void(llvm::raw_ostream &)> fill) {
   os.close();
   error = os.error();
   os.clear_error();
-  if (error)
-    return makeError("write", temporary, error);
-  bytesWritten += size;
-  return llvm::Error::success();
+  if (!error)
+    bytesWritten += size;
+  return error;
 }
 
 llvm::Error
 FileWriter::write(StringRef name,
                   llvm::function_ref<void(llvm::raw_ostream &)> fill) {
-  llvm::Error error = writeTemporary(fill);
-  if (!error) {
-    std::string path = join(directory, name);
-    if (std::error_code code = llvm::sys::fs::rename(temporary, path))
-      error = makeError("create", path, code);
-  }
-  if (error)
-    llvm::sys::fs::remove(temporary);
-  return error;
+  std::string path = join(directory, name);
+  std::error_code error = writeTemporary(fill);
+  if (!error)
+    error = llvm::sys::fs::rename(temporary, path);
+  if (!error)
+    return llvm::Error::success();
+  llvm::sys::fs::remove(temporary);
+  return llvm::createStringError(error, "cannot write '%s': %s", path.c_str(),
+                                 error.message().c_str());
 }
