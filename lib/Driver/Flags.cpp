@@ -228,7 +228,8 @@ LogicalResult stg::makeFolder(const CompileRequest &request,
   if (request.dryRun)
     return success();
   const std::string &folder = request.exportOptions.files.directory;
-  std::error_code code = llvm::sys::fs::create_directories(folder);
+  std::error_code code = llvm::sys::fs::create_directories(
+      folder, /*IgnoreExisting=*/true, llvm::sys::fs::all_all);
   if (!code)
     return success();
   error = "-o " + folder + ": cannot create the folder: " + code.message();

@@ -622,12 +622,24 @@ static Error checkHeader(StringRef file, StringRef bytes) {
 
 Expected<std::unique_ptr<TraceBundle>>
 TraceBundle::parse(std::unique_ptr<MemoryBuffer> buffer) {
-  std::string file = buffer->getBufferIdentifier().str();
   StringRef bytes = buffer->getBuffer();
+  std::string file = buffer->getBufferIdentifier().str();
   if (Error error = checkHeader(file, bytes))
     return std::move(error);
+  uint64_t fingerprint = Decoder(bytes.drop_front(kHeaderSize)).getFixed64();
+  Expected<std::unique_ptr<TraceBundle>> bundle =
+      parseUnchecked(std::move(buffer));
+  if (bundle && (*bundle)->fingerprint != fingerprint)
+    return makeError(file, "the bundle is damaged: its fingerprint is wrong");
+  return bundle;
+}
+
+Expected<std::unique_ptr<TraceBundle>>
+TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
+  std::string file = buffer->getBufferIdentifier().str();
+  StringRef bytes = buffer->getBuffer();
   Decoder in(bytes.drop_front(kHeaderSize));
-  uint64_t fingerprint = in.getFixed64();
+  in.getFixed64(); // The fingerprint.
   StringRef version = in.getString(), prefix = in.getString();
   if (prefix.empty() || prefix.contains('/'))
     in.fail("the prefix cannot be the first part of a file name");
@@ -646,8 +658,6 @@ TraceBundle::parse(std::unique_ptr<MemoryBuffer> buffer) {
     return makeError(file, toString(std::move(error)));
   auto bundle = std::make_unique<TraceBundle>(
       version.str(), prefix.str(), std::move(*space), std::move(classes));
-  if (bundle->fingerprint != fingerprint)
-    return makeError(file, "the bundle is damaged: its fingerprint is wrong");
   bundle->setManifest(before.str(), after.str());
   bundle->buffer = std::move(buffer);
   return std::move(bundle);

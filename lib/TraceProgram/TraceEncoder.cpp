@@ -45,9 +45,6 @@ enum Tag : uint64_t {
   kListValue = 1 * 8 + 2,
 };
 
-/// A root of fewer bytes than this could finish in no time at the memory
-/// bandwidth of today's machines, which simulators do not survive.
-constexpr int64_t kMinRootBytes = 4096;
 } // namespace
 
 char *ByteBuffer::grow(size_t size) {
@@ -116,10 +113,14 @@ static void appendAttrHead(ByteBuffer &message, Tag field, StringRef name,
 
 TraceEncoder::TraceEncoder(const TraceProgram &program,
                            const ProgramRunner &runner, StringRef version)
-    : program(program), runner(runner) {
+    : program(program), runner(runner), names(program, runner) {
   for (const NodeTemplate &node : program.nodes)
     shared.push_back(getShared(node));
-  makeEntries();
+  for (const TensorTemplate &tensor : program.tensors) {
+    list.clear();
+    appendBytes(list, kListValue, llvm::utostr(tensor.bytes));
+    sizes.push_back(list.str().str());
+  }
   encodeMetadata(version);
 }
 
@@ -145,29 +146,6 @@ void TraceEncoder::encodeMetadata(StringRef version) {
   image.bytes.append(body.str());
 }
 
-/// Makes what tensors of one template share.
-void TraceEncoder::makeEntries() {
-  for (const TensorTemplate &tensor : program.tensors) {
-    Entry &entry = entries.emplace_back();
-    if (!tensor.stateName.empty()) {
-      entry.head = (getCategoryName(tensor.category) + "/").str();
-      entry.tail = tensor.stateName.str();
-    }
-    list.clear();
-    appendBytes(list, kListValue, llvm::utostr(tensor.bytes));
-    entry.size = list.str().str();
-  }
-  for (auto [node, wiring] : llvm::zip_equal(program.nodes, program.wiring)) {
-    for (const TraceProgram::Output &output : wiring.outputs) {
-      if (output.kind != TraceProgram::Output::New)
-        continue;
-      Entry &entry = entries[output.tensorTemplate];
-      entry.tail = (node.name + ":").str();
-      entry.isOutput = true;
-    }
-  }
-}
-
 static NodeType getNodeType(NodeKind kind) {
   switch (kind) {
   case NodeKind::Comp:
@@ -182,29 +160,13 @@ static NodeType getNodeType(NodeKind kind) {
   llvm_unreachable("unknown kind");
 }
 
-static StringRef getSuffix(NodeKind kind) {
-  switch (kind) {
-  case NodeKind::Comp:
-    return kCompSuffix;
-  case NodeKind::Coll:
-    return kCollSuffix;
-  case NodeKind::Send:
-    return kSendSuffix;
-  case NodeKind::Recv:
-    return kRecvSuffix;
-  }
-  llvm_unreachable("unknown kind");
-}
-
 TraceEncoder::Shared TraceEncoder::getShared(const NodeTemplate &node) {
   Shared result;
   result.suffix = (node.name + getSuffix(node.kind)).str();
   ByteBuffer attributes;
   appendIntAttr(attributes, "is_cpu_op", kAttrBool, false);
   if (node.isComp()) {
-    // Simulators divide by the number of operations.
-    appendIntAttr(attributes, "num_ops", kAttrInt64,
-                  std::max<int64_t>(node.operations, 1));
+    appendIntAttr(attributes, "num_ops", kAttrInt64, getNumOps(node));
   } else {
     if (node.isColl())
       appendIntAttr(attributes, "comm_type", kAttrInt64,
@@ -246,33 +208,17 @@ void TraceEncoder::appendDeps(const FlatNode &node) {
 }
 
 void TraceEncoder::appendTensorSize(const FlatNode &node) {
-  int64_t exact = node.common->bytes;
-  bool isRoot = node.dataDeps.empty() && node.ctrlDeps.empty();
-  int64_t size = std::max<int64_t>(exact, isRoot ? kMinRootBytes : 1);
+  int64_t exact = node.common->bytes, size = getTensorSize(node);
   appendIntAttr(body, "tensor_size", kAttrUint64, size);
   if (size != exact)
     appendIntAttr(body, "exact_tensor_size", kAttrInt64, exact);
 }
 
-static unsigned countDigits(uint64_t value) {
-  unsigned digits = 1;
-  for (; value >= 10; value /= 10)
-    ++digits;
-  return digits;
-}
-
 void TraceEncoder::appendEntry(const TensorInstance &tensor) {
-  const Entry &entry = entries[tensor.tensorTemplate];
-  StringRef prefix = runner.getPrefix(tensor);
   list.appendVarint(kListValue);
-  list.appendVarint(entry.head.size() + prefix.size() + entry.tail.size() +
-                    (entry.isOutput ? countDigits(tensor.index) : 0));
-  list.append(entry.head);
-  list.append(prefix);
-  list.append(entry.tail);
-  if (entry.isOutput)
-    list.appendDecimal(tensor.index);
-  list.append(entry.size);
+  list.appendVarint(names.getSize(tensor));
+  names.forEachPart(tensor, [&](StringRef part) { list.append(part); });
+  list.append(sizes[tensor.tensorTemplate]);
 }
 
 void TraceEncoder::appendTensors(StringRef name, ArrayRef<uint32_t> tensors) {

@@ -118,16 +118,7 @@ private:
     std::string attributes; ///< All but sizes that depend on the position.
     uint32_t field = 0;
   };
-  /// What all tensors after one template share in lists of tensors: their name
-  /// is head, prefix, tail and, for outputs, their number.
-  struct Entry {
-    std::string head, tail;
-    bool isOutput = false;
-    std::string size; ///< The string after the name, encoded.
-  };
-
   void encodeMetadata(llvm::StringRef version);
-  void makeEntries();
   Shared getShared(const NodeTemplate &node);
   void appendName(const FlatNode &node, const Shared &shared);
   void appendDeps(const FlatNode &node);
@@ -139,7 +130,8 @@ private:
   const ProgramRunner &runner;
   std::vector<RankField> fields;
   std::vector<Shared> shared; ///< Parallel to the nodes of the program.
-  std::vector<Entry> entries; ///< Parallel to its tensors.
+  TensorNames names;
+  std::vector<std::string> sizes; ///< Of its tensors, encoded as strings.
   ClassImage image;
 
   // Scratch of one node.

@@ -42,6 +42,14 @@ struct FlatNode {
   uint32_t tag; ///< Messages only.
 };
 
+/// What compute nodes say in `num_ops`: simulators divide by it.
+int64_t getNumOps(const NodeTemplate &node);
+/// What compute nodes say in `tensor_size`: their bytes, raised where the node
+/// could else end in no time, which simulators do not survive.
+int64_t getTensorSize(const FlatNode &node);
+/// What `Node.name` ends in.
+llvm::StringRef getSuffix(NodeKind kind);
+
 /// Runs a program once:
 ///
 ///   ProgramRunner runner(program);
@@ -140,6 +148,43 @@ private:
   // Of the node that was made last, and scratch.
   std::vector<uint32_t> deps, ctrlDeps, inputs;
   llvm::SmallVector<const Reference *> carried;
+};
+
+/// The names of tensors: `parameter/layers.3.wq` for a state, and
+/// `layers.3.attn:0` for the first output of a node.
+class TensorNames {
+public:
+  /// Both must outlive the object.
+  TensorNames(const TraceProgram &program, const ProgramRunner &runner);
+
+  /// The number of bytes of a name.
+  size_t getSize(const TensorInstance &tensor) const;
+  /// Calls `append` with the parts of a name one after the other.
+  template <typename Fn>
+  void forEachPart(const TensorInstance &tensor, Fn append) const {
+    const Parts &common = parts[tensor.tensorTemplate];
+    append(common.head);
+    append(runner.getPrefix(tensor));
+    append(common.tail);
+    if (!common.isOutput)
+      return;
+    char digits[10];
+    char *begin = std::end(digits);
+    uint32_t rest = tensor.index;
+    do
+      *--begin = static_cast<char>('0' + rest % 10);
+    while (rest /= 10);
+    append(llvm::StringRef(begin, std::end(digits) - begin));
+  }
+
+private:
+  /// What all tensors after one template share.
+  struct Parts {
+    std::string head, tail;
+    bool isOutput = false; ///< The number among the outputs comes last.
+  };
+  const ProgramRunner &runner;
+  std::vector<Parts> parts; ///< Parallel to the tensors of the program.
 };
 
 } // namespace stg::trace

@@ -1,0 +1,338 @@
+//===- TraceBundleTest.cpp - Tests of bundles and groups ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg-c/TraceBundle.h"
+#include "stg/Dialect/Chakra/IR/ChakraDialect.h"
+#include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Target/ChakraTrace/Export.h"
+#include "stg/Trace/TraceReader.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+#include "gtest/gtest.h"
+
+#include <map>
+#include <random>
+#include <set>
+
+using namespace llvm;
+using namespace stg::trace;
+
+//===----------------------------------------------------------------------===//
+// Ranks and groups
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// tp 2, cp 3, dp 2, pp 4, where classes are fixed on pp and some also on cp.
+class RankSpaceTest : public ::testing::Test {
+protected:
+  RankSpaceTest()
+      : space(
+            *RankSpace::create({{"tp", 2}, {"cp", 3}, {"dp", 2}, {"pp", 4}})) {
+    for (int64_t stage = 0; stage < 3; ++stage)
+      classes.push_back(RankClass(space, {{3, stage}}));
+    for (int64_t context = 0; context < 3; ++context)
+      classes.push_back(RankClass(space, {{3, 3}, {1, context}}));
+    for (const RankClass &ranks : classes)
+      pointers.push_back(&ranks);
+  }
+
+  RankSpace space;
+  std::vector<RankClass> classes;
+  std::vector<const RankClass *> pointers;
+};
+
+TEST_F(RankSpaceTest, ClassesArePartition) {
+  RankPartition::Conflict conflict;
+  std::optional<RankPartition> partition =
+      RankPartition::create(space, pointers, conflict);
+  ASSERT_TRUE(partition);
+  EXPECT_EQ(partition->getNumCells(), 12);
+  std::vector<int> seen(space.getNumRanks());
+  for (uint32_t i = 0; i < classes.size(); ++i) {
+    for (int64_t position = 0; position < classes[i].size(); ++position) {
+      int64_t rank = classes[i][position];
+      ++seen[rank];
+      EXPECT_EQ(partition->getClass(rank), i);
+      EXPECT_EQ(classes[i].countBelow(rank), position);
+    }
+  }
+  EXPECT_EQ(seen, std::vector<int>(space.getNumRanks(), 1));
+}
+
+TEST_F(RankSpaceTest, ConflictsAreFound) {
+  RankPartition::Conflict conflict;
+  pointers.pop_back();
+  EXPECT_FALSE(RankPartition::create(space, pointers, conflict));
+  EXPECT_FALSE(conflict.first);
+  EXPECT_EQ(space.getCoordinate(conflict.rank, 1), 2);
+  EXPECT_EQ(space.getCoordinate(conflict.rank, 3), 3);
+  RankClass all(space, {{3, 3}});
+  pointers.push_back(&all);
+  EXPECT_FALSE(RankPartition::create(space, pointers, conflict));
+  EXPECT_EQ(conflict.first, 3u);
+  EXPECT_EQ(conflict.second, 5u);
+}
+
+/// Groups against their definition: ranks that differ on axes of the mask only.
+TEST_F(RankSpaceTest, GroupsAreAsDefined) {
+  RankPartition::Conflict conflict;
+  RankPartition partition = *RankPartition::create(space, pointers, conflict);
+  AxisMask ends = space.restrict(8, {0, 3});
+  // By class: all of them use tp, the stages cp + dp, the ends pp.
+  std::vector<SmallVector<AxisMask>> masks(classes.size(), {1});
+  for (unsigned i : {0, 1, 2})
+    masks[i].push_back(6);
+  for (unsigned i : {0, 3, 4, 5})
+    masks[i].push_back(ends);
+  GroupTable groups(space, partition, masks);
+  std::map<int64_t, std::set<int64_t>> members;
+  std::map<int64_t, AxisMask> kinds;
+  for (int64_t rank = 0; rank < space.getNumRanks(); ++rank) {
+    for (AxisMask mask : masks[partition.getClass(rank)]) {
+      int64_t id = groups.getId(mask, rank);
+      members[id].insert(rank);
+      auto [it, isNew] = kinds.try_emplace(id, mask);
+      EXPECT_EQ(it->second, mask);
+    }
+  }
+  // 24 of tp; 2 of each of three stages; 2 * 3 * 2 of the ends.
+  EXPECT_EQ(groups.getNumGroups(), 24 + 6 + 12);
+  EXPECT_EQ(members.size(), 42u);
+  EXPECT_EQ(members.begin()->first, 1);
+  int64_t calls = 0;
+  groups.forEach([&](int64_t id, ArrayRef<int64_t> listed) {
+    ++calls;
+    EXPECT_EQ(std::vector<int64_t>(members[id].begin(), members[id].end()),
+              listed.vec());
+    AxisMask axes = kinds[id] & kAxesOfMask;
+    for (int64_t rank : listed)
+      for (unsigned axis = 0; axis < 4; ++axis)
+        if (!(axes >> axis & 1))
+          EXPECT_EQ(space.getCoordinate(rank, axis),
+                    space.getCoordinate(listed.front(), axis));
+    EXPECT_EQ(static_cast<int64_t>(listed.size()),
+              space.getGroupSize(kinds[id]));
+  });
+  EXPECT_EQ(calls, groups.getNumGroups());
+}
+
+TEST(PartTest, PartsAreAllRanks) {
+  for (int64_t count : {1, 2, 7, 16, 20}) {
+    int64_t next = 0;
+    for (int64_t part = 1; part <= count; ++part) {
+      RankRange ranks = getPart(16, part, count);
+      EXPECT_EQ(ranks.first, next);
+      EXPECT_LE(ranks.second - ranks.first, 16 / count + 1);
+      next = ranks.second;
+    }
+    EXPECT_EQ(next, 16);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Bundles
+//===----------------------------------------------------------------------===//
+
+/// The graphs of a test of the exporter, as a bundle.
+class BundleTest : public ::testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    EXPECT_FALSE(sys::fs::createUniqueDirectory("stg-bundle", directory));
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    context.loadDialect<stg::chakra::ChakraDialect, stg::STGDialect>();
+    auto source =
+        MemoryBuffer::getFile(std::string(STG_GRAPHS_DIR "/") + GetParam());
+    ASSERT_TRUE(!!source);
+    // Of a file of several modules the first.
+    StringRef first = (*source)->getBuffer();
+    if (first.contains("\n//--- "))
+      first = first.split("\n//--- ").second.split('\n').second;
+    first = first.split("\n//--- ").first;
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::parseSourceString<mlir::ModuleOp>(first, &context);
+    ASSERT_TRUE(module);
+    stg::chakra::ExportOptions options;
+    options.files.directory = directory.str().str();
+    options.output = stg::chakra::ExportOptions::Output::Bundle;
+    ASSERT_TRUE(succeeded(stg::chakra::exportTraces(*module, options)));
+    path = (directory + "/" + TraceBundle::kFileName).str();
+    auto buffer = MemoryBuffer::getFile(path);
+    ASSERT_TRUE(!!buffer);
+    bytes = (*buffer)->getBuffer().str();
+  }
+  void TearDown() override { sys::fs::remove_directories(directory); }
+
+  static Expected<std::unique_ptr<TraceBundle>> parse(StringRef bytes) {
+    return TraceBundle::parse(MemoryBuffer::getMemBufferCopy(bytes, "x.stgb"));
+  }
+  static std::string getError(StringRef bytes) {
+    Expected<std::unique_ptr<TraceBundle>> bundle = parse(bytes);
+    return bundle ? "" : toString(bundle.takeError());
+  }
+  /// Makes the header fit the rest.
+  static void seal(std::string &file) {
+    support::endian::write64le(&file[8], file.size());
+    support::endian::write64le(&file[16],
+                               xxh3_64bits(StringRef(file).drop_front(24)));
+  }
+
+  SmallString<128> directory;
+  std::string path, bytes;
+};
+
+TEST_P(BundleTest, ReadsWhatItWrites) {
+  auto bundle = parse(bytes);
+  ASSERT_TRUE(!!bundle) << toString(bundle.takeError());
+  std::string again;
+  raw_string_ostream os(again);
+  (*bundle)->write(os);
+  EXPECT_EQ(again, bytes);
+}
+
+static std::string getText(StgText text) { return {text.data, text.size}; }
+
+static void compareTensors(const Node &node, StringRef attribute,
+                           const StgTensor *tensors, size_t count) {
+  const Attribute *list = node.attrs.find(attribute);
+  ASSERT_TRUE(list);
+  ArrayRef<StringRef> strings = node.attrs.getStrings(*list);
+  ASSERT_EQ(strings.size(), 2 * count);
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(strings[2 * i], getText(tensors[i].name));
+    EXPECT_EQ(strings[2 * i + 1], std::to_string(tensors[i].bytes));
+  }
+}
+
+static int64_t getInteger(const Node &node, StringRef name,
+                          int64_t otherwise = -1) {
+  std::optional<Int128> value = node.attrs.getInteger(name);
+  return value ? clampToInt64(*value) : otherwise;
+}
+
+static void compareNodes(const Node &node, const StgNode &other) {
+  EXPECT_EQ(node.id, other.id);
+  EXPECT_EQ(node.name, getText(other.name));
+  EXPECT_EQ(node.type, static_cast<int32_t>(other.type));
+  EXPECT_TRUE(
+      llvm::equal(node.dataDeps, ArrayRef(other.dataDeps, other.numDataDeps)));
+  EXPECT_TRUE(
+      llvm::equal(node.ctrlDeps, ArrayRef(other.ctrlDeps, other.numCtrlDeps)));
+  compareTensors(node, "inputs", other.inputs, other.numInputs);
+  compareTensors(node, "outputs", other.outputs, other.numOutputs);
+  if (other.type == STG_COMP_NODE) {
+    EXPECT_EQ(getInteger(node, "num_ops"), other.numOps);
+    EXPECT_EQ(getInteger(node, "tensor_size"), other.tensorSize);
+    return;
+  }
+  EXPECT_EQ(getInteger(node, "comm_size"), other.commSize);
+  EXPECT_EQ(getInteger(node, "payload_bytes", other.commSize),
+            other.payloadBytes);
+  if (other.type == STG_COMM_COLL_NODE) {
+    EXPECT_EQ(getInteger(node, "comm_type"),
+              static_cast<int64_t>(other.collective));
+    EXPECT_EQ(getGroupName(node), std::to_string(other.group));
+    return;
+  }
+  EXPECT_EQ(getInteger(node, "comm_src"), other.source);
+  EXPECT_EQ(getInteger(node, "comm_dst"), other.target);
+  EXPECT_EQ(getInteger(node, "comm_tag"), other.tag);
+}
+
+/// A stream of nodes says what the file of the rank says.
+TEST_P(BundleTest, StreamsAreFiles) {
+  auto bundle = parse(bytes);
+  ASSERT_TRUE(!!bundle) << toString(bundle.takeError());
+  char error[256];
+  StgTraceBundle *other = stgTraceBundleOpen(path.c_str(), error, 256);
+  ASSERT_TRUE(other) << error;
+  int64_t numRanks = stgTraceBundleGetNumRanks(other);
+  EXPECT_EQ(numRanks, (*bundle)->getSpace().getNumRanks());
+  for (int64_t rank = 0; rank < numRanks; ++rank) {
+    std::string file;
+    raw_string_ostream os(file);
+    (*bundle)->writeRank(rank, os);
+    TraceReader reader(MemoryBufferRef(file, "rank"));
+    Metadata metadata;
+    EXPECT_FALSE(!!reader.readMetadata(metadata));
+    StgNodeStream *stream = stgNodeStreamOpen(other, rank);
+    ASSERT_TRUE(stream);
+    Node node;
+    StgNode streamed;
+    while (stgNodeStreamNext(stream, &streamed)) {
+      ASSERT_TRUE(cantFail(reader.readNode(node)));
+      compareNodes(node, streamed);
+    }
+    EXPECT_FALSE(cantFail(reader.readNode(node)));
+    EXPECT_EQ(reader.getNumNodes(), stgTraceBundleGetNumNodes(other, rank));
+    stgNodeStreamClose(stream);
+  }
+  EXPECT_FALSE(stgNodeStreamOpen(other, numRanks));
+  EXPECT_FALSE(stgNodeStreamOpen(other, -1));
+  stgTraceBundleClose(other);
+}
+
+TEST_P(BundleTest, DamageIsFound) {
+  for (size_t i = 0; i < bytes.size(); i += 7) {
+    std::string damaged = bytes;
+    damaged[i] ^= 0x10;
+    EXPECT_NE(getError(damaged), "") << "at byte " << i;
+    EXPECT_NE(getError(StringRef(bytes).take_front(i)), "");
+  }
+  EXPECT_EQ(getError("not"), "x.stgb: is not a bundle of traces (it does not "
+                             "begin with STGB)");
+  EXPECT_EQ(getError("STGB"), "x.stgb: the bundle is cut off");
+  std::string newer = bytes;
+  newer[4] = 2;
+  EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 2; this program "
+                             "reads version 1");
+  EXPECT_EQ(getError(bytes + "x"),
+            "x.stgb: the bundle should have " + std::to_string(bytes.size()) +
+                " bytes, but has " + std::to_string(bytes.size() + 1));
+}
+
+/// A file that somebody has changed and sealed again is refused, or it can be
+/// run: nothing outside of it is read, and it ends.
+TEST_P(BundleTest, ForgeriesDoNoHarm) {
+  std::mt19937 random(20260101);
+  unsigned numAccepted = 0;
+  for (unsigned i = 0; i < 3000; ++i) {
+    std::string forged = bytes;
+    for (unsigned k = 0, e = 1 + random() % 3; k < e; ++k)
+      forged[32 + random() % (forged.size() - 32)] =
+          static_cast<char>(random() % 4 ? random() % 16 : random());
+    seal(forged);
+    auto bundle = TraceBundle::parseUnchecked(
+        MemoryBuffer::getMemBufferCopy(forged, "x.stgb"));
+    if (!bundle) {
+      consumeError(bundle.takeError());
+      continue;
+    }
+    ++numAccepted;
+    const TraceBundle::Class &entry = (*bundle)->getClasses().front();
+    if (entry.program.getNumNodes() > 100000)
+      continue;
+    raw_null_ostream os;
+    (*bundle)->writeRank(entry.ranks[0], os);
+  }
+  EXPECT_GT(numAccepted, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, BundleTest,
+                         ::testing::Values("ahead.mlir", "among.mlir",
+                                           "collectives.mlir", "files.mlir",
+                                           "gather-in-place.mlir",
+                                           "groups.mlir", "memory.mlir",
+                                           "nested.mlir", "pipeline.mlir",
+                                           "repeat.mlir", "ring.mlir"));
+
+} // namespace
