@@ -165,7 +165,7 @@ static void runStats(MemoryBufferRef buffer) {
     require(!llvm::toString(stats.takeError()).empty(), "empty message");
     return;
   }
-  TraceStats all;
+  FileStats all;
   all.prefix = "fuzz";
   all.ranks.assign(2, *stats);
   std::string text;

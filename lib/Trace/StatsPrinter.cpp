@@ -7,7 +7,9 @@
 
 #include "stg/Trace/TraceStats.h"
 
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -20,26 +22,38 @@ namespace stg::trace {
 
 namespace {
 
+/// Type and group size; -1 stands for an unknown size.
+using RowKey = std::pair<int64_t, int64_t>;
+
 /// What all ranks do together.
 struct Totals {
   uint64_t numNodes = 0;
   std::map<int64_t, uint64_t> nodesByType;
   Int128 numOps = 0;
   Int128 tensorSize = 0;
-  /// By type and group size; -1 stands for an unknown size.
-  std::map<std::pair<int64_t, int64_t>, Traffic> collectives;
+  std::map<RowKey, Traffic> collectives;
   Traffic sends;
   Traffic recvs;
+
+  void add(const RankStats &rank, const TraceStats &stats);
 };
 
 /// Collectives of one type on groups of one size, for the ranks of an entry.
 struct Row {
-  std::set<std::string, GroupNameLess> groups;
+  StringSet<> groups;
   /// Of one rank; every rank of the entry has the same.
   Traffic traffic;
 };
 
-/// Writer of the table form.
+/// Ranks that do the same work.
+struct Entry {
+  RankStats first;
+  SmallVector<int64_t> ranks;
+  std::map<RowKey, Row> rows;
+};
+
+/// Writer of the table form. It keeps an entry for ranks that do the same work,
+/// not the ranks.
 class TablePrinter {
 public:
   TablePrinter(const TraceStats &stats, raw_ostream &os)
@@ -48,9 +62,11 @@ public:
 
 private:
   std::string getSignature(const RankStats &rank) const;
-  void printEntry(ArrayRef<const RankStats *> ranks);
+  Entry &getEntry(const RankStats &rank);
+  void addRank(const RankStats &rank);
+  void printEntry(const Entry &entry);
   void printWork(const RankStats &rank);
-  void printCollectives(ArrayRef<const RankStats *> ranks);
+  void printCollectives(const Entry &entry);
   void printMessages(StringRef title, const std::map<Peer, Traffic> &messages,
                      bool withPeers);
   void printTotals();
@@ -58,6 +74,10 @@ private:
 
   const TraceStats &stats;
   raw_ostream &os;
+  std::vector<std::unique_ptr<Entry>> entries; ///< By their first rank.
+  StringMap<Entry *> bySignature;
+  DenseMap<uint64_t, Entry *> byShape;
+  Totals totals;
 };
 
 } // namespace
@@ -78,20 +98,16 @@ static Traffic sum(const std::map<Peer, Traffic> &messages) {
   return total;
 }
 
-static Totals computeTotals(const TraceStats &stats) {
-  Totals totals;
-  for (const RankStats &rank : stats.ranks) {
-    totals.numNodes += rank.numNodes;
-    for (auto [type, count] : rank.nodesByType)
-      totals.nodesByType[type] += count;
-    totals.numOps += rank.numOps;
-    totals.tensorSize += rank.tensorSize;
-    for (const auto &[key, traffic] : rank.collectives)
-      totals.collectives[{key.type, getSizeKey(stats, key.group)}].add(traffic);
-    totals.sends.add(sum(rank.sends));
-    totals.recvs.add(sum(rank.recvs));
-  }
-  return totals;
+void Totals::add(const RankStats &rank, const TraceStats &stats) {
+  numNodes += rank.numNodes;
+  for (auto [type, count] : rank.nodesByType)
+    nodesByType[type] += count;
+  numOps += rank.numOps;
+  tensorSize += rank.tensorSize;
+  for (const auto &[key, traffic] : rank.collectives)
+    collectives[{key.type, getSizeKey(stats, key.group)}].add(traffic);
+  sends.add(sum(rank.sends));
+  recvs.add(sum(rank.recvs));
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,7 +147,7 @@ std::string TablePrinter::getSignature(const RankStats &rank) const {
     text += ";" + std::to_string(traffic.count) + "," +
             toString(traffic.bytes) + "," + toString(traffic.payloadBytes);
   };
-  std::map<std::pair<int64_t, int64_t>, Traffic> rows;
+  std::map<RowKey, Traffic> rows;
   for (const auto &[key, traffic] : rank.collectives)
     rows[{key.type, getSizeKey(stats, key.group)}].add(traffic);
   for (const auto &[key, traffic] : rows) {
@@ -155,32 +171,51 @@ void TablePrinter::printWork(const RankStats &rank) {
      << "  tensors     " << formatBytes(rank.tensorSize) << '\n';
 }
 
+Entry &TablePrinter::getEntry(const RankStats &rank) {
+  Entry *known = rank.shape ? byShape.lookup(rank.shape) : nullptr;
+  if (known)
+    return *known;
+  Entry *&entry = bySignature[getSignature(rank)];
+  if (!entry) {
+    entry = entries.emplace_back(std::make_unique<Entry>()).get();
+    entry->first = rank;
+  }
+  if (rank.shape)
+    byShape[rank.shape] = entry;
+  return *entry;
+}
+
+void TablePrinter::addRank(const RankStats &rank) {
+  Entry &entry = getEntry(rank);
+  bool isFirst = entry.ranks.empty();
+  entry.ranks.push_back(static_cast<int64_t>(rank.rank));
+  for (const auto &[key, traffic] : rank.collectives) {
+    Row &row = entry.rows[{key.type, getSizeKey(stats, key.group)}];
+    row.groups.insert(key.group);
+    if (isFirst)
+      row.traffic.add(traffic);
+  }
+  totals.add(rank, stats);
+}
+
 /// "3 (ranks 0-3)" for one group, a count for several.
 static std::string describeGroups(const Row &row, const TraceStats &stats) {
   if (row.groups.size() > 1)
     return std::to_string(row.groups.size()) + " groups";
-  const std::string &name = *row.groups.begin();
+  StringRef name = row.groups.begin()->getKey();
   std::string text = name.empty() ? "all ranks" : escapeText(name);
-  if (const std::vector<int64_t> *members = stats.groups.find(name))
-    text += " (ranks " + formatRanks(*members) + ")";
+  std::vector<int64_t> members = stats.getMembers(name);
+  if (!members.empty())
+    text += " (ranks " + formatRanks(members) + ")";
   return text;
 }
 
-void TablePrinter::printCollectives(ArrayRef<const RankStats *> ranks) {
-  std::map<std::pair<int64_t, int64_t>, Row> rows;
-  for (const RankStats *rank : ranks) {
-    for (const auto &[key, traffic] : rank->collectives) {
-      Row &row = rows[{key.type, getSizeKey(stats, key.group)}];
-      row.groups.insert(key.group);
-      if (rank == ranks.front())
-        row.traffic.add(traffic);
-    }
-  }
-  if (rows.empty())
+void TablePrinter::printCollectives(const Entry &entry) {
+  if (entry.rows.empty())
     return;
   os << "  collective       size  group                       count  bytes     "
         "                   payload\n";
-  for (const auto &[key, row] : rows) {
+  for (const auto &[key, row] : entry.rows) {
     std::string size = key.second < 0 ? "?" : std::to_string(key.second);
     os << "  " << left_justify(getTypeName(key.first), 15) << ' '
        << right_justify(size, 5) << "  "
@@ -207,23 +242,18 @@ void TablePrinter::printMessages(StringRef title,
               traffic);
 }
 
-void TablePrinter::printEntry(ArrayRef<const RankStats *> ranks) {
-  SmallVector<int64_t> numbers;
-  for (const RankStats *rank : ranks)
-    numbers.push_back(static_cast<int64_t>(rank->rank));
-  bool isSingle = ranks.size() == 1;
-  os << (isSingle ? "rank " : "ranks ") << formatRanks(numbers)
+void TablePrinter::printEntry(const Entry &entry) {
+  bool isSingle = entry.ranks.size() == 1;
+  os << (isSingle ? "rank " : "ranks ") << formatRanks(entry.ranks)
      << (isSingle ? "" : ", each") << ":\n";
-  const RankStats &first = *ranks.front();
-  printWork(first);
-  printCollectives(ranks);
-  printMessages("sent to", first.sends, isSingle);
-  printMessages("received from", first.recvs, isSingle);
+  printWork(entry.first);
+  printCollectives(entry);
+  printMessages("sent to", entry.first.sends, isSingle);
+  printMessages("received from", entry.first.recvs, isSingle);
 }
 
 void TablePrinter::printTotals() {
-  Totals totals = computeTotals(stats);
-  os << "all " << stats.ranks.size() << " ranks together:\n"
+  os << "all " << stats.getNumRanks() << " ranks together:\n"
      << "  nodes       " << formatNodes(totals.numNodes, totals.nodesByType)
      << '\n'
      << "  operations  " << toString(totals.numOps) << '\n'
@@ -244,15 +274,10 @@ void TablePrinter::printTotals() {
 }
 
 void TablePrinter::print() {
-  MapVector<StringRef, SmallVector<const RankStats *>> entries;
-  std::vector<std::string> signatures;
-  for (const RankStats &rank : stats.ranks)
-    signatures.push_back(getSignature(rank));
-  for (size_t i = 0; i < stats.ranks.size(); ++i)
-    entries[signatures[i]].push_back(&stats.ranks[i]);
-  for (const auto &[signature, ranks] : entries)
-    printEntry(ranks);
-  if (stats.ranks.size() > 1)
+  stats.forEachRank([&](const RankStats &rank) { addRank(rank); });
+  for (const std::unique_ptr<Entry> &entry : entries)
+    printEntry(*entry);
+  if (stats.getNumRanks() > 1)
     printTotals();
 }
 
@@ -336,8 +361,7 @@ static void writeRank(json::OStream &json, const TraceStats &stats,
   writeMessages(json, "recvs", rank.recvs);
 }
 
-static void writeTotals(json::OStream &json, const TraceStats &stats) {
-  Totals totals = computeTotals(stats);
+static void writeTotals(json::OStream &json, const Totals &totals) {
   writeNodes(json, totals.numNodes, totals.nodesByType);
   writeInteger(json, "num_ops", totals.numOps);
   writeInteger(json, "tensor_size", totals.tensorSize);
@@ -354,32 +378,40 @@ static void writeTotals(json::OStream &json, const TraceStats &stats) {
   json.attributeObject("recvs", [&] { writeTraffic(json, totals.recvs); });
 }
 
-static void writeGroups(json::OStream &json, const TraceStats &stats) {
-  std::set<StringRef, GroupNameLess> used;
-  for (const RankStats &rank : stats.ranks)
-    for (const auto &[key, traffic] : rank.collectives)
-      used.insert(key.group);
-  for (StringRef name : used)
-    if (const std::vector<int64_t> *members = stats.groups.find(name))
-      json.attributeArray(escapeText(name), [&] {
-        for (int64_t member : *members)
-          json.value(member);
-      });
+static void writeGroups(json::OStream &json, const TraceStats &stats,
+                        const std::set<std::string, GroupNameLess> &used) {
+  for (const std::string &name : used) {
+    std::vector<int64_t> members = stats.getMembers(name);
+    if (members.empty())
+      continue;
+    json.attributeArray(escapeText(name), [&] {
+      for (int64_t member : members)
+        json.value(member);
+    });
+  }
 }
 
 void printStatsJSON(const TraceStats &stats, raw_ostream &os) {
+  Totals totals;
+  std::set<std::string, GroupNameLess> used;
+  stats.forEachRank([&](const RankStats &rank) {
+    totals.add(rank, stats);
+    for (const auto &[key, traffic] : rank.collectives)
+      used.insert(key.group);
+  });
   json::OStream json(os, /*IndentSize=*/1);
   json.object([&] {
     json.attribute("schema", "stg-trace-stats");
     json.attribute("schema_version", 1);
-    json.attribute("trace", escapeText(stats.prefix));
-    json.attribute("num_ranks", stats.ranks.size());
-    json.attributeObject("groups", [&] { writeGroups(json, stats); });
+    json.attribute("trace", escapeText(stats.getName()));
+    json.attribute("num_ranks", stats.getNumRanks());
+    json.attributeObject("groups", [&] { writeGroups(json, stats, used); });
     json.attributeArray("ranks", [&] {
-      for (const RankStats &rank : stats.ranks)
+      stats.forEachRank([&](const RankStats &rank) {
         json.object([&] { writeRank(json, stats, rank); });
+      });
     });
-    json.attributeObject("totals", [&] { writeTotals(json, stats); });
+    json.attributeObject("totals", [&] { writeTotals(json, totals); });
   });
   os << '\n';
 }

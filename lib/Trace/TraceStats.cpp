@@ -61,12 +61,24 @@ void RankStats::add(const Node &node) {
   }
 }
 
-std::optional<uint64_t> TraceStats::getGroupSize(StringRef group) const {
+TraceStats::~TraceStats() = default;
+
+void FileStats::forEachRank(function_ref<void(const RankStats &)> visit) const {
+  for (const RankStats &rank : ranks)
+    visit(rank);
+}
+
+std::optional<uint64_t> FileStats::getGroupSize(StringRef group) const {
   if (const std::vector<int64_t> *members = groups.find(group))
     return members->size();
   if (group.empty() && !isSingleFile)
     return ranks.size();
   return std::nullopt;
+}
+
+std::vector<int64_t> FileStats::getMembers(StringRef group) const {
+  const std::vector<int64_t> *members = groups.find(group);
+  return members ? *members : std::vector<int64_t>();
 }
 
 Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank) {
@@ -99,9 +111,9 @@ static Error readRank(const RankFile &file, RankStats &stats) {
   return Error::success();
 }
 
-Expected<TraceStats> computeStats(const TraceSet &set, CommGroups groups,
-                                  unsigned threads) {
-  TraceStats stats;
+Expected<FileStats> computeStats(const TraceSet &set, CommGroups groups,
+                                 unsigned threads) {
+  FileStats stats;
   stats.prefix = set.prefix;
   stats.isSingleFile = set.isSingleFile;
   stats.groups = std::move(groups);

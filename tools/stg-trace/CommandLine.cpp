@@ -7,6 +7,9 @@
 
 #include "Commands.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
@@ -51,6 +54,31 @@ Expected<bool> runCommand(raw_ostream &os) {
     return runPrint(os);
   return createStringError(inconvertibleErrorCode(),
                            "expected a subcommand: stats, validate or print");
+}
+
+/// True if the file begins like a bundle.
+static bool isBundle(const Twine &path) {
+  auto begin = MemoryBuffer::getFileSlice(path, /*MapSize=*/4, /*Offset=*/0);
+  return begin && TraceBundle::isBundle((*begin)->getBuffer());
+}
+
+Expected<std::unique_ptr<TraceBundle>> findBundle(StringRef input) {
+  if (input == "-" || input.empty())
+    return nullptr;
+  if (!sys::fs::is_directory(input)) {
+    if (!sys::fs::exists(input) || !isBundle(input))
+      return nullptr;
+    return TraceBundle::open(input);
+  }
+  SmallString<128> path(input);
+  sys::path::append(path, TraceBundle::kFileName);
+  if (!sys::fs::exists(path))
+    return nullptr;
+  Expected<TraceSet> files = findTraces(input);
+  if (files)
+    return nullptr;
+  consumeError(files.takeError());
+  return TraceBundle::open(path);
 }
 
 Expected<CommGroups> loadGroups(const TraceSet &set, StringRef path) {

@@ -10,6 +10,7 @@
 
 #include "stg/Trace/CommGroups.h"
 #include "stg/Trace/TraceSet.h"
+#include "stg/TraceProgram/TraceBundle.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace stg::trace {
@@ -35,6 +36,10 @@ llvm::cl::SubCommand &getPrintCommand();
 llvm::Expected<bool> runStats(llvm::raw_ostream &os);
 llvm::Expected<bool> runValidate(llvm::raw_ostream &os);
 llvm::Expected<bool> runPrint(llvm::raw_ostream &os);
+
+/// The bundle that `input` names: the file, or the one in a directory without
+/// trace files. Null if it names something else.
+llvm::Expected<std::unique_ptr<TraceBundle>> findBundle(llvm::StringRef input);
 
 /// Reads the groups from `path`, or if that is empty from the file that stands
 /// beside the trace. None is fine.

@@ -37,7 +37,30 @@ static Expected<const RankFile *> chooseFile(const TraceSet &set) {
                            input.c_str(), std::to_string(rank).c_str());
 }
 
+/// Makes the trace of a rank and prints it.
+static Error printFromBundle(const TraceBundle &bundle, raw_ostream &os) {
+  int64_t numRanks = bundle.getSpace().getNumRanks();
+  if (!rank.getNumOccurrences() && numRanks > 1)
+    return createStringError(inconvertibleErrorCode(),
+                             "%s: trace has %s ranks, choose one with --rank",
+                             input.c_str(), std::to_string(numRanks).c_str());
+  if (rank >= static_cast<uint64_t>(numRanks))
+    return createStringError(inconvertibleErrorCode(),
+                             "%s: trace has no rank %s", input.c_str(),
+                             std::to_string(rank).c_str());
+  std::string trace;
+  raw_string_ostream stream(trace);
+  bundle.writeRank(static_cast<int64_t>(rank.getValue()), stream);
+  TraceReader reader(MemoryBufferRef(trace, input));
+  return printTrace(reader, os);
+}
+
 static Error print(raw_ostream &os) {
+  Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
+  if (!bundle)
+    return bundle.takeError();
+  if (*bundle)
+    return printFromBundle(**bundle, os);
   Expected<TraceSet> set = findTraces(input);
   if (!set)
     return set.takeError();

@@ -7,6 +7,7 @@
 #include "Commands.h"
 
 #include "stg/Trace/TraceStats.h"
+#include "stg/TraceProgram/BundleStats.h"
 
 using namespace llvm;
 
@@ -30,20 +31,31 @@ static cl::opt<unsigned>
 
 cl::SubCommand &getStatsCommand() { return command; }
 
+static void print(const TraceStats &stats, raw_ostream &os) {
+  if (asJSON)
+    printStatsJSON(stats, os);
+  else
+    printStatsTable(stats, os);
+}
+
 Expected<bool> runStats(raw_ostream &os) {
+  Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
+  if (!bundle)
+    return bundle.takeError();
+  if (*bundle) {
+    print(BundleStats(**bundle, input), os);
+    return true;
+  }
   Expected<TraceSet> set = findTraces(input);
   if (!set)
     return set.takeError();
   Expected<CommGroups> groups = loadGroups(*set, groupFile);
   if (!groups)
     return groups.takeError();
-  Expected<TraceStats> stats = computeStats(*set, std::move(*groups), threads);
+  Expected<FileStats> stats = computeStats(*set, std::move(*groups), threads);
   if (!stats)
     return stats.takeError();
-  if (asJSON)
-    printStatsJSON(*stats, os);
-  else
-    printStatsTable(*stats, os);
+  print(*stats, os);
   return true;
 }
 

@@ -51,6 +51,7 @@
 #include "stg/Trace/CommGroups.h"
 #include "stg/Trace/TraceReader.h"
 #include "stg/Trace/TraceSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 
 namespace stg::trace {
@@ -88,6 +89,9 @@ struct RankStats {
   uint64_t rank = 0;
   std::string file;
   std::string version;
+  /// Ranks with the same number that is not 0 do the same work up to the names
+  /// of groups and peers.
+  uint64_t shape = 0;
   uint64_t numNodes = 0;
   std::map<int64_t, uint64_t> nodesByType;
   Int128 numOps = 0;
@@ -100,16 +104,38 @@ struct RankStats {
   void add(const Node &node);
 };
 
-/// Totals of a trace.
-struct TraceStats {
+/// Totals of a trace, wherever its ranks come from.
+class TraceStats {
+public:
+  virtual ~TraceStats();
+
+  /// What the trace is called.
+  virtual std::string getName() const = 0;
+  virtual uint64_t getNumRanks() const = 0;
+  /// Calls `visit` for each rank, ascending.
+  virtual void
+  forEachRank(llvm::function_ref<void(const RankStats &)> visit) const = 0;
+  /// Number of members of `group`; nothing if they are not known.
+  virtual std::optional<uint64_t> getGroupSize(llvm::StringRef group) const = 0;
+  /// Members of `group`, as far as they are known.
+  virtual std::vector<int64_t> getMembers(llvm::StringRef group) const = 0;
+};
+
+/// Totals of files.
+class FileStats : public TraceStats {
+public:
   std::string prefix;
   std::vector<RankStats> ranks;
   CommGroups groups;
   /// Only one file of the trace was read.
   bool isSingleFile = false;
 
-  /// Number of members of `group`; nothing if they are not known.
-  std::optional<uint64_t> getGroupSize(llvm::StringRef group) const;
+  std::string getName() const override { return prefix; }
+  uint64_t getNumRanks() const override { return ranks.size(); }
+  void
+  forEachRank(llvm::function_ref<void(const RankStats &)> visit) const override;
+  std::optional<uint64_t> getGroupSize(llvm::StringRef group) const override;
+  std::vector<int64_t> getMembers(llvm::StringRef group) const override;
 };
 
 /// Reads one rank to its end. The first thing wrong with the file is an error.
@@ -117,8 +143,8 @@ llvm::Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank);
 
 /// Reads all files of `set` with up to `threads` threads (0: one per core).
 /// Errors of all files are joined.
-llvm::Expected<TraceStats> computeStats(const TraceSet &set, CommGroups groups,
-                                        unsigned threads);
+llvm::Expected<FileStats> computeStats(const TraceSet &set, CommGroups groups,
+                                       unsigned threads);
 
 /// Writes a table for humans; ranks that do the same work share an entry.
 void printStatsTable(const TraceStats &stats, llvm::raw_ostream &os);
