@@ -35,13 +35,16 @@ bool FileWriter::isTemporary(StringRef name) {
 }
 
 std::error_code
-FileWriter::writeTemporary(llvm::function_ref<void(llvm::raw_ostream &)> fill) {
+FileWriter::writeTemporary(size_t bufferSize,
+                           llvm::function_ref<void(llvm::raw_ostream &)> fill) {
   std::error_code error;
   llvm::raw_fd_ostream os(temporary, error);
   if (error)
     return error;
-  // Large writes bypass the buffer; it gathers what lies between them.
-  os.SetBufferSize(1 << 18);
+  if (bufferSize)
+    os.SetBufferSize(bufferSize);
+  else
+    os.SetUnbuffered();
   fill(os);
   os.flush();
   uint64_t size = os.tell();
@@ -54,10 +57,10 @@ FileWriter::writeTemporary(llvm::function_ref<void(llvm::raw_ostream &)> fill) {
 }
 
 llvm::Error
-FileWriter::write(StringRef name,
+FileWriter::write(StringRef name, size_t bufferSize,
                   llvm::function_ref<void(llvm::raw_ostream &)> fill) {
   std::string path = join(directory, name);
-  std::error_code error = writeTemporary(fill);
+  std::error_code error = writeTemporary(bufferSize, fill);
   if (!error)
     error = llvm::sys::fs::rename(temporary, path);
   if (!error)
@@ -65,4 +68,15 @@ FileWriter::write(StringRef name,
   llvm::sys::fs::remove(temporary);
   return llvm::createStringError(error, "cannot write '%s': %s", path.c_str(),
                                  error.message().c_str());
+}
+
+llvm::Error
+FileWriter::write(StringRef name,
+                  llvm::function_ref<void(llvm::raw_ostream &)> fill) {
+  return write(name, /*bufferSize=*/1 << 18, fill);
+}
+
+llvm::Error FileWriter::write(StringRef name, StringRef bytes) {
+  return write(name, /*bufferSize=*/0,
+               [&](llvm::raw_ostream &os) { os << bytes; });
 }

@@ -33,14 +33,20 @@ public:
   llvm::Error write(llvm::StringRef name,
                     llvm::function_ref<void(llvm::raw_ostream &)> fill);
 
+  /// Makes the file `name` of `bytes`, without copying them first.
+  llvm::Error write(llvm::StringRef name, llvm::StringRef bytes);
+
   /// True for the name of a file that is, or was, being written.
   static bool isTemporary(llvm::StringRef name);
 
   uint64_t getBytesWritten() const { return bytesWritten; }
 
 private:
+  llvm::Error write(llvm::StringRef name, size_t bufferSize,
+                    llvm::function_ref<void(llvm::raw_ostream &)> fill);
   std::error_code
-  writeTemporary(llvm::function_ref<void(llvm::raw_ostream &)> fill);
+  writeTemporary(size_t bufferSize,
+                 llvm::function_ref<void(llvm::raw_ostream &)> fill);
 
   std::string directory, temporary;
   uint64_t bytesWritten = 0;

@@ -47,17 +47,14 @@ enum Tag : uint64_t {
 
 } // namespace
 
-char *ByteBuffer::grow(size_t size) {
-  if (length + size > capacity) {
-    capacity = std::max<size_t>({capacity + capacity / 2, length + size, 4096});
-    bytes = static_cast<char *>(llvm::safe_realloc(bytes, capacity));
-  }
-  char *end = bytes + length;
-  length += size;
-  return end;
+void ByteBuffer::reserve(size_t size) {
+  capacity = std::max<size_t>({capacity + capacity / 2, size, 4096});
+  bytes = static_cast<char *>(llvm::safe_realloc(bytes, capacity));
 }
 
 void ByteBuffer::appendVarint(uint64_t value) {
+  if (value < 128)
+    return appendByte(static_cast<char>(value));
   uint8_t digits[10];
   unsigned size = llvm::encodeULEB128(value, digits);
   append({reinterpret_cast<char *>(digits), size});
@@ -307,4 +304,45 @@ uint64_t stg::trace::getSize(const ClassImage &image,
     size += attr + llvm::getULEB128Size(patch.size + attr);
   }
   return size;
+}
+
+bool RankImage::fits(const ClassImage &image,
+                     ArrayRef<std::string> fields) const {
+  return last == &image &&
+         llvm::equal(sizes, fields, [](size_t size, const std::string &field) {
+           return size == field.size();
+         });
+}
+
+void RankImage::rebuild(const ClassImage &image, ArrayRef<std::string> fields) {
+  last = &image;
+  sizes.clear();
+  for (const std::string &field : fields)
+    sizes.push_back(field.size());
+  bytes.clear();
+  places.clear();
+  StringRef from = image.bytes.str();
+  uint64_t position = 0;
+  for (const ClassImage::Patch &patch : image.patches) {
+    size_t size = sizes[patch.field];
+    bytes.append(from.slice(position, patch.offset));
+    bytes.appendVarint(patch.size + size);
+    bytes.append(from.substr(patch.offset, patch.size));
+    places.push_back(bytes.size());
+    bytes.append(fields[patch.field]);
+    position = patch.offset + patch.size;
+  }
+  bytes.append(from.substr(position));
+}
+
+StringRef RankImage::fill(const ClassImage &image,
+                          ArrayRef<std::string> fields) {
+  if (!fits(image, fields)) {
+    rebuild(image, fields);
+    return bytes.str();
+  }
+  for (auto [patch, place] : llvm::zip_equal(image.patches, places))
+    std::memcpy(bytes.data() + place, fields[patch.field].data(),
+                sizes[patch.field]);
+  return bytes.str();
 }

@@ -39,6 +39,7 @@ public:
   ~ByteBuffer() { std::free(bytes); }
 
   const char *data() const { return bytes; }
+  char *data() { return bytes; }
   size_t size() const { return length; }
   llvm::StringRef str() const { return {bytes, length}; }
   void clear() { length = 0; }
@@ -53,7 +54,14 @@ public:
   void appendDecimal(uint64_t value);
 
 private:
-  char *grow(size_t size);
+  char *grow(size_t size) {
+    if (length + size > capacity)
+      reserve(length + size);
+    char *end = bytes + length;
+    length += size;
+    return end;
+  }
+  void reserve(size_t size);
   void swap(ByteBuffer &other) {
     std::swap(bytes, other.bytes);
     std::swap(length, other.length);
@@ -150,6 +158,26 @@ void writeImage(const ClassImage &image, llvm::ArrayRef<std::string> fields,
 
 /// The number of bytes that writeImage writes.
 uint64_t getSize(const ClassImage &image, llvm::ArrayRef<std::string> fields);
+
+/// An image with its patches filled in, in memory. From one rank of a class to
+/// the next usually no field changes its length: then only the bytes of fields
+/// are written, and the rest is not touched.
+class RankImage {
+public:
+  /// The bytes live until the next call. The image of the last call must not
+  /// have changed if it is given again.
+  llvm::StringRef fill(const ClassImage &image,
+                       llvm::ArrayRef<std::string> fields);
+
+private:
+  bool fits(const ClassImage &image, llvm::ArrayRef<std::string> fields) const;
+  void rebuild(const ClassImage &image, llvm::ArrayRef<std::string> fields);
+
+  const ClassImage *last = nullptr;
+  llvm::SmallVector<size_t> sizes; ///< Of the fields of the last call.
+  std::vector<uint64_t> places;    ///< Where the field of each patch is.
+  ByteBuffer bytes;
+};
 
 } // namespace stg::trace
 

@@ -66,7 +66,8 @@ private:
   std::vector<Work> collectWork() const;
   void encode(Work &work) const;
   Error writeBatch(MutableArrayRef<Work> batch);
-  Error writeRank(const Work &work, int64_t rank, FileWriter &writer);
+  Error writeRank(const Work &work, int64_t rank, RankImage &image,
+                  FileWriter &writer);
   void runOnThreads(int64_t count, function_ref<void(unsigned)> work) const;
 
   const TraceBundle &bundle;
@@ -134,20 +135,16 @@ void Writer::encode(Work &work) const {
   work.hasImage = true;
 }
 
-Error Writer::writeRank(const Work &work, int64_t rank, FileWriter &writer) {
+Error Writer::writeRank(const Work &work, int64_t rank, RankImage &image,
+                        FileWriter &writer) {
   std::vector<std::string> fields =
       encodeFields(work.fields, bundle.getSpace(), bundle.getGroups(), rank);
-  auto fill = [&](raw_ostream &os) {
-    if (work.hasImage)
-      writeImage(work.image, fields, os);
-    else
-      bundle.writeRank(rank, os);
-  };
+  auto stream = [&](raw_ostream &os) { bundle.writeRank(rank, os); };
   std::string name = bundle.getFileName(rank);
   if (options.resume) {
     CountingStream count;
     if (!work.hasImage)
-      fill(count);
+      stream(count);
     uint64_t size = work.hasImage ? getSize(work.image, fields) : count.tell();
     if (directory.hasFile(name, size)) {
       ++filesKept;
@@ -156,7 +153,10 @@ Error Writer::writeRank(const Work &work, int64_t rank, FileWriter &writer) {
     }
   }
   uint64_t before = writer.getBytesWritten();
-  if (Error error = writer.write(name, fill))
+  Error error = work.hasImage
+                    ? writer.write(name, image.fill(work.image, fields))
+                    : writer.write(name, stream);
+  if (error)
     return error;
   progress.add(1, writer.getBytesWritten() - before);
   return Error::success();
@@ -175,11 +175,12 @@ Error Writer::writeBatch(MutableArrayRef<Work> batch) {
   runOnThreads(numJobs, [&](unsigned worker) {
     FileWriter writer(options.directory,
                       (Twine(ranks.first) + "-" + Twine(worker)).str());
+    RankImage image;
     for (int64_t job; (job = nextJob++) < numJobs;) {
       size_t index = llvm::upper_bound(ends, job) - ends.begin();
       const Work &work = batch[index];
       int64_t rank = work.entry->ranks[work.endPosition - (ends[index] - job)];
-      Error error = writeRank(work, rank, writer);
+      Error error = writeRank(work, rank, image, writer);
       if (!error)
         continue;
       nextJob = numJobs;
