@@ -73,6 +73,7 @@ private:
   bool runOutput(const Program::Output &output);
   bool runAliases(ArrayRef<Program::Alias> aliases);
   bool runRepeat(const Program::Repeat &repeat);
+  bool runTurn(const Program::Repeat &repeat);
 
   TraceProgram &program;
   const RankSpace &space;
@@ -112,6 +113,12 @@ bool ProgramVerifier::checkTemplates() {
   for (const NodeTemplate &node : program.nodes)
     if (!checkNode(node))
       return false;
+  // Also of nodes that no step makes: names are made for all.
+  for (const Program::NodeWiring &wiring : program.wiring)
+    for (const Program::Output &output : wiring.outputs)
+      if (output.kind == Program::Output::New &&
+          output.tensorTemplate >= program.tensors.size())
+        return fail("a tensor does not exist");
   for (const TensorTemplate &tensor : program.tensors)
     if (tensor.bytes < 0)
       return fail("the size of a tensor does not fit in 63 bits");
@@ -280,10 +287,7 @@ bool ProgramVerifier::runAliases(ArrayRef<Program::Alias> aliases) {
 bool ProgramVerifier::runOutput(const Program::Output &output) {
   if (output.kind == Program::Output::Token)
     return set(output.slot.index, output.slot.count, /*isToken=*/true);
-  if (output.kind == Program::Output::New) {
-    if (output.tensorTemplate >= program.tensors.size())
-      return fail("a tensor does not exist");
-  } else {
+  if (output.kind == Program::Output::InPlace) {
     const Content *source = get(output.source);
     if (!source || source->isToken || source->count < output.slot.count)
       return fail("a node changes tensors that do not exist");
@@ -320,24 +324,37 @@ bool ProgramVerifier::runRepeat(const Program::Repeat &repeat) {
     if (!set(slice.inner, slice.count, outer->isToken))
       return false;
   }
-  if (count > 0) {
-    for (const Program::Ahead &ahead : repeat.ahead)
-      if (!runNode(ahead.node))
-        return false;
-    if (!runBody(repeat.body))
-      return false;
-  }
+  if (count > 0 && !runTurn(repeat))
+    return false;
   for (const Program::Carry &carry : repeat.carries)
-    if ((count > 0 && !copy(carry.yielded, carry.arg)) ||
-        !copy(carry.arg, carry.result))
+    if (!copy(carry.arg, carry.result))
       return false;
   for (const Program::Stack &stack : repeat.stacks) {
     const Content *inner = get(stack.inner);
-    if (count > 0 && (!inner || inner->count < stack.count))
-      return fail("a repeat makes a stack of what its body does not make");
     if (!set(stack.outer, count * stack.count, inner && inner->isToken))
       return false;
   }
+  return true;
+}
+
+/// What a turn reads is there before what comes after it is set.
+bool ProgramVerifier::runTurn(const Program::Repeat &repeat) {
+  for (const Program::Ahead &ahead : repeat.ahead)
+    if (!runNode(ahead.node))
+      return false;
+  if (!runBody(repeat.body))
+    return false;
+  for (const Program::Stack &stack : repeat.stacks) {
+    const Content *inner = get(stack.inner);
+    if (!inner || inner->count < stack.count)
+      return fail("a repeat makes a stack of what its body does not make");
+  }
+  for (const Program::Carry &carry : repeat.carries)
+    if (!get(carry.yielded))
+      return fail("a slot is read before it is set");
+  for (const Program::Carry &carry : repeat.carries)
+    if (!copy(carry.yielded, carry.arg))
+      return false;
   return true;
 }
 
