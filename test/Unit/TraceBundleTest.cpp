@@ -115,11 +115,14 @@ TEST_F(RankSpaceTest, GroupsAreAsDefined) {
     EXPECT_EQ(std::vector<int64_t>(members[id].begin(), members[id].end()),
               listed.vec());
     AxisMask axes = kinds[id] & kAxesOfMask;
-    for (int64_t rank : listed)
-      for (unsigned axis = 0; axis < 4; ++axis)
-        if (!(axes >> axis & 1))
+    for (int64_t rank : listed) {
+      for (unsigned axis = 0; axis < 4; ++axis) {
+        if (!(axes >> axis & 1)) {
           EXPECT_EQ(space.getCoordinate(rank, axis),
                     space.getCoordinate(listed.front(), axis));
+        }
+      }
+    }
     EXPECT_EQ(static_cast<int64_t>(listed.size()),
               space.getGroupSize(kinds[id]));
   });
