@@ -13,6 +13,7 @@
 #include "stg/TraceProgram/TraceBundle.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/xxhash.h"
@@ -24,6 +25,10 @@ static constexpr StringLiteral kMagic = "STGB";
 static constexpr uint32_t kVersion = 1;
 /// Magic, version, size and checksum.
 static constexpr size_t kHeaderSize = 24;
+/// How programs become bytes of traces. To be counted up with every change that
+/// makes other files of the same bundle, so that no two versions write parts of
+/// one set.
+static constexpr uint64_t kConventions = 1;
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -36,10 +41,6 @@ public:
   explicit Encoder(raw_ostream &os) : os(&os) {}
 
   void putUint(uint64_t value) { encodeULEB128(value, *os); }
-  void putSint(int64_t value) {
-    putUint((static_cast<uint64_t>(value) << 1) ^
-            static_cast<uint64_t>(value >> 63));
-  }
   void putString(StringRef text) {
     putUint(text.size());
     *os << text;
@@ -56,7 +57,7 @@ public:
       put(element);
   }
 
-  void putClass(const TraceBundle::Class &entry);
+  void putClasses(ArrayRef<TraceBundle::Class> classes);
   ArrayRef<std::pair<StringRef, uint32_t>> getNames() const {
     return names.getArrayRef();
   }
@@ -84,6 +85,7 @@ private:
   void putCall(const TraceProgram::Call &call);
   void putChannel(const Channel &channel);
   void putProgram(const TraceProgram &program);
+  std::string encodeProgram(const TraceProgram &program);
 
   raw_ostream *os;
   MapVector<StringRef, uint32_t> names;
@@ -111,8 +113,6 @@ void Encoder::putNode(const NodeTemplate &node,
   case NodeKind::Recv:
     putUint(node.bytes);
     putUint(node.channel);
-    putUint(node.axis);
-    putSint(node.shift);
     break;
   }
   putList(wiring.reads, [&](TraceProgram::Slot slot) { putSlot(slot); });
@@ -186,18 +186,38 @@ void Encoder::putProgram(const TraceProgram &program) {
   });
 }
 
-void Encoder::putClass(const TraceBundle::Class &entry) {
-  putName(entry.name);
-  putList(entry.ranks.getCoordinates(), [&](RankClass::Coordinate coordinate) {
-    putUint(coordinate.axis);
-    putUint(coordinate.value);
-  });
-  std::string program;
-  raw_string_ostream stream(program);
+std::string Encoder::encodeProgram(const TraceProgram &program) {
+  std::string bytes;
+  raw_string_ostream stream(bytes);
   raw_ostream *outer = std::exchange(os, &stream);
-  putProgram(entry.program);
+  putProgram(program);
   os = outer;
-  putString(program);
+  return bytes;
+}
+
+/// Programs, each once, and the classes that run them.
+void Encoder::putClasses(ArrayRef<TraceBundle::Class> classes) {
+  StringMap<uint32_t> numberOf;
+  SmallVector<uint32_t> numbers;
+  SmallVector<StringRef> programs;
+  for (const TraceBundle::Class &entry : classes) {
+    auto [it, isNew] =
+        numberOf.try_emplace(encodeProgram(entry.program), programs.size());
+    if (isNew)
+      programs.push_back(it->getKey());
+    numbers.push_back(it->second);
+  }
+  putList(ArrayRef<StringRef>(programs),
+          [&](StringRef program) { putString(program); });
+  putUint(classes.size());
+  for (auto [entry, number] : llvm::zip_equal(classes, numbers)) {
+    putName(entry.name);
+    putList(entry.ranks.getCoordinates(), [&](RankClass::Coordinate fixed) {
+      putUint(fixed.axis);
+      putUint(fixed.value);
+    });
+    putUint(number);
+  }
 }
 
 /// What the fingerprint covers.
@@ -206,8 +226,8 @@ std::string TraceBundle::encodeCore() const {
   std::string classBytes, core;
   raw_string_ostream classStream(classBytes), stream(core);
   Encoder classEncoder(classStream), encoder(stream);
-  classEncoder.putList(
-      classes, [&](const Class &entry) { classEncoder.putClass(entry); });
+  classEncoder.putClasses(classes);
+  encoder.putUint(kConventions);
   encoder.putString(version);
   encoder.putString(prefix);
   encoder.putList(space.getAxes(), [&](const RankSpace::Axis &axis) {
@@ -233,13 +253,15 @@ static void putFixed(raw_ostream &os, uint64_t value, unsigned size) {
 }
 
 void TraceBundle::write(raw_ostream &os) const {
-  std::string content;
+  std::string content, core = encodeCore();
   raw_string_ostream stream(content);
   putFixed(stream, fingerprint, 8);
-  stream << encodeCore();
+  putFixed(stream, core.size(), 8);
+  stream << core;
   Encoder encoder(stream);
-  encoder.putString(manifestBefore);
-  encoder.putString(manifestAfter);
+  encoder.putString(getManifest(0, space.getNumRanks()));
+  encoder.putUint(manifestBefore.size());
+  encoder.putUint(manifestAfter.size());
   os << kMagic;
   putFixed(os, kVersion, 4);
   putFixed(os, kHeaderSize + content.size(), 8);
@@ -290,20 +312,7 @@ public:
   uint32_t getIndex() { return static_cast<uint32_t>(getUint(UINT32_MAX)); }
   int64_t getSize() { return static_cast<int64_t>(getUint(INT64_MAX)); }
   bool getBool() { return getUint(1) != 0; }
-  int64_t getSint() {
-    uint64_t value = getUint();
-    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-  }
-  StringRef getString() {
-    uint64_t size = getUint();
-    if (size > rest.size()) {
-      fail("a string is cut off");
-      return "";
-    }
-    StringRef text = rest.take_front(size);
-    rest = rest.drop_front(size);
-    return text;
-  }
+  StringRef getString() { return getBytes(getUint()); }
   uint64_t getFixed64() {
     if (rest.size() < 8) {
       fail("the file is cut off");
@@ -321,6 +330,16 @@ public:
       return fail("a list is cut off");
     for (uint64_t i = 0; i < count && isGood(); ++i)
       get();
+  }
+  /// The next `size` bytes.
+  StringRef getBytes(uint64_t size) {
+    if (size > rest.size()) {
+      fail("the file is cut off");
+      return "";
+    }
+    StringRef bytes = rest.take_front(size);
+    rest = rest.drop_front(size);
+    return bytes;
   }
   StringRef getRest() const { return rest; }
 
@@ -366,6 +385,7 @@ private:
   TraceProgram::Output getOutput();
   TraceProgram::Repeat getRepeat();
   TraceProgram::Call getCall();
+  void setPeers(TraceProgram &program);
   Channel getChannel();
   TensorTemplate getTensor();
   TraceProgram::Step getStep();
@@ -401,10 +421,6 @@ void ProgramDecoder::getPayload(NodeTemplate &node) {
   case NodeKind::Recv:
     node.bytes = node.commSize = in.getSize();
     node.channel = in.getIndex();
-    node.axis = in.getIndex();
-    node.shift = in.getSint();
-    if (node.shift < -INT32_MAX || node.shift > INT32_MAX)
-      in.fail("a message goes too far");
     return;
   }
 }
@@ -471,7 +487,7 @@ TraceProgram::Call ProgramDecoder::getCall() {
 Channel ProgramDecoder::getChannel() {
   Channel channel = {};
   channel.key.axis = in.getIndex();
-  channel.key.direction = in.getSize();
+  channel.key.direction = static_cast<int64_t>(in.getUint(INT32_MAX));
   channel.key.channel = in.getSize();
   channel.isSend = in.getBool();
   channel.firstTag = in.getIndex();
@@ -486,11 +502,24 @@ TraceProgram::Step ProgramDecoder::getStep() {
           static_cast<uint32_t>(step / 8)};
 }
 
+/// The peer of a message is where its channel leads to or comes from.
+void ProgramDecoder::setPeers(TraceProgram &program) {
+  for (NodeTemplate &node : program.nodes) {
+    if (!node.isMessage())
+      continue;
+    if (node.channel >= program.channels.size())
+      return in.fail("a message has no channel");
+    const ChannelKey &key = program.channels[node.channel].key;
+    node.axis = key.axis;
+    node.shift = node.kind == NodeKind::Send ? key.direction : -key.direction;
+  }
+}
+
 TraceProgram ProgramDecoder::getProgram() {
-  // Slots are counted in the file, but nothing of them is.
-  constexpr uint64_t kMaxSlots = 1 << 28;
   TraceProgram program;
-  program.numSlots = static_cast<uint32_t>(in.getUint(kMaxSlots));
+  // Each is set by something that takes bytes.
+  program.numSlots = static_cast<uint32_t>(
+      in.getUint(std::min<uint64_t>(in.getRest().size(), UINT32_MAX)));
   in.getList([&] { program.tensors.push_back(getTensor()); });
   in.getList([&] { getNode(program); });
   in.getList([&] {
@@ -505,6 +534,7 @@ TraceProgram ProgramDecoder::getProgram() {
     TraceProgram::Body &body = program.bodies.emplace_back();
     in.getList([&] { body.steps.push_back(getStep()); });
   });
+  setPeers(program);
   return program;
 }
 
@@ -525,6 +555,8 @@ static std::optional<RankSpace> decodeSpace(Decoder &in) {
     bool isAscending =
         llvm::adjacent_find(subset, std::greater_equal<>()) == subset.end();
     size_t numSubsets = space->getSubsets().size();
+    if (numSubsets == kMaxSubsets)
+      return in.fail("there are too many subsets");
     space->restrict(0, subset);
     if (subset.empty() || !isAscending ||
         space->getSubsets().size() == numSubsets)
@@ -552,20 +584,32 @@ static std::optional<RankClass> decodeRanks(Decoder &in,
   return RankClass(space, coordinates);
 }
 
+static std::vector<TraceProgram> decodePrograms(Decoder &in,
+                                                ArrayRef<StringRef> names) {
+  std::vector<TraceProgram> programs;
+  in.getList([&] {
+    Decoder inner(in.getString());
+    programs.push_back(ProgramDecoder(inner, names).getProgram());
+    if (inner.isGood() && !inner.isAtEnd())
+      inner.fail("a program is longer than it should be");
+    if (!inner.isGood())
+      in.fail(inner.getError());
+  });
+  return programs;
+}
+
 static std::vector<TraceBundle::Class>
 decodeClasses(Decoder &in, const RankSpace &space, ArrayRef<StringRef> names) {
+  std::vector<TraceProgram> programs = decodePrograms(in, names);
   std::vector<TraceBundle::Class> classes;
   in.getList([&] {
     StringRef name = ProgramDecoder(in, names).getName();
     std::optional<RankClass> ranks = decodeRanks(in, space);
-    Decoder inner(in.getString());
-    TraceProgram program = ProgramDecoder(inner, names).getProgram();
-    if (!inner.isGood())
-      return in.fail(inner.getError());
-    if (!inner.isAtEnd())
-      return in.fail("a program is longer than it should be");
+    uint32_t program = in.getIndex();
+    if (program >= programs.size())
+      return in.fail("a class has no program");
     if (ranks)
-      classes.push_back({name, std::move(*ranks), std::move(program)});
+      classes.push_back({name, std::move(*ranks), programs[program]});
   });
   return classes;
 }
@@ -578,6 +622,11 @@ static Error verify(const RankSpace &space,
     ranks.push_back(&entry.ranks);
     if (Error error = entry.program.verify(space))
       return error;
+    for (AxisMask mask : entry.program.getMasks())
+      if (!entry.ranks.isWithin(mask, space))
+        return createStringError(inconvertibleErrorCode(),
+                                 "a collective is among ranks that its class "
+                                 "does not belong to");
   }
   // A class of each rank of a large mesh is no use to anybody.
   constexpr int64_t kMaxCells = 1 << 24;
@@ -626,22 +675,26 @@ TraceBundle::parse(std::unique_ptr<MemoryBuffer> buffer) {
   std::string file = buffer->getBufferIdentifier().str();
   if (Error error = checkHeader(file, bytes))
     return std::move(error);
-  uint64_t fingerprint = Decoder(bytes.drop_front(kHeaderSize)).getFixed64();
-  Expected<std::unique_ptr<TraceBundle>> bundle =
-      parseUnchecked(std::move(buffer));
-  if (bundle && (*bundle)->fingerprint != fingerprint)
+  Decoder in(bytes.drop_front(kHeaderSize));
+  uint64_t fingerprint = in.getFixed64(), size = in.getFixed64();
+  if (size > in.getRest().size() ||
+      fingerprint != xxh3_64bits(in.getRest().take_front(size)))
     return makeError(file, "the bundle is damaged: its fingerprint is wrong");
-  return bundle;
+  return parseUnchecked(std::move(buffer));
 }
 
 Expected<std::unique_ptr<TraceBundle>>
 TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
   std::string file = buffer->getBufferIdentifier().str();
-  StringRef bytes = buffer->getBuffer();
-  Decoder in(bytes.drop_front(kHeaderSize));
-  in.getFixed64(); // The fingerprint.
+  Decoder all(buffer->getBuffer().drop_front(kHeaderSize));
+  uint64_t fingerprint = all.getFixed64();
+  Decoder in(all.getBytes(all.getFixed64()));
+  if (in.getUint() != kConventions)
+    return makeError(file, "the bundle was written by a version of stg that "
+                           "makes other files of it; use that version");
   StringRef version = in.getString(), prefix = in.getString();
-  if (prefix.empty() || prefix.contains('/'))
+  if (prefix.empty() ||
+      prefix.find_first_of(StringRef("/\\\0", 3)) != StringRef::npos)
     in.fail("the prefix cannot be the first part of a file name");
   std::optional<RankSpace> space = decodeSpace(in);
   std::vector<StringRef> names;
@@ -649,16 +702,23 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
   std::vector<Class> classes;
   if (in.isGood())
     classes = decodeClasses(in, *space, names);
-  StringRef before = in.getString(), after = in.getString();
-  if (in.isGood() && !in.isAtEnd())
-    in.fail("there are bytes after the end");
-  if (!in.isGood())
-    return makeError(file, in.getError());
+  StringRef manifest = all.getString();
+  uint64_t before = all.getUint(), after = all.getUint();
+  if (before > manifest.size() || after > manifest.size() - before)
+    all.fail("the manifest is cut off");
+  for (Decoder *part : {&in, &all}) {
+    if (part->isGood() && !part->isAtEnd())
+      part->fail("there are bytes after the end");
+    if (!part->isGood())
+      return makeError(file, part->getError());
+  }
   if (Error error = verify(*space, classes))
     return makeError(file, toString(std::move(error)));
-  auto bundle = std::make_unique<TraceBundle>(
-      version.str(), prefix.str(), std::move(*space), std::move(classes));
-  bundle->setManifest(before.str(), after.str());
+  std::unique_ptr<TraceBundle> bundle(
+      new TraceBundle(version.str(), prefix.str(), std::move(*space),
+                      std::move(classes), fingerprint));
+  bundle->setManifest(manifest.take_front(before).str(),
+                      manifest.take_back(after).str());
   bundle->buffer = std::move(buffer);
   return std::move(bundle);
 }
@@ -666,7 +726,8 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
 Expected<std::unique_ptr<TraceBundle>> TraceBundle::open(StringRef path) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
       MemoryBuffer::getFile(path, /*IsText=*/false,
-                            /*RequiresNullTerminator=*/false);
+                            /*RequiresNullTerminator=*/false,
+                            /*IsVolatile=*/true);
   if (!buffer)
     return makeError(path,
                      "cannot read the file: " + buffer.getError().message());

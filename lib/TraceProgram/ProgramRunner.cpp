@@ -21,7 +21,8 @@ using namespace stg::trace;
 ProgramRunner::ProgramRunner(const TraceProgram &program)
     : program(program), slots(program.numSlots, nullptr),
       messages(program.channels.size(), 0) {
-  instances.reserve(program.bodies.front().numTensors);
+  instances.reserve(
+      std::min<uint64_t>(program.bodies.front().numTensors, 1 << 20));
   prefixes.push_back("");
   Frame &frame = frames.emplace_back();
   frame.body = &program.bodies.front();

@@ -23,8 +23,13 @@ using namespace stg::trace;
 
 /// Consumers keep ids of nodes in 31 bits.
 static constexpr uint64_t kMaxUnrolled = INT32_MAX;
-/// Steps of a run, so that empty loops end, too.
-static constexpr uint64_t kMaxSteps = uint64_t(1) << 35;
+/// What a run does at most: steps, references that are read or copied, and
+/// bytes of names, so that it ends whatever is in the file.
+static constexpr uint64_t kMaxWork = uint64_t(1) << 36;
+/// Bodies within bodies.
+static constexpr unsigned kMaxDepth = 256;
+/// Simulators take tags modulo this.
+static constexpr uint64_t kMaxTags = 500000000;
 
 namespace {
 class ProgramVerifier {
@@ -57,6 +62,9 @@ private:
 
   bool checkTemplates();
   bool checkNode(const NodeTemplate &node);
+  bool checkCollective(const NodeTemplate &node);
+  bool checkChannels();
+  bool checkTags();
   bool checkIndices();
   bool checkStep(Program::Step step, uint32_t body);
   bool countBodies();
@@ -89,23 +97,53 @@ private:
 // Templates
 //===----------------------------------------------------------------------===//
 
+static bool isKnown(CollectiveType type) {
+  switch (type) {
+  case CollectiveType::AllReduce:
+  case CollectiveType::AllGather:
+  case CollectiveType::Broadcast:
+  case CollectiveType::AllToAll:
+  case CollectiveType::ReduceScatter:
+    return true;
+  }
+  return false;
+}
+
+bool ProgramVerifier::checkCollective(const NodeTemplate &node) {
+  AxisMask axes = node.axes & kAxesOfMask, subset = node.axes >> kMaxAxes;
+  if (!isKnown(node.collective))
+    return fail("a collective is of no known type");
+  if (!axes || axes & ~space.getAllAxes())
+    return fail("a collective is over axes that do not exist");
+  if (subset == 0)
+    return true;
+  if (subset > space.getSubsets().size() || !llvm::isPowerOf2_64(axes))
+    return fail("a collective is over a subset that does not exist");
+  return require(space.getSubsets()[subset - 1].back() <
+                     space.getNumPositions(axes),
+                 "a subset has a coordinate that does not exist");
+}
+
 bool ProgramVerifier::checkNode(const NodeTemplate &node) {
   if (node.operations < 0 || node.bytes < 0 || node.commSize < 0)
     return fail("a number of a node does not fit in 63 bits");
-  if (node.isColl()) {
-    AxisMask axes = node.axes & kAxesOfMask, subset = node.axes >> kMaxAxes;
-    return require(axes && !(axes & ~space.getAllAxes()),
-                   "a collective is over axes that do not exist") &&
-           require(subset <= space.getSubsets().size() &&
-                       (subset == 0 || llvm::isPowerOf2_64(axes)),
-                   "a collective is over a subset that does not exist");
+  if (node.isColl())
+    return checkCollective(node);
+  if (!node.isMessage())
+    return true;
+  return require(node.channel < program.channels.size() &&
+                     program.channels[node.channel].isSend ==
+                         (node.kind == NodeKind::Send),
+                 "a message has no such channel");
+}
+
+bool ProgramVerifier::checkChannels() {
+  for (const Channel &channel : program.channels) {
+    uint32_t axis = channel.key.axis;
+    if (axis >= space.getAxes().size() || channel.key.direction < 1 ||
+        channel.key.direction >= space.getAxes()[axis].size)
+      return fail("a channel leads nowhere");
   }
-  if (node.isMessage())
-    return require(node.axis < space.getAxes().size() &&
-                       node.channel < program.channels.size() &&
-                       program.channels[node.channel].isSend ==
-                           (node.kind == NodeKind::Send),
-                   "a message has no such axis or channel");
   return true;
 }
 
@@ -122,7 +160,8 @@ bool ProgramVerifier::checkTemplates() {
   for (const TensorTemplate &tensor : program.tensors)
     if (tensor.bytes < 0)
       return fail("the size of a tensor does not fit in 63 bits");
-  return require(!program.bodies.empty(), "a program has no body");
+  return checkChannels() &&
+         require(!program.bodies.empty(), "a program has no body");
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,14 +204,14 @@ bool ProgramVerifier::checkStep(Program::Step step, uint32_t body) {
 }
 
 bool ProgramVerifier::checkIndices() {
+  DenseSet<uint32_t> isAhead;
   for (const Program::Repeat &repeat : program.repeats) {
     if (repeat.body >= program.bodies.size() || repeatOfBody[repeat.body])
       return fail("a body is not that of one repeat");
     repeatOfBody[repeat.body] = &repeat;
-    DenseSet<uint32_t> seen;
     for (const Program::Ahead &ahead : repeat.ahead)
       if (ahead.node >= program.nodes.size() || ahead.distance < 0 ||
-          !seen.insert(ahead.node).second)
+          !isAhead.insert(ahead.node).second)
         return fail("a repeat makes a node ahead that does not exist, or "
                     "twice");
     if (repeat.count < 0 || repeat.count > static_cast<int64_t>(kMaxUnrolled) ||
@@ -186,48 +225,86 @@ bool ProgramVerifier::checkIndices() {
   return true;
 }
 
+namespace {
+/// What runs of bodies amount to. All sums saturate.
+struct Amount {
+  uint64_t nodes = 0, tensors = 0, work = 0;
+  unsigned depth = 0;
+
+  void add(uint64_t moreNodes, uint64_t moreTensors, uint64_t moreWork) {
+    nodes = SaturatingAdd(nodes, moreNodes);
+    tensors = SaturatingAdd(tensors, moreTensors);
+    work = SaturatingAdd(work, moreWork);
+  }
+  void add(const Amount &inner, uint64_t times) {
+    nodes = SaturatingMultiplyAdd(inner.nodes, times, nodes);
+    tensors = SaturatingMultiplyAdd(inner.tensors, times, tensors);
+    work = SaturatingMultiplyAdd(SaturatingAdd<uint64_t>(inner.work, 1), times,
+                                 work);
+    depth = std::max(depth, inner.depth + 1);
+  }
+};
+} // namespace
+
+static Amount getAmount(const TraceProgram::NodeWiring &wiring) {
+  Amount amount;
+  amount.add(1, 0, 1);
+  for (const TraceProgram::Output &output : wiring.outputs)
+    amount.add(0, output.slot.count, output.slot.count);
+  for (TraceProgram::Slot slot : wiring.reads)
+    amount.add(0, 0, slot.count);
+  for (TraceProgram::Slot slot : wiring.after)
+    amount.add(0, 0, slot.count);
+  return amount;
+}
+
+/// What all turns of a repeat do beside their bodies.
+static Amount getOverhead(const TraceProgram::Repeat &repeat) {
+  uint64_t distance = 1;
+  for (const TraceProgram::Ahead &ahead : repeat.ahead)
+    distance = std::max<uint64_t>(
+        distance, std::min<int64_t>(ahead.distance, repeat.count));
+  Amount turn;
+  turn.work = SaturatingMultiply<uint64_t>(distance, repeat.ahead.size());
+  turn.add(0, 0, repeat.name.size() + repeat.carries.size());
+  for (const TraceProgram::Stack &stack : repeat.stacks)
+    turn.add(0, stack.count, stack.count);
+  turn.add(0, 0, repeat.slices.size());
+  Amount all;
+  all.add(turn, repeat.count);
+  return all;
+}
+
 /// Bodies run only bodies after them, so that the last ones are known first.
 bool ProgramVerifier::countBodies() {
-  std::vector<uint64_t> steps(program.bodies.size());
+  std::vector<Amount> amounts(program.bodies.size());
   for (size_t i = program.bodies.size(); i-- > 0;) {
-    Program::Body &body = program.bodies[i];
-    body.numNodes = body.numTensors = 0;
-    auto add = [&](uint32_t inner, uint64_t times) {
-      const Program::Body &other = program.bodies[inner];
-      body.numNodes =
-          SaturatingMultiplyAdd(other.numNodes, times, body.numNodes);
-      body.numTensors =
-          SaturatingMultiplyAdd(other.numTensors, times, body.numTensors);
-      steps[i] = SaturatingMultiplyAdd(steps[inner] + 1, times, steps[i]);
-    };
-    auto addNode = [&](uint32_t node) {
-      ++body.numNodes;
-      for (const Program::Output &output : program.wiring[node].outputs)
-        body.numTensors += output.slot.count;
-    };
+    Amount &amount = amounts[i];
     if (repeatOfBody[i])
       for (const Program::Ahead &ahead : repeatOfBody[i]->ahead)
-        addNode(ahead.node);
-    for (Program::Step step : body.steps) {
-      ++steps[i];
-      if (step.kind == Program::Step::State) {
-        ++body.numTensors;
-      } else if (step.kind == Program::Step::Node) {
-        addNode(step.index);
+        amount.add(getAmount(program.wiring[ahead.node]), 1);
+    for (Program::Step step : program.bodies[i].steps) {
+      amount.add(0, step.kind == Program::Step::State, 1);
+      if (step.kind == Program::Step::Node) {
+        amount.add(getAmount(program.wiring[step.index]), 1);
       } else if (step.kind == Program::Step::Call) {
-        add(program.calls[step.index].body, 1);
+        const Program::Call &call = program.calls[step.index];
+        amount.add(amounts[call.body], 1);
+        amount.add(0, 0,
+                   call.scope.size() + call.args.size() + call.results.size());
       } else if (step.kind == Program::Step::Repeat) {
         const Program::Repeat &repeat = program.repeats[step.index];
-        add(repeat.body, repeat.count);
-        for (const Program::Stack &stack : repeat.stacks)
-          body.numTensors = SaturatingMultiplyAdd<uint64_t>(
-              stack.count, repeat.count, body.numTensors);
+        amount.add(amounts[repeat.body], repeat.count);
+        amount.add(getOverhead(repeat), 1);
       }
     }
-    if (body.numNodes > kMaxUnrolled || body.numTensors > kMaxUnrolled ||
-        steps[i] > kMaxSteps)
-      return fail("a program makes more nodes or tensors than consumers can "
-                  "address");
+    if (amount.nodes > kMaxUnrolled || amount.tensors > kMaxUnrolled ||
+        amount.work > kMaxWork)
+      return fail("a program makes more than consumers can address");
+    if (amount.depth > kMaxDepth)
+      return fail("bodies are nested too deep");
+    program.bodies[i].numNodes = amount.nodes;
+    program.bodies[i].numTensors = amount.tensors;
   }
   return require(program.bodies.front().numNodes > 0,
                  "a program makes no nodes");
@@ -254,6 +331,19 @@ void ProgramVerifier::countExecutions() {
       }
     }
   }
+}
+
+/// Tags are those of the messages of a rank.
+bool ProgramVerifier::checkTags() {
+  for (Channel &channel : program.channels)
+    channel.executions = 0;
+  for (const NodeTemplate &node : program.nodes)
+    if (node.isMessage())
+      program.channels[node.channel].executions += node.executions;
+  for (const Channel &channel : program.channels)
+    if (channel.firstTag + channel.executions > kMaxTags)
+      return fail("a tag is too large");
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -318,6 +408,8 @@ bool ProgramVerifier::runRepeat(const Program::Repeat &repeat) {
     if (!copy(carry.init, carry.arg))
       return false;
   for (const Program::Stack &slice : repeat.slices) {
+    if (count == 0)
+      break; // They are set in turns.
     const Content *outer = get(slice.outer);
     if (!outer || outer->count < count * slice.count)
       return fail("a repeat has more iterations than it has slices");
@@ -398,7 +490,7 @@ bool ProgramVerifier::run() {
   if (!checkTemplates() || !checkIndices() || !countBodies() || !runBody(0))
     return false;
   countExecutions();
-  return true;
+  return checkTags();
 }
 
 Error TraceProgram::verify(const RankSpace &space) {

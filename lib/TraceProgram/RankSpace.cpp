@@ -64,6 +64,7 @@ AxisMask RankSpace::restrict(AxisMask mask, ArrayRef<int64_t> coordinates) {
   AxisMask number = it - subsets.begin() + 1;
   if (it == subsets.end())
     subsets.push_back(std::move(sorted));
+  assert(number <= kMaxSubsets && "too many subsets");
   return mask | number << kMaxAxes;
 }
 
@@ -141,6 +142,13 @@ RankClass::RankClass(const RankSpace &space, ArrayRef<Coordinate> coordinates)
     freeAxes.push_back({axis.size, axis.stride});
     numRanks *= axis.size;
   }
+}
+
+bool RankClass::isWithin(AxisMask mask, const RankSpace &space) const {
+  AxisMask axes = mask & kAxesOfMask;
+  if (axes & fixedAxes || mask == axes)
+    return space.isMember(mask, base);
+  return space.getGroupSize(mask) == space.getNumPositions(axes);
 }
 
 int64_t RankClass::operator[](int64_t position) const {

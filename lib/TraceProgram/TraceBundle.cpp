@@ -18,8 +18,17 @@ using namespace stg::trace;
 
 TraceBundle::TraceBundle(std::string version, std::string prefix,
                          RankSpace ranks, std::vector<Class> members)
+    : TraceBundle(std::move(version), std::move(prefix), std::move(ranks),
+                  std::move(members), /*fingerprint=*/0) {
+  fingerprint = xxh3_64bits(encodeCore());
+}
+
+TraceBundle::TraceBundle(std::string version, std::string prefix,
+                         RankSpace ranks, std::vector<Class> members,
+                         uint64_t fingerprint)
     : version(std::move(version)), prefix(std::move(prefix)),
-      space(std::move(ranks)), classes(std::move(members)) {
+      space(std::move(ranks)), classes(std::move(members)),
+      fingerprint(fingerprint) {
   SmallVector<const RankClass *> rankClasses;
   SmallVector<SmallVector<AxisMask>, 0> masks;
   for (const Class &entry : classes) {
@@ -30,7 +39,6 @@ TraceBundle::TraceBundle(std::string version, std::string prefix,
   partition = RankPartition::create(space, rankClasses, conflict);
   assert(partition && "classes are no partition");
   groups.emplace(space, *partition, masks);
-  fingerprint = xxh3_64bits(encodeCore());
 }
 
 std::string TraceBundle::getFingerprintText() const {

@@ -171,6 +171,9 @@ TraceEncoder::Shared TraceEncoder::getShared(const NodeTemplate &node) {
     appendIntAttr(attributes, "comm_size", kAttrInt64, node.commSize);
     if (node.commSize != node.bytes)
       appendIntAttr(attributes, "payload_bytes", kAttrInt64, node.bytes);
+    // What is never executed has no group.
+    if (node.executions == 0)
+      return result;
     RankField field = {node.kind, node.axes, node.axis, node.shift};
     auto it = llvm::find(fields, field);
     result.field = it - fields.begin();

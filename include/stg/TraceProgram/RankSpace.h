@@ -33,6 +33,7 @@ using AxisMask = uint64_t;
 /// The low bits of a mask are axes; the bits above number, from 1, a subset of
 /// the coordinates of its only axis (`RankSpace::restrict`).
 constexpr unsigned kMaxAxes = 48;
+constexpr unsigned kMaxSubsets = (1u << (64 - kMaxAxes)) - 1;
 constexpr AxisMask kAxesOfMask = (AxisMask(1) << kMaxAxes) - 1;
 
 /// The ranks of a mesh whose sizes are numbers. Ranks are numbered with the
@@ -62,7 +63,8 @@ public:
   llvm::SmallVector<std::string> getNames(AxisMask mask) const;
 
   /// The mask for the ranks of a group over one axis that have one of these
-  /// coordinates. The same mask for the same coordinates.
+  /// coordinates. The same mask for the same coordinates; at most kMaxSubsets
+  /// different ones.
   AxisMask restrict(AxisMask mask, llvm::ArrayRef<int64_t> coordinates);
   /// True if the rank is in a group over the mask: always, but for subsets.
   bool isMember(AxisMask mask, int64_t rank) const;
@@ -117,6 +119,8 @@ public:
   /// The number of ranks that are less than `rank`.
   int64_t countBelow(int64_t rank) const;
   llvm::ArrayRef<Coordinate> getCoordinates() const { return coordinates; }
+  /// True if all of the ranks are in a group over `mask`.
+  bool isWithin(AxisMask mask, const RankSpace &space) const;
   /// The axes that have a coordinate.
   AxisMask getFixedAxes() const { return fixedAxes; }
 

@@ -67,8 +67,8 @@ public:
   const Class &getClass(int64_t rank) const {
     return classes[partition->getClass(rank)];
   }
-  /// Two sets have the same traces and groups if and only if this is equal
-  /// (but for collisions of a 64-bit hash).
+  /// Sets for which this is equal have the same traces and groups (but for
+  /// collisions of a 64-bit hash).
   uint64_t getFingerprint() const { return fingerprint; }
   /// As 16 hexadecimal digits.
   std::string getFingerprintText() const;
@@ -87,6 +87,8 @@ public:
   void writeGroups(llvm::raw_ostream &os) const;
 
 private:
+  TraceBundle(std::string version, std::string prefix, RankSpace space,
+              std::vector<Class> classes, uint64_t fingerprint);
   std::string encodeCore() const;
 
   /// If it was read from a file: names point here.
