@@ -27,6 +27,9 @@ void stg::buildModelPipeline(OpPassManager &pm,
   if (options.attentionCount != "executed")
     pm.addPass(createSetAttentionCount({options.attentionCount}));
   pm.addNestedPass<func::FuncOp>(createNameOps());
+  if (options.tpReplicate != "1")
+    pm.addNestedPass<func::FuncOp>(
+        createReplicateHeads({"K", options.tpReplicate}));
 }
 
 void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
@@ -47,6 +50,7 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
   ParallelizeOptions parallelize;
   parallelize.dp = options.dp;
   parallelize.tp = options.tp;
+  parallelize.tpReplicate = options.tpReplicate;
   parallelize.cp = options.cp;
   parallelize.ep = options.ep;
   parallelize.pp = options.pp;

@@ -20,6 +20,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                          llvm::cl::init("1")};
   Option<std::string> tp{*this, "tp", llvm::cl::desc("Tensor-parallel degree"),
                          llvm::cl::init("1")};
+  Option<std::string> tpReplicate{
+      *this, "tp-replicate",
+      llvm::cl::desc("Ranks that hold the same key/value heads, a part of tp"),
+      llvm::cl::init("1")};
   Option<std::string> cp{*this, "cp", llvm::cl::desc("Context-parallel degree"),
                          llvm::cl::init("1")};
   Option<std::string> cpCommType{

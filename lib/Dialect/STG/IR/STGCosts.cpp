@@ -273,7 +273,7 @@ OpCost NormalizeOp::getCost() {
 }
 
 //===----------------------------------------------------------------------===//
-// Views and optimizer
+// Views, replicas and optimizer
 //===----------------------------------------------------------------------===//
 
 static OpCost getViewCost(Operation *op) {
@@ -284,6 +284,14 @@ OpCost SplitOp::getCost() { return getViewCost(*this); }
 bool SplitOp::isView() { return true; }
 OpCost ConcatOp::getCost() { return getViewCost(*this); }
 bool ConcatOp::isView() { return true; }
+
+OpCost ReplicateOp::getCost() {
+  return makeVectorCost(*this, constant(*this, 0));
+}
+
+OpCost ReplicateGradOp::getCost() {
+  return makeVectorCost(*this, elements(getInput()));
+}
 
 OpCost KeepOp::getCost() { return getViewCost(*this); }
 bool KeepOp::isView() { return true; }

@@ -27,6 +27,10 @@ OpFoldResult ReduceScatterOp::fold(FoldAdaptor) { return foldTrivial(*this); }
 OpFoldResult AllToAllOp::fold(FoldAdaptor) { return foldTrivial(*this); }
 OpFoldResult LocalSliceOp::fold(FoldAdaptor) { return foldTrivial(*this); }
 
+/// One replica of each slice.
+OpFoldResult ReplicateOp::fold(FoldAdaptor) { return foldTrivial(*this); }
+OpFoldResult ReplicateGradOp::fold(FoldAdaptor) { return foldTrivial(*this); }
+
 //===----------------------------------------------------------------------===//
 // Pointwise ops and views
 //===----------------------------------------------------------------------===//

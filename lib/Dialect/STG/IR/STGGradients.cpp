@@ -25,6 +25,17 @@ bool stg::isNarrowingCast(EinsumOp op) {
              op.getType().getShape();
 }
 
+ParamOp stg::getReadParameter(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto param = dyn_cast<ParamOp>(op))
+      return param;
+    if (!isa<ReplicateOp>(op) && !isNarrowingCast(dyn_cast<EinsumOp>(op)))
+      break;
+    value = op->getOperand(0);
+  }
+  return {};
+}
+
 void GradientBuilder::annotate(Operation *op, StringRef role) {
   if (auto name = forward->getAttr(STGDialect::kNameAttr))
     op->setAttr(STGDialect::kNameAttr, name);
@@ -34,10 +45,7 @@ void GradientBuilder::annotate(Operation *op, StringRef role) {
 }
 
 StringRef GradientBuilder::getRole(unsigned operand) {
-  Value value = forward->getOperand(operand);
-  if (EinsumOp cast = value.getDefiningOp<EinsumOp>(); isNarrowingCast(cast))
-    value = cast.getInputs()[0];
-  return value.getDefiningOp<ParamOp>() ? "dw" : "dx";
+  return getReadParameter(forward->getOperand(operand)) ? "dw" : "dx";
 }
 
 /// For `bsd,dhe->bshe`: dX = `bshe,dhe->bsd`, dW = `bsd,bshe->dhe`. The
@@ -219,5 +227,12 @@ LogicalResult ConcatOp::buildGradient(GradientBuilder &gradient) {
   for (unsigned i = 0, e = getInputs().size(); i != e; ++i)
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+LogicalResult ReplicateOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<ReplicateGradOp>(
+                              "", gradient.getGradientType(0),
+                              gradient.getResultGradient(0), getDim()));
   return success();
 }

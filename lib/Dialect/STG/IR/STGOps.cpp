@@ -65,11 +65,19 @@ LogicalResult MeshOp::verify() {
     diag.attachNote(first.getLoc()) << "the first is here";
     return diag;
   }
-  if (getData()) // mesh_op_c4
-    for (auto axis : getData()->getAsRange<StringAttr>())
-      if (!getMesh().getAxisIndex(axis))
-        return emitOpError("has the data axis '")
-               << axis.getValue() << "', which is not an axis of the mesh";
+  auto checkAxes = [&](StringRef kind, std::optional<ArrayAttr> axes) {
+    if (axes)
+      for (auto axis : axes->getAsRange<StringAttr>())
+        if (!getMesh().getAxisIndex(axis)) {
+          emitOpError("has the ") << kind << " axis '" << axis.getValue()
+                                  << "', which is not an axis of the mesh";
+          return failure();
+        }
+    return LogicalResult::success();
+  };
+  if (failed(checkAxes("data", getData())) || // mesh_op_c4
+      failed(checkAxes("tensor", getTensor())))
+    return failure();
   if (!getRules())
     return success();
   for (auto text : getRules()->getAsRange<StringAttr>()) { // mesh_op_c3
@@ -170,7 +178,7 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 }
 
 //===----------------------------------------------------------------------===//
-// Views and optimizer
+// Views, replicas and optimizer
 //===----------------------------------------------------------------------===//
 
 /// Checks that `parts` joined along `dim` are `whole`.
@@ -209,6 +217,42 @@ LogicalResult SplitOp::verify() {
 LogicalResult ConcatOp::verify() {
   return verifyParts(*this, getResult().getType(), getInputs().getTypes(),
                      getDim());
+}
+
+/// Checks that `whole` is `part` with the slices along `dim` repeated.
+static LogicalResult verifyReplicas(Operation *op, SymTensorType part,
+                                    SymTensorType whole, int64_t dim) {
+  if (dim < 0 || dim >= part.getRank())
+    return op->emitOpError("has dimension ")
+           << dim << ", the tensor has rank " << part.getRank();
+  if (part.getElementType() != whole.getElementType())
+    return op->emitOpError(
+               "expects operand and result of one element type, found ")
+           << op->getOperand(0).getType() << " and "
+           << op->getResult(0).getType();
+  SmallVector<SymExpr> expected(part.getShape()); // replicate_c1
+  if (whole.getRank() == part.getRank())
+    expected[dim] = whole.getShape()[dim];
+  if (failed(checkSameShape(op->getLoc(), "replicated tensor", expected,
+                            whole.getShape())))
+    return failure();
+  SymExpr slices = part.getShape()[dim], all = whole.getShape()[dim];
+  SymExpr replicas = all.exactDiv(slices); // replicate_c2
+  std::optional<Rational> number =
+      replicas ? replicas.getConstant() : std::nullopt;
+  if (!replicas || (number && !number->isInteger()))
+    return op->emitOpError("cannot make ")
+           << all.str() << " replicas of " << slices.str()
+           << " slices, expected a multiple";
+  return success();
+}
+
+LogicalResult ReplicateOp::verify() {
+  return verifyReplicas(*this, getInput().getType(), getType(), getDim());
+}
+
+LogicalResult ReplicateGradOp::verify() {
+  return verifyReplicas(*this, getType(), getInput().getType(), getDim());
 }
 
 LogicalResult AdamOp::inferReturnTypes(MLIRContext *, std::optional<Location>,

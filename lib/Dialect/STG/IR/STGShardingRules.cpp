@@ -354,6 +354,33 @@ ShardingRule ConcatOp::getShardingRule() {
 }
 bool ConcatOp::isLinear() { return true; }
 
+/// A tensor, and the same with a dimension that also runs over replicas.
+static std::pair<TensorFactors, TensorFactors>
+addReplicas(ShardingRule &rule, unsigned rank, uint64_t dim) {
+  TensorFactors single = rule.addFactors("d", rank);
+  TensorFactors replicated = single;
+  replicated[dim].push_back(rule.addFactor("replica"));
+  return {single, replicated};
+}
+
+ShardingRule ReplicateOp::getShardingRule() {
+  ShardingRule rule;
+  auto [single, replicated] = addReplicas(rule, getType().getRank(), getDim());
+  rule.operands = {single};
+  rule.results = {replicated};
+  return rule;
+}
+bool ReplicateOp::isLinear() { return true; }
+
+ShardingRule ReplicateGradOp::getShardingRule() {
+  ShardingRule rule;
+  auto [single, replicated] = addReplicas(rule, getType().getRank(), getDim());
+  rule.operands = {replicated};
+  rule.results = {single};
+  return rule;
+}
+bool ReplicateGradOp::isLinear() { return true; }
+
 ShardingRule KeepOp::getShardingRule() {
   return makePointwise(getValue().getType().getRank(), 1, 0);
 }

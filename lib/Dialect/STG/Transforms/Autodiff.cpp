@@ -130,16 +130,15 @@ private:
                                BlockGradients &gradients,
                                BlockGradients &inner);
   void saveCaptured(RepeatOp forward, RepeatOp backward);
-  Value replayWeightCast(EinsumOp op);
+  Value readAgain(Value value);
 
   /// Gradient element type for a value: parameters have their own.
   SymTensorType getGradientType(Value value) {
+    bool isParam = static_cast<bool>(getReadParameter(value));
     if (EinsumOp cast = value.getDefiningOp<EinsumOp>(); isNarrowingCast(cast))
       value = cast.getInputs()[0];
     auto type = cast<SymTensorType>(value.getType());
-    return value.getDefiningOp<ParamOp>()
-               ? type.withElementType(paramGradientType)
-               : type;
+    return isParam ? type.withElementType(paramGradientType) : type;
   }
   Value makeZero(Value value) {
     return SplatOp::create(rewriter, value.getLoc(), getGradientType(value),
@@ -351,16 +350,16 @@ LogicalResult Differentiator::yieldGradients(RepeatOp forward,
   return success();
 }
 
-/// A cast of a parameter, which is cheaper to repeat than to keep.
-static bool isWeightCast(EinsumOp op) {
-  return isNarrowingCast(op) && op.getInputs()[0].getDefiningOp<ParamOp>();
-}
-
-Value Differentiator::replayWeightCast(EinsumOp op) {
+/// Reads a parameter once more, with the casts and replicas that `value` is
+/// made by.
+Value Differentiator::readAgain(Value value) {
+  Operation *op = value.getDefiningOp();
   IRMapping mapping;
-  rewriter.clone(*op.getInputs()[0].getDefiningOp(), mapping);
+  for (Value operand : op->getOperands())
+    mapping.map(operand, readAgain(operand));
   Operation *again = rewriter.clone(*op, mapping);
-  again->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
+  if (isa<CostOpInterface>(again))
+    again->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
   return again->getResult(0);
 }
 
@@ -387,11 +386,8 @@ void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
       // What forward read from a stack is still there.
       replaceInBackward(
           value, backward.addSlice(forward->getOperand(arg.getArgNumber())));
-    else if (value.getDefiningOp<ParamOp>() || value.getDefiningOp<SplatOp>())
-      replaceInBackward(value,
-                        rewriter.clone(*value.getDefiningOp())->getResult(0));
-    else if (EinsumOp op = value.getDefiningOp<EinsumOp>(); isWeightCast(op))
-      replaceInBackward(value, replayWeightCast(op));
+    else if (getReadParameter(value) || value.getDefiningOp<SplatOp>())
+      replaceInBackward(value, readAgain(value));
     else
       saved.push_back(value);
   }

@@ -77,8 +77,9 @@ struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
 class Localizer {
 public:
   Localizer(MeshOp op) : mesh(op.getMesh()), rewriter(mesh.getContext()) {
-    if (op.getData())
-      dataAxes.insert_range(op.getData()->getAsRange<StringAttr>());
+    for (std::optional<ArrayAttr> axes : {op.getData(), op.getTensor()})
+      if (axes)
+        families.push_back(*axes);
   }
   LogicalResult run(func::FuncOp function);
 
@@ -89,6 +90,8 @@ private:
   LogicalResult localizeOp(Operation *op);
   LogicalResult localizeCompute(ShardableOpInterface op);
   LogicalResult localizeRepeat(RepeatOp repeat);
+  SymTensorType getPlannedType(Value value);
+  AxisNames getPassedAxes(ShardableOpInterface op);
   LogicalResult convert(OpOperand &use, const Layout &need);
   LogicalResult convertResult(OpResult result, const Layout &made);
 
@@ -112,10 +115,15 @@ private:
     });
     return rewriter.getArrayAttr(attrs);
   }
-  bool isData(StringAttr axis) const { return dataAxes.contains(axis); }
+  /// True if one collective serves both axes.
+  bool areTogether(StringAttr lhs, StringAttr rhs) const {
+    return llvm::any_of(families, [&](ArrayAttr axes) {
+      return llvm::is_contained(axes, lhs) && llvm::is_contained(axes, rhs);
+    });
+  }
 
   MeshAttr mesh;
-  DenseSet<StringAttr> dataAxes;
+  SmallVector<ArrayAttr, 2> families; ///< The data axes, the tensor axes.
   IRRewriter rewriter;
   DenseSet<Value> isLocal; ///< Made here, with a local type.
   /// Resharded values: not to be converted again by the same user.
@@ -219,12 +227,12 @@ FailureOr<SymTensorType> Localizer::getLocalType(SymTensorType global,
                             global.getElementType());
 }
 
-/// Splits `axes` into those that one collective serves: the data axes in a row
-/// form one group, every other axis is a group of its own.
+/// Splits `axes` into those that one collective serves: the axes of a family in
+/// a row form one group, every other axis is a group of its own.
 SmallVector<AxisNames> Localizer::groupAxes(ArrayRef<StringAttr> axes) {
   SmallVector<AxisNames> groups;
   for (StringAttr axis : axes) {
-    if (!groups.empty() && isData(axis) && isData(groups.back().back()))
+    if (!groups.empty() && areTogether(axis, groups.back().back()))
       groups.back().push_back(axis);
     else
       groups.push_back({axis});
@@ -244,8 +252,8 @@ void Localizer::reducePartials(Layout &from, const Layout &to,
       continue;
     std::optional<unsigned> dim =
         from.partialKind == ReduceKind::Sum ? to.findDim(axis) : std::nullopt;
-    if (!steps.empty() && steps.back().first == dim && isData(axis) &&
-        isData(steps.back().second.back()))
+    if (!steps.empty() && steps.back().first == dim &&
+        areTogether(axis, steps.back().second.back()))
       steps.back().second.push_back(axis);
     else
       steps.push_back({dim, {axis}});
@@ -358,12 +366,24 @@ static bool canReshard(const Layout &from, const Layout &to) {
   });
 }
 
+SymTensorType Localizer::getPlannedType(Value value) {
+  SymTensorType planned = globalTypes.lookup(value);
+  return planned ? planned : cast<SymTensorType>(value.getType());
+}
+
+/// The axes over which a linear op is planned to read a partial sum, which then
+/// passes through it.
+AxisNames Localizer::getPassedAxes(ShardableOpInterface op) {
+  if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1)
+    return {};
+  Layout layout = Layout::get(getPlannedType(op->getOperand(0)));
+  return layout.partialKind == ReduceKind::Sum ? layout.partial : AxisNames();
+}
+
 /// Makes a use read its value in layout `need`.
 LogicalResult Localizer::convert(OpOperand &use, const Layout &need) {
   Value value = use.get();
-  auto global = cast<SymTensorType>(globalTypes.lookup(value)
-                                        ? globalTypes.lookup(value)
-                                        : cast<SymTensorType>(value.getType()));
+  SymTensorType global = getPlannedType(value);
   Layout have = Layout::get(global);
   if (have == need)
     return success();
@@ -538,14 +558,20 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
   if (failed(checkFactors(op, rule)))
     return failure();
   auto factorAxes = getFactorAxes(op, rule);
-  for (auto [use, tensor] : llvm::zip_equal(op->getOpOperands(), rule.operands))
-    if (failed(convert(use, getOperandLayout(tensor, factorAxes))))
+  AxisNames passed = getPassedAxes(op);
+  for (auto [use, tensor] :
+       llvm::zip_equal(op->getOpOperands(), rule.operands)) {
+    Layout need = getOperandLayout(tensor, factorAxes);
+    need.partial = passed;
+    if (failed(convert(use, need)))
       return failure();
-  for (OpResult result : op->getResults())
-    if (failed(convertResult(
-            result,
-            getResultLayout(rule, result.getResultNumber(), factorAxes))))
+  }
+  for (OpResult result : op->getResults()) {
+    Layout made = getResultLayout(rule, result.getResultNumber(), factorAxes);
+    made.partial.insert(made.partial.begin(), passed.begin(), passed.end());
+    if (failed(convertResult(result, made)))
       return failure();
+  }
   op.becomeLocal([&](StringRef name) {
     std::optional<unsigned> factor = rule.getFactor(name);
     return getAxes(factor ? ArrayRef<StringAttr>(factorAxes[*factor])
@@ -610,9 +636,7 @@ LogicalResult Localizer::localizeOp(Operation *op) {
     for (OpOperand &use : op->getOpOperands()) {
       if (!isa<SymTensorType>(use.get().getType()))
         continue;
-      auto type = globalTypes.lookup(use.get());
-      Layout need =
-          Layout::get(type ? type : cast<SymTensorType>(use.get().getType()));
+      Layout need = Layout::get(getPlannedType(use.get()));
       need.partial.clear();
       if (failed(convert(use, need)))
         return failure();

@@ -42,7 +42,7 @@ static bool isLayerProduct(EinsumOp op) {
       !op->getParentOfType<RepeatOp>())
     return false;
   return llvm::any_of(op.getInputs(), [](Value input) {
-    return input.getDefiningOp<ParamOp>() || isNarrow(input);
+    return getReadParameter(input) || isNarrow(input);
   });
 }
 
@@ -62,7 +62,7 @@ Value NarrowProducts::cast(Value value, FloatType type, EinsumOp product) {
   for (StringRef name : {STGDialect::kNameAttr, STGDialect::kPhaseAttr})
     if (Attribute attr = product->getAttr(name))
       op->setAttr(name, attr);
-  bool isParam = value.getDefiningOp<ParamOp>() != nullptr;
+  bool isParam = static_cast<bool>(getReadParameter(value));
   op->setAttr(STGDialect::kRoleAttr,
               builder.getStringAttr(isParam                ? "cast_weight"
                                     : type == gradientType ? "cast_gradient"

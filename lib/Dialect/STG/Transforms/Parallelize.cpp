@@ -30,10 +30,13 @@ private:
   FailureOr<MeshAttr> makeMesh();
   FailureOr<SymExpr> parseDegree(StringRef axis, StringRef text);
   FailureOr<Axes> carveDataAxes();
+  FailureOr<Axes> carveTensorAxes();
+  FailureOr<Axes> getParts(StringRef axis);
   LogicalResult declareSymbols(SymExpr degree);
   FailureOr<SmallVector<DimensionRule>> makeRules(MeshAttr mesh);
-  LogicalResult addRule(const DimensionRule &rule, MeshAttr mesh,
-                        SmallVectorImpl<DimensionRule> &all);
+  void addRule(const DimensionRule &rule, MeshAttr mesh,
+               SmallVectorImpl<DimensionRule> &all);
+  void distributeReplicas(MeshAttr mesh);
   LogicalResult checkUserRules(ArrayRef<DimensionRule> userRules);
   void annotate(const DimensionRules &rules);
   LogicalResult checkUse(MeshAttr mesh);
@@ -53,6 +56,11 @@ static constexpr StringLiteral sequenceParallelRule = "S:tp@stream";
 /// carved is the axis `dp`.
 static constexpr StringLiteral dataParts[] = {"ep", "edp", "dp",
                                               "dp_replicate"};
+
+/// The parts of tp where there are replicas of key/value heads, from the
+/// fastest to the slowest: neighbours hold the same heads. Without replicas it
+/// is the axis `tp`.
+static constexpr StringLiteral tensorParts[] = {"tp_replicate", "tp_kv", "tp"};
 
 FailureOr<SymExpr> Parallelize::parseDegree(StringRef axis, StringRef text) {
   std::string error;
@@ -105,6 +113,37 @@ FailureOr<Parallelize::Axes> Parallelize::carveDataAxes() {
               {"dp_replicate", *replicas}};
 }
 
+/// The axes that tp consists of, from the fastest to the slowest.
+FailureOr<Parallelize::Axes> Parallelize::carveTensorAxes() {
+  FailureOr<SymExpr> all = parseDegree("tp", tp),
+                     replicas = parseDegree("tp_replicate", tpReplicate);
+  if (failed(all) || failed(replicas))
+    return failure();
+  SymExpr rest = all->exactDiv(*replicas);
+  std::optional<Rational> number = rest ? rest.getConstant() : std::nullopt;
+  if (!rest || (number && !number->isInteger()))
+    return getOperation().emitError("tp is ")
+           << *all << ", which tp-replicate = " << *replicas
+           << " does not divide; replicas are a part of tp";
+  for (SymExpr degree : {*all, *replicas})
+    if (failed(declareSymbols(degree)))
+      return failure();
+  return Axes{{"tp_replicate", *replicas},
+              {replicas->isOne() ? "tp" : "tp_kv", rest}};
+}
+
+/// The axes that a degree of parallelism consists of.
+FailureOr<Parallelize::Axes> Parallelize::getParts(StringRef axis) {
+  if (axis == "dp")
+    return carveDataAxes();
+  if (axis == "tp")
+    return carveTensorAxes();
+  FailureOr<SymExpr> degree = parseDegree(axis, axis == "cp" ? cp : pp);
+  if (failed(degree) || failed(declareSymbols(*degree)))
+    return failure();
+  return Axes{{axis, *degree}};
+}
+
 /// Axes in rank order, without those of size 1.
 FailureOr<MeshAttr> Parallelize::makeMesh() {
   static constexpr StringLiteral known[] = {"tp", "cp", "dp", "pp"};
@@ -121,56 +160,70 @@ FailureOr<MeshAttr> Parallelize::makeMesh() {
       order.push_back(axis);
   SmallVector<StringAttr> names;
   SmallVector<SymExpr> sizes;
-  auto add = [&](StringRef axis, SymExpr size) {
-    if (size.isOne())
-      return;
-    names.push_back(StringAttr::get(&getContext(), axis));
-    sizes.push_back(size);
-  };
   for (StringRef axis : order) {
-    if (axis == "dp") {
-      FailureOr<Axes> parts = carveDataAxes();
-      if (failed(parts))
-        return failure();
-      for (auto [name, size] : *parts)
-        add(name, size);
-      continue;
-    }
-    FailureOr<SymExpr> degree = parseDegree(axis, axis == "tp"   ? tp
-                                                  : axis == "cp" ? cp
-                                                                 : pp);
-    if (failed(degree) || failed(declareSymbols(*degree)))
+    FailureOr<Axes> parts = getParts(axis);
+    if (failed(parts))
       return failure();
-    add(axis, *degree);
+    for (auto [name, size] : *parts) {
+      if (size.isOne())
+        continue;
+      names.push_back(StringAttr::get(&getContext(), name));
+      sizes.push_back(size);
+    }
   }
   return MeshAttr::get(&getContext(), names, sizes);
 }
 
-/// Adds a rule; one for dp becomes one for each of its parts, the slowest
+/// True if the model has replicas along the dimension.
+static bool isReplicated(ModuleOp module, StringAttr dim) {
+  return module
+      .walk([&](ReplicateOp op) {
+        SymExpr extent = op.getInput().getType().getShape()[op.getDim()];
+        return extent.usesSymbol(dim) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Adds a rule; one for dp or tp becomes one for each of its parts, the slowest
 /// first. Rules for axes of size 1 are dropped.
-LogicalResult Parallelize::addRule(const DimensionRule &rule, MeshAttr mesh,
-                                   SmallVectorImpl<DimensionRule> &all) {
-  auto add = [&](StringRef axis) {
-    if (!mesh.getAxisIndex(axis))
-      return;
+void Parallelize::addRule(const DimensionRule &rule, MeshAttr mesh,
+                          SmallVectorImpl<DimensionRule> &all) {
+  SmallVector<StringRef> parts{rule.axis};
+  if (rule.axis == "dp")
+    parts.assign(std::begin(dataParts), std::end(dataParts));
+  else if (rule.axis == "tp")
+    parts.assign(std::begin(tensorParts), std::end(tensorParts));
+  for (StringRef axis : llvm::reverse(parts)) {
+    // Its replicas are divided, not its slices.
+    if (!mesh.getAxisIndex(axis) || (rule.axis == "tp" &&
+                                     axis == "tp_replicate" &&
+                                     isReplicated(getOperation(), rule.dim)))
+      continue;
     DimensionRule part = rule;
     part.axis = StringAttr::get(&getContext(), axis);
     all.push_back(part);
-  };
-  if (rule.axis != "dp") {
-    add(rule.axis);
-    return success();
   }
-  for (StringRef part : llvm::reverse(dataParts))
-    add(part);
-  return success();
+}
+
+/// Each device along `tp_replicate` works with one replica of each slice.
+void Parallelize::distributeReplicas(MeshAttr mesh) {
+  if (!mesh.getAxisIndex("tp_replicate"))
+    return;
+  Builder builder(&getContext());
+  DictionaryAttr claims = builder.getDictionaryAttr(builder.getNamedAttr(
+      "replica", builder.getStrArrayAttr({"tp_replicate"})));
+  getOperation().walk([&](Operation *op) {
+    if (isa<ReplicateOp, ReplicateGradOp>(op))
+      op->setAttr(STGDialect::kClaimsAttr, claims);
+  });
 }
 
 /// The user's rules, then the default ones for dimensions that the user does
 /// not mention.
 FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
-  static constexpr StringLiteral axes[] = {"tp", "cp",  "dp",
-                                           "ep", "edp", "dp_replicate"};
+  static constexpr StringLiteral axes[] = {
+      "tp", "cp", "dp", "ep", "edp", "dp_replicate", "tp_kv", "tp_replicate"};
   SmallVector<DimensionRule> userRules, all;
   std::string error;
   for (const std::string &text : rules) {
@@ -188,8 +241,8 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
   if (failed(checkUserRules(userRules)))
     return failure();
   for (const DimensionRule &rule : userRules)
-    if (rule.axis && failed(addRule(rule, mesh, all)))
-      return failure();
+    if (rule.axis)
+      addRule(rule, mesh, all);
   SmallVector<StringRef> defaults(std::begin(defaultRules),
                                   std::end(defaultRules));
   if (sequenceParallel)
@@ -200,9 +253,8 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
     bool isReplaced = llvm::any_of(userRules, [&](const DimensionRule &user) {
       return user.dim == rule.dim;
     });
-    if (!isReplaced && getOperation().lookupSymbol<SymbolOp>(rule.dim) &&
-        failed(addRule(rule, mesh, all)))
-      return failure();
+    if (!isReplaced && getOperation().lookupSymbol<SymbolOp>(rule.dim))
+      addRule(rule, mesh, all);
   }
   return all;
 }
@@ -319,18 +371,25 @@ void Parallelize::runOnOperation() {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   for (auto symbol : module.getOps<SymbolOp>())
     builder.setInsertionPointAfter(symbol);
-  SmallVector<Attribute> dataAxes;
+  SmallVector<Attribute> dataAxes, tensorAxes;
   for (StringAttr axis : mesh->getAxisNames())
     if (axis == "cp" || llvm::is_contained(dataParts, axis.getValue()))
       dataAxes.push_back(axis);
+    else if (llvm::is_contained(tensorParts, axis.getValue()))
+      tensorAxes.push_back(axis);
+  if (tensorAxes.size() < 2)
+    tensorAxes.clear();
   auto makeList = [&](ArrayRef<Attribute> entries) {
     return entries.empty() ? ArrayAttr() : builder.getArrayAttr(entries);
   };
   MeshOp::create(builder, module.getLoc(), "mesh", *mesh, makeList(texts),
-                 makeList(dataAxes), /*complete=*/false);
+                 makeList(dataAxes), makeList(tensorAxes), /*complete=*/false);
+  distributeReplicas(*mesh);
   DimensionRules dimensionRules(std::move(*all));
   annotate(dimensionRules);
-  if (sequenceParallel && mesh->getAxisIndex("tp"))
+  if (sequenceParallel && llvm::any_of(tensorParts, [&](StringRef axis) {
+        return mesh->getAxisIndex(axis).has_value();
+      }))
     warnWithoutStream(dimensionRules);
   if (failed(checkUse(*mesh)))
     signalPassFailure();

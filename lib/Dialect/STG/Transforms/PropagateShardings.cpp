@@ -63,6 +63,8 @@ private:
   ShardingAttr getSharding(unsigned tensor, ArrayRef<Attribute> partial,
                            ReduceKind kind);
   void writeFactors(Operation *op, const PlannedOp &planned);
+  void joinPartials(ShardableOpInterface op);
+  void setPartial(Value value, ArrayRef<Attribute> axes);
   void delayPartials(RepeatOp repeat);
 
   MeshAttr mesh;
@@ -293,9 +295,35 @@ static SmallVector<Attribute> getPartialSum(OpResult value) {
   ShardingRule rule = shardable.getShardingRule();
   if (!rule.reduceKinds.empty())
     return {};
-  AxisNames axes = getPartialAxes(rule, value.getResultNumber(),
-                                  getFactorAxes(shardable, rule));
-  return SmallVector<Attribute>(axes.begin(), axes.end());
+  // What is partial already passes through a linear op.
+  SmallVector<Attribute> partial;
+  if (shardable.isLinear() && shardable->getNumOperands() == 1) {
+    auto type = cast<SymTensorType>(shardable->getOperand(0).getType());
+    if (type.getSharding())
+      llvm::append_range(partial, type.getSharding().getPartialAxes());
+  }
+  llvm::append_range(partial, getPartialAxes(rule, value.getResultNumber(),
+                                             getFactorAxes(shardable, rule)));
+  return partial;
+}
+
+/// A sum that a linear op reads stays partial if what the op makes is partial,
+/// too: both are reduced as one.
+void FunctionPlan::joinPartials(ShardableOpInterface op) {
+  if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1 ||
+      getPartialSum(op->getResult(0)).empty())
+    return;
+  auto operand = dyn_cast<OpResult>(op->getOperand(0));
+  if (!operand || !operand.hasOneUse() || isa<RepeatOp>(operand.getOwner()))
+    return;
+  setPartial(operand, getPartialSum(operand));
+}
+
+void FunctionPlan::setPartial(Value value, ArrayRef<Attribute> axes) {
+  value.setType(
+      cast<SymTensorType>(value.getType())
+          .withSharding(
+              getSharding(tensors.at(value), axes, ReduceKind::Sum)));
 }
 
 /// Sums that are only stacked stay partial: the stack is reduced as one.
@@ -318,9 +346,7 @@ void FunctionPlan::delayPartials(RepeatOp repeat) {
     if (partial.empty() || isSharded)
       continue;
     for (Value planned : {Value(result), Value(stack)})
-      planned.setType(cast<SymTensorType>(planned.getType())
-                          .withSharding(getSharding(tensors.at(planned),
-                                                    partial, ReduceKind::Sum)));
+      setPartial(planned, partial);
   }
 }
 
@@ -332,6 +358,7 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
   }
   for (auto [op, index] : plannedOps)
     writeFactors(op, plan.ops[index]);
+  function.walk([&](ShardableOpInterface op) { joinPartials(op); });
   // Inner repeats first.
   function.walk([&](RepeatOp repeat) {
     if (delayGradients)

@@ -59,6 +59,10 @@ namespace stg {
 /// type of what is cast.
 bool isNarrowingCast(EinsumOp op);
 
+/// The parameter that the value is a read of, cast to a narrow type or
+/// replicated or not, or null: what is read again rather than saved.
+ParamOp getReadParameter(mlir::Value value);
+
 /// Operations of an attention (QK^T and PV) or of its gradient (twice those)
 /// for so many pairs of a query and a key of each sequence and head.
 SymExpr getAttentionOperations(mlir::Operation *op, SymExpr pairs);

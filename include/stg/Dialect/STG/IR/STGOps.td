@@ -79,8 +79,9 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     residual stream).
 
     `data` lists the axes whose ranks hold the same parameters and divide the batch or the
-    tokens among them (data and context parallelism). A reduction or a gather over several
-    of them is one collective in one group, as in Megatron-LM; over other axes it is one
+    tokens among them (data and context parallelism), `tensor` those that tensor parallelism
+    consists of where it is more than one. A reduction or a gather over several axes of
+    either list is one collective in one group, as in Megatron-LM; over other axes it is one
     collective for each.
 
     `complete` says that `--stg-propagate-shardings` has applied the rules. Before that,
@@ -91,16 +92,17 @@ def MeshOp : STG_Op<"mesh", [Symbol,
         rules ["B:dp", "S:cp", "H:tp", "F:tp", "S:tp@stream"] data ["cp", "dp"]
     ```
     Constraints: (C1) a module has one mesh; (C2) sizes use declared symbols; (C3) each
-    rule names a declared symbol and an axis of the mesh; (C4) `data` names axes of the
-    mesh.
+    rule names a declared symbol and an axis of the mesh; (C4) `data` and
+    `tensor` name axes of the mesh.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, STG_MeshAttr:$mesh,
                        OptionalAttr<StrArrayAttr>:$rules,
                        OptionalAttr<StrArrayAttr>:$data,
+                       OptionalAttr<StrArrayAttr>:$tensor,
                        UnitAttr:$complete);
   let assemblyFormat = [{
     $sym_name $mesh (`rules` $rules^)? (`data` $data^)?
-    (`complete` $complete^)? attr-dict
+    (`tensor` $tensor^)? (`complete` $complete^)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -663,6 +665,49 @@ def ConcatOp : STG_ExplicitOp<"concat", [STG_Differentiable,
   let hasFolder = 1;
   let parseLeading = [{ return detail::parseCutLeading(parser, attrs); }];
   let printLeading = [{ p << " dim " << getDim() << (getOrdered() ? " ordered" : ""); leading.append({"dim", "ordered"}); }];
+}
+
+//===----------------------------------------------------------------------===//
+// Replicas
+//===----------------------------------------------------------------------===//
+
+def ReplicateOp : STG_ExplicitOp<"replicate", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "repeats each slice along one dimension";
+  let description = [{
+    Replicas of a slice follow one another: 0, 1, 2 become 0, 0, 1, 1, 2, 2. How many there
+    are is the quotient of the extents. Factor `replica` of the sharding rule runs over the
+    replicas of a slice; on a device that has one of each the op folds away. No operations.
+
+    ```mlir
+    %r = stg.replicate dim 1 %w : !stg.tensor<[D, K, E], bf16> -> !stg.tensor<[D, 2*K, E], bf16>
+    ```
+    Constraints: (C1) the result has the operand's element type and its extents in all
+    other dimensions; (C2) its extent in the dimension is a multiple of the operand's.
+  }];
+  let arguments = (ins STG_Tensor:$input, I64Attr:$dim);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{ return detail::parseDimLeading(parser, attrs); }];
+  let printLeading = [{ p << " dim " << getDim(); leading.push_back("dim"); }];
+}
+
+def ReplicateGradOp : STG_ExplicitOp<"replicate_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "gradient of stg.replicate";
+  let description = [{
+    Sums the gradients of the replicas of each slice: where devices have different replicas,
+    a partial sum over them. Operations: 1 per element of the operand.
+
+    Constraints: (C1) and (C2) of `stg.replicate` with operand and result exchanged.
+  }];
+  let arguments = (ins STG_Tensor:$input, I64Attr:$dim);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let parseLeading = [{ return detail::parseDimLeading(parser, attrs); }];
+  let printLeading = [{ p << " dim " << getDim(); leading.push_back("dim"); }];
 }
 
 //===----------------------------------------------------------------------===//

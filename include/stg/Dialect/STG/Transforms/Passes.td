@@ -110,6 +110,45 @@ def NameOps : Pass<"stg-name-ops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
+  let summary = "replicate key/value heads, for more devices than there are heads";
+  let description = [{
+    Each slice of a parameter along the dimension named by symbol `dim` is there `times`
+    times (`stg.replicate`), and everything that is computed with the parameter has so many
+    more heads: `K` becomes `times*K`. A head of the queries attends to a replica of the head
+    that it attended to before, so the program computes the same. Its gradient is the sum of
+    those of the replicas. `--stg-parallelize` with `tp-replicate` puts replicas on different
+    devices.
+
+    A projection that makes other heads, too, and is then split (`H + 2*K`) becomes two, with
+    two parameters: one can be divided among more devices than the other.
+
+    *Requires* the model level, ops named. *Produces* the same. An op that does not compute
+    each head alone, such as a sum over them, is an error.
+
+    ```mlir
+    // before
+    %w = stg.param "qkv_proj" : !stg.tensor<[D, H + 2*K, E], bf16>
+    %y = stg.einsum "bsd,dhe->bshe" %x, %w {stg.name = "qkv_proj"} : ...
+    %q, %k, %v = stg.split dim 2 %y : ...
+    // after --stg-replicate-heads="times=2"
+    %wq = stg.param "qkv_proj_H" : !stg.tensor<[D, H, E], bf16>
+    %wkv = stg.param "qkv_proj_K" : !stg.tensor<[D, 2*K, E], bf16>
+    %r = stg.replicate dim 1 %wkv : ... -> !stg.tensor<[D, 4*K, E], bf16>
+    %q = stg.einsum "bsd,dhe->bshe" %x, %wq {stg.name = "qkv_proj_H"} : ...
+    %kv = stg.einsum "bsd,dhe->bshe" %x, %r {stg.name = "qkv_proj_K"} : ...
+    %k, %v = stg.split dim 2 %kv : ...
+    ```
+  }];
+  let options = [
+    Option<"dim", "dim", "std::string", /*default=*/"\"K\"",
+           "Symbol of the dimension">,
+    Option<"times", "times", "std::string", /*default=*/"\"1\"",
+           "Replicas of each head, a number or a symbol of the model">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
   let summary = "products of layers with 8-bit operands";
   let description = [{
@@ -253,7 +292,10 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     parallelism is carved out of dp, as in Megatron-Core: with `ep` above 1, dp becomes the
     axes `ep` (ranks with different experts) and `edp` (with the same). `dp-replicate`
     carves off the replicas of hybrid sharding as the axis `dp_replicate`. A rule for dp is
-    one for each of these parts. pp shards no value; see `--stg-split-stages`. A dimension that is a sum of symbols
+    one for each of these parts. `tp-replicate` divides tp into `tp_kv`, whose ranks hold
+    different key/value heads, and inside of it `tp_replicate`, whose ranks hold replicas of
+    the same (`--stg-replicate-heads`): a rule for tp is one for both, but a dimension that is
+    replicated is divided over `tp_kv` alone. pp shards no value; see `--stg-split-stages`. A dimension that is a sum of symbols
     (`H + 2*K`) is sharded if all of them are sharded alike. Degrees are numbers or
     symbols; an axis of degree 1 is left out.
 
@@ -281,6 +323,8 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
            "Pipeline stages, a number or a symbol">,
     Option<"dpReplicate", "dp-replicate", "std::string", /*default=*/"\"1\"",
            "Replicas of hybrid sharding, a part of dp, a number or a symbol">,
+    Option<"tpReplicate", "tp-replicate", "std::string", /*default=*/"\"1\"",
+           "Ranks that hold the same key/value heads, a part of tp, a number or a symbol">,
     Option<"sequenceParallel", "sequence-parallel", "bool",
            /*default=*/"false", "Shard the residual stream by tokens over tp">,
     ListOption<"rules", "rules", "std::string",

@@ -1,0 +1,353 @@
+//===- ReplicateHeads.cpp - Several replicas of each key/value head -------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// More devices than key/value heads can share the heads only if they hold some
+// of them twice. Parameters keep their heads and are replicated where they are
+// read, so that everything that follows works on more heads, which divide among
+// the devices like any dimension. Autodiff then sums the gradients of replicas.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShardingRules.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace stg {
+#define GEN_PASS_DEF_REPLICATEHEADS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct ReplicateHeads : stg::impl::ReplicateHeadsBase<ReplicateHeads> {
+  using ReplicateHeadsBase::ReplicateHeadsBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult parseTimes();
+  LogicalResult separateHeads(SplitOp split);
+  LogicalResult checkOp(Operation *op);
+  LogicalResult checkParam(ParamOp param);
+  void replicate(func::FuncOp function);
+
+  bool isReplicated(SymExpr extent) const { return extent.usesSymbol(heads); }
+  bool isReplicated(Type type) const {
+    auto tensor = dyn_cast<SymTensorType>(type);
+    return tensor && llvm::any_of(tensor.getShape(), [&](SymExpr extent) {
+             return isReplicated(extent);
+           });
+  }
+
+  StringAttr heads;
+  SymExpr replicas;
+};
+
+/// Makes the parts of a product with a parameter, each a product with a
+/// parameter of its own.
+class ProductSplitter {
+public:
+  /// Dimension `dim` of the product is to consist of these extents; the parts
+  /// are named after what their extents are called.
+  ProductSplitter(ArrayRef<SymExpr> extents) : extents(extents) {
+    for (SymExpr extent : extents) {
+      std::string &name = names.emplace_back();
+      extent.walkSymbols(
+          [&](StringAttr symbol) { name += "_" + symbol.str(); });
+    }
+  }
+
+  /// Nothing if this is no product with a parameter.
+  SmallVector<Value> split(Value value, unsigned dim);
+  /// Erases what has been split and is not read any more.
+  void eraseUnread() {
+    for (Operation *op : llvm::reverse(replaced))
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  SmallVector<Value> splitProduct(EinsumOp op, unsigned dim);
+  SmallVector<Value> splitBiased(BiasAddOp op, unsigned dim);
+  SmallVector<Value> splitParam(ParamOp param, unsigned dim);
+  void finish(Operation *op, ArrayRef<Value> parts);
+
+  llvm::SetVector<Operation *> replaced; ///< Producers first.
+  SmallVector<SymExpr> extents;
+  SmallVector<std::string> names;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Parameters that hold other heads, too
+//===----------------------------------------------------------------------===//
+
+/// The type with another extent in one dimension.
+static SymTensorType withExtent(Value value, unsigned dim, SymExpr extent) {
+  auto type = cast<SymTensorType>(value.getType());
+  SmallVector<SymExpr> shape(type.getShape());
+  shape[dim] = extent;
+  return SymTensorType::get(type.getContext(), shape, type.getElementType());
+}
+
+SmallVector<Value> ProductSplitter::split(Value value, unsigned dim) {
+  if (auto param = value.getDefiningOp<ParamOp>())
+    return splitParam(param, dim);
+  if (auto product = value.getDefiningOp<EinsumOp>())
+    return splitProduct(product, dim);
+  if (auto biased = value.getDefiningOp<BiasAddOp>())
+    return splitBiased(biased, dim);
+  return {};
+}
+
+SmallVector<Value> ProductSplitter::splitParam(ParamOp param, unsigned dim) {
+  OpBuilder builder(param);
+  SmallVector<Value> parts;
+  for (auto [extent, name] : llvm::zip_equal(extents, names))
+    parts.push_back(
+        ParamOp::create(builder, param.getLoc(),
+                        withExtent(param.getResult(), dim, extent),
+                        (param.getParamName() + name).str()));
+  replaced.insert(param);
+  return parts;
+}
+
+SmallVector<Value> ProductSplitter::splitProduct(EinsumOp op, unsigned dim) {
+  std::string error;
+  FailureOr<EinsumEquation> equation =
+      EinsumEquation::parse(op.getEquation(), error);
+  assert(succeeded(equation) && "verified");
+  char index = equation->output[dim];
+  SmallVector<SmallVector<Value>> inputs(extents.size());
+  for (auto [term, input] : llvm::zip_equal(equation->inputs, op.getInputs())) {
+    size_t position = term.find(index);
+    SmallVector<Value> parts(extents.size(), input);
+    if (position != StringRef::npos)
+      parts = split(input, position);
+    if (parts.empty())
+      return {};
+    for (auto [list, part] : llvm::zip_equal(inputs, parts))
+      list.push_back(part);
+  }
+  OpBuilder builder(op);
+  SmallVector<Value> parts;
+  for (ArrayRef<Value> operands : inputs)
+    parts.push_back(EinsumOp::create(builder, op.getLoc(), operands,
+                                     op.getEquation(), op.getIntoAttr()));
+  finish(op, parts);
+  return parts;
+}
+
+SmallVector<Value> ProductSplitter::splitBiased(BiasAddOp op, unsigned dim) {
+  unsigned leading = op.getType().getRank() - op.getBias().getType().getRank();
+  if (dim < leading)
+    return {};
+  SmallVector<Value> inputs = split(op.getInput(), dim);
+  SmallVector<Value> biases = split(op.getBias(), dim - leading);
+  if (inputs.empty() || biases.empty())
+    return {};
+  OpBuilder builder(op);
+  SmallVector<Value> parts;
+  for (auto [input, bias] : llvm::zip_equal(inputs, biases))
+    parts.push_back(BiasAddOp::create(builder, op.getLoc(), input, bias));
+  finish(op, parts);
+  return parts;
+}
+
+/// The parts of `op` have its attributes, and its name with their own suffix.
+void ProductSplitter::finish(Operation *op, ArrayRef<Value> parts) {
+  replaced.insert(op);
+  for (auto [part, suffix] : llvm::zip_equal(parts, names)) {
+    Operation *made = part.getDefiningOp();
+    made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    if (auto name = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr))
+      made->setAttr(STGDialect::kNameAttr,
+                    StringAttr::get(op->getContext(), name.str() + suffix));
+  }
+}
+
+/// Cuts what is cut into these heads and others into two products, so that no
+/// parameter holds both.
+LogicalResult ReplicateHeads::separateHeads(SplitOp split) {
+  unsigned dim = split.getDim();
+  SmallVector<OpResult> parts[2]; ///< Others, these heads.
+  SymExpr zero = SymExpr::get(&getContext(), 0);
+  SmallVector<SymExpr> extents(2, zero);
+  for (OpResult result : split->getResults()) {
+    SymExpr extent = cast<SymTensorType>(result.getType()).getShape()[dim];
+    bool number = isReplicated(extent);
+    parts[number].push_back(result);
+    extents[number] = extents[number] + extent;
+  }
+  if (parts[0].empty() || parts[1].empty())
+    return success();
+  ProductSplitter splitter(extents);
+  SmallVector<Value> products;
+  if (!split.getOrdered())
+    products = splitter.split(split.getInput(), dim);
+  if (products.empty())
+    return split.emitOpError("cannot replicate '")
+           << heads.getValue()
+           << "': what it cuts is not a product with a parameter";
+  OpBuilder builder(split);
+  for (auto [product, results] : llvm::zip_equal(products, parts)) {
+    SmallVector<Value> values{product};
+    if (results.size() > 1) {
+      SmallVector<Type> types;
+      for (OpResult result : results)
+        types.push_back(result.getType());
+      auto part = SplitOp::create(builder, split.getLoc(), types, product, dim,
+                                  /*ordered=*/false);
+      part->setDiscardableAttrs(split->getDiscardableAttrDictionary());
+      values.assign(part->result_begin(), part->result_end());
+    }
+    for (auto [result, value] : llvm::zip_equal(results, values))
+      result.replaceAllUsesWith(value);
+  }
+  split.erase();
+  splitter.eraseUnread();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Replication
+//===----------------------------------------------------------------------===//
+
+/// Replicas must be treated one by one: an op that sums over heads would count
+/// each of them as often as it is there.
+LogicalResult ReplicateHeads::checkOp(Operation *op) {
+  if (isa<RepeatOp, YieldOp, ParamOp, SplatOp>(op) ||
+      (llvm::none_of(op->getOperandTypes(),
+                     [&](Type type) { return isReplicated(type); })))
+    return success();
+  auto shardable = dyn_cast<ShardableOpInterface>(op);
+  if (!shardable)
+    return op->emitOpError("cannot work on replicas of '")
+           << heads.getValue() << "': it has no sharding rule";
+  ShardingRule rule = shardable.getShardingRule();
+  for (auto [operand, factors] :
+       llvm::zip_equal(op->getOperands(), rule.operands))
+    for (auto [extent, dim] : llvm::zip_equal(
+             cast<SymTensorType>(operand.getType()).getShape(), factors)) {
+      if (!isReplicated(extent))
+        continue;
+      bool isSeparate = llvm::all_of(dim, [&](unsigned factor) {
+        return rule.factors[factor].kind == FactorKind::Shardable &&
+               llvm::all_of(rule.results, [&](const TensorFactors &result) {
+                 return runsOver(result, factor);
+               });
+      });
+      if (!isSeparate)
+        return op->emitOpError("cannot work on replicas of '")
+               << heads.getValue() << "': it does not compute each of "
+               << extent.str() << " alone";
+    }
+  return success();
+}
+
+LogicalResult ReplicateHeads::checkParam(ParamOp param) {
+  unsigned dims = 0;
+  for (SymExpr extent : param.getType().getShape()) {
+    if (!isReplicated(extent))
+      continue;
+    // A sum that includes other heads has not been separated.
+    bool isMultiple = static_cast<bool>(
+        extent.exactDiv(SymExpr::getSymbol(heads)).getInt64());
+    if (!isMultiple || ++dims > 1)
+      return param.emitOpError("cannot be replicated along '")
+             << heads.getValue() << "': it has the type " << param.getType()
+             << ", expected one dimension that is a multiple of "
+             << heads.getValue();
+  }
+  return success();
+}
+
+/// Everything that has the heads gets more of them, but for the parameters,
+/// which are replicated where they are read.
+void ReplicateHeads::replicate(func::FuncOp function) {
+  SymBinding binding;
+  binding[heads] = SymExpr::getSymbol(heads) * replicas;
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](SymExpr expr) -> std::optional<std::pair<Attribute, WalkResult>> {
+        return {{expr.substitute(binding), WalkResult::skip()}};
+      });
+  SmallVector<ParamOp> params;
+  function.walk([&](Operation *op) {
+    if (auto param = dyn_cast<ParamOp>(op)) {
+      if (isReplicated(param.getType()))
+        params.push_back(param);
+      return;
+    }
+    for (Value result : op->getResults())
+      result.setType(replacer.replace(result.getType()));
+    for (Region &region : op->getRegions())
+      for (BlockArgument arg : region.getArguments())
+        arg.setType(replacer.replace(arg.getType()));
+  });
+  for (ParamOp param : params) {
+    SymTensorType type = param.getType();
+    auto dim = llvm::find_if(type.getShape(), [&](SymExpr extent) {
+      return isReplicated(extent);
+    });
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(param);
+    auto replicated = ReplicateOp::create(
+        builder, param.getLoc(), replacer.replace(type), param.getResult(),
+        std::distance(type.getShape().begin(), dim));
+    replicated->setAttr(
+        STGDialect::kNameAttr,
+        builder.getStringAttr(param.getParamName() + "_replicas"));
+    param.getResult().replaceAllUsesExcept(replicated.getResult(), replicated);
+  }
+  updateFunctionType(function);
+}
+
+LogicalResult ReplicateHeads::parseTimes() {
+  std::string error;
+  FailureOr<SymExpr> parsed = SymExpr::parse(&getContext(), times, error);
+  bool isValid = succeeded(parsed) &&
+                 (parsed->isConstant() ? parsed->getInt64().value_or(0) >= 1
+                                       : bool(parsed->getAsSymbol()));
+  if (!isValid)
+    return getOperation().emitError("times is '")
+           << times << "', expected an integer of at least 1 or a symbol";
+  heads = StringAttr::get(&getContext(), dim);
+  replicas = *parsed;
+  return success();
+}
+
+void ReplicateHeads::runOnOperation() {
+  func::FuncOp function = getOperation();
+  if (failed(parseTimes()))
+    return signalPassFailure();
+  if (replicas.isOne() || function.isExternal())
+    return;
+  SmallVector<SplitOp> splits;
+  function.walk([&](SplitOp split) { splits.push_back(split); });
+  for (SplitOp split : splits)
+    if (failed(separateHeads(split)))
+      return signalPassFailure();
+  for (BlockArgument arg : function.getArguments())
+    if (isReplicated(arg.getType())) {
+      function.emitOpError("cannot replicate '")
+          << dim << "': argument #" << arg.getArgNumber() << " has the type "
+          << arg.getType();
+      return signalPassFailure();
+    }
+  WalkResult result = function.walk([&](Operation *op) {
+    auto param = dyn_cast<ParamOp>(op);
+    return failed(checkOp(op)) || (param && failed(checkParam(param)))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return signalPassFailure();
+  replicate(function);
+}
