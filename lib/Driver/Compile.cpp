@@ -196,6 +196,7 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   PipelineOptions options;
   setOptions(request, options);
   options.microBatches = *microBatches;
+  options.tpReplicate = std::to_string(countReplicas(request, *values));
   if (!getProgram(module) || failed(runPasses(module, [&](OpPassManager &pm) {
         buildModelPipeline(pm, options);
       })))
@@ -206,7 +207,7 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   if (failed(runPasses(
           module, [&](OpPassManager &pm) { buildPlanPipeline(pm, options); })))
     return fail("");
-  if (failed(checkDegrees(MeshOp::lookup(module), *values, error)) ||
+  if (failed(checkDegrees(request, MeshOp::lookup(module), *values, error)) ||
       failed(checkContext(request, *values, error)))
     return fail(error);
   if (failed(runPasses(module, [&](OpPassManager &pm) {

@@ -120,11 +120,12 @@ FailureOr<SymbolValues> stg::collectSymbols(const Model &model,
   return values;
 }
 
-/// What divides `number`, the smallest first.
-static std::string listDivisors(int64_t number) {
+/// What divides `number`, the smallest first, and divides `related` or is a
+/// multiple of it.
+static std::string listDivisors(int64_t number, int64_t related = 1) {
   SmallVector<std::string> divisors;
   for (int64_t i = 1; i <= number && divisors.size() < 12; ++i)
-    if (number % i == 0)
+    if (number % i == 0 && (related % i == 0 || i % related == 0))
       divisors.push_back(std::to_string(i));
   return llvm::join(divisors, ", ");
 }
@@ -269,57 +270,119 @@ LogicalResult stg::checkContext(const CompileRequest &request,
   return success();
 }
 
-LogicalResult stg::checkDegrees(MeshOp mesh, const SymbolValues &values,
-                                std::string &error) {
-  auto rules = mesh.getRules();
-  auto module = mesh->getParentOfType<ModuleOp>();
-  if (!rules)
-    return success();
-  std::map<std::string, int64_t> common; ///< Of all extents, by axis.
-  SmallVector<std::pair<StringRef, StringRef>> parsed;
-  for (auto text : rules->getAsRange<StringAttr>()) {
+/// True if tensor parallelism may replicate the dimension: key/value heads, if
+/// no rule of the user says how they are to be divided.
+static bool mayReplicate(StringRef dim, const CompileRequest &request) {
+  return dim == "K" &&
+         llvm::none_of(request.rules, [&](StringRef rule) {
+           return rule.split(':').first.trim() == dim;
+         });
+}
+
+int64_t stg::countReplicas(const CompileRequest &request,
+                           const SymbolValues &values) {
+  auto heads = values.find("K");
+  if (heads == values.end() || !mayReplicate("K", request) ||
+      request.tp % heads->second.value != 0)
+    return 1;
+  return request.tp / heads->second.value;
+}
+
+namespace {
+/// A dimension and the degrees that it is divided by, by flag.
+struct DividedDim {
+  std::string name;
+  const SymbolValue *value;
+  SmallVector<std::pair<std::string, int64_t>> degrees;
+
+  bool isDivisible(int64_t parts) const { return value->value % parts == 0; }
+  /// Multiplies axes that are parts of one degree.
+  void divideBy(StringRef flag, int64_t parts) {
+    for (auto &[known, degree] : degrees)
+      if (known == flag) {
+        degree *= parts;
+        return;
+      }
+    degrees.emplace_back(flag.str(), parts);
+  }
+};
+} // namespace
+
+/// The dimensions that the rules of the mesh name, as far as they have values.
+static SmallVector<DividedDim> collectDivided(MeshOp mesh,
+                                              const SymbolValues &values) {
+  SmallVector<DividedDim> dims;
+  std::string error;
+  for (auto text : mesh.getRules()->getAsRange<StringAttr>()) {
     FailureOr<DimensionRule> rule =
         DimensionRule::parse(mesh.getContext(), text, error);
-    if (failed(rule))
-      return failure();
-    StringRef dim = rule->dim, axis = rule->axis;
-    auto it = values.find(dim.str());
-    if (it == values.end())
+    assert(succeeded(rule) && "verified");
+    StringRef axis = rule->axis;
+    std::optional<int64_t> size = mesh.getMesh().getAxisSize(axis).getInt64();
+    auto value = values.find(rule->dim.str());
+    if (value == values.end() || !size)
       continue;
-    int64_t &divisor = common[axis.str()];
-    divisor = std::gcd(divisor, it->second.value);
-    parsed.emplace_back(dim, axis);
+    auto it = llvm::find_if(
+        dims, [&](const DividedDim &dim) { return dim.name == value->first; });
+    if (it == dims.end())
+      it = dims.insert(it, {value->first, &value->second, {}});
+    it->divideBy(axis.starts_with("tp_") ? "tp" : axis, *size);
   }
-  struct Sharded {
-    int64_t product = 1; ///< Of the degrees.
+  return dims;
+}
+
+/// Says which degrees can be given with the flag, which divides `dims`.
+static std::string describeDegrees(ArrayRef<DividedDim> dims, StringRef flag,
+                                   const CompileRequest &request) {
+  int64_t common = 0, heads = 0; ///< Of what is not and what is replicated.
+  for (const DividedDim &dim : dims) {
+    if (llvm::none_of(dim.degrees,
+                      [&](auto &degree) { return degree.first == flag; }))
+      continue;
+    bool isReplicated = flag == "tp" && mayReplicate(dim.name, request);
+    int64_t &divisor = isReplicated ? heads : common;
+    divisor = std::gcd(divisor, dim.value->value);
+  }
+  std::string text = "degrees that divide all that is sharded over " +
+                     flag.str();
+  if (heads == 0)
+    return text + ": " + listDivisors(common);
+  text += ", or are multiples of K";
+  return text + ": " + listDivisors(common ? common : heads, heads);
+}
+
+LogicalResult stg::checkDegrees(const CompileRequest &request, MeshOp mesh,
+                                const SymbolValues &values,
+                                std::string &error) {
+  if (!mesh.getRules())
+    return success();
+  auto module = mesh->getParentOfType<ModuleOp>();
+  SmallVector<DividedDim> dims = collectDivided(mesh, values);
+  for (const DividedDim &dim : dims) {
+    int64_t product = 1;
     std::string flags;
-  };
-  std::map<std::string, Sharded> dims; ///< What shards each dimension.
-  for (auto [dim, axis] : parsed) {
-    std::optional<int64_t> degree = mesh.getMesh().getAxisSize(axis).getInt64();
-    int64_t extent = values.at(dim.str()).value;
-    if (!degree)
-      continue;
-    Sharded &sharded = dims[dim.str()];
-    sharded.product *= *degree;
-    sharded.flags += (sharded.flags.empty() ? "--" : " and --") + axis.str() +
-                     " " + std::to_string(*degree);
-    if (extent % sharded.product == 0)
-      continue;
-    if (extent % *degree == 0) {
-      error = sharded.flags + " together do not divide " + dim.str() + " = " +
-              std::to_string(extent) + ", from " + values.at(dim.str()).source;
+    for (auto &[flag, degree] : dim.degrees) {
+      product *= degree;
+      flags += (flags.empty() ? "--" : " and --") + flag + " " +
+               std::to_string(degree);
+      if (dim.isDivisible(product))
+        continue;
+      std::string extent =
+          dim.name + " = " + std::to_string(dim.value->value);
+      if (dim.isDivisible(degree)) {
+        error = flags + " together do not divide " + extent + ", from " +
+                dim.value->source;
+        return failure();
+      }
+      error = "--" + flag + " " + std::to_string(degree) +
+              " does not divide " + extent;
+      auto symbol = module.lookupSymbol<SymbolOp>(dim.name);
+      if (symbol && symbol.getDescription())
+        error += " (" + symbol.getDescription()->str() + ")";
+      error += ", from " + dim.value->source +
+               "; " + describeDegrees(dims, flag, request);
       return failure();
     }
-    auto symbol = module.lookupSymbol<SymbolOp>(dim);
-    error = "--" + axis.str() + " " + std::to_string(*degree) +
-            " does not divide " + dim.str() + " = " + std::to_string(extent);
-    if (symbol && symbol.getDescription())
-      error += " (" + symbol.getDescription()->str() + ")";
-    error += ", from " + values.at(dim.str()).source +
-             "; degrees that divide all " + "that is sharded over " +
-             axis.str() + ": " + listDivisors(common[axis.str()]);
-    return failure();
   }
   return success();
 }

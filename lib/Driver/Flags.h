@@ -50,8 +50,14 @@ mlir::LogicalResult checkContext(const CompileRequest &request,
 mlir::LogicalResult makeFolder(const CompileRequest &request,
                                std::string &error);
 
+/// The ranks of tp that hold the same key/value heads: where tp is a multiple of
+/// their number.
+int64_t countReplicas(const CompileRequest &request,
+                      const SymbolValues &values);
+
 /// Checks that each degree divides what the rules of the mesh shard over it.
-mlir::LogicalResult checkDegrees(MeshOp mesh, const SymbolValues &values,
+mlir::LogicalResult checkDegrees(const CompileRequest &request, MeshOp mesh,
+                                 const SymbolValues &values,
                                  std::string &error);
 
 } // namespace stg

@@ -105,11 +105,14 @@ static void printCollectives(const chakra::ClassTotals &totals,
                              raw_ostream &os) {
   if (totals.collectives.empty())
     return printRow(os, "collectives", "none");
-  os << "  collectives     axes    kind            phase         count"
-        "        payload\n";
+  size_t width = 8; ///< Of the axes.
+  for (const chakra::CollTotals &coll : totals.collectives)
+    width = std::max(width, llvm::join(coll.axes, "+").size() + 1);
+  os << "  collectives     " << llvm::left_justify("axes", width)
+     << "kind            phase         count        payload\n";
   for (const chakra::CollTotals &coll : totals.collectives) {
     os << "                  "
-       << llvm::left_justify(llvm::join(coll.axes, "+"), 8)
+       << llvm::left_justify(llvm::join(coll.axes, "+"), width)
        << llvm::left_justify(chakra::stringifyCollKind(coll.kind), 16)
        << llvm::left_justify(coll.phase, 10)
        << llvm::right_justify(withCommas(coll.count), 9)

@@ -232,7 +232,7 @@ LogicalResult ConcatOp::buildGradient(GradientBuilder &gradient) {
 
 LogicalResult ReplicateOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<ReplicateGradOp>(
-                              "", gradient.getGradientType(0),
+                              "replicas", gradient.getGradientType(0),
                               gradient.getResultGradient(0), getDim()));
   return success();
 }

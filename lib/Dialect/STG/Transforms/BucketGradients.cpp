@@ -71,8 +71,19 @@ static SmallVector<Operation *> sinkReductions(Block &block) {
   return reductions;
 }
 
+/// What a collective of gradients or of what they update is called.
+static StringAttr getBucketName(Operation *op) {
+  return StringAttr::get(op->getContext(), isa<GatherUpdatedOp>(op)
+                                               ? "parameters"
+                                               : "gradients");
+}
+
 /// One collective for all operands, at the place of the last.
 void BucketGradients::coalesce(ArrayRef<Operation *> collectives) {
+  // Of a stack on its own, which no op has named.
+  for (Operation *op : collectives)
+    if (!op->hasAttr(STGDialect::kNameAttr))
+      op->setAttr(STGDialect::kNameAttr, getBucketName(op));
   if (collectives.size() < 2)
     return;
   Operation *last = collectives.back();
@@ -95,9 +106,7 @@ void BucketGradients::coalesce(ArrayRef<Operation *> collectives) {
   if (auto gather = dyn_cast<GatherUpdatedOp>(all))
     gather.setLeading(leading);
   all->removeAttr(STGDialect::kRoleAttr);
-  all->setAttr(STGDialect::kNameAttr,
-               builder.getStringAttr(isa<GatherUpdatedOp>(all) ? "parameters"
-                                                               : "gradients"));
+  all->setAttr(STGDialect::kNameAttr, getBucketName(all));
   unsigned next = 0;
   for (Operation *op : collectives) {
     for (Value result : op->getResults())

@@ -301,9 +301,9 @@ void ReplicateHeads::replicate(func::FuncOp function) {
     auto replicated = ReplicateOp::create(
         builder, param.getLoc(), replacer.replace(type), param.getResult(),
         std::distance(type.getShape().begin(), dim));
-    replicated->setAttr(
-        STGDialect::kNameAttr,
-        builder.getStringAttr(param.getParamName() + "_replicas"));
+    replicated->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
+    replicated->setAttr(STGDialect::kRoleAttr,
+                        builder.getStringAttr("replicas"));
     param.getResult().replaceAllUsesExcept(replicated.getResult(), replicated);
   }
   updateFunctionType(function);
