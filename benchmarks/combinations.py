@@ -4,7 +4,8 @@
 Data, tensor (with and without sequence parallelism), context (each kind), expert and
 pipeline parallelism (each schedule), ZeRO 0 to 3, recomputation. Each combination must
 compile, pass `stg-trace validate`, and execute in all ranks together as many operations in
-matrix products as one rank alone, in forward and in backward. What is replayed is a phase
+matrix products as one rank alone, in forward and in backward, but for the projections of
+replicated key/value heads. What is replayed is a phase
 of its own: with full recomputation it must equal the forward products of the layers, with
 selective those of attention. (Router products of a mixture of experts are executed by each
 tensor-parallel rank without sequence parallelism, so those are not combined.)
@@ -22,7 +23,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 SIZES = "--seq=32 --set=D=32 --set=H=8 --set=K=8 --set=E=4 --set=F=64 --set=V=64 --set=L=8 --batch=16"
-MODELS = {"dense": f"llama3-8b {SIZES}", "moe": f"mixtral-8x7b {SIZES} --set=X=4 --set=A=2"}
+MODELS = {
+    "dense": f"llama3-8b {SIZES}",
+    "moe": f"mixtral-8x7b {SIZES} --set=X=4 --set=A=2",
+    # Fewer key/value heads than tensor-parallel ranks.
+    "replicated": f"llama3-8b {SIZES} --set=K=2",
+}
+REPLICAS = 2
+# Products of one more projection of the keys and values of all tokens in all layers, forward.
+PROJECTIONS = 2 * (16 * 32) * 32 * (2 * 2 * 4) * 8
 PIPELINES = [(1, "1f1b", 1)] + [
     (p, schedule, v) for p in (2, 4)
     for schedule, v in (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2))
@@ -31,13 +40,16 @@ PIPELINES = [(1, "1f1b", 1)] + [
 
 def combinations():
     for model, dp, ep, (tp, sp), (cp, kind), (pp, schedule, v), zero, recompute, micro in itertools.product(
-        MODELS, (1, 2, 4), (1, 2), ((1, False), (2, False), (2, True)),
+        MODELS, (1, 2, 4), (1, 2), ((1, False), (2, False), (2, True), (4, False), (4, True)),
         ((1, "all_gather"), (2, "all_gather"), (2, "a2a"), (2, "p2p")), PIPELINES, range(4),
         ("none", "selective", "full"), (1, 2),
     ):
-        if dp * tp * cp * pp > 16 or (zero and dp * cp == 1) or dp % ep or (model == "dense" and ep > 1):
+        if dp * tp * cp * pp > 16 or (zero and dp * cp == 1) or dp % ep:
             continue
-        if model == "moe" and tp > 1 and not sp:
+        if (model == "moe" and tp > 1 and not sp) or (model != "moe" and ep > 1):
+            continue
+        # Four ranks of tp where that replicates heads, which all-to-alls cannot divide further.
+        if (tp == 4) != (model == "replicated") or (model == "replicated" and kind == "a2a"):
             continue
         if schedule == "interleaved" and (16 // dp // micro) % pp:
             continue
@@ -61,12 +73,15 @@ def products(manifest):
 
 
 def expected(model):
-    """Products of one rank, without recomputation and with both kinds."""
-    return {
-        recompute: products(json.loads(run(
-            "stg-compile", *MODELS[model].split(), f"--recompute={recompute}", "--dry-run", "--json").stdout))
-        for recompute in ("none", "selective", "full")
-    }
+    """Products of one rank, without recomputation and with both kinds, and those of replicas."""
+    result = {}
+    for recompute in ("none", "selective", "full"):
+        command = ["stg-compile", *MODELS[model].split(), f"--recompute={recompute}", "--dry-run", "--json"]
+        total = result[recompute] = products(json.loads(run(*command).stdout))
+        if model == "replicated":
+            for phase, times in (("fwd", 1), ("bwd", 2)) + ((("recompute", 1),) if recompute == "full" else ()):
+                total[phase] += times * (REPLICAS - 1) * PROJECTIONS
+    return result
 
 
 def check(case, want):

@@ -273,8 +273,7 @@ LogicalResult stg::checkContext(const CompileRequest &request,
 /// True if tensor parallelism may replicate the dimension: key/value heads, if
 /// no rule of the user says how they are to be divided.
 static bool mayReplicate(StringRef dim, const CompileRequest &request) {
-  return dim == "K" &&
-         llvm::none_of(request.rules, [&](StringRef rule) {
+  return dim == "K" && llvm::none_of(request.rules, [&](StringRef rule) {
            return rule.split(':').first.trim() == dim;
          });
 }
@@ -343,8 +342,8 @@ static std::string describeDegrees(ArrayRef<DividedDim> dims, StringRef flag,
     int64_t &divisor = isReplicated ? heads : common;
     divisor = std::gcd(divisor, dim.value->value);
   }
-  std::string text = "degrees that divide all that is sharded over " +
-                     flag.str();
+  std::string text =
+      "degrees that divide all that is sharded over " + flag.str();
   if (heads == 0)
     return text + ": " + listDivisors(common);
   text += ", or are multiples of K";
@@ -367,20 +366,19 @@ LogicalResult stg::checkDegrees(const CompileRequest &request, MeshOp mesh,
                std::to_string(degree);
       if (dim.isDivisible(product))
         continue;
-      std::string extent =
-          dim.name + " = " + std::to_string(dim.value->value);
+      std::string extent = dim.name + " = " + std::to_string(dim.value->value);
       if (dim.isDivisible(degree)) {
         error = flags + " together do not divide " + extent + ", from " +
                 dim.value->source;
         return failure();
       }
-      error = "--" + flag + " " + std::to_string(degree) +
-              " does not divide " + extent;
+      error = "--" + flag + " " + std::to_string(degree) + " does not divide " +
+              extent;
       auto symbol = module.lookupSymbol<SymbolOp>(dim.name);
       if (symbol && symbol.getDescription())
         error += " (" + symbol.getDescription()->str() + ")";
-      error += ", from " + dim.value->source +
-               "; " + describeDegrees(dims, flag, request);
+      error += ", from " + dim.value->source + "; " +
+               describeDegrees(dims, flag, request);
       return failure();
     }
   }

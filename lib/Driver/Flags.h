@@ -50,8 +50,8 @@ mlir::LogicalResult checkContext(const CompileRequest &request,
 mlir::LogicalResult makeFolder(const CompileRequest &request,
                                std::string &error);
 
-/// The ranks of tp that hold the same key/value heads: where tp is a multiple of
-/// their number.
+/// The ranks of tp that hold the same key/value heads: where tp is a multiple
+/// of their number.
 int64_t countReplicas(const CompileRequest &request,
                       const SymbolValues &values);
 

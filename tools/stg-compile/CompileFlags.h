@@ -40,7 +40,8 @@ struct CompileFlags {
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<int64_t, true> tp{
       "tp", llvm::cl::location(request.tp),
-      llvm::cl::desc("Tensor-parallel degree (default 1)"),
+      llvm::cl::desc("Tensor-parallel degree (default 1); a multiple of the "
+                     "key/value heads replicates them"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<int64_t, true> cp{
       "cp", llvm::cl::location(request.cp),

@@ -241,9 +241,8 @@ static LogicalResult verifyReplicas(Operation *op, SymTensorType part,
   std::optional<Rational> number =
       replicas ? replicas.getConstant() : std::nullopt;
   if (!replicas || (number && !number->isInteger()))
-    return op->emitOpError("makes ")
-           << all.str() << " slices of " << slices.str()
-           << ", expected a multiple";
+    return op->emitOpError("makes ") << all.str() << " slices of "
+                                     << slices.str() << ", expected a multiple";
   return success();
 }
 

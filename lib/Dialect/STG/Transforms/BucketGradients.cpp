@@ -73,9 +73,8 @@ static SmallVector<Operation *> sinkReductions(Block &block) {
 
 /// What a collective of gradients or of what they update is called.
 static StringAttr getBucketName(Operation *op) {
-  return StringAttr::get(op->getContext(), isa<GatherUpdatedOp>(op)
-                                               ? "parameters"
-                                               : "gradients");
+  return StringAttr::get(op->getContext(),
+                         isa<GatherUpdatedOp>(op) ? "parameters" : "gradients");
 }
 
 /// One collective for all operands, at the place of the last.

@@ -196,9 +196,9 @@ void Parallelize::addRule(const DimensionRule &rule, MeshAttr mesh,
     parts.assign(std::begin(tensorParts), std::end(tensorParts));
   for (StringRef axis : llvm::reverse(parts)) {
     // Its replicas are divided, not its slices.
-    if (!mesh.getAxisIndex(axis) || (rule.axis == "tp" &&
-                                     axis == "tp_replicate" &&
-                                     isReplicated(getOperation(), rule.dim)))
+    if (!mesh.getAxisIndex(axis) ||
+        (rule.axis == "tp" && axis == "tp_replicate" &&
+         isReplicated(getOperation(), rule.dim)))
       continue;
     DimensionRule part = rule;
     part.axis = StringAttr::get(&getContext(), axis);

@@ -322,8 +322,7 @@ void FunctionPlan::joinPartials(ShardableOpInterface op) {
 void FunctionPlan::setPartial(Value value, ArrayRef<Attribute> axes) {
   value.setType(
       cast<SymTensorType>(value.getType())
-          .withSharding(
-              getSharding(tensors.at(value), axes, ReduceKind::Sum)));
+          .withSharding(getSharding(tensors.at(value), axes, ReduceKind::Sum)));
 }
 
 /// Sums that are only stacked stay partial: the stack is reduced as one.

@@ -110,10 +110,9 @@ SmallVector<Value> ProductSplitter::splitParam(ParamOp param, unsigned dim) {
   OpBuilder builder(param);
   SmallVector<Value> parts;
   for (auto [extent, name] : llvm::zip_equal(extents, names))
-    parts.push_back(
-        ParamOp::create(builder, param.getLoc(),
-                        withExtent(param.getResult(), dim, extent),
-                        (param.getParamName() + name).str()));
+    parts.push_back(ParamOp::create(builder, param.getLoc(),
+                                    withExtent(param.getResult(), dim, extent),
+                                    (param.getParamName() + name).str()));
   replaced.insert(param);
   return parts;
 }
@@ -293,9 +292,8 @@ void ReplicateHeads::replicate(func::FuncOp function) {
   });
   for (ParamOp param : params) {
     SymTensorType type = param.getType();
-    auto dim = llvm::find_if(type.getShape(), [&](SymExpr extent) {
-      return isReplicated(extent);
-    });
+    auto dim = llvm::find_if(
+        type.getShape(), [&](SymExpr extent) { return isReplicated(extent); });
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(param);
     auto replicated = ReplicateOp::create(
