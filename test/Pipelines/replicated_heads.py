@@ -26,8 +26,8 @@ def run(*command):
     return result.stdout
 
 
-def compiled(heads, flags):
-    command = f"stg-compile llama3-8b {SIZES} --set=K={heads} {flags} --dry-run --json"
+def compiled(heads, flags, model="llama3-8b"):
+    command = f"stg-compile {model} {SIZES} --set=K={heads} {flags} --dry-run --json"
     return json.loads(run(*command.split()))
 
 
@@ -55,6 +55,11 @@ def operations():
             if "recompute" in flags:
                 want["recompute"] += projections
             equal(f"K={heads} tp={tp} {flags}", products(compiled(heads, f"--tp={tp} {flags}")), want)
+        experts = "--set=X=4 --set=A=2"
+        one = products(compiled(heads, experts, "mixtral-8x7b"))
+        many = compiled(heads, f"{experts} --tp={tp} --sequence-parallel --dp=4 --ep=2", "mixtral-8x7b")
+        equal(f"experts, K={heads} tp={tp}", products(many),
+              {"fwd": one["fwd"] + projections, "bwd": one["bwd"] + 2 * projections})
 
 
 def local_parameters(heads, tp):

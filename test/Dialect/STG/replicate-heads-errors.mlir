@@ -12,7 +12,7 @@ func.func @sum_of_heads(%x: !stg.tensor<[B, D], bf16>) {
   %w = stg.param "w" : !stg.tensor<[D, K, E], bf16>
   %v = stg.param "v" : !stg.tensor<[K, E, D], bf16>
   %y = stg.einsum "bd,dke->bke" %x, %w : !stg.tensor<[B, D], bf16>, !stg.tensor<[D, K, E], bf16>
-  // expected-error @+1 {{cannot work on replicas of 'K': it does not compute each of K alone}}
+  // expected-error @+1 {{cannot replicate 'K': it does not compute each of K alone; without replicas at most K devices can divide it}}
   %z = stg.einsum "bke,ked->bd" %y, %v : !stg.tensor<[B, K, E], bf16>, !stg.tensor<[K, E, D], bf16>
   return
 }
@@ -24,14 +24,14 @@ func.func @norm_of_heads(%x: !stg.tensor<[B, D], bf16>, %n: !stg.tensor<[D], bf1
   %w = stg.param "w" : !stg.tensor<[D, K], bf16>
   %m = stg.param "m" : !stg.tensor<[K], bf16>
   %y = stg.einsum "bd,dk->bk" %x, %w : !stg.tensor<[B, D], bf16>, !stg.tensor<[D, K], bf16>
-  // expected-error @+1 {{cannot work on replicas of 'K': it does not compute each of K alone}}
+  // expected-error @+1 {{cannot replicate 'K': it does not compute each of K alone; without replicas at most K devices can divide it}}
   %z, %r = stg.rms_norm %y, %m : !stg.tensor<[B, K], bf16>, !stg.tensor<[K], bf16>
   return
 }
 // -----
 stg.symbol @K
 stg.symbol @E
-// expected-error @+1 {{cannot replicate 'K': argument #1 has the type '!stg.tensor<[2*K, E], bf16>'}}
+// expected-error @+1 {{cannot replicate 'K': argument #1 has the type !stg.tensor<[2*K, E], bf16>}}
 func.func @argument(%a: !stg.tensor<[E], bf16>, %x: !stg.tensor<[2*K, E], bf16>) {
   return
 }
@@ -63,7 +63,7 @@ stg.symbol @B
 stg.symbol @H
 stg.symbol @K
 func.func @not_cut(%x: !stg.tensor<[B, B], bf16>) {
-  // expected-error @+1 {{cannot be replicated along 'K': it has the type '!stg.tensor<[B, H + K], bf16>', expected one dimension that is a multiple of K}}
+  // expected-error @+1 {{cannot replicate 'K': its type !stg.tensor<[B, H + K], bf16> has no dimension of its own for them}}
   %w = stg.param "w" : !stg.tensor<[B, H + K], bf16>
   %y = stg.einsum "bd,dh->bh" %x, %w : !stg.tensor<[B, B], bf16>, !stg.tensor<[B, H + K], bf16>
   return
@@ -71,7 +71,7 @@ func.func @not_cut(%x: !stg.tensor<[B, B], bf16>) {
 // -----
 stg.symbol @K
 func.func @two_dimensions() {
-  // expected-error @+1 {{cannot be replicated along 'K': it has the type '!stg.tensor<[K, 2*K], bf16>', expected one dimension that is a multiple of K}}
+  // expected-error @+1 {{cannot replicate 'K': its type !stg.tensor<[K, 2*K], bf16> has no dimension of its own for them}}
   %w = stg.param "w" : !stg.tensor<[K, 2*K], bf16>
   return
 }

@@ -32,6 +32,7 @@ struct ReplicateHeads : stg::impl::ReplicateHeadsBase<ReplicateHeads> {
 
 private:
   LogicalResult parseTimes();
+  LogicalResult refuse(Operation *op, const Twine &reason);
   LogicalResult separateHeads(SplitOp split);
   LogicalResult checkOp(Operation *op);
   LogicalResult checkParam(ParamOp param);
@@ -83,6 +84,18 @@ private:
   SmallVector<std::string> names;
 };
 } // namespace
+
+static std::string toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+LogicalResult ReplicateHeads::refuse(Operation *op, const Twine &reason) {
+  return op->emitOpError("cannot replicate '")
+         << heads.getValue() << "': " << reason << "; without replicas at most "
+         << heads.getValue() << " devices can divide it";
+}
 
 //===----------------------------------------------------------------------===//
 // Parameters that hold other heads, too
@@ -191,9 +204,7 @@ LogicalResult ReplicateHeads::separateHeads(SplitOp split) {
   if (!split.getOrdered())
     products = splitter.split(split.getInput(), dim);
   if (products.empty())
-    return split.emitOpError("cannot replicate '")
-           << heads.getValue()
-           << "': what it cuts is not a product with a parameter";
+    return refuse(split, "what it cuts is not a product with a parameter");
   OpBuilder builder(split);
   for (auto [product, results] : llvm::zip_equal(products, parts)) {
     SmallVector<Value> values{product};
@@ -227,8 +238,7 @@ LogicalResult ReplicateHeads::checkOp(Operation *op) {
     return success();
   auto shardable = dyn_cast<ShardableOpInterface>(op);
   if (!shardable)
-    return op->emitOpError("cannot work on replicas of '")
-           << heads.getValue() << "': it has no sharding rule";
+    return refuse(op, "it has no sharding rule");
   ShardingRule rule = shardable.getShardingRule();
   for (auto [operand, factors] :
        llvm::zip_equal(op->getOperands(), rule.operands))
@@ -243,9 +253,8 @@ LogicalResult ReplicateHeads::checkOp(Operation *op) {
                });
       });
       if (!isSeparate)
-        return op->emitOpError("cannot work on replicas of '")
-               << heads.getValue() << "': it does not compute each of "
-               << extent.str() << " alone";
+        return refuse(op, "it does not compute each of " + extent.str() +
+                              " alone");
     }
   return success();
 }
@@ -259,10 +268,8 @@ LogicalResult ReplicateHeads::checkParam(ParamOp param) {
     bool isMultiple = static_cast<bool>(
         extent.exactDiv(SymExpr::getSymbol(heads)).getInt64());
     if (!isMultiple || ++dims > 1)
-      return param.emitOpError("cannot be replicated along '")
-             << heads.getValue() << "': it has the type " << param.getType()
-             << ", expected one dimension that is a multiple of "
-             << heads.getValue();
+      return refuse(param, "its type " + toString(param.getType()) +
+                               " has no dimension of its own for them");
   }
   return success();
 }
@@ -334,9 +341,8 @@ void ReplicateHeads::runOnOperation() {
       return signalPassFailure();
   for (BlockArgument arg : function.getArguments())
     if (isReplicated(arg.getType())) {
-      function.emitOpError("cannot replicate '")
-          << dim << "': argument #" << arg.getArgNumber() << " has the type "
-          << arg.getType();
+      (void)refuse(function, "argument #" + Twine(arg.getArgNumber()) +
+                                 " has the type " + toString(arg.getType()));
       return signalPassFailure();
     }
   WalkResult result = function.walk([&](Operation *op) {
