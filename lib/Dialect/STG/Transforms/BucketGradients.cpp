@@ -8,6 +8,7 @@
 
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include <map>
 
 namespace stg {
 #define GEN_PASS_DEF_BUCKETGRADIENTS
@@ -35,39 +36,55 @@ static bool isReduction(Operation *op) {
          getPhase(op) == "grad_sync";
 }
 
-/// The reductions of gradients that may wait until the optimizer starts, in
-/// their order: what they make is read by the optimizer, by the end of the
-/// block or by another of them.
-static SmallVector<Operation *> collectReductions(Block &block) {
-  SmallVector<Operation *> reductions;
-  DenseSet<Operation *> mayWait;
+/// Reductions by how many others stand between them and the optimizer, as where
+/// a gradient is reduced over tp and then over dp, those that the others wait
+/// for first. None waits for another one with the same number.
+using ReductionsByFollowers =
+    std::map<unsigned, SmallVector<Operation *>, std::greater<>>;
+
+/// The reductions of gradients that may wait until the optimizer starts: what
+/// they make is read by the optimizer, by the end of the block or by another of
+/// them.
+static ReductionsByFollowers collectReductions(Block &block) {
+  ReductionsByFollowers reductions;
+  DenseMap<Operation *, unsigned> followersOf;
   for (Operation &op : llvm::reverse(block)) {
     if (!isReduction(&op) || !llvm::all_of(op.getUsers(), [&](Operation *user) {
           return user->getBlock() == &block &&
-                 (mayWait.contains(user) || getPhase(user) == "opt" ||
+                 (followersOf.contains(user) || getPhase(user) == "opt" ||
                   user->hasTrait<OpTrait::IsTerminator>());
         }))
       continue;
-    mayWait.insert(&op);
-    reductions.push_back(&op);
+    unsigned followers = 0;
+    for (Operation *user : op.getUsers())
+      if (auto it = followersOf.find(user); it != followersOf.end())
+        followers = std::max(followers, it->second + 1);
+    followersOf[&op] = followers;
+    reductions[followers].push_back(&op);
   }
-  std::reverse(reductions.begin(), reductions.end());
+  for (auto &entry : reductions)
+    std::reverse(entry.second.begin(), entry.second.end());
   return reductions;
 }
 
 /// Moves the reductions of gradients, in their order, to where the optimizer
-/// starts; returns them.
-static SmallVector<Operation *> sinkReductions(Block &block) {
-  SmallVector<Operation *> reductions = collectReductions(block);
-  Operation *firstStep = nullptr;
+/// starts, or behind the last of them if it is not in this block.
+static ReductionsByFollowers sinkReductions(Block &block) {
+  ReductionsByFollowers reductions = collectReductions(block);
+  Operation *place = nullptr;
+  for (auto &[followers, ops] : reductions)
+    if (!place || place->isBeforeInBlock(ops.back()))
+      place = ops.back();
+  if (place)
+    place = place->getNextNode();
   for (Operation &op : block)
     if (isa<CostOpInterface, RepeatOp>(op) && getPhase(&op) == "opt") {
-      firstStep = &op;
+      place = &op;
       break;
     }
-  if (firstStep)
-    for (Operation *reduction : reductions)
-      reduction->moveBefore(firstStep);
+  for (auto &[followers, ops] : reductions)
+    for (Operation *reduction : ops)
+      reduction->moveBefore(place);
   return reductions;
 }
 
@@ -144,28 +161,28 @@ void BucketGradients::coalesceBuckets(ArrayRef<Operation *> collectives) {
 }
 
 /// Collectives of gradients over one group become one, at the place of the last
-/// of them. Several in a row over different groups (first tp, then dp) stay in
-/// order: each member of the later bucket follows the one that it depends on.
+/// of them.
 void BucketGradients::runOnBlock(Block &block) {
-  using Key = std::tuple<StringRef, Attribute, Attribute, Attribute>;
+  using Key = std::tuple<StringRef, Attribute, Attribute, Attribute, unsigned>;
   llvm::MapVector<Key, SmallVector<Operation *>> buckets;
-  auto add = [&](Operation *op, Attribute kind) {
+  auto add = [&](Operation *op, Attribute kind, unsigned followers) {
     auto type = cast<SymTensorType>(op->getOperand(0).getType());
     buckets[{op->getName().getStringRef(), op->getAttr("axes"), kind,
-             TypeAttr::get(type.getElementType())}]
+             TypeAttr::get(type.getElementType()), followers}]
         .push_back(op);
   };
-  for (Operation *op : sinkReductions(block)) {
-    auto reduce = dyn_cast<AllReduceOp>(op);
-    // The groups of stages that share a parameter are their own.
-    Attribute kind =
-        reduce ? (reduce.getAmongAttr() ? Attribute(reduce.getAmongAttr())
-                                        : Attribute(reduce.getKindAttr()))
-               : Attribute();
-    add(op, kind);
-  }
+  for (auto &[followers, ops] : sinkReductions(block))
+    for (Operation *op : ops) {
+      auto reduce = dyn_cast<AllReduceOp>(op);
+      // The groups of stages that share a parameter are their own.
+      Attribute kind =
+          reduce ? (reduce.getAmongAttr() ? Attribute(reduce.getAmongAttr())
+                                          : Attribute(reduce.getKindAttr()))
+                 : Attribute();
+      add(op, kind, followers);
+    }
   for (auto gather : block.getOps<GatherUpdatedOp>())
-    add(gather, Attribute());
+    add(gather, Attribute(), /*followers=*/0);
   for (auto &[key, collectives] : buckets)
     coalesceBuckets(collectives);
 }
