@@ -268,10 +268,12 @@ void BackwardSplitter::finish() {
 
   SmallVector<Value> results;
   for (Value sent : terminator->getOperands().take_front(numSends)) {
-    auto repeat = sent.getDefiningOp<RepeatOp>();
-    results.push_back(
-        getPassed({repeat ? Value() : toInput.lookup(sent), repeat,
-                   cast<OpResult>(sent).getResultNumber()}));
+    // A stage without layers passes on what it gets.
+    if (auto repeat = sent.getDefiningOp<RepeatOp>())
+      results.push_back(
+          getPassed({Value(), repeat, cast<OpResult>(sent).getResultNumber()}));
+    else
+      results.push_back(toInput.lookup(sent));
   }
   for (const Passed &entry : passed)
     results.push_back(getPassed(entry));

@@ -45,13 +45,13 @@ public:
     builder.setInsertionPointToEnd(body);
   }
 
-  /// The value of the program as the task sees it in a stage.
+  /// The value of the program, complete, as the task sees it in a stage.
   Value get(unsigned stage, Value value);
   void clone(unsigned stage, Operation *op);
   void cloneCoalesced(ArrayRef<unsigned> stages, Operation *op);
   void reduceShared(ArrayRef<unsigned> stages, Operation *op);
   void addSend(unsigned stage, Value value) {
-    get(stage, value);
+    getSoFar(stage, value);
     task.sends.insert(value);
   }
   void addResult(unsigned stage, Value value) {
@@ -61,6 +61,8 @@ public:
   void finish(unsigned stage);
 
 private:
+  /// Also what a repeat carries from the stage to the next one.
+  Value getSoFar(unsigned stage, Value value);
   Value addArg(unsigned stage, Task::Source source, Value value);
   void cloneRepeat(unsigned stage, RepeatOp op);
   void mapCaptured(unsigned stage, Operation *op, IRMapping &mapping);
@@ -92,6 +94,22 @@ Value StageSplitter::TaskBuilder::addArg(unsigned stage, Task::Source source,
 }
 
 Value StageSplitter::TaskBuilder::get(unsigned stage, Value value) {
+  const BitVector &holders = parent.getStages(value);
+  Operation *source = value.getDefiningOp();
+  if (source && holders.any()) {
+    Section made = parent.getSection(source);
+    auto reader = static_cast<int>(stage);
+    bool isEarly = made == Section::Forward && reader < holders.find_first();
+    bool isLate = made == Section::Backward && reader > holders.find_last();
+    if (isEarly || isLate)
+      parent.status = source->emitOpError("makes a value that ")
+                      << (isEarly ? "an earlier" : "a later")
+                      << " pipeline stage reads";
+  }
+  return getSoFar(stage, value);
+}
+
+Value StageSplitter::TaskBuilder::getSoFar(unsigned stage, Value value) {
   auto it = values.find({value, stage});
   if (it != values.end())
     return it->second;
@@ -103,14 +121,11 @@ Value StageSplitter::TaskBuilder::get(unsigned stage, Value value) {
   Section made = parent.getSection(source);
   if (made == section && section != Section::Step) {
     bool isForward = section == Section::Forward;
-    if (isForward ? stage == 0 : stage + 1 == parent.getNumStages()) {
-      parent.status = source->emitOpError(
-          "makes a value that an earlier pipeline stage reads");
-      return addArg(stage, Task::Received, value);
-    }
-    if (isForward)
+    // After an error there may be no stage left to ask.
+    bool isEnd = isForward ? stage == 0 : stage + 1 == parent.getNumStages();
+    if (isForward && !isEnd)
       parent.forwardBuilders[stage - 1]->addSend(stage - 1, value);
-    else
+    else if (!isEnd)
       parent.backwardBuilders[stage + 1]->addSend(stage + 1, value);
     return addArg(stage, Task::Received, value);
   }
@@ -142,7 +157,7 @@ void StageSplitter::TaskBuilder::cloneRepeat(unsigned stage, RepeatOp op) {
   SmallVector<Value> operands;
   for (auto [init, result] :
        llvm::zip_equal(op.getInits(), op.getCarriedResults()))
-    operands.push_back(get(stage, begins ? init : Value(result)));
+    operands.push_back(begins ? get(stage, init) : getSoFar(stage, result));
   for (Value stack : op.getStacks())
     operands.push_back(get(stage, stack));
   IRMapping mapping;
@@ -408,7 +423,17 @@ LogicalResult StageSplitter::assignLayers() {
   return success();
 }
 
-void StageSplitter::assignRepeat(RepeatOp repeat) {
+LogicalResult StageSplitter::checkStack(Operation *op, Value stack,
+                                        const BitVector &readers) {
+  auto it = stackOf.find(stack);
+  if (it == stackOf.end() ||
+      (readers.count() == 1 && getStages(stack) == readers))
+    return success();
+  return op->emitOpError("reads a stack of all layers of '")
+         << it->second << "', which are in different pipeline stages";
+}
+
+LogicalResult StageSplitter::assignRepeat(RepeatOp repeat) {
   std::string name = repeat.getRepeatName().str();
   const std::vector<Range> &own = ranges[name];
   BitVector set(getNumStages()), last(getNumStages());
@@ -419,6 +444,10 @@ void StageSplitter::assignRepeat(RepeatOp repeat) {
     if (repeat.getReverse() ? range.isFirst : range.isLast)
       last.set(stage);
   }
+  // Layers of one name are cut at the same places.
+  for (Value stack : repeat.getStacks())
+    if (stackOf.lookup(stack) != name && failed(checkStack(repeat, stack, set)))
+      return failure();
   stagesOf[repeat] = set;
   for (Value result : repeat.getCarriedResults())
     valueStages[result] = last;
@@ -426,6 +455,7 @@ void StageSplitter::assignRepeat(RepeatOp repeat) {
     valueStages[result] = set;
     stackOf[result] = name;
   }
+  return success();
 }
 
 /// True for the sum of contributions, from different stages, to the gradient of
@@ -449,8 +479,12 @@ LogicalResult StageSplitter::assignForward(Operation *op) {
     if (getStages(operand).any())
       stage =
           std::max<unsigned>(stage.value_or(0), getStages(operand).find_last());
-  if (stage)
-    setStage(op, *stage);
+  if (!stage)
+    return success();
+  setStage(op, *stage);
+  for (Value operand : op->getOperands())
+    if (failed(checkStack(op, operand, stagesOf[op])))
+      return failure();
   return success();
 }
 
@@ -511,8 +545,7 @@ LogicalResult StageSplitter::assignOp(Operation *op) {
     if (!ranges.count(repeat.getRepeatName().str()))
       return repeat.emitOpError("has no counterpart in the forward pass, so "
                                 "its iterations belong to no pipeline stage");
-    assignRepeat(repeat);
-    return success();
+    return assignRepeat(repeat);
   }
   switch (getSection(op)) {
   case Section::Forward:
@@ -621,6 +654,25 @@ void StageSplitter::buildStep(unsigned device) {
   step.finish(0);
 }
 
+/// A stage between others at least passes on what they exchange; one at an end
+/// may have nothing to do, and a device without nodes has no trace.
+LogicalResult StageSplitter::checkWork() {
+  auto isEmpty = [](Task &task) {
+    return llvm::hasSingleElement(task.function.getBody().front()) &&
+           task.args.empty();
+  };
+  for (auto [device, step] : llvm::enumerate(steps)) {
+    bool hasWork = !isEmpty(step);
+    for (auto [stage, other] : llvm::enumerate(deviceOf))
+      hasWork |= other == device &&
+                 !(isEmpty(forward[stage]) && isEmpty(backward[stage]));
+    if (!hasWork)
+      return program.emitError("has nothing to do for pipeline device ")
+             << device << "; give its stages layers with layers-per-stage";
+  }
+  return success();
+}
+
 LogicalResult StageSplitter::run() {
   if (failed(assignLayers()) || failed(assignStages()))
     return failure();
@@ -653,5 +705,5 @@ LogicalResult StageSplitter::run() {
     forwardBuilders[stage]->finish(stage);
     backwardBuilders[stage]->finish(stage);
   }
-  return status;
+  return succeeded(status) ? checkWork() : failure();
 }

@@ -83,7 +83,10 @@ private:
   mlir::LogicalResult assignStep(mlir::Operation *op);
   void assignFloating(mlir::Operation *op);
   llvm::BitVector getUserStages(llvm::ArrayRef<mlir::Operation *> users);
-  void assignRepeat(RepeatOp repeat);
+  mlir::LogicalResult assignRepeat(RepeatOp repeat);
+  /// Checks that `op`, which is in the stages `readers`, has all layers there.
+  mlir::LogicalResult checkStack(mlir::Operation *op, mlir::Value stack,
+                                 const llvm::BitVector &readers);
   bool isSharedGradient(mlir::Operation *op);
   Section getSection(mlir::Operation *op);
 
@@ -99,6 +102,7 @@ private:
   void buildForward(unsigned stage);
   void buildBackward(unsigned stage);
   void buildStep(unsigned device);
+  mlir::LogicalResult checkWork();
 
   mlir::func::FuncOp program;
   llvm::ArrayRef<int64_t> layers;
