@@ -8,6 +8,7 @@
 
 #include "Flags.h"
 #include "stg/Dialect/STG/IR/DimensionRule.h"
+#include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include <numeric>
@@ -138,6 +139,18 @@ static LogicalResult checkStages(const CompileRequest &request,
             ": needs pipeline stages; give their number with --pp";
     return failure();
   }
+  StringRef schedule = request.schedule;
+  std::string known;
+  bool isKnown = schedule.empty() || schedule.ends_with(".json");
+  for (const auto &[name, description] : listSchedules()) {
+    isKnown |= schedule == name;
+    known += name + ", ";
+  }
+  if (!isKnown) {
+    error = "--schedule " + request.schedule + ": expected " + known +
+            "or a .json file";
+    return failure();
+  }
   int64_t stages = request.pp * request.virtualStages;
   int64_t listed = request.layersPerStage.size();
   if (listed && listed != stages) {
@@ -151,7 +164,7 @@ static LogicalResult checkStages(const CompileRequest &request,
             " is not divisible by --ep " + std::to_string(request.ep);
     if (request.dpReplicate > 1)
       error += " times --dp-replicate " + std::to_string(request.dpReplicate);
-    error += ", which are parts of it";
+    error += "; expert parallelism and replicas are parts of dp";
     return failure();
   }
   return success();
@@ -189,6 +202,10 @@ LogicalResult stg::checkChoices(MLIRContext &context,
     return fail(
         "--gradient-reduction", request.gradientReduction,
         "flat or per-layer with --zero 2 and 3, whose units are layers");
+  if (request.bucketSize && request.gradientReduction == "per-parameter")
+    return fail("--gradient-reduction", request.gradientReduction,
+                "flat or per-layer with --bucket-size, because each parameter "
+                "is reduced by itself");
   if (request.recompute != "none" && request.recompute != "selective" &&
       request.recompute != "full")
     return fail("--recompute", request.recompute, "none, selective or full");
@@ -214,13 +231,18 @@ FailureOr<int64_t> stg::countMicroBatches(const CompileRequest &request,
     return failure();
   }
   int64_t all = batch->second.value;
-  if (all % request.dp == 0 && (all / request.dp) % *request.microBatch == 0)
-    return all / request.dp / *request.microBatch;
-  error = flag + ": with --dp " + std::to_string(request.dp) +
-          " it does not divide B = " + std::to_string(all) + ", from " +
-          batch->second.source;
-  if (all % request.dp == 0)
-    error += "; micro-batches that do: " + listDivisors(all / request.dp);
+  int64_t share = all / request.dp;
+  if (all % request.dp != 0)
+    error = "--dp " + std::to_string(request.dp) + " does not divide B = " +
+            std::to_string(all) + ", from " + batch->second.source +
+            "; degrees that do: " + listDivisors(all);
+  else if (share % *request.microBatch != 0)
+    error = flag + ": with --dp " + std::to_string(request.dp) +
+            " it does not divide B = " + std::to_string(all) + ", from " +
+            batch->second.source +
+            "; micro-batches that do: " + listDivisors(share);
+  else
+    return share / *request.microBatch;
   return failure();
 }
 
@@ -250,7 +272,10 @@ LogicalResult stg::checkContext(const CompileRequest &request,
     error = flag + ": twice that does not divide S = " +
             std::to_string(tokens->second.value) + ", from " +
             tokens->second.source +
-            ", into the 2 x cp chunks that balance a causal mask";
+            ", into the 2 x cp chunks that balance a causal mask; degrees that "
+            "do: " +
+            (tokens->second.value % 2 ? "1"
+                                      : listDivisors(tokens->second.value / 2));
     return failure();
   }
   auto heads = values.find("K");
