@@ -233,9 +233,9 @@ FailureOr<int64_t> stg::countMicroBatches(const CompileRequest &request,
   int64_t all = batch->second.value;
   int64_t share = all / request.dp;
   if (all % request.dp != 0)
-    error = "--dp " + std::to_string(request.dp) + " does not divide B = " +
-            std::to_string(all) + ", from " + batch->second.source +
-            "; degrees that do: " + listDivisors(all);
+    error = "--dp " + std::to_string(request.dp) +
+            " does not divide B = " + std::to_string(all) + ", from " +
+            batch->second.source + "; degrees that do: " + listDivisors(all);
   else if (share % *request.microBatch != 0)
     error = flag + ": with --dp " + std::to_string(request.dp) +
             " it does not divide B = " + std::to_string(all) + ", from " +

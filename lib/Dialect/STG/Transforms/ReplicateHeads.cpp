@@ -253,8 +253,8 @@ LogicalResult ReplicateHeads::checkOp(Operation *op) {
                });
       });
       if (!isSeparate)
-        return refuse(op, "it does not compute each of " + extent.str() +
-                              " alone");
+        return refuse(op,
+                      "it does not compute each of " + extent.str() + " alone");
     }
   return success();
 }
