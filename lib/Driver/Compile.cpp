@@ -10,6 +10,7 @@
 #include "Flags.h"
 #include "ModelLibrary.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
 #include "stg/Driver/Pipeline.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -149,11 +150,12 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   return extra;
 }
 
-static LogicalResult runPasses(ModuleOp module,
+static LogicalResult runPasses(ModuleOp module, TimingScope &timing,
                                function_ref<void(OpPassManager &)> build) {
   PassManager pm(module->getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return failure();
+  pm.enableTiming(timing);
   build(pm);
   return pm.run(module);
 }
@@ -167,15 +169,20 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
     return failure();
   };
   double start = getSeconds();
+  DefaultTimingManager timingManager;
+  applyDefaultTimingManagerCLOptions(timingManager);
+  TimingScope timing = timingManager.getRootScope();
   CompileResult result;
   std::string error;
   if (failed(checkChoices(context, request, error)))
     return fail(error);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context, errs);
+  TimingScope parserTiming = timing.nest("Parser");
   FailureOr<Model> model =
       loadModel(context, request.model, request.config,
                 getModelPath(request.modelPath), sources, error);
+  parserTiming.stop();
   if (failed(model))
     return fail(error);
   FailureOr<SymbolValues> values = collectSymbols(*model, request, error);
@@ -197,20 +204,22 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   setOptions(request, options);
   options.microBatches = *microBatches;
   options.tpReplicate = std::to_string(countReplicas(request, *values));
-  if (!getProgram(module) || failed(runPasses(module, [&](OpPassManager &pm) {
+  if (!getProgram(module) ||
+      failed(runPasses(module, timing, [&](OpPassManager &pm) {
         buildModelPipeline(pm, options);
       })))
     return fail("");
   result.dtype = getParameterTypes(module);
   if (SymExpr parameters = countParameters(module))
     result.parameters = evaluate(parameters, *values);
-  if (failed(runPasses(
-          module, [&](OpPassManager &pm) { buildPlanPipeline(pm, options); })))
+  if (failed(runPasses(module, timing, [&](OpPassManager &pm) {
+        buildPlanPipeline(pm, options);
+      })))
     return fail("");
   if (failed(checkDegrees(request, MeshOp::lookup(module), *values, error)) ||
       failed(checkContext(request, *values, error)))
     return fail(error);
-  if (failed(runPasses(module, [&](OpPassManager &pm) {
+  if (failed(runPasses(module, timing, [&](OpPassManager &pm) {
         buildLocalPipeline(pm, options);
         buildChakraPipeline(pm, getBindOptions(*values), options);
       })))
@@ -223,8 +232,10 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   if (request.dryRun)
     exportOptions.output = chakra::ExportOptions::Output::Nothing;
   exportOptions.manifestExtra = getManifestEntries(request, result);
+  TimingScope exportTiming = timing.nest("Export");
   FailureOr<chakra::ExportSummary> summary =
       chakra::exportTraces(module, exportOptions);
+  exportTiming.stop();
   if (failed(summary))
     return fail("");
   result.summary = std::move(*summary);

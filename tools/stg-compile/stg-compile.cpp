@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
     foreign->removeArgument();
   stg::CompileFlags flags;
   mlir::registerPassManagerCLOptions();
+  mlir::registerDefaultTimingManagerCLOptions();
   cl::HideUnrelatedOptions(stg::getCompileCategory());
   cl::ParseCommandLineOptions(argc, argv, "STG: from a model to traces\n");
   std::string error = flags.finish();

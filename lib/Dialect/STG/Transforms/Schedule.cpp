@@ -488,10 +488,11 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
       receiveAhead ? receiveAhead.getValue() : getReceiveAhead(*pipeline);
   Scheduler(program, *pipeline, splitter, ahead).run();
   // What no program calls has only been a pattern.
+  SymbolTableCollection tables;
+  SymbolUserMap users(tables, getOperation());
   for (auto function :
        llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-    if (function.isPrivate() &&
-        SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+    if (function.isPrivate() && users.useEmpty(function))
       function.erase();
   return success();
 }
