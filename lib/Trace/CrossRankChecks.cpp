@@ -7,12 +7,80 @@
 
 #include "CrossRankChecks.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace stg::trace {
+
+//===----------------------------------------------------------------------===//
+// SlotOps
+//===----------------------------------------------------------------------===//
+
+SlotOps::SlotOps(const RankGraph &graph)
+    : collectives(graph.numGroups), sends(graph.numPeers),
+      recvs(graph.numPeers) {
+  for (uint32_t i = 0; i < graph.ops.size(); ++i) {
+    const CommOp &op = graph.ops[i];
+    if (op.isColl())
+      collectives[op.slot].push_back(i);
+    else if (op.isMessage())
+      (op.type == NodeType::Send ? sends : recvs)[op.slot].push_back(i);
+  }
+  for (std::vector<std::vector<uint32_t>> *bySlot : {&sends, &recvs})
+    for (std::vector<uint32_t> &messages : *bySlot)
+      llvm::sort(messages, [&](uint32_t lhs, uint32_t rhs) {
+        return std::tie(graph.ops[lhs].tag, lhs) <
+               std::tie(graph.ops[rhs].tag, rhs);
+      });
+}
+
+ArrayRef<uint32_t> SlotOps::getMessages(NodeType type, uint32_t slot) const {
+  return (type == NodeType::Send ? sends : recvs)[slot];
+}
+
+//===----------------------------------------------------------------------===//
+// CrossRankContext
+//===----------------------------------------------------------------------===//
+
+CrossRankContext::CrossRankContext(const RankClasses &classes,
+                                   ViolationList &violations)
+    : classes(classes), groups(classes), violations(violations),
+      names(classes.getRanks().getSource()) {
+  const GraphTable &graphs = getRanks().getGraphs();
+  for (uint32_t graph = 0; graph < graphs.size(); ++graph)
+    ops.emplace_back(graphs[graph]);
+}
+
+ArrayRef<uint32_t> CrossRankContext::getCollectives(uint32_t rankClass,
+                                                    uint32_t slot) const {
+  const SlotOps &own = getOps(rankClass);
+  // A group on which the rank runs nothing has a slot beyond those.
+  if (slot >= own.collectives.size())
+    return {};
+  return own.collectives[slot];
+}
+
+std::string describeOthers(uint64_t numRanks) {
+  if (numRanks <= 1)
+    return "";
+  return " (also on " + std::to_string(numRanks - 1) +
+         (numRanks == 2 ? " more rank)" : " more ranks)");
+}
+
+std::string CrossRankContext::describeOthers(uint32_t rank) const {
+  return trace::describeOthers(classes.getNumRanks(classes.getClass(rank)));
+}
+
+void CrossRankContext::report(Rule rule, uint32_t rank, uint32_t node,
+                              const Twine &message) {
+  names.report(violations, rule, rank, node, message + describeOthers(rank));
+}
+
+void CrossRankContext::report(Rule rule, uint32_t rank, const Twine &message) {
+  violations.add(rule, getRanks().getSource().getFile(rank),
+                 message + describeOthers(rank));
+}
 
 //===----------------------------------------------------------------------===//
 // Groups
@@ -42,35 +110,6 @@ void checkGroupDefinitions(const CommGroups &groups,
 // Sequences of collectives
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// The collectives of one rank on one group, in file order.
-struct Sequence {
-  const RankResult *rank = nullptr;
-  std::vector<const CommOp *> ops;
-};
-
-using Sequences = std::map<std::string, std::vector<Sequence>, GroupNameLess>;
-
-} // namespace
-
-static Sequences collectSequences(ArrayRef<RankResult> ranks) {
-  Sequences result;
-  for (const RankResult &rank : ranks) {
-    if (!rank.isComplete)
-      continue;
-    std::vector<Sequence> byGroup(rank.graph.groupNames.size());
-    for (const CommOp &op : rank.graph.ops)
-      if (op.type == NodeType::Coll)
-        byGroup[op.group].ops.push_back(&op);
-    for (size_t i = 0; i < byGroup.size(); ++i) {
-      byGroup[i].rank = &rank;
-      result[rank.graph.groupNames[i]].push_back(std::move(byGroup[i]));
-    }
-  }
-  return result;
-}
-
 static std::string describeCollective(const CommOp &op) {
   return (op.collective < 0 ? "collective" : getCollectiveName(op.collective)) +
          " of " + toString(op.size) + " bytes";
@@ -81,63 +120,62 @@ static std::string describeGroup(StringRef group) {
                        : "group '" + escapeText(group) + "'";
 }
 
-/// Reports the first difference between two members' collectives.
-static void compareSequences(StringRef group, const Sequence &expected,
-                             const Sequence &found, ViolationList &violations) {
-  size_t common = std::min(expected.ops.size(), found.ops.size());
-  for (size_t i = 0; i < common; ++i) {
-    const CommOp &lhs = *expected.ops[i], &rhs = *found.ops[i];
+/// Reports the first difference between the collectives of two users of a
+/// group.
+static void compareSequences(CrossRankContext &context, StringRef group,
+                             const GroupUser &expected,
+                             const GroupUser &found) {
+  ArrayRef<uint32_t> lhsOps =
+      context.getCollectives(expected.rankClass, expected.slot);
+  ArrayRef<uint32_t> rhsOps =
+      context.getCollectives(found.rankClass, found.slot);
+  const RankGraph &lhsGraph = context.classes.getGraph(expected.rankClass);
+  const RankGraph &rhsGraph = context.classes.getGraph(found.rankClass);
+  uint64_t other = context.getNumber(expected.firstRank);
+  for (size_t i = 0; i < std::min(lhsOps.size(), rhsOps.size()); ++i) {
+    const CommOp &lhs = lhsGraph.ops[lhsOps[i]], &rhs = rhsGraph.ops[rhsOps[i]];
     if (lhs.collective == rhs.collective && lhs.size == rhs.size)
       continue;
-    return found.rank->report(
-        violations, Rule::SameSequence, rhs.node,
+    return context.report(
+        Rule::SameSequence, found.firstRank, rhs.node,
         describeCollective(rhs) + " is number " + Twine(i) + " on " +
-            describeGroup(group) + ", but on rank " +
-            Twine(expected.rank->rank) + " that is " + describeCollective(lhs) +
-            " (" + expected.rank->describe(lhs.node) + ")");
+            describeGroup(group) + ", but on rank " + Twine(other) +
+            " that is " + describeCollective(lhs) + " (" +
+            context.describe(expected.firstRank, lhs.node) + ")");
   }
-  if (expected.ops.size() == found.ops.size())
-    return;
-  violations.add(Rule::SameSequence, found.rank->file,
-                 "rank has " + Twine(found.ops.size()) + " collectives on " +
-                     describeGroup(group) + ", but rank " +
-                     Twine(expected.rank->rank) + " has " +
-                     Twine(expected.ops.size()));
+  if (lhsOps.size() != rhsOps.size())
+    context.report(Rule::SameSequence, found.firstRank,
+                   "rank has " + Twine(rhsOps.size()) + " collectives on " +
+                       describeGroup(group) + ", but rank " + Twine(other) +
+                       " has " + Twine(lhsOps.size()));
 }
 
-/// Members that run nothing on `group` although another one does.
-static void checkAbsentMembers(ArrayRef<RankResult> ranks,
-                               ArrayRef<int64_t> members, StringRef group,
-                               ArrayRef<Sequence> present,
-                               ViolationList &violations) {
-  DenseSet<uint64_t> seen;
-  for (const Sequence &sequence : present)
-    seen.insert(sequence.rank->rank);
-  for (int64_t member : members) {
-    auto rank = llvm::find_if(ranks, [&](const RankResult &result) {
-      return static_cast<int64_t>(result.rank) == member;
-    });
-    if (rank == ranks.end() || !rank->isComplete || seen.contains(rank->rank))
-      continue;
-    Sequence none;
-    none.rank = &*rank;
-    compareSequences(group, present.front(), none, violations);
-  }
+/// Compares the users of a group with the first that runs anything on it.
+static void checkGroup(CrossRankContext &context, StringRef name,
+                       ArrayRef<GroupUser> users) {
+  SmallVector<GroupUser> complete;
+  llvm::copy_if(users, std::back_inserter(complete), [&](GroupUser user) {
+    return context.classes.getGraph(user.rankClass).isComplete;
+  });
+  const GroupUser *expected = llvm::find_if(complete, [&](GroupUser user) {
+    return !context.getCollectives(user.rankClass, user.slot).empty();
+  });
+  for (const GroupUser &user : complete)
+    if (&user != expected && expected != complete.end())
+      compareSequences(context, name, *expected, user);
 }
 
-void checkSequences(ArrayRef<RankResult> ranks, const CommGroups &groups,
-                    ViolationList &violations) {
-  std::vector<int64_t> all;
-  for (const RankResult &rank : ranks)
-    all.push_back(static_cast<int64_t>(rank.rank));
-  for (const auto &[group, sequences] : collectSequences(ranks)) {
-    for (const Sequence &sequence : ArrayRef(sequences).drop_front())
-      compareSequences(group, sequences.front(), sequence, violations);
-    const std::vector<int64_t> *members =
-        group.empty() ? &all : groups.find(group);
-    if (members)
-      checkAbsentMembers(ranks, *members, group, sequences, violations);
-  }
+void checkSequences(CrossRankContext &context) {
+  const RankSource &source = context.getRanks().getSource();
+  std::vector<std::pair<std::string, uint32_t>> byName;
+  for (uint32_t i = 0; i < context.groups.size(); ++i)
+    byName.push_back({source.getGroupName(context.groups.getGroup(i)), i});
+  // Each class has a group of its own.
+  llvm::sort(byName, [](const auto &lhs, const auto &rhs) {
+    return GroupNameLess()(lhs.first, rhs.first);
+  });
+  for (const auto &[name, number] : byName)
+    checkGroup(context, name, context.groups.getUsers(number));
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,121 +184,98 @@ void checkSequences(ArrayRef<RankResult> ranks, const CommGroups &groups,
 
 namespace {
 
-/// One side of a message.
-struct Endpoint {
-  int64_t source = 0;
-  int64_t target = 0;
-  int64_t tag = 0;
-  OpRef ref;
-
-  auto getKey() const { return std::make_tuple(source, target, tag); }
-  bool operator<(const Endpoint &other) const {
-    return std::tuple_cat(getKey(), std::make_tuple(ref.rank, ref.op)) <
-           std::tuple_cat(other.getKey(),
-                          std::make_tuple(other.ref.rank, other.ref.op));
-  }
-};
-
-/// Pairs the two sides of messages.
+/// Pairs the messages of the classes with those of their peers.
 class MessageMatcher {
 public:
-  MessageMatcher(ArrayRef<RankResult> ranks, ViolationList &violations)
-      : ranks(ranks), violations(violations) {}
+  explicit MessageMatcher(CrossRankContext &context) : context(context) {}
 
   MessageMatching run();
 
 private:
-  void collect();
-  void match(const Endpoint &send, const Endpoint &recv);
-  void reportAlone(const Endpoint &endpoint, bool isSend);
-  const CommOp &getOp(OpRef ref) const {
-    return ranks[ref.rank].graph.ops[ref.op];
-  }
+  void matchSlot(uint32_t rankClass, uint32_t slot, NodeType type);
+  void match(uint32_t rankClass, uint32_t op, uint32_t peer, OpRef partner);
+  void reportAlone(uint32_t rankClass, const CommOp &op, uint32_t peer);
 
-  ArrayRef<RankResult> ranks;
-  ViolationList &violations;
+  CrossRankContext &context;
   MessageMatching matching;
-  std::vector<Endpoint> sends;
-  std::vector<Endpoint> recvs;
-  /// Ranks whose files could be read.
-  DenseSet<int64_t> known;
 };
 
 } // namespace
 
-void MessageMatcher::collect() {
-  for (uint32_t r = 0; r < ranks.size(); ++r) {
-    const RankGraph &graph = ranks[r].graph;
-    matching.partner.emplace_back(graph.ops.size());
-    int64_t own = static_cast<int64_t>(ranks[r].rank);
-    if (ranks[r].isComplete)
-      known.insert(own);
-    for (uint32_t i = 0; i < graph.ops.size(); ++i) {
-      const CommOp &op = graph.ops[i];
-      if (op.peer < 0 || op.tag < 0)
-        continue;
-      if (op.type == NodeType::Send)
-        sends.push_back({own, op.peer, op.tag, {r, i}});
-      else if (op.type == NodeType::Recv)
-        recvs.push_back({op.peer, own, op.tag, {r, i}});
+/// Notes the other side of an operation. What both sides can tell is told by
+/// the receiver.
+void MessageMatcher::match(uint32_t rankClass, uint32_t op, uint32_t peer,
+                           OpRef partner) {
+  matching.partner[rankClass][op] = partner;
+  const CommOp &own = context.classes.getGraph(rankClass).ops[op];
+  const CommOp &other =
+      context.classes.getGraph(partner.rankClass).ops[partner.op];
+  if (own.type == NodeType::Send || own.size == other.size)
+    return;
+  context.report(
+      Rule::EqualSizes, context.classes.getFirst(rankClass), own.node,
+      "receives " + toString(own.size) + " bytes, but " +
+          context.describe(peer, other.node) + " of rank " +
+          Twine(context.getNumber(peer)) + " sends " + toString(other.size));
+}
+
+void MessageMatcher::reportAlone(uint32_t rankClass, const CommOp &op,
+                                 uint32_t peer) {
+  uint32_t rank = context.classes.getFirst(rankClass);
+  bool isSend = op.type == NodeType::Send;
+  uint64_t own = context.getNumber(rank), other = context.getNumber(peer);
+  context.report(isSend ? Rule::SendMatched : Rule::RecvMatched, rank, op.node,
+                 "rank " + Twine(other) +
+                     (isSend ? " has no COMM_RECV for this message"
+                             : " has no COMM_SEND for this message") +
+                     ": comm_src " + Twine(isSend ? own : other) +
+                     ", comm_dst " + Twine(isSend ? other : own) +
+                     ", comm_tag " + Twine(op.tag));
+}
+
+/// Pairs the messages of one direction between a class and one of its peers.
+void MessageMatcher::matchSlot(uint32_t rankClass, uint32_t slot,
+                               NodeType type) {
+  const RankTable &ranks = context.getRanks();
+  uint32_t rank = context.classes.getFirst(rankClass);
+  uint32_t peer = ranks.getPeers(rank)[slot];
+  // Messages of ranks that are missing or incomplete are not news.
+  if (peer == RankTable::none)
+    return;
+  uint32_t peerClass = context.classes.getClass(peer);
+  uint32_t backSlot = ranks.getBackSlots(rank)[slot];
+  const RankGraph &graph = ranks.getGraph(rank), &other = ranks.getGraph(peer);
+  ArrayRef<uint32_t> theirs;
+  if (backSlot != RankTable::none)
+    theirs = context.getOps(peerClass).getMessages(
+        type == NodeType::Send ? NodeType::Recv : NodeType::Send, backSlot);
+  for (uint32_t op : context.getOps(rankClass).getMessages(type, slot)) {
+    int64_t tag = graph.ops[op].tag;
+    while (!theirs.empty() && other.ops[theirs.front()].tag < tag)
+      theirs = theirs.drop_front();
+    if (!theirs.empty() && other.ops[theirs.front()].tag == tag) {
+      match(rankClass, op, peer, {peerClass, theirs.front()});
+      theirs = theirs.drop_front();
+    } else if (other.isComplete) {
+      reportAlone(rankClass, graph.ops[op], peer);
     }
   }
-  llvm::sort(sends);
-  llvm::sort(recvs);
-}
-
-void MessageMatcher::match(const Endpoint &send, const Endpoint &recv) {
-  matching.partner[send.ref.rank][send.ref.op] = recv.ref;
-  matching.partner[recv.ref.rank][recv.ref.op] = send.ref;
-  const CommOp &sendOp = getOp(send.ref), &recvOp = getOp(recv.ref);
-  if (sendOp.size == recvOp.size)
-    return;
-  const RankResult &sender = ranks[send.ref.rank];
-  ranks[recv.ref.rank].report(
-      violations, Rule::EqualSizes, recvOp.node,
-      "receives " + toString(recvOp.size) + " bytes, but " +
-          sender.describe(sendOp.node) + " of rank " + Twine(sender.rank) +
-          " sends " + toString(sendOp.size));
-}
-
-void MessageMatcher::reportAlone(const Endpoint &endpoint, bool isSend) {
-  int64_t peer = isSend ? endpoint.target : endpoint.source;
-  // If that rank is missing or incomplete, this is not news.
-  if (!known.contains(peer))
-    return;
-  ranks[endpoint.ref.rank].report(
-      violations, isSend ? Rule::SendMatched : Rule::RecvMatched,
-      getOp(endpoint.ref).node,
-      "rank " + Twine(peer) +
-          (isSend ? " has no COMM_RECV for this message"
-                  : " has no COMM_SEND for this message") +
-          ": comm_src " + Twine(endpoint.source) + ", comm_dst " +
-          Twine(endpoint.target) + ", comm_tag " + Twine(endpoint.tag));
 }
 
 MessageMatching MessageMatcher::run() {
-  collect();
-  size_t s = 0, r = 0;
-  while (s < sends.size() || r < recvs.size()) {
-    bool sendFirst =
-        r == recvs.size() ||
-        (s < sends.size() && sends[s].getKey() < recvs[r].getKey());
-    bool recvFirst =
-        s == sends.size() ||
-        (r < recvs.size() && recvs[r].getKey() < sends[s].getKey());
-    if (sendFirst)
-      reportAlone(sends[s++], /*isSend=*/true);
-    else if (recvFirst)
-      reportAlone(recvs[r++], /*isSend=*/false);
-    else
-      match(sends[s++], recvs[r++]);
+  const RankClasses &classes = context.classes;
+  for (uint32_t number = 0; number < classes.size(); ++number) {
+    const RankGraph &graph = classes.getGraph(number);
+    matching.partner.emplace_back(graph.ops.size());
+    for (uint32_t slot = 0; slot < graph.numPeers; ++slot)
+      for (NodeType type : {NodeType::Send, NodeType::Recv})
+        matchSlot(number, slot, type);
   }
   return std::move(matching);
 }
 
-MessageMatching checkMessages(ArrayRef<RankResult> ranks,
-                              ViolationList &violations) {
-  return MessageMatcher(ranks, violations).run();
+MessageMatching checkMessages(CrossRankContext &context) {
+  return MessageMatcher(context).run();
 }
 
 } // namespace stg::trace

@@ -7,7 +7,10 @@
 // rendezvous holds the slot until its receive is posted, which is when the
 // receive's dependencies are done. Where rule 6.3 holds, the order of the
 // slot's users is fixed and the outcome is that of any timing; otherwise it is
-// that of one possible timing, with compute taking no time.
+// that of one possible timing, in which all that has begun ends at the same
+// time, in rounds. So what a rank does in a round follows from its own state
+// and the states of those that it communicates with, which is why one rank of
+// each class stands for all of them (RankClasses.h).
 //
 // An eager run gets at least as far as one by rendezvous. So the second is
 // tried only where the first ends, and a deadlock is told once.
@@ -23,8 +26,6 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include <deque>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -38,100 +39,109 @@ namespace {
 /// When a send ends.
 enum class SendMode { Eager, Rendezvous };
 
-/// A node of a trace: which of the results, which of its nodes.
+/// A node of a class.
 struct NodeRef {
-  uint32_t rank = 0;
+  uint32_t rankClass = 0;
   uint32_t node = 0;
+
+  bool operator==(NodeRef other) const {
+    return rankClass == other.rankClass && node == other.node;
+  }
+  bool operator<(NodeRef other) const {
+    return std::tie(rankClass, node) < std::tie(other.rankClass, other.node);
+  }
 };
 
-/// The order in which one group's collectives are matched.
+/// The order in which the collectives of a class of groups are matched.
 struct GroupState {
-  /// Ranks with collectives on the group, and for each how many it has and how
-  /// many it has started.
-  struct Member {
-    uint32_t rank = 0;
-    uint32_t total = 0;
-    uint32_t started = 0;
-  };
-  std::vector<Member> members;
-  /// The members' totals in ascending order.
+  /// How many collectives the users have, in ascending order.
   std::vector<uint32_t> totals;
   /// Collectives that have started and not ended, by their number.
   DenseMap<uint32_t, std::vector<NodeRef>> waiting;
 
-  Member &getMember(uint32_t rank) {
-    return *llvm::lower_bound(members, rank,
-                              [](const Member &member, uint32_t value) {
-                                return member.rank < value;
-                              });
-  }
-  /// How many members take part in collective `number`.
+  /// How many users take part in collective `number`.
   size_t getNumParticipants(uint32_t number) const {
     return static_cast<size_t>(totals.end() -
                                llvm::upper_bound(totals, number));
   }
 };
 
-/// The state of one rank.
+/// The state of the ranks of one class.
 struct RankState {
-  explicit RankState(const RankGraph &graph)
-      : successors(graph), missing(graph.getNumNodes()),
-        started(graph.getNumNodes()), done(graph.getNumNodes()) {}
+  RankState(const RankGraph &graph, size_t numGroups)
+      : missing(graph.getNumNodes()), started(graph.getNumNodes()),
+        ending(graph.getNumNodes()), done(graph.getNumNodes()),
+        numStarted(numGroups) {}
 
-  Successors successors;
   /// Number of dependencies that are not done.
   std::vector<uint32_t> missing;
   BitVector started;
+  /// Ends in the next round, or is done.
+  BitVector ending;
   BitVector done;
-  /// Ready users of the slot, by ascending id.
+  /// How many collectives have started, by slot of groups.
+  std::vector<uint32_t> numStarted;
+  /// Ready nodes that need the slot for communication, by ascending id.
   using Entry = std::pair<uint64_t, uint32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
-  /// The node that holds the slot, or UINT32_MAX.
-  uint32_t slot = UINT32_MAX;
+  /// The node that holds that slot, or UINT32_MAX.
+  uint32_t holder = UINT32_MAX;
 };
 
 /// The run and its analysis.
 class Simulation {
 public:
-  Simulation(SendMode mode, ArrayRef<RankResult> ranks,
-             const MessageMatching &matching);
+  Simulation(SendMode mode, CrossRankContext &context,
+             ArrayRef<Successors> successors, const MessageMatching &matching);
   void run();
   /// Reports each circle of nodes that wait. Returns false if there is none.
-  bool reportDeadlocks(ViolationList &violations);
+  bool reportDeadlocks();
 
 private:
-  void start(uint32_t rank, ArrayRef<uint32_t> nodes);
-  void startNode(uint32_t rank, uint32_t node);
-  void fillSlot(uint32_t rank);
-  void startCollective(uint32_t rank, uint32_t node, const CommOp &op);
+  void begin();
+  void runRound();
+  void takeUp(NodeRef ref);
+  void finish(NodeRef ref);
+  void fillSlot(uint32_t rankClass);
+  void start(NodeRef ref);
+  void startCollective(NodeRef ref, const CommOp &op);
   void startSend(NodeRef send);
   void startRecv(NodeRef recv);
-  void complete(NodeRef ref);
-  void deliver(NodeRef send);
+  void deliver(NodeRef ref);
+  void end(NodeRef ref);
 
-  NodeRef getBlocker(NodeRef ref);
-  NodeRef getLateMember(NodeRef ref, const CommOp &op);
+  NodeRef getBlocker(NodeRef ref) const;
+  NodeRef getLateUser(NodeRef ref, const CommOp &op) const;
   std::optional<NodeRef> getPartner(NodeRef ref) const;
-  bool hasStarted(NodeRef ref) const {
-    return states[ref.rank].started.test(ref.node);
-  }
-  bool isSlotUser(NodeRef ref) const;
-  void reportCycle(ArrayRef<NodeRef> cycle, ViolationList &violations) const;
-  std::string describe(NodeRef ref) const;
+  void reportCycle(ArrayRef<NodeRef> cycle);
+  uint32_t getRank(NodeRef blocker, NodeRef ref, uint32_t rank) const;
+  std::string describe(NodeRef ref, uint32_t rank);
 
-  GroupState &getGroup(uint32_t rank, const CommOp &op) {
-    return groups[groupOfRank[rank][op.group]];
+  const RankGraph &getGraph(NodeRef ref) const {
+    return classes.getGraph(ref.rankClass);
+  }
+  const CommOp *findOp(NodeRef ref) const {
+    return getGraph(ref).findOp(ref.node);
+  }
+  bool needsSlot(NodeRef ref) const;
+  bool hasStarted(NodeRef ref) const {
+    return states[ref.rankClass].started.test(ref.node);
+  }
+  bool isDone(NodeRef ref) const {
+    return states[ref.rankClass].done.test(ref.node);
   }
 
   SendMode mode;
-  ArrayRef<RankResult> ranks;
+  CrossRankContext &context;
+  const RankClasses &classes;
+  /// By number of graph.
+  ArrayRef<Successors> successors;
   const MessageMatching &matching;
   std::vector<RankState> states;
+  /// Parallel to the classes of groups.
   std::vector<GroupState> groups;
-  /// Index in `groups` for each rank and each of its group names.
-  std::vector<std::vector<uint32_t>> groupOfRank;
-  /// Nodes that end next, in order.
-  std::deque<NodeRef> ending;
+  /// Nodes that start in this round, and those that end in the next one.
+  std::vector<NodeRef> starting, ending;
 };
 
 } // namespace
@@ -140,171 +150,238 @@ private:
 // Run
 //===----------------------------------------------------------------------===//
 
-Simulation::Simulation(SendMode mode, ArrayRef<RankResult> ranks,
+Simulation::Simulation(SendMode mode, CrossRankContext &context,
+                       ArrayRef<Successors> successors,
                        const MessageMatching &matching)
-    : mode(mode), ranks(ranks), matching(matching) {
-  StringMap<uint32_t> indices;
-  for (uint32_t r = 0; r < ranks.size(); ++r) {
-    const RankGraph &graph = ranks[r].graph;
-    states.emplace_back(graph);
-    std::vector<uint32_t> &own = groupOfRank.emplace_back();
-    for (const std::string &name : graph.groupNames) {
-      auto [it, isNew] =
-          indices.try_emplace(name, static_cast<uint32_t>(groups.size()));
-      if (isNew)
-        groups.emplace_back();
-      own.push_back(it->second);
-      groups[it->second].members.push_back({r, 0, 0});
-    }
-    for (const CommOp &op : graph.ops)
-      if (op.type == NodeType::Coll)
-        ++getGroup(r, op).members.back().total;
+    : mode(mode), context(context), classes(context.classes),
+      successors(successors), matching(matching) {
+  for (uint32_t number = 0; number < classes.size(); ++number) {
+    const RankGraph &graph = classes.getGraph(number);
+    states.emplace_back(graph, graph.numGroups);
   }
-  for (GroupState &group : groups) {
-    for (const GroupState::Member &member : group.members)
-      group.totals.push_back(member.total);
+  for (uint32_t number = 0; number < context.groups.size(); ++number) {
+    GroupState &group = groups.emplace_back();
+    for (const GroupUser &user : context.groups.getUsers(number))
+      group.totals.push_back(static_cast<uint32_t>(
+          context.getCollectives(user.rankClass, user.slot).size()));
     llvm::sort(group.totals);
   }
 }
 
 /// The other side of a message, if there is one.
 std::optional<NodeRef> Simulation::getPartner(NodeRef ref) const {
-  const RankGraph &graph = ranks[ref.rank].graph;
+  const RankGraph &graph = getGraph(ref);
   size_t op = static_cast<size_t>(graph.findOp(ref.node) - graph.ops.data());
-  OpRef partner = matching.partner[ref.rank][op];
+  OpRef partner = matching.partner[ref.rankClass][op];
   if (!partner.isValid())
     return std::nullopt;
-  return NodeRef{partner.rank, ranks[partner.rank].graph.ops[partner.op].node};
+  return NodeRef{partner.rankClass,
+                 classes.getGraph(partner.rankClass).ops[partner.op].node};
 }
 
-bool Simulation::isSlotUser(NodeRef ref) const {
-  int32_t type = ranks[ref.rank].graph.types[ref.node];
+bool Simulation::needsSlot(NodeRef ref) const {
+  int32_t type = getGraph(ref).types[ref.node];
   return type != static_cast<int32_t>(NodeType::Comp) &&
          type != static_cast<int32_t>(NodeType::Recv);
 }
 
-void Simulation::startCollective(uint32_t rank, uint32_t node,
-                                 const CommOp &op) {
-  GroupState &group = getGroup(rank, op);
-  uint32_t number = group.getMember(rank).started++;
+/// Lets a node end in the next round. Both sides of a message may say so.
+void Simulation::end(NodeRef ref) {
+  BitVector &isEnding = states[ref.rankClass].ending;
+  if (isEnding.test(ref.node))
+    return;
+  isEnding.set(ref.node);
+  ending.push_back(ref);
+}
+
+void Simulation::startCollective(NodeRef ref, const CommOp &op) {
+  GroupState &group = groups[context.groups.find(ref.rankClass, op.slot)];
+  uint32_t number = states[ref.rankClass].numStarted[op.slot]++;
   std::vector<NodeRef> &arrived = group.waiting[number];
-  arrived.push_back({rank, node});
+  arrived.push_back(ref);
   if (arrived.size() < group.getNumParticipants(number))
     return;
-  llvm::append_range(ending, arrived);
+  for (NodeRef other : arrived)
+    end(other);
   group.waiting.erase(number);
 }
 
 void Simulation::startSend(NodeRef send) {
   std::optional<NodeRef> recv = getPartner(send);
   if (mode == SendMode::Eager || !recv)
-    return ending.push_back(send);
+    return end(send);
   if (!hasStarted(*recv))
     return;
-  ending.push_back(send);
-  ending.push_back(*recv);
+  end(send);
+  end(*recv);
 }
 
 void Simulation::startRecv(NodeRef recv) {
   std::optional<NodeRef> send = getPartner(recv);
   if (!send)
-    return ending.push_back(recv);
+    return end(recv);
   if (mode == SendMode::Eager) {
-    if (states[send->rank].done.test(send->node))
-      ending.push_back(recv);
+    if (isDone(*send))
+      end(recv);
     return;
   }
   if (!hasStarted(*send))
     return;
-  ending.push_back(*send);
-  ending.push_back(recv);
+  end(*send);
+  end(recv);
 }
 
-void Simulation::startNode(uint32_t rank, uint32_t node) {
-  RankState &state = states[rank];
-  state.started.set(node);
-  const CommOp *op = ranks[rank].graph.findOp(node);
-  if (op && op->type == NodeType::Coll)
-    return startCollective(rank, node, *op);
-  if (op && op->type == NodeType::Send)
-    return startSend({rank, node});
-  if (op && op->type == NodeType::Recv)
-    return startRecv({rank, node});
-  ending.push_back({rank, node});
+void Simulation::start(NodeRef ref) {
+  const CommOp *op = findOp(ref);
+  if (!op)
+    return end(ref);
+  if (op->isColl())
+    return startCollective(ref, *op);
+  return op->type == NodeType::Send ? startSend(ref) : startRecv(ref);
 }
 
-void Simulation::fillSlot(uint32_t rank) {
-  RankState &state = states[rank];
-  if (state.slot != UINT32_MAX || state.ready.empty())
+/// A node whose dependencies are done starts, or stands in line for the slot.
+void Simulation::takeUp(NodeRef ref) {
+  if (needsSlot(ref))
+    states[ref.rankClass].ready.push({getGraph(ref).ids[ref.node], ref.node});
+  else
+    starting.push_back(ref);
+}
+
+void Simulation::fillSlot(uint32_t rankClass) {
+  RankState &state = states[rankClass];
+  if (state.holder != UINT32_MAX || state.ready.empty())
     return;
-  state.slot = state.ready.top().second;
+  state.holder = state.ready.top().second;
   state.ready.pop();
-  startNode(rank, state.slot);
+  starting.push_back({rankClass, state.holder});
 }
 
-/// Takes up nodes that have become ready.
-void Simulation::start(uint32_t rank, ArrayRef<uint32_t> nodes) {
-  for (uint32_t node : nodes) {
-    if (isSlotUser({rank, node}))
-      states[rank].ready.push({ranks[rank].graph.ids[node], node});
-    else
-      startNode(rank, node);
-  }
-  fillSlot(rank);
+void Simulation::finish(NodeRef ref) {
+  RankState &state = states[ref.rankClass];
+  state.done.set(ref.node);
+  if (state.holder == ref.node)
+    state.holder = UINT32_MAX;
+  uint32_t graph =
+      classes.getRanks().getGraphNumber(classes.getFirst(ref.rankClass));
+  for (uint32_t successor : successors[graph].get(ref.node))
+    if (--state.missing[successor] == 0)
+      takeUp({ref.rankClass, successor});
 }
 
 /// Ends the receive of an eager message that has arrived, if it is waiting.
-void Simulation::deliver(NodeRef send) {
-  std::optional<NodeRef> recv = getPartner(send);
+void Simulation::deliver(NodeRef ref) {
+  const CommOp *op = findOp(ref);
+  if (!op || op->type != NodeType::Send)
+    return;
+  std::optional<NodeRef> recv = getPartner(ref);
   if (recv && hasStarted(*recv))
-    ending.push_back(*recv);
+    end(*recv);
 }
 
-void Simulation::complete(NodeRef ref) {
-  RankState &state = states[ref.rank];
-  state.done.set(ref.node);
-  if (state.slot == ref.node)
-    state.slot = UINT32_MAX;
-  const CommOp *op = ranks[ref.rank].graph.findOp(ref.node);
-  if (op && op->type == NodeType::Send && mode == SendMode::Eager)
-    deliver(ref);
-  SmallVector<uint32_t> ready;
-  for (uint32_t successor : state.successors.get(ref.node))
-    if (--state.missing[successor] == 0)
-      ready.push_back(successor);
-  start(ref.rank, ready);
+/// What starts in a round is settled before any of it looks for its other
+/// sides, so that the order within a round means nothing.
+void Simulation::runRound() {
+  std::vector<NodeRef> ended;
+  std::swap(ended, ending);
+  starting.clear();
+  for (NodeRef ref : ended)
+    finish(ref);
+  for (NodeRef ref : ended)
+    fillSlot(ref.rankClass);
+  begin();
+  if (mode == SendMode::Eager)
+    for (NodeRef ref : ended)
+      deliver(ref);
+}
+
+/// Starts the nodes that start in this round.
+void Simulation::begin() {
+  for (NodeRef ref : starting)
+    states[ref.rankClass].started.set(ref.node);
+  for (NodeRef ref : starting)
+    start(ref);
 }
 
 void Simulation::run() {
-  for (uint32_t r = 0; r < ranks.size(); ++r) {
-    const RankGraph &graph = ranks[r].graph;
-    std::vector<uint32_t> ready;
+  for (uint32_t number = 0; number < classes.size(); ++number) {
+    const RankGraph &graph = classes.getGraph(number);
     for (uint32_t i = 0; i < graph.getNumNodes(); ++i) {
-      states[r].missing[i] = static_cast<uint32_t>(graph.getDeps(i).size());
-      if (states[r].missing[i] == 0)
-        ready.push_back(i);
+      states[number].missing[i] =
+          static_cast<uint32_t>(graph.getDeps(i).size());
+      if (states[number].missing[i] == 0)
+        takeUp({number, i});
     }
-    start(r, ready);
+    fillSlot(number);
   }
-  while (!ending.empty()) {
-    NodeRef ref = ending.front();
-    ending.pop_front();
-    complete(ref);
-  }
+  begin();
+  while (!ending.empty())
+    runRound();
 }
 
 //===----------------------------------------------------------------------===//
 // Analysis
 //===----------------------------------------------------------------------===//
 
-std::string Simulation::describe(NodeRef ref) const {
-  const RankResult &rank = ranks[ref.rank];
-  std::string text =
-      rank.describe(ref.node) + " of rank " + std::to_string(rank.rank);
-  const CommOp *op = rank.graph.findOp(ref.node);
-  if (!op || op->type != NodeType::Coll)
-    return text + " (" + getNodeTypeName(rank.graph.types[ref.node]) + ")";
-  const std::string &group = rank.graph.groupNames[op->group];
+/// The next collective of a user that has not arrived at the one that `ref`
+/// waits in.
+NodeRef Simulation::getLateUser(NodeRef ref, const CommOp &op) const {
+  uint32_t group = context.groups.find(ref.rankClass, op.slot);
+  uint32_t number = states[ref.rankClass].numStarted[op.slot] - 1;
+  for (const GroupUser &user : context.groups.getUsers(group)) {
+    ArrayRef<uint32_t> collectives =
+        context.getCollectives(user.rankClass, user.slot);
+    const RankState &state = states[user.rankClass];
+    if (number >= collectives.size() || state.numStarted[user.slot] > number)
+      continue;
+    const RankGraph &graph = classes.getGraph(user.rankClass);
+    for (uint32_t next : collectives)
+      if (!state.started.test(graph.ops[next].node))
+        return {user.rankClass, graph.ops[next].node};
+  }
+  llvm_unreachable("a collective that all have started has ended");
+}
+
+/// A node that is not done and that `ref`, which is not done either, waits for.
+NodeRef Simulation::getBlocker(NodeRef ref) const {
+  const RankState &state = states[ref.rankClass];
+  if (state.missing[ref.node] != 0)
+    for (uint32_t dep : getGraph(ref).getDeps(ref.node))
+      if (!state.done.test(dep))
+        return {ref.rankClass, dep};
+  if (!state.started.test(ref.node))
+    return {ref.rankClass, state.holder};
+  const CommOp &op = *findOp(ref);
+  return op.isColl() ? getLateUser(ref, op) : *getPartner(ref);
+}
+
+/// The rank of the blocker of a node, when the node is one of `rank`.
+uint32_t Simulation::getRank(NodeRef blocker, NodeRef ref,
+                             uint32_t rank) const {
+  if (!hasStarted(ref))
+    return rank;
+  const CommOp &op = *findOp(ref);
+  const RankTable &ranks = classes.getRanks();
+  if (!op.isColl())
+    return ranks.getPeers(rank)[op.slot];
+  uint32_t group = ranks.getGroups(rank)[op.slot];
+  const CommOp &late = *findOp(blocker);
+  for (uint32_t other = 0; other < ranks.size(); ++other)
+    if (classes.getClass(other) == blocker.rankClass &&
+        ranks.getGroups(other)[late.slot] == group)
+      return other;
+  llvm_unreachable("groups of a class have the same users");
+}
+
+std::string Simulation::describe(NodeRef ref, uint32_t rank) {
+  std::string text = context.describe(rank, ref.node) + " of rank " +
+                     std::to_string(context.getNumber(rank));
+  const CommOp *op = findOp(ref);
+  if (!op || !op->isColl())
+    return text + " (" + getNodeTypeName(getGraph(ref).types[ref.node]) + ")";
+  const RankTable &ranks = classes.getRanks();
+  std::string group =
+      ranks.getSource().getGroupName(ranks.getGroups(rank)[op->slot]);
   return text + " (" +
          (op->collective < 0 ? "COMM_COLL"
                              : getCollectiveName(op->collective)) +
@@ -312,108 +389,85 @@ std::string Simulation::describe(NodeRef ref) const {
          ")";
 }
 
-/// The next collective of a member that has not arrived at the one that `ref`
-/// waits in.
-NodeRef Simulation::getLateMember(NodeRef ref, const CommOp &op) {
-  GroupState &group = getGroup(ref.rank, op);
-  uint32_t number = group.getMember(ref.rank).started - 1;
-  auto late = llvm::find_if(group.members, [&](const GroupState::Member &m) {
-    return m.started <= number && m.total > number;
-  });
-  const RankGraph &graph = ranks[late->rank].graph;
-  uint32_t wanted = groupOfRank[ref.rank][op.group];
-  auto next = llvm::find_if(graph.ops, [&](const CommOp &other) {
-    return other.type == NodeType::Coll &&
-           groupOfRank[late->rank][other.group] == wanted &&
-           !states[late->rank].started.test(other.node);
-  });
-  return {late->rank, next->node};
-}
-
-/// A node that is not done and that `ref`, which is not done either, waits for.
-NodeRef Simulation::getBlocker(NodeRef ref) {
-  RankState &state = states[ref.rank];
-  const RankGraph &graph = ranks[ref.rank].graph;
-  if (state.missing[ref.node] != 0)
-    for (uint32_t dep : graph.getDeps(ref.node))
-      if (!state.done.test(dep))
-        return {ref.rank, dep};
-  if (!state.started.test(ref.node))
-    return {ref.rank, state.slot};
-  const CommOp &op = *graph.findOp(ref.node);
-  return op.type == NodeType::Coll ? getLateMember(ref, op) : *getPartner(ref);
-}
-
-void Simulation::reportCycle(ArrayRef<NodeRef> cycle,
-                             ViolationList &violations) const {
+/// Tells the circle from the first rank of a class on. It may lead to another
+/// rank of the class, where it goes on in the same way.
+void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
   // Compute nodes only pass on the waiting.
+  auto isShown = [&](NodeRef ref) { return findOp(ref) != nullptr; };
   SmallVector<NodeRef> shown;
-  llvm::copy_if(cycle, std::back_inserter(shown), [&](NodeRef ref) {
-    return ranks[ref.rank].graph.findOp(ref.node) != nullptr;
-  });
-  auto first = std::min_element(
-      shown.begin(), shown.end(), [](NodeRef lhs, NodeRef rhs) {
-        return std::tie(lhs.rank, lhs.node) < std::tie(rhs.rank, rhs.node);
-      });
-  std::rotate(shown.begin(), first, shown.end());
-  constexpr size_t maxShown = 8;
+  llvm::copy_if(cycle, std::back_inserter(shown), isShown);
+  NodeRef first = *llvm::min_element(shown);
+  uint32_t firstRank = classes.getFirst(first.rankClass);
   bool isEager = mode == SendMode::Eager;
   std::string text = isEager ? "deadlock: this "
                              : "deadlock if sends wait for receives: this ";
-  const CommOp *op = ranks[shown[0].rank].graph.findOp(shown[0].node);
-  text += op->type == NodeType::Coll
-              ? getCollectiveName(op->collective)
-              : getNodeTypeName(static_cast<int64_t>(op->type));
-  text += " of rank " + std::to_string(ranks[shown[0].rank].rank);
-  for (size_t i = 1; i < shown.size() && i < maxShown; ++i)
-    text +=
-        (i == 1 ? " waits for " : ", which waits for ") + describe(shown[i]);
-  if (shown.size() > maxShown)
-    text += ", and so on over " + std::to_string(shown.size() - maxShown) +
+  const CommOp *op = findOp(first);
+  text += op->isColl() ? getCollectiveName(op->collective)
+                       : getNodeTypeName(static_cast<int64_t>(op->type));
+  text += " of rank " + std::to_string(context.getNumber(firstRank));
+
+  constexpr size_t maxShown = 8;
+  size_t numShown = 1;
+  NodeRef ref = first;
+  uint32_t rank = firstRank;
+  while (true) {
+    NodeRef blocker = getBlocker(ref);
+    rank = getRank(blocker, ref, rank);
+    ref = blocker;
+    if (ref == first)
+      break;
+    if (!isShown(ref) || numShown++ >= maxShown)
+      continue;
+    text += (numShown == 2 ? " waits for " : ", which waits for ") +
+            describe(ref, rank);
+  }
+  if (numShown > maxShown)
+    text += ", and so on over " + std::to_string(numShown - maxShown) +
             " more nodes";
-  text += ", which waits for the first";
-  ranks[shown[0].rank].report(
-      violations, isEager ? Rule::NoDeadlock : Rule::NoRendezvousDeadlock,
-      shown[0].node, text);
+  text += numShown == 1 ? " waits for " : ", which waits for ";
+  text += rank == firstRank
+              ? "the first"
+              : "the same of rank " + std::to_string(context.getNumber(rank)) +
+                    ", and so on";
+  context.report(isEager ? Rule::NoDeadlock : Rule::NoRendezvousDeadlock,
+                 firstRank, first.node, text);
 }
 
-bool Simulation::reportDeadlocks(ViolationList &violations) {
+bool Simulation::reportDeadlocks() {
   // 0: not seen, otherwise the number of the walk that saw the node.
   std::vector<std::vector<uint32_t>> seen;
   for (const RankState &state : states)
     seen.emplace_back(state.done.size());
   uint32_t walk = 0;
-  for (uint32_t r = 0; r < ranks.size(); ++r) {
-    int stuck = states[r].done.find_first_unset();
+  for (uint32_t number = 0; number < classes.size(); ++number) {
+    int stuck = states[number].done.find_first_unset();
     if (stuck < 0)
       continue;
     ++walk;
     std::vector<NodeRef> path;
-    NodeRef ref{r, static_cast<uint32_t>(stuck)};
-    while (seen[ref.rank][ref.node] == 0) {
-      seen[ref.rank][ref.node] = walk;
+    NodeRef ref{number, static_cast<uint32_t>(stuck)};
+    while (seen[ref.rankClass][ref.node] == 0) {
+      seen[ref.rankClass][ref.node] = walk;
       path.push_back(ref);
       ref = getBlocker(ref);
     }
-    if (seen[ref.rank][ref.node] != walk)
-      continue;
-    auto begin = llvm::find_if(path, [&](NodeRef other) {
-      return other.rank == ref.rank && other.node == ref.node;
-    });
-    reportCycle(
-        ArrayRef(path).drop_front(static_cast<size_t>(begin - path.begin())),
-        violations);
+    if (seen[ref.rankClass][ref.node] == walk)
+      reportCycle(ArrayRef<NodeRef>(path).drop_front(
+          static_cast<size_t>(llvm::find(path, ref) - path.begin())));
   }
   return walk != 0;
 }
 
-void checkDeadlock(ArrayRef<RankResult> ranks, const MessageMatching &matching,
-                   bool withRendezvous, ViolationList &violations) {
-  bool canRun = llvm::all_of(ranks, [](const RankResult &rank) {
-    return rank.isComplete && rank.isAcyclic;
-  });
-  if (!canRun)
-    return;
+void checkDeadlock(CrossRankContext &context, const MessageMatching &matching,
+                   bool withRendezvous) {
+  const GraphTable &graphs = context.getRanks().getGraphs();
+  std::vector<Successors> successors;
+  for (uint32_t number = 0; number < graphs.size(); ++number) {
+    const RankGraph &graph = graphs[number];
+    if (!graph.isComplete || !graph.isAcyclic)
+      return;
+    successors.emplace_back(graph);
+  }
   bool hasMessages =
       llvm::any_of(matching.partner, [](const std::vector<OpRef> &partners) {
         return llvm::any_of(partners, std::mem_fn(&OpRef::isValid));
@@ -421,9 +475,9 @@ void checkDeadlock(ArrayRef<RankResult> ranks, const MessageMatching &matching,
   for (SendMode mode : {SendMode::Eager, SendMode::Rendezvous}) {
     if (mode == SendMode::Rendezvous && !(withRendezvous && hasMessages))
       return;
-    Simulation simulation(mode, ranks, matching);
+    Simulation simulation(mode, context, successors, matching);
     simulation.run();
-    if (simulation.reportDeadlocks(violations))
+    if (simulation.reportDeadlocks())
       return;
   }
 }

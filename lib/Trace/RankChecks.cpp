@@ -23,11 +23,13 @@ namespace {
 /// The work on one rank.
 class RankChecker {
 public:
-  RankChecker(RankResult &result, const RankContext &context)
-      : result(result), graph(result.graph), nodes(context, result.violations),
+  RankChecker(RankResult &result, TraceReader reader, RankSource &source,
+              const RankContext &context)
+      : result(result), graph(result.graph), source(source), file(context.file),
+        names(std::move(reader)), nodes(context, result.violations),
         memory(context, result.violations) {}
 
-  void checkPermissions();
+  void checkPermissions(StringRef path);
   void run();
 
 private:
@@ -42,16 +44,18 @@ private:
   };
 
   void report(Rule rule, const Twine &message) {
-    result.violations.add(rule, result.file, message);
+    result.violations.add(rule, file, message);
   }
   void report(Rule rule, uint32_t node, const Twine &message) {
-    result.report(result.violations, rule, node, message);
+    names.report(result.violations, rule, file, node, message);
   }
   bool readMetadata();
   void readNodes();
   void handle(Error error);
   void addNode(const Node &node);
   void addOp(const Node &node, uint32_t index);
+  uint32_t getGroupSlot(std::string name);
+  uint32_t getPeerSlot(int64_t peer);
   void checkIds();
   std::optional<uint32_t> findNode(uint64_t id) const;
   void resolveDeps();
@@ -63,10 +67,14 @@ private:
 
   RankResult &result;
   RankGraph &graph;
+  RankSource &source;
+  StringRef file;
+  NodeNames names;
   NodeChecker nodes;
   MemoryChecker memory;
   RawDeps raw;
-  StringMap<uint32_t> groupIndices;
+  StringMap<uint32_t> groupSlots;
+  std::map<int64_t, uint32_t> peerSlots;
   /// Indices of nodes by id; empty if ids ascend, then the ids themselves do.
   std::vector<std::pair<uint64_t, uint32_t>> nodesById;
   /// The last node that each node became a dependency of.
@@ -76,45 +84,23 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// RankResult
-//===----------------------------------------------------------------------===//
-
-std::string RankResult::describe(uint32_t node) const {
-  std::string text = "node " + std::to_string(graph.ids[node]);
-  Node decoded;
-  if (reader &&
-      reader->readNodeAt(graph.offsets[node], graph.sizes[node], decoded))
-    text += " '" + escapeText(decoded.name) + "'";
-  return text;
-}
-
-void RankResult::report(ViolationList &list, Rule rule, uint32_t node,
-                        const Twine &message) const {
-  Node decoded;
-  // Decoding is worth it only for a violation that will be shown.
-  if (reader && !list.isFull(rule))
-    reader->readNodeAt(graph.offsets[node], graph.sizes[node], decoded);
-  list.add(rule, file, graph.ids[node], decoded.name, message);
-}
-
-//===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
-void RankChecker::checkPermissions() {
-  ErrorOr<sys::fs::perms> permissions = sys::fs::getPermissions(result.file);
+void RankChecker::checkPermissions(StringRef path) {
+  ErrorOr<sys::fs::perms> permissions = sys::fs::getPermissions(path);
   if (!permissions)
     return;
   // The superuser may write to anything, so that access() is not enough.
   bool hasWriteBit = *permissions & sys::fs::all_write;
-  if (!hasWriteBit || sys::fs::access(result.file, sys::fs::AccessMode::Write))
+  if (!hasWriteBit || sys::fs::access(path, sys::fs::AccessMode::Write))
     report(Rule::Writable, "file is not writable, the simulator opens traces "
                            "for writing");
 }
 
 /// Turns an error of the reader into a violation.
 void RankChecker::handle(Error error) {
-  result.isComplete = false;
+  graph.isComplete = false;
   handleAllErrors(
       std::move(error),
       [&](const TraceError &trace) {
@@ -134,7 +120,7 @@ void RankChecker::handle(Error error) {
 
 bool RankChecker::readMetadata() {
   Metadata metadata;
-  if (Error error = result.reader->readMetadata(metadata)) {
+  if (Error error = names.getReader().readMetadata(metadata)) {
     handle(std::move(error));
     return false;
   }
@@ -152,7 +138,7 @@ bool RankChecker::readMetadata() {
 void RankChecker::readNodes() {
   Node node;
   while (true) {
-    Expected<bool> more = result.reader->readNode(node);
+    Expected<bool> more = names.getReader().readNode(node);
     if (!more) {
       handle(more.takeError());
       continue;
@@ -161,8 +147,28 @@ void RankChecker::readNodes() {
       break;
     addNode(node);
   }
-  if (result.reader->getNumNodes() == 0 && result.isComplete)
+  if (names.getReader().getNumNodes() == 0 && graph.isComplete)
     report(Rule::HasNodes, "file has no node");
+}
+
+uint32_t RankChecker::getGroupSlot(std::string name) {
+  auto [it, isNew] = groupSlots.try_emplace(name, graph.numGroups);
+  if (isNew) {
+    result.bindings.groups.push_back(source.getGroup(name));
+    ++graph.numGroups;
+  }
+  return it->second;
+}
+
+uint32_t RankChecker::getPeerSlot(int64_t peer) {
+  if (peer < 0)
+    return CommOp::noSlot;
+  auto [it, isNew] = peerSlots.try_emplace(peer, graph.numPeers);
+  if (isNew) {
+    result.bindings.peers.push_back(peer);
+    ++graph.numPeers;
+  }
+  return it->second;
 }
 
 void RankChecker::addOp(const Node &node, uint32_t index) {
@@ -173,16 +179,12 @@ void RankChecker::addOp(const Node &node, uint32_t index) {
     return clampToInt64(node.attrs.getInteger(name).value_or(-1));
   };
   op.size = node.attrs.getInteger("comm_size").value_or(0);
-  if (op.type == NodeType::Coll) {
+  if (op.isColl()) {
     op.collective = getValue("comm_type");
-    std::string name = getGroupName(node);
-    auto [it, isNew] = groupIndices.try_emplace(
-        name, static_cast<uint32_t>(graph.groupNames.size()));
-    if (isNew)
-      graph.groupNames.push_back(std::move(name));
-    op.group = it->second;
+    op.slot = getGroupSlot(getGroupName(node));
   } else {
-    op.peer = getValue(op.type == NodeType::Send ? "comm_dst" : "comm_src");
+    op.slot = getPeerSlot(
+        getValue(op.type == NodeType::Send ? "comm_dst" : "comm_src"));
     op.tag = getValue("comm_tag");
   }
   graph.ops.push_back(op);
@@ -190,12 +192,11 @@ void RankChecker::addOp(const Node &node, uint32_t index) {
 
 void RankChecker::addNode(const Node &node) {
   uint32_t index = graph.getNumNodes();
+  names.add(node);
   nodes.check(node);
   memory.addNode(node, index);
   graph.ids.push_back(node.id);
   graph.types.push_back(node.type);
-  graph.offsets.push_back(node.offset);
-  graph.sizes.push_back(static_cast<uint32_t>(node.size));
   llvm::append_range(raw.ids, node.dataDeps);
   llvm::append_range(raw.ids, node.ctrlDeps);
   raw.counts.push_back({static_cast<uint32_t>(node.dataDeps.size()),
@@ -223,7 +224,7 @@ void RankChecker::checkIds() {
     uint32_t first = *findNode(graph.ids[i]);
     if (first != i)
       report(Rule::UniqueIds, i,
-             "id is already used by " + result.describe(first));
+             "id is already used by " + names.describe(first));
     else if (graph.ids[i] < graph.ids[i - 1])
       report(Rule::AscendingIds, i,
              "id is less than the previous node's, " + Twine(graph.ids[i - 1]));
@@ -260,14 +261,14 @@ void RankChecker::resolveList(uint32_t node, ArrayRef<uint64_t> list,
     std::optional<uint32_t> dep = findNode(id);
     if (!dep) {
       // It may be one of those that could not be read.
-      if (result.isComplete)
+      if (graph.isComplete)
         report(Rule::DepsExist, node,
                name + " names node " + Twine(id) + ", which does not exist");
       continue;
     }
     if (*dep > node)
       report(Rule::DepsEarlier, node,
-             name + " names " + result.describe(*dep) +
+             name + " names " + names.describe(*dep) +
                  ", which stands later in the file");
     // A node may be a data and a control dependency.
     if (lastUser[*dep] == node)
@@ -326,38 +327,38 @@ void RankChecker::checkChain(ArrayRef<uint32_t> order) {
     if (last[slotNodes[i]] < static_cast<int32_t>(i) - 1)
       report(Rule::Chained, slotNodes[i],
              "node is not downstream of the previous COMM_COLL or COMM_SEND, " +
-                 result.describe(slotNodes[i - 1]));
+                 names.describe(slotNodes[i - 1]));
 }
 
 void RankChecker::checkOrder() {
   std::vector<uint32_t> order = sortTopologically(graph);
-  result.isAcyclic = order.size() == graph.ids.size();
-  if (!result.isAcyclic)
+  graph.isAcyclic = order.size() == graph.ids.size();
+  if (!graph.isAcyclic)
     return reportCycle(order);
   checkChain(order);
-  memory.finish(graph, order, result.isComplete,
+  memory.finish(graph, order, graph.isComplete,
                 [&](Rule rule, uint32_t node, const Twine &message) {
                   report(rule, node, message);
                 });
 }
 
 void RankChecker::checkTags() {
-  std::map<std::tuple<NodeType, int64_t, int64_t>, uint32_t> seen;
+  std::map<std::tuple<NodeType, uint32_t, int64_t>, uint32_t> seen;
   for (const CommOp &op : graph.ops) {
-    if (op.type == NodeType::Coll || op.peer < 0 || op.tag < 0)
+    if (!op.isMessage())
       continue;
-    auto [it, isNew] = seen.try_emplace({op.type, op.peer, op.tag}, op.node);
+    auto [it, isNew] = seen.try_emplace({op.type, op.slot, op.tag}, op.node);
     if (!isNew)
       report(Rule::TagOnce, op.node,
              "comm_tag " + Twine(op.tag) +
                  (op.type == NodeType::Send ? " to rank " : " from rank ") +
-                 Twine(op.peer) + " is already used by " +
-                 result.describe(it->second));
+                 Twine(result.bindings.peers[op.slot]) +
+                 " is already used by " + names.describe(it->second));
   }
 }
 
 void RankChecker::run() {
-  result.isComplete = true;
+  graph.isComplete = true;
   if (!readMetadata())
     return;
   readNodes();
@@ -367,29 +368,29 @@ void RankChecker::run() {
   checkOrder();
 }
 
-RankResult checkRank(const RankInput &input, const CommGroups &groups,
+RankResult checkRank(RankSource &source, uint32_t position,
                      std::optional<uint64_t> numNpus,
                      const ValidatorOptions &options) {
   RankResult result;
-  result.rank = input.rank;
-  result.file = input.path;
   result.violations = ViolationList(options.maxErrors);
-  if (input.buffer) {
-    result.reader.emplace(*input.buffer);
-  } else {
-    Expected<TraceReader> reader = TraceReader::open(input.path);
-    if (!reader) {
-      handleAllErrors(reader.takeError(), [&](const TraceError &error) {
-        result.violations.add(Rule::Framing, input.path, error.getMessage());
-      });
-      return result;
-    }
-    result.reader.emplace(std::move(*reader));
+  std::string file = source.getFile(position);
+  Expected<TraceReader> reader = source.open(position);
+  if (!reader) {
+    handleAllErrors(
+        reader.takeError(),
+        [&](const TraceError &error) {
+          result.violations.add(Rule::Framing, file, error.getMessage());
+        },
+        [&](const ErrorInfoBase &error) {
+          result.violations.add(Rule::Framing, file, error.message());
+        });
+    return result;
   }
-  RankContext context{input.rank, result.file, groups, numNpus, options};
-  RankChecker checker(result, context);
-  if (!input.buffer && input.path != "-")
-    checker.checkPermissions();
+  RankContext context{source.getRank(position), file, source.getDefinitions(),
+                      numNpus, options};
+  RankChecker checker(result, std::move(*reader), source, context);
+  if (std::optional<std::string> path = source.getPath(position))
+    checker.checkPermissions(*path);
   checker.run();
   return result;
 }

@@ -8,33 +8,21 @@
 #ifndef STG_LIB_TRACE_RANKCHECKS_H
 #define STG_LIB_TRACE_RANKCHECKS_H
 
+#include "NodeNames.h"
 #include "RankGraph.h"
-#include "stg/Trace/TraceValidator.h"
 
 namespace stg::trace {
 
 /// A rank after its own checks.
 struct RankResult {
-  uint64_t rank = 0;
-  std::string file;
-  /// Keeps the file mapped, to look up names; unset if it cannot be read.
-  std::optional<TraceReader> reader;
   ViolationList violations;
   RankGraph graph;
-  /// All of the file was read and understood.
-  bool isComplete = false;
-  bool isAcyclic = false;
-
-  /// The node in words, e.g. "node 3 'x'".
-  std::string describe(uint32_t node) const;
-
-  /// Adds a violation at a node to `list`.
-  void report(ViolationList &list, Rule rule, uint32_t node,
-              const llvm::Twine &message) const;
+  Bindings bindings;
 };
 
-/// Reads and checks one rank.
-RankResult checkRank(const RankInput &input, const CommGroups &groups,
+/// Reads and checks the rank at a position. Nothing of its trace stays in
+/// memory but the result.
+RankResult checkRank(RankSource &source, uint32_t position,
                      std::optional<uint64_t> numNpus,
                      const ValidatorOptions &options);
 

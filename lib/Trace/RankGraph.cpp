@@ -6,7 +6,9 @@
 
 #include "RankGraph.h"
 
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <array>
 #include <queue>
@@ -20,6 +22,39 @@ const CommOp *RankGraph::findOp(uint32_t node) const {
     return op.node < value;
   });
   return it != ops.end() && it->node == node ? &*it : nullptr;
+}
+
+bool RankGraph::operator==(const RankGraph &other) const {
+  return ids == other.ids && types == other.types &&
+         depBegin == other.depBegin && deps == other.deps &&
+         numDataDeps == other.numDataDeps && ops == other.ops &&
+         numGroups == other.numGroups && numPeers == other.numPeers &&
+         isComplete == other.isComplete && isAcyclic == other.isAcyclic;
+}
+
+template <typename T> static uint64_t hashArray(const std::vector<T> &array) {
+  return xxh3_64bits(
+      ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(array.data()),
+                        array.size() * sizeof(T)));
+}
+
+uint64_t RankGraph::getHash() const {
+  hash_code hash = hash_combine(
+      hashArray(ids), hashArray(types), hashArray(depBegin), hashArray(deps),
+      hashArray(numDataDeps), numGroups, numPeers, isComplete, isAcyclic);
+  for (const CommOp &op : ops)
+    hash = hash_combine(hash, op.node, op.type, op.slot, op.collective, op.tag,
+                        static_cast<uint64_t>(op.size));
+  return hash;
+}
+
+void RankGraph::shrinkToFit() {
+  ids.shrink_to_fit();
+  types.shrink_to_fit();
+  depBegin.shrink_to_fit();
+  deps.shrink_to_fit();
+  numDataDeps.shrink_to_fit();
+  ops.shrink_to_fit();
 }
 
 Successors::Successors(const RankGraph &graph) {

@@ -1,9 +1,10 @@
 //===- RankGraph.h - Dependency graph of one rank ---------------*- C++ -*-===//
 //
-// What remains of a rank after it has been read: ids, dependencies by index in
-// file order, and the communication nodes. A node costs some 30 bytes, so that
-// a thousand ranks of ten thousand nodes fit in memory; names are decoded again
-// from the file where a message needs them.
+// What the rules across ranks look at in a rank: ids, dependencies by index in
+// file order, and the communication nodes. Nothing in it says which rank it is:
+// groups and peers are *slots*, numbered in the order of their first use, and
+// which group or rank each slot stands for is told elsewhere (RankTable.h). So
+// ranks that do the same work have equal graphs and share one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,31 +13,42 @@
 
 #include "stg/Trace/TraceNode.h"
 #include "llvm/ADT/BitVector.h"
+#include <tuple>
 #include <vector>
 
 namespace stg::trace {
 
 /// A COMM_COLL, COMM_SEND or COMM_RECV node.
 struct CommOp {
+  static constexpr uint32_t noSlot = UINT32_MAX;
+
   uint32_t node = 0;
   NodeType type = NodeType::Coll;
-  /// Collectives: index in RankGraph::groupNames.
-  uint32_t group = 0;
+  /// Collectives: a slot of groups. Messages: a slot of peers, noSlot if the
+  /// node does not name the other rank.
+  uint32_t slot = noSlot;
   /// Collectives: `comm_type`, -1 if absent.
   int64_t collective = -1;
-  /// Messages: the other rank and the tag, -1 if absent.
-  int64_t peer = -1;
+  /// Messages: the tag, -1 if absent.
   int64_t tag = -1;
   Int128 size = 0;
+
+  bool isColl() const { return type == NodeType::Coll; }
+  /// True if there is enough to look for the other side.
+  bool isMessage() const { return !isColl() && slot != noSlot && tag >= 0; }
+
+  auto getFields() const {
+    return std::make_tuple(node, type, slot, collective, tag, size);
+  }
+  bool operator==(const CommOp &other) const {
+    return getFields() == other.getFields();
+  }
 };
 
 /// The nodes of a rank by their index in file order.
 struct RankGraph {
   std::vector<uint64_t> ids;
   std::vector<int32_t> types;
-  /// Where the node's message is in the file.
-  std::vector<uint64_t> offsets;
-  std::vector<uint32_t> sizes;
   /// The dependencies of node i are deps[depBegin[i]] ... deps[depBegin[i + 1]]
   /// (data and control, each node once, only nodes that exist); the first
   /// numDataDeps[i] of them are data dependencies.
@@ -45,7 +57,11 @@ struct RankGraph {
   std::vector<uint32_t> numDataDeps;
   /// In file order.
   std::vector<CommOp> ops;
-  std::vector<std::string> groupNames;
+  uint32_t numGroups = 0;
+  uint32_t numPeers = 0;
+  /// All of the file was read and understood.
+  bool isComplete = false;
+  bool isAcyclic = false;
 
   uint32_t getNumNodes() const { return static_cast<uint32_t>(ids.size()); }
   llvm::ArrayRef<uint32_t> getDeps(uint32_t node) const {
@@ -58,6 +74,12 @@ struct RankGraph {
 
   /// The communication operation at `node`, or null.
   const CommOp *findOp(uint32_t node) const;
+
+  bool operator==(const RankGraph &other) const;
+  /// Equal for equal graphs.
+  uint64_t getHash() const;
+  /// Gives back memory that was reserved for more nodes.
+  void shrinkToFit();
 };
 
 /// Edges from each node to those that depend on it.

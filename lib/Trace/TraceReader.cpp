@@ -30,14 +30,17 @@ Expected<TraceReader> TraceReader::open(StringRef path) {
     return make_error<TraceError>(TraceError::Kind::Unreadable, path.str(),
                                   "cannot read the file: " +
                                       buffer.getError().message());
-  TraceReader reader((*buffer)->getMemBufferRef());
-  reader.owned = std::move(*buffer);
-  return std::move(reader);
+  return TraceReader(std::move(*buffer));
 }
 
 TraceReader::TraceReader(MemoryBufferRef buffer)
     : file(buffer.getBufferIdentifier()), bytes(buffer.getBuffer()),
       rest(bytes) {}
+
+TraceReader::TraceReader(std::unique_ptr<MemoryBuffer> buffer)
+    : TraceReader(buffer->getMemBufferRef()) {
+  owned = std::move(buffer);
+}
 
 Error TraceReader::makeError(TraceError::Kind kind, uint64_t offset,
                              const Twine &message) const {

@@ -7,6 +7,8 @@
 #include "stg/Trace/TraceValidator.h"
 
 #include "CrossRankChecks.h"
+#include "RankChecks.h"
+#include "stg/Trace/Progress.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include <numeric>
@@ -43,10 +45,13 @@ void ViolationList::add(Rule rule, StringRef file, uint64_t id, StringRef name,
           message.str()});
 }
 
-void ViolationList::append(ViolationList &&other) {
-  for (Violation &violation : other.kept)
-    if (!isFull(violation.rule))
-      keep(std::move(violation));
+void ViolationList::append(ViolationList &&other, StringRef suffix) {
+  for (Violation &violation : other.kept) {
+    if (isFull(violation.rule))
+      continue;
+    violation.message += suffix;
+    keep(std::move(violation));
+  }
   for (unsigned i = 0; i < numRules; ++i)
     counts[i] += other.counts[i];
   other = ViolationList(other.maxErrors);
@@ -63,70 +68,155 @@ uint64_t ViolationList::getTotal() const {
 /// Members beyond this are taken for mistakes rather than for ranks.
 static constexpr uint64_t maxPlausibleRanks = 1 << 20;
 
-/// The number of ranks that the files and groups speak of. A single file says
-/// nothing about it.
-static std::optional<uint64_t> countNpus(ArrayRef<RankInput> inputs,
-                                         const CommGroups &groups,
+/// The number of ranks that the trace and its groups speak of. A single file
+/// says nothing about it.
+static std::optional<uint64_t> countNpus(const RankSource &source,
                                          bool acrossRanks,
                                          const ValidatorOptions &options) {
   if (options.numNpus)
     return options.numNpus;
   uint64_t count = 0;
-  for (const auto &[name, members] : groups.members)
+  for (const auto &[name, members] : source.getDefinitions().members)
     for (int64_t member : members)
       if (member >= 0 && static_cast<uint64_t>(member) < maxPlausibleRanks)
         count = std::max(count, static_cast<uint64_t>(member) + 1);
   if (!acrossRanks && count == 0)
     return std::nullopt;
-  for (const RankInput &input : inputs)
-    count = std::max(count, input.rank + 1);
+  if (uint32_t numRanks = source.getNumRanks())
+    count = std::max(count, source.getRank(numRanks - 1) + 1);
   return count;
 }
 
-static std::vector<RankResult> checkRanks(ArrayRef<RankInput> inputs,
-                                          const CommGroups &groups,
-                                          std::optional<uint64_t> numNpus,
-                                          const ValidatorOptions &options) {
-  std::vector<RankResult> results(inputs.size());
-  if (inputs.size() == 1) {
-    results[0] = checkRank(inputs[0], groups, numNpus, options);
-    return results;
+namespace {
+
+/// Reads and checks all models, and keeps what is needed of them.
+class ModelChecks {
+public:
+  ModelChecks(RankSource &source, std::optional<uint64_t> numNpus,
+              const ValidatorOptions &options, ValidationReport &report);
+
+  void run();
+  /// The table of all ranks.
+  RankTable makeTable() const;
+
+private:
+  struct Model {
+    uint32_t position = 0;
+    uint32_t numRanks = 0;
+    uint32_t graph = 0;
+    Bindings bindings;
+    /// Until those of all models before are told.
+    std::optional<ViolationList> violations;
+  };
+  void check(Model &model);
+
+  RankSource &source;
+  std::optional<uint64_t> numNpus;
+  const ValidatorOptions &options;
+  ValidationReport &report;
+  Progress progress;
+  GraphTable graphs;
+  std::vector<Model> models;
+  /// For each rank, the index of its model.
+  std::vector<uint32_t> modelOf;
+  std::mutex mutex;
+  size_t numTold = 0;
+};
+
+} // namespace
+
+ModelChecks::ModelChecks(RankSource &source, std::optional<uint64_t> numNpus,
+                         const ValidatorOptions &options,
+                         ValidationReport &report)
+    : source(source), numNpus(numNpus), options(options), report(report),
+      progress("checked", source.getNumRanks(), options.quiet) {
+  modelOf.reserve(source.getNumRanks());
+  for (uint32_t rank = 0; rank < source.getNumRanks(); ++rank) {
+    uint32_t model = source.getModel(rank);
+    if (model == rank) {
+      modelOf.push_back(static_cast<uint32_t>(models.size()));
+      models.emplace_back().position = rank;
+    } else {
+      modelOf.push_back(modelOf[model]);
+    }
+    ++models[modelOf.back()].numRanks;
   }
+}
+
+void ModelChecks::check(Model &model) {
+  RankResult result = checkRank(source, model.position, numNpus, options);
+  uint64_t numNodes = result.graph.getNumNodes();
+  model.bindings = std::move(result.bindings);
+  model.graph = graphs.add(std::move(result.graph));
+  progress.add(model.numRanks, 0);
+
+  std::lock_guard<std::mutex> lock(mutex);
+  report.numNodes += numNodes * model.numRanks;
+  model.violations = std::move(result.violations);
+  for (; numTold < models.size() && models[numTold].violations; ++numTold) {
+    Model &next = models[numTold];
+    report.violations.append(std::move(*next.violations),
+                             describeOthers(next.numRanks));
+    next.violations.reset();
+  }
+}
+
+void ModelChecks::run() {
+  if (models.size() == 1)
+    return check(models.front());
   DefaultThreadPool pool(hardware_concurrency(options.threads));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    pool.async([&, i] {
-      results[i] = checkRank(inputs[i], groups, numNpus, options);
-    });
+  for (Model &model : models)
+    pool.async([&] { check(model); });
   pool.wait();
-  return results;
+}
+
+RankTable ModelChecks::makeTable() const {
+  RankTable table(source, graphs);
+  Bindings own;
+  for (uint32_t rank = 0; rank < modelOf.size(); ++rank) {
+    const Model &model = models[modelOf[rank]];
+    if (model.position == rank) {
+      table.add(model.graph, model.bindings);
+      continue;
+    }
+    own = model.bindings;
+    source.bind(rank, model.bindings, own);
+    table.add(model.graph, own);
+  }
+  table.finish();
+  return table;
+}
+
+ValidationReport validateRanks(RankSource &source, bool acrossRanks,
+                               const ValidatorOptions &options) {
+  ValidationReport report;
+  report.violations = ViolationList(options.maxErrors);
+  report.numRanks = source.getNumRanks();
+  report.checkedAcrossRanks = acrossRanks;
+  std::optional<uint64_t> numNpus = countNpus(source, acrossRanks, options);
+  ModelChecks models(source, numNpus, options, report);
+  models.run();
+  checkGroupDefinitions(source.getDefinitions(), numNpus, report.violations);
+  if (!acrossRanks)
+    return report;
+  RankTable ranks = models.makeTable();
+  RankClasses classes(ranks, /*merge=*/ranks.size() > options.maxSingleRanks);
+  CrossRankContext context(classes, report.violations);
+  checkSequences(context);
+  MessageMatching matching = checkMessages(context);
+  checkDeadlock(context, matching, !options.eagerSends);
+  return report;
 }
 
 ValidationReport validateRanks(ArrayRef<RankInput> inputs,
                                const CommGroups &groups, bool acrossRanks,
                                const ValidatorOptions &options) {
-  ValidationReport report;
-  report.violations = ViolationList(options.maxErrors);
-  report.numRanks = inputs.size();
-  report.checkedAcrossRanks = acrossRanks;
-  std::optional<uint64_t> numNpus =
-      countNpus(inputs, groups, acrossRanks, options);
-  std::vector<RankResult> results =
-      checkRanks(inputs, groups, numNpus, options);
-  for (RankResult &result : results) {
-    report.numNodes += result.graph.getNumNodes();
-    report.violations.append(std::move(result.violations));
-  }
-  checkGroupDefinitions(groups, numNpus, report.violations);
-  if (acrossRanks) {
-    checkSequences(results, groups, report.violations);
-    MessageMatching matching = checkMessages(results, report.violations);
-    checkDeadlock(results, matching, !options.eagerSends, report.violations);
-  }
-  return report;
+  FileRanks source(inputs, groups);
+  return validateRanks(source, acrossRanks, options);
 }
 
 /// Reports the ranks from `first` up to `end` that have no file.
-static void reportMissing(const TraceSet &set, uint64_t first, uint64_t end,
+static void reportMissing(StringRef trace, uint64_t first, uint64_t end,
                           ViolationList &violations) {
   if (first >= end)
     return;
@@ -134,27 +224,47 @@ static void reportMissing(const TraceSet &set, uint64_t first, uint64_t end,
   if (end - first > 1)
     ranks = "ranks " + std::to_string(first) + " to " +
             std::to_string(end - 1) + " have";
-  violations.add(Rule::AllRanks, set.prefix, ranks + " no trace file");
+  violations.add(Rule::AllRanks, trace, ranks + " no trace file");
 }
 
-static void checkFiles(const TraceSet &set, uint64_t numNpus,
-                       ViolationList &violations) {
-  for (const std::string &path : set.misnamed)
-    violations.add(Rule::AllRanks, path,
-                   "file name has leading zeros in its rank, the simulator "
-                   "will not find it");
+static void checkNumbers(const RankSource &source, StringRef trace,
+                         uint64_t numNpus, ViolationList &violations) {
   uint64_t next = 0;
-  for (const RankFile &file : set.files) {
-    if (file.rank >= numNpus) {
-      violations.add(Rule::AllRanks, file.path,
+  for (uint32_t position = 0; position < source.getNumRanks(); ++position) {
+    uint64_t rank = source.getRank(position);
+    if (rank >= numNpus) {
+      violations.add(Rule::AllRanks, source.getFile(position),
                      "rank is not less than the number of NPUs, " +
                          Twine(numNpus));
       continue;
     }
-    reportMissing(set, next, file.rank, violations);
-    next = file.rank + 1;
+    reportMissing(trace, next, rank, violations);
+    next = rank + 1;
   }
-  reportMissing(set, next, numNpus, violations);
+  reportMissing(trace, next, numNpus, violations);
+}
+
+/// Validates all ranks, and says first what is wrong with their files' names.
+static ValidationReport validateAll(RankSource &source, StringRef trace,
+                                    ArrayRef<std::string> misnamed,
+                                    const ValidatorOptions &options) {
+  ViolationList violations(options.maxErrors);
+  for (const std::string &path : misnamed)
+    violations.add(Rule::AllRanks, path,
+                   "file name has leading zeros in its rank, the simulator "
+                   "will not find it");
+  checkNumbers(source, trace, *countNpus(source, /*acrossRanks=*/true, options),
+               violations);
+  ValidationReport report =
+      validateRanks(source, /*acrossRanks=*/true, options);
+  violations.append(std::move(report.violations));
+  report.violations = std::move(violations);
+  return report;
+}
+
+ValidationReport validateTrace(RankSource &source, StringRef trace,
+                               const ValidatorOptions &options) {
+  return validateAll(source, trace, /*misnamed=*/{}, options);
 }
 
 ValidationReport validateTrace(const TraceSet &set, const CommGroups &groups,
@@ -162,15 +272,10 @@ ValidationReport validateTrace(const TraceSet &set, const CommGroups &groups,
   std::vector<RankInput> inputs;
   for (const RankFile &file : set.files)
     inputs.push_back({file.rank, file.path, std::nullopt});
-  bool acrossRanks = !set.isSingleFile;
-  ValidationReport ranks = validateRanks(inputs, groups, acrossRanks, options);
-  if (!acrossRanks)
-    return ranks;
-  ViolationList violations(options.maxErrors);
-  checkFiles(set, *countNpus(inputs, groups, acrossRanks, options), violations);
-  violations.append(std::move(ranks.violations));
-  ranks.violations = std::move(violations);
-  return ranks;
+  FileRanks source(inputs, groups);
+  if (set.isSingleFile)
+    return validateRanks(source, /*acrossRanks=*/false, options);
+  return validateAll(source, set.prefix, set.misnamed, options);
 }
 
 //===----------------------------------------------------------------------===//

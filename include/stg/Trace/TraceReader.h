@@ -79,6 +79,8 @@ public:
   /// Reads from memory that the caller keeps alive. The buffer's identifier is
   /// the file name in messages.
   explicit TraceReader(llvm::MemoryBufferRef buffer);
+  /// Likewise from memory that the reader frees in the end.
+  explicit TraceReader(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
   /// Reads the first message. An error is final.
   llvm::Error readMetadata(Metadata &metadata);

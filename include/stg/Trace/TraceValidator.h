@@ -1,17 +1,18 @@
 //===- TraceValidator.h - Checks of a whole trace ---------------*- C++ -*-===//
 //
 // Checks a trace against the rules of TraceRules.h. Ranks are read and checked
-// on their own, in parallel, and leave a compact graph behind; the rules that
-// span ranks then work on those graphs. Violations come in a fixed order: by
-// rank, then those of the whole trace.
+// on their own, in parallel, and leave a compact graph behind, which equal
+// ranks share; the rules that span ranks then work on those graphs. So memory
+// grows with the number of different ranks and by some hundred bytes for each
+// rank, and not with the size of the trace. Violations come in a fixed order:
+// by rank, then those of the whole trace.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef STG_TRACE_TRACEVALIDATOR_H
 #define STG_TRACE_TRACEVALIDATOR_H
 
-#include "stg/Trace/CommGroups.h"
-#include "stg/Trace/TraceReader.h"
+#include "stg/Trace/RankSource.h"
 #include "stg/Trace/TraceRules.h"
 #include "stg/Trace/TraceSet.h"
 #include "llvm/ADT/Twine.h"
@@ -38,6 +39,11 @@ struct ValidatorOptions {
   unsigned maxErrors = 20;
   /// Threads that read ranks; 0: one per core.
   unsigned threads = 0;
+  /// In traces of more ranks than this, those that the rules across ranks
+  /// cannot tell apart are checked as one, and told of as one.
+  unsigned maxSingleRanks = 64;
+  /// No progress on a terminal.
+  bool quiet = false;
 };
 
 /// One violation of a rule.
@@ -61,8 +67,8 @@ public:
   void add(Rule rule, llvm::StringRef file, uint64_t id, llvm::StringRef name,
            const llvm::Twine &message);
 
-  /// Appends all of `other`.
-  void append(ViolationList &&other);
+  /// Appends all of `other`, each with `suffix` after its message.
+  void append(ViolationList &&other, llvm::StringRef suffix = "");
 
   llvm::ArrayRef<Violation> getKept() const { return kept; }
   uint64_t getCount(Rule rule) const {
@@ -91,22 +97,23 @@ struct ValidationReport {
   bool checkedAcrossRanks = false;
 };
 
-/// One rank to validate, from a file or, for tests, from memory.
-struct RankInput {
-  uint64_t rank = 0;
-  std::string path;
-  /// If set, read instead of the file.
-  std::optional<llvm::MemoryBufferRef> buffer;
-};
-
-/// Validates the ranks in `inputs`. With `acrossRanks` unset, rules that need
+/// Validates the ranks of `source`. With `acrossRanks` unset, rules that need
 /// all ranks of a trace are left out.
+ValidationReport validateRanks(RankSource &source, bool acrossRanks,
+                               const ValidatorOptions &options);
+
+/// Validates all ranks of a trace, which messages call `trace`. They should be
+/// those from 0 on.
+ValidationReport validateTrace(RankSource &source, llvm::StringRef trace,
+                               const ValidatorOptions &options);
+
+/// Validates ranks that have a file each.
 ValidationReport validateRanks(llvm::ArrayRef<RankInput> inputs,
                                const CommGroups &groups, bool acrossRanks,
                                const ValidatorOptions &options);
 
-/// Validates a trace. A single file is checked without the rules that need
-/// all ranks.
+/// Validates a trace in files. A single file is checked without the rules that
+/// need all ranks.
 ValidationReport validateTrace(const TraceSet &set, const CommGroups &groups,
                                const ValidatorOptions &options);
 

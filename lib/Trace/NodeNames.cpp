@@ -1,0 +1,92 @@
+//===- NodeNames.cpp - Names of a rank's nodes ----------------------------===//
+//
+// Finds nodes again for the sake of messages.
+//
+//===----------------------------------------------------------------------===//
+
+#include "NodeNames.h"
+
+using namespace llvm;
+
+namespace stg::trace {
+
+//===----------------------------------------------------------------------===//
+// NodeNames
+//===----------------------------------------------------------------------===//
+
+void NodeNames::readAll() {
+  Metadata metadata;
+  if (Error error = reader.readMetadata(metadata))
+    return consumeError(std::move(error));
+  Node node;
+  while (true) {
+    Expected<bool> more = reader.readNode(node);
+    if (!more) {
+      // What cannot be read has no index in the graph, either.
+      consumeError(more.takeError());
+      continue;
+    }
+    if (!*more)
+      return;
+    add(node);
+  }
+}
+
+std::string NodeNames::getName(uint32_t node) const {
+  Node decoded;
+  if (!reader.readNodeAt(places[node].offset, places[node].size, decoded))
+    return "";
+  return decoded.name.str();
+}
+
+std::string NodeNames::describe(uint32_t node) const {
+  return "node " + std::to_string(places[node].id) + " '" +
+         escapeText(getName(node)) + "'";
+}
+
+void NodeNames::report(ViolationList &list, Rule rule, StringRef file,
+                       uint32_t node, const Twine &message) const {
+  // Decoding is worth it only for a violation that will be shown.
+  list.add(rule, file, places[node].id,
+           list.isFull(rule) ? std::string() : getName(node), message);
+}
+
+//===----------------------------------------------------------------------===//
+// AllNodeNames
+//===----------------------------------------------------------------------===//
+
+const NodeNames *AllNodeNames::get(uint32_t position, uint32_t node) {
+  constexpr size_t maxOpen = 16;
+  auto it = open.find(position);
+  if (it == open.end()) {
+    if (open.size() == maxOpen)
+      open.clear();
+    it = open.try_emplace(position).first;
+    if (Expected<TraceReader> reader = source.open(position)) {
+      it->second.emplace(std::move(*reader));
+      it->second->readAll();
+    } else {
+      consumeError(reader.takeError());
+    }
+  }
+  // A file may have changed since it was checked.
+  return it->second && it->second->has(node) ? &*it->second : nullptr;
+}
+
+std::string AllNodeNames::describe(uint32_t position, uint32_t node) {
+  const NodeNames *names = get(position, node);
+  return names ? names->describe(node) : "a node that is no longer there";
+}
+
+void AllNodeNames::report(ViolationList &list, Rule rule, uint32_t position,
+                          uint32_t node, const Twine &message) {
+  std::string file = source.getFile(position);
+  // Reading is worth it only for a violation that will be shown.
+  const NodeNames *names = list.isFull(rule) ? nullptr : get(position, node);
+  if (names)
+    names->report(list, rule, file, node, message);
+  else
+    list.add(rule, file, message);
+}
+
+} // namespace stg::trace

@@ -1,0 +1,75 @@
+//===- NodeNames.h - Names of a rank's nodes --------------------*- C++ -*-===//
+//
+// Messages name nodes, but graphs do not keep the names. They are decoded again
+// from where the node stands in the trace.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_TRACE_NODENAMES_H
+#define STG_LIB_TRACE_NODENAMES_H
+
+#include "stg/Trace/RankSource.h"
+#include "stg/Trace/TraceValidator.h"
+#include <map>
+
+namespace stg::trace {
+
+/// The nodes of one rank that could be read, by their index in its graph.
+class NodeNames {
+public:
+  explicit NodeNames(TraceReader reader) : reader(std::move(reader)) {}
+
+  TraceReader &getReader() { return reader; }
+
+  /// Notes where the next node stands.
+  void add(const Node &node) {
+    places.push_back({node.id, node.offset, node.size});
+  }
+  /// Reads and notes all nodes.
+  void readAll();
+
+  bool has(uint32_t node) const { return node < places.size(); }
+
+  /// The node in words, e.g. "node 3 'x'".
+  std::string describe(uint32_t node) const;
+
+  /// Adds a violation at a node to `list`.
+  void report(ViolationList &list, Rule rule, llvm::StringRef file,
+              uint32_t node, const llvm::Twine &message) const;
+
+private:
+  struct Place {
+    uint64_t id;
+    uint64_t offset;
+    uint64_t size;
+  };
+
+  std::string getName(uint32_t node) const;
+
+  TraceReader reader;
+  std::vector<Place> places;
+};
+
+/// The nodes of all ranks. Traces are opened as they are asked for, and only
+/// the last ones stay open.
+class AllNodeNames {
+public:
+  explicit AllNodeNames(const RankSource &source) : source(source) {}
+
+  /// The node in words, e.g. "node 3 'x'".
+  std::string describe(uint32_t position, uint32_t node);
+
+  /// Adds a violation at a node to `list`.
+  void report(ViolationList &list, Rule rule, uint32_t position, uint32_t node,
+              const llvm::Twine &message);
+
+private:
+  const NodeNames *get(uint32_t position, uint32_t node);
+
+  const RankSource &source;
+  std::map<uint32_t, std::optional<NodeNames>> open;
+};
+
+} // namespace stg::trace
+
+#endif // STG_LIB_TRACE_NODENAMES_H
