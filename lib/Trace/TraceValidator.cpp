@@ -201,6 +201,8 @@ ValidationReport validateRanks(RankSource &source, bool acrossRanks,
     return report;
   RankTable ranks = models.makeTable();
   RankClasses classes(ranks, /*merge=*/ranks.size() > options.maxSingleRanks);
+  report.numGraphs = ranks.getGraphs().size();
+  report.numClasses = classes.size();
   CrossRankContext context(classes, report.violations);
   checkSequences(context);
   MessageMatching matching = checkMessages(context);

@@ -93,6 +93,9 @@ struct ValidationReport {
   ViolationList violations;
   uint64_t numRanks = 0;
   uint64_t numNodes = 0;
+  /// How many ranks differ in what they do, whatever the groups and peers; and
+  /// for how many each rule across ranks was decided.
+  uint64_t numGraphs = 0, numClasses = 0;
   /// Rules that need all ranks were applied.
   bool checkedAcrossRanks = false;
 };
