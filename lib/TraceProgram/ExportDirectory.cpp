@@ -102,8 +102,8 @@ bool ExportDirectory::isOwnBundle() const {
 /// file_exists if there is such a file and it is not to be replaced.
 std::error_code ExportDirectory::setOwner(StringRef text, bool replace) {
   std::string owner = getPath(kOwner);
-  std::string temporary =
-      getPath(kOwner + "." + Twine(sys::Process::getProcessId()));
+  std::string temporary = getPath(FileWriter::getTemporaryName(
+      "owner-" + Twine(sys::Process::getProcessId())));
   std::error_code error;
   {
     raw_fd_ostream os(temporary, error);
@@ -214,28 +214,6 @@ Error ExportDirectory::writeManifest(StringRef name, RankRange ranks) {
   });
 }
 
-/// Removes what only matters while a set is written.
-Error ExportDirectory::clean() {
-  Expected<std::vector<std::string>> names = list();
-  if (!names)
-    return names.takeError();
-  for (StringRef name : *names) {
-    bool isPart = name.starts_with("manifest.") && name != kManifest &&
-                  name.ends_with(".json");
-    if (isPart || name == kOwner || FileWriter::isTemporary(name))
-      if (Error error = remove(name))
-        return error;
-  }
-  return Error::success();
-}
-
-Error ExportDirectory::finishWhole() {
-  if (Error error =
-          writeManifest(kManifest, {0, bundle.getSpace().getNumRanks()}))
-    return error;
-  return clean();
-}
-
 /// The ranks that `manifest.<first>-<end>.json` speaks of.
 static std::optional<RankRange> parsePartName(StringRef name) {
   RankRange ranks;
@@ -247,9 +225,40 @@ static std::optional<RankRange> parsePartName(StringRef name) {
   return ranks;
 }
 
+/// Removes what only matters while a set is written. Last the name that says
+/// whose it is: as long as that is there, something may be left to remove.
+Error ExportDirectory::clean() {
+  Expected<std::vector<std::string>> names = list();
+  if (!names)
+    return names.takeError();
+  for (StringRef name : *names)
+    if (parsePartName(name) || FileWriter::isTemporary(name))
+      if (Error error = remove(name))
+        return error;
+  return remove(kOwner);
+}
+
+/// Goes on with what clean() did in a process that was killed, if need be.
+Error ExportDirectory::cleanRest() {
+  Expected<std::vector<std::string>> names = list();
+  if (!names)
+    return names.takeError();
+  bool isClean = llvm::none_of(*names, [](StringRef name) {
+    return name == kOwner || parsePartName(name);
+  });
+  return isClean ? Error::success() : clean();
+}
+
+Error ExportDirectory::finishWhole() {
+  if (Error error =
+          writeManifest(kManifest, {0, bundle.getSpace().getNumRanks()}))
+    return error;
+  return clean();
+}
+
 Error ExportDirectory::finishPart(RankRange ranks) {
   if (sys::fs::exists(getPath(kManifest)))
-    return Error::success();
+    return cleanRest();
   std::string name =
       ("manifest." + Twine(ranks.first) + "-" + Twine(ranks.second) + ".json")
           .str();
@@ -270,7 +279,9 @@ Error ExportDirectory::finishPart(RankRange ranks) {
   for (auto [first, end] : parts)
     if (first <= covered)
       covered = std::max(covered, end);
-  if (covered < bundle.getSpace().getNumRanks())
-    return Error::success();
-  return finishWhole();
+  if (covered >= bundle.getSpace().getNumRanks())
+    return finishWhole();
+  // Another process may have found this part's manifest of an earlier run,
+  // finished the set and cleaned up before we wrote it again.
+  return sys::fs::exists(getPath(kManifest)) ? remove(name) : Error::success();
 }

@@ -56,6 +56,7 @@ private:
   llvm::Error claim();
   llvm::Error writeManifest(llvm::StringRef name, RankRange ranks);
   llvm::Error clean();
+  llvm::Error cleanRest();
 
   const TraceBundle &bundle;
   std::string directory, fingerprint;

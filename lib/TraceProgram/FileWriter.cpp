@@ -24,11 +24,15 @@ static std::string join(StringRef directory, const llvm::Twine &name) {
 static constexpr llvm::StringLiteral kTemporary = ".stg-write-";
 
 FileWriter::FileWriter(StringRef directory, StringRef tag)
-    : directory(directory), temporary(join(directory, kTemporary + tag)) {
+    : directory(directory), temporary(join(directory, getTemporaryName(tag))) {
   llvm::sys::RemoveFileOnSignal(temporary);
 }
 
 FileWriter::~FileWriter() { llvm::sys::DontRemoveFileOnSignal(temporary); }
+
+std::string FileWriter::getTemporaryName(const llvm::Twine &tag) {
+  return (kTemporary + tag).str();
+}
 
 bool FileWriter::isTemporary(StringRef name) {
   return name.starts_with(kTemporary);
@@ -56,13 +60,22 @@ FileWriter::writeTemporary(size_t bufferSize,
   return error;
 }
 
+std::error_code
+FileWriter::writeAndRename(StringRef path, size_t bufferSize,
+                           llvm::function_ref<void(llvm::raw_ostream &)> fill) {
+  std::error_code error = writeTemporary(bufferSize, fill);
+  return error ? error : llvm::sys::fs::rename(temporary, path);
+}
+
 llvm::Error
 FileWriter::write(StringRef name, size_t bufferSize,
                   llvm::function_ref<void(llvm::raw_ostream &)> fill) {
   std::string path = join(directory, name);
-  std::error_code error = writeTemporary(bufferSize, fill);
-  if (!error)
-    error = llvm::sys::fs::rename(temporary, path);
+  std::error_code error = writeAndRename(path, bufferSize, fill);
+  // Whoever finishes a set removes what killed processes were writing, and
+  // cannot tell our file from those.
+  if (error == std::errc::no_such_file_or_directory)
+    error = writeAndRename(path, bufferSize, fill);
   if (!error)
     return llvm::Error::success();
   llvm::sys::fs::remove(temporary);

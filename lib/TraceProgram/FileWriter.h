@@ -36,6 +36,9 @@ public:
   /// Makes the file `name` of `bytes`, without copying them first.
   llvm::Error write(llvm::StringRef name, llvm::StringRef bytes);
 
+  /// The name of a file that is being written.
+  static std::string getTemporaryName(const llvm::Twine &tag);
+
   /// True for the name of a file that is, or was, being written.
   static bool isTemporary(llvm::StringRef name);
 
@@ -44,6 +47,9 @@ public:
 private:
   llvm::Error write(llvm::StringRef name, size_t bufferSize,
                     llvm::function_ref<void(llvm::raw_ostream &)> fill);
+  std::error_code
+  writeAndRename(llvm::StringRef path, size_t bufferSize,
+                 llvm::function_ref<void(llvm::raw_ostream &)> fill);
   std::error_code
   writeTemporary(size_t bufferSize,
                  llvm::function_ref<void(llvm::raw_ostream &)> fill);
