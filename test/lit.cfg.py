@@ -2,6 +2,7 @@
 # pylint: disable=undefined-variable
 
 import os
+import subprocess
 
 import lit.formats
 
@@ -29,3 +30,16 @@ config.environment["PATH"] = os.pathsep.join(
         config.environment.get("PATH", ""),
     ]
 )
+
+
+def can_mount():
+    """True if a disk of our own can be had, in a mount namespace of its own."""
+    command = "unshare --user --map-root-user --mount mount -t tmpfs tmpfs /tmp"
+    try:
+        return subprocess.run(command.split(), stderr=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return False
+
+
+if can_mount():
+    config.available_features.add("tmpfs")
