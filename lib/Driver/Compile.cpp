@@ -91,6 +91,8 @@ static void setOptions(const CompileRequest &request,
   options.prefetch = request.prefetch;
   options.bucketSize = request.bucketSize;
   options.recompute = request.recompute;
+  options.recomputeMethod = request.recomputeMethod;
+  options.recomputeLayers = request.recomputeLayers;
   options.keepGathered = request.keepGathered;
   for (const std::string &rule : request.rules)
     options.rules.addValue(rule);
@@ -138,6 +140,10 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   if (request.bucketSize)
     strategy["bucket_size"] = request.bucketSize;
   strategy["recompute"] = request.recompute;
+  if (request.recompute == "full") {
+    strategy["recompute_method"] = request.recomputeMethod;
+    strategy["recompute_layers"] = request.recomputeLayers;
+  }
   strategy["keep_gathered"] = request.keepGathered;
   strategy["rules"] = llvm::json::Array(request.rules);
   llvm::json::Object extra;

@@ -12,6 +12,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "stg/Conversion/STGToChakra/STGToChakra.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace stg;
@@ -32,7 +33,24 @@ void stg::buildModelPipeline(OpPassManager &pm,
         createReplicateHeads({"K", options.tpReplicate}));
 }
 
+/// The size of a group that changes nothing is 1 with the method uniform only.
+static bool isGrouped(const PipelineOptions &options) {
+  return options.recompute == "full" &&
+         (options.recomputeLayers > 1 || options.recomputeMethod == "block");
+}
+
+/// Every virtual stage has layers that are replayed, where not all are.
+static GroupLayersOptions getGroupLayersOptions(const PipelineOptions &options) {
+  unsigned devices = 1;
+  llvm::to_integer(options.pp, devices);
+  return {options.recomputeMethod, options.recomputeLayers,
+          devices * options.virtualStages};
+}
+
 void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  if (isGrouped(options))
+    pm.addNestedPass<func::FuncOp>(
+        createGroupLayers(getGroupLayersOptions(options)));
   if (options.fp8)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   // Derived before anything is sharded, so that one rule finds all collectives.

@@ -179,6 +179,20 @@ struct CompileFlags {
           "What backward replays instead of having it saved (default "
           "none); selective: core attention"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> recomputeMethod{
+      "recompute-method", llvm::cl::location(request.recomputeMethod),
+      llvm::cl::value_desc("uniform|block"),
+      llvm::cl::desc(
+          "Layers that --recompute=full replays: all, in groups of which the "
+          "input is saved (uniform, the default), or the first of each virtual "
+          "pipeline stage (block)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<unsigned, true> recomputeLayers{
+      "recompute-layers", llvm::cl::location(request.recomputeLayers),
+      llvm::cl::value_desc("N"),
+      llvm::cl::desc("Layers of a group, or of a stage that are replayed "
+                     "(default 1)"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<bool, true> keepGathered{
       "keep-gathered", llvm::cl::location(request.keepGathered),
       llvm::cl::desc(

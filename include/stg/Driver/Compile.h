@@ -51,7 +51,8 @@ struct CompileRequest {
   bool reshardAfterForward = true;
   unsigned prefetch = 1;
   uint64_t bucketSize = 0;
-  std::string recompute = "none";
+  std::string recompute = "none", recomputeMethod = "uniform";
+  unsigned recomputeLayers = 1;
   bool keepGathered = false;
   std::string rankOrder = "tp-cp-dp-pp";
   std::vector<std::string> set; ///< SYMBOL=VALUE

@@ -121,6 +121,15 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "recompute",
       llvm::cl::desc("What is replayed in backward: none, selective or full"),
       llvm::cl::init("none")};
+  Option<std::string> recomputeMethod{
+      *this, "recompute-method",
+      llvm::cl::desc("uniform: groups of layers are replayed together; block: "
+                     "the first layers of each pipeline stage are replayed"),
+      llvm::cl::init("uniform")};
+  Option<unsigned> recomputeLayers{
+      *this, "recompute-layers",
+      llvm::cl::desc("Layers of a group, or of a stage that are replayed"),
+      llvm::cl::init(1)};
   Option<bool> keepGathered{
       *this, "keep-gathered",
       llvm::cl::desc("Keep what forward gathered instead of gathering again"),

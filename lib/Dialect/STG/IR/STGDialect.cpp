@@ -56,6 +56,16 @@ static LogicalResult verifyPhase(Operation *op, Attribute value) {
             "\"grad_sync\" or \"opt\"";
 }
 
+static LogicalResult verifyRecompute(Operation *op, Attribute value) {
+  auto policy = dyn_cast<StringAttr>(value);
+  if (policy && isa<RepeatOp>(op) &&
+      llvm::is_contained({"none", "selective", "full"}, policy.getValue()))
+    return success();
+  return op->emitOpError("has 'stg.recompute' ")
+         << value
+         << ", expected \"none\", \"selective\" or \"full\" at a 'stg.repeat'";
+}
+
 /// A dictionary of lists of mesh axes.
 static LogicalResult verifyFactors(Operation *op, Attribute value) {
   auto factors = dyn_cast<DictionaryAttr>(value);
@@ -91,6 +101,8 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
   if (attribute.getName() == kPhaseAttr)
     return verifyPhase(op, attribute.getValue());
+  if (attribute.getName() == kRecomputeAttr)
+    return verifyRecompute(op, attribute.getValue());
   if (attribute.getName() == kFactorsAttr)
     return verifyFactors(op, attribute.getValue());
   if (attribute.getName() == kNameAttr || attribute.getName() == kRoleAttr)

@@ -15,6 +15,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -46,6 +47,8 @@ private:
   /// The value of the forward body as the backward body sees it: its slice,
   /// which is added if there is none.
   Value getSaved(Value value);
+  /// What the forward body, inside of another, reads of that.
+  void mapCaptured(IRMapping &mapping);
   /// The slice of the backward body that reads what `stack`, which the forward
   /// repeat makes or reads, holds; it is added if there is none.
   Value getSlice(Value stack);
@@ -60,7 +63,8 @@ struct Recompute : stg::impl::RecomputeBase<Recompute> {
   void runOnOperation() override;
 
 private:
-  void recomputeIn(Region &region, RepeatPair *outer, IRRewriter &rewriter);
+  void recomputeIn(Region &region, RepeatPair *outer, StringRef policy,
+                   IRRewriter &rewriter);
 
   SmallVector<std::string> names; ///< Of the ops that are replayed singly.
 };
@@ -117,24 +121,32 @@ static void setPhase(Operation *op, StringRef phase) {
   });
 }
 
+void RepeatPair::mapCaptured(IRMapping &mapping) {
+  if (!outer)
+    return;
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(forward.getBody(), captured);
+  for (Value value : captured)
+    mapping.map(value, outer->getSaved(value));
+}
+
 /// Replays the whole forward body at the start of the backward body.
 void RepeatPair::replayAll() {
   IRMapping mapping;
   for (BlockArgument arg : forward.getBody().front().getArguments())
     mapping.map(arg, getSaved(arg));
+  mapCaptured(mapping);
   rewriter.setInsertionPointToStart(&backward.getBody().front());
   for (Operation &op : forward.getBody().front().without_terminator())
     setPhase(rewriter.clone(op, mapping), "recompute");
   OperandRange yielded = forward.getYield().getValues();
-  unsigned carried = forward.getNumCarried();
-  for (Value value : yielded.take_front(carried))
+  for (Value value : yielded.take_front(forward.getNumCarried()))
     KeepOp::create(rewriter, backward.getLoc(), mapping.lookupOrDefault(value));
-  for (auto [number, value] : llvm::enumerate(yielded.drop_front(carried)))
-    for (auto [slice, stack] :
-         llvm::zip_equal(backward.getSliceArgs(), backward.getStacks()))
-      if (stack == forward.getResult(carried + number) &&
-          !isa<BlockArgument>(value))
-        rewriter.replaceAllUsesWith(slice, mapping.lookupOrDefault(value));
+  for (BlockArgument slice : backward.getSliceArgs()) {
+    Value value = getForwardValue(slice);
+    if (value && !isa<BlockArgument>(value))
+      rewriter.replaceAllUsesWith(slice, mapping.lookupOrDefault(value));
+  }
 }
 
 /// Replays single ops where their own backward op reads their results.
@@ -190,7 +202,8 @@ static RepeatOp getForward(RepeatOp backward, RepeatPair *outer) {
 
 /// Works on the backward repeats of `region`, each before those inside of it:
 /// what a whole body replays contains the inner forward repeats.
-void Recompute::recomputeIn(Region &region, RepeatPair *outer,
+/// `policy` is that of a repeat that has none of its own.
+void Recompute::recomputeIn(Region &region, RepeatPair *outer, StringRef policy,
                             IRRewriter &rewriter) {
   SmallVector<RepeatOp> repeats(region.getOps<RepeatOp>());
   for (RepeatOp backward : repeats) {
@@ -199,15 +212,20 @@ void Recompute::recomputeIn(Region &region, RepeatPair *outer,
     RepeatOp forward = getForward(backward, outer);
     if (!forward)
       continue;
+    StringRef own = policy;
+    if (auto attr =
+            forward->getAttrOfType<StringAttr>(STGDialect::kRecomputeAttr))
+      own = attr.getValue();
     RepeatPair pair(forward, backward, outer, rewriter);
-    if (policy == "full") {
+    if (own == "full") {
       pair.replayAll();
       continue;
     }
-    pair.replaySelected([&](Operation *op) {
-      return llvm::is_contained(names, op->getName().getStringRef());
-    });
-    recomputeIn(backward.getBody(), &pair, rewriter);
+    if (own == "selective")
+      pair.replaySelected([&](Operation *op) {
+        return llvm::is_contained(names, op->getName().getStringRef());
+      });
+    recomputeIn(backward.getBody(), &pair, own, rewriter);
   }
 }
 
@@ -217,13 +235,11 @@ void Recompute::runOnOperation() {
         << policy << "', expected none, selective or full";
     return signalPassFailure();
   }
-  if (policy == "none")
-    return;
   names.assign(ops.begin(), ops.end());
   if (names.empty())
     names.push_back("stg.attention");
   IRRewriter rewriter(&getContext());
-  recomputeIn(getOperation().getBody(), /*outer=*/nullptr, rewriter);
+  recomputeIn(getOperation().getBody(), /*outer=*/nullptr, policy, rewriter);
   RewritePatternSet patterns(&getContext());
   RepeatOp::getCanonicalizationPatterns(patterns, &getContext());
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

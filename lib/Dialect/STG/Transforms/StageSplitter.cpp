@@ -372,6 +372,19 @@ LogicalResult StageSplitter::checkLayerCount(int64_t total) {
          << total << " layers, but layers-per-stage adds up to " << sum;
 }
 
+/// The layers of one iteration: one, or those of the repeats inside.
+static std::optional<int64_t> countLayers(RepeatOp repeat) {
+  int64_t layers = 0;
+  for (auto inner : repeat.getBody().getOps<RepeatOp>()) {
+    std::optional<int64_t> count = inner.getCount().getInt64();
+    std::optional<int64_t> each = countLayers(inner);
+    if (!count || !each)
+      return std::nullopt;
+    layers += *count * *each;
+  }
+  return layers ? layers : 1;
+}
+
 /// Deals the layers, the iterations of the forward repeats in order, out to the
 /// stages.
 LogicalResult StageSplitter::assignLayers() {
@@ -381,8 +394,10 @@ LogicalResult StageSplitter::assignLayers() {
     if (getSection(repeat) != Section::Forward)
       continue;
     repeats.push_back(repeat);
-    if (std::optional<int64_t> count = repeat.getCount().getInt64())
-      total += *count;
+    std::optional<int64_t> count = repeat.getCount().getInt64();
+    std::optional<int64_t> each = countLayers(repeat);
+    if (count && each)
+      total += *count * *each;
     else if (getNumStages() > 1)
       return repeat.emitOpError("repeats ")
              << repeat.getCount().str()
@@ -408,16 +423,22 @@ LogicalResult StageSplitter::assignLayers() {
   MLIRContext *context = program.getContext();
   for (RepeatOp repeat : repeats) {
     int64_t count = *repeat.getCount().getInt64();
+    int64_t each = *countLayers(repeat);
     std::vector<Range> &own = ranges[repeat.getRepeatName().str()];
     own.resize(getNumStages());
     for (int64_t first = 0; first < count;) {
       while (left == 0)
         left = getSize(++stage);
-      int64_t taken = std::min(left, count - first);
+      int64_t taken = std::min(left / each, count - first);
+      if (taken == 0)
+        return repeat.emitOpError("has ")
+               << each << " layers in an iteration; pipeline stage " << stage
+               << " of " << getSize(stage)
+               << " layers would end inside of one";
       own[stage] = {SymExpr::get(context, first), SymExpr::get(context, taken),
                     first == 0, first + taken == count};
       first += taken;
-      left -= taken;
+      left -= taken * each;
     }
   }
   return success();

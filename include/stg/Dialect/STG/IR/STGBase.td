@@ -34,6 +34,7 @@ def STG_Dialect : Dialect {
     | `stg.name` | compute ops | stable name of the op in its scope |
     | `stg.phase` | compute ops, collectives | `fwd`, `recompute`, `bwd`, `grad_sync` or `opt` |
     | `stg.role` | backward ops | `dx` or `dw`, where one op has several |
+    | `stg.recompute` | `stg.repeat` of the forward pass | what backward replays of it: `none`, `selective` or `full`, instead of what `--stg-recompute` is told |
     | `stg.factors` | compute ops (plan level) | mesh axes of each sharded factor |
     | `stg.gradient` | function results | the repeats around the parameter that this is the gradient of, and its name |
   }];
@@ -48,6 +49,7 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttr = "stg.role";
     static constexpr ::llvm::StringLiteral kFactorsAttr = "stg.factors";
     static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
+    static constexpr ::llvm::StringLiteral kRecomputeAttr = "stg.recompute";
     static constexpr ::llvm::StringLiteral kAheadAttr = "stg.ahead";
     static constexpr ::llvm::StringLiteral kSendsAttr = "stg.sends";
     static constexpr ::llvm::StringLiteral kSavesAttr = "stg.saves";

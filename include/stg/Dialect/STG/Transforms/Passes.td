@@ -244,6 +244,46 @@ def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
+  let summary = "group the layers of a model for recomputation";
+  let description = [{
+    With `method=uniform` a repeat at the top of the program becomes one over groups of
+    `size` layers: `--stg-recompute="policy=full"` then saves the input of each group and
+    replays it as a whole, as Megatron-LM's method of that name does. With `method=block`
+    the first `size` layers of each of `stages` pipeline stages, which have equally many,
+    become a repeat of their own, which alone is replayed (`stg.recompute`).
+
+    Groups are named after their layers, `layers_groups`, and so are layers that are
+    replayed apart from others, `layers_replayed`.
+
+    *Requires* and *produces* the model level, calls inlined.
+
+    ```mlir
+    // before
+    %y = stg.repeat "layers" * L carry(%x = %e : !x) { ... }
+    // after --stg-group-layers="size=4"
+    %y = stg.repeat "layers_groups" * L/4 carry(%g = %e : !x) {
+      %z = stg.repeat "layers" * 4 carry(%x = %g : !x) { ... }
+      stg.yield %z : !x
+    }
+    // after --stg-group-layers="method=block size=4"
+    %z = stg.repeat "layers_replayed" * 4 carry(%x = %e : !x)
+      attributes {stg.recompute = "full"} { ... }
+    %y = stg.repeat "layers" * L - 4 carry(%x = %z : !x)
+      attributes {stg.recompute = "none"} { ... }
+    ```
+  }];
+  let options = [
+    Option<"method", "method", "std::string", /*default=*/"\"uniform\"",
+           "uniform or block">,
+    Option<"size", "size", "unsigned", /*default=*/"1",
+           "Layers of a group, or of a stage that are replayed">,
+    Option<"stages", "stages", "unsigned", /*default=*/"1",
+           "Pipeline stages, virtual ones included; for method=block">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
   let summary = "replay parts of the forward pass instead of saving their results";
   let description = [{
@@ -252,7 +292,8 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
     forward body again (as Megatron-LM and torch.utils.checkpoint replay a layer, its last
     projection included). With `policy=selective` only the ops named by `ops` are
     replayed, right before their own backward op; what they read is saved, and so is what
-    others read of their results. Replayed ops have the phase `recompute`; their
+    others read of their results. A forward repeat, and those inside of it, can have a
+    policy of their own, `stg.recompute`. Replayed ops have the phase `recompute`; their
     collectives are found later like those of any op.
 
     *Requires* the step level. *Produces* the step level, with fewer saved values.
