@@ -215,6 +215,8 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
         buildModelPipeline(pm, options);
       })))
     return fail("");
+  if (failed(checkRecompute(getProgram(module), request, *values, error)))
+    return fail(error);
   result.dtype = getParameterTypes(module);
   if (SymExpr parameters = countParameters(module))
     result.parameters = evaluate(parameters, *values);

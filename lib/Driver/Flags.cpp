@@ -170,6 +170,32 @@ static LogicalResult checkStages(const CompileRequest &request,
   return success();
 }
 
+/// Flags that say how layers are grouped for recomputation.
+static LogicalResult checkRecomputeChoices(const CompileRequest &request,
+                                           std::string &error) {
+  bool isBlock = request.recomputeMethod == "block";
+  std::string size = std::to_string(request.recomputeLayers);
+  if (request.recompute != "none" && request.recompute != "selective" &&
+      request.recompute != "full")
+    error = "--recompute " + request.recompute +
+            ": expected none, selective or full";
+  else if (!isBlock && request.recomputeMethod != "uniform")
+    error = "--recompute-method " + request.recomputeMethod +
+            ": expected uniform or block";
+  else if (request.recomputeLayers == 0)
+    error = "--recompute-layers 0: expected an integer of at least 1";
+  else if (request.recompute != "full" &&
+           (isBlock || request.recomputeLayers > 1))
+    error = (isBlock ? "--recompute-method block"
+                     : "--recompute-layers " + size) +
+            ": says which layers are replayed whole; needs --recompute full";
+  else if (isBlock && !request.layersPerStage.empty())
+    error = "--recompute-method block: the first " + size +
+            " layers of each stage can be replayed where all have equally "
+            "many; leave out --layers-per-stage, or use uniform";
+  return failure(!error.empty());
+}
+
 LogicalResult stg::checkChoices(MLIRContext &context,
                                 const CompileRequest &request,
                                 std::string &error) {
@@ -206,9 +232,8 @@ LogicalResult stg::checkChoices(MLIRContext &context,
     return fail("--gradient-reduction", request.gradientReduction,
                 "flat or per-layer with --bucket-size, because each parameter "
                 "is reduced by itself");
-  if (request.recompute != "none" && request.recompute != "selective" &&
-      request.recompute != "full")
-    return fail("--recompute", request.recompute, "none, selective or full");
+  if (failed(checkRecomputeChoices(request, error)))
+    return failure();
   static constexpr StringLiteral axes[] = {"tp", "cp", "dp", "pp"};
   SmallVector<StringRef> order;
   StringRef(request.rankOrder).split(order, '-');
@@ -244,6 +269,62 @@ FailureOr<int64_t> stg::countMicroBatches(const CompileRequest &request,
   else
     return share / *request.microBatch;
   return failure();
+}
+
+/// The number of iterations, if the symbols say it.
+static std::optional<int64_t> getCount(RepeatOp repeat,
+                                       const SymbolValues &values) {
+  SymBinding binding;
+  for (auto &[name, value] : values)
+    binding[StringAttr::get(repeat.getContext(), name)] =
+        SymExpr::get(repeat.getContext(), value.value);
+  SymExpr count = repeat.getCount().substitute(binding);
+  return count ? count.getInt64() : std::nullopt;
+}
+
+LogicalResult stg::checkRecompute(func::FuncOp program,
+                                  const CompileRequest &request,
+                                  const SymbolValues &values,
+                                  std::string &error) {
+  int64_t size = request.recomputeLayers;
+  bool isBlock = request.recomputeMethod == "block";
+  if (!isBlock && size == 1)
+    return success();
+  std::string flag = "--recompute-layers " + std::to_string(size);
+  int64_t stages = request.pp * request.virtualStages;
+  if (!request.reshardAfterForward && (!isBlock || stages > 1)) {
+    error = flag + ": with --reshard-after-forward=false, parameters of groups "
+                   "of layers are not kept; use groups of one layer";
+    return failure();
+  }
+  int64_t total = 0, common = 0;
+  for (auto repeat : program.getBody().getOps<RepeatOp>()) {
+    std::optional<int64_t> count = getCount(repeat, values);
+    if (!count)
+      return success(); // Binding says why.
+    total += *count;
+    common = std::gcd(common, *count);
+  }
+  if (!request.layersPerStage.empty())
+    for (int64_t layers : request.layersPerStage)
+      common = std::gcd(common, layers);
+  else if (total % stages == 0)
+    common = std::gcd(common, total / stages);
+  if (!isBlock && common % size != 0) {
+    error = flag + ": groups of so many layers do not divide the " +
+            std::to_string(total) + " layers" +
+            (stages > 1 ? " of the model and those of each pipeline stage"
+                        : "") +
+            "; sizes that do: " + listDivisors(common);
+    return failure();
+  }
+  if (isBlock && total % stages == 0 && size >= total / stages) {
+    error = flag + ": a stage has " + std::to_string(total / stages) +
+            " layers; with --recompute-method block some of them are not "
+            "replayed, replay all with uniform";
+    return failure();
+  }
+  return success();
 }
 
 LogicalResult stg::makeFolder(const CompileRequest &request,

@@ -46,6 +46,13 @@ mlir::LogicalResult checkContext(const CompileRequest &request,
                                  const SymbolValues &values,
                                  std::string &error);
 
+/// Checks that the layers of `program` can be grouped for recomputation as the
+/// flags say.
+mlir::LogicalResult checkRecompute(mlir::func::FuncOp program,
+                                   const CompileRequest &request,
+                                   const SymbolValues &values,
+                                   std::string &error);
+
 /// Creates the folder for the traces, before time is spent on them.
 mlir::LogicalResult makeFolder(const CompileRequest &request,
                                std::string &error);

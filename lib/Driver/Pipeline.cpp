@@ -57,11 +57,9 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createAutodiff({options.gradDtype}));
   if (options.fp8)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
-  if (options.recompute != "none") {
-    RecomputeOptions recompute;
-    recompute.policy = options.recompute;
-    pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
-  }
+  RecomputeOptions recompute;
+  recompute.policy = options.recompute;
+  pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(createOptimizer({options.optimizerDtype}));
   if (options.cpCommType != "all_gather")
     pm.addPass(createContextParallel({options.cpCommType}));

@@ -16,7 +16,7 @@ D data-parallel degree, b = B/D sequences of one rank. Sources:
 Where the models differ from these on purpose, the difference is part of the closed form
 and said at its function: `replicated_gradients`, `saved_per_layer`.
 
-Usage: gpt.py {parameters|operations|collectives|activations|recompute}
+Usage: gpt.py {parameters|operations|collectives|activations|recompute|groups}
 """
 
 import sys
@@ -76,6 +76,14 @@ class Plan:
     B: int = 2
     sp: bool = False
     recompute: str = "none"
+    layers: int = 1  # that are replayed together, or of a block
+    block: bool = False
+
+    def replayed(self, m):
+        """Layers that backward replays."""
+        if self.recompute != "full":
+            return 0
+        return self.layers if self.block else m.L
 
     @property
     def shards_stream(self):
@@ -91,6 +99,10 @@ class Plan:
         """The command line of stg-compile for it."""
         flags = [f"--tp={self.t}", f"--dp={self.D}", f"--batch={self.B}"]
         flags += ["--attention-count=full", f"--recompute={self.recompute}"]
+        if self.recompute == "full":
+            flags += [f"--recompute-layers={self.layers}"]
+        if self.block:
+            flags += ["--recompute-method=block"]
         return flags + (["--sequence-parallel"] if self.sp else [])
 
 
@@ -126,8 +138,8 @@ def operations(m, plan):
     core = 4 * tokens * m.s * m.h
     layer = 24 * tokens * m.h**2 + core
     forward = m.L * layer + 2 * tokens * m.h * m.V
-    again = {"none": 0, "selective": core, "full": layer}[plan.recompute]
-    found = {"fwd": forward, "bwd": 2 * forward, "recompute": m.L * again}
+    again = m.L * core if plan.recompute == "selective" else plan.replayed(m) * layer
+    found = {"fwd": forward, "bwd": 2 * forward, "recompute": again}
     return {phase: Fraction(count, ranks) for phase, count in found.items() if count}
 
 
@@ -158,7 +170,7 @@ def collectives(m, plan):
     """(kind, axis, group size, phase) -> (count, bytes of all input buffers)."""
     M = plan.B // plan.D * m.s * m.h * ACTIVATION
     blocks = 2 * m.L + 1  # attentions and feed-forwards, and embedding or head
-    again = 2 * m.L if plan.recompute == "full" else 0
+    again = 2 * plan.replayed(m)
     calls = Counter()
     if plan.shards_stream:
         shard = M // plan.t
@@ -233,7 +245,20 @@ def saved(m, plan):
     deviation; the fp32 softmax. Embeddings save nothing but their ids."""
     sb = plan.B // plan.D * m.s
     head = Fraction(sb * (4 * m.h + 8), plan.stream_shards)
-    return m.L * saved_per_layer(m, plan) + head + Fraction(sb * m.V * FP32, plan.t)
+    layers = m.L * saved_per_layer(m, plan)
+    if plan.block:  # The others save as without recomputation.
+        others = saved_per_layer(m, replace(plan, recompute="none"))
+        layers = plan.layers * saved_per_layer(m, plan) + (m.L - plan.layers) * others
+    elif plan.recompute == "full":  # The input of each group.
+        layers /= plan.layers
+    return layers + head + Fraction(sb * m.V * FP32, plan.t)
+
+
+def replayed_stream(m, plan):
+    """Inputs of the groups and, in the replay of one, of its layers; the head's are gone.
+    The rest of what a replay saves is temporary."""
+    inputs = 0 if plan.block else m.L // plan.layers + plan.layers
+    return inputs * saved_per_layer(m, plan)
 
 
 def persistent(m, plan):
@@ -362,6 +387,52 @@ def check_activations(check, _):
         check.equal("peak", peak, peak_in_loss(m, many))
 
 
+def groups(degrees):
+    """Plans and depths in which some layers are replayed together, or some not."""
+    for plan in plans(degrees, ("full",)):
+        for depth, size in [(6, 2), (6, 3), (6, 6), (8, 4)]:
+            yield replace(PADDED, L=depth), replace(plan, layers=size)
+        for depth, size in [(6, 1), (6, 5), (8, 3)]:
+            yield replace(PADDED, L=depth), replace(plan, layers=size, block=True)
+
+
+def check_groups(check, folder):
+    """Groups of layers that are replayed together, and blocks of layers."""
+    for m, plan in groups([(1, 1), (2, 2), (8, 1)]):
+        check.context = f"{m.L} layers, {plan}"
+        summary = compiled("gpt3-175b", m, plan, "--dry-run")
+        (rank,) = summary["classes"]
+        found = rank["matrix_operations_by_phase"]
+        check.equal("operations", found, operations(m, plan))
+        found = traces.json_collectives(summary)
+        check.equal("collectives", found, collective_totals(m, plan))
+        found = rank["memory"]["largest_bytes"]["activation"]
+        check.equal("activations", found, max(saved(m, plan), replayed_stream(m, plan)))
+    check_replayed_group(check)
+    m = replace(PADDED, L=4)
+    for size, block in [(2, False), (3, True)]:
+        plan = Plan(4, 2, 4, True, "full", size, block)
+        check.context = f"files, {plan}"
+        check_files(check, m, plan, Path(folder) / f"{size}-{block}")
+
+
+def check_replayed_group(check):
+    """A replayed group saves its layers as without recomputation. With many tokens the
+    peak is when the first group has been replayed and all others have gradients."""
+    plan = Plan(8, B=16, sp=True, recompute="full")
+    m = replace(PADDED, L=32)
+    check.context = f"peak, {plan}"
+    local = local_parameters(m, plan.t) - local_parameters(replace(m, L=31), plan.t)
+    layer = saved_per_layer(m, replace(plan, recompute="none")) - local * FP32
+    peaks = {}
+    for size in (8, 16, 32):
+        grouped = replace(plan, layers=size)
+        (rank,) = compiled("gpt3-175b", m, grouped, "--dry-run")["classes"]
+        peaks[size] = rank["memory"]["peak_bytes"]["total"]
+    for size in (8, 16):
+        check.equal(f"{size} more layers", peaks[2 * size] - peaks[size], size * layer)
+
+
 def check_files(check, m, plan, folder):
     """The file of one rank: collectives, saved tensors, one step of the tied table."""
     compiled("gpt3-175b", m, plan, "-o", folder)
@@ -423,6 +494,7 @@ CHECKS = {
     "collectives": check_collectives,
     "activations": check_activations,
     "recompute": check_recompute,
+    "groups": check_groups,
 }
 
 

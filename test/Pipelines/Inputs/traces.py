@@ -61,7 +61,7 @@ class Node:
     @property
     def op(self):
         """The name without type, layer, phase and role: `qkv_proj`."""
-        name = re.sub(r"^layers\.\d+\.", "", self.name)
+        name = re.sub(r"^(layers(_groups|_replayed)?\.\d+\.)+", "", self.name)
         return re.sub(PHASE + ".*", "", name)
 
     @property

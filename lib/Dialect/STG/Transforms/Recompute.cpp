@@ -67,6 +67,7 @@ private:
                    IRRewriter &rewriter);
 
   SmallVector<std::string> names; ///< Of the ops that are replayed singly.
+  bool replays; ///< Whether any repeat has another policy than `none`.
 };
 } // namespace
 
@@ -216,6 +217,7 @@ void Recompute::recomputeIn(Region &region, RepeatPair *outer, StringRef policy,
     if (auto attr =
             forward->getAttrOfType<StringAttr>(STGDialect::kRecomputeAttr))
       own = attr.getValue();
+    replays |= own != "none";
     RepeatPair pair(forward, backward, outer, rewriter);
     if (own == "full") {
       pair.replayAll();
@@ -235,11 +237,14 @@ void Recompute::runOnOperation() {
         << policy << "', expected none, selective or full";
     return signalPassFailure();
   }
+  replays = false;
   names.assign(ops.begin(), ops.end());
   if (names.empty())
     names.push_back("stg.attention");
   IRRewriter rewriter(&getContext());
   recomputeIn(getOperation().getBody(), /*outer=*/nullptr, policy, rewriter);
+  if (!replays)
+    return;
   RewritePatternSet patterns(&getContext());
   RepeatOp::getCanonicalizationPatterns(patterns, &getContext());
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
