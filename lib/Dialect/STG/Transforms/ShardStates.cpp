@@ -356,7 +356,22 @@ void ShardStates::makeUnits(Block &block) {
     coalesce(ops, isa<FlatAllGatherOp>(ops.front()));
 }
 
+/// A parameter that a replayed layer and its backward pass read is gathered
+/// once for both.
+static void mergeReads(RepeatOp repeat) {
+  llvm::StringMap<ParamOp> known;
+  for (auto param :
+       llvm::make_early_inc_range(repeat.getBody().getOps<ParamOp>())) {
+    auto [it, isNew] = known.try_emplace(param.getParamName(), param);
+    if (isNew || it->second.getType() != param.getType())
+      continue;
+    param.replaceAllUsesWith(it->second.getResult());
+    param.erase();
+  }
+}
+
 void ShardStates::shardParameters(func::FuncOp function) {
+  function.walk(mergeReads);
   SmallVector<ParamOp> params;
   function.walk([&](ParamOp param) { params.push_back(param); });
   for (ParamOp param : params)
