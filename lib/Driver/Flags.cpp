@@ -186,9 +186,9 @@ static LogicalResult checkRecomputeChoices(const CompileRequest &request,
     error = "--recompute-layers 0: expected an integer of at least 1";
   else if (request.recompute != "full" &&
            (isBlock || request.recomputeLayers > 1))
-    error = (isBlock ? "--recompute-method block"
-                     : "--recompute-layers " + size) +
-            ": says which layers are replayed whole; needs --recompute full";
+    error =
+        (isBlock ? "--recompute-method block" : "--recompute-layers " + size) +
+        ": says which layers are replayed whole; needs --recompute full";
   else if (isBlock && !request.layersPerStage.empty())
     error = "--recompute-method block: the first " + size +
             " layers of each stage can be replayed where all have equally "
@@ -311,11 +311,11 @@ LogicalResult stg::checkRecompute(func::FuncOp program,
   else if (total % stages == 0)
     common = std::gcd(common, total / stages);
   if (!isBlock && common % size != 0) {
-    error = flag + ": groups of so many layers do not divide the " +
-            std::to_string(total) + " layers" +
-            (stages > 1 ? " of the model and those of each pipeline stage"
-                        : "") +
-            "; sizes that do: " + listDivisors(common);
+    error =
+        flag + ": groups of so many layers do not divide the " +
+        std::to_string(total) + " layers" +
+        (stages > 1 ? " of the model and those of each pipeline stage" : "") +
+        "; sizes that do: " + listDivisors(common);
     return failure();
   }
   if (isBlock && total % stages == 0 && size >= total / stages) {

@@ -40,7 +40,8 @@ static bool isGrouped(const PipelineOptions &options) {
 }
 
 /// Every virtual stage has layers that are replayed, where not all are.
-static GroupLayersOptions getGroupLayersOptions(const PipelineOptions &options) {
+static GroupLayersOptions
+getGroupLayersOptions(const PipelineOptions &options) {
   unsigned devices = 1;
   llvm::to_integer(options.pp, devices);
   return {options.recomputeMethod, options.recomputeLayers,

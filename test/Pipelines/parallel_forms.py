@@ -5,7 +5,7 @@ et al. arXiv:1910.02054 (ZeRO), Korthikanti et al. arXiv:2205.05198 (sequence pa
 Liu et al. arXiv:2310.01889 (ring attention), Jacobs et al. arXiv:2309.14509 (Ulysses),
 Won et al. arXiv:2511.10480 (STAGE's volumes).
 
-Usage: parallel_forms.py {iteration|zero|in-flight|messages|context|stage}...
+Usage: parallel_forms.py {iteration|zero|in-flight|replayed|messages|context|stage}...
 """
 
 import json
@@ -71,6 +71,7 @@ def iteration():
 def zero():
     """Volumes over n ranks with m micro-batches, and bytes of states."""
     P, n = 8_030_261_248, 8
+    inside = P - 2 * 128256 * 4096 - 4096  # parameters of the layers
     for m in (1, 4):
         base = f"llama3-8b --dp={n} --batch={n * m} --micro-batch=1"
         (one,) = compiled(base + " --zero=1")["classes"]
@@ -82,6 +83,11 @@ def zero():
         (three,) = compiled(base + " --zero=3 --zero-root=units --grad-dtype=bf16")["classes"]
         equal(f"ZeRO-3, m={m}", (coll(three, ["dp"], "reduce_scatter"), coll(three, ["dp"], "all_gather")),
               ((m * 34, m * 2 * P), (m * 68, m * 2 * 2 * P // n)))
+        # Recomputation reads what backward gathers; a group of layers is gathered twice.
+        for layers, again in ((1, 0), (4, 1)):
+            (full,) = compiled(base + f" --zero=3 --zero-root=units --recompute=full --recompute-layers={layers}")["classes"]
+            equal(f"ZeRO-3, groups of {layers}, m={m}", coll(full, ["dp"], "all_gather", "bwd"),
+                  (m * (34 + 32 * again), m * 2 * (P + again * inside) // n))
     wire = (n - 1) * 2 * (2 * P // n) + (n - 1) * 2 * P // n
     equal("FSDP on the wire, m=1", wire, 42_158_871_552)
     (hybrid,) = compiled("llama3-8b --dp=16 --dp-replicate=2 --batch=16 --zero=3")["classes"]
@@ -111,6 +117,31 @@ def in_flight():
     equal("1F1B", [whole(b, stage) for b in peaks("1f1b")], [4, 3, 2, 1])
     equal("interleaved", [whole(b, stage // 2) for b in peaks("interleaved", 2)], [11, 9, 7, 5])
     assert all(stage * 3 < b <= stage * 4 * 1.05 for b in peaks("zb-h1"))
+
+
+def replayed():
+    """Pipeline stages that replay groups of layers, or their first layers."""
+    def run(flags, p):
+        return compiled(f"{TINY} --batch=8 --micro-batch=1 --recompute=full --pp={p} {flags}")["classes"]
+    def again(entry):
+        phases = entry["matrix_operations_by_phase"]
+        return phases.get("recompute", 0), phases["bwd"]
+    (one,) = run("", 1)
+    layer = again(one)[0] // 16
+    stream = 64 * 64 * 2  # bytes that a layer reads of one micro-batch
+    for p, v in ((2, 1), (4, 1), (2, 2)):
+        stages = f"--virtual-stages={v}"
+        whole, of = run(stages, p), 16 // p
+        for entry in run(f"{stages} --recompute-layers=2", p):
+            equal(f"groups, p={p}, v={v}", again(entry)[0], of * layer)
+        for size in range(1, of // v):
+            for entry in run(f"{stages} --recompute-method=block --recompute-layers={size}", p):
+                equal(f"first {size}, p={p}, v={v}", again(entry)[0], v * size * layer)
+        # 1F1B: the first stage holds p micro-batches.
+        if v == 1:
+            saved = [entry["memory"]["largest_bytes"]["activation"] for entry in
+                     (whole[0], run("--recompute-layers=2", p)[0])]
+            equal(f"inputs that a group of 2 does not save, p={p}", saved[0] - saved[1], p * of // 2 * stream)
 
 
 def messages():

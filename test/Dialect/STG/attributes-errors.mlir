@@ -86,3 +86,19 @@ func.func @gradient_of_no_list(%x: !x) -> (!x {stg.gradient = "w"}) {
 func.func @gradient_of_nothing(%x: !x) -> (!x {stg.gradient = []}) {
   return %x : !x
 }
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @policy_of_no_repeat(%x: !x) {
+  // expected-error @+1 {{'stg.add' op has 'stg.recompute' "full", expected "none", "selective" or "full" at a 'stg.repeat'}}
+  %0 = stg.add %x, %x {stg.recompute = "full"} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @unknown_policy(%x: !x) -> !x {
+  // expected-error @+1 {{'stg.repeat' op has 'stg.recompute' "half", expected "none", "selective" or "full" at a 'stg.repeat'}}
+  %0 = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.recompute = "half"} {
+    stg.yield %c : !x
+  }
+  return %0 : !x
+}

@@ -43,9 +43,9 @@ static void setPolicy(RepeatOp repeat, StringRef policy) {
 /// Creates a repeat with the body of `layers` that carries `inits`.
 static RepeatOp copyLayers(OpBuilder &builder, RepeatOp layers, StringRef name,
                            SymExpr count, ValueRange inits) {
-  auto copy = RepeatOp::create(builder, layers.getLoc(), name, count,
-                               /*reverse=*/false, inits, ValueRange(),
-                               TypeRange());
+  auto copy =
+      RepeatOp::create(builder, layers.getLoc(), name, count,
+                       /*reverse=*/false, inits, ValueRange(), TypeRange());
   IRMapping mapping;
   mapping.map(layers.getCarriedArgs(), copy.getCarriedArgs());
   OpBuilder body = OpBuilder::atBlockEnd(&copy.getBody().front());
@@ -95,7 +95,8 @@ LogicalResult GroupLayers::replayFirst(RepeatOp repeat) {
   std::optional<Rational> number = rest.getConstant();
   if (number && !(Rational(0) < *number)) {
     return repeat.emitOpError("repeats ")
-           << repeat.getCount().str() << " times, but more than the first " << size.getValue()
+           << repeat.getCount().str() << " times, but more than the first "
+           << size.getValue()
            << " layers are needed for some that are not replayed";
   }
   OpBuilder builder(repeat);

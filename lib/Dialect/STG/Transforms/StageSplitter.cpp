@@ -433,8 +433,7 @@ LogicalResult StageSplitter::assignLayers() {
       if (taken == 0)
         return repeat.emitOpError("has ")
                << each << " layers in an iteration; pipeline stage " << stage
-               << " of " << getSize(stage)
-               << " layers would end inside of one";
+               << " of " << getSize(stage) << " layers would end inside of one";
       own[stage] = {SymExpr::get(context, first), SymExpr::get(context, taken),
                     first == 0, first + taken == count};
       first += taken;
