@@ -39,8 +39,8 @@ PIPELINES = [(1, "1f1b", 1)] + [
 
 
 def combinations():
-    for model, dp, ep, (tp, sp), (cp, kind), (pp, schedule, v), zero, recompute, micro in itertools.product(
-        MODELS, (1, 2, 4), (1, 2), ((1, False), (2, False), (2, True), (4, False), (4, True)),
+    for model, dp, (ep, whole), (tp, sp), (cp, kind), (pp, schedule, v), zero, recompute, micro in itertools.product(
+        MODELS, (1, 2, 4), ((1, False), (2, False), (1, True), (2, True)), ((1, False), (2, False), (2, True), (4, False), (4, True)),
         ((1, "all_gather"), (2, "all_gather"), (2, "a2a"), (2, "p2p")), PIPELINES, range(4),
         ("none", "selective", "full"), (1, 2),
     ):
@@ -51,12 +51,15 @@ def combinations():
         # Four ranks of tp where that replicates heads, which all-to-alls cannot divide further.
         if (tp == 4) != (model == "replicated") or (model == "replicated" and kind == "a2a"):
             continue
+        # Whole experts, which tp and cp divide, too; with neither they are whole anyway.
+        if whole and (model != "moe" or tp * cp == 1 or ep * tp * cp > 4):
+            continue
         if schedule == "interleaved" and (16 // dp // micro) % pp:
             continue
         yield model, (
-            f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --pp={pp} --schedule={schedule} "
+            f"--dp={dp} --ep={ep * tp * cp if whole else ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --pp={pp} --schedule={schedule} "
             f"--virtual-stages={v} --zero={zero} --recompute={recompute} --micro-batch={micro}"
-            + (" --sequence-parallel" if sp else "")
+            + (" --sequence-parallel" if sp else "") + (" --etp=1" if whole else "")
         ), recompute
 
 

@@ -71,6 +71,8 @@ static void setOptions(const CompileRequest &request,
   options.cp = std::to_string(request.cp);
   options.cpCommType = request.cpCommType;
   options.ep = std::to_string(request.ep);
+  if (request.etp)
+    options.etp = std::to_string(*request.etp);
   options.pp = std::to_string(request.pp);
   options.dpReplicate = std::to_string(request.dpReplicate);
   options.schedule = request.schedule;
@@ -116,6 +118,7 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   strategy["cp"] = request.cp;
   strategy["cp_comm_type"] = request.cpCommType;
   strategy["ep"] = request.ep;
+  strategy["etp"] = request.etp.value_or(request.tp);
   strategy["pp"] = request.pp;
   strategy["dp_replicate"] = request.dpReplicate;
   strategy["micro_batches"] = result.microBatches;

@@ -159,9 +159,39 @@ static LogicalResult checkStages(const CompileRequest &request,
             ", one for each of --pp times --virtual-stages";
     return failure();
   }
-  if (request.dp % (request.ep * request.dpReplicate)) {
-    error = "--dp " + std::to_string(request.dp) +
-            " is not divisible by --ep " + std::to_string(request.ep);
+  return success();
+}
+
+/// What data parallelism is divided into: experts and replicas.
+static LogicalResult checkDataParts(const CompileRequest &request,
+                                    std::string &error) {
+  int64_t experts = request.ep;
+  std::string flags = "--ep " + std::to_string(request.ep);
+  if (request.etp && *request.etp != 1 && *request.etp != request.tp) {
+    error = "--etp " + std::to_string(*request.etp) +
+            ": expected 1 or the degree of --tp, " + std::to_string(request.tp);
+    return failure();
+  }
+  if (request.etp == 1) {
+    if (request.tp > 1 && !request.sequenceParallel) {
+      error = "--etp 1: whole experts are divided over tp, whose ranks must "
+              "have different tokens; add --sequence-parallel";
+      return failure();
+    }
+    int64_t others = request.tp * request.cp;
+    if (request.ep % others) {
+      error = "--etp 1: " + flags + " is not divisible by --tp times --cp, " +
+              std::to_string(others) +
+              "; experts are divided over both and a part of dp";
+      return failure();
+    }
+    experts /= others;
+    if (others > 1)
+      flags += " / " + std::to_string(others);
+  }
+  if (request.dp % (experts * request.dpReplicate)) {
+    error =
+        "--dp " + std::to_string(request.dp) + " is not divisible by " + flags;
     if (request.dpReplicate > 1)
       error += " times --dp-replicate " + std::to_string(request.dpReplicate);
     error += "; expert parallelism and replicas are parts of dp";
@@ -241,7 +271,9 @@ LogicalResult stg::checkChoices(MLIRContext &context,
     if (!llvm::is_contained(axes, axis) || llvm::count(order, axis) != 1)
       return fail("--rank-order", request.rankOrder,
                   "tp, cp, dp and pp, each at most once, joined by '-'");
-  return checkStages(request, error);
+  if (failed(checkStages(request, error)))
+    return failure();
+  return checkDataParts(request, error);
 }
 
 FailureOr<int64_t> stg::countMicroBatches(const CompileRequest &request,

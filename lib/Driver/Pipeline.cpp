@@ -70,6 +70,7 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
   parallelize.tpReplicate = options.tpReplicate;
   parallelize.cp = options.cp;
   parallelize.ep = options.ep;
+  parallelize.etp = options.etp;
   parallelize.pp = options.pp;
   parallelize.dpReplicate = options.dpReplicate;
   parallelize.sequenceParallel = options.sequenceParallel;

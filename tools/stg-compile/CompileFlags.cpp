@@ -23,11 +23,14 @@ std::string CompileFlags::finish() {
     request.seq = seq;
   if (microBatchFlag.getNumOccurrences())
     request.microBatch = microBatch;
+  if (etpFlag.getNumOccurrences())
+    request.etp = etpFlag;
   for (auto [name, degree] :
        {std::pair<const char *, int64_t>("dp", request.dp),
         {"tp", request.tp},
         {"cp", request.cp},
         {"ep", request.ep},
+        {"etp", request.etp.value_or(1)},
         {"pp", request.pp},
         {"dp-replicate", request.dpReplicate},
         {"virtual-stages", request.virtualStages},

@@ -34,6 +34,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> ep{*this, "ep",
                          llvm::cl::desc("Expert-parallel degree, a part of dp"),
                          llvm::cl::init("1")};
+  Option<std::string> etp{
+      *this, "etp",
+      llvm::cl::desc("Tensor parallelism of experts: 1, or that of tp"),
+      llvm::cl::init("")};
   Option<std::string> pp{*this, "pp", llvm::cl::desc("Pipeline stages"),
                          llvm::cl::init("1")};
   Option<std::string> dpReplicate{

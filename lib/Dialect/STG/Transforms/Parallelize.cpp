@@ -31,6 +31,9 @@ private:
   FailureOr<SymExpr> parseDegree(StringRef axis, StringRef text);
   FailureOr<Axes> carveDataAxes();
   FailureOr<Axes> carveTensorAxes();
+  bool hasWholeExperts() { return etp == "1"; }
+  LogicalResult checkExperts();
+  SmallVector<StringRef> getDefaultRules();
   FailureOr<Axes> getParts(StringRef axis);
   LogicalResult declareSymbols(SymExpr degree);
   FailureOr<SmallVector<DimensionRule>> makeRules(MeshAttr mesh);
@@ -49,6 +52,10 @@ private:
 static constexpr StringLiteral defaultRules[] = {"B:dp", "S:cp", "H:tp", "K:tp",
                                                  "F:tp", "V:tp", "X:ep"};
 static constexpr StringLiteral sequenceParallelRule = "S:tp@stream";
+
+/// What takes the place of `F:tp` and `X:ep` where experts are whole. They come
+/// last: the router, too, has experts, but computes tokens over these axes.
+static constexpr StringLiteral wholeExpertRules[] = {"X:ep", "X:cp", "X:tp"};
 
 /// The parts that dp is carved into, from the fastest to the slowest: expert
 /// parallelism (`ep` of the ranks hold different experts, `edp` the same), and
@@ -98,6 +105,19 @@ FailureOr<Parallelize::Axes> Parallelize::carveDataAxes() {
                      replicas = parseDegree("dp_replicate", dpReplicate);
   if (failed(all) || failed(experts) || failed(replicas))
     return failure();
+  if (hasWholeExperts()) {
+    FailureOr<SymExpr> tensor = parseDegree("tp", tp),
+                       context = parseDegree("cp", cp);
+    if (failed(tensor) || failed(context))
+      return failure();
+    SymExpr part = experts->exactDiv(*tensor * *context);
+    if (!part || (part.isConstant() && !part.getInt64()))
+      return getOperation().emitError("ep is ")
+             << *experts << ", which tp = " << *tensor
+             << " and cp = " << *context
+             << " do not divide; with etp = 1 experts are divided over both";
+    experts = part;
+  }
   SymExpr rest = all->exactDiv(*experts * *replicas);
   std::optional<Rational> number = rest ? rest.getConstant() : std::nullopt;
   if (!rest || (number && !number->isInteger()))
@@ -219,6 +239,36 @@ void Parallelize::distributeReplicas(MeshAttr mesh) {
   });
 }
 
+LogicalResult Parallelize::checkExperts() {
+  if (!etp.empty() && etp != "1" && etp != tp)
+    return getOperation().emitError("etp is ")
+           << etp << ", expected 1 or the degree of tp, " << tp;
+  if (!hasWholeExperts())
+    return success();
+  if (!getOperation().lookupSymbol<SymbolOp>("X"))
+    return getOperation().emitError(
+        "etp = 1 is for models with experts, whose number is symbol 'X'");
+  if (!sequenceParallel && tp != "1")
+    return getOperation().emitError(
+        "etp = 1 needs sequence-parallel: experts over tp get their tokens "
+        "from ranks that have different ones");
+  return success();
+}
+
+SmallVector<StringRef> Parallelize::getDefaultRules() {
+  SmallVector<StringRef> result(std::begin(defaultRules),
+                                std::end(defaultRules));
+  if (hasWholeExperts())
+    llvm::erase_if(result, [](StringRef rule) {
+      return rule.starts_with("F:") || rule.starts_with("X:");
+    });
+  if (sequenceParallel)
+    result.push_back(sequenceParallelRule);
+  if (hasWholeExperts())
+    result.append(std::begin(wholeExpertRules), std::end(wholeExpertRules));
+  return result;
+}
+
 /// The user's rules, then the default ones for dimensions that the user does
 /// not mention.
 FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
@@ -243,11 +293,7 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
   for (const DimensionRule &rule : userRules)
     if (rule.axis)
       addRule(rule, mesh, all);
-  SmallVector<StringRef> defaults(std::begin(defaultRules),
-                                  std::end(defaultRules));
-  if (sequenceParallel)
-    defaults.push_back(sequenceParallelRule);
-  for (StringRef text : defaults) {
+  for (StringRef text : getDefaultRules()) {
     DimensionRule rule = *DimensionRule::parse(&getContext(), text, error);
     // A default rule may be for a dimension that this model does not have.
     bool isReplaced = llvm::any_of(userRules, [&](const DimensionRule &user) {
@@ -359,6 +405,8 @@ void Parallelize::runOnOperation() {
     mesh.emitOpError("already exists; a program has one mesh");
     return signalPassFailure();
   }
+  if (failed(checkExperts()))
+    return signalPassFailure();
   FailureOr<MeshAttr> mesh = makeMesh();
   if (failed(mesh))
     return signalPassFailure();

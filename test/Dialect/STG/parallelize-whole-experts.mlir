@@ -1,0 +1,25 @@
+// Experts over tp, cp and a part of dp instead of divided by tp.
+//
+// RUN: stg-opt %s --stg-parallelize="tp=2 dp=4 ep=4 etp=1 sequence-parallel=true" | FileCheck %s
+// RUN: not stg-opt %s --stg-parallelize="tp=4 ep=2 etp=1 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=DIVIDES
+// DIVIDES: error: ep is 2, which tp = 4 and cp = 1 do not divide; with etp = 1 experts are divided over both
+// RUN: not stg-opt %s --stg-parallelize="tp=4 etp=2 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=DEGREE
+// DEGREE: error: etp is 2, expected 1 or the degree of tp, 4
+// RUN: not stg-opt %s --stg-parallelize="tp=4 ep=4 etp=1" 2>&1 | FileCheck %s --check-prefix=TOKENS
+// TOKENS: error: etp = 1 needs sequence-parallel: experts over tp get their tokens from ranks that have different ones
+
+stg.symbol @B
+stg.symbol @S
+stg.symbol @F
+stg.symbol @X
+
+// The order matters: the router computes tokens over these axes before experts claim them.
+// CHECK: stg.mesh @mesh <tp = 2, ep = 2, edp = 2> rules ["B:edp", "B:ep", "S:tp@stream", "X:ep", "X:tp"] data ["ep", "edp"]
+func.func @f(%x: !stg.tensor<[B, S], bf16>) {
+  // CHECK: stg.param "expert" : !stg.tensor<[X : (ep, tp), F], bf16>
+  %w = stg.param "expert" : !stg.tensor<[X, F], bf16>
+  %y = stg.repeat "layers" * 2 carry(%c = %x : !stg.tensor<[B, S], bf16>) {
+    stg.yield %c : !stg.tensor<[B, S], bf16>
+  }
+  return
+}
