@@ -38,26 +38,30 @@ PIPELINES = [(1, "1f1b", 1)] + [
 ]
 
 
+# Expert parallelism, and whether experts are whole.
+EXPERTS = [(1, False), (2, False), (1, True), (2, True), (4, True)]
+
+
 def combinations():
     for model, dp, (ep, whole), (tp, sp), (cp, kind), (pp, schedule, v), zero, recompute, micro in itertools.product(
-        MODELS, (1, 2, 4), ((1, False), (2, False), (1, True), (2, True)), ((1, False), (2, False), (2, True), (4, False), (4, True)),
+        MODELS, (1, 2, 4), EXPERTS, ((1, False), (2, False), (2, True), (4, False), (4, True)),
         ((1, "all_gather"), (2, "all_gather"), (2, "a2a"), (2, "p2p")), PIPELINES, range(4),
         ("none", "selective", "full"), (1, 2),
     ):
-        if dp * tp * cp * pp > 16 or (zero and dp * cp == 1) or dp % ep:
+        if dp * tp * cp * pp > 16 or (zero and dp * cp == 1) or (not whole and dp % ep):
             continue
         if (model == "moe" and tp > 1 and not sp) or (model != "moe" and ep > 1):
             continue
         # Four ranks of tp where that replicates heads, which all-to-alls cannot divide further.
         if (tp == 4) != (model == "replicated") or (model == "replicated" and kind == "a2a"):
             continue
-        # Whole experts, which tp and cp divide, too; with neither they are whole anyway.
-        if whole and (model != "moe" or tp * cp == 1 or ep * tp * cp > 4):
+        # Whole experts are divided over tp, then cp, then a part of dp; with none of the former they are whole anyway.
+        if whole and (model != "moe" or tp * cp == 1 or (ep not in (1, tp) and dp * tp * cp % ep + ep % (tp * cp))):
             continue
         if schedule == "interleaved" and (16 // dp // micro) % pp:
             continue
         yield model, (
-            f"--dp={dp} --ep={ep * tp * cp if whole else ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --pp={pp} --schedule={schedule} "
+            f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --pp={pp} --schedule={schedule} "
             f"--virtual-stages={v} --zero={zero} --recompute={recompute} --micro-batch={micro}"
             + (" --sequence-parallel" if sp else "") + (" --etp=1" if whole else "")
         ), recompute

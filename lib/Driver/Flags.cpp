@@ -162,6 +162,30 @@ static LogicalResult checkStages(const CompileRequest &request,
   return success();
 }
 
+/// Whole experts are divided over tp, then cp, then a part of dp. Leaves that
+/// part.
+static LogicalResult divideWholeExperts(const CompileRequest &request,
+                                        int64_t &experts, std::string &error) {
+  std::string product = "--tp";
+  int64_t others = 1;
+  for (auto [degree, flag] : {std::pair<int64_t, const char *>(request.tp, ""),
+                              {request.cp, " times --cp"}}) {
+    if (request.ep == others)
+      break;
+    others *= degree;
+    product += flag;
+    if (request.ep % others) {
+      error = "--etp 1: --ep " + std::to_string(request.ep) +
+              " is not divisible by " + product + ", " +
+              std::to_string(others) +
+              "; experts are divided over tp, then cp, then a part of dp";
+      return failure();
+    }
+  }
+  experts = request.ep / others;
+  return success();
+}
+
 /// What data parallelism is divided into: experts and replicas.
 static LogicalResult checkDataParts(const CompileRequest &request,
                                     std::string &error) {
@@ -178,16 +202,10 @@ static LogicalResult checkDataParts(const CompileRequest &request,
               "have different tokens; add --sequence-parallel";
       return failure();
     }
-    int64_t others = request.tp * request.cp;
-    if (request.ep % others) {
-      error = "--etp 1: " + flags + " is not divisible by --tp times --cp, " +
-              std::to_string(others) +
-              "; experts are divided over both and a part of dp";
+    if (failed(divideWholeExperts(request, experts, error)))
       return failure();
-    }
-    experts /= others;
-    if (others > 1)
-      flags += " / " + std::to_string(others);
+    if (experts != request.ep)
+      flags += " / " + std::to_string(request.ep / experts);
   }
   if (request.dp % (experts * request.dpReplicate)) {
     error =

@@ -1,7 +1,7 @@
 """Compares whole experts (--etp 1) with closed forms.
 
-As with Megatron-Core's --expert-tensor-parallel-size 1, the ranks of tp, cp and a part of
-dp hold different experts: a device has X / ep of them, of full feed-forward size, and a
+As with Megatron-Core's --expert-tensor-parallel-size 1, the ranks of tp, then cp, then a
+part of dp hold different experts: a device has X / ep of them, of full feed-forward size, and a
 token goes from the rank that has it (sequence parallelism) to its experts in one
 all-to-all, and back in another.
 
@@ -52,8 +52,14 @@ def operations():
     for recompute in ("none", "full"):
         want = products(compiled(f"--recompute={recompute}"))
         for flags in (plan(2, 1, 4, 8), plan(4, 1, 1, 4), plan(2, 2, 2, 8) + " --cp-comm-type=p2p", plan(2, 1, 4, 4) + " --zero=3",
+                      plan(2, 2, 2, 2), plan(2, 2, 2, 1), plan(1, 2, 2, 4) + " --zero=1",
                       plan(2, 1, 2, 4) + " --pp=2 --micro-batch=2 --zero=1"):
             equal(f"{flags} {recompute}", products(compiled(f"{flags} --recompute={recompute}")), want)
+    # Where tp is twice the key/value heads, all tokens have these projections twice.
+    projections = 2 * B * S * D * (2 * K * E) * L
+    want = products(compiled())
+    equal("replicated heads", products(compiled(plan(8, 1, 2, 16))),
+          {"fwd": want["fwd"] + projections, "bwd": want["bwd"] + 2 * projections})
 
 
 def exchanges():
@@ -68,19 +74,29 @@ def exchanges():
 
 
 def states():
-    """A rank has X / ep experts; their gradients are reduced where ranks have the same."""
-    for tp, dp, ep in ((2, 4, 8), (2, 4, 4), (4, 2, 4)):
-        (entry,) = compiled(plan(tp, 1, dp, ep))["classes"]
-        experts = X // ep * EXPERT
-        layer = D * (2 * H + 2 * K) * E // tp + D * X + 2 * D
-        want = L * (layer + experts) + 2 * V * D // tp + D
-        equal(f"tp={tp} ep={ep}", entry["memory"]["persistent_bytes"]["parameter"], 2 * want)
-        others = tp * dp // ep  # that have the same experts
-        reduced = [c["bytes"] for c in entry["collectives"] if c["phase"] == "grad_sync" and c["group_size"] == others
-                   and c["axes"] in (["edp"], ["dp"])]
-        # Where ep is tp alone, all of dp has the same experts, and one collective is for all gradients.
-        rest = 4 * (want - L * experts) if ep == tp else 0
-        equal("gradients", reduced, [4 * L * experts + rest] if others > 1 else [])
+    """A rank has X / ep experts; their gradients are reduced where ranks have the same, and there
+    ZeRO divides their parameters and moments. Over tp that is one collective, over cp and dp another."""
+    for tp, cp, dp, ep in ((2, 1, 4, 8), (2, 1, 4, 4), (4, 1, 2, 4), (2, 2, 2, 2), (2, 2, 2, 4), (1, 2, 4, 4), (2, 2, 2, 1)):
+        experts = L * (X // ep) * EXPERT
+        dense = L * (D * (2 * H + 2 * K) * E // tp + D * X + 2 * D) + 2 * V * D // tp + D
+        over_tp = L * (D * X + 2 * D) + D  # dense parameters that each rank of tp has
+        same = tp * cp * dp // max(ep, tp)  # ranks of cp and dp that have the same experts
+        (entry,) = compiled(plan(tp, cp, dp, ep))["classes"]
+        equal(f"tp={tp} cp={cp} dp={dp} ep={ep}", entry["memory"]["persistent_bytes"]["parameter"], 2 * (dense + experts))
+        reduced = {}
+        for c in entry["collectives"]:
+            if c["phase"] == "grad_sync":
+                reduced[c["group_size"], "tp" in c["axes"]] = c["bytes"]
+        want = {(cp * dp, False): dense}
+        if tp > 1:
+            want[tp, True] = over_tp + (experts if ep == 1 else 0)
+        if same > 1:
+            want[same, False] = want.get((same, False), 0) + experts
+        equal("gradients", reduced, {group: 4 * parameters for group, parameters in want.items()})
+        (entry,) = compiled(plan(tp, cp, dp, ep) + " --zero=3")["classes"]
+        have = dense // (cp * dp) + experts // same
+        equal("ZeRO 3", entry["memory"]["persistent_bytes"]["parameter"], 2 * have)
+        equal("moments, master weights", entry["memory"]["persistent_bytes"]["optimizer"], 12 * have)
 
 
 def groups():

@@ -62,8 +62,8 @@ struct CompileFlags {
   llvm::cl::opt<int64_t> etpFlag{
       "etp",
       llvm::cl::desc("Tensor parallelism of experts: that of tp (default), or "
-                     "1: experts are whole, and --ep divides them over tp, cp "
-                     "and a part of dp"),
+                     "1: experts are whole, and --ep divides them over tp, "
+                     "then cp, then a part of dp"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<int64_t, true> pp{"pp", llvm::cl::location(request.pp),
                                   llvm::cl::desc("Pipeline stages (default 1)"),

@@ -33,7 +33,8 @@ private:
   FailureOr<Axes> carveTensorAxes();
   bool hasWholeExperts() { return etp == "1"; }
   LogicalResult checkExperts();
-  SmallVector<StringRef> getDefaultRules();
+  FailureOr<Axes> getExpertAxes();
+  SmallVector<std::string> getDefaultRules();
   FailureOr<Axes> getParts(StringRef axis);
   LogicalResult declareSymbols(SymExpr degree);
   FailureOr<SmallVector<DimensionRule>> makeRules(MeshAttr mesh);
@@ -52,10 +53,6 @@ private:
 static constexpr StringLiteral defaultRules[] = {"B:dp", "S:cp", "H:tp", "K:tp",
                                                  "F:tp", "V:tp", "X:ep"};
 static constexpr StringLiteral sequenceParallelRule = "S:tp@stream";
-
-/// What takes the place of `F:tp` and `X:ep` where experts are whole. They come
-/// last: the router, too, has experts, but computes tokens over these axes.
-static constexpr StringLiteral wholeExpertRules[] = {"X:ep", "X:cp", "X:tp"};
 
 /// The parts that dp is carved into, from the fastest to the slowest: expert
 /// parallelism (`ep` of the ranks hold different experts, `edp` the same), and
@@ -98,38 +95,61 @@ LogicalResult Parallelize::declareSymbols(SymExpr degree) {
   return success();
 }
 
+/// The quotient, or none if it is a number that is not an integer.
+static SymExpr divideEvenly(SymExpr dividend, SymExpr divisor) {
+  SymExpr result = dividend.exactDiv(divisor);
+  std::optional<Rational> number = result ? result.getConstant() : std::nullopt;
+  return number && !number->isInteger() ? SymExpr() : result;
+}
+
+/// The axes over which experts are divided, from the fastest to the slowest. A
+/// part of dp is the last one; whole experts fill tp and cp before.
+FailureOr<Parallelize::Axes> Parallelize::getExpertAxes() {
+  Axes result;
+  FailureOr<SymExpr> rest = parseDegree("ep", ep);
+  if (failed(rest))
+    return failure();
+  for (StringRef axis : {"tp", "cp"}) {
+    if (!hasWholeExperts() || rest->isOne())
+      break;
+    FailureOr<SymExpr> degree = parseDegree(axis, axis == "tp" ? tp : cp);
+    if (failed(degree))
+      return failure();
+    SymExpr others = divideEvenly(*rest, *degree);
+    if (!others)
+      return getOperation().emitError("ep is ")
+             << ep << ", expected "
+             << (axis == "tp" ? "1 or a multiple of tp = "
+                              : "tp or a multiple of tp times cp, cp = ")
+             << *degree
+             << ": with etp = 1 experts are divided over tp, then cp, then a "
+                "part of dp";
+    result.push_back({axis, *degree});
+    rest = others;
+  }
+  result.push_back({"ep", *rest});
+  return result;
+}
+
 /// The axes that dp consists of, from the fastest to the slowest.
 FailureOr<Parallelize::Axes> Parallelize::carveDataAxes() {
+  FailureOr<Axes> expertAxes = getExpertAxes();
   FailureOr<SymExpr> all = parseDegree("dp", dp),
-                     experts = parseDegree("ep", ep),
                      replicas = parseDegree("dp_replicate", dpReplicate);
-  if (failed(all) || failed(experts) || failed(replicas))
+  if (failed(expertAxes) || failed(all) || failed(replicas))
     return failure();
-  if (hasWholeExperts()) {
-    FailureOr<SymExpr> tensor = parseDegree("tp", tp),
-                       context = parseDegree("cp", cp);
-    if (failed(tensor) || failed(context))
-      return failure();
-    SymExpr part = experts->exactDiv(*tensor * *context);
-    if (!part || (part.isConstant() && !part.getInt64()))
-      return getOperation().emitError("ep is ")
-             << *experts << ", which tp = " << *tensor
-             << " and cp = " << *context
-             << " do not divide; with etp = 1 experts are divided over both";
-    experts = part;
-  }
-  SymExpr rest = all->exactDiv(*experts * *replicas);
-  std::optional<Rational> number = rest ? rest.getConstant() : std::nullopt;
-  if (!rest || (number && !number->isInteger()))
+  SymExpr experts = expertAxes->back().second;
+  SymExpr rest = divideEvenly(*all, experts * *replicas);
+  if (!rest)
     return getOperation().emitError("dp is ")
-           << *all << ", which ep = " << *experts
+           << *all << ", which ep = " << experts
            << " and dp-replicate = " << *replicas
            << " do not divide; expert parallelism and replicas are parts of dp";
-  for (SymExpr degree : {*all, *experts, *replicas})
+  for (SymExpr degree : {*all, experts, *replicas})
     if (failed(declareSymbols(degree)))
       return failure();
-  return Axes{{"ep", *experts},
-              {experts->isOne() ? "dp" : "edp", rest},
+  return Axes{{"ep", experts},
+              {experts.isOne() ? "dp" : "edp", rest},
               {"dp_replicate", *replicas}};
 }
 
@@ -139,9 +159,8 @@ FailureOr<Parallelize::Axes> Parallelize::carveTensorAxes() {
                      replicas = parseDegree("tp_replicate", tpReplicate);
   if (failed(all) || failed(replicas))
     return failure();
-  SymExpr rest = all->exactDiv(*replicas);
-  std::optional<Rational> number = rest ? rest.getConstant() : std::nullopt;
-  if (!rest || (number && !number->isInteger()))
+  SymExpr rest = divideEvenly(*all, *replicas);
+  if (!rest)
     return getOperation().emitError("tp is ")
            << *all << ", which tp-replicate = " << *replicas
            << " does not divide; replicas are a part of tp";
@@ -255,17 +274,22 @@ LogicalResult Parallelize::checkExperts() {
   return success();
 }
 
-SmallVector<StringRef> Parallelize::getDefaultRules() {
-  SmallVector<StringRef> result(std::begin(defaultRules),
-                                std::end(defaultRules));
-  if (hasWholeExperts())
-    llvm::erase_if(result, [](StringRef rule) {
-      return rule.starts_with("F:") || rule.starts_with("X:");
-    });
+/// Where experts are whole, no feed-forward dimension is over tp. Rules for
+/// experts then come last: the router, too, has experts, but computes tokens
+/// over these axes.
+SmallVector<std::string> Parallelize::getDefaultRules() {
+  SmallVector<std::string> result;
+  for (StringRef rule : defaultRules)
+    if (!hasWholeExperts() ||
+        !(rule.starts_with("F:") || rule.starts_with("X:")))
+      result.push_back(rule.str());
   if (sequenceParallel)
-    result.push_back(sequenceParallelRule);
-  if (hasWholeExperts())
-    result.append(std::begin(wholeExpertRules), std::end(wholeExpertRules));
+    result.push_back(sequenceParallelRule.str());
+  if (hasWholeExperts()) {
+    Axes axes = *getExpertAxes(); // The mesh was made of them.
+    for (auto [axis, size] : llvm::reverse(axes))
+      result.push_back(("X:" + axis).str());
+  }
   return result;
 }
 
@@ -293,7 +317,7 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
   for (const DimensionRule &rule : userRules)
     if (rule.axis)
       addRule(rule, mesh, all);
-  for (StringRef text : getDefaultRules()) {
+  for (const std::string &text : getDefaultRules()) {
     DimensionRule rule = *DimensionRule::parse(&getContext(), text, error);
     // A default rule may be for a dimension that this model does not have.
     bool isReplaced = llvm::any_of(userRules, [&](const DimensionRule &user) {

@@ -336,8 +336,8 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     one for each of these parts. `tp-replicate` divides tp into `tp_kv`, whose ranks hold
     different key/value heads, and inside of it `tp_replicate`, whose ranks hold replicas of
     the same (`--stg-replicate-heads`): a rule for tp is one for both, but a dimension that is
-    replicated is divided over `tp_kv` alone. With `etp=1` experts are whole, and divided over
-    tp, cp and a part of dp: `ep` is the product. pp shards no value; see `--stg-split-stages`. A dimension that is a sum of symbols
+    replicated is divided over `tp_kv` alone. With `etp=1` experts are whole, and `ep` divides
+    them over tp, then cp, then a part of dp. pp shards no value; see `--stg-split-stages`. A dimension that is a sum of symbols
     (`H + 2*K`) is sharded if all of them are sharded alike. Degrees are numbers or
     symbols; an axis of degree 1 is left out.
 
@@ -360,7 +360,7 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     Option<"cp", "cp", "std::string", /*default=*/"\"1\"",
            "Context-parallel degree, a number or a symbol">,
     Option<"ep", "ep", "std::string", /*default=*/"\"1\"",
-           "Expert-parallel degree, a part of dp, a number or a symbol">,
+           "Expert-parallel degree, a part of dp (but see etp), a number or a symbol">,
     Option<"etp", "etp", "std::string", /*default=*/"\"\"",
            "Tensor parallelism of experts: 1, or that of tp (default)">,
     Option<"pp", "pp", "std::string", /*default=*/"\"1\"",
