@@ -11,6 +11,7 @@
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Target/ChakraTrace/Export.h"
 #include "stg/Trace/TraceReader.h"
+#include "stg/TraceProgram/BundleValidator.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Endian.h"
@@ -328,6 +329,124 @@ TEST_P(BundleTest, ForgeriesDoNoHarm) {
     (*bundle)->writeRank(entry.ranks[0], os);
   }
   EXPECT_GT(numAccepted, 0u);
+}
+
+/// The rules that a report has violations of.
+static std::set<Rule> getRules(const ValidationReport &report) {
+  std::set<Rule> rules;
+  for (const Violation &violation : report.violations.getKept())
+    rules.insert(violation.rule);
+  return rules;
+}
+
+/// All ranks of a bundle as if they were files.
+static ValidationReport validateAllRanks(const TraceBundle &bundle) {
+  const RankSpace &space = bundle.getSpace();
+  std::string groups;
+  raw_string_ostream groupStream(groups);
+  bundle.writeGroups(groupStream);
+  std::vector<std::string> traces(space.getNumRanks());
+  std::vector<RankInput> inputs;
+  for (int64_t rank = 0; rank < space.getNumRanks(); ++rank) {
+    raw_string_ostream os(traces[rank]);
+    bundle.writeRank(rank, os);
+    inputs.push_back({static_cast<uint64_t>(rank), "rank",
+                      MemoryBufferRef(traces[rank], "rank")});
+  }
+  ValidatorOptions options;
+  options.threads = 1;
+  options.maxErrors = 0;
+  options.maxSingleRanks = UINT32_MAX;
+  return validateRanks(inputs, cantFail(CommGroups::parse(groups, "groups")),
+                       /*acrossRanks=*/true, options);
+}
+
+/// Changes something in a program, or nothing.
+static void mutate(TraceProgram &program, unsigned change, unsigned where) {
+  std::vector<NodeTemplate *> colls, messages;
+  for (NodeTemplate &node : program.nodes) {
+    if (node.isColl())
+      colls.push_back(&node);
+    if (node.isMessage())
+      messages.push_back(&node);
+  }
+  std::vector<TraceProgram::Step> &steps = program.bodies.front().steps;
+  switch (change) {
+  case 0:
+    if (!colls.empty())
+      colls[where % colls.size()]->collective = CollectiveType::AllToAll;
+    return;
+  case 1:
+    if (!colls.empty())
+      colls[where % colls.size()]->commSize *= 2;
+    return;
+  case 2:
+    if (!messages.empty())
+      messages[where % messages.size()]->commSize += 8;
+    return;
+  case 3:
+    if (!messages.empty())
+      messages[where % messages.size()]->shift *= -1;
+    return;
+  case 4:
+    if (!program.channels.empty())
+      program.channels[where % program.channels.size()].firstTag += 1000;
+    return;
+  case 5: // Two steps change places: order, or a deadlock.
+    if (steps.size() > 1)
+      std::swap(steps[where % (steps.size() - 1)],
+                steps[where % (steps.size() - 1) + 1]);
+    return;
+  case 6: // A step is missing.
+    steps.erase(steps.begin() + where % steps.size());
+    return;
+  }
+}
+
+/// The rules that the check of a bundle finds, with its ranks apart and as
+/// classes, which must be the same.
+static std::set<Rule> validateBothWays(const TraceBundle &bundle) {
+  ValidatorOptions options;
+  options.threads = 1;
+  options.maxErrors = 0;
+  options.maxSingleRanks = UINT32_MAX;
+  std::set<Rule> apart = getRules(validateBundle(bundle, "x", options));
+  options.maxSingleRanks = 0;
+  EXPECT_EQ(getRules(validateBundle(bundle, "x", options)), apart);
+  return apart;
+}
+
+/// Whatever is wrong with the trace of a class, the check of a bundle finds the
+/// rules that the check of its files finds.
+TEST_P(BundleTest, IsValidatedLikeItsFiles) {
+  auto bundle = cantFail(parse(bytes));
+  EXPECT_EQ(validateBothWays(*bundle), std::set<Rule>());
+  EXPECT_EQ(getRules(validateAllRanks(*bundle)), std::set<Rule>());
+  unsigned numBad = 0;
+  for (unsigned change = 0; change < 7; ++change) {
+    for (unsigned where = 0; where < 6; ++where) {
+      std::vector<TraceBundle::Class> classes = bundle->getClasses().vec();
+      TraceProgram &program = classes[where % classes.size()].program;
+      mutate(program, change, where);
+      if (Error error = program.verify(bundle->getSpace())) {
+        consumeError(std::move(error));
+        continue;
+      }
+      TraceBundle changed("v", "x", bundle->getSpace(), std::move(classes));
+      std::set<Rule> expected = getRules(validateAllRanks(changed));
+      EXPECT_EQ(validateBothWays(changed), expected)
+          << "change " << change << " at " << where;
+      numBad += !expected.empty();
+    }
+  }
+  // What ranks do alike is often right whatever it is, but not messages.
+  bool hasMessages =
+      llvm::any_of(bundle->getClasses(), [](const TraceBundle::Class &entry) {
+        return !entry.program.channels.empty();
+      });
+  if (hasMessages) {
+    EXPECT_GT(numBad, 0u);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, BundleTest,

@@ -7,6 +7,7 @@
 #include "Commands.h"
 
 #include "stg/Trace/TraceValidator.h"
+#include "stg/TraceProgram/BundleValidator.h"
 
 using namespace llvm;
 
@@ -54,6 +55,8 @@ static cl::opt<unsigned>
     threads("threads", cl::value_desc("n"),
             cl::desc("Threads to read with (default: one per core)"),
             cl::sub(command));
+static cl::opt<bool> quiet("quiet", cl::desc("No progress on a terminal"),
+                           cl::sub(command));
 
 cl::SubCommand &getValidateCommand() { return command; }
 
@@ -80,7 +83,23 @@ static Expected<ValidatorOptions> getOptions() {
   options.eagerSends = eagerSends;
   options.maxErrors = maxErrors;
   options.threads = threads;
+  options.quiet = quiet;
   return options;
+}
+
+static Expected<ValidationReport> validate(const ValidatorOptions &options) {
+  Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
+  if (!bundle)
+    return bundle.takeError();
+  if (*bundle)
+    return validateBundle(**bundle, input, options);
+  Expected<TraceSet> set = findTraces(input);
+  if (!set)
+    return set.takeError();
+  Expected<CommGroups> groups = loadGroups(*set, groupFile);
+  if (!groups)
+    return groups.takeError();
+  return validateTrace(*set, *groups, options);
 }
 
 Expected<bool> runValidate(raw_ostream &os) {
@@ -91,15 +110,11 @@ Expected<bool> runValidate(raw_ostream &os) {
   Expected<ValidatorOptions> options = getOptions();
   if (!options)
     return options.takeError();
-  Expected<TraceSet> set = findTraces(input);
-  if (!set)
-    return set.takeError();
-  Expected<CommGroups> groups = loadGroups(*set, groupFile);
-  if (!groups)
-    return groups.takeError();
-  ValidationReport report = validateTrace(*set, *groups, *options);
-  printReport(report, os);
-  return report.violations.getTotal() == 0;
+  Expected<ValidationReport> report = validate(*options);
+  if (!report)
+    return report.takeError();
+  printReport(*report, os);
+  return report->violations.getTotal() == 0;
 }
 
 } // namespace stg::trace
