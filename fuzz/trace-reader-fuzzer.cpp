@@ -170,9 +170,9 @@ static void runStats(MemoryBufferRef buffer) {
   all.ranks.assign(2, *stats);
   std::string text;
   raw_string_ostream os(text);
-  printStatsTable(all, os);
+  printStatsTable(all, os, /*isQuiet=*/true);
   text.clear();
-  printStatsJSON(all, os);
+  printStatsJSON(all, os, /*isQuiet=*/true);
   Expected<json::Value> parsed = json::parse(text);
   require(static_cast<bool>(parsed), "statistics are not JSON");
 }
@@ -187,6 +187,7 @@ static void validate(MemoryBufferRef buffer, unsigned numRanks) {
   ValidatorOptions options;
   options.strictMemory = true;
   options.threads = 1;
+  options.quiet = true;
   raw_null_ostream os;
   printReport(validateRanks(inputs, groups, numRanks > 1, options), os);
 }

@@ -7,6 +7,7 @@
 
 #include "stg/Trace/TraceStats.h"
 
+#include "stg/Trace/Progress.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -19,6 +20,16 @@
 using namespace llvm;
 
 namespace stg::trace {
+
+/// Visits all ranks with progress on a terminal.
+static void visitRanks(const TraceStats &stats, StringRef verb, bool isQuiet,
+                       function_ref<void(const RankStats &)> visit) {
+  Progress progress(verb, stats.getNumRanks(), isQuiet);
+  stats.forEachRank([&](const RankStats &rank) {
+    visit(rank);
+    progress.add(/*ranks=*/1, /*bytes=*/0);
+  });
+}
 
 namespace {
 
@@ -58,7 +69,7 @@ class TablePrinter {
 public:
   TablePrinter(const TraceStats &stats, raw_ostream &os)
       : stats(stats), os(os) {}
-  void print();
+  void print(bool isQuiet);
 
 private:
   std::string getSignature(const RankStats &rank) const;
@@ -273,16 +284,17 @@ void TablePrinter::printTotals() {
     printLine("received", "", totals.recvs);
 }
 
-void TablePrinter::print() {
-  stats.forEachRank([&](const RankStats &rank) { addRank(rank); });
+void TablePrinter::print(bool isQuiet) {
+  visitRanks(stats, "counted", isQuiet,
+             [&](const RankStats &rank) { addRank(rank); });
   for (const std::unique_ptr<Entry> &entry : entries)
     printEntry(*entry);
   if (stats.getNumRanks() > 1)
     printTotals();
 }
 
-void printStatsTable(const TraceStats &stats, raw_ostream &os) {
-  TablePrinter(stats, os).print();
+void printStatsTable(const TraceStats &stats, raw_ostream &os, bool isQuiet) {
+  TablePrinter(stats, os).print(isQuiet);
 }
 
 //===----------------------------------------------------------------------===//
@@ -391,10 +403,10 @@ static void writeGroups(json::OStream &json, const TraceStats &stats,
   }
 }
 
-void printStatsJSON(const TraceStats &stats, raw_ostream &os) {
+void printStatsJSON(const TraceStats &stats, raw_ostream &os, bool isQuiet) {
   Totals totals;
   std::set<std::string, GroupNameLess> used;
-  stats.forEachRank([&](const RankStats &rank) {
+  visitRanks(stats, "counted", isQuiet, [&](const RankStats &rank) {
     totals.add(rank, stats);
     for (const auto &[key, traffic] : rank.collectives)
       used.insert(key.group);
@@ -407,9 +419,11 @@ void printStatsJSON(const TraceStats &stats, raw_ostream &os) {
     json.attribute("num_ranks", stats.getNumRanks());
     json.attributeObject("groups", [&] { writeGroups(json, stats, used); });
     json.attributeArray("ranks", [&] {
-      stats.forEachRank([&](const RankStats &rank) {
-        json.object([&] { writeRank(json, stats, rank); });
-      });
+      // On a terminal that shows the output there is no place for both.
+      visitRanks(stats, "written", isQuiet || os.is_displayed(),
+                 [&](const RankStats &rank) {
+                   json.object([&] { writeRank(json, stats, rank); });
+                 });
     });
     json.attributeObject("totals", [&] { writeTotals(json, totals); });
   });

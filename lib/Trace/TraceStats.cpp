@@ -7,6 +7,7 @@
 
 #include "stg/Trace/TraceStats.h"
 
+#include "stg/Trace/Progress.h"
 #include "llvm/Support/ThreadPool.h"
 
 using namespace llvm;
@@ -112,16 +113,20 @@ static Error readRank(const RankFile &file, RankStats &stats) {
 }
 
 Expected<FileStats> computeStats(const TraceSet &set, CommGroups groups,
-                                 unsigned threads) {
+                                 unsigned threads, bool isQuiet) {
   FileStats stats;
   stats.prefix = set.prefix;
   stats.isSingleFile = set.isSingleFile;
   stats.groups = std::move(groups);
   stats.ranks.resize(set.files.size());
   std::vector<std::optional<Error>> errors(set.files.size());
+  Progress progress("read", set.files.size(), isQuiet);
   DefaultThreadPool pool(hardware_concurrency(threads));
   for (size_t i = 0; i < set.files.size(); ++i)
-    pool.async([&, i] { errors[i] = readRank(set.files[i], stats.ranks[i]); });
+    pool.async([&, i] {
+      errors[i] = readRank(set.files[i], stats.ranks[i]);
+      progress.add(/*ranks=*/1, /*bytes=*/0);
+    });
   pool.wait();
 
   Error all = Error::success();

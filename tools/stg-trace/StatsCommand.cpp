@@ -28,14 +28,16 @@ static cl::opt<unsigned>
     threads("threads", cl::value_desc("n"),
             cl::desc("Threads to read with (default: one per core)"),
             cl::sub(command));
+static cl::opt<bool> quiet("quiet", cl::desc("No progress on a terminal"),
+                           cl::sub(command));
 
 cl::SubCommand &getStatsCommand() { return command; }
 
 static void print(const TraceStats &stats, raw_ostream &os) {
   if (asJSON)
-    printStatsJSON(stats, os);
+    printStatsJSON(stats, os, quiet);
   else
-    printStatsTable(stats, os);
+    printStatsTable(stats, os, quiet);
 }
 
 Expected<bool> runStats(raw_ostream &os) {
@@ -52,7 +54,8 @@ Expected<bool> runStats(raw_ostream &os) {
   Expected<CommGroups> groups = loadGroups(*set, groupFile);
   if (!groups)
     return groups.takeError();
-  Expected<FileStats> stats = computeStats(*set, std::move(*groups), threads);
+  Expected<FileStats> stats =
+      computeStats(*set, std::move(*groups), threads, quiet);
   if (!stats)
     return stats.takeError();
   print(*stats, os);

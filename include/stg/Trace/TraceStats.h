@@ -142,15 +142,18 @@ public:
 llvm::Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank);
 
 /// Reads all files of `set` with up to `threads` threads (0: one per core).
-/// Errors of all files are joined.
+/// Errors of all files are joined. With `isQuiet` unset there is progress on a
+/// terminal, here and below.
 llvm::Expected<FileStats> computeStats(const TraceSet &set, CommGroups groups,
-                                       unsigned threads);
+                                       unsigned threads, bool isQuiet);
 
 /// Writes a table for humans; ranks that do the same work share an entry.
-void printStatsTable(const TraceStats &stats, llvm::raw_ostream &os);
+void printStatsTable(const TraceStats &stats, llvm::raw_ostream &os,
+                     bool isQuiet);
 
 /// Writes the JSON object that the head of this file describes.
-void printStatsJSON(const TraceStats &stats, llvm::raw_ostream &os);
+void printStatsJSON(const TraceStats &stats, llvm::raw_ostream &os,
+                    bool isQuiet);
 
 } // namespace stg::trace
 
