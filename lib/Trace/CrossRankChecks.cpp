@@ -141,7 +141,8 @@ static void compareSequences(CrossRankContext &context, StringRef group,
         describeCollective(rhs) + " is number " + Twine(i) + " on " +
             describeGroup(group) + ", but on rank " + Twine(other) +
             " that is " + describeCollective(lhs) + " (" +
-            context.describe(expected.firstRank, lhs.node) + ")");
+            context.describe(Rule::SameSequence, expected.firstRank, lhs.node) +
+            ")");
   }
   if (lhsOps.size() != rhsOps.size())
     context.report(Rule::SameSequence, found.firstRank,
@@ -215,7 +216,7 @@ void MessageMatcher::match(uint32_t rankClass, uint32_t op, uint32_t peer,
   context.report(
       Rule::EqualSizes, context.classes.getFirst(rankClass), own.node,
       "receives " + toString(own.size) + " bytes, but " +
-          context.describe(peer, other.node) + " of rank " +
+          context.describe(Rule::EqualSizes, peer, other.node) + " of rank " +
           Twine(context.getNumber(peer)) + " sends " + toString(other.size));
 }
 

@@ -58,9 +58,10 @@ public:
     return getRanks().getSource().getRank(rank);
   }
 
-  /// The node of a rank in words, e.g. "node 3 'x'".
-  std::string describe(uint32_t rank, uint32_t node) {
-    return names.describe(rank, node);
+  /// The node of a rank in words, e.g. "node 3 'x'", for a violation of `rule`;
+  /// empty if that would not be shown anyway.
+  std::string describe(Rule rule, uint32_t rank, uint32_t node) {
+    return violations.isFull(rule) ? "" : names.describe(rank, node);
   }
   /// Adds a violation at a node of a rank, which the others of its class have,
   /// too.

@@ -114,6 +114,7 @@ private:
   NodeRef getLateUser(NodeRef ref, const CommOp &op) const;
   std::optional<NodeRef> getPartner(NodeRef ref) const;
   void reportCycle(ArrayRef<NodeRef> cycle);
+  std::string describeCycle(NodeRef first, uint32_t firstRank);
   uint32_t getRank(NodeRef blocker, NodeRef ref, uint32_t rank) const;
   std::string describe(NodeRef ref, uint32_t rank);
 
@@ -122,6 +123,10 @@ private:
   }
   const CommOp *findOp(NodeRef ref) const {
     return getGraph(ref).findOp(ref.node);
+  }
+  Rule getRule() const {
+    return mode == SendMode::Eager ? Rule::NoDeadlock
+                                   : Rule::NoRendezvousDeadlock;
   }
   bool needsSlot(NodeRef ref) const;
   bool hasStarted(NodeRef ref) const {
@@ -374,7 +379,7 @@ uint32_t Simulation::getRank(NodeRef blocker, NodeRef ref,
 }
 
 std::string Simulation::describe(NodeRef ref, uint32_t rank) {
-  std::string text = context.describe(rank, ref.node) + " of rank " +
+  std::string text = context.describe(getRule(), rank, ref.node) + " of rank " +
                      std::to_string(context.getNumber(rank));
   const CommOp *op = findOp(ref);
   if (!op || !op->isColl())
@@ -389,25 +394,13 @@ std::string Simulation::describe(NodeRef ref, uint32_t rank) {
          ")";
 }
 
-/// Tells the circle from the first rank of a class on. It may lead to another
-/// rank of the class, where it goes on in the same way.
-void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
-  // Compute nodes only pass on the waiting.
-  auto isShown = [&](NodeRef ref) { return findOp(ref) != nullptr; };
-  SmallVector<NodeRef> shown;
-  llvm::copy_if(cycle, std::back_inserter(shown), isShown);
-  NodeRef first = *llvm::min_element(shown);
-  uint32_t firstRank = classes.getFirst(first.rankClass);
-  bool isEager = mode == SendMode::Eager;
-  std::string text = isEager ? "deadlock: this "
-                             : "deadlock if sends wait for receives: this ";
-  const CommOp *op = findOp(first);
-  text += op->isColl() ? getCollectiveName(op->collective)
-                       : getNodeTypeName(static_cast<int64_t>(op->type));
-  text += " of rank " + std::to_string(context.getNumber(firstRank));
-
-  constexpr size_t maxShown = 8;
-  size_t numShown = 1;
+/// What the first node of a circle waits for, and so on around it. The circle
+/// may lead to another rank of the class, from where it goes on in the same
+/// way.
+std::string Simulation::describeCycle(NodeRef first, uint32_t firstRank) {
+  constexpr size_t maxShown = 7;
+  size_t numNodes = 0;
+  std::string text;
   NodeRef ref = first;
   uint32_t rank = firstRank;
   while (true) {
@@ -416,21 +409,36 @@ void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
     ref = blocker;
     if (ref == first)
       break;
-    if (!isShown(ref) || numShown++ >= maxShown)
-      continue;
-    text += (numShown == 2 ? " waits for " : ", which waits for ") +
-            describe(ref, rank);
+    // Compute nodes only pass on the waiting.
+    if (findOp(ref) && ++numNodes <= maxShown)
+      text += "waits for " + describe(ref, rank) + ", which ";
   }
-  if (numShown > maxShown)
-    text += ", and so on over " + std::to_string(numShown - maxShown) +
-            " more nodes";
-  text += numShown == 1 ? " waits for " : ", which waits for ";
-  text += rank == firstRank
-              ? "the first"
-              : "the same of rank " + std::to_string(context.getNumber(rank)) +
-                    ", and so on";
-  context.report(isEager ? Rule::NoDeadlock : Rule::NoRendezvousDeadlock,
-                 firstRank, first.node, text);
+  if (numNodes > maxShown) {
+    text.resize(text.size() - StringRef(", which ").size());
+    text += ", and so on over " + std::to_string(numNodes - maxShown) +
+            " more nodes, which ";
+  }
+  if (rank == firstRank)
+    return text + "waits for the first";
+  return text + "waits for the same of rank " +
+         std::to_string(context.getNumber(rank)) + ", and so on";
+}
+
+void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
+  SmallVector<NodeRef> shown;
+  llvm::copy_if(cycle, std::back_inserter(shown),
+                [&](NodeRef ref) { return findOp(ref) != nullptr; });
+  NodeRef first = *llvm::min_element(shown);
+  uint32_t rank = classes.getFirst(first.rankClass);
+  const CommOp &op = *findOp(first);
+  std::string text = mode == SendMode::Eager
+                         ? "deadlock: this "
+                         : "deadlock if sends wait for receives: this ";
+  text += op.isColl() ? getCollectiveName(op.collective)
+                      : getNodeTypeName(static_cast<int64_t>(op.type));
+  text += " of rank " + std::to_string(context.getNumber(rank)) + " ";
+  context.report(getRule(), rank, first.node,
+                 text + describeCycle(first, rank));
 }
 
 bool Simulation::reportDeadlocks() {
