@@ -5,7 +5,7 @@ et al. arXiv:1910.02054 (ZeRO), Korthikanti et al. arXiv:2205.05198 (sequence pa
 Liu et al. arXiv:2310.01889 (ring attention), Jacobs et al. arXiv:2309.14509 (Ulysses),
 Won et al. arXiv:2511.10480 (STAGE's volumes).
 
-Usage: parallel_forms.py {iteration|zero|in-flight|replayed|messages|context|stage}...
+Usage: parallel_forms.py {iteration|zero|zero-stages|in-flight|replayed|messages|context|stage}...
 """
 
 import json
@@ -99,6 +99,32 @@ def zero():
         equal(f"states, level {level}", (states["parameter"], states["optimizer"]), (want[0] * P, want[1] * P))
         gradient = entry["memory"]["largest_bytes"]["gradient"]
         assert gradient >= 4 * P / (n if level >= 2 else 1), (level, gradient)
+
+
+def zero_stages():
+    """ZeRO of pipelines: each device shards and reduces what its stages hold, and messages
+    are activations only; the two copies of a tied embedding are summed once."""
+    n, m, stages = 2, 4, 4
+    for model, layer, ends, tied in (
+            ("llama3-8b --seq=256", 218_112_000, (128_256 * 4096, 128_256 * 4096 + 4096), 0),
+            ("gpt2-1.5b", 30_740_800, (51_281 * 1600, 50_257 * 1600 + 2 * 1600), 50_257 * 1600)):
+        base = f"{model} --set=L={stages} --pp={stages} --dp={n} --batch={n * m} --micro-batch=1"
+        held = [layer + ends[0], layer, layer, layer + ends[1]]
+        copies = [tied, 0, 0, tied]
+        plain = [sent(entry, "pp") for entry in compiled(base)["classes"]]
+        for flags in ("--zero=1", "--zero=2", "--zero=3", "--zero=3 --zero-root=units", "--zero=2"
+                      " --schedule=zb-h1"):
+            level = int(flags[7])
+            classes = compiled(f"{base} {flags}")["classes"]
+            equal(f"{flags}, messages", [sent(entry, "pp") for entry in classes], plain)
+            states = [entry["memory"]["persistent_bytes"] for entry in classes]
+            equal(f"{flags}, moments", [state["optimizer"] for state in states], [12 * p // n for p in held])
+            equal(f"{flags}, parameters", [state["parameter"] for state in states],
+                  [2 * p // (n if level == 3 else 1) for p in held])
+            equal(f"{flags}, gradients", [coll(entry, ["dp"], "reduce_scatter")[1] for entry in classes],
+                  [4 * p * (m if level >= 2 else 1) for p in held])
+            equal(f"{flags}, copies", [coll(entry, ["pp"], "all_reduce")[1] for entry in classes],
+                  [4 * p // (n if level >= 2 else 1) for p in copies])
 
 
 def in_flight():

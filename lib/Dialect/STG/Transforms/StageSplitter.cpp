@@ -22,7 +22,21 @@ std::optional<unsigned> Task::findArg(Value value) const {
 
 /// A collective whose operands have nothing to do with each other: each stage
 /// executes it on those that it holds.
-static bool isCoalesced(Operation *op) { return isa<AllReduceOp>(op); }
+static bool isCoalesced(Operation *op) {
+  return isa<AllReduceOp, FlatAllGatherOp, FlatReduceScatterOp,
+             GatherUpdatedOp>(op);
+}
+
+/// An op like `op`, with other operands and results.
+static Operation *createLike(Operation *op, ArrayRef<Value> operands,
+                             ArrayRef<Type> types, OpBuilder &builder) {
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  state.addTypes(types);
+  state.addAttributes(op->getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return builder.create(state);
+}
 
 static bool isFree(Value value) {
   return isa_and_nonnull<ParamOp, SplatOp>(value.getDefiningOp());
@@ -213,12 +227,7 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
     }
   if (operands.empty())
     return;
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addTypes(types);
-  state.addAttributes(op->getDiscardableAttrDictionary().getValue());
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  Operation *copy = builder.create(state);
+  Operation *copy = createLike(op, operands, types, builder);
   if (auto gather = dyn_cast<GatherUpdatedOp>(copy)) {
     SmallVector<int64_t> leading;
     for (unsigned number : numbers)
@@ -227,6 +236,17 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
   }
   for (auto [key, result] : llvm::zip_equal(keys, copy->getResults()))
     values[key] = result;
+  // Several stages of a device may execute their parts one after the other.
+  auto name = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+  unsigned device = parent.deviceOf[stages.front()];
+  bool isAlone = section == Section::Step ||
+                 llvm::all_of(parent.stagesOf[op].set_bits(), [&](unsigned s) {
+                   return s == stages.front() || parent.deviceOf[s] != device;
+                 });
+  if (name && !isAlone)
+    copy->setAttr(STGDialect::kNameAttr,
+                  builder.getStringAttr("stage" + Twine(stages.front()) + "." +
+                                        name.getValue()));
 }
 
 /// The gradient of a parameter that several stages read: each has a copy of the
@@ -478,19 +498,60 @@ LogicalResult StageSplitter::assignRepeat(RepeatOp repeat) {
   return success();
 }
 
+/// True for a reduction over devices of what backward has made.
+static bool isReduction(Operation *op) {
+  auto reduce = dyn_cast<AllReduceOp>(op);
+  return isa<FlatReduceScatterOp>(op) ||
+         (reduce && reduce.getKind() == ReduceKind::Sum);
+}
+
+/// True if only the optimizer reads the value, perhaps after a reduction.
+bool StageSplitter::isGradient(Value value) {
+  if (value.hasOneUse() && isReduction(*value.user_begin())) {
+    unsigned number = value.use_begin()->getOperandNumber();
+    return isGradient(value.user_begin()->getResult(number));
+  }
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return getSection(user) == Section::Step ||
+           user->hasTrait<OpTrait::IsTerminator>();
+  });
+}
+
 /// True for the sum of contributions, from different stages, to the gradient of
 /// a parameter that both read.
 bool StageSplitter::isSharedGradient(Operation *op) {
   auto linear = dyn_cast<ShardableOpInterface>(op);
   if (!linear || !linear.isLinear() || op->getNumResults() != 1 ||
-      !llvm::all_of(op->getUsers(), [&](Operation *user) {
-        return getSection(user) == Section::Step ||
-               user->hasTrait<OpTrait::IsTerminator>();
-      }))
+      isCoalesced(op) || !isGradient(op->getResult(0)))
     return false;
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     return getStages(operand) != getStages(op->getOperand(0));
   });
+}
+
+/// Reduces the terms of a sum instead of the sum: each stage its own.
+void StageSplitter::reduceTerms(Operation *sum, OpOperand &use) {
+  Operation *reduce = use.getOwner();
+  unsigned number = use.getOperandNumber();
+  SmallVector<Value> operands(reduce->getOperands());
+  SmallVector<Type> types(reduce->getResultTypes());
+  operands[number] = sum->getOperand(0);
+  llvm::append_range(operands, sum->getOperands().drop_front());
+  types.resize(operands.size(), types[number]);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(reduce);
+  Operation *terms = createLike(reduce, operands, types, builder);
+  Operation *newSum = builder.clone(*sum);
+  newSum->getResult(0).setType(types[number]);
+  newSum->setOperand(0, terms->getResult(number));
+  unsigned next = reduce->getNumResults();
+  for (OpOperand &term : newSum->getOpOperands().drop_front())
+    term.set(terms->getResult(next++));
+  for (auto [index, result] : llvm::enumerate(reduce->getResults()))
+    result.replaceAllUsesWith(index == number ? newSum->getResult(0)
+                                              : terms->getResult(index));
+  reduce->erase();
+  replacedSums.push_back(sum);
 }
 
 LogicalResult StageSplitter::assignForward(Operation *op) {
@@ -512,11 +573,25 @@ LogicalResult StageSplitter::assignForward(Operation *op) {
 /// those; one without a gradient, where its forward value is.
 LogicalResult StageSplitter::assignBackward(Operation *op) {
   if (isSharedGradient(op)) {
+    Operation *reader = op->hasOneUse() ? *op->user_begin() : nullptr;
+    if (reader && isReduction(reader) &&
+        getSection(reader) == Section::Backward) {
+      reduceTerms(op, *op->use_begin());
+      return success();
+    }
     sharedGradients.insert(op);
     BitVector set(getNumStages());
     for (Value operand : op->getOperands())
       set |= getStages(operand);
     setStages(op, set);
+    return success();
+  }
+  if (isCoalesced(op)) {
+    BitVector set(getNumStages());
+    for (Value operand : op->getOperands())
+      set |= getStages(operand);
+    if (set.any())
+      setStages(op, set);
     return success();
   }
   std::optional<unsigned> fromGradient, fromForward;
@@ -578,6 +653,18 @@ LogicalResult StageSplitter::assignOp(Operation *op) {
   llvm_unreachable("unknown section");
 }
 
+/// What uses the parameter that `value` is gathered from, the optimizer too.
+SmallVector<Operation *> StageSplitter::getParameterUsers(Value value) {
+  SmallVector<Operation *> users;
+  if (auto gather = value.getDefiningOp<FlatAllGatherOp>())
+    value = gather.getInputs()[cast<OpResult>(value).getResultNumber()];
+  auto param = value.getDefiningOp<ParamOp>();
+  for (auto other : program.getBody().front().getOps<ParamOp>())
+    if (param && other.getParamName() == param.getParamName())
+      llvm::append_range(users, other->getUsers());
+  return users;
+}
+
 /// Ops that read only inputs and parameters go where their results are read;
 /// collectives to every such stage, other ops to the first.
 void StageSplitter::assignFloating(Operation *op) {
@@ -589,7 +676,9 @@ void StageSplitter::assignFloating(Operation *op) {
     stagesOf[op] = all;
     return;
   }
-  BitVector set = getUserStages(llvm::to_vector(op->getUsers()));
+  BitVector set =
+      getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
+                                    : llvm::to_vector(op->getUsers()));
   if (isa<ShardableOpInterface>(op))
     setStage(op, set.find_first());
   else
@@ -625,6 +714,9 @@ LogicalResult StageSplitter::assignStages() {
   for (Operation &op : body)
     if (failed(assignOp(&op)))
       return failure();
+  // Sums whose terms are reduced instead.
+  for (Operation *sum : replacedSums)
+    sum->erase();
   for (Operation &op : llvm::reverse(body))
     if (!stagesOf.contains(&op) && !isa<ParamOp, SplatOp>(op) &&
         !op.hasTrait<OpTrait::IsTerminator>())

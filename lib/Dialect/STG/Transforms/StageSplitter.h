@@ -61,7 +61,7 @@ public:
                 llvm::ArrayRef<unsigned> deviceOf);
   ~StageSplitter();
 
-  /// Makes the tasks; the program stays as it is.
+  /// Makes the tasks; what is left of the program is of no use.
   mlir::LogicalResult run();
 
   unsigned getNumStages() const { return deviceOf.size(); }
@@ -82,12 +82,15 @@ private:
   mlir::LogicalResult assignBackward(mlir::Operation *op);
   mlir::LogicalResult assignStep(mlir::Operation *op);
   void assignFloating(mlir::Operation *op);
+  llvm::SmallVector<mlir::Operation *> getParameterUsers(mlir::Value value);
   llvm::BitVector getUserStages(llvm::ArrayRef<mlir::Operation *> users);
   mlir::LogicalResult assignRepeat(RepeatOp repeat);
   /// Checks that `op`, which is in the stages `readers`, has all layers there.
   mlir::LogicalResult checkStack(mlir::Operation *op, mlir::Value stack,
                                  const llvm::BitVector &readers);
+  bool isGradient(mlir::Value value);
   bool isSharedGradient(mlir::Operation *op);
+  void reduceTerms(mlir::Operation *sum, mlir::OpOperand &use);
   Section getSection(mlir::Operation *op);
 
   /// The stages that hold a value; none if every task makes it again.
@@ -121,6 +124,7 @@ private:
   /// Values whose leading dimension is the layers of a repeat.
   llvm::DenseMap<mlir::Value, std::string> stackOf;
   llvm::SmallPtrSet<mlir::Operation *, 4> sharedGradients;
+  llvm::SmallVector<mlir::Operation *> replacedSums;
   llvm::BitVector none;
 
   std::vector<Task> forward, backward, steps;
