@@ -11,7 +11,7 @@
 #include "ImportedTrace.h"
 #include "mlir/IR/Builders.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
-#include "stg/TraceProgram/TraceProgram.h"
+#include "stg/TraceProgram/ProgramRunner.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -19,6 +19,7 @@
 using namespace mlir;
 using namespace stg::chakra;
 using stg::SymExpr;
+using stg::trace::NodeKind;
 
 namespace {
 /// Builds the graph of one rank.
@@ -30,7 +31,7 @@ public:
         inPlace(nodes.size(), false), needsToken(nodes.size(), false),
         results(nodes.size()) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   /// What a tensor's name stands for at some point of the program.
@@ -43,11 +44,14 @@ private:
   void findInPlace();
   bool rejectInPlace(ArrayRef<uint64_t> readers);
   void findStates();
-  void findTokens();
+  LogicalResult findTokens();
   void importNode(uint64_t position);
   void importComp(uint64_t position, ValueRange inputs, ValueRange after);
   void importColl(uint64_t position, ValueRange inputs, ValueRange after);
-  bool isPlainColl(const ImportedNode &node, ArrayAttr axes);
+  void importSend(const ImportedNode &node, ValueRange inputs,
+                  ValueRange after);
+  void importRecv(uint64_t position, ValueRange after);
+  bool isPlainColl(const ImportedNode &node, const ImportedGroup &group);
 
   /// Control dependencies that the streams do not imply, and data dependencies,
   /// ascending, of the node at `position`.
@@ -107,8 +111,8 @@ void GraphImporter::findInPlace() {
     for (const ImportedTensor &tensor : node.inputs)
       if (distinct.insert(tensor.name).second)
         readers[tensor.name].push_back(position);
-    inPlace[position] =
-        node.isColl && sameSize && node.outputs.empty() && !node.inputs.empty();
+    inPlace[position] = node.isColl() && sameSize && node.outputs.empty() &&
+                        !node.inputs.empty();
   }
   for (bool changed = true; changed;) {
     changed = false;
@@ -117,18 +121,23 @@ void GraphImporter::findInPlace() {
   }
 }
 
+/// True if two nodes are executed in their order without a dependency: compute
+/// nodes are a stream, and collectives and sends are another.
+static bool shareStream(const ImportedNode &a, const ImportedNode &b) {
+  return !a.isRecv() && !b.isRecv() && a.isComp() == b.isComp();
+}
+
 SmallVector<uint64_t> GraphImporter::getDeps(uint64_t position) {
   const ImportedNode &node = nodes[position];
   SmallVector<uint64_t> deps(ArrayRef<uint64_t>(node.dataDeps));
-  // A collective that waits for no data is issued behind the compute node
-  // before it, as the exporter has it; what it adds by itself is left out.
+  // A collective or receive that waits for no data is issued behind the compute
+  // node before it, as the exporter has it; what it adds by itself is left out.
   uint64_t lastComp = position;
-  while (lastComp > 0 && nodes[lastComp - 1].isColl)
+  while (lastComp > 0 && !nodes[lastComp - 1].isComp())
     --lastComp;
-  bool followsComp = node.isColl && node.dataDeps.empty();
+  bool followsComp = (node.isColl() || node.isRecv()) && node.dataDeps.empty();
   for (uint64_t dep : node.ctrlDeps)
-    if (nodes[dep].isColl != node.isColl &&
-        !(followsComp && dep + 1 == lastComp))
+    if (!shareStream(nodes[dep], node) && !(followsComp && dep + 1 == lastComp))
       deps.push_back(dep);
   llvm::sort(deps);
   deps.erase(llvm::unique(deps), deps.end());
@@ -145,13 +154,20 @@ SmallVector<uint64_t> GraphImporter::getExtraDeps(uint64_t position) {
 
 /// Follows the versions of tensors through the program before any op exists, to
 /// find the nodes that need a token.
-void GraphImporter::findTokens() {
+LogicalResult GraphImporter::findTokens() {
   for (uint64_t position = 0; position < nodes.size(); ++position) {
-    for (uint64_t dep : getExtraDeps(position))
+    for (uint64_t dep : getExtraDeps(position)) {
+      if (nodes[dep].isSend())
+        return emitNodeError(loc, nodes[position])
+               << "depends on node " << nodes[dep].id
+               << ", a COMM_SEND, which chakra.send cannot express: only "
+                  "collectives and sends come after it";
       if (!hasBuffers(dep))
         needsToken[dep] = true;
+    }
     setResults(position, ResultRange(nullptr, 0));
   }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,8 +177,9 @@ void GraphImporter::findTokens() {
 /// A name that the dialect allows and that is not taken.
 std::string GraphImporter::makeName(StringRef name, bool isState) {
   if (!isState) {
-    name.consume_back(stg::trace::kCompSuffix);
-    name.consume_back(stg::trace::kCollSuffix);
+    for (NodeKind kind :
+         {NodeKind::Comp, NodeKind::Coll, NodeKind::Send, NodeKind::Recv})
+      name.consume_back(stg::trace::getSuffix(kind));
   }
   std::string clean;
   for (unsigned char c : name)
@@ -251,9 +268,9 @@ void GraphImporter::importComp(uint64_t position, ValueRange inputs,
 }
 
 /// True if operands and results say all about the collective.
-bool GraphImporter::isPlainColl(const ImportedNode &node, ArrayAttr axes) {
-  SymExpr size = mesh.mesh.getGroupSize(axes);
-  std::optional<int64_t> ranks = size.getInt64();
+bool GraphImporter::isPlainColl(const ImportedNode &node,
+                                const ImportedGroup &group) {
+  std::optional<int64_t> ranks = group.size.getInt64();
   __int128 payload = 0;
   for (const ImportedTensor &tensor : node.inputs)
     payload += tensor.bytes;
@@ -278,9 +295,9 @@ bool GraphImporter::isPlainColl(const ImportedNode &node, ArrayAttr axes) {
 void GraphImporter::importColl(uint64_t position, ValueRange inputs,
                                ValueRange after) {
   const ImportedNode &node = nodes[position];
-  ArrayAttr axes = mesh.axes.find(node.group)->second;
+  const ImportedGroup &group = mesh.groups.at(node.group);
   SmallVector<Type> types;
-  bool plain = isPlainColl(node, axes);
+  bool plain = isPlainColl(node, group);
   if (inPlace[position]) {
     llvm::append_range(types, inputs.getTypes());
     __int128 payload = 0;
@@ -294,9 +311,32 @@ void GraphImporter::importColl(uint64_t position, ValueRange inputs,
     types.push_back(TokenType::get(builder.getContext()));
   SymExpr payload =
       plain ? SymExpr() : SymExpr::get(builder.getContext(), node.bytes);
-  auto op = CollOp::create(builder, loc, node.collKind,
-                           makeName(node.name, false), inputs, axes, types,
-                           inPlace[position], /*phase=*/"", after, payload);
+  auto op = CollOp::create(
+      builder, loc, node.collKind, makeName(node.name, false), inputs,
+      group.axes, types, inPlace[position], /*phase=*/"", after, payload);
+  if (group.among)
+    op.setAmongAttr(group.among);
+  setResults(position, op.getResults());
+}
+
+/// A tag is a channel of its own, so that both ends agree on it without knowing
+/// of each other. The exporter numbers tags in the order of channels again.
+void GraphImporter::importSend(const ImportedNode &node, ValueRange inputs,
+                               ValueRange after) {
+  const ImportedHop &hop = mesh.hops.at(node.peer);
+  SendOp::create(builder, loc, makeName(node.name, false), inputs, after,
+                 hop.axis, hop.shift, /*channel=*/node.tag, /*phase=*/nullptr);
+}
+
+void GraphImporter::importRecv(uint64_t position, ValueRange after) {
+  const ImportedNode &node = nodes[position];
+  const ImportedHop &hop = mesh.hops.at(node.peer);
+  SmallVector<Type> types;
+  for (const ImportedTensor &tensor : node.outputs)
+    types.push_back(getTensorType(tensor.bytes, Category::Communication));
+  auto op = RecvOp::create(builder, loc, types, makeName(node.name, false),
+                           after, hop.axis, hop.shift, /*channel=*/node.tag,
+                           /*phase=*/nullptr);
   setResults(position, op.getResults());
 }
 
@@ -307,22 +347,30 @@ void GraphImporter::importNode(uint64_t position) {
     inputs.push_back(versions[tensor.name].value);
   for (uint64_t dep : getExtraDeps(position))
     after.push_back(results[dep]);
-  if (node.isColl)
-    importColl(position, inputs, after);
-  else
-    importComp(position, inputs, after);
+  switch (node.kind) {
+  case NodeKind::Comp:
+    return importComp(position, inputs, after);
+  case NodeKind::Coll:
+    return importColl(position, inputs, after);
+  case NodeKind::Send:
+    return importSend(node, inputs, after);
+  case NodeKind::Recv:
+    return importRecv(position, after);
+  }
 }
 
-void GraphImporter::run() {
+LogicalResult GraphImporter::run() {
   auto graph = GraphOp::create(builder, loc, mesh.graphName, mesh.mesh,
                                mesh.coordinates);
   builder.setInsertionPointToStart(&graph.getBody().front());
   findInPlace();
-  findTokens();
+  if (failed(findTokens()))
+    return failure();
   versions.clear();
   findStates();
   for (uint64_t position = 0; position < nodes.size(); ++position)
     importNode(position);
+  return success();
 }
 
 OwningOpRef<ModuleOp> stg::chakra::importTrace(llvm::MemoryBufferRef buffer,
@@ -339,6 +387,7 @@ OwningOpRef<ModuleOp> stg::chakra::importTrace(llvm::MemoryBufferRef buffer,
     return {};
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  GraphImporter(*nodes, *mesh, builder, loc).run();
+  if (failed(GraphImporter(*nodes, *mesh, builder, loc).run()))
+    return {};
   return module;
 }

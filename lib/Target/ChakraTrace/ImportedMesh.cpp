@@ -30,9 +30,10 @@ class MeshFinder {
 public:
   MeshFinder(ArrayRef<ImportedNode> nodes, StringRef file,
              const ImportOptions &options, Location loc)
-      : file(file), options(options), loc(loc), builder(loc.getContext()) {
+      : nodes(nodes), file(file), options(options), loc(loc),
+        builder(loc.getContext()) {
     for (const ImportedNode &node : nodes)
-      if (node.isColl && !llvm::is_contained(groupNames, node.group))
+      if (node.isColl() && !llvm::is_contained(groupNames, node.group))
         groupNames.push_back(node.group);
   }
 
@@ -42,14 +43,19 @@ private:
   LogicalResult readGroups();
   LogicalResult readManifest();
   LogicalResult readClass(const llvm::json::Array &classes);
-  bool findAxes(const std::string &group);
+  LogicalResult findPeers();
+  bool findGroup(const std::string &group);
+  bool findAmong(const std::string &group, ArrayRef<int64_t> members);
+  bool findHop(int64_t peer);
   void makeAxes();
 
+  ArrayRef<ImportedNode> nodes;
   StringRef file;
   const ImportOptions &options;
   Location loc;
   Builder builder;
   SmallVector<std::string> groupNames; ///< In order of first use.
+  SmallVector<int64_t> peers;          ///< Likewise, of messages.
 
   std::optional<int64_t> rank;
   std::optional<trace::CommGroups> groups;
@@ -156,8 +162,51 @@ LogicalResult MeshFinder::readManifest() {
   return success();
 }
 
+/// Finds the peers of messages, and, from them, our rank if nothing else tells.
+LogicalResult MeshFinder::findPeers() {
+  for (const ImportedNode &node : nodes) {
+    if (!node.isMessage())
+      continue;
+    if (!rank)
+      rank = node.rank;
+    if (!rank)
+      return emitNodeError(loc, node)
+             << "does not say which rank it is of; give it with --trace-rank";
+    if (node.rank.value_or(*rank) != *rank)
+      return emitNodeError(loc, node)
+             << "is of rank " << *node.rank << " in the trace of rank " << *rank
+             << "; give the rank of the trace with --trace-rank";
+    if (node.peer == *rank)
+      return emitNodeError(loc, node)
+             << "has rank " << *rank << " at both ends";
+    if (!llvm::is_contained(peers, node.peer))
+      peers.push_back(node.peer);
+  }
+  return success();
+}
+
+/// Finds the axis along which `peer` is, and how far: the shorter way around,
+/// as for all ranks of our class.
+bool MeshFinder::findHop(int64_t peer) {
+  if (peer >= space->getNumRanks())
+    return false;
+  for (auto [i, axis] : llvm::enumerate(space->getAxes())) {
+    int64_t shift =
+        space->getCoordinate(peer, i) - space->getCoordinate(*rank, i);
+    if (space->getNeighbour(*rank, i, shift) != peer)
+      continue;
+    if (2 * shift > axis.size)
+      shift -= axis.size;
+    else if (2 * shift < -axis.size)
+      shift += axis.size;
+    result.hops[peer] = {axis.name, shift};
+    return true;
+  }
+  return false;
+}
+
 /// Finds the axes over which our group has the members of `group`.
-bool MeshFinder::findAxes(const std::string &group) {
+bool MeshFinder::findGroup(const std::string &group) {
   const std::vector<int64_t> *members = groups ? groups->find(group) : nullptr;
   size_t numAxes = space->getAxes().size();
   if (numAxes > 16 || (!members && !group.empty()))
@@ -173,16 +222,48 @@ bool MeshFinder::findAxes(const std::string &group) {
     for (auto [i, axis] : llvm::enumerate(space->getAxes()))
       if ((mask >> i & 1) && axis.size > 1)
         names.push_back(builder.getStringAttr(axis.name));
-    result.axes[group] = builder.getArrayAttr(names);
+    result.groups[group] = {builder.getArrayAttr(names),
+                            {},
+                            SymExpr::get(builder.getContext(), size)};
+    return true;
+  }
+  return members && findAmong(group, *members);
+}
+
+/// Finds the axis along which some ranks are the members. Our class has a
+/// coordinate on it, as other ranks along it are in no such group.
+bool MeshFinder::findAmong(const std::string &group,
+                           ArrayRef<int64_t> members) {
+  for (auto [i, axis] : llvm::enumerate(space->getAxes())) {
+    SmallVector<int64_t> among;
+    for (int64_t member : members)
+      if (member >= 0 && member < space->getNumRanks())
+        among.push_back(space->getCoordinate(member, i));
+    if (!result.coordinates || !result.coordinates.contains(axis.name) ||
+        !llvm::is_contained(members, *rank) || !llvm::is_sorted(among))
+      continue;
+    AxisMask mask = space->restrict(AxisMask(1) << i, among);
+    if (space->getMembers(mask, *rank) != members.vec())
+      continue;
+    result.groups[group] = {
+        builder.getStrArrayAttr({axis.name}),
+        builder.getDenseI64ArrayAttr(among),
+        SymExpr::get(builder.getContext(), int64_t(members.size()))};
     return true;
   }
   return false;
 }
 
-/// Makes an axis of every group. A size that is not known becomes a symbol.
+/// Makes an axis of every group, and one of all ranks for messages. A size that
+/// is not known becomes a symbol.
 void MeshFinder::makeAxes() {
   SmallVector<StringAttr> names;
   SmallVector<SymExpr> sizes;
+  // All ranks are the group without a name.
+  if (!peers.empty() && !llvm::is_contained(groupNames, ""))
+    groupNames.push_back("");
+  for (int64_t peer : peers)
+    result.hops[peer] = {"world", peer - *rank};
   for (const std::string &group : groupNames) {
     std::string name = group.empty() ? "world" : "group_" + group;
     const std::vector<int64_t> *members =
@@ -192,18 +273,22 @@ void MeshFinder::makeAxes() {
                         ? SymExpr::get(builder.getContext(),
                                        static_cast<int64_t>(members->size()))
                         : SymExpr::getSymbol(builder.getContext(), name));
-    result.axes[group] = builder.getArrayAttr({names.back()});
+    result.groups[group] = {
+        builder.getArrayAttr({names.back()}), {}, sizes.back()};
   }
   result.mesh = MeshAttr::get(builder.getContext(), names, sizes);
   result.coordinates = {};
 }
 
 FailureOr<ImportedMesh> MeshFinder::run() {
-  if (failed(readGroups()) || failed(readManifest()))
+  if (failed(readGroups()) || failed(findPeers()) || failed(readManifest()))
     return failure();
-  bool known = space && llvm::all_of(groupNames, [&](const std::string &group) {
-                 return findAxes(group);
-               });
+  bool known = space &&
+               llvm::all_of(groupNames,
+                            [&](const std::string &group) {
+                              return findGroup(group);
+                            }) &&
+               llvm::all_of(peers, [&](int64_t peer) { return findHop(peer); });
   if (known) {
     SmallVector<StringAttr> names;
     SmallVector<SymExpr> sizes;

@@ -17,17 +17,32 @@
 
 namespace stg::chakra {
 
+/// The group of a rank.
+struct ImportedGroup {
+  mlir::ArrayAttr axes;
+  mlir::DenseI64ArrayAttr among; ///< Null if it has all ranks along the axes.
+  SymExpr size;
+};
+
+/// The way from a rank to another along an axis.
+struct ImportedHop {
+  std::string axis;
+  int64_t shift;
+};
+
 /// What surrounds the nodes of a rank.
 struct ImportedMesh {
   std::string graphName;
   MeshAttr mesh;
-  mlir::DictionaryAttr coordinates; ///< Null if there are none.
-  /// By the name of a communication group, its axes.
-  std::map<std::string, mlir::ArrayAttr> axes;
+  mlir::DictionaryAttr coordinates;            ///< Null if there are none.
+  std::map<std::string, ImportedGroup> groups; ///< By name.
+  /// By the rank of a peer that messages come from or go to.
+  std::map<int64_t, ImportedHop> hops;
 };
 
-/// Finds the mesh for the groups that `nodes` use: from the manifest of an
-/// export, or, failing that, one axis per group.
+/// Finds the mesh for the groups and peers that `nodes` communicate with: from
+/// the manifest of an export, or, failing that, one axis per group, and one of
+/// all ranks for messages.
 mlir::FailureOr<ImportedMesh> findMesh(llvm::ArrayRef<ImportedNode> nodes,
                                        llvm::StringRef file,
                                        const ImportOptions &options,

@@ -17,6 +17,7 @@ using namespace stg::chakra;
 namespace trace = stg::trace;
 using stg::trace::AttrKind;
 using stg::trace::Node;
+using stg::trace::NodeKind;
 using stg::trace::NodeType;
 
 namespace {
@@ -28,11 +29,11 @@ public:
 
 private:
   InFlightDiagnostic emitNodeError(const Node &node) {
-    return emitError(loc) << "node " << node.id << " '"
-                          << trace::escapeText(node.name) << "' ";
+    return stg::chakra::emitNodeError(loc, node.id, node.name);
   }
   LogicalResult readComp(const Node &node, ImportedNode &result);
   LogicalResult readColl(const Node &node, ImportedNode &result);
+  LogicalResult readMessage(const Node &node, ImportedNode &result);
   LogicalResult readTensors(const Node &node, StringRef attribute,
                             SmallVectorImpl<ImportedTensor> &tensors);
   /// The first attribute of `names` that the node has, which is an integer of
@@ -43,6 +44,12 @@ private:
   Location loc;
 };
 } // namespace
+
+InFlightDiagnostic stg::chakra::emitNodeError(Location loc, uint64_t id,
+                                              StringRef name) {
+  return emitError(loc) << "node " << id << " '" << trace::escapeText(name)
+                        << "' ";
+}
 
 FailureOr<int64_t> NodeReader::readSize(const Node &node,
                                         ArrayRef<StringRef> names,
@@ -100,7 +107,7 @@ LogicalResult NodeReader::readComp(const Node &node, ImportedNode &result) {
 }
 
 LogicalResult NodeReader::readColl(const Node &node, ImportedNode &result) {
-  result.isColl = true;
+  result.kind = NodeKind::Coll;
   FailureOr<int64_t> type = readSize(node, {"comm_type"}, std::nullopt);
   FailureOr<int64_t> bytes =
       readSize(node, {"payload_bytes", "comm_size"}, std::nullopt);
@@ -117,6 +124,36 @@ LogicalResult NodeReader::readColl(const Node &node, ImportedNode &result) {
   return success();
 }
 
+/// A message is its tensors: chakra.send and chakra.recv have no other size.
+LogicalResult NodeReader::readMessage(const Node &node, ImportedNode &result) {
+  bool isSend = node.is(NodeType::Send);
+  result.kind = isSend ? NodeKind::Send : NodeKind::Recv;
+  StringRef own = isSend ? "comm_src" : "comm_dst";
+  FailureOr<int64_t> bytes = readSize(node, {"comm_size"}, std::nullopt);
+  FailureOr<int64_t> peer =
+      readSize(node, {isSend ? "comm_dst" : "comm_src"}, std::nullopt);
+  FailureOr<int64_t> rank = readSize(node, {own}, -1);
+  FailureOr<int64_t> tag = readSize(node, {"comm_tag"}, std::nullopt);
+  if (failed(bytes) || failed(peer) || failed(rank) || failed(tag))
+    return failure();
+  result.bytes = *bytes;
+  result.peer = *peer;
+  if (*rank >= 0)
+    result.rank = *rank;
+  result.tag = *tag;
+  __int128 total = 0;
+  for (const ImportedTensor &tensor : isSend ? result.inputs : result.outputs)
+    total += tensor.bytes;
+  if (total == *bytes && total > 0)
+    return success();
+  return emitNodeError(node)
+         << "is a message of " << *bytes << " bytes, but its "
+         << (isSend ? "inputs" : "outputs") << " have "
+         << trace::toString(total)
+         << "; chakra.send and chakra.recv express messages that are their "
+            "tensors, of at least 1 byte";
+}
+
 LogicalResult NodeReader::read(const Node &node, ImportedNode &result) {
   result.id = node.id;
   result.name = node.name;
@@ -130,9 +167,11 @@ LogicalResult NodeReader::read(const Node &node, ImportedNode &result) {
     return readComp(node, result);
   if (node.is(NodeType::Coll))
     return readColl(node, result);
+  if (node.is(NodeType::Send) || node.is(NodeType::Recv))
+    return readMessage(node, result);
   return emitNodeError(node)
          << "is of type " << trace::getNodeTypeName(node.type)
-         << "; only COMP and COMM_COLL can be expressed";
+         << "; only COMP, COMM_COLL, COMM_SEND and COMM_RECV can be expressed";
 }
 
 /// Replaces ids by indices into `nodes`.

@@ -34,16 +34,19 @@ struct ImportOptions {
 /// - A tensor that is read but never written becomes a state, of the category
 ///   that its name begins with (`parameter/...`), else `input`.
 /// - A collective without outputs becomes one in place, unless a later reader
-/// of
-///   its inputs does not depend on it.
+///   of its inputs does not depend on it.
+/// - The tag of a message becomes its channel.
 /// - A dependency that comes with no tensor becomes an `after` operand. Control
 ///   dependencies that the two streams of a rank do not imply become such.
-/// - With a manifest the mesh is the exported one, and a communication group
-///   becomes a set of axes. Without, every group becomes an axis of its own.
+/// - With a manifest the mesh is the exported one, a communication group
+/// becomes
+///   a set of axes, and the peer of a message a shift along one. Without, every
+///   group becomes an axis of its own, and messages go along one of all ranks.
 ///
-/// Exporting the graph of a trace that stg has written gives the same trace.
-/// Emits an error and returns null for a trace that is broken or has nodes
-/// other than computations and collectives.
+/// Exporting the graphs of traces that stg has written, one of each class,
+/// gives the same traces; tags of others are numbered anew. Emits an error and
+/// returns null for a trace that is broken or has something that the dialect
+/// cannot express, such as transfers to and from memory.
 mlir::OwningOpRef<mlir::ModuleOp> importTrace(llvm::MemoryBufferRef buffer,
                                               const ImportOptions &options,
                                               mlir::MLIRContext *context);
