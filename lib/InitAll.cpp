@@ -12,6 +12,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "stg/Conversion/STGToChakra/STGToChakra.h"
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
+#include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Driver/Pipeline.h"
@@ -26,6 +27,7 @@ void stg::registerAllDialects(DialectRegistry &registry) {
 void stg::registerAllPasses() {
   registerSTGPasses();
   registerSTGToChakraPasses();
+  chakra::registerChakraPasses();
   registerPipelines();
   mlir::registerTransformsPasses();
 }

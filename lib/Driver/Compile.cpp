@@ -70,6 +70,7 @@ static void setOptions(const CompileRequest &request,
   options.tp = std::to_string(request.tp);
   options.cp = std::to_string(request.cp);
   options.cpCommType = request.cpCommType;
+  options.cpBalance = request.cpBalance;
   options.ep = std::to_string(request.ep);
   if (request.etp)
     options.etp = std::to_string(*request.etp);
@@ -117,6 +118,7 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   strategy["tp"] = request.tp;
   strategy["cp"] = request.cp;
   strategy["cp_comm_type"] = request.cpCommType;
+  strategy["cp_balance"] = request.cpBalance;
   strategy["ep"] = request.ep;
   strategy["etp"] = request.etp.value_or(request.tp);
   strategy["pp"] = request.pp;

@@ -107,7 +107,7 @@ FailureOr<SymbolValues> stg::collectSymbols(const Model &model,
     return failure();
   for (auto symbol : module.getOps<SymbolOp>()) {
     StringRef name = symbol.getSymName();
-    if (values.count(name.str()))
+    if (values.count(name.str()) || symbol.getCoordinate())
       continue;
     error = "symbol '" + name.str() + "'";
     if (symbol.getDescription())
@@ -268,6 +268,8 @@ LogicalResult stg::checkChoices(MLIRContext &context,
   if (request.cpCommType != "all_gather" && request.cpCommType != "a2a" &&
       request.cpCommType != "p2p")
     return fail("--cp-comm-type", request.cpCommType, "all_gather, a2a or p2p");
+  if (request.cpBalance != "zigzag" && request.cpBalance != "none")
+    return fail("--cp-balance", request.cpBalance, "zigzag or none");
   if (request.zero > 3)
     return fail("--zero", std::to_string(request.zero), "0, 1, 2 or 3");
   if (request.zeroRoot != "kept" && request.zeroRoot != "units")
@@ -399,14 +401,17 @@ LogicalResult stg::checkContext(const CompileRequest &request,
   auto tokens = values.find("S");
   // Each rank has one chunk from the start and one from the end.
   if (tokens != values.end() && request.attentionCount == "executed" &&
+      request.cpBalance == "zigzag" &&
       tokens->second.value % (2 * request.cp) != 0) {
-    error = flag + ": twice that does not divide S = " +
-            std::to_string(tokens->second.value) + ", from " +
-            tokens->second.source +
-            ", into the 2 x cp chunks that balance a causal mask; degrees that "
-            "do: " +
-            (tokens->second.value % 2 ? "1"
-                                      : listDivisors(tokens->second.value / 2));
+    error =
+        flag + ": twice that does not divide S = " +
+        std::to_string(tokens->second.value) + ", from " +
+        tokens->second.source +
+        ", into the 2 x cp chunks that balance a causal mask; degrees that "
+        "do: " +
+        (tokens->second.value % 2 ? "1"
+                                  : listDivisors(tokens->second.value / 2)) +
+        "; with --cp-balance none each rank has one chunk";
     return failure();
   }
   auto heads = values.find("K");

@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "stg/Conversion/STGToChakra/STGToChakra.h"
+#include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -62,8 +63,8 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
   recompute.policy = options.recompute;
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(createOptimizer({options.optimizerDtype}));
-  if (options.cpCommType != "all_gather")
-    pm.addPass(createContextParallel({options.cpCommType}));
+  if (options.cpCommType != "all_gather" || options.cpBalance != "zigzag")
+    pm.addPass(createContextParallel({options.cpCommType, options.cpBalance}));
   ParallelizeOptions parallelize;
   parallelize.dp = options.dp;
   parallelize.tp = options.tp;
@@ -121,6 +122,7 @@ void stg::buildChakraPipeline(OpPassManager &pm, StringRef bind,
   if (options.gradientReduction != "per-parameter")
     pm.addPass(createBucketGradients({options.bucketSize}));
   pm.addPass(createConvertSTGToChakra());
+  pm.addPass(chakra::createSplitClasses());
 }
 
 void stg::registerPipelines() {

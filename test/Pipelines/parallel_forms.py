@@ -5,7 +5,7 @@ et al. arXiv:1910.02054 (ZeRO), Korthikanti et al. arXiv:2205.05198 (sequence pa
 Liu et al. arXiv:2310.01889 (ring attention), Jacobs et al. arXiv:2309.14509 (Ulysses),
 Won et al. arXiv:2511.10480 (STAGE's volumes).
 
-Usage: parallel_forms.py {iteration|zero|zero-stages|in-flight|replayed|messages|context|stage}...
+Usage: parallel_forms.py {iteration|zero|zero-stages|in-flight|replayed|messages|context|ranges|stage}...
 """
 
 import json
@@ -209,6 +209,49 @@ def context():
     equal("all-to-alls, wire", whole * 3 // 4, 31_457_280)
     for kind, other in (("ring", ring), ("gathered", gathered), ("Ulysses", ulysses)):
         equal(f"products, {kind}", other["matrix_operations_by_phase"]["fwd"], 140_550_657_277_952 // 4)
+
+
+def ranges():
+    """Contiguous context parallelism: rank i has the queries of range i, which see q*q*i pairs
+    in the ranges before it and q(q+1)/2 in its own; each pair is 4 E H operations forward,
+    twice that backward. All other products are divided equally."""
+    S, B, L, H, E = 64, 8, 16, 8, 8
+    model = f"{TINY} --batch={B} --micro-batch=1"
+    names = {"none": ("fwd", "bwd"), "selective": ("fwd", "bwd", "recompute"), "full": ("fwd", "bwd", "recompute")}
+    flags = ["", "--tp=2 --sequence-parallel", "--dp=2 --zero=3", "--pp=2", "--dp=2 --tp=2 --pp=4 --schedule=zb-h1",
+             "--pp=2 --schedule=zb-v --virtual-stages=2"]
+    cases = [(c, kind, flags[0], recompute) for c in (2, 4, 8) for kind in ("all_gather", "p2p")
+             for recompute in names]
+    cases += [(4, kind, other, recompute) for kind in ("all_gather", "p2p") for other in flags[1:]
+              for recompute in ("none", "full")]
+    for c, kind, other, recompute in cases:
+        (one,) = compiled(f"{model} --recompute={recompute}")["classes"]
+        whole = one["matrix_operations_by_phase"]
+        q = S // c
+        pairs = [q * q * i + q * (q + 1) // 2 for i in range(c)]
+        assert sum(pairs) == S * (S + 1) // 2
+        want = []
+        for i in range(c):
+            entry = {}
+            for phase in names[recompute]:
+                each = 4 * E * H * B * L * (2 if phase == "bwd" else 1)
+                entry[phase] = (whole[phase] - each * sum(pairs)) // c + each * pairs[i]
+            want.append(entry)
+        have = [Counter() for _ in range(c)]
+        result = compiled(f"{model} --cp={c} --cp-comm-type={kind} --cp-balance=none --recompute={recompute} {other}")
+        for entry in result["classes"]:
+            for phase, operations in entry["matrix_operations_by_phase"].items():
+                have[entry["coordinates"]["cp"]][phase] += operations * entry["ranks"]
+        equal(f"ranges, {c} {kind} {other} {recompute}", [dict(entry) for entry in have], want)
+    # Where all ranks see whole sequences, or all pairs are counted, there is nothing to split.
+    for same in ("--cp-comm-type=a2a", "--cp-comm-type=p2p --attention-count=full"):
+        equal(f"classes, {same}", len(compiled(f"{model} --cp=4 --cp-balance=none {same}")["classes"]), 1)
+    # A hidden block is passed on, but is no node: rank i computes i + 1 blocks of c, and sets
+    # the gradients of the farthest one to zero.
+    ring = compiled(f"{model} --cp=8 --cp-comm-type=p2p --cp-balance=none")["classes"]
+    nodes = [entry["compute_nodes"] for entry in ring]
+    equal("blocks", [n - nodes[0] for n in nodes], [L * B * (2 * i - (i == 7)) for i in range(8)])
+    assert len({json.dumps([sorted(m.items()) for m in entry["messages"]]) for entry in ring}) == 1
 
 
 def stage():

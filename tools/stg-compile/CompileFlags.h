@@ -55,6 +55,12 @@ struct CompileFlags {
           "gathered keys and values, all-to-alls (Ulysses) or a ring "
           "(default all_gather)"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> cpBalance{
+      "cp-balance", llvm::cl::location(request.cpBalance),
+      llvm::cl::value_desc("zigzag|none"),
+      llvm::cl::desc("Tokens of a rank of cp under a causal mask: two chunks "
+                     "that balance the work, or one range (default zigzag)"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<int64_t, true> ep{
       "ep", llvm::cl::location(request.ep),
       llvm::cl::desc("Expert-parallel degree, a part of dp (default 1)"),

@@ -33,7 +33,7 @@ struct CompileRequest {
   std::string config; ///< Of the file; chosen by `model` if that is a name.
   int64_t dp = 1, tp = 1, cp = 1, ep = 1, pp = 1, dpReplicate = 1;
   std::optional<int64_t> etp; ///< 1: experts are whole; none: as tp.
-  std::string cpCommType = "all_gather";
+  std::string cpCommType = "all_gather", cpBalance = "zigzag";
   bool sequenceParallel = false;
   /// Sequences of a data-parallel rank in one micro-batch; none: its whole
   /// share of the batch.

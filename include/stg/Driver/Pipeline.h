@@ -31,6 +31,11 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       llvm::cl::desc("How attention sees the tokens of other devices of cp: "
                      "all_gather, a2a (Ulysses) or p2p (ring)"),
       llvm::cl::init("all_gather")};
+  Option<std::string> cpBalance{
+      *this, "cp-balance",
+      llvm::cl::desc("Tokens of a device of cp under a causal mask: zigzag "
+                     "(balanced) or none (one range)"),
+      llvm::cl::init("zigzag")};
   Option<std::string> ep{*this, "ep",
                          llvm::cl::desc("Expert-parallel degree, a part of dp"),
                          llvm::cl::init("1")};

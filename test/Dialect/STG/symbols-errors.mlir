@@ -15,6 +15,9 @@ stg.symbol @symbol_c2_undeclared = 2*Q
 // expected-error @+1 {{'stg.symbol' op is defined by itself}}
 stg.symbol @symbol_c2_itself = symbol_c2_itself + 1
 // -----
+// expected-error @+1 {{'stg.symbol' op is a coordinate and has the value 3}}
+stg.symbol @symbol_c3 = 3 coordinate "cp"
+// -----
 // expected-note @+1 {{see existing symbol definition here}}
 stg.symbol @D
 // expected-error @+1 {{redefinition of symbol named 'D'}}

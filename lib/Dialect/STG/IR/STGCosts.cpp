@@ -78,7 +78,8 @@ static SymExpr getSpan(SymExpr queries, SymExpr keys, bool causal) {
   return square - (queries * (queries - 1)).exactDiv(2);
 }
 
-/// Pairs that a device works on. Balanced queries see half of the keys; in a
+/// Pairs that a device works on. Balanced queries see half of the keys, those
+/// of one range all keys of the ranges before it and half of their own; in a
 /// ring the keys of all its devices come by.
 template <typename OpTy> static SymExpr getPairs(OpTy op) {
   SymExpr queries = op.getQuery().getType().getShape()[1];
@@ -89,6 +90,8 @@ template <typename OpTy> static SymExpr getPairs(OpTy op) {
       keys = keys * mesh.getMesh().getGroupSize(ring);
   if (op.getBalanced())
     return (queries * (keys + 1)).exactDiv(2);
+  if (SymExpr range = op.getRangeAttr())
+    return queries * queries * range + getSpan(queries, queries, causal);
   return getSpan(queries, keys, causal);
 }
 

@@ -176,7 +176,8 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
   auto op = gradient.create<AttentionGradOp>(
       "", getQuery(), getKey(), getValue(), getResult(), getLse(),
       gradient.getResultGradient(0), getMask(), getFullCount(),
-      getContextAttr(), getBalanced(), getRingAttr());
+      getContextAttr(), getContiguous(), getBalanced(), getRangeAttr(),
+      getRingAttr());
   for (unsigned i : {0u, 1u, 2u})
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));

@@ -49,7 +49,32 @@ LogicalResult SymbolOp::verify() {
   if (value && (*value < Rational(1) || !value->isInteger())) // symbol_c1
     return emitOpError("has the value ")
            << *getValue() << ", expected an integer of at least 1";
+  if (getValue() && getCoordinate()) // symbol_c3
+    return emitOpError("is a coordinate and has the value ") << *getValue();
   return success();
+}
+
+/// What an attention says of its queries' places in the sequence.
+template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
+  bool hasRange = static_cast<bool>(op.getRangeAttr());
+  if (op.getBalanced() && hasRange) // attention_c4
+    return op.emitOpError("has balanced queries and those of one range");
+  bool isSkipping = op.getMask() == AttentionMask::Causal && !op.getFullCount();
+  if ((op.getBalanced() || hasRange) && !isSkipping) // attention_c4
+    return op.emitOpError("has ")
+           << (hasRange ? "queries of one range" : "balanced queries")
+           << ", expected a causal mask that is not counted in full";
+  return success();
+}
+
+LogicalResult AttentionOp::verify() { return verifyPlaces(*this); }
+LogicalResult AttentionGradOp::verify() { return verifyPlaces(*this); }
+
+SymbolOp SymbolOp::lookupCoordinate(ModuleOp module, StringRef axis) {
+  for (auto symbol : module.getOps<SymbolOp>())
+    if (symbol.getCoordinate() == axis)
+      return symbol;
+  return {};
 }
 
 LogicalResult SymbolOp::verifySymbolUses(SymbolTableCollection &symbolTable) {

@@ -203,18 +203,40 @@ struct AttentionFactors {
 };
 } // namespace
 
+/// Which of the ranges of queries a device has: its coordinate.
+template <typename OpTy>
+static LogicalResult setRange(OpTy op, ArrayAttr axes) {
+  auto module = op->template getParentOfType<ModuleOp>();
+  SymbolOp coordinate;
+  if (axes.size() == 1)
+    coordinate = SymbolOp::lookupCoordinate(
+        module, cast<StringAttr>(axes[0]).getValue());
+  if (!coordinate)
+    return op.emitOpError("has contiguous queries over ")
+           << axes << ", expected one axis whose coordinate is a symbol, as "
+           << "--stg-context-parallel=\"balance=none\" declares it for cp";
+  op.setRangeAttr(SymExpr::getSymbol(coordinate.getSymNameAttr()));
+  return success();
+}
+
 /// What a local attention must know of its shard of the queries.
 template <typename OpTy>
-static void becomeLocalAttention(OpTy op,
-                                 function_ref<ArrayAttr(StringRef)> getAxes) {
+static LogicalResult
+becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
-  if (!axes.empty()) {
-    if (op.getContext() == "p2p")
-      op.setRingAttr(axes);
-    if (op.getMask() == AttentionMask::Causal && !op.getFullCount())
-      op.setBalanced(true);
-  }
+  bool isRing = op.getContext() == "p2p", isContiguous = op.getContiguous();
   op.removeContextAttr();
+  op.setContiguous(false);
+  if (axes.empty())
+    return success();
+  if (isRing)
+    op.setRingAttr(axes);
+  if (op.getMask() != AttentionMask::Causal || op.getFullCount())
+    return success();
+  if (isContiguous)
+    return setRange(op, axes);
+  op.setBalanced(true);
+  return success();
 }
 
 ShardingRule AttentionOp::getShardingRule() {
@@ -224,8 +246,9 @@ ShardingRule AttentionOp::getShardingRule() {
   return f.rule;
 }
 
-void AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
-  becomeLocalAttention(*this, getAxes);
+LogicalResult
+AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  return becomeLocalAttention(*this, getAxes);
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
@@ -235,8 +258,9 @@ ShardingRule AttentionGradOp::getShardingRule() {
   return f.rule;
 }
 
-void AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
-  becomeLocalAttention(*this, getAxes);
+LogicalResult
+AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  return becomeLocalAttention(*this, getAxes);
 }
 
 ShardingRule EmbeddingOp::getShardingRule() {

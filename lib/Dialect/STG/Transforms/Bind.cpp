@@ -145,6 +145,12 @@ void Bind::collectDefaults() {
 
 /// Substitutes values into each other until none uses a bound symbol.
 LogicalResult Bind::resolve() {
+  for (auto symbol : getOperation().getOps<SymbolOp>())
+    if (symbol.getCoordinate() && binding.contains(symbol.getSymNameAttr()))
+      return symbol.emitOpError("is the coordinate on axis '")
+             << *symbol.getCoordinate()
+             << "', which no value is bound to; run --chakra-split-classes at "
+             << "the chakra level";
   for (size_t round = 0; round <= binding.size(); ++round) {
     SymBinding next;
     bool changed = false;

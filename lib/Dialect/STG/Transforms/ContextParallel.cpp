@@ -16,27 +16,65 @@ namespace stg {
 using namespace mlir;
 using namespace stg;
 
+/// The mesh axis that divides the tokens.
+static constexpr StringLiteral kContextAxis = "cp";
+
 namespace {
 struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
   using ContextParallelBase::ContextParallelBase;
+  void runOnOperation() override;
 
-  void runOnOperation() override {
-    if (type != "all_gather" && type != "a2a" && type != "p2p") {
-      getOperation().emitError("type is '")
-          << type << "', expected all_gather, a2a or p2p";
-      return signalPassFailure();
-    }
-    Builder builder(&getContext());
-    getOperation().walk([&](Operation *op) {
-      if (!isa<AttentionOp, AttentionGradOp>(op) || type == "all_gather")
-        return;
-      op->setAttr("context", builder.getStringAttr(type));
-      // Heads take the place of tokens.
-      if (type == "a2a")
-        op->setAttr(STGDialect::kClaimsAttr,
-                    builder.getDictionaryAttr(builder.getNamedAttr(
-                        "h", builder.getStrArrayAttr({"cp"}))));
-    });
-  }
+private:
+  LogicalResult checkOptions();
+  void declareCoordinate();
+  void mark(Operation *attention);
 };
 } // namespace
+
+LogicalResult ContextParallel::checkOptions() {
+  if (type != "all_gather" && type != "a2a" && type != "p2p")
+    return getOperation().emitError("type is '")
+           << type << "', expected all_gather, a2a or p2p";
+  if (balance != "zigzag" && balance != "none")
+    return getOperation().emitError("balance is '")
+           << balance << "', expected zigzag or none";
+  return success();
+}
+
+/// Declares the symbol for the coordinate, by a name that is free.
+void ContextParallel::declareCoordinate() {
+  ModuleOp module = getOperation();
+  if (SymbolOp::lookupCoordinate(module, kContextAxis))
+    return;
+  std::string name = (kContextAxis + "_index").str();
+  while (module.lookupSymbol(name))
+    name += "_";
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  SymbolOp::create(builder, module.getLoc(), builder.getStringAttr(name),
+                   SymExpr(), builder.getStringAttr(kContextAxis),
+                   StringAttr());
+}
+
+void ContextParallel::mark(Operation *attention) {
+  Builder builder(&getContext());
+  if (type != "all_gather")
+    attention->setAttr("context", builder.getStringAttr(type));
+  // Heads take the place of tokens.
+  if (type == "a2a")
+    attention->setAttr(STGDialect::kClaimsAttr,
+                       builder.getDictionaryAttr(builder.getNamedAttr(
+                           "h", builder.getStrArrayAttr({kContextAxis}))));
+  if (balance == "none")
+    attention->setAttr("contiguous", builder.getUnitAttr());
+}
+
+void ContextParallel::runOnOperation() {
+  if (failed(checkOptions()))
+    return signalPassFailure();
+  if (balance == "none")
+    declareCoordinate();
+  getOperation().walk([&](Operation *op) {
+    if (isa<AttentionOp, AttentionGradOp>(op))
+      mark(op);
+  });
+}

@@ -572,11 +572,13 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
     if (failed(convertResult(result, made)))
       return failure();
   }
-  op.becomeLocal([&](StringRef name) {
+  auto getAxesOf = [&](StringRef name) {
     std::optional<unsigned> factor = rule.getFactor(name);
     return getAxes(factor ? ArrayRef<StringAttr>(factorAxes[*factor])
                           : ArrayRef<StringAttr>());
-  });
+  };
+  if (failed(op.becomeLocal(getAxesOf)))
+    return failure();
   op->removeAttr(STGDialect::kFactorsAttr);
   op->removeAttr(STGDialect::kClaimsAttr);
   return success();

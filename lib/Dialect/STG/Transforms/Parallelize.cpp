@@ -90,7 +90,7 @@ LogicalResult Parallelize::declareSymbols(SymExpr degree) {
     return other->emitOpError("has the name of mesh degree '")
            << name.getValue() << "'";
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  SymbolOp::create(builder, module.getLoc(), name, SymExpr(),
+  SymbolOp::create(builder, module.getLoc(), name, SymExpr(), StringAttr(),
                    builder.getStringAttr("parallel degree"));
   return success();
 }

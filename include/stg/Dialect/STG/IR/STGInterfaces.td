@@ -46,9 +46,10 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
         computes each factor: it records in attributes what it must know of its shard
         beyond the shapes.
       }],
-      "void", "becomeLocal",
+      "::llvm::LogicalResult", "becomeLocal",
       (ins "::llvm::function_ref<::mlir::ArrayAttr(::llvm::StringRef)>":$getAxes),
-      /*methodBody=*/"", /*defaultImplementation=*/"return;">,
+      /*methodBody=*/"",
+      /*defaultImplementation=*/"return ::mlir::success();">,
     InterfaceMethod<
       /*desc=*/[{
         Replaces the op by ops that can compute with the factor sharded, for a rule

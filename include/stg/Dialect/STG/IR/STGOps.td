@@ -38,14 +38,29 @@ def SymbolOp : STG_Op<"symbol", [Symbol,
     stg.symbol @D = 4096 "hidden size"
     stg.symbol @E = D/H "head size"
     ```
+
+    A symbol with a `coordinate` is the device's own coordinate on that axis of the mesh,
+    from 0. It is never bound: what mentions it differs from device to device, and
+    `--chakra-split-classes` makes one graph for each coordinate.
+
+    ```mlir
+    stg.symbol @cp_index coordinate "cp"
+    ```
     Constraints: (C1) a constant value is an integer of at least 1; (C2) the value uses
-    declared symbols and not the symbol itself.
+    declared symbols and not the symbol itself; (C3) a coordinate has no value.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        OptionalAttr<STG_ExprAttr>:$value,
+                       OptionalAttr<StrAttr>:$coordinate,
                        OptionalAttr<StrAttr>:$description);
   let assemblyFormat = [{
-    $sym_name (`=` custom<Expr>($value)^)? ($description^)? attr-dict
+    $sym_name (`=` custom<Expr>($value)^)? (`coordinate` $coordinate^)?
+    ($description^)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// The symbol that is the device's coordinate on a mesh axis, or null.
+    static SymbolOp lookupCoordinate(::mlir::ModuleOp module,
+                                     ::llvm::StringRef axis);
   }];
   let hasVerifier = 1;
 }
@@ -458,19 +473,25 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     (ring attention), where keys and values go around among the devices of the axes `ring`,
     which the local op has. `balanced` is on a local op whose queries are a balanced share
     of causally masked ones (zigzag, as Megatron-LM deals them out): they see half of the
-    keys on average, queries*(keys+1)/2 pairs.
+    keys on average, queries*(keys+1)/2 pairs. `contiguous` says before that each device
+    has the tokens of one range instead; the local op then has the number of its `range`:
+    all keys of the ranges before it are seen, and half of its own, which makes
+    queries*queries*range + queries*(queries+1)/2 pairs.
 
     ```mlir
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
     ```
     Constraints: (C1) all operands have rank 4; (C2) batch extents agree, keys and
     values agree in all but the last extent, and queries and keys in the last; (C3) kv
-    heads divide the heads.
+    heads divide the heads; (C4) `balanced` and `range` exclude each other, and are for a
+    causal mask that is not counted in full.
   }];
   let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<StrAttr>:$context, UnitAttr:$balanced,
+                       OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
+                       UnitAttr:$balanced, OptionalAttr<STG_ExprAttr>:$range,
                        OptionalAttr<StrArrayAttr>:$ring);
+  let hasVerifier = 1;
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
   let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
@@ -482,13 +503,15 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
   let description = [{
     The four products dV, dP, dQ and dK: twice the operations of the forward pass.
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
-    so does this.)
+    so does this.) Attributes and constraint (C4) are those of `stg.attention`.
   }];
   let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<StrAttr>:$context, UnitAttr:$balanced,
+                       OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
+                       UnitAttr:$balanced, OptionalAttr<STG_ExprAttr>:$range,
                        OptionalAttr<StrArrayAttr>:$ring);
+  let hasVerifier = 1;
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
   let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
   let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];

@@ -478,7 +478,12 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
     tokens for heads before attention and back after it; `p2p` (ring attention) sends keys
     and values from device to device while blocks are computed, and their gradients in
     backward, which starts from the keys that forward ended with, as TransformerEngine
-    does. Causal masks are balanced over the devices (zigzag).
+    does.
+
+    With `balance=zigzag` all devices see equally many pairs under a causal mask, as each
+    has one chunk of tokens from the start of a sequence and one from its end. With
+    `balance=none` each has one range, and later ones see more: what attention costs
+    depends on the device's coordinate on cp, for which the pass declares a symbol.
 
     *Requires* the step level or the plan level before `--stg-propagate-shardings`.
     *Produces* the same, with attributes on attention ops.
@@ -493,6 +498,8 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
   let options = [
     Option<"type", "type", "std::string", /*default=*/"\"all_gather\"",
            "all_gather, a2a or p2p">,
+    Option<"balance", "balance", "std::string", /*default=*/"\"zigzag\"",
+           "Tokens of a device under a causal mask: zigzag or none">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

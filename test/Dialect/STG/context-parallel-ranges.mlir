@@ -1,0 +1,48 @@
+// Devices that have one range of tokens each: the pass declares the coordinate, and local
+// attention under a causal mask is that of the range with this number.
+//
+// RUN: stg-opt %s --stg-context-parallel="balance=none" --verify-roundtrip | FileCheck %s --check-prefix=MARK
+// RUN: stg-opt %s --stg-context-parallel="balance=none" --stg-context-parallel="balance=none" | FileCheck %s --check-prefix=MARK
+// RUN: stg-opt %s --stg-context-parallel="balance=none" --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=GATHERED
+// RUN: stg-opt %s --stg-context-parallel="balance=none type=p2p" --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=RING
+// RUN: stg-opt %s --stg-context-parallel="balance=none type=a2a" --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
+// RUN: stg-opt %s --stg-context-parallel="balance=none" --stg-parallelize="dp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
+
+// A coordinate is not bound: each device has another.
+// RUN: not stg-opt %s --stg-context-parallel="balance=none" --stg-bind="cp_index_=0" 2>&1 | FileCheck %s --check-prefix=BIND
+// BIND: error: 'stg.symbol' op is the coordinate on axis 'cp', which no value is bound to; run --chakra-split-classes at the chakra level
+
+// Nothing but the pass says which range a device has.
+// RUN: sed 's/stg.attention causal %q, %k, %v :/stg.attention causal %q, %k, %v {contiguous} :/' %s > %t.mlir
+// RUN: not stg-opt %t.mlir --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=UNDECLARED
+// UNDECLARED: error: 'stg.attention' op has contiguous queries over ["cp"], expected one axis whose coordinate is a symbol, as --stg-context-parallel="balance=none" declares it for cp
+
+// The name of the symbol is one that is free.
+// MARK-COUNT-1: stg.symbol @cp_index_ coordinate "cp"
+// MARK-NOT: coordinate
+stg.symbol @cp_index
+stg.symbol @B
+stg.symbol @S
+stg.symbol @H
+stg.symbol @E
+!x = !stg.tensor<[B, S, H, E], bf16>
+!lse = !stg.tensor<[B, S, H], f32>
+
+func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x, !x) {
+  // MARK: stg.attention causal {{.*}} {contiguous} :
+  // MARK: stg.attention_grad causal {{.*}} {contiguous} :
+  // MARK: stg.attention none
+  // GATHERED: stg.attention causal {{.*}} {range = #stg.expr<cp_index_>} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
+  // GATHERED: stg.attention_grad causal {{.*}} {range = #stg.expr<cp_index_>}
+  // GATHERED: stg.attention none
+  // GATHERED-NOT: range
+  // RING: stg.attention causal {{.*}} {range = #stg.expr<cp_index_>, ring = ["cp"]} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S/4, H, E], bf16>
+  // RING: stg.attention_grad causal {{.*}} {range = #stg.expr<cp_index_>, ring = ["cp"]}
+  // RING: stg.attention none {{.*}} {ring = ["cp"]}
+  // Whole sequences: no ranges.
+  // HEADS-NOT: range
+  %o, %lse = stg.attention causal %q, %k, %v : !x, !x, !x
+  %g:3 = stg.attention_grad causal %q, %k, %v, %o, %lse, %do : !x, !x, !x, !x, !lse, !x
+  %n, %m = stg.attention none %q, %k, %v : !x, !x, !x
+  return %o, %g#0, %g#1, %g#2, %n : !x, !x, !x, !x, !x
+}
