@@ -4,7 +4,9 @@ Inputs/executed_parallel.json has totals that were counted while distributed tra
 steps of tiny models really ran (float32, whole square of causal attention counted). Each
 of them is compared exactly, for every rank: operations of matrix products, every
 collective (kind, size of the group, count, bytes passed in), every message (peer, count,
-bytes), bytes of parameters and of Adam's moments.
+bytes), bytes of parameters, of Adam's moments and of floating point numbers that were
+saved for backward, at their most. (The runs saved softmaxes of attention, of which we save
+log-sum-exps, and did not count what a stage waits to send or has received ahead.)
 
 Usage: parallel_executed.py RUN...
 """
@@ -73,11 +75,23 @@ def compiled(c):
                 "messages": messages,
                 "parameter_bytes": entry["memory"]["persistent_bytes"]["parameter"],
                 "optimizer_bytes": entry["memory"]["persistent_bytes"]["optimizer"],
+                "saved_bytes": entry["memory"]["largest_bytes"]["activation"],
             }
     return ranks
 
 
-def executed(rank):
+def saved(c, rank):
+    """What the run saved, with log-sum-exps in place of softmaxes, and one message."""
+    stage = rank["rank"] // (c["tp"] * c["cp"] * c["dp"])
+    in_flight = min(c["pp"] - stage, c["microbatches"])
+    rows = c["micro_batch"] * c["heads"] // c["tp"] * c["seq"] // c["cp"]
+    softmaxes = rows * (c["seq"] - 1) * 4 * c["layers"] // c["pp"] * in_flight
+    tokens = c["micro_batch"] * c["seq"] // c["cp"] // (c["tp"] if c["sp"] else 1)
+    message = tokens * c["hidden"] * 4 if c["pp"] > 1 else 0
+    return rank["saved_bytes"] - softmaxes + message
+
+
+def executed(c, rank):
     collectives, messages = Counter(), Counter()
     for kind, size, count, bytes_in in rank["collectives"]:
         collectives[kind, size, "count"] += count
@@ -85,7 +99,7 @@ def executed(rank):
     for kind, peer, count, total in rank["messages"]:
         messages[kind, peer, "count"] += count
         messages[kind, peer, "bytes"] += total
-    return dict(rank, collectives=collectives, messages=messages)
+    return dict(rank, collectives=collectives, messages=messages, saved_bytes=saved(c, rank))
 
 
 def main():
@@ -94,7 +108,7 @@ def main():
         run = RUNS[name]
         ours = compiled(run["config"])
         for rank in run["ranks"]:
-            want, have = executed(rank), ours[rank["rank"]]
+            want, have = executed(run["config"], rank), ours[rank["rank"]]
             for key, value in have.items():
                 if value != want[key]:
                     failures += 1

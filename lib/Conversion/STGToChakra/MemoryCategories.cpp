@@ -141,13 +141,23 @@ MemoryCategories::MemoryCategories(func::FuncOp function) {
             FlatAllGatherOp, FlatReduceScatterOp>(op))
       for (Value result : op->getResults())
         mark(result, Category::Communication);
+    // Whoever reads them, parameters are not activations.
+    if (isa<FlatAllGatherOp>(op))
+      for (Value result : op->getResults())
+        gathered.insert(getLeader(result));
   });
 }
 
-Category MemoryCategories::get(Value value) const {
+void *MemoryCategories::getLeader(Value value) const {
   void *pointer = value.getAsOpaquePointer();
   auto member = buffers.findLeader(pointer);
-  void *leader = member == buffers.member_end() ? pointer : *member;
+  return member == buffers.member_end() ? pointer : *member;
+}
+
+Category MemoryCategories::get(Value value) const {
+  void *leader = getLeader(value);
+  if (gathered.contains(leader))
+    return Category::Communication;
   auto it = categories.find(leader);
   return it == categories.end() ? Category::Temporary : it->second;
 }

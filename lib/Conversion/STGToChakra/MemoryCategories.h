@@ -11,15 +11,17 @@
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 namespace stg {
 
 /// The memory category of each value of a local program:
 ///
+///   communication  a gathered parameter
 ///   gradient       flows into the optimizer
 ///   activation     made by the forward pass and read by the backward pass
-///   communication  made by a collective
+///   communication  made by another collective
 ///   temporary      everything else
 ///
 /// Values that are one buffer (what a repeat carries, the slices of a stack,
@@ -34,9 +36,11 @@ private:
   void markReturned(mlir::Operation *terminator);
   void joinRepeat(RepeatOp repeat);
   void mark(mlir::Value value, chakra::Category category);
+  void *getLeader(mlir::Value value) const;
 
   llvm::EquivalenceClasses<void *> buffers;
   llvm::DenseMap<void *, chakra::Category> categories; ///< By class leader.
+  llvm::DenseSet<void *> gathered; ///< Leaders: what flat_all_gather makes.
 };
 
 /// True if the reduction may overwrite its operands: nobody else reads them.
