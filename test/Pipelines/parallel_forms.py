@@ -5,7 +5,8 @@ et al. arXiv:1910.02054 (ZeRO), Korthikanti et al. arXiv:2205.05198 (sequence pa
 Liu et al. arXiv:2310.01889 (ring attention), Jacobs et al. arXiv:2309.14509 (Ulysses),
 Won et al. arXiv:2511.10480 (STAGE's volumes).
 
-Usage: parallel_forms.py {iteration|zero|zero-stages|in-flight|replayed|messages|context|ranges|stage}...
+Usage: parallel_forms.py
+    {iteration|zero|zero-stages|in-flight|replayed|messages|layers|context|ranges|stage}...
 """
 
 import json
@@ -186,6 +187,36 @@ def messages():
     tied = compiled("gpt2-1.5b --pp=4 --batch=8 --micro-batch=1")["classes"]
     shared = [coll(entry, ["pp"], "all_reduce") for entry in tied]
     equal("tied embedding", shared, [(1, 50257 * 1600 * 4), (0, 0), (0, 0), (1, 50257 * 1600 * 4)])
+
+
+def layers():
+    """Korthikanti et al. section 4 without dropout: what one more layer saves of a sequence,
+    with tensor, sequence and context parallelism and each recomputation."""
+    s = 2048
+    # Bytes per token: what tensor parallelism leaves whole, what it shards (of that, the
+    # log-sum-exps and the keys and values), and the stream.
+    llama = (8 * 4096 + 8, 4 * 4096 + 4 * 1024 + 4 * 32 + 6 * 14336, 4 * 32, 4 * 1024, 2 * 4096)
+    gpt = (8 * 12288 + 16, 24 * 12288 + 4 * 96, 4 * 96, 4 * 12288, 2 * 12288)
+    equal("Llama 3 8B", llama[0] + llama[1], 139_400)
+    equal("GPT-3", s * (gpt[0] + gpt[1] + 2 * 12288 - 16), 856_424_448)
+    for name, model, (whole, sharded, lse, keys, stream) in (
+            ("Llama", "llama3-8b", llama), ("GPT", "gpt3-175b --set=V=50304", gpt)):
+        for t, sp, c, kind in ((1, 0, 1, ""), (4, 0, 1, ""), (4, 1, 1, ""), (1, 0, 4, "all_gather"), (1, 0, 4, "a2a"),
+                               (1, 0, 4, "p2p"), (2, 0, 2, "a2a"), (2, 1, 2, "all_gather"), (2, 1, 2, "p2p")):
+            tokens, parts = s // c, t if sp else 1
+            want = {"none": tokens * whole // parts + tokens * sharded // t, "full": tokens * stream // parts}
+            want["selective"] = want["none"] - tokens * lse // t
+            base = f"{model} --batch=1 --seq={s} --tp={t} --cp={c}" + " --sequence-parallel" * sp
+            base += f" --cp-comm-type={kind}" if kind else ""
+            def grown(flags):
+                peaks = [compiled(f"{base} {flags} --set=L={depth}")["classes"][0]["memory"] for depth in (4, 8)]
+                return (peaks[1]["largest_bytes"]["activation"] - peaks[0]["largest_bytes"]["activation"]) // 4
+            for recompute, size in want.items():
+                equal(f"{name} t={t} sp={sp} c={c} {kind} {recompute}", grown(f"--recompute={recompute}"), size)
+            # Kept are the keys and values of all ranks, and the inputs that were gathered.
+            if kind in ("", "all_gather"):
+                inputs = tokens * 4 * stream // 2 * (parts - 1) // parts
+                equal("kept", grown("--keep-gathered"), want["none"] + inputs + tokens * keys * (c - 1) // t)
 
 
 def context():
