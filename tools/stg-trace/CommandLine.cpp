@@ -81,6 +81,13 @@ Expected<std::unique_ptr<TraceBundle>> findBundle(StringRef input) {
   return TraceBundle::open(path);
 }
 
+Error checkNoGroups(StringRef bundle, StringRef path) {
+  if (path.empty())
+    return Error::success();
+  return createStringError(bundle + ": a bundle has its own groups, remove " +
+                           "--comm-groups");
+}
+
 Expected<CommGroups> loadGroups(const TraceSet &set, StringRef path) {
   if (!path.empty())
     return CommGroups::load(path);

@@ -41,6 +41,9 @@ llvm::Expected<bool> runPrint(llvm::raw_ostream &os);
 /// trace files. Null if it names something else.
 llvm::Expected<std::unique_ptr<TraceBundle>> findBundle(llvm::StringRef input);
 
+/// Fails if groups are given for a bundle.
+llvm::Error checkNoGroups(llvm::StringRef bundle, llvm::StringRef path);
+
 /// Reads the groups from `path`, or if that is empty from the file that stands
 /// beside the trace. None is fine.
 llvm::Expected<CommGroups> loadGroups(const TraceSet &set,

@@ -45,6 +45,8 @@ Expected<bool> runStats(raw_ostream &os) {
   if (!bundle)
     return bundle.takeError();
   if (*bundle) {
+    if (Error error = checkNoGroups(input, groupFile))
+      return std::move(error);
     print(BundleStats(**bundle, input), os);
     return true;
   }

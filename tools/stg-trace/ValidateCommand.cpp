@@ -91,8 +91,11 @@ static Expected<ValidationReport> validate(const ValidatorOptions &options) {
   Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
   if (!bundle)
     return bundle.takeError();
-  if (*bundle)
+  if (*bundle) {
+    if (Error error = checkNoGroups(input, groupFile))
+      return std::move(error);
     return validateBundle(**bundle, input, options);
+  }
   Expected<TraceSet> set = findTraces(input);
   if (!set)
     return set.takeError();
