@@ -1,5 +1,11 @@
 //===- NodeNames.cpp - Names of a rank's nodes ----------------------------===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Finds nodes again for the sake of messages.
 //
 //===----------------------------------------------------------------------===//

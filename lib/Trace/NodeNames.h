@@ -1,5 +1,11 @@
 //===- NodeNames.h - Names of a rank's nodes --------------------*- C++ -*-===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Messages name nodes, but graphs do not keep the names. They are decoded again
 // from where the node stands in the trace.
 //

@@ -1,5 +1,11 @@
 //===- RankClasses.cpp - Ranks that cannot be told apart ------------------===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A round of the refinement is linear in ranks and slots: the users of a group
 // are a sum of hashes, which does not depend on their order. Sets that differ
 // have the same sum with the probability of a collision of 64-bit hashes.

@@ -1,5 +1,11 @@
 //===- RankClasses.h - Ranks that cannot be told apart ----------*- C++ -*-===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Divides the ranks into classes such that the rules across ranks can be
 // decided on one rank of each. Ranks are of one class if
 //

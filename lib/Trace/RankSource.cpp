@@ -1,5 +1,11 @@
 //===- RankSource.cpp - Where the ranks of a trace come from --------------===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Ranks from files.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,11 @@
 //===- RankTable.cpp - All ranks of a trace, in short ---------------------===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Everything here is linear in the number of ranks and their slots.
 //
 //===----------------------------------------------------------------------===//

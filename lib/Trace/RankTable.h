@@ -1,5 +1,11 @@
 //===- RankTable.h - All ranks of a trace, in short -------------*- C++ -*-===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A rank is its graph, shared with all ranks that have an equal one, and what
 // the graph's slots stand for: a group for each slot of groups, a rank for each
 // slot of peers. That is a few numbers for each rank in flat arrays, whatever

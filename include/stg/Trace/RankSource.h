@@ -1,5 +1,11 @@
 //===- RankSource.h - Where the ranks of a trace come from ------*- C++ -*-===//
 //
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // What the validator asks of a trace: bytes of ranks, and the members of
 // groups. Files are one source. A source that knows which ranks do the same
 // work on other groups and with other peers says so: then one of them, their
