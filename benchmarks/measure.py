@@ -17,6 +17,7 @@ class Cost:
 
     seconds: float
     processor_seconds: float
+    kernel_seconds: float
     peak_bytes: int
 
 
@@ -35,7 +36,7 @@ def run(command, **options):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"exit status {process.returncode}: {' '.join(map(str, command))}")
-    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_stime, usage.ru_maxrss * 1024)
 
 
 def median(costs):
