@@ -121,6 +121,8 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   strategy["cp_balance"] = request.cpBalance;
   strategy["ep"] = request.ep;
   strategy["etp"] = request.etp.value_or(request.tp);
+  if (!request.expertHistogram.empty())
+    strategy["expert_histogram"] = request.expertHistogram;
   strategy["pp"] = request.pp;
   strategy["dp_replicate"] = request.dpReplicate;
   strategy["micro_batches"] = result.microBatches;
@@ -214,6 +216,13 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   PipelineOptions options;
   setOptions(request, options);
   options.microBatches = *microBatches;
+  FailureOr<std::vector<int64_t>> loads =
+      readExpertLoads(request, *values, error);
+  if (failed(loads))
+    return fail(error);
+  for (int64_t load : *loads)
+    options.expertLoads.addValue(load);
+  options.clipExperts = hasExpertCapacity(*values);
   options.tpReplicate = std::to_string(countReplicas(request, *values));
   if (!getProgram(module) ||
       failed(runPasses(module, timing, [&](OpPassManager &pm) {

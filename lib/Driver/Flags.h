@@ -46,6 +46,14 @@ mlir::LogicalResult checkContext(const CompileRequest &request,
                                  const SymbolValues &values,
                                  std::string &error);
 
+/// The loads of `--expert-histogram` as integers, none without the flag.
+mlir::FailureOr<std::vector<int64_t>>
+readExpertLoads(const CompileRequest &request, const SymbolValues &values,
+                std::string &error);
+
+/// True if experts' buffers have the size of a capacity, which is not the mean.
+bool hasExpertCapacity(const SymbolValues &values);
+
 /// Checks that the layers of `program` can be grouped for recomputation as the
 /// flags say.
 mlir::LogicalResult checkRecompute(mlir::func::FuncOp program,

@@ -87,6 +87,13 @@ void stg::buildLocalPipeline(OpPassManager &pm,
   pm.addPass(createPropagateShardings({delayGradients}));
   pm.addPass(createInsertCollectives());
   pm.addPass(createSimplifyCollectives({options.keepGathered}));
+  if (!options.expertLoads.empty()) {
+    LoadExpertsOptions experts;
+    experts.loads.assign(options.expertLoads.begin(),
+                         options.expertLoads.end());
+    experts.clip = options.clipExperts;
+    pm.addPass(createLoadExperts(experts));
+  }
   if (options.zero > 0)
     pm.addPass(
         createShardStates({options.zero, options.zeroRoot,

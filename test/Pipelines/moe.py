@@ -214,6 +214,42 @@ def check_plan(check, m, plan, name):
     check_gradients(check, m, plan, found)
 
 
+def loaded_rows(m, plan, loads):
+    """Rows of each rank of e under given loads of experts. The tokens' rows of an
+    expert-parallel group are cut where an expert's share ends, rounded up; ranks of t
+    have their own tokens."""
+    rows = plan.e * expert_rows(m, plan) // plan.t
+    ends = [0]
+    for rank in range(plan.e):
+        own = m.E // plan.e
+        ends.append(-(-rows * sum(loads[: (rank + 1) * own]) // sum(loads)))
+    return [plan.t * (end - begin) for begin, end in zip(ends, ends[1:])]
+
+
+def check_loads(check, m, plan, name, loads):
+    """Ranks of e execute what their experts get, together as much as with uniform
+    routing; all-to-alls have the size of the most loaded one."""
+    check.context = f"{name} {plan} {loads}"
+    histogram = "--expert-histogram=" + ",".join(map(str, loads))
+    summary = traces.compile_json(name, *plan.flags(), histogram, "--dry-run")
+    rows = loaded_rows(m, plan, loads)
+    check.equal("rows", sum(rows), plan.e * expert_rows(m, plan))
+    for entry in summary["classes"]:
+        own = rows[entry["coordinates"]["ep"]]
+        products = forward_products(m, plan)
+        head = products.pop("output")
+        products["gate_up_proj"] = 4 * own * m.h * m.f // plan.t
+        products["down_proj"] = 2 * own * m.f * m.h // plan.t
+        forward = m.L * sum(products.values()) + head
+        expected = {"fwd": forward, "bwd": 2 * forward}
+        if plan.replay:
+            expected["recompute"] = forward - head
+        check.equal("operations in products", entry["matrix_operations_by_phase"], expected)
+        sizes = {c["bytes"] // c["count"] for c in entry["collectives"] if c["kind"] == "all_to_all"}
+        check.equal("all-to-alls", sizes, {max(rows) // plan.t * m.h * BF16})
+    check.equal("classes", sum(entry["ranks"] for entry in summary["classes"]), summary["ranks"])
+
+
 def check_file(check, m, plan, name, folder):
     """What belongs to the experts in a written trace: count and bytes of each call."""
     check.context = f"{name} {plan} files"
@@ -267,6 +303,10 @@ def main(folder):
         check.equal("published parameters", m.total, m.published)
         for plan in PLANS:
             check_plan(check, m, plan, name)
+        for plan in PLANS:
+            if plan.e > 1 and plan.num == plan.den:
+                check_loads(check, m, plan, name, [3, 1, 0, 4, 1, 1, 5, 2])
+                check_loads(check, m, plan, name, [1, 0.5, 0.125, 0, 0, 0, 0, 2])
     plans = [plan for plan in PLANS if plan.e > 1]
     for number, plan in enumerate(plans):
         name = "mixtral-8x7b"

@@ -71,6 +71,12 @@ struct CompileFlags {
                      "1: experts are whole, and --ep divides them over tp, "
                      "then cp, then a part of dp"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> expertHistogram{
+      "expert-histogram", llvm::cl::location(request.expertHistogram),
+      llvm::cl::value_desc("LOAD,...|FILE.json"),
+      llvm::cl::desc("Relative loads of experts, one for each; ranks of ep "
+                     "then differ (default: all equal)"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<int64_t, true> pp{"pp", llvm::cl::location(request.pp),
                                   llvm::cl::desc("Pipeline stages (default 1)"),
                                   llvm::cl::cat(getCompileCategory())};

@@ -35,6 +35,7 @@ struct CompileRequest {
   std::optional<int64_t> etp; ///< 1: experts are whole; none: as tp.
   std::string cpCommType = "all_gather", cpBalance = "zigzag";
   bool sequenceParallel = false;
+  std::string expertHistogram; ///< Loads, or a .json file; empty: uniform.
   /// Sequences of a data-parallel rank in one micro-batch; none: its whole
   /// share of the batch.
   std::optional<int64_t> microBatch;

@@ -43,6 +43,13 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
       *this, "etp",
       llvm::cl::desc("Tensor parallelism of experts: 1, or that of tp"),
       llvm::cl::init("")};
+  ListOption<int64_t> expertLoads{
+      *this, "expert-loads",
+      llvm::cl::desc("Relative loads of experts (default: all equal)")};
+  Option<bool> clipExperts{
+      *this, "clip-experts",
+      llvm::cl::desc("Drop what an expert's buffer has no room for"),
+      llvm::cl::init(false)};
   Option<std::string> pp{*this, "pp", llvm::cl::desc("Pipeline stages"),
                          llvm::cl::init("1")};
   Option<std::string> dpReplicate{

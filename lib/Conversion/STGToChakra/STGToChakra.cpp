@@ -417,6 +417,9 @@ static FailureOr<Type> scalePiece(Type piece, SymTensorType from,
     return Type(chakra::StackType::get(*element, stack.getCount()));
   }
   SymExpr bytes = cast<chakra::TensorType>(piece).getBytes();
+  if (bytes == from.getNumBytes())
+    return Type(chakra::TensorType::get(piece.getContext(), to.getNumBytes(),
+                                        category));
   SymExpr scaled = (bytes * to.getNumBytes()).exactDiv(from.getNumBytes());
   if (!scaled)
     return failure();
@@ -482,6 +485,8 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
                              inputs, axes, types, inPlace, getPhase(op));
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     coll.setAmongAttr(reduce.getAmongAttr());
+  if (auto exchange = dyn_cast<AllToAllOp>(op))
+    coll.setPayloadAttr(exchange.getPayloadAttr());
   for (auto [result, piece] : llvm::zip_equal(resultOf, coll.getResults()))
     map[result].push_back(piece);
   return success();

@@ -109,6 +109,10 @@ LogicalResult AllToAllOp::verify() {
   if (!expected[getTo()] || (extent && !extent->isInteger()))
     return emitOpError("cannot divide extent ")
            << shape[getTo()].str() << " by the group size " << group.str();
+  if (getPayload() && result.getRank() == rank) {
+    int64_t free = result.getShape()[from] == expected[from] ? to : from;
+    expected[free] = result.getShape()[free];
+  }
   return checkSameShape(getLoc(), "result", expected, result.getShape());
 }
 

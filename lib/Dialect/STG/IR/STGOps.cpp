@@ -77,6 +77,17 @@ SymbolOp SymbolOp::lookupCoordinate(ModuleOp module, StringRef axis) {
   return {};
 }
 
+SymbolOp SymbolOp::declareCoordinate(ModuleOp module, StringRef axis) {
+  if (SymbolOp symbol = lookupCoordinate(module, axis))
+    return symbol;
+  std::string name = (axis + "_index").str();
+  while (module.lookupSymbol(name))
+    name += "_";
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  return create(builder, module.getLoc(), builder.getStringAttr(name),
+                SymExpr(), builder.getStringAttr(axis), StringAttr());
+}
+
 LogicalResult SymbolOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (getValue() && getValue()->usesSymbol(getSymNameAttr())) // symbol_c2
     return emitOpError("is defined by itself");

@@ -26,7 +26,6 @@ struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
 
 private:
   LogicalResult checkOptions();
-  void declareCoordinate();
   void mark(Operation *attention);
 };
 } // namespace
@@ -39,20 +38,6 @@ LogicalResult ContextParallel::checkOptions() {
     return getOperation().emitError("balance is '")
            << balance << "', expected zigzag or none";
   return success();
-}
-
-/// Declares the symbol for the coordinate, by a name that is free.
-void ContextParallel::declareCoordinate() {
-  ModuleOp module = getOperation();
-  if (SymbolOp::lookupCoordinate(module, kContextAxis))
-    return;
-  std::string name = (kContextAxis + "_index").str();
-  while (module.lookupSymbol(name))
-    name += "_";
-  auto builder = OpBuilder::atBlockBegin(module.getBody());
-  SymbolOp::create(builder, module.getLoc(), builder.getStringAttr(name),
-                   SymExpr(), builder.getStringAttr(kContextAxis),
-                   StringAttr());
 }
 
 void ContextParallel::mark(Operation *attention) {
@@ -72,7 +57,7 @@ void ContextParallel::runOnOperation() {
   if (failed(checkOptions()))
     return signalPassFailure();
   if (balance == "none")
-    declareCoordinate();
+    SymbolOp::declareCoordinate(getOperation(), kContextAxis);
   getOperation().walk([&](Operation *op) {
     if (isa<AttentionOp, AttentionGradOp>(op))
       mark(op);

@@ -299,7 +299,8 @@ void Localizer::moveAndGather(Layout &from, const Layout &to,
       llvm::append_range(from.dims[target], axes);
       emit([&, target = target, axes = getAxes(axes)](Location loc, Value value,
                                                       SymTensorType type) {
-        return AllToAllOp::create(rewriter, loc, type, value, dim, target, axes)
+        return AllToAllOp::create(rewriter, loc, type, value, dim, target, axes,
+                                  /*payload=*/SymExpr())
             .getOperation();
       });
     }

@@ -61,6 +61,9 @@ def SymbolOp : STG_Op<"symbol", [Symbol,
     /// The symbol that is the device's coordinate on a mesh axis, or null.
     static SymbolOp lookupCoordinate(::mlir::ModuleOp module,
                                      ::llvm::StringRef axis);
+    /// The same; a new one, by a name that is free, if there is none.
+    static SymbolOp declareCoordinate(::mlir::ModuleOp module,
+                                      ::llvm::StringRef axis);
   }];
   let hasVerifier = 1;
 }
@@ -898,11 +901,15 @@ def AllToAllOp : STG_CollectiveOp<"all_to_all"> {
     %y = stg.all_to_all from 2 to 1 over ["cp"] %x : !heads_sharded -> !tokens_sharded
     ```
     Dimension `from` is sharded before and whole after, dimension `to` the other way
-    round. Constraints: (C1) the extents agree with that; (C2) the axes are axes of
-    the mesh and distinct.
+    round. With a `payload` devices hold different shares of one of them: it is the
+    bytes that the device with the largest share passes in or gets, whichever is more,
+    and all devices of the group have this size, as their traces must agree on it.
+
+    Constraints: (C1) the extents agree with that, with a `payload` those of `from` or
+    of `to`; (C2) the axes are axes of the mesh and distinct.
   }];
   let arguments = (ins STG_Tensor:$input, I64Attr:$from, I64Attr:$to,
-                       StrArrayAttr:$axes);
+                       StrArrayAttr:$axes, OptionalAttr<STG_ExprAttr>:$payload);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;

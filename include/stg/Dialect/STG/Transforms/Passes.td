@@ -574,6 +574,40 @@ def BucketGradients : Pass<"stg-bucket-gradients", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def LoadExperts : Pass<"stg-load-experts", "::mlir::ModuleOp"> {
+  let summary = "give experts different shares of the tokens";
+  let description = [{
+    With `loads=5,2,1,0` the first of four experts gets 5/8 of the tokens, and so on. Where
+    experts are divided over devices, a device has as many rows as its own experts get: an
+    expression in its coordinate, for which the pass declares a symbol. The rows of all
+    devices of a group are those of uniform routing (an expert's end of the tokens is
+    rounded up). Experts that are on one device together share their rows equally, which
+    makes no difference to what is computed and moved. Tokens of all devices are routed
+    alike. With `clip` no expert gets more rows than its buffer had before.
+
+    All devices of a group must say the same size of an all-to-all, so it is that of the
+    most loaded one, which the others wait for; with `clip` it is that of whole buffers.
+
+    *Requires* the local level before `--stg-micro-batch` and `--stg-bind`: extents of the
+    experts' buffers are known by their symbols. *Produces* the local level.
+
+    ```mlir
+    // before; two devices with two experts each
+    %e = stg.all_to_all from 1 to 0 over ["ep"] %x : !stg.tensor<[4, T/4, D], bf16> -> !stg.tensor<[2, T/2, D], bf16>
+    // after --stg-load-experts="loads=3,3,1,1"
+    stg.symbol @ep_index coordinate "ep"
+    // 3*T/4 rows on the first device, T/4 rows on the second one, for each expert
+    %e = stg.all_to_all from 1 to 0 over ["ep"] %x {payload = ...} : !stg.tensor<[4, T/4, D], bf16> -> !stg.tensor<[2, ..., D], bf16>
+    ```
+  }];
+  let options = [
+    ListOption<"loads", "loads", "int64_t", "The relative load of each expert">,
+    Option<"clip", "clip", "bool", /*default=*/"false",
+           "Drop what an expert's buffer has no room for">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
   let summary = "make the program that of one micro-batch";
   let description = [{

@@ -1,0 +1,268 @@
+//===- LoadExperts.cpp - Experts that get different numbers of tokens -----===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rows that a device has for its experts are an extent. Here this extent
+// becomes an expression in the device's coordinate, in every type that has it;
+// all costs, sizes and messages follow from types.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace stg {
+#define GEN_PASS_DEF_LOADEXPERTS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+/// The first two extents of experts' buffers: experts and rows of each.
+using Buffers = std::pair<SymExpr, SymExpr>;
+
+/// How the buffers of all experts are divided over a group of devices.
+struct Division {
+  ArrayAttr axes;             ///< The first is the outermost.
+  SmallVector<int64_t> sizes; ///< Of the axes.
+  int64_t numDevices = 1;
+  SymExpr tokens; ///< Rows that the group's tokens make.
+};
+
+struct LoadExperts : stg::impl::LoadExpertsBase<LoadExperts> {
+  using LoadExpertsBase::LoadExpertsBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult checkLoads();
+  LogicalResult findExchanges(func::FuncOp function);
+  LogicalResult addExchange(AllToAllOp op, SymTensorType atExperts,
+                            SymExpr tokens);
+  LogicalResult addDivision(AllToAllOp op, Buffers buffers, SymExpr tokens);
+  SmallVector<SymExpr> getRows(Buffers buffers, const Division &division);
+  SymExpr lookUp(ArrayRef<SymExpr> table, const Division &division);
+  DenseMap<Buffers, SymExpr> addLoads(func::FuncOp function);
+  void replace(func::FuncOp function);
+
+  /// By the buffers that a device has for its own experts.
+  llvm::MapVector<Buffers, Division> divisions;
+  SmallVector<std::pair<AllToAllOp, Buffers>> exchanges;
+};
+} // namespace
+
+static Buffers getBuffers(SymTensorType type) {
+  return {type.getShape()[0], type.getShape()[1]};
+}
+
+LogicalResult LoadExperts::checkLoads() {
+  int64_t sum = 0;
+  for (int64_t load : loads) {
+    if (load < 0)
+      return getOperation().emitError("load of an expert is ")
+             << load << ", expected none below zero";
+    if (llvm::AddOverflow(sum, load, sum))
+      return getOperation().emitError("sum of the loads does not fit 64 bits");
+  }
+  if (sum == 0)
+    return getOperation().emitError(
+        "loads of all experts are zero, expected one above");
+  return success();
+}
+
+/// Notes how the experts are divided that `op` sends rows to or gets them from.
+LogicalResult LoadExperts::addDivision(AllToAllOp op, Buffers buffers,
+                                       SymExpr tokens) {
+  Division division;
+  division.axes = op.getAxes();
+  MeshAttr mesh = MeshOp::lookup(op).getMesh();
+  for (auto axis : division.axes.getAsRange<StringAttr>()) {
+    std::optional<int64_t> size = mesh.getAxisSize(axis).getInt64();
+    if (!size)
+      return op.emitOpError("is over axis '")
+             << axis.getValue() << "', whose size is not a number";
+    division.sizes.push_back(*size);
+    division.numDevices *= *size;
+  }
+  int64_t numLoads = loads.size();
+  if (numLoads % division.numDevices)
+    return op.emitOpError("divides experts over ")
+           << division.numDevices << " devices, which do not divide the "
+           << numLoads << " loads that are given";
+  SymExpr numExperts = buffers.first * division.numDevices;
+  std::optional<int64_t> number = numExperts.getInt64();
+  if (number && *number != numLoads)
+    return op.emitOpError("is for ")
+           << *number << " experts, but there are " << numLoads << " loads";
+  if (buffers.second.isConstant())
+    return op.emitOpError("has experts' buffers whose extents are numbers, "
+                          "which do not tell dimensions apart; load experts "
+                          "before --stg-bind");
+  division.tokens = tokens * division.numDevices;
+  divisions.try_emplace(buffers, division);
+  return success();
+}
+
+LogicalResult LoadExperts::addExchange(AllToAllOp op, SymTensorType atExperts,
+                                       SymExpr tokens) {
+  Buffers buffers = getBuffers(atExperts);
+  if (!divisions.contains(buffers) && failed(addDivision(op, buffers, tokens)))
+    return failure();
+  exchanges.emplace_back(op, buffers);
+  return success();
+}
+
+/// All-to-alls between the buffers that tokens are dispatched to and those of a
+/// device's own experts, in both directions.
+LogicalResult LoadExperts::findExchanges(func::FuncOp function) {
+  llvm::MapVector<Buffers, SymExpr> tokensOf;
+  function.walk([&](DispatchOp op) {
+    tokensOf[getBuffers(op.getResult().getType())] =
+        op.getIndices().getType().getNumElements();
+  });
+  WalkResult walked = function.walk([&](AllToAllOp op) {
+    SymTensorType input = op.getInput().getType(),
+                  result = op.getResult().getType();
+    bool goesToExperts = op.getFrom() == 1 && op.getTo() == 0;
+    bool comesBack = op.getFrom() == 0 && op.getTo() == 1;
+    if (!goesToExperts && !comesBack)
+      return WalkResult::advance();
+    SymTensorType atTokens = goesToExperts ? input : result;
+    auto it = tokensOf.find(getBuffers(atTokens));
+    if (it == tokensOf.end())
+      return WalkResult::advance();
+    return WalkResult(
+        addExchange(op, goesToExperts ? result : input, it->second));
+  });
+  return failure(walked.wasInterrupted());
+}
+
+/// The rows of all experts of a device, for each device of the group. The
+/// experts' shares of the tokens are consecutive ranges of them, each with its
+/// end rounded up, so that their sum is exact.
+SmallVector<SymExpr> LoadExperts::getRows(Buffers buffers,
+                                          const Division &division) {
+  MLIRContext *context = &getContext();
+  int64_t sum = 0;
+  for (int64_t load : loads)
+    sum += load;
+  SymExpr begin = SymExpr::get(context, 0), zero = begin;
+  int64_t reached = 0, numOwn = loads.size() / division.numDevices;
+  SmallVector<SymExpr> result;
+  for (auto [expert, load] : llvm::enumerate(loads)) {
+    if (expert % numOwn == 0)
+      result.push_back(zero);
+    reached += load;
+    SymExpr end =
+        SymExpr::getFunction(SymFunc::CeilDiv, {division.tokens * reached,
+                                                SymExpr::get(context, sum)});
+    SymExpr rows = end - begin;
+    if (clip)
+      rows = SymExpr::getFunction(SymFunc::Min, {rows, buffers.second});
+    result.back() = result.back() + rows;
+    begin = end;
+  }
+  return result;
+}
+
+/// The element of a table that has the number of this device in the group.
+SymExpr LoadExperts::lookUp(ArrayRef<SymExpr> table, const Division &division) {
+  MLIRContext *context = &getContext();
+  SymExpr zero = SymExpr::get(context, 0), one = SymExpr::get(context, 1);
+  SymExpr number = zero;
+  for (auto [axis, size] :
+       llvm::zip_equal(division.axes.getAsRange<StringAttr>(), division.sizes))
+    number = number * size +
+             SymExpr::getSymbol(
+                 SymbolOp::declareCoordinate(getOperation(), axis.getValue())
+                     .getSymNameAttr());
+  SymExpr result = table.front();
+  for (auto [i, before, element] :
+       llvm::enumerate(table.drop_back(), table.drop_front())) {
+    // 1 for all devices after this one, else 0.
+    SymExpr isAfter = SymExpr::getFunction(
+        SymFunc::Max,
+        {SymExpr::getFunction(SymFunc::Min,
+                              {number - static_cast<int64_t>(i), one}),
+         zero});
+    result = result + (element - before) * isAfter;
+  }
+  return result;
+}
+
+/// Sets the sizes of the exchanges. Returns the new numbers of rows.
+DenseMap<Buffers, SymExpr> LoadExperts::addLoads(func::FuncOp function) {
+  DenseMap<Buffers, SymExpr> newRows, mostRows;
+  for (auto &[buffers, division] : divisions) {
+    SmallVector<SymExpr> table = getRows(buffers, division);
+    // Rows of a device as so many of each of its experts.
+    newRows[buffers] = lookUp(table, division).exactDiv(buffers.first);
+    if (clip)
+      table.assign({buffers.first * buffers.second});
+    mostRows[buffers] = table.size() == 1
+                            ? table[0]
+                            : SymExpr::getFunction(SymFunc::Max, table);
+  }
+  for (auto [op, buffers] : exchanges) {
+    SymTensorType type =
+        op.getTo() == 0 ? op.getResult().getType() : op.getInput().getType();
+    SymExpr rowBytes =
+        type.getNumBytes().exactDiv(buffers.first * buffers.second);
+    op.setPayloadAttr(rowBytes * mostRows[buffers]);
+  }
+  // What tensor-parallel devices have together.
+  function.walk([&](Operation *op) {
+    if (!isa<AllGatherOp, ReduceScatterOp>(op))
+      return;
+    auto first = cast<SymTensorType>(op->getOperand(0).getType());
+    auto second = cast<SymTensorType>(op->getResult(0).getType());
+    bool isGather = isa<AllGatherOp>(op);
+    SymTensorType shard = isGather ? first : second,
+                  whole = isGather ? second : first;
+    if (shard.getRank() < 2)
+      return;
+    SymExpr rows = newRows.lookup(getBuffers(shard));
+    Buffers gathered = getBuffers(whole);
+    if (rows && gathered.first == getBuffers(shard).first)
+      newRows.try_emplace(
+          gathered,
+          (rows * gathered.second).exactDiv(getBuffers(shard).second));
+  });
+  return newRows;
+}
+
+void LoadExperts::replace(func::FuncOp function) {
+  DenseMap<Buffers, SymExpr> newRows = addLoads(function);
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](SymTensorType type) -> std::optional<Type> {
+    SmallVector<SymExpr> shape(type.getShape());
+    // Stacks have further extents before those two.
+    for (size_t i = 1; i < shape.size(); ++i)
+      if (SymExpr rows = newRows.lookup({shape[i - 1], shape[i]}))
+        shape[i] = rows;
+    return SymTensorType::get(type.getContext(), shape, type.getElementType(),
+                              type.getSharding());
+  });
+  function->walk([&](Operation *op) {
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
+                               /*replaceLocs=*/false, /*replaceTypes=*/true);
+  });
+}
+
+void LoadExperts::runOnOperation() {
+  if (failed(checkLoads()))
+    return signalPassFailure();
+  for (auto function : getOperation().getOps<func::FuncOp>()) {
+    divisions.clear();
+    exchanges.clear();
+    if (failed(findExchanges(function)))
+      return signalPassFailure();
+    replace(function);
+  }
+}

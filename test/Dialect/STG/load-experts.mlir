@@ -1,0 +1,68 @@
+// Experts with different loads: a device has as many rows as its own experts get, in
+// forward and backward; the sizes of the exchanges are those of the most loaded device.
+//
+// RUN: stg-opt %s --stg-autodiff --stg-parallelize="dp=8 ep=4 tp=2 cp=2 sequence-parallel" \
+// RUN:   --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives -o %t.mlir
+// RUN: stg-opt %t.mlir --stg-load-experts="loads=5,2,0,1" | FileCheck %s
+// RUN: stg-opt %t.mlir --stg-load-experts="loads=5,2,0,1 clip" | FileCheck %s --check-prefix=CLIP
+// Equal loads are what there was; devices do not differ.
+// RUN: stg-opt %t.mlir --stg-load-experts="loads=3,3,3,3" --stg-bind="B=8 S=16 D=8 F=16 X=4 A=2" | FileCheck %s --check-prefix=EQUAL
+
+// Experts that are not divided have all rows.
+// RUN: stg-opt %s --stg-parallelize="dp=8" --stg-propagate-shardings --stg-insert-collectives --stg-load-experts="loads=5,2,0,1" | FileCheck %s --check-prefix=WHOLE
+// WHOLE-NOT: coordinate
+
+// RUN: not stg-opt %t.mlir --stg-load-experts="loads=5,2,0" 2>&1 | FileCheck %s --check-prefix=DIVIDE
+// DIVIDE: error: 'stg.all_to_all' op divides experts over 4 devices, which do not divide the 3 loads that are given
+// RUN: not stg-opt %t.mlir --stg-bind="X=8" --stg-load-experts="loads=5,2,0,1" 2>&1 | FileCheck %s --check-prefix=COUNT
+// COUNT: error: 'stg.all_to_all' op is for 8 experts, but there are 4 loads
+// RUN: not stg-opt %t.mlir --stg-bind="B=8 S=16 D=8 F=16 X=4 A=2" --stg-load-experts="loads=5,2,0,1" 2>&1 | FileCheck %s --check-prefix=BOUND
+// BOUND: error: 'stg.all_to_all' op has experts' buffers whose extents are numbers, which do not tell dimensions apart; load experts before --stg-bind
+// RUN: not stg-opt %t.mlir --stg-load-experts="loads=5,-2,0,1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: error: load of an expert is -2, expected none below zero
+// RUN: not stg-opt %t.mlir --stg-load-experts="loads=0,0,0,0" 2>&1 | FileCheck %s --check-prefix=ZERO
+// ZERO: error: loads of all experts are zero, expected one above
+
+stg.symbol @B
+stg.symbol @S
+stg.symbol @D
+stg.symbol @F
+stg.symbol @X
+stg.symbol @A
+
+!x = !stg.tensor<[B, S, D], bf16>
+!probs = !stg.tensor<[B, S, X], f32>
+!weights = !stg.tensor<[B, S, A], f32>
+!choices = !stg.tensor<[B, S, A], i32>
+!buffers = !stg.tensor<[X, A*B*S/X, D], bf16>
+!hidden = !stg.tensor<[X, A*B*S/X, F], bf16>
+
+// The tokens of a group of ep make A*B*S/8 rows: 5/8 of them are the first device's.
+// The tokens' side stays as it is.
+//
+// CHECK: stg.symbol @ep_index coordinate "ep"
+// CHECK: %[[SENT:.*]] = stg.all_to_all from 1 to 0 over ["ep"] %{{.*}} {payload = #stg.expr<2*D*max({{.*}})>, {{.*}}} : !stg.tensor<[X, A*B*S/(32*X), D], bf16> -> !stg.tensor<[X/4, [[ROWS:[^,]*[^0-9]1, ep_index.*]], D], bf16>
+// CHECK: %[[H:.*]] = stg.einsum "xcd,xdf->xcf"
+// CHECK: stg.all_to_all from 0 to 1 over ["ep"] {{.*}} {payload = {{.*}}} : {{.*}} -> !stg.tensor<[X, A*B*S/(32*X), D], bf16>
+// CHECK: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload =
+// CHECK: stg.all_to_all from 0 to 1 over ["ep"] {{.*}} {payload =
+
+// CLIP: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<A*B*S*D/16>,
+// CLIP-SAME: min(
+
+// EQUAL: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<512>, {{.*}}} : !stg.tensor<[4, 2, 8], bf16> -> !stg.tensor<[1, 8, 8], bf16>
+func.func @f(%x: !x) -> !x {
+  %router = stg.param "router" : !stg.tensor<[D, X], bf16>
+  %logits = stg.einsum "bsd,dx->bsx" %x, %router : !x, !stg.tensor<[D, X], bf16>
+  %probs = stg.softmax %logits : !stg.tensor<[B, S, X], bf16>
+  %w, %choice = stg.top_k A %probs : !probs
+  %rows = stg.dispatch %x, %choice : !x, !choices -> !buffers
+  %up = stg.param "up" : !stg.tensor<[X, D, F], bf16>
+  %h = stg.einsum "xcd,xdf->xcf" %rows, %up : !buffers, !stg.tensor<[X, D, F], bf16>
+  %a = stg.activation gelu %h : !hidden
+  %down = stg.param "down" : !stg.tensor<[X, F, D], bf16>
+  %out = stg.einsum "xcf,xfd->xcd" %a, %down : !hidden, !stg.tensor<[X, F, D], bf16>
+  %c = stg.combine %out, %choice, %w : !buffers, !choices, !weights
+  %y = stg.add %x, %c : !x, !x
+  return %y : !x
+}
