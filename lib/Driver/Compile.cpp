@@ -83,11 +83,13 @@ static void setOptions(const CompileRequest &request,
   options.sequenceParallel = request.sequenceParallel;
   options.rankOrder = request.rankOrder;
   options.dtype = request.dtype;
+  options.paramDtype = request.paramDtype;
   options.gradDtype = request.gradDtype;
   options.optimizerDtype = request.optimizerDtype;
   options.attentionCount = request.attentionCount;
   options.gradientReduction = request.gradientReduction;
   options.fp8 = request.fp8;
+  options.fp8Gather = request.fp8Gather;
   options.zero = request.zero;
   options.zeroRoot = request.zeroRoot;
   options.reshardAfterForward = request.reshardAfterForward;
@@ -133,11 +135,15 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   strategy["sequence_parallel"] = request.sequenceParallel;
   strategy["rank_order"] = request.rankOrder;
   strategy["dtype"] = result.dtype;
+  if (!request.paramDtype.empty())
+    strategy["param_dtype"] = request.paramDtype;
   strategy["grad_dtype"] = request.gradDtype;
   strategy["optimizer_dtype"] = request.optimizerDtype;
   strategy["attention_count"] = request.attentionCount;
   strategy["gradient_reduction"] = request.gradientReduction;
   strategy["fp8"] = request.fp8;
+  if (request.fp8Gather)
+    strategy["fp8_gather"] = true;
   strategy["zero"] = request.zero;
   if (request.zero == 3) {
     strategy["zero_root"] = request.zeroRoot;

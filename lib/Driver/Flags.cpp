@@ -253,6 +253,7 @@ LogicalResult stg::checkChoices(MLIRContext &context,
   };
   for (auto [flag, value] :
        {std::pair<StringRef, StringRef>("--dtype", request.dtype),
+        {"--param-dtype", request.paramDtype},
         {"--grad-dtype", request.gradDtype},
         {"--optimizer-dtype", request.optimizerDtype}})
     if (!value.empty() && !getFloatType(&context, value))
@@ -272,6 +273,12 @@ LogicalResult stg::checkChoices(MLIRContext &context,
     return fail("--cp-balance", request.cpBalance, "zigzag or none");
   if (request.zero > 3)
     return fail("--zero", std::to_string(request.zero), "0, 1, 2 or 3");
+  if (request.fp8Gather && !(request.fp8 && request.zero == 3)) {
+    error =
+        "--fp8-gather: gathers the parameters that --fp8 casts; needs --fp8 "
+        "and --zero 3";
+    return failure();
+  }
   if (request.zeroRoot != "kept" && request.zeroRoot != "units")
     return fail("--zero-root", request.zeroRoot, "kept or units");
   if (request.zero >= 2 && request.gradientReduction == "per-parameter")

@@ -55,6 +55,9 @@ void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
         createGroupLayers(getGroupLayersOptions(options)));
   if (options.fp8)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
+  if (!options.paramDtype.empty())
+    pm.addNestedPass<func::FuncOp>(
+        createSetParameterType({options.paramDtype}));
   // Derived before anything is sharded, so that one rule finds all collectives.
   pm.addNestedPass<func::FuncOp>(createAutodiff({options.gradDtype}));
   if (options.fp8)
@@ -95,9 +98,9 @@ void stg::buildLocalPipeline(OpPassManager &pm,
     pm.addPass(createLoadExperts(experts));
   }
   if (options.zero > 0)
-    pm.addPass(
-        createShardStates({options.zero, options.zeroRoot,
-                           options.reshardAfterForward, options.prefetch}));
+    pm.addPass(createShardStates({options.zero, options.zeroRoot,
+                                  options.reshardAfterForward, options.prefetch,
+                                  options.fp8Gather ? 8u : 16u}));
   if (options.microBatches > 1)
     pm.addPass(createMicroBatch({std::to_string(options.microBatches), "B"}));
 }

@@ -67,7 +67,10 @@ static void printModel(const CompileRequest &request,
                  (batch->second == 1 ? " sequence of " : " sequences of ") +
                  withCommas(seq->second) + " tokens");
   printRow(os, "types",
-           result.dtype + ", gradients " + request.gradDtype + ", moments " +
+           (request.paramDtype.empty() ? result.dtype
+                                       : "parameters " + request.paramDtype +
+                                             ", activations " + result.dtype) +
+               ", gradients " + request.gradDtype + ", moments " +
                request.optimizerDtype);
   SmallVector<std::string> axes;
   for (const auto &axis : result.summary.axes)

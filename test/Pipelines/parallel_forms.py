@@ -6,7 +6,7 @@ Liu et al. arXiv:2310.01889 (ring attention), Jacobs et al. arXiv:2309.14509 (Ul
 Won et al. arXiv:2511.10480 (STAGE's volumes).
 
 Usage: parallel_forms.py
-    {iteration|zero|zero-stages|in-flight|replayed|messages|layers|context|ranges|stage}...
+    {iteration|zero|zero-stages|types|in-flight|replayed|messages|layers|context|ranges|stage}...
 """
 
 import json
@@ -126,6 +126,42 @@ def zero_stages():
                   [4 * p * (m if level >= 2 else 1) for p in held])
             equal(f"{flags}, copies", [coll(entry, ["pp"], "all_reduce")[1] for entry in classes],
                   [4 * p // (n if level >= 2 else 1) for p in copies])
+
+
+def types():
+    """Element types of each kind of tensor: bytes of states, of what layers save, and of
+    collectives."""
+    P, n, L = 8_030_261_248, 8, 32
+    matrices = P - 2 * 128256 * 4096 - (2 * L + 1) * 4096  # of the layers
+    def run(flags, layers=L):
+        return compiled(f"llama3-8b --dp={n} --batch={n} --set=L={layers} {flags}")["classes"][0]
+    def layer(flags):
+        return run(flags, 4)["memory"]["largest_bytes"]["activation"] - run(flags, 3)["memory"]["largest_bytes"]["activation"]
+    stored = "--param-dtype=f32"
+    equal("what a layer saves", layer(stored), layer(""))
+    equal("products", run(stored)["matrix_operations_by_phase"], run("")["matrix_operations_by_phase"])
+    for flags, parameter, optimizer in (("", 2, 12), (stored, 4, 8), ("--param-dtype=f8E4M3FN", 1, 12),
+                                        ("--dtype=f32 --param-dtype=bf16", 2, 12),
+                                        (f"{stored} --optimizer-dtype=bf16", 4, 4)):
+        states = run(flags)["memory"]["persistent_bytes"]
+        equal(f"states, {flags}", (states["parameter"], states["optimizer"]), (parameter * P, optimizer * P))
+        equal(f"gradients, {flags}", run(flags)["memory"]["largest_bytes"]["gradient"], 4 * P)
+    tied = [compiled(f"gpt2-1.5b --pp=4 --batch=8 --micro-batch=1 {flags}")["classes"] for flags in (stored, "")]
+    equal("sends of a tied model", *[[sent(entry, "pp") for entry in classes] for classes in tied])
+    # Parameters are gathered as they are read if that is less, 8-bit casts if one says so.
+    fsdp = "--zero=3 --zero-root=units"
+    for flags, size, reduced in (("", 2 * P, 4 * P), (stored, 2 * P, 4 * P), (f"{stored} --grad-dtype=bf16", 2 * P, 2 * P),
+                                 ("--param-dtype=f8E4M3FN", P, 4 * P), ("--fp8", 2 * P, 4 * P),
+                                 (f"{stored} --fp8", 2 * P, 4 * P),
+                                 ("--fp8 --fp8-gather", 2 * P - matrices, 4 * P),
+                                 (f"{stored} --fp8 --fp8-gather", 2 * P - matrices, 4 * P),
+                                 (f"{stored} --recompute=full", 2 * P, 4 * P)):
+        entry = run(f"{fsdp} {flags}")
+        gathered = [coll(entry, ["dp"], "all_gather", phase)[1] for phase in ("fwd", "bwd")]
+        equal(f"gathered, {flags}", gathered, [size // n] * 2)
+        equal(f"scattered, {flags}", coll(entry, ["dp"], "reduce_scatter")[1], reduced)
+    states = run(f"{fsdp} {stored}")["memory"]["persistent_bytes"]
+    equal("sharded states", (states["parameter"], states["optimizer"]), (4 * P // n, 8 * P // n))
 
 
 def in_flight():

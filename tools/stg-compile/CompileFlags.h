@@ -137,6 +137,12 @@ struct CompileFlags {
           "Element type of parameters and activations (default: as the model "
           "is written)"),
       llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<std::string, true> paramDtype{
+      "param-dtype", llvm::cl::location(request.paramDtype),
+      llvm::cl::value_desc("TYPE"),
+      llvm::cl::desc("Element type in which parameters are stored, cast where "
+                     "they are read (default: that of activations)"),
+      llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<std::string, true> gradDtype{
       "grad-dtype", llvm::cl::location(request.gradDtype),
       llvm::cl::value_desc("TYPE"),
@@ -161,6 +167,12 @@ struct CompileFlags {
       "fp8", llvm::cl::location(request.fp8),
       llvm::cl::desc("8-bit operands of the products in layers (f8E4M3FN, "
                      "gradients f8E5M2)"),
+      llvm::cl::cat(getCompileCategory())};
+  llvm::cl::opt<bool, true> fp8Gather{
+      "fp8-gather", llvm::cl::location(request.fp8Gather),
+      llvm::cl::desc(
+          "Gather the 8-bit operands of --fp8 with --zero 3, instead "
+          "of what they are cast from"),
       llvm::cl::cat(getCompileCategory())};
   llvm::cl::opt<unsigned, true> zero{
       "zero", llvm::cl::location(request.zero), llvm::cl::value_desc("0|1|2|3"),

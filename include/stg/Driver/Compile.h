@@ -43,11 +43,13 @@ struct CompileRequest {
   unsigned virtualStages = 1;
   std::vector<int64_t> layersPerStage; ///< Empty: as many in each.
   std::optional<int64_t> batch, seq;
-  std::string dtype; ///< Empty: as the model is written.
+  std::string dtype;      ///< Empty: as the model is written.
+  std::string paramDtype; ///< Empty: as they are read.
   std::string gradDtype = "f32", optimizerDtype = "f32";
   std::string attentionCount = "executed";
   std::string gradientReduction = "flat";
   bool fp8 = false;
+  bool fp8Gather = false;
   unsigned zero = 0;
   std::string zeroRoot = "kept";
   bool reshardAfterForward = true;

@@ -90,6 +90,15 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
           "Element type of parameters and activations (default: as the "
           "model is written)"),
       llvm::cl::init("")};
+  Option<std::string> paramDtype{
+      *this, "param-dtype",
+      llvm::cl::desc("Element type of stored parameters (default: that in "
+                     "which they are read)"),
+      llvm::cl::init("")};
+  Option<bool> fp8Gather{
+      *this, "fp8-gather",
+      llvm::cl::desc("Gather parameters that are cast to 8 bits in 8 bits"),
+      llvm::cl::init(false)};
   Option<std::string> gradDtype{*this, "grad-dtype",
                                 llvm::cl::desc("Element type of gradients"),
                                 llvm::cl::init("f32")};

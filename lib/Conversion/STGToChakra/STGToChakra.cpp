@@ -493,14 +493,20 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
 }
 
 /// Flat shards are padded, so the payload is said: that of the shards for a
-/// gather, of whole padded tensors for a scatter.
+/// gather, in the type that they are gathered in, of whole padded tensors for a
+/// scatter.
 LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
                                         ArrayAttr axes) {
   SymExpr shards = SymExpr::get(builder.getContext(), 0);
   bool isGather = kind == chakra::CollKind::AllGather;
-  for (Type type : isGather ? TypeRange(op->getOperandTypes())
-                            : TypeRange(op->getResultTypes()))
-    shards = shards + cast<SymTensorType>(type).getNumBytes();
+  for (auto [operand, result] :
+       llvm::zip_equal(op->getOperandTypes(), op->getResultTypes())) {
+    auto made = cast<SymTensorType>(result);
+    if (isGather)
+      made =
+          cast<SymTensorType>(operand).withElementType(made.getElementType());
+    shards = shards + made.getNumBytes();
+  }
   SmallVector<Value> inputs;
   SmallVector<Type> types;
   for (auto [operand, result] :

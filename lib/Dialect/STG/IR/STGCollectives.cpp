@@ -130,9 +130,10 @@ SymTensorType stg::getFlatShard(SymTensorType whole, unsigned leading,
   return SymTensorType::get(whole.getContext(), shape, whole.getElementType());
 }
 
-/// `wholes` and `shards` correspond.
+/// `wholes` and `shards` correspond; shards may be cast to a narrower type.
 static LogicalResult verifyFlat(Operation *op, TypeRange wholes,
-                                TypeRange shards, ArrayAttr axes) {
+                                TypeRange shards, ArrayAttr axes,
+                                bool mayNarrow) {
   SymExpr group = verifyAxes(op, axes); // flat_all_gather_c3
   if (!group)
     return failure();
@@ -143,6 +144,8 @@ static LogicalResult verifyFlat(Operation *op, TypeRange wholes,
   for (auto [wholeType, shardType] : llvm::zip_equal(wholes, shards)) {
     auto whole = cast<SymTensorType>(wholeType);
     auto shard = cast<SymTensorType>(shardType);
+    if (mayNarrow && whole.getElementBytes() < shard.getElementBytes())
+      whole = whole.withElementType(shard.getElementType());
     int64_t leading = shard.getRank() - 1;
     if (leading < 0 || leading > whole.getRank() ||
         getFlatShard(whole, leading, group) != shard) // flat_all_gather_c2
@@ -156,11 +159,13 @@ static LogicalResult verifyFlat(Operation *op, TypeRange wholes,
 }
 
 LogicalResult FlatAllGatherOp::verify() {
-  return verifyFlat(*this, getResultTypes(), getOperandTypes(), getAxes());
+  return verifyFlat(*this, getResultTypes(), getOperandTypes(), getAxes(),
+                    /*mayNarrow=*/true);
 }
 
 LogicalResult FlatReduceScatterOp::verify() {
-  return verifyFlat(*this, getOperandTypes(), getResultTypes(), getAxes());
+  return verifyFlat(*this, getOperandTypes(), getResultTypes(), getAxes(),
+                    /*mayNarrow=*/false);
 }
 
 LogicalResult GatherUpdatedOp::verify() {

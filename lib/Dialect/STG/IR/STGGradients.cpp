@@ -11,29 +11,46 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace stg;
 
+bool stg::isCast(EinsumOp op) {
+  if (!op || op.getInputs().size() != 1)
+    return false;
+  auto [from, to] = op.getEquation().split("->");
+  auto type = cast<SymTensorType>(op.getInputs()[0].getType());
+  return from.trim() == to.trim() &&
+         type.getElementType() != op.getType().getElementType();
+}
+
 bool stg::isNarrowingCast(EinsumOp op) {
-  return op && op.getInputs().size() == 1 &&
-         op.getInputs()[0].getType() != op.getType() &&
-         op.getType().getElementBytes() == 1 &&
-         cast<SymTensorType>(op.getInputs()[0].getType()).getShape() ==
-             op.getType().getShape();
+  return isCast(op) && op.getType().getElementBytes() == 1;
 }
 
 ParamOp stg::getReadParameter(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto param = dyn_cast<ParamOp>(op))
       return param;
-    if (!isa<ReplicateOp>(op) && !isNarrowingCast(dyn_cast<EinsumOp>(op)))
+    if (!isa<ReplicateOp>(op) && !isCast(dyn_cast<EinsumOp>(op)))
       break;
     value = op->getOperand(0);
   }
   return {};
+}
+
+Value stg::readAgain(OpBuilder &builder, Value value, StringRef phase) {
+  Operation *op = value.getDefiningOp();
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, readAgain(builder, operand, phase));
+  Operation *again = builder.clone(*op, mapping);
+  if (isa<CostOpInterface>(again))
+    again->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr(phase));
+  return again->getResult(0);
 }
 
 void GradientBuilder::annotate(Operation *op, StringRef role) {
@@ -56,8 +73,9 @@ LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
       EinsumEquation::parse(getEquation(), error);
   assert(succeeded(equation) && "verified");
   Value dy = gradient.getResultGradient(0);
-  // A cast to a narrow type is one for products only.
-  if (isNarrowingCast(*this)) {
+  // A cast to a narrow type is one for products only, and the gradient of a
+  // parameter has its own type.
+  if (isNarrowingCast(*this) || (isCast(*this) && getReadParameter(*this))) {
     gradient.addGradient(0, dy);
     return success();
   }

@@ -15,7 +15,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/IRMapping.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -130,7 +129,6 @@ private:
                                BlockGradients &gradients,
                                BlockGradients &inner);
   void saveCaptured(RepeatOp forward, RepeatOp backward);
-  Value readAgain(Value value);
 
   /// Gradient element type for a value: parameters have their own.
   SymTensorType getGradientType(Value value) {
@@ -350,19 +348,6 @@ LogicalResult Differentiator::yieldGradients(RepeatOp forward,
   return success();
 }
 
-/// Reads a parameter once more, with the casts and replicas that `value` is
-/// made by.
-Value Differentiator::readAgain(Value value) {
-  Operation *op = value.getDefiningOp();
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, readAgain(operand));
-  Operation *again = rewriter.clone(*op, mapping);
-  if (isa<CostOpInterface>(again))
-    again->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
-  return again->getResult(0);
-}
-
 /// Values of the forward body that the backward body uses: parameters and
 /// immediates are read again, everything else is stacked by the forward repeat.
 void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
@@ -387,7 +372,7 @@ void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
       replaceInBackward(
           value, backward.addSlice(forward->getOperand(arg.getArgNumber())));
     else if (getReadParameter(value) || value.getDefiningOp<SplatOp>())
-      replaceInBackward(value, readAgain(value));
+      replaceInBackward(value, readAgain(rewriter, value, "bwd"));
     else
       saved.push_back(value);
   }
@@ -441,6 +426,31 @@ static FailureOr<Value> getObjective(func::FuncOp function,
   return loss;
 }
 
+/// What `block` casts of parameters is cast again for backward, not saved.
+static void castAgain(Block &block) {
+  SmallVector<EinsumOp> casts;
+  for (auto cast : block.getOps<EinsumOp>())
+    if (getPhase(cast) == "fwd" && isCast(cast) && getReadParameter(cast))
+      casts.push_back(cast);
+  for (EinsumOp cast : casts) {
+    Operation *first = nullptr;
+    auto isRead = [&](OpOperand &use) {
+      return getPhase(use.getOwner()) == "bwd";
+    };
+    for (OpOperand &use : cast->getUses()) {
+      Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+      if (isRead(use) && (!first || user->isBeforeInBlock(first)))
+        first = user;
+    }
+    if (!first)
+      continue;
+    OpBuilder builder(first);
+    Operation *again = builder.clone(*cast);
+    again->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+    cast.getResult().replaceUsesWithIf(again->getResult(0), isRead);
+  }
+}
+
 LogicalResult Differentiator::run(func::FuncOp function) {
   Block &body = function.getBody().front();
   activity.addBlock(body);
@@ -464,6 +474,7 @@ LogicalResult Differentiator::run(func::FuncOp function) {
       SplatOp::create(rewriter, loss->getLoc(), lossType, mean);
   if (failed(differentiateBlock(body, gradients)))
     return failure();
+  castAgain(body);
 
   SmallVector<ParamGradient> all;
   for (auto &[name, value] : gradients.params)

@@ -167,12 +167,10 @@ void RepeatPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
     IRMapping mapping;
     rewriter.setInsertionPoint(readers.front());
     for (Value operand : op->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      // Parameters and immediates are read again.
-      if (isa_and_nonnull<ParamOp, SplatOp>(source))
-        rewriter.clone(*source, mapping);
-      else
-        mapping.map(operand, getSaved(operand));
+      bool isRead =
+          getReadParameter(operand) || operand.getDefiningOp<SplatOp>();
+      mapping.map(operand, isRead ? readAgain(rewriter, operand, "recompute")
+                                  : getSaved(operand));
     }
     Operation *replayed = rewriter.clone(*op, mapping);
     setPhase(replayed, "recompute");

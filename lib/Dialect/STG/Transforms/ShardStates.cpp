@@ -37,7 +37,13 @@ private:
   void recordShard(AdamOp adam, ArrayAttr axes);
   void gatherUpdated(func::FuncOp function);
   void shardParameters(func::FuncOp function);
+  /// By whether they are gathered again in backward, and in which type.
+  using ReadsByGather =
+      llvm::MapVector<std::pair<unsigned, Type>, SmallVector<OpOperand *>>;
+  void collectReads(Value value, bool isKept, ReadsByGather &reads);
   void gather(ParamOp param, ArrayAttr axes);
+  void gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
+                 ArrayRef<OpOperand *> uses);
   void gatherUnread(ParamOp param, SymTensorType whole, ArrayAttr axes);
   void keepForBackward(func::FuncOp function);
   void makeUnits(Block &block);
@@ -197,47 +203,83 @@ static bool isBackward(Operation *op) {
   return phase == "bwd" || phase == "recompute";
 }
 
+/// Adds the uses of a parameter, or of what it is cast to, that one gather each
+/// serves: those of forward and of backward apart if it is gathered again.
+void ShardStates::collectReads(Value value, bool isKept, ReadsByGather &reads) {
+  auto type = cast<SymTensorType>(value.getType());
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<AdamOp>(user))
+      continue;
+    auto cast = dyn_cast<EinsumOp>(user);
+    int64_t bytes = isCast(cast) ? cast.getType().getElementBytes() : 0;
+    // A cast that leaves less to gather is part of the gather.
+    if (bytes && bytes < type.getElementBytes() && 8 * bytes >= narrowest) {
+      collectReads(cast, isKept, reads);
+      continue;
+    }
+    bool isAgain = !isKept && isBackward(user);
+    reads[{isAgain, type.getElementType()}].push_back(&use);
+  }
+}
+
+/// Erases casts of `value` that nothing reads any more.
+static void eraseUnreadCasts(Value value) {
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
+    auto cast = dyn_cast<EinsumOp>(user);
+    if (!isCast(cast))
+      continue;
+    eraseUnreadCasts(cast);
+    if (cast->use_empty())
+      cast->erase();
+  }
+}
+
+/// Gathers the parameter as `whole` before the first of `uses`.
+void ShardStates::gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
+                            ArrayRef<OpOperand *> uses) {
+  Block *block = param->getBlock();
+  Operation *first = nullptr;
+  for (OpOperand *use : uses) {
+    Operation *user = block->findAncestorOpInBlock(*use->getOwner());
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  }
+  OpBuilder builder(first);
+  auto gathered =
+      FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
+                              ValueRange(param.getResult()), axes);
+  gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
+  gathered->setAttr(STGDialect::kPhaseAttr,
+                    builder.getStringAttr(isBackward(first) ? "bwd" : "fwd"));
+  if (!isa<func::FuncOp>(param->getParentOp()) && prefetch > 0)
+    gathered->setAttr(STGDialect::kAheadAttr,
+                      builder.getI64IntegerAttr(prefetch));
+  for (OpOperand *use : uses)
+    use->set(gathered.getResult(0));
+}
+
 /// Reads a shard of the parameter, and gathers it where it is used: in forward,
 /// and again in backward.
 void ShardStates::gather(ParamOp param, ArrayAttr axes) {
   SymTensorType whole = param.getType();
-  SymTensorType shard = getFlatShard(whole, 0, mesh.getGroupSize(axes));
-  SmallVector<OpOperand *> forward, backward;
-  for (OpOperand &use : param->getUses())
-    if (!isa<AdamOp>(use.getOwner()))
-      (isBackward(use.getOwner()) ? backward : forward).push_back(&use);
   bool isRoot = isa<func::FuncOp>(param->getParentOp());
-  if (isRoot && root == "kept") {
-    llvm::append_range(forward, backward);
-    backward.clear();
+  ReadsByGather reads;
+  collectReads(param, isRoot && root == "kept", reads);
+  param.getResult().setType(getFlatShard(whole, 0, mesh.getGroupSize(axes)));
+  Type readInForward;
+  bool isGatheredAgain = false;
+  for (auto &[key, uses] : reads) {
+    auto [isAgain, elementType] = key;
+    if (isAgain)
+      isGatheredAgain = true;
+    else
+      readInForward = elementType;
+    gatherFor(param, whole.withElementType(elementType), axes, uses);
   }
-  param.getResult().setType(shard);
-  for (ArrayRef<OpOperand *> uses : {ArrayRef(forward), ArrayRef(backward)}) {
-    if (uses.empty())
-      continue;
-    Block *block = param->getBlock();
-    Operation *first = nullptr;
-    for (OpOperand *use : uses) {
-      Operation *user = block->findAncestorOpInBlock(*use->getOwner());
-      if (!first || user->isBeforeInBlock(first))
-        first = user;
-    }
-    OpBuilder builder(first);
-    auto gathered =
-        FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
-                                ValueRange(param.getResult()), axes);
-    gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
-    gathered->setAttr(
-        STGDialect::kPhaseAttr,
-        builder.getStringAttr(isBackward(uses[0]->getOwner()) ? "bwd" : "fwd"));
-    if (!isRoot && prefetch > 0)
-      gathered->setAttr(STGDialect::kAheadAttr,
-                        builder.getI64IntegerAttr(prefetch));
-    for (OpOperand *use : uses)
-      use->set(gathered.getResult(0));
-  }
-  if (isRoot && root == "units" && !forward.empty() && backward.empty())
-    gatherUnread(param, whole, axes);
+  eraseUnreadCasts(param); // Their gather casts.
+  if (isRoot && root == "units" && readInForward && !isGatheredAgain)
+    gatherUnread(param, whole.withElementType(readInForward), axes);
 }
 
 /// FSDP gathers every unit again in backward, also one that backward does not
@@ -281,7 +323,8 @@ void ShardStates::keepForBackward(func::FuncOp function) {
     for (FlatAllGatherOp gather : again)
       for (auto first : source.getBody().getOps<FlatAllGatherOp>()) {
         if (first->getAttr(STGDialect::kNameAttr) !=
-            gather->getAttr(STGDialect::kNameAttr))
+                gather->getAttr(STGDialect::kNameAttr) ||
+            first.getResultTypes() != gather.getResultTypes())
           continue;
         source = source.withStacked(rewriter, first.getResult(0));
         forward[repeat.getRepeatName()] = source;
@@ -346,7 +389,7 @@ void ShardStates::makeUnits(Block &block) {
     bool isScatter = isa<FlatReduceScatterOp>(op) && getPhase(&op) == "bwd";
     if (!isScatter && !isa<FlatAllGatherOp>(op))
       continue;
-    auto type = cast<SymTensorType>(op.getOperand(0).getType());
+    auto type = cast<SymTensorType>(op.getResult(0).getType());
     units[{segment, op.getName().getStringRef(), op.getAttr("axes"),
            TypeAttr::get(type.getElementType()),
            op.getAttr(STGDialect::kPhaseAttr)}]

@@ -666,7 +666,8 @@ SmallVector<Operation *> StageSplitter::getParameterUsers(Value value) {
 }
 
 /// Ops that read only inputs and parameters go where their results are read;
-/// collectives to every such stage, other ops to the first.
+/// collectives and casts of parameters to every such stage, other ops to the
+/// first.
 void StageSplitter::assignFloating(Operation *op) {
   if (isCoalesced(op) && op->getNumResults() > 0) {
     BitVector all(getNumStages());
@@ -679,7 +680,9 @@ void StageSplitter::assignFloating(Operation *op) {
   BitVector set =
       getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
                                     : llvm::to_vector(op->getUsers()));
-  if (isa<ShardableOpInterface>(op))
+  bool isCastParameter =
+      op->getNumResults() == 1 && getReadParameter(op->getResult(0));
+  if (isa<ShardableOpInterface>(op) && !isCastParameter)
     setStage(op, set.find_first());
   else
     setStages(op, set);

@@ -55,13 +55,21 @@ llvm::StringRef getPhase(mlir::Operation *op);
 #include "stg/Dialect/STG/IR/STGOps.h.inc"
 
 namespace stg {
+/// True if the result is the operand in another element type.
+bool isCast(EinsumOp op);
+
 /// True for a cast of an operand to an 8-bit type, whose gradient keeps the
 /// type of what is cast.
 bool isNarrowingCast(EinsumOp op);
 
-/// The parameter that the value is a read of, cast to a narrow type or
-/// replicated or not, or null: what is read again rather than saved.
+/// The parameter that the value is a read of, cast or replicated or not, or
+/// null: what is read again rather than saved.
 ParamOp getReadParameter(mlir::Value value);
+
+/// Clones the ops that read a parameter, and cast and replicate it, to `value`,
+/// or that make an immediate.
+mlir::Value readAgain(mlir::OpBuilder &builder, mlir::Value value,
+                      llvm::StringRef phase);
 
 /// Operations of an attention (QK^T and PV) or of its gradient (twice those)
 /// for so many pairs of a query and a key of each sequence and head.

@@ -965,8 +965,8 @@ def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather"> {
     ```
     Constraints: (C1) there are as many results as operands, and at least one; (C2) each
     shard has the leading dimensions of its tensor and one more, `ceildiv` of the other
-    elements by the size of the group, and the same element type; (C3) the axes are axes
-    of the mesh and distinct.
+    elements by the size of the group, and the same element type, or in a gather a wider
+    one: what is gathered is cast first; (C3) the axes are axes of the mesh and distinct.
   }];
 }
 

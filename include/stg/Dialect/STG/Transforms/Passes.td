@@ -35,6 +35,31 @@ def SetElementType : Pass<"stg-set-element-type", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def SetParameterType : Pass<"stg-set-parameter-type", "::mlir::func::FuncOp"> {
+  let summary = "choose the element type in which parameters are stored";
+  let description = [{
+    Parameters, and with them their shards and updates, get the element type `to`, and are
+    cast where they are read: to the type that the model is written in, which stays that
+    of activations. The type of gradients is that of `--stg-autodiff`. With ZeRO-3 a cast
+    is part of the gather (`--stg-shard-states`).
+
+    *Requires* and *produces* the model level, ops named.
+
+    ```mlir
+    // before
+    %w = stg.param "w" : !stg.tensor<[D], bf16>
+    // after --stg-set-parameter-type="to=f32"
+    %p = stg.param "w" : !stg.tensor<[D], f32>
+    %w = stg.einsum "a->a" %p {into = bf16, stg.role = "cast_parameter"} : ...
+    ```
+  }];
+  let options = [
+    Option<"to", "to", "std::string", /*default=*/"\"\"",
+           "Element type of parameters">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def SetAttentionCount : Pass<"stg-set-attention-count", "::mlir::ModuleOp"> {
   let summary = "choose which pairs a masked attention counts";
   let description = [{
@@ -519,8 +544,10 @@ def ShardStates : Pass<"stg-shard-states", "::mlir::ModuleOp"> {
     - level 3 (parameters, FSDP): a parameter is a shard, and is gathered where forward
       uses it and again where backward does. All parameters of a layer are one unit, and
       so are those at the top before and after the layers: one collective. With
-      `root=kept` everything at the top is one unit that is gathered once and kept, as
-      PyTorch's FSDP does with its root. `prefetch` layers ahead the gather is issued.
+      `root=kept` everything at the top (of a pipeline stage) is one unit that is gathered
+      once and kept, as PyTorch's FSDP does with its root. `prefetch` layers ahead the
+      gather is issued. What is only cast to a narrower type, of at least `narrowest`
+      bits, is gathered in that type.
 
     With hybrid sharding (axis `dp_replicate`) what has been scattered is all-reduced over
     the replicas. The data axes are those of the mesh; a parameter is sharded over those
@@ -546,6 +573,9 @@ def ShardStates : Pass<"stg-shard-states", "::mlir::ModuleOp"> {
            /*default=*/"true", "Gather layers again in backward">,
     Option<"prefetch", "prefetch", "unsigned", /*default=*/"1",
            "Layers that parameters are gathered ahead">,
+    Option<"narrowest", "narrowest", "unsigned", /*default=*/"16",
+           "Bits of the narrowest type that parameters are cast to before they are "
+           "gathered">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
