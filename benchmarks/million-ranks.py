@@ -51,10 +51,12 @@ def show(case, runs, scratch):
 
 def main():
     parser = measure.parser(__doc__, turns=5)
+    parser.add_argument("--cases", type=int, nargs="+", default=range(len(CASES)), metavar="I",
+                        help="numbers of the cases: " + "; ".join(f"{i} {case}" for i, case in enumerate(CASES)))
     arguments = parser.parse_args()
     measure.print_machine(arguments.runs)
     with measure.Scratch(arguments.scratch) as scratch:
-        rows = [show(case, arguments.runs, scratch) for case in CASES]
+        rows = [show(case, arguments.runs, scratch) for case in map(list(CASES).__getitem__, arguments.cases)]
     measure.print_table(
         ["", "ranks", "bundle", "its memory", "its size", "validate", "its memory", "files of one rank", "their bytes", "plain write"], rows
     )

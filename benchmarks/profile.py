@@ -74,7 +74,7 @@ def show(case, runs, scratch):
     for (_, library), count in functions.items():
         libraries[library] = libraries.get(library, 0) + count
     print_shares("where", libraries, total, 6)
-    print_shares("function", {f"{library}: {name}": count for (name, library), count in functions.items()}, total, 10)
+    print_shares("function", {f"{library}: {name}": count for (name, library), count in functions.items()}, total, 5)
 
 
 def main():
