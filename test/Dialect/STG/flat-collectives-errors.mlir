@@ -27,10 +27,10 @@ func.func @flat_all_gather_c2_padding(%s: !s) {
 }
 // -----
 stg.mesh @mesh <dp = 4>
-!s = !stg.tensor<[6], f32>
+!s = !stg.tensor<[6], bf16>
 func.func @flat_all_gather_c2_element_type(%s: !s) {
-  // expected-error @+1 {{'stg.flat_all_gather' op has '!stg.tensor<[6], f32>' for the flat shard of '!stg.tensor<[4, 6], bf16>', expected '!stg.tensor<[6], bf16>'}}
-  %0 = stg.flat_all_gather over ["dp"] %s : !s -> !stg.tensor<[4, 6], bf16>
+  // expected-error @+1 {{'stg.flat_all_gather' op has '!stg.tensor<[6], bf16>' for the flat shard of '!stg.tensor<[4, 6], f32>', expected '!stg.tensor<[6], f32>'}}
+  %0 = stg.flat_all_gather over ["dp"] %s : !s -> !stg.tensor<[4, 6], f32>
   return
 }
 // -----
