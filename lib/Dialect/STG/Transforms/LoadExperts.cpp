@@ -30,7 +30,7 @@ using Buffers = std::pair<SymExpr, SymExpr>;
 
 /// How the buffers of all experts are divided over a group of devices.
 struct Division {
-  ArrayAttr axes;             ///< The first is the outermost.
+  ArrayAttr axes;             ///< The first is the fastest.
   SmallVector<int64_t> sizes; ///< Of the axes.
   int64_t numDevices = 1;
   SymExpr tokens; ///< Rows that the group's tokens make.
@@ -159,9 +159,11 @@ SmallVector<SymExpr> LoadExperts::getRows(Buffers buffers,
     if (expert % numOwn == 0)
       result.push_back(zero);
     reached += load;
-    SymExpr end =
-        SymExpr::getFunction(SymFunc::CeilDiv, {division.tokens * reached,
-                                                SymExpr::get(context, sum)});
+    SymExpr end = reached == sum
+                      ? division.tokens
+                      : SymExpr::getFunction(SymFunc::CeilDiv,
+                                             {division.tokens * reached,
+                                              SymExpr::get(context, sum)});
     SymExpr rows = end - begin;
     if (clip)
       rows = SymExpr::getFunction(SymFunc::Min, {rows, buffers.second});
@@ -176,12 +178,14 @@ SymExpr LoadExperts::lookUp(ArrayRef<SymExpr> table, const Division &division) {
   MLIRContext *context = &getContext();
   SymExpr zero = SymExpr::get(context, 0), one = SymExpr::get(context, 1);
   SymExpr number = zero;
-  for (auto [axis, size] :
-       llvm::zip_equal(division.axes.getAsRange<StringAttr>(), division.sizes))
-    number = number * size +
-             SymExpr::getSymbol(
-                 SymbolOp::declareCoordinate(getOperation(), axis.getValue())
-                     .getSymNameAttr());
+  int64_t stride = 1;
+  for (auto [axis, size] : llvm::zip_equal(
+           division.axes.getAsRange<StringAttr>(), division.sizes)) {
+    SymbolOp symbol =
+        SymbolOp::declareCoordinate(getOperation(), axis.getValue());
+    number = number + SymExpr::getSymbol(symbol.getSymNameAttr()) * stride;
+    stride *= size;
+  }
   SymExpr result = table.front();
   for (auto [i, before, element] :
        llvm::enumerate(table.drop_back(), table.drop_front())) {
