@@ -24,7 +24,7 @@ if config.stg_sanitizers:
     symbolizer = os.path.join(config.llvm_tools_dir, "llvm-symbolizer")
     if os.path.exists(symbolizer):
         config.environment["LLVM_SYMBOLIZER_PATH"] = symbolizer
-    # Our code poisons the memory of attributes, which libMLIR then uses and
+    # Our code poisons the memory of attributes, which MLIR then uses and
     # cannot unpoison because it is not instrumented.
     set_sanitizer_options("ASAN_OPTIONS", "allow_user_poisoning=0:detect_leaks=0")
     set_sanitizer_options("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")

@@ -9,7 +9,7 @@ set -euo pipefail
 packages=(
   cmake g++ ninja-build python3
   libmlir-22-dev llvm-22-dev mlir-22-tools
-  libprotobuf-dev protobuf-compiler zlib1g-dev
+  libprotobuf-dev protobuf-compiler libzstd-dev zlib1g-dev
 )
 test_packages=(
   clang-format-22 # formatting is part of the tests

@@ -15,8 +15,8 @@ using namespace llvm;
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  // libLLVM registers the options of its own tools, one of them under a name of
-  // ours.
+  // libLLVM.so registers the options of LLVM's own tools, one of them under a
+  // name of ours.
   if (cl::Option *foreign = cl::getRegisteredOptions().lookup("threads"))
     foreign->removeArgument();
   stg::CompileFlags flags;
