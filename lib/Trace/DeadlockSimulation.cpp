@@ -425,7 +425,7 @@ std::string Simulation::describeCycle(NodeRef first, uint32_t firstRank) {
 }
 
 void Simulation::reportCycle(ArrayRef<NodeRef> cycle) {
-  SmallVector<NodeRef> shown;
+  std::vector<NodeRef> shown;
   llvm::copy_if(cycle, std::back_inserter(shown),
                 [&](NodeRef ref) { return findOp(ref) != nullptr; });
   NodeRef first = *llvm::min_element(shown);
