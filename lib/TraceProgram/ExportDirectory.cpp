@@ -177,15 +177,17 @@ Expected<bool> ExportDirectory::isJoined() {
   if (Error error = create())
     return std::move(error);
   std::optional<std::string> owner = getOwner();
-  if (owner == fingerprint)
-    return true;
   if (!owner) {
     Expected<std::vector<std::string>> names = list();
     if (!names)
       return names.takeError();
     if (llvm::none_of(*names, [&](StringRef name) { return getRank(name); }))
       return false;
+    // Another process may have come in between; it said whose they are first.
+    owner = getOwner();
   }
+  if (owner == fingerprint)
+    return true;
   return makeError("'" + Twine(directory) +
                    "' holds traces of another set; a part of a set, the rest "
                    "of one, or a bundle, needs a directory without traces or "
