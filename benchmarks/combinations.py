@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Compiles and validates all combinations of parallelism on 1 to 16 ranks of small models.
 
-Data, tensor (with and without sequence parallelism), context (each kind), expert and
-pipeline parallelism (each schedule), ZeRO 0 to 3, recomputation. Each combination must
-compile, pass `stg-trace validate`, and execute in all ranks together as many operations in
-matrix products as one rank alone, in forward and in backward, but for the projections of
-replicated key/value heads. What is replayed is a phase
-of its own: with full recomputation it must equal the forward products of the layers, with
-selective those of attention. (Router products of a mixture of experts are executed by each
-tensor-parallel rank without sequence parallelism, so those are not combined.)
+Data, tensor (with and without sequence parallelism), context (each kind, balanced and in
+ranges), expert and pipeline parallelism (each schedule), ZeRO 0 to 3, recomputation. Each
+combination must compile, pass `stg-trace validate`, and execute in all ranks together as
+many operations in matrix products as one rank alone, in forward and in backward, but for
+the projections of replicated key/value heads. What is replayed is a phase of its own: with
+full recomputation it must equal the forward products of the layers, with selective those of
+attention. (Router products of a mixture of experts are executed by each tensor-parallel
+rank without sequence parallelism, so those are not combined.)
 
 Usage: combinations.py [--subset N] [--jobs J]      one of every N combinations
 """
@@ -38,14 +38,20 @@ PIPELINES = [(1, "1f1b", 1)] + [
 ]
 
 
+# How ranks see the tokens of others, and which are theirs.
+CONTEXTS = [
+    (1, "all_gather", "zigzag"), (2, "all_gather", "zigzag"), (2, "a2a", "zigzag"), (2, "p2p", "zigzag"),
+    (2, "all_gather", "none"), (2, "p2p", "none"),
+]
+
 # Expert parallelism, and whether experts are whole.
 EXPERTS = [(1, False), (2, False), (1, True), (2, True), (4, True)]
 
 
 def combinations():
-    for model, dp, (ep, whole), (tp, sp), (cp, kind), (pp, schedule, v), zero, recompute, micro in itertools.product(
+    for model, dp, (ep, whole), (tp, sp), (cp, kind, balance), (pp, schedule, v), zero, recompute, micro in itertools.product(
         MODELS, (1, 2, 4), EXPERTS, ((1, False), (2, False), (2, True), (4, False), (4, True)),
-        ((1, "all_gather"), (2, "all_gather"), (2, "a2a"), (2, "p2p")), PIPELINES, range(4),
+        CONTEXTS, PIPELINES, range(4),
         ("none", "selective", "full"), (1, 2),
     ):
         if dp * tp * cp * pp > 16 or (zero and dp * cp == 1) or (not whole and dp % ep):
@@ -61,7 +67,7 @@ def combinations():
         if schedule == "interleaved" and (16 // dp // micro) % pp:
             continue
         yield model, (
-            f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --pp={pp} --schedule={schedule} "
+            f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --cp-balance={balance} --pp={pp} --schedule={schedule} "
             f"--virtual-stages={v} --zero={zero} --recompute={recompute} --micro-batch={micro}"
             + (" --sequence-parallel" if sp else "") + (" --etp=1" if whole else "")
         ), recompute
