@@ -125,7 +125,7 @@ set logscale xy
 set xlabel '{curve.name}'
 set xrange [{curve.values[0]}:{curve.values[-1]}]
 set ylabel 'seconds'
-set yrange [0.01:100]
+set yrange [0.001:10]
 set format x '%.0s%c'
 set format y '%g'
 set grid linecolor rgb '#dddddd'

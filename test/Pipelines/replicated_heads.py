@@ -10,38 +10,26 @@ Usage: replicated_heads.py {operations|states|gradients|groups|activations}...
 """
 
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from traces import compile_json, products, run  # noqa: E402
 
 D, H, E, F, V, L, S, B = 64, 16, 8, 96, 32, 4, 32, 16
 TOKENS = B * S
 SIZES = f"--set=D={D} --set=H={H} --set=E={E} --set=F={F} --set=V={V} --set=L={L} --seq={S} --batch={B}"
 
 
-def run(*command):
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
 def compiled(heads, flags, model="llama3-8b"):
-    command = f"stg-compile {model} {SIZES} --set=K={heads} {flags} --dry-run --json"
-    return json.loads(run(*command.split()))
+    command = f"{model} {SIZES} --set=K={heads} {flags} --dry-run"
+    return compile_json(*command.split())
 
 
 def equal(what, have, want):
     assert have == want, f"{what}: {have}, expected {want}"
     print(f"{what}: {have}")
-
-
-def products(manifest):
-    total = {}
-    for entry in manifest["classes"]:
-        for phase, operations in entry["matrix_operations_by_phase"].items():
-            total[phase] = total.get(phase, 0) + operations * entry["ranks"]
-    return total
 
 
 def operations():

@@ -9,10 +9,12 @@ Usage: whole_experts.py {operations|exchanges|states|groups}...
 """
 
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
+from traces import compile_json, products, run  # noqa: E402
 
 D, H, K, E, F, V, L, S, B, X, A = 32, 8, 4, 4, 48, 64, 4, 32, 16, 16, 2
 VALUES = dict(D=D, H=H, K=K, E=E, F=F, V=V, L=L, X=X, A=A)
@@ -20,27 +22,13 @@ MODEL = ["mixtral-8x7b", f"--seq={S}", f"--batch={B}", *(f"--set={name}={value}"
 EXPERT = 3 * D * F  # parameters
 
 
-def run(*command):
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
 def compiled(flags=""):
-    return json.loads(run("stg-compile", *MODEL, *flags.split(), "--dry-run", "--json"))
+    return compile_json(*MODEL, *flags.split(), "--dry-run")
 
 
 def equal(what, have, want):
     assert have == want, f"{what}: {have}, expected {want}"
     print(f"{what}: {have}")
-
-
-def products(manifest):
-    total = {}
-    for entry in manifest["classes"]:
-        for phase, operations in entry["matrix_operations_by_phase"].items():
-            total[phase] = total.get(phase, 0) + operations * entry["ranks"]
-    return total
 
 
 def plan(tp, cp, dp, ep):

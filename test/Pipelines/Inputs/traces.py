@@ -40,6 +40,15 @@ def compile_json(*arguments):
     return json.loads(run("stg-compile", *arguments, "--json"))
 
 
+def products(summary):
+    """Operations of matrix products in all ranks together, by phase."""
+    total = Counter()
+    for entry in summary["classes"]:
+        for phase, operations in entry["matrix_operations_by_phase"].items():
+            total[phase] += operations * entry["ranks"]
+    return dict(total)
+
+
 def stats(folder):
     """The statistics of written traces: a list, one entry per rank."""
     return json.loads(run("stg-trace", "stats", "--json", folder))["ranks"]
