@@ -109,8 +109,7 @@ ValidationReport validate(const World &world, unsigned maxSingleRanks) {
     traces.push_back(encode(world.ranks[rank], rank));
   std::vector<RankInput> inputs;
   for (size_t rank = 0; rank < traces.size(); ++rank)
-    inputs.push_back(
-        {rank, "w", MemoryBufferRef(traces[rank], std::to_string(rank))});
+    inputs.push_back({rank, "w", MemoryBufferRef(traces[rank], "w")});
   ValidatorOptions options;
   options.maxErrors = 0;
   options.threads = 2;
