@@ -146,7 +146,8 @@ private:
   struct StageState {
     SmallVector<Value> gradients;
     unsigned done = 0; ///< Micro-batches that have made gradients.
-    std::map<Turn, func::FuncOp> turns;
+    /// Of the whole backward, and of its weight half.
+    std::map<std::pair<Operation *, Turn>, func::FuncOp> turns;
     std::optional<BackwardHalves> halves;
   };
 
@@ -329,7 +330,7 @@ SmallVector<Value> Scheduler::accumulateOn(unsigned stage, func::FuncOp &task,
   ++state.done;
   if (microBatches == 1)
     return {};
-  func::FuncOp &variant = state.turns[turn];
+  func::FuncOp &variant = state.turns[{task, turn}];
   if (!variant)
     variant = makeTurn(task, stage, firstGradient, turn);
   task = variant;
