@@ -34,7 +34,7 @@ REPLICAS = 2
 PROJECTIONS = 2 * (16 * 32) * 32 * (2 * 2 * 4) * 8
 PIPELINES = [(1, "1f1b", 1)] + [
     (p, schedule, v) for p in (2, 4)
-    for schedule, v in (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2))
+    for schedule, v in (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2), ("dualpipe-v", 2))
 ]
 
 
@@ -65,6 +65,8 @@ def combinations():
         if whole and (model != "moe" or tp * cp == 1 or (ep not in (1, tp) and dp * tp * cp % ep + ep % (tp * cp))):
             continue
         if schedule == "interleaved" and (16 // dp // micro) % pp:
+            continue
+        if schedule == "dualpipe-v" and 16 // dp // micro < 2 * pp:
             continue
         yield model, (
             f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --cp-balance={balance} --pp={pp} --schedule={schedule} "

@@ -38,6 +38,26 @@ static PipelineSchedule makeTable(StringRef name,
   return schedule;
 }
 
+/// The same with two virtual stages on each device, from the first to the last
+/// device and back.
+static PipelineSchedule makeVShapedTable(StringRef name,
+                                         const ScheduleRequest &request) {
+  PipelineSchedule schedule = makeTable(name, request);
+  unsigned stages = schedule.numVirtualStages;
+  for (unsigned stage = request.devices; stage < stages; ++stage)
+    schedule.deviceOf[stage] = stages - 1 - stage;
+  return schedule;
+}
+
+static Error requireTwoStages(StringRef name, const ScheduleRequest &request) {
+  if (request.virtualStagesPerDevice == 2)
+    return Error::success();
+  return makeError(name + " has two virtual stages on each device; " +
+                   Twine(request.virtualStagesPerDevice) +
+                   (request.virtualStagesPerDevice == 1 ? " was" : " were") +
+                   " given: use 2, or zb-h1 with 1");
+}
+
 static Error requireOneStage(StringRef name, const ScheduleRequest &request) {
   if (request.virtualStagesPerDevice == 1)
     return Error::success();
@@ -174,8 +194,7 @@ makeInterleaved(const ScheduleRequest &request) {
 
 namespace {
 
-/// Makes a schedule for two virtual stages on each device, from the first to
-/// the last device and back. Time passes in steps, in which each device does
+/// Makes a V-shaped schedule. Time passes in steps, in which each device does
 /// one action: the first in an order of preference that can be done and for
 /// which there is memory.
 class ZBVBuilder {
@@ -198,11 +217,8 @@ private:
 } // namespace
 
 ZBVBuilder::ZBVBuilder(const ScheduleRequest &request)
-    : schedule(makeTable("zb-v", request)) {
-  unsigned p = schedule.numDevices, stages = schedule.numVirtualStages;
-  for (unsigned stage = p; stage < stages; ++stage)
-    schedule.deviceOf[stage] = stages - 1 - stage;
-  done.fill(std::vector<unsigned>(stages));
+    : schedule(makeVShapedTable("zb-v", request)) {
+  done.fill(std::vector<unsigned>(schedule.numVirtualStages));
 }
 
 bool ZBVBuilder::canRun(const PipelineAction &action) const {
@@ -259,12 +275,118 @@ PipelineSchedule ZBVBuilder::run() {
 }
 
 static Expected<PipelineSchedule> makeZBV(const ScheduleRequest &request) {
-  if (request.virtualStagesPerDevice != 2)
-    return makeError("zb-v has two virtual stages on each device; " +
-                     Twine(request.virtualStagesPerDevice) +
-                     (request.virtualStagesPerDevice == 1 ? " was" : " were") +
-                     " given: use 2, or zb-h1 with 1");
+  if (Error error = requireTwoStages("zb-v", request))
+    return error;
   return ZBVBuilder(request).run();
+}
+
+//===----------------------------------------------------------------------===//
+// DualPipeV
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The list of one device in DualPipeV. Micro-batches pass each virtual stage
+/// in their order, so that an action is a kind and a virtual stage: `down` on
+/// the way from the first to the last device, `up` on the way back.
+class DualPipeVBuilder {
+public:
+  DualPipeVBuilder(const PipelineSchedule &schedule, unsigned device)
+      : schedule(schedule), device(device), down(device),
+        up(schedule.numVirtualStages - 1 - device),
+        numForward(schedule.numVirtualStages),
+        numBackward(schedule.numVirtualStages) {}
+
+  std::vector<PipelineAction> run();
+
+private:
+  void forward(unsigned stage) {
+    actions.push_back({Kind::Forward, stage, numForward[stage]++});
+  }
+  void backward(unsigned stage) {
+    actions.push_back({Kind::Backward, stage, numBackward[stage]++});
+  }
+  /// Postpones the weight gradient.
+  void backwardInput(unsigned stage) {
+    postponed.push_back({Kind::BackwardWeight, stage, numBackward[stage]});
+    actions.push_back({Kind::BackwardInput, stage, numBackward[stage]++});
+  }
+  /// The weight gradient that has been postponed for the longest time.
+  void backwardWeight() { actions.push_back(postponed[numTaken++]); }
+
+  const PipelineSchedule &schedule;
+  unsigned device, down, up;
+  std::vector<unsigned> numForward, numBackward; ///< By virtual stage.
+  std::vector<PipelineAction> actions, postponed;
+  size_t numTaken = 0;
+};
+
+} // namespace
+
+std::vector<PipelineAction> DualPipeVBuilder::run() {
+  auto repeat = [](unsigned times, auto step) {
+    for (unsigned k = 0; k < times; ++k)
+      step(k);
+  };
+  unsigned after = schedule.numDevices - device - 1, upTo = device + 1;
+  // The way down fills, then both ways.
+  repeat(2 * after, [&](unsigned) { forward(down); });
+  repeat(upTo, [&](unsigned) {
+    forward(down);
+    forward(up);
+  });
+  // What the way up waits for leaves as early as it can.
+  repeat(after, [&](unsigned) {
+    backwardInput(up);
+    backwardWeight();
+    forward(up);
+  });
+  // Each way forward next to the other way backward.
+  repeat(schedule.numMicroBatches - 2 * schedule.numDevices + upTo,
+         [&](unsigned) {
+           forward(down);
+           backward(up);
+           forward(up);
+           backward(down);
+         });
+  repeat(after, [&](unsigned) {
+    backward(up);
+    forward(up);
+    backward(down);
+  });
+  // Weight gradients wait from the middle on: they fill the gaps at the end.
+  unsigned half = upTo / 2;
+  repeat(upTo, [&](unsigned k) {
+    bool splitsDown = k >= half, splitsUp = upTo % 2 ? k > half : k >= half;
+    splitsUp ? backwardInput(up) : backward(up);
+    splitsDown ? backwardInput(down) : backward(down);
+  });
+  repeat(after, [&](unsigned) {
+    backwardWeight();
+    backwardInput(down);
+  });
+  repeat(upTo, [&](unsigned) { backwardWeight(); });
+  return std::move(actions);
+}
+
+/// DeepSeek's DualPipe with one copy of the model, which is folded (the steps
+/// are those of github.com/deepseek-ai/DualPipe). What it executes at once, a
+/// forward and a backward, is here one after the other.
+static Expected<PipelineSchedule>
+makeDualPipeV(const ScheduleRequest &request) {
+  if (Error error = requireTwoStages("dualpipe-v", request))
+    return error;
+  if (request.microBatches < 2 * request.devices)
+    return makeError("dualpipe-v needs at least two micro-batches for each "
+                     "device; " +
+                     Twine(request.microBatches) +
+                     (request.microBatches == 1 ? " was" : " were") +
+                     " given: use " + Twine(2 * request.devices) +
+                     " or more, or zb-v");
+  PipelineSchedule schedule = makeVShapedTable("dualpipe-v", request);
+  for (unsigned device = 0; device < request.devices; ++device)
+    schedule.actions[device] = DualPipeVBuilder(schedule, device).run();
+  return schedule;
 }
 
 std::vector<NamedSchedule> getBuiltinSchedules() {
@@ -281,6 +403,10 @@ std::vector<NamedSchedule> getBuiltinSchedules() {
        "two virtual stages on each device, there and back, split backward; "
        "hardly any bubble",
        makeZBV},
+      {"dualpipe-v",
+       "two virtual stages on each device, there and back, each forward next "
+       "to a backward of the other",
+       makeDualPipeV},
   };
 }
 

@@ -215,6 +215,8 @@ def messages():
         return [sent(entry, "pp")[0] for entry in result["classes"]]
     equal("1F1B", sends(4, 8, 1, "1f1b"), [8, 16, 16, 8])
     equal("interleaved", sends(4, 8, 2, "interleaved"), [24, 32, 32, 24])
+    for schedule in ("zb-v", "dualpipe-v"):
+        equal(schedule, sends(4, 8, 2, schedule), [16, 32, 32, 16])
     equal("p=8, m=16", sum(sends(8, 16, 1, "1f1b")), 224)
     equal("p=8, m=16, v=3", sum(sends(8, 16, 3, "interleaved")), 736)
     for flags, divisor in (("--tp=2", 1), ("--tp=2 --sequence-parallel", 2), ("--cp=2", 2)):
@@ -286,7 +288,7 @@ def ranges():
     model = f"{TINY} --batch={B} --micro-batch=1"
     names = {"none": ("fwd", "bwd"), "selective": ("fwd", "bwd", "recompute"), "full": ("fwd", "bwd", "recompute")}
     flags = ["", "--tp=2 --sequence-parallel", "--dp=2 --zero=3", "--pp=2", "--dp=2 --tp=2 --pp=4 --schedule=zb-h1",
-             "--pp=2 --schedule=zb-v --virtual-stages=2"]
+             "--pp=2 --schedule=zb-v --virtual-stages=2", "--pp=2 --schedule=dualpipe-v --virtual-stages=2"]
     cases = [(c, kind, flags[0], recompute) for c in (2, 4, 8) for kind in ("all_gather", "p2p")
              for recompute in names]
     cases += [(4, kind, other, recompute) for kind in ("all_gather", "p2p") for other in flags[1:]

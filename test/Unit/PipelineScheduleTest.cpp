@@ -128,6 +128,17 @@ TEST(PipelineSchedule, InterleavedTakesRoundsThroughItsStages) {
             "F3.3 B3.3 B1.2 B1.3");
 }
 
+TEST(PipelineSchedule, DualPipeVPutsForwardsNextToBackwards) {
+  PipelineSchedule schedule = make("dualpipe-v", 2, 4, 2);
+  EXPECT_EQ(schedule.deviceOf, Counts({0, 1, 1, 0}));
+  EXPECT_EQ(print(schedule, 0),
+            "F0.0 F0.1 F0.2 F3.0 I3.0 W3.0 F3.1 F0.3 B3.1 F3.2 B0.0 B3.2 F3.3 "
+            "B0.1 B3.3 I0.2 W0.2 I0.3 W0.3");
+  EXPECT_EQ(print(schedule, 1),
+            "F1.0 F2.0 F1.1 F2.1 F1.2 B2.0 F2.2 B1.0 F1.3 B2.1 F2.3 B1.1 B2.2 "
+            "B1.2 I2.3 I1.3 W2.3 W1.3");
+}
+
 TEST(PipelineSchedule, InterleavedWithOneStageIs1F1B) {
   PipelineSchedule expected = make("1f1b", 4, 6);
   EXPECT_EQ(make("interleaved", 4, 6).actions, expected.actions);
@@ -140,6 +151,7 @@ TEST(PipelineSchedule, OneDevice) {
   EXPECT_EQ(print(make("interleaved", 1, 2, 2), 0),
             "F0.0 F1.0 B1.0 F0.1 B0.0 F1.1 B1.1 B0.1");
   EXPECT_EQ(run(make("zb-v", 1, 3, 2), {}).makespan, 18);
+  EXPECT_EQ(run(make("dualpipe-v", 1, 3, 2), {}).makespan, 18);
 }
 
 TEST(PipelineSchedule, MoreDevicesThanMicroBatches) {
@@ -159,6 +171,7 @@ TEST(PipelineSchedule, SplitsBackward) {
   EXPECT_FALSE(make("interleaved", 2, 2, 2).splitsBackward());
   EXPECT_TRUE(make("zb-h1", 2, 2).splitsBackward());
   EXPECT_TRUE(make("zb-v", 2, 2, 2).splitsBackward());
+  EXPECT_TRUE(make("dualpipe-v", 2, 4, 2).splitsBackward());
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,6 +229,19 @@ TEST(PipelineSchedule, ZBVOnlyWaitsForTheFirstForward) {
       ScheduleTimes times = run(schedule, {});
       EXPECT_EQ(times.makespan, 6 * m + p - 1) << "p = " << p << ", m = " << m;
       EXPECT_LE(*llvm::max_element(times.peakInFlight), 2 * p);
+    }
+}
+
+TEST(PipelineSchedule, DualPipeVOnlyWaitsForTheFirstForward) {
+  // As zb-v, with one more activation: a forward comes before the backward that
+  // it is put next to.
+  for (unsigned p : {1, 2, 3, 4, 5, 8})
+    for (unsigned m : {2 * p, 2 * p + 1, 3 * p, 4 * p + 1}) {
+      PipelineSchedule schedule = make("dualpipe-v", p, m, 2);
+      ScheduleTimes times = run(schedule, {});
+      EXPECT_EQ(times.makespan, 6 * m + p - 1) << "p = " << p << ", m = " << m;
+      EXPECT_EQ(times.busy, std::vector<int64_t>(p, 6 * m));
+      EXPECT_EQ(times.peakInFlight, Counts(p, 2 * p + 1));
     }
 }
 
@@ -286,7 +312,8 @@ TEST(PipelineSchedule, Messages) {
   EXPECT_EQ(make("interleaved", 4, 8, 2).countMessages(),
             Messages({24, 32, 32, 24}));
   // The turn of the V is on one device.
-  EXPECT_EQ(make("zb-v", 4, 8, 2).countMessages(), Messages({16, 32, 32, 16}));
+  for (llvm::StringRef name : {"zb-v", "dualpipe-v"})
+    EXPECT_EQ(make(name, 4, 8, 2).countMessages(), Messages({16, 32, 32, 16}));
   EXPECT_EQ(make("1f1b", 1, 8).countMessages(), Messages({0}));
 }
 
@@ -439,6 +466,13 @@ TEST(PipelineSchedule, RequestErrorsSayWhatWorks) {
   EXPECT_EQ(getError("zb-v", 4, 8, 1),
             "schedule 'zb-v': zb-v has two virtual stages on each device; 1 "
             "was given: use 2, or zb-h1 with 1");
+  EXPECT_EQ(getError("dualpipe-v", 4, 8, 3),
+            "schedule 'dualpipe-v': dualpipe-v has two virtual stages on each "
+            "device; 3 were given: use 2, or zb-h1 with 1");
+  EXPECT_EQ(getError("dualpipe-v", 4, 7, 2),
+            "schedule 'dualpipe-v': dualpipe-v needs at least two "
+            "micro-batches for each device; 7 were given: use 8 or more, or "
+            "zb-v");
   EXPECT_EQ(getError("gpipe", 0, 8),
             "schedule 'gpipe': a pipeline needs at least one device, one "
             "virtual stage for each and one micro-batch");
@@ -450,8 +484,8 @@ TEST(PipelineSchedule, RequestErrorsSayWhatWorks) {
 
 TEST(PipelineSchedule, UnknownNames) {
   std::string error = getError("2f2b", 4, 8);
-  EXPECT_EQ(error.find("schedule '2f2b': is not a schedule: use 1f1b, gpipe, "
-                       "interleaved, "),
+  EXPECT_EQ(error.find("schedule '2f2b': is not a schedule: use 1f1b, "
+                       "dualpipe-v, gpipe, interleaved, "),
             0u)
       << error;
   EXPECT_NE(error.find("zb-h1, zb-v, or the path of a .json file"),
@@ -462,7 +496,8 @@ TEST(PipelineSchedule, UnknownNames) {
 TEST(PipelineSchedule, ListIsSorted) {
   auto list = listSchedules();
   EXPECT_TRUE(llvm::is_sorted(list));
-  for (llvm::StringRef name : {"1f1b", "gpipe", "interleaved", "zb-h1", "zb-v"})
+  for (llvm::StringRef name :
+       {"1f1b", "dualpipe-v", "gpipe", "interleaved", "zb-h1", "zb-v"})
     EXPECT_TRUE(llvm::any_of(list, [&](const auto &entry) {
       return entry.first == name && !entry.second.empty();
     })) << name.str();
@@ -530,8 +565,11 @@ TEST(PipelineSchedule, WritesJSON) {
 }
 
 TEST(PipelineSchedule, JSONRoundTrip) {
-  for (const auto &[name, v] :
-       {std::pair("gpipe", 1), {"interleaved", 3}, {"zb-h1", 1}, {"zb-v", 2}}) {
+  for (const auto &[name, v] : {std::pair("gpipe", 1),
+                                {"interleaved", 3},
+                                {"zb-h1", 1},
+                                {"zb-v", 2},
+                                {"dualpipe-v", 2}}) {
     PipelineSchedule schedule = make(name, 4, 12, v);
     schedule.name = "\"quoted\"\n";
     llvm::Expected<PipelineSchedule> read = parseSchedule(write(schedule));
