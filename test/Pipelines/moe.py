@@ -1,9 +1,10 @@
-"""Compares stg-compile with closed forms of Mixtral on a mesh with expert parallelism.
+"""Compares stg-compile with closed forms of Mixtral and of Llama 4 on a mesh with expert
+parallelism.
 
 The closed forms are computed here from published hyperparameters (arXiv:2401.04088 and
 the config.json of the checkpoints), without a look at models/mixtral.mlir: h hidden
-size, f feed-forward size of an expert, E experts of which a token goes through k; T
-tokens of a rank, e expert-parallel, t tensor-parallel, c context-parallel and D
+size, f feed-forward size of an expert, E experts of which a token goes through k, and one
+that all tokens go through in Llama 4; T tokens of a rank, e expert-parallel, t tensor-parallel, c context-parallel and D
 data-parallel degree. The plan is Megatron-LM's: e divides D, experts are divided among
 e ranks and their columns among t; a rank sends the k copies of each of its tokens to the
 ranks of their experts and gets them back, T*k*h elements each way, forward and backward.
@@ -39,6 +40,7 @@ class Mixtral:
     E: int = 8
     k: int = 2
     s: int = 4096
+    shared: int = 0
 
     @property
     def attention(self):
@@ -63,13 +65,15 @@ class Mixtral:
     @property
     def total(self):
         """All parameters; embedding and head are untied."""
-        layer = self.attention + self.E * self.expert + self.router
+        layer = self.attention + (self.E + self.shared) * self.expert + self.router
         return self.L * layer + self.norms + 2 * self.V * self.h
 
 
 MODELS = {
     "mixtral-8x7b": Mixtral(4096, 32, 14336, 32000, 32, 46_702_792_704),
     "mixtral-8x22b": Mixtral(6144, 48, 16384, 32768, 56, 140_630_071_296),
+    # Without the encoder of images, with which it is called 109B.
+    "llama4-scout": Mixtral(5120, 40, 8192, 202048, 48, 107_769_861_120, E=16, k=1, s=8192, shared=1),
 }
 
 
@@ -108,7 +112,7 @@ def expert_rows(m, plan):
 def local_parameters(m, plan):
     """Of a rank: experts over e and t, projections and vocabulary over t."""
     experts = m.L * m.E * m.expert // (plan.e * plan.t)
-    projections = m.L * m.attention // plan.t
+    projections = m.L * (m.attention + m.shared * m.expert) // plan.t
     vocabulary = 2 * m.V * m.h // plan.t
     return experts + projections + vocabulary + m.L * m.router + m.norms
 
@@ -125,6 +129,7 @@ def forward_products(m, plan):
         "router": 2 * T * m.h * m.E // plan.t,
         "gate_up_proj": 4 * rows * m.h * m.f // plan.t,
         "down_proj": 2 * rows * m.f * m.h // plan.t,
+        "shared": 2 * T * m.shared * m.expert // plan.t,
         "output": 2 * T * m.h * m.V // plan.t,
     }
 
@@ -305,8 +310,8 @@ def main(folder):
             check_plan(check, m, plan, name)
         for plan in PLANS:
             if plan.e > 1 and plan.num == plan.den:
-                check_loads(check, m, plan, name, [3, 1, 0, 4, 1, 1, 5, 2])
-                check_loads(check, m, plan, name, [1, 0.5, 0.125, 0, 0, 0, 0, 2])
+                for loads in ([3, 1, 0, 4, 1, 1, 5, 2], [1, 0.5, 0.125, 0, 0, 0, 0, 2]):
+                    check_loads(check, m, plan, name, loads + [1] * (m.E - len(loads)))
     plans = [plan for plan in PLANS if plan.e > 1]
     for number, plan in enumerate(plans):
         name = "mixtral-8x7b"
