@@ -292,8 +292,10 @@ public:
   uint64_t getUint() {
     unsigned size = 0;
     const char *problem = nullptr;
-    const auto *begin = rest.bytes_begin();
-    uint64_t value = decodeULEB128(begin, &size, rest.bytes_end(), &problem);
+    // 64 bits are 10 bytes; of more, LLVM would shift too far.
+    StringRef bytes = rest.take_front(10);
+    const auto *begin = bytes.bytes_begin();
+    uint64_t value = decodeULEB128(begin, &size, bytes.bytes_end(), &problem);
     if (problem || (size > 1 && begin[size - 1] == 0)) {
       fail("a number is cut off, too large, or padded");
       return 0;
