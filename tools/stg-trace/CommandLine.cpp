@@ -81,19 +81,30 @@ Expected<std::unique_ptr<TraceBundle>> findBundle(StringRef input) {
   return TraceBundle::open(path);
 }
 
-Error checkNoGroups(StringRef bundle, StringRef path) {
-  if (path.empty())
-    return Error::success();
-  return createStringError(bundle + ": a bundle has its own groups, remove " +
-                           "--comm-groups");
-}
-
-Expected<CommGroups> loadGroups(const TraceSet &set, StringRef path) {
+static Expected<CommGroups> loadGroups(const TraceSet &set, StringRef path) {
   if (!path.empty())
     return CommGroups::load(path);
   if (std::optional<std::string> beside = findCommGroupFile(set))
     return CommGroups::load(*beside);
   return CommGroups();
+}
+
+Expected<TraceInput> openTrace(StringRef input, StringRef groupFile) {
+  Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
+  if (!bundle)
+    return bundle.takeError();
+  if (*bundle && !groupFile.empty())
+    return createStringError(input + ": a bundle has its own groups, remove " +
+                             "--comm-groups");
+  if (*bundle)
+    return TraceInput{std::move(*bundle), {}, {}};
+  Expected<TraceSet> files = findTraces(input);
+  if (!files)
+    return files.takeError();
+  Expected<CommGroups> groups = loadGroups(*files, groupFile);
+  if (!groups)
+    return groups.takeError();
+  return TraceInput{nullptr, std::move(*files), std::move(*groups)};
 }
 
 } // namespace stg::trace

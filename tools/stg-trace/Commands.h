@@ -41,13 +41,18 @@ llvm::Expected<bool> runPrint(llvm::raw_ostream &os);
 /// trace files. Null if it names something else.
 llvm::Expected<std::unique_ptr<TraceBundle>> findBundle(llvm::StringRef input);
 
-/// Fails if groups are given for a bundle.
-llvm::Error checkNoGroups(llvm::StringRef bundle, llvm::StringRef path);
+/// A trace of several ranks: a bundle, or else files and their groups.
+struct TraceInput {
+  std::unique_ptr<TraceBundle> bundle;
+  TraceSet files;
+  CommGroups groups;
+};
 
-/// Reads the groups from `path`, or if that is empty from the file that stands
-/// beside the trace. None is fine.
-llvm::Expected<CommGroups> loadGroups(const TraceSet &set,
-                                      llvm::StringRef path);
+/// Finds the trace that `input` names. Groups of files are read from
+/// `groupFile`, or if that is empty from the file that stands beside the trace;
+/// none is fine. A bundle has its own.
+llvm::Expected<TraceInput> openTrace(llvm::StringRef input,
+                                     llvm::StringRef groupFile);
 
 } // namespace stg::trace
 

@@ -41,23 +41,15 @@ static void print(const TraceStats &stats, raw_ostream &os) {
 }
 
 Expected<bool> runStats(raw_ostream &os) {
-  Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
-  if (!bundle)
-    return bundle.takeError();
-  if (*bundle) {
-    if (Error error = checkNoGroups(input, groupFile))
-      return std::move(error);
-    print(BundleStats(**bundle, input), os);
+  Expected<TraceInput> trace = openTrace(input, groupFile);
+  if (!trace)
+    return trace.takeError();
+  if (trace->bundle) {
+    print(BundleStats(*trace->bundle, input), os);
     return true;
   }
-  Expected<TraceSet> set = findTraces(input);
-  if (!set)
-    return set.takeError();
-  Expected<CommGroups> groups = loadGroups(*set, groupFile);
-  if (!groups)
-    return groups.takeError();
   Expected<FileStats> stats =
-      computeStats(*set, std::move(*groups), threads, quiet);
+      computeStats(trace->files, std::move(trace->groups), threads, quiet);
   if (!stats)
     return stats.takeError();
   print(*stats, os);

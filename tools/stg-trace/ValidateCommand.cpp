@@ -88,21 +88,12 @@ static Expected<ValidatorOptions> getOptions() {
 }
 
 static Expected<ValidationReport> validate(const ValidatorOptions &options) {
-  Expected<std::unique_ptr<TraceBundle>> bundle = findBundle(input);
-  if (!bundle)
-    return bundle.takeError();
-  if (*bundle) {
-    if (Error error = checkNoGroups(input, groupFile))
-      return std::move(error);
-    return validateBundle(**bundle, input, options);
-  }
-  Expected<TraceSet> set = findTraces(input);
-  if (!set)
-    return set.takeError();
-  Expected<CommGroups> groups = loadGroups(*set, groupFile);
-  if (!groups)
-    return groups.takeError();
-  return validateTrace(*set, *groups, options);
+  Expected<TraceInput> trace = openTrace(input, groupFile);
+  if (!trace)
+    return trace.takeError();
+  if (trace->bundle)
+    return validateBundle(*trace->bundle, input, options);
+  return validateTrace(trace->files, trace->groups, options);
 }
 
 Expected<bool> runValidate(raw_ostream &os) {
