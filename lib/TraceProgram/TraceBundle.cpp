@@ -93,8 +93,8 @@ void TraceBundle::writeRank(int64_t rank, raw_ostream &os) const {
     encoder.encode(node);
     if (image.bytes.size() < kChunk)
       continue;
-    writeImage(image, fields, os);
+    os << RankImage().fill(image, fields);
     image.clear();
   }
-  writeImage(image, fields, os);
+  os << RankImage().fill(image, fields);
 }

@@ -285,20 +285,6 @@ std::vector<std::string> stg::trace::encodeFields(ArrayRef<RankField> fields,
   return attrs;
 }
 
-void stg::trace::writeImage(const ClassImage &image,
-                            ArrayRef<std::string> fields, raw_ostream &os) {
-  StringRef bytes = image.bytes.str();
-  uint64_t position = 0;
-  for (const ClassImage::Patch &patch : image.patches) {
-    const std::string &attr = fields[patch.field];
-    os << bytes.slice(position, patch.offset);
-    llvm::encodeULEB128(patch.size + attr.size(), os);
-    os << bytes.substr(patch.offset, patch.size) << attr;
-    position = patch.offset + patch.size;
-  }
-  os << bytes.substr(position);
-}
-
 uint64_t stg::trace::getSize(const ClassImage &image,
                              ArrayRef<std::string> fields) {
   uint64_t size = image.bytes.size();

@@ -152,11 +152,7 @@ std::vector<std::string> encodeFields(llvm::ArrayRef<RankField> fields,
                                       const RankSpace &space,
                                       const GroupTable &groups, int64_t rank);
 
-/// Writes an image with its patches filled in.
-void writeImage(const ClassImage &image, llvm::ArrayRef<std::string> fields,
-                llvm::raw_ostream &os);
-
-/// The number of bytes that writeImage writes.
+/// The number of bytes of an image with its patches filled in.
 uint64_t getSize(const ClassImage &image, llvm::ArrayRef<std::string> fields);
 
 /// An image with its patches filled in, in memory. From one rank of a class to
