@@ -35,16 +35,13 @@ std::optional<int64_t> BundleStats::findGroup(StringRef group) const {
 }
 
 /// What the first rank of the class does, on the groups and with the peers of
-/// this one. Neighbours at one distance are at that distance for all ranks.
+/// this one. A peer is as far from the rank as that of the model is from it.
 RankStats BundleStats::getRank(int64_t rank) const {
   const RankSpace &space = bundle.getSpace();
-  uint32_t index = bundle.getPartition().getClass(rank);
-  const RankStats &model = first[index];
-  const TraceProgram &program = bundle.getClasses()[index].program;
+  const RankStats &model = first[bundle.getPartition().getClass(rank)];
   RankStats stats = model;
   stats.rank = rank;
-  int64_t modelRank = model.rank;
-  if (rank == modelRank)
+  if (rank == static_cast<int64_t>(model.rank))
     return stats;
   stats.collectives.clear();
   for (const auto &[key, traffic] : model.collectives) {
@@ -53,20 +50,17 @@ RankStats BundleStats::getRank(int64_t rank) const {
     own.group = std::to_string(bundle.getGroups().getId(mask, rank));
     stats.collectives.emplace(std::move(own), traffic);
   }
-  stats.sends.clear();
-  stats.recvs.clear();
-  // Two ways may lead to one peer; its traffic is added only once.
-  for (const NodeTemplate &node : program.nodes) {
-    if (!node.isMessage() || !node.executions)
-      continue;
-    bool isSend = node.kind == NodeKind::Send;
-    const std::map<Peer, Traffic> &from = isSend ? model.sends : model.recvs;
-    auto it = from.find(space.getNeighbour(modelRank, node.axis, node.shift));
-    if (it == from.end())
-      continue;
-    (isSend ? stats.sends : stats.recvs)
-        .emplace(space.getNeighbour(rank, node.axis, node.shift), it->second);
-  }
+  auto translate = [&](const std::map<Peer, Traffic> &from) {
+    std::map<Peer, Traffic> to;
+    for (const auto &[modelPeer, traffic] : from) {
+      Peer peer = modelPeer;
+      space.translate(peer, model.rank, rank);
+      to.emplace(peer, traffic);
+    }
+    return to;
+  };
+  stats.sends = translate(model.sends);
+  stats.recvs = translate(model.recvs);
   return stats;
 }
 

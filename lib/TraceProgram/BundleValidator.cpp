@@ -108,16 +108,8 @@ void BundleRanks::bind(uint32_t position, const Bindings &ofModel,
     own = model == allRanks
               ? allRanks
               : static_cast<uint32_t>(table.getId(getMask(model), position));
-  int64_t model = getModel(position);
   bindings.peers = ofModel.peers;
-  for (unsigned axis = 0, e = space.getAxes().size(); axis < e; ++axis) {
-    int64_t distance =
-        space.getCoordinate(position, axis) - space.getCoordinate(model, axis);
-    if (distance == 0)
-      continue;
-    for (int64_t &peer : bindings.peers)
-      peer = space.getNeighbour(peer, axis, distance);
-  }
+  space.translate(bindings.peers, getModel(position), position);
 }
 
 ValidationReport stg::trace::validateBundle(const TraceBundle &bundle,

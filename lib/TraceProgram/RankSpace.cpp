@@ -126,6 +126,17 @@ std::vector<int64_t> RankSpace::getMembers(AxisMask mask, int64_t rank) const {
   return members;
 }
 
+void RankSpace::translate(MutableArrayRef<int64_t> ranks, int64_t from,
+                          int64_t to) const {
+  for (unsigned axis = 0, e = axes.size(); axis < e; ++axis) {
+    int64_t distance = getCoordinate(to, axis) - getCoordinate(from, axis);
+    if (distance == 0)
+      continue;
+    for (int64_t &rank : ranks)
+      rank = getNeighbour(rank, axis, distance);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // RankClass
 //===----------------------------------------------------------------------===//

@@ -78,6 +78,11 @@ public:
     return rank + (other - own) * axes[axis].stride;
   }
 
+  /// Moves ranks as far along each axis, with wrap-around, as `to` is from
+  /// `from`.
+  void translate(llvm::MutableArrayRef<int64_t> ranks, int64_t from,
+                 int64_t to) const;
+
   /// The number of ranks in a group over `mask`.
   int64_t getGroupSize(AxisMask mask) const;
   /// The members of the group of `rank` over `mask`, ascending. The rank
