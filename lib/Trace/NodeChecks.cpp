@@ -36,7 +36,6 @@ struct AttrSpec {
   bool isRequired;
 };
 
-constexpr int64_t numTags = 500000000;
 constexpr int64_t maxMessageSize = INT32_MAX;
 
 } // namespace
@@ -248,10 +247,10 @@ void NodeChecker::checkPeers(const Node &node) {
 void NodeChecker::checkMessage(const Node &node) {
   checkPeers(node);
   std::optional<Int128> tag = node.attrs.getInteger("comm_tag");
-  if (tag && (*tag < 0 || *tag >= numTags))
+  if (tag && (*tag < 0 || *tag >= kNumTags))
     report(Rule::TagRange, node,
            "comm_tag " + toString(*tag) + " is not in 0 ... " +
-               Twine(numTags - 1));
+               Twine(kNumTags - 1));
   std::optional<Int128> size = node.attrs.getInteger("comm_size");
   if (size && (*size < 1 || *size > maxMessageSize))
     report(Rule::MessageSize, node,

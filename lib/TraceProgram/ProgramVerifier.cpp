@@ -28,8 +28,6 @@ static constexpr uint64_t kMaxUnrolled = INT32_MAX;
 static constexpr uint64_t kMaxWork = uint64_t(1) << 36;
 /// Bodies within bodies.
 static constexpr unsigned kMaxDepth = 256;
-/// Simulators take tags modulo this.
-static constexpr uint64_t kMaxTags = 500000000;
 
 namespace {
 class ProgramVerifier {
@@ -341,7 +339,7 @@ bool ProgramVerifier::checkTags() {
     if (node.isMessage())
       program.channels[node.channel].executions += node.executions;
   for (const Channel &channel : program.channels)
-    if (channel.firstTag + channel.executions > kMaxTags)
+    if (channel.firstTag + channel.executions > uint64_t(kNumTags))
       return fail("a tag is too large");
   return true;
 }

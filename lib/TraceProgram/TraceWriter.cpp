@@ -247,3 +247,21 @@ RankRange stg::trace::getPart(int64_t numRanks, int64_t part, int64_t count) {
   };
   return {getBegin(part - 1), getBegin(part)};
 }
+
+Expected<std::optional<RankRange>>
+stg::trace::chooseRanks(int64_t numRanks, std::optional<RankRange> ranks,
+                        std::optional<std::pair<int64_t, int64_t>> part) {
+  if (part && (part->first < 1 || part->first > part->second))
+    return createStringError("part " + Twine(part->first) + "/" +
+                             Twine(part->second) +
+                             " does not exist; parts are 1/n to n/n");
+  if (part)
+    return getPart(numRanks, part->first, part->second);
+  if (ranks && (ranks->first < 0 || ranks->first >= ranks->second ||
+                ranks->second > numRanks))
+    return createStringError("ranks " + Twine(ranks->first) + ":" +
+                             Twine(ranks->second) +
+                             " are not a range within 0:" + Twine(numRanks) +
+                             " (the first one, and one past the last)");
+  return ranks;
+}

@@ -29,6 +29,9 @@ std::string toString(Int128 value);
 /// `value` if it fits 64 signed bits, the nearest limit otherwise.
 int64_t clampToInt64(Int128 value);
 
+/// Simulators take the tags of messages modulo this.
+constexpr int64_t kNumTags = 500000000;
+
 /// Kinds of nodes, with their numbers on the wire.
 enum class NodeType : int32_t {
   Invalid = 0,

@@ -58,6 +58,12 @@ llvm::Expected<uint64_t> writeBundle(const TraceBundle &bundle,
 /// The ranks of part 1 to `count`: ranges of equal length, but for one rank.
 RankRange getPart(int64_t numRanks, int64_t part, int64_t count);
 
+/// The ranks of a part (its number, of how many), if one is given, else
+/// `ranks`; none: all. Fails if there are no such ranks.
+llvm::Expected<std::optional<RankRange>>
+chooseRanks(int64_t numRanks, std::optional<RankRange> ranks,
+            std::optional<std::pair<int64_t, int64_t>> part);
+
 } // namespace stg::trace
 
 #endif // STG_TRACEPROGRAM_TRACEWRITER_H

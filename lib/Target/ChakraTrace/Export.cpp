@@ -151,21 +151,11 @@ LogicalResult Exporter::checkOptions() {
 
 LogicalResult Exporter::chooseRanks() {
   int64_t numRanks = space->getNumRanks();
-  ranks = options.files.ranks;
-  if (options.part) {
-    auto [part, count] = *options.part;
-    if (part < 1 || part > count)
-      return emitError(module.getLoc())
-             << "part " << part << "/" << count
-             << " does not exist; parts are 1/n to n/n";
-    ranks = getPart(numRanks, part, count);
-  } else if (ranks && (ranks->first < 0 || ranks->first >= ranks->second ||
-                       ranks->second > numRanks)) {
-    return emitError(module.getLoc())
-           << "ranks " << ranks->first << ":" << ranks->second
-           << " are not a range within 0:" << numRanks
-           << " (the first one, and one past the last)";
-  }
+  llvm::Expected<std::optional<RankRange>> chosen =
+      stg::trace::chooseRanks(numRanks, options.files.ranks, options.part);
+  if (!chosen)
+    return emitError(module.getLoc()) << llvm::toString(chosen.takeError());
+  ranks = *chosen;
   summary.ranks = ranks.value_or(RankRange(0, numRanks));
   return success();
 }
@@ -274,8 +264,6 @@ LogicalResult Exporter::checkSharedGroups(AxisMask axes,
 /// all classes, so that the k-th message of a channel has the same tag at both
 /// ends.
 LogicalResult Exporter::numberTags() {
-  // Simulators take tags modulo this.
-  constexpr uint64_t kMaxTags = 500000000;
   std::map<ChannelKey, uint64_t> counts;
   for (ExportClass &entry : classes)
     for (const Channel &channel : entry.program.channels) {
@@ -288,9 +276,9 @@ LogicalResult Exporter::numberTags() {
     firstTags[key] = next;
     next += count;
   }
-  if (next > kMaxTags)
+  if (next > uint64_t(kNumTags))
     return emitError(module.getLoc())
-           << "there are more than " << kMaxTags
+           << "there are more than " << kNumTags
            << " messages in a step, which is how many tags there are";
   for (ExportClass &entry : classes)
     for (Channel &channel : entry.program.channels)

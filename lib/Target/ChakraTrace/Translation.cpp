@@ -198,15 +198,11 @@ static LogicalResult unbundle(llvm::SourceMgr &sources,
     return emitError(loc) << text;
   }
   int64_t numRanks = (*bundle)->getSpace().getNumRanks();
-  if (part)
-    files.ranks = stg::trace::getPart(numRanks, part->first, part->second);
-  else if (files.ranks && (files.ranks->first < 0 ||
-                           files.ranks->first >= files.ranks->second ||
-                           files.ranks->second > numRanks))
-    return emitError(loc) << "ranks " << files.ranks->first << ":"
-                          << files.ranks->second
-                          << " are not a range within 0:" << numRanks
-                          << " (the first one, and one past the last)";
+  llvm::Expected<std::optional<stg::trace::RankRange>> ranks =
+      stg::trace::chooseRanks(numRanks, files.ranks, part);
+  if (!ranks)
+    return emitError(loc) << llvm::toString(ranks.takeError());
+  files.ranks = *ranks;
   llvm::Expected<stg::trace::WriteResult> result =
       stg::trace::writeTraces(**bundle, files);
   if (!result)
