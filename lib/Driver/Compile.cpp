@@ -51,19 +51,6 @@ static std::string getParameterTypes(ModuleOp module) {
   return text;
 }
 
-/// The value of an expression of the model's symbols. One that has none,
-/// because an extent does not divide, is 0 here: binding reports it at its op.
-static Exact evaluate(SymExpr expr, const SymbolValues &symbols) {
-  SmallVector<StringAttr> names;
-  SmallVector<int64_t> values;
-  for (auto &[name, value] : symbols) {
-    names.push_back(StringAttr::get(expr.getContext(), name));
-    values.push_back(value.value);
-  }
-  CompiledExprs::Result result = CompiledExprs(expr, names).evaluate(0, values);
-  return result.status == CompiledExprs::Status::Ok ? result.value : 0;
-}
-
 static void setOptions(const CompileRequest &request,
                        PipelineOptions &options) {
   options.dp = std::to_string(request.dp);
@@ -239,7 +226,8 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
     return fail(error);
   result.dtype = getParameterTypes(module);
   if (SymExpr parameters = countParameters(module))
-    result.parameters = evaluate(parameters, *values);
+    // Binding reports at its op what has no value.
+    result.parameters = evaluate(parameters, *values).value_or(0);
   if (failed(runPasses(module, timing, [&](OpPassManager &pm) {
         buildPlanPipeline(pm, options);
       })))

@@ -330,15 +330,17 @@ FailureOr<int64_t> stg::countMicroBatches(const CompileRequest &request,
   return failure();
 }
 
-/// The number of iterations, if the symbols say it.
-static std::optional<int64_t> getCount(RepeatOp repeat,
-                                       const SymbolValues &values) {
-  SymBinding binding;
-  for (auto &[name, value] : values)
-    binding[StringAttr::get(repeat.getContext(), name)] =
-        SymExpr::get(repeat.getContext(), value.value);
-  SymExpr count = repeat.getCount().substitute(binding);
-  return count ? count.getInt64() : std::nullopt;
+std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> values;
+  for (auto &[name, value] : symbols) {
+    names.push_back(StringAttr::get(expr.getContext(), name));
+    values.push_back(value.value);
+  }
+  CompiledExprs::Result result = CompiledExprs(expr, names).evaluate(0, values);
+  if (result.status != CompiledExprs::Status::Ok)
+    return std::nullopt;
+  return result.value;
 }
 
 LogicalResult stg::checkRecompute(func::FuncOp program,
@@ -358,11 +360,11 @@ LogicalResult stg::checkRecompute(func::FuncOp program,
   }
   int64_t total = 0, common = 0;
   for (auto repeat : program.getBody().getOps<RepeatOp>()) {
-    std::optional<int64_t> count = getCount(repeat, values);
+    std::optional<Exact> count = evaluate(repeat.getCount(), values);
     if (!count)
       return success(); // Binding says why.
-    total += *count;
-    common = std::gcd(common, *count);
+    total += static_cast<int64_t>(*count);
+    common = std::gcd(common, static_cast<int64_t>(*count));
   }
   if (!request.layersPerStage.empty())
     for (int64_t layers : request.layersPerStage)

@@ -30,6 +30,10 @@ mlir::FailureOr<SymbolValues> collectSymbols(const Model &model,
                                              const CompileRequest &request,
                                              std::string &error);
 
+/// The value of an expression of the model's symbols; none if an extent does
+/// not divide.
+std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
+
 /// Checks the flags that take one of a few words.
 mlir::LogicalResult checkChoices(mlir::MLIRContext &context,
                                  const CompileRequest &request,
