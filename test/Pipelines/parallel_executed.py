@@ -4,8 +4,8 @@ Inputs/executed_parallel.json has totals that were counted while distributed tra
 steps of tiny models really ran (float32, whole square of causal attention counted). Each
 of them is compared exactly, for every rank: operations of matrix products, every
 collective (kind, size of the group, count, bytes passed in), every message (peer, count,
-bytes), bytes of parameters, of Adam's moments and of floating point numbers that were
-saved for backward, at their most. (The runs saved softmaxes of attention, of which we save
+bytes), bytes of parameters, of gradients, of Adam's moments and of floating point numbers
+that were saved for backward, at their most. (The runs saved softmaxes of attention, of which we save
 log-sum-exps, and did not count what a stage waits to send or has received ahead.)
 
 Usage: parallel_executed.py RUN...
@@ -74,6 +74,7 @@ def compiled(c):
                 "collectives": collectives,
                 "messages": messages,
                 "parameter_bytes": entry["memory"]["persistent_bytes"]["parameter"],
+                "gradient_bytes": entry["memory"]["largest_bytes"]["gradient"],
                 "optimizer_bytes": entry["memory"]["persistent_bytes"]["optimizer"],
                 "saved_bytes": entry["memory"]["largest_bytes"]["activation"],
             }

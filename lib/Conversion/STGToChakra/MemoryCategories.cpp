@@ -12,32 +12,85 @@ using namespace mlir;
 using namespace stg;
 using chakra::Category;
 
-/// True for a task that a device executes once: what it is given, gradients,
-/// nobody else reads.
-static bool isStepTask(Operation *function) {
-  return function->hasAttr(STGDialect::kStepAttr);
+BufferOwners::BufferOwners(ModuleOp module) {
+  module.walk([&](func::CallOp call) {
+    if (func::FuncOp callee = getCallee(call))
+      calls[callee].push_back(call);
+  });
 }
 
-/// True if the value has a buffer of its own that has one reader. A view or an
-/// argument may share its buffer with other values.
-static bool hasOneReader(Value value) {
-  Operation *producer = value.getDefiningOp();
-  // The gradients that a task gets are its own.
-  auto arg = dyn_cast<BlockArgument>(value);
-  if (arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
-    return value.hasOneUse() && isStepTask(arg.getOwner()->getParentOp());
-  if (!producer || !value.hasOneUse() || isa<ParamOp, SplatOp>(producer))
+/// An argument is its function's own if every caller gives up a buffer for it.
+bool BufferOwners::isGivenUp(BlockArgument arg) {
+  auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
+  if (!function)
+    return false; // A repeat may get the buffer again in its next iteration.
+  auto [it, isNew] = givenUp.try_emplace(arg, false);
+  if (!isNew)
+    return it->second;
+  auto known = calls.find(function);
+  bool result = known != calls.end() &&
+                llvm::all_of(known->second, [&](func::CallOp call) {
+                  return hasOneReader(call.getOperand(arg.getArgNumber()));
+                });
+  return givenUp[arg] = result;
+}
+
+/// What a call gives is a buffer of its own if what its callee returns is one.
+bool BufferOwners::hasOneReader(Value value) {
+  if (!value.hasOneUse())
     return false;
+  Operation *producer = value.getDefiningOp();
+  if (!producer)
+    return isGivenUp(cast<BlockArgument>(value));
+  if (isa<ParamOp, SplatOp, LocalSliceOp>(producer))
+    return false;
+  if (auto call = dyn_cast<func::CallOp>(producer)) {
+    func::FuncOp callee = getCallee(call);
+    Operation *end = callee && !callee.isExternal()
+                         ? callee.getBody().front().getTerminator()
+                         : nullptr;
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    return end && hasOneReader(end->getOperand(number));
+  }
   auto cost = dyn_cast<CostOpInterface>(producer);
-  return !(cost && cost.isView()) && !isa<LocalSliceOp>(producer);
+  return !(cost && cost.isView());
 }
 
-bool stg::isInPlace(AllReduceOp op) {
-  return llvm::all_of(op.getInputs(), hasOneReader);
+func::FuncOp BufferOwners::getCallee(func::CallOp call) {
+  return tables.lookupNearestSymbolFrom<func::FuncOp>(call,
+                                                      call.getCalleeAttr());
 }
 
-std::optional<unsigned> stg::getOverwrittenOperand(CostOpInterface op,
-                                                   unsigned result) {
+/// True if a shard of a gradient is only added to that of earlier
+/// micro-batches.
+static bool isOnlyAdded(Value shard) {
+  return llvm::all_of(shard.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<AllReduceOp>(user))
+      return isOnlyAdded(user->getResult(use.getOperandNumber()));
+    auto accumulate = dyn_cast<AccumulateOp>(user);
+    return accumulate && accumulate.getTerm() == shard;
+  });
+}
+
+/// True for a shard that needs no buffer of its own: that of what all
+/// micro-batches have added up, which is kept whole anyway, and one that is
+/// added from where it lies to the shard that is kept.
+static bool isPartOfWhole(FlatReduceScatterOp scatter) {
+  return getPhase(scatter) == "grad_sync" ||
+         llvm::all_of(scatter.getResults(), isOnlyAdded);
+}
+
+bool BufferOwners::isInPlace(Operation *op) {
+  auto scatter = dyn_cast<FlatReduceScatterOp>(op);
+  bool mayBe = isa<AllReduceOp>(op) || (scatter && isPartOfWhole(scatter));
+  return mayBe && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return hasOneReader(operand);
+         });
+}
+
+std::optional<unsigned> BufferOwners::getOverwrittenOperand(CostOpInterface op,
+                                                            unsigned result) {
   std::optional<unsigned> operand = op.getReusableOperand(result);
   if (isa<AccumulateOp>(op.getOperation()))
     return operand;
@@ -102,19 +155,20 @@ void MemoryCategories::markReturned(Operation *terminator) {
                         : Category::Gradient);
 }
 
-MemoryCategories::MemoryCategories(func::FuncOp function) {
+MemoryCategories::MemoryCategories(func::FuncOp function,
+                                   BufferOwners &owners) {
   function.walk([&](Operation *op) {
     if (auto repeat = dyn_cast<RepeatOp>(op))
       joinRepeat(repeat);
     if (auto cost = dyn_cast<CostOpInterface>(op))
       for (OpResult result : op->getResults())
         if (auto operand =
-                getOverwrittenOperand(cost, result.getResultNumber()))
+                owners.getOverwrittenOperand(cost, result.getResultNumber()))
           buffers.unionSets(op->getOperand(*operand).getAsOpaquePointer(),
                             result.getAsOpaquePointer());
-    if (auto reduce = dyn_cast<AllReduceOp>(op); reduce && isInPlace(reduce))
+    if (owners.isInPlace(op))
       for (auto [input, result] :
-           llvm::zip_equal(reduce.getInputs(), reduce.getResults()))
+           llvm::zip_equal(op->getOperands(), op->getResults()))
         buffers.unionSets(input.getAsOpaquePointer(),
                           result.getAsOpaquePointer());
   });
@@ -137,8 +191,10 @@ MemoryCategories::MemoryCategories(func::FuncOp function) {
       for (Value result : op->getResults())
         mark(result,
              phase == "fwd" ? Category::Activation : Category::Communication);
+    // A shard in place is in a buffer that the collective has not made.
     if (isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp,
-            FlatAllGatherOp, FlatReduceScatterOp>(op))
+            FlatAllGatherOp, FlatReduceScatterOp>(op) &&
+        !(isa<FlatReduceScatterOp>(op) && owners.isInPlace(op)))
       for (Value result : op->getResults())
         mark(result, Category::Communication);
     // Whoever reads them, parameters are not activations.

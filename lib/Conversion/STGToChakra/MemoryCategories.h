@@ -16,6 +16,34 @@
 
 namespace stg {
 
+/// Which ops may write over their operands, because nobody else reads them:
+/// inside of a function, and where a function is called with a buffer that its
+/// caller has no further use for, such as gradients for the optimizer's task.
+class BufferOwners {
+public:
+  explicit BufferOwners(mlir::ModuleOp module);
+
+  /// True for a collective whose results are the buffers of its operands, or
+  /// views of them.
+  bool isInPlace(mlir::Operation *op);
+
+  /// The operand into whose buffer the op writes this result.
+  std::optional<unsigned> getOverwrittenOperand(CostOpInterface op,
+                                                unsigned result);
+
+private:
+  /// True if the value has a buffer of its own that has one reader. A view may
+  /// share its buffer with other values.
+  bool hasOneReader(mlir::Value value);
+  bool isGivenUp(mlir::BlockArgument arg);
+  mlir::func::FuncOp getCallee(mlir::func::CallOp call);
+
+  mlir::SymbolTableCollection tables;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::func::CallOp>>
+      calls; ///< By callee.
+  llvm::DenseMap<mlir::Value, bool> givenUp;
+};
+
 /// The memory category of each value of a local program:
 ///
 ///   communication  a gathered parameter
@@ -29,7 +57,7 @@ namespace stg {
 /// that applies to one of them.
 class MemoryCategories {
 public:
-  explicit MemoryCategories(mlir::func::FuncOp function);
+  MemoryCategories(mlir::func::FuncOp function, BufferOwners &owners);
   chakra::Category get(mlir::Value value) const;
 
 private:
@@ -42,14 +70,6 @@ private:
   llvm::DenseMap<void *, chakra::Category> categories; ///< By class leader.
   llvm::DenseSet<void *> gathered; ///< Leaders: what flat_all_gather makes.
 };
-
-/// True if the reduction may overwrite its operands: nobody else reads them.
-bool isInPlace(AllReduceOp op);
-
-/// The operand into whose buffer the op writes this result, if the op can and
-/// nobody else reads it.
-std::optional<unsigned> getOverwrittenOperand(CostOpInterface op,
-                                              unsigned result);
 
 } // namespace stg
 

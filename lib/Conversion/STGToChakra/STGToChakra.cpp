@@ -51,9 +51,10 @@ using StateEnv = llvm::MapVector<StringAttr, Value>;
 
 class GraphBuilder {
 public:
-  GraphBuilder(func::FuncOp function, MeshAttr mesh)
-      : function(function), mesh(mesh), builder(function.getContext()) {
-    categories.push_back(std::make_unique<MemoryCategories>(function));
+  GraphBuilder(func::FuncOp function, MeshAttr mesh, BufferOwners &owners)
+      : function(function), mesh(mesh), owners(owners),
+        builder(function.getContext()) {
+    categories.push_back(std::make_unique<MemoryCategories>(function, owners));
   }
 
   LogicalResult run();
@@ -75,6 +76,7 @@ private:
   LogicalResult convertView(Operation *op);
   LogicalResult convertCollective(Operation *op, chakra::CollKind kind,
                                   ArrayAttr axes, bool inPlace);
+  bool isShardOfBuffer(Value value);
   LogicalResult convertRepeat(RepeatOp repeat, const StateEnv &env);
   LogicalResult convertCall(func::CallOp call, const StateEnv &env);
   FailureOr<chakra::FuncOp>
@@ -108,6 +110,7 @@ private:
 
   func::FuncOp function;
   MeshAttr mesh;
+  BufferOwners &owners;
   /// Of the function and of the one that is being called.
   SmallVector<std::unique_ptr<MemoryCategories>, 2> categories;
   OpBuilder builder;
@@ -316,7 +319,7 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   llvm::SmallDenseMap<unsigned, unsigned> overwritten; ///< Operand by result.
   SmallVector<unsigned> overwrittenOperands;
   for (unsigned i = 0, e = op->getNumResults(); i != e; ++i)
-    if (auto operand = getOverwrittenOperand(op, i);
+    if (auto operand = owners.getOverwrittenOperand(op, i);
         operand && map[op->getOperand(*operand)].size() == 1) {
       overwritten[i] = updates.size();
       overwrittenOperands.push_back(*operand);
@@ -445,18 +448,33 @@ Value GraphBuilder::toOneBuffer(Operation *op, Value value, Category category) {
   return comp.getNewResults().front();
 }
 
+/// True for a shard that is a part, in one piece, of the buffer that it has
+/// been scattered in.
+bool GraphBuilder::isShardOfBuffer(Value value) {
+  auto scatter = value.getDefiningOp<FlatReduceScatterOp>();
+  return scatter && owners.isInPlace(scatter);
+}
+
 LogicalResult GraphBuilder::convertCollective(Operation *op,
                                               chakra::CollKind kind,
                                               ArrayAttr axes, bool inPlace) {
   SmallVector<Value> inputs;
   SmallVector<Type> types;
   SmallVector<Value> resultOf;
+  // Buffers say more than what is exchanged of them.
+  SymExpr payload;
+  if (llvm::any_of(op->getOperands(),
+                   [&](Value operand) { return isShardOfBuffer(operand); }))
+    payload = SymExpr::get(builder.getContext(), 0);
   for (auto [operand, result] :
        llvm::zip_equal(op->getOperands(), op->getResults())) {
     // What is sent lies in one piece: a slice of a larger buffer is copied out
     // of it.
     Pieces pieces = map[operand];
-    if (pieces.size() == 1 && isa<chakra::TensorType>(pieces[0].getType()))
+    if (payload)
+      payload = payload + cast<SymTensorType>(operand.getType()).getNumBytes();
+    if (!isShardOfBuffer(operand) && pieces.size() == 1 &&
+        isa<chakra::TensorType>(pieces[0].getType()))
       pieces = {toOneBuffer(op, operand, Category::Communication)};
     for (Value piece : pieces) {
       FailureOr<Type> type =
@@ -479,10 +497,10 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
       map[result] = {};
     return success();
   }
-  auto coll =
-      chakra::CollOp::create(builder, op->getLoc(), kind,
-                             makeName(op, chakra::stringifyCollKind(kind)),
-                             inputs, axes, types, inPlace, getPhase(op));
+  auto coll = chakra::CollOp::create(
+      builder, op->getLoc(), kind,
+      makeName(op, chakra::stringifyCollKind(kind)), inputs, axes, types,
+      inPlace, getPhase(op), ValueRange(), payload);
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     coll.setAmongAttr(reduce.getAmongAttr());
   if (auto exchange = dyn_cast<AllToAllOp>(op))
@@ -498,6 +516,7 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
 LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
                                         ArrayAttr axes) {
   SymExpr shards = SymExpr::get(builder.getContext(), 0);
+  bool inPlace = owners.isInPlace(op);
   bool isGather = kind == chakra::CollKind::AllGather;
   for (auto [operand, result] :
        llvm::zip_equal(op->getOperandTypes(), op->getResultTypes())) {
@@ -515,6 +534,10 @@ LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
     if (pieces.size() != 1)
       return op->emitOpError("has an operand that is not one buffer");
     inputs.push_back(pieces.front());
+    if (inPlace) {
+      types.push_back(pieces.front().getType());
+      continue;
+    }
     // A stack stays one: its tensors are divided one by one.
     auto stack = dyn_cast<chakra::StackType>(pieces.front().getType());
     auto type = cast<SymTensorType>(result.getType());
@@ -539,7 +562,7 @@ LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
   auto coll = chakra::CollOp::create(
       builder, op->getLoc(), kind,
       makeName(op, chakra::stringifyCollKind(kind)), inputs, axes, types,
-      /*inPlace=*/false, getPhase(op), ValueRange(), payload);
+      inPlace, getPhase(op), ValueRange(), payload);
   if (auto ahead = op->getAttrOfType<IntegerAttr>(STGDialect::kAheadAttr))
     coll.setAheadAttr(ahead);
   for (auto [result, made] :
@@ -866,7 +889,7 @@ FailureOr<chakra::FuncOp> GraphBuilder::convertCallee(func::CallOp call,
   // The nodes of a variant have the names of those of the others.
   if (callee->hasAttr(STGDialect::kVariantAttr))
     scopePath += ("@" + callee.getSymName() + "/").str();
-  categories.push_back(std::make_unique<MemoryCategories>(callee));
+  categories.push_back(std::make_unique<MemoryCategories>(callee, owners));
   LogicalResult converted = convertBlock(body, env);
   categories.pop_back();
   scopePath = outerPath;
@@ -1032,7 +1055,7 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
     return convertGatherUpdated(gather);
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return convertCollective(op, chakra::CollKind::AllReduce, reduce.getAxes(),
-                             isInPlace(reduce));
+                             owners.isInPlace(op));
   if (auto gather = dyn_cast<AllGatherOp>(op))
     return convertCollective(op, chakra::CollKind::AllGather, gather.getAxes(),
                              /*inPlace=*/false);
@@ -1128,8 +1151,9 @@ void ConvertSTGToChakra::runOnOperation() {
   MeshOp mesh = MeshOp::lookup(module);
   MeshAttr meshAttr =
       mesh ? mesh.getMesh() : MeshAttr::get(&getContext(), {}, {});
+  BufferOwners owners(module);
   for (func::FuncOp function : programs)
-    if (failed(GraphBuilder(function, meshAttr).run()))
+    if (failed(GraphBuilder(function, meshAttr, owners).run()))
       return signalPassFailure();
   // The graphs have the functions' names.
   for (auto other : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))

@@ -288,6 +288,14 @@ chakra.graph @coll_c5 mesh = #stg.mesh<tp = 2> {
 
 // -----
 
+chakra.graph @coll_c5_scatter mesh = #stg.mesh<tp = 2> {
+  %x = chakra.state "x" : !chakra.tensor<4, gradient>
+  // expected-error @+1 {{'chakra.coll' op cannot be in place: reduce_scatter changes the size}}
+  %y = chakra.coll reduce_scatter "y"(%x) over ["tp"] in_place : (!chakra.tensor<4, gradient>) -> !chakra.tensor<4, gradient>
+}
+
+// -----
+
 chakra.graph @coll_c6 mesh = #stg.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.coll' op expects payload to be a non-negative integer, found '-1'}}
   chakra.coll all_gather "y"() over ["tp"] payload(-1) : () -> ()

@@ -310,8 +310,9 @@ LogicalResult CollOp::verify() {
   for (Attribute axis : getOver())
     if (!seen.insert(axis).second)
       return emitOpError("names axis ") << axis << " twice";
-  bool changesSize = getKind() == CollKind::ReduceScatter ||
-                     (getKind() == CollKind::AllGather && !getPayloadAttr());
+  bool changesSize = (getKind() == CollKind::ReduceScatter ||
+                      getKind() == CollKind::AllGather) &&
+                     !getPayloadAttr();
   if (getInPlace() && changesSize) // C5
     return emitOpError("cannot be in place: ")
            << stringifyCollKind(getKind()) << " changes the size";

@@ -198,9 +198,9 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
     stacks correspond to stacks of the same count (without `payload`); (C2)
     `over` names at least one axis and none twice; (C3) with `in_place` the
     results have the types of the operands; (C4) the name is not empty and has
-    no control characters, commas or equals signs; (C5) a `reduce_scatter` is not in
-    place, an `all_gather` only with a `payload`: each rank has its shard of the buffers
-    up to date; (C6) a constant `payload` is a non-negative integer; (C7) `among` has at
+    no control characters, commas or equals signs; (C5) an `all_gather` and a
+    `reduce_scatter` are in place only with a `payload`: before the one and after the
+    other each rank has its shard of the buffers up to date; (C6) a constant `payload` is a non-negative integer; (C7) `among` has at
     least two distinct coordinates on a single axis, and the graph's own is one of them
     (a graph without one is refused at export);
     (C8) an op that is `ahead` stands in the body of a repeat and reads slices of it or
