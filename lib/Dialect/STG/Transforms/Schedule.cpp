@@ -52,7 +52,38 @@ struct Turn {
 
 /// True for the reduction of a gradient that happens once per step.
 static bool isStepReduction(Operation *op) {
-  return isa_and_nonnull<AllReduceOp>(op) && getPhase(op) == "grad_sync";
+  return isa_and_nonnull<AllReduceOp, FlatReduceScatterOp>(op) &&
+         getPhase(op) == "grad_sync";
+}
+
+/// The type of a gradient at the place where micro-batches add up: that of what
+/// is reduced, which with ZeRO-1 is larger than what is left.
+static SymTensorType getTotalType(Value gradient) {
+  auto result = dyn_cast<OpResult>(gradient);
+  Operation *source = result ? result.getOwner() : nullptr;
+  if (isStepReduction(source))
+    return getTotalType(source->getOperand(result.getResultNumber()));
+  auto repeat = dyn_cast_or_null<RepeatOp>(source);
+  if (!repeat || result.getResultNumber() < repeat.getNumCarried())
+    return cast<SymTensorType>(gradient.getType());
+  Value slice = repeat.getYield().getValues()[result.getResultNumber()];
+  return getTotalType(slice).getStacked(repeat.getCount());
+}
+
+/// Removes what is reduced once per step from a task that is not the last.
+static void removeReductions(func::FuncOp task, RewriterBase &rewriter) {
+  task.walk([&](Operation *op) {
+    if (isStepReduction(op))
+      rewriter.replaceOp(op, op->getOperands());
+  });
+  task.walk([](RepeatOp repeat) { // Inner ones first.
+    unsigned carried = repeat.getNumCarried();
+    for (auto [result, slice] :
+         llvm::zip_equal(repeat.getStackedResults(),
+                         repeat.getYield().getValues().drop_front(carried)))
+      result.setType(
+          cast<SymTensorType>(slice.getType()).getStacked(repeat.getCount()));
+  });
 }
 
 /// Adds what `use` reads to `total`, at the place where the gradient is made:
@@ -99,21 +130,18 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
   copy->setAttr(STGDialect::kVariantAttr, rewriter.getUnitAttr());
   Block &body = copy.getBody().front();
   Operation *terminator = body.getTerminator();
+  if (!turn.isLast)
+    removeReductions(copy, rewriter);
   if (!turn.isFirst)
     for (OpOperand &use :
          terminator->getOpOperands().drop_front(firstGradient)) {
       BlockArgument total =
-          body.addArgument(use.get().getType(), use.get().getLoc());
+          body.addArgument(getTotalType(use.get()), use.get().getLoc());
       // For a gradient that another task has made.
       std::string name = "stage" + std::to_string(stage) + ".gradient" +
                          std::to_string(use.getOperandNumber());
       accumulate(use, total, rewriter.getStringAttr(name), rewriter);
     }
-  if (!turn.isLast)
-    copy.walk([&](AllReduceOp reduce) {
-      if (isStepReduction(reduce))
-        rewriter.replaceOp(reduce, reduce.getInputs());
-    });
   copy.setType(FunctionType::get(copy.getContext(), body.getArgumentTypes(),
                                  terminator->getOperandTypes()));
   return copy;
