@@ -44,7 +44,12 @@ private:
   void gather(ParamOp param, ArrayAttr axes);
   void gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
                  ArrayRef<OpOperand *> uses);
-  void gatherUnread(ParamOp param, SymTensorType whole, ArrayAttr axes);
+  FlatAllGatherOp makeGather(OpBuilder &builder, ParamOp param,
+                             SymTensorType whole, ArrayAttr axes,
+                             StringRef phase);
+  void completeUnits(Block &forward, Block &backward);
+  void gatherMissing(FlatAllGatherOp first, Block &backward,
+                     Operation *segment);
   void keepForBackward(func::FuncOp function);
   void makeUnits(Block &block);
   void coalesce(ArrayRef<Operation *> ops, bool atFirst);
@@ -235,6 +240,20 @@ static void eraseUnreadCasts(Value value) {
   }
 }
 
+FlatAllGatherOp ShardStates::makeGather(OpBuilder &builder, ParamOp param,
+                                        SymTensorType whole, ArrayAttr axes,
+                                        StringRef phase) {
+  auto gathered =
+      FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
+                              ValueRange(param.getResult()), axes);
+  gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
+  gathered->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr(phase));
+  if (!isa<func::FuncOp>(gathered->getParentOp()) && prefetch > 0)
+    gathered->setAttr(STGDialect::kAheadAttr,
+                      builder.getI64IntegerAttr(prefetch));
+  return gathered;
+}
+
 /// Gathers the parameter as `whole` before the first of `uses`.
 void ShardStates::gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
                             ArrayRef<OpOperand *> uses) {
@@ -246,15 +265,8 @@ void ShardStates::gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
       first = user;
   }
   OpBuilder builder(first);
-  auto gathered =
-      FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
-                              ValueRange(param.getResult()), axes);
-  gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
-  gathered->setAttr(STGDialect::kPhaseAttr,
-                    builder.getStringAttr(isBackward(first) ? "bwd" : "fwd"));
-  if (!isa<func::FuncOp>(param->getParentOp()) && prefetch > 0)
-    gathered->setAttr(STGDialect::kAheadAttr,
-                      builder.getI64IntegerAttr(prefetch));
+  auto gathered = makeGather(builder, param, whole, axes,
+                             isBackward(first) ? "bwd" : "fwd");
   for (OpOperand *use : uses)
     use->set(gathered.getResult(0));
 }
@@ -267,40 +279,96 @@ void ShardStates::gather(ParamOp param, ArrayAttr axes) {
   ReadsByGather reads;
   collectReads(param, isRoot && root == "kept", reads);
   param.getResult().setType(getFlatShard(whole, 0, mesh.getGroupSize(axes)));
-  Type readInForward;
-  bool isGatheredAgain = false;
-  for (auto &[key, uses] : reads) {
-    auto [isAgain, elementType] = key;
-    if (isAgain)
-      isGatheredAgain = true;
-    else
-      readInForward = elementType;
-    gatherFor(param, whole.withElementType(elementType), axes, uses);
-  }
+  for (auto &[key, uses] : reads)
+    gatherFor(param, whole.withElementType(key.second), axes, uses);
   eraseUnreadCasts(param); // Their gather casts.
-  if (isRoot && root == "units" && readInForward && !isGatheredAgain)
-    gatherUnread(param, whole.withElementType(readInForward), axes);
 }
 
-/// FSDP gathers every unit again in backward, also one that backward does not
-/// read, such as an embedding.
-void ShardStates::gatherUnread(ParamOp param, SymTensorType whole,
-                               ArrayAttr axes) {
-  Operation *place = nullptr;
-  for (Operation &op : *param->getBlock())
-    if (isBackward(&op) && (!place || isa<RepeatOp>(op)))
-      place = &op;
-  if (!place)
-    return;
-  OpBuilder builder(&getContext());
-  builder.setInsertionPointAfter(place);
-  auto gathered =
-      FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
-                              ValueRange(param.getResult()), axes);
+//===----------------------------------------------------------------------===//
+// Whole units
+//===----------------------------------------------------------------------===//
+
+/// The parameter that a gather reads; before gathers are coalesced, each reads
+/// one.
+static ParamOp getGathered(FlatAllGatherOp gather) {
+  return gather.getInputs().front().getDefiningOp<ParamOp>();
+}
+
+/// The op of `block` before which backward begins to undo what forward does up
+/// to `next`, a repeat, or at the end: the place behind the backward of `next`,
+/// or the first backward op. Null if there is none.
+static Operation *getMirrored(RepeatOp next, Block &block) {
+  Operation *first = nullptr;
+  for (Operation &op : block) {
+    if (!isBackward(&op))
+      continue;
+    if (!first)
+      first = &op;
+    auto repeat = dyn_cast<RepeatOp>(op);
+    if (next && repeat && repeat.getReverse() &&
+        repeat.getRepeatName() == next.getRepeatName())
+      return repeat->getNextNode();
+  }
+  return first;
+}
+
+/// Gathers a parameter of a unit, which `first` gathers in forward, with the
+/// others of the unit in backward, if no backward op has asked for it. The part
+/// of `backward` that undoes the unit begins at `segment`.
+void ShardStates::gatherMissing(FlatAllGatherOp first, Block &backward,
+                                Operation *segment) {
+  ParamOp param = getGathered(first);
+  auto whole = cast<SymTensorType>(first.getResult(0).getType());
+  FlatAllGatherOp beside;
+  for (auto gather : backward.getOps<FlatAllGatherOp>()) {
+    if (!isBackward(gather))
+      continue;
+    if (getGathered(gather).getParamName() == param.getParamName())
+      return;
+    auto type = cast<SymTensorType>(gather.getResult(0).getType());
+    if (!beside && !gather->isBeforeInBlock(segment) &&
+        gather.getAxes() == first.getAxes() &&
+        type.getElementType() == whole.getElementType())
+      beside = gather;
+  }
+  // Where a repeat stands between, the gather is that of another unit.
+  for (Operation *op = segment; beside && op != beside; op = op->getNextNode())
+    if (isa<RepeatOp>(op))
+      beside = {};
+  OpBuilder builder(segment);
+  if (beside)
+    builder.setInsertionPointAfter(beside);
+  auto source = cast<ParamOp>(builder.clone(*param));
+  auto gathered = makeGather(builder, source, whole, first.getAxes(), "bwd");
   auto keep = KeepOp::create(builder, param.getLoc(), gathered.getResult(0));
-  gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
-  for (Operation *op : {gathered.getOperation(), keep.getOperation()})
-    op->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+  keep->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+}
+
+/// The parameters that forward gathers are units, and FSDP gathers a unit whole
+/// in backward, too: also biases, weights of norms or an embedding, which
+/// backward does not read. `forward` and `backward` may be the same block.
+void ShardStates::completeUnits(Block &forward, Block &backward) {
+  SmallVector<std::pair<FlatAllGatherOp, RepeatOp>> gathers; ///< And the next.
+  SmallVector<RepeatOp> repeats;
+  RepeatOp next;
+  for (Operation &op : llvm::reverse(forward)) {
+    if (isBackward(&op))
+      continue;
+    if (auto repeat = dyn_cast<RepeatOp>(op); repeat && getPhase(&op) == "fwd")
+      repeats.push_back(next = repeat);
+    if (auto gather = dyn_cast<FlatAllGatherOp>(op))
+      gathers.emplace_back(gather, next);
+  }
+  // A root that is kept is one unit, which is gathered once.
+  bool isKept = isa<func::FuncOp>(forward.getParentOp()) && root == "kept";
+  if (!isKept)
+    for (auto [gather, following] : llvm::reverse(gathers))
+      if (Operation *segment = getMirrored(following, backward))
+        gatherMissing(gather, backward, segment);
+  for (RepeatOp repeat : repeats)
+    for (auto other : backward.getOps<RepeatOp>())
+      if (isBackward(other) && other.getRepeatName() == repeat.getRepeatName())
+        completeUnits(repeat.getBody().front(), other.getBody().front());
 }
 
 /// Keeps what forward gathers in the layers: backward reads it instead of
@@ -423,7 +491,9 @@ void ShardStates::shardParameters(func::FuncOp function) {
   function.walk([&](AdamOp adam) {
     adam.getUpdated().setType(adam.getParam().getType());
   });
-  if (!reshardAfterForward)
+  if (reshardAfterForward)
+    completeUnits(function.getBody().front(), function.getBody().front());
+  else
     keepForBackward(function);
 }
 
