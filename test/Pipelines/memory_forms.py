@@ -18,7 +18,7 @@ bf16 parameters and activations, fp32 gradients, moments and master copy.
   ZeRO-3, gathered parameters.
 * temporary: what lives inside of the op that needs most of it, with what waits around.
 
-Usage: memory_forms.py {schedules|zero|vocabulary|published|copies}...
+Usage: memory_forms.py {schedules|zero|vocabulary|published|copies|halves}...
 """
 
 import sys
@@ -314,21 +314,52 @@ def check_copies(check):
                 parameter = entry["memory"]["persistent_bytes"]["parameter"]
                 found = entry["memory"]["largest_bytes"]["gradient"]
                 check.equal("gradient", found, parameter // ACTIVATION * FP32)
-    # Halves of a backward: the first makes the gradients of norms, which count as what it
-    # leaves to the second.
-    check.context = "halves"
-    flags = "--pp=4 --dp=2 --zero=1 --schedule=zb-h1 --batch=16 --micro-batch=1"
-    model = Llama()
-    summary = traces.compile_json(*model.flags(), *flags.split(), "--dry-run")
-    for i, entry in enumerate(summary["classes"]):
-        held = parameters(model, Plan(8, 4), i) - model.L // 4 * 2 * model.h
-        held -= model.h if i == 3 else 0
-        check.equal("gradient", entry["memory"]["largest_bytes"]["gradient"], held * FP32)
+
+
+def kept_for_weights(model):
+    """What a layer keeps from the input half of its backward to the weight half: inputs of
+    its four products and gradients of their results, and the gradients of its norms."""
+    inputs = 2 * model.h + model.a * model.d + model.f
+    results = (model.a + 2 * model.g) * model.d + 2 * model.h + 2 * model.f
+    return model.s * (inputs + results) * ACTIVATION + 2 * model.h * FP32
+
+
+def check_halves(check):
+    """ZB-H1: device i has as many micro-batches in flight as with 1F1B, and as many of
+    which only weight halves are missing as it has devices before it.
+
+    It has most in SwiGLU's backward of its last layer, whose gradients are kept. Gradients
+    of norms, which the input half makes, count as what it leaves to the other. The
+    gradient of a layer's result is a message where it is received. The last device keeps
+    input and gradient of the head's product, too, and has the gradient of the logits
+    instead of the fp32 softmax at that place.
+    """
+    for L, p, m in ((8, 4, 8), (16, 4, 8), (8, 2, 6)):
+        model = Llama(L=L)
+        n = L // p
+        plan = Plan(m, p, D=2, zero=1, schedule="zb-h1")
+        check.context = " ".join(plan.flags())
+        for i, memory in enumerate(compiled(model, plan)):
+            norms = (2 * n + (1 if plan.is_last(i) else 0)) * model.h
+            held = (parameters(model, plan, i) - norms) * FP32
+            check.equal(f"gradient of {i}", memory["largest_bytes"]["gradient"], held)
+            missing = n * kept_for_weights(model)
+            want = (p - i) * n * model.saved_by_layer + norms * FP32
+            want += model.s * 2 * model.f * ACTIVATION
+            if plan.is_last(i):
+                logits = model.s * model.V * ACTIVATION
+                missing += model.message + logits + model.h * FP32
+                want += model.saved_by_head - logits
+            else:
+                missing -= model.message
+            want += i * missing
+            check.equal(f"activation of {i}", memory["largest_bytes"]["activation"], want)
 
 
 CHECKS = {
     "schedules": check_schedules,
     "copies": check_copies,
+    "halves": check_halves,
     "zero": check_zero,
     "vocabulary": check_vocabulary,
     "published": check_published,

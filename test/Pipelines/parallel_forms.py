@@ -191,8 +191,6 @@ def in_flight():
     equal("GPipe", peaks("gpipe"), [8 * stage + message] * 3 + [8 * (stage + head)])
     equal("1F1B", peaks("1f1b"), [k * stage + end for k, end in zip((4, 3, 2, 1), ends)])
     equal("interleaved", peaks("interleaved", 2), [k * stage // 2 + end for k, end in zip((11, 9, 7, 5), ends)])
-    # Halves of a backward: a device keeps at most as much as the first one.
-    assert all(stage * 3 < b <= stage * 4 * 1.05 for b in peaks("zb-h1"))
 
 
 def replayed():

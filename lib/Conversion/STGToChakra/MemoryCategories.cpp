@@ -166,6 +166,11 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
                 owners.getOverwrittenOperand(cost, result.getResultNumber()))
           buffers.unionSets(op->getOperand(*operand).getAsOpaquePointer(),
                             result.getAsOpaquePointer());
+    // What is joined has no buffers but those of its parts.
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      for (Value part : concat.getInputs())
+        buffers.unionSets(part.getAsOpaquePointer(),
+                          concat.getResult().getAsOpaquePointer());
     if (owners.isInPlace(op))
       for (auto [input, result] :
            llvm::zip_equal(op->getOperands(), op->getResults()))

@@ -53,8 +53,8 @@ private:
 ///   temporary      everything else
 ///
 /// Values that are one buffer (what a repeat carries, the slices of a stack,
-/// the operand and the result of a reduction in place) have the first of these
-/// that applies to one of them.
+/// the operand and the result of a reduction in place), and what is joined and
+/// its parts, have the first of these that applies to one of them.
 class MemoryCategories {
 public:
   MemoryCategories(mlir::func::FuncOp function, BufferOwners &owners);
