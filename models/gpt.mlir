@@ -32,7 +32,7 @@ stg.config @"megatron-1t" "Megatron-LM 1T" {D = 25600, H = 160, V = 51200, P = 2
 func.func private @attention(%x: !stream) -> !stream {
   %norm = stg.param "attention_norm.weight" : !vector
   %shift = stg.param "attention_norm.bias" : !vector
-  %n, %mean, %rstd = stg.layer_norm %x, %norm, %shift {stg.name = "attention_norm"} : !stream, !vector, !vector
+  %n, %mean, %rstd = stg.layer_norm %x, %norm, %shift <"attention_norm"> : !stream, !vector, !vector
   %wqkv = stg.param "qkv_proj" : !stg.tensor<[D, 3*H, E], bf16>
   %p = stg.einsum "bsd,dhe->bshe" %n, %wqkv : !stream, !stg.tensor<[D, 3*H, E], bf16>
   %bqkv = stg.param "qkv_bias" : !stg.tensor<[3*H, E], bf16>
@@ -43,24 +43,24 @@ func.func private @attention(%x: !stream) -> !stream {
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
   %bo = stg.param "o_bias" : !vector
   %ob = stg.bias_add %o, %bo : !stream, !vector
-  %y = stg.add %x, %ob {stg.name = "attention_residual"} : !stream, !stream
+  %y = stg.add %x, %ob <"attention_residual"> : !stream, !stream
   return %y : !stream
 }
 
 func.func private @feed_forward(%x: !stream) -> !stream {
   %norm = stg.param "ffn_norm.weight" : !vector
   %shift = stg.param "ffn_norm.bias" : !vector
-  %n, %mean, %rstd = stg.layer_norm %x, %norm, %shift {stg.name = "ffn_norm"} : !stream, !vector, !vector
+  %n, %mean, %rstd = stg.layer_norm %x, %norm, %shift <"ffn_norm"> : !stream, !vector, !vector
   %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
   %u = stg.einsum "bsd,df->bsf" %n, %w1 : !stream, !stg.tensor<[D, F], bf16>
   %b1 = stg.param "fc1_bias" : !stg.tensor<[F], bf16>
   %ub = stg.bias_add %u, %b1 : !hidden, !stg.tensor<[F], bf16>
-  %h = stg.activation gelu %ub {stg.name = "gelu"} : !hidden
+  %h = stg.activation gelu %ub <"gelu"> : !hidden
   %w2 = stg.param "fc2" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bsf,fd->bsd" %h, %w2 : !hidden, !stg.tensor<[F, D], bf16>
   %b2 = stg.param "fc2_bias" : !vector
   %db = stg.bias_add %d, %b2 : !stream, !vector
-  %y = stg.add %x, %db {stg.name = "ffn_residual"} : !stream, !stream
+  %y = stg.add %x, %db <"ffn_residual"> : !stream, !stream
   return %y : !stream
 }
 
@@ -69,7 +69,7 @@ func.func @gpt(%tokens: !ids {stg.name = "tokens"}, %positions: !ids {stg.name =
   %t = stg.embedding %table, %tokens : !table, !ids
   %ptable = stg.param "pos_embeddings" : !stg.tensor<[P, D], bf16>
   %p = stg.embedding %ptable, %positions : !stg.tensor<[P, D], bf16>, !ids
-  %e = stg.add %t, %p {stg.name = "embeddings"} : !stream, !stream
+  %e = stg.add %t, %p <"embeddings"> : !stream, !stream
   %x = stg.repeat "layers" * L carry(%h = %e : !stream) {
     %a = func.call @attention(%h) : (!stream) -> !stream
     %f = func.call @feed_forward(%a) : (!stream) -> !stream
@@ -77,8 +77,8 @@ func.func @gpt(%tokens: !ids {stg.name = "tokens"}, %positions: !ids {stg.name =
   }
   %norm = stg.param "norm.weight" : !vector
   %shift = stg.param "norm.bias" : !vector
-  %n, %mean, %rstd = stg.layer_norm %x, %norm, %shift {stg.name = "norm"} : !stream, !vector, !vector
-  %logits = stg.einsum "bsd,vd->bsv" %n, %table {stg.name = "output"} : !stream, !table
+  %n, %mean, %rstd = stg.layer_norm %x, %norm, %shift <"norm"> : !stream, !vector, !vector
+  %logits = stg.einsum "bsd,vd->bsv" %n, %table <"output"> : !stream, !table
   %loss, %probs = stg.cross_entropy %logits, %labels : !stg.tensor<[B, S, V], bf16>, !ids
   return %loss : !stg.tensor<[B, S], f32>
 }

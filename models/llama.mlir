@@ -34,12 +34,12 @@ func.func private @attention(%x: !stream) -> !stream {
   %wqkv = stg.param "qkv_proj" : !stg.tensor<[D, H + 2*K, E], bf16>
   %qkv = stg.einsum "bsd,dhe->bshe" %n, %wqkv : !stream, !stg.tensor<[D, H + 2*K, E], bf16>
   %q, %k, %v = stg.split dim 2 %qkv : !heads -> !queries, !keys, !keys
-  %qr = stg.rope %q {stg.name = "rope_q"} : !queries
-  %kr = stg.rope %k {stg.name = "rope_k"} : !keys
+  %qr = stg.rope %q <"rope_q"> : !queries
+  %kr = stg.rope %k <"rope_k"> : !keys
   %a, %lse = stg.attention causal %qr, %kr, %v : !queries, !keys, !keys
   %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
-  %y = stg.add %x, %o {stg.name = "attention_residual"} : !stream, !stream
+  %y = stg.add %x, %o <"attention_residual"> : !stream, !stream
   return %y : !stream
 }
 
@@ -48,10 +48,10 @@ func.func private @feed_forward(%x: !stream) -> !stream {
   %n, %rstd = stg.rms_norm %x, %norm : !stream, !norm
   %wgu = stg.param "gate_up_proj" : !stg.tensor<[D, 2, F], bf16>
   %gu = stg.einsum "bsd,dgf->bsgf" %n, %wgu : !stream, !stg.tensor<[D, 2, F], bf16>
-  %h = stg.glu silu %gu {stg.name = "swiglu"} : !stg.tensor<[B, S, 2, F], bf16>
+  %h = stg.glu silu %gu <"swiglu"> : !stg.tensor<[B, S, 2, F], bf16>
   %wd = stg.param "down_proj" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bsf,fd->bsd" %h, %wd : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
-  %y = stg.add %x, %d {stg.name = "ffn_residual"} : !stream, !stream
+  %y = stg.add %x, %d <"ffn_residual"> : !stream, !stream
   return %y : !stream
 }
 

@@ -39,19 +39,19 @@ func.func private @attention(%x: !stream) -> !stream {
   %wqkv = stg.param "qkv_proj" : !stg.tensor<[D, H + 2*K, E], bf16>
   %qkv = stg.einsum "bsd,dhe->bshe" %n, %wqkv : !stream, !stg.tensor<[D, H + 2*K, E], bf16>
   %q, %k, %v = stg.split dim 2 %qkv : !heads -> !queries, !keys, !keys
-  %qr = stg.rope %q {stg.name = "rope_q"} : !queries
-  %kr = stg.rope %k {stg.name = "rope_k"} : !keys
+  %qr = stg.rope %q <"rope_q"> : !queries
+  %kr = stg.rope %k <"rope_k"> : !keys
   %a, %lse = stg.attention causal %qr, %kr, %v : !queries, !keys, !keys
   %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
-  %y = stg.add %x, %o {stg.name = "attention_residual"} : !stream, !stream
+  %y = stg.add %x, %o <"attention_residual"> : !stream, !stream
   return %y : !stream
 }
 
 func.func private @shared_expert(%n: !stream) -> !stream {
   %wgu = stg.param "shared_gate_up_proj" : !stg.tensor<[D, 2, F], bf16>
   %gu = stg.einsum "bsd,dgf->bsgf" %n, %wgu : !stream, !stg.tensor<[D, 2, F], bf16>
-  %h = stg.glu silu %gu {stg.name = "shared_swiglu"} : !stg.tensor<[B, S, 2, F], bf16>
+  %h = stg.glu silu %gu <"shared_swiglu"> : !stg.tensor<[B, S, 2, F], bf16>
   %wd = stg.param "shared_down_proj" : !stg.tensor<[F, D], bf16>
   %out = stg.einsum "bsf,fd->bsd" %h, %wd : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
   return %out : !stream
@@ -62,18 +62,18 @@ func.func private @experts(%x: !stream) -> !stream {
   %n, %rstd = stg.rms_norm %x, %norm : !stream, !norm
   %router = stg.param "router" : !stg.tensor<[D, X], bf16>
   %logits = stg.einsum "bsd,dx->bsx" %n, %router : !stream, !stg.tensor<[D, X], bf16>
-  %probs = stg.softmax %logits {stg.name = "router_softmax"} : !stg.tensor<[B, S, X], bf16>
-  %w, %choice = stg.top_k A %probs {stg.name = "router_top_k"} : !probs
+  %probs = stg.softmax %logits <"router_softmax"> : !stg.tensor<[B, S, X], bf16>
+  %w, %choice = stg.top_k A %probs <"router_top_k"> : !probs
   %rows = stg.dispatch %n, %choice : !stream, !choices -> !buffers
   %wgu = stg.param "gate_up_proj" : !stg.tensor<[X, D, 2, F], bf16>
   %gu = stg.einsum "xcd,xdgf->xcgf" %rows, %wgu : !buffers, !stg.tensor<[X, D, 2, F], bf16>
-  %h = stg.glu silu %gu {stg.name = "swiglu"} : !stg.tensor<[X, A*B*S*CN/(X*CD), 2, F], bf16>
+  %h = stg.glu silu %gu <"swiglu"> : !stg.tensor<[X, A*B*S*CN/(X*CD), 2, F], bf16>
   %wd = stg.param "down_proj" : !stg.tensor<[X, F, D], bf16>
   %out = stg.einsum "xcf,xfd->xcd" %h, %wd : !stg.tensor<[X, A*B*S*CN/(X*CD), F], bf16>, !stg.tensor<[X, F, D], bf16>
   %c = stg.combine %out, %choice, %w : !buffers, !choices, !weights
   %shared = func.call @shared_expert(%n) : (!stream) -> !stream
-  %sum = stg.add %c, %shared {stg.name = "experts_sum"} : !stream, !stream
-  %y = stg.add %x, %sum {stg.name = "ffn_residual"} : !stream, !stream
+  %sum = stg.add %c, %shared <"experts_sum"> : !stream, !stream
+  %y = stg.add %x, %sum <"ffn_residual"> : !stream, !stream
   return %y : !stream
 }
 

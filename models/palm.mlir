@@ -32,8 +32,8 @@ func.func private @attention(%n: !stream) -> !stream {
   %wqkv = stg.param "qkv_proj" : !stg.tensor<[D, H + 2*K, E], bf16>
   %qkv = stg.einsum "bsd,dhe->bshe" %n, %wqkv : !stream, !stg.tensor<[D, H + 2*K, E], bf16>
   %q, %k, %v = stg.split dim 2 %qkv : !heads -> !queries, !keys, !keys
-  %qr = stg.rope %q {stg.name = "rope_q"} : !queries
-  %kr = stg.rope %k {stg.name = "rope_k"} : !keys
+  %qr = stg.rope %q <"rope_q"> : !queries
+  %kr = stg.rope %k <"rope_k"> : !keys
   %a, %lse = stg.attention causal %qr, %kr, %v : !queries, !keys, !keys
   %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
@@ -43,7 +43,7 @@ func.func private @attention(%n: !stream) -> !stream {
 func.func private @feed_forward(%n: !stream) -> !stream {
   %wgu = stg.param "gate_up_proj" : !stg.tensor<[D, 2, F], bf16>
   %gu = stg.einsum "bsd,dgf->bsgf" %n, %wgu : !stream, !stg.tensor<[D, 2, F], bf16>
-  %h = stg.glu silu %gu {stg.name = "swiglu"} : !stg.tensor<[B, S, 2, F], bf16>
+  %h = stg.glu silu %gu <"swiglu"> : !stg.tensor<[B, S, 2, F], bf16>
   %wd = stg.param "down_proj" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bsf,fd->bsd" %h, %wd : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
   return %d : !stream
@@ -57,13 +57,13 @@ func.func @palm(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = "
     %n, %rstd = stg.rms_norm %h, %norm : !stream, !norm
     %a = func.call @attention(%n) : (!stream) -> !stream
     %f = func.call @feed_forward(%n) : (!stream) -> !stream
-    %s = stg.add %a, %f {stg.name = "parallel"} : !stream, !stream
-    %y = stg.add %h, %s {stg.name = "residual"} : !stream, !stream
+    %s = stg.add %a, %f <"parallel"> : !stream, !stream
+    %y = stg.add %h, %s <"residual"> : !stream, !stream
     stg.yield %y : !stream
   }
   %norm = stg.param "norm" : !norm
   %n, %rstd = stg.rms_norm %x, %norm : !stream, !norm
-  %logits = stg.einsum "bsd,vd->bsv" %n, %table {stg.name = "output"} : !stream, !table
+  %logits = stg.einsum "bsd,vd->bsv" %n, %table <"output"> : !stream, !table
   %loss, %probs = stg.cross_entropy %logits, %labels : !stg.tensor<[B, S, V], bf16>, !ids
   return %loss : !stg.tensor<[B, S], f32>
 }

@@ -18,7 +18,7 @@ func.func private @layer(%x: !x) -> !x {
   %h = stg.activation gelu %u : !h
   %wd = stg.param "down" : !down
   %d = stg.einsum "bf,fd->bd" %h, %wd : !h, !down
-  %y = stg.add %x, %d {stg.name = "residual"} : !x, !x
+  %y = stg.add %x, %d <"residual"> : !x, !x
   return %y : !x
 }
 

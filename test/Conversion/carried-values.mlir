@@ -39,7 +39,7 @@ func.func @joined(%x: !x) -> !x {
   %y = stg.repeat "layers" * L carry(%c = %x : !x) {
     %w = stg.param "w" : !stg.tensor<[4, 2], bf16>
     %a = stg.einsum "bd,df->bf" %c, %w : !x, !stg.tensor<[4, 2], bf16>
-    %g = stg.activation gelu %a {stg.name = "act"} : !h
+    %g = stg.activation gelu %a <"act"> : !h
     %j = stg.concat dim 1 %a, %g : !h, !h -> !x
     stg.yield %j : !x
   }

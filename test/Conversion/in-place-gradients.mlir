@@ -13,9 +13,9 @@ stg.mesh @mesh <dp = 4>
 
 // CHECK-LABEL: chakra.graph @f
 func.func private @backward(%x: !x) -> (!g, !g, !g, !g) attributes {stg.sends = 0 : i64} {
-  %a = stg.einsum "bi,bj->ij" %x, %x {into = f32, stg.name = "a", stg.phase = "bwd"} : !x, !x
-  %b = stg.einsum "bi,bj->ij" %x, %x {into = f32, stg.name = "b", stg.phase = "bwd"} : !x, !x
-  %c = stg.einsum "bi,bj->ij" %x, %x {into = f32, stg.name = "c", stg.phase = "bwd"} : !x, !x
+  %a = stg.einsum "bi,bj->ij" %x, %x {into = f32} <"a" bwd> : !x, !x
+  %b = stg.einsum "bi,bj->ij" %x, %x {into = f32} <"b" bwd> : !x, !x
+  %c = stg.einsum "bi,bj->ij" %x, %x {into = f32} <"c" bwd> : !x, !x
   return %a, %b, %c, %c : !g, !g, !g, !g
 }
 
@@ -30,18 +30,18 @@ func.func private @backward(%x: !x) -> (!g, !g, !g, !g) attributes {stg.sends = 
 // the parameter.
 // CHECK:         chakra.comp "b.opt"
 func.func private @step(%a: !g, %b: !g, %c: !g, %d: !g) {
-  %ra = stg.all_reduce sum over ["dp"] %a {stg.name = "a", stg.phase = "grad_sync"} : !g
-  %rb = stg.flat_reduce_scatter over ["dp"] %b {stg.name = "b", stg.phase = "grad_sync"} : !g -> !s
-  %rc = stg.all_reduce sum over ["dp"] %c {stg.name = "c", stg.phase = "grad_sync"} : !g
-  %rd = stg.all_reduce sum over ["dp"] %d {stg.name = "d", stg.phase = "grad_sync"} : !g
+  %ra = stg.all_reduce sum over ["dp"] %a <"a" grad_sync> : !g
+  %rb = stg.flat_reduce_scatter over ["dp"] %b <"b" grad_sync> : !g -> !s
+  %rc = stg.all_reduce sum over ["dp"] %c <"c" grad_sync> : !g
+  %rd = stg.all_reduce sum over ["dp"] %d <"d" grad_sync> : !g
   %wa = stg.param "a" : !w
-  %na = stg.adam f32 %wa, %ra {stg.name = "a", stg.phase = "opt"} : !w, !g
+  %na = stg.adam f32 %wa, %ra <"a" opt> : !w, !g
   %wb = stg.param "b" : !w
-  %nb = stg.adam f32 %wb, %rb {stg.name = "b", stg.phase = "opt"} : !w, !s
+  %nb = stg.adam f32 %wb, %rb <"b" opt> : !w, !s
   %wc = stg.param "c" : !w
-  %nc = stg.adam f32 %wc, %rc {stg.name = "c", stg.phase = "opt"} : !w, !g
+  %nc = stg.adam f32 %wc, %rc <"c" opt> : !w, !g
   %wd = stg.param "d" : !w
-  %nd = stg.adam f32 %wd, %rd {stg.name = "d", stg.phase = "opt"} : !w, !g
+  %nd = stg.adam f32 %wd, %rd <"d" opt> : !w, !g
   return
 }
 

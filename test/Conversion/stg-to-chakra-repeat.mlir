@@ -20,14 +20,14 @@ func.func @step(%x: !x) {
   // CHECK-NEXT: chakra.yield
   // What backward reads of forward is an activation, and so is what is carried to it.
   // CHECK: %[[E:.*]] = chakra.comp "embed.fwd"({{.*}} -> !chakra.tensor<64, activation>
-  %e = stg.activation relu %x {stg.name = "embed", stg.phase = "fwd"} : !x
+  %e = stg.activation relu %x <"embed" fwd> : !x
   // CHECK: %[[Y:.*]]:2 = chakra.repeat "layers" * L carry(%[[C:[a-z_0-9]+]] = %[[E]] : {{.*}}) slices(%[[WF:[a-z_0-9]+]] = %[[W]]#0
-  %y:2 = stg.repeat "layers" * L carry(%c = %e : !x) attributes {stg.phase = "fwd"} {
+  %y:2 = stg.repeat "layers" * L carry(%c = %e : !x) <fwd> {
     %w = stg.param "w" : !w
     // CHECK-NEXT: chakra.comp "w.fwd"(%[[C]], %[[WF]]) ops(512) matrix bytes(256) {{.*}} -> !chakra.tensor<64, temporary>
-    %a = stg.einsum "bd,df->bf" %c, %w {stg.name = "w"} : !x, !w
+    %a = stg.einsum "bd,df->bf" %c, %w <"w"> : !x, !w
     // CHECK-NEXT: %[[ACT:.*]] = chakra.comp "act.fwd"{{.*}} -> !chakra.tensor<64, activation>
-    %b = stg.activation gelu %a {stg.name = "act"} : !x
+    %b = stg.activation gelu %a <"act"> : !x
     // CHECK-NEXT: chakra.yield carry(%[[ACT]] : {{.*}}) stack(%[[C]] : !chakra.tensor<64, activation>)
     stg.yield %b, %c : !x, !x
   }
@@ -35,18 +35,18 @@ func.func @step(%x: !x) {
   // CHECK: %[[FILL:.*]] = chakra.comp "layers.bwd.fill"() ops(0) bytes(64) phase "bwd"
   %seed = stg.splat 1/32 : !x
   // CHECK-NEXT: %[[D:.*]]:2 = chakra.repeat "layers" * L reverse carry(%{{.*}} = %[[FILL]] : {{.*}}) slices(%[[S:[a-z_0-9]+]] = %[[Y]]#1 :
-  %d:2 = stg.repeat "layers" * L reverse carry(%dc = %seed : !x) slices(%s = %y#1 : !stg.tensor<[L, 4, 8], bf16>) attributes {stg.phase = "bwd"} {
+  %d:2 = stg.repeat "layers" * L reverse carry(%dc = %seed : !x) slices(%s = %y#1 : !stg.tensor<[L, 4, 8], bf16>) <bwd> {
     // CHECK: chakra.comp "w.bwd.dw"(%[[S]], {{.*}} -> !chakra.tensor<256, gradient>
-    %dw = stg.einsum "bd,bf->df" %s, %dc {into = f32, stg.name = "w", stg.role = "dw"} : !x, !x
+    %dw = stg.einsum "bd,bf->df" %s, %dc {into = f32} <"w" dw> : !x, !x
     stg.yield %dc, %dw : !x, !g
   }
   // CHECK: %[[R:.*]] = chakra.coll all_reduce {{.*}}(%[[D]]#1) over ["dp"] in_place {{.*}} : (!chakra.stack<!chakra.tensor<256, gradient>, L>) -> !chakra.stack<!chakra.tensor<256, gradient>, L>
-  %r = stg.all_reduce sum over ["dp"] %d#1 {stg.name = "gradients", stg.phase = "grad_sync"} : !stg.tensor<[L, 8, 8], f32>
+  %r = stg.all_reduce sum over ["dp"] %d#1 <"gradients" grad_sync> : !stg.tensor<[L, 8, 8], f32>
   // CHECK: chakra.repeat "layers" * L slices(%[[G:[a-z_0-9]+]] = %[[R]] : {{.*}}, %[[P:[a-z_0-9]+]] = %[[W]]#0 : {{.*}}, %[[M:[a-z_0-9]+]] = %[[W]]#1 : {{.*}}, %[[A1:[a-z_0-9]+]] = %[[W]]#2 : {{.*}}, %[[A2:[a-z_0-9]+]] = %[[W]]#3
-  stg.repeat "layers" * L slices(%g = %r : !stg.tensor<[L, 8, 8], f32>) attributes {stg.phase = "opt"} {
+  stg.repeat "layers" * L slices(%g = %r : !stg.tensor<[L, 8, 8], f32>) <opt> {
     %w = stg.param "w" : !w
     // CHECK-NEXT: chakra.comp "w.opt"(%[[G]]) updates(%[[P]], %[[M]], %[[A1]], %[[A2]] :
-    stg.adam f32 %w, %g {stg.name = "w"} : !w, !g
+    stg.adam f32 %w, %g <"w"> : !w, !g
   }
   return
 }
@@ -68,7 +68,7 @@ func.func @nested(%g: !x) {
   // CHECK: chakra.repeat "outer" * L slices(%[[S:[a-z_0-9]+]] = %[[O]]#0 : !chakra.stack<!chakra.stack<!chakra.tensor<16, parameter>, 2>, L>
   // CHECK-NEXT: chakra.repeat "inner" * 2 slices(%[[T:[a-z_0-9]+]] = %[[S]] : !chakra.stack<!chakra.tensor<16, parameter>, 2>
   // CHECK-NEXT: chakra.comp "adam.opt"(%{{.*}}) updates(%[[T]],
-  stg.repeat "outer" * L attributes {stg.phase = "opt"} {
+  stg.repeat "outer" * L <opt> {
     stg.repeat "inner" * 2 {
       %w = stg.param "w" : !x
       stg.adam bf16 %w, %g : !x, !x

@@ -68,8 +68,8 @@ PRODUCTS += ("fc1", "fc2")
 RUN_PHASES = ("fwd", "recompute", "bwd")
 
 # The text of models/gpt.mlir that ties the head to the token embedding, and instead.
-TIED = """%n, %table {stg.name = "output"}"""
-UNTIED = """%n, %head {stg.name = "output"}"""
+TIED = """%n, %table <"output">"""
+UNTIED = """%n, %head <"output">"""
 HEAD = """  %head = stg.param "output" : !table\n"""
 
 

@@ -9,7 +9,7 @@ func.func private @callee(!x)
 
 // CHECK-LABEL: func.func @caller
 func.func @caller(%x: !x) {
-  // CHECK: stg.activation relu %{{.*}} {stg.name = "activation"}
+  // CHECK: stg.activation relu %{{.*}} <"activation">
   %y = stg.activation relu %x : !x
   call @callee(%y) : (!x) -> ()
   return

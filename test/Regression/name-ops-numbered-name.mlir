@@ -6,17 +6,17 @@
 
 // CHECK-LABEL: func.func @f
 func.func @f(%x: !x) -> !x {
-  // CHECK: stg.name = "a"
-  %0 = stg.activation relu %x {stg.name = "a"} : !x
-  // CHECK: stg.name = "a.1"
-  %1 = stg.activation relu %0 {stg.name = "a"} : !x
-  // CHECK: stg.name = "a.1.1"
-  %2 = stg.activation relu %1 {stg.name = "a.1"} : !x
-  // CHECK: stg.name = "b.1"
-  %3 = stg.activation relu %2 {stg.name = "b.1"} : !x
-  // CHECK: stg.name = "b"
-  %4 = stg.activation relu %3 {stg.name = "b"} : !x
-  // CHECK: stg.name = "b.2"
-  %5 = stg.activation relu %4 {stg.name = "b"} : !x
+  // CHECK: <"a"
+  %0 = stg.activation relu %x <"a"> : !x
+  // CHECK: <"a.1"
+  %1 = stg.activation relu %0 <"a"> : !x
+  // CHECK: <"a.1.1"
+  %2 = stg.activation relu %1 <"a.1"> : !x
+  // CHECK: <"b.1"
+  %3 = stg.activation relu %2 <"b.1"> : !x
+  // CHECK: <"b"
+  %4 = stg.activation relu %3 <"b"> : !x
+  // CHECK: <"b.2"
+  %5 = stg.activation relu %4 <"b"> : !x
   return %5 : !x
 }

@@ -66,8 +66,9 @@ OpCost SoftcapGradOp::getCost() {
 
 LogicalResult SoftcapOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<SoftcapGradOp>(
-                              "", gradient.getGradientType(0), getResult(),
-                              gradient.getResultGradient(0), getCap()));
+                              std::nullopt, gradient.getGradientType(0),
+                              getResult(), gradient.getResultGradient(0),
+                              getCap()));
   return success();
 }
 
@@ -111,7 +112,7 @@ struct PlainGradient
     : DifferentiableOpInterface::ExternalModel<PlainGradient, PlainOp> {
   LogicalResult buildGradient(Operation *op, GradientBuilder &gradient) const {
     gradient.addGradient(
-        0, gradient.create<PlainOp>("", gradient.getGradientType(0),
+        0, gradient.create<PlainOp>(std::nullopt, gradient.getGradientType(0),
                                     gradient.getResultGradient(0)));
     return success();
   }

@@ -13,8 +13,8 @@ func.func @f(%x: !x) -> !x {
   %w = stg.param "qkv" : !w
   %p = stg.einsum "bsd,dhe->bshe" %x, %w : !x, !w
   %q, %k, %v = stg.split dim 2 %p : !stg.tensor<[B, S, H + 2*K, E], bf16> -> !q, !k, !k
-  %qr = stg.rope %q {stg.name = "rope_q"} : !q
-  %kr = stg.rope inverse %k {stg.name = "rope_k"} : !k
+  %qr = stg.rope %q <"rope_q"> : !q
+  %kr = stg.rope inverse %k <"rope_k"> : !k
   %a, %lse = stg.attention causal %qr, %kr, %v {full_count} : !q, !k, !k
   %wo = stg.param "o" : !o
   %y = stg.einsum "bshe,hed->bsd" %a, %wo : !q, !o

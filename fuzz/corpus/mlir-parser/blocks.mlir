@@ -10,7 +10,7 @@ func.func private @layer(%x: !x) -> !x {
   %h = stg.activation relu %u : !h
   %wd = stg.param "down" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bf,fd->bd" %h, %wd : !h, !stg.tensor<[F, D], bf16>
-  %y = stg.add %x, %d {stg.name = "residual"} : !x, !x
+  %y = stg.add %x, %d <"residual"> : !x, !x
   return %y : !x
 }
 func.func @mlp(%x: !x {stg.name = "x"}) -> !x {

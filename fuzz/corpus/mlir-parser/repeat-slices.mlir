@@ -3,7 +3,7 @@ stg.symbol @L = 2
 !s = !stg.tensor<[L, 8, 4], bf16>
 func.func @f(%x: !x) -> (!x, !s) {
   %w = stg.param "w" : !s
-  %y:2 = stg.repeat "layers" * L reverse carry(%c = %x : !x) slices(%v = %w : !s) attributes {stg.phase = "fwd"} {
+  %y:2 = stg.repeat "layers" * L reverse carry(%c = %x : !x) slices(%v = %w : !s) <fwd> {
     %a = stg.add %c, %v : !x, !x
     stg.yield %a, %v : !x, !x
   }

@@ -77,7 +77,7 @@ static bool isOnlyAdded(Value shard) {
 /// micro-batches have added up, which is kept whole anyway, and one that is
 /// added from where it lies to the shard that is kept.
 static bool isPartOfWhole(FlatReduceScatterOp scatter) {
-  return getPhase(scatter) == "grad_sync" ||
+  return getPhase(scatter) == Phase::GradSync ||
          llvm::all_of(scatter.getResults(), isOnlyAdded);
 }
 
@@ -178,24 +178,25 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
                           result.getAsOpaquePointer());
   });
   function.walk([&](Operation *op) {
-    StringRef phase = getPhase(op);
+    Phase phase = getPhase(op);
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
-      if (phase == "opt" && !isa_and_nonnull<ParamOp>(producer))
+      if (phase == Phase::Optimizer && !isa_and_nonnull<ParamOp>(producer))
         mark(operand, Category::Gradient);
-      if (phase == "bwd" && producer && getPhase(producer) == "fwd")
+      if (phase == Phase::Backward && producer &&
+          getPhase(producer) == Phase::Forward)
         mark(operand, Category::Activation);
     }
     if (isa<func::ReturnOp>(op))
       markReturned(op);
     // What is kept until the end of backward.
-    if (isa<FlatReduceScatterOp>(op) && phase == "grad_sync")
+    if (isa<FlatReduceScatterOp>(op) && phase == Phase::GradSync)
       for (Value operand : op->getOperands())
         mark(operand, Category::Gradient);
     if (isa<RecvOp>(op))
       for (Value result : op->getResults())
-        mark(result,
-             phase == "fwd" ? Category::Activation : Category::Communication);
+        mark(result, phase == Phase::Forward ? Category::Activation
+                                             : Category::Communication);
     // A shard in place is in a buffer that the collective has not made.
     if (isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp,
             FlatAllGatherOp, FlatReduceScatterOp>(op) &&

@@ -138,17 +138,44 @@ struct ConvertSTGToChakra
 // Names
 //===----------------------------------------------------------------------===//
 
+static StringRef getPhaseName(Operation *op) {
+  return stringifyPhase(getPhase(op));
+}
+
+/// A part of a decomposed op is told from the others by what it is, and what
+/// moves or combines its values by that part.
+static StringRef getRoleName(Operation *op, Role role) {
+  auto isPart = [](Operation *other) {
+    return other && getOrigin(other).role == Role::Part;
+  };
+  if (role != Role::Part)
+    return stringifyRole(role);
+  auto next = [](Operation *other, bool isUp) -> Operation * {
+    if (isUp)
+      return other->getOperand(0).getDefiningOp();
+    return other->use_empty() ? nullptr : *other->user_begin();
+  };
+  for (bool isUp : {true, false}) {
+    Operation *part = op;
+    while (isPart(part) && !isa<CostOpInterface>(part))
+      part = next(part, isUp);
+    if (isPart(part))
+      return part->getName().stripDialect();
+  }
+  return op->getName().stripDialect();
+}
+
 /// `NAME.PHASE[.ROLE][.SUFFIX]`, unique in its scope.
 std::string GraphBuilder::makeName(Operation *op, StringRef suffix) {
-  auto own = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+  StringAttr own = getOrigin(op).name;
   auto repeat = dyn_cast<RepeatOp>(op);
   std::string name = (own      ? own.getValue()
                       : repeat ? repeat.getRepeatName()
                                : op->getName().stripDialect())
                          .str();
-  name += ("." + getPhase(op)).str();
-  if (auto role = op->getAttrOfType<StringAttr>(STGDialect::kRoleAttr))
-    name += ("." + role.getValue()).str();
+  name += ("." + getPhaseName(op)).str();
+  if (std::optional<Role> role = getOrigin(op).role)
+    name += ("." + getRoleName(op, *role)).str();
   if (!suffix.empty())
     name += ("." + suffix).str();
   if (unsigned number = names[scopePath][name]++)
@@ -164,7 +191,7 @@ std::string GraphBuilder::makeName(Operation *op, StringRef suffix) {
 /// suffix.
 StringAttr GraphBuilder::getStateName(Operation *op, const StateBuffer &state) {
   StringRef name = op->getName().stripDialect();
-  if (auto own = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr))
+  if (StringAttr own = getOrigin(op).name)
     name = own.getValue();
   for (Value operand : op->getOperands())
     if (auto param = operand.getDefiningOp<ParamOp>())
@@ -360,7 +387,7 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   }
   auto comp = chakra::CompOp::create(builder, op.getLoc(), makeName(op, ""),
                                      inputs, cost.operations, cost.bytes, types,
-                                     getPhase(op), updates);
+                                     getPhaseName(op), updates);
   comp.setMatrix(cost.isMatrix);
   auto pieces = comp.getNewResults().begin();
   for (auto [result, count] : llvm::zip_equal(op->getResults(), counts))
@@ -444,7 +471,7 @@ Value GraphBuilder::toOneBuffer(Operation *op, Value value, Category category) {
   auto comp = chakra::CompOp::create(
       builder, op->getLoc(), makeName(op, pieces.empty() ? "fill" : "copy"),
       pieces, zero, bytes, TypeRange(getTensorType(type, category)),
-      getPhase(op), ValueRange());
+      getPhaseName(op), ValueRange());
   return comp.getNewResults().front();
 }
 
@@ -500,7 +527,7 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
   auto coll = chakra::CollOp::create(
       builder, op->getLoc(), kind,
       makeName(op, chakra::stringifyCollKind(kind)), inputs, axes, types,
-      inPlace, getPhase(op), ValueRange(), payload);
+      inPlace, getPhaseName(op), ValueRange(), payload);
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     coll.setAmongAttr(reduce.getAmongAttr());
   if (auto exchange = dyn_cast<AllToAllOp>(op))
@@ -562,9 +589,9 @@ LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
   auto coll = chakra::CollOp::create(
       builder, op->getLoc(), kind,
       makeName(op, chakra::stringifyCollKind(kind)), inputs, axes, types,
-      inPlace, getPhase(op), ValueRange(), payload);
-  if (auto ahead = op->getAttrOfType<IntegerAttr>(STGDialect::kAheadAttr))
-    coll.setAheadAttr(ahead);
+      inPlace, getPhaseName(op), ValueRange(), payload);
+  if (auto gather = dyn_cast<FlatAllGatherOp>(op))
+    coll.setAheadAttr(gather.getAheadAttr());
   for (auto [result, made] :
        llvm::zip_equal(op->getResults(), coll.getResults()))
     map[result] = {made};
@@ -579,7 +606,7 @@ LogicalResult GraphBuilder::convertGatherUpdated(GatherUpdatedOp op) {
   chakra::CollOp::create(builder, op.getLoc(), chakra::CollKind::AllGather,
                          makeName(op, "all_gather"), inputs, op.getAxes(),
                          ValueRange(inputs).getTypes(), /*inPlace=*/true,
-                         getPhase(op), ValueRange(), op.getPayload());
+                         getPhaseName(op), ValueRange(), op.getPayload());
   return success();
 }
 
@@ -683,12 +710,12 @@ RingBuilder::Values RingBuilder::pass(ArrayRef<Value> values, StringRef what,
   chakra::SendOp::create(
       builder, op->getLoc(), attr(message + ".send"), values, ValueRange(),
       attr(axis), builder.getI64IntegerAttr(shift),
-      builder.getI64IntegerAttr(channel), attr(getPhase(op)));
+      builder.getI64IntegerAttr(channel), attr(getPhaseName(op)));
   auto recv = chakra::RecvOp::create(
       builder, op->getLoc(), ValueRange(values).getTypes(),
       attr(message + ".recv"), ValueRange(), attr(axis),
       builder.getI64IntegerAttr(-shift), builder.getI64IntegerAttr(channel),
-      attr(getPhase(op)));
+      attr(getPhaseName(op)));
   return Values(recv.getResults());
 }
 
@@ -716,7 +743,7 @@ chakra::CompOp RingBuilder::compute(ArrayRef<Value> keys,
   auto comp = chakra::CompOp::create(
       builder, op->getLoc(), (name + "." + suffix).str(), inputs,
       getAttentionOperations(op, pairs), getOperandAndResultBytes(op), newTypes,
-      getPhase(op), updates);
+      getPhaseName(op), updates);
   comp.setMatrix(true);
   return comp;
 }
@@ -839,7 +866,7 @@ LogicalResult GraphBuilder::convertSend(SendOp op) {
   chakra::SendOp::create(
       builder, op.getLoc(), builder.getStringAttr(makeName(op, "send")), inputs,
       ValueRange(), op.getAxisAttr(), op.getShiftAttr(), op.getChannelAttr(),
-      builder.getStringAttr(getPhase(op)));
+      builder.getStringAttr(getPhaseName(op)));
   return success();
 }
 
@@ -850,7 +877,7 @@ LogicalResult GraphBuilder::convertRecv(RecvOp op) {
   auto recv = chakra::RecvOp::create(
       builder, op.getLoc(), types, builder.getStringAttr(makeName(op, "recv")),
       ValueRange(), op.getAxisAttr(), op.getShiftAttr(), op.getChannelAttr(),
-      builder.getStringAttr(getPhase(op)));
+      builder.getStringAttr(getPhaseName(op)));
   for (auto [result, made] :
        llvm::zip_equal(op.getResults(), recv.getResults()))
     map[result] = {made};

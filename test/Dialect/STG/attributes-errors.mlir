@@ -1,45 +1,124 @@
-// Discardable attributes of the dialect that do not have their form.
+// Attributes that the dialect does not have, or not in this form.
 //
 // RUN: stg-opt %s -split-input-file -verify-diagnostics
 
 !x = !stg.tensor<[4], f32>
 func.func @phase_of_unknown_name(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.phase' "backward", expected "fwd", "recompute", "bwd", "grad_sync" or "opt"}}
-  %0 = stg.add %x, %x {stg.phase = "backward"} : !x, !x
+  // expected-error @+1 {{unexpected 'backward' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part)}}
+  %0 = stg.add %x, %x <backward> : !x, !x
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
-func.func @phase_of_wrong_kind(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.phase' 1 : i64, expected "fwd", "recompute", "bwd", "grad_sync" or "opt"}}
-  %0 = stg.add %x, %x {stg.phase = 1} : !x, !x
+func.func @role_before_phase(%x: !x) {
+  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part)}}
+  %0 = stg.add %x, %x <dx bwd> : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @two_phases(%x: !x) {
+  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part)}}
+  %0 = stg.add %x, %x <fwd bwd> : !x, !x
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @name_empty(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.name' "", expected a text that is not empty}}
-  %0 = stg.add %x, %x {stg.name = ""} : !x, !x
+  // expected-error @+1 {{expects a name that is not empty in an origin}}
+  %0 = stg.add %x, %x <""> : !x, !x
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
-func.func @name_of_wrong_kind(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.name' unit, expected a text that is not empty}}
-  %0 = stg.add %x, %x {stg.name} : !x, !x
+func.func @origin_empty(%x: !x) {
+  // expected-error @+1 {{expects a name, a phase or a role in an origin}}
+  %0 = stg.add %x, %x <> : !x, !x
   return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @origin_discardable(%x: !x) {
+  // expected-error @+1 {{'stg.add' op has 'stg.origin' #stg.origin<fwd>, expected a '#stg.origin' at an op that has no 'origin' of its own}}
+  %0 = stg.add %x, %x {stg.origin = #stg.origin<fwd>} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @origin_of_wrong_kind(%x: !x) {
+  // expected-error @+1 {{'func.return' op has 'stg.origin' "fwd", expected a '#stg.origin' at an op that has no 'origin' of its own}}
+  return {stg.origin = "fwd"}
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @unknown_with_prefix(%x: !x) {
+  // expected-error @+1 {{'stg.add' op has the unknown attribute 'stg.phase', expected one of 'stg.origin', 'stg.factors', 'stg.claims', 'stg.sends', 'stg.saves', 'stg.scope', 'stg.step', 'stg.variant', 'stg.coordinates'}}
+  %0 = stg.add %x, %x {stg.phase = "bwd"} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+// expected-error @+1 {{'func.func' op has the unknown attribute 'stg.nmae', expected one of 'stg.name'}}
+func.func @unknown_of_argument(%x: !x {stg.nmae = "x"}) {
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+// expected-error @+1 {{'func.func' op has the unknown attribute 'stg.grad', expected one of 'stg.gradient'}}
+func.func @unknown_of_result(%x: !x) -> (!x {stg.grad}) {
+  return %x : !x
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @misspelled(%x: !x) {
+  // expected-error @+2 {{'stg.einsum' op has no attribute 'int', did you mean 'into'?}}
+  // expected-note @+1 {{it has 'equation', 'into', 'origin'; an attribute of another dialect has that dialect's prefix}}
+  %0 = stg.einsum "a->a" %x {int = bf16} : !x
+  return
+}
+// -----
+!q = !stg.tensor<[4, 4, 4, 4], bf16>
+func.func @far_from_all(%q: !q) {
+  // expected-error @+2 {{'stg.attention' op has no attribute 'window'}}
+  // expected-note @+1 {{it has 'balanced', 'context', 'contiguous', 'full_count', 'mask', 'origin', 'range', 'ring'; an attribute of another dialect has that dialect's prefix}}
+  %0, %1 = stg.attention causal %q, %q, %q {window = 4096} : !q, !q, !q
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @unknown_of_parameter(%x: !x) {
+  // expected-error @+2 {{'stg.param' op has no attribute 'frozen'}}
+  // expected-note @+1 {{it has 'origin', 'param_name'; an attribute of another dialect has that dialect's prefix}}
+  %0 = stg.param "w" {frozen} : !x
+  return
+}
+// -----
+// expected-error @+2 {{'stg.symbol' op has no attribute 'descriptoin', did you mean 'description'?}}
+// expected-note @+1 {{it has 'coordinate', 'description', 'sym_name', 'value'; an attribute of another dialect has that dialect's prefix}}
+stg.symbol @B {descriptoin = "batch"}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @unknown_where_there_is_none(%x: !x) -> !x {
+  %0 = stg.repeat "layers" * 2 carry(%c = %x : !x) {
+    // expected-error @+2 {{'stg.yield' op has no attribute 'last'}}
+    // expected-note @+1 {{it has none; an attribute of another dialect has that dialect's prefix}}
+    stg.yield %c : !x {last}
+  }
+  return %0 : !x
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @unknown_policy(%x: !x) -> !x {
+  // expected-error @+1 {{unknown recompute 'half', expected one of none, selective, full}}
+  %0 = stg.repeat "layers" * 2 carry(%c = %x : !x) recompute half {
+    stg.yield %c : !x
+  }
+  return %0 : !x
 }
 // -----
 !x = !stg.tensor<[4], f32>
 // expected-error @+1 {{'func.func' op has 'stg.name' 3 : i32, expected a text that is not empty}}
 func.func @name_of_argument(%x: !x {stg.name = 3 : i32}) {
-  return
-}
-// -----
-!x = !stg.tensor<[4], f32>
-func.func @role_of_wrong_kind(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.role' ["dx"], expected a text that is not empty}}
-  %0 = stg.add %x, %x {stg.role = ["dx"]} : !x, !x
   return
 }
 // -----
@@ -85,20 +164,4 @@ func.func @gradient_of_no_list(%x: !x) -> (!x {stg.gradient = "w"}) {
 // expected-error @+1 {{'func.func' op has 'stg.gradient' [], expected the repeats around a parameter and its name, such as ["layers", "q_proj"]}}
 func.func @gradient_of_nothing(%x: !x) -> (!x {stg.gradient = []}) {
   return %x : !x
-}
-// -----
-!x = !stg.tensor<[4], f32>
-func.func @policy_of_no_repeat(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.recompute' "full", expected "none", "selective" or "full" at a 'stg.repeat'}}
-  %0 = stg.add %x, %x {stg.recompute = "full"} : !x, !x
-  return
-}
-// -----
-!x = !stg.tensor<[4], f32>
-func.func @unknown_policy(%x: !x) -> !x {
-  // expected-error @+1 {{'stg.repeat' op has 'stg.recompute' "half", expected "none", "selective" or "full" at a 'stg.repeat'}}
-  %0 = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.recompute = "half"} {
-    stg.yield %c : !x
-  }
-  return %0 : !x
 }

@@ -11,7 +11,7 @@ stg.symbol @L
 // CHECK-SAME: !stg.tensor<[L, 4, 4], f32> {stg.gradient = ["layers", "w"]}
 func.func @layers(%x: !x) -> !x {
   // What the backward body reads is stacked: the carried value, nothing else.
-  // CHECK: %[[Y:.*]]:2 = stg.repeat "layers" * L carry(%[[C:.*]] = %[[X]] : !stg.tensor<[4, 4], bf16>) attributes {stg.phase = "fwd"} {
+  // CHECK: %[[Y:.*]]:2 = stg.repeat "layers" * L carry(%[[C:.*]] = %[[X]] : !stg.tensor<[4, 4], bf16>) <fwd> {
   %y = stg.repeat "layers" * L carry(%c = %x : !x) {
     %w = stg.param "w" : !x
     // CHECK: %[[A:.*]] = stg.einsum "bd,df->bf" %[[C]]
@@ -20,10 +20,10 @@ func.func @layers(%x: !x) -> !x {
     stg.yield %a : !x
   }
   // CHECK: %[[DY:.*]] = stg.splat 1/16
-  // CHECK-NEXT: %[[D:.*]]:2 = stg.repeat "layers" * L reverse carry(%[[DC:.*]] = %[[DY]] : !stg.tensor<[4, 4], bf16>) slices(%[[S:.*]] = %[[Y]]#1 : !stg.tensor<[L, 4, 4], bf16>) attributes {stg.phase = "bwd"} {
+  // CHECK-NEXT: %[[D:.*]]:2 = stg.repeat "layers" * L reverse carry(%[[DC:.*]] = %[[DY]] : !stg.tensor<[4, 4], bf16>) slices(%[[S:.*]] = %[[Y]]#1 : !stg.tensor<[L, 4, 4], bf16>) <bwd> {
   // CHECK-NEXT: %[[W:.*]] = stg.param "w"
-  // CHECK-NEXT: %[[DX:.*]] = stg.einsum "bf,df->bd" %[[DC]], %[[W]] {{.*}}stg.role = "dx"
-  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %[[S]], %[[DC]] {{.*}}stg.role = "dw"
+  // CHECK-NEXT: %[[DX:.*]] = stg.einsum "bf,df->bd" %[[DC]], %[[W]] {{.*}}dx>
+  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %[[S]], %[[DC]] {{.*}}dw>
   // CHECK-NEXT: stg.yield %[[DX]], %[[DW]]
   // CHECK-NEXT: }
   // CHECK-NEXT: return %[[Y]]#0, %[[D]]#1
@@ -40,7 +40,7 @@ stg.symbol @M
 // CHECK-LABEL: func.func @nested
 // CHECK-SAME: !stg.tensor<[L, M, 4, 4], f32> {stg.gradient = ["outer", "inner", "v"]}
 func.func @nested(%x: !x) -> !x {
-  // CHECK: %[[Y:.*]]:2 = stg.repeat "outer" * L carry(%[[C:.*]] = %{{.*}} : {{.*}}) attributes {stg.phase = "fwd"}
+  // CHECK: %[[Y:.*]]:2 = stg.repeat "outer" * L carry(%[[C:.*]] = %{{.*}} : {{.*}}) <fwd>
   %y = stg.repeat "outer" * L carry(%c = %x : !x) {
     // CHECK-NEXT: %[[I:.*]]:2 = stg.repeat "inner" * M carry(%[[D:.*]] = %[[C]] :
     %i = stg.repeat "inner" * M carry(%d = %c : !x) {
@@ -89,11 +89,11 @@ func.func @stacked_result_is_read(%x: !x) -> !x {
   // CHECK: %[[Z:.*]]:2 = stg.repeat "up" * L reverse
   // The slice is read again from the stack that it is of; the carried value is saved.
   // CHECK: %[[U:.*]]:2 = stg.repeat "up" * L carry(%[[DC:[a-z_0-9]+]] = {{.*}} slices(%[[S:[a-z_0-9]+]] = %[[Y]]#1 : {{.*}}, %[[C:[a-z_0-9]+]] = %[[Z]]#1 :
-  // CHECK-NEXT: %[[DL:.*]] = stg.mul %[[DC]], %[[S]] {{.*}}stg.role = "dlhs"
-  // CHECK-NEXT: %[[DR:.*]] = stg.mul %[[DC]], %[[C]] {{.*}}stg.role = "drhs"
+  // CHECK-NEXT: %[[DL:.*]] = stg.mul %[[DC]], %[[S]] {{.*}}dlhs>
+  // CHECK-NEXT: %[[DR:.*]] = stg.mul %[[DC]], %[[C]] {{.*}}drhs>
   // CHECK-NEXT: stg.yield %[[DL]], %[[DR]]
   // CHECK: stg.repeat "down" * L reverse carry(%{{[a-z_0-9]+}} = %[[U]]#0 : {{.*}}) slices(%{{[a-z_0-9]+}} = %[[U]]#1 : !stg.tensor<[L, 4, 4], bf16>
-  // CHECK: %[[SUM:.*]] = stg.add %{{.*}}, %{{.*}} {{.*}}stg.role = "add"
+  // CHECK: %[[SUM:.*]] = stg.add %{{.*}}, %{{.*}} {{.*}}add>
   // CHECK-NEXT: stg.einsum "bf,df->bd" %[[SUM]]
   // CHECK-NEXT: stg.einsum "bd,bf->df" %{{.*}}, %[[SUM]]
   return %z : !x
@@ -137,8 +137,8 @@ func.func @constant_from_outside(%x: !x, %m: !x) -> !x {
     %b = stg.mul %a, %m : !x, !x
     stg.yield %b : !x
   }
-  // CHECK: stg.repeat "layers" * L reverse carry(%[[DC:[a-z_0-9]*]] = {{.*}}) slices(%[[S:[a-z_0-9]*]] = %{{[^,]*}} : !stg.tensor<[L, 4, 4], bf16>) attributes
-  // CHECK: stg.mul %[[DC]], %[[M]] {{.*}}stg.role = "dlhs"
+  // CHECK: stg.repeat "layers" * L reverse carry(%[[DC:[a-z_0-9]*]] = {{.*}}) slices(%[[S:[a-z_0-9]*]] = %{{[^,]*}} : !stg.tensor<[L, 4, 4], bf16>) <bwd>
+  // CHECK: stg.mul %[[DC]], %[[M]] {{.*}}dlhs>
   return %y : !x
 }
 

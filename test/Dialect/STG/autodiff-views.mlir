@@ -16,7 +16,7 @@ func.func @split(%x: !x) -> !half {
   // CHECK: %[[DY:.*]] = stg.splat
   // CHECK-NEXT: %[[DP:.*]] = stg.mul %[[DY]], %[[P]]#1
   // CHECK-NEXT: %[[DQ:.*]] = stg.mul %[[DY]], %[[P]]#0
-  // CHECK-NEXT: %[[DA:.*]] = stg.concat dim 1 %[[DP]], %[[DQ]] {stg.name = "split", stg.phase = "bwd"} : {{.*}} -> !stg.tensor<[4, 8], bf16>
+  // CHECK-NEXT: %[[DA:.*]] = stg.concat dim 1 %[[DP]], %[[DQ]] <"split" bwd> : {{.*}} -> !stg.tensor<[4, 8], bf16>
   // CHECK-NEXT: stg.einsum "bd,bf->df" %{{.*}}, %[[DA]]
   // CHECK-NEXT: return
   return %y : !half
@@ -52,7 +52,7 @@ func.func @concat(%x: !half, %c: !half) -> !x {
   %j = stg.concat dim 1 %a, %c : !half, !half -> !x
   %y = stg.activation relu %j : !x
   // CHECK: %[[DJ:.*]] = stg.activation_grad
-  // CHECK-NEXT: %[[D:.*]]:2 = stg.split dim 1 %[[DJ]] {stg.name = "concat", stg.phase = "bwd"} : {{.*}} -> !stg.tensor<[4, 4], bf16>, !stg.tensor<[4, 4], bf16>
+  // CHECK-NEXT: %[[D:.*]]:2 = stg.split dim 1 %[[DJ]] <"concat" bwd> : {{.*}} -> !stg.tensor<[4, 4], bf16>, !stg.tensor<[4, 4], bf16>
   // CHECK-NEXT: stg.einsum "bd,bf->df" %{{.*}}, %[[D]]#0
   // CHECK-NEXT: return
   return %y : !x
@@ -76,7 +76,7 @@ func.func @split_parameter(%x: !x) -> !stg.tensor<[4, 4], bf16> {
   // CHECK: %[[DQ:.*]] = stg.einsum "bd,bf->df"
   // CHECK-NEXT: %[[DP:.*]] = stg.einsum "bd,bf->df"
   // CHECK-NEXT: %[[JOINED:.*]] = stg.concat dim 1 %[[DP]], %[[DQ]]
-  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "ab->ab" %[[JOINED]] {into = f32, {{.*}}stg.role = "cast"}
+  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "ab->ab" %[[JOINED]] {into = f32} <{{.*}}cast>
   // CHECK-NEXT: return %{{.*}}, %[[DW]]
   return %y : !stg.tensor<[4, 4], bf16>
 }

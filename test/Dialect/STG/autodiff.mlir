@@ -14,10 +14,10 @@ stg.symbol @B
 func.func @product_of_input(%x: !x) -> !stg.tensor<[B, 4], bf16> {
   // CHECK-NEXT: %[[W:.*]] = stg.param "w"
   %w = stg.param "w" : !w
-  // CHECK-NEXT: %[[Y:.*]] = stg.einsum "bd,df->bf" %[[X]], %[[W]] {stg.name = "w", stg.phase = "fwd"}
+  // CHECK-NEXT: %[[Y:.*]] = stg.einsum "bd,df->bf" %[[X]], %[[W]] <"w" fwd>
   %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
   // CHECK-NEXT: %[[DY:.*]] = stg.splat 1/(4*B) : !stg.tensor<[B, 4], bf16>
-  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %[[X]], %[[DY]] {into = f32, stg.name = "w", stg.phase = "bwd", stg.role = "dw"}
+  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %[[X]], %[[DY]] {into = f32} <"w" bwd dw>
   // CHECK-NEXT: return %[[Y]], %[[DW]]
   return %y : !stg.tensor<[B, 4], bf16>
 }
@@ -36,9 +36,9 @@ func.func @two_products(%x: !x) -> !x {
   %a = stg.einsum "bd,df->bf" %x, %w : !x, !w
   %y = stg.einsum "bd,df->bf" %a, %v : !x, !w
   // CHECK: %[[DY:.*]] = stg.splat 1/8
-  // CHECK-NEXT: %[[DA:.*]] = stg.einsum "bf,df->bd" %[[DY]], %[[V]] {stg.name = "v", stg.phase = "bwd", stg.role = "dx"}
-  // CHECK-NEXT: %[[DV:.*]] = stg.einsum "bd,bf->df" %[[A]], %[[DY]] {into = f32, stg.name = "v", stg.phase = "bwd", stg.role = "dw"}
-  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %{{.*}}, %[[DA]] {into = f32, stg.name = "w", stg.phase = "bwd", stg.role = "dw"}
+  // CHECK-NEXT: %[[DA:.*]] = stg.einsum "bf,df->bd" %[[DY]], %[[V]] <"v" bwd dx>
+  // CHECK-NEXT: %[[DV:.*]] = stg.einsum "bd,bf->df" %[[A]], %[[DY]] {into = f32} <"v" bwd dw>
+  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %{{.*}}, %[[DA]] {into = f32} <"w" bwd dw>
   // The order of gradients is that of the parameters.
   // CHECK-NEXT: return %{{.*}}, %[[DW]], %[[DV]]
   return %y : !x
@@ -55,13 +55,13 @@ func.func @residual(%x: !x) -> !x {
   // CHECK: %[[V:.*]] = stg.param "v"
   %v = stg.param "v" : !x
   %a = stg.einsum "bd,df->bf" %x, %w : !x, !x
-  // CHECK: %[[F:.*]] = stg.einsum {{.*}} {stg.name = "v", stg.phase = "fwd"}
+  // CHECK: %[[F:.*]] = stg.einsum {{.*}} <"v" fwd>
   %f = stg.einsum "bd,df->bf" %a, %v : !x, !x
   // CHECK-NEXT: stg.add
   %y = stg.add %a, %f : !x, !x
   // CHECK-NEXT: %[[DY:.*]] = stg.splat
   // CHECK-NEXT: %[[DX:.*]] = stg.einsum "bf,df->bd" %[[DY]], %[[V]]
-  // CHECK-NEXT: %[[SUM:.*]] = stg.add %[[DY]], %[[DX]] {stg.name = "v", stg.phase = "bwd", stg.role = "add"}
+  // CHECK-NEXT: %[[SUM:.*]] = stg.add %[[DY]], %[[DX]] <"v" bwd add>
   // CHECK-NEXT: stg.einsum "bd,bf->df" %{{.*}}, %[[DY]] {into = f32
   // CHECK-NEXT: stg.einsum "bd,bf->df" %{{.*}}, %[[SUM]] {into = f32
   // CHECK-NEXT: return
@@ -81,8 +81,8 @@ func.func @product_of_elements(%x: !x) -> !x {
   %b = stg.activation gelu %a : !x
   %y = stg.mul %a, %b : !x, !x
   // CHECK: %[[DY:.*]] = stg.splat
-  // CHECK-NEXT: %[[DA:.*]] = stg.mul %[[DY]], %[[B]] {stg.name = "mul", stg.phase = "bwd", stg.role = "dlhs"}
-  // CHECK-NEXT: %[[DB:.*]] = stg.mul %[[DY]], %[[A]] {stg.name = "mul", stg.phase = "bwd", stg.role = "drhs"}
+  // CHECK-NEXT: %[[DA:.*]] = stg.mul %[[DY]], %[[B]] <"mul" bwd dlhs>
+  // CHECK-NEXT: %[[DB:.*]] = stg.mul %[[DY]], %[[A]] <"mul" bwd drhs>
   // CHECK-NEXT: %[[G:.*]] = stg.activation_grad gelu %[[A]], %[[DB]]
   // CHECK-NEXT: %[[SUM:.*]] = stg.add %[[DA]], %[[G]]
   // CHECK-NEXT: stg.einsum "bd,bf->df" %{{.*}}, %[[SUM]]
@@ -121,7 +121,7 @@ func.func @gated_unit(%x: !x) -> !stg.tensor<[4, 8], bf16> {
   %a = stg.einsum "bgd,gdf->bgf" %x, %w : !x, !stg.tensor<[2, 8, 8], bf16>
   %y = stg.glu silu %a : !x
   // CHECK: %[[DY:.*]] = stg.splat
-  // CHECK-NEXT: %[[DA:.*]] = stg.glu_grad silu %[[A]], %[[DY]] {stg.name = "glu", stg.phase = "bwd"}
+  // CHECK-NEXT: %[[DA:.*]] = stg.glu_grad silu %[[A]], %[[DY]] <"glu" bwd>
   // CHECK-NEXT: stg.einsum "bgd,bgf->gdf" %{{.*}}, %[[DA]] {into = f32
   // CHECK-NEXT: return
   return %y : !stg.tensor<[4, 8], bf16>
@@ -144,7 +144,7 @@ func.func @norm(%x: !x) -> !x {
   // CHECK: %{{.*}}, %[[R:.*]] = stg.rms_norm %[[A]], %[[W]]
   %n, %rstd = stg.rms_norm %a, %w : !x, !w
   // CHECK: %[[DY:.*]] = stg.splat
-  // CHECK-NEXT: %[[DX:.*]], %[[DN:.*]] = stg.rms_norm_grad %[[A]], %[[W]], %[[R]], %[[DY]] {stg.name = "norm", stg.phase = "bwd"} : {{.*}} -> !stg.tensor<[4, 8], bf16>, !stg.tensor<[8], f32>
+  // CHECK-NEXT: %[[DX:.*]], %[[DN:.*]] = stg.rms_norm_grad %[[A]], %[[W]], %[[R]], %[[DY]] <"norm" bwd> : {{.*}} -> !stg.tensor<[4, 8], bf16>, !stg.tensor<[8], f32>
   // CHECK-NEXT: %[[DP:.*]] = stg.einsum "bd,bf->df" %{{.*}}, %[[DX]]
   // CHECK-NEXT: return %{{.*}}, %[[DP]], %[[DN]]
   return %n : !x
@@ -174,7 +174,7 @@ func.func @tied_embedding(%ids: !ids, %labels: !ids) -> !stg.tensor<[4, 8], f32>
   // CHECK-NEXT: %[[DE:.*]] = stg.einsum "bsv,vd->bsd" %[[DZ]], %[[T]]
   // CHECK-NEXT: %[[DH:.*]] = stg.einsum "bsd,bsv->vd" %[[E]], %[[DZ]] {into = f32
   // CHECK-NEXT: %[[DT:.*]] = stg.embedding_grad %[[IDS]], %[[DE]] {{.*}} -> !stg.tensor<[V, 16], f32>
-  // CHECK-NEXT: %[[SUM:.*]] = stg.add %[[DT]], %[[DH]] {stg.name = "table", stg.phase = "bwd", stg.role = "add"} : !stg.tensor<[V, 16], f32>
+  // CHECK-NEXT: %[[SUM:.*]] = stg.add %[[DT]], %[[DH]] <"table" bwd add> : !stg.tensor<[V, 16], f32>
   // CHECK-NEXT: return %{{.*}}, %[[SUM]]
   return %loss : !stg.tensor<[4, 8], f32>
 }

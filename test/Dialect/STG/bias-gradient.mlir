@@ -17,12 +17,12 @@ stg.symbol @E
 // CHECK-SAME: !stg.tensor<[H, E], f32> {stg.gradient = ["w"]}, !stg.tensor<[H, E], f32> {stg.gradient = ["b"]}
 func.func @gradient(%x: !in) -> !x {
   %w = stg.param "w" : !w
-  %p = stg.einsum "bs,he->bshe" %x, %w {stg.name = "p"} : !in, !w
+  %p = stg.einsum "bs,he->bshe" %x, %w <"p"> : !in, !w
   %b = stg.param "b" : !w
   // CHECK: %[[Y:.*]] = stg.bias_add
-  %y = stg.bias_add %p, %b {stg.name = "b"} : !x, !w
+  %y = stg.bias_add %p, %b <"b"> : !x, !w
   // CHECK-NEXT: %[[SEED:.*]] = stg.splat
-  // CHECK-NEXT: %[[DB:.*]] = stg.bias_grad %[[SEED]] {stg.name = "b", stg.phase = "bwd", stg.role = "db"}
+  // CHECK-NEXT: %[[DB:.*]] = stg.bias_grad %[[SEED]] <"b" bwd db>
   // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bs,bshe->he" %{{.*}}, %[[SEED]]
   // CHECK-NEXT: return %[[Y]], %[[DW]], %[[DB]]
   return %y : !x
@@ -33,8 +33,8 @@ func.func @gradient(%x: !in) -> !x {
 // CHECK-LABEL: func.func @constant_bias
 func.func @constant_bias(%x: !in, %b: !w) -> !x {
   %w = stg.param "w" : !w
-  %p = stg.einsum "bs,he->bshe" %x, %w {stg.name = "p"} : !in, !w
+  %p = stg.einsum "bs,he->bshe" %x, %w <"p"> : !in, !w
   // CHECK-NOT: stg.bias_grad
-  %y = stg.bias_add %p, %b {stg.name = "b"} : !x, !w
+  %y = stg.bias_add %p, %b <"b"> : !x, !w
   return %y : !x
 }

@@ -36,7 +36,7 @@ func.func @column(%x: !x, %w: !column, %b: !vs) {
 // CHECK-LABEL: func.func @row(
 func.func @row(%h: !shards, %w: !row, %b: !w) -> !x {
   // CHECK-NEXT: %[[P:.*]] = stg.einsum
-  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[P]] {stg.phase = "fwd"} : !stg.tensor<[B, S, D], bf16>
+  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[P]] <fwd> : !stg.tensor<[B, S, D], bf16>
   // CHECK-NEXT: %[[Y:.*]] = stg.bias_add %[[R]], %{{.*}} : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[D], bf16>
   // CHECK-NEXT: return %[[Y]]
   %p = stg.einsum "bsf,fd->bsd" %h, %w : !shards, !row

@@ -36,7 +36,7 @@ stg.symbol @B
 stg.symbol @tp
 func.func @second_of_several(%x: !stg.tensor<[B], f32>) {
   %0 = stg.splat 1/(B*tp) : !stg.tensor<[2], f32>
-  %1 = stg.activation relu %x {stg.name = "x"} : !stg.tensor<[B], f32>
+  %1 = stg.activation relu %x <"x"> : !stg.tensor<[B], f32>
   // expected-error @+1 {{'stg.param' op has extent (B + 1)/tp, which is 7/4 and not a positive integer with B = 6, tp = 4}}
   %2 = stg.param "w" : !stg.tensor<[(B + 1)/tp], f32>
   return

@@ -15,30 +15,30 @@ stg.mesh @mesh <tp = 2, dp = 4>
 // collectives of their own.
 // CHECK-LABEL: func.func @sums
 // CHECK-SAME:  (%[[A:.*]]: !{{.*}}, %[[B:.*]]: !{{.*}}, %[[C:.*]]: !{{.*}}, %[[D:.*]]: !{{.*}}, %[[H:.*]]: !stg.tensor<[64], bf16>)
-// CHECK-DAG:   %[[G:.*]]:3 = stg.all_reduce sum over ["dp"] %[[A]], %[[B]], %[[D]] {stg.name = "gradients", stg.phase = "grad_sync"}
-// CHECK-DAG:   stg.all_reduce max over ["dp"] %[[C]] {
-// CHECK-DAG:   stg.all_reduce sum over ["dp"] %[[H]] {
+// CHECK-DAG:   %[[G:.*]]:3 = stg.all_reduce sum over ["dp"] %[[A]], %[[B]], %[[D]] <"gradients" grad_sync>
+// CHECK-DAG:   stg.all_reduce max over ["dp"] %[[C]] <
+// CHECK-DAG:   stg.all_reduce sum over ["dp"] %[[H]] <
 // CHECK:       stg.adam f32 %{{.*}}, %[[G]]#0
 // EACH-LABEL:  func.func @sums
 // EACH-COUNT-3: stg.all_reduce sum over ["dp"] %{{[a-z0-9]*}} {{.*}} : !stg.tensor<[64], f32>{{$}}
 // EACH:        stg.adam
 // PAIRS-LABEL: func.func @sums
 // PAIRS-SAME:  (%[[A:.*]]: !{{.*}}, %[[B:.*]]: !{{.*}}, %[[C:.*]]: !{{.*}}, %[[D:.*]]: !{{.*}}, %[[H:.*]]: !
-// PAIRS:       stg.all_reduce sum over ["dp"] %[[A]], %[[B]] {stg.name = "gradients"
-// PAIRS:       stg.all_reduce sum over ["dp"] %[[D]] {
+// PAIRS:       stg.all_reduce sum over ["dp"] %[[A]], %[[B]] <"gradients"
+// PAIRS:       stg.all_reduce sum over ["dp"] %[[D]] <
 func.func @sums(%a: !g, %b: !g, %c: !g, %d: !g, %h: !h) {
-  %0 = stg.all_reduce sum over ["dp"] %a {stg.phase = "grad_sync"} : !g
+  %0 = stg.all_reduce sum over ["dp"] %a <grad_sync> : !g
   %w = stg.param "w" : !g
-  %1 = stg.all_reduce sum over ["dp"] %b {stg.phase = "grad_sync"} : !g
-  %2 = stg.all_reduce max over ["dp"] %c {stg.phase = "grad_sync"} : !g
-  %3 = stg.all_reduce sum over ["dp"] %d {stg.phase = "grad_sync"} : !g
-  %4 = stg.all_reduce sum over ["dp"] %h {stg.phase = "grad_sync"} : !h
-  %n0 = stg.adam f32 %w, %0 {stg.phase = "opt"} : !g, !g
-  %n1 = stg.adam f32 %w, %1 {stg.phase = "opt"} : !g, !g
-  %n2 = stg.adam f32 %w, %2 {stg.phase = "opt"} : !g, !g
-  %n3 = stg.adam f32 %w, %3 {stg.phase = "opt"} : !g, !g
+  %1 = stg.all_reduce sum over ["dp"] %b <grad_sync> : !g
+  %2 = stg.all_reduce max over ["dp"] %c <grad_sync> : !g
+  %3 = stg.all_reduce sum over ["dp"] %d <grad_sync> : !g
+  %4 = stg.all_reduce sum over ["dp"] %h <grad_sync> : !h
+  %n0 = stg.adam f32 %w, %0 <opt> : !g, !g
+  %n1 = stg.adam f32 %w, %1 <opt> : !g, !g
+  %n2 = stg.adam f32 %w, %2 <opt> : !g, !g
+  %n3 = stg.adam f32 %w, %3 <opt> : !g, !g
   %v = stg.param "v" : !h
-  %n4 = stg.adam f32 %v, %4 {stg.phase = "opt"} : !h, !h
+  %n4 = stg.adam f32 %v, %4 <opt> : !h, !h
   return
 }
 
@@ -50,11 +50,11 @@ func.func @sums(%a: !g, %b: !g, %c: !g, %d: !g, %h: !h) {
 // CHECK-NEXT:  stg.all_reduce sum over ["dp"] %[[T]]#0, %[[T]]#1, %[[C]]
 // CHECK-NEXT:  return
 func.func @then_dp(%a: !g, %b: !g, %c: !g) -> (!g, !g, !g) {
-  %0 = stg.all_reduce sum over ["tp"] %a {stg.phase = "grad_sync"} : !g
-  %1 = stg.all_reduce sum over ["dp"] %0 {stg.phase = "grad_sync"} : !g
-  %2 = stg.all_reduce sum over ["tp"] %b {stg.phase = "grad_sync"} : !g
-  %3 = stg.all_reduce sum over ["dp"] %2 {stg.phase = "grad_sync"} : !g
-  %4 = stg.all_reduce sum over ["dp"] %c {stg.phase = "grad_sync"} : !g
+  %0 = stg.all_reduce sum over ["tp"] %a <grad_sync> : !g
+  %1 = stg.all_reduce sum over ["dp"] %0 <grad_sync> : !g
+  %2 = stg.all_reduce sum over ["tp"] %b <grad_sync> : !g
+  %3 = stg.all_reduce sum over ["dp"] %2 <grad_sync> : !g
+  %4 = stg.all_reduce sum over ["dp"] %c <grad_sync> : !g
   return %1, %3, %4 : !g, !g, !g
 }
 
@@ -62,44 +62,44 @@ func.func @then_dp(%a: !g, %b: !g, %c: !g) -> (!g, !g, !g) {
 // others are not: a bucket never waits for itself.
 // CHECK-LABEL: func.func @both_ways
 // CHECK-SAME:  (%[[A:.*]]: !{{.*}}, %[[B:.*]]: !{{.*}}, %[[C:.*]]: !stg
-// CHECK:       %[[X:.*]] = stg.all_reduce sum over ["dp"] %[[A]] {
-// CHECK-NEXT:  %[[Y:.*]] = stg.all_reduce sum over ["tp"] %[[B]] {
-// CHECK-NEXT:  stg.all_reduce sum over ["tp"] %[[X]] {
-// CHECK-NEXT:  stg.all_reduce sum over ["dp"] %[[Y]], %[[C]] {
+// CHECK:       %[[X:.*]] = stg.all_reduce sum over ["dp"] %[[A]] <
+// CHECK-NEXT:  %[[Y:.*]] = stg.all_reduce sum over ["tp"] %[[B]] <
+// CHECK-NEXT:  stg.all_reduce sum over ["tp"] %[[X]] <
+// CHECK-NEXT:  stg.all_reduce sum over ["dp"] %[[Y]], %[[C]] <
 func.func @both_ways(%a: !g, %b: !g, %c: !g) -> (!g, !g, !g) {
-  %0 = stg.all_reduce sum over ["dp"] %a {stg.phase = "grad_sync"} : !g
-  %1 = stg.all_reduce sum over ["tp"] %0 {stg.phase = "grad_sync"} : !g
-  %2 = stg.all_reduce sum over ["tp"] %b {stg.phase = "grad_sync"} : !g
-  %3 = stg.all_reduce sum over ["dp"] %2 {stg.phase = "grad_sync"} : !g
-  %4 = stg.all_reduce sum over ["dp"] %c {stg.phase = "grad_sync"} : !g
+  %0 = stg.all_reduce sum over ["dp"] %a <grad_sync> : !g
+  %1 = stg.all_reduce sum over ["tp"] %0 <grad_sync> : !g
+  %2 = stg.all_reduce sum over ["tp"] %b <grad_sync> : !g
+  %3 = stg.all_reduce sum over ["dp"] %2 <grad_sync> : !g
+  %4 = stg.all_reduce sum over ["dp"] %c <grad_sync> : !g
   return %1, %3, %4 : !g, !g, !g
 }
 
 // CHECK-LABEL: func.func @shards
-// CHECK:       %[[S:.*]]:2 = stg.flat_reduce_scatter over ["dp"] %{{.*}}, %{{.*}} {stg.name = "gradients", stg.phase = "grad_sync"}
+// CHECK:       %[[S:.*]]:2 = stg.flat_reduce_scatter over ["dp"] %{{.*}}, %{{.*}} <"gradients" grad_sync>
 // CHECK:       %[[W:.*]] = stg.adam f32 %{{.*}}, %[[S]]#0
 // CHECK:       %[[V:.*]] = stg.adam f32 %{{.*}}, %[[S]]#1
-// CHECK:       stg.gather_updated over ["dp"] %[[W]], %[[V]] {leading = array<i64: 0, 0>, stg.name = "parameters", stg.phase = "opt"}
+// CHECK:       stg.gather_updated over ["dp"] %[[W]], %[[V]] {leading = array<i64: 0, 0>} <"parameters" opt>
 // EACH-LABEL:  func.func @shards
 // EACH-COUNT-2: stg.gather_updated over ["dp"] %{{[a-z0-9]*}} {leading = array<i64: 0>
 func.func @shards(%a: !g, %b: !g) {
-  %0 = stg.flat_reduce_scatter over ["dp"] %a {stg.phase = "grad_sync"} : !g -> !s
-  %1 = stg.flat_reduce_scatter over ["dp"] %b {stg.phase = "grad_sync"} : !g -> !s
+  %0 = stg.flat_reduce_scatter over ["dp"] %a <grad_sync> : !g -> !s
+  %1 = stg.flat_reduce_scatter over ["dp"] %b <grad_sync> : !g -> !s
   %w = stg.param "w" : !g
-  %n0 = stg.adam f32 %w, %0 {stg.phase = "opt"} : !g, !s
+  %n0 = stg.adam f32 %w, %0 <opt> : !g, !s
   %v = stg.param "v" : !g
-  %n1 = stg.adam f32 %v, %1 {stg.phase = "opt"} : !g, !s
-  stg.gather_updated over ["dp"] %n0 {leading = array<i64: 0>, stg.phase = "opt"} : !g
-  stg.gather_updated over ["dp"] %n1 {leading = array<i64: 0>, stg.phase = "opt"} : !g
+  %n1 = stg.adam f32 %v, %1 <opt> : !g, !s
+  stg.gather_updated over ["dp"] %n0 {leading = array<i64: 0>} <opt> : !g
+  stg.gather_updated over ["dp"] %n1 {leading = array<i64: 0>} <opt> : !g
   return
 }
 
 // A reduction in backward is not moved: it overlaps with what follows.
 // CHECK-LABEL: func.func @backward
-// CHECK:       stg.all_reduce sum over ["dp"] %{{.*}} {stg.phase = "bwd"}
-// CHECK-NEXT:  stg.all_reduce sum over ["dp"] %{{.*}} {stg.phase = "bwd"}
+// CHECK:       stg.all_reduce sum over ["dp"] %{{.*}} <bwd>
+// CHECK-NEXT:  stg.all_reduce sum over ["dp"] %{{.*}} <bwd>
 func.func @backward(%a: !g, %b: !g) -> (!g, !g) {
-  %0 = stg.all_reduce sum over ["dp"] %a {stg.phase = "bwd"} : !g
-  %1 = stg.all_reduce sum over ["dp"] %b {stg.phase = "bwd"} : !g
+  %0 = stg.all_reduce sum over ["dp"] %a <bwd> : !g
+  %1 = stg.all_reduce sum over ["dp"] %b <bwd> : !g
   return %0, %1 : !g, !g
 }

@@ -26,31 +26,31 @@ stg.symbol @L
 // ONE-NOT: stg.repeat
 //
 // BLOCK-LABEL: func.func @layers
-// BLOCK: %[[Z:.*]] = stg.repeat "layers_replayed" * 3 carry({{.*}}) attributes {stg.recompute = "full"} {
-// BLOCK: stg.repeat "layers" * {{.*}} carry(%{{.*}} = %[[Z]] : {{.*}}) attributes {stg.recompute = "none"} {
+// BLOCK: %[[Z:.*]] = stg.repeat "layers_replayed" * 3 carry({{.*}}) recompute full {
+// BLOCK: stg.repeat "layers" * {{.*}} carry(%{{.*}} = %[[Z]] : {{.*}}) recompute none {
 //
 // Each stage is an iteration, and has layers of both kinds.
 //
 // STAGES-LABEL: func.func @layers
-// STAGES: stg.repeat "layers_groups" * 2 carry(%[[G:.*]] = %{{.*}}) attributes {stg.recompute = "none"} {
-// STAGES-NEXT: %[[Z:.*]] = stg.repeat "layers_replayed" * 1 carry(%{{.*}} = %[[G]] : {{.*}}) attributes {stg.recompute = "full"} {
-// STAGES: %[[Y:.*]] = stg.repeat "layers" * {{.*}} carry(%{{.*}} = %[[Z]] : {{.*}}) attributes {stg.recompute = "none"} {
+// STAGES: stg.repeat "layers_groups" * 2 carry(%[[G:.*]] = %{{.*}}) recompute none {
+// STAGES-NEXT: %[[Z:.*]] = stg.repeat "layers_replayed" * 1 carry(%{{.*}} = %[[G]] : {{.*}}) recompute full {
+// STAGES: %[[Y:.*]] = stg.repeat "layers" * {{.*}} carry(%{{.*}} = %[[Z]] : {{.*}}) recompute none {
 // STAGES: stg.yield %[[Y]]
 //
 // What a repeat says of itself comes before the policy: only the first layers are
 // replayed.
 //
 // REPLAY-LABEL: func.func @layers
-// REPLAY: stg.repeat "layers" * {{.*}} reverse carry({{.*}}) {{.*}}attributes {stg.phase = "bwd"
-// REPLAY-NOT: stg.phase = "recompute"
+// REPLAY: stg.repeat "layers" * {{.*}} reverse carry({{.*}}) {{.*}}<bwd
+// REPLAY-NOT: recompute{{[ >]}}
 // REPLAY: stg.repeat "layers_replayed" * 3 reverse
-// REPLAY: stg.einsum {{.*}} stg.phase = "recompute"
+// REPLAY: stg.einsum {{.*}} recompute>
 func.func @layers(%x: !x) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bi,ij->bj" %x, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bi,ij->bj" %x, %w0 <"in"> : !x, !w
   %y = stg.repeat "layers" * L carry(%c = %e : !x) {
     %w = stg.param "w" : !w
-    %z = stg.einsum "bi,ij->bj" %c, %w {stg.name = "w"} : !x, !w
+    %z = stg.einsum "bi,ij->bj" %c, %w <"w"> : !x, !w
     stg.yield %z : !x
   }
   return %y : !x

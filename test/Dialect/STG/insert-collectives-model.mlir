@@ -16,7 +16,7 @@ stg.mesh @mesh <tp = tp>
 // CHECK-LABEL: func.func @sharded_cross_entropy
 // CHECK-SAME: (%[[Z:.*]]: !stg.tensor<[B, V/tp], bf16>, %[[I:.*]]: !stg.tensor<[B], i32>) -> (!stg.tensor<[B], f32>, !stg.tensor<[B, V/tp], f32>)
 func.func @sharded_cross_entropy(%z: !z, %i: !stg.tensor<[B], i32>) -> (!r, !p) {
-  // CHECK-NEXT: %[[LM:.*]] = stg.reduce max %[[Z]] {stg.name = "loss", stg.phase = "fwd", stg.role = "reduce"}
+  // CHECK-NEXT: %[[LM:.*]] = stg.reduce max %[[Z]] <"loss" fwd part>
   // CHECK-NEXT: %[[M:.*]] = stg.all_reduce max over ["tp"] %[[LM]] {{.*}} : !stg.tensor<[B], f32>
   // CHECK-NEXT: %[[E:.*]], %[[LS:.*]] = stg.exp_sum %[[Z]], %[[M]]
   // CHECK-NEXT: %[[S:.*]] = stg.all_reduce sum over ["tp"] %[[LS]] {{.*}} : !stg.tensor<[B], f32>
@@ -25,7 +25,7 @@ func.func @sharded_cross_entropy(%z: !z, %i: !stg.tensor<[B], i32>) -> (!r, !p) 
   // CHECK-NEXT: %[[L:.*]] = stg.nll %[[S]], %[[M]], %[[T]]
   // CHECK-NEXT: %[[P:.*]] = stg.normalize %[[E]], %[[S]]
   // CHECK-NEXT: return %[[L]], %[[P]]
-  %loss, %probs = stg.cross_entropy %z, %i {stg.factors = {v = ["tp"]}, stg.name = "loss", stg.phase = "fwd"} : !z, !stg.tensor<[B], i32> -> !r, !p
+  %loss, %probs = stg.cross_entropy %z, %i {stg.factors = {v = ["tp"]}} <"loss" fwd> : !z, !stg.tensor<[B], i32> -> !r, !p
   return %loss, %probs : !r, !p
 }
 
@@ -68,15 +68,15 @@ stg.mesh @mesh <dp = 2>
 // repeat where it was left partial.
 // CHECK-LABEL: func.func @gradients
 func.func @gradients(%x: !x) {
-  %g = stg.repeat "layers" * L -> (!stg.tensor<[L, 8, 8], f32, sum(dp)>) attributes {stg.phase = "bwd"} {
+  %g = stg.repeat "layers" * L -> (!stg.tensor<[L, 8, 8], f32, sum(dp)>) <bwd> {
     // CHECK: stg.einsum {{.*}} : !stg.tensor<[B/2, 8], bf16>, !stg.tensor<[B/2, 8], bf16>
     // CHECK-NEXT: stg.yield
     %d = stg.einsum "bd,bf->df" %x, %x {into = f32, stg.factors = {b = ["dp"]}} : !x, !x -> !stg.tensor<[8, 8], f32, sum(dp)>
     stg.yield %d : !stg.tensor<[8, 8], f32, sum(dp)>
   }
-  // CHECK: stg.all_reduce sum over ["dp"] %{{.*}} {stg.phase = "grad_sync"} : !stg.tensor<[L, 8, 8], f32>
+  // CHECK: stg.all_reduce sum over ["dp"] %{{.*}} <grad_sync> : !stg.tensor<[L, 8, 8], f32>
   // CHECK-NEXT: stg.repeat "layers" * L slices
-  stg.repeat "layers" * L slices(%s = %g : !stg.tensor<[L, 8, 8], f32, sum(dp)> as !dw) attributes {stg.phase = "opt"} {
+  stg.repeat "layers" * L slices(%s = %g : !stg.tensor<[L, 8, 8], f32, sum(dp)> as !dw) <opt> {
     %w = stg.param "w" : !stg.tensor<[8, 8], bf16>
     stg.adam f32 %w, %s : !stg.tensor<[8, 8], bf16>, !dw
   }

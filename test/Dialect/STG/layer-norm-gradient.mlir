@@ -20,16 +20,16 @@ stg.symbol @D
 func.func @gradient(%ids: !ids) -> !x {
   %table = stg.param "table" : !table
   // CHECK: %[[X:.*]] = stg.embedding
-  %x = stg.embedding %table, %ids {stg.name = "lookup"} : !table, !ids
+  %x = stg.embedding %table, %ids <"lookup"> : !table, !ids
   // CHECK: %[[W:.*]] = stg.param "weight"
   %w = stg.param "weight" : !w
   %b = stg.param "bias" : !w
   // CHECK: %[[Y:.*]], %[[MEAN:.*]], %[[RSTD:.*]] = stg.layer_norm %[[X]], %[[W]]
-  // CHECK-SAME: stg.phase = "fwd"
-  %y, %mean, %rstd = stg.layer_norm %x, %w, %b {stg.name = "norm"} : !x, !w, !w
+  // CHECK-SAME: fwd>
+  %y, %mean, %rstd = stg.layer_norm %x, %w, %b <"norm"> : !x, !w, !w
   // CHECK: %[[SEED:.*]] = stg.splat
-  // CHECK-NEXT: %[[DX:.*]], %[[DW:.*]], %[[DB:.*]] = stg.layer_norm_grad %[[X]], %[[W]], %[[MEAN]], %[[RSTD]], %[[SEED]] {stg.name = "norm", stg.phase = "bwd"}
-  // CHECK-NEXT: %[[DT:.*]] = stg.embedding_grad %[[IDS]], %[[DX]] {stg.name = "lookup", stg.phase = "bwd", stg.role = "dw"}
+  // CHECK-NEXT: %[[DX:.*]], %[[DW:.*]], %[[DB:.*]] = stg.layer_norm_grad %[[X]], %[[W]], %[[MEAN]], %[[RSTD]], %[[SEED]] <"norm" bwd>
+  // CHECK-NEXT: %[[DT:.*]] = stg.embedding_grad %[[IDS]], %[[DX]] <"lookup" bwd dw>
   // CHECK-NEXT: return %[[Y]], %[[DT]], %[[DW]], %[[DB]]
   return %y : !x
 }

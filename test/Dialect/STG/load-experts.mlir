@@ -41,15 +41,15 @@ stg.symbol @A
 // are the last one's. The tokens' side stays as it is.
 //
 // CHECK: stg.symbol @ep_index coordinate "ep"
-// CHECK: stg.all_to_all from 1 to 0 over ["ep"] %{{[^ ]*}} {payload = #stg.expr<2*D*max([[MOST:.*]])>, {{.*}}} : !stg.tensor<[X, A*B*S/(16*X), D], bf16> -> !stg.tensor<[X/4, [[ROWS:.*ep_index.*]], D], bf16>
+// CHECK: stg.all_to_all from 1 to 0 over ["ep"] %{{[^ ]*}} {payload = #stg.expr<2*D*max([[MOST:.*]])>} <{{.*}}> : !stg.tensor<[X, A*B*S/(16*X), D], bf16> -> !stg.tensor<[X/4, [[ROWS:.*ep_index.*]], D], bf16>
 // CHECK: stg.einsum "xcd,xdf->xcf" {{.*}} : !stg.tensor<[X/4, [[ROWS]], D], bf16>, !stg.tensor<[X/4, D, F], bf16>
-// CHECK: stg.all_to_all from 0 to 1 over ["ep"] %{{[^ ]*}} {payload = #stg.expr<2*D*max([[MOST]])>, {{.*}}} : !stg.tensor<[X/4, [[ROWS]], D], bf16> -> !stg.tensor<[X, A*B*S/(16*X), D], bf16>
+// CHECK: stg.all_to_all from 0 to 1 over ["ep"] %{{[^ ]*}} {payload = #stg.expr<2*D*max([[MOST]])>} <{{.*}}> : !stg.tensor<[X/4, [[ROWS]], D], bf16> -> !stg.tensor<[X, A*B*S/(16*X), D], bf16>
 // CHECK: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<2*D*max([[MOST]])>
 // CHECK: return
 
-// CLIP: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<A*B*D*S/8>, {{.*}}min(
+// CLIP: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<A*B*D*S/8>} {{.*}}min(
 
-// EQUAL: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<256>, {{.*}}} : !stg.tensor<[4, 4, 8], bf16> -> !stg.tensor<[1, 16, 8], bf16>
+// EQUAL: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<256>} <{{.*}}> : !stg.tensor<[4, 4, 8], bf16> -> !stg.tensor<[1, 16, 8], bf16>
 func.func @f(%x: !x) -> !x {
   %router = stg.param "router" : !stg.tensor<[D, X], bf16>
   %logits = stg.einsum "bsd,dx->bsx" %x, %router : !x, !stg.tensor<[D, X], bf16>

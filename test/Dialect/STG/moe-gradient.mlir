@@ -30,17 +30,17 @@ stg.symbol @A
 // CHECK: %[[DOWN:.*]] = stg.param "down"
 // CHECK: %[[OUT:.*]] = stg.einsum "xcf,xfd->xcd" %[[H]], %[[DOWN]]
 // CHECK: %[[DY:.*]] = stg.splat
-// CHECK: %[[DOUT:.*]], %[[DW:.*]] = stg.combine_grad %[[OUT]], %[[I]], %[[W]], %[[DY]] {stg.name = "combine", stg.phase = "bwd"}
-// CHECK: %[[DH:.*]] = stg.einsum "xcd,xfd->xcf" %[[DOUT]], %[[DOWN]] {{.*}} stg.role = "dx"
-// CHECK: %[[DDOWN:.*]] = stg.einsum "xcf,xcd->xfd" %[[H]], %[[DOUT]] {into = f32, {{.*}} stg.role = "dw"
+// CHECK: %[[DOUT:.*]], %[[DW:.*]] = stg.combine_grad %[[OUT]], %[[I]], %[[W]], %[[DY]] <"combine" bwd>
+// CHECK: %[[DH:.*]] = stg.einsum "xcd,xfd->xcf" %[[DOUT]], %[[DOWN]] {{.*}} dx>
+// CHECK: %[[DDOWN:.*]] = stg.einsum "xcf,xcd->xfd" %[[H]], %[[DOUT]] {into = f32} <{{.*}} dw>
 // CHECK: %[[DGU:.*]] = stg.glu_grad silu %[[GU]], %[[DH]]
-// CHECK: %[[DROWS:.*]] = stg.einsum "xcgf,xdgf->xcd" %[[DGU]], %[[UP]] {{.*}} stg.role = "dx"
-// CHECK: %[[DUP:.*]] = stg.einsum "xcd,xcgf->xdgf" %[[ROWS]], %[[DGU]] {into = f32, {{.*}} stg.role = "dw"
-// CHECK: %[[DX:.*]] = stg.dispatch_grad %[[DROWS]], %[[I]] {stg.name = "dispatch", stg.phase = "bwd"} {{.*}} -> !stg.tensor<[B, S, D], bf16>
-// CHECK: %[[DP:.*]] = stg.top_k_grad %[[I]], %[[DW]] {stg.name = "top_k", stg.phase = "bwd"} {{.*}} -> !stg.tensor<[B, S, X], f32>
-// CHECK: %[[DL:.*]] = stg.softmax_grad %[[P]], %[[DP]] {stg.name = "softmax", stg.phase = "bwd"} {{.*}} -> !stg.tensor<[B, S, X], bf16>
-// CHECK: stg.einsum "bsx,dx->bsd" %[[DL]], %{{.*}} {{.*}} stg.role = "dx"
-// CHECK: %[[DROUTER:.*]] = stg.einsum "bsd,bsx->dx" %{{.*}}, %[[DL]] {into = f32, {{.*}} stg.role = "dw"
+// CHECK: %[[DROWS:.*]] = stg.einsum "xcgf,xdgf->xcd" %[[DGU]], %[[UP]] {{.*}} dx>
+// CHECK: %[[DUP:.*]] = stg.einsum "xcd,xcgf->xdgf" %[[ROWS]], %[[DGU]] {into = f32} <{{.*}} dw>
+// CHECK: %[[DX:.*]] = stg.dispatch_grad %[[DROWS]], %[[I]] <"dispatch" bwd> {{.*}} -> !stg.tensor<[B, S, D], bf16>
+// CHECK: %[[DP:.*]] = stg.top_k_grad %[[I]], %[[DW]] <"top_k" bwd> {{.*}} -> !stg.tensor<[B, S, X], f32>
+// CHECK: %[[DL:.*]] = stg.softmax_grad %[[P]], %[[DP]] <"softmax" bwd> {{.*}} -> !stg.tensor<[B, S, X], bf16>
+// CHECK: stg.einsum "bsx,dx->bsd" %[[DL]], %{{.*}} {{.*}} dx>
+// CHECK: %[[DROUTER:.*]] = stg.einsum "bsd,bsx->dx" %{{.*}}, %[[DL]] {into = f32} <{{.*}} dw>
 // CHECK: return %{{.*}}, %{{.*}}, %[[DROUTER]], %[[DUP]], %[[DDOWN]]
 //
 // A product of experts is one matrix product with the rows of all experts.
@@ -62,18 +62,18 @@ stg.symbol @A
 // COST: comp "softmax.bwd"(%{{.*}}) ops(4*B*S*X) bytes(10*B*S*X)
 func.func @moe(%in: !x) -> !x {
   %wi = stg.param "in" : !stg.tensor<[D], bf16>
-  %x, %rstd = stg.rms_norm %in, %wi {stg.name = "in"} : !x, !stg.tensor<[D], bf16>
+  %x, %rstd = stg.rms_norm %in, %wi <"in"> : !x, !stg.tensor<[D], bf16>
   %wr = stg.param "router" : !stg.tensor<[D, X], bf16>
-  %logits = stg.einsum "bsd,dx->bsx" %x, %wr {stg.name = "router"} : !x, !stg.tensor<[D, X], bf16>
-  %p = stg.softmax %logits {stg.name = "softmax"} : !stg.tensor<[B, S, X], bf16>
-  %w, %i = stg.top_k A %p {stg.name = "top_k"} : !probs
-  %rows = stg.dispatch %x, %i {stg.name = "dispatch"} : !x, !choices -> !buffers
+  %logits = stg.einsum "bsd,dx->bsx" %x, %wr <"router"> : !x, !stg.tensor<[D, X], bf16>
+  %p = stg.softmax %logits <"softmax"> : !stg.tensor<[B, S, X], bf16>
+  %w, %i = stg.top_k A %p <"top_k"> : !probs
+  %rows = stg.dispatch %x, %i <"dispatch"> : !x, !choices -> !buffers
   %wu = stg.param "up" : !stg.tensor<[X, D, 2, F], bf16>
-  %u = stg.einsum "xcd,xdgf->xcgf" %rows, %wu {stg.name = "up"} : !buffers, !stg.tensor<[X, D, 2, F], bf16>
-  %h = stg.glu silu %u {stg.name = "glu"} : !stg.tensor<[X, A*B*S/X, 2, F], bf16>
+  %u = stg.einsum "xcd,xdgf->xcgf" %rows, %wu <"up"> : !buffers, !stg.tensor<[X, D, 2, F], bf16>
+  %h = stg.glu silu %u <"glu"> : !stg.tensor<[X, A*B*S/X, 2, F], bf16>
   %wd = stg.param "down" : !stg.tensor<[X, F, D], bf16>
-  %o = stg.einsum "xcf,xfd->xcd" %h, %wd {stg.name = "down"} : !hidden, !stg.tensor<[X, F, D], bf16>
-  %c = stg.combine %o, %i, %w {stg.name = "combine"} : !buffers, !choices, !weights
+  %o = stg.einsum "xcf,xfd->xcd" %h, %wd <"down"> : !hidden, !stg.tensor<[X, F, D], bf16>
+  %c = stg.combine %o, %i, %w <"combine"> : !buffers, !choices, !weights
   return %c : !x
 }
 
@@ -97,10 +97,10 @@ stg.symbol @A
 // CHECK-NOT: stg.top_k_grad
 // CHECK: return
 func.func @constant_weights(%x: !x, %p: !probs) -> !x {
-  %w, %i = stg.top_k A %p {stg.name = "top_k"} : !probs
-  %rows = stg.dispatch %x, %i {stg.name = "dispatch"} : !x, !choices -> !buffers
+  %w, %i = stg.top_k A %p <"top_k"> : !probs
+  %rows = stg.dispatch %x, %i <"dispatch"> : !x, !choices -> !buffers
   %wd = stg.param "expert" : !stg.tensor<[X, D, D], bf16>
-  %o = stg.einsum "xcd,xde->xce" %rows, %wd {stg.name = "expert"} : !buffers, !stg.tensor<[X, D, D], bf16>
-  %c = stg.combine %o, %i, %w {stg.name = "combine"} : !buffers, !choices, !weights
+  %o = stg.einsum "xcd,xde->xce" %rows, %wd <"expert"> : !buffers, !stg.tensor<[X, D, D], bf16>
+  %c = stg.combine %o, %i, %w <"combine"> : !buffers, !choices, !weights
   return %c : !x
 }

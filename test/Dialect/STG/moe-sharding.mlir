@@ -42,15 +42,15 @@ stg.symbol @A
 //
 // CHECK: stg.repeat "layers"
 // CHECK: %[[ROWS:.*]] = stg.dispatch {{.*}} -> !stg.tensor<[X, A*B*S/(32*X), D], bf16>
-// CHECK-NEXT: %[[SENT:.*]] = stg.all_to_all from 1 to 0 over ["ep"] %[[ROWS]] {stg.name = "dispatch", stg.phase = "fwd"} : !stg.tensor<[X, A*B*S/(32*X), D], bf16> -> !stg.tensor<[X/4, A*B*S/(8*X), D], bf16>
+// CHECK-NEXT: %[[SENT:.*]] = stg.all_to_all from 1 to 0 over ["ep"] %[[ROWS]] <"dispatch" fwd> : !stg.tensor<[X, A*B*S/(32*X), D], bf16> -> !stg.tensor<[X/4, A*B*S/(8*X), D], bf16>
 // CHECK: %[[ALL:.*]] = stg.all_gather dim 1 over ["tp"] %[[SENT]]
 // CHECK: %[[H:.*]] = stg.einsum "xcd,xdf->xcf" %[[ALL]]
 // CHECK: %[[PART:.*]] = stg.einsum "xcf,xfd->xcd" %[[H]]
 // CHECK-NEXT: %[[OUT:.*]] = stg.reduce_scatter dim 1 over ["tp"] %[[PART]]
 // CHECK-NEXT: %[[BACK:.*]] = stg.all_to_all from 0 to 1 over ["ep"] %[[OUT]] {{.*}} -> !stg.tensor<[X, A*B*S/(32*X), D], bf16>
 // CHECK-NEXT: stg.combine %[[BACK]]
-// CHECK: stg.all_gather dim 1 over ["tp"] {{.*}}stg.name = "shared_up"
-// CHECK: stg.reduce_scatter dim 1 over ["tp"] {{.*}}stg.name = "shared_down"
+// CHECK: stg.all_gather dim 1 over ["tp"] {{.*}}<"shared_up"
+// CHECK: stg.reduce_scatter dim 1 over ["tp"] {{.*}}<"shared_down"
 // CHECK: stg.yield {{.*}}%[[BACK]] :
 // CHECK: stg.repeat "layers" {{.*}} reverse {{.*}}%[[SAVED:[a-z_0-9]*]] = %{{[0-9]+#[0-9]+}} : !stg.tensor<[L, X, A*B*S/(32*X), D], bf16>)
 // CHECK: %[[DBACK:.*]], %{{.*}} = stg.combine_grad %[[SAVED]]
@@ -76,21 +76,21 @@ stg.symbol @L
 func.func @layers(%in: !x) -> !x {
   %out = stg.repeat "layers" * L carry(%x = %in : !x) {
     %wr = stg.param "router" : !stg.tensor<[D, X], bf16>
-    %logits = stg.einsum "bsd,dx->bsx" %x, %wr {stg.name = "router"} : !x, !stg.tensor<[D, X], bf16>
-    %p = stg.softmax %logits {stg.name = "softmax"} : !stg.tensor<[B, S, X], bf16>
-    %w, %i = stg.top_k A %p {stg.name = "top_k"} : !probs
-    %rows = stg.dispatch %x, %i {stg.name = "dispatch"} : !x, !choices -> !buffers
+    %logits = stg.einsum "bsd,dx->bsx" %x, %wr <"router"> : !x, !stg.tensor<[D, X], bf16>
+    %p = stg.softmax %logits <"softmax"> : !stg.tensor<[B, S, X], bf16>
+    %w, %i = stg.top_k A %p <"top_k"> : !probs
+    %rows = stg.dispatch %x, %i <"dispatch"> : !x, !choices -> !buffers
     %wu = stg.param "up" : !stg.tensor<[X, D, F], bf16>
-    %h = stg.einsum "xcd,xdf->xcf" %rows, %wu {stg.name = "up"} : !buffers, !stg.tensor<[X, D, F], bf16>
+    %h = stg.einsum "xcd,xdf->xcf" %rows, %wu <"up"> : !buffers, !stg.tensor<[X, D, F], bf16>
     %wd = stg.param "down" : !stg.tensor<[X, F, D], bf16>
-    %o = stg.einsum "xcf,xfd->xcd" %h, %wd {stg.name = "down"} : !hidden, !stg.tensor<[X, F, D], bf16>
-    %c = stg.combine %o, %i, %w {stg.name = "combine"} : !buffers, !choices, !weights
+    %o = stg.einsum "xcf,xfd->xcd" %h, %wd <"down"> : !hidden, !stg.tensor<[X, F, D], bf16>
+    %c = stg.combine %o, %i, %w <"combine"> : !buffers, !choices, !weights
     %ws = stg.param "shared_up" : !stg.tensor<[D, F], bf16>
-    %s = stg.einsum "bsd,df->bsf" %x, %ws {stg.name = "shared_up"} : !x, !stg.tensor<[D, F], bf16>
+    %s = stg.einsum "bsd,df->bsf" %x, %ws <"shared_up"> : !x, !stg.tensor<[D, F], bf16>
     %wt = stg.param "shared_down" : !stg.tensor<[F, D], bf16>
-    %t = stg.einsum "bsf,fd->bsd" %s, %wt {stg.name = "shared_down"} : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
-    %u = stg.add %c, %t {stg.name = "sum"} : !x, !x
-    %y = stg.add %x, %u {stg.name = "residual"} : !x, !x
+    %t = stg.einsum "bsf,fd->bsd" %s, %wt <"shared_down"> : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F, D], bf16>
+    %u = stg.add %c, %t <"sum"> : !x, !x
+    %y = stg.add %x, %u <"residual"> : !x, !x
     stg.yield %y : !x
   }
   return %out : !x

@@ -29,8 +29,8 @@ func.func @carry(%x: !x) -> !x {
 
 // CHECK-LABEL: func.func @slices_reverse_stacked
 func.func @slices_reverse_stacked(%x: !x, %s: !stack) -> (!x, !stack) {
-  // CHECK: %{{.*}}:2 = stg.repeat "layers" * L reverse carry(%[[C:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) slices(%[[S:.*]] = %{{.*}} : !stg.tensor<[L, B, D], bf16>) attributes {stg.phase = "bwd"} {
-  %y:2 = stg.repeat "layers" * L reverse carry(%c = %x : !x) slices(%v = %s : !stack) attributes {stg.phase = "bwd"} {
+  // CHECK: %{{.*}}:2 = stg.repeat "layers" * L reverse carry(%[[C:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) slices(%[[S:.*]] = %{{.*}} : !stg.tensor<[L, B, D], bf16>) <bwd> {
+  %y:2 = stg.repeat "layers" * L reverse carry(%c = %x : !x) slices(%v = %s : !stack) <bwd> {
     // CHECK: stg.yield %[[C]], %[[S]] : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
     stg.yield %c, %v : !x, !x
   }

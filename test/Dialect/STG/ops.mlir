@@ -34,8 +34,8 @@ func.func @values() {
   %0 = stg.param "q_proj" : !stg.tensor<[D, 32, E], bf16>
   // CHECK: stg.splat 1/(B*S) : !stg.tensor<[B, S], f32>
   %1 = stg.splat 1/(B*S) : !row
-  // CHECK: stg.splat 0 {stg.name = "zero"} : !stg.tensor<[], f32>
-  %2 = stg.splat 0 {stg.name = "zero"} : !stg.tensor<[], f32>
+  // CHECK: stg.splat 0 <"zero"> : !stg.tensor<[], f32>
+  %2 = stg.splat 0 <"zero"> : !stg.tensor<[], f32>
   return
 }
 
@@ -46,8 +46,8 @@ func.func @compute(%x: !x, %w: !w, %r: !row) {
   %0 = stg.einsum "bsd,d->bs" %x, %w : !x, !w
   // CHECK: stg.einsum "bsd->" %[[X]] {into = f32} : !stg.tensor<[B, S, D], bf16>{{$}}
   %1 = stg.einsum "bsd->" %x {into = f32} : !x
-  // CHECK: stg.add %[[X]], %[[X]] {stg.name = "residual", stg.phase = "fwd"} : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, D], bf16>{{$}}
-  %2 = stg.add %x, %x {stg.name = "residual", stg.phase = "fwd"} : !x, !x
+  // CHECK: stg.add %[[X]], %[[X]] <"residual" fwd> : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, D], bf16>{{$}}
+  %2 = stg.add %x, %x <"residual" fwd> : !x, !x
   // CHECK: stg.mul %[[X]], %[[X]] : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, D], bf16>{{$}}
   %3 = stg.mul %x, %x : !x, !x
   // CHECK: stg.activation gelu %[[X]] : !stg.tensor<[B, S, D], bf16>{{$}}

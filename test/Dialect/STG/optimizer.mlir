@@ -14,9 +14,9 @@ func.func @one_scope(%dw: !g, %dv: !g) -> (!g {stg.gradient = ["w"]}, !x, !g {st
   // CHECK: %[[Y:.*]] = stg.add
   %y = stg.add %w, %v : !x, !x
   // CHECK-NEXT: %[[W:.*]] = stg.param "w" : !stg.tensor<[4], bf16>
-  // CHECK-NEXT: stg.adam f32 %[[W]], %[[DW]] {stg.name = "w", stg.phase = "opt"} : !stg.tensor<[4], bf16>, !stg.tensor<[4], f32>
+  // CHECK-NEXT: stg.adam f32 %[[W]], %[[DW]] <"w" opt> : !stg.tensor<[4], bf16>, !stg.tensor<[4], f32>
   // CHECK-NEXT: %[[V:.*]] = stg.param "v"
-  // CHECK-NEXT: stg.adam f32 %[[V]], %[[DV]] {stg.name = "v", stg.phase = "opt"}
+  // CHECK-NEXT: stg.adam f32 %[[V]], %[[DV]] <"v" opt>
   // BF16: stg.adam bf16
   // BF16: stg.adam bf16
   // CHECK-NEXT: return %[[Y]] : !stg.tensor<[4], bf16>
@@ -39,10 +39,10 @@ func.func @nested_scopes(%dw: !stg.tensor<[L, 4], f32>, %dv: !stg.tensor<[L, 3, 
       %v = stg.param "v" : !x
     }
   }
-  // CHECK: stg.repeat "outer" * L slices(%[[SW:[a-z_0-9]+]] = %[[DW]] : {{.*}}, %[[SV:[a-z_0-9]+]] = %[[DV]] : {{.*}}) attributes {stg.phase = "opt"} {
+  // CHECK: stg.repeat "outer" * L slices(%[[SW:[a-z_0-9]+]] = %[[DW]] : {{.*}}, %[[SV:[a-z_0-9]+]] = %[[DV]] : {{.*}}) <opt> {
   // CHECK-NEXT: %[[W:.*]] = stg.param "w"
   // CHECK-NEXT: stg.adam f32 %[[W]], %[[SW]]
-  // CHECK-NEXT: stg.repeat "inner" * 3 slices(%[[TV:[a-z_0-9]+]] = %[[SV]] : !stg.tensor<[3, 4], f32>) attributes {stg.phase = "opt"} {
+  // CHECK-NEXT: stg.repeat "inner" * 3 slices(%[[TV:[a-z_0-9]+]] = %[[SV]] : !stg.tensor<[3, 4], f32>) <opt> {
   // CHECK-NEXT: %[[V:.*]] = stg.param "v"
   // CHECK-NEXT: stg.adam f32 %[[V]], %[[TV]]
   // CHECK: return{{$}}

@@ -22,33 +22,33 @@ stg.symbol @t
 //
 // CHECK-LABEL: func.func @feed_forward
 // TP: slices(%[[X:.*]] = %{{.*}}#1 : !stg.tensor<[L, B, S, D], bf16>)
-// TP: %[[U:.*]] = stg.einsum "bsd,df->bsf" %[[X]], %{{.*}} {stg.name = "up", stg.phase = "recompute"}
-// TP: %[[D:.*]] = stg.einsum "bsf,fd->bsd" {{.*}} {stg.name = "down", stg.phase = "recompute"}
-// TP: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[D]] {stg.name = "down", stg.phase = "recompute"}
-// TP: %[[O:.*]] = stg.add %[[X]], %[[R]] {stg.name = "residual", stg.phase = "recompute"}
+// TP: %[[U:.*]] = stg.einsum "bsd,df->bsf" %[[X]], %{{.*}} <"up" recompute>
+// TP: %[[D:.*]] = stg.einsum "bsf,fd->bsd" {{.*}} <"down" recompute>
+// TP: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[D]] <"down" recompute>
+// TP: %[[O:.*]] = stg.add %[[X]], %[[R]] <"residual" recompute>
 // TP: stg.keep %[[O]]
-// TP-NOT: stg.phase = "recompute"
+// TP-NOT: recompute{{[ >]}}
 //
 // SP: slices(%[[X:.*]] = %{{.*}}#1 : !stg.tensor<[L, B, S/t, D], bf16>)
-// SP: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[X]] {stg.name = "up", stg.phase = "recompute"}
-// SP: stg.einsum "bsd,df->bsf" %[[G]], %{{.*}} {stg.name = "up", stg.phase = "recompute"}
-// SP: %[[D:.*]] = stg.einsum "bsf,fd->bsd" {{.*}} {stg.name = "down", stg.phase = "recompute"}
-// SP: %[[R:.*]] = stg.reduce_scatter dim 1 over ["tp"] %[[D]] {stg.name = "down", stg.phase = "recompute"}
-// SP: %[[O:.*]] = stg.add %[[X]], %[[R]] {stg.name = "residual", stg.phase = "recompute"}
+// SP: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[X]] <"up" recompute>
+// SP: stg.einsum "bsd,df->bsf" %[[G]], %{{.*}} <"up" recompute>
+// SP: %[[D:.*]] = stg.einsum "bsf,fd->bsd" {{.*}} <"down" recompute>
+// SP: %[[R:.*]] = stg.reduce_scatter dim 1 over ["tp"] %[[D]] <"down" recompute>
+// SP: %[[O:.*]] = stg.add %[[X]], %[[R]] <"residual" recompute>
 // SP: stg.keep %[[O]] : !stg.tensor<[B, S/t, D], bf16>
-// SP: %[[AGAIN:.*]] = stg.all_gather dim 1 over ["tp"] %[[X]] {stg.name = "up", stg.phase = "bwd", stg.role = "dw"}
+// SP: %[[AGAIN:.*]] = stg.all_gather dim 1 over ["tp"] %[[X]] <"up" bwd dw>
 // SP: stg.einsum "bsd,bsf->df" %[[AGAIN]],
-// SP-NOT: stg.phase = "recompute"
+// SP-NOT: recompute{{[ >]}}
 func.func @feed_forward(%x0: !x) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bsd,de->bse" %x0, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bsd,de->bse" %x0, %w0 <"in"> : !x, !w
   %y = stg.repeat "layers" * L carry(%x = %e : !x) {
     %wu = stg.param "up" : !up
-    %u = stg.einsum "bsd,df->bsf" %x, %wu {stg.name = "up"} : !x, !up
-    %a = stg.activation gelu %u {stg.name = "act"} : !h
+    %u = stg.einsum "bsd,df->bsf" %x, %wu <"up"> : !x, !up
+    %a = stg.activation gelu %u <"act"> : !h
     %wd = stg.param "down" : !down
-    %d = stg.einsum "bsf,fd->bsd" %a, %wd {stg.name = "down"} : !h, !down
-    %o = stg.add %x, %d {stg.name = "residual"} : !x, !x
+    %d = stg.einsum "bsf,fd->bsd" %a, %wd <"down"> : !h, !down
+    %o = stg.add %x, %d <"residual"> : !x, !x
     stg.yield %o : !x
   }
   return %y : !x

@@ -16,18 +16,18 @@ stg.symbol @L
 // saved; its replay makes the stacks of the inner repeat, which is replayed once.
 //
 // FULL-LABEL: func.func @nested
-// FULL: %[[F:.*]]:2 = stg.repeat "groups" * G carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) attributes {stg.phase = "fwd"} {
-// FULL-NEXT: %[[Z:.*]] = stg.repeat "layers" * L carry(%[[CARRY:.*]] = %[[IN]] : !stg.tensor<[B, D], bf16>) attributes {stg.phase = "fwd"} {
+// FULL: %[[F:.*]]:2 = stg.repeat "groups" * G carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) <fwd> {
+// FULL-NEXT: %[[Z:.*]] = stg.repeat "layers" * L carry(%[[CARRY:.*]] = %[[IN]] : !stg.tensor<[B, D], bf16>) <fwd> {
 // FULL: stg.yield %{{.*}} : !stg.tensor<[B, D], bf16>{{$}}
 // FULL: stg.yield %{{.*}}, %[[IN]] : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
-// FULL: stg.repeat "groups" * G reverse carry({{.*}}) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[G, B, D], bf16>) attributes {stg.phase = "bwd"} {
-// FULL-NEXT: %[[R:.*]]:3 = stg.repeat "layers" * L carry(%{{.*}} = %[[X]] : !stg.tensor<[B, D], bf16>) attributes {stg.phase = "recompute"} {
-// FULL: stg.rms_norm {{.*}} {stg.name = "norm", stg.phase = "recompute"}
-// FULL: %[[A:.*]] = stg.activation silu %[[R]]#0 {stg.name = "act", stg.phase = "recompute"}
+// FULL: stg.repeat "groups" * G reverse carry({{.*}}) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[G, B, D], bf16>) <bwd> {
+// FULL-NEXT: %[[R:.*]]:3 = stg.repeat "layers" * L carry(%{{.*}} = %[[X]] : !stg.tensor<[B, D], bf16>) <recompute> {
+// FULL: stg.rms_norm {{.*}} <"norm" recompute>
+// FULL: %[[A:.*]] = stg.activation silu %[[R]]#0 <"act" recompute>
 // FULL-NEXT: stg.keep %[[A]]
 // FULL-NEXT: stg.activation_grad silu %[[R]]#0,
-// FULL-NEXT: stg.repeat "layers" * L reverse carry({{.*}}) slices(%{{.*}} = %[[R]]#1 : !stg.tensor<[L, B, D], bf16>, %{{.*}} = %[[R]]#2 : !stg.tensor<[L, B], f32>) attributes {stg.phase = "bwd"} {
-// FULL-NOT: stg.phase = "recompute"
+// FULL-NEXT: stg.repeat "layers" * L reverse carry({{.*}}) slices(%{{.*}} = %[[R]]#1 : !stg.tensor<[L, B, D], bf16>, %{{.*}} = %[[R]]#2 : !stg.tensor<[L, B], f32>) <bwd> {
+// FULL-NOT: recompute{{[ >]}}
 // FULL: return
 //
 // `selective`: ops of inner repeats are found. Here only the inner repeat's input is
@@ -35,25 +35,25 @@ stg.symbol @L
 //
 // SEL-LABEL: func.func @nested
 // SEL: %[[F:.*]]:3 = stg.repeat "groups" * G carry(
-// SEL-NEXT: %[[Z:.*]]:2 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) attributes {stg.phase = "fwd"} {
+// SEL-NEXT: %[[Z:.*]]:2 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) <fwd> {
 // SEL: stg.yield %{{.*}}, %[[IN]] : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
 // SEL: stg.yield %{{.*}}, %[[Z]]#0, %[[Z]]#1 :
 // SEL: stg.repeat "groups" * G reverse carry({{.*}}) slices(%{{.*}} = %[[F]]#1 : {{.*}}, %[[S:.*]] = %[[F]]#2 : !stg.tensor<[G, L, B, D], bf16>)
 // SEL: stg.repeat "layers" * L reverse carry({{.*}}) slices(%[[X:.*]] = %[[S]] : !stg.tensor<[L, B, D], bf16>)
 // SEL: stg.param "norm"
 // SEL-NEXT: %[[W:.*]] = stg.param "norm"
-// SEL-NEXT: %{{.*}}, %[[R:.*]] = stg.rms_norm %[[X]], %[[W]] {stg.name = "norm", stg.phase = "recompute"}
+// SEL-NEXT: %{{.*}}, %[[R:.*]] = stg.rms_norm %[[X]], %[[W]] <"norm" recompute>
 // SEL-NEXT: stg.rms_norm_grad %[[X]], %{{.*}}, %[[R]],
 func.func @nested(%x0: !x) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bd,de->be" %x0, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bd,de->be" %x0, %w0 <"in"> : !x, !w
   %y = stg.repeat "groups" * G carry(%g = %e : !x) {
     %z = stg.repeat "layers" * L carry(%x = %g : !x) {
       %v = stg.param "norm" : !v
-      %n, %r = stg.rms_norm %x, %v {stg.name = "norm"} : !x, !v
+      %n, %r = stg.rms_norm %x, %v <"norm"> : !x, !v
       stg.yield %n : !x
     }
-    %o = stg.activation silu %z {stg.name = "act"} : !x
+    %o = stg.activation silu %z <"act"> : !x
     stg.yield %o : !x
   }
   return %y : !x
@@ -63,22 +63,22 @@ func.func @nested(%x0: !x) -> !x {
 // repeat stacks it.
 //
 // SEL-LABEL: func.func @outer_value
-// SEL: %[[M:.*]] = stg.activation relu %{{.*}} {stg.name = "mask", stg.phase = "fwd"}
+// SEL: %[[M:.*]] = stg.activation relu %{{.*}} <"mask" fwd>
 // SEL: stg.rms_norm %[[M]],
 // SEL: stg.yield {{.*}}%[[M]]
 // SEL: stg.repeat "groups" * G reverse
 // SEL: stg.repeat "layers" * L reverse
-// SEL: stg.rms_norm %[[S:[a-z0-9_]*]], %{{.*}} {stg.name = "norm", stg.phase = "recompute"}
+// SEL: stg.rms_norm %[[S:[a-z0-9_]*]], %{{.*}} <"norm" recompute>
 // SEL: stg.rms_norm_grad %[[S]],
 func.func @outer_value(%x0: !x, %c: !x) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bd,de->be" %x0, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bd,de->be" %x0, %w0 <"in"> : !x, !w
   %y = stg.repeat "groups" * G carry(%g = %e : !x) {
-    %m = stg.activation relu %c {stg.name = "mask"} : !x
+    %m = stg.activation relu %c <"mask"> : !x
     %z = stg.repeat "layers" * L carry(%x = %g : !x) {
       %v = stg.param "norm" : !v
-      %n, %r = stg.rms_norm %m, %v {stg.name = "norm"} : !x, !v
-      %s = stg.mul %x, %n {stg.name = "mul"} : !x, !x
+      %n, %r = stg.rms_norm %m, %v <"norm"> : !x, !v
+      %s = stg.mul %x, %n <"mul"> : !x, !x
       stg.yield %s : !x
     }
     stg.yield %z : !x
@@ -90,18 +90,18 @@ func.func @outer_value(%x0: !x, %c: !x) -> !x {
 //
 // FULL-LABEL: func.func @two
 // FULL: stg.repeat "second" * L reverse
-// FULL-NEXT: stg.activation silu {{.*}} {stg.name = "b", stg.phase = "recompute"}
+// FULL-NEXT: stg.activation silu {{.*}} <"b" recompute>
 // FULL: stg.repeat "first" * L reverse
-// FULL-NEXT: stg.activation silu {{.*}} {stg.name = "a", stg.phase = "recompute"}
+// FULL-NEXT: stg.activation silu {{.*}} <"a" recompute>
 func.func @two(%x0: !x) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bd,de->be" %x0, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bd,de->be" %x0, %w0 <"in"> : !x, !w
   %y = stg.repeat "first" * L carry(%x = %e : !x) {
-    %a = stg.activation silu %x {stg.name = "a"} : !x
+    %a = stg.activation silu %x <"a"> : !x
     stg.yield %a : !x
   }
   %z = stg.repeat "second" * L carry(%x = %y : !x) {
-    %b = stg.activation silu %x {stg.name = "b"} : !x
+    %b = stg.activation silu %x <"b"> : !x
     stg.yield %b : !x
   }
   return %z : !x

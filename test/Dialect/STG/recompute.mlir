@@ -20,28 +20,28 @@ stg.symbol @L
 //
 // NONE-LABEL: func.func @layers
 // NONE: %{{.*}}:5 = stg.repeat "layers" * L carry(
-// NONE-NOT: stg.phase = "recompute"
+// NONE-NOT: recompute{{[ >]}}
 // NONE: return
 //
 // FULL-LABEL: func.func @layers
-// FULL: %[[F:.*]]:2 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, S, H, E], bf16>) attributes {stg.phase = "fwd"} {
+// FULL: %[[F:.*]]:2 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, S, H, E], bf16>) <fwd> {
 // FULL: stg.yield %{{.*}}, %[[IN]] : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
-// FULL: stg.repeat "layers" * L reverse carry(%[[DY:.*]] = %{{.*}} : !stg.tensor<[B, S, H, E], bf16>) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[L, B, S, H, E], bf16>) attributes {stg.phase = "bwd"} {
+// FULL: stg.repeat "layers" * L reverse carry(%[[DY:.*]] = %{{.*}} : !stg.tensor<[B, S, H, E], bf16>) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[L, B, S, H, E], bf16>) <bwd> {
 // FULL-NEXT: stg.param "norm"
-// FULL-NEXT: %[[N:.*]], %[[R:.*]] = stg.rms_norm %[[X]], %{{.*}} {stg.name = "norm", stg.phase = "recompute"}
+// FULL-NEXT: %[[N:.*]], %[[R:.*]] = stg.rms_norm %[[X]], %{{.*}} <"norm" recompute>
 // FULL-NEXT: stg.param "up"
-// FULL-NEXT: %[[U:.*]] = stg.einsum "bshd,de->bshe" %[[N]], %{{.*}} {stg.name = "up", stg.phase = "recompute"}
-// FULL-NEXT: %[[A:.*]] = stg.activation silu %[[U]] {stg.name = "act", stg.phase = "recompute"}
+// FULL-NEXT: %[[U:.*]] = stg.einsum "bshd,de->bshe" %[[N]], %{{.*}} <"up" recompute>
+// FULL-NEXT: %[[A:.*]] = stg.activation silu %[[U]] <"act" recompute>
 // FULL-NEXT: stg.keep %[[A]] : !stg.tensor<[B, S, H, E], bf16>
-// FULL: stg.activation_grad silu %[[U]], %[[DY]] {stg.name = "act", stg.phase = "bwd"}
-// FULL: stg.einsum "bshd,bshe->de" %[[N]], %{{.*}} stg.phase = "bwd", stg.role = "dw"
-// FULL: stg.rms_norm_grad %[[X]], %{{.*}}, %[[R]], %{{.*}} {stg.name = "norm", stg.phase = "bwd"}
+// FULL: stg.activation_grad silu %[[U]], %[[DY]] <"act" bwd>
+// FULL: stg.einsum "bshd,bshe->de" %[[N]], %{{.*}} bwd dw>
+// FULL: stg.rms_norm_grad %[[X]], %{{.*}}, %[[R]], %{{.*}} <"norm" bwd>
 //
 // A layer without attention has nothing that `selective` replays by default.
 //
 // SEL-LABEL: func.func @layers
 // SEL: %{{.*}}:5 = stg.repeat "layers" * L carry(
-// SEL-NOT: stg.phase = "recompute"
+// SEL-NOT: recompute{{[ >]}}
 // SEL: return
 //
 // Replayed right before their gradient: the reciprocal root is saved no more, but the
@@ -53,17 +53,17 @@ stg.symbol @L
 // NORM: reverse carry({{.*}}) slices(%{{.*}} = %[[F]]#1 : {{.*}}, %[[N:.*]] = %[[F]]#2 : {{.*}}, %[[X:.*]] = %[[F]]#3 :
 // NORM: stg.einsum "bshd,bshe->de" %[[N]],
 // NORM-NEXT: %[[W:.*]] = stg.param "norm"
-// NORM-NEXT: %{{.*}}, %[[R:.*]] = stg.rms_norm %[[X]], %[[W]] {stg.name = "norm", stg.phase = "recompute"}
+// NORM-NEXT: %{{.*}}, %[[R:.*]] = stg.rms_norm %[[X]], %[[W]] <"norm" recompute>
 // NORM-NEXT: stg.rms_norm_grad %[[X]], %{{.*}}, %[[R]],
 func.func @layers(%x0: !x) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bshd,de->bshe" %x0, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bshd,de->bshe" %x0, %w0 <"in"> : !x, !w
   %y = stg.repeat "layers" * L carry(%x = %e : !x) {
     %v = stg.param "norm" : !v
-    %n, %r = stg.rms_norm %x, %v {stg.name = "norm"} : !x, !v
+    %n, %r = stg.rms_norm %x, %v <"norm"> : !x, !v
     %w = stg.param "up" : !w
-    %h = stg.einsum "bshd,de->bshe" %n, %w {stg.name = "up"} : !x, !w
-    %a = stg.activation silu %h {stg.name = "act"} : !x
+    %h = stg.einsum "bshd,de->bshe" %n, %w <"up"> : !x, !w
+    %a = stg.activation silu %h <"act"> : !x
     stg.yield %a : !x
   }
   return %y : !x
@@ -73,21 +73,21 @@ func.func @layers(%x0: !x) -> !x {
 // rest: the log-sum-exp is not saved.
 //
 // SEL-LABEL: func.func @attention
-// SEL: %[[F:.*]]:3 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}}) attributes {stg.phase = "fwd"} {
+// SEL: %[[F:.*]]:3 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}}) <fwd> {
 // SEL: %[[O:.*]], %{{.*}} = stg.attention causal %[[IN]], %[[IN]], %[[IN]]
 // SEL: stg.yield %{{.*}}, %[[O]], %[[IN]] : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
 // SEL: reverse carry({{.*}}) slices(%[[SO:.*]] = %[[F]]#1 : !stg.tensor<[L, B, S, H, E], bf16>, %[[SX:.*]] = %[[F]]#2 : !stg.tensor<[L, B, S, H, E], bf16>)
 // SEL: stg.einsum "bshd,bshe->de" %[[SO]],
-// SEL-NEXT: %[[AGAIN:.*]], %[[LSE:.*]] = stg.attention causal %[[SX]], %[[SX]], %[[SX]] {stg.name = "attention", stg.phase = "recompute"}
+// SEL-NEXT: %[[AGAIN:.*]], %[[LSE:.*]] = stg.attention causal %[[SX]], %[[SX]], %[[SX]] <"attention" recompute>
 // SEL-NEXT: stg.attention_grad causal %[[SX]], %[[SX]], %[[SX]], %[[AGAIN]], %[[LSE]],
 // SEL-NOT: stg.keep
 func.func @attention(%x0: !x) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bshd,de->bshe" %x0, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bshd,de->bshe" %x0, %w0 <"in"> : !x, !w
   %y = stg.repeat "layers" * L carry(%x = %e : !x) {
-    %o, %lse = stg.attention causal %x, %x, %x {stg.name = "attention"} : !x, !x, !x
+    %o, %lse = stg.attention causal %x, %x, %x <"attention"> : !x, !x, !x
     %w = stg.param "out" : !w
-    %a = stg.einsum "bshd,de->bshe" %o, %w {stg.name = "out"} : !x, !w
+    %a = stg.einsum "bshd,de->bshe" %o, %w <"out"> : !x, !w
     stg.yield %a : !x
   }
   return %y : !x
@@ -96,16 +96,16 @@ func.func @attention(%x0: !x) -> !x {
 // What is outside of repeats is not replayed.
 //
 // FULL-LABEL: func.func @no_repeat
-// FULL-NOT: stg.phase = "recompute"
+// FULL-NOT: recompute{{[ >]}}
 // FULL: return
 //
 // SEL-LABEL: func.func @no_repeat
-// SEL-NOT: stg.phase = "recompute"
+// SEL-NOT: recompute{{[ >]}}
 // SEL: return
 func.func @no_repeat(%x: !x) -> !x {
   %w = stg.param "in" : !w
-  %e = stg.einsum "bshd,de->bshe" %x, %w {stg.name = "in"} : !x, !w
-  %o, %lse = stg.attention causal %e, %e, %e {stg.name = "attention"} : !x, !x, !x
+  %e = stg.einsum "bshd,de->bshe" %x, %w <"in"> : !x, !w
+  %o, %lse = stg.attention causal %e, %e, %e <"attention"> : !x, !x, !x
   return %o : !x
 }
 
@@ -116,15 +116,15 @@ func.func @no_repeat(%x: !x) -> !x {
 // FULL-SAME: (%[[X0:.*]]: !stg.tensor<[B, S, H, E], bf16>, %[[M:.*]]: !stg.tensor<[B, S, H, E], bf16>, %[[STACK:.*]]: !stg.tensor<[L, B, S, H, E], bf16>)
 // FULL: %{{.*}}:2 = stg.repeat "layers"
 // FULL: reverse carry({{.*}}) slices(%[[S:.*]] = %[[STACK]] : !stg.tensor<[L, B, S, H, E], bf16>, %[[X:.*]] = %{{.*}} : !stg.tensor<[L, B, S, H, E], bf16>)
-// FULL-NEXT: %[[A:.*]] = stg.mul %[[X]], %[[M]] {stg.name = "a", stg.phase = "recompute"}
-// FULL-NEXT: stg.mul %[[A]], %[[S]] {stg.name = "b", stg.phase = "recompute"}
+// FULL-NEXT: %[[A:.*]] = stg.mul %[[X]], %[[M]] <"a" recompute>
+// FULL-NEXT: stg.mul %[[A]], %[[S]] <"b" recompute>
 func.func @outside(%x0: !x, %m: !x, %stack: !stg.tensor<[L, B, S, H, E], bf16>) -> !x {
   %w0 = stg.param "in" : !w
-  %e = stg.einsum "bshd,de->bshe" %x0, %w0 {stg.name = "in"} : !x, !w
+  %e = stg.einsum "bshd,de->bshe" %x0, %w0 <"in"> : !x, !w
   %y = stg.repeat "layers" * L carry(%x = %e : !x) slices(%s = %stack : !stg.tensor<[L, B, S, H, E], bf16>) {
-    %a = stg.mul %x, %m {stg.name = "a"} : !x, !x
-    %b = stg.mul %a, %s {stg.name = "b"} : !x, !x
-    %c = stg.activation silu %b {stg.name = "c"} : !x
+    %a = stg.mul %x, %m <"a"> : !x, !x
+    %b = stg.mul %a, %s <"b"> : !x, !x
+    %c = stg.activation silu %b <"c"> : !x
     stg.yield %c : !x
   }
   return %y : !x

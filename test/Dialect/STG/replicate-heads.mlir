@@ -23,7 +23,7 @@ stg.symbol @R
 // ONE-LABEL: func.func @separate(
 func.func @separate(%x: !x, %q: !q) -> !q {
   // CHECK-NEXT: %[[W:.*]] = stg.param "k" : !stg.tensor<[D, K, E], bf16>
-  // CHECK-NEXT: %[[R:.*]] = stg.replicate dim 1 %[[W]] {stg.name = "k", stg.role = "replicas"} : !stg.tensor<[D, K, E], bf16> -> !stg.tensor<[D, 4*K, E], bf16>
+  // CHECK-NEXT: %[[R:.*]] = stg.replicate dim 1 %[[W]] <"k" replicas> : !stg.tensor<[D, K, E], bf16> -> !stg.tensor<[D, 4*K, E], bf16>
   // CHECK-NEXT: %[[K:.*]] = stg.einsum "bsd,dhe->bshe" %{{.*}}, %[[R]] : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[D, 4*K, E], bf16>
   // SYMBOL: stg.replicate {{.*}} -> !stg.tensor<[D, K*R, E], bf16>
   // ONE-NOT: stg.replicate
@@ -51,14 +51,14 @@ func.func @joint(%x: !x) {
     // CHECK-NEXT: %[[SK:.*]] = stg.replicate dim 0 %[[BK]] {{.*}} -> !stg.tensor<[8*K, E], bf16>
     %w = stg.param "qkv" : !w
     %b = stg.param "bias" : !b
-    // CHECK-NEXT: %[[PH:.*]] = stg.einsum "bsd,dhe->bshe" %{{.*}}, %[[WH]] {stg.name = "proj_H"}
-    // CHECK-NEXT: %[[PK:.*]] = stg.einsum "bsd,dhe->bshe" %{{.*}}, %[[RK]] {stg.name = "proj_K"}
-    // CHECK-NEXT: %[[Q:.*]] = stg.bias_add %[[PH]], %[[BH]] {stg.name = "add_H"}
-    // CHECK-NEXT: %[[KV:.*]] = stg.bias_add %[[PK]], %[[SK]] {stg.name = "add_K"} : !stg.tensor<[B, S, 8*K, E], bf16>, !stg.tensor<[8*K, E], bf16>
-    // CHECK-NEXT: %[[P:.*]]:2 = stg.split dim 2 %[[KV]] {stg.name = "cut"} : !stg.tensor<[B, S, 8*K, E], bf16> -> !stg.tensor<[B, S, 4*K, E], bf16>, !stg.tensor<[B, S, 4*K, E], bf16>
-    %p = stg.einsum "bsd,dhe->bshe" %c, %w {stg.name = "proj"} : !x, !w
-    %s = stg.bias_add %p, %b {stg.name = "add"} : !qkv, !b
-    %k, %q, %v = stg.split dim 2 %s {stg.name = "cut"} : !qkv -> !k, !q, !k
+    // CHECK-NEXT: %[[PH:.*]] = stg.einsum "bsd,dhe->bshe" %{{.*}}, %[[WH]] <"proj_H">
+    // CHECK-NEXT: %[[PK:.*]] = stg.einsum "bsd,dhe->bshe" %{{.*}}, %[[RK]] <"proj_K">
+    // CHECK-NEXT: %[[Q:.*]] = stg.bias_add %[[PH]], %[[BH]] <"add_H">
+    // CHECK-NEXT: %[[KV:.*]] = stg.bias_add %[[PK]], %[[SK]] <"add_K"> : !stg.tensor<[B, S, 8*K, E], bf16>, !stg.tensor<[8*K, E], bf16>
+    // CHECK-NEXT: %[[P:.*]]:2 = stg.split dim 2 %[[KV]] <"cut"> : !stg.tensor<[B, S, 8*K, E], bf16> -> !stg.tensor<[B, S, 4*K, E], bf16>, !stg.tensor<[B, S, 4*K, E], bf16>
+    %p = stg.einsum "bsd,dhe->bshe" %c, %w <"proj"> : !x, !w
+    %s = stg.bias_add %p, %b <"add"> : !qkv, !b
+    %k, %q, %v = stg.split dim 2 %s <"cut"> : !qkv -> !k, !q, !k
     // CHECK-NEXT: %{{.*}}, %{{.*}} = stg.attention none %[[Q]], %[[P]]#0, %[[P]]#1
     %a, %lse = stg.attention none %q, %k, %v : !q, !k, !k
     %wo = stg.param "o" : !stg.tensor<[H, E, D], bf16>

@@ -25,17 +25,17 @@ func.func @layers(%x: !x) -> !stg.tensor<[B, D], bf16> {
     // CHECK: stg.replicate dim 1 %{{.*}} : !stg.tensor<[D, K], bf16> -> !stg.tensor<[D, 3*K], bf16>
     // COST: chakra.comp "w.fwd"(%{{.*}}) ops(0) bytes(8*D*K) phase "fwd"
     %r = stg.replicate dim 1 %w : !w -> !r
-    %y = stg.einsum "bd,dk->bk" %c, %r {stg.name = "up"} : !x, !r
+    %y = stg.einsum "bd,dk->bk" %c, %r <"up"> : !x, !r
     %o = stg.param "o" : !stg.tensor<[3*K, D], bf16>
     %d = stg.einsum "bk,kd->bd" %y, %o : !y, !stg.tensor<[3*K, D], bf16>
     // GRAD: stg.yield %{{.*}}, %{{.*}}, %{{.*}} : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, 3*K], bf16>, !stg.tensor<[B, D], bf16>
     stg.yield %d : !x
   }
   // GRAD: stg.repeat "layers" * 4 reverse
-  // GRAD: %[[R:.*]] = stg.replicate dim 1 %{{.*}} {stg.name = "w", stg.phase = "bwd"}
+  // GRAD: %[[R:.*]] = stg.replicate dim 1 %{{.*}} <"w" bwd>
   // GRAD: stg.einsum "bk,dk->bd" %{{.*}}, %[[R]]
-  // GRAD: %[[DW:.*]] = stg.einsum "bd,bk->dk" {{.*}}stg.role = "dw"} : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, 3*K], bf16>
-  // GRAD: stg.replicate_grad dim 1 %[[DW]] {stg.name = "w", stg.phase = "bwd", stg.role = "replicas"} : !stg.tensor<[D, 3*K], f32> -> !stg.tensor<[D, K], f32>
+  // GRAD: %[[DW:.*]] = stg.einsum "bd,bk->dk" {{.*}}dw> : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, 3*K], bf16>
+  // GRAD: stg.replicate_grad dim 1 %[[DW]] <"w" bwd replicas> : !stg.tensor<[D, 3*K], f32> -> !stg.tensor<[D, K], f32>
   // COST: chakra.comp "w.bwd.replicas"(%{{.*}}) ops(3*D*K) bytes(16*D*K) phase "bwd"
   return %z : !x
 }

@@ -9,7 +9,7 @@ stg.mesh @mesh <pp = 2>
 // expected-error @+1 {{has no stg.repeat whose iterations could be divided among pipeline stages}}
 func.func @no_layers(%x: !x) {
   %w = stg.param "w" : !w
-  %0 = stg.einsum "bi,ij->bj" %x, %w {stg.name = "w", stg.phase = "fwd"} : !x, !w
+  %0 = stg.einsum "bi,ij->bj" %x, %w <"w" fwd> : !x, !w
   return
 }
 // -----
@@ -23,11 +23,11 @@ func.func @unbound_stages() {
 stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[4, 8], bf16>
 func.func @no_counterpart(%x: !x) {
-  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.phase = "fwd"} {
+  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
     stg.yield %c : !x
   }
   // expected-error @+1 {{'stg.repeat' op has no counterpart in the forward pass, so its iterations belong to no pipeline stage}}
-  %z = stg.repeat "others" * 2 reverse carry(%c = %y : !x) attributes {stg.phase = "bwd"} {
+  %z = stg.repeat "others" * 2 reverse carry(%c = %y : !x) <bwd> {
     stg.yield %c : !x
   }
   return
@@ -37,15 +37,15 @@ stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[4, 8], bf16>
 func.func @later_stage(%x: !x) {
   // expected-error @+1 {{'stg.repeat' op makes a value that an earlier pipeline stage reads}}
-  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.phase = "fwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "fwd"} : !x, !x
+  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
     stg.yield %z : !x
   }
-  %g = stg.repeat "layers" * 2 reverse carry(%c = %x : !x) attributes {stg.phase = "bwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "bwd"} : !x, !x
+  %g = stg.repeat "layers" * 2 reverse carry(%c = %x : !x) <bwd> {
+    %z = stg.mul %c, %c <"square" bwd> : !x, !x
     stg.yield %z : !x
   }
-  %d = stg.mul %g, %y {stg.name = "first", stg.phase = "bwd"} : !x, !x
+  %d = stg.mul %g, %y <"first" bwd> : !x, !x
   return
 }
 // -----
@@ -53,46 +53,46 @@ stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @activation_as_gradient(%x: !x) {
   // expected-error @+1 {{'stg.repeat' op makes a value that is read before the part of the step that makes it, or by the optimizer}}
-  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.phase = "fwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "fwd"} : !x, !x
+  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
     stg.yield %z : !x
   }
   %w = stg.param "w" : !x
-  %n = stg.adam f32 %w, %y {stg.name = "w", stg.phase = "opt"} : !x, !x
+  %n = stg.adam f32 %w, %y <"w" opt> : !x, !x
   return
 }
 // -----
 stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @gradients_of_stages(%x: !x) {
-  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.phase = "fwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "fwd"} : !x, !x
+  %y = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
     stg.yield %z : !x
   }
-  %last = stg.mul %y, %y {stg.name = "last", stg.phase = "bwd"} : !x, !x
-  %first = stg.repeat "layers" * 2 reverse carry(%c = %last : !x) attributes {stg.phase = "bwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "bwd"} : !x, !x
+  %last = stg.mul %y, %y <"last" bwd> : !x, !x
+  %first = stg.repeat "layers" * 2 reverse carry(%c = %last : !x) <bwd> {
+    %z = stg.mul %c, %c <"square" bwd> : !x, !x
     stg.yield %z : !x
   }
   // expected-error @+1 {{'stg.mul' op reads gradients of different pipeline stages}}
-  %0 = stg.mul %first, %last {stg.name = "norm", stg.phase = "opt"} : !x, !x
+  %0 = stg.mul %first, %last <"norm" opt> : !x, !x
   return
 }
 // -----
 stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @earlier_stage(%x: !x) {
-  %y:2 = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.phase = "fwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "fwd"} : !x, !x
+  %y:2 = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
     stg.yield %z, %z : !x, !x
   }
   // expected-error @+1 {{'stg.repeat' op makes a value that a later pipeline stage reads}}
-  %first = stg.repeat "layers" * 2 reverse carry(%c = %y#0 : !x) attributes {stg.phase = "bwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "bwd"} : !x, !x
+  %first = stg.repeat "layers" * 2 reverse carry(%c = %y#0 : !x) <bwd> {
+    %z = stg.mul %c, %c <"square" bwd> : !x, !x
     stg.yield %z : !x
   }
-  %again = stg.repeat "layers" * 2 reverse carry(%c = %first : !x) slices(%s = %y#1 : !stg.tensor<[2, 8, 8], bf16>) attributes {stg.phase = "bwd"} {
-    %z = stg.mul %c, %s {stg.name = "again", stg.phase = "bwd"} : !x, !x
+  %again = stg.repeat "layers" * 2 reverse carry(%c = %first : !x) slices(%s = %y#1 : !stg.tensor<[2, 8, 8], bf16>) <bwd> {
+    %z = stg.mul %c, %s <"again" bwd> : !x, !x
     stg.yield %z : !x
   }
   return
@@ -101,13 +101,13 @@ func.func @earlier_stage(%x: !x) {
 stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @stack_of_other_layers(%x: !x) {
-  %y:2 = stg.repeat "down" * 2 carry(%c = %x : !x) attributes {stg.phase = "fwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "fwd"} : !x, !x
+  %y:2 = stg.repeat "down" * 2 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
     stg.yield %z, %z : !x, !x
   }
   // expected-error @+1 {{'stg.repeat' op reads a stack of all layers of 'down', which are in different pipeline stages}}
-  %u = stg.repeat "up" * 2 carry(%c = %y#0 : !x) slices(%s = %y#1 : !stg.tensor<[2, 8, 8], bf16>) attributes {stg.phase = "fwd"} {
-    %z = stg.mul %c, %s {stg.name = "product", stg.phase = "fwd"} : !x, !x
+  %u = stg.repeat "up" * 2 carry(%c = %y#0 : !x) slices(%s = %y#1 : !stg.tensor<[2, 8, 8], bf16>) <fwd> {
+    %z = stg.mul %c, %s <"product" fwd> : !x, !x
     stg.yield %z : !x
   }
   return
@@ -117,11 +117,11 @@ stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[8, 8], bf16>
 !stack = !stg.tensor<[2, 8, 8], bf16>
 func.func @whole_stack(%x: !x) {
-  %y:2 = stg.repeat "layers" * 2 carry(%c = %x : !x) attributes {stg.phase = "fwd"} {
-    %z = stg.mul %c, %c {stg.name = "square", stg.phase = "fwd"} : !x, !x
+  %y:2 = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
     stg.yield %z, %z : !x, !x
   }
   // expected-error @+1 {{'stg.mul' op reads a stack of all layers of 'layers', which are in different pipeline stages}}
-  %0 = stg.mul %y#1, %y#1 {stg.name = "all", stg.phase = "fwd"} : !stack, !stack
+  %0 = stg.mul %y#1, %y#1 <"all" fwd> : !stack, !stack
   return
 }

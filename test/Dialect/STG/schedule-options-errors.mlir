@@ -39,12 +39,12 @@ stg.mesh @mesh <pp = 2>
 !w = !stg.tensor<[8, 8], bf16>
 func.func @f(%x: !x) {
   %w = stg.param "stem" : !w
-  %e = stg.einsum "bi,ij->bj" %x, %w {stg.name = "stem", stg.phase = "fwd"} : !x, !w
-  %y = stg.repeat "layers" * 4 carry(%c = %e : !x) attributes {stg.phase = "fwd"} {
+  %e = stg.einsum "bi,ij->bj" %x, %w <"stem" fwd> : !x, !w
+  %y = stg.repeat "layers" * 4 carry(%c = %e : !x) <fwd> {
     %u = stg.param "w" : !w
-    %z = stg.einsum "bi,ij->bj" %c, %u {stg.name = "w", stg.phase = "fwd"} : !x, !w
+    %z = stg.einsum "bi,ij->bj" %c, %u <"w" fwd> : !x, !w
     stg.yield %z : !x
   }
-  %l = stg.mul %y, %y {stg.name = "head", stg.phase = "fwd"} : !x, !x
+  %l = stg.mul %y, %y <"head" fwd> : !x, !x
   return
 }

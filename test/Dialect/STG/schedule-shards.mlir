@@ -6,21 +6,21 @@
 // CHECK-LABEL: @f.stage0.forward
 // CHECK-DAG:     %[[SHARED:.*]] = stg.param "shared" : !stg.tensor<[ceildiv(D*D, 2)], bf16>
 // CHECK-DAG:     %[[STEM:.*]] = stg.param "stem"
-// CHECK:         stg.flat_all_gather over ["dp"] %[[SHARED]], %[[STEM]] {stg.name = "unit", stg.phase = "fwd"}
+// CHECK:         stg.flat_all_gather over ["dp"] %[[SHARED]], %[[STEM]] <"unit" fwd>
 // CHECK-LABEL: @f.stage1.forward
 // CHECK-DAG:     %[[SHARED:.*]] = stg.param "shared"
 // CHECK-DAG:     %[[HEAD:.*]] = stg.param "head"
-// CHECK:         stg.flat_all_gather over ["dp"] %[[SHARED]], %[[HEAD]] {stg.name = "unit", stg.phase = "fwd"}
+// CHECK:         stg.flat_all_gather over ["dp"] %[[SHARED]], %[[HEAD]] <"unit" fwd>
 // CHECK-LABEL: @f.stage0.backward
-// CHECK:         %[[STEM:.*]] = stg.einsum {{.*}}stg.name = "stem", stg.phase = "bwd", stg.role = "dw"
-// CHECK:         %[[SHARED:.*]] = stg.einsum {{.*}}stg.name = "shared", stg.phase = "bwd", stg.role = "dw"
-// CHECK:         stg.flat_reduce_scatter over ["dp"] %[[STEM]], %[[SHARED]] {stg.name = "unit"
+// CHECK:         %[[STEM:.*]] = stg.einsum {{.*}}<"stem" bwd dw>
+// CHECK:         %[[SHARED:.*]] = stg.einsum {{.*}}<"shared" bwd dw>
+// CHECK:         stg.flat_reduce_scatter over ["dp"] %[[STEM]], %[[SHARED]] <"unit"
 // CHECK-LABEL: @f.stage1.backward
-// CHECK:         %[[SHARED:.*]] = stg.einsum {{.*}}stg.name = "shared.1", stg.phase = "bwd", stg.role = "dw"
-// CHECK:         %[[HEAD:.*]] = stg.einsum {{.*}}stg.name = "head", stg.phase = "bwd", stg.role = "dw"
-// CHECK:         stg.flat_reduce_scatter over ["dp"] %[[HEAD]], %[[SHARED]] {stg.name = "unit"
+// CHECK:         %[[SHARED:.*]] = stg.einsum {{.*}}<"shared.1" bwd dw>
+// CHECK:         %[[HEAD:.*]] = stg.einsum {{.*}}<"head" bwd dw>
+// CHECK:         stg.flat_reduce_scatter over ["dp"] %[[HEAD]], %[[SHARED]] <"unit"
 // CHECK-LABEL: @f.device0.step
-// CHECK:         %[[SUM:.*]] = stg.all_reduce sum over ["pp"] %{{.*}} {among = array<i64: 0, 1>, stg.name = "shared"{{.*}} : !stg.tensor<[ceildiv(D*D, 2)], f32>
+// CHECK:         %[[SUM:.*]] = stg.all_reduce sum over ["pp"] %{{.*}} {among = array<i64: 0, 1>} <"shared"{{.*}} : !stg.tensor<[ceildiv(D*D, 2)], f32>
 // CHECK:         %[[SHARED:.*]] = stg.param "shared"
 // CHECK:         stg.adam f32 %[[SHARED]], %[[SUM]]
 // CHECK-LABEL: @f.device1.step

@@ -32,7 +32,7 @@ stg.symbol @L
 // CHECK: func.func @f.device0(%[[A0:.*]]: {{.*}} {stg.name = "mb0.x"}, %[[A1:.*]]: {{.*}} {stg.name = "mb1.x"}, %[[A2:.*]]: {{.*}} {stg.name = "mb2.x"}) attributes {stg.coordinates = {pp = 0 : i64}}
 // CHECK-NEXT: call @f.stage0.forward(%[[A0]]) {stg.scope = "mb0"}
 // CHECK-NEXT: stg.send over "pp" shift 1 channel 6
-// CHECK-NEXT: stg.recv over "pp" shift 1 channel 1 {stg.name = "mb0.stage0", stg.phase = "bwd"}
+// CHECK-NEXT: stg.recv over "pp" shift 1 channel 1 <"mb0.stage0" bwd>
 // CHECK-NEXT: call @f.stage0.forward(%[[A1]]) {stg.scope = "mb1"}
 // CHECK-NEXT: stg.send over "pp" shift 1 channel 8
 // CHECK-NEXT: call @f.stage0.backward.first({{.*}}) {stg.scope = "mb0"}

@@ -20,12 +20,12 @@ stg.symbol @L
 // The cast stands where the parameter is first read.
 // MODEL-LABEL: func.func @f
 // MODEL: %[[S:.*]] = stg.param "stem" : !stg.tensor<[D, D], f32>
-// MODEL: %[[C:.*]] = stg.einsum "ab->ab" %[[S]] {into = bf16, stg.name = "stem", stg.role = "cast_parameter"}
-// MODEL-NEXT: stg.einsum "bi,ij->bj" %{{.*}}, %[[C]] {stg.name = "stem"} : !stg.tensor<[B, D], bf16>, !stg.tensor<[D, D], bf16>
+// MODEL: %[[C:.*]] = stg.einsum "ab->ab" %[[S]] {into = bf16} <"stem" cast_parameter>
+// MODEL-NEXT: stg.einsum "bi,ij->bj" %{{.*}}, %[[C]] <"stem"> : !stg.tensor<[B, D], bf16>, !stg.tensor<[D, D], bf16>
 // MODEL: stg.repeat
-// MODEL: stg.einsum "a->a" %{{.*}} {into = bf16, stg.name = "norm", stg.role = "cast_parameter"}
+// MODEL: stg.einsum "a->a" %{{.*}} {into = bf16} <"norm" cast_parameter>
 // MODEL-NEXT: stg.rms_norm
-// MODEL: stg.einsum "ab->ab" %{{.*}} {into = bf16, stg.name = "w", stg.role = "cast_parameter"}
+// MODEL: stg.einsum "ab->ab" %{{.*}} {into = bf16} <"w" cast_parameter>
 
 // Casts are not saved but done again, also before what is replayed. Gradients have their
 // own type at once, and moments come without a master copy.
@@ -33,35 +33,35 @@ stg.symbol @L
 // STEP: stg.repeat "layers" * L carry
 // STEP: stg.yield %{{.*}}, %{{.*}}, %{{.*}} : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
 // STEP: stg.repeat "layers" * L reverse
-// STEP-DAG: stg.einsum "ab->ab" %{{.*}} {into = bf16, stg.name = "w", stg.phase = "bwd", stg.role = "cast_parameter"}
-// STEP-DAG: stg.einsum "bi,bj->ij" {{.*}} {into = f32, stg.name = "w", stg.phase = "bwd", stg.role = "dw"}
-// STEP-DAG: stg.einsum "a->a" %{{.*}} {into = bf16, stg.name = "norm", stg.phase = "recompute", stg.role = "cast_parameter"}
+// STEP-DAG: stg.einsum "ab->ab" %{{.*}} {into = bf16} <"w" bwd cast_parameter>
+// STEP-DAG: stg.einsum "bi,bj->ij" {{.*}} {into = f32} <"w" bwd dw>
+// STEP-DAG: stg.einsum "a->a" %{{.*}} {into = bf16} <"norm" recompute cast_parameter>
 // STEP: stg.adam f32 %{{.*}}, %{{.*}} : !stg.tensor<[D, D], f32>, !stg.tensor<[D, D], f32>
 
 // The cast is part of the gather, but to 8 bits only if that is said.
 // GATHER-LABEL: func.func @f
-// GATHER: stg.flat_all_gather over ["dp"] %{{.*}} {stg.name = "stem", stg.phase = "fwd"} : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], bf16>
+// GATHER: stg.flat_all_gather over ["dp"] %{{.*}} <"stem" fwd> : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], bf16>
 // GATHER: stg.repeat "layers" * L carry
-// GATHER: %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %{{.*}}, %{{.*}} {stg.ahead = 1 : i64, stg.name = "unit", stg.phase = "fwd"} : !stg.tensor<[ceildiv(D, 4)], f32>, !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D], bf16>, !stg.tensor<[D, D], bf16>
+// GATHER: %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %{{.*}}, %{{.*}} {ahead = 1 : i64} <"unit" fwd> : !stg.tensor<[ceildiv(D, 4)], f32>, !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D], bf16>, !stg.tensor<[D, D], bf16>
 // GATHER: stg.einsum "ab->ab" %[[G]]#1 {into = f8E4M3FN
 // GATHER: stg.repeat "layers" * L reverse
-// GATHER: stg.flat_all_gather over ["dp"] %{{.*}} {stg.name = "stem", stg.phase = "bwd"} : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], bf16>
+// GATHER: stg.flat_all_gather over ["dp"] %{{.*}} <"stem" bwd> : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], bf16>
 //
 // NARROW-LABEL: func.func @f
 // NARROW: stg.repeat "layers" * L carry
-// NARROW: stg.flat_all_gather over ["dp"] %{{.*}} {stg.ahead = 1 : i64, stg.name = "w", stg.phase = "fwd"} : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], f8E4M3FN>
+// NARROW: stg.flat_all_gather over ["dp"] %{{.*}} {ahead = 1 : i64} <"w" fwd> : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], f8E4M3FN>
 // NARROW-NOT: cast_weight
 // NARROW: stg.repeat "layers" * L reverse
-// NARROW: stg.flat_all_gather over ["dp"] %{{.*}} {stg.ahead = 1 : i64, stg.name = "w", stg.phase = "bwd"} : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], f8E4M3FN>
+// NARROW: stg.flat_all_gather over ["dp"] %{{.*}} {ahead = 1 : i64} <"w" bwd> : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], f8E4M3FN>
 // NARROW-NOT: cast_weight
 func.func @f(%x: !x {stg.name = "x"}) -> !x {
   %stem = stg.param "stem" : !w
-  %e = stg.einsum "bi,ij->bj" %x, %stem {stg.name = "stem"} : !x, !w
+  %e = stg.einsum "bi,ij->bj" %x, %stem <"stem"> : !x, !w
   %y = stg.repeat "layers" * L carry(%c = %e : !x) {
     %v = stg.param "norm" : !v
-    %n, %r = stg.rms_norm %c, %v {stg.name = "norm"} : !x, !v
+    %n, %r = stg.rms_norm %c, %v <"norm"> : !x, !v
     %w = stg.param "w" : !w
-    %z = stg.einsum "bi,ij->bj" %n, %w {stg.name = "w"} : !x, !w
+    %z = stg.einsum "bi,ij->bj" %n, %w <"w"> : !x, !w
     stg.yield %z : !x
   }
   return %y : !x

@@ -16,33 +16,33 @@ stg.symbol @L
 // CHECK:       stg.repeat "layers" * L carry
 // CHECK:         %[[W:.*]] = stg.param "w"
 // CHECK:         %[[V:.*]] = stg.param "b"
-// CHECK:         stg.flat_all_gather over ["dp"] %[[W]], %[[V]] {stg.ahead = 2 : i64, stg.name = "unit", stg.phase = "fwd"}
+// CHECK:         stg.flat_all_gather over ["dp"] %[[W]], %[[V]] {ahead = 2 : i64} <"unit" fwd>
 // CHECK:       stg.repeat "shifts" * L carry
-// CHECK:         stg.flat_all_gather over ["dp"] %{{.*}} {stg.ahead = 2 : i64, stg.name = "c", stg.phase = "fwd"}
-// UNITS:       stg.flat_all_gather over ["dp"] %{{.*}}, %{{.*}} {stg.name = "unit", stg.phase = "fwd"}
+// CHECK:         stg.flat_all_gather over ["dp"] %{{.*}} {ahead = 2 : i64} <"c" fwd>
+// UNITS:       stg.flat_all_gather over ["dp"] %{{.*}}, %{{.*}} <"unit" fwd>
 
 // Behind the layers: the product reads its weight, the bias comes with it.
 // UNITS:       %[[W:.*]] = stg.param "head_bias"
-// UNITS:       %[[H:.*]]:2 = stg.flat_all_gather over ["dp"] %{{.*}}, %[[W]] {stg.name = "unit", stg.phase = "bwd"}
-// UNITS-NEXT:  stg.keep %[[H]]#1 {stg.phase = "bwd"}
+// UNITS:       %[[H:.*]]:2 = stg.flat_all_gather over ["dp"] %{{.*}}, %[[W]] <"unit" bwd>
+// UNITS-NEXT:  stg.keep %[[H]]#1 <bwd>
 // UNITS-NEXT:  stg.einsum "bj,ij->bi" %{{.*}}, %[[H]]#0
 // A root that is kept is gathered once.
 // ROOT:        stg.splat
 // ROOT-NOT:    all_gather
 // CHECK:       stg.repeat "shifts" * L reverse
 // CHECK:         %[[C:.*]] = stg.param "c"
-// CHECK-NEXT:    %[[G:.*]] = stg.flat_all_gather over ["dp"] %[[C]] {stg.ahead = 2 : i64, stg.name = "c", stg.phase = "bwd"}
-// CHECK-NEXT:    stg.keep %[[G]] {stg.phase = "bwd"}
+// CHECK-NEXT:    %[[G:.*]] = stg.flat_all_gather over ["dp"] %[[C]] {ahead = 2 : i64} <"c" bwd>
+// CHECK-NEXT:    stg.keep %[[G]] <bwd>
 // CHECK:       stg.repeat "layers" * L reverse
 // CHECK-DAG:     %[[W:.*]] = stg.param "w"
 // CHECK-DAG:     %[[V:.*]] = stg.param "b"
-// CHECK:         %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %[[W]], %[[V]] {stg.ahead = 2 : i64, stg.name = "unit", stg.phase = "bwd"}
-// CHECK:         stg.keep %[[G]]#1 {stg.phase = "bwd"}
+// CHECK:         %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %[[W]], %[[V]] {ahead = 2 : i64} <"unit" bwd>
+// CHECK:         stg.keep %[[G]]#1 <bwd>
 // Before the layers: nothing is read, so all is gathered where backward comes to it.
 // UNITS:       {{^    [}]$}}
 // UNITS-NEXT:  %[[W:.*]] = stg.param "stem"
-// UNITS-NEXT:  %[[G:.*]] = stg.flat_all_gather over ["dp"] %[[W]] {stg.name = "stem", stg.phase = "bwd"}
-// UNITS-NEXT:  stg.keep %[[G]] {stg.phase = "bwd"}
+// UNITS-NEXT:  %[[G:.*]] = stg.flat_all_gather over ["dp"] %[[W]] <"stem" bwd>
+// UNITS-NEXT:  stg.keep %[[G]] <bwd>
 // ROOT-NOT:    all_gather
 // CHECK:       return
 

@@ -23,20 +23,20 @@ stg.symbol @L
 // STATES-NOT:     flat_
 // STATES:         stg.repeat "layers" * L reverse
 // STATES-NOT:     flat_
-// STATES:         %[[STEM:.*]] = stg.flat_reduce_scatter over ["dp"] %{{.*}} {stg.name = "stem", stg.phase = "grad_sync", stg.role = "dw"} : !stg.tensor<[D, D], f32> -> !stg.tensor<[ceildiv(D*D, 4)], f32>
+// STATES:         %[[STEM:.*]] = stg.flat_reduce_scatter over ["dp"] %{{.*}} <"stem" grad_sync dw> : !stg.tensor<[D, D], f32> -> !stg.tensor<[ceildiv(D*D, 4)], f32>
 // STATES:         %[[NEW:.*]] = stg.adam f32 %{{.*}}, %[[STEM]] {{.*}} : !stg.tensor<[D, D], bf16>, !stg.tensor<[ceildiv(D*D, 4)], f32>
-// STATES-COUNT-2: stg.flat_reduce_scatter over ["dp"] %{{.*}} {stg.phase = "grad_sync"} : !stg.tensor<[L, D, D], f32> -> !stg.tensor<[L, ceildiv(D*D, 4)], f32>
+// STATES-COUNT-2: stg.flat_reduce_scatter over ["dp"] %{{.*}} <grad_sync> : !stg.tensor<[L, D, D], f32> -> !stg.tensor<[L, ceildiv(D*D, 4)], f32>
 // STATES-NOT:     all_gather
-// STATES:         stg.gather_updated over ["dp"] %[[NEW]] {leading = array<i64: 0>, stg.name = "stem", stg.phase = "opt"} : !stg.tensor<[D, D], bf16>
-// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>, stg.name = "w", stg.phase = "opt"} : !stg.tensor<[L, D, D], bf16>
-// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>, stg.name = "u", stg.phase = "opt"} : !stg.tensor<[L, D, D], bf16>
+// STATES:         stg.gather_updated over ["dp"] %[[NEW]] {leading = array<i64: 0>} <"stem" opt> : !stg.tensor<[D, D], bf16>
+// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>} <"w" opt> : !stg.tensor<[L, D, D], bf16>
+// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>} <"u" opt> : !stg.tensor<[L, D, D], bf16>
 
 // Level 2: the scatter is part of backward, one for the layer. What is stacked are shards.
 // GRADIENTS-LABEL: func.func @f
 // GRADIENTS:       stg.repeat "layers" * L reverse
-// GRADIENTS:         %[[S:.*]]:2 = stg.flat_reduce_scatter over ["dp"] %{{.*}}, %{{.*}} {stg.name = "unit", stg.phase = "bwd"}
+// GRADIENTS:         %[[S:.*]]:2 = stg.flat_reduce_scatter over ["dp"] %{{.*}}, %{{.*}} <"unit" bwd>
 // GRADIENTS:         stg.yield %{{.*}}, %[[S]]#{{[01]}}, %[[S]]#{{[01]}} : !stg.tensor<[B/4, D], bf16>, !stg.tensor<[ceildiv(D*D, 4)], f32>, !stg.tensor<[ceildiv(D*D, 4)], f32>
-// GRADIENTS:       stg.flat_reduce_scatter over ["dp"] %{{.*}} {stg.name = "stem", stg.phase = "bwd", stg.role = "dw"}
+// GRADIENTS:       stg.flat_reduce_scatter over ["dp"] %{{.*}} <"stem" bwd dw>
 // GRADIENTS-NOT:   flat_
 // GRADIENTS-COUNT-3: stg.gather_updated over ["dp"]
 
@@ -44,16 +44,16 @@ stg.symbol @L
 // forward and before backward; the one at the top once. Nothing is gathered after the step.
 // PARAMETERS-LABEL: func.func @f
 // PARAMETERS:       %[[STEM:.*]] = stg.param "stem" : !stg.tensor<[ceildiv(D*D, 4)], bf16>
-// PARAMETERS:       stg.flat_all_gather over ["dp"] %[[STEM]] {stg.name = "stem", stg.phase = "fwd"}
+// PARAMETERS:       stg.flat_all_gather over ["dp"] %[[STEM]] <"stem" fwd>
 // PARAMETERS:       stg.repeat "layers" * L carry
 // PARAMETERS-DAG:     %[[W:.*]] = stg.param "w" : !stg.tensor<[ceildiv(D*D, 4)], bf16>
 // PARAMETERS-DAG:     %[[U:.*]] = stg.param "u" : !stg.tensor<[ceildiv(D*D, 4)], bf16>
-// PARAMETERS:         %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %[[W]], %[[U]] {stg.ahead = 2 : i64, stg.name = "unit", stg.phase = "fwd"}
+// PARAMETERS:         %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %[[W]], %[[U]] {ahead = 2 : i64} <"unit" fwd>
 // PARAMETERS:         stg.einsum {{.*}} %[[G]]#0
 // PARAMETERS:         stg.einsum {{.*}} %[[G]]#1
 // PARAMETERS:       stg.repeat "layers" * L reverse
-// PARAMETERS:         stg.flat_all_gather over ["dp"] %{{.*}}, %{{.*}} {stg.ahead = 2 : i64, stg.name = "unit", stg.phase = "bwd"}
-// PARAMETERS:         stg.flat_reduce_scatter over ["dp"] %{{.*}}, %{{.*}} {stg.name = "unit", stg.phase = "bwd"}
+// PARAMETERS:         stg.flat_all_gather over ["dp"] %{{.*}}, %{{.*}} {ahead = 2 : i64} <"unit" bwd>
+// PARAMETERS:         stg.flat_reduce_scatter over ["dp"] %{{.*}}, %{{.*}} <"unit" bwd>
 // PARAMETERS-NOT:   gather
 // PARAMETERS:       stg.adam f32 %{{.*}}, %{{.*}} : !stg.tensor<[ceildiv(D*D, 4)], bf16>, !stg.tensor<[ceildiv(D*D, 4)], f32>
 // PARAMETERS-NOT:   gather
@@ -61,11 +61,11 @@ stg.symbol @L
 
 // Units: what is at the top is gathered again in backward, although nothing reads it.
 // UNITS-LABEL: func.func @f
-// UNITS-NOT:   stg.ahead
+// UNITS-NOT:   ahead
 // UNITS:       stg.repeat "layers" * L reverse
-// UNITS-NOT:   stg.ahead
-// UNITS:       %[[AGAIN:.*]] = stg.flat_all_gather over ["dp"] %{{.*}} {stg.name = "stem", stg.phase = "bwd"}
-// UNITS-NEXT:  stg.keep %[[AGAIN]] {stg.phase = "bwd"}
+// UNITS-NOT:   ahead
+// UNITS:       %[[AGAIN:.*]] = stg.flat_all_gather over ["dp"] %{{.*}} <"stem" bwd>
+// UNITS-NEXT:  stg.keep %[[AGAIN]] <bwd>
 
 // Kept: backward reads stacks of what forward has gathered.
 // KEPT-LABEL: func.func @f

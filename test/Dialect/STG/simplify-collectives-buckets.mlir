@@ -14,13 +14,13 @@ stg.mesh @mesh <tp = 2, dp = 2>
 // CHECK: %[[B:.*]]:2 = stg.all_reduce sum over ["dp"] %arg1, %arg2
 // CHECK: stg.adam f32 %{{.*}}, %[[B]]#0
 func.func @read_early(%a: !g, %b: !g, %c: !g) -> !s {
-  %0 = stg.all_reduce sum over ["dp"] %a {stg.phase = "grad_sync"} : !g
-  %1 = stg.local_slice dim 0 over ["tp"] %0 {stg.phase = "grad_sync"} : !g -> !s
-  %2 = stg.all_reduce sum over ["dp"] %b {stg.phase = "grad_sync"} : !g
-  %3 = stg.all_reduce sum over ["dp"] %c {stg.phase = "grad_sync"} : !g
+  %0 = stg.all_reduce sum over ["dp"] %a <grad_sync> : !g
+  %1 = stg.local_slice dim 0 over ["tp"] %0 <grad_sync> : !g -> !s
+  %2 = stg.all_reduce sum over ["dp"] %b <grad_sync> : !g
+  %3 = stg.all_reduce sum over ["dp"] %c <grad_sync> : !g
   %w = stg.param "w" : !g
-  stg.adam f32 %w, %2 {stg.phase = "opt"} : !g, !g
+  stg.adam f32 %w, %2 <opt> : !g, !g
   %v = stg.param "v" : !g
-  stg.adam f32 %v, %3 {stg.phase = "opt"} : !g, !g
+  stg.adam f32 %v, %3 <opt> : !g, !g
   return %1 : !s
 }

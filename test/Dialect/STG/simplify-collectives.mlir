@@ -13,22 +13,22 @@ stg.mesh @mesh <tp = 2, dp = 2>
 // CHECK-LABEL: func.func @gathered_once
 // CHECK-SAME: (%[[S:.*]]: !stg.tensor<[B, 4], bf16>)
 func.func @gathered_once(%s: !s) -> (!x, !x) {
-  // CHECK-NEXT: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[S]] {stg.name = "q", stg.phase = "fwd"}
+  // CHECK-NEXT: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[S]] <"q" fwd>
   // CHECK-NEXT: return %[[G]], %[[G]]
-  %0 = stg.all_gather dim 1 over ["tp"] %s {stg.name = "q", stg.phase = "fwd"} : !s -> !x
-  %1 = stg.all_gather dim 1 over ["tp"] %s {stg.name = "k", stg.phase = "fwd"} : !s -> !x
+  %0 = stg.all_gather dim 1 over ["tp"] %s <"q" fwd> : !s -> !x
+  %1 = stg.all_gather dim 1 over ["tp"] %s <"k" fwd> : !s -> !x
   return %0, %1 : !x, !x
 }
 
 // In another phase the value is gathered again, unless it is kept.
 // CHECK-LABEL: func.func @gathered_per_phase
 func.func @gathered_per_phase(%s: !s) -> (!x, !x) {
-  // CHECK-NEXT: %[[G:.*]] = stg.all_gather {{.*}}stg.phase = "fwd"
-  // AGAIN-NEXT: %[[H:.*]] = stg.all_gather {{.*}}stg.phase = "bwd"
+  // CHECK-NEXT: %[[G:.*]] = stg.all_gather {{.*}}fwd>
+  // AGAIN-NEXT: %[[H:.*]] = stg.all_gather {{.*}}bwd>
   // AGAIN-NEXT: return %[[G]], %[[H]]
   // KEEP-NEXT: return %[[G]], %[[G]]
-  %0 = stg.all_gather dim 1 over ["tp"] %s {stg.phase = "fwd"} : !s -> !x
-  %1 = stg.all_gather dim 1 over ["tp"] %s {stg.phase = "bwd"} : !s -> !x
+  %0 = stg.all_gather dim 1 over ["tp"] %s <fwd> : !s -> !x
+  %1 = stg.all_gather dim 1 over ["tp"] %s <bwd> : !s -> !x
   return %0, %1 : !x, !x
 }
 
@@ -75,8 +75,8 @@ func.func @sum_of_three(%x: !x, %y: !x, %z: !x) -> !s {
 func.func @not_summed(%x: !x, %y: !x) -> (!x, !x, !x, !x, !x) {
   // CHECK-COUNT-8: stg.all_reduce
   // CHECK-NOT: stg.all_reduce
-  %0 = stg.all_reduce sum over ["tp"] %x {stg.name = "a"} : !x
-  %1 = stg.all_reduce sum over ["tp"] %y {stg.name = "a"} : !x
+  %0 = stg.all_reduce sum over ["tp"] %x <"a"> : !x
+  %1 = stg.all_reduce sum over ["tp"] %y <"a"> : !x
   %2 = stg.add %0, %1 : !x, !x
   %3 = stg.all_reduce sum over ["dp"] %x : !x
   %4 = stg.all_reduce sum over ["dp", "tp"] %y : !x
@@ -92,9 +92,9 @@ func.func @not_summed(%x: !x, %y: !x) -> (!x, !x, !x, !x, !x) {
 
 // CHECK-LABEL: func.func @slice_of_reduction
 func.func @slice_of_reduction(%x: !x) -> !s {
-  // CHECK-NEXT: stg.reduce_scatter dim 1 over ["tp"] %{{.*}} {stg.name = "o", stg.phase = "fwd"} : !stg.tensor<[B, 8], bf16> -> !stg.tensor<[B, 4], bf16>
+  // CHECK-NEXT: stg.reduce_scatter dim 1 over ["tp"] %{{.*}} <"o" fwd> : !stg.tensor<[B, 8], bf16> -> !stg.tensor<[B, 4], bf16>
   // CHECK-NEXT: return
-  %0 = stg.all_reduce sum over ["tp"] %x {stg.name = "o", stg.phase = "fwd"} : !x
+  %0 = stg.all_reduce sum over ["tp"] %x <"o" fwd> : !x
   %1 = stg.local_slice dim 1 over ["tp"] %0 : !x -> !s
   return %1 : !s
 }

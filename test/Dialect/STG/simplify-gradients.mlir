@@ -17,27 +17,27 @@ stg.mesh @mesh <tp = 2, dp = 2>
 func.func @buckets(%a: !g, %b: !g, %c: !w) {
   %w = stg.param "w" : !w
   // First over tp, then all over dp; another element type has a bucket of its own.
-  // FLAT: %[[T:.*]] = stg.all_reduce sum over ["tp"] %[[A]] {stg.name = "a", stg.phase = "grad_sync"}
-  // FLAT: %[[R:.*]]:2 = stg.all_reduce sum over ["dp"] %[[T]], %[[B]] {stg.name = "gradients", stg.phase = "grad_sync"} : !stg.tensor<[D], f32>, !stg.tensor<[D], f32>
-  // FLAT: %[[S:.*]] = stg.all_reduce sum over ["dp"] %[[C]] {stg.name = "c", stg.phase = "grad_sync"}
+  // FLAT: %[[T:.*]] = stg.all_reduce sum over ["tp"] %[[A]] <"a" grad_sync>
+  // FLAT: %[[R:.*]]:2 = stg.all_reduce sum over ["dp"] %[[T]], %[[B]] <"gradients" grad_sync> : !stg.tensor<[D], f32>, !stg.tensor<[D], f32>
+  // FLAT: %[[S:.*]] = stg.all_reduce sum over ["dp"] %[[C]] <"c" grad_sync>
   // FLAT: stg.adam f32 %{{.*}}, %[[R]]#0
   // FLAT: stg.adam f32 %{{.*}}, %[[R]]#1
   // FLAT: stg.adam f32 %{{.*}}, %[[S]]
-  %0 = stg.all_reduce sum over ["tp"] %a {stg.name = "a", stg.phase = "grad_sync"} : !g
-  %1 = stg.all_reduce sum over ["dp"] %0 {stg.name = "a", stg.phase = "grad_sync"} : !g
-  stg.adam f32 %w, %1 {stg.name = "a", stg.phase = "opt"} : !w, !g
-  %2 = stg.all_reduce sum over ["dp"] %b {stg.name = "b", stg.phase = "grad_sync"} : !g
-  stg.adam f32 %w, %2 {stg.name = "b", stg.phase = "opt"} : !w, !g
-  %3 = stg.all_reduce sum over ["dp"] %c {stg.name = "c", stg.phase = "grad_sync"} : !w
-  stg.adam f32 %w, %3 {stg.name = "c", stg.phase = "opt"} : !w, !w
+  %0 = stg.all_reduce sum over ["tp"] %a <"a" grad_sync> : !g
+  %1 = stg.all_reduce sum over ["dp"] %0 <"a" grad_sync> : !g
+  stg.adam f32 %w, %1 <"a" opt> : !w, !g
+  %2 = stg.all_reduce sum over ["dp"] %b <"b" grad_sync> : !g
+  stg.adam f32 %w, %2 <"b" opt> : !w, !g
+  %3 = stg.all_reduce sum over ["dp"] %c <"c" grad_sync> : !w
+  stg.adam f32 %w, %3 <"c" opt> : !w, !w
   return
 }
 
 // Other phases are left alone.
 // FLAT-LABEL: func.func @activations
 func.func @activations(%a: !g, %b: !g) -> (!g, !g) {
-  // FLAT-COUNT-2: stg.all_reduce {{.*}}stg.phase = "fwd"
-  %0 = stg.all_reduce sum over ["tp"] %a {stg.phase = "fwd"} : !g
-  %1 = stg.all_reduce sum over ["tp"] %b {stg.phase = "fwd"} : !g
+  // FLAT-COUNT-2: stg.all_reduce {{.*}}fwd>
+  %0 = stg.all_reduce sum over ["tp"] %a <fwd> : !g
+  %1 = stg.all_reduce sum over ["tp"] %b <fwd> : !g
   return %0, %1 : !g, !g
 }

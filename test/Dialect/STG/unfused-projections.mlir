@@ -28,9 +28,9 @@ func.func @layers(%x: !x) -> !x {
     %wv = stg.param "v" : !w
     // CHECK: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[N]] {{.*}} : !stg.tensor<[B/dp, S/tp, D], bf16> -> !stg.tensor<[B/dp, S, D], bf16>
     // CHECK-NOT: stg.all_gather
-    // CHECK: %[[Q:.*]] = stg.einsum {{.*}} %[[G]], {{.*}}stg.name = "q"
-    // CHECK: %[[K:.*]] = stg.einsum {{.*}} %[[G]], {{.*}}stg.name = "k"
-    // CHECK: %[[V:.*]] = stg.einsum {{.*}} %[[G]], {{.*}}stg.name = "v"
+    // CHECK: %[[Q:.*]] = stg.einsum {{.*}} %[[G]], {{.*}}<"q"
+    // CHECK: %[[K:.*]] = stg.einsum {{.*}} %[[G]], {{.*}}<"k"
+    // CHECK: %[[V:.*]] = stg.einsum {{.*}} %[[G]], {{.*}}<"v"
     // CHECK: stg.attention causal %[[Q]], %[[K]], %[[V]]
     // COST: chakra.coll all_gather "q.fwd.all_gather"(%{{.*}}) over ["tp"] {{.*}} : (!chakra.tensor<2*B*D*S/(dp*tp), activation>) -> !chakra.tensor<2*B*D*S/dp, communication>
     // COST: chakra.comp "q.fwd"({{.*}}) ops(2*B*D*E*H*S/(dp*tp)) matrix bytes(
@@ -39,7 +39,7 @@ func.func @layers(%x: !x) -> !x {
     %v = stg.einsum "bsd,dhe->bshe" %n, %wv : !x, !w
     %a, %lse = stg.attention causal %q, %k, %v : !h, !h, !h
     %wo = stg.param "o" : !stg.tensor<[H, E, D], bf16>
-    // CHECK: %[[O:.*]] = stg.einsum {{.*}}stg.name = "o"
+    // CHECK: %[[O:.*]] = stg.einsum {{.*}}<"o"
     // CHECK-NEXT: stg.reduce_scatter dim 1 over ["tp"] %[[O]]
     %o = stg.einsum "bshe,hed->bsd" %a, %wo : !h, !stg.tensor<[H, E, D], bf16>
     %z = stg.add %c, %o : !x, !x

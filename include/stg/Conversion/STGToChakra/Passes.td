@@ -26,7 +26,7 @@ def ConvertSTGToChakra : Pass<"convert-stg-to-chakra", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    %y = stg.einsum "bd,df->bf" %x, %w {stg.name = "up", stg.phase = "fwd"} : !x, !w
+    %y = stg.einsum "bd,df->bf" %x, %w <"up" fwd> : !x, !w
     // after
     %y = chakra.comp "up.fwd"(%x, %w) ops(2*B*D*F) bytes(2*(B*D + D*F + B*F))
       phase "fwd" : (...) -> !chakra.tensor<2*B*F, temporary>

@@ -27,6 +27,23 @@ static ParseResult checkOperands(OpAsmParser &parser, SMLoc loc,
   return success();
 }
 
+ParseResult stg::detail::parseOrigin(OpAsmParser &parser, OriginAttr &origin) {
+  // The attribute's own text is looked at first, as nothing else starts so.
+  Attribute attr;
+  if (failed(parser.parseOptionalLess()))
+    return success();
+  attr = OriginAttr::parseRest(parser);
+  origin = dyn_cast_or_null<OriginAttr>(attr);
+  return success(static_cast<bool>(origin));
+}
+
+void stg::detail::printOrigin(OpAsmPrinter &p, Operation *, OriginAttr origin) {
+  if (!origin)
+    return;
+  p << ' ';
+  origin.print(p);
+}
+
 /// Ops without result type inference need `-> types`, ops without operands
 /// write their result types in the place of the operand types.
 ParseResult stg::detail::parseTensorOpParts(OpAsmParser &parser,
@@ -39,10 +56,13 @@ ParseResult stg::detail::parseTensorOpParts(OpAsmParser &parser,
   if (parseLeading(result.attributes))
     return failure();
   SMLoc operandsLoc = parser.getCurrentLocation();
+  OriginAttr origin;
   if (parser.parseOperandList(operands) ||
       parser.parseOptionalAttrDict(result.attributes) ||
-      parser.parseColonTypeList(types))
+      parseOrigin(parser, origin) || parser.parseColonTypeList(types))
     return failure();
+  if (origin)
+    result.attributes.set(STGDialect::kOriginName, origin);
   bool written = operands.empty();
   if (written)
     resultTypes = std::move(types);
@@ -68,11 +88,13 @@ ParseResult stg::detail::parseTensorOpParts(OpAsmParser &parser,
 }
 
 void stg::detail::printTensorOpParts(OpAsmPrinter &p, Operation *op,
-                                     ArrayRef<StringRef> leading,
+                                     SmallVectorImpl<StringRef> &leading,
                                      bool printResultTypes) {
   if (op->getNumOperands() > 0)
     p << ' ' << op->getOperands();
+  leading.push_back(STGDialect::kOriginName);
   p.printOptionalAttrDict(op->getAttrs(), leading);
+  printOrigin(p, op, cast<StepOpInterface>(op).getOriginAttr());
   p << " : ";
   if (op->getNumOperands() == 0) {
     llvm::interleaveComma(op->getResultTypes(), p);

@@ -8,7 +8,8 @@
 //
 // All ops over tensors read and print alike:
 //
-//   stg.name LEADING %operands {attributes} : operand types [-> result types]
+//   stg.name LEADING %operands {attributes} <origin>
+//     : operand types [-> result types]
 //
 // Result types are printed only where they do not follow from the operands. The
 // functions here are called by the code that TableGen makes for STG_TensorOp.
@@ -71,8 +72,12 @@ mlir::ParseResult parseTensorOpParts(mlir::OpAsmParser &parser,
                                      LeadingParser parseLeading,
                                      ResultTypeInference infer);
 void printTensorOpParts(mlir::OpAsmPrinter &p, mlir::Operation *op,
-                        llvm::ArrayRef<llvm::StringRef> leading,
+                        llvm::SmallVectorImpl<llvm::StringRef> &leading,
                         bool printResultTypes);
+
+/// `<"q_proj" bwd dw>`, or nothing.
+mlir::ParseResult parseOrigin(mlir::OpAsmParser &parser, OriginAttr &origin);
+void printOrigin(mlir::OpAsmPrinter &p, mlir::Operation *op, OriginAttr origin);
 
 llvm::LogicalResult
 verifyDeclaredSymbols(mlir::Operation *op,
@@ -171,7 +176,7 @@ mlir::ParseResult parseTensorOp(mlir::OpAsmParser &parser,
 
 template <typename OpTy>
 void printTensorOp(mlir::OpAsmPrinter &p, OpTy op,
-                   llvm::ArrayRef<llvm::StringRef> leading) {
+                   llvm::SmallVectorImpl<llvm::StringRef> &leading) {
   bool printResultTypes = op->getNumResults() > 0;
   if constexpr (OpTy::template hasTrait<mlir::InferTypeOpInterface::Trait>()) {
     llvm::SmallVector<mlir::Type> inferred;

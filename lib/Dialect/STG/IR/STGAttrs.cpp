@@ -10,6 +10,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -66,6 +67,82 @@ void STGDialect::printAttribute(Attribute attr, DialectAsmPrinter &os) const {
     return;
   }
   (void)generatedAttributePrinter(attr, os);
+}
+
+//===----------------------------------------------------------------------===//
+// OriginAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parsePhaseOrRole(AsmParser &parser, SMLoc loc,
+                                    StringRef keyword, Origin &origin) {
+  if (std::optional<Phase> phase = symbolizePhase(keyword);
+      phase && !origin.phase && !origin.role) {
+    origin.phase = phase;
+    return success();
+  }
+  if (std::optional<Role> role = symbolizeRole(keyword); role && !origin.role) {
+    origin.role = role;
+    return success();
+  }
+  auto list = [](auto kind, auto stringify) {
+    std::string all;
+    for (uint32_t i = 0; !stringify(decltype(kind)(i)).empty(); ++i)
+      all += ((i ? ", " : "") + stringify(decltype(kind)(i))).str();
+    return all;
+  };
+  return parser.emitError(loc)
+         << "unexpected '" << keyword << "' in an origin, expected a phase ("
+         << list(Phase(), stringifyPhase) << ") and then a role ("
+         << list(Role(), stringifyRole) << ")";
+}
+
+Attribute OriginAttr::parse(AsmParser &parser, Type) {
+  return parser.parseLess() ? Attribute() : parseRest(parser);
+}
+
+Attribute OriginAttr::parseRest(AsmParser &parser) {
+  Origin origin;
+  std::string name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalString(&name)))
+    origin.name = parser.getBuilder().getStringAttr(name);
+  StringRef keyword;
+  SMLoc keywordLoc = parser.getCurrentLocation();
+  while (succeeded(parser.parseOptionalKeyword(&keyword))) {
+    if (parsePhaseOrRole(parser, keywordLoc, keyword, origin))
+      return {};
+    keywordLoc = parser.getCurrentLocation();
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<OriginAttr>(loc, parser.getContext(), origin.name,
+                                       origin.phase, origin.role);
+}
+
+void OriginAttr::print(AsmPrinter &printer) const {
+  SmallVector<std::string, 3> parts;
+  if (getName())
+    llvm::raw_string_ostream(parts.emplace_back()) << getName();
+  if (getPhase())
+    parts.push_back(stringifyPhase(*getPhase()).str());
+  if (getRole())
+    parts.push_back(stringifyRole(*getRole()).str());
+  printer << '<' << llvm::join(parts, " ") << '>';
+}
+
+LogicalResult OriginAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringAttr name, std::optional<Phase> phase,
+                                 std::optional<Role> role) {
+  if (!name && !phase && !role) // origin_c1
+    return emitError() << "expects a name, a phase or a role in an origin";
+  if (name && name.empty()) // origin_c2
+    return emitError() << "expects a name that is not empty in an origin";
+  return success();
+}
+
+OriginAttr Origin::getAttr(MLIRContext *context) const {
+  return name || phase || role ? OriginAttr::get(context, name, phase, role)
+                               : OriginAttr();
 }
 
 //===----------------------------------------------------------------------===//

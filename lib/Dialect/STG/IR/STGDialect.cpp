@@ -9,6 +9,7 @@
 #include "STGAssembly.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -44,26 +45,53 @@ void STGDialect::initialize() {
 // Discardable attributes
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyPhase(Operation *op, Attribute value) {
-  auto phase = dyn_cast<StringAttr>(value);
-  if (phase &&
-      llvm::is_contained({"fwd", "recompute", "bwd", "grad_sync", "opt"},
-                         phase.getValue()))
-    return success();
-  return op->emitOpError("has 'stg.phase' ")
-         << value
-         << ", expected \"fwd\", \"recompute\", \"bwd\", "
-            "\"grad_sync\" or \"opt\"";
+static std::string quoteAll(ArrayRef<StringRef> names) {
+  return "'" + llvm::join(names, "', '") + "'";
 }
 
-static LogicalResult verifyRecompute(Operation *op, Attribute value) {
-  auto policy = dyn_cast<StringAttr>(value);
-  if (policy && isa<RepeatOp>(op) &&
-      llvm::is_contained({"none", "selective", "full"}, policy.getValue()))
+LogicalResult stg::detail::verifyDeclaredAttributes(Operation *op) {
+  for (NamedAttribute attr : op->getDiscardableAttrs()) {
+    StringRef name = attr.getName();
+    if (name.contains('.'))
+      continue;
+    SmallVector<StringRef> known;
+    for (StringAttr declared : op->getName().getAttributeNames())
+      known.push_back(declared);
+    InFlightDiagnostic diag = op->emitOpError("has no attribute '")
+                              << name << "'";
+    // One letter in three may be wrong.
+    auto distance = [&](StringRef other) { return name.edit_distance(other); };
+    auto nearest = llvm::min_element(known, [&](StringRef lhs, StringRef rhs) {
+      return distance(lhs) < distance(rhs);
+    });
+    if (nearest != known.end() && distance(*nearest) <= name.size() / 3 + 1)
+      diag << ", did you mean '" << *nearest << "'?";
+    diag.attachNote() << (known.empty() ? "it has none"
+                                        : "it has " + quoteAll(known))
+                      << "; an attribute of another dialect has that "
+                         "dialect's prefix";
+    return diag;
+  }
+  return success();
+}
+
+/// Nobody reads an attribute of ours that is none.
+static LogicalResult refuseUnknown(Operation *op, NamedAttribute attribute,
+                                   ArrayRef<StringRef> known) {
+  if (llvm::is_contained(known, attribute.getName().getValue()))
     return success();
-  return op->emitOpError("has 'stg.recompute' ")
-         << value
-         << ", expected \"none\", \"selective\" or \"full\" at a 'stg.repeat'";
+  return op->emitOpError("has the unknown attribute '")
+         << attribute.getName().getValue() << "', expected one of "
+         << quoteAll(known);
+}
+
+/// Ops of this dialect declare their origin.
+static LogicalResult verifyOrigin(Operation *op, Attribute value) {
+  if (isa<OriginAttr>(value) && !isa<StepOpInterface>(op))
+    return success();
+  return op->emitOpError("has 'stg.origin' ")
+         << value << ", expected a '#stg.origin' at an op that has no "
+         << "'origin' of its own";
 }
 
 /// A dictionary of lists of mesh axes.
@@ -99,29 +127,29 @@ static LogicalResult verifyText(Operation *op, NamedAttribute attribute) {
 
 LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
-  if (attribute.getName() == kPhaseAttr)
-    return verifyPhase(op, attribute.getValue());
-  if (attribute.getName() == kRecomputeAttr)
-    return verifyRecompute(op, attribute.getValue());
+  if (attribute.getName() == kOriginAttr)
+    return verifyOrigin(op, attribute.getValue());
   if (attribute.getName() == kFactorsAttr)
     return verifyFactors(op, attribute.getValue());
-  if (attribute.getName() == kNameAttr || attribute.getName() == kRoleAttr)
-    return verifyText(op, attribute);
-  return success();
+  return refuseUnknown(op, attribute,
+                       {kOriginAttr, kFactorsAttr, kClaimsAttr, kSendsAttr,
+                        kSavesAttr, kScopeAttr, kStepAttr, kVariantAttr,
+                        kCoordinatesAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                    unsigned,
                                                    NamedAttribute attribute) {
-  return attribute.getName() == kNameAttr ? verifyText(op, attribute)
-                                          : success();
+  if (attribute.getName() == kNameAttr)
+    return verifyText(op, attribute);
+  return refuseUnknown(op, attribute, {kNameAttr});
 }
 
 LogicalResult
 STGDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
                                         NamedAttribute attribute) {
   if (attribute.getName() != kGradientAttr)
-    return success();
+    return refuseUnknown(op, attribute, {kGradientAttr});
   auto path = dyn_cast<ArrayAttr>(attribute.getValue());
   if (path && !path.empty() && llvm::all_of(path, llvm::IsaPred<StringAttr>))
     return success();
@@ -131,11 +159,60 @@ STGDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
          << "[\"layers\", \"q_proj\"]";
 }
 
-StringRef stg::getPhase(Operation *op) {
+//===----------------------------------------------------------------------===//
+// Origins
+//===----------------------------------------------------------------------===//
+
+Origin stg::getOrigin(Operation *op) {
+  if (auto step = dyn_cast<StepOpInterface>(op))
+    return Origin::get(step.getOriginAttr());
+  return Origin::get(op->getAttrOfType<OriginAttr>(STGDialect::kOriginAttr));
+}
+
+void stg::setOrigin(Operation *op, const Origin &origin) {
+  OriginAttr attr = origin.getAttr(op->getContext());
+  if (auto step = dyn_cast<StepOpInterface>(op))
+    return step.setOriginAttr(attr);
+  if (attr)
+    op->setAttr(STGDialect::kOriginAttr, attr);
+  else
+    op->removeAttr(STGDialect::kOriginAttr);
+}
+
+void stg::copyOrigin(Operation *from, Operation *to) {
+  Origin source = getOrigin(from), origin = getOrigin(to);
+  if (source.name)
+    origin.name = source.name;
+  if (source.phase)
+    origin.phase = source.phase;
+  if (source.role)
+    origin.role = source.role;
+  setOrigin(to, origin);
+}
+
+void stg::setName(Operation *op, StringAttr name) {
+  Origin origin = getOrigin(op);
+  origin.name = name;
+  setOrigin(op, origin);
+}
+
+void stg::setPhase(Operation *op, Phase phase) {
+  Origin origin = getOrigin(op);
+  origin.phase = phase;
+  setOrigin(op, origin);
+}
+
+void stg::setRole(Operation *op, std::optional<Role> role) {
+  Origin origin = getOrigin(op);
+  origin.role = role;
+  setOrigin(op, origin);
+}
+
+Phase stg::getPhase(Operation *op) {
   for (; op; op = op->getParentOp())
-    if (auto phase = op->getAttrOfType<StringAttr>(STGDialect::kPhaseAttr))
-      return phase.getValue();
-  return "fwd";
+    if (std::optional<Phase> phase = getOrigin(op).phase)
+      return *phase;
+  return Phase::Forward;
 }
 
 FloatType stg::getFloatType(MLIRContext *context, StringRef name) {

@@ -42,27 +42,23 @@ ParamOp stg::getReadParameter(Value value) {
   return {};
 }
 
-Value stg::readAgain(OpBuilder &builder, Value value, StringRef phase) {
+Value stg::readAgain(OpBuilder &builder, Value value, Phase phase) {
   Operation *op = value.getDefiningOp();
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, readAgain(builder, operand, phase));
   Operation *again = builder.clone(*op, mapping);
   if (isa<CostOpInterface>(again))
-    again->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr(phase));
+    setPhase(again, phase);
   return again->getResult(0);
 }
 
-void GradientBuilder::annotate(Operation *op, StringRef role) {
-  if (auto name = forward->getAttr(STGDialect::kNameAttr))
-    op->setAttr(STGDialect::kNameAttr, name);
-  op->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
-  if (!role.empty())
-    op->setAttr(STGDialect::kRoleAttr, builder.getStringAttr(role));
+void GradientBuilder::annotate(Operation *op, std::optional<Role> role) {
+  setOrigin(op, {getOrigin(forward).name, Phase::Backward, role});
 }
 
-StringRef GradientBuilder::getRole(unsigned operand) {
-  return getReadParameter(forward->getOperand(operand)) ? "dw" : "dx";
+Role GradientBuilder::getRole(unsigned operand) {
+  return getReadParameter(forward->getOperand(operand)) ? Role::Dw : Role::Dx;
 }
 
 /// For `bsd,dhe->bshe`: dX = `bshe,dhe->bsd`, dW = `bsd,bshe->dhe`. The
@@ -119,7 +115,7 @@ LogicalResult MulOp::buildGradient(GradientBuilder &gradient) {
       continue;
     Value product = square;
     if (!product)
-      product = gradient.create<MulOp>(i == 0 ? "dlhs" : "drhs",
+      product = gradient.create<MulOp>(i == 0 ? Role::Dlhs : Role::Drhs,
                                        gradient.getResultGradient(0),
                                        getOperand(1 - i));
     if (getLhs() == getRhs())
@@ -130,16 +126,16 @@ LogicalResult MulOp::buildGradient(GradientBuilder &gradient) {
 }
 
 LogicalResult ActivationOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(
-      0, gradient.create<ActivationGradOp>(
-             "", getInput(), gradient.getResultGradient(0), getFunction()));
+  gradient.addGradient(0, gradient.create<ActivationGradOp>(
+                              std::nullopt, getInput(),
+                              gradient.getResultGradient(0), getFunction()));
   return success();
 }
 
 LogicalResult GluOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(
-      0, gradient.create<GluGradOp>(
-             "", getInput(), gradient.getResultGradient(0), getFunction()));
+  gradient.addGradient(0, gradient.create<GluGradOp>(
+                              std::nullopt, getInput(),
+                              gradient.getResultGradient(0), getFunction()));
   return success();
 }
 
@@ -147,7 +143,8 @@ LogicalResult RmsNormOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1))
     return emitOpError("cannot be differentiated through its rstd result");
   auto op = gradient.create<RmsNormGradOp>(
-      "", TypeRange{gradient.getGradientType(0), gradient.getGradientType(1)},
+      std::nullopt,
+      TypeRange{gradient.getGradientType(0), gradient.getGradientType(1)},
       getInput(), getWeight(), getRstd(), gradient.getResultGradient(0));
   for (unsigned i : {0u, 1u})
     if (gradient.needsGradient(i))
@@ -160,7 +157,7 @@ LogicalResult LayerNormOp::buildGradient(GradientBuilder &gradient) {
     return emitOpError(
         "cannot be differentiated through its mean and rstd results");
   auto op = gradient.create<LayerNormGradOp>(
-      "",
+      std::nullopt,
       TypeRange{gradient.getGradientType(0), gradient.getGradientType(1),
                 gradient.getGradientType(2)},
       getInput(), getWeight(), getMean(), getRstd(),
@@ -176,13 +173,13 @@ LogicalResult BiasAddOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.needsGradient(0))
     gradient.addGradient(0, dy);
   if (gradient.needsGradient(1))
-    gradient.addGradient(
-        1, gradient.create<BiasGradOp>("db", gradient.getGradientType(1), dy));
+    gradient.addGradient(1, gradient.create<BiasGradOp>(
+                                Role::Db, gradient.getGradientType(1), dy));
   return success();
 }
 
 LogicalResult RopeOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(0, gradient.create<RopeOp>("",
+  gradient.addGradient(0, gradient.create<RopeOp>(std::nullopt,
                                                   gradient.getResultGradient(0),
                                                   !getInverse()));
   return success();
@@ -192,7 +189,7 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1))
     return emitOpError("cannot be differentiated through its log-sum-exp");
   auto op = gradient.create<AttentionGradOp>(
-      "", getQuery(), getKey(), getValue(), getResult(), getLse(),
+      std::nullopt, getQuery(), getKey(), getValue(), getResult(), getLse(),
       gradient.getResultGradient(0), getMask(), getFullCount(),
       getContextAttr(), getContiguous(), getBalanced(), getRangeAttr(),
       getRingAttr());
@@ -205,7 +202,7 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
 LogicalResult EmbeddingOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.needsGradient(0))
     gradient.addGradient(0, gradient.create<EmbeddingGradOp>(
-                                "dw", gradient.getGradientType(0), getIds(),
+                                Role::Dw, gradient.getGradientType(0), getIds(),
                                 gradient.getResultGradient(0)));
   return success();
 }
@@ -214,8 +211,9 @@ LogicalResult CrossEntropyOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1))
     return emitOpError("cannot be differentiated through its softmax result");
   gradient.addGradient(0, gradient.create<CrossEntropyGradOp>(
-                              "", gradient.getGradientType(0), getProbs(),
-                              getLabels(), gradient.getResultGradient(0)));
+                              std::nullopt, gradient.getGradientType(0),
+                              getProbs(), getLabels(),
+                              gradient.getResultGradient(0)));
   return success();
 }
 
@@ -224,7 +222,7 @@ static Value getGradientOrZero(GradientBuilder &gradient, unsigned result,
                                SymTensorType type) {
   if (Value value = gradient.getResultGradient(result))
     return value;
-  return gradient.create<SplatOp>("", type.withoutSharding(),
+  return gradient.create<SplatOp>(std::nullopt, type.withoutSharding(),
                                   SymExpr::get(type.getContext(), 0));
 }
 
@@ -233,14 +231,14 @@ LogicalResult SplitOp::buildGradient(GradientBuilder &gradient) {
   for (auto [number, result] : llvm::enumerate(getResults()))
     parts.push_back(getGradientOrZero(gradient, number,
                                       cast<SymTensorType>(result.getType())));
-  gradient.addGradient(0, gradient.create<ConcatOp>("", getInput().getType(),
-                                                    parts, getDim(),
-                                                    getOrdered()));
+  gradient.addGradient(0, gradient.create<ConcatOp>(std::nullopt,
+                                                    getInput().getType(), parts,
+                                                    getDim(), getOrdered()));
   return success();
 }
 
 LogicalResult ConcatOp::buildGradient(GradientBuilder &gradient) {
-  auto op = gradient.create<SplitOp>("", getInputs().getTypes(),
+  auto op = gradient.create<SplitOp>(std::nullopt, getInputs().getTypes(),
                                      gradient.getResultGradient(0), getDim(),
                                      getOrdered());
   for (unsigned i = 0, e = getInputs().size(); i != e; ++i)
@@ -251,7 +249,7 @@ LogicalResult ConcatOp::buildGradient(GradientBuilder &gradient) {
 
 LogicalResult ReplicateOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<ReplicateGradOp>(
-                              "replicas", gradient.getGradientType(0),
+                              Role::Replicas, gradient.getGradientType(0),
                               gradient.getResultGradient(0), getDim()));
   return success();
 }

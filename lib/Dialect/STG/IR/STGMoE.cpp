@@ -357,28 +357,28 @@ ShardingRule CombineGradOp::getShardingRule() {
 
 LogicalResult SoftmaxOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<SoftmaxGradOp>(
-                              "", gradient.getGradientType(0), getResult(),
-                              gradient.getResultGradient(0)));
+                              std::nullopt, gradient.getGradientType(0),
+                              getResult(), gradient.getResultGradient(0)));
   return success();
 }
 
 LogicalResult TopKOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<TopKGradOp>(
-                              "", gradient.getGradientType(0), getIndices(),
-                              gradient.getResultGradient(0)));
+                              std::nullopt, gradient.getGradientType(0),
+                              getIndices(), gradient.getResultGradient(0)));
   return success();
 }
 
 LogicalResult DispatchOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<DispatchGradOp>(
-                              "", gradient.getGradientType(0),
+                              std::nullopt, gradient.getGradientType(0),
                               gradient.getResultGradient(0), getIndices()));
   return success();
 }
 
 LogicalResult CombineOp::buildGradient(GradientBuilder &gradient) {
-  auto op = gradient.create<CombineGradOp>("", getOutputs(), getIndices(),
-                                           getWeights(),
+  auto op = gradient.create<CombineGradOp>(std::nullopt, getOutputs(),
+                                           getIndices(), getWeights(),
                                            gradient.getResultGradient(0));
   if (gradient.needsGradient(0))
     gradient.addGradient(0, op.getDoutputs());

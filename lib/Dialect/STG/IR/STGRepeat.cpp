@@ -172,6 +172,23 @@ static ParseResult inferRepeatResults(OpAsmParser &parser, SMLoc loc,
   return success();
 }
 
+/// `<fwd> recompute full`
+static ParseResult parseOriginAndPolicy(OpAsmParser &parser,
+                                        RepeatOp::Properties &properties) {
+  OriginAttr origin;
+  if (parseOrigin(parser, origin))
+    return failure();
+  properties.setOrigin(origin);
+  if (failed(parser.parseOptionalKeyword("recompute")))
+    return success();
+  NamedAttrList attrs;
+  if (parseEnumLeading<RecomputePolicyAttr>(parser, attrs, "recompute",
+                                            symbolizeRecomputePolicy))
+    return failure();
+  properties.setRecompute(cast<RecomputePolicyAttr>(attrs.get("recompute")));
+  return success();
+}
+
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<Properties>();
   StringAttr name;
@@ -208,6 +225,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
   Region *body = result.addRegion();
   SmallVector<Type> written;
   if (parser.parseOptionalArrowTypeList(written) ||
+      parseOriginAndPolicy(parser, properties) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.parseRegion(*body, args))
     return failure();
@@ -256,9 +274,13 @@ void RepeatOp::print(OpAsmPrinter &p) {
       });
   if (!inferred)
     p.printArrowTypeList(getResultTypes());
-  p.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {"repeat_name", "count", "first", "reverse", "operandSegmentSizes"});
+  printOrigin(p, *this, getOriginAttr());
+  if (std::optional<RecomputePolicy> policy = getRecompute())
+    p << " recompute " << stringifyRecomputePolicy(*policy);
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                     {"repeat_name", "count", "first",
+                                      "reverse", "operandSegmentSizes",
+                                      "recompute", STGDialect::kOriginName});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

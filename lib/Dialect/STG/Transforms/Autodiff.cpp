@@ -172,7 +172,7 @@ public:
     gradient =
         convert(gradient, parent.getGradientType(value).getElementType());
     Value &total = gradients.values[value];
-    total = total ? create<AddOp>("add", total, gradient) : gradient;
+    total = total ? create<AddOp>(Role::Add, total, gradient) : gradient;
   }
 
 private:
@@ -184,7 +184,8 @@ private:
       return gradient;
     StringRef indices =
         StringRef("abcdefghijklmnopqrstuvwxyz").take_front(type.getRank());
-    return create<EinsumOp>("cast", gradient, (indices + "->" + indices).str(),
+    return create<EinsumOp>(Role::Cast, gradient,
+                            (indices + "->" + indices).str(),
                             TypeAttr::get(elementType));
   }
 
@@ -217,9 +218,9 @@ LogicalResult Differentiator::differentiateBlock(Block &forward,
     Value &total = gradients.params[param.getParamName()];
     if (total) {
       auto add = AddOp::create(rewriter, param.getLoc(), total, gradient);
-      add->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
-      add->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
-      add->setAttr(STGDialect::kRoleAttr, rewriter.getStringAttr("add"));
+      setName(add, param.getParamNameAttr());
+      setPhase(add, Phase::Backward);
+      setRole(add, Role::Add);
       total = add;
     } else {
       total = gradient;
@@ -285,7 +286,7 @@ RepeatOp Differentiator::buildBackwardRepeat(RepeatOp forward,
   auto backward = RepeatOp::create(
       rewriter, forward.getLoc(), forward.getRepeatName(), forward.getCount(),
       !forward.getReverse(), inits, stacks, TypeRange());
-  backward->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
+  setPhase(backward, Phase::Backward);
   OpGradientBuilder add(*this, forward, inner);
   rewriter.setInsertionPointToEnd(&backward.getBody().front());
   for (auto [target, arg] :
@@ -372,7 +373,7 @@ void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
       replaceInBackward(
           value, backward.addSlice(forward->getOperand(arg.getArgNumber())));
     else if (getReadParameter(value) || value.getDefiningOp<SplatOp>())
-      replaceInBackward(value, readAgain(rewriter, value, "bwd"));
+      replaceInBackward(value, readAgain(rewriter, value, Phase::Backward));
     else
       saved.push_back(value);
   }
@@ -401,11 +402,9 @@ LogicalResult Differentiator::differentiateRepeat(RepeatOp forward,
 
 /// Marks the ops that a function has as those of the forward pass.
 static void markForward(func::FuncOp function) {
-  auto phase = StringAttr::get(function.getContext(), "fwd");
   function.walk([&](Operation *op) {
-    if (isa<CostOpInterface, RepeatOp>(op) &&
-        !op->hasAttr(STGDialect::kPhaseAttr))
-      op->setAttr(STGDialect::kPhaseAttr, phase);
+    if (isa<CostOpInterface, RepeatOp>(op) && !getOrigin(op).phase)
+      setPhase(op, Phase::Forward);
   });
 }
 
@@ -430,12 +429,13 @@ static FailureOr<Value> getObjective(func::FuncOp function,
 static void castAgain(Block &block) {
   SmallVector<EinsumOp> casts;
   for (auto cast : block.getOps<EinsumOp>())
-    if (getPhase(cast) == "fwd" && isCast(cast) && getReadParameter(cast))
+    if (getPhase(cast) == Phase::Forward && isCast(cast) &&
+        getReadParameter(cast))
       casts.push_back(cast);
   for (EinsumOp cast : casts) {
     Operation *first = nullptr;
     auto isRead = [&](OpOperand &use) {
-      return getPhase(use.getOwner()) == "bwd";
+      return getPhase(use.getOwner()) == Phase::Backward;
     };
     for (OpOperand &use : cast->getUses()) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
@@ -446,7 +446,7 @@ static void castAgain(Block &block) {
       continue;
     OpBuilder builder(first);
     Operation *again = builder.clone(*cast);
-    again->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+    setPhase(again, Phase::Backward);
     cast.getResult().replaceUsesWithIf(again->getResult(0), isRead);
   }
 }

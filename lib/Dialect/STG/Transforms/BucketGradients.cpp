@@ -33,7 +33,7 @@ private:
 /// A reduction whose results nothing waits for but the optimizer.
 static bool isReduction(Operation *op) {
   return isa<AllReduceOp, FlatReduceScatterOp>(op) &&
-         getPhase(op) == "grad_sync";
+         getPhase(op) == Phase::GradSync;
 }
 
 /// Reductions by how many others stand between them and the optimizer, as where
@@ -51,7 +51,8 @@ static ReductionsByFollowers collectReductions(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
     if (!isReduction(&op) || !llvm::all_of(op.getUsers(), [&](Operation *user) {
           return user->getBlock() == &block &&
-                 (followersOf.contains(user) || getPhase(user) == "opt" ||
+                 (followersOf.contains(user) ||
+                  getPhase(user) == Phase::Optimizer ||
                   user->hasTrait<OpTrait::IsTerminator>());
         }))
       continue;
@@ -78,7 +79,8 @@ static ReductionsByFollowers sinkReductions(Block &block) {
   if (place)
     place = place->getNextNode();
   for (Operation &op : block)
-    if (isa<CostOpInterface, RepeatOp>(op) && getPhase(&op) == "opt") {
+    if (isa<CostOpInterface, RepeatOp>(op) &&
+        getPhase(&op) == Phase::Optimizer) {
       place = &op;
       break;
     }
@@ -98,8 +100,8 @@ static StringAttr getBucketName(Operation *op) {
 void BucketGradients::coalesce(ArrayRef<Operation *> collectives) {
   // Of a stack on its own, which no op has named.
   for (Operation *op : collectives)
-    if (!op->hasAttr(STGDialect::kNameAttr))
-      op->setAttr(STGDialect::kNameAttr, getBucketName(op));
+    if (!getOrigin(op).name)
+      setName(op, getBucketName(op));
   if (collectives.size() < 2)
     return;
   Operation *last = collectives.back();
@@ -121,8 +123,8 @@ void BucketGradients::coalesce(ArrayRef<Operation *> collectives) {
   Operation *all = builder.create(state);
   if (auto gather = dyn_cast<GatherUpdatedOp>(all))
     gather.setLeading(leading);
-  all->removeAttr(STGDialect::kRoleAttr);
-  all->setAttr(STGDialect::kNameAttr, getBucketName(all));
+  setRole(all, std::nullopt);
+  setName(all, getBucketName(all));
   unsigned next = 0;
   for (Operation *op : collectives) {
     for (Value result : op->getResults())

@@ -35,9 +35,8 @@ private:
 };
 } // namespace
 
-static void setPolicy(RepeatOp repeat, StringRef policy) {
-  repeat->setAttr(STGDialect::kRecomputeAttr,
-                  StringAttr::get(repeat.getContext(), policy));
+static void setPolicy(RepeatOp repeat, RecomputePolicy policy) {
+  repeat.setRecompute(policy);
 }
 
 /// Creates a repeat with the body of `layers` that carries `inits`.
@@ -81,7 +80,7 @@ FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr size) {
                                groups.getCarriedArgs());
   YieldOp::create(builder, repeat.getLoc(), layers.getResults());
   if (method == "block")
-    setPolicy(groups, "none");
+    setPolicy(groups, RecomputePolicy::None);
   repeat.replaceAllUsesWith(groups.getResults());
   repeat.erase();
   return layers;
@@ -103,10 +102,10 @@ LogicalResult GroupLayers::replayFirst(RepeatOp repeat) {
   StringRef name = repeat.getRepeatName();
   RepeatOp replayed = copyLayers(builder, repeat, (name + "_replayed").str(),
                                  first, repeat.getInits());
-  setPolicy(replayed, "full");
+  setPolicy(replayed, RecomputePolicy::Full);
   RepeatOp saved =
       copyLayers(builder, repeat, name, rest, replayed.getResults());
-  setPolicy(saved, "none");
+  setPolicy(saved, RecomputePolicy::None);
   repeat.replaceAllUsesWith(saved.getResults());
   repeat.erase();
   return success();

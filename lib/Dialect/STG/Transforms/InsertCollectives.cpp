@@ -63,11 +63,6 @@ struct Layout {
   }
 };
 
-/// Who a collective belongs to, for its name and phase.
-struct Owner {
-  StringAttr name, phase, role;
-};
-
 struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
   using InsertCollectivesBase::InsertCollectivesBase;
   void runOnOperation() override;
@@ -103,7 +98,7 @@ private:
   void moveAndGather(Layout &from, const Layout &to, EmitCollective emit);
   void sliceDims(Layout &from, const Layout &to, EmitCollective emit);
   FailureOr<Value> reshard(Value value, SymTensorType global, Layout from,
-                           const Layout &to, const Owner &owner);
+                           const Layout &to, const Origin &owner);
   FailureOr<SymTensorType> getLocalType(SymTensorType global,
                                         const Layout &layout);
   /// The axes as an attribute, in the order of the mesh.
@@ -193,19 +188,11 @@ static Layout getResultLayout(const ShardingRule &rule, unsigned result,
   return layout;
 }
 
-static Owner getOwner(Operation *op) {
-  return {op->getAttrOfType<StringAttr>(STGDialect::kNameAttr),
-          StringAttr::get(op->getContext(), getPhase(op)),
-          op->getAttrOfType<StringAttr>(STGDialect::kRoleAttr)};
-}
-
-static void setOwner(Operation *op, const Owner &owner) {
-  if (owner.name)
-    op->setAttr(STGDialect::kNameAttr, owner.name);
-  if (owner.phase)
-    op->setAttr(STGDialect::kPhaseAttr, owner.phase);
-  if (owner.role)
-    op->setAttr(STGDialect::kRoleAttr, owner.role);
+/// Whom a collective is for: the op that needs it, in its phase.
+static Origin getOwner(Operation *op) {
+  Origin owner = getOrigin(op);
+  owner.phase = getPhase(op);
+  return owner;
 }
 
 //===----------------------------------------------------------------------===//
@@ -338,7 +325,7 @@ void Localizer::sliceDims(Layout &from, const Layout &to, EmitCollective emit) {
 /// are gathered, then sliced.
 FailureOr<Value> Localizer::reshard(Value value, SymTensorType global,
                                     Layout from, const Layout &to,
-                                    const Owner &owner) {
+                                    const Origin &owner) {
   Location loc = value.getLoc();
   LogicalResult status = success();
   auto emit = [&](CreateCollective create) {
@@ -348,7 +335,7 @@ FailureOr<Value> Localizer::reshard(Value value, SymTensorType global,
       return;
     }
     Operation *op = create(loc, value, *type);
-    setOwner(op, owner);
+    setOrigin(op, owner);
     value = op->getResult(0);
   };
   reducePartials(from, to, emit);
@@ -393,13 +380,13 @@ LogicalResult Localizer::convert(OpOperand &use, const Layout &need) {
     return user->emitOpError("operand #")
            << use.getOperandNumber() << " of type " << global
            << " is planned as a partial result, which it is not";
-  Owner owner = getOwner(user);
+  Origin owner = getOwner(user);
   // What is reduced for the optimizer is gradient synchronization.
-  if (owner.phase == "opt")
-    owner.phase = rewriter.getStringAttr("grad_sync");
+  if (owner.phase == Phase::Optimizer)
+    owner.phase = Phase::GradSync;
   if (!owner.name)
     if (Operation *producer = value.getDefiningOp())
-      owner.name = producer->getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+      owner.name = getOrigin(producer).name;
   rewriter.setInsertionPoint(user);
   FailureOr<Value> converted = reshard(value, global, have, need, owner);
   if (failed(converted))
@@ -418,10 +405,11 @@ static bool feedsOptimizer(Value value) {
            auto yield = dyn_cast<YieldOp>(use.getOwner());
            // Contributions to the gradient of a tied parameter are added first.
            auto linear = dyn_cast<ShardableOpInterface>(use.getOwner());
-           if (linear && linear.isLinear() && getPhase(linear) != "opt")
+           if (linear && linear.isLinear() &&
+               getPhase(linear) != Phase::Optimizer)
              return llvm::all_of(linear->getResults(), feedsOptimizer);
            if (!yield)
-             return getPhase(use.getOwner()) == "opt";
+             return getPhase(use.getOwner()) == Phase::Optimizer;
            auto repeat = cast<RepeatOp>(yield->getParentOp());
            return use.getOperandNumber() >= repeat.getNumCarried() &&
                   feedsOptimizer(repeat.getResult(use.getOperandNumber()));
@@ -439,9 +427,9 @@ LogicalResult Localizer::convertResult(OpResult result, const Layout &made) {
   if (!canReshard(made, planned))
     return op->emitOpError("result has the type ")
            << global << ", but it is not made as a partial result";
-  Owner owner = getOwner(op);
+  Origin owner = getOwner(op);
   if (feedsOptimizer(result))
-    owner.phase = rewriter.getStringAttr("grad_sync");
+    owner.phase = Phase::GradSync;
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : result.getUses())
     uses.push_back(&use);
@@ -470,10 +458,10 @@ void Localizer::planDecomposed(Operation *original,
                                ArrayRef<Operation *> parts) {
   auto factors =
       original->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
-  Owner owner = getOwner(original);
+  Origin owner = getOwner(original);
   for (Operation *part : parts) {
-    owner.role = rewriter.getStringAttr(part->getName().stripDialect());
-    setOwner(part, owner);
+    owner.role = Role::Part;
+    setOrigin(part, owner);
     auto shardable = dyn_cast<ShardableOpInterface>(part);
     if (!shardable)
       continue;

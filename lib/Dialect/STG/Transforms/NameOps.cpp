@@ -85,13 +85,13 @@ LogicalResult NameOps::nameBlock(Block &block) {
     }
     if (!isa<CostOpInterface>(op))
       continue;
-    auto own = op.getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+    StringAttr own = getOrigin(&op).name;
     std::string base = (own ? own.getValue() : getDefaultName(&op)).str();
     std::string name = base;
     // What this makes may be the name of another op: `x`, `x`, `x.1`.
     while (unsigned number = uses[name]++)
       name = base + "." + std::to_string(number);
-    op.setAttr(STGDialect::kNameAttr, StringAttr::get(&getContext(), name));
+    setName(&op, StringAttr::get(&getContext(), name));
   }
   return success();
 }

@@ -59,19 +59,16 @@ Value NarrowProducts::cast(Value value, FloatType type, EinsumOp product) {
   auto op =
       EinsumOp::create(builder, product.getLoc(), value,
                        (indices + "->" + indices).str(), TypeAttr::get(type));
-  for (StringRef name : {STGDialect::kNameAttr, STGDialect::kPhaseAttr})
-    if (Attribute attr = product->getAttr(name))
-      op->setAttr(name, attr);
-  bool isParam = static_cast<bool>(getReadParameter(value));
-  op->setAttr(STGDialect::kRoleAttr,
-              builder.getStringAttr(isParam                ? "cast_weight"
-                                    : type == gradientType ? "cast_gradient"
-                                                           : "cast"));
+  Origin origin = getOrigin(product);
+  origin.role = getReadParameter(value) ? Role::CastWeight
+                : type == gradientType  ? Role::CastGradient
+                                        : Role::Cast;
+  setOrigin(op, origin);
   return known = op;
 }
 
 void NarrowProducts::narrow(EinsumOp product) {
-  bool isBackward = getPhase(product) == "bwd";
+  bool isBackward = getPhase(product) == Phase::Backward;
   Type result = product.getType().getElementType();
   for (OpOperand &input : product->getOpOperands())
     if (!isNarrow(input.get()))

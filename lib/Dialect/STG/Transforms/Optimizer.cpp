@@ -59,8 +59,8 @@ void Optimizer::buildStep(OpBuilder &builder, const GradientOf &gradient) {
   StringRef name = gradient.path.back();
   auto param = ParamOp::create(builder, loc, gradient.paramType, name);
   auto adam = AdamOp::create(builder, loc, param, gradient.value, moments);
-  adam->setAttr(STGDialect::kNameAttr, builder.getStringAttr(name));
-  adam->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("opt"));
+  setName(adam, builder.getStringAttr(name));
+  setPhase(adam, Phase::Optimizer);
 }
 
 /// Steps for gradients of one scope; those of an inner repeat are one repeat.
@@ -80,7 +80,7 @@ void Optimizer::buildSteps(OpBuilder &builder, ArrayRef<GradientOf> gradients) {
     auto repeat =
         RepeatOp::create(builder, stacks[0].getLoc(), name, count,
                          /*reverse=*/false, ValueRange(), stacks, TypeRange());
-    repeat->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("opt"));
+    setPhase(repeat, Phase::Optimizer);
     SmallVector<GradientOf> inner;
     for (auto [member, slice] : llvm::zip_equal(members, repeat.getSliceArgs()))
       inner.push_back({member.path.drop_front(), slice, member.paramType});

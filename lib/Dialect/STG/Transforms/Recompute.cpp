@@ -63,7 +63,7 @@ struct Recompute : stg::impl::RecomputeBase<Recompute> {
   void runOnOperation() override;
 
 private:
-  void recomputeIn(Region &region, RepeatPair *outer, StringRef policy,
+  void recomputeIn(Region &region, RepeatPair *outer, RecomputePolicy policy,
                    IRRewriter &rewriter);
 
   SmallVector<std::string> names; ///< Of the ops that are replayed singly.
@@ -114,11 +114,11 @@ Value RepeatPair::getSaved(Value value) {
   return getSlice(forward->getResults().back());
 }
 
-static void setPhase(Operation *op, StringRef phase) {
+/// Makes what has a phase a part of the replay.
+static void markReplayed(Operation *op) {
   op->walk([&](Operation *inner) {
-    if (inner->hasAttr(STGDialect::kPhaseAttr))
-      inner->setAttr(STGDialect::kPhaseAttr,
-                     StringAttr::get(op->getContext(), phase));
+    if (getOrigin(inner).phase)
+      setPhase(inner, Phase::Recompute);
   });
 }
 
@@ -139,7 +139,7 @@ void RepeatPair::replayAll() {
   mapCaptured(mapping);
   rewriter.setInsertionPointToStart(&backward.getBody().front());
   for (Operation &op : forward.getBody().front().without_terminator())
-    setPhase(rewriter.clone(op, mapping), "recompute");
+    markReplayed(rewriter.clone(op, mapping));
   OperandRange yielded = forward.getYield().getValues();
   for (Value value : yielded.take_front(forward.getNumCarried()))
     KeepOp::create(rewriter, backward.getLoc(), mapping.lookupOrDefault(value));
@@ -157,10 +157,10 @@ void RepeatPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
     if (isSelected(&op))
       selected.push_back(&op);
   for (Operation *op : selected) {
-    auto name = op->getAttr(STGDialect::kNameAttr);
+    StringAttr name = getOrigin(op).name;
     SmallVector<Operation *> readers;
     for (Operation &reader : backward.getBody().front())
-      if (reader.getAttr(STGDialect::kNameAttr) == name)
+      if (getOrigin(&reader).name == name)
         readers.push_back(&reader);
     if (!name || readers.empty())
       continue;
@@ -169,11 +169,12 @@ void RepeatPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
     for (Value operand : op->getOperands()) {
       bool isRead =
           getReadParameter(operand) || operand.getDefiningOp<SplatOp>();
-      mapping.map(operand, isRead ? readAgain(rewriter, operand, "recompute")
-                                  : getSaved(operand));
+      mapping.map(operand, isRead
+                               ? readAgain(rewriter, operand, Phase::Recompute)
+                               : getSaved(operand));
     }
     Operation *replayed = rewriter.clone(*op, mapping);
-    setPhase(replayed, "recompute");
+    markReplayed(replayed);
     for (auto [result, again] :
          llvm::zip_equal(op->getResults(), replayed->getResults())) {
       Value saved = getSaved(result);
@@ -192,7 +193,7 @@ static RepeatOp getForward(RepeatOp backward, RepeatPair *outer) {
     if (!stack)
       continue;
     if (auto repeat = stack.getDefiningOp<RepeatOp>())
-      if (getPhase(repeat) == "fwd" &&
+      if (getPhase(repeat) == Phase::Forward &&
           repeat.getRepeatName() == backward.getRepeatName())
         return repeat;
   }
@@ -202,26 +203,23 @@ static RepeatOp getForward(RepeatOp backward, RepeatPair *outer) {
 /// Works on the backward repeats of `region`, each before those inside of it:
 /// what a whole body replays contains the inner forward repeats.
 /// `policy` is that of a repeat that has none of its own.
-void Recompute::recomputeIn(Region &region, RepeatPair *outer, StringRef policy,
-                            IRRewriter &rewriter) {
+void Recompute::recomputeIn(Region &region, RepeatPair *outer,
+                            RecomputePolicy policy, IRRewriter &rewriter) {
   SmallVector<RepeatOp> repeats(region.getOps<RepeatOp>());
   for (RepeatOp backward : repeats) {
-    if (getPhase(backward) != "bwd")
+    if (getPhase(backward) != Phase::Backward)
       continue;
     RepeatOp forward = getForward(backward, outer);
     if (!forward)
       continue;
-    StringRef own = policy;
-    if (auto attr =
-            forward->getAttrOfType<StringAttr>(STGDialect::kRecomputeAttr))
-      own = attr.getValue();
-    replays |= own != "none";
+    RecomputePolicy own = forward.getRecompute().value_or(policy);
+    replays |= own != RecomputePolicy::None;
     RepeatPair pair(forward, backward, outer, rewriter);
-    if (own == "full") {
+    if (own == RecomputePolicy::Full) {
       pair.replayAll();
       continue;
     }
-    if (own == "selective")
+    if (own == RecomputePolicy::Selective)
       pair.replaySelected([&](Operation *op) {
         return llvm::is_contained(names, op->getName().getStringRef());
       });
@@ -230,7 +228,8 @@ void Recompute::recomputeIn(Region &region, RepeatPair *outer, StringRef policy,
 }
 
 void Recompute::runOnOperation() {
-  if (policy != "none" && policy != "selective" && policy != "full") {
+  std::optional<RecomputePolicy> parsed = symbolizeRecomputePolicy(policy);
+  if (!parsed) {
     getOperation().emitError("policy is '")
         << policy << "', expected none, selective or full";
     return signalPassFailure();
@@ -240,7 +239,7 @@ void Recompute::runOnOperation() {
   if (names.empty())
     names.push_back("stg.attention");
   IRRewriter rewriter(&getContext());
-  recomputeIn(getOperation().getBody(), /*outer=*/nullptr, policy, rewriter);
+  recomputeIn(getOperation().getBody(), /*outer=*/nullptr, *parsed, rewriter);
   if (!replays)
     return;
   RewritePatternSet patterns(&getContext());

@@ -178,9 +178,9 @@ void ProductSplitter::finish(Operation *op, ArrayRef<Value> parts) {
   for (auto [part, suffix] : llvm::zip_equal(parts, names)) {
     Operation *made = part.getDefiningOp();
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    if (auto name = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr))
-      made->setAttr(STGDialect::kNameAttr,
-                    StringAttr::get(op->getContext(), name.str() + suffix));
+    copyOrigin(op, made);
+    if (StringAttr name = getOrigin(op).name)
+      setName(made, StringAttr::get(op->getContext(), name.str() + suffix));
   }
 }
 
@@ -215,6 +215,7 @@ LogicalResult ReplicateHeads::separateHeads(SplitOp split) {
       auto part = SplitOp::create(builder, split.getLoc(), types, product, dim,
                                   /*ordered=*/false);
       part->setDiscardableAttrs(split->getDiscardableAttrDictionary());
+      copyOrigin(split, part);
       values.assign(part->result_begin(), part->result_end());
     }
     for (auto [result, value] : llvm::zip_equal(results, values))
@@ -306,9 +307,8 @@ void ReplicateHeads::replicate(func::FuncOp function) {
     auto replicated = ReplicateOp::create(
         builder, param.getLoc(), replacer.replace(type), param.getResult(),
         std::distance(type.getShape().begin(), dim));
-    replicated->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
-    replicated->setAttr(STGDialect::kRoleAttr,
-                        builder.getStringAttr("replicas"));
+    setName(replicated, param.getParamNameAttr());
+    setRole(replicated, Role::Replicas);
     param.getResult().replaceAllUsesExcept(replicated.getResult(), replicated);
   }
   updateFunctionType(function);

@@ -53,7 +53,7 @@ struct Turn {
 /// True for the reduction of a gradient that happens once per step.
 static bool isStepReduction(Operation *op) {
   return isa_and_nonnull<AllReduceOp, FlatReduceScatterOp>(op) &&
-         getPhase(op) == "grad_sync";
+         getPhase(op) == Phase::GradSync;
 }
 
 /// The type of a gradient at the place where micro-batches add up: that of what
@@ -107,10 +107,10 @@ static void accumulate(OpOperand &use, Value total, StringAttr name,
     rewriter.setInsertionPoint(use.getOwner());
   auto sum =
       AccumulateOp::create(rewriter, use.get().getLoc(), total, use.get());
-  Attribute own = source ? source->getAttr(STGDialect::kNameAttr) : Attribute();
-  sum->setAttr(STGDialect::kNameAttr, own ? own : name);
-  sum->setAttr(STGDialect::kPhaseAttr, rewriter.getStringAttr("bwd"));
-  sum->setAttr(STGDialect::kRoleAttr, rewriter.getStringAttr("accumulate"));
+  StringAttr own = source ? getOrigin(source).name : StringAttr();
+  setName(sum, own ? own : name);
+  setPhase(sum, Phase::Backward);
+  setRole(sum, Role::Accumulate);
   use.set(sum);
 }
 
@@ -205,7 +205,7 @@ private:
     return static_cast<int64_t>(schedule.deviceOf[to]) -
            static_cast<int64_t>(schedule.deviceOf[from]);
   }
-  void name(Operation *op, const PipelineAction &action, StringRef phase);
+  void name(Operation *op, const PipelineAction &action, Phase phase);
 
   func::FuncOp program;
   const PipelineSchedule &schedule;
@@ -244,13 +244,12 @@ Value Scheduler::getInput(Value arg, unsigned microBatch) {
 }
 
 /// `mb3.stage2`, the phase of the action.
-void Scheduler::name(Operation *op, const PipelineAction &action,
-                     StringRef phase) {
+void Scheduler::name(Operation *op, const PipelineAction &action, Phase phase) {
   std::string text = "stage" + std::to_string(action.stage);
   if (microBatches > 1)
     text = "mb" + std::to_string(action.microBatch) + "." + text;
-  op->setAttr(STGDialect::kNameAttr, builder.getStringAttr(text));
-  op->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr(phase));
+  setName(op, builder.getStringAttr(text));
+  setPhase(op, phase);
 }
 
 /// Posts the message that an action needs, if it comes from another device.
@@ -271,7 +270,7 @@ void Scheduler::receive(const PipelineAction &action) {
   auto recv = RecvOp::create(
       builder, program.getLoc(), types, "pp", getShift(action.stage, source),
       getChannel(action.stage, action.microBatch, isForward));
-  name(recv, action, isForward ? "fwd" : "bwd");
+  name(recv, action, isForward ? Phase::Forward : Phase::Backward);
   InFlight &own = inFlight[{action.stage, action.microBatch}];
   (isForward ? own.received : own.receivedBack)
       .assign(recv.result_begin(), recv.result_end());
@@ -287,7 +286,7 @@ void Scheduler::send(ArrayRef<Value> values, const PipelineAction &action,
                              getChannel(target, action.microBatch, step > 0));
   PipelineAction receiver = action;
   receiver.stage = target;
-  name(send, receiver, step > 0 ? "fwd" : "bwd");
+  name(send, receiver, step > 0 ? Phase::Forward : Phase::Backward);
 }
 
 SmallVector<Value> Scheduler::call(func::FuncOp task, ArrayRef<Value> args,

@@ -32,9 +32,9 @@ static Value createCast(ParamOp param, Type type, Operation *first) {
   auto cast =
       EinsumOp::create(builder, param.getLoc(), param.getResult(),
                        (indices + "->" + indices).str(), TypeAttr::get(type));
-  if (Attribute name = first->getAttr(STGDialect::kNameAttr))
-    cast->setAttr(STGDialect::kNameAttr, name);
-  cast->setAttr(STGDialect::kRoleAttr, builder.getStringAttr("cast_parameter"));
+  if (StringAttr name = getOrigin(first).name)
+    setName(cast, name);
+  setRole(cast, Role::CastParameter);
   return cast;
 }
 

@@ -45,8 +45,7 @@ private:
   void gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
                  ArrayRef<OpOperand *> uses);
   FlatAllGatherOp makeGather(OpBuilder &builder, ParamOp param,
-                             SymTensorType whole, ArrayAttr axes,
-                             StringRef phase);
+                             SymTensorType whole, ArrayAttr axes, Phase phase);
   void completeUnits(Block &forward, Block &backward);
   void gatherMissing(FlatAllGatherOp first, Block &backward,
                      Operation *segment);
@@ -139,7 +138,7 @@ LogicalResult ShardStates::scatter(AllReduceOp reduce) {
                            *leading, mesh.getGroupSize(axes));
   auto scatter = FlatReduceScatterOp::create(
       builder, reduce.getLoc(), TypeRange(type), reduce.getInputs(), axes);
-  scatter->setDiscardableAttrs(reduce->getDiscardableAttrDictionary());
+  copyOrigin(reduce, scatter);
   // From level 2 on nothing else of a gradient is kept, so it is reduced by
   // backward, for each micro-batch.
   if (level >= 2) {
@@ -147,7 +146,7 @@ LogicalResult ShardStates::scatter(AllReduceOp reduce) {
     for (; source; source = source->getOperand(0).getDefiningOp()) {
       if (!isa<FlatReduceScatterOp, AllReduceOp>(source))
         break;
-      source->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+      setPhase(source, Phase::Backward);
     }
   }
   Value result = scatter.getResult(0);
@@ -155,7 +154,7 @@ LogicalResult ShardStates::scatter(AllReduceOp reduce) {
     auto replicas = AllReduceOp::create(
         builder, reduce.getLoc(), TypeRange(type), ValueRange(result),
         ReduceKind::Sum, builder.getArrayAttr(rest));
-    replicas->setDiscardableAttrs(reduce->getDiscardableAttrDictionary());
+    copyOrigin(reduce, replicas);
     result = replicas.getResult(0);
   }
   reduce.getResult(0).replaceAllUsesWith(result);
@@ -191,9 +190,9 @@ void ShardStates::gatherUpdated(func::FuncOp function) {
     auto gather =
         GatherUpdatedOp::create(builder, adam.getLoc(), ValueRange(updated),
                                 axes, builder.getDenseI64ArrayAttr({leading}));
-    gather->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("opt"));
-    if (Attribute name = adam->getAttr(STGDialect::kNameAttr))
-      gather->setAttr(STGDialect::kNameAttr, name);
+    setPhase(gather, Phase::Optimizer);
+    if (StringAttr name = getOrigin(adam).name)
+      setName(gather, name);
   }
 }
 
@@ -204,8 +203,8 @@ void ShardStates::gatherUpdated(func::FuncOp function) {
 /// The part of the step that an op belongs to: what is gathered in one is not
 /// there in the other any more.
 static bool isBackward(Operation *op) {
-  StringRef phase = getPhase(op);
-  return phase == "bwd" || phase == "recompute";
+  Phase phase = getPhase(op);
+  return phase == Phase::Backward || phase == Phase::Recompute;
 }
 
 /// Adds the uses of a parameter, or of what it is cast to, that one gather each
@@ -242,15 +241,14 @@ static void eraseUnreadCasts(Value value) {
 
 FlatAllGatherOp ShardStates::makeGather(OpBuilder &builder, ParamOp param,
                                         SymTensorType whole, ArrayAttr axes,
-                                        StringRef phase) {
+                                        Phase phase) {
   auto gathered =
       FlatAllGatherOp::create(builder, param.getLoc(), TypeRange(whole),
                               ValueRange(param.getResult()), axes);
-  gathered->setAttr(STGDialect::kNameAttr, param.getParamNameAttr());
-  gathered->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr(phase));
+  setName(gathered, param.getParamNameAttr());
+  setPhase(gathered, phase);
   if (!isa<func::FuncOp>(gathered->getParentOp()) && prefetch > 0)
-    gathered->setAttr(STGDialect::kAheadAttr,
-                      builder.getI64IntegerAttr(prefetch));
+    gathered.setAhead(prefetch);
   return gathered;
 }
 
@@ -265,8 +263,9 @@ void ShardStates::gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
       first = user;
   }
   OpBuilder builder(first);
-  auto gathered = makeGather(builder, param, whole, axes,
-                             isBackward(first) ? "bwd" : "fwd");
+  auto gathered =
+      makeGather(builder, param, whole, axes,
+                 isBackward(first) ? Phase::Backward : Phase::Forward);
   for (OpOperand *use : uses)
     use->set(gathered.getResult(0));
 }
@@ -339,9 +338,10 @@ void ShardStates::gatherMissing(FlatAllGatherOp first, Block &backward,
   if (beside)
     builder.setInsertionPointAfter(beside);
   auto source = cast<ParamOp>(builder.clone(*param));
-  auto gathered = makeGather(builder, source, whole, first.getAxes(), "bwd");
+  auto gathered =
+      makeGather(builder, source, whole, first.getAxes(), Phase::Backward);
   auto keep = KeepOp::create(builder, param.getLoc(), gathered.getResult(0));
-  keep->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("bwd"));
+  setPhase(keep, Phase::Backward);
 }
 
 /// The parameters that forward gathers are units, and FSDP gathers a unit whole
@@ -354,7 +354,8 @@ void ShardStates::completeUnits(Block &forward, Block &backward) {
   for (Operation &op : llvm::reverse(forward)) {
     if (isBackward(&op))
       continue;
-    if (auto repeat = dyn_cast<RepeatOp>(op); repeat && getPhase(&op) == "fwd")
+    if (auto repeat = dyn_cast<RepeatOp>(op);
+        repeat && getPhase(&op) == Phase::Forward)
       repeats.push_back(next = repeat);
     if (auto gather = dyn_cast<FlatAllGatherOp>(op))
       gathers.emplace_back(gather, next);
@@ -379,7 +380,7 @@ void ShardStates::keepForBackward(func::FuncOp function) {
   llvm::StringMap<RepeatOp> forward;
   for (RepeatOp repeat : repeats) {
     if (!isBackward(repeat)) {
-      if (getPhase(repeat) == "fwd")
+      if (getPhase(repeat) == Phase::Forward)
         forward[repeat.getRepeatName()] = repeat;
       continue;
     }
@@ -390,8 +391,8 @@ void ShardStates::keepForBackward(func::FuncOp function) {
         repeat.getBody().getOps<FlatAllGatherOp>());
     for (FlatAllGatherOp gather : again)
       for (auto first : source.getBody().getOps<FlatAllGatherOp>()) {
-        if (first->getAttr(STGDialect::kNameAttr) !=
-                gather->getAttr(STGDialect::kNameAttr) ||
+        if (getGathered(first).getParamName() !=
+                getGathered(gather).getParamName() ||
             first.getResultTypes() != gather.getResultTypes())
           continue;
         source = source.withStacked(rewriter, first.getResult(0));
@@ -428,8 +429,8 @@ void ShardStates::coalesce(ArrayRef<Operation *> ops, bool atFirst) {
   state.addAttributes(place->getDiscardableAttrDictionary().getValue());
   state.propertiesAttr = place->getPropertiesAsAttribute();
   Operation *all = builder.create(state);
-  all->removeAttr(STGDialect::kRoleAttr);
-  all->setAttr(STGDialect::kNameAttr, builder.getStringAttr("unit"));
+  setRole(all, std::nullopt);
+  setName(all, builder.getStringAttr("unit"));
   unsigned next = 0;
   for (Operation *op : ops) {
     for (Value result : op->getResults()) {
@@ -447,20 +448,20 @@ void ShardStates::coalesce(ArrayRef<Operation *> ops, bool atFirst) {
 /// is one unit: a layer, what is before the layers, what is after them. With
 /// `root=kept` all at the top is one.
 void ShardStates::makeUnits(Block &block) {
-  using Key = std::tuple<unsigned, StringRef, Attribute, Attribute, Attribute>;
+  using Key = std::tuple<unsigned, StringRef, Attribute, Attribute, Phase>;
   llvm::MapVector<Key, SmallVector<Operation *>> units;
   bool isRoot = isa<func::FuncOp>(block.getParentOp());
   unsigned segment = 0;
   for (Operation &op : block) {
     if (isa<RepeatOp>(op) && !(isRoot && root == "kept"))
       ++segment;
-    bool isScatter = isa<FlatReduceScatterOp>(op) && getPhase(&op) == "bwd";
+    bool isScatter =
+        isa<FlatReduceScatterOp>(op) && getPhase(&op) == Phase::Backward;
     if (!isScatter && !isa<FlatAllGatherOp>(op))
       continue;
     auto type = cast<SymTensorType>(op.getResult(0).getType());
     units[{segment, op.getName().getStringRef(), op.getAttr("axes"),
-           TypeAttr::get(type.getElementType()),
-           op.getAttr(STGDialect::kPhaseAttr)}]
+           TypeAttr::get(type.getElementType()), getPhase(&op)}]
         .push_back(&op);
   }
   for (auto &[key, ops] : units)
@@ -500,7 +501,7 @@ void ShardStates::shardParameters(func::FuncOp function) {
 LogicalResult ShardStates::run(func::FuncOp function) {
   SmallVector<AllReduceOp> reductions;
   function.walk([&](AllReduceOp reduce) {
-    if (getPhase(reduce) == "grad_sync")
+    if (getPhase(reduce) == Phase::GradSync)
       reductions.push_back(reduce);
   });
   for (AllReduceOp reduce : reductions)

@@ -29,13 +29,6 @@ using namespace stg;
 // Pairs of collectives
 //===----------------------------------------------------------------------===//
 
-static void copyOwner(Operation *from, Operation *to) {
-  for (StringRef name :
-       {STGDialect::kNameAttr, STGDialect::kPhaseAttr, STGDialect::kRoleAttr})
-    if (Attribute attr = from->getAttr(name))
-      to->setAttr(name, attr);
-}
-
 namespace {
 /// slice(all_gather(x)) and all_gather(slice(x)), same dimension and axes, are
 /// x.
@@ -67,7 +60,7 @@ struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
       return failure();
     auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(
         op, op.getType(), reduce.getInputs()[0], op.getDim(), op.getAxes());
-    copyOwner(reduce, scatter);
+    copyOrigin(reduce, scatter);
     return success();
   }
 };
@@ -220,10 +213,11 @@ static bool isCollective(Operation *op) {
 /// names, and their phase unless values may be kept from one phase to the next.
 static Attribute getIdentity(Operation *op, bool acrossPhases) {
   NamedAttrList attrs(op->getAttrDictionary());
-  attrs.erase(STGDialect::kNameAttr);
-  attrs.erase(STGDialect::kRoleAttr);
-  if (acrossPhases)
-    attrs.erase(STGDialect::kPhaseAttr);
+  std::optional<Phase> phase = getOrigin(op).phase;
+  attrs.erase(STGDialect::kOriginName);
+  if (phase && !acrossPhases)
+    attrs.set(STGDialect::kOriginName,
+              OriginAttr::get(op->getContext(), {}, phase, {}));
   attrs.set("op",
             StringAttr::get(op->getContext(), op->getName().getStringRef()));
   return attrs.getDictionary(op->getContext());

@@ -100,7 +100,7 @@ void BackwardSplitter::markInput() {
     mark(sent);
   auto markReplayed = [&](Block &block) {
     for (Operation &op : block)
-      if (getPhase(&op) == "recompute" || isa<KeepOp>(op)) {
+      if (getPhase(&op) == Phase::Recompute || isa<KeepOp>(op)) {
         for (Value result : op.getResults())
           mark(result);
         for (Value operand : op.getOperands())
@@ -223,6 +223,7 @@ void BackwardSplitter::buildWeightRepeat(RepeatOp repeat) {
       repeat.getReverse(), ValueRange(), ValueRange(), TypeRange());
   copy.setFirstAttr(repeat.getFirstAttr());
   copy->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
+  copyOrigin(repeat, copy);
   rewriter.setInsertionPointToEnd(&copy.getBody().front());
   DenseMap<Value, Value> slices;
   for (Operation *op : ops) {

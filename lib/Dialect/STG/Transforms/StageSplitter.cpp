@@ -237,15 +237,14 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
   for (auto [key, result] : llvm::zip_equal(keys, copy->getResults()))
     values[key] = result;
   // Several stages of a device may execute their parts one after the other.
-  auto name = op->getAttrOfType<StringAttr>(STGDialect::kNameAttr);
+  StringAttr name = getOrigin(op).name;
   unsigned device = parent.deviceOf[stages.front()];
   bool isAlone = section == Section::Step ||
                  llvm::all_of(parent.stagesOf[op].set_bits(), [&](unsigned s) {
                    return s == stages.front() || parent.deviceOf[s] != device;
                  });
   if (name && !isAlone)
-    copy->setAttr(STGDialect::kNameAttr,
-                  builder.getStringAttr("stage" + Twine(stages.front()) + "." +
+    setName(copy, builder.getStringAttr("stage" + Twine(stages.front()) + "." +
                                         name.getValue()));
 }
 
@@ -266,7 +265,7 @@ void StageSplitter::TaskBuilder::reduceShared(ArrayRef<unsigned> stages,
       Value term = get(stage, operand);
       if (sum) {
         auto add = AddOp::create(builder, op->getLoc(), sum, term);
-        add->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+        copyOrigin(op, add);
         sum = add;
       } else {
         sum = term;
@@ -279,10 +278,10 @@ void StageSplitter::TaskBuilder::reduceShared(ArrayRef<unsigned> stages,
         builder, op->getLoc(), TypeRange(sum.getType()), ValueRange(sum),
         ReduceKind::Sum, builder.getStrArrayAttr({"pp"}));
     reduce.setAmongAttr(builder.getDenseI64ArrayAttr(devices));
-    if (Attribute name = op->getAttr(STGDialect::kNameAttr))
-      reduce->setAttr(STGDialect::kNameAttr, name);
-    reduce->setAttr(STGDialect::kPhaseAttr, builder.getStringAttr("grad_sync"));
-    reduce->setAttr(STGDialect::kRoleAttr, builder.getStringAttr("shared"));
+    if (StringAttr name = getOrigin(op).name)
+      setName(reduce, name);
+    setPhase(reduce, Phase::GradSync);
+    setRole(reduce, Role::Shared);
     sum = reduce.getResult(0);
   }
   for (unsigned stage : stages)
@@ -317,11 +316,13 @@ StageSplitter::StageSplitter(func::FuncOp program, ArrayRef<int64_t> layers,
 StageSplitter::~StageSplitter() = default;
 
 StageSplitter::Section StageSplitter::getSection(Operation *op) {
-  StringRef phase = getPhase(op);
-  if (sharedGradients.contains(op) || phase == "grad_sync" || phase == "opt")
+  Phase phase = getPhase(op);
+  if (sharedGradients.contains(op) || phase == Phase::GradSync ||
+      phase == Phase::Optimizer)
     return Section::Step;
-  return phase == "bwd" || phase == "recompute" ? Section::Backward
-                                                : Section::Forward;
+  return phase == Phase::Backward || phase == Phase::Recompute
+             ? Section::Backward
+             : Section::Forward;
 }
 
 const BitVector &StageSplitter::getStages(Value value) {

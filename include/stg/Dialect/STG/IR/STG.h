@@ -24,9 +24,22 @@
 
 namespace stg {
 namespace detail {
+/// Refuses attributes that the op does not declare and that no dialect claims.
+llvm::LogicalResult verifyDeclaredAttributes(mlir::Operation *op);
+
 /// True if the types agree pairwise in everything but sharding.
 bool equalUpToSharding(mlir::TypeRange lhs, mlir::TypeRange rhs);
 } // namespace detail
+
+/// A misspelled attribute is an error, not an attribute that nobody reads.
+template <typename ConcreteType>
+class DeclaredAttributes
+    : public mlir::OpTrait::TraitBase<ConcreteType, DeclaredAttributes> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return detail::verifyDeclaredAttributes(op);
+  }
+};
 
 /// The indices of an einsum, parsed: `inputs[i]` and `output` are strings of
 /// letters. Fails, with `error` set, if the text is not an equation.
@@ -46,9 +59,18 @@ mlir::func::FuncOp getProgram(mlir::ModuleOp module);
 /// null.
 mlir::FloatType getFloatType(mlir::MLIRContext *context, llvm::StringRef name);
 
-/// The phase of an op ("fwd", "bwd", "grad_sync", "opt"), or "fwd" if none is
-/// recorded.
-llvm::StringRef getPhase(mlir::Operation *op);
+/// Where an op comes from: that of a `StepOpInterface`, or the discardable
+/// attribute that other ops carry.
+Origin getOrigin(mlir::Operation *op);
+void setOrigin(mlir::Operation *op, const Origin &origin);
+/// Says of `to` what is known of `from` and leaves the rest as it is.
+void copyOrigin(mlir::Operation *from, mlir::Operation *to);
+void setName(mlir::Operation *op, mlir::StringAttr name);
+void setPhase(mlir::Operation *op, Phase phase);
+void setRole(mlir::Operation *op, std::optional<Role> role);
+
+/// The phase of an op or of the next one around it that has one, or forward.
+Phase getPhase(mlir::Operation *op);
 } // namespace stg
 
 #define GET_OP_CLASSES
@@ -68,8 +90,7 @@ ParamOp getReadParameter(mlir::Value value);
 
 /// Clones the ops that read a parameter, and cast and replicate it, to `value`,
 /// or that make an immediate.
-mlir::Value readAgain(mlir::OpBuilder &builder, mlir::Value value,
-                      llvm::StringRef phase);
+mlir::Value readAgain(mlir::OpBuilder &builder, mlir::Value value, Phase phase);
 
 /// Operations of an attention (QK^T and PV) or of its gradient (twice those)
 /// for so many pairs of a query and a key of each sequence and head.

@@ -19,6 +19,22 @@
 #define GET_ATTRDEF_CLASSES
 #include "stg/Dialect/STG/IR/STGAttrs.h.inc"
 
+namespace stg {
+/// The parts of an OriginAttr, each of which may be missing.
+struct Origin {
+  mlir::StringAttr name;
+  std::optional<Phase> phase;
+  std::optional<Role> role;
+
+  static Origin get(OriginAttr attr) {
+    return attr ? Origin{attr.getName(), attr.getPhase(), attr.getRole()}
+                : Origin();
+  }
+  /// Null if there is nothing to say.
+  OriginAttr getAttr(mlir::MLIRContext *context) const;
+};
+} // namespace stg
+
 #define GET_TYPEDEF_CLASSES
 #include "stg/Dialect/STG/IR/STGTypes.h.inc"
 

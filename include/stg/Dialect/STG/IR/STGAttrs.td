@@ -47,6 +47,83 @@ def STG_AttentionMask : I32EnumAttr<"AttentionMask", "which keys a query sees", 
 def STG_AttentionMaskAttr
     : EnumAttr<STG_Dialect, STG_AttentionMask, "mask">;
 
+def STG_RecomputePolicy
+    : I32EnumAttr<"RecomputePolicy", "what backward replays of a repeat", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Selective", 1, "selective">,
+    I32EnumAttrCase<"Full", 2, "full">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+def STG_RecomputePolicyAttr
+    : EnumAttr<STG_Dialect, STG_RecomputePolicy, "recompute">;
+
+def STG_Phase : I32EnumAttr<"Phase", "part of the step that an op belongs to", [
+    I32EnumAttrCase<"Forward", 0, "fwd">,
+    I32EnumAttrCase<"Recompute", 1, "recompute">,
+    I32EnumAttrCase<"Backward", 2, "bwd">,
+    I32EnumAttrCase<"GradSync", 3, "grad_sync">,
+    I32EnumAttrCase<"Optimizer", 4, "opt">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+
+/// `part`: of an op that was decomposed, told from the others by what it is.
+def STG_Role : I32EnumAttr<"Role", "which of several ops of one origin it is", [
+    I32EnumAttrCase<"Dx", 0, "dx">, I32EnumAttrCase<"Dw", 1, "dw">,
+    I32EnumAttrCase<"Db", 2, "db">, I32EnumAttrCase<"Dlhs", 3, "dlhs">,
+    I32EnumAttrCase<"Drhs", 4, "drhs">, I32EnumAttrCase<"Add", 5, "add">,
+    I32EnumAttrCase<"Accumulate", 6, "accumulate">,
+    I32EnumAttrCase<"Shared", 7, "shared">,
+    I32EnumAttrCase<"Cast", 8, "cast">,
+    I32EnumAttrCase<"CastWeight", 9, "cast_weight">,
+    I32EnumAttrCase<"CastGradient", 10, "cast_gradient">,
+    I32EnumAttrCase<"CastParameter", 11, "cast_parameter">,
+    I32EnumAttrCase<"Replicas", 12, "replicas">,
+    I32EnumAttrCase<"Part", 13, "part">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+
+def STG_OriginAttr : STG_Attr<"Origin", "origin"> {
+  let summary = "the op of the model that an op comes from, its phase and role";
+  let description = [{
+    The name is that of an op of the model, unique in its scope; what is derived from that
+    op has it too. The phase is the part of the step, `fwd`, `recompute`, `bwd`, `grad_sync`
+    or `opt`; an op without one has the phase of the op around it. The role tells apart
+    several ops of one name and phase: `dx`, `dw`, ... Together they are the name of the
+    node, `NAME.PHASE.ROLE`. Ops of this dialect write it behind their attributes,
+    others as a discardable attribute.
+
+    ```mlir
+    %dw = stg.einsum "bd,bf->df" %x, %dy {into = f32} <"up" bwd dw> : !x, !y
+    %y = test.op %x {stg.origin = #stg.origin<"up" fwd>} : !x
+    ```
+    Constraints: (C1) there is a name, a phase or a role; (C2) the name is not empty.
+  }];
+  let parameters = (ins
+    OptionalParameter<"::mlir::StringAttr">:$name,
+    OptionalParameter<"std::optional<::stg::Phase>">:$phase,
+    OptionalParameter<"std::optional<::stg::Role>">:$role);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Parses what follows the opening bracket.
+    static ::mlir::Attribute parseRest(::mlir::AsmParser &parser);
+  }];
+}
+
+/// The origin as an op's attribute: none, if builders are given none.
+def STG_Origin : Attr<CPred<"::llvm::isa<::stg::OriginAttr>($_self)">,
+                      "origin"> {
+  let storageType = "::stg::OriginAttr";
+  let returnType = "::stg::Origin";
+  let convertFromStorage = "::stg::Origin::get($_self)";
+  let constBuilderCall = "($0).getAttr($_builder.getContext())";
+  let defaultValue = "::stg::Origin()";
+  let isOptional = 1;
+}
+
 def STG_MeshAttr : STG_Attr<"Mesh", "mesh"> {
   let summary = "the named axes of a device mesh";
   let description = [{

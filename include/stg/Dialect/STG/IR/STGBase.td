@@ -31,10 +31,8 @@ def STG_Dialect : Dialect {
 
     | attribute | on | meaning |
     |---|---|---|
-    | `stg.name` | compute ops | stable name of the op in its scope |
-    | `stg.phase` | compute ops, collectives | `fwd`, `recompute`, `bwd`, `grad_sync` or `opt` |
-    | `stg.role` | backward ops | `dx` or `dw`, where one op has several |
-    | `stg.recompute` | `stg.repeat` of the forward pass | what backward replays of it: `none`, `selective` or `full`, instead of what `--stg-recompute` is told |
+    | `stg.name` | function arguments | stable name of the input |
+    | `stg.origin` | ops of other dialects that do not implement `StepOpInterface` | `#stg.origin`: name, phase and role |
     | `stg.factors` | compute ops (plan level) | mesh axes of each sharded factor |
     | `stg.gradient` | function results | the repeats around the parameter that this is the gradient of, and its name |
   }];
@@ -45,12 +43,11 @@ def STG_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral kNameAttr = "stg.name";
-    static constexpr ::llvm::StringLiteral kPhaseAttr = "stg.phase";
-    static constexpr ::llvm::StringLiteral kRoleAttr = "stg.role";
+    static constexpr ::llvm::StringLiteral kOriginAttr = "stg.origin";
+    /// What ops of this dialect call the same.
+    static constexpr ::llvm::StringLiteral kOriginName = "origin";
     static constexpr ::llvm::StringLiteral kFactorsAttr = "stg.factors";
     static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
-    static constexpr ::llvm::StringLiteral kRecomputeAttr = "stg.recompute";
-    static constexpr ::llvm::StringLiteral kAheadAttr = "stg.ahead";
     static constexpr ::llvm::StringLiteral kSendsAttr = "stg.sends";
     static constexpr ::llvm::StringLiteral kSavesAttr = "stg.saves";
     static constexpr ::llvm::StringLiteral kClaimsAttr = "stg.claims";

@@ -57,21 +57,21 @@ public:
   /// Contributes to the gradient of the operand; contributions are summed.
   virtual void addGradient(unsigned operand, mlir::Value gradient) = 0;
 
-  /// Creates a backward op. `role` distinguishes several of one forward op
-  /// ("dx", "dw"); empty if there is one.
+  /// Creates a backward op. `role` distinguishes several of one forward op;
+  /// none if there is one.
   template <typename OpTy, typename... Args>
-  OpTy create(llvm::StringRef role, Args &&...args) {
+  OpTy create(std::optional<Role> role, Args &&...args) {
     auto op = OpTy::create(builder, getLoc(), std::forward<Args>(args)...);
     annotate(op, role);
     return op;
   }
-  /// "dw" for the gradient of a parameter, else "dx".
-  llvm::StringRef getRole(unsigned operand);
+  /// That of the gradient of a parameter or of another operand.
+  Role getRole(unsigned operand);
 
 protected:
   GradientBuilder(mlir::OpBuilder &builder, mlir::Operation *forward)
       : builder(builder), forward(forward) {}
-  void annotate(mlir::Operation *op, llvm::StringRef role);
+  void annotate(mlir::Operation *op, std::optional<Role> role);
 
   mlir::OpBuilder &builder;
   mlir::Operation *forward;

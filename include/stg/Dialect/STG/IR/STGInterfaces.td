@@ -106,6 +106,21 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def StepOpInterface : OpInterface<"StepOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    An op of a step: it knows the op of the model that it comes from, the phase and its
+    role. All ops over tensors of this dialect do; one of another dialect that does not
+    carries the discardable attribute `stg.origin` instead.
+  }];
+  let methods = [
+    InterfaceMethod<"The op's origin; null if nothing is known of it.",
+                    "::stg::OriginAttr", "getOriginAttr">,
+    InterfaceMethod<"Sets the op's origin; null removes it.", "void",
+                    "setOriginAttr", (ins "::stg::OriginAttr":$origin)>,
+  ];
+}
+
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "::stg";
   let description = [{

@@ -27,7 +27,7 @@ def SoftmaxOp : STG_InferredOp<"softmax", [STG_Differentiable]> {
     ```
     Constraints: (C1) the rank is at least 1; (C2) the operand is a float.
   }];
-  let arguments = (ins STG_Tensor:$input);
+  let args = (ins STG_Tensor:$input);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -38,7 +38,7 @@ def SoftmaxGradOp : STG_ExplicitOp<"softmax_grad"> {
 
     Constraints: (C1) gradient and result have the shape of the softmax.
   }];
-  let arguments = (ins STG_Tensor:$probs, STG_Tensor:$dprobs);
+  let args = (ins STG_Tensor:$probs, STG_Tensor:$dprobs);
   let results = (outs STG_Tensor:$dx);
   let hasVerifier = 1;
 }
@@ -54,7 +54,7 @@ def TopKOp : STG_InferredOp<"top_k", [STG_Differentiable]> {
     Constraints: (C1) the rank is at least 1; (C2) numbers of `k` and of the last
     extent agree with 1 <= k <= extent; (C3) the operand is a float.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_ExprAttr:$k);
+  let args = (ins STG_Tensor:$input, STG_ExprAttr:$k);
   let results = (outs STG_Tensor:$values, STG_Tensor:$indices);
   let parseLeading = [{ return detail::parseExprLeading(parser, attrs, "k"); }];
   let printLeading = [{ p << ' '; getK().print(p.getStream()); leading.push_back("k"); }];
@@ -69,7 +69,7 @@ def TopKGradOp : STG_ExplicitOp<"top_k_grad"> {
     Constraints: (C1) the indices are integers; (C2) the gradient has the shape of the
     indices; (C3) the result has their rows.
   }];
-  let arguments = (ins STG_Tensor:$indices, STG_Tensor:$dvalues);
+  let args = (ins STG_Tensor:$indices, STG_Tensor:$dvalues);
   let results = (outs STG_Tensor:$dx);
   let hasVerifier = 1;
 }
@@ -92,7 +92,7 @@ def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable]> {
     Constraints: (C1) the indices are integers, one row for each row of the tokens; (C2) the
     result has rank 3, and width and element type of the tokens.
   }];
-  let arguments = (ins STG_Tensor:$tokens, STG_Tensor:$indices);
+  let args = (ins STG_Tensor:$tokens, STG_Tensor:$indices);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -106,7 +106,7 @@ def DispatchGradOp : STG_ExplicitOp<"dispatch_grad"> {
     Constraints: (C1) the gradient has rank 3; (C2) the indices are integers; (C3) the
     result has the rows of the indices and the width of the gradient.
   }];
-  let arguments = (ins STG_Tensor:$dresult, STG_Tensor:$indices);
+  let args = (ins STG_Tensor:$dresult, STG_Tensor:$indices);
   let results = (outs STG_Tensor:$dtokens);
   let hasVerifier = 1;
 }
@@ -123,7 +123,7 @@ def CombineOp : STG_InferredOp<"combine", [STG_Differentiable]> {
     Constraints: (C1) the first operand has rank 3: experts, rows, width; (C2) the indices
     are integers; (C3) the weights are floats of the same shape.
   }];
-  let arguments = (ins STG_Tensor:$outputs, STG_Tensor:$indices, STG_Tensor:$weights);
+  let args = (ins STG_Tensor:$outputs, STG_Tensor:$indices, STG_Tensor:$weights);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -135,7 +135,7 @@ def CombineGradOp : STG_InferredOp<"combine_grad"> {
 
     Constraints: those of `stg.combine`; (C4) the gradient has the shape of its result.
   }];
-  let arguments = (ins STG_Tensor:$outputs, STG_Tensor:$indices,
+  let args = (ins STG_Tensor:$outputs, STG_Tensor:$indices,
                        STG_Tensor:$weights, STG_Tensor:$dy);
   let results = (outs STG_Tensor:$doutputs, STG_Tensor:$dweights);
 }

@@ -19,8 +19,13 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// Attributes that the op does not declare have a dialect's prefix.
+def STG_DeclaredAttributes : NativeOpTrait<"DeclaredAttributes"> {
+  let cppNamespace = "::stg";
+}
+
 class STG_Op<string mnemonic, list<Trait> traits = []>
-    : Op<STG_Dialect, mnemonic, traits>;
+    : Op<STG_Dialect, mnemonic, !listconcat([STG_DeclaredAttributes], traits)>;
 
 //===----------------------------------------------------------------------===//
 // Declarations
@@ -135,13 +140,17 @@ def MeshOp : STG_Op<"mesh", [Symbol,
 
 /// Ops over tensors share one assembly, parsed and printed by STGOps.cpp:
 ///
-///   stg.name LEADING %operands {attributes} : operand types [-> result types]
+///   stg.name LEADING %operands {attributes} <origin>
+///     : operand types [-> result types]
 ///
 /// Result types are left out where they follow from the operands. `LEADING` is
 /// what `parseLeading` reads: an equation, a name, an enum keyword.
 class STG_TensorOp<string mnemonic, list<Trait> traits = []>
     : STG_Op<mnemonic, !listconcat(traits, [
-        DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>, StepOpInterface])> {
+  /// What the op has beside its origin.
+  dag args = (ins);
+  let arguments = !con(args, (ins STG_Origin:$origin));
   code parseLeading = "return ::mlir::success();";
   code printLeading = "";
   let hasCustomAssemblyFormat = 1;
@@ -206,7 +215,7 @@ def ParamOp : STG_TensorOp<"param", [Pure]> {
     ```
     Constraints: (C1) the name is not empty and has no `,`, `=` or `/`.
   }];
-  let arguments = (ins StrAttr:$param_name);
+  let args = (ins StrAttr:$param_name);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let parseLeading = [{ return detail::parseStringLeading(parser, attrs, "param_name"); }];
@@ -223,7 +232,7 @@ def SplatOp : STG_TensorOp<"splat", [Pure]> {
     %seed = stg.splat 1/(B*S) : !stg.tensor<[B, S], f32>
     ```
   }];
-  let arguments = (ins STG_ExprAttr:$value);
+  let args = (ins STG_ExprAttr:$value);
   let results = (outs STG_Tensor:$result);
   let parseLeading = [{ return detail::parseExprLeading(parser, attrs, "value"); }];
   let printLeading = [{ p << ' '; getValue().print(p.getStream()); leading.push_back("value"); }];
@@ -250,7 +259,7 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable]> {
     an operand; (C5) `into` is an element type of tensors;
     (C6) the operands are floats.
   }];
-  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$equation,
+  let args = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$equation,
                        OptionalAttr<TypeAttr>:$into);
   let results = (outs STG_Tensor:$result);
   let parseLeading = [{ return detail::parseStringLeading(parser, attrs, "equation"); }];
@@ -259,7 +268,7 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable]> {
 
 class STG_PointwiseBinaryOp<string mnemonic, list<Trait> traits = []> :
     STG_InferredOp<mnemonic, !listconcat(traits, [Commutative, STG_Differentiable])> {
-  let arguments = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
+  let args = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -295,7 +304,7 @@ def ActivationOp : STG_InferredOp<"activation", [STG_Differentiable]> {
     %y = stg.activation gelu %x : !h
     ```
   }];
-  let arguments = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
+  let args = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
   let results = (outs STG_Tensor:$result);
   let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
   let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
@@ -307,7 +316,7 @@ def ActivationGradOp : STG_InferredOp<"activation_grad"> {
     From the activation's input and the gradient of its result. Operations per
     element: relu 1, silu 7, gelu 13.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$dy,
+  let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
                        STG_ActivationAttr:$function);
   let results = (outs STG_Tensor:$dx);
   let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
@@ -326,7 +335,7 @@ def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
     ```
     Constraints: (C1) the rank is at least 2 and the second last dimension is 2.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
+  let args = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
   let results = (outs STG_Tensor:$result);
   let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
   let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
@@ -339,7 +348,7 @@ def GluGradOp : STG_InferredOp<"glu_grad"> {
     of gate and up in one tensor. Operations per element of `dy`: those of the
     activation and of its gradient, and 2 products.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$dy,
+  let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
                        STG_ActivationAttr:$function);
   let results = (outs STG_Tensor:$dx);
   let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
@@ -357,7 +366,7 @@ def RmsNormOp : STG_InferredOp<"rms_norm", [STG_Differentiable]> {
     ```
     Constraints: (C1) the weight has the extent of the input's last dimension.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight);
   let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
 }
 
@@ -368,7 +377,7 @@ def RmsNormGradOp : STG_ExplicitOp<"rms_norm_grad"> {
 
     Constraints: (C1) `dx` and `dy` have the input's shape, `dw` the weight's.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$rstd,
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$rstd,
                        STG_Tensor:$dy);
   let results = (outs STG_Tensor:$dx, STG_Tensor:$dw);
   let hasVerifier = 1;
@@ -386,7 +395,7 @@ def LayerNormOp : STG_InferredOp<"layer_norm", [STG_Differentiable]> {
     ```
     Constraints: (C1) weight and bias have the extent of the input's last dimension.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$bias);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$bias);
   let results = (outs STG_Tensor:$result, STG_Tensor:$mean, STG_Tensor:$rstd);
 }
 
@@ -398,7 +407,7 @@ def LayerNormGradOp : STG_ExplicitOp<"layer_norm_grad"> {
     Constraints: (C1) `dx` and `dy` have the input's shape, `dw` and `db` the weight's,
     `mean` and `rstd` that of the input's rows.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$mean,
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$mean,
                        STG_Tensor:$rstd, STG_Tensor:$dy);
   let results = (outs STG_Tensor:$dx, STG_Tensor:$dw, STG_Tensor:$db);
   let hasVerifier = 1;
@@ -416,7 +425,7 @@ def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
     Constraints: (C1) the bias has the extents of the input's last dimensions and its
     element type.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$bias);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$bias);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -428,7 +437,7 @@ def BiasGradOp : STG_ExplicitOp<"bias_grad"> {
 
     Constraints: (C1) the result has the extents of the last dimensions of `dy`.
   }];
-  let arguments = (ins STG_Tensor:$dy);
+  let args = (ins STG_Tensor:$dy);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -447,7 +456,7 @@ def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
     Constraints: (C1) the rank is at least 3.
   }];
   let hasFolder = 1;
-  let arguments = (ins STG_Tensor:$input, UnitAttr:$inverse);
+  let args = (ins STG_Tensor:$input, UnitAttr:$inverse);
   let results = (outs STG_Tensor:$result);
   let parseLeading = [{
     if (succeeded(parser.parseOptionalKeyword("inverse")))
@@ -489,7 +498,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     heads divide the heads; (C4) `balanced` and `range` exclude each other, and are for a
     causal mask that is not counted in full.
   }];
-  let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
+  let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
                        UnitAttr:$balanced, OptionalAttr<STG_ExprAttr>:$range,
@@ -508,7 +517,7 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
     so does this.) Attributes and constraint (C4) are those of `stg.attention`.
   }];
-  let arguments = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
+  let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
@@ -531,7 +540,7 @@ def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable]> {
     ```
     Constraints: (C1) the table has rank 2; (C2) ids are integers.
   }];
-  let arguments = (ins STG_Tensor:$table, STG_Tensor:$ids);
+  let args = (ins STG_Tensor:$table, STG_Tensor:$ids);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -542,7 +551,7 @@ def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad"> {
 
     Constraints: (C1) the result is [vocabulary, last extent of `dy`].
   }];
-  let arguments = (ins STG_Tensor:$ids, STG_Tensor:$dy);
+  let args = (ins STG_Tensor:$ids, STG_Tensor:$dy);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -562,7 +571,7 @@ def CrossEntropyOp : STG_InferredOp<"cross_entropy", [STG_Differentiable,
     Constraints: (C1) labels have the shape of the logits without the last
     dimension; (C2) labels are integers.
   }];
-  let arguments = (ins STG_Tensor:$logits, STG_Tensor:$labels);
+  let args = (ins STG_Tensor:$logits, STG_Tensor:$labels);
   let results = (outs STG_Tensor:$loss, STG_Tensor:$probs);
 }
 
@@ -574,7 +583,7 @@ def CrossEntropyGradOp : STG_ExplicitOp<"cross_entropy_grad"> {
 
     Constraints: (C1) the result has the shape of the softmax.
   }];
-  let arguments = (ins STG_Tensor:$probs, STG_Tensor:$labels, STG_Tensor:$dloss);
+  let args = (ins STG_Tensor:$probs, STG_Tensor:$labels, STG_Tensor:$dloss);
   let results = (outs STG_Tensor:$dlogits);
   let hasVerifier = 1;
 }
@@ -594,7 +603,7 @@ def ReduceOp : STG_InferredOp<"reduce", [
     ```
     Constraints: (C1) the input has a dimension.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_ReduceKindAttr:$kind);
+  let args = (ins STG_Tensor:$input, STG_ReduceKindAttr:$kind);
   let results = (outs STG_Tensor:$result);
   let parseLeading = [{ return detail::parseEnumLeading<ReduceKindAttr>(parser, attrs, "kind", symbolizeReduceKind); }];
   let printLeading = [{ p << ' ' << stringifyReduceKind(getKind()); leading.push_back("kind"); }];
@@ -607,7 +616,7 @@ def ExpSumOp : STG_InferredOp<"exp_sum"> {
 
     Constraints: (C1) `max` has the shape of the input without the last dimension.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$max);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$max);
   let results = (outs STG_Tensor:$exp, STG_Tensor:$sum);
 }
 
@@ -619,7 +628,7 @@ def PickOp : STG_InferredOp<"pick"> {
 
     Constraints: (C1) `index` has the shape of the input without the last dimension.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$index);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$index);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -630,7 +639,7 @@ def NllOp : STG_InferredOp<"nll"> {
 
     Constraints: (C1) all operands have the same shape.
   }];
-  let arguments = (ins STG_Tensor:$sum, STG_Tensor:$max, STG_Tensor:$target);
+  let args = (ins STG_Tensor:$sum, STG_Tensor:$max, STG_Tensor:$target);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -642,7 +651,7 @@ def NormalizeOp : STG_InferredOp<"normalize", [
 
     Constraints: (C1) `sum` has the shape of the input without the last dimension.
   }];
-  let arguments = (ins STG_Tensor:$input, STG_Tensor:$sum);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$sum);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -668,7 +677,7 @@ def SplitOp : STG_ExplicitOp<"split", [STG_Differentiable,
     in all other dimensions; (C2) the results' extents in the dimension add up to
     the operand's.
   }];
-  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, UnitAttr:$ordered);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, UnitAttr:$ordered);
   let results = (outs Variadic<STG_Tensor>:$results);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -685,7 +694,7 @@ def ConcatOp : STG_ExplicitOp<"concat", [STG_Differentiable,
 
     Constraints: (C1) and (C2) of `stg.split` with operands and result exchanged.
   }];
-  let arguments = (ins Variadic<STG_Tensor>:$inputs, I64Attr:$dim, UnitAttr:$ordered);
+  let args = (ins Variadic<STG_Tensor>:$inputs, I64Attr:$dim, UnitAttr:$ordered);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -711,7 +720,7 @@ def ReplicateOp : STG_ExplicitOp<"replicate", [STG_Differentiable,
     Constraints: (C1) the result has the operand's element type and its extents in all
     other dimensions; (C2) its extent in the dimension is a multiple of the operand's.
   }];
-  let arguments = (ins STG_Tensor:$input, I64Attr:$dim);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -728,7 +737,7 @@ def ReplicateGradOp : STG_ExplicitOp<"replicate_grad", [
 
     Constraints: (C1) and (C2) of `stg.replicate` with operand and result exchanged.
   }];
-  let arguments = (ins STG_Tensor:$input, I64Attr:$dim);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -753,7 +762,7 @@ def KeepOp : STG_TensorOp<"keep", [
     stg.keep %y : !x
     ```
   }];
-  let arguments = (ins STG_Tensor:$value);
+  let args = (ins STG_Tensor:$value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -775,7 +784,7 @@ def AccumulateOp : STG_InferredOp<"accumulate", [
     ```
     Constraints: (C1) both operands have the same shape and element type.
   }];
-  let arguments = (ins STG_Tensor:$total, STG_Tensor:$term);
+  let args = (ins STG_Tensor:$total, STG_Tensor:$term);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -799,7 +808,7 @@ def AdamOp : STG_TensorOp<"adam", [
     Constraints: (C1) the gradient has the parameter's shape, or one dimension: a flat
     shard; (C2) the moments are floats of whole bytes.
   }];
-  let arguments = (ins STG_Tensor:$param, STG_Tensor:$gradient,
+  let args = (ins STG_Tensor:$param, STG_Tensor:$gradient,
                        TypeAttr:$moments);
   let results = (outs STG_Tensor:$updated);
   let hasVerifier = 1;
@@ -835,7 +844,7 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
     Constraints: (C1) results have the operands' types; (C2) the axes are axes of
     the mesh and distinct.
   }];
-  let arguments = (ins Variadic<STG_Tensor>:$inputs, STG_ReduceKindAttr:$kind,
+  let args = (ins Variadic<STG_Tensor>:$inputs, STG_ReduceKindAttr:$kind,
                        StrArrayAttr:$axes,
                        OptionalAttr<DenseI64ArrayAttr>:$among);
   let results = (outs Variadic<STG_Tensor>:$results);
@@ -868,7 +877,7 @@ def AllGatherOp : STG_CollectiveOp<"all_gather"> {
     the size of the axes, all other extents agree; (C2) the axes are axes of the
     mesh and distinct.
   }];
-  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -886,7 +895,7 @@ def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter"> {
     the size of the axes, all other extents agree; (C2) the axes are axes of the
     mesh and distinct.
   }];
-  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -908,7 +917,7 @@ def AllToAllOp : STG_CollectiveOp<"all_to_all"> {
     Constraints: (C1) the extents agree with that, with a `payload` those of `from` or
     of `to`; (C2) the axes are axes of the mesh and distinct.
   }];
-  let arguments = (ins STG_Tensor:$input, I64Attr:$from, I64Attr:$to,
+  let args = (ins STG_Tensor:$input, I64Attr:$from, I64Attr:$to,
                        StrArrayAttr:$axes, OptionalAttr<STG_ExprAttr>:$payload);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
@@ -933,7 +942,7 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
     ```
     Constraints: those of `stg.reduce_scatter`.
   }];
-  let arguments = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -947,7 +956,7 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
 /// divided one by one.
 class STG_FlatCollectiveOp<string mnemonic>
     : STG_CollectiveOp<mnemonic> {
-  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes);
+  let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes);
   let results = (outs Variadic<STG_Tensor>:$results);
   let hasVerifier = 1;
   let parseLeading = [{ return detail::parseAxesLeading(parser, attrs); }];
@@ -957,7 +966,8 @@ class STG_FlatCollectiveOp<string mnemonic>
 def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather"> {
   let summary = "joins the flat shards of tensors over mesh axes";
   let description = [{
-    Several operands are one collective, as the parameters of an FSDP unit are.
+    Several operands are one collective, as the parameters of an FSDP unit are. In a
+    `stg.repeat` it may start as many iterations `ahead`.
 
     ```mlir
     %w = stg.flat_all_gather over ["dp"] %s
@@ -968,6 +978,12 @@ def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather"> {
     elements by the size of the group, and the same element type, or in a gather a wider
     one: what is gathered is cast first; (C3) the axes are axes of the mesh and distinct.
   }];
+  let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes,
+                  OptionalAttr<I64Attr>:$ahead);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$types,
+      "::mlir::ValueRange":$inputs, "::mlir::ArrayAttr":$axes), [{
+    build($_builder, $_state, types, inputs, axes, ::mlir::IntegerAttr());
+  }]>];
 }
 
 def FlatReduceScatterOp : STG_FlatCollectiveOp<"flat_reduce_scatter"> {
@@ -992,7 +1008,7 @@ def GatherUpdatedOp : STG_TensorOp<"gather_updated", [MemoryEffects<[MemWrite]>]
     and distinct; (C3) `leading` says of each operand how many dimensions are those of a
     stack.
   }];
-  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes,
+  let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes,
                        DenseI64ArrayAttr:$leading);
   let hasVerifier = 1;
   let parseLeading = [{ return detail::parseAxesLeading(parser, attrs); }];
@@ -1007,7 +1023,7 @@ def GatherUpdatedOp : STG_TensorOp<"gather_updated", [MemoryEffects<[MemWrite]>]
 // Messages
 //===----------------------------------------------------------------------===//
 
-def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>,
+def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>, StepOpInterface,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "sends values to a neighbour along a mesh axis";
   let description = [{
@@ -1023,14 +1039,15 @@ def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>,
     not negative; (C3) there is at least one value.
   }];
   let arguments = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$axis,
-                       I64Attr:$shift, I64Attr:$channel);
+                       I64Attr:$shift, I64Attr:$channel, STG_Origin:$origin);
   let assemblyFormat = [{
-    `over` $axis `shift` $shift `channel` $channel $inputs attr-dict `:` type($inputs)
+    `over` $axis `shift` $shift `channel` $channel $inputs attr-dict
+    custom<Origin>($origin) `:` type($inputs)
   }];
   let hasVerifier = 1;
 }
 
-def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>,
+def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>, StepOpInterface,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "receives values from a neighbour along a mesh axis";
   let description = [{
@@ -1042,10 +1059,12 @@ def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>,
     ```
     Constraints: those of `stg.send`.
   }];
-  let arguments = (ins StrAttr:$axis, I64Attr:$shift, I64Attr:$channel);
+  let arguments = (ins StrAttr:$axis, I64Attr:$shift, I64Attr:$channel,
+                       STG_Origin:$origin);
   let results = (outs Variadic<STG_Tensor>:$results);
   let assemblyFormat = [{
-    `over` $axis `shift` $shift `channel` $channel attr-dict `:` type($results)
+    `over` $axis `shift` $shift `channel` $channel attr-dict
+    custom<Origin>($origin) `:` type($results)
   }];
   let hasVerifier = 1;
 }
@@ -1055,6 +1074,7 @@ def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>,
 //===----------------------------------------------------------------------===//
 
 def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffects,
+    StepOpInterface,
     SingleBlockImplicitTerminator<"::stg::YieldOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
@@ -1084,6 +1104,9 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     `from` says how the first iteration is numbered (`* 8 from 16`: the layers 16 to 23 of
     a pipeline stage); without it, 0.
 
+    `recompute full` says of a repeat of the forward pass what backward replays of it
+    (`none`, `selective`, `full`), instead of what `--stg-recompute` is told.
+
     The name is the scope of the parameters inside. Constraints: (C1) the first
     yielded values have the carried types; (C2) a stacked operand's leading extent is
     the count; (C3) the count is not a constant other than a positive integer; (C4)
@@ -1091,7 +1114,9 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
   }];
   let arguments = (ins StrAttr:$repeat_name, STG_ExprAttr:$count,
                        OptionalAttr<STG_ExprAttr>:$first, UnitAttr:$reverse, Variadic<STG_Tensor>:$inits,
-                       Variadic<STG_Tensor>:$stacks);
+                       Variadic<STG_Tensor>:$stacks,
+                       OptionalAttr<STG_RecomputePolicyAttr>:$recompute,
+                       STG_Origin:$origin);
   let results = (outs Variadic<STG_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -50,7 +50,7 @@ def SetParameterType : Pass<"stg-set-parameter-type", "::mlir::func::FuncOp"> {
     %w = stg.param "w" : !stg.tensor<[D], bf16>
     // after --stg-set-parameter-type="to=f32"
     %p = stg.param "w" : !stg.tensor<[D], f32>
-    %w = stg.einsum "a->a" %p {into = bf16, stg.role = "cast_parameter"} : ...
+    %w = stg.einsum "a->a" %p {into = bf16} <cast_parameter> : ...
     ```
   }];
   let options = [
@@ -129,7 +129,7 @@ def NameOps : Pass<"stg-name-ops", "::mlir::func::FuncOp"> {
     %w = stg.param "o_proj" : !w
     %o = stg.einsum "bshe,hed->bsd" %a, %w : !a, !w
     // after
-    %o = stg.einsum "bshe,hed->bsd" %a, %w {stg.name = "o_proj"} : !a, !w
+    %o = stg.einsum "bshe,hed->bsd" %a, %w <"o_proj"> : !a, !w
     ```
   }];
   let dependentDialects = ["::stg::STGDialect"];
@@ -154,14 +154,14 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
     ```mlir
     // before
     %w = stg.param "qkv_proj" : !stg.tensor<[D, H + 2*K, E], bf16>
-    %y = stg.einsum "bsd,dhe->bshe" %x, %w {stg.name = "qkv_proj"} : ...
+    %y = stg.einsum "bsd,dhe->bshe" %x, %w <"qkv_proj"> : ...
     %q, %k, %v = stg.split dim 2 %y : ...
     // after --stg-replicate-heads="times=2"
     %wq = stg.param "qkv_proj_H" : !stg.tensor<[D, H, E], bf16>
     %wkv = stg.param "qkv_proj_K" : !stg.tensor<[D, 2*K, E], bf16>
     %r = stg.replicate dim 1 %wkv : ... -> !stg.tensor<[D, 4*K, E], bf16>
-    %q = stg.einsum "bsd,dhe->bshe" %x, %wq {stg.name = "qkv_proj_H"} : ...
-    %kv = stg.einsum "bsd,dhe->bshe" %x, %r {stg.name = "qkv_proj_K"} : ...
+    %q = stg.einsum "bsd,dhe->bshe" %x, %wq <"qkv_proj_H"> : ...
+    %kv = stg.einsum "bsd,dhe->bshe" %x, %r <"qkv_proj_K"> : ...
     %k, %v = stg.split dim 2 %kv : ...
     ```
   }];
@@ -190,8 +190,8 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
     // before
     %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
     // after
-    %x8 = stg.einsum "ab->ab" %x {into = f8E4M3FN, stg.role = "cast"} : !x
-    %w8 = stg.einsum "ab->ab" %w {into = f8E4M3FN, stg.role = "cast_weight"} : !w
+    %x8 = stg.einsum "ab->ab" %x {into = f8E4M3FN} <cast> : !x
+    %w8 = stg.einsum "ab->ab" %w {into = f8E4M3FN} <cast_weight> : !w
     %y = stg.einsum "bd,df->bf" %x8, %w8 {into = bf16} : !x8, !w8
     ```
   }];
@@ -231,7 +231,7 @@ def Autodiff : Pass<"stg-autodiff", "::mlir::func::FuncOp"> {
       %w = stg.param "w" : !w
       %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
       %seed = stg.splat 1/(B*F) : !y
-      %dw = stg.einsum "bd,bf->df" %x, %seed {into = f32, stg.role = "dw"} : !x, !y
+      %dw = stg.einsum "bd,bf->df" %x, %seed {into = f32} <dw> : !x, !y
       return %y, %dw : !y, !dw
     }
     ```
@@ -258,7 +258,7 @@ def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
     return %y, %dw : !y, !dw
     // after
     %w_0 = stg.param "w" : !w
-    stg.adam f32 %w_0, %dw {stg.name = "w", stg.phase = "opt"} : !w, !dw
+    stg.adam f32 %w_0, %dw <"w" opt> : !w, !dw
     return %y : !y
     ```
   }];
@@ -276,7 +276,7 @@ def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
     `size` layers: `--stg-recompute="policy=full"` then saves the input of each group and
     replays it as a whole, as Megatron-LM's method of that name does. With `method=block`
     the first `size` layers of each of `stages` pipeline stages, which have equally many,
-    become a repeat of their own, which alone is replayed (`stg.recompute`).
+    become a repeat of their own, which alone is replayed (`recompute full`).
 
     Groups are named after their layers, `layers_groups`, and so are layers that are
     replayed apart from others, `layers_replayed`.
@@ -293,9 +293,9 @@ def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
     }
     // after --stg-group-layers="method=block size=4"
     %z = stg.repeat "layers_replayed" * 4 carry(%x = %e : !x)
-      attributes {stg.recompute = "full"} { ... }
+      recompute full { ... }
     %y = stg.repeat "layers" * L - 4 carry(%x = %z : !x)
-      attributes {stg.recompute = "none"} { ... }
+      recompute none { ... }
     ```
   }];
   let options = [
@@ -318,7 +318,7 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
     projection included). With `policy=selective` only the ops named by `ops` are
     replayed, right before their own backward op; what they read is saved, and so is what
     others read of their results. A forward repeat, and those inside of it, can have a
-    policy of their own, `stg.recompute`. Replayed ops have the phase `recompute`; their
+    policy of their own, `recompute full` behind it. Replayed ops have the phase `recompute`; their
     collectives are found later like those of any op.
 
     *Requires* the step level. *Produces* the step level, with fewer saved values.
@@ -333,7 +333,7 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
       ...
       stg.yield %2, %x ...
     %dx = stg.repeat "layers" * L reverse carry(...) slices(%x = %s : ...) {
-      %1 = stg.einsum "bd,df->bf" %x, %up {stg.phase = "recompute"} ...
+      %1 = stg.einsum "bd,df->bf" %x, %up <recompute> ...
     ```
   }];
   let options = [
@@ -594,7 +594,7 @@ def BucketGradients : Pass<"stg-bucket-gradients", "::mlir::ModuleOp"> {
     %0 = stg.all_reduce sum over ["dp"] %a : !a
     %1 = stg.all_reduce sum over ["dp"] %b : !b
     // after
-    %0:2 = stg.all_reduce sum over ["dp"] %a, %b {stg.name = "gradients"} : !a, !b
+    %0:2 = stg.all_reduce sum over ["dp"] %a, %b <"gradients"> : !a, !b
     ```
   }];
   let options = [
