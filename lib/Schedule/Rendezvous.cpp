@@ -13,29 +13,37 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Schedule/PipelineSchedule.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 using namespace stg;
 
 namespace {
-/// Runs a schedule with sends that wait for their receives.
-class RendezvousRun {
-public:
-  RendezvousRun(const PipelineSchedule &schedule, unsigned ahead);
-  bool completes();
-
-private:
+/// The messages of a schedule.
+struct MessageTable {
   struct Message {
     size_t afterAction; ///< Of the sender, by position.
     unsigned target;    ///< Device.
     size_t neededBy;    ///< Position of the action that reads it.
   };
+  explicit MessageTable(const PipelineSchedule &schedule);
+
+  std::vector<std::vector<Message>> sent; ///< By device, in order.
+  /// By device and action, how many messages it waits for.
+  std::vector<std::vector<unsigned>> awaited;
+};
+
+/// Runs a schedule with sends that wait for their receives.
+class RendezvousRun {
+public:
+  RendezvousRun(const MessageTable &table, unsigned ahead);
+  bool completes();
+
+private:
   struct Device {
     size_t done = 0; ///< Actions.
     size_t sent = 0; ///< Messages.
-    std::vector<Message> messages;
+    llvm::ArrayRef<MessageTable::Message> messages;
     std::vector<unsigned> missing; ///< Messages that an action waits for.
   };
 
@@ -51,17 +59,24 @@ static bool isBackward(const PipelineAction &action) {
          action.kind == PipelineAction::BackwardInput;
 }
 
-RendezvousRun::RendezvousRun(const PipelineSchedule &schedule, unsigned ahead)
-    : ahead(ahead), devices(schedule.numDevices) {
+MessageTable::MessageTable(const PipelineSchedule &schedule)
+    : sent(schedule.numDevices), awaited(schedule.numDevices) {
   // Positions of forwards and of what makes input gradients.
-  std::map<std::tuple<bool, unsigned, unsigned>, size_t> positions;
+  std::vector<uint32_t> positions(2 * size_t(schedule.numVirtualStages) *
+                                  schedule.numMicroBatches);
+  auto getPosition = [&](bool back, unsigned stage,
+                         unsigned microBatch) -> uint32_t & {
+    return positions[(size_t(stage) * schedule.numMicroBatches + microBatch) *
+                         2 +
+                     back];
+  };
   for (const auto &actions : schedule.actions)
     for (size_t i = 0; i < actions.size(); ++i)
       if (actions[i].kind != PipelineAction::BackwardWeight)
-        positions[{isBackward(actions[i]), actions[i].stage,
-                   actions[i].microBatch}] = i;
+        getPosition(isBackward(actions[i]), actions[i].stage,
+                    actions[i].microBatch) = i;
   for (unsigned d = 0; d < schedule.numDevices; ++d)
-    devices[d].missing.resize(schedule.actions[d].size());
+    awaited[d].resize(schedule.actions[d].size());
   for (unsigned d = 0; d < schedule.numDevices; ++d)
     for (size_t i = 0; i < schedule.actions[d].size(); ++i) {
       const PipelineAction &action = schedule.actions[d][i];
@@ -74,10 +89,18 @@ RendezvousRun::RendezvousRun(const PipelineSchedule &schedule, unsigned ahead)
       unsigned target = schedule.deviceOf[stage];
       if (target == d)
         continue;
-      size_t neededBy = positions[{back, stage, action.microBatch}];
-      devices[d].messages.push_back({i, target, neededBy});
-      ++devices[target].missing[neededBy];
+      size_t neededBy = getPosition(back, stage, action.microBatch);
+      sent[d].push_back({i, target, neededBy});
+      ++awaited[target][neededBy];
     }
+}
+
+RendezvousRun::RendezvousRun(const MessageTable &table, unsigned ahead)
+    : ahead(ahead), devices(table.sent.size()) {
+  for (size_t d = 0; d < devices.size(); ++d) {
+    devices[d].messages = table.sent[d];
+    devices[d].missing = table.awaited[d];
+  }
 }
 
 /// The next action and the next message, if they can be.
@@ -89,7 +112,7 @@ bool RendezvousRun::advance(Device &device) {
     changed = true;
   }
   while (device.sent < device.messages.size()) {
-    const Message &message = device.messages[device.sent];
+    const MessageTable::Message &message = device.messages[device.sent];
     Device &target = devices[message.target];
     if (message.afterAction >= device.done ||
         target.done + ahead < message.neededBy)
@@ -117,8 +140,9 @@ unsigned stg::getReceiveAhead(const PipelineSchedule &schedule) {
   size_t longest = 1;
   for (const auto &actions : schedule.actions)
     longest = std::max(longest, actions.size());
+  MessageTable messages(schedule);
   for (unsigned ahead = 1; ahead < longest; ahead *= 2)
-    if (RendezvousRun(schedule, ahead).completes())
+    if (RendezvousRun(messages, ahead).completes())
       return ahead;
   return longest;
 }

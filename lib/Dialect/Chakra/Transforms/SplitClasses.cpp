@@ -146,7 +146,7 @@ void SplitClasses::runOnOperation() {
     if (symbol.getCoordinate())
       coordinates[symbol.getSymNameAttr()] = symbol;
   if (coordinates.empty())
-    return;
+    return markAllAnalysesPreserved();
   SmallVector<GraphOp> worklist(getOperation().getOps<GraphOp>());
   while (!worklist.empty()) {
     GraphOp graph = worklist.pop_back_val();

@@ -152,9 +152,16 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
     checkType(type);
   for (Type type : op->getResultTypes())
     checkType(type);
-  for (NamedAttribute attr : op->getAttrs())
-    if (auto expr = dyn_cast<SymExpr>(attr.getValue()))
+  auto checkAttr = [&](Attribute attr) {
+    if (auto expr = dyn_cast_or_null<SymExpr>(attr))
       expr.walkSymbols(check);
+  };
+  // One by one: all as one dictionary would have to be made for each op.
+  for (StringAttr name : op->getName().getAttributeNames())
+    if (std::optional<Attribute> attr = op->getInherentAttr(name))
+      checkAttr(*attr);
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    checkAttr(attr.getValue());
   return result;
 }
 

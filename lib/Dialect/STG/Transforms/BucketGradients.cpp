@@ -24,7 +24,7 @@ struct BucketGradients : stg::impl::BucketGradientsBase<BucketGradients> {
   void runOnOperation() override;
 
 private:
-  void runOnBlock(Block &block);
+  bool runOnBlock(Block &block);
   void coalesce(ArrayRef<Operation *> collectives);
   void coalesceBuckets(ArrayRef<Operation *> collectives);
 };
@@ -163,8 +163,8 @@ void BucketGradients::coalesceBuckets(ArrayRef<Operation *> collectives) {
 }
 
 /// Collectives of gradients over one group become one, at the place of the last
-/// of them.
-void BucketGradients::runOnBlock(Block &block) {
+/// of them. False if there are none.
+bool BucketGradients::runOnBlock(Block &block) {
   using Key = std::tuple<StringRef, Attribute, Attribute, Attribute, unsigned>;
   llvm::MapVector<Key, SmallVector<Operation *>> buckets;
   auto add = [&](Operation *op, Attribute kind, unsigned followers) {
@@ -187,8 +187,12 @@ void BucketGradients::runOnBlock(Block &block) {
     add(gather, Attribute(), /*followers=*/0);
   for (auto &[key, collectives] : buckets)
     coalesceBuckets(collectives);
+  return !buckets.empty();
 }
 
 void BucketGradients::runOnOperation() {
-  getOperation().walk([&](Block *block) { runOnBlock(*block); });
+  bool changed = false;
+  getOperation().walk([&](Block *block) { changed |= runOnBlock(*block); });
+  if (!changed)
+    markAllAnalysesPreserved();
 }

@@ -161,6 +161,8 @@ public:
         receiveAhead(receiveAhead) {}
 
   void run();
+  /// True for a task or a variant of one that some device executes.
+  bool isCalled(func::FuncOp task) const { return called.contains(task); }
 
 private:
   /// What a stage has of one micro-batch on its device.
@@ -198,14 +200,17 @@ private:
   bool isHere(unsigned stage) const {
     return schedule.deviceOf[stage] == device;
   }
-  unsigned getChannel(unsigned stage, unsigned microBatch, bool isForward) {
-    return (stage * microBatches + microBatch) * 2 + (isForward ? 0 : 1);
+  uint64_t getChannel(unsigned stage, unsigned microBatch, bool isForward) {
+    return (uint64_t(stage) * microBatches + microBatch) * 2 +
+           (isForward ? 0 : 1);
   }
   int64_t getShift(unsigned from, unsigned to) const {
     return static_cast<int64_t>(schedule.deviceOf[to]) -
            static_cast<int64_t>(schedule.deviceOf[from]);
   }
   void name(Operation *op, const PipelineAction &action, Phase phase);
+  void forget(const PipelineAction &action);
+  void nameInputs();
 
   func::FuncOp program;
   const PipelineSchedule &schedule;
@@ -216,10 +221,12 @@ private:
 
   unsigned device = 0;
   func::FuncOp function;
+  /// By stage and micro-batch; only of those that are under way.
   std::map<std::pair<unsigned, unsigned>, InFlight> inFlight;
   DenseMap<std::pair<Value, unsigned>, Value> inputs;
-  SmallVector<std::string> inputNames;
+  SmallVector<Attribute> inputNames; ///< Dictionaries of arguments.
   std::map<unsigned, StageState> stages;
+  DenseSet<Operation *> called;
 };
 } // namespace
 
@@ -239,7 +246,8 @@ Value Scheduler::getInput(Value arg, unsigned microBatch) {
   std::string text = own ? own.str() : "arg" + std::to_string(number);
   if (microBatches > 1)
     text = "mb" + std::to_string(microBatch) + "." + text;
-  inputNames.push_back(text);
+  inputNames.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+      STGDialect::kNameAttr, builder.getStringAttr(text))));
   return value;
 }
 
@@ -291,6 +299,7 @@ void Scheduler::send(ArrayRef<Value> values, const PipelineAction &action,
 
 SmallVector<Value> Scheduler::call(func::FuncOp task, ArrayRef<Value> args,
                                    std::optional<unsigned> microBatch) {
+  called.insert(task);
   auto call = func::CallOp::create(builder, program.getLoc(), task, args);
   if (microBatch && microBatches > 1)
     call->setAttr(STGDialect::kScopeAttr,
@@ -303,7 +312,6 @@ SmallVector<Value> Scheduler::call(func::FuncOp task, ArrayRef<Value> args,
 SmallVector<Value> Scheduler::getArgs(Task &task, const PipelineAction &action,
                                       bool isForward) {
   InFlight &own = inFlight[{action.stage, action.microBatch}];
-  Task &forward = splitter.getForward(action.stage);
   SmallVector<Value> args;
   unsigned received = 0;
   for (const Task::Arg &arg : task.args) {
@@ -319,18 +327,12 @@ SmallVector<Value> Scheduler::getArgs(Task &task, const PipelineAction &action,
         break;
       }
       InFlight &other = inFlight[{source, action.microBatch}];
-      Task &made = isForward ? splitter.getForward(source)
-                             : splitter.getBackward(source);
-      auto it = llvm::find(made.sends, arg.value);
-      size_t number = it - made.sends.begin();
-      args.push_back(isForward ? other.sent[number] : other.sentBack[number]);
+      args.push_back((isForward ? other.sent : other.sentBack)[arg.number]);
       break;
     }
-    case Task::Saved: {
-      auto it = llvm::find(forward.results, arg.value);
-      args.push_back(own.saved[it - forward.results.begin()]);
+    case Task::Saved:
+      args.push_back(own.saved[arg.number]);
       break;
-    }
     }
   }
   return args;
@@ -417,11 +419,31 @@ void Scheduler::runStep(unsigned device) {
       args.push_back(getInput(arg.value, 0));
       continue;
     }
-    Task &backward = splitter.getBackward(arg.stage);
-    auto it = llvm::find(backward.results, arg.value);
-    args.push_back(stages[arg.stage].gradients[it - backward.results.begin()]);
+    args.push_back(stages[arg.stage].gradients[arg.number]);
   }
   call(task.function, args, std::nullopt);
+}
+
+/// Forgets what nobody will read: all that there was of a micro-batch whose
+/// backward pass is done in a stage, but what the stage before takes from it on
+/// this device.
+void Scheduler::forget(const PipelineAction &action) {
+  auto it = inFlight.find({action.stage, action.microBatch});
+  if (action.stage > 0 && isHere(action.stage - 1)) {
+    SmallVector<Value> sentBack = std::move(it->second.sentBack);
+    it->second = InFlight();
+    it->second.sentBack = std::move(sentBack);
+  } else {
+    inFlight.erase(it);
+  }
+}
+
+/// All at once: the names are one attribute of the function.
+void Scheduler::nameInputs() {
+  Block &body = function.getBody().front();
+  function.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
+  if (!inputNames.empty())
+    function.setArgAttrsAttr(builder.getArrayAttr(inputNames));
 }
 
 void Scheduler::buildDevice(unsigned number) {
@@ -454,22 +476,20 @@ void Scheduler::buildDevice(unsigned number) {
       break;
     case PipelineAction::Backward:
       runBackward(action);
+      forget(action);
       break;
     case PipelineAction::BackwardInput:
       runBackwardInput(action);
       break;
     case PipelineAction::BackwardWeight:
       runBackwardWeight(action);
+      forget(action);
       break;
     }
   }
   runStep(device);
   func::ReturnOp::create(builder, program.getLoc());
-  Block &body = function.getBody().front();
-  function.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
-  for (auto [index, text] : llvm::enumerate(inputNames))
-    function.setArgAttr(index, STGDialect::kNameAttr,
-                        builder.getStringAttr(text));
+  nameInputs();
 }
 
 void Scheduler::run() {
@@ -509,18 +529,21 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
   FailureOr<PipelineSchedule> pipeline = makePipeline();
   if (failed(pipeline))
     return failure();
+  DenseSet<Operation *> given;
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    given.insert(function);
   StageSplitter splitter(program, layersPerStage, pipeline->deviceOf);
   if (failed(splitter.run()))
     return failure();
   unsigned ahead =
       receiveAhead ? receiveAhead.getValue() : getReceiveAhead(*pipeline);
-  Scheduler(program, *pipeline, splitter, ahead).run();
-  // What no program calls has only been a pattern.
-  SymbolTableCollection tables;
-  SymbolUserMap users(tables, getOperation());
+  Scheduler scheduler(program, *pipeline, splitter, ahead);
+  scheduler.run();
+  // A task that no program calls has only been a pattern.
   for (auto function :
        llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-    if (function.isPrivate() && users.useEmpty(function))
+    if (function.isPrivate() && !given.contains(function) &&
+        !scheduler.isCalled(function))
       function.erase();
   return success();
 }

@@ -13,13 +13,6 @@
 using namespace mlir;
 using namespace stg;
 
-std::optional<unsigned> Task::findArg(Value value) const {
-  for (auto [number, arg] : llvm::enumerate(args))
-    if (arg.value == value)
-      return number;
-  return std::nullopt;
-}
-
 /// A collective whose operands have nothing to do with each other: each stage
 /// executes it on those that it holds.
 static bool isCoalesced(Operation *op) {
@@ -102,7 +95,7 @@ SymTensorType StageSplitter::TaskBuilder::getType(unsigned stage, Value value) {
 
 Value StageSplitter::TaskBuilder::addArg(unsigned stage, Task::Source source,
                                          Value value) {
-  task.args.push_back({source, stage, value});
+  task.args.push_back({source, stage, value, /*number=*/0});
   return values[{value, stage}] =
              body->addArgument(getType(stage, value), value.getLoc());
 }
@@ -252,11 +245,10 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
 /// parameter, and their contributions are summed over the devices.
 void StageSplitter::TaskBuilder::reduceShared(ArrayRef<unsigned> stages,
                                               Operation *op) {
-  SmallVector<int64_t> devices;
+  BitVector isReader(parent.steps.size());
   for (unsigned stage : parent.getStages(op->getResult(0)).set_bits())
-    if (!llvm::is_contained(devices, parent.deviceOf[stage]))
-      devices.push_back(parent.deviceOf[stage]);
-  llvm::sort(devices);
+    isReader.set(parent.deviceOf[stage]);
+  auto devices = llvm::to_vector_of<int64_t>(isReader.set_bits());
   Value sum;
   for (unsigned stage : stages)
     for (Value operand : op->getOperands()) {
@@ -732,42 +724,70 @@ LogicalResult StageSplitter::assignStages() {
 // Tasks
 //===----------------------------------------------------------------------===//
 
-void StageSplitter::buildForward(unsigned stage) {
-  for (Operation &op : program.getBody().front())
-    if (stagesOf.contains(&op) && getSection(&op) == Section::Forward &&
-        stagesOf[&op].test(stage))
-      forwardBuilders[stage]->clone(stage, &op);
-}
-
-void StageSplitter::buildBackward(unsigned stage) {
-  for (Operation &op : program.getBody().front())
-    if (stagesOf.contains(&op) && getSection(&op) == Section::Backward &&
-        stagesOf[&op].test(stage))
-      backwardBuilders[stage]->clone(stage, &op);
-}
-
-void StageSplitter::buildStep(unsigned device) {
-  SmallVector<unsigned> own;
-  for (auto [stage, other] : llvm::enumerate(deviceOf))
-    if (other == device)
-      own.push_back(stage);
-  TaskBuilder &step = *stepBuilders[device];
+/// Deals the ops out once: each list is as long as what is made of it.
+void StageSplitter::dealOps() {
+  forwardOps.resize(getNumStages());
+  backwardOps.resize(getNumStages());
+  stepOps.resize(steps.size());
   for (Operation &op : program.getBody().front()) {
-    if (!stagesOf.contains(&op) || getSection(&op) != Section::Step)
+    auto it = stagesOf.find(&op);
+    if (it == stagesOf.end())
       continue;
+    Section section = getSection(&op);
+    for (unsigned stage : it->second.set_bits()) {
+      auto &list = section == Section::Forward    ? forwardOps[stage]
+                   : section == Section::Backward ? backwardOps[stage]
+                                                  : stepOps[deviceOf[stage]];
+      // A device may have several of the stages.
+      if (list.empty() || list.back() != &op)
+        list.push_back(&op);
+    }
+  }
+}
+
+void StageSplitter::buildStep(unsigned device, ArrayRef<unsigned> own) {
+  TaskBuilder &step = *stepBuilders[device];
+  for (Operation *op : stepOps[device]) {
     SmallVector<unsigned> here;
     for (unsigned stage : own)
-      if (stagesOf[&op].test(stage))
+      if (stagesOf[op].test(stage))
         here.push_back(stage);
-    if (sharedGradients.contains(&op))
-      step.reduceShared(here, &op);
-    else if (isCoalesced(&op))
-      step.cloneCoalesced(here, &op);
+    if (sharedGradients.contains(op))
+      step.reduceShared(here, op);
+    else if (isCoalesced(op))
+      step.cloneCoalesced(here, op);
     else
       for (unsigned stage : here)
-        step.clone(stage, &op);
+        step.clone(stage, op);
   }
   step.finish(0);
+}
+
+/// Where each argument is among what the other task makes.
+void StageSplitter::numberArgs() {
+  auto number = [](Task &task, Task::Source source,
+                   const llvm::SetVector<Value> &made) {
+    llvm::SmallDenseMap<Value, unsigned> numbers;
+    for (auto [index, value] : llvm::enumerate(made))
+      numbers[value] = index;
+    for (Task::Arg &arg : task.args)
+      if (arg.source == source)
+        arg.number = numbers.lookup(arg.value);
+  };
+  for (unsigned stage = 0, e = getNumStages(); stage < e; ++stage) {
+    if (stage > 0)
+      number(forward[stage], Task::Received, forward[stage - 1].sends);
+    if (stage + 1 < e)
+      number(backward[stage], Task::Received, backward[stage + 1].sends);
+    number(backward[stage], Task::Saved, forward[stage].results);
+  }
+  DenseMap<std::pair<Value, unsigned>, unsigned> gradients;
+  for (auto [stage, task] : llvm::enumerate(backward))
+    for (auto [index, value] : llvm::enumerate(task.results))
+      gradients[{value, stage}] = index;
+  for (Task &step : steps)
+    for (Task::Arg &arg : step.args)
+      arg.number = gradients.lookup({arg.value, arg.stage});
 }
 
 /// A stage between others at least passes on what they exchange; one at an end
@@ -777,12 +797,12 @@ LogicalResult StageSplitter::checkWork() {
     return llvm::hasSingleElement(task.function.getBody().front()) &&
            task.args.empty();
   };
+  BitVector hasWork(steps.size());
+  for (auto [stage, device] : llvm::enumerate(deviceOf))
+    if (!isEmpty(forward[stage]) || !isEmpty(backward[stage]))
+      hasWork.set(device);
   for (auto [device, step] : llvm::enumerate(steps)) {
-    bool hasWork = !isEmpty(step);
-    for (auto [stage, other] : llvm::enumerate(deviceOf))
-      hasWork |= other == device &&
-                 !(isEmpty(forward[stage]) && isEmpty(backward[stage]));
-    if (!hasWork)
+    if (!hasWork.test(device) && isEmpty(step))
       return program.emitError("has nothing to do for pipeline device ")
              << device << "; give its stages layers with layers-per-stage";
   }
@@ -797,6 +817,10 @@ LogicalResult StageSplitter::run() {
   forward.resize(numStages);
   backward.resize(numStages);
   steps.resize(numDevices);
+  dealOps();
+  std::vector<SmallVector<unsigned>> stagesOn(numDevices);
+  for (auto [stage, device] : llvm::enumerate(deviceOf))
+    stagesOn[device].push_back(stage);
   builder.setInsertionPoint(program);
   auto make = [&](Task &task, Section section, const Twine &suffix) {
     return std::make_unique<TaskBuilder>(*this, task, section,
@@ -805,21 +829,24 @@ LogicalResult StageSplitter::run() {
   for (unsigned stage = 0; stage < numStages; ++stage) {
     forwardBuilders.push_back(make(forward[stage], Section::Forward,
                                    "stage" + Twine(stage) + ".forward"));
-    buildForward(stage);
+    for (Operation *op : forwardOps[stage])
+      forwardBuilders[stage]->clone(stage, op);
   }
   for (unsigned stage = 0; stage < numStages; ++stage)
     backwardBuilders.push_back(make(backward[stage], Section::Backward,
                                     "stage" + Twine(stage) + ".backward"));
   for (unsigned stage = numStages; stage-- > 0;)
-    buildBackward(stage);
+    for (Operation *op : backwardOps[stage])
+      backwardBuilders[stage]->clone(stage, op);
   for (unsigned device = 0; device < numDevices; ++device) {
     stepBuilders.push_back(
         make(steps[device], Section::Step, "device" + Twine(device) + ".step"));
-    buildStep(device);
+    buildStep(device, stagesOn[device]);
   }
   for (unsigned stage = 0; stage < numStages; ++stage) {
     forwardBuilders[stage]->finish(stage);
     backwardBuilders[stage]->finish(stage);
   }
+  numberArgs();
   return succeeded(status) ? checkWork() : failure();
 }

@@ -42,14 +42,14 @@ struct Task {
     Source source;
     unsigned stage; ///< Of the task whose result it is.
     mlir::Value value;
+    /// Received: among what the other task sends; Saved: among its results.
+    unsigned number = 0;
   };
 
   mlir::func::FuncOp function;
   llvm::SmallVector<Arg> args;
   llvm::SetVector<mlir::Value> sends;   ///< The first results.
   llvm::SetVector<mlir::Value> results; ///< The others: saved, or gradients.
-
-  std::optional<unsigned> findArg(mlir::Value value) const;
 };
 
 /// The layers of a program, in order, and the virtual stage of each.
@@ -102,9 +102,11 @@ private:
     return getStages(value).test(stage);
   }
 
-  void buildForward(unsigned stage);
-  void buildBackward(unsigned stage);
-  void buildStep(unsigned device);
+  /// The ops of a section, in order, that each stage or device executes.
+  using OpLists = std::vector<std::vector<mlir::Operation *>>;
+  void dealOps();
+  void buildStep(unsigned device, llvm::ArrayRef<unsigned> own);
+  void numberArgs();
   mlir::LogicalResult checkWork();
 
   mlir::func::FuncOp program;
@@ -126,6 +128,8 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 4> sharedGradients;
   llvm::SmallVector<mlir::Operation *> replacedSums;
   llvm::BitVector none;
+  OpLists forwardOps, backwardOps; ///< By stage.
+  OpLists stepOps;                 ///< By device.
 
   std::vector<Task> forward, backward, steps;
   std::vector<std::unique_ptr<TaskBuilder>> forwardBuilders, backwardBuilders,
