@@ -49,12 +49,23 @@ struct StateScope {
 /// repeat as stacks, by `repeat@first/name`.
 using StateEnv = llvm::MapVector<StringAttr, Value>;
 
+/// What the programs of one module share.
+struct SharedTables {
+  explicit SharedTables(ModuleOp module) : owners(module) {}
+
+  SymbolTableCollection symbols;
+  BufferOwners owners;
+  /// The buffers of types, whose bytes are products.
+  DenseMap<std::pair<SymTensorType, unsigned>, chakra::TensorType> buffers;
+};
+
 class GraphBuilder {
 public:
-  GraphBuilder(func::FuncOp function, MeshAttr mesh, BufferOwners &owners)
-      : function(function), mesh(mesh), owners(owners),
+  GraphBuilder(func::FuncOp function, MeshAttr mesh, SharedTables &tables)
+      : function(function), mesh(mesh), tables(tables),
         builder(function.getContext()) {
-    categories.push_back(std::make_unique<MemoryCategories>(function, owners));
+    categories.push_back(
+        std::make_unique<MemoryCategories>(function, tables.owners));
   }
 
   LogicalResult run();
@@ -100,8 +111,12 @@ private:
   SmallVector<Type> getResultTypes(Value result);
   Type getType(Value value, SymTensorType type);
   chakra::TensorType getTensorType(SymTensorType type, Category category) {
-    return chakra::TensorType::get(builder.getContext(), type.getNumBytes(),
-                                   category);
+    chakra::TensorType &buffer =
+        tables.buffers[{type, static_cast<unsigned>(category)}];
+    if (!buffer)
+      buffer = chakra::TensorType::get(builder.getContext(), type.getNumBytes(),
+                                       category);
+    return buffer;
   }
   void appendPieces(Value value, SmallVectorImpl<Value> &pieces) {
     llvm::append_range(pieces, map[value]);
@@ -110,7 +125,7 @@ private:
 
   func::FuncOp function;
   MeshAttr mesh;
-  BufferOwners &owners;
+  SharedTables &tables;
   /// Of the function and of the one that is being called.
   SmallVector<std::unique_ptr<MemoryCategories>, 2> categories;
   OpBuilder builder;
@@ -228,7 +243,7 @@ LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
       if (failed(collectStates(repeat.getBody().front(), *inner)))
         return failure();
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      auto callee = tables.symbols.lookupNearestSymbolFrom<func::FuncOp>(
           call, call.getCalleeAttr());
       if (callee && !callee.isExternal() && statesOf.insert(callee).second &&
           failed(collectStates(callee.getBody().front(), scope)))
@@ -346,7 +361,7 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   llvm::SmallDenseMap<unsigned, unsigned> overwritten; ///< Operand by result.
   SmallVector<unsigned> overwrittenOperands;
   for (unsigned i = 0, e = op->getNumResults(); i != e; ++i)
-    if (auto operand = owners.getOverwrittenOperand(op, i);
+    if (auto operand = tables.owners.getOverwrittenOperand(op, i);
         operand && map[op->getOperand(*operand)].size() == 1) {
       overwritten[i] = updates.size();
       overwrittenOperands.push_back(*operand);
@@ -479,7 +494,7 @@ Value GraphBuilder::toOneBuffer(Operation *op, Value value, Category category) {
 /// been scattered in.
 bool GraphBuilder::isShardOfBuffer(Value value) {
   auto scatter = value.getDefiningOp<FlatReduceScatterOp>();
-  return scatter && owners.isInPlace(scatter);
+  return scatter && tables.owners.isInPlace(scatter);
 }
 
 LogicalResult GraphBuilder::convertCollective(Operation *op,
@@ -543,7 +558,7 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
 LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
                                         ArrayAttr axes) {
   SymExpr shards = SymExpr::get(builder.getContext(), 0);
-  bool inPlace = owners.isInPlace(op);
+  bool inPlace = tables.owners.isInPlace(op);
   bool isGather = kind == chakra::CollKind::AllGather;
   for (auto [operand, result] :
        llvm::zip_equal(op->getOperandTypes(), op->getResultTypes())) {
@@ -916,7 +931,8 @@ FailureOr<chakra::FuncOp> GraphBuilder::convertCallee(func::CallOp call,
   // The nodes of a variant have the names of those of the others.
   if (callee->hasAttr(STGDialect::kVariantAttr))
     scopePath += ("@" + callee.getSymName() + "/").str();
-  categories.push_back(std::make_unique<MemoryCategories>(callee, owners));
+  categories.push_back(
+      std::make_unique<MemoryCategories>(callee, tables.owners));
   LogicalResult converted = convertBlock(body, env);
   categories.pop_back();
   scopePath = outerPath;
@@ -937,7 +953,7 @@ FailureOr<chakra::FuncOp> GraphBuilder::convertCallee(func::CallOp call,
 
 LogicalResult GraphBuilder::convertCall(func::CallOp call,
                                         const StateEnv &env) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+  auto callee = tables.symbols.lookupNearestSymbolFrom<func::FuncOp>(
       call, call.getCalleeAttr());
   if (!callee || callee.isExternal() || !callee.isPrivate())
     return call.emitOpError("calls '")
@@ -1082,7 +1098,7 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
     return convertGatherUpdated(gather);
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return convertCollective(op, chakra::CollKind::AllReduce, reduce.getAxes(),
-                             owners.isInPlace(op));
+                             tables.owners.isInPlace(op));
   if (auto gather = dyn_cast<AllGatherOp>(op))
     return convertCollective(op, chakra::CollKind::AllGather, gather.getAxes(),
                              /*inPlace=*/false);
@@ -1178,9 +1194,9 @@ void ConvertSTGToChakra::runOnOperation() {
   MeshOp mesh = MeshOp::lookup(module);
   MeshAttr meshAttr =
       mesh ? mesh.getMesh() : MeshAttr::get(&getContext(), {}, {});
-  BufferOwners owners(module);
+  SharedTables tables(module);
   for (func::FuncOp function : programs)
-    if (failed(GraphBuilder(function, meshAttr, owners).run()))
+    if (failed(GraphBuilder(function, meshAttr, tables).run()))
       return signalPassFailure();
   // The graphs have the functions' names.
   for (auto other : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
