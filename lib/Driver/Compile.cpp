@@ -27,7 +27,7 @@ static double getSeconds() {
 /// Parameters of the model: each name once per scope, times the repeats around
 /// it.
 static SymExpr countParameters(ModuleOp module) {
-  SymExpr total = SymExpr::get(module.getContext(), 0);
+  SmallVector<SymExpr> counts = {SymExpr::get(module.getContext(), 0)};
   llvm::StringSet<> seen;
   module.walk([&](ParamOp param) {
     SymExpr count = param.getType().getNumElements();
@@ -35,9 +35,13 @@ static SymExpr countParameters(ModuleOp module) {
          repeat = repeat->getParentOfType<RepeatOp>())
       count = count * repeat.getCount();
     if (seen.insert(getParameterPath(param)).second)
-      total = total + count;
+      counts.push_back(count);
   });
-  return total;
+  // In pairs: a sum costs as much as it has terms.
+  for (size_t step = 1; step < counts.size(); step *= 2)
+    for (size_t i = 0; i + step < counts.size(); i += 2 * step)
+      counts[i] = counts[i] + counts[i + step];
+  return counts.front();
 }
 
 /// The element types of the parameters, joined by '+'.
@@ -247,6 +251,7 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   chakra::ExportOptions exportOptions = request.exportOptions;
   if (request.dryRun)
     exportOptions.output = chakra::ExportOptions::Output::Nothing;
+  exportOptions.consumesGraphs = true;
   exportOptions.manifestExtra = getManifestEntries(request, result);
   TimingScope exportTiming = timing.nest("Export");
   FailureOr<chakra::ExportSummary> summary =

@@ -21,11 +21,48 @@ using namespace stg::trace;
 ProgramRunner::ProgramRunner(const TraceProgram &program)
     : program(program), slots(program.numSlots, nullptr),
       messages(program.channels.size(), 0) {
-  instances.reserve(
-      std::min<uint64_t>(program.bodies.front().numTensors, 1 << 20));
+  auto known = std::min<uint64_t>(program.bodies.front().numTensors, 1 << 22);
+  instances.reserve(known);
+  lastReader.reserve(known);
   prefixes.push_back("");
   Frame &frame = frames.emplace_back();
   frame.body = &program.bodies.front();
+}
+
+ProgramRunner::ProgramRunner(const TraceProgram &program, size_t numSteps,
+                             uint32_t body, ArrayRef<TraceProgram::Slot> args)
+    : program(program), slots(program.numSlots, nullptr),
+      messages(program.channels.size(), 0) {
+  prefixes.push_back("");
+  FlatNode node;
+  for (TraceProgram::Step step :
+       ArrayRef(program.bodies.front().steps).take_front(numSteps)) {
+    if (step.kind == TraceProgram::Step::State)
+      runState(program.states[step.index]);
+    else if (step.kind == TraceProgram::Step::Alias)
+      runAliases(program.aliases[step.index]);
+    else
+      pushRepeat(program.repeats[step.index]);
+    [[maybe_unused]] bool hasNode = next(node);
+    assert(!hasNode && "states are made by nodes");
+  }
+  numStates = instances.size();
+  if (body == 0)
+    return;
+  for (TraceProgram::Slot arg : args) {
+    Reference *references = allocate(arg.count);
+    for (uint32_t i = 0; i < arg.count; ++i)
+      references[i] = {addTensor(0, kNone, 0), kNone};
+    slots[arg.index] = references;
+  }
+  frames.emplace_back().body = &program.bodies[body];
+}
+
+SmallVector<uint32_t> ProgramRunner::getTensors(TraceProgram::Slot slot) const {
+  SmallVector<uint32_t> tensors;
+  for (const Reference &reference : ArrayRef(slots[slot.index], slot.count))
+    tensors.push_back(reference.tensor);
+  return tensors;
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,11 +64,24 @@ public:
   /// The program must outlive the runner.
   explicit ProgramRunner(const TraceProgram &program);
 
+  /// Runs one body, as a call would, on arguments that stand for any: tensors
+  /// that no node writes, in order behind those of the first `numSteps` steps
+  /// of the program, which make no nodes. Body 0: only these steps.
+  ProgramRunner(const TraceProgram &program, size_t numSteps, uint32_t body,
+                llvm::ArrayRef<TraceProgram::Slot> args);
+
   /// Makes the next node; false at the end.
   bool next(FlatNode &node);
 
   /// The tensors so far, states among them.
   llvm::ArrayRef<TensorInstance> getInstances() const { return instances; }
+  /// The tensors that were there before the body.
+  uint32_t getNumStates() const { return numStates; }
+  /// The tensors that a slot stands for; kNone for a token.
+  llvm::SmallVector<uint32_t> getTensors(TraceProgram::Slot slot) const;
+  /// By tensor, the last node so far that reads or changes it; kNone if there
+  /// is none.
+  llvm::ArrayRef<uint32_t> getLastReaders() const { return lastReader; }
   /// What stands before the name of a tensor.
   llvm::StringRef getPrefix(const TensorInstance &instance) const {
     return prefixes[instance.prefix];
@@ -135,6 +148,7 @@ private:
   uint32_t prefixNumber = 0;
   std::vector<llvm::StringRef> prefixes;
 
+  uint32_t numStates = 0;
   uint32_t nextId = 0;
   /// The last compute node, and the last that occupies the network.
   uint32_t lastComp = kNone, lastComm = kNone;
@@ -142,8 +156,7 @@ private:
   /// What nodes that run ahead have made, by node and turn.
   std::map<std::pair<uint32_t, int64_t>, llvm::SmallVector<const Reference *>>
       aheadOutputs;
-  /// By tensor, the last node that reads it: finds repeated operands.
-  std::vector<uint32_t> lastReader;
+  std::vector<uint32_t> lastReader; ///< Finds repeated operands, too.
 
   // Of the node that was made last, and scratch.
   std::vector<uint32_t> deps, ctrlDeps, inputs;

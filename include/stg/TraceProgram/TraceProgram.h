@@ -210,6 +210,8 @@ public:
   /// The first one is run. A body runs only bodies of larger numbers.
   std::vector<Body> bodies;
   uint32_t numSlots = 0;
+  /// By slot, its references; only where a program is made, not in bundles.
+  std::vector<uint32_t> slotCounts;
 
   uint64_t getNumNodes() const { return bodies.front().numNodes; }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Target/ChakraTrace/Export.h"
+#include "CallMeter.h"
 #include "Evaluate.h"
 #include "GraphCompiler.h"
 #include "Manifest.h"
@@ -21,6 +22,7 @@
 #include "llvm/Support/Threading.h"
 #include <atomic>
 #include <map>
+#include <numeric>
 #include <thread>
 
 using namespace mlir;
@@ -79,6 +81,8 @@ private:
   LogicalResult checkMessages();
   LogicalResult computeSummaries();
   void computeSummary(ExportClass &entry);
+  MemoryTotals measureMemory(ExportClass &entry);
+  MemoryTotals measureNodes(ExportClass &entry);
   MemoryTotals finishMemory(ExportClass &entry, MemoryMeter &meter);
   void makeBundle();
   void warnOfGroups();
@@ -90,6 +94,8 @@ private:
   std::optional<RankSpace> space;
   std::vector<ExportClass> classes;
   std::optional<RankPartition> partition;
+  /// By class, the numbers of its channels in the order of their keys.
+  std::vector<std::vector<uint32_t>> sortedChannels;
   /// By class, the sizes of the messages of each channel in order, as a hash.
   std::map<const ExportClass *, std::vector<size_t>> messageSizes;
   std::unique_ptr<TraceBundle> bundle;
@@ -125,6 +131,9 @@ LogicalResult Exporter::compileGraphs() {
         compileGraph(graph, *space, options.splits);
     if (failed(program))
       return failure();
+    // Names are those of attributes, which stay.
+    if (options.consumesGraphs)
+      graph.getBody().front().clear();
     classes.push_back({graph, std::move(*own), std::move(*program), {}, {}});
   }
   if (classes.empty())
@@ -264,25 +273,37 @@ LogicalResult Exporter::checkSharedGroups(AxisMask axes,
 /// all classes, so that the k-th message of a channel has the same tag at both
 /// ends.
 LogicalResult Exporter::numberTags() {
-  std::map<ChannelKey, uint64_t> counts;
-  for (ExportClass &entry : classes)
-    for (const Channel &channel : entry.program.channels) {
-      uint64_t &count = counts[channel.key];
-      count = std::max(count, channel.executions);
-    }
-  std::map<ChannelKey, uint64_t> firstTags;
+  // By key, the most messages first; then the first tag in their place.
+  using Entry = std::pair<ChannelKey, uint64_t>;
+  std::vector<Entry> tags;
+  for (const ExportClass &entry : classes)
+    for (const Channel &channel : entry.program.channels)
+      tags.emplace_back(channel.key, channel.executions);
+  auto isEarlier = [](const Entry &lhs, const Entry &rhs) {
+    if (lhs.first < rhs.first || rhs.first < lhs.first)
+      return lhs.first < rhs.first;
+    return lhs.second > rhs.second;
+  };
+  llvm::sort(tags, isEarlier);
+  auto isSame = [](const Entry &lhs, const Entry &rhs) {
+    return !(lhs.first < rhs.first);
+  };
+  tags.erase(llvm::unique(tags, isSame), tags.end());
   uint64_t next = 0;
-  for (auto [key, count] : counts) {
-    firstTags[key] = next;
-    next += count;
-  }
+  for (Entry &entry : tags)
+    next += std::exchange(entry.second, next);
   if (next > uint64_t(kNumTags))
     return emitError(module.getLoc())
            << "there are more than " << kNumTags
            << " messages in a step, which is how many tags there are";
+  auto findTag = [&](const ChannelKey &key) {
+    return llvm::partition_point(
+               tags, [&](const Entry &tag) { return tag.first < key; })
+        ->second;
+  };
   for (ExportClass &entry : classes)
     for (Channel &channel : entry.program.channels)
-      channel.firstTag = firstTags[channel.key];
+      channel.firstTag = findTag(channel.key);
   return success();
 }
 
@@ -298,14 +319,32 @@ SmallVector<uint32_t> Exporter::getPeerClasses(uint32_t index, unsigned axis,
   return peers.takeVector();
 }
 
+/// Sends before receives, each by key.
+static bool isBefore(bool isSend, const ChannelKey &key, const Channel &other) {
+  return isSend != other.isSend ? isSend : key < other.key;
+}
+
+static std::vector<uint32_t> sortChannels(ArrayRef<Channel> channels) {
+  std::vector<uint32_t> numbers(channels.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  llvm::sort(numbers, [&](uint32_t lhs, uint32_t rhs) {
+    return isBefore(channels[lhs].isSend, channels[lhs].key, channels[rhs]);
+  });
+  return numbers;
+}
+
 /// The other end of `channel` in a program.
-static const Channel *findOtherEnd(const TraceProgram &program,
+static const Channel *findOtherEnd(ArrayRef<Channel> channels,
+                                   ArrayRef<uint32_t> sorted,
                                    const Channel &channel) {
-  for (const Channel &other : program.channels)
-    if (other.isSend != channel.isSend && !(other.key < channel.key) &&
-        !(channel.key < other.key))
-      return &other;
-  return nullptr;
+  bool isSend = !channel.isSend;
+  const uint32_t *it = llvm::partition_point(sorted, [&](uint32_t number) {
+    const Channel &other = channels[number];
+    return isSend != other.isSend ? other.isSend : other.key < channel.key;
+  });
+  if (it == sorted.end() || isBefore(isSend, channel.key, channels[*it]))
+    return nullptr;
+  return &channels[*it];
 }
 
 /// The sizes of the messages of each channel in order, as a hash.
@@ -342,7 +381,8 @@ bool Exporter::haveSameSizes(const ExportClass &entry, const Channel &channel,
 LogicalResult Exporter::checkChannel(const ExportClass &entry,
                                      const Channel &channel,
                                      const ExportClass &peer) {
-  const Channel *other = findOtherEnd(peer.program, channel);
+  const Channel *other = findOtherEnd(
+      peer.program.channels, sortedChannels[&peer - classes.data()], channel);
   if (other && haveSameSizes(entry, channel, peer, *other))
     return success();
   GraphOp peerGraph = peer.graph;
@@ -363,6 +403,8 @@ LogicalResult Exporter::checkChannel(const ExportClass &entry,
 /// Every message that a class sends or receives has its counterpart at the
 /// peers.
 LogicalResult Exporter::checkMessages() {
+  for (const ExportClass &entry : classes)
+    sortedChannels.push_back(sortChannels(entry.program.channels));
   for (auto [index, entry] : llvm::enumerate(classes)) {
     std::map<std::pair<unsigned, int64_t>, SmallVector<uint32_t>> peers;
     for (const Channel &channel : entry.program.channels) {
@@ -408,15 +450,42 @@ MemoryTotals Exporter::finishMemory(ExportClass &entry, MemoryMeter &meter) {
   return totals;
 }
 
-void Exporter::computeSummary(ExportClass &entry) {
+/// By running all nodes.
+MemoryTotals Exporter::measureNodes(ExportClass &entry) {
   ProgramRunner runner(entry.program);
-  MemoryMeter meter(entry.program, runner);
   FlatNode node;
   while (runner.next(node))
-    meter.add(node);
+    ;
+  MemoryMeter meter(entry.program, runner);
+  return finishMemory(entry, meter);
+}
+
+/// From the calls where there are many, as the nodes of many micro-batches take
+/// long.
+MemoryTotals Exporter::measureMemory(ExportClass &entry) {
+  if (!options.memoryTimeline.empty())
+    return measureNodes(entry);
+  std::optional<MemoryTotals> totals = CallMeter(entry.program).run();
+  if (!totals)
+    return measureNodes(entry);
+#ifndef NDEBUG
+  constexpr uint64_t kFew = 1 << 16;
+  if (entry.program.getNumNodes() < kFew) {
+    MemoryTotals expected = measureNodes(entry);
+    assert(totals->persistent.bytes == expected.persistent.bytes &&
+           totals->peak.bytes == expected.peak.bytes &&
+           totals->largest.bytes == expected.largest.bytes &&
+           totals->peakNode == expected.peakNode &&
+           "calls and nodes differ in memory");
+  }
+#endif
+  return *totals;
+}
+
+void Exporter::computeSummary(ExportClass &entry) {
   ClassSummary &own = entry.summary;
   own.totals = computeTotals(entry.program, *space);
-  own.totals.memory = finishMemory(entry, meter);
+  own.totals.memory = measureMemory(entry);
   own.totals.peakNode = entry.program.getPath(own.totals.memory.peakNode);
   own.name = entry.graph.getSymName().str();
   own.numRanks = entry.ranks.size();

@@ -73,8 +73,13 @@ private:
   RankSpace &space;
   unsigned splits;
   DenseMap<Value, Slot> slots;
-  DenseMap<Operation *, uint32_t> functionBodies;
-  DenseMap<Operation *, uint64_t> numCalls; ///< Of each function.
+  /// The functions of the graph, which stand before their calls.
+  struct Function {
+    FuncOp op;
+    uint32_t body;
+  };
+  DenseMap<StringAttr, Function> functions;
+  DenseMap<StringAttr, uint64_t> numCalls; ///< Of each function.
   /// The nodes of a body that are emitted ahead.
   DenseMap<uint32_t, SmallVector<TraceProgram::Ahead, 0>> aheadOf;
   std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
@@ -107,6 +112,7 @@ LogicalResult GraphCompiler::define(Operation *op, Value value) {
   if (failed(count))
     return failure();
   slots[value] = {program.numSlots++, *count};
+  program.slotCounts.push_back(*count);
   return success();
 }
 
@@ -426,7 +432,7 @@ LogicalResult GraphCompiler::compileRecv(RecvOp op, uint32_t body,
 
 /// The body is compiled once; calls execute it.
 LogicalResult GraphCompiler::compileFunc(FuncOp op) {
-  uint64_t executions = numCalls.lookup(op);
+  uint64_t executions = numCalls.lookup(op.getSymNameAttr());
   if (executions == 0)
     return success();
   for (BlockArgument arg : op.getBody().getArguments())
@@ -434,14 +440,13 @@ LogicalResult GraphCompiler::compileFunc(FuncOp op) {
       return failure();
   uint32_t body = program.bodies.size();
   program.bodies.emplace_back();
-  functionBodies[op] = body;
+  functions[op.getSymNameAttr()] = {op, body};
   return compileBody(op.getBody().front(), body, executions);
 }
 
 LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
-  auto callee = SymbolTable::lookupNearestSymbolFrom<FuncOp>(
-      op->getParentOp(), op.getCalleeAttr());
-  TraceProgram::Call call = {op.getScope(), functionBodies.at(callee), {}, {}};
+  auto [callee, calleeBody] = functions.at(op.getCalleeAttr().getAttr());
+  TraceProgram::Call call = {op.getScope(), calleeBody, {}, {}};
   for (auto [operand, arg] :
        llvm::zip_equal(op.getOperands(), callee.getBody().getArguments())) {
     if (getSlot(operand).count != getSlot(arg).count)
@@ -550,8 +555,7 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
 LogicalResult GraphCompiler::compile() {
   program.bodies.emplace_back();
   for (auto call : graph.getBody().getOps<CallOp>())
-    ++numCalls[SymbolTable::lookupNearestSymbolFrom(call->getParentOp(),
-                                                    call.getCalleeAttr())];
+    ++numCalls[call.getCalleeAttr().getAttr()];
   return compileBody(graph.getBody().front(), 0, /*executions=*/1);
 }
 

@@ -13,14 +13,6 @@ using namespace stg::chakra;
 using namespace stg::trace;
 using llvm::ArrayRef;
 
-void MemoryMeter::add(const FlatNode &node) {
-  lastReader.resize(runner.getInstances().size(), kNone);
-  for (uint32_t tensor : node.inputs)
-    lastReader[tensor] = node.id;
-  for (uint32_t i = 0; i < node.numOutputs; ++i)
-    lastReader[node.firstOutput + i] = node.id;
-}
-
 void MemoryMeter::addStates() {
   for (const TensorInstance &instance : runner.getInstances()) {
     if (instance.writer != kNone)
@@ -50,14 +42,16 @@ MemoryTotals MemoryMeter::finish(llvm::raw_ostream *timeline) {
   // the nodes sees tensors appear (in order of tensors) and disappear.
   ArrayRef<TensorInstance> instances = runner.getInstances();
   addStates();
-  lastReader.resize(instances.size(), kNone);
   std::vector<uint32_t> firstFreed(program.getNumNodes(), kNone);
   std::vector<uint32_t> nextFreed(instances.size(), kNone);
   for (uint32_t tensor = 0; tensor < instances.size(); ++tensor) {
-    if (instances[tensor].writer == kNone)
+    uint32_t writer = instances[tensor].writer;
+    if (writer == kNone)
       continue;
-    nextFreed[tensor] = firstFreed[lastReader[tensor]];
-    firstFreed[lastReader[tensor]] = tensor;
+    uint32_t reader = runner.getLastReaders()[tensor];
+    uint32_t last = reader == kNone ? writer : reader;
+    nextFreed[tensor] = firstFreed[last];
+    firstFreed[last] = tensor;
   }
   CategoryBytes live = totals.persistent;
   __int128 total = live.getTotal();

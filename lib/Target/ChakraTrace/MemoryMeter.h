@@ -23,13 +23,12 @@ namespace stg::chakra {
 
 class MemoryMeter {
 public:
-  /// Both must outlive the meter.
+  /// The runner has run the program; both must outlive the meter.
   MemoryMeter(const trace::TraceProgram &program,
               const trace::ProgramRunner &runner)
       : program(program), runner(runner) {}
 
-  void add(const trace::FlatNode &node);
-  /// To be called once, after the run. Writes what is live while each node
+  /// To be called once. Writes what is live while each node
   /// runs to `timeline`, if there is one, as CSV: a line for each node at which
   /// the total differs from the line before.
   MemoryTotals finish(llvm::raw_ostream *timeline = nullptr);
@@ -46,7 +45,6 @@ private:
 
   const trace::TraceProgram &program;
   const trace::ProgramRunner &runner;
-  std::vector<uint32_t> lastReader; ///< By tensor.
   MemoryTotals totals;
 };
 

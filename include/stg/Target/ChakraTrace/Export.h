@@ -49,6 +49,9 @@ struct ExportOptions {
   /// If not empty, `<this>.<graph>.csv` gets the memory of each class over the
   /// step: a line for each node at which the total changes.
   std::string memoryTimeline;
+  /// Empties each graph once its program is made; what many micro-batches take
+  /// is then there once.
+  bool consumesGraphs = false;
   /// Goes into the manifest beside what the exporter knows: inputs, strategy,
   /// bound symbols.
   llvm::json::Object manifestExtra;
