@@ -22,6 +22,7 @@ void stg::buildModelPipeline(OpPassManager &pm,
                              const PipelineOptions &options) {
   // Blocks of a model are private functions; from here on there is one
   // function.
+  pm.addPass(createCheckCalls());
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   if (!options.dtype.empty())

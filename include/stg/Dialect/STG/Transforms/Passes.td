@@ -11,6 +11,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CheckCalls : Pass<"stg-check-calls", "::mlir::ModuleOp"> {
+  let summary = "refuse a program that is too large when its calls are inlined";
+  let description = [{
+    Functions that call each other several times can be short and make a program
+    that nothing can hold: 22 of them, each of which calls the next one twice, make
+    four million ops. *Requires* the model level; changes nothing. Each function is
+    counted once. The call with which the program has more than `max-ops` ops is an
+    error.
+  }];
+  let options = [
+    Option<"maxOps", "max-ops", "uint64_t", /*default=*/"1048576",
+           "Ops that a program may have when all calls are inlined">,
+  ];
+}
+
 def SetElementType : Pass<"stg-set-element-type", "::mlir::ModuleOp"> {
   let summary = "replace one element type by another in all tensors";
   let description = [{
