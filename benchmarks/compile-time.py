@@ -16,6 +16,8 @@ import measure
 LAYERS = (8, 32, 126, 1000)
 # (tensor-parallel, data-parallel) degrees.
 MESHES = ((8, 1), (8, 8), (8, 128), (8, 1024), (8, 8192))
+MICRO_BATCHES = (1024, 2048, 4096)
+STAGES = (16, 32, 64)
 MODEL = "llama3-8b"
 
 
@@ -61,6 +63,64 @@ def show_ranks(compiler, runs):
     )
 
 
+def show_growth(title, unit, sizes, commands, runs):
+    """One table: time by size, and the ratio of the time for each unit to that of the
+    first row, which is at most 1 where cost is linear."""
+    costs = measure.take_turns([partial(measure.run, command) for command in commands], runs)
+    medians = [measure.median(own) for own in costs]
+    each = [cost.seconds / size for cost, size in zip(medians, sizes)]
+    measure.print_table(
+        [title, "wall time", "memory", f"time for each {unit}", "ratio"],
+        [
+            [
+                f"{size:,}",
+                measure.in_seconds(cost.seconds),
+                measure.in_bytes(cost.peak_bytes),
+                measure.in_seconds(seconds),
+                f"{seconds / each[0]:.2f}",
+            ]
+            for size, cost, seconds in zip(sizes, medians, each)
+        ],
+    )
+
+
+def show_micro_batches(compiler, runs):
+    """Each micro-batch has its calls in the program of a device."""
+    show_growth(
+        "micro-batches (4 layers, 1 rank, nothing written)",
+        "micro-batch",
+        MICRO_BATCHES,
+        [
+            [compiler, MODEL, "--set=L=4", "--seq=64", f"--batch={count}", "--micro-batch=1", "--dry-run"]
+            for count in MICRO_BATCHES
+        ],
+        runs,
+    )
+
+
+def show_stages(compiler, runs):
+    """Each stage has a program of its own."""
+    show_growth(
+        "stages (256 layers, 128 micro-batches, nothing written)",
+        "stage",
+        STAGES,
+        [
+            [
+                compiler,
+                MODEL,
+                "--set=L=256",
+                "--seq=64",
+                "--batch=128",
+                "--micro-batch=1",
+                f"--pp={count}",
+                "--dry-run",
+            ]
+            for count in STAGES
+        ],
+        runs,
+    )
+
+
 def show_files(compiler, runs, scratch):
     """With files; the process does everything from reading the model on. The last row
     is what it takes to start the process and load its libraries."""
@@ -84,6 +144,8 @@ def main():
     measure.print_machine(arguments.runs)
     show_layers(compiler, arguments.runs)
     show_ranks(compiler, arguments.runs)
+    show_micro_batches(compiler, arguments.runs)
+    show_stages(compiler, arguments.runs)
     with measure.Scratch(arguments.scratch) as scratch:
         show_files(compiler, arguments.runs, scratch)
 
