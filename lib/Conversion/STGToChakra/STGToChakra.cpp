@@ -78,6 +78,8 @@ private:
   StateEnv declareStates(StateScope &scope);
   void collectUsedStates(Block &block, const Twine &prefix,
                          DenseSet<StringAttr> &used);
+  SmallVector<std::pair<StringAttr, Value>>
+  getUsedStates(Block &block, const Twine &prefix, const StateEnv &env);
   StringAttr getStateName(Operation *op, const StateBuffer &state);
 
   // Ops.
@@ -278,6 +280,24 @@ void GraphBuilder::collectUsedStates(Block &block, const Twine &prefix,
         used.insert(
             builder.getStringAttr(path + getStateName(&op, state).getValue()));
   }
+}
+
+/// The buffers of `env` that the ops of a block use, few of all, in the order
+/// in which they were declared.
+SmallVector<std::pair<StringAttr, Value>>
+GraphBuilder::getUsedStates(Block &block, const Twine &prefix,
+                            const StateEnv &env) {
+  DenseSet<StringAttr> used;
+  collectUsedStates(block, prefix, used);
+  SmallVector<size_t> positions;
+  for (StringAttr path : used)
+    if (auto it = env.find(path); it != env.end())
+      positions.push_back(it - env.begin());
+  llvm::sort(positions);
+  SmallVector<std::pair<StringAttr, Value>> states;
+  for (size_t position : positions)
+    states.push_back(env.begin()[position]);
+  return states;
 }
 
 StateEnv GraphBuilder::declareStates(StateScope &scope) {
@@ -1013,12 +1033,10 @@ LogicalResult GraphBuilder::convertRepeat(RepeatOp repeat,
     }
     map[arg] = pieces;
   }
-  DenseSet<StringAttr> used;
-  collectUsedStates(repeat.getBody().front(), prefix, used);
-  for (auto &[path, value] : env)
-    if (used.contains(path))
-      inner[builder.getStringAttr(path.getValue().drop_front(prefix.size()))] =
-          addSlice(value);
+  for (auto [path, value] :
+       getUsedStates(repeat.getBody().front(), prefix, env))
+    inner[builder.getStringAttr(path.getValue().drop_front(prefix.size()))] =
+        addSlice(value);
 
   SmallVector<Value> carried, stacked;
   SmallVector<std::pair<Value, unsigned>> stackedPieces;
