@@ -213,10 +213,10 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   PipelineOptions options;
   setOptions(request, options);
   options.microBatches = *microBatches;
-  FailureOr<std::vector<int64_t>> loads =
-      readExpertLoads(request, *values, error);
-  if (failed(loads))
-    return fail(error);
+  llvm::Expected<std::vector<int64_t>> loads =
+      readExpertLoads(request, *values);
+  if (!loads)
+    return fail(llvm::toString(loads.takeError()));
   for (int64_t load : *loads)
     options.expertLoads.addValue(load);
   options.clipExperts = hasExpertCapacity(*values);

@@ -7,29 +7,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "Flags.h"
+#include "stg/Support/JSON.h"
+#include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 #include <numeric>
 
 using namespace mlir;
 using namespace stg;
 
+static llvm::Error makeError(const Twine &message) {
+  return llvm::createStringError(message);
+}
+
 /// The numbers in a file with one JSON list.
-static FailureOr<std::vector<double>> readList(StringRef path,
-                                               std::string &error) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer) {
-    error = "cannot read the file: " + buffer.getError().message();
-    return failure();
-  }
-  llvm::Expected<llvm::json::Value> json =
-      llvm::json::parse((*buffer)->getBuffer());
-  if (!json) {
-    error = "is not JSON: " + llvm::toString(json.takeError());
-    return failure();
-  }
+static llvm::Expected<std::vector<double>> readList(StringRef path) {
+  llvm::Expected<llvm::json::Value> json = readJSON(path);
+  if (!json)
+    return json.takeError();
   std::vector<double> numbers;
   bool isList = json->kind() == llvm::json::Value::Array;
   if (isList)
@@ -38,81 +33,74 @@ static FailureOr<std::vector<double>> readList(StringRef path,
       isList &= number.has_value();
       numbers.push_back(number.value_or(0));
     }
-  if (isList)
-    return numbers;
-  error = "expected a list of numbers";
-  return failure();
+  if (!isList)
+    return makeError("expected a list of numbers");
+  return std::move(numbers);
 }
 
 /// The numbers of a text such as `5,2.5,1`.
-static FailureOr<std::vector<double>> parseList(StringRef text,
-                                                std::string &error) {
+static llvm::Expected<std::vector<double>> parseList(StringRef text) {
   std::vector<double> numbers;
   for (StringRef word : llvm::split(text, ',')) {
     double number = 0;
-    if (word.getAsDouble(number)) {
-      error = "'" + word.str() +
-              "' is not a number; expected numbers joined by ',' or a .json "
-              "file with a list of them";
-      return failure();
-    }
+    if (word.getAsDouble(number))
+      return makeError("'" + shortenText(word) +
+                       "' is not a number; expected numbers joined by ',' or "
+                       "a .json file with a list of them");
     numbers.push_back(number);
   }
-  return numbers;
+  return std::move(numbers);
 }
 
 /// Integers in the same proportions: of integers, their own; else millionths.
-static FailureOr<std::vector<int64_t>> scale(ArrayRef<double> numbers,
-                                             std::string &error) {
+static llvm::Expected<std::vector<int64_t>> scale(ArrayRef<double> numbers) {
   constexpr double kLargest = 1e9;
   bool areIntegers = llvm::all_of(
       numbers, [](double number) { return number == std::floor(number); });
   std::vector<int64_t> loads;
   int64_t common = 0;
   for (double number : numbers) {
-    if (!(number >= 0 && number <= kLargest)) {
-      error = "loads are numbers from 0 to 1e9";
-      return failure();
-    }
+    if (!(number >= 0 && number <= kLargest))
+      return makeError("loads are numbers from 0 to 1e9");
     loads.push_back(std::llround(areIntegers ? number : number * 1e6));
     common = std::gcd(common, loads.back());
   }
-  if (common == 0) {
-    error = "all loads are zero, expected one above";
-    return failure();
-  }
+  if (common == 0)
+    return makeError("all loads are zero, expected one above");
   for (int64_t &load : loads)
     load /= common;
-  return loads;
+  return std::move(loads);
 }
 
-FailureOr<std::vector<int64_t>>
-stg::readExpertLoads(const CompileRequest &request, const SymbolValues &values,
-                     std::string &error) {
+/// The loads that `text` gives or the file that it names has, one for each
+/// expert.
+static llvm::Expected<std::vector<int64_t>>
+readLoads(StringRef text, const SymbolValues &values) {
+  auto experts = values.find("X");
+  if (experts == values.end())
+    return makeError("the model has no symbol 'X', the number of experts");
+  llvm::Expected<std::vector<double>> numbers =
+      text.ends_with(".json") ? readList(text) : parseList(text);
+  if (!numbers)
+    return numbers.takeError();
+  int64_t count = numbers->size();
+  if (count != experts->second.value)
+    return makeError("has " + Twine(count) +
+                     " loads, expected X = " + Twine(experts->second.value) +
+                     ", from " + experts->second.source);
+  return scale(*numbers);
+}
+
+llvm::Expected<std::vector<int64_t>>
+stg::readExpertLoads(const CompileRequest &request,
+                     const SymbolValues &values) {
   StringRef text = request.expertHistogram;
   if (text.empty())
     return std::vector<int64_t>();
-  auto fail = [&](const std::string &reason) {
-    error = "--expert-histogram " + text.str() + ": " + reason;
-    return failure();
-  };
-  auto experts = values.find("X");
-  if (experts == values.end())
-    return fail("the model has no symbol 'X', the number of experts");
-  std::string reason;
-  FailureOr<std::vector<double>> numbers = text.ends_with(".json")
-                                               ? readList(text, reason)
-                                               : parseList(text, reason);
-  if (failed(numbers))
-    return fail(reason);
-  int64_t count = numbers->size();
-  if (count != experts->second.value)
-    return fail("has " + std::to_string(count) + " loads, expected X = " +
-                std::to_string(experts->second.value) + ", from " +
-                experts->second.source);
-  FailureOr<std::vector<int64_t>> loads = scale(*numbers, reason);
-  if (failed(loads))
-    return fail(reason);
+  llvm::Expected<std::vector<int64_t>> loads = readLoads(text, values);
+  if (!loads)
+    return makeError("--expert-histogram " + shortenText(text) + ": " +
+                     llvm::toString(loads.takeError()));
   return loads;
 }
 

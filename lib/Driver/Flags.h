@@ -51,9 +51,8 @@ mlir::LogicalResult checkContext(const CompileRequest &request,
                                  std::string &error);
 
 /// The loads of `--expert-histogram` as integers, none without the flag.
-mlir::FailureOr<std::vector<int64_t>>
-readExpertLoads(const CompileRequest &request, const SymbolValues &values,
-                std::string &error);
+llvm::Expected<std::vector<int64_t>>
+readExpertLoads(const CompileRequest &request, const SymbolValues &values);
 
 /// True if experts' buffers have the size of a capacity, which is not the mean.
 bool hasExpertCapacity(const SymbolValues &values);

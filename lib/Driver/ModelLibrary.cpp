@@ -8,9 +8,9 @@
 
 #include "ModelLibrary.h"
 #include "mlir/Parser/Parser.h"
+#include "stg/Support/Files.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
@@ -72,9 +72,12 @@ findInLibrary(StringRef name, ArrayRef<std::string> path,
               std::vector<std::string> &known) {
   for (const std::string &folder : path)
     for (const std::string &file : listModels(folder)) {
-      auto buffer = llvm::MemoryBuffer::getFile(file);
-      if (!buffer)
+      llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+          readFile(file);
+      if (!buffer) {
+        llvm::consumeError(buffer.takeError());
         continue;
+      }
       for (StringRef config : scanConfigs((*buffer)->getBuffer())) {
         if (config == name)
           return file;
@@ -138,9 +141,10 @@ FailureOr<Model> stg::loadModel(MLIRContext &context, StringRef name,
     }
     chosen = name.str();
   }
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(model.file, /*IsText=*/true);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+      readInput(model.file);
   if (!buffer) {
-    error = "cannot open '" + model.file + "': " + buffer.getError().message();
+    error = model.file + ": " + llvm::toString(buffer.takeError());
     return failure();
   }
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());

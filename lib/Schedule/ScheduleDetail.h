@@ -29,6 +29,9 @@ inline std::string toString(const PipelineAction &action) {
 llvm::Expected<ScheduleTimes> execute(const PipelineSchedule &schedule,
                                       const ActionTimes &times);
 
+/// Reads a file of a schedule, as parseSchedule() does its text.
+llvm::Expected<PipelineSchedule> readSchedule(llvm::StringRef path);
+
 /// A schedule that can be asked for.
 struct NamedSchedule {
   std::string name;

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleDetail.h"
+#include "stg/Support/JSON.h"
+#include "stg/Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -74,7 +76,7 @@ Error ScheduleReader::checkKeys() const {
       return makeError("'" + key + "' is missing");
   for (const auto &entry : object)
     if (!llvm::is_contained(keys, StringRef(entry.first)))
-      return makeError("'" + StringRef(entry.first) +
+      return makeError("'" + shortenText(entry.first) +
                        "' is unknown: a schedule has " +
                        llvm::join(std::begin(keys), std::end(keys), ", "));
   return Error::success();
@@ -108,7 +110,7 @@ Error ScheduleReader::readDevice(size_t device, const json::Array &list) {
     std::optional<PipelineAction> action = parseAction(text);
     if (!action)
       return makeError("action " + Twine(i) + " of device " + Twine(device) +
-                       ", '" + text +
+                       ", '" + shortenText(text) +
                        "', is not written KIND STAGE . MICROBATCH with the "
                        "kind F, B, I or W, such as \"F0.3\"");
     actions.push_back(*action);
@@ -150,14 +152,21 @@ Expected<PipelineSchedule> ScheduleReader::run() {
   return std::move(schedule);
 }
 
-Expected<PipelineSchedule> parseSchedule(StringRef text) {
-  Expected<json::Value> value = json::parse(text);
+static Expected<PipelineSchedule> getSchedule(Expected<json::Value> value) {
   if (!value)
     return value.takeError();
   const json::Object *object = value->getAsObject();
   if (!object)
     return makeError("a schedule is a JSON object");
   return ScheduleReader(*object).run();
+}
+
+Expected<PipelineSchedule> parseSchedule(StringRef text) {
+  return getSchedule(parseJSON(text));
+}
+
+Expected<PipelineSchedule> readSchedule(StringRef path) {
+  return getSchedule(readJSON(path));
 }
 
 //===----------------------------------------------------------------------===//

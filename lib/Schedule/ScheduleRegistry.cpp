@@ -10,7 +10,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <map>
 
 using namespace llvm;
@@ -92,20 +91,13 @@ static Error verifyFits(const PipelineSchedule &schedule,
                  request.virtualStagesPerDevice);
 }
 
-static Expected<PipelineSchedule> readScheduleFile(StringRef path) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer)
-    return makeError("cannot be read: " + buffer.getError().message());
-  return parseSchedule((*buffer)->getBuffer());
-}
-
 static Expected<PipelineSchedule> build(StringRef nameOrFile,
                                         const ScheduleRequest &request) {
   auto named = getRegistry().find(nameOrFile.str());
   if (named != getRegistry().end())
     return named->second.builder(request);
   if (nameOrFile.ends_with(".json"))
-    return readScheduleFile(nameOrFile);
+    return readSchedule(nameOrFile);
   std::string known;
   for (const auto &entry : getRegistry())
     known += entry.first + ", ";

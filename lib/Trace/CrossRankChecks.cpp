@@ -95,12 +95,12 @@ void checkGroupDefinitions(const CommGroups &groups,
     auto repeated = std::adjacent_find(sorted.begin(), sorted.end());
     if (repeated != sorted.end())
       violations.add(Rule::MembersDistinct, groups.file,
-                     "group '" + escapeText(name) + "' lists rank " +
+                     "group '" + shortenText(name) + "' lists rank " +
                          Twine(*repeated) + " more than once");
     for (int64_t member : sorted)
       if (member < 0 || (numNpus && static_cast<uint64_t>(member) >= *numNpus))
         violations.add(Rule::MembersInRange, groups.file,
-                       "group '" + escapeText(name) + "' lists rank " +
+                       "group '" + shortenText(name) + "' lists rank " +
                            Twine(member) +
                            ", which is not a rank of the trace");
   }
@@ -117,7 +117,7 @@ static std::string describeCollective(const CommOp &op) {
 
 static std::string describeGroup(StringRef group) {
   return group.empty() ? "the group of all ranks"
-                       : "group '" + escapeText(group) + "'";
+                       : "group '" + shortenText(group) + "'";
 }
 
 /// Reports the first difference between the collectives of two users of a

@@ -390,8 +390,8 @@ std::string Simulation::describe(NodeRef ref, uint32_t rank) {
   return text + " (" +
          (op->collective < 0 ? "COMM_COLL"
                              : getCollectiveName(op->collective)) +
-         " on " + (group.empty() ? "all ranks" : "group " + escapeText(group)) +
-         ")";
+         " on " +
+         (group.empty() ? "all ranks" : "group " + shortenText(group)) + ")";
 }
 
 /// What the first node of a circle waits for, and so on around it. The circle

@@ -86,7 +86,7 @@ void NodeChecker::checkDistinct(const Node &node) {
   for (const Attribute &attr : node.attrs.attributes)
     if (!seen.insert(attr.name).second)
       report(Rule::AttrOnce, node,
-             "attribute '" + escapeText(attr.name) +
+             "attribute '" + shortenText(attr.name) +
                  "' is given more than once");
 }
 
@@ -162,7 +162,7 @@ std::optional<uint64_t> NodeChecker::checkGroup(const Node &node) {
   }
   if (!isGroupNumber(name))
     report(Rule::GroupNamed, node,
-           "group '" + escapeText(name) +
+           "group '" + shortenText(name) +
                "' is not a decimal number in 1 ... 2147483647");
   const auto &[members, isMember] = getGroup(name);
   if (!members) {
@@ -170,17 +170,17 @@ std::optional<uint64_t> NodeChecker::checkGroup(const Node &node) {
     std::string where =
         file.empty() ? ": there is no group file" : " in " + file;
     report(Rule::GroupDefined, node,
-           "group '" + escapeText(name) + "' is not defined" + where);
+           "group '" + shortenText(name) + "' is not defined" + where);
     return std::nullopt;
   }
   if (members->size() < 2)
     report(Rule::GroupSize, node,
-           "group '" + escapeText(name) + "' has " + Twine(members->size()) +
+           "group '" + shortenText(name) + "' has " + Twine(members->size()) +
                " members, expected at least 2");
   if (!isMember)
     report(Rule::RankInGroup, node,
            "rank " + Twine(context.rank) + " is not a member of group '" +
-               escapeText(name) + "' (ranks " + formatRanks(*members) + ")");
+               shortenText(name) + "' (ranks " + formatRanks(*members) + ")");
   return members->size();
 }
 

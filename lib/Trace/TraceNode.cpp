@@ -9,7 +9,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ConvertUTF.h"
 #include <algorithm>
 #include <limits>
 
@@ -134,33 +133,6 @@ std::string getGroupName(const Node &node) {
   else if (std::optional<Int128> number = attr->getInteger())
     name = toString(*number);
   return name == "0" ? "" : name;
-}
-
-/// Number of bytes of the valid UTF-8 sequence that `text` starts with, or 0.
-static unsigned getSequenceLength(StringRef text) {
-  const UTF8 *first = text.bytes_begin();
-  unsigned length = getNumBytesForUTF8(*first);
-  if (length > text.size() || !isLegalUTF8Sequence(first, first + length))
-    return 0;
-  return length;
-}
-
-std::string escapeText(StringRef text) {
-  std::string result;
-  while (!text.empty()) {
-    unsigned length = getSequenceLength(text);
-    unsigned char first = static_cast<unsigned char>(text.front());
-    bool isControl = first < 0x20 || first == 0x7f;
-    if (length == 0 || isControl) {
-      result += {'\\', 'x', hexdigit(first >> 4, /*LowerCase=*/true),
-                 hexdigit(first & 15, /*LowerCase=*/true)};
-      text = text.drop_front();
-      continue;
-    }
-    result += text.take_front(length);
-    text = text.drop_front(length);
-  }
-  return result;
 }
 
 } // namespace stg::trace

@@ -41,7 +41,7 @@ void ViolationList::add(Rule rule, StringRef file, uint64_t id, StringRef name,
   ++counts[static_cast<unsigned>(rule)];
   if (!isFull(rule))
     keep({rule, file.str(),
-          "node " + std::to_string(id) + " '" + escapeText(name) + "'",
+          "node " + std::to_string(id) + " '" + shortenText(name) + "'",
           message.str()});
 }
 

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Support/Files.h"
 #include "stg/TraceProgram/TraceBundle.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -726,12 +727,11 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
 }
 
 Expected<std::unique_ptr<TraceBundle>> TraceBundle::open(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
-      MemoryBuffer::getFile(path, /*IsText=*/false,
-                            /*RequiresNullTerminator=*/false,
-                            /*IsVolatile=*/true);
+  ReadOptions options;
+  options.isNullTerminated = false;
+  options.isCopied = true;
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(path, options);
   if (!buffer)
-    return makeError(path,
-                     "cannot read the file: " + buffer.getError().message());
+    return makeError(path, toString(buffer.takeError()));
   return parse(std::move(*buffer));
 }

@@ -597,8 +597,9 @@ std::string replaced(llvm::StringRef from, llvm::StringRef to) {
 }
 
 TEST(PipelineSchedule, JSONErrors) {
-  EXPECT_EQ(getParseError("{\"name\": 1"),
-            "[1:10, byte=10]: Expected , or } after object property");
+  EXPECT_EQ(
+      getParseError("{\"name\": 1"),
+      "not valid JSON: [1:10, byte=10]: Expected , or } after object property");
   EXPECT_EQ(getParseError("[]"), "a schedule is a JSON object");
   EXPECT_EQ(getParseError("{}"), "'name' is missing");
   EXPECT_EQ(getParseError(replaced("\"micro_batches\"", "\"batches\"")),
@@ -692,9 +693,10 @@ TEST(PipelineSchedule, FilesWithUnequalDevices) {
 }
 
 TEST(PipelineSchedule, FileErrors) {
-  EXPECT_EQ(getError("no-such-file.json", 2, 4),
-            "schedule 'no-such-file.json': cannot be read: No such file or "
-            "directory");
+  EXPECT_EQ(
+      getError("no-such-file.json", 2, 4),
+      "schedule 'no-such-file.json': cannot read the file: No such file or "
+      "directory");
   TemporaryFile malformed("{}");
   EXPECT_EQ(getError(malformed.path, 2, 4),
             ("schedule '" + malformed.path + "': 'name' is missing").str());

@@ -9,12 +9,14 @@
 #include "CompileFlags.h"
 #include "mlir/Pass/PassManager.h"
 #include "stg/InitAll.h"
+#include "stg/Support/Files.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace llvm;
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  stg::guardStandardStreams("stg-compile");
   // libLLVM.so registers the options of LLVM's own tools, one of them under a
   // name of ours.
   if (cl::Option *foreign = cl::getRegisteredOptions().lookup("threads"))

@@ -9,8 +9,10 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "stg/InitAll.h"
+#include "stg/Support/Files.h"
 
 int main(int argc, char **argv) {
+  stg::guardStandardStreams("stg-lsp-server");
   mlir::DialectRegistry registry;
   stg::registerAllDialects(registry);
   return failed(mlir::MlirLspServerMain(argc, argv, registry));

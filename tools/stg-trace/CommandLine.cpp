@@ -7,9 +7,9 @@
 
 #include "Commands.h"
 
+#include "stg/Support/Files.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
@@ -58,6 +58,8 @@ Expected<bool> runCommand(raw_ostream &os) {
 
 /// True if the file begins like a bundle.
 static bool isBundle(const Twine &path) {
+  if (!stg::isRegularFile(path))
+    return false;
   auto begin = MemoryBuffer::getFileSlice(path, /*MapSize=*/4, /*Offset=*/0);
   return begin && TraceBundle::isBundle((*begin)->getBuffer());
 }
@@ -66,7 +68,7 @@ Expected<std::unique_ptr<TraceBundle>> findBundle(StringRef input) {
   if (input == "-" || input.empty())
     return nullptr;
   if (!sys::fs::is_directory(input)) {
-    if (!sys::fs::exists(input) || !isBundle(input))
+    if (!isBundle(input))
       return nullptr;
     return TraceBundle::open(input);
   }

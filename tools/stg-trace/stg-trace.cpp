@@ -7,32 +7,35 @@
 
 #include "Commands.h"
 
-#include "llvm/Support/FileSystem.h"
+#include "stg/Support/Files.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace llvm;
 using namespace stg::trace;
 
+static Expected<bool> run() {
+  auto output = stg::OutputFile::open(getOutputFile());
+  if (!output)
+    return output.takeError();
+  Expected<bool> isGood = runCommand((*output)->os());
+  if (!isGood)
+    return isGood;
+  if (Error error = (*output)->keep())
+    return std::move(error);
+  return isGood;
+}
+
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  stg::guardStandardStreams("stg-trace");
   if (!parseCommandLine(argc, argv))
     return 1;
-  std::error_code code;
-  ToolOutputFile output(getOutputFile(), code, sys::fs::OF_None);
-  if (code) {
-    printError(getOutputFile() + ": " + code.message());
-    return 1;
-  }
-  Expected<bool> isGood = runCommand(output.os());
-  if (!isGood) {
-    output.os().flush();
-    // Part of a result is not kept under the name of a whole one.
-    handleAllErrors(isGood.takeError(), [](const ErrorInfoBase &part) {
-      printError(part.message());
-    });
-    return 1;
-  }
-  output.keep();
-  return *isGood ? 0 : 1;
+  Expected<bool> isGood = run();
+  if (isGood)
+    return *isGood ? 0 : 1;
+  outs().flush();
+  handleAllErrors(isGood.takeError(), [](const ErrorInfoBase &part) {
+    printError(part.message());
+  });
+  return 1;
 }

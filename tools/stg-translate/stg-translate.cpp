@@ -5,12 +5,115 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The registry of translations is MLIR's. Its driver is not: it opens the
+// output before it has read the input, which may be the same file.
+//
+//===----------------------------------------------------------------------===//
 
-#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Support/Timing.h"
+#include "mlir/Support/ToolUtilities.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "stg/Support/Files.h"
 #include "stg/Target/ChakraTrace/Translation.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+
+namespace {
+struct Flags {
+  llvm::cl::opt<const Translation *, false, TranslationParser> translation{
+      llvm::cl::desc("Translations to perform"), llvm::cl::Required};
+  llvm::cl::opt<std::string> input{llvm::cl::Positional,
+                                   llvm::cl::desc("<input file>"),
+                                   llvm::cl::init("-")};
+  llvm::cl::opt<std::string> output{"o", llvm::cl::desc("Output filename"),
+                                    llvm::cl::value_desc("filename"),
+                                    llvm::cl::init("-")};
+  llvm::cl::opt<bool> allowUnregistered{
+      "allow-unregistered-dialect",
+      llvm::cl::desc("Allow operation with no registered dialects "
+                     "(discouraged: testing only!)")};
+  llvm::cl::opt<std::string> splitMarker{
+      "split-input-file", llvm::cl::ValueOptional,
+      llvm::cl::desc("Split the input file into chunks using the given or "
+                     "default marker and process each chunk independently"),
+      llvm::cl::callback([&](const std::string &marker) {
+        // A value is given where the flag has none.
+        if (marker.empty())
+          splitMarker.setValue(kDefaultSplitMarker);
+      })};
+  llvm::cl::opt<std::string> outputSplitMarker{
+      "output-split-marker",
+      llvm::cl::desc("Split marker to use for merging the output")};
+  llvm::cl::opt<bool> verifyDiagnostics{
+      "verify-diagnostics",
+      llvm::cl::desc("Check that emitted diagnostics match expected-* lines on "
+                     "the corresponding line")};
+};
+} // namespace
+
+static LogicalResult fail(const llvm::Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "stg-translate") << message << '\n';
+  return failure();
+}
+
+static LogicalResult translateChunk(const Flags &flags,
+                                    std::unique_ptr<llvm::MemoryBuffer> chunk,
+                                    raw_ostream &os) {
+  MLIRContext context;
+  context.allowUnregisteredDialects(flags.allowUnregistered);
+  context.printOpOnDiagnostic(!flags.verifyDiagnostics);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(chunk), SMLoc());
+  const Translation &translation = *flags.translation;
+  if (!flags.verifyDiagnostics) {
+    SourceMgrDiagnosticHandler handler(*sources, &context);
+    return translation(sources, os, &context);
+  }
+  SourceMgrDiagnosticVerifierHandler handler(*sources, &context);
+  // It is the diagnostics that decide.
+  (void)translation(sources, os, &context);
+  return handler.verify();
+}
+
+static LogicalResult translate(const Flags &flags) {
+  auto output = stg::OutputFile::open(flags.output);
+  if (!output)
+    return fail(llvm::toString(output.takeError()));
+  auto input = stg::readInput(flags.input);
+  if (!input)
+    return fail(flags.input + ": " + llvm::toString(input.takeError()));
+  auto work = [&](std::unique_ptr<llvm::MemoryBuffer> chunk, raw_ostream &os) {
+    return translateChunk(flags, std::move(chunk), os);
+  };
+  if (failed(splitAndProcessBuffer(std::move(*input), work, (*output)->os(),
+                                   flags.splitMarker, flags.outputSplitMarker)))
+    return failure();
+  if (llvm::Error error = (*output)->keep())
+    return fail(llvm::toString(std::move(error)));
+  return success();
+}
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  stg::guardStandardStreams("stg-translate");
   stg::chakra::registerChakraTraceTranslations();
-  return failed(mlir::mlirTranslateMain(
-      argc, argv, "STG: writes and reads Chakra execution traces"));
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerTranslationCLOptions();
+  registerDefaultTimingManagerCLOptions();
+  Flags flags;
+  llvm::cl::ParseCommandLineOptions(
+      argc, argv, "STG: writes and reads Chakra execution traces\n");
+  DefaultTimingManager timing;
+  applyDefaultTimingManagerCLOptions(timing);
+  TimingScope scope = timing.getRootScope();
+  return failed(translate(flags));
 }

@@ -11,6 +11,7 @@
 #ifndef STG_TRACE_TRACENODE_H
 #define STG_TRACE_TRACENODE_H
 
+#include "stg/Support/Text.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -188,10 +189,6 @@ struct Node : Message {
 /// Group that a collective runs on, as the text of its `pg_name`. Integers are
 /// accepted too; absent, "" and "0" mean the group of all ranks and give "".
 std::string getGroupName(const Node &node);
-
-/// `text` with control characters and invalid UTF-8 written as `\xNN`, so that
-/// it can go into a message or a JSON string.
-std::string escapeText(llvm::StringRef text);
 
 } // namespace stg::trace
 

@@ -13,6 +13,7 @@
 #include "Manifest.h"
 #include "MemoryMeter.h"
 #include "Totals.h"
+#include "stg/Support/Files.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SetVector.h"
@@ -436,17 +437,14 @@ MemoryTotals Exporter::finishMemory(ExportClass &entry, MemoryMeter &meter) {
   StringRef parent = llvm::sys::path::parent_path(name);
   if (!parent.empty())
     (void)llvm::sys::fs::create_directories(parent); // Or opening fails.
-  std::error_code error;
-  llvm::raw_fd_ostream os(name, error);
-  if (error) {
-    entry.error = "cannot write '" + name + "': " + error.message();
+  auto file = stg::OutputFile::open(name);
+  if (!file) {
+    entry.error = llvm::toString(file.takeError());
     return meter.finish();
   }
-  MemoryTotals totals = meter.finish(&os);
-  os.flush();
-  if (os.has_error())
-    entry.error = "cannot write '" + name + "': " + os.error().message();
-  os.clear_error();
+  MemoryTotals totals = meter.finish(&(*file)->os());
+  if (llvm::Error error = (*file)->keep())
+    entry.error = llvm::toString(std::move(error));
   return totals;
 }
 

@@ -186,7 +186,7 @@ std::string GraphImporter::makeName(StringRef name, bool isState) {
     clean.push_back(c < 0x20 || c == 0x7f || c == ',' || c == '=' ? '_' : c);
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(clean.data());
   if (!llvm::isLegalUTF8String(&begin, begin + clean.size()))
-    clean = stg::trace::escapeText(clean);
+    clean = stg::escapeText(clean);
   StringRef prefix = StringRef(clean).split('/').first;
   if (clean.empty() ||
       (!isState && prefix.size() != clean.size() && symbolizeCategory(prefix)))

@@ -8,12 +8,11 @@
 
 #include "ImportedMesh.h"
 #include "mlir/IR/Builders.h"
+#include "stg/Support/JSON.h"
 #include "stg/Trace/CommGroups.h"
 #include "stg/Trace/TraceSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -123,15 +122,9 @@ LogicalResult MeshFinder::readManifest() {
     if (!llvm::sys::fs::exists(path))
       return success();
   }
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer)
-    return emitError(loc) << "cannot read '" << path
-                          << "': " << buffer.getError().message();
-  llvm::Expected<llvm::json::Value> json =
-      llvm::json::parse((*buffer)->getBuffer());
+  llvm::Expected<llvm::json::Value> json = stg::readJSON(path);
   if (!json)
-    return emitError(loc) << "'" << path << "' is not JSON: "
-                          << llvm::toString(json.takeError());
+    return emitError(loc) << path << ": " << llvm::toString(json.takeError());
   const llvm::json::Object *manifest = json->getAsObject();
   const llvm::json::Array *mesh =
       manifest ? manifest->getArray("mesh") : nullptr;

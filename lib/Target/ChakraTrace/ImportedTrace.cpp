@@ -47,7 +47,7 @@ private:
 
 InFlightDiagnostic stg::chakra::emitNodeError(Location loc, uint64_t id,
                                               StringRef name) {
-  return emitError(loc) << "node " << id << " '" << trace::escapeText(name)
+  return emitError(loc) << "node " << id << " '" << stg::shortenText(name)
                         << "' ";
 }
 
@@ -86,8 +86,8 @@ NodeReader::readTensors(const Node &node, StringRef attribute,
     size.consume_back(".0");
     if (size.getAsInteger(10, tensor.bytes) || tensor.bytes < 0)
       return emitNodeError(node)
-             << "has tensor '" << trace::escapeText(strings[i]) << "' of '"
-             << trace::escapeText(strings[i + 1])
+             << "has tensor '" << stg::shortenText(strings[i]) << "' of '"
+             << stg::shortenText(strings[i + 1])
              << "' bytes, which is not a number";
     tensors.push_back(tensor);
   }

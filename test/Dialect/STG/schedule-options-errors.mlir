@@ -29,7 +29,7 @@
 // RUN: not stg-opt %s --stg-schedule="micro-batches=4000000000" 2>&1 | FileCheck %s --check-prefix=MANY
 // MANY: error: schedule '1f1b': 2 devices with 1 virtual stages of 4000000000 micro-batches are too many: their product is at most
 // RUN: not stg-opt %s --stg-schedule="schedule=%t.missing.json" 2>&1 | FileCheck %s --check-prefix=FILE
-// FILE: error: schedule '{{.*}}.missing.json': cannot be read:
+// FILE: error: schedule '{{.*}}.missing.json': cannot read the file: No such file or directory
 // RUN: echo '{"name": "three", "devices": 3, "virtual_stages": 3, "micro_batches": 1, "device_of": [0, 1, 2], "actions": [["F0.0", "B0.0"], ["F1.0", "B1.0"], ["F2.0", "B2.0"]]}' > %t.json
 // RUN: not stg-opt %s --stg-schedule="schedule=%t.json" 2>&1 | FileCheck %s --check-prefix=DEVICES
 // DEVICES: error: schedule '{{.*}}.json': its number of devices is 3, but 2 was asked for: ask for 3 or use another schedule
