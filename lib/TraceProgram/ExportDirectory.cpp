@@ -7,10 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExportDirectory.h"
+#include "stg/Support/Files.h"
+#include "stg/Support/JSON.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
@@ -40,6 +41,25 @@ Error ExportDirectory::create() {
   if (!sys::fs::is_directory(directory))
     return makeError("'" + Twine(directory) + "' is not a directory");
   return Error::success();
+}
+
+/// Keeps others out: all, or those who want to be alone.
+Error ExportDirectory::lock(DirectoryLock::Kind kind) {
+  if (writers.acquire(directory, kind))
+    return Error::success();
+  return makeError("'" + Twine(directory) +
+                   "' is being written by another process; wait until that "
+                   "has ended, or choose another directory");
+}
+
+/// Fails if another set took our place, which only processes of other machines
+/// can do.
+Error ExportDirectory::checkOwner() const {
+  if (getOwner() == fingerprint)
+    return Error::success();
+  return makeError("another set of traces was written to '" + Twine(directory) +
+                   "' at the same time; write both again, to directories of "
+                   "their own");
 }
 
 Error ExportDirectory::remove(StringRef name) {
@@ -75,12 +95,15 @@ std::optional<int64_t> ExportDirectory::getRank(StringRef name) const {
 /// The fingerprint of the set that the directory holds, or part of it; empty
 /// for a manifest that has none.
 std::optional<std::string> ExportDirectory::getOwner() const {
-  if (auto buffer = MemoryBuffer::getFile(getPath(kOwner)))
+  ReadOptions options;
+  options.maxBytes = 4096;
+  if (auto buffer = readFile(getPath(kOwner), options))
     return (*buffer)->getBuffer().trim().str();
-  auto buffer = MemoryBuffer::getFile(getPath(kManifest));
-  if (!buffer)
+  else
+    consumeError(buffer.takeError());
+  if (!sys::fs::exists(getPath(kManifest)))
     return std::nullopt;
-  Expected<json::Value> manifest = json::parse((*buffer)->getBuffer());
+  Expected<json::Value> manifest = readJSON(getPath(kManifest));
   if (!manifest) {
     consumeError(manifest.takeError());
     return "";
@@ -91,6 +114,8 @@ std::optional<std::string> ExportDirectory::getOwner() const {
 
 /// True if the bundle in the directory, if any, is of this set.
 bool ExportDirectory::isOwnBundle() const {
+  if (!isRegularFile(getPath(TraceBundle::kFileName)))
+    return true;
   auto buffer = MemoryBuffer::getFileSlice(getPath(TraceBundle::kFileName),
                                            /*MapSize=*/8, /*Offset=*/24);
   return !buffer || (*buffer)->getBufferSize() < 8 ||
@@ -137,6 +162,8 @@ Error ExportDirectory::claim() {
 Error ExportDirectory::replace() {
   if (Error error = create())
     return error;
+  if (Error error = lock(DirectoryLock::Kind::Exclusive))
+    return error;
   Expected<std::vector<std::string>> names = list();
   if (!names)
     return names.takeError();
@@ -174,8 +201,6 @@ Error ExportDirectory::resume() {
 /// Fails if the directory holds traces of another set; the result says whether
 /// it holds some of this one.
 Expected<bool> ExportDirectory::isJoined() {
-  if (Error error = create())
-    return std::move(error);
   std::optional<std::string> owner = getOwner();
   if (!owner) {
     Expected<std::vector<std::string>> names = list();
@@ -195,13 +220,29 @@ Expected<bool> ExportDirectory::isJoined() {
 }
 
 Error ExportDirectory::join() {
+  if (Error error = create())
+    return error;
+  if (Error error = lock(DirectoryLock::Kind::Shared))
+    return error;
   Expected<bool> joined = isJoined();
   if (!joined)
     return joined.takeError();
   return *joined ? Error::success() : claim();
 }
 
-Error ExportDirectory::prepareBundle() { return isJoined().takeError(); }
+/// Two bundles are no mixture, but one of them would be lost. The bundle of the
+/// set that others are writing may come beside it.
+Error ExportDirectory::prepareBundle() {
+  if (Error error = create())
+    return error;
+  bool isAlone = writers.acquire(directory, DirectoryLock::Kind::Exclusive);
+  if (!isAlone && getOwner() != fingerprint)
+    return lock(DirectoryLock::Kind::Exclusive);
+  if (!isAlone)
+    if (Error error = lock(DirectoryLock::Kind::Shared))
+      return error;
+  return isJoined().takeError();
+}
 
 bool ExportDirectory::hasFile(StringRef name, uint64_t size) const {
   sys::fs::file_status status;
@@ -252,6 +293,8 @@ Error ExportDirectory::cleanRest() {
 }
 
 Error ExportDirectory::finishWhole() {
+  if (Error error = checkOwner())
+    return error;
   if (Error error =
           writeManifest(kManifest, {0, bundle.getSpace().getNumRanks()}))
     return error;
@@ -259,6 +302,8 @@ Error ExportDirectory::finishWhole() {
 }
 
 Error ExportDirectory::finishPart(RankRange ranks) {
+  if (Error error = checkOwner())
+    return error;
   if (sys::fs::exists(getPath(kManifest)))
     return cleanRest();
   std::string name =

@@ -12,11 +12,15 @@
 // different machines share nothing but the directory, and all that they do in
 // it is to make files appear: that is atomic on all file systems.
 //
+// What is removed, or changes hands, is not: it takes an exclusive lock, which
+// those who fill in a set share.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef STG_LIB_TRACEPROGRAM_EXPORTDIRECTORY_H
 #define STG_LIB_TRACEPROGRAM_EXPORTDIRECTORY_H
 
+#include "DirectoryLock.h"
 #include "FileWriter.h"
 #include "stg/TraceProgram/TraceWriter.h"
 
@@ -45,6 +49,8 @@ public:
 
 private:
   llvm::Error create();
+  llvm::Error lock(DirectoryLock::Kind kind);
+  llvm::Error checkOwner() const;
   llvm::Expected<bool> isJoined();
   std::string getPath(const llvm::Twine &name) const;
   llvm::Error remove(llvm::StringRef name);
@@ -60,6 +66,7 @@ private:
 
   const TraceBundle &bundle;
   std::string directory, fingerprint;
+  DirectoryLock writers;
 };
 
 } // namespace stg::trace

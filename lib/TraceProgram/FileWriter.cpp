@@ -8,14 +8,18 @@
 
 #include "FileWriter.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/Support/xxhash.h"
+#include <unistd.h>
 
 using namespace stg::trace;
 using llvm::StringRef;
 
-static std::string join(StringRef directory, const llvm::Twine &name) {
+static std::string joinPath(StringRef directory, const llvm::Twine &name) {
   llvm::SmallString<128> path(directory);
   llvm::sys::path::append(path, name);
   return path.str().str();
@@ -23,8 +27,23 @@ static std::string join(StringRef directory, const llvm::Twine &name) {
 
 static constexpr llvm::StringLiteral kTemporary = ".stg-write-";
 
+/// Different for processes that share a directory, whatever machine they run
+/// on: two may write the same file, to have what is missing.
+static const std::string &getProcessName() {
+  static const std::string name = [] {
+    char host[256] = {};
+    ::gethostname(host, sizeof(host) - 1);
+    return llvm::utohexstr(llvm::xxh3_64bits(StringRef(host)),
+                           /*LowerCase=*/true) +
+           "-" + std::to_string(llvm::sys::Process::getProcessId());
+  }();
+  return name;
+}
+
 FileWriter::FileWriter(StringRef directory, StringRef tag)
-    : directory(directory), temporary(join(directory, getTemporaryName(tag))) {
+    : directory(directory),
+      temporary(joinPath(directory, getTemporaryName(getProcessName() + "-" +
+                                                     llvm::Twine(tag)))) {
   llvm::sys::RemoveFileOnSignal(temporary);
 }
 
@@ -70,7 +89,7 @@ FileWriter::writeAndRename(StringRef path, size_t bufferSize,
 llvm::Error
 FileWriter::write(StringRef name, size_t bufferSize,
                   llvm::function_ref<void(llvm::raw_ostream &)> fill) {
-  std::string path = join(directory, name);
+  std::string path = joinPath(directory, name);
   std::error_code error = writeAndRename(path, bufferSize, fill);
   // Whoever finishes a set removes what killed processes were writing, and
   // cannot tell our file from those.
