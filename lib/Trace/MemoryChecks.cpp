@@ -7,7 +7,9 @@
 
 #include "MemoryChecks.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 
@@ -66,50 +68,80 @@ void MemoryChecker::checkSizes(const Node &node, StringRef attribute,
     if (list[i].empty() || !llvm::all_of(list[i], isDigit) ||
         list[i].getAsInteger(10, bytes))
       report(Rule::MemorySizes, node,
-             "size '" + escapeText(list[i]) + "' of tensor '" +
-                 escapeText(list[i - 1]) + "' in '" + attribute +
+             "size '" + shortenText(list[i]) + "' of tensor '" +
+                 shortenText(list[i - 1]) + "' in '" + attribute +
                  "' is not a decimal number of bytes");
   }
 }
 
+MemoryChecker::TensorKey MemoryChecker::getKey(StringRef name) {
+  XXH128_hash_t hash = xxh3_128bits(arrayRefFromStringRef(name));
+  return {hash.low64, hash.high64};
+}
+
+/// Notes a read, unless a direct dependency is the writer.
+void MemoryChecker::addRead(uint32_t index, StringRef name) {
+  Read read = {getKey(name), index, false};
+  auto it = writers.find(read.tensor);
+  if (it != writers.end() &&
+      llvm::binary_search(directDeps, graph.ids[it->second]))
+    return;
+  read.isPersistent = isPersistent(name);
+  reads.push_back(read);
+}
+
 void MemoryChecker::addWrite(const Node &node, uint32_t index, StringRef name) {
-  auto [it, isNew] = writers.try_emplace(name, Writer{index, node.id});
+  auto [it, isNew] = writers.try_emplace(getKey(name), index);
   if (!isNew)
     report(Rule::WrittenOnce, node,
-           "tensor '" + escapeText(name) + "' is already written by node " +
-               Twine(it->second.id));
+           "tensor '" + shortenText(name) + "' is already written by node " +
+               Twine(it->second == index ? node.id : graph.ids[it->second]));
   if (isPersistent(name))
     report(Rule::PersistentNotWritten, node,
-           "tensor '" + escapeText(name) +
+           "tensor '" + shortenText(name) +
                "' is written, but listed in persistent_tensors");
 }
 
-void MemoryChecker::addNode(const Node &node, uint32_t index) {
+void MemoryChecker::addNode(const Node &node, uint32_t index, bool distinct) {
+  directDeps.clear();
+  if (distinct)
+    directDeps.assign(node.dataDeps.begin(), node.dataDeps.end());
+  if (!llvm::is_sorted(directDeps))
+    llvm::sort(directDeps);
   ArrayRef<StringRef> inputs = getNames(node, "inputs");
   for (size_t i = 0; i < inputs.size(); i += 2)
-    reads.push_back({index, inputs[i]});
+    addRead(index, inputs[i]);
   ArrayRef<StringRef> outputs = getNames(node, "outputs");
   for (size_t i = 0; i < outputs.size(); i += 2)
     addWrite(node, index, outputs[i]);
 }
 
-void MemoryChecker::finish(const RankGraph &graph, ArrayRef<uint32_t> order,
-                           bool isComplete, Reporter report) {
+void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
+                           NodeReader readNode, Reporter report) {
+  // Names are looked up for messages.
+  auto describe = [&](const Read &read) -> std::string {
+    Node node;
+    readNode(read.node, node);
+    if (const Attribute *list = node.attrs.find("inputs"))
+      for (StringRef name : node.attrs.getStrings(*list))
+        if (getKey(name) == read.tensor)
+          return "tensor '" + shortenText(name) + "'";
+    return "a tensor";
+  };
   std::vector<AncestorQuery> queries;
-  std::vector<StringRef> names;
-  for (const Read &read : reads) {
-    auto it = writers.find(read.name);
+  std::vector<uint32_t> readOf;
+  for (auto [index, read] : llvm::enumerate(reads)) {
+    auto it = writers.find(read.tensor);
     if (it == writers.end()) {
-      if (isComplete && mustBePersistent() && !isPersistent(read.name))
+      if (isComplete && mustBePersistent() && !read.isPersistent)
         report(Rule::Persistent, read.node,
-               "tensor '" + escapeText(read.name) +
-                   "' is read, but neither written nor persistent");
-    } else if (it->second.node == read.node) {
+               describe(read) + " is read, but neither written nor persistent");
+    } else if (it->second == read.node) {
       report(Rule::NotInPlace, read.node,
-             "tensor '" + escapeText(read.name) + "' is both input and output");
+             describe(read) + " is both input and output");
     } else {
-      queries.push_back({it->second.node, read.node});
-      names.push_back(read.name);
+      queries.push_back({it->second, read.node});
+      readOf.push_back(static_cast<uint32_t>(index));
     }
   }
 
@@ -120,7 +152,7 @@ void MemoryChecker::finish(const RankGraph &graph, ArrayRef<uint32_t> order,
   for (size_t i = 0; i < queries.size(); ++i) {
     if (byData.test(i))
       continue;
-    std::string tensor = "tensor '" + escapeText(names[i]) + "' of node " +
+    std::string tensor = describe(reads[readOf[i]]) + " of node " +
                          std::to_string(graph.ids[queries[i].ancestor]);
     if (byAny.test(i))
       report(Rule::DataDeps, queries[i].descendant,

@@ -15,44 +15,55 @@
 
 namespace stg::trace {
 
-/// Collects reads and writes while a rank is read, and checks them at its end.
-/// Names point into the trace's buffer.
+/// Collects writes while a rank is read, and those reads that are not of a
+/// tensor that a direct dependency has written, and checks these at its end.
+/// Tensors are known by a hash of 128 bits, so that nobody goes back to the
+/// file for their names.
 class MemoryChecker {
 public:
-  MemoryChecker(const RankContext &context, ViolationList &violations)
-      : context(context), violations(violations) {}
+  /// The nodes before the one that is added stand in `graph`.
+  MemoryChecker(const RankContext &context, const RankGraph &graph,
+                ViolationList &violations)
+      : context(context), graph(graph), violations(violations) {}
 
   /// Takes the names of persistent tensors; one that ends in `*` is a prefix.
   void addMetadata(const Metadata &metadata);
 
-  /// Checks the lists of one node, which becomes node `index` of the graph.
-  void addNode(const Node &node, uint32_t index);
+  /// Checks the lists of one node, which becomes node `index` of the graph. Its
+  /// dependencies are only looked at if all ids so far are `distinct`.
+  void addNode(const Node &node, uint32_t index, bool distinct);
+  /// Makes room for so many tensors that are written.
+  void reserve(size_t count) { writers.reserve(count); }
 
   /// Reports a violation at node `index`.
   using Reporter =
       llvm::function_ref<void(Rule, uint32_t index, const llvm::Twine &)>;
 
+  /// Reads node `index` again.
+  using NodeReader = llvm::function_ref<void(uint32_t index, Node &)>;
+
   /// Checks each read against the writes. `order` is a topological order;
   /// with `isComplete` unset some nodes could not be read, and nothing is said
   /// about tensors without a writer.
-  void finish(const RankGraph &graph, llvm::ArrayRef<uint32_t> order,
-              bool isComplete, Reporter report);
+  void finish(llvm::ArrayRef<uint32_t> order, bool isComplete,
+              NodeReader readNode, Reporter report);
 
 private:
+  using TensorKey = std::pair<uint64_t, uint64_t>;
   struct Read {
+    TensorKey tensor;
     uint32_t node = 0;
-    llvm::StringRef name;
+    bool isPersistent = false;
   };
-  struct Writer {
-    uint32_t node = 0;
-    uint64_t id = 0;
-  };
+
+  static TensorKey getKey(llvm::StringRef name);
 
   void report(Rule rule, const Node &node, const llvm::Twine &message);
   llvm::ArrayRef<llvm::StringRef> getNames(const Node &node,
                                            llvm::StringRef attribute);
   void checkSizes(const Node &node, llvm::StringRef attribute,
                   llvm::ArrayRef<llvm::StringRef> list);
+  void addRead(uint32_t index, llvm::StringRef name);
   void addWrite(const Node &node, uint32_t index, llvm::StringRef name);
   bool isPersistent(llvm::StringRef name) const;
   bool mustBePersistent() const {
@@ -60,13 +71,17 @@ private:
   }
 
   const RankContext &context;
+  const RankGraph &graph;
   ViolationList &violations;
   /// True if the metadata says which tensors are persistent.
   bool listsPersistent = false;
   llvm::DenseSet<llvm::StringRef> persistentNames;
   llvm::SmallVector<llvm::StringRef, 4> persistentPrefixes;
   std::vector<Read> reads;
-  llvm::DenseMap<llvm::StringRef, Writer> writers;
+  /// The nodes that write tensors first.
+  llvm::DenseMap<TensorKey, uint32_t> writers;
+  /// Of the node that is added, ascending.
+  llvm::SmallVector<uint64_t> directDeps;
 };
 
 } // namespace stg::trace

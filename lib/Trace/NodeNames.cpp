@@ -38,23 +38,20 @@ void NodeNames::readAll() {
   }
 }
 
-std::string NodeNames::getName(uint32_t node) const {
-  Node decoded;
-  if (!reader.readNodeAt(places[node].offset, places[node].size, decoded))
-    return "";
-  return decoded.name.str();
-}
-
 std::string NodeNames::describe(uint32_t node) const {
-  return "node " + std::to_string(places[node].id) + " '" +
-         escapeText(getName(node)) + "'";
+  Node decoded;
+  read(node, decoded);
+  return "node " + std::to_string(decoded.id) + " '" +
+         shortenText(decoded.name) + "'";
 }
 
 void NodeNames::report(ViolationList &list, Rule rule, StringRef file,
                        uint32_t node, const Twine &message) const {
   // Decoding is worth it only for a violation that will be shown.
-  list.add(rule, file, places[node].id,
-           list.isFull(rule) ? std::string() : getName(node), message);
+  Node decoded;
+  if (!list.isFull(rule))
+    read(node, decoded);
+  list.add(rule, file, decoded.id, decoded.name, message);
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,13 +28,18 @@ public:
   TraceReader &getReader() { return reader; }
 
   /// Notes where the next node stands.
-  void add(const Node &node) {
-    places.push_back({node.id, node.offset, node.size});
-  }
+  void add(const Node &node) { frames.push_back(node.frame); }
+  /// Makes room for so many nodes.
+  void reserve(size_t count) { frames.reserve(count); }
   /// Reads and notes all nodes.
   void readAll();
 
-  bool has(uint32_t node) const { return node < places.size(); }
+  bool has(uint32_t node) const { return node < frames.size(); }
+
+  /// Reads a node again.
+  void read(uint32_t node, Node &decoded) const {
+    (void)reader.readNodeAt(frames[node], decoded);
+  }
 
   /// The node in words, e.g. "node 3 'x'".
   std::string describe(uint32_t node) const;
@@ -44,16 +49,8 @@ public:
               uint32_t node, const llvm::Twine &message) const;
 
 private:
-  struct Place {
-    uint64_t id;
-    uint64_t offset;
-    uint64_t size;
-  };
-
-  std::string getName(uint32_t node) const;
-
   TraceReader reader;
-  std::vector<Place> places;
+  std::vector<uint64_t> frames;
 };
 
 /// The nodes of all ranks. Traces are opened as they are asked for, and only

@@ -20,6 +20,9 @@ namespace stg::trace {
 
 namespace {
 
+/// After so many nodes there is a guess of how many there are.
+constexpr uint32_t kSampleSize = 4096;
+
 /// The work on one rank.
 class RankChecker {
 public:
@@ -27,13 +30,14 @@ public:
               const RankContext &context)
       : result(result), graph(result.graph), source(source), file(context.file),
         names(std::move(reader)), nodes(context, result.violations),
-        memory(context, result.violations) {}
+        memory(context, result.graph, result.violations) {}
 
   void checkPermissions(StringRef path);
   void run();
 
 private:
-  /// Dependencies as they are in the file, of all nodes one after the other.
+  /// Dependencies as they are in the file, of nodes one after the other, from
+  /// the first on that cannot be resolved while the file is read.
   struct RawDeps {
     std::vector<uint64_t> ids;
     struct Count {
@@ -54,6 +58,9 @@ private:
   void handle(Error error);
   void addNode(const Node &node);
   void addOp(const Node &node, uint32_t index);
+  void reserve(uint64_t numBytesRead);
+  bool resolveNow(const Node &node, uint32_t index);
+  void addDep(uint32_t node, uint32_t dep);
   uint32_t getGroupSlot(std::string name);
   uint32_t getPeerSlot(int64_t peer);
   void checkIds();
@@ -75,6 +82,8 @@ private:
   RawDeps raw;
   StringMap<uint32_t> groupSlots;
   std::map<int64_t, uint32_t> peerSlots;
+  /// The ids so far do.
+  bool ascends = true;
   /// Indices of nodes by id; empty if ids ascend, then the ids themselves do.
   std::vector<std::pair<uint64_t, uint32_t>> nodesById;
   /// The last node that each node became a dependency of.
@@ -135,6 +144,24 @@ bool RankChecker::readMetadata() {
   return true;
 }
 
+/// Makes room for as many nodes as there will be if the others are like those
+/// that were read.
+void RankChecker::reserve(uint64_t numBytesRead) {
+  double scale = 1.02 * names.getReader().getNumBytes() / numBytesRead;
+  auto grow = [&](auto &array) {
+    array.reserve(static_cast<size_t>(array.size() * scale));
+  };
+  grow(graph.ids);
+  grow(graph.types);
+  grow(graph.depBegin);
+  grow(graph.deps);
+  grow(graph.numDataDeps);
+  grow(lastUser);
+  size_t numNodes = static_cast<size_t>(kSampleSize * scale);
+  names.reserve(numNodes);
+  memory.reserve(numNodes);
+}
+
 void RankChecker::readNodes() {
   Node node;
   while (true) {
@@ -146,6 +173,8 @@ void RankChecker::readNodes() {
     if (!*more)
       break;
     addNode(node);
+    if (graph.getNumNodes() == kSampleSize)
+      reserve(node.offset + node.size);
   }
   if (names.getReader().getNumNodes() == 0 && graph.isComplete)
     report(Rule::HasNodes, "file has no node");
@@ -194,13 +223,16 @@ void RankChecker::addNode(const Node &node) {
   uint32_t index = graph.getNumNodes();
   names.add(node);
   nodes.check(node);
-  memory.addNode(node, index);
+  ascends &= index == 0 || graph.ids.back() < node.id;
+  memory.addNode(node, index, ascends);
+  if (!raw.counts.empty() || !resolveNow(node, index)) {
+    llvm::append_range(raw.ids, node.dataDeps);
+    llvm::append_range(raw.ids, node.ctrlDeps);
+    raw.counts.push_back({static_cast<uint32_t>(node.dataDeps.size()),
+                          static_cast<uint32_t>(node.ctrlDeps.size())});
+  }
   graph.ids.push_back(node.id);
   graph.types.push_back(node.type);
-  llvm::append_range(raw.ids, node.dataDeps);
-  llvm::append_range(raw.ids, node.ctrlDeps);
-  raw.counts.push_back({static_cast<uint32_t>(node.dataDeps.size()),
-                        static_cast<uint32_t>(node.ctrlDeps.size())});
   if (node.is(NodeType::Coll) || node.is(NodeType::Send) ||
       node.is(NodeType::Recv))
     addOp(node, index);
@@ -211,10 +243,7 @@ void RankChecker::addNode(const Node &node) {
 //===----------------------------------------------------------------------===//
 
 void RankChecker::checkIds() {
-  bool ascending = true;
-  for (uint32_t i = 1; i < graph.getNumNodes(); ++i)
-    ascending &= graph.ids[i - 1] < graph.ids[i];
-  if (ascending)
+  if (ascends)
     return;
   for (uint32_t i = 0; i < graph.getNumNodes(); ++i)
     nodesById.push_back({graph.ids[i], i});
@@ -234,6 +263,10 @@ void RankChecker::checkIds() {
 /// The first node with that id.
 std::optional<uint32_t> RankChecker::findNode(uint64_t id) const {
   if (nodesById.empty()) {
+    // Most traces count their nodes.
+    uint64_t guess = graph.ids.empty() ? 0 : id - graph.ids.front();
+    if (guess < graph.ids.size() && graph.ids[guess] == id)
+      return static_cast<uint32_t>(guess);
     auto it = llvm::lower_bound(graph.ids, id);
     if (it == graph.ids.end() || *it != id)
       return std::nullopt;
@@ -270,19 +303,57 @@ void RankChecker::resolveList(uint32_t node, ArrayRef<uint64_t> list,
       report(Rule::DepsEarlier, node,
              name + " names " + names.describe(*dep) +
                  ", which stands later in the file");
-    // A node may be a data and a control dependency.
-    if (lastUser[*dep] == node)
-      continue;
-    lastUser[*dep] = node;
-    graph.deps.push_back(*dep);
+    addDep(node, *dep);
   }
 }
 
+/// A node may be a data and a control dependency; it counts once.
+void RankChecker::addDep(uint32_t node, uint32_t dep) {
+  if (lastUser[dep] == node)
+    return;
+  lastUser[dep] = node;
+  graph.deps.push_back(dep);
+}
+
+/// Adds the dependencies of the next node if there is nothing to say about
+/// them: each is an earlier node and listed once.
+bool RankChecker::resolveNow(const Node &node, uint32_t index) {
+  lastUser.push_back(UINT32_MAX);
+  if (!ascends)
+    return false;
+  SmallVector<uint32_t> found;
+  for (ArrayRef<uint64_t> list :
+       {ArrayRef<uint64_t>(node.dataDeps), ArrayRef<uint64_t>(node.ctrlDeps)}) {
+    size_t begin = found.size();
+    for (uint64_t id : list) {
+      std::optional<uint32_t> dep = findNode(id);
+      if (!dep)
+        return false;
+      found.push_back(*dep);
+    }
+    auto own = MutableArrayRef(found).drop_front(begin);
+    llvm::sort(own);
+    if (std::adjacent_find(own.begin(), own.end()) != own.end())
+      return false;
+  }
+  for (auto [i, dep] : llvm::enumerate(found)) {
+    addDep(index, dep);
+    if (i + 1 == node.dataDeps.size())
+      graph.numDataDeps.push_back(
+          static_cast<uint32_t>(graph.deps.size() - graph.depBegin.back()));
+  }
+  if (node.dataDeps.empty())
+    graph.numDataDeps.push_back(0);
+  graph.depBegin.push_back(static_cast<uint32_t>(graph.deps.size()));
+  return true;
+}
+
 void RankChecker::resolveDeps() {
-  lastUser.assign(graph.getNumNodes(), UINT32_MAX);
+  lastUser.resize(graph.getNumNodes(), UINT32_MAX);
   size_t next = 0;
-  for (uint32_t i = 0; i < graph.getNumNodes(); ++i) {
-    auto [numData, numCtrl] = raw.counts[i];
+  auto first = static_cast<uint32_t>(graph.numDataDeps.size());
+  for (uint32_t i = first; i < graph.getNumNodes(); ++i) {
+    auto [numData, numCtrl] = raw.counts[i - first];
     ArrayRef<uint64_t> ids = ArrayRef(raw.ids).slice(next, numData + numCtrl);
     next += numData + numCtrl;
     resolveList(i, ids.take_front(numData), "data_deps");
@@ -292,6 +363,7 @@ void RankChecker::resolveDeps() {
     graph.depBegin.push_back(static_cast<uint32_t>(graph.deps.size()));
   }
   raw = RawDeps();
+  lastUser = {};
 }
 
 void RankChecker::reportCycle(ArrayRef<uint32_t> order) {
@@ -336,10 +408,12 @@ void RankChecker::checkOrder() {
   if (!graph.isAcyclic)
     return reportCycle(order);
   checkChain(order);
-  memory.finish(graph, order, graph.isComplete,
-                [&](Rule rule, uint32_t node, const Twine &message) {
-                  report(rule, node, message);
-                });
+  memory.finish(
+      order, graph.isComplete,
+      [&](uint32_t node, Node &decoded) { names.read(node, decoded); },
+      [&](Rule rule, uint32_t node, const Twine &message) {
+        report(rule, node, message);
+      });
 }
 
 void RankChecker::checkTags() {

@@ -11,6 +11,7 @@
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <queue>
 
 using namespace llvm;
@@ -134,6 +135,106 @@ std::vector<uint32_t> findCycle(const RankGraph &graph,
 
 namespace {
 
+/// Finds most ancestors without a look at the whole graph. Traces have a spine:
+/// follow the last dependency of each node, and of its last one, and so on, and
+/// what a step began with is not far off. So it is enough to look around the
+/// ancestor for a node from which the spine leads to the descendant.
+class SpineSearch {
+public:
+  SpineSearch(const RankGraph &graph, ArrayRef<uint32_t> order, bool dataOnly);
+
+  /// Nothing where it would take long to say.
+  std::optional<bool> isAncestor(const AncestorQuery &query);
+
+private:
+  ArrayRef<uint32_t> getDeps(uint32_t node) const {
+    return dataOnly ? graph.getDataDeps(node) : graph.getDeps(node);
+  }
+  void addUsers();
+  /// True if the last dependencies lead from `node` to `other`.
+  bool isOnSpine(uint32_t other, uint32_t node) const {
+    return first[node] - first[other] < count[other];
+  }
+
+  const RankGraph &graph;
+  bool dataOnly;
+  /// Where nodes stand in the order.
+  std::vector<uint32_t> position;
+  /// The last dependencies are a forest: its nodes in preorder, and the sizes
+  /// of their trees.
+  std::vector<uint32_t> first, count;
+  std::vector<uint32_t> userBegin, users;
+  std::vector<uint32_t> reached;
+};
+
+SpineSearch::SpineSearch(const RankGraph &graph, ArrayRef<uint32_t> order,
+                         bool dataOnly)
+    : graph(graph), dataOnly(dataOnly), position(order.size()),
+      first(order.size()), count(order.size(), 1) {
+  for (auto [i, node] : llvm::enumerate(order))
+    position[node] = static_cast<uint32_t>(i);
+  auto getLast = [&](uint32_t node) -> std::optional<uint32_t> {
+    std::optional<uint32_t> last;
+    for (uint32_t dep : getDeps(node))
+      if (!last || position[dep] > position[*last])
+        last = dep;
+    return last;
+  };
+  for (uint32_t node : llvm::reverse(order))
+    if (std::optional<uint32_t> last = getLast(node))
+      count[*last] += count[node];
+  // The place for the next tree below each node.
+  std::vector<uint32_t> next(order.size());
+  uint32_t nextRoot = 0;
+  for (uint32_t node : order) {
+    std::optional<uint32_t> last = getLast(node);
+    uint32_t &place = last ? next[*last] : nextRoot;
+    first[node] = place;
+    next[node] = place + 1;
+    place += count[node];
+  }
+  addUsers();
+}
+
+/// The edges from each node to those that depend on it.
+void SpineSearch::addUsers() {
+  uint32_t numNodes = graph.getNumNodes();
+  userBegin.assign(numNodes + 1, 0);
+  for (uint32_t node = 0; node < numNodes; ++node)
+    for (uint32_t dep : getDeps(node))
+      ++userBegin[dep + 1];
+  for (uint32_t node = 0; node < numNodes; ++node)
+    userBegin[node + 1] += userBegin[node];
+  users.resize(userBegin.back());
+  std::vector<uint32_t> next(userBegin.begin(), userBegin.end() - 1);
+  for (uint32_t node = 0; node < numNodes; ++node)
+    for (uint32_t dep : getDeps(node))
+      users[next[dep]++] = node;
+}
+
+std::optional<bool> SpineSearch::isAncestor(const AncestorQuery &query) {
+  constexpr size_t kMaxReached = 64, kMaxUsers = 1024;
+  size_t numUsers = 0;
+  reached.assign(1, query.ancestor);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    uint32_t node = reached[i];
+    if (isOnSpine(node, query.descendant))
+      return true;
+    for (uint32_t at = userBegin[node]; at < userBegin[node + 1]; ++at) {
+      uint32_t user = users[at];
+      if (++numUsers > kMaxUsers)
+        return std::nullopt;
+      if (position[user] > position[query.descendant] ||
+          llvm::is_contained(reached, user))
+        continue;
+      if (reached.size() == kMaxReached)
+        return std::nullopt;
+      reached.push_back(user);
+    }
+  }
+  return false;
+}
+
 constexpr unsigned wordsPerBlock = 4;
 constexpr unsigned blockSize = 64 * wordsPerBlock;
 using Block = std::array<uint64_t, wordsPerBlock>;
@@ -183,15 +284,26 @@ BitVector areAncestors(const RankGraph &graph, ArrayRef<uint32_t> order,
                        bool dataOnly, ArrayRef<AncestorQuery> queries) {
   BitVector answers(queries.size());
   std::vector<uint32_t> pending;
+  std::optional<SpineSearch> spine;
   for (size_t i = 0; i < queries.size(); ++i) {
     ArrayRef<uint32_t> deps = dataOnly
                                   ? graph.getDataDeps(queries[i].descendant)
                                   : graph.getDeps(queries[i].descendant);
-    if (llvm::is_contained(deps, queries[i].ancestor))
+    if (llvm::is_contained(deps, queries[i].ancestor)) {
       answers.set(i);
-    else
+      continue;
+    }
+    if (!spine)
+      spine.emplace(graph, order, dataOnly);
+    std::optional<bool> answer = spine->isAncestor(queries[i]);
+    if (!answer)
       pending.push_back(static_cast<uint32_t>(i));
+    else if (*answer)
+      answers.set(i);
   }
+  spine.reset();
+  if (pending.empty())
+    return answers;
   llvm::sort(pending, [&](uint32_t lhs, uint32_t rhs) {
     return queries[lhs].ancestor < queries[rhs].ancestor;
   });

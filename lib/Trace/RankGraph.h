@@ -110,8 +110,8 @@ struct AncestorQuery {
 };
 
 /// Answers all queries. `order` is a topological order of the whole graph; with
-/// `dataOnly` paths of data dependencies alone count. The cost is one sweep
-/// over the graph for each 256 different ancestors.
+/// `dataOnly` paths of data dependencies alone count. What a short search does
+/// not answer costs a sweep over the graph for each 256 different ancestors.
 llvm::BitVector areAncestors(const RankGraph &graph,
                              llvm::ArrayRef<uint32_t> order, bool dataOnly,
                              llvm::ArrayRef<AncestorQuery> queries);

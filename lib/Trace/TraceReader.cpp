@@ -8,8 +8,12 @@
 #include "stg/Trace/TraceReader.h"
 
 #include "MessageDecoder.h"
+#include "stg/Support/Files.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <sys/mman.h>
 
 using namespace llvm;
 
@@ -24,12 +28,12 @@ std::error_code TraceError::convertToErrorCode() const {
 }
 
 Expected<TraceReader> TraceReader::open(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFileOrSTDIN(
-      path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  ReadOptions options;
+  options.isNullTerminated = false;
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readInput(path, options);
   if (!buffer)
     return make_error<TraceError>(TraceError::Kind::Unreadable, path.str(),
-                                  "cannot read the file: " +
-                                      buffer.getError().message());
+                                  toString(buffer.takeError()));
   return TraceReader(std::move(*buffer));
 }
 
@@ -98,9 +102,26 @@ Error TraceReader::readMetadata(Metadata &metadata) {
   return Error::success();
 }
 
+/// Gives back the pages before `end`. MemoryBuffer::dontNeedIfMmap() asks for
+/// it by posix_madvise(), which does nothing on Linux.
+void TraceReader::release(uint64_t end) {
+  if (owned && owned->getBufferKind() == MemoryBuffer::MemoryBuffer_MMap) {
+    uintptr_t size = sys::Process::getPageSizeEstimate();
+    uintptr_t first = alignTo(uintptr_t(bytes.data()) + released, size);
+    uintptr_t last = alignDown(uintptr_t(bytes.data()) + end, size);
+    if (first < last)
+      ::madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+  }
+  released = end;
+}
+
 Expected<bool> TraceReader::readNode(Node &node) {
   if (rest.empty())
     return false;
+  constexpr uint64_t kWindow = uint64_t(1) << 24;
+  uint64_t frame = getOffset(rest);
+  if (frame - released >= kWindow)
+    release(frame);
   StringRef message;
   if (Error error = readFrame(message)) {
     // Nothing after a broken length can be trusted.
@@ -122,19 +143,24 @@ Expected<bool> TraceReader::readNode(Node &node) {
     ++numNodes;
     return std::move(error);
   }
+  node.frame = frame;
   node.offset = offset;
   node.size = message.size();
   node.ordinal = numNodes++;
   return true;
 }
 
-bool TraceReader::readNodeAt(uint64_t offset, uint64_t size, Node &node) const {
-  if (offset > bytes.size() || size > bytes.size() - offset)
+bool TraceReader::readNodeAt(uint64_t frame, Node &node) const {
+  StringRef part = bytes.drop_front(std::min<uint64_t>(frame, bytes.size()));
+  uint64_t length = 0;
+  if (!consumeVarint(part, length) || length > part.size())
     return false;
-  if (!MessageDecoder(bytes.substr(offset, size)).decode(node))
+  part = part.take_front(length);
+  if (!MessageDecoder(part).decode(node))
     return false;
-  node.offset = offset;
-  node.size = size;
+  node.frame = frame;
+  node.offset = getOffset(part);
+  node.size = length;
   return true;
 }
 

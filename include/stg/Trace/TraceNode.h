@@ -152,6 +152,8 @@ struct IOInfo {
 /// What Node and Metadata have in common.
 struct Message {
   AttributeSet attrs;
+  /// Where in the file the length prefix of the message starts.
+  uint64_t frame = 0;
   /// Where in the file the message's bytes start, after the length prefix.
   uint64_t offset = 0;
   uint64_t size = 0;

@@ -90,9 +90,10 @@ public:
   /// TraceError::isRecoverable() holds the next call reads the next message.
   llvm::Expected<bool> readNode(Node &node);
 
-  /// Decodes again the node whose message starts at byte `offset` and is
-  /// `size` bytes long; false if it is none.
-  bool readNodeAt(uint64_t offset, uint64_t size, Node &node) const;
+  /// Reads a node again, whose frame is at `frame`; false if there is none.
+  bool readNodeAt(uint64_t frame, Node &node) const;
+  /// The size of the file.
+  uint64_t getNumBytes() const { return bytes.size(); }
 
   llvm::StringRef getFile() const { return file; }
 
@@ -102,6 +103,7 @@ public:
 private:
   llvm::Error makeError(TraceError::Kind kind, uint64_t offset,
                         const llvm::Twine &message) const;
+  void release(uint64_t end);
   llvm::Error readFrame(llvm::StringRef &message);
   uint64_t getOffset(llvm::StringRef part) const {
     return static_cast<uint64_t>(part.data() - bytes.data());
@@ -111,6 +113,9 @@ private:
   std::string file;
   llvm::StringRef bytes;
   llvm::StringRef rest;
+  /// The pages before are given back to the system, which reads them again
+  /// where somebody looks.
+  uint64_t released = 0;
   uint64_t numNodes = 0;
   bool inNodes = false;
 };
