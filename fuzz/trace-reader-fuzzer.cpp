@@ -170,9 +170,9 @@ static void runStats(MemoryBufferRef buffer) {
   all.ranks.assign(2, *stats);
   std::string text;
   raw_string_ostream os(text);
-  printStatsTable(all, os, /*isQuiet=*/true);
+  printStatsTable(all, std::nullopt, os, /*isQuiet=*/true);
   text.clear();
-  printStatsJSON(all, os, /*isQuiet=*/true);
+  printStatsJSON(all, std::nullopt, os, /*isQuiet=*/true);
   Expected<json::Value> parsed = json::parse(text);
   require(static_cast<bool>(parsed), "statistics are not JSON");
 }

@@ -6,10 +6,9 @@
 
 #include "stg/Trace/CommGroups.h"
 
-#include "stg/Trace/TraceNode.h"
+#include "stg/Support/JSON.h"
+#include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -33,53 +32,14 @@ const std::vector<int64_t> *CommGroups::find(StringRef group) const {
   return it == members.end() ? nullptr : &it->second;
 }
 
-Expected<CommGroups> CommGroups::load(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path);
-  if (!buffer)
-    return createStringError(buffer.getError(), "%s: cannot read the file: %s",
-                             path.str().c_str(),
-                             buffer.getError().message().c_str());
-  return parse((*buffer)->getBuffer(), path);
-}
-
-/// The parser recurses for each level; a group file needs two.
-static bool isNestedTooDeeply(StringRef text) {
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inString = false;
-      continue;
-    }
-    if (c == '"')
-      inString = true;
-    else if (c == '[' || c == '{')
-      ++depth;
-    else if ((c == ']' || c == '}') && depth > 0)
-      --depth;
-    if (depth > 16)
-      return true;
-  }
-  return false;
-}
-
 static Error makeError(StringRef file, const Twine &message) {
   return createStringError(inconvertibleErrorCode(), file + ": " + message);
 }
 
-Expected<CommGroups> CommGroups::parse(StringRef text, StringRef file) {
-  if (isNestedTooDeeply(text))
-    return makeError(file, "expected an object of rank lists, found deeper "
-                           "nesting");
-  Expected<json::Value> value = json::parse(text);
-  if (!value)
-    return makeError(file,
-                     "not valid JSON: " + llvm::toString(value.takeError()));
-  const json::Object *object = value->getAsObject();
+/// Takes the groups from the value of a file.
+static Expected<CommGroups> getGroups(const json::Value &value,
+                                      StringRef file) {
+  const json::Object *object = value.getAsObject();
   if (!object)
     return makeError(file, "expected an object of rank lists");
 
@@ -89,13 +49,13 @@ Expected<CommGroups> CommGroups::parse(StringRef text, StringRef file) {
     std::string name = StringRef(key).str();
     const json::Array *array = entry.getAsArray();
     if (!array)
-      return makeError(file, "group '" + escapeText(name) +
+      return makeError(file, "group '" + shortenText(name) +
                                  "' is not a list of ranks");
     std::vector<int64_t> ranks;
     for (const json::Value &rank : *array) {
       std::optional<int64_t> number = rank.getAsInteger();
       if (!number)
-        return makeError(file, "group '" + escapeText(name) +
+        return makeError(file, "group '" + shortenText(name) +
                                    "' has a member that is no integer");
       ranks.push_back(*number);
     }
@@ -104,21 +64,18 @@ Expected<CommGroups> CommGroups::parse(StringRef text, StringRef file) {
   return std::move(groups);
 }
 
-std::string formatRanks(ArrayRef<int64_t> ranks) {
-  std::string result;
-  for (size_t i = 0; i < ranks.size();) {
-    size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last] != INT64_MAX &&
-           ranks[last + 1] == ranks[last] + 1)
-      ++last;
-    if (!result.empty())
-      result += ',';
-    result += std::to_string(ranks[i]);
-    if (last > i)
-      result += (last == i + 1 ? "," : "-") + std::to_string(ranks[last]);
-    i = last + 1;
-  }
-  return result;
+Expected<CommGroups> CommGroups::load(StringRef path) {
+  Expected<json::Value> value = readJSON(path);
+  if (!value)
+    return makeError(path, llvm::toString(value.takeError()));
+  return getGroups(*value, path);
+}
+
+Expected<CommGroups> CommGroups::parse(StringRef text, StringRef file) {
+  Expected<json::Value> value = parseJSON(text);
+  if (!value)
+    return makeError(file, llvm::toString(value.takeError()));
+  return getGroups(*value, file);
 }
 
 } // namespace stg::trace

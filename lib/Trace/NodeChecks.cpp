@@ -7,6 +7,7 @@
 
 #include "NodeChecks.h"
 
+#include "stg/Trace/RankSet.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

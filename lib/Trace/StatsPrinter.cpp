@@ -1,40 +1,57 @@
 //===- StatsPrinter.cpp - Output of `stg-trace stats` ---------------------===//
 //
-// The JSON form is one entry a rank. The table folds ranks that do the same
-// work on groups and peers of their own into one entry.
+// Ranks that do the same work on groups and peers of their own share an entry,
+// in the table and in JSON, so that neither grows with the number of ranks.
+// What JSON tells more of a rank (sizes, and where the members of its groups
+// are) is what its entries are told apart by, too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "stg/Trace/TraceStats.h"
 
 #include "stg/Trace/Progress.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <set>
+#include <tuple>
 
 using namespace llvm;
 
 namespace stg::trace {
 
-/// Visits all ranks with progress on a terminal.
-static void visitRanks(const TraceStats &stats, StringRef verb, bool isQuiet,
-                       function_ref<void(const RankStats &)> visit) {
-  Progress progress(verb, stats.getNumRanks(), isQuiet);
-  stats.forEachRank([&](const RankStats &rank) {
-    visit(rank);
-    progress.add(/*ranks=*/1, /*bytes=*/0);
-  });
-}
-
 namespace {
 
-/// Type and group size; -1 stands for an unknown size.
-using RowKey = std::pair<int64_t, int64_t>;
+/// Type, group size (-1: not known) and where the members of the group are, in
+/// words; the table does not look at the latter.
+using RowKey = std::tuple<int64_t, int64_t, std::string>;
+
+/// Collectives of one type on groups that are alike, for the ranks of an entry.
+struct Row {
+  /// Of one rank; every rank of the entry has the same.
+  CollectiveTraffic traffic;
+  /// That of the first rank.
+  std::string firstGroup;
+  /// By the name of one of them, how many groups.
+  StringMap<uint64_t> groups;
+
+  uint64_t getNumGroups() const {
+    uint64_t count = 0;
+    for (const auto &entry : groups)
+      count += entry.second;
+    return count;
+  }
+};
+using Rows = std::map<RowKey, Row>;
+
+/// Ranks that do the same work.
+struct Entry {
+  RankStats first;
+  RankSet ranks;
+  Rows rows;
+};
 
 /// What all ranks do together.
 struct Totals {
@@ -42,53 +59,58 @@ struct Totals {
   std::map<int64_t, uint64_t> nodesByType;
   Int128 numOps = 0;
   Int128 tensorSize = 0;
-  std::map<RowKey, Traffic> collectives;
+  std::map<std::pair<int64_t, int64_t>, Traffic> collectives;
   Traffic sends;
   Traffic recvs;
 
-  void add(const RankStats &rank, const TraceStats &stats);
+  void add(const Entry &entry);
 };
 
-/// Collectives of one type on groups of one size, for the ranks of an entry.
-struct Row {
-  StringSet<> groups;
-  /// Of one rank; every rank of the entry has the same.
-  Traffic traffic;
+/// The entries of a trace, by their first rank.
+class EntryTable {
+public:
+  EntryTable(const TraceStats &stats, bool isDetailed)
+      : stats(stats), isDetailed(isDetailed) {}
+
+  /// Adds all ranks, with progress on a terminal.
+  void addAll(bool isQuiet);
+  /// Adds a rank, which does not share its entry.
+  void addAlone(const RankStats &rank);
+
+  ArrayRef<std::unique_ptr<Entry>> getEntries() const { return entries; }
+
+private:
+  Rows makeRows(const ClassStats &ranks);
+  std::string getSignature(const RankStats &rank, const Rows &rows) const;
+  const std::string &getShape(const std::string &group);
+  void add(const ClassStats &ranks);
+
+  const TraceStats &stats;
+  /// Entries have all that JSON tells.
+  bool isDetailed;
+  std::vector<std::unique_ptr<Entry>> entries;
+  StringMap<Entry *> bySignature;
+  StringMap<std::string> shapes;
 };
 
-/// Ranks that do the same work.
-struct Entry {
-  RankStats first;
-  SmallVector<int64_t> ranks;
-  std::map<RowKey, Row> rows;
-};
-
-/// Writer of the table form. It keeps an entry for ranks that do the same work,
-/// not the ranks.
+/// Writer of the table form.
 class TablePrinter {
 public:
   TablePrinter(const TraceStats &stats, raw_ostream &os)
       : stats(stats), os(os) {}
-  void print(bool isQuiet);
+  void printEntry(const Entry &entry);
+  void printTotals(const Totals &totals);
 
 private:
-  std::string getSignature(const RankStats &rank) const;
-  Entry &getEntry(const RankStats &rank);
-  void addRank(const RankStats &rank);
-  void printEntry(const Entry &entry);
   void printWork(const RankStats &rank);
+  std::string describeGroups(const Row &row);
   void printCollectives(const Entry &entry);
   void printMessages(StringRef title, const std::map<Peer, Traffic> &messages,
                      bool withPeers);
-  void printTotals();
   void printTraffic(const Traffic &traffic);
 
   const TraceStats &stats;
   raw_ostream &os;
-  std::vector<std::unique_ptr<Entry>> entries; ///< By their first rank.
-  StringMap<Entry *> bySignature;
-  DenseMap<uint64_t, Entry *> byShape;
-  Totals totals;
 };
 
 } // namespace
@@ -109,16 +131,157 @@ static Traffic sum(const std::map<Peer, Traffic> &messages) {
   return total;
 }
 
-void Totals::add(const RankStats &rank, const TraceStats &stats) {
-  numNodes += rank.numNodes;
-  for (auto [type, count] : rank.nodesByType)
-    nodesByType[type] += count;
-  numOps += rank.numOps;
-  tensorSize += rank.tensorSize;
+static Traffic multiply(const Traffic &traffic, uint64_t count) {
+  Traffic product = traffic;
+  product.count *= count;
+  product.bytes *= count;
+  product.payloadBytes *= count;
+  return product;
+}
+
+void Totals::add(const Entry &entry) {
+  const RankStats &rank = entry.first;
+  uint64_t count = entry.ranks.size();
+  numNodes += rank.numNodes * count;
+  for (auto [type, nodes] : rank.nodesByType)
+    nodesByType[type] += nodes * count;
+  numOps += rank.numOps * count;
+  tensorSize += rank.tensorSize * count;
+  for (const auto &[key, row] : entry.rows)
+    collectives[{std::get<0>(key), std::get<1>(key)}].add(
+        multiply(row.traffic, count));
+  sends.add(multiply(sum(rank.sends), count));
+  recvs.add(multiply(sum(rank.recvs), count));
+}
+
+//===----------------------------------------------------------------------===//
+// Entries
+//===----------------------------------------------------------------------===//
+
+/// The ranks as they are listed; where they ascend, as few blocks.
+static RankSet getSet(ArrayRef<int64_t> ranks) {
+  for (size_t i = 1; i < ranks.size(); ++i)
+    if (ranks[i] <= ranks[i - 1]) {
+      RankSet list;
+      for (int64_t rank : ranks)
+        list.add({rank, {}});
+      return list;
+    }
+  return RankSet(ranks);
+}
+
+/// Where the members of a group are, seen from the first: equal for groups that
+/// only differ in where they begin.
+const std::string &EntryTable::getShape(const std::string &group) {
+  auto [it, isNew] = shapes.try_emplace(group);
+  if (!isNew)
+    return it->second;
+  raw_string_ostream os(it->second);
+  RankSet members = getSet(stats.getMembers(group));
+  for (const RankSet::Block &block : members.getBlocks()) {
+    os << '+' << block.first - members.getBlocks().front().first;
+    for (auto [count, stride] : block.dimensions)
+      os << '/' << count << '*' << stride;
+  }
+  return it->second;
+}
+
+Rows EntryTable::makeRows(const ClassStats &ranks) {
+  Rows rows;
+  for (const auto &[key, traffic] : ranks.first.collectives) {
+    Row &row = rows[{key.type, getSizeKey(stats, key.group),
+                     isDetailed ? getShape(key.group) : ""}];
+    if (row.groups.empty())
+      row.firstGroup = key.group;
+    row.traffic.add(traffic);
+    for (auto [size, count] : traffic.sizes)
+      row.traffic.sizes[size] += count;
+    for (auto [size, count] : traffic.payloadSizes)
+      row.traffic.payloadSizes[size] += count;
+    for (const ClassStats::Groups &groups : ranks.groups.at(key.group))
+      row.groups[groups.name] = groups.count;
+  }
+  return rows;
+}
+
+static std::string formatNodes(uint64_t numNodes,
+                               const std::map<int64_t, uint64_t> &byType) {
+  std::string text = std::to_string(numNodes);
+  StringRef separator = ": ";
+  for (auto [type, count] : byType) {
+    text += (separator + Twine(count) + " " + getNodeTypeName(type)).str();
+    separator = ", ";
+  }
+  return text;
+}
+
+/// Ranks with equal signatures share an entry: their work is the same up to
+/// the names of groups and peers.
+std::string EntryTable::getSignature(const RankStats &rank,
+                                     const Rows &rows) const {
+  std::string text = formatNodes(rank.numNodes, rank.nodesByType) + ";" +
+                     toString(rank.numOps) + ";" + toString(rank.tensorSize);
+  auto append = [&](const Traffic &traffic) {
+    text += ";" + std::to_string(traffic.count) + "," +
+            toString(traffic.bytes) + "," + toString(traffic.payloadBytes);
+  };
+  auto appendSizes = [&](const std::map<Int128, uint64_t> &sizes) {
+    for (auto [size, count] : sizes)
+      text += ":" + toString(size) + "*" + std::to_string(count);
+    text += ";";
+  };
+  for (const auto &[key, row] : rows) {
+    auto [type, size, shape] = key;
+    text += formatv(";{0}/{1}/{2}", type, size, shape).str();
+    append(row.traffic);
+    if (!isDetailed)
+      continue;
+    appendSizes(row.traffic.sizes);
+    appendSizes(row.traffic.payloadSizes);
+  }
+  append(sum(rank.sends));
+  append(sum(rank.recvs));
+  if (isDetailed)
+    text += formatv(";{0};{1};{2}", rank.sends.size(), rank.recvs.size(),
+                    rank.version)
+                .str();
+  return text;
+}
+
+void EntryTable::add(const ClassStats &ranks) {
+  Rows rows = makeRows(ranks);
+  Entry *&entry = bySignature[getSignature(ranks.first, rows)];
+  if (!entry) {
+    entry = entries.emplace_back(std::make_unique<Entry>()).get();
+    entry->first = ranks.first;
+    entry->rows = std::move(rows);
+  } else {
+    for (auto &[key, row] : rows)
+      for (const auto &groups : row.groups)
+        entry->rows[key].groups[groups.first()] = groups.second;
+  }
+  for (const RankSet::Block &block : ranks.ranks.getBlocks())
+    entry->ranks.add(block);
+}
+
+void EntryTable::addAll(bool isQuiet) {
+  Progress progress("counted", stats.getNumRanks(), isQuiet);
+  stats.forEachClass([&](const ClassStats &ranks) {
+    add(ranks);
+    progress.add(ranks.ranks.size(), /*bytes=*/0);
+  });
+  for (const std::unique_ptr<Entry> &entry : entries)
+    entry->ranks.finish();
+}
+
+void EntryTable::addAlone(const RankStats &rank) {
+  ClassStats ranks = {rank, RankSet(static_cast<int64_t>(rank.rank)), {}};
   for (const auto &[key, traffic] : rank.collectives)
-    collectives[{key.type, getSizeKey(stats, key.group)}].add(traffic);
-  sends.add(sum(rank.sends));
-  recvs.add(sum(rank.recvs));
+    ranks.groups[key.group] = {{key.group, 1}};
+  Entry &entry = *entries.emplace_back(std::make_unique<Entry>());
+  entry.first = rank;
+  entry.ranks = ranks.ranks;
+  entry.rows = makeRows(ranks);
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,38 +301,6 @@ static std::string formatBytes(Int128 bytes) {
   return text + formatv(" ({0:F1} {1})", scaled, units[unit]).str();
 }
 
-static std::string formatNodes(uint64_t numNodes,
-                               const std::map<int64_t, uint64_t> &byType) {
-  std::string text = std::to_string(numNodes);
-  StringRef separator = ": ";
-  for (auto [type, count] : byType) {
-    text += (separator + Twine(count) + " " + getNodeTypeName(type)).str();
-    separator = ", ";
-  }
-  return text;
-}
-
-/// Ranks with equal signatures share an entry: their work is the same up to
-/// the names of groups and peers.
-std::string TablePrinter::getSignature(const RankStats &rank) const {
-  std::string text = formatNodes(rank.numNodes, rank.nodesByType) + ";" +
-                     toString(rank.numOps) + ";" + toString(rank.tensorSize);
-  auto append = [&](const Traffic &traffic) {
-    text += ";" + std::to_string(traffic.count) + "," +
-            toString(traffic.bytes) + "," + toString(traffic.payloadBytes);
-  };
-  std::map<RowKey, Traffic> rows;
-  for (const auto &[key, traffic] : rank.collectives)
-    rows[{key.type, getSizeKey(stats, key.group)}].add(traffic);
-  for (const auto &[key, traffic] : rows) {
-    text += formatv(";{0}/{1}", key.first, key.second).str();
-    append(traffic);
-  }
-  append(sum(rank.sends));
-  append(sum(rank.recvs));
-  return text;
-}
-
 void TablePrinter::printTraffic(const Traffic &traffic) {
   os << formatv("{0,8}  ", traffic.count)
      << left_justify(formatBytes(traffic.bytes), 28) << ' '
@@ -182,38 +313,11 @@ void TablePrinter::printWork(const RankStats &rank) {
      << "  tensors     " << formatBytes(rank.tensorSize) << '\n';
 }
 
-Entry &TablePrinter::getEntry(const RankStats &rank) {
-  Entry *known = rank.shape ? byShape.lookup(rank.shape) : nullptr;
-  if (known)
-    return *known;
-  Entry *&entry = bySignature[getSignature(rank)];
-  if (!entry) {
-    entry = entries.emplace_back(std::make_unique<Entry>()).get();
-    entry->first = rank;
-  }
-  if (rank.shape)
-    byShape[rank.shape] = entry;
-  return *entry;
-}
-
-void TablePrinter::addRank(const RankStats &rank) {
-  Entry &entry = getEntry(rank);
-  bool isFirst = entry.ranks.empty();
-  entry.ranks.push_back(static_cast<int64_t>(rank.rank));
-  for (const auto &[key, traffic] : rank.collectives) {
-    Row &row = entry.rows[{key.type, getSizeKey(stats, key.group)}];
-    row.groups.insert(key.group);
-    if (isFirst)
-      row.traffic.add(traffic);
-  }
-  totals.add(rank, stats);
-}
-
 /// "3 (ranks 0-3)" for one group, a count for several.
-static std::string describeGroups(const Row &row, const TraceStats &stats) {
-  if (row.groups.size() > 1)
-    return std::to_string(row.groups.size()) + " groups";
-  StringRef name = row.groups.begin()->getKey();
+std::string TablePrinter::describeGroups(const Row &row) {
+  if (uint64_t count = row.getNumGroups(); count > 1)
+    return std::to_string(count) + " groups";
+  const std::string &name = row.firstGroup;
   std::string text = name.empty() ? "all ranks" : escapeText(name);
   std::vector<int64_t> members = stats.getMembers(name);
   if (!members.empty())
@@ -227,10 +331,10 @@ void TablePrinter::printCollectives(const Entry &entry) {
   os << "  collective       size  group                       count  bytes     "
         "                   payload\n";
   for (const auto &[key, row] : entry.rows) {
-    std::string size = key.second < 0 ? "?" : std::to_string(key.second);
-    os << "  " << left_justify(getTypeName(key.first), 15) << ' '
-       << right_justify(size, 5) << "  "
-       << left_justify(describeGroups(row, stats), 24) << ' ';
+    auto [type, size, shape] = key;
+    os << "  " << left_justify(getTypeName(type), 15) << ' '
+       << right_justify(size < 0 ? "?" : std::to_string(size), 5) << "  "
+       << left_justify(describeGroups(row), 24) << ' ';
     printTraffic(row.traffic);
   }
 }
@@ -255,7 +359,7 @@ void TablePrinter::printMessages(StringRef title,
 
 void TablePrinter::printEntry(const Entry &entry) {
   bool isSingle = entry.ranks.size() == 1;
-  os << (isSingle ? "rank " : "ranks ") << formatRanks(entry.ranks)
+  os << (isSingle ? "rank " : "ranks ") << entry.ranks.format()
      << (isSingle ? "" : ", each") << ":\n";
   printWork(entry.first);
   printCollectives(entry);
@@ -263,7 +367,7 @@ void TablePrinter::printEntry(const Entry &entry) {
   printMessages("received from", entry.first.recvs, isSingle);
 }
 
-void TablePrinter::printTotals() {
+void TablePrinter::printTotals(const Totals &totals) {
   os << "all " << stats.getNumRanks() << " ranks together:\n"
      << "  nodes       " << formatNodes(totals.numNodes, totals.nodesByType)
      << '\n'
@@ -284,17 +388,22 @@ void TablePrinter::printTotals() {
     printLine("received", "", totals.recvs);
 }
 
-void TablePrinter::print(bool isQuiet) {
-  visitRanks(stats, "counted", isQuiet,
-             [&](const RankStats &rank) { addRank(rank); });
-  for (const std::unique_ptr<Entry> &entry : entries)
-    printEntry(*entry);
-  if (stats.getNumRanks() > 1)
-    printTotals();
-}
-
-void printStatsTable(const TraceStats &stats, raw_ostream &os, bool isQuiet) {
-  TablePrinter(stats, os).print(isQuiet);
+void printStatsTable(const TraceStats &stats, ExpandedRanks expanded,
+                     raw_ostream &os, bool isQuiet) {
+  TablePrinter printer(stats, os);
+  EntryTable table(stats, /*isDetailed=*/false);
+  if (expanded)
+    stats.forEachRank(expanded->first, expanded->second,
+                      [&](const RankStats &rank) { table.addAlone(rank); });
+  else
+    table.addAll(isQuiet);
+  Totals totals;
+  for (const std::unique_ptr<Entry> &entry : table.getEntries()) {
+    printer.printEntry(*entry);
+    totals.add(*entry);
+  }
+  if (!expanded && stats.getNumRanks() > 1)
+    printer.printTotals(totals);
 }
 
 //===----------------------------------------------------------------------===//
@@ -373,6 +482,54 @@ static void writeRank(json::OStream &json, const TraceStats &stats,
   writeMessages(json, "recvs", rank.recvs);
 }
 
+static void writeSet(json::OStream &json, StringRef name,
+                     const RankSet &ranks) {
+  json.attributeBegin(name);
+  ranks.write(json);
+  json.attributeEnd();
+}
+
+static void writeRow(json::OStream &json, const TraceStats &stats,
+                     const RowKey &key, const Row &row) {
+  auto [type, size, shape] = key;
+  uint64_t numGroups = row.getNumGroups();
+  json.attribute("type", getTypeName(type));
+  writeGroupSize(json, size);
+  json.attribute("num_groups", numGroups);
+  json.attribute("first_group", escapeText(row.firstGroup));
+  writeSet(json, "first_group_ranks", getSet(stats.getMembers(row.firstGroup)));
+  writeTraffic(json, row.traffic);
+  writeSizes(json, "sizes", row.traffic.sizes);
+  writeSizes(json, "payload_sizes", row.traffic.payloadSizes);
+}
+
+static void writeClassMessages(json::OStream &json, StringRef name,
+                               const std::map<Peer, Traffic> &messages) {
+  json.attributeObject(name, [&] {
+    json.attribute("num_peers", messages.size());
+    writeTraffic(json, sum(messages));
+  });
+}
+
+static void writeClass(json::OStream &json, const TraceStats &stats,
+                       const Entry &entry) {
+  const RankStats &rank = entry.first;
+  writeSet(json, "ranks", entry.ranks);
+  json.attribute("num_ranks", entry.ranks.size());
+  json.attribute("first_rank", rank.rank);
+  json.attribute("file", escapeText(rank.file));
+  json.attribute("version", escapeText(rank.version));
+  writeNodes(json, rank.numNodes, rank.nodesByType);
+  writeInteger(json, "num_ops", rank.numOps);
+  writeInteger(json, "tensor_size", rank.tensorSize);
+  json.attributeArray("collectives", [&] {
+    for (const auto &row : entry.rows)
+      json.object([&] { writeRow(json, stats, row.first, row.second); });
+  });
+  writeClassMessages(json, "sends", rank.sends);
+  writeClassMessages(json, "recvs", rank.recvs);
+}
+
 static void writeTotals(json::OStream &json, const Totals &totals) {
   writeNodes(json, totals.numNodes, totals.nodesByType);
   writeInteger(json, "num_ops", totals.numOps);
@@ -403,28 +560,39 @@ static void writeGroups(json::OStream &json, const TraceStats &stats,
   }
 }
 
-void printStatsJSON(const TraceStats &stats, raw_ostream &os, bool isQuiet) {
-  Totals totals;
+/// The ranks that are told one by one, and the groups that they use.
+static void writeExpanded(json::OStream &json, const TraceStats &stats,
+                          std::pair<uint64_t, uint64_t> ranks) {
   std::set<std::string, GroupNameLess> used;
-  visitRanks(stats, "counted", isQuiet, [&](const RankStats &rank) {
-    totals.add(rank, stats);
-    for (const auto &[key, traffic] : rank.collectives)
-      used.insert(key.group);
+  json.attributeArray("ranks", [&] {
+    stats.forEachRank(ranks.first, ranks.second, [&](const RankStats &rank) {
+      for (const auto &[key, traffic] : rank.collectives)
+        used.insert(key.group);
+      json.object([&] { writeRank(json, stats, rank); });
+    });
   });
+  json.attributeObject("groups", [&] { writeGroups(json, stats, used); });
+}
+
+void printStatsJSON(const TraceStats &stats, ExpandedRanks expanded,
+                    raw_ostream &os, bool isQuiet) {
+  EntryTable table(stats, /*isDetailed=*/true);
+  table.addAll(isQuiet);
+  Totals totals;
   json::OStream json(os, /*IndentSize=*/1);
   json.object([&] {
     json.attribute("schema", "stg-trace-stats");
-    json.attribute("schema_version", 1);
+    json.attribute("version", 2);
     json.attribute("trace", escapeText(stats.getName()));
     json.attribute("num_ranks", stats.getNumRanks());
-    json.attributeObject("groups", [&] { writeGroups(json, stats, used); });
-    json.attributeArray("ranks", [&] {
-      // On a terminal that shows the output there is no place for both.
-      visitRanks(stats, "written", isQuiet || os.is_displayed(),
-                 [&](const RankStats &rank) {
-                   json.object([&] { writeRank(json, stats, rank); });
-                 });
+    json.attributeArray("classes", [&] {
+      for (const std::unique_ptr<Entry> &entry : table.getEntries()) {
+        totals.add(*entry);
+        json.object([&] { writeClass(json, stats, *entry); });
+      }
     });
+    if (expanded)
+      writeExpanded(json, stats, *expanded);
     json.attributeObject("totals", [&] { writeTotals(json, totals); });
   });
   os << '\n';

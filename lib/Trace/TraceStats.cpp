@@ -64,9 +64,22 @@ void RankStats::add(const Node &node) {
 
 TraceStats::~TraceStats() = default;
 
-void FileStats::forEachRank(function_ref<void(const RankStats &)> visit) const {
+/// Each rank may be told from the others by its file only.
+void FileStats::forEachClass(
+    function_ref<void(const ClassStats &)> visit) const {
+  for (const RankStats &rank : ranks) {
+    ClassStats entry = {rank, RankSet(static_cast<int64_t>(rank.rank)), {}};
+    for (const auto &[key, traffic] : rank.collectives)
+      entry.groups[key.group] = {{key.group, 1}};
+    visit(entry);
+  }
+}
+
+void FileStats::forEachRank(uint64_t first, uint64_t end,
+                            function_ref<void(const RankStats &)> visit) const {
   for (const RankStats &rank : ranks)
-    visit(rank);
+    if (first <= rank.rank && rank.rank < end)
+      visit(rank);
 }
 
 std::optional<uint64_t> FileStats::getGroupSize(StringRef group) const {

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/TraceProgram/BundleStats.h"
+#include "llvm/ADT/STLExtras.h"
+#include <set>
 
 using namespace llvm;
 using namespace stg::trace;
@@ -21,7 +23,6 @@ BundleStats::BundleStats(const TraceBundle &bundle, StringRef file)
     TraceReader reader(MemoryBufferRef(trace, file));
     // What we have just written ourselves can be read.
     first.push_back(cantFail(computeRankStats(reader, rank)));
-    first.back().shape = first.size();
   }
 }
 
@@ -64,10 +65,41 @@ RankStats BundleStats::getRank(int64_t rank) const {
   return stats;
 }
 
+/// The groups of a cell over a mask have numbers that follow on one another:
+/// those of one coordinate after the other on axes that no class fixes.
+void BundleStats::forEachClass(
+    function_ref<void(const ClassStats &)> visit) const {
+  const RankSpace &space = bundle.getSpace();
+  const RankPartition &partition = bundle.getPartition();
+  const GroupTable &groups = bundle.getGroups();
+  for (auto [index, model] : llvm::enumerate(first)) {
+    ClassStats entry = {model, {}, {}};
+    entry.ranks.add(bundle.getClasses()[index].ranks.getBlock());
+    entry.ranks.finish();
+    for (const auto &[key, traffic] : model.collectives) {
+      AxisMask mask = groups.getGroup(*findGroup(key.group)).first;
+      int64_t count = space.getNumPositions(space.getAllAxes() &
+                                            ~(partition.getAxes() | mask));
+      std::set<int64_t> ids;
+      for (int64_t cell = 0, e = partition.getNumCells(); cell < e; ++cell)
+        if (partition.getClassOfCell(cell) == index)
+          ids.insert(groups.getId(mask, partition.getFirstRank(cell)));
+      std::vector<ClassStats::Groups> &own = entry.groups[key.group];
+      own.clear(); // Another collective may be on the same group.
+      for (int64_t id : ids)
+        own.push_back({std::to_string(id), static_cast<uint64_t>(count)});
+    }
+    visit(entry);
+  }
+}
+
 void BundleStats::forEachRank(
+    uint64_t first, uint64_t end,
     function_ref<void(const RankStats &)> visit) const {
-  for (int64_t rank = 0, e = bundle.getSpace().getNumRanks(); rank < e; ++rank)
-    visit(getRank(rank));
+  int64_t numRanks = bundle.getSpace().getNumRanks();
+  end = std::min<uint64_t>(end, numRanks);
+  for (uint64_t rank = first; rank < end; ++rank)
+    visit(getRank(static_cast<int64_t>(rank)));
 }
 
 std::optional<uint64_t> BundleStats::getGroupSize(StringRef group) const {

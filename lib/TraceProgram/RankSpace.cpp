@@ -162,6 +162,13 @@ bool RankClass::isWithin(AxisMask mask, const RankSpace &space) const {
   return space.getGroupSize(mask) == space.getNumPositions(axes);
 }
 
+RankSet::Block RankClass::getBlock() const {
+  RankSet::Block block = {base, {}};
+  for (auto [size, stride] : freeAxes)
+    block.dimensions.push_back({size, stride});
+  return block;
+}
+
 int64_t RankClass::operator[](int64_t position) const {
   int64_t rank = base;
   for (auto [size, stride] : freeAxes) {

@@ -20,6 +20,10 @@ static cl::opt<std::string> input(cl::Positional, cl::Required,
                                   cl::sub(command));
 static cl::opt<bool> asJSON("json", cl::desc("Write JSON instead of a table"),
                             cl::sub(command));
+static cl::opt<std::string> rankRange(
+    "ranks", cl::value_desc("LO:HI"),
+    cl::desc("Tell the ranks LO to HI - 1 one by one (LO: to the last)"),
+    cl::sub(command));
 static cl::opt<std::string> groupFile(
     "comm-groups", cl::value_desc("file"),
     cl::desc("Communicator groups (default: the file beside the trace)"),
@@ -33,11 +37,30 @@ static cl::opt<bool> quiet("quiet", cl::desc("No progress on a terminal"),
 
 cl::SubCommand &getStatsCommand() { return command; }
 
-static void print(const TraceStats &stats, raw_ostream &os) {
+/// The ranks that --ranks names; none without the option.
+static Expected<ExpandedRanks> getExpandedRanks() {
+  if (!rankRange.getNumOccurrences())
+    return std::nullopt;
+  auto [first, end] = StringRef(rankRange).split(':');
+  std::pair<uint64_t, uint64_t> ranks = {0, UINT64_MAX};
+  if (StringRef(rankRange).contains(':') &&
+      !first.getAsInteger(10, ranks.first) &&
+      (end.empty() || !end.getAsInteger(10, ranks.second)) &&
+      ranks.first < ranks.second)
+    return ranks;
+  return createStringError("--ranks " + Twine(rankRange) +
+                           ": expected LO:HI with LO < HI, or LO:");
+}
+
+static Error print(const TraceStats &stats, raw_ostream &os) {
+  Expected<ExpandedRanks> expanded = getExpandedRanks();
+  if (!expanded)
+    return expanded.takeError();
   if (asJSON)
-    printStatsJSON(stats, os, quiet);
+    printStatsJSON(stats, *expanded, os, quiet);
   else
-    printStatsTable(stats, os, quiet);
+    printStatsTable(stats, *expanded, os, quiet);
+  return Error::success();
 }
 
 Expected<bool> runStats(raw_ostream &os) {
@@ -45,14 +68,16 @@ Expected<bool> runStats(raw_ostream &os) {
   if (!trace)
     return trace.takeError();
   if (trace->bundle) {
-    print(BundleStats(*trace->bundle, input), os);
+    if (Error error = print(BundleStats(*trace->bundle, input), os))
+      return std::move(error);
     return true;
   }
   Expected<FileStats> stats =
       computeStats(trace->files, std::move(trace->groups), threads, quiet);
   if (!stats)
     return stats.takeError();
-  print(*stats, os);
+  if (Error error = print(*stats, os))
+    return std::move(error);
   return true;
 }
 

@@ -41,10 +41,6 @@ struct CommGroups {
                                           llvm::StringRef file);
 };
 
-/// Members in short form: "0-3,8". Order and repetition are kept, so that
-/// {1, 0} gives "1,0".
-std::string formatRanks(llvm::ArrayRef<int64_t> ranks);
-
 } // namespace stg::trace
 
 #endif // STG_TRACE_COMMGROUPS_H

@@ -1,43 +1,7 @@
 //===- TraceStats.h - Totals of a trace -------------------------*- C++ -*-===//
 //
-// Counts what each rank computes and communicates. Nothing is judged here: any
-// producer's trace is taken as it is, absent attributes count as zero, and
-// integers are read from whichever oneof member holds them.
-//
-// `printStatsJSON` writes one JSON object. Its schema is stable: fields may be
-// added, existing ones keep their name and meaning. Sums may exceed 64 bits;
-// they are plain JSON integers all the same.
-//
-//   {
-//     "schema": "stg-trace-stats", "schema_version": 1,
-//     "trace": "<prefix>", "num_ranks": R,
-//     "groups": {"<id>": [rank, ...], ...},     // groups in use, as far as
-//                                               // their members are known
-//     "ranks": [{
-//       "rank": r, "file": "<path>", "version": "<metadata version>",
-//       "num_nodes": n,
-//       "nodes": {"COMP": n, "COMM_COLL": n, ...},   // types that occur
-//       "num_ops": n,                                // COMP nodes
-//       "tensor_size": bytes,                        // COMP nodes
-//       "collectives": [{
-//         "type": "ALL_REDUCE", "group": "<id>",     // "" is all ranks
-//         "group_size": n or null,
-//         "count": n, "bytes": sum of comm_size, "payload_bytes": p,
-//         "sizes": {"<comm_size>": count, ...},
-//         "payload_sizes": {"<payload>": count, ...}
-//       }, ...],
-//       "sends": [{"peer": rank or null, "count": n, "bytes": sum of
-//                  comm_size, "payload_bytes": p}, ...],
-//       "recvs": [... the same ...]
-//     }, ...],
-//     "totals": {                                     // over all ranks
-//       "num_nodes", "nodes", "num_ops", "tensor_size",
-//       "collectives": [{"type", "group_size", "count", "bytes",
-//                        "payload_bytes"}, ...],
-//       "sends": {"count", "bytes", "payload_bytes"},
-//       "recvs": {"count", "bytes", "payload_bytes"}
-//     }
-//   }
+// The numbers of `stg-trace stats`: of each rank, of ranks that do the same
+// work, and of all together.
 //
 // A node's payload is its `payload_bytes` attribute, or its `comm_size` if it
 // has none: producers that pad `comm_size` to the simulator's granularity say
@@ -49,6 +13,7 @@
 #define STG_TRACE_TRACESTATS_H
 
 #include "stg/Trace/CommGroups.h"
+#include "stg/Trace/RankSet.h"
 #include "stg/Trace/TraceReader.h"
 #include "stg/Trace/TraceSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -89,9 +54,6 @@ struct RankStats {
   uint64_t rank = 0;
   std::string file;
   std::string version;
-  /// Ranks with the same number that is not 0 do the same work up to the names
-  /// of groups and peers.
-  uint64_t shape = 0;
   uint64_t numNodes = 0;
   std::map<int64_t, uint64_t> nodesByType;
   Int128 numOps = 0;
@@ -104,6 +66,21 @@ struct RankStats {
   void add(const Node &node);
 };
 
+/// Ranks that do the same work, but for the names of groups and peers.
+struct ClassStats {
+  /// `count` groups that are alike, and the name of one of them.
+  struct Groups {
+    std::string name;
+    uint64_t count;
+  };
+
+  /// Of the first rank.
+  const RankStats &first;
+  RankSet ranks;
+  /// For each group of the first rank, those of all ranks in its place.
+  std::map<std::string, std::vector<Groups>> groups;
+};
+
 /// Totals of a trace, wherever its ranks come from.
 class TraceStats {
 public:
@@ -112,9 +89,14 @@ public:
   /// What the trace is called.
   virtual std::string getName() const = 0;
   virtual uint64_t getNumRanks() const = 0;
-  /// Calls `visit` for each rank, ascending.
+  /// Calls `visit` for classes that are a partition of the ranks. Two of them
+  /// may do the same work.
   virtual void
-  forEachRank(llvm::function_ref<void(const RankStats &)> visit) const = 0;
+  forEachClass(llvm::function_ref<void(const ClassStats &)> visit) const = 0;
+  /// Calls `visit` for each rank with first <= rank < end, ascending.
+  virtual void
+  forEachRank(uint64_t first, uint64_t end,
+              llvm::function_ref<void(const RankStats &)> visit) const = 0;
   /// Number of members of `group`; nothing if they are not known.
   virtual std::optional<uint64_t> getGroupSize(llvm::StringRef group) const = 0;
   /// Members of `group`, as far as they are known.
@@ -132,8 +114,11 @@ public:
 
   std::string getName() const override { return prefix; }
   uint64_t getNumRanks() const override { return ranks.size(); }
+  void forEachClass(
+      llvm::function_ref<void(const ClassStats &)> visit) const override;
   void
-  forEachRank(llvm::function_ref<void(const RankStats &)> visit) const override;
+  forEachRank(uint64_t first, uint64_t end,
+              llvm::function_ref<void(const RankStats &)> visit) const override;
   std::optional<uint64_t> getGroupSize(llvm::StringRef group) const override;
   std::vector<int64_t> getMembers(llvm::StringRef group) const override;
 };
@@ -147,13 +132,18 @@ llvm::Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank);
 llvm::Expected<FileStats> computeStats(const TraceSet &set, CommGroups groups,
                                        unsigned threads, bool isQuiet);
 
-/// Writes a table for humans; ranks that do the same work share an entry.
-void printStatsTable(const TraceStats &stats, llvm::raw_ostream &os,
-                     bool isQuiet);
+/// Ranks to tell one by one: from the first on, and before the second.
+using ExpandedRanks = std::optional<std::pair<uint64_t, uint64_t>>;
 
-/// Writes the JSON object that the head of this file describes.
-void printStatsJSON(const TraceStats &stats, llvm::raw_ostream &os,
-                    bool isQuiet);
+/// Writes a table for humans; ranks that do the same work share an entry. With
+/// `expanded` it has these ranks only, each for itself.
+void printStatsTable(const TraceStats &stats, ExpandedRanks expanded,
+                     llvm::raw_ostream &os, bool isQuiet);
+
+/// Writes the JSON object that docs/TraceTool.md describes; `expanded` adds
+/// these ranks.
+void printStatsJSON(const TraceStats &stats, ExpandedRanks expanded,
+                    llvm::raw_ostream &os, bool isQuiet);
 
 } // namespace stg::trace
 

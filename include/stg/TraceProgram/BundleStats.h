@@ -26,8 +26,11 @@ public:
   uint64_t getNumRanks() const override {
     return bundle.getSpace().getNumRanks();
   }
+  void forEachClass(
+      llvm::function_ref<void(const ClassStats &)> visit) const override;
   void
-  forEachRank(llvm::function_ref<void(const RankStats &)> visit) const override;
+  forEachRank(uint64_t first, uint64_t end,
+              llvm::function_ref<void(const RankStats &)> visit) const override;
   std::optional<uint64_t> getGroupSize(llvm::StringRef group) const override;
   std::vector<int64_t> getMembers(llvm::StringRef group) const override;
 

@@ -16,6 +16,7 @@
 #ifndef STG_TRACEPROGRAM_RANKSPACE_H
 #define STG_TRACEPROGRAM_RANKSPACE_H
 
+#include "stg/Trace/RankSet.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -124,6 +125,8 @@ public:
   /// The number of ranks that are less than `rank`.
   int64_t countBelow(int64_t rank) const;
   llvm::ArrayRef<Coordinate> getCoordinates() const { return coordinates; }
+  /// The ranks, ascending or not.
+  RankSet::Block getBlock() const;
   /// True if all of the ranks are in a group over `mask`.
   bool isWithin(AxisMask mask, const RankSpace &space) const;
   /// The axes that have a coordinate.

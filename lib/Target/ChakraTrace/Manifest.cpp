@@ -15,6 +15,9 @@ using namespace stg::chakra;
 using namespace stg::trace;
 using llvm::json::OStream;
 
+/// To be counted up when a field changes its name or meaning, or goes.
+static constexpr int64_t kManifestVersion = 1;
+
 /// Writes a number that JSON allows but llvm::json::Value cannot hold.
 static void writeNumber(OStream &json, StringRef key, __int128 value) {
   json.attributeBegin(key);
@@ -147,8 +150,9 @@ static void writeMesh(OStream &json, const ExportSummary &summary) {
 /// Writes what the caller adds, in the order of keys. Keys of our own win.
 static void writeExtra(OStream &json, const llvm::json::Object &extra) {
   static constexpr StringLiteral kOurs[] = {
-      "producer", "schema", "fingerprint",   "mesh",        "ranks",  "files",
-      "splits",   "totals", "ranks_written", "comm_groups", "classes"};
+      "version", "producer",      "schema",      "fingerprint",
+      "mesh",    "ranks",         "files",       "splits",
+      "totals",  "ranks_written", "comm_groups", "classes"};
   SmallVector<StringRef> keys;
   for (const auto &entry : extra)
     if (!llvm::is_contained(kOurs, StringRef(entry.first)))
@@ -166,6 +170,7 @@ stg::chakra::makeManifest(const ExportSummary &summary,
   OStream json(os, /*IndentSize=*/2);
   size_t split = 0;
   json.object([&] {
+    json.attribute("version", kManifestVersion);
     json.attribute("producer", "stg " STG_VERSION);
     json.attribute("schema", ("chakra " + kSchemaVersion).str());
     json.attribute("fingerprint", summary.fingerprint);

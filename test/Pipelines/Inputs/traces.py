@@ -51,7 +51,7 @@ def products(summary):
 
 def stats(folder):
     """The statistics of written traces: a list, one entry per rank."""
-    return json.loads(run("stg-trace", "stats", "--json", folder))["ranks"]
+    return json.loads(run("stg-trace", "stats", "--json", "--ranks=0:", folder))["ranks"]
 
 
 @dataclass(frozen=True)
