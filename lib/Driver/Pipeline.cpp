@@ -91,6 +91,8 @@ void stg::buildLocalPipeline(OpPassManager &pm,
   pm.addPass(createPropagateShardings({delayGradients}));
   pm.addPass(createInsertCollectives());
   pm.addPass(createSimplifyCollectives({options.keepGathered}));
+  if (options.microBatches > 1)
+    pm.addPass(createMicroBatch({std::to_string(options.microBatches), "B"}));
   if (!options.expertLoads.empty()) {
     LoadExpertsOptions experts;
     experts.loads.assign(options.expertLoads.begin(),
@@ -102,8 +104,6 @@ void stg::buildLocalPipeline(OpPassManager &pm,
     pm.addPass(createShardStates({options.zero, options.zeroRoot,
                                   options.reshardAfterForward, options.prefetch,
                                   options.fp8Gather ? 8u : 16u}));
-  if (options.microBatches > 1)
-    pm.addPass(createMicroBatch({std::to_string(options.microBatches), "B"}));
 }
 
 /// Orders micro-batches and stages, where there is more than one of either.

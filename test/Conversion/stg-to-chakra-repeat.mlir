@@ -35,15 +35,15 @@ func.func @step(%x: !x) {
   // CHECK: %[[FILL:.*]] = chakra.comp "layers.bwd.fill"() ops(0) bytes(64) phase "bwd"
   %seed = stg.splat 1/32 : !x
   // CHECK-NEXT: %[[D:.*]]:2 = chakra.repeat "layers" * L reverse carry(%{{.*}} = %[[FILL]] : {{.*}}) slices(%[[S:[a-z_0-9]+]] = %[[Y]]#1 :
-  %d:2 = stg.repeat "layers" * L reverse carry(%dc = %seed : !x) slices(%s = %y#1 : !stg.tensor<[L, 4, 8], bf16>) <bwd> {
+  %d:2 = stg.repeat "layers" * L reverse carry(%dc = %seed : !x) slices(%s = %y#1 : !stg.tensor<[layers = L, 4, 8], bf16>) <bwd> {
     // CHECK: chakra.comp "w.bwd.dw"(%[[S]], {{.*}} -> !chakra.tensor<256, gradient>
     %dw = stg.einsum "bd,bf->df" %s, %dc {into = f32} <"w" dw> : !x, !x
     stg.yield %dc, %dw : !x, !g
   }
   // CHECK: %[[R:.*]] = chakra.coll all_reduce {{.*}}(%[[D]]#1) over ["dp"] in_place {{.*}} : (!chakra.stack<!chakra.tensor<256, gradient>, L>) -> !chakra.stack<!chakra.tensor<256, gradient>, L>
-  %r = stg.all_reduce sum over ["dp"] %d#1 <"gradients" grad_sync> : !stg.tensor<[L, 8, 8], f32>
+  %r = stg.all_reduce sum over ["dp"] %d#1 <"gradients" grad_sync> : !stg.tensor<[layers = L, 8, 8], f32>
   // CHECK: chakra.repeat "layers" * L slices(%[[G:[a-z_0-9]+]] = %[[R]] : {{.*}}, %[[P:[a-z_0-9]+]] = %[[W]]#0 : {{.*}}, %[[M:[a-z_0-9]+]] = %[[W]]#1 : {{.*}}, %[[A1:[a-z_0-9]+]] = %[[W]]#2 : {{.*}}, %[[A2:[a-z_0-9]+]] = %[[W]]#3
-  stg.repeat "layers" * L slices(%g = %r : !stg.tensor<[L, 8, 8], f32>) <opt> {
+  stg.repeat "layers" * L slices(%g = %r : !stg.tensor<[layers = L, 8, 8], f32>) <opt> {
     %w = stg.param "w" : !w
     // CHECK-NEXT: chakra.comp "w.opt"(%[[G]]) updates(%[[P]], %[[M]], %[[A1]], %[[A2]] :
     stg.adam f32 %w, %g <"w"> : !w, !g

@@ -8,7 +8,7 @@ stg.symbol @L
 
 // CHECK-LABEL: func.func @layers
 // CHECK-SAME: (%[[X:.*]]: !stg.tensor<[4, 4], bf16>)
-// CHECK-SAME: !stg.tensor<[L, 4, 4], f32> {stg.gradient = ["layers", "w"]}
+// CHECK-SAME: !stg.tensor<[layers = L, 4, 4], f32> {stg.gradient = ["layers", "w"]}
 func.func @layers(%x: !x) -> !x {
   // What the backward body reads is stacked: the carried value, nothing else.
   // CHECK: %[[Y:.*]]:2 = stg.repeat "layers" * L carry(%[[C:.*]] = %[[X]] : !stg.tensor<[4, 4], bf16>) <fwd> {
@@ -20,7 +20,7 @@ func.func @layers(%x: !x) -> !x {
     stg.yield %a : !x
   }
   // CHECK: %[[DY:.*]] = stg.splat 1/16
-  // CHECK-NEXT: %[[D:.*]]:2 = stg.repeat "layers" * L reverse carry(%[[DC:.*]] = %[[DY]] : !stg.tensor<[4, 4], bf16>) slices(%[[S:.*]] = %[[Y]]#1 : !stg.tensor<[L, 4, 4], bf16>) <bwd> {
+  // CHECK-NEXT: %[[D:.*]]:2 = stg.repeat "layers" * L reverse carry(%[[DC:.*]] = %[[DY]] : !stg.tensor<[4, 4], bf16>) slices(%[[S:.*]] = %[[Y]]#1 : !stg.tensor<[layers = L, 4, 4], bf16>) <bwd> {
   // CHECK-NEXT: %[[W:.*]] = stg.param "w"
   // CHECK-NEXT: %[[DX:.*]] = stg.einsum "bf,df->bd" %[[DC]], %[[W]] {{.*}}dx>
   // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %[[S]], %[[DC]] {{.*}}dw>
@@ -38,7 +38,7 @@ stg.symbol @M
 
 // Nested: the inner stacks are stacked by the outer repeat.
 // CHECK-LABEL: func.func @nested
-// CHECK-SAME: !stg.tensor<[L, M, 4, 4], f32> {stg.gradient = ["outer", "inner", "v"]}
+// CHECK-SAME: !stg.tensor<[outer = L, inner = M, 4, 4], f32> {stg.gradient = ["outer", "inner", "v"]}
 func.func @nested(%x: !x) -> !x {
   // CHECK: %[[Y:.*]]:2 = stg.repeat "outer" * L carry(%[[C:.*]] = %{{.*}} : {{.*}}) <fwd>
   %y = stg.repeat "outer" * L carry(%c = %x : !x) {
@@ -50,11 +50,11 @@ func.func @nested(%x: !x) -> !x {
       // CHECK-NEXT: stg.yield %[[B]], %[[D]]
       stg.yield %b : !x
     }
-    // CHECK: stg.yield %[[I]]#0, %[[I]]#1 : !stg.tensor<[4, 4], bf16>, !stg.tensor<[M, 4, 4], bf16>
+    // CHECK: stg.yield %[[I]]#0, %[[I]]#1 : !stg.tensor<[4, 4], bf16>, !stg.tensor<[inner = M, 4, 4], bf16>
     stg.yield %i : !x
   }
-  // CHECK: %[[G:.*]]:2 = stg.repeat "outer" * L reverse carry(%[[DC:.*]] = %{{.*}} : {{.*}}) slices(%[[S:.*]] = %[[Y]]#1 : !stg.tensor<[L, M, 4, 4], bf16>)
-  // CHECK-NEXT: %[[H:.*]]:2 = stg.repeat "inner" * M reverse carry(%[[DD:.*]] = %[[DC]] : {{.*}}) slices(%[[T:.*]] = %[[S]] : !stg.tensor<[M, 4, 4], bf16>)
+  // CHECK: %[[G:.*]]:2 = stg.repeat "outer" * L reverse carry(%[[DC:.*]] = %{{.*}} : {{.*}}) slices(%[[S:.*]] = %[[Y]]#1 : !stg.tensor<[outer = L, inner = M, 4, 4], bf16>)
+  // CHECK-NEXT: %[[H:.*]]:2 = stg.repeat "inner" * M reverse carry(%[[DD:.*]] = %[[DC]] : {{.*}}) slices(%[[T:.*]] = %[[S]] : !stg.tensor<[inner = M, 4, 4], bf16>)
   // CHECK-NEXT: stg.param "v"
   // CHECK-NEXT: %[[DX:.*]] = stg.einsum "bf,df->bd" %[[DD]]
   // CHECK-NEXT: %[[DV:.*]] = stg.einsum "bd,bf->df" %[[T]], %[[DD]]
@@ -70,7 +70,7 @@ func.func @nested(%x: !x) -> !x {
 
 stg.symbol @L
 !x = !stg.tensor<[4, 4], bf16>
-!stack = !stg.tensor<[L, 4, 4], bf16>
+!stack = !stg.tensor<[down = L, 4, 4], bf16>
 
 // One repeat after the other, the second reading what the first stacked (as a U-net
 // does): the gradient of the stack is a stack.
@@ -92,7 +92,7 @@ func.func @stacked_result_is_read(%x: !x) -> !x {
   // CHECK-NEXT: %[[DL:.*]] = stg.mul %[[DC]], %[[S]] {{.*}}dlhs>
   // CHECK-NEXT: %[[DR:.*]] = stg.mul %[[DC]], %[[C]] {{.*}}drhs>
   // CHECK-NEXT: stg.yield %[[DL]], %[[DR]]
-  // CHECK: stg.repeat "down" * L reverse carry(%{{[a-z_0-9]+}} = %[[U]]#0 : {{.*}}) slices(%{{[a-z_0-9]+}} = %[[U]]#1 : !stg.tensor<[L, 4, 4], bf16>
+  // CHECK: stg.repeat "down" * L reverse carry(%{{[a-z_0-9]+}} = %[[U]]#0 : {{.*}}) slices(%{{[a-z_0-9]+}} = %[[U]]#1 : !stg.tensor<[down = L, 4, 4], bf16>
   // CHECK: %[[SUM:.*]] = stg.add %{{.*}}, %{{.*}} {{.*}}add>
   // CHECK-NEXT: stg.einsum "bf,df->bd" %[[SUM]]
   // CHECK-NEXT: stg.einsum "bd,bf->df" %{{.*}}, %[[SUM]]
@@ -137,7 +137,7 @@ func.func @constant_from_outside(%x: !x, %m: !x) -> !x {
     %b = stg.mul %a, %m : !x, !x
     stg.yield %b : !x
   }
-  // CHECK: stg.repeat "layers" * L reverse carry(%[[DC:[a-z_0-9]*]] = {{.*}}) slices(%[[S:[a-z_0-9]*]] = %{{[^,]*}} : !stg.tensor<[L, 4, 4], bf16>) <bwd>
+  // CHECK: stg.repeat "layers" * L reverse carry(%[[DC:[a-z_0-9]*]] = {{.*}}) slices(%[[S:[a-z_0-9]*]] = %{{[^,]*}} : !stg.tensor<[layers = L, 4, 4], bf16>) <bwd>
   // CHECK: stg.mul %[[DC]], %[[M]] {{.*}}dlhs>
   return %y : !x
 }

@@ -27,28 +27,28 @@ stg.mesh @mesh <tp = tp>
 
 // Model and local level: types of arguments, results and body, attributes.
 // CHECK-LABEL: func.func @local
-// CHECK-SAME: (%{{.*}}: !stg.tensor<[B, 512, D], bf16>) -> !stg.tensor<[B, 512, D], bf16>
+// CHECK-SAME: (%{{.*}}: !stg.tensor<[B, S = 512, D], bf16>) -> !stg.tensor<[B, S = 512, D], bf16>
 // CONFIG-LABEL: func.func @local
-// CONFIG-SAME: (%{{.*}}: !stg.tensor<[B, 128/tp, 256], bf16>)
+// CONFIG-SAME: (%{{.*}}: !stg.tensor<[B, S = 128/tp, D = 256], bf16>)
 // OVER-LABEL: func.func @local
-// OVER-SAME: (%{{.*}}: !stg.tensor<[B, 128/tp, 64], bf16>)
+// OVER-SAME: (%{{.*}}: !stg.tensor<[B, S = 128/tp, D = 64], bf16>)
 // CHAIN-LABEL: func.func @local
-// CHAIN-SAME: (%{{.*}}: !stg.tensor<[tp, 2, D], bf16>)
+// CHAIN-SAME: (%{{.*}}: !stg.tensor<[B = tp, S = 2, D], bf16>)
 func.func @local(%x: !stg.tensor<[B, S/tp, D], bf16>) -> !stg.tensor<[B, S/tp, D], bf16> {
-  // CHECK-NEXT: stg.splat 1/(4096*B) : !stg.tensor<[4096], f32>
+  // CHECK-NEXT: stg.splat 1/(4096*B) : !stg.tensor<[S = 4096], f32>
   %0 = stg.splat 1/(B*S) : !stg.tensor<[S], f32>
-  // CHECK-NEXT: stg.all_gather dim 1 over ["tp"] %{{.*}} : !stg.tensor<[B, 512, D], bf16> -> !stg.tensor<[B, 4096, D], bf16>
+  // CHECK-NEXT: stg.all_gather dim 1 over ["tp"] %{{.*}} : !stg.tensor<[B, S = 512, D], bf16> -> !stg.tensor<[B, S = 4096, D], bf16>
   %1 = stg.all_gather dim 1 over ["tp"] %x : !stg.tensor<[B, S/tp, D], bf16> -> !stg.tensor<[B, S, D], bf16>
-  // CHECK-NEXT: stg.repeat "chunks" * 4096 carry(%{{.*}} = %{{.*}} : !stg.tensor<[B, 512, D], bf16>)
+  // CHECK-NEXT: stg.repeat "chunks" * 4096 carry(%{{.*}} = %{{.*}} : !stg.tensor<[B, S = 512, D], bf16>)
   %2 = stg.repeat "chunks" * S carry(%c = %x : !stg.tensor<[B, S/tp, D], bf16>) {
-    // CHECK-NEXT: stg.yield %{{.*}} : !stg.tensor<[B, 512, D], bf16>
+    // CHECK-NEXT: stg.yield %{{.*}} : !stg.tensor<[B, S = 512, D], bf16>
     stg.yield %c : !stg.tensor<[B, S/tp, D], bf16>
   }
   return %2 : !stg.tensor<[B, S/tp, D], bf16>
 }
 
 // Plan level.
-// CHECK-LABEL: func.func private @plan(!stg.tensor<[B, 4096 : tp], bf16>)
+// CHECK-LABEL: func.func private @plan(!stg.tensor<[B, S = 4096 : tp], bf16>)
 func.func private @plan(!stg.tensor<[B, S : tp], bf16>)
 
 // Chakra level.

@@ -76,9 +76,9 @@ func.func @split_and_concat(%x: !x, %h: !half) -> (!x, !half, !x) {
 }
 
 // CHECK-LABEL: func.func @unused_stacks
-func.func @unused_stacks(%x: !x, %s: !stg.tensor<[L, B, 4], bf16>) -> (!x, !stg.tensor<[L, B, 4], bf16>) {
+func.func @unused_stacks(%x: !x, %s: !stg.tensor<[layers = L, B, 4], bf16>) -> (!x, !stg.tensor<[layers = L, B, 4], bf16>) {
   // CHECK: %[[Y:.*]]:2 = stg.repeat "layers" * L carry(%[[C:.*]] = %{{.*}} : !stg.tensor<[B, 4], bf16>) {
-  %y:3 = stg.repeat "layers" * L carry(%c = %x : !x) slices(%v = %s : !stg.tensor<[L, B, 4], bf16>) {
+  %y:3 = stg.repeat "layers" * L carry(%c = %x : !x) slices(%v = %s : !stg.tensor<[layers = L, B, 4], bf16>) {
     %a = stg.add %c, %c : !x, !x
     %m = stg.mul %c, %c : !x, !x
     // CHECK: %[[A:.*]] = stg.add
@@ -86,5 +86,5 @@ func.func @unused_stacks(%x: !x, %s: !stg.tensor<[L, B, 4], bf16>) -> (!x, !stg.
     stg.yield %a, %m, %c : !x, !x, !x
   }
   // CHECK: return %[[Y]]#0, %[[Y]]#1
-  return %y#0, %y#2 : !x, !stg.tensor<[L, B, 4], bf16>
+  return %y#0, %y#2 : !x, !stg.tensor<[layers = L, B, 4], bf16>
 }

@@ -68,15 +68,15 @@ stg.mesh @mesh <dp = 2>
 // repeat where it was left partial.
 // CHECK-LABEL: func.func @gradients
 func.func @gradients(%x: !x) {
-  %g = stg.repeat "layers" * L -> (!stg.tensor<[L, 8, 8], f32, sum(dp)>) <bwd> {
+  %g = stg.repeat "layers" * L -> (!stg.tensor<[layers = L, 8, 8], f32, sum(dp)>) <bwd> {
     // CHECK: stg.einsum {{.*}} : !stg.tensor<[B/2, 8], bf16>, !stg.tensor<[B/2, 8], bf16>
     // CHECK-NEXT: stg.yield
     %d = stg.einsum "bd,bf->df" %x, %x {into = f32, stg.factors = {b = ["dp"]}} : !x, !x -> !stg.tensor<[8, 8], f32, sum(dp)>
     stg.yield %d : !stg.tensor<[8, 8], f32, sum(dp)>
   }
-  // CHECK: stg.all_reduce sum over ["dp"] %{{.*}} <grad_sync> : !stg.tensor<[L, 8, 8], f32>
+  // CHECK: stg.all_reduce sum over ["dp"] %{{.*}} <grad_sync> : !stg.tensor<[layers = L, 8, 8], f32>
   // CHECK-NEXT: stg.repeat "layers" * L slices
-  stg.repeat "layers" * L slices(%s = %g : !stg.tensor<[L, 8, 8], f32, sum(dp)> as !dw) <opt> {
+  stg.repeat "layers" * L slices(%s = %g : !stg.tensor<[layers = L, 8, 8], f32, sum(dp)> as !dw) <opt> {
     %w = stg.param "w" : !stg.tensor<[8, 8], bf16>
     stg.adam f32 %w, %s : !stg.tensor<[8, 8], bf16>, !dw
   }

@@ -35,7 +35,10 @@ func.func @f(%x: !x) -> !x {
   return %1 : !x
 }
 
-// Attributes other than types have the batch, too.
-// CHECK-LABEL: func.func private @attribute() attributes {rows = #stg.expr<B*S/M>}
-// FOUR-LABEL: func.func private @attribute() attributes {rows = #stg.expr<B*S/4>}
-func.func private @attribute() attributes {rows = #stg.expr<B*S>}
+// Dimensions that have the batch's name among others, bound ones, and dimensions in
+// attributes; not those that only have its extent.
+// CHECK-LABEL: func.func private @names(
+// CHECK-SAME: !stg.tensor<[B*S/M, (A, B) = 24/M, B = 8/(M*dp), C = B], f32>) attributes {rows = #stg.dim<B*S/M>}
+// FOUR-LABEL: func.func private @names(
+// FOUR-SAME: !stg.tensor<[B*S/4, (A, B) = 6, B = 2/dp, C = B], f32>) attributes {rows = #stg.dim<B*S/4>}
+func.func private @names(!stg.tensor<[B*S, (A, B) = 24, B = 8/dp, C = B], f32>) attributes {rows = #stg.dim<B*S>}

@@ -52,7 +52,7 @@ stg.symbol @A
 // CHECK: stg.all_gather dim 1 over ["tp"] {{.*}}<"shared_up"
 // CHECK: stg.reduce_scatter dim 1 over ["tp"] {{.*}}<"shared_down"
 // CHECK: stg.yield {{.*}}%[[BACK]] :
-// CHECK: stg.repeat "layers" {{.*}} reverse {{.*}}%[[SAVED:[a-z_0-9]*]] = %{{[0-9]+#[0-9]+}} : !stg.tensor<[L, X, A*B*S/(32*X), D], bf16>)
+// CHECK: stg.repeat "layers" {{.*}} reverse {{.*}}%[[SAVED:[a-z_0-9]*]] = %{{[0-9]+#[0-9]+}} : !stg.tensor<[layers = L, X, A*B*S/(32*X), D], bf16>)
 // CHECK: %[[DBACK:.*]], %{{.*}} = stg.combine_grad %[[SAVED]]
 // CHECK-NEXT: %[[DOUT:.*]] = stg.all_to_all from 1 to 0 over ["ep"] %[[DBACK]]
 // CHECK: stg.all_gather dim 1 over ["tp"] %[[DOUT]]
@@ -63,11 +63,11 @@ stg.symbol @A
 // CHECK-NOT: stg.all_to_all
 //
 // Gradients of experts are reduced among the ranks that hold the same experts.
-// CHECK: stg.all_reduce sum over ["tp"] {{.*}} : !stg.tensor<[L, D, X], f32>
-// CHECK-NEXT: stg.all_reduce sum over ["cp", "ep", "edp"] {{.*}} : !stg.tensor<[L, D, X], f32>
-// CHECK-NEXT: stg.all_reduce sum over ["cp", "edp"] {{.*}} : !stg.tensor<[L, X/4, D, F/2], f32>
-// CHECK-NEXT: stg.all_reduce sum over ["cp", "edp"] {{.*}} : !stg.tensor<[L, X/4, F/2, D], f32>
-// CHECK-NEXT: stg.all_reduce sum over ["cp", "ep", "edp"] {{.*}} : !stg.tensor<[L, D, F/2], f32>
+// CHECK: stg.all_reduce sum over ["tp"] {{.*}} : !stg.tensor<[layers = L, D, X], f32>
+// CHECK-NEXT: stg.all_reduce sum over ["cp", "ep", "edp"] {{.*}} : !stg.tensor<[layers = L, D, X], f32>
+// CHECK-NEXT: stg.all_reduce sum over ["cp", "edp"] {{.*}} : !stg.tensor<[layers = L, X/4, D, F/2], f32>
+// CHECK-NEXT: stg.all_reduce sum over ["cp", "edp"] {{.*}} : !stg.tensor<[layers = L, X/4, F/2, D], f32>
+// CHECK-NEXT: stg.all_reduce sum over ["cp", "ep", "edp"] {{.*}} : !stg.tensor<[layers = L, D, F/2], f32>
 //
 // DATA-NOT: stg.all_to_all
 // DATA: stg.dispatch {{.*}} -> !stg.tensor<[X, A*B*S/(16*X), D], bf16>

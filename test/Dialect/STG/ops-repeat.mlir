@@ -11,7 +11,7 @@ stg.symbol @L
 stg.mesh @mesh <tp = 2>
 
 !x = !stg.tensor<[B, D], bf16>
-!stack = !stg.tensor<[L, B, D], bf16>
+!stack = !stg.tensor<[layers = L, B, D], bf16>
 
 // CHECK-LABEL: func.func @carry
 func.func @carry(%x: !x) -> !x {
@@ -29,7 +29,7 @@ func.func @carry(%x: !x) -> !x {
 
 // CHECK-LABEL: func.func @slices_reverse_stacked
 func.func @slices_reverse_stacked(%x: !x, %s: !stack) -> (!x, !stack) {
-  // CHECK: %{{.*}}:2 = stg.repeat "layers" * L reverse carry(%[[C:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) slices(%[[S:.*]] = %{{.*}} : !stg.tensor<[L, B, D], bf16>) <bwd> {
+  // CHECK: %{{.*}}:2 = stg.repeat "layers" * L reverse carry(%[[C:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) slices(%[[S:.*]] = %{{.*}} : !stg.tensor<[layers = L, B, D], bf16>) <bwd> {
   %y:2 = stg.repeat "layers" * L reverse carry(%c = %x : !x) slices(%v = %s : !stack) <bwd> {
     // CHECK: stg.yield %[[C]], %[[S]] : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
     stg.yield %c, %v : !x, !x
@@ -61,16 +61,30 @@ func.func @nested(%x: !x) -> !x {
   return %y : !x
 }
 
+// A stack may have been made by another repeat, and results may be called otherwise.
+// CHECK-LABEL: func.func @other_names
+func.func @other_names(%s: !stg.tensor<[down = L, B, D], bf16>) {
+  // CHECK: stg.repeat "up" * L slices(%{{.*}} = %{{.*}} : !stg.tensor<[down = L, B, D], bf16>) {
+  %y = stg.repeat "up" * L slices(%v = %s : !stg.tensor<[down = L, B, D], bf16>) {
+    stg.yield %v : !x
+  }
+  // CHECK: stg.repeat "up" * L slices(%{{.*}} = %{{.*}} : !stg.tensor<[up = L, B, D], bf16>) -> !stg.tensor<[down = L, B, D], bf16> {
+  %z = stg.repeat "up" * L slices(%v = %y : !stg.tensor<[up = L, B, D], bf16>) -> !stg.tensor<[down = L, B, D], bf16> {
+    stg.yield %v : !x
+  }
+  return
+}
+
 // CHECK-LABEL: func.func @plan_level
 func.func @plan_level(%x: !x, %s: !stack) {
   // CHECK: %{{.*}}:2 = stg.repeat "layers" * L
   // CHECK-SAME: carry(%{{.*}} = %{{.*}} : !stg.tensor<[B, D], bf16> as !stg.tensor<[B : tp, D], bf16>)
-  // CHECK-SAME: slices(%{{.*}} = %{{.*}} : !stg.tensor<[L, B, D], bf16> as !stg.tensor<[B, D : tp], bf16>)
-  // CHECK-SAME: -> (!stg.tensor<[B : tp, D], bf16>, !stg.tensor<[L, B, D], bf16, sum(tp)>)
+  // CHECK-SAME: slices(%{{.*}} = %{{.*}} : !stg.tensor<[layers = L, B, D], bf16> as !stg.tensor<[B, D : tp], bf16>)
+  // CHECK-SAME: -> (!stg.tensor<[B : tp, D], bf16>, !stg.tensor<[layers = L, B, D], bf16, sum(tp)>)
   %y:2 = stg.repeat "layers" * L
       carry(%c = %x : !x as !stg.tensor<[B : tp, D], bf16>)
       slices(%v = %s : !stack as !stg.tensor<[B, D : tp], bf16>)
-      -> (!stg.tensor<[B : tp, D], bf16>, !stg.tensor<[L, B, D], bf16, sum(tp)>) {
+      -> (!stg.tensor<[B : tp, D], bf16>, !stg.tensor<[layers = L, B, D], bf16, sum(tp)>) {
     stg.yield %c, %v : !stg.tensor<[B : tp, D], bf16>, !stg.tensor<[B, D : tp], bf16>
   }
   return

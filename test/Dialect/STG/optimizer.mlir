@@ -29,10 +29,10 @@ stg.symbol @L
 !x = !stg.tensor<[4], bf16>
 
 // CHECK-LABEL: func.func @nested_scopes
-// CHECK-SAME: (%[[DW:.*]]: !stg.tensor<[L, 4], f32>, %[[DV:.*]]: !stg.tensor<[L, 3, 4], f32>) {
-func.func @nested_scopes(%dw: !stg.tensor<[L, 4], f32>, %dv: !stg.tensor<[L, 3, 4], f32>)
-    -> (!stg.tensor<[L, 4], f32> {stg.gradient = ["outer", "w"]},
-        !stg.tensor<[L, 3, 4], f32> {stg.gradient = ["outer", "inner", "v"]}) {
+// CHECK-SAME: (%[[DW:.*]]: !stg.tensor<[outer = L, 4], f32>, %[[DV:.*]]: !stg.tensor<[outer = L, 3, 4], f32>) {
+func.func @nested_scopes(%dw: !stg.tensor<[outer = L, 4], f32>, %dv: !stg.tensor<[outer = L, 3, 4], f32>)
+    -> (!stg.tensor<[outer = L, 4], f32> {stg.gradient = ["outer", "w"]},
+        !stg.tensor<[outer = L, 3, 4], f32> {stg.gradient = ["outer", "inner", "v"]}) {
   stg.repeat "outer" * L {
     %w = stg.param "w" : !x
     stg.repeat "inner" * 3 {
@@ -46,5 +46,5 @@ func.func @nested_scopes(%dw: !stg.tensor<[L, 4], f32>, %dv: !stg.tensor<[L, 3, 
   // CHECK-NEXT: %[[V:.*]] = stg.param "v"
   // CHECK-NEXT: stg.adam f32 %[[V]], %[[TV]]
   // CHECK: return{{$}}
-  return %dw, %dv : !stg.tensor<[L, 4], f32>, !stg.tensor<[L, 3, 4], f32>
+  return %dw, %dv : !stg.tensor<[outer = L, 4], f32>, !stg.tensor<[outer = L, 3, 4], f32>
 }

@@ -16,7 +16,7 @@ stg.symbol @H
 stg.symbol @K
 stg.symbol @X
 
-// Rules for symbols that the model lacks (V) are left out.
+// Rules for dimensions that the model lacks (V) are left out.
 // CHECK:   stg.mesh @mesh <tp = 4, dp = 2> rules ["B:dp", "H:tp", "K:tp", "F:tp"]
 // SP:      stg.mesh @mesh <tp = 4, dp = 2> rules ["B:dp", "H:tp", "K:tp", "F:tp", "S:tp@stream"]
 // SYMBOLS: stg.symbol @{{[dt]}}p "parallel degree"
@@ -60,15 +60,15 @@ func.func @parameters() {
   %1 = stg.param "gate_up" : !stg.tensor<[D, 2*F], bf16>
   // CHECK-NEXT: stg.param "qkv" : !stg.tensor<[D, H + 2*K : tp], bf16>
   %2 = stg.param "qkv" : !stg.tensor<[D, H + 2*K], bf16>
-  // A sum with a dimension that is not, a product, a quotient: whole.
+  // A sum or a product with a dimension that is not is whole; a part has the name of all.
   // CHECK-NEXT: stg.param "mixed" : !stg.tensor<[H + X], bf16>
   %3 = stg.param "mixed" : !stg.tensor<[H + X], bf16>
-  // CHECK-NEXT: stg.param "product" : !stg.tensor<[H*X, F/2], bf16>
+  // CHECK-NEXT: stg.param "product" : !stg.tensor<[H*X, F/2 : tp], bf16>
   %4 = stg.param "product" : !stg.tensor<[H*X, F/2], bf16>
-  // One axis has two claims: the first rule wins, then the first dimension.
+  // One axis has two claims: the first rule wins. A square has two names.
   // CHECK-NEXT: stg.param "two" : !stg.tensor<[F, H : tp], bf16>
   %5 = stg.param "two" : !stg.tensor<[F, H], bf16>
-  // CHECK-NEXT: stg.param "square" : !stg.tensor<[F : tp, F], bf16>
-  %6 = stg.param "square" : !stg.tensor<[F, F], bf16>
+  // CHECK-NEXT: stg.param "square" : !stg.tensor<[F : tp, G = F], bf16>
+  %6 = stg.param "square" : !stg.tensor<[F, G = F], bf16>
   return
 }

@@ -30,7 +30,7 @@
 // RUN: not stg-opt %s --stg-micro-batch=count=0 2>&1 | FileCheck %s --check-prefix=COUNT0
 // COUNT0: error: count is '0', expected an integer of at least 1 or a symbol
 // RUN: not stg-opt %s --stg-micro-batch="count=2 batch=Q" 2>&1 | FileCheck %s --check-prefix=NOBATCH
-// NOBATCH: error: the batch 'Q' is not a symbol of the model that is still unbound
+// NOBATCH: error: no dimension is named 'Q', the batch; name it with batch=NAME
 
 // RUN: not stg-opt %s --stg-parallelize=dp=0 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: error: degree of 'dp' is '0', expected an integer of at least 1 or a symbol
@@ -57,7 +57,7 @@
 // RUN: not stg-opt %s --stg-parallelize=rules=B:tp@all 2>&1 | FileCheck %s --check-prefix=RULESCOPE
 // RULESCOPE: error: 'B:tp@all' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
 // RUN: not stg-opt %s --stg-parallelize=rules=Q:dp 2>&1 | FileCheck %s --check-prefix=RULEDIM
-// RULEDIM: error: rule 'Q:dp' names dimension 'Q', which is not a symbol of the model; its symbols are B, S
+// RULEDIM: error: rule 'Q:dp' names dimension 'Q', which the model does not have; its dimensions are named B
 // RUN: not stg-opt %s --stg-parallelize=rules=B:xp 2>&1 | FileCheck %s --check-prefix=RULEAXIS
 // RULEAXIS: error: rule 'B:xp' names mesh axis 'xp', expected one of tp, cp, dp, ep, edp, dp_replicate
 

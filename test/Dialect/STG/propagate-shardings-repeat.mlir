@@ -13,15 +13,15 @@ stg.mesh @mesh <tp = 4, dp = 2> rules ["B:dp"]
 
 // From a stack to its slices, and from what is yielded to the stack.
 // CHECK-LABEL: func.func @stacks
-// CHECK-SAME: -> !stg.tensor<[L, B : dp, D], bf16>
-func.func @stacks(%s: !stg.tensor<[L, B : dp, D], bf16>) -> !stg.tensor<[L, B, D], bf16> {
-  // CHECK: stg.repeat "layers" * L slices(%[[V:[a-z_0-9]+]] = %{{.*}} : !stg.tensor<[L, B : dp, D], bf16>) {
-  %t = stg.repeat "layers" * L slices(%v = %s : !stg.tensor<[L, B : dp, D], bf16> as !x) {
+// CHECK-SAME: -> !stg.tensor<[layers = L, B : dp, D], bf16>
+func.func @stacks(%s: !stg.tensor<[layers = L, B : dp, D], bf16>) -> !stg.tensor<[layers = L, B, D], bf16> {
+  // CHECK: stg.repeat "layers" * L slices(%[[V:[a-z_0-9]+]] = %{{.*}} : !stg.tensor<[layers = L, B : dp, D], bf16>) {
+  %t = stg.repeat "layers" * L slices(%v = %s : !stg.tensor<[layers = L, B : dp, D], bf16> as !x) {
     // CHECK: stg.activation relu %[[V]] {stg.factors = {d0 = ["dp"]}}
     %a = stg.activation relu %v : !x
     stg.yield %a : !x
   }
-  return %t : !stg.tensor<[L, B, D], bf16>
+  return %t : !stg.tensor<[layers = L, B, D], bf16>
 }
 
 // A person may carry a value in another sharding than it comes in and goes out.
@@ -42,7 +42,7 @@ stg.symbol @L
 stg.mesh @mesh <dp = 2> rules ["B:dp"]
 
 // CHECK-LABEL: func.func @gradients
-func.func @gradients(%x: !stg.tensor<[B : dp, D], bf16>) -> !stg.tensor<[L, D, D], f32> {
+func.func @gradients(%x: !stg.tensor<[B : dp, D], bf16>) -> !stg.tensor<[layers = L, D, D], f32> {
   // CHECK: stg.repeat
   %g = stg.repeat "layers" * L {
     // DELAY: stg.einsum {{.*}} {into = f32, stg.factors = {b = ["dp"]}} : {{.*}} -> !stg.tensor<[D, D], f32, sum(dp)>
@@ -52,5 +52,5 @@ func.func @gradients(%x: !stg.tensor<[B : dp, D], bf16>) -> !stg.tensor<[L, D, D
     // NODELAY: stg.yield %{{.*}} : !stg.tensor<[D, D], f32>
     stg.yield %d : !stg.tensor<[D, D], f32>
   }
-  return %g : !stg.tensor<[L, D, D], f32>
+  return %g : !stg.tensor<[layers = L, D, D], f32>
 }

@@ -21,7 +21,7 @@ stg.symbol @t
 // product is gathered again for its weight's gradient.
 //
 // CHECK-LABEL: func.func @feed_forward
-// TP: slices(%[[X:.*]] = %{{.*}}#1 : !stg.tensor<[L, B, S, D], bf16>)
+// TP: slices(%[[X:.*]] = %{{.*}}#1 : !stg.tensor<[layers = L, B, S, D], bf16>)
 // TP: %[[U:.*]] = stg.einsum "bsd,df->bsf" %[[X]], %{{.*}} <"up" recompute>
 // TP: %[[D:.*]] = stg.einsum "bsf,fd->bsd" {{.*}} <"down" recompute>
 // TP: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[D]] <"down" recompute>
@@ -29,7 +29,7 @@ stg.symbol @t
 // TP: stg.keep %[[O]]
 // TP-NOT: recompute{{[ >]}}
 //
-// SP: slices(%[[X:.*]] = %{{.*}}#1 : !stg.tensor<[L, B, S/t, D], bf16>)
+// SP: slices(%[[X:.*]] = %{{.*}}#1 : !stg.tensor<[layers = L, B, S/t, D], bf16>)
 // SP: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[X]] <"up" recompute>
 // SP: stg.einsum "bsd,df->bsf" %[[G]], %{{.*}} <"up" recompute>
 // SP: %[[D:.*]] = stg.einsum "bsf,fd->bsd" {{.*}} <"down" recompute>

@@ -20,13 +20,13 @@ stg.symbol @L
 // FULL-NEXT: %[[Z:.*]] = stg.repeat "layers" * L carry(%[[CARRY:.*]] = %[[IN]] : !stg.tensor<[B, D], bf16>) <fwd> {
 // FULL: stg.yield %{{.*}} : !stg.tensor<[B, D], bf16>{{$}}
 // FULL: stg.yield %{{.*}}, %[[IN]] : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
-// FULL: stg.repeat "groups" * G reverse carry({{.*}}) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[G, B, D], bf16>) <bwd> {
+// FULL: stg.repeat "groups" * G reverse carry({{.*}}) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[groups = G, B, D], bf16>) <bwd> {
 // FULL-NEXT: %[[R:.*]]:3 = stg.repeat "layers" * L carry(%{{.*}} = %[[X]] : !stg.tensor<[B, D], bf16>) <recompute> {
 // FULL: stg.rms_norm {{.*}} <"norm" recompute>
 // FULL: %[[A:.*]] = stg.activation silu %[[R]]#0 <"act" recompute>
 // FULL-NEXT: stg.keep %[[A]]
 // FULL-NEXT: stg.activation_grad silu %[[R]]#0,
-// FULL-NEXT: stg.repeat "layers" * L reverse carry({{.*}}) slices(%{{.*}} = %[[R]]#1 : !stg.tensor<[L, B, D], bf16>, %{{.*}} = %[[R]]#2 : !stg.tensor<[L, B], f32>) <bwd> {
+// FULL-NEXT: stg.repeat "layers" * L reverse carry({{.*}}) slices(%{{.*}} = %[[R]]#1 : !stg.tensor<[layers = L, B, D], bf16>, %{{.*}} = %[[R]]#2 : !stg.tensor<[layers = L, B], f32>) <bwd> {
 // FULL-NOT: recompute{{[ >]}}
 // FULL: return
 //
@@ -38,8 +38,8 @@ stg.symbol @L
 // SEL-NEXT: %[[Z:.*]]:2 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) <fwd> {
 // SEL: stg.yield %{{.*}}, %[[IN]] : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
 // SEL: stg.yield %{{.*}}, %[[Z]]#0, %[[Z]]#1 :
-// SEL: stg.repeat "groups" * G reverse carry({{.*}}) slices(%{{.*}} = %[[F]]#1 : {{.*}}, %[[S:.*]] = %[[F]]#2 : !stg.tensor<[G, L, B, D], bf16>)
-// SEL: stg.repeat "layers" * L reverse carry({{.*}}) slices(%[[X:.*]] = %[[S]] : !stg.tensor<[L, B, D], bf16>)
+// SEL: stg.repeat "groups" * G reverse carry({{.*}}) slices(%{{.*}} = %[[F]]#1 : {{.*}}, %[[S:.*]] = %[[F]]#2 : !stg.tensor<[groups = G, layers = L, B, D], bf16>)
+// SEL: stg.repeat "layers" * L reverse carry({{.*}}) slices(%[[X:.*]] = %[[S]] : !stg.tensor<[layers = L, B, D], bf16>)
 // SEL: stg.param "norm"
 // SEL-NEXT: %[[W:.*]] = stg.param "norm"
 // SEL-NEXT: %{{.*}}, %[[R:.*]] = stg.rms_norm %[[X]], %[[W]] <"norm" recompute>

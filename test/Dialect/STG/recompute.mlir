@@ -26,7 +26,7 @@ stg.symbol @L
 // FULL-LABEL: func.func @layers
 // FULL: %[[F:.*]]:2 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}} : !stg.tensor<[B, S, H, E], bf16>) <fwd> {
 // FULL: stg.yield %{{.*}}, %[[IN]] : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
-// FULL: stg.repeat "layers" * L reverse carry(%[[DY:.*]] = %{{.*}} : !stg.tensor<[B, S, H, E], bf16>) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[L, B, S, H, E], bf16>) <bwd> {
+// FULL: stg.repeat "layers" * L reverse carry(%[[DY:.*]] = %{{.*}} : !stg.tensor<[B, S, H, E], bf16>) slices(%[[X:.*]] = %[[F]]#1 : !stg.tensor<[layers = L, B, S, H, E], bf16>) <bwd> {
 // FULL-NEXT: stg.param "norm"
 // FULL-NEXT: %[[N:.*]], %[[R:.*]] = stg.rms_norm %[[X]], %{{.*}} <"norm" recompute>
 // FULL-NEXT: stg.param "up"
@@ -76,7 +76,7 @@ func.func @layers(%x0: !x) -> !x {
 // SEL: %[[F:.*]]:3 = stg.repeat "layers" * L carry(%[[IN:.*]] = %{{.*}}) <fwd> {
 // SEL: %[[O:.*]], %{{.*}} = stg.attention causal %[[IN]], %[[IN]], %[[IN]]
 // SEL: stg.yield %{{.*}}, %[[O]], %[[IN]] : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
-// SEL: reverse carry({{.*}}) slices(%[[SO:.*]] = %[[F]]#1 : !stg.tensor<[L, B, S, H, E], bf16>, %[[SX:.*]] = %[[F]]#2 : !stg.tensor<[L, B, S, H, E], bf16>)
+// SEL: reverse carry({{.*}}) slices(%[[SO:.*]] = %[[F]]#1 : !stg.tensor<[layers = L, B, S, H, E], bf16>, %[[SX:.*]] = %[[F]]#2 : !stg.tensor<[layers = L, B, S, H, E], bf16>)
 // SEL: stg.einsum "bshd,bshe->de" %[[SO]],
 // SEL-NEXT: %[[AGAIN:.*]], %[[LSE:.*]] = stg.attention causal %[[SX]], %[[SX]], %[[SX]] <"attention" recompute>
 // SEL-NEXT: stg.attention_grad causal %[[SX]], %[[SX]], %[[SX]], %[[AGAIN]], %[[LSE]],
@@ -113,15 +113,15 @@ func.func @no_repeat(%x: !x) -> !x {
 // the slices.
 //
 // FULL-LABEL: func.func @outside
-// FULL-SAME: (%[[X0:.*]]: !stg.tensor<[B, S, H, E], bf16>, %[[M:.*]]: !stg.tensor<[B, S, H, E], bf16>, %[[STACK:.*]]: !stg.tensor<[L, B, S, H, E], bf16>)
+// FULL-SAME: (%[[X0:.*]]: !stg.tensor<[B, S, H, E], bf16>, %[[M:.*]]: !stg.tensor<[B, S, H, E], bf16>, %[[STACK:.*]]: !stg.tensor<[layers = L, B, S, H, E], bf16>)
 // FULL: %{{.*}}:2 = stg.repeat "layers"
-// FULL: reverse carry({{.*}}) slices(%[[S:.*]] = %[[STACK]] : !stg.tensor<[L, B, S, H, E], bf16>, %[[X:.*]] = %{{.*}} : !stg.tensor<[L, B, S, H, E], bf16>)
+// FULL: reverse carry({{.*}}) slices(%[[S:.*]] = %[[STACK]] : !stg.tensor<[layers = L, B, S, H, E], bf16>, %[[X:.*]] = %{{.*}} : !stg.tensor<[layers = L, B, S, H, E], bf16>)
 // FULL-NEXT: %[[A:.*]] = stg.mul %[[X]], %[[M]] <"a" recompute>
 // FULL-NEXT: stg.mul %[[A]], %[[S]] <"b" recompute>
-func.func @outside(%x0: !x, %m: !x, %stack: !stg.tensor<[L, B, S, H, E], bf16>) -> !x {
+func.func @outside(%x0: !x, %m: !x, %stack: !stg.tensor<[layers = L, B, S, H, E], bf16>) -> !x {
   %w0 = stg.param "in" : !w
   %e = stg.einsum "bshd,de->bshe" %x0, %w0 <"in"> : !x, !w
-  %y = stg.repeat "layers" * L carry(%x = %e : !x) slices(%s = %stack : !stg.tensor<[L, B, S, H, E], bf16>) {
+  %y = stg.repeat "layers" * L carry(%x = %e : !x) slices(%s = %stack : !stg.tensor<[layers = L, B, S, H, E], bf16>) {
     %a = stg.mul %x, %m <"a"> : !x, !x
     %b = stg.mul %a, %s <"b"> : !x, !x
     %c = stg.activation silu %b <"c"> : !x

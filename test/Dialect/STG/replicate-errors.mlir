@@ -36,7 +36,7 @@ stg.symbol @H
 stg.symbol @K
 func.func @gradient(%x: !stg.tensor<[H], f32>) {
   // expected-error @+1 {{makes H slices of H + K, expected a multiple}}
-  %0 = stg.replicate_grad dim 0 %x : !stg.tensor<[H], f32> -> !stg.tensor<[H + K], f32>
+  %0 = stg.replicate_grad dim 0 %x : !stg.tensor<[H], f32> -> !stg.tensor<[H = H + K], f32>
   return
 }
 // -----

@@ -25,7 +25,7 @@ func.func @separate(%x: !x, %q: !q) -> !q {
   // CHECK-NEXT: %[[W:.*]] = stg.param "k" : !stg.tensor<[D, K, E], bf16>
   // CHECK-NEXT: %[[R:.*]] = stg.replicate dim 1 %[[W]] <"k" replicas> : !stg.tensor<[D, K, E], bf16> -> !stg.tensor<[D, 4*K, E], bf16>
   // CHECK-NEXT: %[[K:.*]] = stg.einsum "bsd,dhe->bshe" %{{.*}}, %[[R]] : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[D, 4*K, E], bf16>
-  // SYMBOL: stg.replicate {{.*}} -> !stg.tensor<[D, K*R, E], bf16>
+  // SYMBOL: stg.replicate {{.*}} -> !stg.tensor<[D, K = K*R, E], bf16>
   // ONE-NOT: stg.replicate
   %w = stg.param "k" : !stg.tensor<[D, K, E], bf16>
   %k = stg.einsum "bsd,dhe->bshe" %x, %w : !x, !stg.tensor<[D, K, E], bf16>

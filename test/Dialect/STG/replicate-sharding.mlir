@@ -11,15 +11,15 @@ stg.symbol @r
 stg.mesh @mesh <rep = r, kv = k, dp = 2> data ["dp"] tensor ["rep", "kv"]
 
 !x = !stg.tensor<[B : dp, D], bf16>
-!y = !stg.tensor<[B, K*r : (kv, rep)], bf16>
+!y = !stg.tensor<[B, K = K*r : (kv, rep)], bf16>
 
 // CHECK-LABEL: func.func @forward(
 func.func @forward(%x: !x, %w: !stg.tensor<[D, K : kv], bf16>, %z: !y) -> !y {
   // CHECK-NEXT: stg.einsum "bd,dk->bk" {{.*}} : !stg.tensor<[B/2, D], bf16>, !stg.tensor<[D, K/k], bf16>
   // CHECK-NOT: stg.all_gather
-  %r = stg.replicate dim 1 %w {stg.claims = {replica = ["rep"]}} : !stg.tensor<[D, K : kv], bf16> -> !stg.tensor<[D, K*r], bf16>
-  %y = stg.einsum "bd,dk->bk" %x, %r : !x, !stg.tensor<[D, K*r], bf16>
-  %s = stg.add %y, %z : !stg.tensor<[B, K*r], bf16>, !y -> !y
+  %r = stg.replicate dim 1 %w {stg.claims = {replica = ["rep"]}} : !stg.tensor<[D, K : kv], bf16> -> !stg.tensor<[D, K = K*r], bf16>
+  %y = stg.einsum "bd,dk->bk" %x, %r : !x, !stg.tensor<[D, K = K*r], bf16>
+  %s = stg.add %y, %z : !stg.tensor<[B, K = K*r], bf16>, !y -> !y
   // CHECK: return
   return %s : !y
 }
@@ -29,29 +29,29 @@ func.func @forward(%x: !x, %w: !stg.tensor<[D, K : kv], bf16>, %z: !y) -> !y {
 //
 // CHECK-LABEL: func.func @gradient(
 // PLAN-LABEL: func.func @gradient(
-func.func @gradient(%x: !x, %dy: !stg.tensor<[B : dp, K*r : (kv, rep)], bf16>) -> !stg.tensor<[D, K : kv], bf16> {
+func.func @gradient(%x: !x, %dy: !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16>) -> !stg.tensor<[D, K : kv], bf16> {
   // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bk->dk" {{.*}} : !stg.tensor<[B/2, D], bf16>, !stg.tensor<[B/2, K/k], bf16>
   // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["rep"] %[[DW]]
   // CHECK-NEXT: %[[G:.*]] = stg.all_reduce sum over ["dp"] %[[R]] {{.*}} : !stg.tensor<[D, K/k], bf16>
   // CHECK-NEXT: return %[[G]]
-  // PLAN: stg.einsum {{.*}} -> !stg.tensor<[D, K*r : (kv, rep)], bf16, sum(dp)>
-  // PLAN: stg.replicate_grad {{.*}} : !stg.tensor<[D, K*r : (kv, rep)], bf16, sum(dp)> -> !stg.tensor<[D, K : kv], bf16>
-  %dw = stg.einsum "bd,bk->dk" %x, %dy : !x, !stg.tensor<[B : dp, K*r : (kv, rep)], bf16>
-  %g = stg.replicate_grad dim 1 %dw {stg.claims = {replica = ["rep"]}} : !stg.tensor<[D, K*r], bf16> -> !stg.tensor<[D, K : kv], bf16>
+  // PLAN: stg.einsum {{.*}} -> !stg.tensor<[D, K = K*r : (kv, rep)], bf16, sum(dp)>
+  // PLAN: stg.replicate_grad {{.*}} : !stg.tensor<[D, K = K*r : (kv, rep)], bf16, sum(dp)> -> !stg.tensor<[D, K : kv], bf16>
+  %dw = stg.einsum "bd,bk->dk" %x, %dy : !x, !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16>
+  %g = stg.replicate_grad dim 1 %dw {stg.claims = {replica = ["rep"]}} : !stg.tensor<[D, K = K*r], bf16> -> !stg.tensor<[D, K : kv], bf16>
   return %g : !stg.tensor<[D, K : kv], bf16>
 }
 
 // What somebody else reads, too, is reduced for both.
 //
 // CHECK-LABEL: func.func @read_twice(
-func.func @read_twice(%x: !x, %dy: !stg.tensor<[B : dp, K*r : (kv, rep)], bf16>) -> (!stg.tensor<[D, K : kv], bf16>, !stg.tensor<[D, K*r : (kv, rep)], bf16>) {
+func.func @read_twice(%x: !x, %dy: !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16>) -> (!stg.tensor<[D, K : kv], bf16>, !stg.tensor<[D, K = K*r : (kv, rep)], bf16>) {
   // CHECK-NEXT: stg.einsum
   // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["dp"]
   // CHECK-NEXT: %[[G:.*]] = stg.all_reduce sum over ["rep"] %[[R]]
   // CHECK-NEXT: return %[[G]], %[[R]]
-  %dw = stg.einsum "bd,bk->dk" %x, %dy : !x, !stg.tensor<[B : dp, K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K*r : (kv, rep)], bf16>
-  %g = stg.replicate_grad dim 1 %dw {stg.claims = {replica = ["rep"]}} : !stg.tensor<[D, K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K : kv], bf16>
-  return %g, %dw : !stg.tensor<[D, K : kv], bf16>, !stg.tensor<[D, K*r : (kv, rep)], bf16>
+  %dw = stg.einsum "bd,bk->dk" %x, %dy : !x, !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K = K*r : (kv, rep)], bf16>
+  %g = stg.replicate_grad dim 1 %dw {stg.claims = {replica = ["rep"]}} : !stg.tensor<[D, K = K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K : kv], bf16>
+  return %g, %dw : !stg.tensor<[D, K : kv], bf16>, !stg.tensor<[D, K = K*r : (kv, rep)], bf16>
 }
 
 // The axes of tensor parallelism are one group.

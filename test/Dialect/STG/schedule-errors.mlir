@@ -91,7 +91,7 @@ func.func @earlier_stage(%x: !x) {
     %z = stg.mul %c, %c <"square" bwd> : !x, !x
     stg.yield %z : !x
   }
-  %again = stg.repeat "layers" * 2 reverse carry(%c = %first : !x) slices(%s = %y#1 : !stg.tensor<[2, 8, 8], bf16>) <bwd> {
+  %again = stg.repeat "layers" * 2 reverse carry(%c = %first : !x) slices(%s = %y#1 : !stg.tensor<[layers = 2, 8, 8], bf16>) <bwd> {
     %z = stg.mul %c, %s <"again" bwd> : !x, !x
     stg.yield %z : !x
   }
@@ -106,7 +106,7 @@ func.func @stack_of_other_layers(%x: !x) {
     stg.yield %z, %z : !x, !x
   }
   // expected-error @+1 {{'stg.repeat' op reads a stack of all layers of 'down', which are in different pipeline stages}}
-  %u = stg.repeat "up" * 2 carry(%c = %y#0 : !x) slices(%s = %y#1 : !stg.tensor<[2, 8, 8], bf16>) <fwd> {
+  %u = stg.repeat "up" * 2 carry(%c = %y#0 : !x) slices(%s = %y#1 : !stg.tensor<[down = 2, 8, 8], bf16>) <fwd> {
     %z = stg.mul %c, %s <"product" fwd> : !x, !x
     stg.yield %z : !x
   }
@@ -115,7 +115,7 @@ func.func @stack_of_other_layers(%x: !x) {
 // -----
 stg.mesh @mesh <pp = 2>
 !x = !stg.tensor<[8, 8], bf16>
-!stack = !stg.tensor<[2, 8, 8], bf16>
+!stack = !stg.tensor<[layers = 2, 8, 8], bf16>
 func.func @whole_stack(%x: !x) {
   %y:2 = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
     %z = stg.mul %c, %c <"square" fwd> : !x, !x

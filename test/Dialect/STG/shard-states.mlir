@@ -25,11 +25,11 @@ stg.symbol @L
 // STATES-NOT:     flat_
 // STATES:         %[[STEM:.*]] = stg.flat_reduce_scatter over ["dp"] %{{.*}} <"stem" grad_sync dw> : !stg.tensor<[D, D], f32> -> !stg.tensor<[ceildiv(D*D, 4)], f32>
 // STATES:         %[[NEW:.*]] = stg.adam f32 %{{.*}}, %[[STEM]] {{.*}} : !stg.tensor<[D, D], bf16>, !stg.tensor<[ceildiv(D*D, 4)], f32>
-// STATES-COUNT-2: stg.flat_reduce_scatter over ["dp"] %{{.*}} <grad_sync> : !stg.tensor<[L, D, D], f32> -> !stg.tensor<[L, ceildiv(D*D, 4)], f32>
+// STATES-COUNT-2: stg.flat_reduce_scatter over ["dp"] %{{.*}} <grad_sync> : !stg.tensor<[layers = L, D, D], f32> -> !stg.tensor<[layers = L, ceildiv(D*D, 4)], f32>
 // STATES-NOT:     all_gather
 // STATES:         stg.gather_updated over ["dp"] %[[NEW]] {leading = array<i64: 0>} <"stem" opt> : !stg.tensor<[D, D], bf16>
-// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>} <"w" opt> : !stg.tensor<[L, D, D], bf16>
-// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>} <"u" opt> : !stg.tensor<[L, D, D], bf16>
+// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>} <"w" opt> : !stg.tensor<[layers = L, D, D], bf16>
+// STATES:         stg.gather_updated over ["dp"] %{{.*}} {leading = array<i64: 1>} <"u" opt> : !stg.tensor<[layers = L, D, D], bf16>
 
 // Level 2: the scatter is part of backward, one for the layer. What is stacked are shards.
 // GRADIENTS-LABEL: func.func @f
@@ -72,7 +72,7 @@ stg.symbol @L
 // KEPT:       %[[F:.*]]:{{[0-9]+}} = stg.repeat "layers" * L carry
 // KEPT:         %[[W:.*]]:2 = stg.flat_all_gather
 // KEPT:         stg.yield {{.*}}%[[W]]#{{[01]}}, %[[W]]#{{[01]}} :
-// KEPT:       stg.repeat "layers" * L reverse {{.*}} slices({{.*}} : !stg.tensor<[L, D, D], bf16>, {{.*}} : !stg.tensor<[L, D, D], bf16>)
+// KEPT:       stg.repeat "layers" * L reverse {{.*}} slices({{.*}} : !stg.tensor<[layers = L, D, D], bf16>, {{.*}} : !stg.tensor<[layers = L, D, D], bf16>)
 // KEPT-NOT:     all_gather
 
 // Hybrid: shards over four devices, which are all-reduced over the two replicas.

@@ -70,9 +70,6 @@ stg.symbol @H
 // expected-error @+1 {{'stg.mesh' op has the rule 'H:dp', which names no axis of the mesh}}
 stg.mesh @mesh_op_c3_axis <tp = 2> rules ["H:dp"]
 // -----
-// expected-error @+1 {{'stg.mesh' op uses symbol 'H', which is not declared; declare it with 'stg.symbol @H'}}
-stg.mesh @mesh_op_c3_symbol <tp = 2> rules ["H:tp"]
-// -----
 func.func @in_operand(%x: !stg.tensor<[B], f32>) {
   // expected-error @+1 {{'stg.activation' op uses symbol 'B', which is not declared; declare it with 'stg.symbol @B'}}
   %0 = stg.activation relu %x : !stg.tensor<[B], f32>

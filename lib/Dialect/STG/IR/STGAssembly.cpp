@@ -139,12 +139,26 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
              << "', which is not declared; declare it with 'stg.symbol @"
              << name.getValue() << "'";
   };
+  // Which device it is says nothing about what a dimension is.
+  auto checkNames = [&](DimAttr dim) {
+    for (StringAttr name : dim.getNames()) {
+      auto symbol = symbolTable.lookupSymbolIn<SymbolOp>(module, name);
+      if (succeeded(result) && symbol && symbol.getCoordinate())
+        result = op->emitOpError("has a dimension named '")
+                 << name.getValue() << "', which is a coordinate; write its "
+                 << "name, as in 'NAME = " << dim.getExtent() << "'";
+    }
+  };
   auto checkType = [&](Type type) {
     auto tensor = dyn_cast<SymTensorType>(type);
     if (!tensor || !seen.insert(tensor.getAsOpaquePointer()).second)
       return;
-    for (SymExpr dim : tensor.getShape())
-      dim.walkSymbols(check);
+    for (DimAttr dim : tensor.getDims()) {
+      if (!seen.insert(dim.getAsOpaquePointer()).second)
+        continue;
+      dim.getExtent().walkSymbols(check);
+      checkNames(dim);
+    }
     if (succeeded(result) && tensor.getSharding())
       result = verifyShardingAxes(op, tensor);
   };
@@ -155,6 +169,8 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
   auto checkAttr = [&](Attribute attr) {
     if (auto expr = dyn_cast_or_null<SymExpr>(attr))
       expr.walkSymbols(check);
+    else if (auto dim = dyn_cast_or_null<DimAttr>(attr))
+      dim.getExtent().walkSymbols(check);
   };
   // One by one: all as one dictionary would have to be made for each op.
   for (StringAttr name : op->getName().getAttributeNames())
@@ -190,6 +206,16 @@ ParseResult stg::detail::parseExprLeading(OpAsmParser &parser,
                                           NamedAttrList &attrs,
                                           StringRef name) {
   FailureOr<SymExpr> value = SymExpr::parse(parser);
+  if (failed(value))
+    return failure();
+  attrs.set(name, *value);
+  return success();
+}
+
+ParseResult stg::detail::parseDimensionLeading(OpAsmParser &parser,
+                                               NamedAttrList &attrs,
+                                               StringRef name) {
+  FailureOr<DimAttr> value = DimAttr::parseInline(parser);
   if (failed(value))
     return failure();
   attrs.set(name, *value);

@@ -93,6 +93,9 @@ mlir::ParseResult parseStringLeading(mlir::OpAsmParser &parser,
 mlir::ParseResult parseExprLeading(mlir::OpAsmParser &parser,
                                    mlir::NamedAttrList &attrs,
                                    llvm::StringRef name);
+mlir::ParseResult parseDimensionLeading(mlir::OpAsmParser &parser,
+                                        mlir::NamedAttrList &attrs,
+                                        llvm::StringRef name);
 mlir::ParseResult parseTypeLeading(mlir::OpAsmParser &parser,
                                    mlir::NamedAttrList &attrs,
                                    llvm::StringRef name);

@@ -146,6 +146,229 @@ OriginAttr Origin::getAttr(MLIRContext *context) const {
 }
 
 //===----------------------------------------------------------------------===//
+// DimAttr
+//===----------------------------------------------------------------------===//
+
+static SmallVector<StringAttr> sortNames(ArrayRef<StringAttr> names) {
+  SmallVector<StringAttr> sorted(names);
+  llvm::sort(sorted, [](StringAttr lhs, StringAttr rhs) {
+    return lhs.getValue() < rhs.getValue();
+  });
+  sorted.erase(llvm::unique(sorted), sorted.end());
+  return sorted;
+}
+
+static void collectNames(SymExpr expr, SmallVectorImpl<StringAttr> &names) {
+  if (expr.isFunction()) {
+    ArrayRef<SymExpr> operands = expr.getFunctionOperands();
+    bool isCeilDiv = expr.getFunctionKind() == SymFunc::CeilDiv;
+    for (SymExpr operand : isCeilDiv ? operands.take_front() : operands)
+      collectNames(operand, names);
+    return;
+  }
+  for (const SymExpr::Term &term : expr.getTerms())
+    for (const SymExpr::Factor &factor : term.factors) {
+      if (factor.exponent < 0)
+        continue;
+      if (auto symbol = dyn_cast<StringAttr>(factor.atom))
+        names.push_back(symbol);
+      else
+        collectNames(cast<SymExpr>(factor.atom), names);
+    }
+}
+
+static SmallVector<StringAttr> getDefaultNames(SymExpr extent) {
+  // Most extents are one symbol.
+  if (StringAttr symbol = extent.getAsSymbol())
+    return {symbol};
+  SmallVector<StringAttr> names;
+  collectNames(extent, names);
+  return sortNames(names);
+}
+
+DimAttr DimAttr::get(SymExpr extent) {
+  return get(extent.getContext(), getDefaultNames(extent), extent);
+}
+
+DimAttr DimAttr::get(StringAttr name, SymExpr extent) {
+  return get(extent.getContext(), ArrayRef<StringAttr>(name), extent);
+}
+
+DimAttr DimAttr::withExtent(SymExpr extent) const {
+  return get(getContext(), getNames(), extent);
+}
+
+DimAttr DimAttr::getJoined(ArrayRef<DimAttr> dims, SymExpr extent) {
+  SmallVector<StringAttr> names;
+  for (DimAttr dim : dims)
+    llvm::append_range(names, dim.getNames());
+  return get(extent.getContext(), sortNames(names), extent);
+}
+
+LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              ArrayRef<StringAttr> names, SymExpr) {
+  for (size_t i = 1; i < names.size(); ++i)
+    if (names[i - 1].getValue() >= names[i].getValue()) // dim_c1
+      return emitError() << "dimension has the names '"
+                         << names[i - 1].getValue() << "' and '"
+                         << names[i].getValue()
+                         << "', expected them sorted and distinct";
+  return success();
+}
+
+/// True for what reads back as a name without quotes.
+static bool isWord(StringRef name) {
+  return !name.empty() && name != "_" &&
+         (llvm::isAlpha(name.front()) || name.front() == '_') &&
+         llvm::all_of(name, [](char c) {
+           return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.';
+         });
+}
+
+static void printName(raw_ostream &os, StringAttr name) {
+  if (isWord(name)) {
+    os << name.getValue();
+    return;
+  }
+  os << '"';
+  llvm::printEscapedString(name.getValue(), os);
+  os << '"';
+}
+
+static void printNames(raw_ostream &os, ArrayRef<StringAttr> names) {
+  if (names.empty())
+    os << '_';
+  os << (names.size() > 1 ? "(" : "");
+  llvm::interleaveComma(names, os,
+                        [&](StringAttr name) { printName(os, name); });
+  os << (names.size() > 1 ? ")" : "");
+}
+
+std::string DimAttr::getNamesText() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printNames(os, getNames());
+  return text;
+}
+
+void DimAttr::printInline(raw_ostream &os) const {
+  if (getNames() != ArrayRef(getDefaultNames(getExtent()))) {
+    printNames(os, getNames());
+    os << " = ";
+  }
+  getExtent().print(os);
+}
+
+std::string DimAttr::str() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printInline(os);
+  return text;
+}
+
+namespace {
+/// Reads a dimension. Its extent may begin as its names do, so what has been
+/// read until there is no `=` belongs to the extent.
+class DimParser {
+public:
+  explicit DimParser(AsmParser &parser) : parser(parser) {}
+  FailureOr<DimAttr> parse();
+
+private:
+  StringAttr parseOptionalName(bool &isQuoted);
+  FailureOr<DimAttr> parseNamed();
+  FailureOr<DimAttr> parseList(StringAttr first);
+  FailureOr<DimAttr> parseExtent();
+
+  AsmParser &parser;
+  SmallVector<StringAttr> names;
+  SymExpr::Beginning beginning;
+};
+} // namespace
+
+StringAttr DimParser::parseOptionalName(bool &isQuoted) {
+  StringRef keyword;
+  std::string text;
+  isQuoted = succeeded(parser.parseOptionalString(&text));
+  if (isQuoted)
+    return parser.getBuilder().getStringAttr(text);
+  if (succeeded(parser.parseOptionalKeyword(&keyword)))
+    return parser.getBuilder().getStringAttr(keyword);
+  return {};
+}
+
+/// After `=`.
+FailureOr<DimAttr> DimParser::parseNamed() {
+  FailureOr<SymExpr> extent = SymExpr::parse(parser);
+  if (failed(extent))
+    return failure();
+  return DimAttr::get(parser.getContext(), sortNames(names), *extent);
+}
+
+FailureOr<DimAttr> DimParser::parseExtent() {
+  FailureOr<SymExpr> extent = SymExpr::parse(parser, beginning);
+  if (failed(extent))
+    return failure();
+  return DimAttr::get(*extent);
+}
+
+/// After `(H,`.
+FailureOr<DimAttr> DimParser::parseList(StringAttr first) {
+  names.push_back(first);
+  auto parseName = [&]() -> ParseResult {
+    bool isQuoted;
+    SMLoc loc = parser.getCurrentLocation();
+    StringAttr name = parseOptionalName(isQuoted);
+    if (!name)
+      return parser.emitError(loc, "expected a name of the dimension");
+    names.push_back(name);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseName) || parser.parseRParen() ||
+      parser.parseEqual())
+    return failure();
+  return parseNamed();
+}
+
+FailureOr<DimAttr> DimParser::parse() {
+  bool isQuoted;
+  beginning.location = parser.getCurrentLocation();
+  beginning.opens = succeeded(parser.parseOptionalLParen());
+  StringAttr name = parseOptionalName(isQuoted);
+  if (beginning.opens && name &&
+      (succeeded(parser.parseOptionalComma()) || isQuoted))
+    return parseList(name);
+  if (!beginning.opens && name && succeeded(parser.parseOptionalEqual())) {
+    if (isQuoted || name != "_")
+      names.push_back(name);
+    return parseNamed();
+  }
+  if (isQuoted)
+    return parser.parseEqual(); // Which is not there.
+  beginning.symbol = name;
+  return parseExtent();
+}
+
+FailureOr<DimAttr> DimAttr::parseInline(AsmParser &parser) {
+  return DimParser(parser).parse();
+}
+
+Attribute DimAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<DimAttr> dim = parseInline(parser);
+  if (failed(dim) || parser.parseGreater())
+    return {};
+  return *dim;
+}
+
+void DimAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printInline(printer.getStream());
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
 // MeshAttr
 //===----------------------------------------------------------------------===//
 
@@ -372,14 +595,14 @@ bool ShardingAttr::uses(StringAttr axis) const {
 //===----------------------------------------------------------------------===//
 
 Type SymTensorType::parse(AsmParser &parser) {
-  SmallVector<SymExpr> shape;
+  SmallVector<DimAttr> dims;
   SmallVector<ArrayAttr> dimAxes;
   ArrayAttr none = parser.getBuilder().getArrayAttr({});
   auto parseDim = [&]() -> ParseResult {
-    FailureOr<SymExpr> dim = SymExpr::parse(parser);
+    FailureOr<DimAttr> dim = DimAttr::parseInline(parser);
     if (failed(dim))
       return failure();
-    shape.push_back(*dim);
+    dims.push_back(*dim);
     dimAxes.push_back(none);
     if (succeeded(parser.parseOptionalColon()))
       return parseAxes(parser, dimAxes.back());
@@ -404,7 +627,7 @@ Type SymTensorType::parse(AsmParser &parser) {
   if (!sharding)
     return {};
   return parser.getChecked<SymTensorType>(
-      loc, parser.getContext(), ArrayRef<SymExpr>(shape), elementType,
+      loc, parser.getContext(), ArrayRef<DimAttr>(dims), elementType,
       sharding.isTrivial() ? ShardingAttr() : sharding);
 }
 
@@ -412,7 +635,7 @@ void SymTensorType::print(AsmPrinter &printer) const {
   printer << "<[";
   llvm::interleaveComma(
       llvm::seq<int64_t>(0, getRank()), printer, [&](int64_t dim) {
-        getShape()[dim].print(printer.getStream());
+        getDim(dim).printInline(printer.getStream());
         if (!getSharding() || getSharding().getDimAxes()[dim].empty())
           return;
         printer << " : ";
@@ -433,19 +656,19 @@ bool SymTensorType::isValidElementType(Type type) {
 
 LogicalResult
 SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
-                      ArrayRef<SymExpr> shape, Type elementType,
+                      ArrayRef<DimAttr> dims, Type elementType,
                       ShardingAttr sharding) {
   // tensor_c1
   if (!isValidElementType(elementType))
     return emitError() << "element type " << elementType
                        << " is not an integer or float of whole bytes";
-  for (SymExpr dim : shape) // tensor_c3
-    if (!canBeExtent(dim))
-      return emitError() << "dimension " << dim
+  for (DimAttr dim : dims) // tensor_c3
+    if (!canBeExtent(dim.getExtent()))
+      return emitError() << "dimension " << dim.getExtent()
                          << " is not an integer of at least 1";
-  if (sharding && sharding.getDimAxes().size() != shape.size())
+  if (sharding && sharding.getDimAxes().size() != dims.size())
     return emitError() << "sharding has " << sharding.getDimAxes().size()
-                       << " dimensions, the tensor has " << shape.size();
+                       << " dimensions, the tensor has " << dims.size();
   return success();
 }
 
@@ -465,24 +688,29 @@ SymExpr SymTensorType::getNumBytes() const {
 }
 
 SymTensorType SymTensorType::withoutSharding() const {
-  return SymTensorType::get(getContext(), getShape(), getElementType());
+  return SymTensorType::get(getContext(), getDims(), getElementType());
 }
 
 SymTensorType SymTensorType::withSharding(ShardingAttr sharding) const {
   if (sharding && sharding.isTrivial())
     sharding = {};
-  return SymTensorType::get(getContext(), getShape(), getElementType(),
+  return SymTensorType::get(getContext(), getDims(), getElementType(),
                             sharding);
 }
 
 SymTensorType SymTensorType::withElementType(Type elementType) const {
-  return SymTensorType::get(getContext(), getShape(), elementType,
+  return SymTensorType::get(getContext(), getDims(), elementType,
                             getSharding());
 }
 
-SymTensorType SymTensorType::getStacked(SymExpr count) const {
-  SmallVector<SymExpr> shape{count};
-  llvm::append_range(shape, getShape());
+SymTensorType SymTensorType::withDims(ArrayRef<DimAttr> dims) const {
+  return SymTensorType::get(getContext(), dims, getElementType(),
+                            getSharding());
+}
+
+SymTensorType SymTensorType::getStacked(DimAttr leading) const {
+  SmallVector<DimAttr> stacked{leading};
+  llvm::append_range(stacked, getDims());
   ShardingAttr sharding = getSharding();
   if (sharding) {
     SmallVector<ArrayAttr> dims{ArrayAttr::get(getContext(), {})};
@@ -490,7 +718,7 @@ SymTensorType SymTensorType::getStacked(SymExpr count) const {
     sharding = ShardingAttr::get(getContext(), dims, sharding.getPartialAxes(),
                                  sharding.getPartialKind());
   }
-  return SymTensorType::get(getContext(), shape, getElementType(), sharding);
+  return SymTensorType::get(getContext(), stacked, getElementType(), sharding);
 }
 
 SymTensorType SymTensorType::getSlice() const {
@@ -500,7 +728,7 @@ SymTensorType SymTensorType::getSlice() const {
     sharding =
         ShardingAttr::get(getContext(), sharding.getDimAxes().drop_front(),
                           sharding.getPartialAxes(), sharding.getPartialKind());
-  return SymTensorType::get(getContext(), getShape().drop_front(),
+  return SymTensorType::get(getContext(), getDims().drop_front(),
                             getElementType(), sharding)
       .withSharding(sharding);
 }

@@ -67,10 +67,10 @@ static LogicalResult verifyShard(Operation *op, SymTensorType whole,
     return op->emitOpError(
                "expects operand and result of one element type, found ")
            << whole.getElementType() << " and " << shard.getElementType();
-  SmallVector<SymExpr> expected(shard.getShape());
-  expected[dim] = expected[dim] * group;
+  SmallVector<DimAttr> expected(shard.getDims());
+  expected[dim] = expected[dim].withExtent(expected[dim].getExtent() * group);
   return checkSameShape(op->getLoc(), "unsharded tensor", expected,
-                        whole.getShape());
+                        whole.getDims());
 }
 
 LogicalResult AllGatherOp::verify() {
@@ -96,24 +96,26 @@ LogicalResult AllToAllOp::verify() {
   if (input.getElementType() != result.getElementType())
     return emitOpError("expects operand and result of one element type, found ")
            << input.getElementType() << " and " << result.getElementType();
-  ArrayRef<SymExpr> shape = input.getShape();
+  ExtentRange shape = input.getShape();
   int64_t rank = shape.size(), from = getFrom(), to = getTo();
   if (from < 0 || from >= rank || to < 0 || to >= rank || from == to)
     return emitOpError("expects two different dimensions of a tensor of rank ")
            << rank << ", found " << from << " and " << to;
-  SmallVector<SymExpr> expected(shape);
-  expected[getFrom()] = expected[getFrom()] * group;
-  expected[getTo()] = expected[getTo()].exactDiv(group);
+  SymExpr divided = shape[to].exactDiv(group);
   std::optional<Rational> extent =
-      expected[getTo()] ? expected[getTo()].getConstant() : std::nullopt;
-  if (!expected[getTo()] || (extent && !extent->isInteger()))
+      divided ? divided.getConstant() : std::nullopt;
+  if (!divided || (extent && !extent->isInteger()))
     return emitOpError("cannot divide extent ")
-           << shape[getTo()].str() << " by the group size " << group.str();
+           << shape[to].str() << " by the group size " << group.str();
+  SmallVector<DimAttr> expected(input.getDims());
+  expected[from] = expected[from].withExtent(shape[from] * group);
+  expected[to] = expected[to].withExtent(divided);
   if (getPayload() && result.getRank() == rank) {
-    int64_t free = result.getShape()[from] == expected[from] ? to : from;
-    expected[free] = result.getShape()[free];
+    int64_t free =
+        result.getShape()[from] == expected[from].getExtent() ? to : from;
+    expected[free] = expected[free].withExtent(result.getShape()[free]);
   }
-  return checkSameShape(getLoc(), "result", expected, result.getShape());
+  return checkSameShape(getLoc(), "result", expected, result.getDims());
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,12 +124,14 @@ LogicalResult AllToAllOp::verify() {
 
 SymTensorType stg::getFlatShard(SymTensorType whole, unsigned leading,
                                 SymExpr group) {
-  SmallVector<SymExpr> shape(whole.getShape().take_front(leading));
+  ArrayRef<DimAttr> flattened = whole.getDims().drop_front(leading);
   SymExpr rest = SymExpr::get(whole.getContext(), 1);
-  for (SymExpr extent : whole.getShape().drop_front(leading))
-    rest = rest * extent;
-  shape.push_back(SymExpr::getFunction(SymFunc::CeilDiv, {rest, group}));
-  return SymTensorType::get(whole.getContext(), shape, whole.getElementType());
+  for (DimAttr dim : flattened)
+    rest = rest * dim.getExtent();
+  SmallVector<DimAttr> dims(whole.getDims().take_front(leading));
+  dims.push_back(DimAttr::getJoined(
+      flattened, SymExpr::getFunction(SymFunc::CeilDiv, {rest, group})));
+  return SymTensorType::get(whole.getContext(), dims, whole.getElementType());
 }
 
 /// `wholes` and `shards` correspond; shards may be cast to a narrower type.

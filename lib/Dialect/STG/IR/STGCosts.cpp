@@ -99,8 +99,8 @@ SymExpr stg::getAttentionOperations(Operation *op, SymExpr pairs) {
   auto shape = [](Value value) {
     return cast<SymTensorType>(value.getType()).getShape();
   };
-  ArrayRef<SymExpr> query = shape(op->getOperand(0));
-  ArrayRef<SymExpr> value = shape(op->getOperand(2));
+  ExtentRange query = shape(op->getOperand(0));
+  ExtentRange value = shape(op->getOperand(2));
   SymExpr forward = query[0] * query[2] * pairs * (query[3] + value[3]) * 2;
   return isa<AttentionGradOp>(op) ? forward * 2 : forward;
 }

@@ -49,13 +49,13 @@ static LogicalResult checkIndices(std::optional<Location> loc, Value indices) {
 }
 
 static LogicalResult checkShape(std::optional<Location> loc, StringRef what,
-                                ArrayRef<SymExpr> expected, Value value) {
-  return checkSameShape(loc, what, expected, tensorOf(value).getShape());
+                                ArrayRef<DimAttr> expected, Value value) {
+  return checkSameShape(loc, what, expected, tensorOf(value).getDims());
 }
 
-/// `shape` with another last extent.
-static SmallVector<SymExpr> withLast(ArrayRef<SymExpr> shape, SymExpr last) {
-  SmallVector<SymExpr> result(shape);
+/// `shape` with another last dimension.
+static SmallVector<DimAttr> withLast(ArrayRef<DimAttr> shape, DimAttr last) {
+  SmallVector<DimAttr> result(shape);
   result.back() = last;
   return result;
 }
@@ -69,12 +69,12 @@ LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *context,
       failed(checkFloat(loc, "operand", adaptor.getInput()))) // softmax_c2
     return failure();
   types.push_back(
-      SymTensorType::get(context, input.getShape(), Float32Type::get(context)));
+      SymTensorType::get(context, input.getDims(), Float32Type::get(context)));
   return success();
 }
 
 LogicalResult SoftmaxGradOp::verify() { // softmax_grad_c1
-  ArrayRef<SymExpr> shape = getProbs().getType().getShape();
+  ArrayRef<DimAttr> shape = getProbs().getType().getDims();
   return success(
       succeeded(checkMinRank(getLoc(), "operand", getProbs().getType(), 1)) &&
       succeeded(checkShape(getLoc(), "gradient", shape, getDprobs())) &&
@@ -90,13 +90,13 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
       failed(checkFloat(loc, "operand", adaptor.getInput()))) // top_k_c3
     return failure();
   SymExpr extent = input.getShape().back();
-  std::optional<Rational> k = adaptor.getK().getConstant();
+  SymExpr number = adaptor.getK().getExtent();
+  std::optional<Rational> k = number.getConstant();
   std::optional<Rational> all = extent.getConstant();
   if ((k && (!k->isInteger() || *k < 1)) || (k && all && *all < *k)) // top_k_c2
-    return emitOptionalError(loc, "takes ", adaptor.getK().str(), " of ",
-                             extent.str(), " elements, expected 1 to ",
-                             extent.str());
-  SmallVector<SymExpr> shape = withLast(input.getShape(), adaptor.getK());
+    return emitOptionalError(loc, "takes ", number.str(), " of ", extent.str(),
+                             " elements, expected 1 to ", extent.str());
+  SmallVector<DimAttr> shape = withLast(input.getDims(), adaptor.getK());
   types.append(
       {SymTensorType::get(context, shape, input.getElementType()),
        SymTensorType::get(context, shape, IntegerType::get(context, 32))});
@@ -104,7 +104,7 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult TopKGradOp::verify() {
-  ArrayRef<SymExpr> indices = getIndices().getType().getShape();
+  ArrayRef<DimAttr> indices = getIndices().getType().getDims();
   // top_k_grad_c1, top_k_grad_c2
   if (failed(checkIndices(getLoc(), getIndices())) ||
       failed(checkShape(getLoc(), "gradient", indices, getDvalues())) ||
@@ -112,16 +112,16 @@ LogicalResult TopKGradOp::verify() {
     return failure();
   return checkSameShape(getLoc(), "result", // top_k_grad_c3
                         indices.drop_back(),
-                        getDx().getType().getShape().drop_back());
+                        getDx().getType().getDims().drop_back());
 }
 
 LogicalResult DispatchOp::verify() {
   SymTensorType tokens = getTokens().getType(), result = getResult().getType();
-  ArrayRef<SymExpr> indices = getIndices().getType().getShape();
+  ArrayRef<DimAttr> indices = getIndices().getType().getDims();
   if (failed(checkMinRank(getLoc(), "token operand", tokens, 1)) ||
       failed(checkIndices(getLoc(), getIndices())) || // dispatch_c1
       failed(checkSameShape(getLoc(), "index rows",
-                            tokens.getShape().drop_back(),
+                            tokens.getDims().drop_back(),
                             indices.drop_back())) ||
       failed(checkBuffers(getLoc(), "result", getResult()))) // dispatch_c2
     return failure();
@@ -129,6 +129,11 @@ LogicalResult DispatchOp::verify() {
   if (found != width)
     return emitOpError("has a result of width ")
            << found << ", expected that of the tokens, " << width;
+  if (failed(checkSameShape(getLoc(), "result width", // dispatch_c3
+                            tokens.getDims().take_back(),
+                            result.getDims().take_back(), getTokens(),
+                            getResult())))
+    return failure();
   if (result.getElementType() != tokens.getElementType())
     return emitOpError("has a result of element type ")
            << result.getElementType() << ", expected that of the tokens, "
@@ -141,9 +146,9 @@ LogicalResult DispatchGradOp::verify() {
   if (failed(checkBuffers(getLoc(), "gradient", getDresult())) ||
       failed(checkIndices(getLoc(), getIndices())))
     return failure();
-  SymExpr width = getDresult().getType().getShape().back();
+  DimAttr width = getDresult().getType().getDims().back();
   return checkShape(getLoc(), "result", // dispatch_grad_c3
-                    withLast(getIndices().getType().getShape(), width),
+                    withLast(getIndices().getType().getDims(), width),
                     getDtokens());
 }
 
@@ -154,14 +159,14 @@ static FailureOr<SymTensorType> getCombined(std::optional<Location> loc,
   // combine_c1, combine_c2, combine_c3
   if (failed(checkBuffers(loc, "expert output operand", outputs)) ||
       failed(checkIndices(loc, indices)) ||
-      failed(checkShape(loc, "weight operand", tensorOf(indices).getShape(),
+      failed(checkShape(loc, "weight operand", tensorOf(indices).getDims(),
                         weights)) ||
       failed(checkFloat(loc, "weight operand", weights)))
     return failure();
   SymTensorType type = tensorOf(outputs);
   return SymTensorType::get(
       type.getContext(),
-      withLast(tensorOf(indices).getShape(), type.getShape().back()),
+      withLast(tensorOf(indices).getDims(), type.getDims().back()),
       type.getElementType());
 }
 
@@ -185,7 +190,7 @@ LogicalResult CombineGradOp::inferReturnTypes(MLIRContext *,
       loc, adaptor.getOutputs(), adaptor.getIndices(), adaptor.getWeights());
   if (failed(forward) ||
       failed(checkShape(loc, "gradient", // combine_grad_c4
-                        forward->getShape(), adaptor.getDy())))
+                        forward->getDims(), adaptor.getDy())))
     return failure();
   types.append({tensorOf(adaptor.getOutputs()).withoutSharding(),
                 tensorOf(adaptor.getWeights()).withoutSharding()});
@@ -225,7 +230,7 @@ OpCost SoftmaxGradOp::getCost() {
 }
 
 OpCost TopKOp::getCost() {
-  return makeCost(*this, elements(getInput()) * getK());
+  return makeCost(*this, elements(getInput()) * getK().getExtent());
 }
 
 OpCost TopKGradOp::getCost() {

@@ -144,10 +144,6 @@ LogicalResult MeshOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   };
   for (SymExpr size : getMesh().getAxisSizes()) // mesh_op_c2
     size.walkSymbols(check);
-  std::string error;
-  if (getRules())
-    for (auto text : getRules()->getAsRange<StringAttr>())
-      check(DimensionRule::parse(getContext(), text, error)->dim);
   return result;
 }
 
@@ -224,15 +220,17 @@ static LogicalResult verifyParts(Operation *op, SymTensorType whole,
     return op->emitOpError("has dimension ")
            << dim << ", the tensor has rank " << whole.getRank();
   SymExpr total = SymExpr::get(op->getContext(), 0);
+  SmallVector<DimAttr> cut;
   for (auto [number, type] : llvm::enumerate(parts)) {
     auto part = cast<SymTensorType>(type);
-    SmallVector<SymExpr> expected(whole.getShape());
+    SmallVector<DimAttr> expected(whole.getDims());
     if (part.getRank() == whole.getRank()) {
-      expected[dim] = part.getShape()[dim];
+      expected[dim] = part.getDim(dim);
+      cut.push_back(part.getDim(dim));
       total = total + part.getShape()[dim];
     }
     std::string what = ("part #" + Twine(number)).str();
-    if (failed(checkSameShape(op->getLoc(), what, expected, part.getShape())))
+    if (failed(checkSameShape(op->getLoc(), what, expected, part.getDims())))
       return failure();
     if (part.getElementType() != whole.getElementType()) // split_c1
       return op->emitOpError("part #")
@@ -243,6 +241,11 @@ static LogicalResult verifyParts(Operation *op, SymTensorType whole,
     return op->emitOpError("has parts with extents that add up to ")
            << total.str() << " in dimension " << dim << ", expected "
            << whole.getShape()[dim].str();
+  DimAttr joined = DimAttr::getJoined(cut, total);
+  if (!joined.hasSameNames(whole.getDim(dim))) // split_c3
+    return op->emitOpError("has parts that together are named '")
+           << joined.getNamesText() << "' in dimension " << dim
+           << ", expected '" << whole.getDim(dim).getNamesText() << "'";
   return success();
 }
 
@@ -266,11 +269,11 @@ static LogicalResult verifyReplicas(Operation *op, SymTensorType part,
                "expects operand and result of one element type, found ")
            << op->getOperand(0).getType() << " and "
            << op->getResult(0).getType();
-  SmallVector<SymExpr> expected(part.getShape()); // replicate_c1
+  SmallVector<DimAttr> expected(part.getDims()); // replicate_c1
   if (whole.getRank() == part.getRank())
-    expected[dim] = whole.getShape()[dim];
+    expected[dim] = expected[dim].withExtent(whole.getShape()[dim]);
   if (failed(checkSameShape(op->getLoc(), "replicated tensor", expected,
-                            whole.getShape())))
+                            whole.getDims())))
     return failure();
   SymExpr slices = part.getShape()[dim], all = whole.getShape()[dim];
   SymExpr replicas = all.exactDiv(slices); // replicate_c2
@@ -310,8 +313,9 @@ LogicalResult AdamOp::verify() {
                     !(*whole.getConstant() < *stepped.getConstant());
   if (getGradient().getType().getRank() == 1 && mayBeShard)
     return success();
-  return checkSameShape(getLoc(), "gradient", getParam().getType().getShape(),
-                        getGradient().getType().getShape());
+  return checkSameShape(getLoc(), "gradient", getParam().getType().getDims(),
+                        getGradient().getType().getDims(), getParam(),
+                        getGradient());
 }
 
 #define GET_OP_CLASSES

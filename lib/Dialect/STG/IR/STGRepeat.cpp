@@ -29,8 +29,9 @@ void RepeatOp::build(OpBuilder &builder, OperationState &state, StringRef name,
   state.addOperands(inits);
   state.addOperands(stacks);
   state.addTypes(inits.getTypes());
+  DimAttr leading = DimAttr::get(builder.getStringAttr(name), count);
   for (Type type : stackedTypes)
-    state.addTypes(cast<SymTensorType>(type).getStacked(count));
+    state.addTypes(cast<SymTensorType>(type).getStacked(leading));
   Block &block = state.addRegion()->emplaceBlock();
   for (Value init : inits)
     block.addArgument(init.getType(), init.getLoc());
@@ -89,7 +90,7 @@ void RepeatOp::dropUnusedStacked(RewriterBase &rewriter) {
 RepeatOp RepeatOp::withStacked(RewriterBase &rewriter, ValueRange values) {
   SmallVector<Type> types(getResultTypes());
   for (Value value : values)
-    types.push_back(tensorOf(value).getStacked(getCount()));
+    types.push_back(tensorOf(value).getStacked(getStackDim()));
   RepeatOp repeat = recreate(rewriter, *this, types);
   repeat.getYield().getValuesMutable().append(values);
   rewriter.replaceOp(*this, repeat.getResults().take_front(getNumResults()));
@@ -154,7 +155,7 @@ static ParseResult parseBindings(OpAsmParser &parser, OperationState &result,
 
 /// The result types that follow from what the body yields.
 static ParseResult inferRepeatResults(OpAsmParser &parser, SMLoc loc,
-                                      SymExpr count, YieldOp yield,
+                                      DimAttr leading, YieldOp yield,
                                       ArrayRef<OpAsmParser::Argument> carried,
                                       SmallVectorImpl<Type> &types) {
   if (yield.getValues().size() < carried.size())
@@ -167,7 +168,7 @@ static ParseResult inferRepeatResults(OpAsmParser &parser, SMLoc loc,
       return parser.emitError(loc) << "yields a value of type "
                                    << value.getType() << ", expected a tensor";
     types.push_back(number < carried.size() ? carried[number].type
-                                            : tensor.getStacked(count));
+                                            : tensor.getStacked(leading));
   }
   return success();
 }
@@ -235,7 +236,7 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
     return parser.emitError(nameLoc)
            << "expects a body of one block with 'stg.yield' at its end";
   if (written.empty() &&
-      inferRepeatResults(parser, nameLoc, *count, yield,
+      inferRepeatResults(parser, nameLoc, DimAttr::get(name, *count), yield,
                          ArrayRef(args).take_front(numInits), written))
     return failure();
   result.addTypes(written);
@@ -270,7 +271,7 @@ void RepeatOp::print(OpAsmPrinter &p) {
   bool inferred = llvm::all_of_zip(
       getYield().getValues().drop_front(getNumCarried()), getStackedResults(),
       [&](Value value, Value result) {
-        return tensorOf(value).getStacked(getCount()) == result.getType();
+        return tensorOf(value).getStacked(getStackDim()) == result.getType();
       });
   if (!inferred)
     p.printArrowTypeList(getResultTypes());
@@ -289,28 +290,32 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
 }
 
+/// repeat_c2; what the leading dimension is called does not matter, as a repeat
+/// may read what another one has stacked.
+static LogicalResult verifyStack(RepeatOp repeat, StringRef kind, Value stack) {
+  SymTensorType type = tensorOf(stack);
+  if (type.getRank() > 0 && type.getShape().front() == repeat.getCount())
+    return success();
+  return repeat.emitOpError("has a stacked ")
+         << kind << " of type " << type << ", expected leading extent "
+         << repeat.getCount().str();
+}
+
 LogicalResult RepeatOp::verify() {
   if (getRepeatName().empty())
     return emitOpError("expects a name");
   if (!isCount(getCount())) // repeat_c3
     return emitOpError("repeats ")
            << getCount().str() << " times, expected an integer of at least 1";
-  for (Value stack : getStacks()) { // repeat_c2
-    ArrayRef<SymExpr> shape = tensorOf(stack).getShape();
-    if (shape.empty() || shape.front() != getCount())
-      return emitOpError("has a stacked operand of type ")
-             << stack.getType() << ", expected leading extent "
-             << getCount().str();
-  }
+  for (Value stack : getStacks())
+    if (failed(verifyStack(*this, "operand", stack)))
+      return failure();
   if (getNumResults() < getNumCarried())
     return emitOpError("carries ") << getNumCarried() << " values, but has "
                                    << getNumResults() << " results";
   for (Value result : getStackedResults())
-    if (tensorOf(result).getRank() == 0 ||
-        tensorOf(result).getShape().front() != getCount())
-      return emitOpError("has a stacked result of type ")
-             << result.getType() << ", expected leading extent "
-             << getCount().str();
+    if (failed(verifyStack(*this, "result", result)))
+      return failure();
   return success();
 }
 

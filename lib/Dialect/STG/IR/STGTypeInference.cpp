@@ -23,18 +23,48 @@ using namespace stg::detail;
 // Helpers
 //===----------------------------------------------------------------------===//
 
+void stg::detail::noteNames(Diagnostic &diag, DimAttr dim, Value value) {
+  if (value)
+    diag.attachNote(value.getLoc())
+        << "'" << dim.getNamesText() << "' comes from here";
+}
+
+static LogicalResult checkNames(std::optional<Location> loc, StringRef what,
+                                unsigned number, DimAttr expected,
+                                DimAttr found, Value expectedOf,
+                                Value foundOf) {
+  if (expected.hasSameNames(found))
+    return success();
+  if (!loc)
+    return failure();
+  InFlightDiagnostic diag = emitError(*loc)
+                            << what << " has dimension " << number << " named '"
+                            << found.getNamesText() << "', expected '"
+                            << expected.getNamesText() << "'";
+  noteNames(*diag.getUnderlyingDiagnostic(), expected, expectedOf);
+  noteNames(*diag.getUnderlyingDiagnostic(), found, foundOf);
+  return diag;
+}
+
 LogicalResult stg::detail::checkSameShape(std::optional<Location> loc,
                                           StringRef what,
-                                          ArrayRef<SymExpr> expected,
-                                          ArrayRef<SymExpr> found) {
+                                          ArrayRef<DimAttr> expected,
+                                          ArrayRef<DimAttr> found,
+                                          Value expectedOf, Value foundOf) {
   if (expected.size() != found.size())
     return emitOptionalError(loc, what, " has rank ", found.size(),
                              ", expected ", expected.size());
-  for (auto [dim, pair] : llvm::enumerate(llvm::zip_equal(expected, found)))
-    if (std::get<0>(pair) != std::get<1>(pair))
-      return emitOptionalError(loc, what, " has extent ",
-                               std::get<1>(pair).str(), " in dimension ", dim,
-                               ", expected ", std::get<0>(pair).str());
+  for (auto [number, pair] :
+       llvm::enumerate(llvm::zip_equal(expected, found))) {
+    auto [expectedDim, dim] = pair;
+    if (expectedDim.getExtent() != dim.getExtent())
+      return emitOptionalError(loc, what, " has extent ", dim.getExtent().str(),
+                               " in dimension ", number, ", expected ",
+                               expectedDim.getExtent().str());
+    if (failed(checkNames(loc, what, number, expectedDim, dim, expectedOf,
+                          foundOf)))
+      return failure();
+  }
   return success();
 }
 
@@ -59,30 +89,32 @@ namespace {
 /// What a value is called in messages and the shape that it must have.
 struct ExpectedShape {
   StringRef what;
-  ArrayRef<SymExpr> shape;
+  ArrayRef<DimAttr> shape;
   Value value;
 };
 } // namespace
 
-/// The first value that has another shape is an error.
-static LogicalResult checkShapes(Location loc,
+/// The first value that has another shape is an error; what is expected follows
+/// from `source`.
+static LogicalResult checkShapes(Location loc, Value source,
                                  ArrayRef<ExpectedShape> expected) {
   return success(llvm::all_of(expected, [&](const ExpectedShape &entry) {
     return succeeded(checkSameShape(loc, entry.what, entry.shape,
-                                    tensorOf(entry.value).getShape()));
+                                    tensorOf(entry.value).getDims(), source,
+                                    entry.value));
   }));
 }
 
 static Type f32(MLIRContext *context) { return Float32Type::get(context); }
 
 /// `type` with this shape and no sharding.
-static SymTensorType makeTensor(ArrayRef<SymExpr> shape, Type elementType) {
+static SymTensorType makeTensor(ArrayRef<DimAttr> shape, Type elementType) {
   return SymTensorType::get(elementType.getContext(), shape, elementType);
 }
 
 /// The rows of `type`: its shape without the last dimension, in fp32.
 static SymTensorType rowsOf(SymTensorType type) {
-  return makeTensor(type.getShape().drop_back(), f32(type.getContext()));
+  return makeTensor(type.getDims().drop_back(), f32(type.getContext()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,23 +151,54 @@ FailureOr<EinsumEquation> EinsumEquation::parse(StringRef text,
   return equation;
 }
 
-/// Collects the extent of each index; fails where two uses disagree.
-static LogicalResult
-collectExtents(std::optional<Location> loc, const EinsumEquation &equation,
-               ValueRange inputs, llvm::SmallDenseMap<char, SymExpr> &extents) {
+namespace {
+/// What an index of an einsum is, and the operand that says so.
+struct EinsumIndex {
+  DimAttr dim;
+  size_t operand;
+};
+using EinsumIndices = llvm::SmallDenseMap<char, EinsumIndex>;
+} // namespace
+
+/// One index has one extent and one name.
+static LogicalResult checkIndex(std::optional<Location> loc, char letter,
+                                EinsumIndex first, EinsumIndex second,
+                                ValueRange inputs) {
+  StringRef index(&letter, 1);
+  if (first.dim.getExtent() != second.dim.getExtent()) // einsum_c3
+    return emitOptionalError(
+        loc, "index '", index, "' has extent ", first.dim.getExtent().str(),
+        " and ", second.dim.getExtent().str(), " in operand #", second.operand);
+  if (first.dim.hasSameNames(second.dim)) // einsum_c7
+    return success();
+  if (!loc)
+    return failure();
+  InFlightDiagnostic diag =
+      emitError(*loc) << "index '" << index << "' is named '"
+                      << first.dim.getNamesText() << "' in operand #"
+                      << first.operand << " and '" << second.dim.getNamesText()
+                      << "' in operand #" << second.operand;
+  for (EinsumIndex use : {first, second})
+    noteNames(*diag.getUnderlyingDiagnostic(), use.dim, inputs[use.operand]);
+  return diag;
+}
+
+/// Collects what each index is; fails where two uses disagree.
+static LogicalResult collectIndices(std::optional<Location> loc,
+                                    const EinsumEquation &equation,
+                                    ValueRange inputs, EinsumIndices &indices) {
   for (auto [number, input] : llvm::enumerate(inputs)) {
     StringRef term = equation.inputs[number];
-    ArrayRef<SymExpr> shape = tensorOf(input).getShape();
-    if (shape.size() != term.size()) // einsum_c2
+    ArrayRef<DimAttr> dims = tensorOf(input).getDims();
+    if (dims.size() != term.size()) // einsum_c2
       return emitOptionalError(loc, "operand #", number, " has rank ",
-                               shape.size(), ", the term '", term, "' has ",
+                               dims.size(), ", the term '", term, "' has ",
                                term.size(), " indices");
-    for (auto [letter, extent] : llvm::zip_equal(term, shape)) {
-      auto [it, isNew] = extents.try_emplace(letter, extent);
-      if (!isNew && it->second != extent) // einsum_c3
-        return emitOptionalError(loc, "index '", StringRef(&letter, 1),
-                                 "' has extent ", it->second.str(), " and ",
-                                 extent.str(), " in operand #", number);
+    for (auto [letter, dim] : llvm::zip_equal(term, dims)) {
+      EinsumIndex use{dim, number};
+      auto [it, isNew] = indices.try_emplace(letter, use);
+      if (!isNew && failed(checkIndex(loc, letter, it->second, use, inputs)))
+        return failure();
     }
   }
   return success();
@@ -164,21 +227,21 @@ LogicalResult EinsumOp::inferReturnTypes(MLIRContext *context,
       return emitOptionalError(loc, "operand #", number, " has element type ",
                                tensorOf(input).getElementType(),
                                ", expected a float");
-  llvm::SmallDenseMap<char, SymExpr> extents;
-  if (failed(collectExtents(loc, *equation, adaptor.getInputs(), extents)))
+  EinsumIndices indices;
+  if (failed(collectIndices(loc, *equation, adaptor.getInputs(), indices)))
     return failure();
-  SmallVector<SymExpr> shape;
+  SmallVector<DimAttr> dims;
   for (char letter : equation->output) {
-    auto it = extents.find(letter);
-    if (it == extents.end()) // einsum_c4
+    auto it = indices.find(letter);
+    if (it == indices.end()) // einsum_c4
       return emitOptionalError(loc, "index '", StringRef(&letter, 1),
                                "' of the result occurs in no operand");
-    shape.push_back(it->second);
+    dims.push_back(it->second.dim);
   }
   Type elementType = adaptor.getInto()
                          ? *adaptor.getInto()
                          : tensorOf(adaptor.getInputs()[0]).getElementType();
-  types.push_back(makeTensor(shape, elementType));
+  types.push_back(makeTensor(dims, elementType));
   return success();
 }
 
@@ -189,8 +252,8 @@ LogicalResult EinsumOp::inferReturnTypes(MLIRContext *context,
 static LogicalResult inferPointwise(std::optional<Location> loc, Value lhs,
                                     Value rhs, SmallVectorImpl<Type> &types) {
   SymTensorType type = tensorOf(lhs), other = tensorOf(rhs);
-  if (failed(checkSameShape(loc, "right operand", type.getShape(),
-                            other.getShape())))
+  if (failed(checkSameShape(loc, "right operand", type.getDims(),
+                            other.getDims(), lhs, rhs)))
     return failure();
   if (type.getElementType() != other.getElementType())
     return emitOptionalError(loc, "right operand has element type ",
@@ -241,8 +304,8 @@ static FailureOr<SymTensorType> getGluResult(std::optional<Location> loc,
                                              SymTensorType input) {
   if (failed(checkMinRank(loc, "operand", input, 2)))
     return failure();
-  SmallVector<SymExpr> shape(input.getShape());
-  SymExpr pair = shape[shape.size() - 2];
+  SmallVector<DimAttr> shape(input.getDims());
+  SymExpr pair = shape[shape.size() - 2].getExtent();
   if (pair.getInt64() != 2) // glu_c1
     return emitOptionalError(loc, "operand has extent ", pair.str(),
                              " in its second last dimension, expected 2: "
@@ -270,8 +333,9 @@ LogicalResult GluGradOp::inferReturnTypes(MLIRContext *,
   SymTensorType input = tensorOf(adaptor.getInput());
   FailureOr<SymTensorType> forward = getGluResult(loc, input);
   if (failed(forward) ||
-      failed(checkSameShape(loc, "gradient", forward->getShape(),
-                            tensorOf(adaptor.getDy()).getShape())))
+      failed(checkSameShape(loc, "gradient", forward->getDims(),
+                            tensorOf(adaptor.getDy()).getDims(),
+                            adaptor.getInput(), adaptor.getDy())))
     return failure();
   types.push_back(input.withoutSharding());
   return success();
@@ -287,8 +351,9 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
                                           SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
   if (failed(checkMinRank(loc, "operand", input, 1)) ||
-      failed(checkSameShape(loc, "weight", input.getShape().take_back(1),
-                            tensorOf(adaptor.getWeight()).getShape())))
+      failed(checkSameShape(loc, "weight", input.getDims().take_back(1),
+                            tensorOf(adaptor.getWeight()).getDims(),
+                            adaptor.getInput(), adaptor.getWeight())))
     return failure();
   types.append({input.withoutSharding(), rowsOf(input)});
   return success();
@@ -298,13 +363,14 @@ LogicalResult RmsNormGradOp::verify() {
   SymTensorType input = getInput().getType();
   if (failed(checkMinRank(getLoc(), "operand", input, 1)))
     return failure();
-  ArrayRef<SymExpr> full = input.getShape(), rows = full.drop_back(),
+  ArrayRef<DimAttr> full = input.getDims(), rows = full.drop_back(),
                     width = full.take_back(1);
-  return checkShapes(getLoc(), {{"weight", width, getWeight()},
-                                {"rstd", rows, getRstd()},
-                                {"gradient", full, getDy()},
-                                {"result #0", full, getDx()},
-                                {"result #1", width, getDw()}});
+  return checkShapes(getLoc(), getInput(),
+                     {{"weight", width, getWeight()},
+                      {"rstd", rows, getRstd()},
+                      {"gradient", full, getDy()},
+                      {"result #0", full, getDx()},
+                      {"result #1", width, getDw()}});
 }
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
@@ -313,10 +379,12 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
                                             SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
   if (failed(checkMinRank(loc, "operand", input, 1)) ||
-      failed(checkSameShape(loc, "weight", input.getShape().take_back(1),
-                            tensorOf(adaptor.getWeight()).getShape())) ||
-      failed(checkSameShape(loc, "bias", input.getShape().take_back(1),
-                            tensorOf(adaptor.getBias()).getShape())))
+      failed(checkSameShape(loc, "weight", input.getDims().take_back(1),
+                            tensorOf(adaptor.getWeight()).getDims(),
+                            adaptor.getInput(), adaptor.getWeight())) ||
+      failed(checkSameShape(loc, "bias", input.getDims().take_back(1),
+                            tensorOf(adaptor.getBias()).getDims(),
+                            adaptor.getInput(), adaptor.getBias())))
     return failure();
   types.append({input.withoutSharding(), rowsOf(input), rowsOf(input)});
   return success();
@@ -326,24 +394,26 @@ LogicalResult LayerNormGradOp::verify() {
   SymTensorType input = getInput().getType();
   if (failed(checkMinRank(getLoc(), "operand", input, 1)))
     return failure();
-  ArrayRef<SymExpr> full = input.getShape(), rows = full.drop_back(),
+  ArrayRef<DimAttr> full = input.getDims(), rows = full.drop_back(),
                     width = full.take_back(1);
-  return checkShapes(getLoc(), {{"weight", width, getWeight()},
-                                {"mean", rows, getMean()},
-                                {"rstd", rows, getRstd()},
-                                {"gradient", full, getDy()},
-                                {"result #0", full, getDx()},
-                                {"result #1", width, getDw()},
-                                {"result #2", width, getDb()}});
+  return checkShapes(getLoc(), getInput(),
+                     {{"weight", width, getWeight()},
+                      {"mean", rows, getMean()},
+                      {"rstd", rows, getRstd()},
+                      {"gradient", full, getDy()},
+                      {"result #0", full, getDx()},
+                      {"result #1", width, getDw()},
+                      {"result #2", width, getDb()}});
 }
 
 /// Checks that `bias` has the last dimensions of `tensor`.
 static LogicalResult checkBias(std::optional<Location> loc, StringRef what,
-                               SymTensorType tensor, SymTensorType bias) {
-  if (failed(checkMinRank(loc, "operand", tensor, bias.getRank())))
+                               Value tensor, Value bias) {
+  int64_t rank = tensorOf(bias).getRank();
+  if (failed(checkMinRank(loc, "operand", tensorOf(tensor), rank)))
     return failure();
-  return checkSameShape(loc, what, tensor.getShape().take_back(bias.getRank()),
-                        bias.getShape());
+  return checkSameShape(loc, what, tensorOf(tensor).getDims().take_back(rank),
+                        tensorOf(bias).getDims(), tensor, bias);
 }
 
 LogicalResult BiasAddOp::inferReturnTypes(MLIRContext *,
@@ -352,7 +422,8 @@ LogicalResult BiasAddOp::inferReturnTypes(MLIRContext *,
                                           SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
   SymTensorType bias = tensorOf(adaptor.getBias());
-  if (failed(checkBias(loc, "bias", input, bias))) // bias_add_c1
+  if (failed(checkBias(loc, "bias", adaptor.getInput(),
+                       adaptor.getBias()))) // bias_add_c1
     return failure();
   if (input.getElementType() != bias.getElementType())
     return emitOptionalError(loc, "bias has element type ",
@@ -363,8 +434,7 @@ LogicalResult BiasAddOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult BiasGradOp::verify() { // bias_grad_c1
-  return checkBias(getLoc(), "result", getDy().getType(),
-                   getResult().getType());
+  return checkBias(getLoc(), "result", getDy(), getResult());
 }
 
 LogicalResult RopeOp::inferReturnTypes(MLIRContext *,
@@ -378,31 +448,38 @@ LogicalResult RopeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Checks the extents that query, key and value share. Heads may differ.
+/// Checks the dimensions that query, key and value share. Heads may differ, and
+/// so may the names of their tokens.
 static LogicalResult checkAttention(std::optional<Location> loc,
-                                    SymTensorType query, SymTensorType key,
-                                    SymTensorType value) {
+                                    ArrayRef<Value> values) {
+  SymTensorType query = tensorOf(values[0]), key = tensorOf(values[1]),
+                value = tensorOf(values[2]);
   for (auto [name, type] :
        {std::pair("query", query), {"key", key}, {"value", value}})
     if (type.getRank() != 4) // attention_c1
       return emitOptionalError(loc, name, " has rank ", type.getRank(),
                                ", expected 4: batch, tokens, heads, head size");
-  ArrayRef<SymExpr> q = query.getShape(), k = key.getShape();
+  ArrayRef<DimAttr> q = query.getDims(), k = key.getDims();
   // attention_c2
   if (failed(checkSameShape(loc, "value", k.drop_back(),
-                            value.getShape().drop_back())))
+                            value.getDims().drop_back(), values[1], values[2])))
     return failure();
-  if (q[0] != k[0])
-    return emitOptionalError(loc, "key has batch extent ", k[0].str(),
-                             ", the query has ", q[0].str());
-  if (q[3] != k[3])
-    return emitOptionalError(loc, "key has head size ", k[3].str(),
-                             ", the query has ", q[3].str());
-  SymExpr group = q[2].exactDiv(k[2]);
+  ExtentRange queries = query.getShape(), keys = key.getShape();
+  if (queries[0] != keys[0])
+    return emitOptionalError(loc, "key has batch extent ", keys[0].str(),
+                             ", the query has ", queries[0].str());
+  if (queries[3] != keys[3])
+    return emitOptionalError(loc, "key has head size ", keys[3].str(),
+                             ", the query has ", queries[3].str());
+  for (unsigned dim : {0u, 3u}) // attention_c4
+    if (failed(
+            checkNames(loc, "key", dim, q[dim], k[dim], values[0], values[1])))
+      return failure();
+  SymExpr group = queries[2].exactDiv(keys[2]);
   std::optional<Rational> size = group ? group.getConstant() : std::nullopt;
   if (size && !size->isInteger()) // attention_c3
-    return emitOptionalError(loc, "query has ", q[2].str(),
-                             " heads, which the ", k[2].str(),
+    return emitOptionalError(loc, "query has ", queries[2].str(),
+                             " heads, which the ", keys[2].str(),
                              " of the key do not divide");
   return success();
 }
@@ -413,10 +490,11 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             SmallVectorImpl<Type> &types) {
   SymTensorType query = tensorOf(adaptor.getQuery());
   SymTensorType value = tensorOf(adaptor.getValue());
-  if (failed(checkAttention(loc, query, tensorOf(adaptor.getKey()), value)))
+  if (failed(checkAttention(
+          loc, {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})))
     return failure();
-  SmallVector<SymExpr> shape(query.getShape());
-  shape.back() = value.getShape().back();
+  SmallVector<DimAttr> shape(query.getDims());
+  shape.back() = value.getDims().back();
   types.append({makeTensor(shape, query.getElementType()), rowsOf(query)});
   return success();
 }
@@ -428,14 +506,17 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
   SymTensorType query = tensorOf(adaptor.getQuery());
   SymTensorType key = tensorOf(adaptor.getKey());
   SymTensorType value = tensorOf(adaptor.getValue());
-  ArrayRef<SymExpr> output = tensorOf(adaptor.getOutput()).getShape();
-  if (failed(checkAttention(loc, query, key, value)) ||
-      failed(checkSameShape(loc, "output", query.getShape().drop_back(),
+  ArrayRef<DimAttr> output = tensorOf(adaptor.getOutput()).getDims();
+  if (failed(checkAttention(
+          loc, {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})) ||
+      failed(checkSameShape(loc, "output", query.getDims().drop_back(),
                             output.drop_back())) ||
       failed(checkSameShape(loc, "gradient", output,
-                            tensorOf(adaptor.getDy()).getShape())) ||
-      failed(checkSameShape(loc, "log-sum-exp", query.getShape().drop_back(),
-                            tensorOf(adaptor.getLse()).getShape())))
+                            tensorOf(adaptor.getDy()).getDims(),
+                            adaptor.getOutput(), adaptor.getDy())) ||
+      failed(checkSameShape(loc, "log-sum-exp", query.getDims().drop_back(),
+                            tensorOf(adaptor.getLse()).getDims(),
+                            adaptor.getQuery(), adaptor.getLse())))
     return failure();
   types.append({query.withoutSharding(), key.withoutSharding(),
                 value.withoutSharding()});
@@ -457,8 +538,8 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                              ", expected 2: vocabulary and embedding size");
   if (failed(checkIntegers(loc, "token id operand", ids))) // embedding_c2
     return failure();
-  SmallVector<SymExpr> shape(ids.getShape());
-  shape.push_back(table.getShape()[1]);
+  SmallVector<DimAttr> shape(ids.getDims());
+  shape.push_back(table.getDims()[1]);
   types.push_back(makeTensor(shape, table.getElementType()));
   return success();
 }
@@ -473,11 +554,11 @@ LogicalResult EmbeddingGradOp::verify() {
   return success(succeeded(checkIntegers(getLoc(), "token id operand",
                                          getIds().getType())) &&
                  succeeded(checkSameShape(getLoc(), "gradient rows",
-                                          getIds().getType().getShape(),
-                                          dy.getShape().drop_back())) &&
+                                          getIds().getType().getDims(),
+                                          dy.getDims().drop_back())) &&
                  succeeded(checkSameShape(getLoc(), "embedding size",
-                                          dy.getShape().take_back(1),
-                                          result.getShape().drop_front())));
+                                          dy.getDims().take_back(1),
+                                          result.getDims().drop_front())));
 }
 
 LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
@@ -487,11 +568,11 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
   SymTensorType logits = tensorOf(adaptor.getLogits());
   SymTensorType labels = tensorOf(adaptor.getLabels());
   if (failed(checkMinRank(loc, "logits", logits, 1)) ||
-      failed(checkSameShape(loc, "labels", logits.getShape().drop_back(),
-                            labels.getShape())) ||
+      failed(checkSameShape(loc, "labels", logits.getDims().drop_back(),
+                            labels.getDims())) ||
       failed(checkIntegers(loc, "label operand", labels)))
     return failure();
-  types.append({rowsOf(logits), makeTensor(logits.getShape(), f32(context))});
+  types.append({rowsOf(logits), makeTensor(logits.getDims(), f32(context))});
   return success();
 }
 
@@ -499,10 +580,11 @@ LogicalResult CrossEntropyGradOp::verify() {
   SymTensorType probs = getProbs().getType();
   if (failed(checkMinRank(getLoc(), "softmax", probs, 1)))
     return failure();
-  ArrayRef<SymExpr> full = probs.getShape(), rows = full.drop_back();
-  return checkShapes(getLoc(), {{"labels", rows, getLabels()},
-                                {"loss gradient", rows, getDloss()},
-                                {"result", full, getDlogits()}});
+  ArrayRef<DimAttr> full = probs.getDims(), rows = full.drop_back();
+  return checkShapes(getLoc(), getProbs(),
+                     {{"labels", rows, getLabels()},
+                      {"loss gradient", rows, getDloss()},
+                      {"result", full, getDlogits()}});
 }
 
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
@@ -518,11 +600,11 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
 
 /// For ops with an operand that has one element per row of `input`.
 static LogicalResult checkPerRow(std::optional<Location> loc, StringRef what,
-                                 SymTensorType input, Value perRow) {
-  if (failed(checkMinRank(loc, "operand", input, 1)))
+                                 Value input, Value perRow) {
+  if (failed(checkMinRank(loc, "operand", tensorOf(input), 1)))
     return failure();
-  return checkSameShape(loc, what, input.getShape().drop_back(),
-                        tensorOf(perRow).getShape());
+  return checkSameShape(loc, what, tensorOf(input).getDims().drop_back(),
+                        tensorOf(perRow).getDims(), input, perRow);
 }
 
 LogicalResult ExpSumOp::inferReturnTypes(MLIRContext *context,
@@ -530,9 +612,9 @@ LogicalResult ExpSumOp::inferReturnTypes(MLIRContext *context,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
-  if (failed(checkPerRow(loc, "maximum", input, adaptor.getMax())))
+  if (failed(checkPerRow(loc, "maximum", adaptor.getInput(), adaptor.getMax())))
     return failure();
-  types.append({makeTensor(input.getShape(), f32(context)), rowsOf(input)});
+  types.append({makeTensor(input.getDims(), f32(context)), rowsOf(input)});
   return success();
 }
 
@@ -541,7 +623,8 @@ LogicalResult PickOp::inferReturnTypes(MLIRContext *,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
-  if (failed(checkPerRow(loc, "index", input, adaptor.getIndex())) ||
+  if (failed(
+          checkPerRow(loc, "index", adaptor.getInput(), adaptor.getIndex())) ||
       failed(checkIntegers(loc, "index", tensorOf(adaptor.getIndex()))))
     return failure();
   types.push_back(rowsOf(input));
@@ -553,10 +636,12 @@ LogicalResult NllOp::inferReturnTypes(MLIRContext *,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &types) {
   SymTensorType sum = tensorOf(adaptor.getSum());
-  if (failed(checkSameShape(loc, "maximum", sum.getShape(),
-                            tensorOf(adaptor.getMax()).getShape())) ||
-      failed(checkSameShape(loc, "target", sum.getShape(),
-                            tensorOf(adaptor.getTarget()).getShape())))
+  if (failed(checkSameShape(loc, "maximum", sum.getDims(),
+                            tensorOf(adaptor.getMax()).getDims(),
+                            adaptor.getSum(), adaptor.getMax())) ||
+      failed(checkSameShape(loc, "target", sum.getDims(),
+                            tensorOf(adaptor.getTarget()).getDims(),
+                            adaptor.getSum(), adaptor.getTarget())))
     return failure();
   types.push_back(sum.withoutSharding());
   return success();
@@ -567,7 +652,7 @@ LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
-  if (failed(checkPerRow(loc, "sum", input, adaptor.getSum())))
+  if (failed(checkPerRow(loc, "sum", adaptor.getInput(), adaptor.getSum())))
     return failure();
   types.push_back(input.withoutSharding());
   return success();

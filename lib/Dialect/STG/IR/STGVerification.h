@@ -17,12 +17,15 @@ inline SymTensorType tensorOf(mlir::Value value) {
   return llvm::cast<SymTensorType>(value.getType());
 }
 
-/// Fails with a message that names the first dimension in which the shapes
-/// differ. Without a location nothing is printed.
-llvm::LogicalResult checkSameShape(std::optional<mlir::Location> loc,
-                                   llvm::StringRef what,
-                                   llvm::ArrayRef<SymExpr> expected,
-                                   llvm::ArrayRef<SymExpr> found);
+/// Fails with a message that tells the first dimension that differs, by its
+/// extent or its names; where both values are given, notes say what has which
+/// names. Without a location nothing is printed.
+llvm::LogicalResult
+checkSameShape(std::optional<mlir::Location> loc, llvm::StringRef what,
+               llvm::ArrayRef<DimAttr> expected, llvm::ArrayRef<DimAttr> found,
+               mlir::Value expectedOf = {}, mlir::Value foundOf = {});
+/// Notes where values whose dimensions do not go together come from.
+void noteNames(mlir::Diagnostic &diag, DimAttr dim, mlir::Value value);
 llvm::LogicalResult checkMinRank(std::optional<mlir::Location> loc,
                                  llvm::StringRef what, SymTensorType type,
                                  int64_t rank);

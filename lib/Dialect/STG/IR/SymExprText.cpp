@@ -179,15 +179,18 @@ public:
 
 class AsmTokenSource final : public TokenSource {
 public:
-  explicit AsmTokenSource(AsmParser &parser) : parser(parser) {}
+  AsmTokenSource(AsmParser &parser, const SymExpr::Beginning &beginning)
+      : parser(parser), beginning(beginning) {}
 
   MLIRContext *getContext() override { return parser.getContext(); }
-  SMLoc getLocation() override { return parser.getCurrentLocation(); }
-  bool consumeIf(char punctuation) override;
-  bool consumeKeyword(StringRef &keyword) override {
-    return succeeded(parser.parseOptionalKeyword(&keyword));
+  SMLoc getLocation() override {
+    return isInBeginning() ? beginning.location : parser.getCurrentLocation();
   }
+  bool consumeIf(char punctuation) override;
+  bool consumeKeyword(StringRef &keyword) override;
   bool consumeInteger(llvm::APInt &value) override {
+    if (isInBeginning())
+      return false;
     OptionalParseResult result = parser.parseOptionalDecimalInteger(value);
     return result.has_value() && succeeded(*result);
   }
@@ -196,7 +199,10 @@ public:
   }
 
 private:
+  bool isInBeginning() const { return beginning.opens || beginning.symbol; }
+
   AsmParser &parser;
+  SymExpr::Beginning beginning; ///< What is left of it.
 };
 
 class TextTokenSource final : public TokenSource {
@@ -228,7 +234,22 @@ private:
 };
 } // namespace
 
+bool AsmTokenSource::consumeKeyword(StringRef &keyword) {
+  if (!isInBeginning())
+    return succeeded(parser.parseOptionalKeyword(&keyword));
+  if (beginning.opens)
+    return false;
+  keyword = beginning.symbol.getValue();
+  beginning.symbol = {};
+  return true;
+}
+
 bool AsmTokenSource::consumeIf(char punctuation) {
+  if (isInBeginning()) {
+    bool isNext = beginning.opens && punctuation == '(';
+    beginning.opens &= !isNext;
+    return isNext;
+  }
   switch (punctuation) {
   case '+':
     return succeeded(parser.parseOptionalPlus());
@@ -462,7 +483,12 @@ ParseResult ExprParser::parseFunction(SMLoc location, SymFunc function,
 }
 
 FailureOr<SymExpr> SymExpr::parse(AsmParser &parser) {
-  AsmTokenSource tokens(parser);
+  return parse(parser, Beginning());
+}
+
+FailureOr<SymExpr> SymExpr::parse(AsmParser &parser,
+                                  const Beginning &beginning) {
+  AsmTokenSource tokens(parser, beginning);
   return ExprParser(tokens).parse();
 }
 

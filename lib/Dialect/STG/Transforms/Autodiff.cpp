@@ -335,8 +335,14 @@ LogicalResult Differentiator::yieldGradients(RepeatOp forward,
   }
   rewriter.setInsertionPointAfter(backward);
   OpGradientBuilder add(*this, forward, gradients);
-  for (Value target : sliceTargets)
-    add.addTo(target, *results++);
+  for (Value target : sliceTargets) {
+    // Another repeat may have made the stack, whose gradient is called alike.
+    Value gradient = *results++;
+    DimAttr leading = cast<SymTensorType>(target.getType()).getDim(0);
+    gradient.setType(
+        cast<SymTensorType>(gradient.getType()).getSlice().getStacked(leading));
+    add.addTo(target, gradient);
+  }
   auto backwardCarried = backward.getCarriedResults().begin();
   for (auto [arg, init] :
        llvm::zip_equal(forward.getCarriedArgs(), forward.getInits())) {

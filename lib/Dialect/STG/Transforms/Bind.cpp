@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Substitutes symbols in every type and attribute. What becomes a number must
+// Substitutes symbols in every type and attribute. Dimensions keep their names,
+// so it may run between any two passes. What becomes a number must
 // be a positive integer wherever it is an extent or a count; this is checked
 // before anything is replaced, so that the error stands at the op and names the
 // expression.
@@ -14,7 +15,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "stg/Dialect/STG/IR/DimensionRule.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -40,7 +40,6 @@ private:
   LogicalResult collectValues();
   void collectDefaults();
   LogicalResult resolve();
-  LogicalResult checkRules();
   LogicalResult checkOp(Operation *op);
   LogicalResult check(Operation *op, SymExpr expr, bool isExtent);
   void replace();
@@ -175,26 +174,6 @@ LogicalResult Bind::resolve() {
       "cannot bind symbols that are defined by each other");
 }
 
-/// Rules find dimensions by their symbols: as long as they have not been
-/// applied, these must not become numbers.
-LogicalResult Bind::checkRules() {
-  MeshOp mesh = MeshOp::lookup(getOperation());
-  if (!mesh || !mesh.getRules() || mesh.getComplete())
-    return success();
-  std::string error;
-  for (auto text : mesh.getRules()->getAsRange<StringAttr>()) {
-    FailureOr<DimensionRule> rule =
-        DimensionRule::parse(&getContext(), text, error);
-    if (succeeded(rule) && binding.contains(rule->dim))
-      return mesh.emitOpError("has rule '")
-             << text.getValue()
-             << "', which has not been applied and needs symbol '"
-             << rule->dim.getValue()
-             << "'; run --stg-propagate-shardings before binding it";
-  }
-  return success();
-}
-
 /// `isExtent`: must be a positive integer once it is a number.
 LogicalResult Bind::check(Operation *op, SymExpr expr, bool isExtent) {
   if (!(isExtent ? checkedExtents : checkedOthers).insert(expr).second)
@@ -276,7 +255,7 @@ void Bind::runOnOperation() {
   if (failed(collectConfig()) || failed(collectValues()))
     return signalPassFailure();
   collectDefaults();
-  if (failed(resolve()) || failed(checkRules()))
+  if (failed(resolve()))
     return signalPassFailure();
   WalkResult result = getOperation().walk([&](Operation *op) {
     return failed(checkOp(op)) ? WalkResult::interrupt()

@@ -201,17 +201,16 @@ static Origin getOwner(Operation *op) {
 
 FailureOr<SymTensorType> Localizer::getLocalType(SymTensorType global,
                                                  const Layout &layout) {
-  SmallVector<SymExpr> shape(global.getShape());
-  for (auto [extent, axes] : llvm::zip_equal(shape, layout.dims)) {
+  SmallVector<DimAttr> dims(global.getDims());
+  for (auto [dim, axes] : llvm::zip_equal(dims, layout.dims)) {
     SymExpr size = mesh.getGroupSize(getAxes(axes));
-    SymExpr local = size ? extent.exactDiv(size) : SymExpr();
+    SymExpr local = size ? dim.getExtent().exactDiv(size) : SymExpr();
     std::optional<Rational> value = local ? local.getConstant() : std::nullopt;
     if (!local || (value && !value->isInteger()))
       return failure();
-    extent = local;
+    dim = dim.withExtent(local);
   }
-  return SymTensorType::get(global.getContext(), shape,
-                            global.getElementType());
+  return SymTensorType::get(global.getContext(), dims, global.getElementType());
 }
 
 /// Splits `axes` into those that one collective serves: the axes of a family in
@@ -681,7 +680,7 @@ void InsertCollectives::runOnOperation() {
         "one with 'stg.mesh'");
     return signalPassFailure();
   }
-  if (mesh.getRules() && !mesh.getComplete()) {
+  if (mesh.getRules()) {
     mesh.emitOpError("has rules that have not been applied; run "
                      "--stg-propagate-shardings first");
     return signalPassFailure();

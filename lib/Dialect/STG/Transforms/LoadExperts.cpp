@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The rows that a device has for its experts are an extent. Here this extent
+// The rows that a device has for its experts are a dimension. Here its extent
 // becomes an expression in the device's coordinate, in every type that has it;
 // all costs, sizes and messages follow from types.
 //
@@ -25,8 +25,10 @@ using namespace mlir;
 using namespace stg;
 
 namespace {
-/// The first two extents of experts' buffers: experts and rows of each.
-using Buffers = std::pair<SymExpr, SymExpr>;
+/// The first two dimensions of experts' buffers: experts and rows of each.
+/// Their names tell them from others of the same extents, their extents where
+/// they are divided.
+using Buffers = std::pair<DimAttr, DimAttr>;
 
 /// How the buffers of all experts are divided over a group of devices.
 struct Division {
@@ -35,6 +37,9 @@ struct Division {
   int64_t numDevices = 1;
   SymExpr tokens; ///< Rows that the group's tokens make.
 };
+
+/// The rows that experts' buffers get.
+using NewRows = DenseMap<Buffers, DimAttr>;
 
 struct LoadExperts : stg::impl::LoadExpertsBase<LoadExperts> {
   using LoadExpertsBase::LoadExpertsBase;
@@ -48,8 +53,9 @@ private:
   LogicalResult addDivision(AllToAllOp op, Buffers buffers, SymExpr tokens);
   SmallVector<SymExpr> getRows(Buffers buffers, const Division &division);
   SymExpr lookUp(ArrayRef<SymExpr> table, const Division &division);
-  DenseMap<Buffers, SymExpr> addLoads(func::FuncOp function);
-  void replace(func::FuncOp function);
+  FailureOr<NewRows> addLoads(func::FuncOp function);
+  FailureOr<NewRows> setExchanges();
+  LogicalResult replace(func::FuncOp function);
 
   /// By the buffers that a device has for its own experts.
   llvm::MapVector<Buffers, Division> divisions;
@@ -58,7 +64,7 @@ private:
 } // namespace
 
 static Buffers getBuffers(SymTensorType type) {
-  return {type.getShape()[0], type.getShape()[1]};
+  return {type.getDim(0), type.getDim(1)};
 }
 
 LogicalResult LoadExperts::checkLoads() {
@@ -95,15 +101,11 @@ LogicalResult LoadExperts::addDivision(AllToAllOp op, Buffers buffers,
     return op.emitOpError("divides experts over ")
            << division.numDevices << " devices, which do not divide the "
            << numLoads << " loads that are given";
-  SymExpr numExperts = buffers.first * division.numDevices;
+  SymExpr numExperts = buffers.first.getExtent() * division.numDevices;
   std::optional<int64_t> number = numExperts.getInt64();
   if (number && *number != numLoads)
     return op.emitOpError("is for ")
            << *number << " experts, but there are " << numLoads << " loads";
-  if (buffers.second.isConstant())
-    return op.emitOpError("has experts' buffers whose extents are numbers, "
-                          "which do not tell dimensions apart; load experts "
-                          "before --stg-bind");
   division.tokens = tokens * division.numDevices;
   divisions.try_emplace(buffers, division);
   return success();
@@ -166,7 +168,8 @@ SmallVector<SymExpr> LoadExperts::getRows(Buffers buffers,
                                               SymExpr::get(context, sum)});
     SymExpr rows = end - begin;
     if (clip)
-      rows = SymExpr::getFunction(SymFunc::Min, {rows, buffers.second});
+      rows = SymExpr::getFunction(SymFunc::Min,
+                                  {rows, buffers.second.getExtent()});
     result.back() = result.back() + rows;
     begin = end;
   }
@@ -201,26 +204,42 @@ SymExpr LoadExperts::lookUp(ArrayRef<SymExpr> table, const Division &division) {
 }
 
 /// Sets the sizes of the exchanges. Returns the new numbers of rows.
-DenseMap<Buffers, SymExpr> LoadExperts::addLoads(func::FuncOp function) {
-  DenseMap<Buffers, SymExpr> newRows, mostRows;
+FailureOr<NewRows> LoadExperts::setExchanges() {
+  NewRows newRows;
+  DenseMap<Buffers, SymExpr> mostRows;
   for (auto &[buffers, division] : divisions) {
     SmallVector<SymExpr> table = getRows(buffers, division);
+    SymExpr experts = buffers.first.getExtent();
     // Rows of a device as so many of each of its experts.
-    newRows[buffers] = lookUp(table, division).exactDiv(buffers.first);
+    newRows[buffers] =
+        buffers.second.withExtent(lookUp(table, division).exactDiv(experts));
     if (clip)
-      table.assign({buffers.first * buffers.second});
+      table.assign({experts * buffers.second.getExtent()});
     mostRows[buffers] = table.size() == 1
                             ? table[0]
                             : SymExpr::getFunction(SymFunc::Max, table);
   }
   for (auto [op, buffers] : exchanges) {
+    SymExpr rows = newRows[buffers].getExtent();
+    std::optional<Rational> number = rows.getConstant();
+    if (number && !(number->isInteger() && Rational(0) < *number))
+      return op.emitOpError("gives each expert ")
+             << rows << " rows, which is not a positive integer";
     SymTensorType type =
         op.getTo() == 0 ? op.getResult().getType() : op.getInput().getType();
-    SymExpr rowBytes =
-        type.getNumBytes().exactDiv(buffers.first * buffers.second);
+    SymExpr rowBytes = type.getNumBytes().exactDiv(buffers.first.getExtent() *
+                                                   buffers.second.getExtent());
     op.setPayloadAttr(rowBytes * mostRows[buffers]);
   }
-  // What tensor-parallel devices have together.
+  return newRows;
+}
+
+/// Adds to the new numbers of rows those that tensor-parallel devices have
+/// together.
+FailureOr<NewRows> LoadExperts::addLoads(func::FuncOp function) {
+  FailureOr<NewRows> newRows = setExchanges();
+  if (failed(newRows))
+    return failure();
   function.walk([&](Operation *op) {
     if (!isa<AllGatherOp, ReduceScatterOp>(op))
       return;
@@ -231,32 +250,35 @@ DenseMap<Buffers, SymExpr> LoadExperts::addLoads(func::FuncOp function) {
                   whole = isGather ? second : first;
     if (shard.getRank() < 2)
       return;
-    SymExpr rows = newRows.lookup(getBuffers(shard));
-    Buffers gathered = getBuffers(whole);
-    if (rows && gathered.first == getBuffers(shard).first)
-      newRows.try_emplace(
+    Buffers own = getBuffers(shard), gathered = getBuffers(whole);
+    DimAttr rows = newRows->lookup(own);
+    if (rows && gathered.first == own.first)
+      newRows->try_emplace(
           gathered,
-          (rows * gathered.second).exactDiv(getBuffers(shard).second));
+          rows.withExtent((rows.getExtent() * gathered.second.getExtent())
+                              .exactDiv(own.second.getExtent())));
   });
   return newRows;
 }
 
-void LoadExperts::replace(func::FuncOp function) {
-  DenseMap<Buffers, SymExpr> newRows = addLoads(function);
+LogicalResult LoadExperts::replace(func::FuncOp function) {
+  FailureOr<NewRows> newRows = addLoads(function);
+  if (failed(newRows))
+    return failure();
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](SymTensorType type) -> std::optional<Type> {
-    SmallVector<SymExpr> shape(type.getShape());
-    // Stacks have further extents before those two.
-    for (size_t i = 1; i < shape.size(); ++i)
-      if (SymExpr rows = newRows.lookup({shape[i - 1], shape[i]}))
-        shape[i] = rows;
-    return SymTensorType::get(type.getContext(), shape, type.getElementType(),
-                              type.getSharding());
+    SmallVector<DimAttr> dims(type.getDims());
+    // Stacks have further dimensions before those two.
+    for (size_t i = 1; i < dims.size(); ++i)
+      if (DimAttr rows = newRows->lookup({dims[i - 1], dims[i]}))
+        dims[i] = rows;
+    return type.withDims(dims);
   });
   function->walk([&](Operation *op) {
     replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
                                /*replaceLocs=*/false, /*replaceTypes=*/true);
   });
+  return success();
 }
 
 void LoadExperts::runOnOperation() {
@@ -265,8 +287,7 @@ void LoadExperts::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     divisions.clear();
     exchanges.clear();
-    if (failed(findExchanges(function)))
+    if (failed(findExchanges(function)) || failed(replace(function)))
       return signalPassFailure();
-    replace(function);
   }
 }

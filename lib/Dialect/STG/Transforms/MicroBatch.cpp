@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ShardingRules.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
@@ -24,7 +25,11 @@ struct MicroBatch : stg::impl::MicroBatchBase<MicroBatch> {
 
 private:
   FailureOr<SymExpr> parseCount();
-  LogicalResult replace(func::FuncOp function, const SymBinding &binding);
+  DimAttr cut(DimAttr dim, SymExpr number);
+  LogicalResult replace(func::FuncOp function, SymExpr number);
+  LogicalResult checkLoads(func::FuncOp function);
+
+  bool isFound = false; ///< A dimension of the batch.
 };
 } // namespace
 
@@ -39,26 +44,52 @@ FailureOr<SymExpr> MicroBatch::parseCount() {
   return parsed;
 }
 
-/// Replaces the batch in everything but constants: the gradient of the loss
-/// starts from the mean over the whole batch.
-LogicalResult MicroBatch::replace(func::FuncOp function,
-                                  const SymBinding &binding) {
+/// The dimension as a micro-batch has it; null if that is no extent.
+DimAttr MicroBatch::cut(DimAttr dim, SymExpr number) {
+  SymExpr extent = dim.getExtent().exactDiv(number);
+  std::optional<Rational> constant =
+      extent ? extent.getConstant() : std::nullopt;
+  bool isExtent = extent && (!constant || constant->isInteger());
+  return isExtent ? dim.withExtent(extent) : DimAttr();
+}
+
+/// Divides the dimensions in all types. Constants stay: the gradient of the
+/// loss starts from the mean over the whole batch.
+LogicalResult MicroBatch::replace(func::FuncOp function, SymExpr number) {
   LogicalResult result = success();
+  auto name = StringAttr::get(&getContext(), batch);
+  Operation *current = function;
   AttrTypeReplacer replacer;
-  replacer.addReplacement(
-      [&](SymExpr expr) -> std::optional<std::pair<Attribute, WalkResult>> {
-        SymExpr replaced = expr.substitute(binding);
-        if (!replaced)
-          result = function.emitError("has the expression ")
-                   << expr << ", which has no value for a micro-batch";
-        return {{replaced ? replaced : expr, WalkResult::skip()}};
-      });
-  function->walk([&](Operation *op) {
-    bool isConstant = isa<SplatOp>(op);
-    replacer.replaceElementsIn(op, /*replaceAttrs=*/!isConstant,
+  using Replacement = std::optional<std::pair<Attribute, WalkResult>>;
+  replacer.addReplacement([&](DimAttr dim) -> Replacement {
+    if (!dim.hasName(name))
+      return {{dim, WalkResult::skip()}};
+    isFound = true;
+    DimAttr replaced = cut(dim, number);
+    if (!replaced && succeeded(result))
+      result = current->emitOpError("has a dimension '")
+               << batch << "' of extent " << dim.getExtent() << ", which "
+               << number << " micro-batches do not divide";
+    return {{replaced ? replaced : dim, WalkResult::skip()}};
+  });
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    current = op;
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
                                /*replaceLocs=*/false, /*replaceTypes=*/true);
   });
   return result;
+}
+
+/// Loads of experts are rounded, so they are those of one micro-batch.
+LogicalResult MicroBatch::checkLoads(func::FuncOp function) {
+  WalkResult walked = function.walk([](AllToAllOp op) {
+    if (!op.getPayloadAttr())
+      return WalkResult::advance();
+    op.emitOpError("exchanges the loads of experts in the whole batch; cut the "
+                   "batch before --stg-load-experts");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 void MicroBatch::runOnOperation() {
@@ -68,17 +99,18 @@ void MicroBatch::runOnOperation() {
     return signalPassFailure();
   if (number->isOne())
     return;
-  auto symbol = module.lookupSymbol<SymbolOp>(batch);
-  if (!symbol || (symbol.getValue() && symbol.getValue()->isConstant())) {
-    module.emitError("the batch '")
-        << batch << "' is not a symbol of the model that is still unbound; "
-        << "cut it before --stg-bind, or name the symbol with batch=SYMBOL";
-    return signalPassFailure();
-  }
-  SymExpr whole = SymExpr::getSymbol(symbol.getSymNameAttr());
-  SymBinding binding;
-  binding[symbol.getSymNameAttr()] = whole.exactDiv(*number);
+  isFound = false;
   for (auto function : module.getOps<func::FuncOp>())
-    if (failed(replace(function, binding)))
+    if (failed(checkLoads(function)) || failed(replace(function, *number)))
       return signalPassFailure();
+  if (isFound)
+    return;
+  InFlightDiagnostic diag = module.emitError("no dimension is named '")
+                            << batch << "', the batch; name it with batch=NAME";
+  StringRef separator = ": dimensions are named ";
+  for (StringAttr name : collectDimensionNames(module)) {
+    diag << separator << name.getValue();
+    separator = ", ";
+  }
+  signalPassFailure();
 }

@@ -42,9 +42,15 @@ private:
                SmallVectorImpl<DimensionRule> &all);
   void distributeReplicas(MeshAttr mesh);
   LogicalResult checkUserRules(ArrayRef<DimensionRule> userRules);
-  void annotate(const DimensionRules &rules);
+  LogicalResult annotate(const DimensionRules &rules);
   LogicalResult checkUse(MeshAttr mesh);
+  bool hasDimension(StringRef name) {
+    return llvm::is_contained(dimensions, name);
+  }
+  std::string listDimensions() { return llvm::join(dimensions, ", "); }
   void warnWithoutStream(const DimensionRules &rules);
+
+  SmallVector<StringRef> dimensions; ///< Their names.
 };
 } // namespace
 
@@ -217,9 +223,9 @@ FailureOr<MeshAttr> Parallelize::makeMesh() {
 static bool isReplicated(ModuleOp module, StringAttr dim) {
   return module
       .walk([&](ReplicateOp op) {
-        SymExpr extent = op.getInput().getType().getShape()[op.getDim()];
-        return extent.usesSymbol(dim) ? WalkResult::interrupt()
-                                      : WalkResult::advance();
+        DimAttr replicated = op.getInput().getType().getDim(op.getDim());
+        return replicated.hasName(dim) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -264,9 +270,9 @@ LogicalResult Parallelize::checkExperts() {
            << etp << ", expected 1 or the degree of tp, " << tp;
   if (!hasWholeExperts())
     return success();
-  if (!getOperation().lookupSymbol<SymbolOp>("X"))
+  if (!hasDimension("X"))
     return getOperation().emitError(
-        "etp = 1 is for models with experts, whose number is symbol 'X'");
+        "etp = 1 is for models with experts, a dimension named 'X'");
   if (!sequenceParallel && tp != "1")
     return getOperation().emitError(
         "etp = 1 needs sequence-parallel: experts over tp get their tokens "
@@ -323,7 +329,7 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
     bool isReplaced = llvm::any_of(userRules, [&](const DimensionRule &user) {
       return user.dim == rule.dim;
     });
-    if (!isReplaced && getOperation().lookupSymbol<SymbolOp>(rule.dim))
+    if (!isReplaced && hasDimension(rule.dim))
       addRule(rule, mesh, all);
   }
   return all;
@@ -332,24 +338,26 @@ FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
 LogicalResult Parallelize::checkUserRules(ArrayRef<DimensionRule> userRules) {
   ModuleOp module = getOperation();
   for (const DimensionRule &rule : userRules) {
-    if (module.lookupSymbol<SymbolOp>(rule.dim))
-      continue;
-    SmallVector<StringRef> names;
-    for (auto symbol : module.getOps<SymbolOp>())
-      names.push_back(symbol.getSymName());
-    return module.emitError("rule '")
-           << rule.str() << "' names dimension '" << rule.dim.getValue()
-           << "', which is not a symbol of the model; its symbols are "
-           << llvm::join(names, ", ");
+    if (!hasDimension(rule.dim))
+      return module.emitError("rule '")
+             << rule.str() << "' names dimension '" << rule.dim.getValue()
+             << "', which the model does not have; its dimensions are named "
+             << listDimensions();
   }
   return success();
 }
 
-void Parallelize::annotate(const DimensionRules &rules) {
+LogicalResult Parallelize::annotate(const DimensionRules &rules) {
+  LogicalResult result = success();
   auto apply = [&](Value value, ShardedValue kind) {
-    if (auto type = dyn_cast<SymTensorType>(value.getType()))
-      if (!type.getSharding())
-        value.setType(rules.apply(type, kind));
+    auto type = dyn_cast<SymTensorType>(value.getType());
+    if (!type || type.getSharding() || failed(result))
+      return;
+    FailureOr<SymTensorType> sharded = rules.apply(value, kind);
+    if (failed(sharded))
+      result = failure();
+    else
+      value.setType(*sharded);
   };
   getOperation().walk([&](Operation *op) {
     if (auto param = dyn_cast<ParamOp>(op))
@@ -368,6 +376,7 @@ void Parallelize::annotate(const DimensionRules &rules) {
     // Post-order: what the function returns has been annotated by now.
     updateFunctionType(function);
   });
+  return result;
 }
 
 /// Sequence parallelism needs a residual stream: a value that a repeat carries.
@@ -375,10 +384,10 @@ void Parallelize::warnWithoutStream(const DimensionRules &rules) {
   bool found = false;
   getOperation().walk([&](RepeatOp repeat) {
     for (BlockArgument arg : repeat.getCarriedArgs())
-      for (SymExpr extent : cast<SymTensorType>(arg.getType()).getShape())
+      for (DimAttr dim : cast<SymTensorType>(arg.getType()).getDims())
         for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i)
           found |= rules.getRules()[i].streamOnly &&
-                   rules.matches(i, extent, ShardedValue::Stream);
+                   rules.matches(i, dim, ShardedValue::Stream);
   });
   if (!found)
     getOperation().emitWarning(
@@ -408,17 +417,13 @@ LogicalResult Parallelize::checkUse(MeshAttr mesh) {
     // Stages divide the program, not its values.
     if (used.contains(axis) || axis == "pp")
       continue;
-    std::string dims;
-    for (auto symbol : getOperation().getOps<SymbolOp>())
-      dims += (dims.empty() ? "" : ", ") + symbol.getSymName().str();
     return getOperation().emitError("mesh axis '")
            << axis.getValue()
            << "' shards nothing: no rule for it names a dimension of "
-           << "a parameter, an argument or a carried value (symbols are "
-           << dims
-           << "; symbols that are bound no longer name dimensions); give a "
-              "rule "
-           << "'DIM:" << axis.getValue() << "'";
+           << "a parameter, an argument or a carried value (dimensions are "
+              "named "
+           << listDimensions() << "); give a rule 'DIM:" << axis.getValue()
+           << "'";
   }
   return success();
 }
@@ -429,6 +434,9 @@ void Parallelize::runOnOperation() {
     mesh.emitOpError("already exists; a program has one mesh");
     return signalPassFailure();
   }
+  dimensions.clear();
+  for (StringAttr name : collectDimensionNames(module))
+    dimensions.push_back(name);
   if (failed(checkExperts()))
     return signalPassFailure();
   FailureOr<MeshAttr> mesh = makeMesh();
@@ -455,10 +463,11 @@ void Parallelize::runOnOperation() {
     return entries.empty() ? ArrayAttr() : builder.getArrayAttr(entries);
   };
   MeshOp::create(builder, module.getLoc(), "mesh", *mesh, makeList(texts),
-                 makeList(dataAxes), makeList(tensorAxes), /*complete=*/false);
+                 makeList(dataAxes), makeList(tensorAxes));
   distributeReplicas(*mesh);
   DimensionRules dimensionRules(std::move(*all));
-  annotate(dimensionRules);
+  if (failed(annotate(dimensionRules)))
+    return signalPassFailure();
   if (sequenceParallel && llvm::any_of(tensorParts, [&](StringRef axis) {
         return mesh->getAxisIndex(axis).has_value();
       }))

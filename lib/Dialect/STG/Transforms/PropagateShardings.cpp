@@ -96,7 +96,7 @@ unsigned FunctionPlan::getPriority(Value value, unsigned dim, StringAttr axis) {
     kind = ShardedValue::Argument;
   for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i)
     if (rules.getRules()[i].axis == axis &&
-        rules.matches(i, type.getShape()[dim], kind))
+        rules.matches(i, type.getDim(dim), kind))
       return i + 1;
   return 0;
 }
@@ -383,5 +383,6 @@ void PropagateShardings::runOnOperation() {
     plan.propagate();
     plan.writeBack(function, delayGradients);
   }
-  mesh.setComplete(true);
+  // They are in the types now.
+  mesh.removeRulesAttr();
 }

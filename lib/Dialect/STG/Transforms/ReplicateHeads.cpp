@@ -38,11 +38,11 @@ private:
   LogicalResult checkParam(ParamOp param);
   void replicate(func::FuncOp function);
 
-  bool isReplicated(SymExpr extent) const { return extent.usesSymbol(heads); }
+  bool isReplicated(DimAttr dim) const { return dim.hasName(heads); }
   bool isReplicated(Type type) const {
     auto tensor = dyn_cast<SymTensorType>(type);
-    return tensor && llvm::any_of(tensor.getShape(), [&](SymExpr extent) {
-             return isReplicated(extent);
+    return tensor && llvm::any_of(tensor.getDims(), [&](DimAttr dim) {
+             return isReplicated(dim);
            });
   }
 
@@ -54,13 +54,13 @@ private:
 /// parameter of its own.
 class ProductSplitter {
 public:
-  /// Dimension `dim` of the product is to consist of these extents; the parts
-  /// are named after what their extents are called.
-  ProductSplitter(ArrayRef<SymExpr> extents) : extents(extents) {
-    for (SymExpr extent : extents) {
-      std::string &name = names.emplace_back();
-      extent.walkSymbols(
-          [&](StringAttr symbol) { name += "_" + symbol.str(); });
+  /// Dimension `dim` of the product is to consist of these; the parts are named
+  /// after them.
+  ProductSplitter(ArrayRef<DimAttr> dims) : dims(dims) {
+    for (DimAttr dim : dims) {
+      std::string &suffix = names.emplace_back();
+      for (StringAttr name : dim.getNames())
+        suffix += "_" + name.str();
     }
   }
 
@@ -80,7 +80,7 @@ private:
   void finish(Operation *op, ArrayRef<Value> parts);
 
   llvm::SetVector<Operation *> replaced; ///< Producers first.
-  SmallVector<SymExpr> extents;
+  SmallVector<DimAttr> dims;
   SmallVector<std::string> names;
 };
 } // namespace
@@ -101,12 +101,12 @@ LogicalResult ReplicateHeads::refuse(Operation *op, const Twine &reason) {
 // Parameters that hold other heads, too
 //===----------------------------------------------------------------------===//
 
-/// The type with another extent in one dimension.
-static SymTensorType withExtent(Value value, unsigned dim, SymExpr extent) {
+/// The type with another dimension in one place.
+static SymTensorType withDim(Value value, unsigned number, DimAttr dim) {
   auto type = cast<SymTensorType>(value.getType());
-  SmallVector<SymExpr> shape(type.getShape());
-  shape[dim] = extent;
-  return SymTensorType::get(type.getContext(), shape, type.getElementType());
+  SmallVector<DimAttr> dims(type.getDims());
+  dims[number] = dim;
+  return SymTensorType::get(type.getContext(), dims, type.getElementType());
 }
 
 SmallVector<Value> ProductSplitter::split(Value value, unsigned dim) {
@@ -122,9 +122,9 @@ SmallVector<Value> ProductSplitter::split(Value value, unsigned dim) {
 SmallVector<Value> ProductSplitter::splitParam(ParamOp param, unsigned dim) {
   OpBuilder builder(param);
   SmallVector<Value> parts;
-  for (auto [extent, name] : llvm::zip_equal(extents, names))
+  for (auto [part, name] : llvm::zip_equal(dims, names))
     parts.push_back(ParamOp::create(builder, param.getLoc(),
-                                    withExtent(param.getResult(), dim, extent),
+                                    withDim(param.getResult(), dim, part),
                                     (param.getParamName() + name).str()));
   replaced.insert(param);
   return parts;
@@ -136,10 +136,10 @@ SmallVector<Value> ProductSplitter::splitProduct(EinsumOp op, unsigned dim) {
       EinsumEquation::parse(op.getEquation(), error);
   assert(succeeded(equation) && "verified");
   char index = equation->output[dim];
-  SmallVector<SmallVector<Value>> inputs(extents.size());
+  SmallVector<SmallVector<Value>> inputs(dims.size());
   for (auto [term, input] : llvm::zip_equal(equation->inputs, op.getInputs())) {
     size_t position = term.find(index);
-    SmallVector<Value> parts(extents.size(), input);
+    SmallVector<Value> parts(dims.size(), input);
     if (position != StringRef::npos)
       parts = split(input, position);
     if (parts.empty())
@@ -189,17 +189,17 @@ void ProductSplitter::finish(Operation *op, ArrayRef<Value> parts) {
 LogicalResult ReplicateHeads::separateHeads(SplitOp split) {
   unsigned dim = split.getDim();
   SmallVector<OpResult> parts[2]; ///< Others, these heads.
-  SymExpr zero = SymExpr::get(&getContext(), 0);
-  SmallVector<SymExpr> extents(2, zero);
+  SmallVector<DimAttr> joined(2, DimAttr::get(SymExpr::get(&getContext(), 0)));
   for (OpResult result : split->getResults()) {
-    SymExpr extent = cast<SymTensorType>(result.getType()).getShape()[dim];
-    bool number = isReplicated(extent);
+    DimAttr part = cast<SymTensorType>(result.getType()).getDim(dim);
+    bool number = isReplicated(part);
     parts[number].push_back(result);
-    extents[number] = extents[number] + extent;
+    joined[number] = DimAttr::getJoined(
+        {joined[number], part}, joined[number].getExtent() + part.getExtent());
   }
   if (parts[0].empty() || parts[1].empty())
     return success();
-  ProductSplitter splitter(extents);
+  ProductSplitter splitter(joined);
   SmallVector<Value> products;
   if (!split.getOrdered())
     products = splitter.split(split.getInput(), dim);
@@ -243,32 +243,30 @@ LogicalResult ReplicateHeads::checkOp(Operation *op) {
   ShardingRule rule = shardable.getShardingRule();
   for (auto [operand, factors] :
        llvm::zip_equal(op->getOperands(), rule.operands))
-    for (auto [extent, dim] : llvm::zip_equal(
-             cast<SymTensorType>(operand.getType()).getShape(), factors)) {
-      if (!isReplicated(extent))
+    for (auto [dim, dimFactors] : llvm::zip_equal(
+             cast<SymTensorType>(operand.getType()).getDims(), factors)) {
+      if (!isReplicated(dim))
         continue;
-      bool isSeparate = llvm::all_of(dim, [&](unsigned factor) {
+      bool isSeparate = llvm::all_of(dimFactors, [&](unsigned factor) {
         return rule.factors[factor].kind == FactorKind::Shardable &&
                llvm::all_of(rule.results, [&](const TensorFactors &result) {
                  return runsOver(result, factor);
                });
       });
       if (!isSeparate)
-        return refuse(op,
-                      "it does not compute each of " + extent.str() + " alone");
+        return refuse(op, "it does not compute each of " +
+                              dim.getExtent().str() + " alone");
     }
   return success();
 }
 
 LogicalResult ReplicateHeads::checkParam(ParamOp param) {
   unsigned dims = 0;
-  for (SymExpr extent : param.getType().getShape()) {
-    if (!isReplicated(extent))
+  for (DimAttr dim : param.getType().getDims()) {
+    if (!isReplicated(dim))
       continue;
-    // A sum that includes other heads has not been separated.
-    bool isMultiple = static_cast<bool>(
-        extent.exactDiv(SymExpr::getSymbol(heads)).getInt64());
-    if (!isMultiple || ++dims > 1)
+    // One that includes other heads has not been separated.
+    if (dim.getNames().size() > 1 || ++dims > 1)
       return refuse(param, "its type " + toString(param.getType()) +
                                " has no dimension of its own for them");
   }
@@ -278,12 +276,12 @@ LogicalResult ReplicateHeads::checkParam(ParamOp param) {
 /// Everything that has the heads gets more of them, but for the parameters,
 /// which are replicated where they are read.
 void ReplicateHeads::replicate(func::FuncOp function) {
-  SymBinding binding;
-  binding[heads] = SymExpr::getSymbol(heads) * replicas;
   AttrTypeReplacer replacer;
   replacer.addReplacement(
-      [&](SymExpr expr) -> std::optional<std::pair<Attribute, WalkResult>> {
-        return {{expr.substitute(binding), WalkResult::skip()}};
+      [&](DimAttr dim) -> std::optional<std::pair<Attribute, WalkResult>> {
+        if (isReplicated(dim))
+          dim = dim.withExtent(dim.getExtent() * replicas);
+        return {{dim, WalkResult::skip()}};
       });
   SmallVector<ParamOp> params;
   function.walk([&](Operation *op) {
@@ -300,13 +298,13 @@ void ReplicateHeads::replicate(func::FuncOp function) {
   });
   for (ParamOp param : params) {
     SymTensorType type = param.getType();
-    auto dim = llvm::find_if(
-        type.getShape(), [&](SymExpr extent) { return isReplicated(extent); });
+    auto dim = llvm::find_if(type.getDims(),
+                             [&](DimAttr dim) { return isReplicated(dim); });
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(param);
     auto replicated = ReplicateOp::create(
         builder, param.getLoc(), replacer.replace(type), param.getResult(),
-        std::distance(type.getShape().begin(), dim));
+        std::distance(type.getDims().begin(), dim));
     setName(replicated, param.getParamNameAttr());
     setRole(replicated, Role::Replicas);
     param.getResult().replaceAllUsesExcept(replicated.getResult(), replicated);

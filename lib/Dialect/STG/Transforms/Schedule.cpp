@@ -67,7 +67,8 @@ static SymTensorType getTotalType(Value gradient) {
   if (!repeat || result.getResultNumber() < repeat.getNumCarried())
     return cast<SymTensorType>(gradient.getType());
   Value slice = repeat.getYield().getValues()[result.getResultNumber()];
-  return getTotalType(slice).getStacked(repeat.getCount());
+  DimAttr leading = cast<SymTensorType>(result.getType()).getDim(0);
+  return getTotalType(slice).getStacked(leading);
 }
 
 /// Removes what is reduced once per step from a task that is not the last.
@@ -80,9 +81,10 @@ static void removeReductions(func::FuncOp task, RewriterBase &rewriter) {
     unsigned carried = repeat.getNumCarried();
     for (auto [result, slice] :
          llvm::zip_equal(repeat.getStackedResults(),
-                         repeat.getYield().getValues().drop_front(carried)))
-      result.setType(
-          cast<SymTensorType>(slice.getType()).getStacked(repeat.getCount()));
+                         repeat.getYield().getValues().drop_front(carried))) {
+      DimAttr leading = cast<SymTensorType>(result.getType()).getDim(0);
+      result.setType(cast<SymTensorType>(slice.getType()).getStacked(leading));
+    }
   });
 }
 

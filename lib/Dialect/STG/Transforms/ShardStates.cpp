@@ -106,8 +106,9 @@ void ShardStates::retype(Value value, SymTensorType type) {
              type.getSlice());
     else if (auto yield = dyn_cast<YieldOp>(user)) {
       auto repeat = cast<RepeatOp>(yield->getParentOp());
-      retype(repeat.getResult(use.getOperandNumber()),
-             type.getStacked(repeat.getCount()));
+      Value stack = repeat.getResult(use.getOperandNumber());
+      DimAttr leading = cast<SymTensorType>(stack.getType()).getDim(0);
+      retype(stack, type.getStacked(leading));
     } else if (isa<AllReduceOp>(user)) {
       retype(user->getResult(use.getOperandNumber()), type);
     }

@@ -11,6 +11,15 @@
 using namespace mlir;
 using namespace stg;
 
+/// What a value is called in messages.
+static std::string describe(Value value) {
+  if (auto param = value.getDefiningOp<ParamOp>())
+    return ("parameter '" + param.getParamName() + "'").str();
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return ("argument #" + Twine(arg.getArgNumber())).str();
+  return ("result #" + Twine(cast<OpResult>(value).getResultNumber())).str();
+}
+
 DimensionRules DimensionRules::get(MeshOp mesh) {
   SmallVector<DimensionRule> rules;
   if (std::optional<ArrayAttr> texts = mesh.getRules())
@@ -32,40 +41,86 @@ bool DimensionRules::hasRule(StringAttr dim, StringAttr axis,
   });
 }
 
-bool DimensionRules::matches(unsigned index, SymExpr extent,
+bool DimensionRules::matches(unsigned index, DimAttr dim,
                              ShardedValue kind) const {
   const DimensionRule &rule = rules[index];
-  if (rule.streamOnly && kind != ShardedValue::Stream)
+  if ((rule.streamOnly && kind != ShardedValue::Stream) ||
+      !dim.hasName(rule.dim))
     return false;
-  bool found = false;
-  for (const SymExpr::Term &term : extent.getTerms()) {
-    if (term.factors.size() != 1 || term.factors[0].exponent != 1 ||
-        !term.coefficient.isInteger())
-      return false;
-    auto symbol = dyn_cast<StringAttr>(term.factors[0].atom);
-    if (!symbol || !hasRule(symbol, rule.axis, kind))
-      return false;
-    found |= symbol == rule.dim;
+  return llvm::all_of(dim.getNames(), [&](StringAttr name) {
+    return hasRule(name, rule.axis, kind);
+  });
+}
+
+FailureOr<std::optional<unsigned>>
+DimensionRules::findDim(unsigned index, Value value, ShardedValue kind) const {
+  auto type = cast<SymTensorType>(value.getType());
+  std::optional<unsigned> found;
+  for (auto [number, dim] : llvm::enumerate(type.getDims())) {
+    if (!matches(index, dim, kind))
+      continue;
+    if (found) {
+      StringRef name = rules[index].dim, axis = rules[index].axis;
+      return emitError(value.getLoc())
+             << describe(value) << " of type " << type << " has dimensions "
+             << *found << " and " << number << ", which rule '"
+             << rules[index].str() << "' both names; give one of them "
+             << "another name, as in '" << name << "2 = " << dim.getExtent()
+             << "', or write into its type which one is divided, as in '"
+             << dim.str() << " : " << axis << "'";
+    }
+    found = number;
   }
   return found;
 }
 
-SymTensorType DimensionRules::apply(SymTensorType type,
-                                    ShardedValue kind) const {
+FailureOr<SymTensorType> DimensionRules::apply(Value value,
+                                               ShardedValue kind) const {
+  auto type = cast<SymTensorType>(value.getType());
   MLIRContext *context = type.getContext();
   SmallVector<SmallVector<Attribute>> dims(type.getRank());
   DenseSet<Attribute> used;
-  for (unsigned index = 0, e = rules.size(); index != e; ++index)
-    for (auto [extent, axes] : llvm::zip_equal(type.getShape(), dims))
-      if (!used.contains(rules[index].axis) && matches(index, extent, kind)) {
-        axes.push_back(rules[index].axis);
-        used.insert(rules[index].axis);
-      }
+  for (unsigned index = 0, e = rules.size(); index != e; ++index) {
+    if (used.contains(rules[index].axis))
+      continue;
+    FailureOr<std::optional<unsigned>> dim = findDim(index, value, kind);
+    if (failed(dim))
+      return failure();
+    if (*dim) {
+      dims[**dim].push_back(rules[index].axis);
+      used.insert(rules[index].axis);
+    }
+  }
   SmallVector<ArrayAttr> dimAxes;
   for (auto &axes : dims)
     dimAxes.push_back(ArrayAttr::get(context, axes));
   return type.withSharding(ShardingAttr::get(
       context, dimAxes, ArrayAttr::get(context, {}), ReduceKind::Sum));
+}
+
+SmallVector<StringAttr> stg::collectDimensionNames(ModuleOp module) {
+  DenseSet<Type> types;
+  DenseSet<StringAttr> seen;
+  SmallVector<StringAttr> names;
+  auto collect = [&](Value value) {
+    auto type = dyn_cast<SymTensorType>(value.getType());
+    if (!type || !types.insert(type).second)
+      return;
+    for (DimAttr dim : type.getDims())
+      for (StringAttr name : dim.getNames())
+        if (seen.insert(name).second)
+          names.push_back(name);
+  };
+  module.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), collect);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), collect);
+  });
+  llvm::sort(names, [](StringAttr lhs, StringAttr rhs) {
+    return lhs.getValue() < rhs.getValue();
+  });
+  return names;
 }
 
 void stg::updateFunctionType(func::FuncOp function) {

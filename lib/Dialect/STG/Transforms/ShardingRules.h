@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a user says about sharding: `DIM:AXIS` or `DIM:AXIS@stream`. A dimension
-// is named by the symbols in its extent.
+// What a user says about sharding: `DIM:AXIS` or `DIM:AXIS@stream`, where DIM
+// is a name of dimensions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,21 +33,28 @@ public:
 
   llvm::ArrayRef<DimensionRule> getRules() const { return rules; }
 
-  /// True if rule `index` shards a dimension of that extent: the extent is the
-  /// rule's symbol, times an integer or not, or a sum of symbols that includes
-  /// it and that all have a rule for the same axis.
-  bool matches(unsigned index, SymExpr extent, ShardedValue kind) const;
+  /// True if rule `index` shards the dimension: it has the rule's name, and
+  /// each of its other names has a rule for the same axis, too.
+  bool matches(unsigned index, DimAttr dim, ShardedValue kind) const;
 
-  /// The type with the dimensions sharded that the rules name; an axis goes to
-  /// the first rule that claims it.
-  SymTensorType apply(SymTensorType type, ShardedValue kind) const;
+  /// The type of the value with the dimensions sharded that the rules name; an
+  /// axis goes to the first rule that claims it. It is an error if this rule
+  /// names two dimensions.
+  mlir::FailureOr<SymTensorType> apply(mlir::Value value,
+                                       ShardedValue kind) const;
 
 private:
+  mlir::FailureOr<std::optional<unsigned>>
+  findDim(unsigned index, mlir::Value value, ShardedValue kind) const;
   bool hasRule(mlir::StringAttr dim, mlir::StringAttr axis,
                ShardedValue kind) const;
 
   llvm::SmallVector<DimensionRule> rules;
 };
+
+/// The names of all dimensions of values, sorted.
+llvm::SmallVector<mlir::StringAttr>
+collectDimensionNames(mlir::ModuleOp module);
 
 /// Mesh axes, major to minor.
 using AxisNames = llvm::SmallVector<mlir::StringAttr, 2>;

@@ -90,7 +90,8 @@ SymTensorType StageSplitter::TaskBuilder::getType(unsigned stage, Value value) {
   auto it = parent.stackOf.find(value);
   if (it == parent.stackOf.end())
     return type;
-  return type.getSlice().getStacked(parent.ranges[it->second][stage].count);
+  return type.getSlice().getStacked(
+      type.getDim(0).withExtent(parent.ranges[it->second][stage].count));
 }
 
 Value StageSplitter::TaskBuilder::addArg(unsigned stage, Task::Source source,
@@ -343,7 +344,7 @@ void StageSplitter::setStages(Operation *op, const BitVector &set) {
       if (it == stackOf.end() || type.getRank() == 0)
         continue;
       auto source = cast<SymTensorType>(operand.getType());
-      if (source.getShape().front() == type.getShape().front()) {
+      if (source.getDim(0).hasSameNames(type.getDim(0))) {
         std::string name = it->second;
         stackOf[result] = name;
         break;

@@ -33,6 +33,25 @@ struct Origin {
   /// Null if there is nothing to say.
   OriginAttr getAttr(mlir::MLIRContext *context) const;
 };
+
+/// The extents of dimensions, without their names.
+class ExtentRange {
+public:
+  ExtentRange(llvm::ArrayRef<DimAttr> dims) : dims(dims) {}
+
+  auto begin() const { return llvm::map_iterator(dims.begin(), getExtent); }
+  auto end() const { return llvm::map_iterator(dims.end(), getExtent); }
+  size_t size() const { return dims.size(); }
+  bool empty() const { return dims.empty(); }
+  SymExpr operator[](size_t index) const { return dims[index].getExtent(); }
+  SymExpr front() const { return dims.front().getExtent(); }
+  SymExpr back() const { return dims.back().getExtent(); }
+
+private:
+  static SymExpr getExtent(DimAttr dim) { return dim.getExtent(); }
+
+  llvm::ArrayRef<DimAttr> dims;
+};
 } // namespace stg
 
 #define GET_TYPEDEF_CLASSES

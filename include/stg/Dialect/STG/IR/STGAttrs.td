@@ -24,6 +24,58 @@ def STG_ExprAttr : Attr<CPred<"::llvm::isa<::stg::SymExpr>($_self)">,
   let convertFromStorage = "$_self";
 }
 
+def STG_DimAttr : STG_Attr<"Dim", "dim"> {
+  let summary = "a dimension: what it is called and how large it is";
+  let description = [{
+    Sharding rules, einsum indices and passes find a dimension by its names; costs
+    and sizes follow from its extent. The names are by default those of the symbols
+    that the extent is made of: `B/dp` is called `B`, `(H + 2*K)/tp` is called `H` and
+    `K`, `B*S` is called `B` and `S`, `2` has no name. Names that differ from these
+    stand before the extent:
+
+    ```mlir
+    #stg.dim<B/dp>         // called B
+    #stg.dim<B = 64>       // called B, of extent 64
+    #stg.dim<(H, K) = 48>  // called H and K
+    #stg.dim<_ = S>        // of extent S, without a name
+    ```
+    A symbol names the dimension if it has a positive exponent in a term; of `ceildiv`
+    those of the dividend do, of `min` and `max` those of all operands. A name that is
+    not a word is in quotes. Printed inline in `!stg.tensor`.
+
+    Constraints: (C1) names are sorted and distinct.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::StringAttr">:$names, "::stg::SymExpr":$extent);
+  let builders = [
+    /// With the default names of the extent.
+    AttrBuilderWithInferredContext<(ins "::stg::SymExpr":$extent)>,
+    AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$name,
+                                        "::stg::SymExpr":$extent)>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool hasName(::mlir::StringAttr name) const {
+      return ::llvm::is_contained(getNames(), name);
+    }
+    bool hasSameNames(DimAttr other) const {
+      return getNames() == other.getNames();
+    }
+    /// The dimension with another extent.
+    DimAttr withExtent(::stg::SymExpr extent) const;
+    /// A dimension that has the names of all of these.
+    static DimAttr getJoined(::llvm::ArrayRef<DimAttr> dims,
+                             ::stg::SymExpr extent);
+    /// The names as they are written: `S`, `(H, K)`, or `_` for none.
+    std::string getNamesText() const;
+    /// `S` or `T = S`, as in `!stg.tensor`.
+    static ::mlir::FailureOr<DimAttr> parseInline(::mlir::AsmParser &parser);
+    void printInline(::llvm::raw_ostream &os) const;
+    std::string str() const;
+  }];
+}
+
 def STG_ReduceKind : I32EnumAttr<"ReduceKind", "how partial values combine", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">]> {
   let cppNamespace = "::stg";

@@ -47,6 +47,7 @@ def TopKOp : STG_InferredOp<"top_k", [STG_Differentiable]> {
   let summary = "the k largest elements of the last dimension";
   let description = [{
     Gives the values and their indices (i32). Operations: k per element of the operand.
+    `k` is the dimension that takes the place of the last one (`A`, or `A = 2`).
 
     ```mlir
     %w, %idx = stg.top_k A %p : !stg.tensor<[B, S, X], f32>
@@ -54,10 +55,10 @@ def TopKOp : STG_InferredOp<"top_k", [STG_Differentiable]> {
     Constraints: (C1) the rank is at least 1; (C2) numbers of `k` and of the last
     extent agree with 1 <= k <= extent; (C3) the operand is a float.
   }];
-  let args = (ins STG_Tensor:$input, STG_ExprAttr:$k);
+  let args = (ins STG_Tensor:$input, STG_DimAttr:$k);
   let results = (outs STG_Tensor:$values, STG_Tensor:$indices);
-  let parseLeading = [{ return detail::parseExprLeading(parser, attrs, "k"); }];
-  let printLeading = [{ p << ' '; getK().print(p.getStream()); leading.push_back("k"); }];
+  let parseLeading = [{ return detail::parseDimensionLeading(parser, attrs, "k"); }];
+  let printLeading = [{ p << ' '; getK().printInline(p.getStream()); leading.push_back("k"); }];
 }
 
 def TopKGradOp : STG_ExplicitOp<"top_k_grad"> {

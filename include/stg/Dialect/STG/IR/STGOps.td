@@ -107,25 +107,24 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     either list is one collective in one group, as in Megatron-LM; over other axes it is one
     collective for each.
 
-    `complete` says that `--stg-propagate-shardings` has applied the rules. Before that,
-    symbols that rules name must not be bound and collectives not be inserted.
+    `--stg-propagate-shardings` applies the rules and takes them away. Before that no
+    collectives can be inserted.
 
     ```mlir
     stg.mesh @mesh <tp = 8, cp = 2, dp = dp>
         rules ["B:dp", "S:cp", "H:tp", "F:tp", "S:tp@stream"] data ["cp", "dp"]
     ```
     Constraints: (C1) a module has one mesh; (C2) sizes use declared symbols; (C3) each
-    rule names a declared symbol and an axis of the mesh; (C4) `data` and
+    rule names an axis of the mesh; (C4) `data` and
     `tensor` name axes of the mesh.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, STG_MeshAttr:$mesh,
                        OptionalAttr<StrArrayAttr>:$rules,
                        OptionalAttr<StrArrayAttr>:$data,
-                       OptionalAttr<StrArrayAttr>:$tensor,
-                       UnitAttr:$complete);
+                       OptionalAttr<StrArrayAttr>:$tensor);
   let assemblyFormat = [{
     $sym_name $mesh (`rules` $rules^)? (`data` $data^)?
-    (`tensor` $tensor^)? (`complete` $complete^)? attr-dict
+    (`tensor` $tensor^)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -1092,7 +1091,7 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
       stg.yield %out : !x
     }
     %dx, %dw = stg.repeat "layers" * L reverse carry(%d = %dy : !x)
-        slices(%s = %saved : !stg.tensor<[L, B, S, D], bf16>) {
+        slices(%s = %saved : !stg.tensor<[layers = L, B, S, D], bf16>) {
       ...
       stg.yield %din, %g : !x, !w
     }
@@ -1107,9 +1106,10 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     `recompute full` says of a repeat of the forward pass what backward replays of it
     (`none`, `selective`, `full`), instead of what `--stg-recompute` is told.
 
-    The name is the scope of the parameters inside. Constraints: (C1) the first
-    yielded values have the carried types; (C2) a stacked operand's leading extent is
-    the count; (C3) the count is not a constant other than a positive integer; (C4)
+    The name is the scope of the parameters inside, and by default that of the leading
+    dimension of what is stacked. A repeat may read what another one has stacked.
+    Constraints: (C1) the first
+    yielded values have the carried types; (C2) a stack's leading extent is the count; (C3) the count is not a constant other than a positive integer; (C4)
     arguments and results have the types of what they are bound to, up to sharding.
   }];
   let arguments = (ins StrAttr:$repeat_name, STG_ExprAttr:$count,
@@ -1147,6 +1147,10 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
       return getResults().drop_front(getNumCarried());
     }
     ::stg::YieldOp getYield();
+    /// The leading dimension of its stacks.
+    ::stg::DimAttr getStackDim() {
+      return ::stg::DimAttr::get(getRepeatNameAttr(), getCount());
+    }
     /// Adds a stacked operand and returns its slice argument.
     ::mlir::BlockArgument addSlice(::mlir::Value stack);
     /// Replaces the op by one that also stacks `values` of its body; returns it.

@@ -158,6 +158,15 @@ public:
   /// Parses `B*S/(dp*cp) + ceildiv(H, 2)`. `-`, parentheses and integers of any
   /// size are accepted; a division that is not exact is an error at the slash.
   static mlir::FailureOr<SymExpr> parse(mlir::AsmParser &parser);
+  /// The tokens of an expression that have been read already: a parenthesis,
+  /// then a symbol, as far as they are there, and where they stand.
+  struct Beginning {
+    mlir::SMLoc location = {};
+    bool opens = false;
+    mlir::StringAttr symbol = {};
+  };
+  static mlir::FailureOr<SymExpr> parse(mlir::AsmParser &parser,
+                                        const Beginning &beginning);
   /// As above, from text that is not part of a file (flags): on failure `error`
   /// says what is wrong and where.
   static mlir::FailureOr<SymExpr>

@@ -377,12 +377,13 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     different key/value heads, and inside of it `tp_replicate`, whose ranks hold replicas of
     the same (`--stg-replicate-heads`): a rule for tp is one for both, but a dimension that is
     replicated is divided over `tp_kv` alone. With `etp=1` experts are whole, and `ep` divides
-    them over tp, then cp, then a part of dp. pp shards no value; see `--stg-split-stages`. A dimension that is a sum of symbols
-    (`H + 2*K`) is sharded if all of them are sharded alike. Degrees are numbers or
+    them over tp, then cp, then a part of dp. pp shards no value; see `--stg-schedule`. A dimension that has several names
+    (`H + 2*K`) is sharded if all of them are sharded alike. It is an error if one rule
+    names two dimensions of a value. Degrees are numbers or
     symbols; an axis of degree 1 is left out.
 
-    *Requires* the step or model level. *Produces* the plan level, incomplete until
-    `--stg-propagate-shardings`.
+    *Requires* the step or model level. *Produces* the plan level, with rules that
+    `--stg-propagate-shardings` has yet to apply.
 
     ```mlir
     // before
@@ -435,7 +436,8 @@ def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
     leave a `stg.repeat` only as stacked results stay partial, so that they can be
     reduced once after it.
 
-    *Requires* the plan level. *Produces* the complete plan level.
+    *Requires* the plan level. *Produces* the complete plan level: the mesh has no rules
+    any more.
 
     ```mlir
     // before
@@ -633,8 +635,8 @@ def LoadExperts : Pass<"stg-load-experts", "::mlir::ModuleOp"> {
     All devices of a group must say the same size of an all-to-all, so it is that of the
     most loaded one, which the others wait for; with `clip` it is that of whole buffers.
 
-    *Requires* the local level before `--stg-micro-batch` and `--stg-bind`: extents of the
-    experts' buffers are known by their symbols. *Produces* the local level.
+    *Requires* the local level; `--stg-micro-batch` comes before, as loads are rounded.
+    *Produces* the local level.
 
     ```mlir
     // before; two devices with two experts each
@@ -656,10 +658,10 @@ def LoadExperts : Pass<"stg-load-experts", "::mlir::ModuleOp"> {
 def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
   let summary = "make the program that of one micro-batch";
   let description = [{
-    Replaces the batch by batch/count in every shape and cost. Sharding rules must have
-    been applied before, because the new extent is no longer a symbol. Constants stay: the
-    loss is the mean over the whole batch. `--stg-schedule` says how often the program is
-    executed.
+    Divides the extent of each dimension named `batch` by the count, and of those that
+    have this name among others (`B*S` rows), whether it is bound or not. Costs follow.
+    Constants stay: the loss is the mean over the whole batch. `--stg-schedule` says how
+    often the program is executed.
 
     *Requires* and *produces* the local level.
 
@@ -674,7 +676,7 @@ def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
     Option<"count", "count", "std::string", /*default=*/"\"1\"",
            "Micro-batches of a step, a number or a symbol">,
     Option<"batch", "batch", "std::string", /*default=*/"\"B\"",
-           "The symbol that is the batch">,
+           "The name of the batch's dimensions">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
