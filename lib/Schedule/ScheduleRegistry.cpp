@@ -91,11 +91,18 @@ static Error verifyFits(const PipelineSchedule &schedule,
                  request.virtualStagesPerDevice);
 }
 
+/// The JSON form itself takes the place of the path of a file that has it.
+static bool isScheduleText(StringRef nameOrFile) {
+  return nameOrFile.starts_with("{");
+}
+
 static Expected<PipelineSchedule> build(StringRef nameOrFile,
                                         const ScheduleRequest &request) {
   auto named = getRegistry().find(nameOrFile.str());
   if (named != getRegistry().end())
     return named->second.builder(request);
+  if (isScheduleText(nameOrFile))
+    return parseSchedule(nameOrFile);
   if (nameOrFile.ends_with(".json"))
     return readSchedule(nameOrFile);
   std::string known;
@@ -124,7 +131,8 @@ Expected<PipelineSchedule> makeSchedule(StringRef nameOrFile,
   Expected<PipelineSchedule> schedule = buildVerified(nameOrFile, request);
   if (schedule)
     return schedule;
-  return makeError("schedule '" + nameOrFile +
+  return makeError("schedule '" +
+                   (isScheduleText(nameOrFile) ? "{...}" : nameOrFile) +
                    "': " + llvm::toString(schedule.takeError()));
 }
 

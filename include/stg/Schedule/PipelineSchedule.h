@@ -115,8 +115,8 @@ void registerSchedule(llvm::StringRef name, llvm::StringRef description,
 /// Names and one-line descriptions of all registered schedules, sorted.
 std::vector<std::pair<std::string, std::string>> listSchedules();
 
-/// The schedule of that name, or the one in that .json file, verified and of
-/// the size that `request` asks for.
+/// The schedule of that name, or the one in that .json file or of that JSON
+/// form, verified and of the size that `request` asks for.
 llvm::Expected<PipelineSchedule> makeSchedule(llvm::StringRef nameOrFile,
                                               const ScheduleRequest &request);
 

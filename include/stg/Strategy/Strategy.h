@@ -1,0 +1,125 @@
+//===- Strategy.h - How a step is distributed and executed ------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A strategy is what determines, together with a model, every byte that is
+// written. Its fields are described once, in Strategy.def; this file has the
+// struct and what can be asked of a field. StrategyInput.h reads strategies.
+// Nothing here knows MLIR, so that flags, passes, files and other languages
+// share it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_STRATEGY_STRATEGY_H
+#define STG_STRATEGY_STRATEGY_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stg {
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+/// A value as it is spelled, and what it means.
+struct NamedValue {
+  const char *name, *meaning;
+};
+
+#define STG_ENUM(Type) enum class Type {
+#define STG_VALUE(Type, Id, Name, Meaning) Id,
+#define STG_ENUM_END(Type)                                                     \
+  }                                                                            \
+  ;
+#include "stg/Strategy/StrategyEnums.def"
+
+/// The values of an enumeration, in the order of the enumerators.
+template <typename Enum> llvm::ArrayRef<NamedValue> getNamedValues();
+#define STG_ENUM(Type)                                                         \
+  template <> llvm::ArrayRef<NamedValue> getNamedValues<Type>();
+#define STG_VALUE(Type, Id, Name, Meaning)
+#define STG_ENUM_END(Type)
+#include "stg/Strategy/StrategyEnums.def"
+
+template <typename Enum> llvm::StringRef stringify(Enum value) {
+  return getNamedValues<Enum>()[static_cast<size_t>(value)].name;
+}
+
+/// `executed or full`.
+std::string listNames(llvm::ArrayRef<NamedValue> values);
+
+//===----------------------------------------------------------------------===//
+// Types of fields
+//===----------------------------------------------------------------------===//
+
+constexpr int64_t kUnlimited = INT64_MAX;
+/// More ranks than these cannot be numbered in a trace.
+constexpr int64_t kMostRanks = INT32_MAX;
+
+/// An integer of at least 1, or, in pipelines only, a symbol of the program.
+struct Degree {
+  int64_t number = 0; ///< 0: a symbol, or nothing.
+  std::string symbol;
+
+  Degree() = default;
+  Degree(int64_t number) : number(number) {}
+
+  bool isSet() const { return number != 0 || !symbol.empty(); }
+  bool isOne() const { return number == 1; }
+  std::string str() const { return number ? std::to_string(number) : symbol; }
+};
+
+using Integers = std::vector<int64_t>;
+using Strings = std::vector<std::string>;
+using Symbols = std::map<std::string, int64_t>;
+
+/// Relative loads in lowest terms; empty: all are equal.
+struct Loads {
+  Integers values;
+};
+
+/// The name of a schedule, the path of a .json file, or the text of one; empty:
+/// none was chosen.
+struct ScheduleName {
+  std::string text;
+};
+
+//===----------------------------------------------------------------------===//
+// The strategy
+//===----------------------------------------------------------------------===//
+
+struct Strategy {
+#define STG_FIELD(Type, Member, Name, Default, Description)                    \
+  Type Member = Default;
+#include "stg/Strategy/Strategy.def"
+};
+
+enum class FieldId {
+#define STG_FIELD(Type, Member, Name, Default, Description) Member,
+#include "stg/Strategy/Strategy.def"
+};
+
+enum class FieldGroup {
+#define STG_GROUP(Id, Title) Id,
+#include "stg/Strategy/Strategy.def"
+};
+llvm::StringRef getTitle(FieldGroup group);
+
+constexpr size_t kNumFields = 0
+#define STG_FIELD(Type, Member, Name, Default, Description) +1
+#include "stg/Strategy/Strategy.def"
+    ;
+
+} // namespace stg
+
+#endif // STG_STRATEGY_STRATEGY_H

@@ -1,0 +1,91 @@
+//===- StrategyInput.h - Strategies as users give them ----------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where a field was given decides what a message calls it and what wins: flags
+// and options of a pipeline override a file. All checks of a strategy by itself
+// are here, once for all of these.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_STRATEGY_STRATEGYINPUT_H
+#define STG_STRATEGY_STRATEGYINPUT_H
+
+#include "stg/Strategy/Field.h"
+#include <array>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace stg {
+
+/// Where a value comes from.
+enum class GivenBy {
+  Default,
+  File,   ///< "zero": 3
+  Option, ///< zero=3
+  Flag,   ///< --zero 3
+  Model,  ///< Derived from the model.
+};
+
+/// A strategy, and who gave which field.
+class StrategyInput {
+public:
+  Strategy values;
+
+  bool isGiven(FieldId id) const { return getGivenBy(id) != GivenBy::Default; }
+  GivenBy getGivenBy(FieldId id) const { return givenBy[static_cast<int>(id)]; }
+  /// Says that a derived field is known.
+  void setDerived(FieldId id) {
+    givenBy[static_cast<int>(id)] = GivenBy::Model;
+  }
+
+  /// Reads the value of a flag, or of an option of the pipeline.
+  llvm::Error set(const Field &field, llvm::StringRef text, GivenBy by);
+  /// Reads the text of a file: a strategy, or a manifest, which has one.
+  llvm::Error readJSON(llvm::StringRef text, llvm::StringRef file);
+  llvm::Error readFile(llvm::StringRef path);
+
+  /// What is given in `other` takes the place of what is given here.
+  void override(const StrategyInput &other);
+
+  /// Puts the value that follows from other fields where none was given.
+  void resolve();
+
+  /// Symbols that two fields give a value to.
+  llvm::Error checkSymbols() const;
+  /// What can be said without a model: conflicts, degrees that do not divide
+  /// each other, more ranks than can be numbered.
+  llvm::Error check() const;
+  /// What has no effect, now that derived fields are known, is an error. A
+  /// field that has one in `file` has lost it to a flag: it is dropped.
+  llvm::Error checkEffects(const StrategyInput *file = nullptr);
+  /// True if the field has an effect, as far as is known.
+  bool hasEffect(const Field &field) const;
+
+  /// `--zero 3`, with `value` or that of the field.
+  std::string spell(const Field &field) const;
+  std::string spell(const Field &field, llvm::StringRef value,
+                    GivenBy by) const;
+
+private:
+  std::array<GivenBy, kNumFields> givenBy = {};
+  std::string file; ///< That `readFile` read.
+};
+
+/// What a manifest says: each field that has an effect and a value.
+llvm::json::Object toJSON(const StrategyInput &input);
+
+/// The JSON schema of strategy files.
+void writeStrategySchema(llvm::raw_ostream &os);
+/// The page of the reference: tables of all fields.
+void writeStrategyReference(llvm::raw_ostream &os);
+
+} // namespace stg
+
+#endif // STG_STRATEGY_STRATEGYINPUT_H

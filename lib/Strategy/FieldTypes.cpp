@@ -1,0 +1,240 @@
+//===- FieldTypes.cpp - How values of each type are read and written ------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FieldTypes.h"
+#include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/JSON.h"
+#include "stg/Support/Text.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <numeric>
+
+using namespace llvm;
+using namespace stg;
+
+Error stg::makeStrategyError(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+Error stg::expected(const Field &field) {
+  return makeStrategyError("expected " + field.getExpectation());
+}
+
+//===----------------------------------------------------------------------===//
+// Integers and words
+//===----------------------------------------------------------------------===//
+
+static Error tooLarge(const Field &field) {
+  return makeStrategyError("expected an integer of at most " +
+                           Twine(field.most));
+}
+
+static Expected<int64_t> checkRange(const Field &field, int64_t number) {
+  if (number < field.least)
+    return expected(field);
+  if (number > field.most)
+    return tooLarge(field);
+  return number;
+}
+
+Expected<int64_t> stg::parseInteger(const Field &field, StringRef text) {
+  int64_t number = 0;
+  if (!text.getAsInteger(10, number))
+    return checkRange(field, number);
+  // Digits that are no number of 64 bits.
+  if (!text.empty() && all_of(text, isDigit))
+    return tooLarge(field);
+  return expected(field);
+}
+
+Expected<int64_t> stg::readInteger(const Field &field,
+                                   const json::Value &value) {
+  if (std::optional<int64_t> number = value.getAsInteger())
+    return checkRange(field, *number);
+  if (std::optional<uint64_t> number = value.getAsUINT64())
+    return tooLarge(field);
+  return expected(field);
+}
+
+Expected<unsigned> stg::parseWord(const Field &field, StringRef text) {
+  for (auto [i, value] : enumerate(field.values))
+    if (text == value.name)
+      return static_cast<unsigned>(i);
+  return expected(field);
+}
+
+Expected<Degree> FieldType<Degree>::parse(const Field &field, StringRef text) {
+  bool isSymbol = !text.empty() && (isAlpha(text[0]) || text[0] == '_') &&
+                  all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+  if (isSymbol) {
+    Degree degree;
+    degree.symbol = text.str();
+    return degree;
+  }
+  Expected<int64_t> number = parseInteger(field, text);
+  if (!number)
+    return number.takeError();
+  return Degree(*number);
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols
+//===----------------------------------------------------------------------===//
+
+Expected<Symbols> FieldType<Symbols>::parse(const Field &field,
+                                            StringRef text) {
+  auto [name, number] = text.split('=');
+  int64_t value = 0;
+  if (name.empty() || number.getAsInteger(10, value))
+    return expected(field);
+  if (value < 1)
+    return makeStrategyError("expected an integer of at least 1");
+  return Symbols{{name.str(), value}};
+}
+
+Expected<Symbols> FieldType<Symbols>::read(const Field &,
+                                           const json::Value &value) {
+  Symbols symbols;
+  const json::Object *object = value.getAsObject();
+  if (object)
+    for (const auto &[name, entry] : *object) {
+      std::optional<int64_t> number = entry.getAsInteger();
+      if (!number || *number < 1)
+        return makeStrategyError("symbol '" + StringRef(name) +
+                                 "': expected an integer of at least 1");
+      symbols[StringRef(name).str()] = *number;
+    }
+  if (!object)
+    return makeStrategyError("expected an object with a value for each symbol");
+  return symbols;
+}
+
+std::string FieldType<Symbols>::print(const Symbols &symbols) {
+  std::string text;
+  for (const auto &[name, value] : symbols)
+    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
+json::Value FieldType<Symbols>::write(const Symbols &symbols) {
+  json::Object object;
+  for (const auto &[name, value] : symbols)
+    object[name] = value;
+  return object;
+}
+
+Error stg::assign(Symbols &place, Expected<Symbols> value, bool add) {
+  if (!value)
+    return value.takeError();
+  if (!add)
+    place.clear();
+  for (const auto &[name, number] : *value)
+    place[name] = number;
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loads of experts
+//===----------------------------------------------------------------------===//
+
+/// Integers in the same proportions, in lowest terms. Of what are no integers,
+/// millionths count.
+static Expected<Loads> scale(ArrayRef<double> numbers) {
+  constexpr double kLargest = 1e9;
+  bool areIntegers = all_of(
+      numbers, [](double number) { return number == std::floor(number); });
+  Loads loads;
+  int64_t common = 0;
+  for (double number : numbers) {
+    if (!(number >= 0 && number <= kLargest))
+      return makeStrategyError("loads are numbers from 0 to 1e9");
+    loads.values.push_back(std::llround(areIntegers ? number : number * 1e6));
+    common = std::gcd(common, loads.values.back());
+  }
+  if (common == 0)
+    return makeStrategyError("all loads are zero, expected one above");
+  for (int64_t &load : loads.values)
+    load /= common;
+  return loads;
+}
+
+Expected<Loads> stg::readLoads(const json::Value &value) {
+  if (std::optional<StringRef> text = value.getAsString())
+    return parseLoads(*text);
+  const json::Array *array = value.getAsArray();
+  std::vector<double> numbers;
+  if (array)
+    for (const json::Value &element : *array)
+      if (std::optional<double> number = element.getAsNumber())
+        numbers.push_back(*number);
+  if (!array || numbers.size() != array->size())
+    return makeStrategyError("expected a list of numbers");
+  return scale(numbers);
+}
+
+Expected<Loads> stg::parseLoads(StringRef text) {
+  if (text.ends_with(".json")) {
+    Expected<json::Value> value = readJSON(text);
+    if (!value)
+      return value.takeError();
+    if (!value->getAsArray())
+      return makeStrategyError("expected a list of numbers");
+    return readLoads(*value);
+  }
+  std::vector<double> numbers;
+  for (StringRef word : split(text, ',')) {
+    double number = 0;
+    if (word.getAsDouble(number))
+      return makeStrategyError(
+          "'" + shortenText(word) +
+          "' is not a number; expected numbers joined by ',' or a .json file "
+          "with a list of them");
+    numbers.push_back(number);
+  }
+  return scale(numbers);
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+Expected<ScheduleName> stg::parseScheduleName(const Field &field,
+                                              StringRef text) {
+  bool isKnown = text.ends_with(".json") || text.starts_with("{");
+  for (const auto &[name, description] : listSchedules())
+    isKnown |= text == name;
+  if (!isKnown)
+    return expected(field);
+  return ScheduleName{text.str()};
+}
+
+Expected<ScheduleName> FieldType<ScheduleName>::read(const Field &field,
+                                                     const json::Value &value) {
+  if (std::optional<StringRef> text = value.getAsString())
+    return parse(field, *text);
+  if (!value.getAsObject())
+    return expected(field);
+  std::string text;
+  raw_string_ostream(text) << value;
+  return ScheduleName{text};
+}
+
+/// A file may change or not be there for who reads the manifest, so what it
+/// says is written.
+json::Value stg::writeScheduleName(const ScheduleName &name) {
+  StringRef text = name.text;
+  if (!text.ends_with(".json") && !text.starts_with("{"))
+    return text;
+  Expected<json::Value> value =
+      text.starts_with("{") ? parseJSON(text) : readJSON(text);
+  if (value)
+    return *value;
+  // The schedule was made from it, so that it can be read.
+  consumeError(value.takeError());
+  return text;
+}

@@ -1,0 +1,375 @@
+//===- StrategyInput.cpp - Strategies as users give them ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Strategy/StrategyInput.h"
+#include "Condition.h"
+#include "FieldTypes.h"
+#include "stg/Support/Files.h"
+#include "stg/Support/JSON.h"
+#include "stg/Support/Text.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace stg;
+
+//===----------------------------------------------------------------------===//
+// How messages call a field
+//===----------------------------------------------------------------------===//
+
+/// `--zero 3`, `zero=3` or `"zero": 3`.
+static std::string spellAs(GivenBy by, const Field &field, StringRef value) {
+  bool isSwitch = field.kind == Field::Kind::Bool && value == "true";
+  std::string name = field.name.str(), text = shortenText(value);
+  if (by == GivenBy::Option)
+    return isSwitch ? name : name + "=" + text;
+  // A switch takes no word of its own.
+  if (by != GivenBy::File)
+    return "--" + (isSwitch                          ? name
+                   : field.kind == Field::Kind::Bool ? name + "=" + text
+                                                     : name + " " + text);
+  bool isBare = field.kind == Field::Kind::Bool ||
+                field.kind == Field::Kind::Integer ||
+                StringRef(text).starts_with("{");
+  if (field.isList || field.kind == Field::Kind::Loads)
+    text = "[" + text + "]";
+  else if (!isBare)
+    text = "\"" + text + "\"";
+  return "\"" + field.jsonName + "\": " + text;
+}
+
+std::string StrategyInput::spell(const Field &field, StringRef value,
+                                 GivenBy by) const {
+  std::string prefix = by == GivenBy::File && !file.empty() ? file + ": " : "";
+  return prefix + spellAs(by, field, value);
+}
+
+std::string StrategyInput::spell(const Field &field) const {
+  return spell(field, field.print(values), getGivenBy(field.id));
+}
+
+/// What a message asks for, in the words in which something else was given.
+static std::string spellTerm(const Term &term, GivenBy by) {
+  const Field &field = *term.field;
+  if (!field.knownAs.empty())
+    return field.knownAs.str();
+  std::string name = by == GivenBy::Option ? field.name.str()
+                     : by == GivenBy::File ? "\"" + field.jsonName + "\""
+                                           : "--" + field.name.str();
+  switch (term.kind) {
+  case Term::IsSet:
+    return field.kind == Field::Kind::Bool ? spellAs(by, field, "true") : name;
+  case Term::Equal:
+    return spellAs(by, field, term.value);
+  case Term::NotEqual:
+    return name + " other than " + term.value.str();
+  case Term::Above:
+    return name + " above " + term.value.str();
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+Error StrategyInput::set(const Field &field, StringRef text, GivenBy by) {
+  auto fail = [&](Error error) {
+    return makeStrategyError(spell(field, text, by) + ": " +
+                             toString(std::move(error)));
+  };
+  // Only a pipeline is built before the program's symbols have values.
+  bool isSymbol = !text.empty() && (isAlpha(text[0]) || text[0] == '_');
+  if (by == GivenBy::Flag && field.kind == Field::Kind::Integer && isSymbol)
+    return fail(expected(field));
+  bool add = getGivenBy(field.id) == by;
+  if (Error error = field.parse(field, text, add, values))
+    return fail(std::move(error));
+  givenBy[static_cast<int>(field.id)] = by;
+  return Error::success();
+}
+
+/// The field of a key of a strategy file.
+static Expected<const Field *> findByJSONName(StringRef key) {
+  const Field *nearest = nullptr;
+  unsigned distance = 4;
+  std::string known;
+  for (const Field &field : getFields()) {
+    if (!(field.scopes & Field::File))
+      continue;
+    if (key == field.jsonName)
+      return &field;
+    known += (known.empty() ? "" : ", ") + field.jsonName;
+    unsigned other = key.edit_distance(field.jsonName, true, distance);
+    if (other < distance)
+      nearest = &field, distance = other;
+  }
+  std::string message = "\"" + shortenText(key) + "\": no such field";
+  return makeStrategyError(nearest ? message + ", did you mean \"" +
+                                         nearest->jsonName + "\"?"
+                                   : message + "; fields are " + known);
+}
+
+Error StrategyInput::readJSON(StringRef text, StringRef path) {
+  file = path.str();
+  auto fail = [&](Error error) {
+    return makeStrategyError(path + ": " + toString(std::move(error)));
+  };
+  Expected<json::Value> value = parseJSON(text);
+  if (!value)
+    return fail(value.takeError());
+  const json::Object *object = value->getAsObject();
+  if (object && object->getObject("strategy"))
+    object = object->getObject("strategy");
+  if (!object)
+    return fail(makeStrategyError("expected an object: a strategy, or a "
+                                  "manifest, which has one"));
+  // In the order of the description: the first error is the same each time.
+  for (const auto &entry : *object)
+    if (Expected<const Field *> field = findByJSONName(entry.first); !field)
+      return fail(field.takeError());
+  for (const Field &field : getFields()) {
+    const json::Value *entry = object->get(field.jsonName);
+    if (!entry || !(field.scopes & Field::File))
+      continue;
+    if (Error error = field.parseJSON(field, *entry, values)) {
+      std::string shown;
+      raw_string_ostream(shown) << *entry;
+      return fail(makeStrategyError("\"" + field.jsonName +
+                                    "\": " + shortenText(shown) + ": " +
+                                    toString(std::move(error))));
+    }
+    givenBy[static_cast<int>(field.id)] = GivenBy::File;
+  }
+  return Error::success();
+}
+
+Error StrategyInput::readFile(StringRef path) {
+  ReadOptions options;
+  options.maxBytes = kMaxJSONBytes;
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readFile(path, options);
+  if (!buffer)
+    return makeStrategyError("--strategy " + path + ": " +
+                             toString(buffer.takeError()));
+  return readJSON((*buffer)->getBuffer(), path);
+}
+
+void StrategyInput::override(const StrategyInput &other) {
+  for (const Field &field : getFields()) {
+    if (!other.isGiven(field.id))
+      continue;
+    // A symbol that is given by one flag is not taken from another field of
+    // the file.
+    if (!field.symbolName.empty())
+      values.set.erase(field.symbolName.str());
+    if (field.id == FieldId::set) {
+      for (const Field &shorthand : getFields())
+        if (!shorthand.symbolName.empty() &&
+            other.values.set.count(shorthand.symbolName.str())) {
+          shorthand.copy(Strategy(), values);
+          givenBy[static_cast<int>(shorthand.id)] = GivenBy::Default;
+        }
+      for (const auto &[name, value] : other.values.set)
+        values.set[name] = value;
+    } else {
+      field.copy(other.values, values);
+    }
+    givenBy[static_cast<int>(field.id)] = other.getGivenBy(field.id);
+  }
+  if (file.empty())
+    file = other.file;
+}
+
+void StrategyInput::resolve() {
+  for (const Field &field : getFields()) {
+    if (field.fallback.empty() || isGiven(field.id))
+      continue;
+    auto [condition, choice] = field.fallback.split(" ? ");
+    auto [first, second] = choice.split(" : ");
+    StringRef text = Condition::parse(condition).holds(*this) ? first : second;
+    cantFail(field.parse(field, text, /*add=*/false, values));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// Two fields that give a value to one symbol.
+Error StrategyInput::checkSymbols() const {
+  for (const Field &field : getFields()) {
+    auto it = values.set.find(field.symbolName.str());
+    if (field.symbolName.empty() || !isGiven(field.id) ||
+        it == values.set.end())
+      continue;
+    std::string assignment = it->first + "=" + std::to_string(it->second);
+    return makeStrategyError(
+        spell(getField(FieldId::set), assignment, getGivenBy(FieldId::set)) +
+        ": symbol '" + it->first + "' has a value from " + spell(field) +
+        " already; give one of them");
+  }
+  return Error::success();
+}
+
+/// A message about several fields calls each as it was given.
+static Error checkRanks(const StrategyInput &input) {
+  int64_t left = kMostRanks;
+  std::vector<std::string> factors;
+  for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp}) {
+    const Field &field = getField(id);
+    int64_t degree = 1;
+    StringRef(field.print(input.values)).getAsInteger(10, degree);
+    if (degree == 1)
+      continue;
+    factors.push_back(input.spell(field));
+    left /= degree;
+  }
+  if (left > 0)
+    return Error::success();
+  return makeStrategyError(joinWords(factors, "and") +
+                           " make more ranks than the " + Twine(kMostRanks) +
+                           " that can be numbered");
+}
+
+/// Whole experts are divided over tp, then cp, then a part of dp. Returns that
+/// part.
+static Expected<int64_t> divideWholeExperts(const StrategyInput &input) {
+  const Strategy &values = input.values;
+  std::string product;
+  int64_t others = 1;
+  for (FieldId id : {FieldId::tp, FieldId::cp}) {
+    if (values.ep.number == others)
+      break;
+    others *= id == FieldId::tp ? values.tp.number : values.cp.number;
+    product += (product.empty() ? "--" : " times --") + getField(id).name.str();
+    if (values.ep.number % others)
+      return makeStrategyError(
+          input.spell(getField(FieldId::etp)) + ": " +
+          input.spell(getField(FieldId::ep)) + " is not divisible by " +
+          product + ", " + Twine(others) +
+          "; experts are divided over tp, then cp, then a part of dp");
+  }
+  return values.ep.number / others;
+}
+
+/// What data parallelism is divided into: experts and replicas.
+static Error checkDataParts(const StrategyInput &input) {
+  const Strategy &values = input.values;
+  for (const Degree *degree :
+       {&values.dp, &values.tp, &values.cp, &values.ep, &values.dpReplicate})
+    if (!degree->number)
+      return Error::success(); // Symbols are divided by the passes.
+  int64_t experts = values.ep.number, etp = values.etp.number;
+  std::string flags = input.spell(getField(FieldId::ep));
+  const Field &etpField = getField(FieldId::etp);
+  if (etp && etp != 1 && etp != values.tp.number)
+    return makeStrategyError(input.spell(etpField) +
+                             ": expected 1 or the degree of --tp, " +
+                             values.tp.str());
+  if (input.isGiven(FieldId::etp) && etp == 1) {
+    if (values.tp.number > 1 && !values.sequenceParallel)
+      return makeStrategyError(
+          input.spell(etpField) +
+          ": whole experts are divided over tp, whose ranks must have "
+          "different tokens; add --sequence-parallel");
+    Expected<int64_t> part = divideWholeExperts(input);
+    if (!part)
+      return part.takeError();
+    if (*part != experts)
+      flags += " / " + std::to_string(experts / *part);
+    experts = *part;
+  }
+  int64_t replicas = values.dpReplicate.number;
+  if (values.dp.number % experts == 0 &&
+      values.dp.number / experts % replicas == 0)
+    return Error::success();
+  if (replicas > 1)
+    flags += " times " + input.spell(getField(FieldId::dpReplicate));
+  return makeStrategyError(input.spell(getField(FieldId::dp)) +
+                           " is not divisible by " + flags +
+                           "; expert parallelism and replicas are parts of dp");
+}
+
+static Error checkStages(const StrategyInput &input) {
+  const Strategy &values = input.values;
+  int64_t stages = values.pp.number * values.virtualStages;
+  int64_t listed = values.layersPerStage.size();
+  if (!listed || !stages || listed == stages)
+    return Error::success();
+  return makeStrategyError("--layers-per-stage lists " + Twine(listed) +
+                           " stages, expected " + Twine(stages) +
+                           ", one for each of --pp times --virtual-stages");
+}
+
+Error StrategyInput::check() const {
+  if (Error error = checkSymbols())
+    return error;
+  for (const Conflict &conflict : getConflicts()) {
+    Condition first = Condition::parse(conflict.first),
+              second = Condition::parse(conflict.second);
+    if (first.holds(*this) && second.holds(*this))
+      return makeStrategyError(spell(*first.clauses[0][0].field) + " with " +
+                               spell(*second.clauses[0][0].field) + ": " +
+                               conflict.reason);
+  }
+  if (Error error = checkRanks(*this))
+    return error;
+  if (Error error = checkStages(*this))
+    return error;
+  return checkDataParts(*this);
+}
+
+bool StrategyInput::hasEffect(const Field &field) const {
+  return Condition::parse(field.condition).holds(*this);
+}
+
+/// The clause that does not hold, in words.
+static std::string describeNeeds(const StrategyInput &input,
+                                 const Field &field) {
+  std::vector<std::string> clauses;
+  for (const auto &clause : Condition::parse(field.condition).clauses) {
+    bool holds =
+        any_of(clause, [&](const Term &term) { return term.holds(input); });
+    std::vector<std::string> words;
+    for (const Term &term : clause)
+      if (term.field->id != field.id)
+        words.push_back(spellTerm(term, input.getGivenBy(field.id)));
+    if (!holds)
+      clauses.push_back(joinWords(words, "or"));
+  }
+  return joinWords(clauses, "and");
+}
+
+Error StrategyInput::checkEffects(const StrategyInput *source) {
+  static const Strategy defaults;
+  for (const Field &field : getFields()) {
+    if (!isGiven(field.id) || hasEffect(field))
+      continue;
+    bool isLost = source && getGivenBy(field.id) == GivenBy::File &&
+                  source->hasEffect(field);
+    if (!isLost)
+      return makeStrategyError(spell(field) + " has no effect: needs " +
+                               describeNeeds(*this, field));
+    field.copy(defaults, values);
+    givenBy[static_cast<int>(field.id)] = GivenBy::Default;
+  }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+json::Object stg::toJSON(const StrategyInput &input) {
+  json::Object object;
+  for (const Field &field : getFields()) {
+    bool hasValue = !field.isOptional || !field.print(input.values).empty();
+    if ((field.scopes & Field::File) && hasValue && input.hasEffect(field))
+      object[field.jsonName] = field.toJSON(input.values);
+  }
+  return object;
+}
