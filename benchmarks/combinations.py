@@ -69,8 +69,9 @@ def combinations():
         if schedule == "dualpipe-v" and 16 // dp // micro < 2 * pp:
             continue
         yield model, (
-            f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --cp-comm-type={kind} --cp-balance={balance} --pp={pp} --schedule={schedule} "
+            f"--dp={dp} --ep={ep} --tp={tp} --cp={cp} --pp={pp} "
             f"--virtual-stages={v} --zero={zero} --recompute={recompute} --micro-batch={micro}"
+            + (f" --cp-comm-type={kind} --cp-balance={balance}" if cp > 1 else "") + (f" --schedule={schedule}" if pp > 1 else "")
             + (" --sequence-parallel" if sp else "") + (" --etp=1" if whole else "")
         ), recompute
 

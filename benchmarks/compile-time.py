@@ -23,7 +23,7 @@ MODEL = "llama3-8b"
 
 def plan(tp, dp):
     """The flags of a mesh with one sequence per data-parallel rank."""
-    return [f"--tp={tp}", f"--dp={dp}", f"--batch={dp}", "--sequence-parallel"]
+    return [f"--tp={tp}", f"--dp={dp}", f"--batch={dp}"] + ["--sequence-parallel"] * (tp > 1)
 
 
 def show(title, names, commands, runs):

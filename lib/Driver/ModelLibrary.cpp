@@ -16,6 +16,8 @@
 
 using namespace mlir;
 using namespace stg;
+using llvm::Error;
+using llvm::Expected;
 
 std::vector<std::string> stg::getModelPath(ArrayRef<std::string> extra) {
   std::vector<std::string> path(extra.begin(), extra.end());
@@ -89,67 +91,72 @@ findInLibrary(StringRef name, ArrayRef<std::string> path,
   return std::nullopt;
 }
 
+static Error makeError(const Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
 /// Sets `model.config`: the one of that name, or the only one.
-static LogicalResult chooseConfig(Model &model, StringRef name,
-                                  std::string &error) {
+static Error chooseConfig(Model &model, StringRef name) {
   SmallVector<StringRef> names;
   for (auto config : model.module->getOps<ConfigOp>()) {
     names.push_back(config.getSymName());
     if (config.getSymName() == name || name.empty())
       model.config = config;
   }
-  if (name.empty() && names.size() > 1) {
-    error = "'" + model.file +
-            "' has several configurations, choose one with " +
-            "--config: " + llvm::join(names, ", ");
-    return failure();
-  }
+  if (name.empty() && names.size() > 1)
+    return makeError("'" + model.file +
+                     "' has several configurations, choose one with "
+                     "--config: " +
+                     llvm::join(names, ", "));
   if (name.empty() || model.config)
-    return success();
-  error = "'" + model.file + "' has no configuration '" + name.str() + "'";
+    return Error::success();
+  std::string text =
+      "'" + model.file + "' has no configuration '" + name.str() + "'";
   if (!names.empty())
-    error += "; it has " + llvm::join(names, ", ");
-  return failure();
+    text += "; it has " + llvm::join(names, ", ");
+  return makeError(text);
 }
 
-FailureOr<Model> stg::loadModel(MLIRContext &context, StringRef name,
-                                StringRef config, ArrayRef<std::string> path,
-                                llvm::SourceMgr &sources, std::string &error) {
+/// The library file with the configuration `name`.
+static Expected<std::string> findModel(StringRef name, StringRef config,
+                                       ArrayRef<std::string> path) {
+  if (name.ends_with(".mlir"))
+    return makeError("cannot open '" + name + "': no such file");
+  std::vector<std::string> known;
+  std::optional<std::string> file = findInLibrary(name, path, known);
+  if (!file)
+    return makeError("unknown model '" + name +
+                     "'; give a .mlir file or one of the library's models: " +
+                     llvm::join(known, ", "));
+  if (!config.empty() && config != name)
+    return makeError("model '" + name +
+                     "' is a configuration already; --config is for model "
+                     "files");
+  return *file;
+}
+
+Expected<Model> stg::loadModel(MLIRContext &context, StringRef name,
+                               StringRef config, ArrayRef<std::string> path,
+                               llvm::SourceMgr &sources) {
   Model model;
   model.file = name.str();
-  std::string chosen = config.str();
   // A folder may have the name of a model: that of its traces, say.
   if (name != "-" &&
       (!llvm::sys::fs::exists(name) || llvm::sys::fs::is_directory(name))) {
-    if (name.ends_with(".mlir")) {
-      error = "cannot open '" + name.str() + "': no such file";
-      return failure();
-    }
-    std::vector<std::string> known;
-    std::optional<std::string> file = findInLibrary(name, path, known);
-    if (!file) {
-      error = "unknown model '" + name.str() +
-              "'; give a .mlir file or one of the library's models: " +
-              llvm::join(known, ", ");
-      return failure();
-    }
+    Expected<std::string> file = findModel(name, config, path);
+    if (!file)
+      return file.takeError();
     model.file = *file;
-    if (!config.empty() && config != name) {
-      error = "model '" + name.str() +
-              "' is a configuration already; --config " + "is for model files";
-      return failure();
-    }
-    chosen = name.str();
+    config = name;
   }
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer =
-      readInput(model.file);
-  if (!buffer) {
-    error = model.file + ": " + llvm::toString(buffer.takeError());
-    return failure();
-  }
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(model.file);
+  if (!buffer)
+    return makeError(model.file + ": " + llvm::toString(buffer.takeError()));
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
   model.module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!model.module || failed(chooseConfig(model, chosen, error)))
-    return failure();
+  if (!model.module)
+    return makeError("");
+  if (Error error = chooseConfig(model, config))
+    return error;
   return model;
 }

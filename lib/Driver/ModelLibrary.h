@@ -11,6 +11,7 @@
 
 #include "mlir/IR/OwningOpRef.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace stg {
@@ -28,12 +29,12 @@ struct Model {
 std::vector<std::string> getModelPath(llvm::ArrayRef<std::string> extra);
 
 /// Parses the file `model`, or the library file that has a configuration of
-/// that name. Errors in the file go to the context's handler, all others are in
-/// `error`.
-mlir::FailureOr<Model> loadModel(mlir::MLIRContext &context,
-                                 llvm::StringRef model, llvm::StringRef config,
-                                 llvm::ArrayRef<std::string> path,
-                                 llvm::SourceMgr &sources, std::string &error);
+/// that name. Errors in the file go to the context's handler, and an error
+/// without a message is returned.
+llvm::Expected<Model> loadModel(mlir::MLIRContext &context,
+                                llvm::StringRef model, llvm::StringRef config,
+                                llvm::ArrayRef<std::string> path,
+                                llvm::SourceMgr &sources);
 
 } // namespace stg
 

@@ -13,140 +13,221 @@
 #include "stg/Conversion/STGToChakra/STGToChakra.h"
 #include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Strategy/StrategyInput.h"
 #include "llvm/ADT/StringExtras.h"
+#include <list>
 
 using namespace mlir;
 using namespace stg;
 
-void stg::buildModelPipeline(OpPassManager &pm,
-                             const PipelineOptions &options) {
+void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   // Blocks of a model are private functions; from here on there is one
   // function.
   pm.addPass(createCheckCalls());
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
-  if (!options.dtype.empty())
-    pm.addPass(createSetElementType({"", options.dtype}));
-  if (options.attentionCount != "executed")
-    pm.addPass(createSetAttentionCount({options.attentionCount}));
+  if (strategy.dtype)
+    pm.addPass(createSetElementType({"", stringify(*strategy.dtype).str()}));
+  if (strategy.attentionCount != AttentionCount::Executed)
+    pm.addPass(createSetAttentionCount({strategy.attentionCount}));
   pm.addNestedPass<func::FuncOp>(createNameOps());
-  if (options.tpReplicate != "1")
+  if (!strategy.tpReplicate.isOne())
     pm.addNestedPass<func::FuncOp>(
-        createReplicateHeads({"K", options.tpReplicate}));
+        createReplicateHeads({"K", strategy.tpReplicate.str()}));
 }
 
 /// The size of a group that changes nothing is 1 with the method uniform only.
-static bool isGrouped(const PipelineOptions &options) {
-  return options.recompute == "full" &&
-         (options.recomputeLayers > 1 || options.recomputeMethod == "block");
+static bool isGrouped(const Strategy &strategy) {
+  return strategy.recompute == RecomputeChoice::Full &&
+         (strategy.recomputeLayers > 1 ||
+          strategy.recomputeMethod == RecomputeMethod::Block);
 }
 
 /// Every virtual stage has layers that are replayed, where not all are.
-static GroupLayersOptions
-getGroupLayersOptions(const PipelineOptions &options) {
-  unsigned devices = 1;
-  llvm::to_integer(options.pp, devices);
-  return {options.recomputeMethod, options.recomputeLayers,
-          devices * options.virtualStages};
+static GroupLayersOptions getGroupLayersOptions(const Strategy &strategy) {
+  int64_t devices = std::max<int64_t>(strategy.pp.number, 1);
+  return {strategy.recomputeMethod,
+          static_cast<unsigned>(strategy.recomputeLayers),
+          static_cast<unsigned>(devices * strategy.virtualStages)};
 }
 
-void stg::buildPlanPipeline(OpPassManager &pm, const PipelineOptions &options) {
-  if (isGrouped(options))
+static ParallelizeOptions getParallelizeOptions(const Strategy &strategy) {
+  ParallelizeOptions options;
+  options.dp = strategy.dp.str();
+  options.tp = strategy.tp.str();
+  options.tpReplicate = strategy.tpReplicate.str();
+  options.cp = strategy.cp.str();
+  options.ep = strategy.ep.str();
+  if (strategy.etp.isSet())
+    options.etp = strategy.etp.str();
+  options.pp = strategy.pp.str();
+  options.dpReplicate = strategy.dpReplicate.str();
+  options.sequenceParallel = strategy.sequenceParallel;
+  options.rules.assign(strategy.rules.begin(), strategy.rules.end());
+  options.rankOrder = strategy.rankOrder;
+  return options;
+}
+
+void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy) {
+  if (isGrouped(strategy))
     pm.addNestedPass<func::FuncOp>(
-        createGroupLayers(getGroupLayersOptions(options)));
-  if (options.fp8)
+        createGroupLayers(getGroupLayersOptions(strategy)));
+  if (strategy.fp8)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
-  if (!options.paramDtype.empty())
+  if (strategy.paramDtype)
     pm.addNestedPass<func::FuncOp>(
-        createSetParameterType({options.paramDtype}));
+        createSetParameterType({stringify(*strategy.paramDtype).str()}));
   // Derived before anything is sharded, so that one rule finds all collectives.
-  pm.addNestedPass<func::FuncOp>(createAutodiff({options.gradDtype}));
-  if (options.fp8)
+  pm.addNestedPass<func::FuncOp>(
+      createAutodiff({stringify(strategy.gradDtype).str()}));
+  if (strategy.fp8)
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   RecomputeOptions recompute;
-  recompute.policy = options.recompute;
+  recompute.policy = strategy.recompute;
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
-  pm.addNestedPass<func::FuncOp>(createOptimizer({options.optimizerDtype}));
-  if (options.cpCommType != "all_gather" || options.cpBalance != "zigzag")
-    pm.addPass(createContextParallel({options.cpCommType, options.cpBalance}));
-  ParallelizeOptions parallelize;
-  parallelize.dp = options.dp;
-  parallelize.tp = options.tp;
-  parallelize.tpReplicate = options.tpReplicate;
-  parallelize.cp = options.cp;
-  parallelize.ep = options.ep;
-  parallelize.etp = options.etp;
-  parallelize.pp = options.pp;
-  parallelize.dpReplicate = options.dpReplicate;
-  parallelize.sequenceParallel = options.sequenceParallel;
-  parallelize.rules.assign(options.rules.begin(), options.rules.end());
-  parallelize.rankOrder = options.rankOrder;
-  pm.addPass(createParallelize(parallelize));
+  pm.addNestedPass<func::FuncOp>(
+      createOptimizer({stringify(strategy.optimizerDtype).str()}));
+  if (strategy.cpCommType != ContextExchange::AllGather ||
+      strategy.cpBalance != ContextBalance::ZigZag)
+    pm.addPass(
+        createContextParallel({strategy.cpCommType, strategy.cpBalance}));
+  pm.addPass(createParallelize(getParallelizeOptions(strategy)));
 }
 
-void stg::buildLocalPipeline(OpPassManager &pm,
-                             const PipelineOptions &options) {
+void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   // From ZeRO-2 on, gradients are reduced where they are made.
-  bool delayGradients = options.gradientReduction == "flat" && options.zero < 2;
+  bool delayGradients = strategy.gradientReduction == GradientReduction::Flat &&
+                        strategy.zero < ZeroLevel::Gradients;
   pm.addPass(createPropagateShardings({delayGradients}));
   pm.addPass(createInsertCollectives());
-  pm.addPass(createSimplifyCollectives({options.keepGathered}));
-  if (options.microBatches > 1)
-    pm.addPass(createMicroBatch({std::to_string(options.microBatches), "B"}));
-  if (!options.expertLoads.empty()) {
+  pm.addPass(createSimplifyCollectives({strategy.keepGathered}));
+  if (strategy.microBatches > 1)
+    pm.addPass(createMicroBatch({std::to_string(strategy.microBatches), "B"}));
+  if (!strategy.expertHistogram.values.empty()) {
     LoadExpertsOptions experts;
-    experts.loads.assign(options.expertLoads.begin(),
-                         options.expertLoads.end());
-    experts.clip = options.clipExperts;
+    experts.loads.assign(strategy.expertHistogram.values.begin(),
+                         strategy.expertHistogram.values.end());
+    experts.clip = strategy.clipExperts;
     pm.addPass(createLoadExperts(experts));
   }
-  if (options.zero > 0)
-    pm.addPass(createShardStates({options.zero, options.zeroRoot,
-                                  options.reshardAfterForward, options.prefetch,
-                                  options.fp8Gather ? 8u : 16u}));
+  if (strategy.zero != ZeroLevel::None)
+    pm.addPass(createShardStates({strategy.zero, strategy.zeroRoot,
+                                  strategy.reshardAfterForward,
+                                  static_cast<unsigned>(strategy.prefetch),
+                                  strategy.fp8Gather ? 8u : 16u}));
 }
 
 /// Orders micro-batches and stages, where there is more than one of either.
-static void addSchedule(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.microBatches <= 1 && options.pp == "1")
+static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
+  if (strategy.microBatches <= 1 && strategy.pp.isOne())
     return;
   ScheduleOptions schedule;
-  schedule.scheduleName = options.schedule;
-  if (options.schedule.empty())
-    schedule.scheduleName = options.virtualStages > 1 ? "interleaved" : "1f1b";
-  schedule.microBatches = options.microBatches;
-  schedule.virtualStages = options.virtualStages;
-  schedule.layersPerStage.assign(options.layersPerStage.begin(),
-                                 options.layersPerStage.end());
+  schedule.scheduleName = strategy.schedule.text;
+  schedule.microBatches = static_cast<unsigned>(strategy.microBatches);
+  schedule.virtualStages = static_cast<unsigned>(strategy.virtualStages);
+  schedule.layersPerStage.assign(strategy.layersPerStage.begin(),
+                                 strategy.layersPerStage.end());
   pm.addPass(createSchedule(schedule));
 }
 
-void stg::buildChakraPipeline(OpPassManager &pm, StringRef bind,
-                              const PipelineOptions &options) {
-  std::unique_ptr<Pass> pass = createBind();
-  LogicalResult valid =
-      pass->initializeOptions(bind, [](const Twine &) { return failure(); });
-  assert(succeeded(valid) && "every word is an assignment");
-  (void)valid;
-  pm.addPass(std::move(pass));
-  addSchedule(pm, options);
-  if (options.gradientReduction != "per-parameter")
-    pm.addPass(createBucketGradients({options.bucketSize}));
+/// `config=NAME,SYMBOL=VALUE,...` as options of --stg-bind.
+static BindOptions getBindOptions(const Strategy &strategy) {
+  BindOptions options;
+  SmallVector<StringRef> words;
+  StringRef(strategy.bind).split(words, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words)
+    if (word.consume_front("config="))
+      options.config = word.str();
+    else if (word == "defaults=true")
+      options.bindDefaults = true;
+    else
+      options.values.push_back(word.str());
+  return options;
+}
+
+void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
+  pm.addPass(createBind(getBindOptions(strategy)));
+  addSchedule(pm, strategy);
+  if (strategy.gradientReduction != GradientReduction::PerParameter)
+    pm.addPass(
+        createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
   pm.addPass(createConvertSTGToChakra());
   pm.addPass(chakra::createSplitClasses());
 }
 
+//===----------------------------------------------------------------------===//
+// --stg-pipeline
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An option for each field. All are texts, which the strategy reads: flags of
+/// the tools and options of the pipeline have the same messages.
+struct StrategyOptions : PassPipelineOptions<StrategyOptions> {
+  using TextOption = Option<std::string>;
+
+  StrategyOptions() {
+    for (const Field &field : getFields()) {
+      if (!(field.scopes & Field::Pipeline))
+        continue;
+      texts.push_back(field.getHelp());
+      fields.push_back(&field);
+      options.push_back(std::make_unique<TextOption>(
+          *this, field.name, llvm::cl::desc(texts.back())));
+      if (field.kind == Field::Kind::Bool)
+        options.back()->setValueExpectedFlag(llvm::cl::ValueOptional);
+    }
+  }
+
+  llvm::Expected<Strategy> read() const;
+
+  std::list<std::string> texts; ///< Options keep references to them.
+  std::vector<const Field *> fields;
+  std::vector<std::unique_ptr<TextOption>> options;
+};
+} // namespace
+
+llvm::Expected<Strategy> StrategyOptions::read() const {
+  StrategyInput input;
+  for (auto [field, option] : llvm::zip_equal(fields, options)) {
+    bool isFromModel = !(field->scopes & Field::Flags);
+    if (isFromModel)
+      input.setDerived(field->id);
+    if (option->hasValue())
+      if (llvm::Error error =
+              input.set(*field, option->getValue(), GivenBy::Option))
+        return error;
+  }
+  if (llvm::Error error = input.check())
+    return error;
+  if (llvm::Error error = input.checkEffects())
+    return error;
+  input.resolve();
+  return input.values;
+}
+
+static LogicalResult
+buildPipeline(OpPassManager &pm, StringRef text,
+              function_ref<LogicalResult(const Twine &)> errorHandler) {
+  StrategyOptions options;
+  if (failed(options.parseFromString(text)))
+    return failure();
+  llvm::Expected<Strategy> strategy = options.read();
+  if (!strategy)
+    return errorHandler(llvm::toString(strategy.takeError()));
+  buildModelPipeline(pm, *strategy);
+  buildPlanPipeline(pm, *strategy);
+  buildLocalPipeline(pm, *strategy);
+  buildChakraPipeline(pm, *strategy);
+  return success();
+}
+
 void stg::registerPipelines() {
-  PassPipelineRegistration<PipelineOptions>(
+  registerPassPipeline(
       "stg-pipeline",
       "The whole way from the model level to the chakra level, as stg-compile "
       "goes",
-      [](OpPassManager &pm, const PipelineOptions &options) {
-        buildModelPipeline(pm, options);
-        buildPlanPipeline(pm, options);
-        buildLocalPipeline(pm, options);
-        std::string bind = options.bind;
-        llvm::replace(bind, ',', ' ');
-        buildChakraPipeline(pm, bind, options);
+      buildPipeline,
+      [](function_ref<void(const mlir::detail::PassOptions &)> handle) {
+        handle(StrategyOptions());
       });
 }

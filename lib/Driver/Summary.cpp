@@ -53,8 +53,7 @@ static void printRow(raw_ostream &os, StringRef key, const Twine &value) {
   os << "  " << llvm::left_justify(key, 16) << value << '\n';
 }
 
-static void printModel(const CompileRequest &request,
-                       const CompileResult &result, raw_ostream &os) {
+static void printModel(const CompileResult &result, raw_ostream &os) {
   os << result.model;
   if (!result.description.empty())
     os << ", " << result.description;
@@ -66,12 +65,14 @@ static void printModel(const CompileRequest &request,
              withCommas(batch->second) +
                  (batch->second == 1 ? " sequence of " : " sequences of ") +
                  withCommas(seq->second) + " tokens");
+  const Strategy &strategy = result.strategy.values;
   printRow(os, "types",
-           (request.paramDtype.empty() ? result.dtype
-                                       : "parameters " + request.paramDtype +
-                                             ", activations " + result.dtype) +
-               ", gradients " + request.gradDtype + ", moments " +
-               request.optimizerDtype);
+           (strategy.paramDtype
+                ? "parameters " + stringify(*strategy.paramDtype).str() +
+                      ", activations " + result.dtype
+                : result.dtype) +
+               ", gradients " + stringify(strategy.gradDtype) + ", moments " +
+               stringify(strategy.optimizerDtype));
   SmallVector<std::string> axes;
   for (const auto &axis : result.summary.axes)
     axes.push_back(axis.name + " " + std::to_string(axis.size));
@@ -79,7 +80,7 @@ static void printModel(const CompileRequest &request,
            withCommas(result.summary.numRanks) +
                (result.summary.numRanks == 1 ? " rank" : " ranks") +
                (axes.empty() ? "" : ": " + llvm::join(axes, " x ")) +
-               (request.sequenceParallel && request.tp > 1
+               (strategy.sequenceParallel && !strategy.tp.isOne()
                     ? ", sequence parallel"
                     : ""));
 }
@@ -154,7 +155,7 @@ static void printMemory(const chakra::ClassTotals &totals, raw_ostream &os) {
 
 void stg::printSummary(const CompileRequest &request,
                        const CompileResult &result, raw_ostream &os) {
-  printModel(request, result, os);
+  printModel(result, os);
   for (const chakra::ClassSummary &entry : result.summary.classes) {
     os << (result.summary.numRanks == 1 ? "the rank"
            : result.summary.classes.size() == 1
@@ -201,6 +202,7 @@ void stg::printSummary(const CompileRequest &request,
 void stg::printJSON(const CompileRequest &request, const CompileResult &result,
                     raw_ostream &os) {
   chakra::ExportOptions options = request.exportOptions;
+  options.splits = static_cast<unsigned>(result.strategy.values.splits);
   options.manifestExtra = getManifestEntries(request, result);
   chakra::writeManifest(result.summary, options, os);
 }

@@ -101,7 +101,7 @@ class Plan:
         flags = [f"--tp={self.t}", f"--dp={self.D}", f"--batch={self.B}"]
         flags.append(f"--attention-count={'full' if self.full else 'executed'}")
         flags.append(f"--grad-dtype={'f32' if self.gradient == FP32 else 'bf16'}")
-        if self.sp:
+        if self.shards_stream:
             flags.append("--sequence-parallel")
         if self.keep:
             flags.append("--keep-gathered")

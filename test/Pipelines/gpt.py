@@ -103,7 +103,7 @@ class Plan:
             flags += [f"--recompute-layers={self.layers}"]
         if self.block:
             flags += ["--recompute-method=block"]
-        return flags + (["--sequence-parallel"] if self.sp else [])
+        return flags + (["--sequence-parallel"] if self.shards_stream else [])
 
 
 def compiled(name, m, plan, *flags):

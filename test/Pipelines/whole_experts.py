@@ -32,7 +32,7 @@ def equal(what, have, want):
 
 
 def plan(tp, cp, dp, ep):
-    return f"--tp={tp} --cp={cp} --dp={dp} --ep={ep} --etp=1 --sequence-parallel"
+    return f"--tp={tp} --cp={cp} --dp={dp} --ep={ep} --etp=1" + " --sequence-parallel" * (tp > 1)
 
 
 def operations():

@@ -7,85 +7,82 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompileFlags.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace stg;
 
-cl::OptionCategory &stg::getCompileCategory() {
-  static cl::OptionCategory category("stg-compile options");
-  return category;
+std::vector<const cl::OptionCategory *> CompileFlags::getCategories() const {
+  auto categories = strategy.getCategories();
+  categories.push_back(&modelCategory);
+  categories.push_back(&outputCategory);
+  return categories;
 }
 
-std::string CompileFlags::finish() {
-  if (batchFlag.getNumOccurrences())
-    request.batch = batch;
-  if (seqFlag.getNumOccurrences())
-    request.seq = seq;
-  if (microBatchFlag.getNumOccurrences())
-    request.microBatch = microBatch;
-  if (etpFlag.getNumOccurrences())
-    request.etp = etpFlag;
-  for (auto [name, degree] :
-       {std::pair<const char *, int64_t>("dp", request.dp),
-        {"tp", request.tp},
-        {"cp", request.cp},
-        {"ep", request.ep},
-        {"etp", request.etp.value_or(1)},
-        {"pp", request.pp},
-        {"dp-replicate", request.dpReplicate},
-        {"virtual-stages", request.virtualStages},
-        {"micro-batch", request.microBatch.value_or(1)}})
-    if (degree < 1)
-      return "--" + std::string(name) + " " + std::to_string(degree) +
-             ": expected an integer of at least 1";
-  if (request.exportOptions.splits < 1)
-    return "--splits 0: expected an integer of at least 1";
+Error CompileFlags::finish() {
+  Expected<StrategyInput> input = strategy.read(request.strategyFile);
+  if (!input)
+    return input.takeError();
+  request.strategy = std::move(*input);
+  for (const std::string &folder : request.modelPath)
+    if (!sys::fs::is_directory(folder))
+      return makeStrategyError("--models " + folder + ": is not a folder");
   return finishOutput();
 }
 
 /// Checks what is written, and where.
-std::string CompileFlags::finishOutput() {
+Error CompileFlags::finishOutput() {
   chakra::ExportOptions &options = request.exportOptions;
   if (!request.dryRun && options.files.directory.empty())
-    return "no folder for the traces; give one with -o DIR, or --dry-run";
+    return makeStrategyError(
+        "no folder for the traces; give one with -o DIR, or --dry-run");
+  if (request.dryRun && !options.memoryTimeline.empty())
+    return makeStrategyError("--memory-timeline " + options.memoryTimeline +
+                             " with --dry-run, which writes nothing; give a "
+                             "folder for the traces with -o DIR instead");
   if (bundle) {
     options.output = chakra::ExportOptions::Output::Bundle;
     for (auto [isGiven, flag] : {std::pair(!ranks.empty(), "--ranks"),
                                  {!part.empty(), "--part"},
                                  {options.files.resume, "--resume"}})
       if (isGiven)
-        return std::string("--bundle with ") + flag +
-               ": a bundle is always of all ranks; make files of some with "
-               "stg-translate --unbundle";
+        return makeStrategyError(
+            Twine("--bundle with ") + flag +
+            ": a bundle is always of all ranks; make files of some with "
+            "stg-translate --unbundle");
   }
   if (!ranks.empty() && !part.empty())
-    return "--ranks with --part: give one of them";
+    return makeStrategyError("--ranks with --part: give one of them");
   if (!part.empty())
     return finishPart();
-  return ranks.empty() ? "" : finishRanks();
+  return ranks.empty() ? Error::success() : finishRanks();
 }
 
-std::string CompileFlags::finishPart() {
+Error CompileFlags::finishPart() {
   auto [number, count] = StringRef(part).split('/');
   std::pair<int64_t, int64_t> parts = {0, 0};
   if (number.getAsInteger(10, parts.first) ||
       count.getAsInteger(10, parts.second) || parts.first < 1 ||
       parts.first > parts.second)
-    return "--part " + part + ": expected I/N with 1 <= I <= N";
+    return makeStrategyError("--part " + part +
+                             ": expected I/N with 1 <= I <= N");
   request.exportOptions.part = parts;
-  return "";
+  return Error::success();
 }
 
-std::string CompileFlags::finishRanks() {
+Error CompileFlags::finishRanks() {
   auto [low, high] = StringRef(ranks).split(':');
   std::pair<int64_t, int64_t> range = {0, 0};
-  int64_t numRanks = request.dp * request.tp * request.cp * request.pp;
+  const Strategy &values = request.strategy.values;
+  // The strategy has been checked: the product is no more than kMostRanks.
+  int64_t numRanks =
+      values.dp.number * values.tp.number * values.cp.number * values.pp.number;
   if (low.getAsInteger(10, range.first) ||
       high.getAsInteger(10, range.second) || range.first < 0 ||
       range.first >= range.second || range.second > numRanks)
-    return "--ranks " + ranks +
-           ": expected LO:HI with 0 <= LO < HI <= " + std::to_string(numRanks) +
-           ", the number of ranks";
+    return makeStrategyError("--ranks " + ranks +
+                             ": expected LO:HI with 0 <= LO < HI <= " +
+                             Twine(numRanks) + ", the number of ranks");
   request.exportOptions.files.ranks = range;
-  return "";
+  return Error::success();
 }

@@ -24,11 +24,10 @@ int main(int argc, char **argv) {
   stg::CompileFlags flags;
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
-  cl::HideUnrelatedOptions(stg::getCompileCategory());
+  cl::HideUnrelatedOptions(flags.getCategories());
   cl::ParseCommandLineOptions(argc, argv, "STG: from a model to traces\n");
-  std::string error = flags.finish();
-  if (!error.empty()) {
-    errs() << "stg-compile: error: " << error << "\n";
+  if (Error error = flags.finish()) {
+    errs() << "stg-compile: error: " << toString(std::move(error)) << "\n";
     return 1;
   }
   mlir::DialectRegistry registry;

@@ -6,9 +6,9 @@
 // RUN: stg-opt %s --stg-context-parallel="type=p2p" | FileCheck %s --check-prefix=P2P
 // RUN: stg-opt %s --stg-context-parallel="type=a2a" | FileCheck %s --check-prefix=A2A
 // RUN: not stg-opt %s --stg-context-parallel="type=ring" 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: context-parallel.mlir:{{.*}}: error: type is 'ring', expected all_gather, a2a or p2p
+// TYPE: for the --type option: has the value 'ring', expected all_gather, a2a or p2p
 // RUN: not stg-opt %s --stg-context-parallel="balance=striped" 2>&1 | FileCheck %s --check-prefix=BALANCE
-// BALANCE: context-parallel.mlir:{{.*}}: error: balance is 'striped', expected zigzag or none
+// BALANCE: for the --balance option: has the value 'striped', expected zigzag or none
 
 // RUN: stg-opt %s --stg-context-parallel --stg-parallelize="cp=2" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=GATHERED
 // RUN: stg-opt %s --stg-context-parallel="type=p2p" --stg-parallelize="cp=2" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=RING

@@ -7,7 +7,7 @@
 // RUN: not stg-opt %t/two.mlir --stg-group-layers="method=block size=1" 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: not stg-opt %t/one.mlir --stg-autodiff --stg-group-layers="size=2" 2>&1 | FileCheck %s --check-prefix=STACKS
 // RUN: not stg-opt %t/one.mlir --stg-group-layers="size=0" 2>&1 | FileCheck %s --check-prefix=OPTIONS
-// RUN: not stg-opt %t/one.mlir --stg-group-layers="method=some" 2>&1 | FileCheck %s --check-prefix=OPTIONS
+// RUN: not stg-opt %t/one.mlir --stg-group-layers="method=some" 2>&1 | FileCheck %s --check-prefix=METHOD
 // RUN: not stg-opt %t/one.mlir --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-group-layers{size=2},stg-autodiff,stg-optimizer),stg-parallelize{pp=2},stg-propagate-shardings,stg-insert-collectives,stg-schedule)" 2>&1 | FileCheck %s --check-prefix=INSIDE
 //
 // DIVIDE: one.mlir:5:8: error: 'stg.repeat' op repeats 6 times, which groups of layers do not divide
@@ -15,7 +15,8 @@
 // ALL: error: 'stg.repeat' op repeats 6 times, but more than the first 6 layers are needed for some that are not replayed
 // TWO: two.mlir:8:8: error: 'stg.repeat' op is a second repeat; the first layers of a pipeline stage can be replayed where there is one
 // STACKS: error: 'stg.repeat' op reads or makes stacks, whose layers cannot be grouped; group them before --stg-autodiff
-// OPTIONS: error: layers are grouped with 'method' uniform or block, and 'size' and 'stages' of at least 1
+// OPTIONS: error: layers are grouped with 'size' and 'stages' of at least 1
+// METHOD: for the --method option: has the value 'some', expected uniform or block
 // INSIDE: error: 'stg.repeat' op has 2 layers in an iteration; pipeline stage 0 of 3 layers would end inside of one
 
 //--- one.mlir

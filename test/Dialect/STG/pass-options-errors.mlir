@@ -21,12 +21,12 @@
 // FROM: error: option 'from' has the value 'half', expected a float type such as bf16, f16 or f32
 
 // RUN: not stg-opt %s --stg-set-attention-count=count=half 2>&1 | FileCheck %s --check-prefix=COUNT
-// COUNT: error: option 'count' has the value 'half', expected 'executed' or 'full'
+// COUNT: for the --count option: has the value 'half', expected executed or full
 
 // RUN: not stg-opt %s --stg-shard-states=level=4 2>&1 | FileCheck %s --check-prefix=LEVEL
-// LEVEL: error: level is 4, expected 0 to 3
+// LEVEL: for the --level option: has the value '4', expected 0, 1, 2 or 3
 // RUN: not stg-opt %s --stg-shard-states="level=3 root=some" 2>&1 | FileCheck %s --check-prefix=ROOT
-// ROOT: error: root is 'some', expected kept or units
+// ROOT: for the --root option: has the value 'some', expected kept or units
 // RUN: not stg-opt %s --stg-micro-batch=count=0 2>&1 | FileCheck %s --check-prefix=COUNT0
 // COUNT0: error: count is '0', expected an integer of at least 1 or a symbol
 // RUN: not stg-opt %s --stg-micro-batch="count=2 batch=Q" 2>&1 | FileCheck %s --check-prefix=NOBATCH

@@ -25,38 +25,26 @@ struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
   void runOnOperation() override;
 
 private:
-  LogicalResult checkOptions();
   void mark(Operation *attention);
 };
 } // namespace
 
-LogicalResult ContextParallel::checkOptions() {
-  if (type != "all_gather" && type != "a2a" && type != "p2p")
-    return getOperation().emitError("type is '")
-           << type << "', expected all_gather, a2a or p2p";
-  if (balance != "zigzag" && balance != "none")
-    return getOperation().emitError("balance is '")
-           << balance << "', expected zigzag or none";
-  return success();
-}
-
 void ContextParallel::mark(Operation *attention) {
   Builder builder(&getContext());
-  if (type != "all_gather")
-    attention->setAttr("context", builder.getStringAttr(type));
+  if (type != ContextExchange::AllGather)
+    attention->setAttr("context",
+                       builder.getStringAttr(stringify(type.getValue())));
   // Heads take the place of tokens.
-  if (type == "a2a")
+  if (type == ContextExchange::AllToAll)
     attention->setAttr(STGDialect::kClaimsAttr,
                        builder.getDictionaryAttr(builder.getNamedAttr(
                            "h", builder.getStrArrayAttr({kContextAxis}))));
-  if (balance == "none")
+  if (balance == ContextBalance::None)
     attention->setAttr("contiguous", builder.getUnitAttr());
 }
 
 void ContextParallel::runOnOperation() {
-  if (failed(checkOptions()))
-    return signalPassFailure();
-  if (balance == "none")
+  if (balance == ContextBalance::None)
     SymbolOp::declareCoordinate(getOperation(), kContextAxis);
   getOperation().walk([&](Operation *op) {
     if (isa<AttentionOp, AttentionGradOp>(op))

@@ -69,7 +69,8 @@ FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr size) {
     if (!number || (number.isConstant() && !number.getInt64()))
       return repeat.emitOpError("repeats ")
              << repeat.getCount().str() << " times, which "
-             << (method == "block" ? "pipeline stages" : "groups of layers")
+             << (method == RecomputeMethod::Block ? "pipeline stages"
+                                                  : "groups of layers")
              << " do not divide";
   OpBuilder builder(repeat);
   auto groups = RepeatOp::create(
@@ -79,7 +80,7 @@ FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr size) {
   RepeatOp layers = copyLayers(builder, repeat, repeat.getRepeatName(), size,
                                groups.getCarriedArgs());
   YieldOp::create(builder, repeat.getLoc(), layers.getResults());
-  if (method == "block")
+  if (method == RecomputeMethod::Block)
     setPolicy(groups, RecomputePolicy::None);
   repeat.replaceAllUsesWith(groups.getResults());
   repeat.erase();
@@ -113,15 +114,16 @@ LogicalResult GroupLayers::replayFirst(RepeatOp repeat) {
 
 void GroupLayers::runOnOperation() {
   func::FuncOp function = getOperation();
-  if (size == 0 || stages == 0 || (method != "uniform" && method != "block")) {
-    function.emitError("layers are grouped with 'method' uniform or block, and "
-                       "'size' and 'stages' of at least 1");
+  if (size == 0 || stages == 0) {
+    function.emitError("layers are grouped with 'size' and 'stages' of at "
+                       "least 1");
     return signalPassFailure();
   }
-  if (function.isExternal() || (method == "uniform" && size == 1))
+  if (function.isExternal() ||
+      (method == RecomputeMethod::Uniform && size == 1))
     return;
   SmallVector<RepeatOp> repeats(function.getBody().getOps<RepeatOp>());
-  if (method == "block" && repeats.size() > 1) {
+  if (method == RecomputeMethod::Block && repeats.size() > 1) {
     repeats[1].emitOpError("is a second repeat; the first layers of a pipeline "
                            "stage can be replayed where there is one");
     return signalPassFailure();
@@ -130,12 +132,13 @@ void GroupLayers::runOnOperation() {
     if (failed(checkRepeat(repeat)))
       return signalPassFailure();
     SymExpr layers = SymExpr::get(&getContext(), size);
-    if (method == "block")
+    if (method == RecomputeMethod::Block)
       layers = repeat.getCount().exactDiv(stages);
-    bool isGrouped = method == "uniform" || stages > 1;
+    bool isGrouped = method == RecomputeMethod::Uniform || stages > 1;
     FailureOr<RepeatOp> inner =
         isGrouped ? group(repeat, layers) : FailureOr<RepeatOp>(repeat);
-    if (failed(inner) || (method == "block" && failed(replayFirst(*inner))))
+    if (failed(inner) ||
+        (method == RecomputeMethod::Block && failed(replayFirst(*inner))))
       return signalPassFailure();
   }
 }

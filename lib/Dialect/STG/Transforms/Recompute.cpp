@@ -228,18 +228,15 @@ void Recompute::recomputeIn(Region &region, RepeatPair *outer,
 }
 
 void Recompute::runOnOperation() {
-  std::optional<RecomputePolicy> parsed = symbolizeRecomputePolicy(policy);
-  if (!parsed) {
-    getOperation().emitError("policy is '")
-        << policy << "', expected none, selective or full";
-    return signalPassFailure();
-  }
   replays = false;
   names.assign(ops.begin(), ops.end());
   if (names.empty())
     names.push_back("stg.attention");
   IRRewriter rewriter(&getContext());
-  recomputeIn(getOperation().getBody(), /*outer=*/nullptr, *parsed, rewriter);
+  // The attribute has the same words.
+  recomputeIn(getOperation().getBody(), /*outer=*/nullptr,
+              *symbolizeRecomputePolicy(stringify(policy.getValue())),
+              rewriter);
   if (!replays)
     return;
   RewritePatternSet patterns(&getContext());

@@ -21,12 +21,7 @@ struct SetAttentionCount : stg::impl::SetAttentionCountBase<SetAttentionCount> {
   using SetAttentionCountBase::SetAttentionCountBase;
 
   void runOnOperation() override {
-    if (count != "executed" && count != "full") {
-      getOperation().emitError("option 'count' has the value '")
-          << count << "', expected 'executed' or 'full'";
-      return signalPassFailure();
-    }
-    bool full = count == "full";
+    bool full = count == AttentionCount::Full;
     getOperation().walk([&](Operation *op) {
       if (auto attention = dyn_cast<AttentionOp>(op))
         attention.setFullCount(full);

@@ -142,7 +142,7 @@ LogicalResult ShardStates::scatter(AllReduceOp reduce) {
   copyOrigin(reduce, scatter);
   // From level 2 on nothing else of a gradient is kept, so it is reduced by
   // backward, for each micro-batch.
-  if (level >= 2) {
+  if (level >= ZeroLevel::Gradients) {
     Operation *source = scatter;
     for (; source; source = source->getOperand(0).getDefiningOp()) {
       if (!isa<FlatReduceScatterOp, AllReduceOp>(source))
@@ -277,7 +277,7 @@ void ShardStates::gather(ParamOp param, ArrayAttr axes) {
   SymTensorType whole = param.getType();
   bool isRoot = isa<func::FuncOp>(param->getParentOp());
   ReadsByGather reads;
-  collectReads(param, isRoot && root == "kept", reads);
+  collectReads(param, isRoot && root == RootUnits::Kept, reads);
   param.getResult().setType(getFlatShard(whole, 0, mesh.getGroupSize(axes)));
   for (auto &[key, uses] : reads)
     gatherFor(param, whole.withElementType(key.second), axes, uses);
@@ -362,7 +362,8 @@ void ShardStates::completeUnits(Block &forward, Block &backward) {
       gathers.emplace_back(gather, next);
   }
   // A root that is kept is one unit, which is gathered once.
-  bool isKept = isa<func::FuncOp>(forward.getParentOp()) && root == "kept";
+  bool isKept =
+      isa<func::FuncOp>(forward.getParentOp()) && root == RootUnits::Kept;
   if (!isKept)
     for (auto [gather, following] : llvm::reverse(gathers))
       if (Operation *segment = getMirrored(following, backward))
@@ -454,7 +455,7 @@ void ShardStates::makeUnits(Block &block) {
   bool isRoot = isa<func::FuncOp>(block.getParentOp());
   unsigned segment = 0;
   for (Operation &op : block) {
-    if (isa<RepeatOp>(op) && !(isRoot && root == "kept"))
+    if (isa<RepeatOp>(op) && !(isRoot && root == RootUnits::Kept))
       ++segment;
     bool isScatter =
         isa<FlatReduceScatterOp>(op) && getPhase(&op) == Phase::Backward;
@@ -508,27 +509,19 @@ LogicalResult ShardStates::run(func::FuncOp function) {
   for (AllReduceOp reduce : reductions)
     if (failed(scatter(reduce)))
       return failure();
-  if (level >= 3)
+  if (level >= ZeroLevel::Parameters)
     shardParameters(function);
   else
     gatherUpdated(function);
-  if (level >= 2)
+  if (level >= ZeroLevel::Gradients)
     function.walk([&](Block *block) { makeUnits(*block); });
   return success();
 }
 
 void ShardStates::runOnOperation() {
   ModuleOp module = getOperation();
-  if (level > 3) {
-    module.emitError("level is ") << level.getValue() << ", expected 0 to 3";
-    return signalPassFailure();
-  }
-  if (root != "kept" && root != "units") {
-    module.emitError("root is '") << root << "', expected kept or units";
-    return signalPassFailure();
-  }
   MeshOp op = MeshOp::lookup(module);
-  if (level == 0 || !op || !op.getData())
+  if (level == ZeroLevel::None || !op || !op.getData())
     return;
   mesh = op.getMesh();
   SmallVector<Attribute> axes;

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Strategy/PassOption.h"
 
 namespace stg {
 

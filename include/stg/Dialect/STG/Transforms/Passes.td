@@ -90,8 +90,8 @@ def SetAttentionCount : Pass<"stg-set-attention-count", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"count", "count", "std::string", /*default=*/"\"executed\"",
-           "executed or full">,
+    Option<"count", "count", "::stg::AttentionCount",
+           /*default=*/"::stg::AttentionCount::Executed", "executed or full">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -314,8 +314,8 @@ def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"method", "method", "std::string", /*default=*/"\"uniform\"",
-           "uniform or block">,
+    Option<"method", "method", "::stg::RecomputeMethod",
+           /*default=*/"::stg::RecomputeMethod::Uniform", "uniform or block">,
     Option<"size", "size", "unsigned", /*default=*/"1",
            "Layers of a group, or of a stage that are replayed">,
     Option<"stages", "stages", "unsigned", /*default=*/"1",
@@ -352,8 +352,8 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"policy", "policy", "std::string", /*default=*/"\"none\"",
-           "none, selective or full">,
+    Option<"policy", "policy", "::stg::RecomputeChoice",
+           /*default=*/"::stg::RecomputeChoice::None", "none, selective or full">,
     ListOption<"ops", "ops", "std::string",
                "Names of the ops that policy=selective replays (default stg.attention)">,
   ];
@@ -538,9 +538,10 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"type", "type", "std::string", /*default=*/"\"all_gather\"",
-           "all_gather, a2a or p2p">,
-    Option<"balance", "balance", "std::string", /*default=*/"\"zigzag\"",
+    Option<"type", "type", "::stg::ContextExchange",
+           /*default=*/"::stg::ContextExchange::AllGather", "all_gather, a2a or p2p">,
+    Option<"balance", "balance", "::stg::ContextBalance",
+           /*default=*/"::stg::ContextBalance::ZigZag",
            "Tokens of a device under a causal mask: zigzag or none">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
@@ -583,8 +584,9 @@ def ShardStates : Pass<"stg-shard-states", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"level", "level", "unsigned", /*default=*/"0", "0, 1, 2 or 3">,
-    Option<"root", "root", "std::string", /*default=*/"\"kept\"",
+    Option<"level", "level", "::stg::ZeroLevel",
+           /*default=*/"::stg::ZeroLevel::None", "0, 1, 2 or 3">,
+    Option<"root", "root", "::stg::RootUnits", /*default=*/"::stg::RootUnits::Kept",
            "Parameters outside of layers: kept or units">,
     Option<"reshardAfterForward", "reshard-after-forward", "bool",
            /*default=*/"true", "Gather layers again in backward">,

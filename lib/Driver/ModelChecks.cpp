@@ -1,0 +1,437 @@
+//===- ModelChecks.cpp - Whether a strategy fits a model ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelChecks.h"
+#include "stg/Dialect/STG/IR/DimensionRule.h"
+#include "llvm/ADT/StringExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace stg;
+using llvm::Error;
+using llvm::Expected;
+
+static Error makeError(const Twine &message) {
+  return makeStrategyError(message);
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols
+//===----------------------------------------------------------------------===//
+
+/// Sets a symbol that must exist.
+static Error setSymbol(ModuleOp module, StringRef name, int64_t value,
+                       std::string source, SymbolValues &values) {
+  if (!module.lookupSymbol<SymbolOp>(name)) {
+    SmallVector<StringRef> names;
+    for (auto symbol : module.getOps<SymbolOp>())
+      names.push_back(symbol.getSymName());
+    return makeError(source + ": the model has no symbol '" + name +
+                     "'; its symbols are " + llvm::join(names, ", "));
+  }
+  values[name.str()] = {value, std::move(source)};
+  return Error::success();
+}
+
+/// What the strategy says: batch, seq and set.
+static Error setFromStrategy(ModuleOp module, const StrategyInput &strategy,
+                             SymbolValues &values) {
+  for (const Field &field : getFields()) {
+    int64_t value = 0;
+    if (field.symbolName.empty() || !strategy.isGiven(field.id) ||
+        StringRef(field.print(strategy.values)).getAsInteger(10, value))
+      continue;
+    if (Error error = setSymbol(module, field.symbolName, value,
+                                strategy.spell(field), values))
+      return error;
+  }
+  const Field &set = getField(FieldId::set);
+  for (const auto &[name, value] : strategy.values.set) {
+    std::string text = name + "=" + std::to_string(value);
+    if (Error error = setSymbol(
+            module, name, value,
+            strategy.spell(set, text, strategy.getGivenBy(set.id)), values))
+      return error;
+  }
+  return Error::success();
+}
+
+/// Symbols that are declared with a value, which may depend on others.
+static Error setDefaults(ModuleOp module, SymbolValues &values) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto symbol : module.getOps<SymbolOp>()) {
+      if (!symbol.getValue() || values.count(symbol.getSymName().str()))
+        continue;
+      SymBinding binding;
+      for (auto &[name, value] : values)
+        binding[StringAttr::get(symbol.getContext(), name)] =
+            SymExpr::get(symbol.getContext(), value.value);
+      SymExpr result = symbol.getValue()->substitute(binding);
+      if (!result || !result.isConstant())
+        continue;
+      std::optional<int64_t> value = result.getInt64();
+      if (!value || *value < 1)
+        return makeError("symbol '" + symbol.getSymName() +
+                         "' = " + symbol.getValue()->str() + " is " +
+                         result.str() + ", expected an integer of at least 1");
+      values[symbol.getSymName().str()] = {*value, "the model"};
+      changed = true;
+    }
+  }
+  return Error::success();
+}
+
+/// The field that is short for giving the symbol a value, or null.
+static const Field *findShorthand(StringRef symbol) {
+  for (const Field &field : getFields())
+    if (field.symbolName == symbol)
+      return &field;
+  return nullptr;
+}
+
+Expected<SymbolValues> stg::collectSymbols(const Model &model,
+                                           const StrategyInput &strategy) {
+  ModuleOp module = *model.module;
+  SymbolValues values;
+  if (ConfigOp config = model.config)
+    for (NamedAttribute entry : config.getBindings())
+      values[entry.getName().str()] = {
+          cast<IntegerAttr>(entry.getValue()).getInt(),
+          "configuration " + config.getSymName().str()};
+  if (Error error = setFromStrategy(module, strategy, values))
+    return error;
+  if (Error error = setDefaults(module, values))
+    return error;
+  for (auto symbol : module.getOps<SymbolOp>()) {
+    StringRef name = symbol.getSymName();
+    if (values.count(name.str()) || symbol.getCoordinate())
+      continue;
+    std::string text = "symbol '" + name.str() + "'";
+    if (symbol.getDescription())
+      text += " (" + symbol.getDescription()->str() + ")";
+    text += " has no value; give it with ";
+    if (const Field *field = findShorthand(name))
+      text += "--" + field->name.str() + " or ";
+    return makeError(text + "--set " + name + "=VALUE");
+  }
+  return values;
+}
+
+std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> values;
+  for (auto &[name, value] : symbols) {
+    names.push_back(StringAttr::get(expr.getContext(), name));
+    values.push_back(value.value);
+  }
+  CompiledExprs::Result result = CompiledExprs(expr, names).evaluate(0, values);
+  if (result.status != CompiledExprs::Status::Ok)
+    return std::nullopt;
+  return result.value;
+}
+
+//===----------------------------------------------------------------------===//
+// What follows from the model
+//===----------------------------------------------------------------------===//
+
+/// What divides `number`, the smallest first, and divides `related` or is a
+/// multiple of it.
+static std::string listDivisors(int64_t number, int64_t related = 1) {
+  SmallVector<std::string> divisors;
+  for (int64_t i = 1; i <= number && divisors.size() < 12; ++i)
+    if (number % i == 0 && (related % i == 0 || i % related == 0))
+      divisors.push_back(std::to_string(i));
+  return llvm::join(divisors, ", ");
+}
+
+/// The micro-batches of a data-parallel rank.
+static Expected<int64_t> countMicroBatches(const StrategyInput &strategy,
+                                           const SymbolValues &values) {
+  std::optional<int64_t> size = strategy.values.microBatch;
+  if (!size)
+    return 1;
+  std::string flag = strategy.spell(getField(FieldId::microBatch));
+  std::string dataFlag = strategy.spell(getField(FieldId::dp));
+  auto batch = values.find("B");
+  if (batch == values.end())
+    return makeError(flag + ": the model has no symbol 'B', the batch");
+  int64_t all = batch->second.value, dp = strategy.values.dp.number;
+  std::string extent =
+      "B = " + std::to_string(all) + ", from " + batch->second.source;
+  if (all % dp != 0)
+    return makeError(dataFlag + " does not divide " + extent +
+                     "; degrees that do: " + listDivisors(all));
+  int64_t share = all / dp;
+  if (share % *size != 0)
+    return makeError(flag + ": with " + dataFlag + " it does not divide " +
+                     extent +
+                     "; micro-batches that do: " + listDivisors(share));
+  if (share / *size > kMostRanks)
+    return makeError(flag + ": makes " + Twine(share / *size) +
+                     " micro-batches, expected at most " + Twine(kMostRanks));
+  return share / *size;
+}
+
+/// True if tensor parallelism may replicate the dimension: key/value heads, if
+/// no rule of the user says how they are to be divided.
+static bool mayReplicate(StringRef dim, const Strategy &strategy) {
+  return dim == "K" && llvm::none_of(strategy.rules, [&](StringRef rule) {
+           return rule.split(':').first.trim() == dim;
+         });
+}
+
+/// The ranks of tp that hold the same key/value heads: where tp is a multiple
+/// of their number.
+static int64_t countReplicas(const Strategy &strategy,
+                             const SymbolValues &values) {
+  auto heads = values.find("K");
+  if (heads == values.end() || !mayReplicate("K", strategy) ||
+      strategy.tp.number % heads->second.value != 0)
+    return 1;
+  return strategy.tp.number / heads->second.value;
+}
+
+/// Loads are of as many experts as the model has.
+static Error checkLoads(const StrategyInput &strategy,
+                        const SymbolValues &values) {
+  int64_t count = strategy.values.expertHistogram.values.size();
+  auto experts = values.find("X");
+  if (count == 0 || experts == values.end() || experts->second.value == count)
+    return Error::success();
+  return makeError(strategy.spell(getField(FieldId::expertHistogram)) +
+                   ": has " + Twine(count) +
+                   " loads, expected X = " + Twine(experts->second.value) +
+                   ", from " + experts->second.source);
+}
+
+/// Experts' buffers have the size of a capacity, which is not the mean.
+static bool hasExpertCapacity(const SymbolValues &values) {
+  auto numerator = values.find("CN"), denominator = values.find("CD");
+  return numerator != values.end() && denominator != values.end() &&
+         numerator->second.value != denominator->second.value;
+}
+
+Error stg::deriveFromModel(StrategyInput &strategy,
+                           const SymbolValues &values) {
+  Expected<int64_t> microBatches = countMicroBatches(strategy, values);
+  if (!microBatches)
+    return microBatches.takeError();
+  Strategy &derived = strategy.values;
+  derived.microBatches = *microBatches;
+  derived.tpReplicate = countReplicas(derived, values);
+  derived.clipExperts = hasExpertCapacity(values);
+  derived.experts = values.count("X");
+  derived.bind.clear();
+  for (auto &[name, value] : values)
+    derived.bind += (derived.bind.empty() ? "" : ",") + name + "=" +
+                    std::to_string(value.value);
+  for (const Field &field : getFields())
+    if (!(field.scopes & (Field::Flags | Field::File)))
+      strategy.setDerived(field.id);
+  return checkLoads(strategy, values);
+}
+
+//===----------------------------------------------------------------------===//
+// Whether degrees divide
+//===----------------------------------------------------------------------===//
+
+/// The layers of all repeats of the program; none if one has no value, which
+/// binding reports. `common` divides the layers of each.
+static std::optional<int64_t>
+countLayers(func::FuncOp program, const SymbolValues &values, int64_t &common) {
+  int64_t total = 0;
+  for (auto repeat : program.getBody().getOps<RepeatOp>()) {
+    std::optional<Exact> count = evaluate(repeat.getCount(), values);
+    if (!count)
+      return std::nullopt;
+    total += static_cast<int64_t>(*count);
+    common = std::gcd(common, static_cast<int64_t>(*count));
+  }
+  return total;
+}
+
+Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
+                          const SymbolValues &values) {
+  const Strategy &strategy = input.values;
+  int64_t size = strategy.recomputeLayers;
+  bool isBlock = strategy.recomputeMethod == RecomputeMethod::Block;
+  if (!isBlock && size == 1)
+    return Error::success();
+  std::string flag = input.spell(getField(FieldId::recomputeLayers));
+  int64_t stages = strategy.pp.number * strategy.virtualStages;
+  if (!strategy.reshardAfterForward && (!isBlock || stages > 1))
+    return makeError(flag + ": with " +
+                     input.spell(getField(FieldId::reshardAfterForward)) +
+                     ", parameters of groups of layers are not kept; use "
+                     "groups of one layer");
+  int64_t common = 0;
+  std::optional<int64_t> total = countLayers(program, values, common);
+  if (!total)
+    return Error::success();
+  if (!strategy.layersPerStage.empty())
+    for (int64_t layers : strategy.layersPerStage)
+      common = std::gcd(common, layers);
+  else if (*total % stages == 0)
+    common = std::gcd(common, *total / stages);
+  if (!isBlock && common % size != 0)
+    return makeError(
+        flag + ": groups of so many layers do not divide the " + Twine(*total) +
+        " layers" +
+        (stages > 1 ? " of the model and those of each pipeline stage" : "") +
+        "; sizes that do: " + listDivisors(common));
+  if (isBlock && *total % stages == 0 && size >= *total / stages)
+    return makeError(flag + ": a stage has " + Twine(*total / stages) +
+                     " layers; with --recompute-method block some of them are "
+                     "not replayed, replay all with uniform");
+  return Error::success();
+}
+
+/// Each rank has one chunk of tokens from the start and one from the end.
+static Error checkChunks(const StrategyInput &input,
+                         const SymbolValues &values) {
+  const Strategy &strategy = input.values;
+  auto tokens = values.find("S");
+  if (tokens == values.end() ||
+      strategy.attentionCount != AttentionCount::Executed ||
+      strategy.cpBalance != ContextBalance::ZigZag ||
+      tokens->second.value % (2 * strategy.cp.number) == 0)
+    return Error::success();
+  int64_t extent = tokens->second.value;
+  return makeError(input.spell(getField(FieldId::cp)) +
+                   ": twice that does not divide S = " + Twine(extent) +
+                   ", from " + tokens->second.source +
+                   ", into the 2 x cp chunks that balance a causal mask; "
+                   "degrees that do: " +
+                   (extent % 2 ? "1" : listDivisors(extent / 2)) +
+                   "; with --cp-balance none each rank has one chunk");
+}
+
+Error stg::checkContext(const StrategyInput &input,
+                        const SymbolValues &values) {
+  const Strategy &strategy = input.values;
+  if (strategy.cp.isOne())
+    return Error::success();
+  if (Error error = checkChunks(input, values))
+    return error;
+  auto heads = values.find("K");
+  if (heads == values.end())
+    heads = values.find("H");
+  int64_t parts = strategy.tp.number * strategy.cp.number;
+  if (strategy.cpCommType != ContextExchange::AllToAll ||
+      heads == values.end() || heads->second.value % parts == 0)
+    return Error::success();
+  return makeError(input.spell(getField(FieldId::cpCommType)) +
+                   ": --tp times --cp is " + Twine(parts) +
+                   ", which does not divide " + heads->first + " = " +
+                   Twine(heads->second.value) +
+                   ", the heads that take the place of tokens; use all_gather "
+                   "or p2p, or degrees whose product is one of " +
+                   listDivisors(heads->second.value));
+}
+
+namespace {
+/// A dimension and the degrees that it is divided by, by flag.
+struct DividedDim {
+  std::string name;
+  const SymbolValue *value;
+  SmallVector<std::pair<std::string, int64_t>> degrees;
+
+  bool isDivisible(int64_t parts) const { return value->value % parts == 0; }
+  /// Multiplies axes that are parts of one degree.
+  void divideBy(StringRef flag, int64_t parts) {
+    for (auto &[known, degree] : degrees)
+      if (known == flag) {
+        degree *= parts;
+        return;
+      }
+    degrees.emplace_back(flag.str(), parts);
+  }
+};
+} // namespace
+
+/// The dimensions that the rules of the mesh name, as far as they have values.
+static SmallVector<DividedDim> collectDivided(MeshOp mesh,
+                                              const SymbolValues &values) {
+  SmallVector<DividedDim> dims;
+  std::string error;
+  for (auto text : mesh.getRules()->getAsRange<StringAttr>()) {
+    FailureOr<DimensionRule> rule =
+        DimensionRule::parse(mesh.getContext(), text, error);
+    assert(succeeded(rule) && "verified");
+    StringRef axis = rule->axis;
+    std::optional<int64_t> size = mesh.getMesh().getAxisSize(axis).getInt64();
+    auto value = values.find(rule->dim.str());
+    if (value == values.end() || !size)
+      continue;
+    auto it = llvm::find_if(
+        dims, [&](const DividedDim &dim) { return dim.name == value->first; });
+    if (it == dims.end())
+      it = dims.insert(it, {value->first, &value->second, {}});
+    it->divideBy(axis.starts_with("tp_") ? "tp" : axis, *size);
+  }
+  return dims;
+}
+
+/// Says which degrees can be given with the flag, which divides `dims`.
+static std::string describeDegrees(ArrayRef<DividedDim> dims, StringRef flag,
+                                   const Strategy &strategy) {
+  int64_t common = 0, heads = 0; ///< Of what is not and what is replicated.
+  for (const DividedDim &dim : dims) {
+    if (llvm::none_of(dim.degrees,
+                      [&](auto &degree) { return degree.first == flag; }))
+      continue;
+    bool isReplicated = flag == "tp" && mayReplicate(dim.name, strategy);
+    int64_t &divisor = isReplicated ? heads : common;
+    divisor = std::gcd(divisor, dim.value->value);
+  }
+  std::string text =
+      "degrees that divide all that is sharded over " + flag.str();
+  if (heads == 0)
+    return text + ": " + listDivisors(common);
+  text += ", or are multiples of K";
+  return text + ": " + listDivisors(common ? common : heads, heads);
+}
+
+/// Says what is wrong with the dimension, if one of the degrees does not divide
+/// it.
+static Error checkDivided(const DividedDim &dim, ArrayRef<DividedDim> dims,
+                          ModuleOp module, const Strategy &strategy) {
+  int64_t product = 1;
+  std::string flags;
+  for (auto &[flag, degree] : dim.degrees) {
+    product *= degree;
+    flags += (flags.empty() ? "--" : " and --") + flag + " " +
+             std::to_string(degree);
+    if (dim.isDivisible(product))
+      continue;
+    std::string extent = dim.name + " = " + std::to_string(dim.value->value);
+    if (dim.isDivisible(degree))
+      return makeError(flags + " together do not divide " + extent + ", from " +
+                       dim.value->source);
+    auto symbol = module.lookupSymbol<SymbolOp>(dim.name);
+    if (symbol && symbol.getDescription())
+      extent += " (" + symbol.getDescription()->str() + ")";
+    return makeError("--" + flag + " " + Twine(degree) + " does not divide " +
+                     extent + ", from " + dim.value->source + "; " +
+                     describeDegrees(dims, flag, strategy));
+  }
+  return Error::success();
+}
+
+Error stg::checkDegrees(const StrategyInput &input, MeshOp mesh,
+                        const SymbolValues &values) {
+  if (!mesh.getRules())
+    return Error::success();
+  auto module = mesh->getParentOfType<ModuleOp>();
+  SmallVector<DividedDim> dims = collectDivided(mesh, values);
+  for (const DividedDim &dim : dims)
+    if (Error error = checkDivided(dim, dims, module, input.values))
+      return error;
+  return Error::success();
+}

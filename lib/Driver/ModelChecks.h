@@ -1,0 +1,54 @@
+//===- ModelChecks.h - Whether a strategy fits a model ----------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DRIVER_MODELCHECKS_H
+#define STG_LIB_DRIVER_MODELCHECKS_H
+
+#include "ModelLibrary.h"
+#include "stg/Driver/Compile.h"
+#include <map>
+
+namespace stg {
+
+/// Which flag gave a symbol its value, for messages: "--batch 64".
+struct SymbolValue {
+  int64_t value;
+  std::string source;
+};
+using SymbolValues = std::map<std::string, SymbolValue>;
+
+/// Values of all symbols of the model, from its configuration and the strategy.
+/// The error says what is wrong or which symbol has no value.
+llvm::Expected<SymbolValues> collectSymbols(const Model &model,
+                                            const StrategyInput &strategy);
+
+/// The value of an expression of the model's symbols; none if an extent does
+/// not divide.
+std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
+
+/// Puts what follows from the model into the strategy: micro-batches, replicas
+/// of key/value heads, whether there are experts.
+llvm::Error deriveFromModel(StrategyInput &strategy,
+                            const SymbolValues &values);
+
+/// Checks that tokens and heads can be divided for context parallelism.
+llvm::Error checkContext(const StrategyInput &strategy,
+                         const SymbolValues &values);
+
+/// Checks that the layers of `program` can be grouped for recomputation.
+llvm::Error checkRecompute(mlir::func::FuncOp program,
+                           const StrategyInput &strategy,
+                           const SymbolValues &values);
+
+/// Checks that each degree divides what the rules of the mesh shard over it.
+llvm::Error checkDegrees(const StrategyInput &strategy, MeshOp mesh,
+                         const SymbolValues &values);
+
+} // namespace stg
+
+#endif // STG_LIB_DRIVER_MODELCHECKS_H
