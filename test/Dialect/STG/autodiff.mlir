@@ -57,7 +57,7 @@ func.func @residual(%x: !x) -> !x {
   %a = stg.einsum "bd,df->bf" %x, %w : !x, !x
   // CHECK: %[[F:.*]] = stg.einsum {{.*}} <"v" fwd>
   %f = stg.einsum "bd,df->bf" %a, %v : !x, !x
-  // CHECK-NEXT: stg.add
+  // CHECK-NEXT: stg.add %{{.*}}, %[[F]] <"add" fwd> :
   %y = stg.add %a, %f : !x, !x
   // CHECK-NEXT: %[[DY:.*]] = stg.splat
   // CHECK-NEXT: %[[DX:.*]] = stg.einsum "bf,df->bd" %[[DY]], %[[V]]
@@ -192,17 +192,22 @@ func.func @dead(%x: !x) -> (!x, !x) {
   %i = stg.activation relu %x : !x
   %y = stg.einsum "bd,df->bf" %i, %w : !x, !x
   %z = stg.einsum "bd,df->bf" %y, %u : !x, !x
-  // CHECK: stg.splat
-  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df"
-  // CHECK-NEXT: return %{{.*}}, %{{.*}}, %[[DW]]
+  // CHECK-NEXT: %[[W:.*]] = stg.param "w"
+  // CHECK-NEXT: %[[U:.*]] = stg.param "unused"
+  // CHECK-NEXT: %[[I:.*]] = stg.activation relu %{{.*}} <
+  // CHECK-NEXT: %[[Y:.*]] = stg.einsum "bd,df->bf" %[[I]], %[[W]] <
+  // CHECK-NEXT: %[[Z:.*]] = stg.einsum "bd,df->bf" %[[Y]], %[[U]] <
+  // CHECK-NEXT: %[[DY:.*]] = stg.splat 1/16 :
+  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bf->df" %[[I]], %[[DY]] {
+  // CHECK-NEXT: return %[[Y]], %[[Z]], %[[DW]]
   return %y, %z : !x, !x
 }
 
 // -----
 
 // CHECK-LABEL: func.func private @library_function
-// CHECK-NEXT: stg.param
-// CHECK-NEXT: return
+// CHECK-NEXT: %[[W:.*]] = stg.param "w" : !stg.tensor<[4], f32>{{$}}
+// CHECK-NEXT: return %[[W]] : !stg.tensor<[4], f32>
 func.func private @library_function() -> !stg.tensor<[4], f32> {
   %w = stg.param "w" : !stg.tensor<[4], f32>
   return %w : !stg.tensor<[4], f32>

@@ -47,8 +47,8 @@ func.func @sums(%a: !g, %b: !g, %c: !g, %d: !g, %h: !h) {
 // CHECK-LABEL: func.func @then_dp
 // CHECK-SAME:  (%[[A:.*]]: !{{.*}}, %[[B:.*]]: !{{.*}}, %[[C:.*]]: !stg
 // CHECK:       %[[T:.*]]:2 = stg.all_reduce sum over ["tp"] %[[A]], %[[B]]
-// CHECK-NEXT:  stg.all_reduce sum over ["dp"] %[[T]]#0, %[[T]]#1, %[[C]]
-// CHECK-NEXT:  return
+// CHECK-NEXT:  %[[D:.*]]:3 = stg.all_reduce sum over ["dp"] %[[T]]#0, %[[T]]#1, %[[C]]
+// CHECK-NEXT:  return %[[D]]#0, %[[D]]#1, %[[D]]#2
 func.func @then_dp(%a: !g, %b: !g, %c: !g) -> (!g, !g, !g) {
   %0 = stg.all_reduce sum over ["tp"] %a <grad_sync> : !g
   %1 = stg.all_reduce sum over ["dp"] %0 <grad_sync> : !g

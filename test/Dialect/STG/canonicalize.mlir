@@ -23,10 +23,12 @@ func.func @collectives_of_one_device(%x: !x) -> (!x, !x, !x, !x, !x) {
 }
 
 // CHECK-LABEL: func.func @collectives_of_two_devices
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)
 func.func @collectives_of_two_devices(%x: !x) -> (!x, !half) {
-  // CHECK: stg.all_reduce
+  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[X]] : !stg.tensor<[B, 4], bf16>
   %0 = stg.all_reduce sum over ["tp"] %x : !x
-  // CHECK: stg.local_slice
+  // CHECK-NEXT: %[[S:.*]] = stg.local_slice dim 1 over ["tp"] %[[X]] : !stg.tensor<[B, 4], bf16> -> !stg.tensor<[B, 2], bf16>
+  // CHECK-NEXT: return %[[R]], %[[S]]
   %1 = stg.local_slice dim 1 over ["tp"] %x : !x -> !half
   return %0, %1 : !x, !half
 }
@@ -42,9 +44,12 @@ func.func @sum_with_zero(%x: !x) -> (!x, !x) {
 }
 
 // CHECK-LABEL: func.func @sum_with_one
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)
 func.func @sum_with_one(%x: !x) -> !x {
+  // CHECK-NEXT: %[[ONE:.*]] = stg.splat 1 : !stg.tensor<[B, 4], bf16>
+  // CHECK-NEXT: %[[Y:.*]] = stg.add %[[X]], %[[ONE]] : !stg.tensor<[B, 4], bf16>, !stg.tensor<[B, 4], bf16>
+  // CHECK-NEXT: return %[[Y]]
   %one = stg.splat 1 : !x
-  // CHECK: stg.add
   %0 = stg.add %x, %one : !x, !x
   return %0 : !x
 }

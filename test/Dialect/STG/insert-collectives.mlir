@@ -40,7 +40,9 @@ func.func @all_reduce(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B], f3
 
 // CHECK-LABEL: func.func @all_reduce_max
 func.func @all_reduce_max(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B], f32> {
-  // CHECK: stg.all_reduce max over ["tp"]
+  // CHECK-NEXT: %[[M:.*]] = stg.reduce max %{{.*}} : !stg.tensor<[B, D/4], bf16>
+  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce max over ["tp"] %[[M]] {{.*}} : !stg.tensor<[B], f32>
+  // CHECK-NEXT: return %[[R]]
   %y = stg.reduce max %x {stg.factors = {v = ["tp"]}} : !stg.tensor<[B, D : tp], bf16>
   return %y : !stg.tensor<[B], f32>
 }
@@ -65,7 +67,7 @@ func.func @max_is_not_scattered(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tens
 // CHECK-LABEL: func.func @two_axes
 func.func @two_axes(%x: !stg.tensor<[B : (dp, tp), D], bf16>) {
   // CHECK-NEXT: %[[T:.*]] = stg.all_gather dim 0 over ["tp"] %{{.*}} : !stg.tensor<[B/8, D], bf16> -> !stg.tensor<[B/2, D], bf16>
-  // CHECK-NEXT: stg.activation
+  // CHECK-NEXT: stg.activation relu %[[T]] : !stg.tensor<[B/2, D], bf16>
   %0 = stg.activation relu %x {stg.factors = {d0 = ["dp"]}} : !stg.tensor<[B : (dp, tp), D], bf16> -> !stg.tensor<[B : dp, D], bf16>
   // CHECK-NEXT: stg.all_gather dim 0 over ["dp"] %{{.*}} : !stg.tensor<[B/8, D], bf16> -> !stg.tensor<[B/4, D], bf16>
   %1 = stg.activation relu %x {stg.factors = {d0 = ["tp"]}} : !stg.tensor<[B : (dp, tp), D], bf16> -> !stg.tensor<[B : tp, D], bf16>

@@ -93,9 +93,14 @@ stg.symbol @A
 // Weights that depend on no parameter have no gradient.
 //
 // CHECK-LABEL: func.func @constant_weights
-// CHECK: stg.combine_grad
-// CHECK-NOT: stg.top_k_grad
-// CHECK: return
+// CHECK-NEXT: %[[W:.*]], %[[I:.*]] = stg.top_k A %{{.*}} <
+// CHECK-NEXT: %[[T:.*]] = stg.dispatch %{{.*}}, %[[I]] <
+// CHECK: %[[Y:.*]] = stg.einsum "xcd,xde->xce" %[[T]],
+// CHECK-NEXT: %[[R:.*]] = stg.combine %[[Y]], %[[I]], %[[W]] <
+// CHECK-NEXT: %[[DR:.*]] = stg.splat 1/(B*D*S)
+// CHECK-NEXT: %[[DY:.*]], %{{.*}} = stg.combine_grad %[[Y]], %[[I]], %[[W]], %[[DR]] <
+// CHECK-NEXT: %[[DW:.*]] = stg.einsum "xcd,xce->xde" %[[T]], %[[DY]] {into = f32} <
+// CHECK-NEXT: return %[[R]], %[[DW]]
 func.func @constant_weights(%x: !x, %p: !probs) -> !x {
   %w, %i = stg.top_k A %p <"top_k"> : !probs
   %rows = stg.dispatch %x, %i <"dispatch"> : !x, !choices -> !buffers

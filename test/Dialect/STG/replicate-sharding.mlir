@@ -45,8 +45,8 @@ func.func @gradient(%x: !x, %dy: !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16
 //
 // CHECK-LABEL: func.func @read_twice(
 func.func @read_twice(%x: !x, %dy: !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16>) -> (!stg.tensor<[D, K : kv], bf16>, !stg.tensor<[D, K = K*r : (kv, rep)], bf16>) {
-  // CHECK-NEXT: stg.einsum
-  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["dp"]
+  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "bd,bk->dk"
+  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["dp"] %[[DW]]
   // CHECK-NEXT: %[[G:.*]] = stg.all_reduce sum over ["rep"] %[[R]]
   // CHECK-NEXT: return %[[G]], %[[R]]
   %dw = stg.einsum "bd,bk->dk" %x, %dy : !x, !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K = K*r : (kv, rep)], bf16>
@@ -58,9 +58,9 @@ func.func @read_twice(%x: !x, %dy: !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf
 //
 // CHECK-LABEL: func.func @together(
 func.func @together(%h: !stg.tensor<[B, K : (kv, rep)], bf16>, %w: !stg.tensor<[K : (kv, rep), D], bf16>) -> !stg.tensor<[B, D], bf16> {
-  // CHECK-NEXT: stg.einsum
-  // CHECK-NEXT: stg.all_reduce sum over ["rep", "kv"]
-  // CHECK-NEXT: return
+  // CHECK-NEXT: %[[P:.*]] = stg.einsum "bk,kd->bd"
+  // CHECK-NEXT: %[[Y:.*]] = stg.all_reduce sum over ["rep", "kv"] %[[P]]
+  // CHECK-NEXT: return %[[Y]]
   %y = stg.einsum "bk,kd->bd" %h, %w : !stg.tensor<[B, K : (kv, rep)], bf16>, !stg.tensor<[K : (kv, rep), D], bf16>
   return %y : !stg.tensor<[B, D], bf16>
 }

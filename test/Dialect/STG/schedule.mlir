@@ -22,8 +22,10 @@ stg.symbol @L
 // CHECK:   stg.repeat "layers" * 1 from 1 carry(%{{.*}} = %[[X]]
 // CHECK:   stg.param "head"
 // A further micro-batch adds to the gradients of the first; nothing is reduced.
-// CHECK: func.func private @f.stage0.backward.next
-// CHECK:   stg.accumulate
+// CHECK: func.func private @f.stage0.backward.next({{.*}}, %[[TOTAL:[a-z0-9]+]]: !stg.tensor<[layers = 1, D, D], f32>)
+// CHECK:   stg.repeat "layers" * 1 reverse {{.*}}slices({{.*}}%[[SLICE:[a-z_0-9]+]] = %[[TOTAL]] :
+// CHECK:     %[[DW:.*]] = stg.einsum {{.*}} {into = f32} <"w" bwd dw>
+// CHECK-NEXT: stg.accumulate %[[SLICE]], %[[DW]] <"w" bwd accumulate>
 // CHECK-NOT: stg.all_reduce
 // CHECK: func.func private @f.device0.step
 // CHECK:   stg.all_reduce sum over ["dp"]
