@@ -55,6 +55,7 @@ public:
   /// The value of the program, complete, as the task sees it in a stage.
   Value get(unsigned stage, Value value);
   void clone(unsigned stage, Operation *op);
+  void cloneOnce(ArrayRef<unsigned> stages, Operation *op);
   void cloneCoalesced(ArrayRef<unsigned> stages, Operation *op);
   void reduceShared(ArrayRef<unsigned> stages, Operation *op);
   void addSend(unsigned stage, Value value) {
@@ -81,6 +82,7 @@ private:
   OpBuilder builder;
   Block *body;
   DenseMap<std::pair<Value, unsigned>, Value> values; ///< By stage.
+  DenseMap<Value, Value> freeValues; ///< The same in all stages.
 };
 
 /// The type of a value of the program in a stage: a stack has only the stage's
@@ -124,8 +126,12 @@ Value StageSplitter::TaskBuilder::getSoFar(unsigned stage, Value value) {
   Operation *source = value.getDefiningOp();
   if (!source)
     return addArg(stage, Task::Input, value);
-  if (isFree(value))
-    return values[{value, stage}] = builder.clone(*source)->getResult(0);
+  if (isFree(value)) {
+    Value &copy = freeValues[value];
+    if (!copy)
+      copy = builder.clone(*source)->getResult(0);
+    return copy;
+  }
   Section made = parent.getSection(source);
   if (made == section && section != Section::Step) {
     bool isForward = section == Section::Forward;
@@ -199,6 +205,29 @@ void StageSplitter::TaskBuilder::clone(unsigned stage, Operation *op) {
   }
 }
 
+/// What stages of a device do with the same values, as with a parameter that
+/// several of them read, is done once.
+void StageSplitter::TaskBuilder::cloneOnce(ArrayRef<unsigned> stages,
+                                           Operation *op) {
+  SmallVector<std::pair<SmallVector<Value>, unsigned>> done;
+  for (unsigned stage : stages) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isa<RepeatOp>(op) ? Value() : get(stage, operand));
+    auto same = llvm::find_if(
+        done, [&](const auto &other) { return other.first == operands; });
+    if (isa<RepeatOp>(op) || same == done.end()) {
+      clone(stage, op);
+      done.emplace_back(std::move(operands), stage);
+      continue;
+    }
+    for (Value result : op->getResults()) {
+      Value made = values.lookup({result, same->second});
+      values[{result, stage}] = made;
+    }
+  }
+}
+
 /// One collective for what all stages of the device hold of its operands.
 void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
                                                 Operation *op) {
@@ -206,18 +235,27 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
   SmallVector<Type> types;
   SmallVector<std::pair<Value, unsigned>> keys;
   SmallVector<unsigned> numbers;
+  // What several stages hold together is there once.
+  DenseMap<Value, unsigned> resultOf;
+  SmallVector<unsigned> resultNumbers;
   for (unsigned stage : stages)
     for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
       bool hasResult = op->getNumResults() > 0;
       Value result = hasResult ? Value(op->getResult(number)) : Value();
       if (!parent.holds(stage, hasResult ? result : operand))
         continue;
-      operands.push_back(get(stage, operand));
-      numbers.push_back(number);
-      if (!hasResult)
+      Value here = get(stage, operand);
+      auto [it, isNew] = resultOf.try_emplace(here, operands.size());
+      if (hasResult) {
+        keys.emplace_back(result, stage);
+        resultNumbers.push_back(it->second);
+      }
+      if (!isNew)
         continue;
-      types.push_back(getType(stage, result));
-      keys.emplace_back(result, stage);
+      operands.push_back(here);
+      numbers.push_back(number);
+      if (hasResult)
+        types.push_back(getType(stage, result));
     }
   if (operands.empty())
     return;
@@ -228,8 +266,8 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
       leading.push_back(cast<GatherUpdatedOp>(op).getLeading()[number]);
     gather.setLeading(leading);
   }
-  for (auto [key, result] : llvm::zip_equal(keys, copy->getResults()))
-    values[key] = result;
+  for (auto [key, number] : llvm::zip_equal(keys, resultNumbers))
+    values[key] = copy->getResult(number);
   // Several stages of a device may execute their parts one after the other.
   StringAttr name = getOrigin(op).name;
   unsigned device = parent.deviceOf[stages.front()];
@@ -252,7 +290,7 @@ void StageSplitter::TaskBuilder::reduceShared(ArrayRef<unsigned> stages,
   auto devices = llvm::to_vector_of<int64_t>(isReader.set_bits());
   Value sum;
   for (unsigned stage : stages)
-    for (Value operand : op->getOperands()) {
+    for (Value operand : parent.sharedGradients.lookup(op)) {
       if (!parent.holds(stage, operand))
         continue;
       Value term = get(stage, operand);
@@ -483,6 +521,17 @@ LogicalResult StageSplitter::assignRepeat(RepeatOp repeat) {
     if (stackOf.lookup(stack) != name && failed(checkStack(repeat, stack, set)))
       return failure();
   stagesOf[repeat] = set;
+  // The gradient of what a forward repeat starts with belongs where that is
+  // made, which may be the stage before: backward of it is where forward is.
+  if (getSection(repeat) == Section::Forward) {
+    for (Value init : repeat.getInits())
+      if (int stage = getStages(init).find_last(); stage >= 0)
+        madeIn[name] = std::max<unsigned>(stage, madeIn.lookup(name));
+  } else if (auto made = madeIn.find(name);
+             repeat.getReverse() && made != madeIn.end()) {
+    last.reset();
+    last.set(made->second);
+  }
   for (Value result : repeat.getCarriedResults())
     valueStages[result] = last;
   for (Value result : repeat.getStackedResults()) {
@@ -499,11 +548,17 @@ static bool isReduction(Operation *op) {
          (reduce && reduce.getKind() == ReduceKind::Sum);
 }
 
-/// True if only the optimizer reads the value, perhaps after a reduction.
+/// True if only the optimizer reads the value, perhaps after it is added to
+/// others or reduced.
 bool StageSplitter::isGradient(Value value) {
-  if (value.hasOneUse() && isReduction(*value.user_begin())) {
-    unsigned number = value.use_begin()->getOperandNumber();
-    return isGradient(value.user_begin()->getResult(number));
+  if (value.hasOneUse()) {
+    OpOperand &use = *value.use_begin();
+    if (isReduction(use.getOwner()))
+      return isGradient(use.getOwner()->getResult(use.getOperandNumber()));
+    if (isa<AddOp>(use.getOwner()) &&
+        use.getOwner()->getBlock() == value.getParentBlock() &&
+        getSection(use.getOwner()) == Section::Backward)
+      return isGradient(use.getOwner()->getResult(0));
   }
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     return getSection(user) == Section::Step ||
@@ -511,38 +566,48 @@ bool StageSplitter::isGradient(Value value) {
   });
 }
 
-/// True for the sum of contributions, from different stages, to the gradient of
-/// a parameter that both read.
-bool StageSplitter::isSharedGradient(Operation *op) {
-  auto linear = dyn_cast<ShardableOpInterface>(op);
-  if (!linear || !linear.isLinear() || op->getNumResults() != 1 ||
-      isCoalesced(op) || !isGradient(op->getResult(0)))
-    return false;
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return getStages(operand) != getStages(op->getOperand(0));
-  });
+/// True for a sum of contributions to the gradient of a parameter that several
+/// ops read.
+bool StageSplitter::isGradientSum(Operation *op) {
+  return isa<AddOp>(op) && op->getBlock() == &program.getBody().front() &&
+         getSection(op) == Section::Backward && isGradient(op->getResult(0));
+}
+
+/// The sums that `sum` consists of, itself the last one, and what they add.
+void StageSplitter::collectTerms(AddOp sum, SmallVectorImpl<AddOp> &sums,
+                                 SmallVectorImpl<Value> &terms) {
+  for (Value operand : sum->getOperands()) {
+    auto inner = operand.getDefiningOp<AddOp>();
+    if (inner && operand.hasOneUse() && isGradientSum(inner))
+      collectTerms(inner, sums, terms);
+    else if (!operand.getDefiningOp<SplatOp>())
+      terms.push_back(operand);
+  }
+  sums.push_back(sum);
 }
 
 /// Reduces the terms of a sum instead of the sum: each stage its own.
-void StageSplitter::reduceTerms(Operation *sum, OpOperand &use) {
+void StageSplitter::reduceTerms(AddOp sum, ArrayRef<Value> sumTerms,
+                                OpOperand &use) {
   Operation *reduce = use.getOwner();
   unsigned number = use.getOperandNumber();
   SmallVector<Value> operands(reduce->getOperands());
   SmallVector<Type> types(reduce->getResultTypes());
-  operands[number] = sum->getOperand(0);
-  llvm::append_range(operands, sum->getOperands().drop_front());
+  operands[number] = sumTerms.front();
+  llvm::append_range(operands, sumTerms.drop_front());
   types.resize(operands.size(), types[number]);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(reduce);
   Operation *terms = createLike(reduce, operands, types, builder);
-  Operation *newSum = builder.clone(*sum);
-  newSum->getResult(0).setType(types[number]);
-  newSum->setOperand(0, terms->getResult(number));
-  unsigned next = reduce->getNumResults();
-  for (OpOperand &term : newSum->getOpOperands().drop_front())
-    term.set(terms->getResult(next++));
+  Value total = terms->getResult(number);
+  for (Value term : terms->getResults().drop_front(reduce->getNumResults())) {
+    Operation *newSum = builder.clone(*sum);
+    newSum->getResult(0).setType(types[number]);
+    newSum->setOperands({total, term});
+    total = newSum->getResult(0);
+  }
   for (auto [index, result] : llvm::enumerate(reduce->getResults()))
-    result.replaceAllUsesWith(index == number ? newSum->getResult(0)
+    result.replaceAllUsesWith(index == number ? total
                                               : terms->getResult(index));
   reduce->erase();
   replacedSums.push_back(sum);
@@ -563,23 +628,76 @@ LogicalResult StageSplitter::assignForward(Operation *op) {
   return success();
 }
 
-/// A backward op belongs where its gradient comes from, the earliest stage of
-/// those; one without a gradient, where its forward value is.
-LogicalResult StageSplitter::assignBackward(Operation *op) {
-  if (isSharedGradient(op)) {
-    Operation *reader = op->hasOneUse() ? *op->user_begin() : nullptr;
-    if (reader && isReduction(reader) &&
-        getSection(reader) == Section::Backward) {
-      reduceTerms(op, *op->use_begin());
-      return success();
+/// Makes one term of those that are in the same stage, which adds them.
+LogicalResult StageSplitter::sumTermsOfStages(ArrayRef<AddOp> sums,
+                                              SmallVectorImpl<Value> &terms) {
+  SmallVector<Value> result;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(sums.back());
+  for (Value term : terms) {
+    auto same = llvm::find_if(result, [&](Value other) {
+      return getStages(other) == getStages(term);
+    });
+    if (same == result.end()) {
+      result.push_back(term);
+      continue;
     }
-    sharedGradients.insert(op);
-    BitVector set(getNumStages());
-    for (Value operand : op->getOperands())
-      set |= getStages(operand);
-    setStages(op, set);
+    // As many are left over of the sums as are needed here.
+    Operation *local = builder.clone(*sums.front());
+    sums = sums.drop_front();
+    local->setOperands({*same, term});
+    if (failed(placeBackward(local)))
+      return failure();
+    *same = local->getResult(0);
+  }
+  terms = std::move(result);
+  return success();
+}
+
+/// A sum of contributions to the gradient of a parameter. Stages that hold it
+/// add up their own in every micro-batch, and all of them once per step.
+LogicalResult StageSplitter::assignGradientSum(AddOp sum) {
+  if (sum->hasOneUse() && isGradientSum(*sum->user_begin()))
+    return success(); // Assigned with the sum that it is a term of.
+  SmallVector<AddOp> sums;
+  SmallVector<Value> terms;
+  collectTerms(sum, sums, terms);
+  bool isShared = llvm::any_of(terms, [&](Value term) {
+    return getStages(term) != getStages(terms.front());
+  });
+  if (!isShared) {
+    for (AddOp part : sums)
+      if (failed(placeBackward(part)))
+        return failure();
     return success();
   }
+  if (failed(sumTermsOfStages(sums, terms)))
+    return failure();
+  sum->setOperands({terms[0], terms[1]});
+  for (AddOp part : llvm::reverse(ArrayRef(sums).drop_back()))
+    part->erase();
+  Operation *reader = sum->hasOneUse() ? *sum->user_begin() : nullptr;
+  if (reader && isReduction(reader) &&
+      getSection(reader) == Section::Backward) {
+    reduceTerms(sum, terms, *sum->use_begin());
+    return success();
+  }
+  BitVector set(getNumStages());
+  for (Value term : terms)
+    set |= getStages(term);
+  sharedGradients[sum] = std::move(terms);
+  setStages(sum, set);
+  return success();
+}
+
+LogicalResult StageSplitter::assignBackward(Operation *op) {
+  return isGradientSum(op) ? assignGradientSum(cast<AddOp>(op))
+                           : placeBackward(op);
+}
+
+/// A backward op belongs where its gradient comes from, the earliest stage of
+/// those; one without a gradient, where its forward value is.
+LogicalResult StageSplitter::placeBackward(Operation *op) {
   if (isCoalesced(op)) {
     BitVector set(getNumStages());
     for (Value operand : op->getOperands())
@@ -758,8 +876,7 @@ void StageSplitter::buildStep(unsigned device, ArrayRef<unsigned> own) {
     else if (isCoalesced(op))
       step.cloneCoalesced(here, op);
     else
-      for (unsigned stage : here)
-        step.clone(stage, op);
+      step.cloneOnce(here, op);
   }
   step.finish(0);
 }

@@ -25,6 +25,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 #include <map>
 
 namespace stg {
@@ -80,6 +81,11 @@ private:
   mlir::LogicalResult assignOp(mlir::Operation *op);
   mlir::LogicalResult assignForward(mlir::Operation *op);
   mlir::LogicalResult assignBackward(mlir::Operation *op);
+  mlir::LogicalResult placeBackward(mlir::Operation *op);
+  mlir::LogicalResult assignGradientSum(AddOp sum);
+  mlir::LogicalResult
+  sumTermsOfStages(llvm::ArrayRef<AddOp> sums,
+                   llvm::SmallVectorImpl<mlir::Value> &terms);
   mlir::LogicalResult assignStep(mlir::Operation *op);
   void assignFloating(mlir::Operation *op);
   llvm::SmallVector<mlir::Operation *> getParameterUsers(mlir::Value value);
@@ -89,8 +95,11 @@ private:
   mlir::LogicalResult checkStack(mlir::Operation *op, mlir::Value stack,
                                  const llvm::BitVector &readers);
   bool isGradient(mlir::Value value);
-  bool isSharedGradient(mlir::Operation *op);
-  void reduceTerms(mlir::Operation *sum, mlir::OpOperand &use);
+  bool isGradientSum(mlir::Operation *op);
+  void collectTerms(AddOp sum, llvm::SmallVectorImpl<AddOp> &sums,
+                    llvm::SmallVectorImpl<mlir::Value> &terms);
+  void reduceTerms(AddOp sum, llvm::ArrayRef<mlir::Value> terms,
+                   mlir::OpOperand &use);
   Section getSection(mlir::Operation *op);
 
   /// The stages that hold a value; none if every task makes it again.
@@ -121,11 +130,16 @@ private:
   };
   /// By name of the repeat and virtual stage.
   std::map<std::string, std::vector<Range>> ranges;
+  /// By name of the repeat, the stage that makes what it starts with.
+  llvm::StringMap<unsigned> madeIn;
   llvm::DenseMap<mlir::Operation *, llvm::BitVector> stagesOf;
   llvm::DenseMap<mlir::Value, llvm::BitVector> valueStages;
   /// Values whose leading dimension is the layers of a repeat.
   llvm::DenseMap<mlir::Value, std::string> stackOf;
-  llvm::SmallPtrSet<mlir::Operation *, 4> sharedGradients;
+  /// Sums of what several stages contribute to the gradient of a parameter, and
+  /// their terms: one for each stage.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>
+      sharedGradients;
   llvm::SmallVector<mlir::Operation *> replacedSums;
   llvm::BitVector none;
   OpLists forwardOps, backwardOps; ///< By stage.
