@@ -98,9 +98,14 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   // From ZeRO-2 on, gradients are reduced where they are made.
   bool delayGradients = strategy.gradientReduction == GradientReduction::Flat &&
                         strategy.zero < ZeroLevel::Gradients;
-  pm.addPass(createPropagateShardings({delayGradients}));
+  pm.addPass(createPropagateShardings({delayGradients, strategy.streamStart}));
   pm.addPass(createInsertCollectives());
-  pm.addPass(createSimplifyCollectives({strategy.keepGathered}));
+  SimplifyCollectivesOptions simplify;
+  for (GatherKind kind : strategy.keepGathered)
+    simplify.keepGathered.push_back(stringify(kind).str());
+  if (simplify.keepGathered.empty())
+    simplify.keepGathered.push_back("none");
+  pm.addPass(createSimplifyCollectives(simplify));
   if (strategy.microBatches > 1)
     pm.addPass(createMicroBatch({std::to_string(strategy.microBatches), "B"}));
   if (!strategy.expertHistogram.values.empty()) {
@@ -173,7 +178,7 @@ struct StrategyOptions : PassPipelineOptions<StrategyOptions> {
       fields.push_back(&field);
       options.push_back(std::make_unique<TextOption>(
           *this, field.name, llvm::cl::desc(texts.back())));
-      if (field.kind == Field::Kind::Bool)
+      if (field.kind == Field::Kind::Bool || field.kind == Field::Kind::Words)
         options.back()->setValueExpectedFlag(llvm::cl::ValueOptional);
     }
   }

@@ -126,6 +126,8 @@ std::string Field::getExpectation() const {
     return values.empty() ? integer : listNames(values);
   case Kind::Word:
     return listNames(values);
+  case Kind::Words:
+    return "all, none, or any of " + listNames(values);
   case Kind::Integers:
     return "a list whose elements are " + integer;
   case Kind::Text:

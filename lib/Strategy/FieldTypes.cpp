@@ -83,6 +83,56 @@ Expected<Degree> FieldType<Degree>::parse(const Field &field, StringRef text) {
 }
 
 //===----------------------------------------------------------------------===//
+// Kinds of gathers
+//===----------------------------------------------------------------------===//
+
+std::optional<GatherKinds> stg::parseGatherKinds(ArrayRef<StringRef> words) {
+  ArrayRef<NamedValue> known = getNamedValues<GatherKind>();
+  GatherKinds kinds;
+  if (words.size() == 1 && words[0] == "none")
+    return kinds;
+  bool isAll = words.size() == 1 && (words[0] == "all" || words[0].empty());
+  for (auto [i, value] : enumerate(known))
+    if (isAll || is_contained(words, StringRef(value.name)))
+      kinds.insert(static_cast<GatherKind>(i));
+  for (StringRef word : words)
+    if (!isAll && none_of(known, [&](const NamedValue &value) {
+          return word == value.name;
+        }))
+      return std::nullopt;
+  return kinds;
+}
+
+Expected<GatherKinds> FieldType<GatherKinds>::read(const Field &field,
+                                                   const json::Value &value) {
+  const json::Array *array = value.getAsArray();
+  SmallVector<StringRef> words;
+  if (array)
+    for (const json::Value &entry : *array)
+      words.push_back(entry.getAsString().value_or(""));
+  if (array && words.empty())
+    return GatherKinds();
+  std::optional<GatherKinds> kinds = parseGatherKinds(words);
+  if (!kinds || is_contained(words, ""))
+    return expected(field);
+  return *kinds;
+}
+
+std::string FieldType<GatherKinds>::print(const GatherKinds &kinds) {
+  std::string text;
+  for (GatherKind kind : kinds)
+    text += (text.empty() ? "" : ",") + stringify(kind).str();
+  return text.empty() ? "none" : text;
+}
+
+json::Value FieldType<GatherKinds>::write(const GatherKinds &kinds) {
+  json::Array names;
+  for (GatherKind kind : kinds)
+    names.push_back(stringify(kind));
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
 // Symbols
 //===----------------------------------------------------------------------===//
 

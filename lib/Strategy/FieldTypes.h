@@ -213,6 +213,21 @@ template <typename T> struct FieldType<std::vector<T>> {
   }
 };
 
+template <> struct FieldType<GatherKinds> {
+  static constexpr Field::Kind kind = Field::Kind::Words;
+
+  static llvm::Expected<GatherKinds> parse(const Field &field,
+                                           llvm::StringRef text) {
+    auto words = llvm::to_vector(llvm::split(text, ','));
+    std::optional<GatherKinds> kinds = parseGatherKinds(words);
+    return kinds ? llvm::Expected<GatherKinds>(*kinds) : expected(field);
+  }
+  static llvm::Expected<GatherKinds> read(const Field &field,
+                                          const llvm::json::Value &value);
+  static std::string print(const GatherKinds &kinds);
+  static llvm::json::Value write(const GatherKinds &kinds);
+};
+
 template <> struct FieldType<Symbols> {
   static constexpr Field::Kind kind = Field::Kind::Object;
 
@@ -297,6 +312,10 @@ template <typename T> llvm::ArrayRef<NamedValue> getNamedValuesOf(T *) {
     return getNamedValues<T>();
   else
     return {};
+}
+template <typename T>
+llvm::ArrayRef<NamedValue> getNamedValuesOf(std::set<T> *) {
+  return getNamedValues<T>();
 }
 template <typename T>
 llvm::ArrayRef<NamedValue> getNamedValuesOf(std::optional<T> *) {

@@ -37,7 +37,10 @@ public:
   std::vector<std::string> texts; ///< As given, in order.
 
 private:
-  bool isSwitch() const { return field.kind == Field::Kind::Bool; }
+  /// Means something without a value.
+  bool isSwitch() const {
+    return field.kind == Field::Kind::Bool || field.kind == Field::Kind::Words;
+  }
 
   bool handleOccurrence(unsigned, StringRef, StringRef text) override {
     texts.push_back(text.str());

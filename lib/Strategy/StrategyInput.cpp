@@ -35,7 +35,8 @@ static std::string spellAs(GivenBy by, const Field &field, StringRef value) {
   bool isBare = field.kind == Field::Kind::Bool ||
                 field.kind == Field::Kind::Integer ||
                 StringRef(text).starts_with("{");
-  if (field.isList || field.kind == Field::Kind::Loads)
+  if (field.isList || field.kind == Field::Kind::Loads ||
+      field.kind == Field::Kind::Words)
     text = "[" + text + "]";
   else if (!isBare)
     text = "\"" + text + "\"";

@@ -62,6 +62,10 @@ static json::Object describeType(const Field &field) {
     return describeInteger(field);
   case Field::Kind::Word:
     return json::Object{{"enum", listValues(field)}};
+  case Field::Kind::Words:
+    list["items"] = json::Object{{"enum", listValues(field)}};
+    list["uniqueItems"] = true;
+    return list;
   case Field::Kind::Text:
     return json::Object{{"type", "string"}};
   case Field::Kind::Integers:

@@ -24,10 +24,7 @@ and all inputs of layers, or with `selective`, which drops the softmax only, sti
 at the end of forward.
 
 A GPT (set `gpt`) adds the embeddings of learned positions to those of tokens. With
-sequence parallelism the runs, like Megatron-LM, make both whole on each rank and keep a
-slice. Here each rank looks up only the positions of its slice: the token embedding is
-reduce-scattered and not all-reduced, and the position table's gradient is a partial
-sum, so that it joins the flat all-reduce. `learned_positions` says exactly this.
+sequence parallelism both are made whole on each rank, which keeps a slice of their sum.
 
 Usage: executed.py MODEL_FILE [SET]
 """
@@ -58,7 +55,10 @@ OPS = {
     "dp": "gradients",
 }
 
+# The gradient of a GPT's embeddings is gathered for both tables, the positions first.
 GPT_OPS = {**OPS, "mlp.in": "fc1", "mlp.out": "fc2"}
+del GPT_OPS["embed"]
+GPT_OPS.update({"embed.ar": "tok_embeddings", "embed.scatter": "pos_embeddings"})
 
 # The ops that multiply matrices.
 PRODUCTS = ("qkv_proj", "attention", "o_proj", "gate_up_proj", "down_proj", "output")
@@ -119,34 +119,13 @@ def products(run, layers):
     return counts
 
 
-def learned_positions(model, run):
-    """What differs from the run with learned positions and sequence parallelism:
-    changes of the counts of `calls`."""
-    if not (is_gpt(model) and run["sp"]):
-        return Counter()
-    stream = model["B_per_dp"] * model["S"] * model["D"] * FP32
-    replicated = (6 * model["L"] + 2) * model["D"] * FP32
-    table = model["P"] * model["D"] * FP32
-    embedding = ("tp", "fwd", "tok_embeddings", stream)
-    gradients = ("all_reduce", "tp", "grad_sync", "gradients")
-    return Counter(
-        {
-            ("all_reduce", *embedding): -1,
-            ("reduce_scatter", *embedding): 1,
-            (*gradients, replicated): -1,
-            (*gradients, replicated + table): 1,
-        }
-    )
-
-
 def calls(model, run):
     """Counts of (kind, axis, phase, op, bytes of the input of one call)."""
-    counts = learned_positions(model, run)
+    counts = Counter()
     for row in rows(run, "comm_detail"):
         key = (row["kind"], row["group"], row["phase"], op_of(model, row["tag"]))
         counts[(*key, row["input_bytes_each"])] += row["count"]
-    assert all(count >= 0 for count in counts.values())
-    return +counts
+    return counts
 
 
 def totals_by_phase(model, run):
@@ -209,10 +188,8 @@ def integers_at_peak(model, run):
 
 
 def inputs(model, run):
-    """Bytes of ids and labels, and of the positions of the rank's tokens."""
-    tokens = model["B_per_dp"] * model["S"]
-    positions = tokens // (run["tp"] if run["sp"] else 1) if is_gpt(model) else 0
-    return (2 * tokens + positions) * ID
+    """Bytes of ids and labels, and of positions."""
+    return (3 if is_gpt(model) else 2) * model["B_per_dp"] * model["S"] * ID
 
 
 def matrix_operations(run):
@@ -296,9 +273,6 @@ def check_statistics(check, model, run, rank, axes):
         key = (row["kind"], row["group"], row["group_size"])
         expected[(*key, "count")] += row["count"]
         expected[(*key, "bytes")] += row["input_bytes_total"]
-    for (kind, axis, _, _, size), count in learned_positions(model, run).items():
-        expected[kind, axis, run[axis], "count"] += count
-        expected[kind, axis, run[axis], "bytes"] += count * size
     check.equal("totals of collectives", found, expected)
 
 

@@ -78,6 +78,7 @@ class Plan:
     recompute: str = "none"
     layers: int = 1  # that are replayed together, or of a block
     block: bool = False
+    sharded_start: bool = False  # each rank embeds its tokens only
 
     def replayed(self, m):
         """Layers that backward replays."""
@@ -103,6 +104,8 @@ class Plan:
             flags += [f"--recompute-layers={self.layers}"]
         if self.block:
             flags += ["--recompute-method=block"]
+        if self.sharded_start and self.shards_stream:
+            flags += ["--stream-start=sharded"]
         return flags + (["--sequence-parallel"] if self.shards_stream else [])
 
 
@@ -156,14 +159,15 @@ def published_operations(m, B, recompute):
     return 72 * whole * (1 + core + Fraction(m.V, 12 * m.h * m.L))
 
 
-def replicated_gradients(m):
+def replicated_gradients(m, plan):
     """Elements that sequence parallelism all-reduces over tp.
 
-    6h a layer (two norms, the biases after the two reductions) and the last norm. Here
-    each rank also looks up only the positions of its tokens, so that the table's
-    gradient is partial too; Megatron-LM looks up all on each rank and keeps a slice.
+    6h a layer (two norms, the biases after the two reductions) and the last norm. Where
+    each rank looks up the positions of its tokens only, the table's gradient is partial,
+    too; Megatron-LM looks up all on each rank and keeps a slice.
     """
-    return 6 * m.L * m.h + 2 * m.h + m.n * m.h
+    positions = m.n * m.h if plan.sharded_start else 0
+    return 6 * m.L * m.h + 2 * m.h + positions
 
 
 def collectives(m, plan):
@@ -174,13 +178,17 @@ def collectives(m, plan):
     calls = Counter()
     if plan.shards_stream:
         shard = M // plan.t
-        calls["reduce_scatter", "tp", "fwd", M] = blocks
+        # Megatron-LM adds positions to whole embeddings: those are all-reduced.
+        embedding = "reduce_scatter" if plan.sharded_start else "all_reduce"
+        calls["reduce_scatter", "tp", "fwd", M] = blocks - 1
+        calls[embedding, "tp", "fwd", M] += 1
         calls["all_gather", "tp", "fwd", shard] = blocks
         calls["reduce_scatter", "tp", "recompute", M] = again
         calls["all_gather", "tp", "recompute", shard] = again
         calls["reduce_scatter", "tp", "bwd", M] = blocks
         calls["all_gather", "tp", "bwd", shard] = 2 * blocks
-        calls["all_reduce", "tp", "grad_sync", replicated_gradients(m) * FP32] = 1
+        gradients = replicated_gradients(m, plan) * FP32
+        calls["all_reduce", "tp", "grad_sync", gradients] = 1
     elif plan.t > 1:
         calls["all_reduce", "tp", "fwd", M] = blocks
         calls["all_reduce", "tp", "recompute", M] = again
@@ -262,10 +270,10 @@ def replayed_stream(m, plan):
 
 
 def persistent(m, plan):
-    """Parameters, fp32 master copy and two fp32 moments; ids, labels, and positions of
-    the rank's tokens."""
+    """Parameters, fp32 master copy and two fp32 moments; ids, labels and positions."""
     tokens = plan.B // plan.D * m.s
-    inputs = 2 * tokens + tokens // plan.stream_shards
+    inputs = 2 * tokens
+    inputs += tokens // (plan.stream_shards if plan.sharded_start else 1)
     return local_parameters(m, plan.t) * (ACTIVATION + 3 * FP32) + inputs * 4
 
 
@@ -356,6 +364,40 @@ def check_collectives(check, _):
         check.context = str(plan)
         found = traces.json_collectives(compiled("gpt3-175b", m, plan, "--dry-run"))
         check.equal("collectives", found, collective_totals(m, plan))
+    for t, D in [(2, 1), (8, 8)]:
+        plan = Plan(t, D, 2 * D, sp=True, sharded_start=True)
+        check.context = str(plan)
+        found = traces.json_collectives(compiled("gpt3-175b", m, plan, "--dry-run"))
+        check.equal("collectives", found, collective_totals(m, plan))
+    check_measured(check)
+
+
+def check_measured(check):
+    """NCCL volumes of 8 H100 that trained a GPT of 24 layers on 128 sequences (Won et
+    al., arXiv:2511.10480): millions of elements a step, over all micro-batches."""
+    m = GPT(4096, 32, 51200, 2048, 24)
+    values = {"D": m.h, "H": m.a, "V": m.V, "P": m.n, "L": m.L}
+    flags = [f"--set={name}={value}" for name, value in values.items()]
+    flags += ["--tp=8", "--sequence-parallel", "--batch=128", "--micro-batch=1"]
+    check.context = "measured"
+    summary = traces.compile_json("gpt3-175b", *flags, "--dry-run")
+    elements = Counter()
+    for key, (count, size) in traces.json_collectives(summary).items():
+        kind, _, _, phase = key
+        # The cross-entropy's three numbers of a token and gradients are in fp32.
+        numbers = 3 * 128 * m.s if (kind, phase) == ("all_reduce", "fwd") else 0
+        width = FP32 if phase == "grad_sync" else ACTIVATION
+        elements[kind, phase] += (size - numbers * FP32) // width + numbers
+    stream = 128 * m.s * m.h
+    check.equal("of forward", elements["reduce_scatter", "fwd"], 48 * stream)
+    check.equal("of backward", elements["reduce_scatter", "bwd"], 49 * stream)
+    scattered = 48 * stream + 49 * stream
+    check.equal("reduce-scatter, M", round(scattered / 1e6, 1), 104_153.0)
+    check.equal("in layers, M", round((scattered - stream) / 1e6, 1), 103_079.2)
+    check.equal("of the head, M", round(stream / 1e6, 1), 1_073.7)
+    reduced = sum(n for (kind, _), n in elements.items() if kind == "all_reduce")
+    check.equal("all-reduce", reduced, stream + 3 * 128 * m.s + 146 * m.h)
+    check.equal("all-reduce, M", round(reduced / 1e6, 1), 1_075.1)
 
 
 def check_activations(check, _):

@@ -89,6 +89,7 @@ class Plan:
     num: int = 1
     den: int = 1
     replay: bool = False
+    regather: bool = False
 
     def flags(self):
         """The command line of stg-compile for it."""
@@ -98,6 +99,7 @@ class Plan:
         # Megatron-LM wants sequence parallelism where experts are tensor-parallel.
         flags += ["--sequence-parallel"] if self.t > 1 else []
         flags += ["--recompute=full"] if self.replay else []
+        flags += ["--keep-gathered=none"] if self.regather else []
         return flags + [f"--batch={self.B}", "--attention-count=full"]
 
 
@@ -138,9 +140,9 @@ def expert_collectives(m, plan):
     """(kind, axes, phase) -> (count, bytes) of what belongs to the experts.
 
     In each layer and way: rows go to their experts by an all-to-all, are gathered over
-    t, and the experts' sums are scattered over t and come back by an all-to-all; what
-    forward gathered is gathered again in backward. Each step moves the rows that a rank
-    has before it; a gather has one t-th as its input.
+    t, and the experts' sums are scattered over t and come back by an all-to-all. What
+    forward gathered is kept for backward, as by Megatron-Core, or gathered again. Each
+    step moves the rows that a rank has before it; a gather has one t-th as its input.
     """
     rows = expert_rows(m, plan) * m.h * BF16
     found = {}
@@ -149,7 +151,8 @@ def expert_collectives(m, plan):
             found["all_to_all", "ep", phase] = (2 * m.L, 2 * m.L * rows // plan.t)
         if plan.t > 1:
             assert not plan.replay
-            gathers = m.L if phase == "fwd" else 2 * m.L
+            again = m.L if phase == "bwd" and plan.regather else 0
+            gathers = m.L + again
             found["all_gather", "tp", phase] = (gathers, gathers * rows // plan.t)
             found["reduce_scatter", "tp", phase] = (m.L, m.L * rows)
     return found
@@ -294,6 +297,7 @@ PLANS = [
     Plan(e=4, D=8, B=8, replay=True),
     Plan(t=2, e=2, D=4, B=4),
     Plan(t=4, e=8, D=16, B=16, num=3, den=2),
+    Plan(t=2, e=2, D=4, B=4, regather=True),
     Plan(t=2, c=2, e=4, D=8, B=8),
     Plan(c=2, e=2, D=2, B=2, num=2),
 ]

@@ -45,6 +45,9 @@ struct PlannedOp {
   /// Changes an operand in place and computes nothing that others read: what it
   /// can compute with says nothing about how the operand is to be sharded.
   bool isUpdate = false;
+  /// Axes that do not flow along the edge: on either side of it the tensor is
+  /// planned as if the other did not exist.
+  AxisList blocked = {};
 
   bool uses(unsigned axis) const {
     return llvm::any_of(factorAxes, [&](const AxisList &axes) {

@@ -33,6 +33,7 @@ public:
     Bool,
     Integer,
     Word,
+    Words,
     Text,
     Integers,
     Texts,

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,12 @@ struct Degree {
 using Integers = std::vector<int64_t>;
 using Strings = std::vector<std::string>;
 using Symbols = std::map<std::string, int64_t>;
+
+/// Kinds of gathered values.
+using GatherKinds = std::set<GatherKind>;
+/// The kinds that a list names. `all`, the empty word and `none` stand alone.
+std::optional<GatherKinds>
+parseGatherKinds(llvm::ArrayRef<llvm::StringRef> words);
 
 /// Relative loads in lowest terms; empty: all are equal.
 struct Loads {

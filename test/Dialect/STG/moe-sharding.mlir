@@ -37,7 +37,7 @@ stg.symbol @A
 // PLAN: stg.combine {{.*}} -> !stg.tensor<[B : (edp, ep), S : (cp, tp), D], bf16>
 //
 // Backward exchanges the experts' outputs again: 5 all-to-alls. What forward exchanged
-// is kept instead: 4.
+// is kept instead: 4. So are the rows that it gathered over tp.
 // AGAIN: {{^}}5{{$}}
 //
 // CHECK: stg.repeat "layers"
@@ -51,13 +51,14 @@ stg.symbol @A
 // CHECK-NEXT: stg.combine %[[BACK]]
 // CHECK: stg.all_gather dim 1 over ["tp"] {{.*}}<"shared_up"
 // CHECK: stg.reduce_scatter dim 1 over ["tp"] {{.*}}<"shared_down"
-// CHECK: stg.yield {{.*}}%[[BACK]] :
-// CHECK: stg.repeat "layers" {{.*}} reverse {{.*}}%[[SAVED:[a-z_0-9]*]] = %{{[0-9]+#[0-9]+}} : !stg.tensor<[layers = L, X, A*B*S/(32*X), D], bf16>)
+// CHECK: stg.yield {{.*}}%[[BACK]], %[[ALL]] :
+// CHECK: stg.repeat "layers" {{.*}} reverse {{.*}}%[[SAVED:[a-z_0-9]*]] = %{{[0-9]+#[0-9]+}} : !stg.tensor<[layers = L, X, A*B*S/(32*X), D], bf16>, %[[KEPT:[a-z_0-9]*]] = %{{[0-9]+#[0-9]+}} : !stg.tensor<[layers = L, X/4, A*B*S/(4*X), D], bf16>)
 // CHECK: %[[DBACK:.*]], %{{.*}} = stg.combine_grad %[[SAVED]]
 // CHECK-NEXT: %[[DOUT:.*]] = stg.all_to_all from 1 to 0 over ["ep"] %[[DBACK]]
 // CHECK: stg.all_gather dim 1 over ["tp"] %[[DOUT]]
 // CHECK: %[[DPART:.*]] = stg.einsum "xcf,xdf->xcd"
 // CHECK-NEXT: %[[DSENT:.*]] = stg.reduce_scatter dim 1 over ["tp"] %[[DPART]]
+// CHECK-NEXT: stg.einsum "xcd,xcf->xdf" %[[KEPT]],
 // CHECK: %[[DROWS:.*]] = stg.all_to_all from 0 to 1 over ["ep"] %[[DSENT]]
 // CHECK-NEXT: stg.dispatch_grad %[[DROWS]]
 // CHECK-NOT: stg.all_to_all

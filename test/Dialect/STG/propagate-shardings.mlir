@@ -55,7 +55,7 @@ stg.mesh @mesh <tp = 4> rules ["F:tp", "S:tp@stream"]
 // with F sharded, and the stream keeps S where no product is.
 // CHECK-LABEL: func.func @conflict
 func.func @conflict(%x: !stg.tensor<[B, S, D], bf16>) {
-  // CHECK: stg.repeat "layers" * 2 carry(%[[C:[a-z_0-9]+]] = %{{.*}} : !stg.tensor<[B, S : tp, D], bf16>)
+  // CHECK: stg.repeat "layers" * 2 carry(%[[C:[a-z_0-9]+]] = %{{.*}} : !stg.tensor<[B, S, D], bf16> as !stg.tensor<[B, S : tp, D], bf16>)
   %y = stg.repeat "layers" * 2 carry(%c = %x : !stg.tensor<[B, S, D], bf16> as !stg.tensor<[B, S : tp, D], bf16>) {
     %w = stg.param "up" : !stg.tensor<[D, F : tp], bf16>
     // CHECK: %[[UP:.*]] = stg.einsum "bsd,df->bsf" %[[C]], %{{.*}} {stg.factors = {f = ["tp"]}} : {{.*}} -> !stg.tensor<[B, S, F : tp], bf16>

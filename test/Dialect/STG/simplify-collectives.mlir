@@ -2,7 +2,7 @@
 // reduction is a scatter.
 //
 // RUN: stg-opt %s --stg-simplify-collectives | FileCheck %s --check-prefixes=CHECK,AGAIN
-// RUN: stg-opt %s --stg-simplify-collectives=keep-gathered=true | FileCheck %s --check-prefixes=CHECK,KEEP
+// RUN: stg-opt %s --stg-simplify-collectives=keep-gathered=all | FileCheck %s --check-prefixes=CHECK,KEEP
 
 stg.symbol @B
 stg.mesh @mesh <tp = 2, dp = 2>

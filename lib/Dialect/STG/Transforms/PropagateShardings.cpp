@@ -15,7 +15,9 @@
 //   - init and yielded value of a carried argument are tied to it by an edge:
 //   they may
 //     be sharded differently, and will then be resharded;
-//   - a stack and its slices are tied dimension by dimension.
+//   - a stack and its slices are tied dimension by dimension;
+//   - an axis that only the stream is sharded over does not flow to what makes
+//     its first value, nor from its gradient to what reads that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +45,9 @@ struct PropagateShardings
 /// A function as a sharding plan.
 class FunctionPlan {
 public:
-  FunctionPlan(MeshOp mesh)
-      : mesh(mesh.getMesh()), rules(DimensionRules::get(mesh)) {}
+  FunctionPlan(MeshOp mesh, bool startsWhole)
+      : mesh(mesh.getMesh()), rules(DimensionRules::get(mesh)),
+        startsWhole(startsWhole) {}
 
   LogicalResult build(func::FuncOp function);
   void propagate() { plan.propagate(); }
@@ -54,8 +57,17 @@ private:
   LogicalResult addBlock(Block &block, const std::string &scope);
   LogicalResult addOp(Operation *op, const std::string &scope);
   LogicalResult addRepeat(RepeatOp repeat, const std::string &scope);
+  void addCarried(RepeatOp repeat);
   void addEdge(Value from, Value to, unsigned fromDim, unsigned toDim);
+  void addEdge(unsigned from, unsigned to, unsigned fromDim, unsigned toDim,
+               const AxisList &blocked = {});
   unsigned addTensor(Value value);
+  /// The tensor that the readers of a value plan with.
+  unsigned getRead(Value value) {
+    auto it = readAs.find(value);
+    return it == readAs.end() ? addTensor(value) : it->second;
+  }
+  AxisList getStreamAxes(Value value);
   void addClaims(unsigned tensor, Value value);
   unsigned getPriority(Value value, unsigned dim, StringAttr axis);
 
@@ -69,8 +81,11 @@ private:
 
   MeshAttr mesh;
   DimensionRules rules;
+  bool startsWhole; ///< The first value of a stream is made whole.
   ShardingPlan plan;
   DenseMap<Value, unsigned> tensors;
+  /// Values that their readers look at as another tensor than they are.
+  DenseMap<Value, unsigned> readAs;
   struct PlannedParam {
     unsigned tensor;
     ParamOp read; ///< The first one.
@@ -124,12 +139,18 @@ unsigned FunctionPlan::addTensor(Value value) {
   return it->second;
 }
 
-/// Ties dimensions `fromDim...` of one tensor to `toDim...` of another.
 void FunctionPlan::addEdge(Value from, Value to, unsigned fromDim,
                            unsigned toDim) {
-  unsigned fromRank = cast<SymTensorType>(from.getType()).getRank();
-  unsigned toRank = cast<SymTensorType>(to.getType()).getRank();
+  addEdge(getRead(from), addTensor(to), fromDim, toDim);
+}
+
+/// Ties dimensions `fromDim...` of one tensor to `toDim...` of another.
+void FunctionPlan::addEdge(unsigned from, unsigned to, unsigned fromDim,
+                           unsigned toDim, const AxisList &blocked) {
+  unsigned fromRank = plan.tensors[from].dims.size();
+  unsigned toRank = plan.tensors[to].dims.size();
   PlannedOp edge;
+  edge.blocked = blocked;
   TensorFactors shared =
       edge.rule.addFactors("d", std::min(fromRank - fromDim, toRank - toDim));
   auto withLeading = [&](unsigned leading) {
@@ -139,19 +160,52 @@ void FunctionPlan::addEdge(Value from, Value to, unsigned fromDim,
   };
   edge.rule.operands = {withLeading(fromDim)};
   edge.rule.results = {withLeading(toDim)};
-  edge.operands = {addTensor(from)};
-  edge.results = {addTensor(to)};
+  edge.operands = {from};
+  edge.results = {to};
   plan.ops.push_back(std::move(edge));
+}
+
+/// The axes over which rules shard the value because it is the stream.
+AxisList FunctionPlan::getStreamAxes(Value value) {
+  AxisList axes;
+  auto type = cast<SymTensorType>(value.getType());
+  for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i) {
+    const DimensionRule &rule = rules.getRules()[i];
+    std::optional<unsigned> axis = mesh.getAxisIndex(rule.axis);
+    if (axis && rule.streamOnly &&
+        llvm::any_of(type.getDims(), [&](DimAttr dim) {
+          return rules.matches(i, dim, ShardedValue::Stream);
+        }))
+      axes.push_back(*axis);
+  }
+  return axes;
+}
+
+/// What a repeat carries. Where a stream starts whole, its first value is made,
+/// and the gradient of that is read, without regard to the axes of the stream:
+/// between them and the stream stand a slice, and a gather in backward.
+void FunctionPlan::addCarried(RepeatOp repeat) {
+  bool isOutermost = isa<func::FuncOp>(repeat->getParentOp());
+  for (auto [arg, init, result] :
+       llvm::zip_equal(repeat.getCarriedArgs(), repeat.getInits(),
+                       repeat.getCarriedResults())) {
+    unsigned carried = tensors[result] = addTensor(arg);
+    AxisList blocked;
+    if (startsWhole && isOutermost)
+      blocked = getStreamAxes(arg);
+    bool isForward = !repeat.getReverse();
+    addEdge(getRead(init), carried, 0, 0, isForward ? blocked : AxisList());
+    if (isForward || blocked.empty())
+      continue;
+    unsigned rank = plan.tensors[carried].dims.size();
+    unsigned read = readAs[result] = plan.addTensor(rank);
+    addEdge(carried, read, 0, 0, blocked);
+  }
 }
 
 LogicalResult FunctionPlan::addRepeat(RepeatOp repeat,
                                       const std::string &scope) {
-  for (auto [arg, init, result] :
-       llvm::zip_equal(repeat.getCarriedArgs(), repeat.getInits(),
-                       repeat.getCarriedResults())) {
-    tensors[result] = addTensor(arg);
-    addEdge(init, arg, 0, 0);
-  }
+  addCarried(repeat);
   for (auto [arg, stack] :
        llvm::zip_equal(repeat.getSliceArgs(), repeat.getStacks()))
     addEdge(stack, arg, 1, 0);
@@ -208,7 +262,7 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
     for (unsigned i = 0, e = op->getNumOperands(); i != e; ++i)
       planned.isUpdate |= cost.updatesOperand(i);
   for (Value operand : op->getOperands())
-    planned.operands.push_back(addTensor(operand));
+    planned.operands.push_back(getRead(operand));
   for (Value result : op->getResults())
     planned.results.push_back(addTensor(result));
   if (planned.rule.operands.size() != planned.operands.size() ||
@@ -377,7 +431,7 @@ void PropagateShardings::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     if (function.isExternal())
       continue;
-    FunctionPlan plan(mesh);
+    FunctionPlan plan(mesh, streamStart == StreamStart::Whole);
     if (failed(plan.build(function)))
       return signalPassFailure();
     plan.propagate();

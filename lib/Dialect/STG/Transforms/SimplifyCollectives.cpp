@@ -14,6 +14,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 #define DEBUG_TYPE "stg-simplify-collectives"
 
@@ -199,8 +200,11 @@ struct SimplifyCollectives
 
 private:
   void mergeEqual(Block &block);
-  bool isKept(Operation *op, BlockArgument slice, Value stack);
+  bool isKept(Operation *first);
+  bool isStacked(Operation *first, BlockArgument slice, Value stack);
   void keepCollectedSlices(RepeatOp repeat);
+
+  GatherKinds kept;
 };
 } // namespace
 
@@ -210,35 +214,74 @@ static bool isCollective(Operation *op) {
 }
 
 /// What makes two collectives of one operand the same: everything but their
-/// names, and their phase unless values may be kept from one phase to the next.
-static Attribute getIdentity(Operation *op, bool acrossPhases) {
+/// origins.
+static Attribute getIdentity(Operation *op) {
   NamedAttrList attrs(op->getAttrDictionary());
-  std::optional<Phase> phase = getOrigin(op).phase;
   attrs.erase(STGDialect::kOriginName);
-  if (phase && !acrossPhases)
-    attrs.set(STGDialect::kOriginName,
-              OriginAttr::get(op->getContext(), {}, phase, {}));
   attrs.set("op",
             StringAttr::get(op->getContext(), op->getName().getStringRef()));
   return attrs.getDictionary(op->getContext());
 }
 
-/// The first of several equal collectives serves all their users.
+/// True for a product with one matrix of a parameter for each entry of an index
+/// that all its operands and its result run over, as those of experts are.
+static bool multipliesByEntry(EinsumOp product) {
+  auto [operands, result] = product.getEquation().split("->");
+  SmallVector<StringRef, 2> indices;
+  operands.split(indices, ',');
+  bool hasParameter = llvm::any_of(product->getOperands(), [](Value operand) {
+    return static_cast<bool>(getReadParameter(operand));
+  });
+  return hasParameter && indices.size() > 1 &&
+         llvm::any_of(result, [&](char index) {
+           return llvm::all_of(indices,
+                               [&](StringRef s) { return s.contains(index); });
+         });
+}
+
+/// What reads a gathered value first, if need be through casts and views.
+static GatherKind getKind(Value gathered) {
+  for (Operation *user : gathered.getUsers()) {
+    if (isa<AttentionOp>(user))
+      return GatherKind::Context;
+    auto product = dyn_cast<EinsumOp>(user);
+    if (product && product->getNumOperands() > 1 && multipliesByEntry(product))
+      return GatherKind::Experts;
+    if (user->getNumOperands() != 1 || !isa<ShardableOpInterface>(user))
+      continue;
+    for (Value result : user->getResults())
+      if (GatherKind kind = getKind(result); kind != GatherKind::Columns)
+        return kind;
+  }
+  return GatherKind::Columns;
+}
+
+/// True if what a collective makes is kept from one phase to the next. What is
+/// exchanged is not larger than before: keeping it costs nothing.
+bool SimplifyCollectives::isKept(Operation *first) {
+  return isa<AllToAllOp>(first) ||
+         (isa<AllGatherOp>(first) && kept.count(getKind(first->getResult(0))));
+}
+
+/// The first of several equal collectives serves all their users in its phase,
+/// and in others if it is kept.
 void SimplifyCollectives::mergeEqual(Block &block) {
-  DenseMap<std::pair<Value, Attribute>, Operation *> seen;
+  DenseMap<std::pair<Value, Attribute>, SmallVector<Operation *, 2>> seen;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         mergeEqual(inner);
     if (!isCollective(&op) || op.getNumOperands() != 1)
       continue;
-    // What is exchanged is not larger than before: keeping it costs nothing.
-    bool acrossPhases = keepGathered || isa<AllToAllOp>(op);
-    auto [it, isNew] = seen.try_emplace(
-        {op.getOperand(0), getIdentity(&op, acrossPhases)}, &op);
-    if (isNew)
+    auto &before = seen[{op.getOperand(0), getIdentity(&op)}];
+    auto first = llvm::find_if(before, [&](Operation *other) {
+      return getPhase(other) == getPhase(&op) || isKept(other);
+    });
+    if (first == before.end()) {
+      before.push_back(&op);
       continue;
-    op.replaceAllUsesWith(it->second->getResults());
+    }
+    op.replaceAllUsesWith((*first)->getResults());
     op.erase();
   }
 }
@@ -248,27 +291,27 @@ static Operation *findSameCollective(RepeatOp saving, Value saved,
                                      Operation *again) {
   for (Operation *user : saved.getUsers())
     if (user->getBlock() == &saving.getBody().front() &&
-        getIdentity(user, /*acrossPhases=*/true) ==
-            getIdentity(again, /*acrossPhases=*/true))
+        getIdentity(user) == getIdentity(again))
       return user;
   return nullptr;
 }
 
 /// True if the result of the collective of a slice is to be stacked instead of
-/// made again. What is exchanged is not larger than before, so that is free if
-/// nobody reads the slice itself.
-bool SimplifyCollectives::isKept(Operation *op, BlockArgument slice,
-                                 Value stack) {
-  if (isa<AllToAllOp>(op))
-    return slice.hasOneUse() && stack.hasOneUse();
-  return isa<AllGatherOp>(op) && keepGathered;
+/// made again. What is exchanged takes the place of the slice, so nobody else
+/// may read that.
+bool SimplifyCollectives::isStacked(Operation *first, BlockArgument slice,
+                                    Value stack) {
+  if (isa<AllToAllOp>(first) && !(slice.hasOneUse() && stack.hasOneUse()))
+    return false;
+  return isKept(first);
 }
 
 /// A slice that is gathered or exchanged here and was so by the repeat that
 /// stacked it: stacks the result instead of making it again.
 void SimplifyCollectives::keepCollectedSlices(RepeatOp repeat) {
   IRRewriter rewriter(&getContext());
-  for (unsigned i = 0, e = repeat.getStacks().size(); i != e; ++i) {
+  // What is exchanged may be gathered: slices that are added are visited, too.
+  for (unsigned i = 0; i != repeat.getStacks().size(); ++i) {
     BlockArgument slice = repeat.getSliceArgs()[i];
     auto stack = dyn_cast<OpResult>(repeat.getStacks()[i]);
     auto saving = stack ? dyn_cast<RepeatOp>(stack.getOwner()) : RepeatOp();
@@ -276,10 +319,10 @@ void SimplifyCollectives::keepCollectedSlices(RepeatOp repeat) {
       continue;
     Value saved = saving.getYield().getValues()[stack.getResultNumber()];
     for (Operation *again : llvm::make_early_inc_range(slice.getUsers())) {
-      if (!isKept(again, slice, repeat.getStacks()[i]))
+      if (!isCollective(again))
         continue;
       Operation *first = findSameCollective(saving, saved, again);
-      if (!first)
+      if (!first || !isStacked(first, slice, repeat.getStacks()[i]))
         continue;
       saving = saving.withStacked(rewriter, first->getResult(0));
       rewriter.replaceOp(again, repeat.addSlice(saving->getResults().back()));
@@ -288,6 +331,16 @@ void SimplifyCollectives::keepCollectedSlices(RepeatOp repeat) {
 }
 
 void SimplifyCollectives::runOnOperation() {
+  SmallVector<StringRef> words(keepGathered.begin(), keepGathered.end());
+  std::optional<GatherKinds> kinds =
+      words.empty() ? Strategy().keepGathered : parseGatherKinds(words);
+  if (!kinds) {
+    getOperation().emitError("keep-gathered is '")
+        << llvm::join(words, ",") << "', expected all, none, or any of "
+        << listNames(getNamedValues<GatherKind>());
+    return signalPassFailure();
+  }
+  kept = std::move(*kinds);
   for (auto function : getOperation().getOps<func::FuncOp>())
     for (Block &block : function.getBody())
       mergeEqual(block);

@@ -436,6 +436,14 @@ def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
     leave a `stg.repeat` only as stacked results stay partial, so that they can be
     reduced once after it.
 
+    An axis that a rule gives to the stream alone (`S:tp@stream`) ends where the stream
+    starts. With `stream-start=whole` each device computes all of the value that the
+    stream starts with, and takes its slice; in backward the gradient of the stream is
+    gathered. A partial sum that is itself that value is reduce-scattered. So does
+    Megatron-LM: it adds learned positions to whole token embeddings, and scatters token
+    embeddings without positions. With `stream-start=sharded` each device computes its
+    tokens only.
+
     *Requires* the plan level. *Produces* the complete plan level: the mesh has no rules
     any more.
 
@@ -451,6 +459,10 @@ def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
   let options = [
     Option<"delayGradients", "delay-gradients", "bool", /*default=*/"true",
            "Reduce the gradients of repeated parameters after the repeat">,
+    Option<"streamStart", "stream-start", "::stg::StreamStart",
+           /*default=*/"::stg::StreamStart::Whole",
+           "What a sharded stream starts with is computed whole and sliced (whole), or "
+           "on the shards (sharded)">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -483,9 +495,14 @@ def InsertCollectives : Pass<"stg-insert-collectives", "::mlir::ModuleOp"> {
 def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
   let summary = "remove, merge and coalesce collectives";
   let description = [{
-    - A value is gathered once for all its users in a phase. With `keep-gathered` also
-      across phases: what forward gathered is kept for backward instead of being
-      gathered again.
+    - A value is gathered once for all its users in a phase. Those of the kinds of
+      `keep-gathered` also across phases: what forward gathered is kept for backward
+      instead of being gathered again. The kind of a gather is what first reads it:
+      attention (`context`: keys and values), a product with one matrix for each entry
+      of a leading index (`experts`: rows), anything else (`columns`: inputs of
+      column-parallel products). The default is what frameworks do: Megatron-Core keeps
+      rows of experts; Megatron-LM gathers inputs of products again, and
+      TransformerEngine keys and values.
     - What an all-to-all made of a value in forward is kept for backward in the value's
       place, if backward exchanges the value in the same way and reads nothing else of it.
     - Partial sums are linear: `add(reduce(x), reduce(y))` becomes
@@ -506,8 +523,10 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"keepGathered", "keep-gathered", "bool", /*default=*/"false",
-           "Keep gathered values for backward instead of gathering again">,
+    ListOption<"keepGathered", "keep-gathered", "std::string",
+               "Kinds of gathered values that are kept for backward instead of being "
+               "gathered again: columns, experts, context; all or none of them (default "
+               "experts)">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
