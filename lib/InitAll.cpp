@@ -16,6 +16,7 @@
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Driver/Pipeline.h"
+#include "stg/Presets/Passes.h"
 
 using namespace mlir;
 
@@ -28,6 +29,7 @@ void stg::registerAllPasses() {
   registerSTGPasses();
   registerSTGToChakraPasses();
   chakra::registerChakraPasses();
+  registerSTGPresetsPasses();
   registerPipelines();
   mlir::registerTransformsPasses();
 }

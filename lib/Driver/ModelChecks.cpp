@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelChecks.h"
-#include "stg/Dialect/STG/IR/DimensionRule.h"
 #include "llvm/ADT/StringExtras.h"
 #include <numeric>
 
@@ -359,14 +358,10 @@ struct DividedDim {
 static SmallVector<DividedDim> collectDivided(MeshOp mesh,
                                               const SymbolValues &values) {
   SmallVector<DividedDim> dims;
-  std::string error;
-  for (auto text : mesh.getRules()->getAsRange<StringAttr>()) {
-    FailureOr<DimensionRule> rule =
-        DimensionRule::parse(mesh.getContext(), text, error);
-    assert(succeeded(rule) && "verified");
-    StringRef axis = rule->axis;
+  for (RuleAttr rule : mesh.getSharding()) {
+    StringRef axis = rule.getAxis();
     std::optional<int64_t> size = mesh.getMesh().getAxisSize(axis).getInt64();
-    auto value = values.find(rule->dim.str());
+    auto value = values.find(rule.getDim().str());
     if (value == values.end() || !size)
       continue;
     auto it = llvm::find_if(

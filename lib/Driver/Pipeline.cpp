@@ -13,6 +13,7 @@
 #include "stg/Conversion/STGToChakra/STGToChakra.h"
 #include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Presets/Passes.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "llvm/ADT/StringExtras.h"
 #include <list>
@@ -51,20 +52,28 @@ static GroupLayersOptions getGroupLayersOptions(const Strategy &strategy) {
           static_cast<unsigned>(devices * strategy.virtualStages)};
 }
 
-static ParallelizeOptions getParallelizeOptions(const Strategy &strategy) {
-  ParallelizeOptions options;
-  options.dp = strategy.dp.str();
-  options.tp = strategy.tp.str();
-  options.tpReplicate = strategy.tpReplicate.str();
-  options.cp = strategy.cp.str();
-  options.ep = strategy.ep.str();
-  if (strategy.etp.isSet())
-    options.etp = strategy.etp.str();
-  options.pp = strategy.pp.str();
-  options.dpReplicate = strategy.dpReplicate.str();
-  options.sequenceParallel = strategy.sequenceParallel;
+/// Degrees and options that are given: those of 1 are not.
+static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
+  ApplyPresetOptions options;
+  options.preset = strategy.preset;
+  for (auto [name, degree] : {std::pair("dp", &strategy.dp),
+                              {"tp", &strategy.tp},
+                              {"tp_replicate", &strategy.tpReplicate},
+                              {"cp", &strategy.cp},
+                              {"ep", &strategy.ep},
+                              {"etp", &strategy.etp},
+                              {"pp", &strategy.pp},
+                              {"dp_replicate", &strategy.dpReplicate}})
+    if (degree->isSet() && (!degree->isOne() || degree == &strategy.etp))
+      options.values.push_back(std::string(name) + "=" + degree->str());
+  for (const std::string &degree : strategy.degrees)
+    options.values.push_back(degree);
+  if (strategy.sequenceParallel)
+    options.values.push_back("sequence_parallel=true");
   options.rules.assign(strategy.rules.begin(), strategy.rules.end());
-  options.rankOrder = strategy.rankOrder;
+  // The default is an order of the default preset; others have their own.
+  if (strategy.rankOrder != Strategy().rankOrder)
+    options.rankOrder = strategy.rankOrder;
   return options;
 }
 
@@ -87,11 +96,11 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(
       createOptimizer({stringify(strategy.optimizerDtype).str()}));
+  pm.addPass(createApplyPreset(getPresetOptions(strategy)));
   if (strategy.cpCommType != ContextExchange::AllGather ||
       strategy.cpBalance != ContextBalance::ZigZag)
     pm.addPass(
         createContextParallel({strategy.cpCommType, strategy.cpBalance}));
-  pm.addPass(createParallelize(getParallelizeOptions(strategy)));
 }
 
 void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {

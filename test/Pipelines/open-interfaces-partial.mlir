@@ -1,6 +1,6 @@
 // A foreign op that sums over a sharded dimension makes a partial sum, which is reduced.
 
-// RUN: stg-test-opt %s --stg-parallelize="tp=tp" --stg-propagate-shardings --stg-insert-collectives | FileCheck %s
+// RUN: stg-test-opt %s --stg-apply-preset="tp=tp" --stg-propagate-shardings --stg-insert-collectives | FileCheck %s
 
 stg.symbol @B
 stg.symbol @F

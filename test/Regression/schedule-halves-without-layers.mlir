@@ -1,7 +1,7 @@
 // The input half of a backward task that only passes a gradient on sends its own argument,
 // which is no result of an op.
 //
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{pp=3},stg-propagate-shardings,stg-insert-collectives,stg-schedule{schedule=zb-h1 micro-batches=3 layers-per-stage=1,0,1})" | FileCheck %s
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{pp=3},stg-propagate-shardings,stg-insert-collectives,stg-schedule{schedule=zb-h1 micro-batches=3 layers-per-stage=1,0,1})" | FileCheck %s
 // CHECK:      func.func private @f.stage1.backward.input(%[[G:.*]]: !stg.tensor<[4, 8], bf16>) -> !stg.tensor<[4, 8], bf16>
 // CHECK-NEXT:   return %[[G]]
 

@@ -165,3 +165,43 @@ func.func @gradient_of_no_list(%x: !x) -> (!x {stg.gradient = "w"}) {
 func.func @gradient_of_nothing(%x: !x) -> (!x {stg.gradient = []}) {
   return %x : !x
 }
+// -----
+!x = !stg.tensor<[4], f32>
+stg.mesh @mesh <tp = 2>
+func.func @claims_type(%x: !x) {
+  // expected-error @+1 {{'stg.add' op has 'stg.claims' {d0 = ["tp"]}, expected claims such as #stg.claims<h : cp> on an op with a sharding rule}}
+  %0 = stg.add %x, %x {stg.claims = {d0 = ["tp"]}} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+func.func @claims_without_mesh(%x: !x) {
+  // expected-error @+1 {{'stg.add' op has 'stg.claims', but there is no mesh; declare one with 'stg.mesh'}}
+  %0 = stg.add %x, %x {stg.claims = #stg.claims<d0 : tp>} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+stg.mesh @mesh <tp = 2>
+func.func @claims_factor(%x: !x) {
+  // expected-error @+1 {{'stg.add' op claims axes for factor 'h', which it does not have; its factors are d0}}
+  %0 = stg.add %x, %x {stg.claims = #stg.claims<h : tp>} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+// expected-note @+1 {{mesh declared here}}
+stg.mesh @mesh <tp = 2>
+func.func @claims_axis(%x: !x) {
+  // expected-error @+1 {{'stg.add' op uses mesh axis 'dp', which the mesh does not have}}
+  %0 = stg.add %x, %x {stg.claims = #stg.claims<d0 : dp>} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+stg.mesh @mesh <tp = 2>
+func.func @claims_c1(%x: !x) {
+  // expected-error @+1 {{claims of factor 'd0' are listed twice}}
+  %0 = stg.add %x, %x {stg.claims = #stg.claims<d0 : tp, d0 : tp>} : !x, !x
+  return
+}

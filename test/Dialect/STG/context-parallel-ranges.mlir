@@ -1,21 +1,21 @@
 // Devices that have one range of tokens each: the pass declares the coordinate, and local
 // attention under a causal mask is that of the range with this number.
 //
-// RUN: stg-opt %s --stg-context-parallel="balance=none" --verify-roundtrip | FileCheck %s --check-prefix=MARK
-// RUN: stg-opt %s --stg-context-parallel="balance=none" --stg-context-parallel="balance=none" | FileCheck %s --check-prefix=MARK
-// RUN: stg-opt %s --stg-context-parallel="balance=none" --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=GATHERED
-// RUN: stg-opt %s --stg-context-parallel="balance=none type=p2p" --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=RING
-// RUN: stg-opt %s --stg-context-parallel="balance=none type=a2a" --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
-// RUN: stg-opt %s --stg-context-parallel="balance=none" --stg-parallelize="dp=4" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
+// RUN: stg-opt %s --stg-apply-preset="cp=4" --stg-context-parallel="balance=none" --verify-roundtrip | FileCheck %s --check-prefix=MARK
+// RUN: stg-opt %s --stg-apply-preset="cp=4" --stg-context-parallel="balance=none" --stg-context-parallel="balance=none" | FileCheck %s --check-prefix=MARK
+// RUN: stg-opt %s --stg-apply-preset="cp=4" --stg-context-parallel="balance=none" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=GATHERED
+// RUN: stg-opt %s --stg-apply-preset="cp=4" --stg-context-parallel="balance=none type=p2p" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=RING
+// RUN: stg-opt %s --stg-apply-preset="cp=4" --stg-context-parallel="balance=none type=a2a" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
+// RUN: stg-opt %s --stg-apply-preset="dp=4" --stg-context-parallel="balance=none" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
 
 // A coordinate is not bound: each device has another.
-// RUN: not stg-opt %s --stg-context-parallel="balance=none" --stg-bind="cp_index_=0" 2>&1 | FileCheck %s --check-prefix=BIND
+// RUN: not stg-opt %s --stg-apply-preset="cp=4" --stg-context-parallel="balance=none" --stg-bind="cp_index_=0" 2>&1 | FileCheck %s --check-prefix=BIND
 // BIND: error: 'stg.symbol' op is the coordinate on axis 'cp', which no value is bound to; run --chakra-split-classes at the chakra level
 
 // Nothing but the pass says which range a device has.
 // RUN: sed 's/stg.attention causal %q, %k, %v :/stg.attention causal %q, %k, %v {contiguous} :/' %s > %t.mlir
-// RUN: not stg-opt %t.mlir --stg-parallelize="cp=4" --stg-propagate-shardings --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=UNDECLARED
-// UNDECLARED: error: 'stg.attention' op has contiguous queries over ["cp"], expected one axis whose coordinate is a symbol, as --stg-context-parallel="balance=none" declares it for cp
+// RUN: not stg-opt %t.mlir --stg-apply-preset="cp=4" --stg-propagate-shardings --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=UNDECLARED
+// UNDECLARED: error: 'stg.attention' op has contiguous queries over mesh axis 'cp', whose coordinate is not a symbol, as --stg-context-parallel="balance=none" declares it for axes with the role context
 
 // The name of the symbol is one that is free.
 // MARK-COUNT-1: stg.symbol @cp_index_ coordinate "cp"

@@ -1,18 +1,18 @@
 // How attention sees the tokens of other devices: attributes on attention and its
 // gradient, and what follows from them when collectives are inserted.
 //
-// RUN: stg-opt %s --stg-context-parallel | FileCheck %s --check-prefix=NONE
-// RUN: stg-opt %s --stg-context-parallel="type=all_gather" | FileCheck %s --check-prefix=NONE
-// RUN: stg-opt %s --stg-context-parallel="type=p2p" | FileCheck %s --check-prefix=P2P
-// RUN: stg-opt %s --stg-context-parallel="type=a2a" | FileCheck %s --check-prefix=A2A
-// RUN: not stg-opt %s --stg-context-parallel="type=ring" 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel | FileCheck %s --check-prefix=NONE
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=all_gather" | FileCheck %s --check-prefix=NONE
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=p2p" | FileCheck %s --check-prefix=P2P
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=a2a" | FileCheck %s --check-prefix=A2A
+// RUN: not stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=ring" 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: for the --type option: has the value 'ring', expected all_gather, a2a or p2p
-// RUN: not stg-opt %s --stg-context-parallel="balance=striped" 2>&1 | FileCheck %s --check-prefix=BALANCE
+// RUN: not stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="balance=striped" 2>&1 | FileCheck %s --check-prefix=BALANCE
 // BALANCE: for the --balance option: has the value 'striped', expected zigzag or none
 
-// RUN: stg-opt %s --stg-context-parallel --stg-parallelize="cp=2" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=GATHERED
-// RUN: stg-opt %s --stg-context-parallel="type=p2p" --stg-parallelize="cp=2" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=RING
-// RUN: stg-opt %s --stg-context-parallel="type=a2a" --stg-parallelize="cp=2" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=GATHERED
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=p2p" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=RING
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=a2a" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=HEADS
 
 stg.symbol @B
 stg.symbol @S
@@ -24,13 +24,13 @@ stg.symbol @E
 func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // NONE: stg.attention causal %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} : {{.*}}
   // P2P: stg.attention causal {{.*}} {context = "p2p"} :
-  // A2A: stg.attention causal {{.*}} {context = "a2a", stg.claims = {h = ["cp"]}} :
+  // A2A: stg.attention causal {{.*}} {context = "a2a", stg.claims = #stg.claims<h : cp>} :
   // NONE: stg.attention_grad causal
   // NONE-NOT: {
   // NONE: stg.add
   // P2P: stg.attention_grad causal {{.*}} {context = "p2p"} :
   // P2P: stg.add %{{[^{]*$}}
-  // A2A: stg.attention_grad causal {{.*}} {context = "a2a", stg.claims = {h = ["cp"]}} :
+  // A2A: stg.attention_grad causal {{.*}} {context = "a2a", stg.claims = #stg.claims<h : cp>} :
   // A2A: stg.add %{{[^{]*$}}
 
   // Queries stay where they are; keys, values and their gradients are those of all tokens.

@@ -9,7 +9,7 @@ stg.symbol @D
 stg.symbol @F
 // CHECK: stg.mesh @mesh <tp = 2>{{$}}
 // expected-error @+1 {{'stg.mesh' op has rules that have not been applied; run --stg-propagate-shardings first}}
-stg.mesh @mesh <tp = 2> rules ["F:tp"]
+stg.mesh @mesh <tp = 2> rules [F : tp]
 
 // CHECK: stg.param "w" : !stg.tensor<[D, F = 4], f32>
 func.func @f() {

@@ -1,7 +1,7 @@
 // Experts with different loads: a device has as many rows as its own experts get, in
 // forward and backward; the sizes of the exchanges are those of the most loaded device.
 //
-// RUN: stg-opt %s --stg-autodiff --stg-parallelize="dp=8 ep=4 cp=2" \
+// RUN: stg-opt %s --stg-autodiff --stg-apply-preset="dp=8 ep=4 cp=2" \
 // RUN:   --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives -o %t.mlir
 // RUN: stg-opt %t.mlir --stg-load-experts="loads=5,2,0,1" | FileCheck %s
 // RUN: stg-opt %t.mlir --stg-load-experts="loads=5,2,0,1 clip" | FileCheck %s --check-prefix=CLIP
@@ -9,7 +9,7 @@
 // RUN: stg-opt %t.mlir --stg-load-experts="loads=3,3,3,3" --stg-bind="B=8 S=16 D=8 F=16 X=4 A=2" | FileCheck %s --check-prefix=EQUAL
 
 // Experts that are not divided have all rows.
-// RUN: stg-opt %s --stg-parallelize="dp=8" --stg-propagate-shardings --stg-insert-collectives --stg-load-experts="loads=5,2,0,1" | FileCheck %s --check-prefix=WHOLE
+// RUN: stg-opt %s --stg-apply-preset="dp=8" --stg-propagate-shardings --stg-insert-collectives --stg-load-experts="loads=5,2,0,1" | FileCheck %s --check-prefix=WHOLE
 // WHOLE-NOT: coordinate
 
 // RUN: not stg-opt %t.mlir --stg-load-experts="loads=5,2,0" 2>&1 | FileCheck %s --check-prefix=DIVIDE

@@ -7,8 +7,8 @@ stg.symbol @B
 stg.symbol @D
 stg.symbol @L
 stg.symbol @dp
-// CHECK: stg.mesh @mesh <cp = 2, dp = dp, pp = 4> data ["cp", "dp"]
-stg.mesh @mesh <cp = 2, dp = dp, pp = 4> data ["cp", "dp"]
+// CHECK: stg.mesh @mesh <cp = 2 : context, dp = dp : data, pp = 4>
+stg.mesh @mesh <cp = 2 : context, dp = dp : data, pp = 4>
 !x = !stg.tensor<[B, D], bf16>
 !w = !stg.tensor<[D, D], f32>
 !ws = !stg.tensor<[ceildiv(D*D, 2*dp)], f32>

@@ -79,6 +79,3 @@ func.func @accumulate_element_type(%total: !stg.tensor<[4, 6], f32>, %term: !stg
   %0 = stg.accumulate %total, %term : !stg.tensor<[4, 6], f32>, !stg.tensor<[4, 6], bf16>
   return
 }
-// -----
-// expected-error @+1 {{'stg.mesh' op has the data axis 'dp', which is not an axis of the mesh}}
-stg.mesh @mesh <pp = 2> data ["dp"]

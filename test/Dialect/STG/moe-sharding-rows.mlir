@@ -7,7 +7,7 @@ stg.symbol @T
 stg.symbol @D
 stg.symbol @X
 stg.symbol @e
-stg.mesh @mesh <ep = e> rules ["T:ep", "X:ep"]
+stg.mesh @mesh <ep = e> rules [T : ep, X : ep]
 
 !x = !stg.tensor<[T, D], bf16>
 !w = !stg.tensor<[X : ep, D, D], bf16>

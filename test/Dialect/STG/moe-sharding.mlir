@@ -1,7 +1,7 @@
 // A mixture of experts on a mesh: tokens go to their experts by an all-to-all, as in
 // Megatron-LM. A shared expert beside it, whose tokens stay where they are.
 //
-// RUN: stg-opt %s --stg-autodiff --stg-parallelize="dp=8 ep=4 tp=2 cp=2 sequence-parallel" \
+// RUN: stg-opt %s --stg-autodiff --stg-apply-preset="dp=8 ep=4 tp=2 cp=2 sequence-parallel" \
 // RUN:   --stg-propagate-shardings -o %t.plan.mlir
 // RUN: FileCheck %s --check-prefix=PLAN < %t.plan.mlir
 // RUN: stg-opt %t.plan.mlir --stg-insert-collectives -o %t.local.mlir
@@ -9,7 +9,7 @@
 // RUN: stg-opt %t.local.mlir --stg-simplify-collectives | FileCheck %s
 //
 // Where experts are not sharded, no token moves; cp divides tokens like dp.
-// RUN: stg-opt %s --stg-autodiff --stg-parallelize="dp=8 cp=2" --stg-propagate-shardings \
+// RUN: stg-opt %s --stg-autodiff --stg-apply-preset="dp=8 cp=2" --stg-propagate-shardings \
 // RUN:   --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefix=DATA
 
 stg.symbol @B

@@ -18,8 +18,8 @@ stg.symbol @V
 stg.config @small {D = 64, S = 8}
 // CHECK: stg.config @"llama3-8b" "Llama 3 8B" {D = 4096 : i64}
 stg.config @"llama3-8b" "Llama 3 8B" {D = 4096}
-// CHECK: stg.mesh @mesh <tp = 8, dp = B> rules ["B:dp", "S:tp@stream"]
-stg.mesh @mesh <tp = 8, dp = B> rules ["B:dp", "S:tp@stream"]
+// CHECK: stg.mesh @mesh <tp = 8 : tensor, cp = 2 : context, ep = 2 : expert, dp = B : data, copies = 2 : replica, pp = 4 : pipeline, other = 3> rules [B : dp, S : tp @stream, D : dp @param, S : cp @input]
+stg.mesh @mesh <tp = 8 : tensor, cp = 2 : context, ep = 2 : expert, dp = B : data, copies = 2 : replica, pp = 4 : pipeline, other = 3 : none> rules [B : dp, S : tp @stream, D : dp @param, S : cp @input]
 
 !x = !stg.tensor<[B, S, D], bf16>
 !w = !stg.tensor<[D], bf16>

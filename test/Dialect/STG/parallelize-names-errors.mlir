@@ -1,6 +1,6 @@
 // A rule that names two dimensions of a value does not say which one is divided.
 //
-// RUN: stg-opt %s -split-input-file --stg-parallelize="tp=2 rules=D:tp" -verify-diagnostics -o /dev/null
+// RUN: stg-opt %s -split-input-file --stg-apply-preset="tp=2 rules=D:tp" -verify-diagnostics -o /dev/null
 
 stg.symbol @D
 func.func @square() {

@@ -1,7 +1,7 @@
 // Rules find dimensions by their names, whatever their extents are.
 //
-// RUN: stg-opt %s --stg-parallelize="cp=2 tp=2" | FileCheck %s
-// RUN: stg-opt %s --stg-bind="S=64 H=8 K=4 D=16" --stg-parallelize="cp=2 tp=2" | FileCheck %s --check-prefix=BOUND
+// RUN: stg-opt %s --stg-apply-preset="cp=2 tp=2" --stg-propagate-shardings | FileCheck %s
+// RUN: stg-opt %s --stg-bind="S=64 H=8 K=4 D=16" --stg-apply-preset="cp=2 tp=2" --stg-propagate-shardings | FileCheck %s --check-prefix=BOUND
 
 stg.symbol @S
 stg.symbol @H

@@ -1,8 +1,8 @@
 // Sequence parallelism without a residual stream: a warning, and the plan without it.
 //
-// RUN: stg-opt %s --stg-parallelize="tp=2 sequence-parallel" -verify-diagnostics | FileCheck %s
+// RUN: stg-opt %s --stg-apply-preset="tp=2 sequence-parallel" --stg-propagate-shardings -verify-diagnostics | FileCheck %s
 
-// expected-warning @+1 {{sequence parallelism has no effect: no repeat carries a value with a dimension that rule 'S:tp@stream' names}}
+// expected-warning @+1 {{rule 'S:tp@stream' shards nothing: no carried value has a dimension 'S'}}
 module {
   stg.symbol @S
   stg.symbol @F

@@ -32,39 +32,39 @@
 // RUN: not stg-opt %s --stg-micro-batch="count=2 batch=Q" 2>&1 | FileCheck %s --check-prefix=NOBATCH
 // NOBATCH: error: no dimension is named 'Q', the batch; name it with batch=NAME
 
-// RUN: not stg-opt %s --stg-parallelize=dp=0 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not stg-opt %s --stg-apply-preset=dp=0 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: error: degree of 'dp' is '0', expected an integer of at least 1 or a symbol
-// RUN: not stg-opt %s --stg-parallelize=tp=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not stg-opt %s --stg-apply-preset=tp=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: error: degree of 'tp' is '-2', expected an integer of at least 1 or a symbol
-// RUN: not stg-opt %s --stg-parallelize=tp=3/2 2>&1 | FileCheck %s --check-prefix=FRACTION
+// RUN: not stg-opt %s --stg-apply-preset=tp=3/2 2>&1 | FileCheck %s --check-prefix=FRACTION
 // FRACTION: error: degree of 'tp' is '3/2', expected an integer of at least 1 or a symbol
-// RUN: not stg-opt %s --stg-parallelize=tp=2*t 2>&1 | FileCheck %s --check-prefix=PRODUCT
+// RUN: not stg-opt %s --stg-apply-preset=tp=2*t 2>&1 | FileCheck %s --check-prefix=PRODUCT
 // PRODUCT: error: degree of 'tp' is '2*t', expected an integer of at least 1 or a symbol
-// RUN: not stg-opt %s --stg-parallelize=tp= 2>&1 | FileCheck %s --check-prefix=NODEGREE
+// RUN: not stg-opt %s --stg-apply-preset=tp= 2>&1 | FileCheck %s --check-prefix=NODEGREE
 // NODEGREE: error: degree of 'tp' is '', expected an integer of at least 1 or a symbol
-// RUN: not stg-opt %s --stg-parallelize=dp=small 2>&1 | FileCheck %s --check-prefix=TAKEN
+// RUN: not stg-opt %s --stg-apply-preset=dp=small 2>&1 | FileCheck %s --check-prefix=TAKEN
 // TAKEN: error: 'stg.config' op has the name of mesh degree 'small'
 
-// RUN: not stg-opt %s --stg-parallelize=rank-order=xp 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: not stg-opt %s --stg-apply-preset=rank-order=xp 2>&1 | FileCheck %s --check-prefix=ORDER
 // ORDER: error: rank order is 'xp', expected tp, cp, dp and pp, each at most once, joined by '-'
-// RUN: not stg-opt %s --stg-parallelize=rank-order=tp-tp-dp 2>&1 | FileCheck %s --check-prefix=ORDERTWICE
+// RUN: not stg-opt %s --stg-apply-preset=rank-order=tp-tp-dp 2>&1 | FileCheck %s --check-prefix=ORDERTWICE
 // ORDERTWICE: error: rank order is 'tp-tp-dp', expected tp, cp, dp and pp, each at most once, joined by '-'
 
-// RUN: not stg-opt %s --stg-parallelize=rules=B 2>&1 | FileCheck %s --check-prefix=RULE
-// RULE: error: 'B' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
-// RUN: not stg-opt %s --stg-parallelize=rules=:tp 2>&1 | FileCheck %s --check-prefix=RULENODIM
-// RULENODIM: error: ':tp' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
-// RUN: not stg-opt %s --stg-parallelize=rules=B:tp@all 2>&1 | FileCheck %s --check-prefix=RULESCOPE
-// RULESCOPE: error: 'B:tp@all' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'
-// RUN: not stg-opt %s --stg-parallelize=rules=Q:dp 2>&1 | FileCheck %s --check-prefix=RULEDIM
+// RUN: not stg-opt %s --stg-apply-preset=rules=B 2>&1 | FileCheck %s --check-prefix=RULE
+// RULE: error: 'B' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@SCOPE' with the scope param, input or stream
+// RUN: not stg-opt %s --stg-apply-preset=rules=:tp 2>&1 | FileCheck %s --check-prefix=RULENODIM
+// RULENODIM: error: ':tp' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@SCOPE' with the scope param, input or stream
+// RUN: not stg-opt %s --stg-apply-preset=rules=B:tp@all 2>&1 | FileCheck %s --check-prefix=RULESCOPE
+// RULESCOPE: error: 'B:tp@all' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@SCOPE' with the scope param, input or stream
+// RUN: not stg-opt %s --stg-apply-preset=rules=Q:dp 2>&1 | FileCheck %s --check-prefix=RULEDIM
 // RULEDIM: error: rule 'Q:dp' names dimension 'Q', which the model does not have; its dimensions are named B
-// RUN: not stg-opt %s --stg-parallelize=rules=B:xp 2>&1 | FileCheck %s --check-prefix=RULEAXIS
-// RULEAXIS: error: rule 'B:xp' names mesh axis 'xp', expected one of tp, cp, dp, ep, edp, dp_replicate
+// RUN: not stg-opt %s --stg-apply-preset=rules=B:xp 2>&1 | FileCheck %s --check-prefix=RULEAXIS
+// RULEAXIS: error: rule 'B:xp' names mesh axis 'xp', expected one of tp, tp_replicate, tp_kv, cp, dp, ep, edp, dp_replicate{{$}}
 
 // RUN: not stg-opt %s --stg-propagate-shardings 2>&1 | FileCheck %s --check-prefix=NOMESH
 // RUN: not stg-opt %s --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=NOMESH
 // NOMESH: error: the module has no mesh; run --stg-parallelize first or declare one with 'stg.mesh'
-// RUN: not stg-opt %s --stg-parallelize --stg-parallelize 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not stg-opt %s --stg-apply-preset --stg-apply-preset 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: 'stg.mesh' op already exists; a program has one mesh
 
 // RUN: not stg-opt %s --stg-bind=Q=3 2>&1 | FileCheck %s --check-prefix=BIND

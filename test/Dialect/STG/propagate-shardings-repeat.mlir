@@ -7,7 +7,7 @@
 stg.symbol @B
 stg.symbol @D
 stg.symbol @L
-stg.mesh @mesh <tp = 4, dp = 2> rules ["B:dp"]
+stg.mesh @mesh <tp = 4, dp = 2> rules [B : dp]
 
 !x = !stg.tensor<[B, D], bf16>
 
@@ -39,7 +39,7 @@ func.func @carried_otherwise(%x: !stg.tensor<[B, D : tp], bf16>) {
 stg.symbol @B
 stg.symbol @D
 stg.symbol @L
-stg.mesh @mesh <dp = 2> rules ["B:dp"]
+stg.mesh @mesh <dp = 2> rules [B : dp]
 
 // CHECK-LABEL: func.func @gradients
 func.func @gradients(%x: !stg.tensor<[B : dp, D], bf16>) -> !stg.tensor<[layers = L, D, D], f32> {

@@ -2,9 +2,9 @@
 // Megatron-LM adds learned positions, or by each device for its tokens. A partial sum that
 // nothing is added to is scattered either way.
 //
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{tp=2 sequence-parallel},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives)" | FileCheck %s --check-prefixes=CHECK,WHOLE
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{tp=2 sequence-parallel},stg-propagate-shardings{stream-start=sharded},stg-insert-collectives,stg-simplify-collectives)" | FileCheck %s --check-prefixes=CHECK,SHARDED
-// RUN: not stg-opt %s --stg-parallelize="tp=2 sequence-parallel" --stg-propagate-shardings=stream-start=half 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{tp=2 sequence-parallel},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives)" | FileCheck %s --check-prefixes=CHECK,WHOLE
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{tp=2 sequence-parallel},stg-propagate-shardings{stream-start=sharded},stg-insert-collectives,stg-simplify-collectives)" | FileCheck %s --check-prefixes=CHECK,SHARDED
+// RUN: not stg-opt %s --stg-apply-preset="tp=2 sequence-parallel" --stg-propagate-shardings=stream-start=half 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: has the value 'half', expected whole or sharded
 

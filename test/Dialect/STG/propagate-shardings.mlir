@@ -6,7 +6,7 @@
 stg.symbol @B
 stg.symbol @D
 stg.symbol @F
-stg.mesh @mesh <tp = 4, dp = 2> rules ["B:dp", "F:tp"]
+stg.mesh @mesh <tp = 4, dp = 2>
 
 // From what is known forward through all users.
 // CHECK-LABEL: func.func @forward
@@ -49,7 +49,7 @@ stg.symbol @B
 stg.symbol @S
 stg.symbol @D
 stg.symbol @F
-stg.mesh @mesh <tp = 4> rules ["F:tp", "S:tp@stream"]
+stg.mesh @mesh <tp = 4> rules [F : tp, S : tp @stream]
 
 // One axis has two claims: the parameter's rule comes first, so the product computes
 // with F sharded, and the stream keeps S where no product is.
@@ -74,7 +74,7 @@ func.func @conflict(%x: !stg.tensor<[B, S, D], bf16>) {
 
 stg.symbol @B
 stg.symbol @D
-stg.mesh @mesh <tp = 4> rules ["D:tp", "B:tp"]
+stg.mesh @mesh <tp = 4> rules [D : tp, B : tp]
 
 // The order of the rules decides, not the order of the ops.
 // CHECK-LABEL: func.func @priority
@@ -101,7 +101,7 @@ stg.symbol @B
 stg.symbol @D
 stg.symbol @H
 stg.symbol @K
-stg.mesh @mesh <tp = 4> rules ["H:tp", "K:tp"]
+stg.mesh @mesh <tp = 4> rules [H : tp, K : tp]
 
 // A whole factor stays whole; query and key heads are one factor; views shard their
 // parts together.

@@ -1,7 +1,7 @@
 // A replayed op has the collectives of the op: they are found later, like any.
 //
-// RUN: stg-opt %s --stg-autodiff --stg-recompute="policy=full" --stg-parallelize="tp=t" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefixes=CHECK,TP
-// RUN: stg-opt %s --stg-autodiff --stg-recompute="policy=full" --stg-parallelize="tp=t sequence-parallel" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefixes=CHECK,SP
+// RUN: stg-opt %s --stg-autodiff --stg-recompute="policy=full" --stg-apply-preset="tp=t" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefixes=CHECK,TP
+// RUN: stg-opt %s --stg-autodiff --stg-recompute="policy=full" --stg-apply-preset="tp=t sequence-parallel" --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives | FileCheck %s --check-prefixes=CHECK,SP
 
 stg.symbol @B
 stg.symbol @S

@@ -39,6 +39,3 @@ func.func @gradient(%x: !stg.tensor<[H], f32>) {
   %0 = stg.replicate_grad dim 0 %x : !stg.tensor<[H], f32> -> !stg.tensor<[H = H + K], f32>
   return
 }
-// -----
-// expected-error @+1 {{has the tensor axis 'kv', which is not an axis of the mesh}}
-stg.mesh @mesh <tp = 4> tensor ["tp", "kv"]

@@ -3,7 +3,7 @@
 //
 // RUN: stg-opt %s --split-input-file --verify-diagnostics --stg-schedule
 
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[4, 8], bf16>
 !w = !stg.tensor<[8, 8], bf16>
 // expected-error @+1 {{has no stg.repeat whose iterations could be divided among pipeline stages}}
@@ -15,12 +15,12 @@ func.func @no_layers(%x: !x) {
 // -----
 stg.symbol @pp
 // expected-error @+1 {{'stg.mesh' op has pp pipeline stages; a schedule needs a number, bind it first}}
-stg.mesh @mesh <pp = pp>
+stg.mesh @mesh <pp = pp : pipeline>
 func.func @unbound_stages() {
   return
 }
 // -----
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[4, 8], bf16>
 func.func @no_counterpart(%x: !x) {
   %y = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
@@ -33,7 +33,7 @@ func.func @no_counterpart(%x: !x) {
   return
 }
 // -----
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[4, 8], bf16>
 func.func @later_stage(%x: !x) {
   // expected-error @+1 {{'stg.repeat' op makes a value that an earlier pipeline stage reads}}
@@ -49,7 +49,7 @@ func.func @later_stage(%x: !x) {
   return
 }
 // -----
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @activation_as_gradient(%x: !x) {
   // expected-error @+1 {{'stg.repeat' op makes a value that is read before the part of the step that makes it, or by the optimizer}}
@@ -62,7 +62,7 @@ func.func @activation_as_gradient(%x: !x) {
   return
 }
 // -----
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @gradients_of_stages(%x: !x) {
   %y = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
@@ -79,7 +79,7 @@ func.func @gradients_of_stages(%x: !x) {
   return
 }
 // -----
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @earlier_stage(%x: !x) {
   %y:2 = stg.repeat "layers" * 2 carry(%c = %x : !x) <fwd> {
@@ -98,7 +98,7 @@ func.func @earlier_stage(%x: !x) {
   return
 }
 // -----
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[8, 8], bf16>
 func.func @stack_of_other_layers(%x: !x) {
   %y:2 = stg.repeat "down" * 2 carry(%c = %x : !x) <fwd> {
@@ -113,7 +113,7 @@ func.func @stack_of_other_layers(%x: !x) {
   return
 }
 // -----
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[8, 8], bf16>
 !stack = !stg.tensor<[layers = 2, 8, 8], bf16>
 func.func @whole_stack(%x: !x) {

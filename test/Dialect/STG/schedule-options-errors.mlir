@@ -34,7 +34,7 @@
 // RUN: not stg-opt %s --stg-schedule="schedule=%t.json" 2>&1 | FileCheck %s --check-prefix=DEVICES
 // DEVICES: error: schedule '{{.*}}.json': its number of devices is 3, but 2 was asked for: ask for 3 or use another schedule
 
-stg.mesh @mesh <pp = 2>
+stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[4, 8], bf16>
 !w = !stg.tensor<[8, 8], bf16>
 func.func @f(%x: !x) {

@@ -1,7 +1,7 @@
 // ZeRO in a pipeline: each stage gathers and scatters what it holds of a unit, and the
 // gradient of a parameter that two stages read is summed as shards, once per step.
 //
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{pp=2 dp=2},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3},stg-bind{values=L=2},stg-schedule)" | FileCheck %s
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{pp=2 dp=2},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3},stg-bind{values=L=2},stg-schedule)" | FileCheck %s
 
 // CHECK-LABEL: @f.stage0.forward
 // CHECK-DAG:     %[[SHARED:.*]] = stg.param "shared" : !stg.tensor<[ceildiv(D*D, 2)], bf16>

@@ -1,9 +1,9 @@
 // A unit is gathered whole, in forward and in backward, where nobody reads its biases; a
 // unit of biases alone, too, at the place where backward undoes it.
 //
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units prefetch=2})" | FileCheck %s --check-prefixes=CHECK,UNITS
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 prefetch=2})" | FileCheck %s --check-prefixes=CHECK,ROOT
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 reshard-after-forward=false})" | FileCheck %s --check-prefix=KEPT
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units prefetch=2})" | FileCheck %s --check-prefixes=CHECK,UNITS
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 prefetch=2})" | FileCheck %s --check-prefixes=CHECK,ROOT
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 reshard-after-forward=false})" | FileCheck %s --check-prefix=KEPT
 
 stg.symbol @B
 stg.symbol @D

@@ -2,13 +2,13 @@
 // A layer has two parameters, which are one unit; D*D elements on four devices are
 // ceildiv(D*D, 4) each.
 //
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=1})" | FileCheck %s --check-prefix=STATES
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=2})" | FileCheck %s --check-prefix=GRADIENTS
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 prefetch=2})" | FileCheck %s --check-prefix=PARAMETERS
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units prefetch=0})" | FileCheck %s --check-prefix=UNITS
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 reshard-after-forward=false})" | FileCheck %s --check-prefix=KEPT
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=8 dp-replicate=2},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=1})" | FileCheck %s --check-prefix=HYBRID
-// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-parallelize{dp=4},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives)" -o %t.none
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=1})" | FileCheck %s --check-prefix=STATES
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=2})" | FileCheck %s --check-prefix=GRADIENTS
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 prefetch=2})" | FileCheck %s --check-prefix=PARAMETERS
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 root=units prefetch=0})" | FileCheck %s --check-prefix=UNITS
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3 reshard-after-forward=false})" | FileCheck %s --check-prefix=KEPT
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=8 dp-replicate=2},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=1})" | FileCheck %s --check-prefix=HYBRID
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{dp=4},stg-propagate-shardings,stg-insert-collectives,stg-simplify-collectives)" -o %t.none
 // RUN: stg-opt %t.none --stg-shard-states="level=0" | diff %t.none -
 
 stg.symbol @B

@@ -59,16 +59,22 @@ stg.mesh @mesh_op_c1 <dp = 2>
 // expected-error @+1 {{'stg.mesh' op uses symbol 't', which is not declared; declare it with 'stg.symbol @t'}}
 stg.mesh @mesh_op_c2 <tp = t>
 // -----
-// expected-error @+1 {{'stg.mesh' op has a bad rule: 'H tp' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'}}
-stg.mesh @mesh_op_c3_form <tp = 2> rules ["H tp"]
+// expected-error @+1 {{expected ':'}}
+stg.mesh @mesh_op_c3_form <tp = 2> rules [H tp]
 // -----
 stg.symbol @H
-// expected-error @+1 {{'stg.mesh' op has a bad rule: 'H:tp@residual' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@stream'}}
-stg.mesh @mesh_op_c3_scope <tp = 2> rules ["H:tp@residual"]
+// expected-error @+1 {{expected one of @param, @input, @stream for the scope of a rule, found '@residual'}}
+stg.mesh @mesh_op_c3_scope <tp = 2> rules [H : tp @residual]
+// -----
+// expected-error @+1 {{has several mesh axes with the role pipeline, expected at most one: stages are in a row}}
+stg.mesh @mesh_c3 <inner = 2 : pipeline, outer = 2 : pipeline>
+// -----
+// expected-error @+1 {{expected data, replica, context, expert, tensor, pipeline or none for the role of a mesh axis, found 'model'}}
+stg.mesh @mesh_role <tp = 2 : model>
 // -----
 stg.symbol @H
 // expected-error @+1 {{'stg.mesh' op has the rule 'H:dp', which names no axis of the mesh}}
-stg.mesh @mesh_op_c3_axis <tp = 2> rules ["H:dp"]
+stg.mesh @mesh_op_c3_axis <tp = 2> rules [H : dp]
 // -----
 func.func @in_operand(%x: !stg.tensor<[B], f32>) {
   // expected-error @+1 {{'stg.activation' op uses symbol 'B', which is not declared; declare it with 'stg.symbol @B'}}

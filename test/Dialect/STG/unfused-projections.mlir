@@ -2,7 +2,7 @@
 // gradients of it are added before one reduction, with symbolic degrees.
 //
 // RUN: stg-opt %s --stg-name-ops --stg-autodiff --stg-optimizer \
-// RUN:   --stg-parallelize="dp=dp tp=tp sequence-parallel=true" --stg-propagate-shardings \
+// RUN:   --stg-apply-preset="dp=dp tp=tp sequence-parallel=true" --stg-propagate-shardings \
 // RUN:   --stg-insert-collectives --stg-simplify-collectives --stg-bucket-gradients -o %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir
 // RUN: stg-opt %t.mlir --convert-stg-to-chakra | FileCheck %s --check-prefix=COST
@@ -17,7 +17,7 @@ stg.symbol @E
 !h = !stg.tensor<[B, S, H, E], bf16>
 
 // CHECK-LABEL: func.func @layers
-// COST-LABEL: chakra.graph @layers mesh = #stg.mesh<tp = tp, dp = dp>
+// COST-LABEL: chakra.graph @layers mesh = #stg.mesh<tp = tp : tensor, dp = dp : data>
 func.func @layers(%x: !x) -> !x {
   %y = stg.repeat "layers" * 4 carry(%c = %x : !x) {
     %wn = stg.param "norm" : !stg.tensor<[D], bf16>

@@ -375,7 +375,23 @@ void DimAttr::print(AsmPrinter &printer) const {
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
   SmallVector<SymExpr> sizes;
+  SmallVector<AxisRole> roles;
   SMLoc loc = parser.getCurrentLocation();
+  auto parseRole = [&]() -> FailureOr<AxisRole> {
+    StringRef keyword;
+    if (failed(parser.parseOptionalColon()))
+      return AxisRole::None;
+    SMLoc roleLoc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<AxisRole> role = symbolizeAxisRole(keyword);
+    if (!role)
+      return parser.emitError(roleLoc)
+             << "expected data, replica, context, expert, tensor, pipeline or "
+                "none for the role of a mesh axis, found '"
+             << keyword << "'";
+    return *role;
+  };
   auto parseAxis = [&]() -> ParseResult {
     StringRef name;
     if (parser.parseKeyword(&name) || parser.parseEqual())
@@ -383,23 +399,32 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
     FailureOr<SymExpr> size = SymExpr::parse(parser);
     if (failed(size))
       return failure();
+    FailureOr<AxisRole> role = parseRole();
+    if (failed(role))
+      return failure();
     names.push_back(parser.getBuilder().getStringAttr(name));
     sizes.push_back(*size);
+    roles.push_back(*role);
     return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseAxis, " in mesh axes"))
     return {};
-  return parser.getChecked<MeshAttr>(loc, parser.getContext(), names, sizes);
+  return parser.getChecked<MeshAttr>(loc, parser.getContext(), names, sizes,
+                                     roles);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  llvm::interleaveComma(llvm::zip_equal(getAxisNames(), getAxisSizes()),
-                        printer, [&](auto axis) {
-                          printer << std::get<0>(axis).getValue() << " = ";
-                          std::get<1>(axis).print(printer.getStream());
-                        });
+  llvm::interleaveComma(
+      llvm::zip_equal(getAxisNames(), getAxisSizes(), getAxisRoles()), printer,
+      [&](auto axis) {
+        auto [name, size, role] = axis;
+        printer << name.getValue() << " = ";
+        size.print(printer.getStream());
+        if (role != AxisRole::None)
+          printer << " : " << stringifyAxisRole(role);
+      });
   printer << '>';
 }
 
@@ -411,9 +436,11 @@ static bool canBeExtent(SymExpr expr) {
 
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<StringAttr> axisNames,
-                               ArrayRef<SymExpr> axisSizes) {
-  if (axisNames.size() != axisSizes.size())
-    return emitError() << "expects one size per mesh axis";
+                               ArrayRef<SymExpr> axisSizes,
+                               ArrayRef<AxisRole> axisRoles) {
+  if (axisNames.size() != axisSizes.size() ||
+      axisNames.size() != axisRoles.size())
+    return emitError() << "expects one size and one role per mesh axis";
   SmallPtrSet<Attribute, 4> seen;
   for (auto [name, size] : llvm::zip_equal(axisNames, axisSizes)) {
     if (!seen.insert(name).second) // mesh_c1
@@ -423,6 +450,9 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "mesh axis '" << name.getValue() << "' has size "
                          << size << ", expected an integer of at least 1";
   }
+  if (llvm::count(axisRoles, AxisRole::Pipeline) > 1) // mesh_c3
+    return emitError() << "has several mesh axes with the role pipeline, "
+                          "expected at most one: stages are in a row";
   return success();
 }
 
@@ -447,6 +477,99 @@ SymExpr MeshAttr::getGroupSize(ArrayAttr axes) const {
     size = size * axisSize;
   }
   return size;
+}
+
+AxisRole MeshAttr::getAxisRole(StringRef name) const {
+  std::optional<unsigned> index = getAxisIndex(name);
+  return index ? getAxisRoles()[*index] : AxisRole::None;
+}
+
+SmallVector<StringAttr> MeshAttr::getAxes(AxisRole role) const {
+  SmallVector<StringAttr> axes;
+  for (auto [name, own] : llvm::zip_equal(getAxisNames(), getAxisRoles()))
+    if (own == role)
+      axes.push_back(name);
+  return axes;
+}
+
+StringAttr MeshAttr::getPipelineAxis() const {
+  SmallVector<StringAttr> axes = getAxes(AxisRole::Pipeline);
+  return axes.empty() ? StringAttr() : axes.front();
+}
+
+//===----------------------------------------------------------------------===//
+// RuleAttr
+//===----------------------------------------------------------------------===//
+
+FailureOr<RuleAttr> RuleAttr::parseBare(AsmParser &parser) {
+  StringRef dim, axis;
+  if (parser.parseKeyword(&dim) || parser.parseColon() ||
+      parser.parseKeyword(&axis))
+    return failure();
+  RuleScope scope = RuleScope::All;
+  // '@' alone is no token: '@stream' is one, a symbol name.
+  StringAttr name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalSymbolName(name))) {
+    std::optional<RuleScope> known = symbolizeRuleScope(name.getValue());
+    if (!known || *known == RuleScope::All)
+      return parser.emitError(loc) << "expected one of @param, @input, @stream "
+                                      "for the scope of a rule, found '@"
+                                   << name.getValue() << "'";
+    scope = *known;
+  }
+  Builder &builder = parser.getBuilder();
+  return RuleAttr::get(parser.getContext(), builder.getStringAttr(dim),
+                       builder.getStringAttr(axis), scope);
+}
+
+void RuleAttr::printBare(AsmPrinter &printer) const {
+  printer << getDim().getValue() << " : " << getAxis().getValue();
+  if (getScope() != RuleScope::All)
+    printer << " @" << stringifyRuleScope(getScope());
+}
+
+Attribute RuleAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<RuleAttr> rule = parseBare(parser);
+  if (failed(rule) || parser.parseGreater())
+    return {};
+  return *rule;
+}
+
+void RuleAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printBare(printer);
+  printer << '>';
+}
+
+FailureOr<RuleAttr> RuleAttr::parseText(MLIRContext *context, StringRef text,
+                                        std::string &error) {
+  auto [dim, rest] = text.split(':');
+  auto [axis, scope] = rest.split('@');
+  dim = dim.trim();
+  axis = axis.trim();
+  std::optional<RuleScope> known =
+      rest.contains('@') ? symbolizeRuleScope(scope.trim()) : RuleScope::All;
+  // Nothing is written for all values.
+  bool isAll = rest.contains('@') && known == RuleScope::All;
+  if (dim.empty() || axis.empty() || !known || isAll) {
+    error = ("'" + text.trim() +
+             "' is not a sharding rule, expected 'DIM:AXIS' or "
+             "'DIM:AXIS@SCOPE' with the scope param, input or stream")
+                .str();
+    return failure();
+  }
+  return RuleAttr::get(context, StringAttr::get(context, dim),
+                       StringAttr::get(context, axis), *known);
+}
+
+std::string RuleAttr::str() const {
+  std::string text = (getDim().getValue() + ":" + getAxis().getValue()).str();
+  if (getScope() != RuleScope::All)
+    text += ("@" + stringifyRuleScope(getScope())).str();
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -588,6 +711,53 @@ bool ShardingAttr::shardsOver(StringAttr axis) const {
 
 bool ShardingAttr::uses(StringAttr axis) const {
   return shardsOver(axis) || llvm::is_contained(getPartialAxes(), axis);
+}
+
+//===----------------------------------------------------------------------===//
+// ClaimsAttr
+//===----------------------------------------------------------------------===//
+
+Attribute ClaimsAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<StringAttr> factors;
+  SmallVector<ArrayAttr> axes;
+  auto parseClaim = [&]() -> ParseResult {
+    StringRef factor;
+    if (parser.parseKeyword(&factor) || parser.parseColon() ||
+        parseAxes(parser, axes.emplace_back()))
+      return failure();
+    factors.push_back(parser.getBuilder().getStringAttr(factor));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseClaim, " in claims"))
+    return {};
+  return parser.getChecked<ClaimsAttr>(loc, parser.getContext(), factors, axes);
+}
+
+void ClaimsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(llvm::zip_equal(getFactors(), getAxes()), printer,
+                        [&](auto claim) {
+                          auto [factor, axes] = claim;
+                          printer << factor.getValue() << " : ";
+                          printAxes(printer, axes);
+                        });
+  printer << '>';
+}
+
+LogicalResult ClaimsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<StringAttr> factors,
+                                 ArrayRef<ArrayAttr> axes) {
+  if (factors.size() != axes.size())
+    return emitError() << "expects axes for each factor";
+  SmallPtrSet<Attribute, 4> seen;
+  for (auto [factor, own] : llvm::zip_equal(factors, axes))
+    if (own.empty() || !seen.insert(factor).second) // claims_c1
+      return emitError() << "claims of factor '" << factor.getValue()
+                         << (own.empty() ? "' name no mesh axis"
+                                         : "' are listed twice");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

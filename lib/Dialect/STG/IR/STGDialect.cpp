@@ -116,6 +116,35 @@ static LogicalResult verifyFactors(Operation *op, Attribute value) {
   return success();
 }
 
+/// Factors of the op, over axes of the mesh.
+static LogicalResult verifyClaims(Operation *op, Attribute value) {
+  auto claims = dyn_cast<ClaimsAttr>(value);
+  auto shardable = dyn_cast<ShardableOpInterface>(op);
+  if (!claims || !shardable)
+    return op->emitOpError("has 'stg.claims' ")
+           << value << ", expected claims such as #stg.claims<h : cp> on an op "
+           << "with a sharding rule";
+  MeshOp mesh = MeshOp::lookup(op);
+  if (!mesh)
+    return op->emitOpError(
+        "has 'stg.claims', but there is no mesh; declare one with 'stg.mesh'");
+  ShardingRule rule = shardable.getShardingRule();
+  for (auto [factor, axes] :
+       llvm::zip_equal(claims.getFactors(), claims.getAxes())) {
+    if (!rule.getFactor(factor)) {
+      SmallVector<StringRef> names;
+      for (const ShardingFactor &known : rule.factors)
+        names.push_back(known.name);
+      return op->emitOpError("claims axes for factor '")
+             << factor.getValue() << "', which it does not have; its factors "
+             << "are " << llvm::join(names, ", ");
+    }
+    if (failed(stg::detail::verifyMeshAxes(op, mesh, axes)))
+      return failure();
+  }
+  return success();
+}
+
 static LogicalResult verifyText(Operation *op, NamedAttribute attribute) {
   auto text = dyn_cast<StringAttr>(attribute.getValue());
   if (text && !text.getValue().empty())
@@ -131,6 +160,8 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
     return verifyOrigin(op, attribute.getValue());
   if (attribute.getName() == kFactorsAttr)
     return verifyFactors(op, attribute.getValue());
+  if (attribute.getName() == kClaimsAttr)
+    return verifyClaims(op, attribute.getValue());
   return refuseUnknown(op, attribute,
                        {kOriginAttr, kFactorsAttr, kClaimsAttr, kSendsAttr,
                         kSavesAttr, kScopeAttr, kStepAttr, kVariantAttr,

@@ -15,7 +15,6 @@
 #include "STGVerification.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
-#include "stg/Dialect/STG/IR/DimensionRule.h"
 
 using namespace mlir;
 using namespace stg;
@@ -101,32 +100,42 @@ LogicalResult MeshOp::verify() {
     diag.attachNote(first.getLoc()) << "the first is here";
     return diag;
   }
-  auto checkAxes = [&](StringRef kind, std::optional<ArrayAttr> axes) {
-    if (axes)
-      for (auto axis : axes->getAsRange<StringAttr>())
-        if (!getMesh().getAxisIndex(axis)) {
-          emitOpError("has the ") << kind << " axis '" << axis.getValue()
-                                  << "', which is not an axis of the mesh";
-          return failure();
-        }
-    return LogicalResult::success();
-  };
-  if (failed(checkAxes("data", getData())) || // mesh_op_c4
-      failed(checkAxes("tensor", getTensor())))
-    return failure();
-  if (!getRules())
-    return success();
-  for (auto text : getRules()->getAsRange<StringAttr>()) { // mesh_op_c3
-    std::string error;
-    FailureOr<DimensionRule> rule =
-        DimensionRule::parse(getContext(), text, error);
-    if (failed(rule))
-      return emitOpError("has a bad rule: ") << error;
-    if (!rule->axis || !getMesh().getAxisIndex(rule->axis))
+  for (RuleAttr rule : getSharding()) // mesh_op_c3
+    if (!getMesh().getAxisIndex(rule.getAxis()))
       return emitOpError("has the rule '")
-             << text.getValue() << "', which names no axis of the mesh";
-  }
+             << rule.str() << "', which names no axis of the mesh";
   return success();
+}
+
+SmallVector<RuleAttr> MeshOp::getSharding() {
+  if (!getRules())
+    return {};
+  return llvm::to_vector(getRules()->getAsRange<RuleAttr>());
+}
+
+/// `[B : dp, S : tp @stream]`
+static ParseResult parseRules(OpAsmParser &parser, ArrayAttr &rules) {
+  SmallVector<Attribute> parsed;
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square,
+          [&]() -> ParseResult {
+            FailureOr<RuleAttr> rule = RuleAttr::parseBare(parser);
+            if (failed(rule))
+              return failure();
+            parsed.push_back(*rule);
+            return success();
+          },
+          " in sharding rules"))
+    return failure();
+  rules = parser.getBuilder().getArrayAttr(parsed);
+  return success();
+}
+
+static void printRules(OpAsmPrinter &printer, MeshOp, ArrayAttr rules) {
+  printer << '[';
+  llvm::interleaveComma(rules.getAsRange<RuleAttr>(), printer,
+                        [&](RuleAttr rule) { rule.printBare(printer); });
+  printer << ']';
 }
 
 LogicalResult MeshOp::verifySymbolUses(SymbolTableCollection &symbolTable) {

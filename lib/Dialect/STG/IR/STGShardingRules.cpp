@@ -203,19 +203,25 @@ struct AttentionFactors {
 };
 } // namespace
 
-/// Which of the ranges of queries a device has: its coordinate.
+/// Which of the ranges of queries a device has: its number among the devices
+/// that divide them. The first axis is the fastest.
 template <typename OpTy>
 static LogicalResult setRange(OpTy op, ArrayAttr axes) {
   auto module = op->template getParentOfType<ModuleOp>();
-  SymbolOp coordinate;
-  if (axes.size() == 1)
-    coordinate = SymbolOp::lookupCoordinate(
-        module, cast<StringAttr>(axes[0]).getValue());
-  if (!coordinate)
-    return op.emitOpError("has contiguous queries over ")
-           << axes << ", expected one axis whose coordinate is a symbol, as "
-           << "--stg-context-parallel=\"balance=none\" declares it for cp";
-  op.setRangeAttr(SymExpr::getSymbol(coordinate.getSymNameAttr()));
+  MeshAttr mesh = MeshOp::lookup(op).getMesh();
+  SymExpr range = SymExpr::get(op->getContext(), 0);
+  SymExpr stride = SymExpr::get(op->getContext(), 1);
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    SymbolOp coordinate = SymbolOp::lookupCoordinate(module, axis.getValue());
+    if (!coordinate)
+      return op.emitOpError("has contiguous queries over mesh axis '")
+             << axis.getValue() << "', whose coordinate is not a symbol, as "
+             << "--stg-context-parallel=\"balance=none\" declares it for axes "
+                "with the role context";
+    range = range + SymExpr::getSymbol(coordinate.getSymNameAttr()) * stride;
+    stride = stride * mesh.getAxisSize(axis);
+  }
+  op.setRangeAttr(range);
   return success();
 }
 

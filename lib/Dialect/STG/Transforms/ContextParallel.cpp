@@ -16,38 +16,62 @@ namespace stg {
 using namespace mlir;
 using namespace stg;
 
-/// The mesh axis that divides the tokens.
-static constexpr StringLiteral kContextAxis = "cp";
-
 namespace {
 struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
   using ContextParallelBase::ContextParallelBase;
   void runOnOperation() override;
 
 private:
-  void mark(Operation *attention);
+  LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
+  void mark(Operation *attention, ArrayRef<StringAttr> axes);
 };
 } // namespace
 
-void ContextParallel::mark(Operation *attention) {
+/// Messages go along one axis.
+LogicalResult ContextParallel::checkRing(MeshOp mesh,
+                                         ArrayRef<StringAttr> axes) {
+  if (type != ContextExchange::Ring || axes.size() == 1)
+    return success();
+  return mesh.emitOpError("has the context axes '")
+         << axes[0].getValue() << "' and '" << axes[1].getValue()
+         << "'; a ring (type=p2p) goes along one axis, use all_gather or a2a";
+}
+
+void ContextParallel::mark(Operation *attention, ArrayRef<StringAttr> axes) {
   Builder builder(&getContext());
   if (type != ContextExchange::AllGather)
     attention->setAttr("context",
                        builder.getStringAttr(stringify(type.getValue())));
   // Heads take the place of tokens.
-  if (type == ContextExchange::AllToAll)
+  if (type == ContextExchange::AllToAll) {
+    SmallVector<Attribute> slowestFirst(llvm::reverse(axes));
     attention->setAttr(STGDialect::kClaimsAttr,
-                       builder.getDictionaryAttr(builder.getNamedAttr(
-                           "h", builder.getStrArrayAttr({kContextAxis}))));
+                       ClaimsAttr::get(&getContext(),
+                                       {builder.getStringAttr("h")},
+                                       {builder.getArrayAttr(slowestFirst)}));
+  }
   if (balance == ContextBalance::None)
     attention->setAttr("contiguous", builder.getUnitAttr());
 }
 
 void ContextParallel::runOnOperation() {
+  MeshOp mesh = MeshOp::lookup(getOperation());
+  if (!mesh) {
+    getOperation().emitError(
+        "the module has no mesh; run --stg-parallelize first or declare "
+        "one with 'stg.mesh'");
+    return signalPassFailure();
+  }
+  SmallVector<StringAttr> axes = mesh.getMesh().getAxes(AxisRole::Context);
+  if (axes.empty())
+    return;
+  if (failed(checkRing(mesh, axes)))
+    return signalPassFailure();
   if (balance == ContextBalance::None)
-    SymbolOp::declareCoordinate(getOperation(), kContextAxis);
+    for (StringAttr axis : axes)
+      SymbolOp::declareCoordinate(getOperation(), axis);
   getOperation().walk([&](Operation *op) {
     if (isa<AttentionOp, AttentionGradOp>(op))
-      mark(op);
+      mark(op, axes);
   });
 }

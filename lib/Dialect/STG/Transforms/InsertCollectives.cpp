@@ -71,11 +71,7 @@ struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
 /// Rewrites one function to the local level.
 class Localizer {
 public:
-  Localizer(MeshOp op) : mesh(op.getMesh()), rewriter(mesh.getContext()) {
-    for (std::optional<ArrayAttr> axes : {op.getData(), op.getTensor()})
-      if (axes)
-        families.push_back(*axes);
-  }
+  Localizer(MeshOp op) : mesh(op.getMesh()), rewriter(mesh.getContext()) {}
   LogicalResult run(func::FuncOp function);
 
 private:
@@ -112,13 +108,12 @@ private:
   }
   /// True if one collective serves both axes.
   bool areTogether(StringAttr lhs, StringAttr rhs) const {
-    return llvm::any_of(families, [&](ArrayAttr axes) {
-      return llvm::is_contained(axes, lhs) && llvm::is_contained(axes, rhs);
-    });
+    AxisRole left = mesh.getAxisRole(lhs), right = mesh.getAxisRole(rhs);
+    return (holdsSameParameters(left) && holdsSameParameters(right)) ||
+           (left == AxisRole::Tensor && right == AxisRole::Tensor);
   }
 
   MeshAttr mesh;
-  SmallVector<ArrayAttr, 2> families; ///< The data axes, the tensor axes.
   IRRewriter rewriter;
   DenseSet<Value> isLocal; ///< Made here, with a local type.
   /// Resharded values: not to be converted again by the same user.
@@ -213,8 +208,8 @@ FailureOr<SymTensorType> Localizer::getLocalType(SymTensorType global,
   return SymTensorType::get(global.getContext(), dims, global.getElementType());
 }
 
-/// Splits `axes` into those that one collective serves: the axes of a family in
-/// a row form one group, every other axis is a group of its own.
+/// Splits `axes` into those that one collective serves: axes in a row whose
+/// roles go together form one group, every other axis is a group of its own.
 SmallVector<AxisNames> Localizer::groupAxes(ArrayRef<StringAttr> axes) {
   SmallVector<AxisNames> groups;
   for (StringAttr axis : axes) {

@@ -1,4 +1,4 @@
-//===- Parallelize.cpp - States mesh and sharding intent ------------------===//
+//===- Parallelize.cpp - States mesh and sharding rules -------------------===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -8,6 +8,7 @@
 
 #include "ShardingRules.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace stg {
@@ -24,398 +25,188 @@ struct Parallelize : stg::impl::ParallelizeBase<Parallelize> {
   void runOnOperation() override;
 
 private:
-  /// A mesh axis and its size, from the fastest in rank order to the slowest.
-  using Axes = SmallVector<std::pair<StringRef, SymExpr>>;
-
   FailureOr<MeshAttr> makeMesh();
-  FailureOr<SymExpr> parseDegree(StringRef axis, StringRef text);
-  FailureOr<Axes> carveDataAxes();
-  FailureOr<Axes> carveTensorAxes();
-  bool hasWholeExperts() { return etp == "1"; }
-  LogicalResult checkExperts();
-  FailureOr<Axes> getExpertAxes();
-  SmallVector<std::string> getDefaultRules();
-  FailureOr<Axes> getParts(StringRef axis);
-  LogicalResult declareSymbols(SymExpr degree);
-  FailureOr<SmallVector<DimensionRule>> makeRules(MeshAttr mesh);
-  void addRule(const DimensionRule &rule, MeshAttr mesh,
-               SmallVectorImpl<DimensionRule> &all);
-  void distributeReplicas(MeshAttr mesh);
-  LogicalResult checkUserRules(ArrayRef<DimensionRule> userRules);
-  LogicalResult annotate(const DimensionRules &rules);
-  LogicalResult checkUse(MeshAttr mesh);
+  FailureOr<std::pair<SymExpr, AxisRole>> parseAxis(StringRef text);
+  LogicalResult declareSymbols(SymExpr size);
+  FailureOr<SmallVector<RuleAttr>> makeRules(MeshAttr mesh);
+  LogicalResult checkRule(RuleAttr rule, MeshAttr mesh);
+  LogicalResult makeClaims(MeshAttr mesh);
+  LogicalResult checkMatches(const DimensionRules &rules);
+  LogicalResult checkUse(const DimensionRules &rules, MeshAttr mesh);
+
   bool hasDimension(StringRef name) {
     return llvm::is_contained(dimensions, name);
   }
   std::string listDimensions() { return llvm::join(dimensions, ", "); }
-  void warnWithoutStream(const DimensionRules &rules);
 
+  SmallVector<bool> isOptional;      ///< Rules that may shard nothing.
   SmallVector<StringRef> dimensions; ///< Their names.
 };
 } // namespace
 
-/// Batch over dp, tokens over cp, then Megatron-LM's tensor parallelism (heads,
-/// feed-forward and vocabulary over tp) and experts over ep.
-static constexpr StringLiteral defaultRules[] = {"B:dp", "S:cp", "H:tp", "K:tp",
-                                                 "F:tp", "V:tp", "X:ep"};
-static constexpr StringLiteral sequenceParallelRule = "S:tp@stream";
+//===----------------------------------------------------------------------===//
+// The mesh
+//===----------------------------------------------------------------------===//
 
-/// The parts that dp is carved into, from the fastest to the slowest: expert
-/// parallelism (`ep` of the ranks hold different experts, `edp` the same), and
-/// replicas of hybrid sharding. A part of size 1 is left out; dp that is not
-/// carved is the axis `dp`.
-static constexpr StringLiteral dataParts[] = {"ep", "edp", "dp",
-                                              "dp_replicate"};
-
-/// The parts of tp where there are replicas of key/value heads, from the
-/// fastest to the slowest: neighbours hold the same heads. Without replicas it
-/// is the axis `tp`.
-static constexpr StringLiteral tensorParts[] = {"tp_replicate", "tp_kv", "tp"};
-
-FailureOr<SymExpr> Parallelize::parseDegree(StringRef axis, StringRef text) {
+/// `NAME=SIZE` or `NAME=SIZE:ROLE`.
+FailureOr<std::pair<SymExpr, AxisRole>> Parallelize::parseAxis(StringRef text) {
+  auto [name, rest] = text.split('=');
+  auto [size, role] = rest.split(':');
   std::string error;
-  FailureOr<SymExpr> degree = SymExpr::parse(&getContext(), text, error);
-  bool isNumber = succeeded(degree) && degree->isConstant();
-  bool isValid = succeeded(degree) &&
-                 (isNumber ? degree->getInt64().value_or(0) >= 1
-                           : static_cast<bool>(degree->getAsSymbol()));
-  if (!isValid)
-    return getOperation().emitError("degree of '")
-           << axis << "' is '" << text
-           << "', expected an integer of at least 1 or a symbol";
-  return degree;
+  FailureOr<SymExpr> expr = SymExpr::parse(&getContext(), size, error);
+  std::optional<AxisRole> known =
+      rest.contains(':') ? symbolizeAxisRole(role) : AxisRole::None;
+  if (name.empty() || failed(expr) || !known)
+    return getOperation().emitError("mesh axis is '")
+           << text
+           << "', expected NAME=SIZE or NAME=SIZE:ROLE with an expression and "
+              "data, replica, context, expert, tensor or pipeline";
+  return std::pair(*expr, *known);
 }
 
-/// A degree may be a symbol that the model does not declare.
-LogicalResult Parallelize::declareSymbols(SymExpr degree) {
+/// A size may use symbols that the model does not declare.
+LogicalResult Parallelize::declareSymbols(SymExpr size) {
   ModuleOp module = getOperation();
-  StringAttr name = degree.getAsSymbol();
-  if (!name || module.lookupSymbol<SymbolOp>(name))
-    return success();
-  if (Operation *other = module.lookupSymbol(name))
-    return other->emitOpError("has the name of mesh degree '")
-           << name.getValue() << "'";
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  SymbolOp::create(builder, module.getLoc(), name, SymExpr(), StringAttr(),
-                   builder.getStringAttr("parallel degree"));
-  return success();
-}
-
-/// The quotient, or none if it is a number that is not an integer.
-static SymExpr divideEvenly(SymExpr dividend, SymExpr divisor) {
-  SymExpr result = dividend.exactDiv(divisor);
-  std::optional<Rational> number = result ? result.getConstant() : std::nullopt;
-  return number && !number->isInteger() ? SymExpr() : result;
-}
-
-/// The axes over which experts are divided, from the fastest to the slowest. A
-/// part of dp is the last one; whole experts fill tp and cp before.
-FailureOr<Parallelize::Axes> Parallelize::getExpertAxes() {
-  Axes result;
-  FailureOr<SymExpr> rest = parseDegree("ep", ep);
-  if (failed(rest))
-    return failure();
-  for (StringRef axis : {"tp", "cp"}) {
-    if (!hasWholeExperts() || rest->isOne())
-      break;
-    FailureOr<SymExpr> degree = parseDegree(axis, axis == "tp" ? tp : cp);
-    if (failed(degree))
-      return failure();
-    SymExpr others = divideEvenly(*rest, *degree);
-    if (!others)
-      return getOperation().emitError("ep is ")
-             << ep << ", expected "
-             << (axis == "tp" ? "1 or a multiple of tp = "
-                              : "tp or a multiple of tp times cp, cp = ")
-             << *degree
-             << ": with etp = 1 experts are divided over tp, then cp, then a "
-                "part of dp";
-    result.push_back({axis, *degree});
-    rest = others;
-  }
-  result.push_back({"ep", *rest});
+  LogicalResult result = success();
+  size.walkSymbols([&](StringAttr name) {
+    if (failed(result) || module.lookupSymbol<SymbolOp>(name))
+      return;
+    if (Operation *other = module.lookupSymbol(name)) {
+      result = other->emitOpError("has the name of mesh degree '")
+               << name.getValue() << "'";
+      return;
+    }
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    SymbolOp::create(builder, module.getLoc(), name, SymExpr(), StringAttr(),
+                     builder.getStringAttr("parallel degree"));
+  });
   return result;
 }
 
-/// The axes that dp consists of, from the fastest to the slowest.
-FailureOr<Parallelize::Axes> Parallelize::carveDataAxes() {
-  FailureOr<Axes> expertAxes = getExpertAxes();
-  FailureOr<SymExpr> all = parseDegree("dp", dp),
-                     replicas = parseDegree("dp_replicate", dpReplicate);
-  if (failed(expertAxes) || failed(all) || failed(replicas))
-    return failure();
-  SymExpr experts = expertAxes->back().second;
-  SymExpr rest = divideEvenly(*all, experts * *replicas);
-  if (!rest)
-    return getOperation().emitError("dp is ")
-           << *all << ", which ep = " << experts
-           << " and dp-replicate = " << *replicas
-           << " do not divide; expert parallelism and replicas are parts of dp";
-  for (SymExpr degree : {*all, experts, *replicas})
-    if (failed(declareSymbols(degree)))
-      return failure();
-  return Axes{{"ep", experts},
-              {experts.isOne() ? "dp" : "edp", rest},
-              {"dp_replicate", *replicas}};
-}
-
-/// The axes that tp consists of, from the fastest to the slowest.
-FailureOr<Parallelize::Axes> Parallelize::carveTensorAxes() {
-  FailureOr<SymExpr> all = parseDegree("tp", tp),
-                     replicas = parseDegree("tp_replicate", tpReplicate);
-  if (failed(all) || failed(replicas))
-    return failure();
-  SymExpr rest = divideEvenly(*all, *replicas);
-  if (!rest)
-    return getOperation().emitError("tp is ")
-           << *all << ", which tp-replicate = " << *replicas
-           << " does not divide; replicas are a part of tp";
-  for (SymExpr degree : {*all, *replicas})
-    if (failed(declareSymbols(degree)))
-      return failure();
-  return Axes{{"tp_replicate", *replicas},
-              {replicas->isOne() ? "tp" : "tp_kv", rest}};
-}
-
-/// The axes that a degree of parallelism consists of.
-FailureOr<Parallelize::Axes> Parallelize::getParts(StringRef axis) {
-  if (axis == "dp")
-    return carveDataAxes();
-  if (axis == "tp")
-    return carveTensorAxes();
-  FailureOr<SymExpr> degree = parseDegree(axis, axis == "cp" ? cp : pp);
-  if (failed(degree) || failed(declareSymbols(*degree)))
-    return failure();
-  return Axes{{axis, *degree}};
-}
-
-/// Axes in rank order, without those of size 1.
 FailureOr<MeshAttr> Parallelize::makeMesh() {
-  static constexpr StringLiteral known[] = {"tp", "cp", "dp", "pp"};
-  SmallVector<StringRef> order;
-  StringRef(rankOrder).split(order, '-');
-  for (StringRef axis : order)
-    if (!llvm::is_contained(known, axis) || llvm::count(order, axis) != 1)
-      return getOperation().emitError("rank order is '")
-             << rankOrder
-             << "', expected tp, cp, dp and pp, each at most once, joined by "
-                "'-'";
-  for (StringRef axis : known)
-    if (!llvm::is_contained(order, axis))
-      order.push_back(axis);
   SmallVector<StringAttr> names;
   SmallVector<SymExpr> sizes;
-  for (StringRef axis : order) {
-    FailureOr<Axes> parts = getParts(axis);
-    if (failed(parts))
+  SmallVector<AxisRole> roles;
+  for (StringRef text : mesh) {
+    FailureOr<std::pair<SymExpr, AxisRole>> axis = parseAxis(text);
+    if (failed(axis) || failed(declareSymbols(axis->first)))
       return failure();
-    for (auto [name, size] : *parts) {
-      if (size.isOne())
-        continue;
-      names.push_back(StringAttr::get(&getContext(), name));
-      sizes.push_back(size);
-    }
+    names.push_back(StringAttr::get(&getContext(), text.split('=').first));
+    sizes.push_back(axis->first);
+    roles.push_back(axis->second);
   }
-  return MeshAttr::get(&getContext(), names, sizes);
+  MeshAttr made = MeshAttr::getChecked(
+      [&] { return getOperation().emitError(); }, &getContext(),
+      ArrayRef(names), ArrayRef(sizes), ArrayRef(roles));
+  if (!made)
+    return failure();
+  return made;
 }
 
-/// True if the model has replicas along the dimension.
-static bool isReplicated(ModuleOp module, StringAttr dim) {
-  return module
-      .walk([&](ReplicateOp op) {
-        DimAttr replicated = op.getInput().getType().getDim(op.getDim());
-        return replicated.hasName(dim) ? WalkResult::interrupt()
-                                       : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
 
-/// Adds a rule; one for dp or tp becomes one for each of its parts, the slowest
-/// first. Rules for axes of size 1 are dropped.
-void Parallelize::addRule(const DimensionRule &rule, MeshAttr mesh,
-                          SmallVectorImpl<DimensionRule> &all) {
-  SmallVector<StringRef> parts{rule.axis};
-  if (rule.axis == "dp")
-    parts.assign(std::begin(dataParts), std::end(dataParts));
-  else if (rule.axis == "tp")
-    parts.assign(std::begin(tensorParts), std::end(tensorParts));
-  for (StringRef axis : llvm::reverse(parts)) {
-    // Its replicas are divided, not its slices.
-    if (!mesh.getAxisIndex(axis) ||
-        (rule.axis == "tp" && axis == "tp_replicate" &&
-         isReplicated(getOperation(), rule.dim)))
-      continue;
-    DimensionRule part = rule;
-    part.axis = StringAttr::get(&getContext(), axis);
-    all.push_back(part);
-  }
-}
-
-/// Each device along `tp_replicate` works with one replica of each slice.
-void Parallelize::distributeReplicas(MeshAttr mesh) {
-  if (!mesh.getAxisIndex("tp_replicate"))
-    return;
-  Builder builder(&getContext());
-  DictionaryAttr claims = builder.getDictionaryAttr(builder.getNamedAttr(
-      "replica", builder.getStrArrayAttr({"tp_replicate"})));
-  getOperation().walk([&](Operation *op) {
-    if (isa<ReplicateOp, ReplicateGradOp>(op))
-      op->setAttr(STGDialect::kClaimsAttr, claims);
-  });
-}
-
-LogicalResult Parallelize::checkExperts() {
-  if (!etp.empty() && etp != "1" && etp != tp)
-    return getOperation().emitError("etp is ")
-           << etp << ", expected 1 or the degree of tp, " << tp;
-  if (!hasWholeExperts())
+/// Names a dimension of the model and an axis.
+LogicalResult Parallelize::checkRule(RuleAttr rule, MeshAttr mesh) {
+  ModuleOp module = getOperation();
+  if (!mesh.getAxisIndex(rule.getAxis()))
+    return module.emitError("rule '")
+           << rule.str() << "' names mesh axis '" << rule.getAxis().getValue()
+           << "', expected one of "
+           << llvm::join(llvm::map_range(
+                             mesh.getAxisNames(),
+                             [](StringAttr axis) { return axis.getValue(); }),
+                         ", ");
+  if (hasDimension(rule.getDim()))
     return success();
-  if (!hasDimension("X"))
-    return getOperation().emitError(
-        "etp = 1 is for models with experts, a dimension named 'X'");
-  if (!sequenceParallel && tp != "1")
-    return getOperation().emitError(
-        "etp = 1 needs sequence-parallel: experts over tp get their tokens "
-        "from ranks that have different ones");
-  return success();
+  return module.emitError("rule '")
+         << rule.str() << "' names dimension '" << rule.getDim().getValue()
+         << "', which the model does not have; its dimensions are named "
+         << listDimensions();
 }
 
-/// Where experts are whole, no feed-forward dimension is over tp. Rules for
-/// experts then come last: the router, too, has experts, but computes tokens
-/// over these axes.
-SmallVector<std::string> Parallelize::getDefaultRules() {
-  SmallVector<std::string> result;
-  for (StringRef rule : defaultRules)
-    if (!hasWholeExperts() ||
-        !(rule.starts_with("F:") || rule.starts_with("X:")))
-      result.push_back(rule.str());
-  if (sequenceParallel)
-    result.push_back(sequenceParallelRule.str());
-  if (hasWholeExperts()) {
-    Axes axes = *getExpertAxes(); // The mesh was made of them.
-    for (auto [axis, size] : llvm::reverse(axes))
-      result.push_back(("X:" + axis).str());
-  }
-  return result;
-}
-
-/// The user's rules, then the default ones for dimensions that the user does
-/// not mention.
-FailureOr<SmallVector<DimensionRule>> Parallelize::makeRules(MeshAttr mesh) {
-  static constexpr StringLiteral axes[] = {
-      "tp", "cp", "dp", "ep", "edp", "dp_replicate", "tp_kv", "tp_replicate"};
-  SmallVector<DimensionRule> userRules, all;
-  std::string error;
-  for (const std::string &text : rules) {
-    FailureOr<DimensionRule> rule =
-        DimensionRule::parse(&getContext(), text, error);
+FailureOr<SmallVector<RuleAttr>> Parallelize::makeRules(MeshAttr mesh) {
+  SmallVector<RuleAttr> all;
+  for (StringRef text : rules) {
+    std::string error;
+    isOptional.push_back(text.consume_back("?"));
+    FailureOr<RuleAttr> rule = RuleAttr::parseText(&getContext(), text, error);
     if (failed(rule))
       return getOperation().emitError(error);
-    if (rule->axis && !llvm::is_contained(axes, rule->axis.getValue()))
-      return getOperation().emitError("rule '")
-             << text << "' names mesh axis '" << rule->axis.getValue()
-             << "', expected one of "
-             << llvm::join(ArrayRef<StringLiteral>(axes), ", ");
-    userRules.push_back(*rule);
-  }
-  if (failed(checkUserRules(userRules)))
-    return failure();
-  for (const DimensionRule &rule : userRules)
-    if (rule.axis)
-      addRule(rule, mesh, all);
-  for (const std::string &text : getDefaultRules()) {
-    DimensionRule rule = *DimensionRule::parse(&getContext(), text, error);
-    // A default rule may be for a dimension that this model does not have.
-    bool isReplaced = llvm::any_of(userRules, [&](const DimensionRule &user) {
-      return user.dim == rule.dim;
-    });
-    if (!isReplaced && hasDimension(rule.dim))
-      addRule(rule, mesh, all);
+    if (failed(checkRule(*rule, mesh)))
+      return failure();
+    all.push_back(*rule);
   }
   return all;
 }
 
-LogicalResult Parallelize::checkUserRules(ArrayRef<DimensionRule> userRules) {
-  ModuleOp module = getOperation();
-  for (const DimensionRule &rule : userRules) {
-    if (!hasDimension(rule.dim))
-      return module.emitError("rule '")
-             << rule.str() << "' names dimension '" << rule.dim.getValue()
-             << "', which the model does not have; its dimensions are named "
-             << listDimensions();
+/// The dimensions with the rule's name, of the values that it is for.
+static std::string listNamed(ModuleOp module, RuleAttr rule) {
+  llvm::SetVector<DimAttr> dims;
+  forEachRuledValue(module, [&](Value value, RuleScope scope) {
+    for (DimAttr dim : cast<SymTensorType>(value.getType()).getDims())
+      if (rule.covers(scope) && dim.hasName(rule.getDim()))
+        dims.insert(dim);
+  });
+  std::string text;
+  for (DimAttr dim : dims)
+    text += (text.empty() ? "" : ", ") + dim.str();
+  return text;
+}
+
+/// A rule that shards nothing is a mistake. One that may, because it is not the
+/// user's own, is only mentioned if it is for few values.
+LogicalResult Parallelize::checkMatches(const DimensionRules &rules) {
+  SmallVector<bool> isUsed(rules.getRules().size());
+  forEachRuledValue(getOperation(), [&](Value value, RuleScope scope) {
+    for (DimAttr dim : cast<SymTensorType>(value.getType()).getDims())
+      for (auto [index, used] : llvm::enumerate(isUsed))
+        used |= rules.matches(index, dim, scope);
+  });
+  for (auto [rule, used, mayBeUnused] :
+       llvm::zip_equal(rules.getRules(), isUsed, isOptional)) {
+    if (used || (mayBeUnused && rule.getScope() == RuleScope::All))
+      continue;
+    InFlightDiagnostic diag =
+        mayBeUnused ? getOperation().emitWarning() : getOperation().emitError();
+    diag << "rule '" << rule.str() << "' shards nothing: no "
+         << describeScope(rule.getScope()) << " has a dimension '"
+         << rule.getDim().getValue() << "'";
+    std::string dims = listNamed(getOperation(), rule);
+    if (!dims.empty())
+      diag << " whose names all have rules for the axis; there are " << dims;
+    if (!mayBeUnused)
+      return diag;
   }
   return success();
 }
 
-LogicalResult Parallelize::annotate(const DimensionRules &rules) {
-  LogicalResult result = success();
-  auto apply = [&](Value value, ShardedValue kind) {
-    auto type = dyn_cast<SymTensorType>(value.getType());
-    if (!type || type.getSharding() || failed(result))
-      return;
-    FailureOr<SymTensorType> sharded = rules.apply(value, kind);
-    if (failed(sharded))
-      result = failure();
-    else
-      value.setType(*sharded);
-  };
-  getOperation().walk([&](Operation *op) {
-    if (auto param = dyn_cast<ParamOp>(op))
-      apply(param, ShardedValue::Parameter);
-    if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      for (Value arg : repeat.getCarriedArgs())
-        apply(arg, ShardedValue::Stream);
-      for (Value result : repeat.getCarriedResults())
-        apply(result, ShardedValue::Stream);
-    }
-    auto function = dyn_cast<func::FuncOp>(op);
-    if (!function || function.isExternal())
-      return;
-    for (Value arg : function.getArguments())
-      apply(arg, ShardedValue::Argument);
-    // Post-order: what the function returns has been annotated by now.
-    updateFunctionType(function);
-  });
-  return result;
-}
-
-/// Sequence parallelism needs a residual stream: a value that a repeat carries.
-void Parallelize::warnWithoutStream(const DimensionRules &rules) {
-  bool found = false;
-  getOperation().walk([&](RepeatOp repeat) {
-    for (BlockArgument arg : repeat.getCarriedArgs())
-      for (DimAttr dim : cast<SymTensorType>(arg.getType()).getDims())
-        for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i)
-          found |= rules.getRules()[i].streamOnly &&
-                   rules.matches(i, dim, ShardedValue::Stream);
-  });
-  if (!found)
-    getOperation().emitWarning(
-        "sequence parallelism has no effect: no repeat carries a value with a "
-        "dimension that rule '")
-        << sequenceParallelRule << "' names";
-}
-
 /// An axis that shards nothing is a mistake: every device along it would do the
 /// same.
-LogicalResult Parallelize::checkUse(MeshAttr mesh) {
+LogicalResult Parallelize::checkUse(const DimensionRules &rules,
+                                    MeshAttr mesh) {
   DenseSet<StringAttr> used;
-  auto collect = [&](Value value) {
-    auto type = dyn_cast<SymTensorType>(value.getType());
-    if (type && type.getSharding())
-      for (ArrayAttr axes : type.getSharding().getDimAxes())
-        for (auto axis : axes.getAsRange<StringAttr>())
-          used.insert(axis);
-  };
-  getOperation().walk([&](Operation *op) {
-    llvm::for_each(op->getResults(), collect);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        llvm::for_each(block.getArguments(), collect);
+  LogicalResult result = success();
+  forEachRuledValue(getOperation(), [&](Value value, RuleScope scope) {
+    FailureOr<SymTensorType> type = cast<SymTensorType>(value.getType());
+    if (failed(result))
+      return;
+    if (!type->getSharding())
+      type = rules.apply(value, scope);
+    result = type;
+    if (failed(type) || !type->getSharding())
+      return;
+    for (ArrayAttr axes : type->getSharding().getDimAxes())
+      for (auto axis : axes.getAsRange<StringAttr>())
+        used.insert(axis);
   });
-  for (StringAttr axis : mesh.getAxisNames()) {
+  if (failed(result))
+    return failure();
+  for (auto [axis, role] :
+       llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisRoles())) {
     // Stages divide the program, not its values.
-    if (used.contains(axis) || axis == "pp")
+    if (used.contains(axis) || role == AxisRole::Pipeline)
       continue;
     return getOperation().emitError("mesh axis '")
            << axis.getValue()
@@ -428,50 +219,55 @@ LogicalResult Parallelize::checkUse(MeshAttr mesh) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Claims
+//===----------------------------------------------------------------------===//
+
+/// `OP/FACTOR:AXIS`: every op of that name computes the factor over the axis.
+LogicalResult Parallelize::makeClaims(MeshAttr mesh) {
+  for (StringRef text : claims) {
+    auto [op, rest] = text.split('/');
+    auto [factor, axis] = rest.split(':');
+    if (op.empty() || factor.empty() || !mesh.getAxisIndex(axis))
+      return getOperation().emitError("claim is '")
+             << text << "', expected OP/FACTOR:AXIS with an axis of the mesh";
+    Builder builder(&getContext());
+    auto name = builder.getStringAttr(factor);
+    ArrayAttr axes = builder.getStrArrayAttr({axis});
+    StringRef opName = op;
+    getOperation().walk([&](Operation *user) {
+      if (user->getName().getStringRef() == opName)
+        user->setAttr(STGDialect::kClaimsAttr,
+                      ClaimsAttr::get(&getContext(), {name}, {axes}));
+    });
+  }
+  return success();
+}
+
 void Parallelize::runOnOperation() {
   ModuleOp module = getOperation();
-  if (MeshOp mesh = MeshOp::lookup(module)) {
-    mesh.emitOpError("already exists; a program has one mesh");
+  if (MeshOp other = MeshOp::lookup(module)) {
+    other.emitOpError("already exists; a program has one mesh");
     return signalPassFailure();
   }
+  isOptional.clear();
   dimensions.clear();
   for (StringAttr name : collectDimensionNames(module))
     dimensions.push_back(name);
-  if (failed(checkExperts()))
+  FailureOr<MeshAttr> made = makeMesh();
+  if (failed(made))
     return signalPassFailure();
-  FailureOr<MeshAttr> mesh = makeMesh();
-  if (failed(mesh))
-    return signalPassFailure();
-  FailureOr<SmallVector<DimensionRule>> all = makeRules(*mesh);
+  FailureOr<SmallVector<RuleAttr>> all = makeRules(*made);
   if (failed(all))
     return signalPassFailure();
-  SmallVector<Attribute> texts;
-  for (const DimensionRule &rule : *all)
-    texts.push_back(StringAttr::get(&getContext(), rule.str()));
+  SmallVector<Attribute> attrs(all->begin(), all->end());
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   for (auto symbol : module.getOps<SymbolOp>())
     builder.setInsertionPointAfter(symbol);
-  SmallVector<Attribute> dataAxes, tensorAxes;
-  for (StringAttr axis : mesh->getAxisNames())
-    if (axis == "cp" || llvm::is_contained(dataParts, axis.getValue()))
-      dataAxes.push_back(axis);
-    else if (llvm::is_contained(tensorParts, axis.getValue()))
-      tensorAxes.push_back(axis);
-  if (tensorAxes.size() < 2)
-    tensorAxes.clear();
-  auto makeList = [&](ArrayRef<Attribute> entries) {
-    return entries.empty() ? ArrayAttr() : builder.getArrayAttr(entries);
-  };
-  MeshOp::create(builder, module.getLoc(), "mesh", *mesh, makeList(texts),
-                 makeList(dataAxes), makeList(tensorAxes));
-  distributeReplicas(*mesh);
+  MeshOp::create(builder, module.getLoc(), "mesh", *made,
+                 attrs.empty() ? ArrayAttr() : builder.getArrayAttr(attrs));
   DimensionRules dimensionRules(std::move(*all));
-  if (failed(annotate(dimensionRules)))
-    return signalPassFailure();
-  if (sequenceParallel && llvm::any_of(tensorParts, [&](StringRef axis) {
-        return mesh->getAxisIndex(axis).has_value();
-      }))
-    warnWithoutStream(dimensionRules);
-  if (failed(checkUse(*mesh)))
+  if (failed(checkMatches(dimensionRules)) ||
+      failed(checkUse(dimensionRules, *made)) || failed(makeClaims(*made)))
     signalPassFailure();
 }

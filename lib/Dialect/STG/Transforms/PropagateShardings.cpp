@@ -46,7 +46,7 @@ struct PropagateShardings
 class FunctionPlan {
 public:
   FunctionPlan(MeshOp mesh, bool startsWhole)
-      : mesh(mesh.getMesh()), rules(DimensionRules::get(mesh)),
+      : mesh(mesh.getMesh()), rules(mesh.getSharding()),
         startsWhole(startsWhole) {}
 
   LogicalResult build(func::FuncOp function);
@@ -104,14 +104,13 @@ private:
 unsigned FunctionPlan::getPriority(Value value, unsigned dim, StringAttr axis) {
   auto type = cast<SymTensorType>(value.getType());
   auto arg = dyn_cast<BlockArgument>(value);
-  ShardedValue kind = ShardedValue::Stream;
+  RuleScope kind = RuleScope::Stream;
   if (value.getDefiningOp<ParamOp>())
-    kind = ShardedValue::Parameter;
+    kind = RuleScope::Param;
   else if (arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()))
-    kind = ShardedValue::Argument;
-  for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i)
-    if (rules.getRules()[i].axis == axis &&
-        rules.matches(i, type.getDim(dim), kind))
+    kind = RuleScope::Input;
+  for (auto [i, rule] : llvm::enumerate(rules.getRules()))
+    if (rule.getAxis() == axis && rules.matches(i, type.getDim(dim), kind))
       return i + 1;
   return 0;
 }
@@ -124,7 +123,10 @@ void FunctionPlan::addClaims(unsigned tensor, Value value) {
     for (auto axis : axes.getAsRange<StringAttr>())
       if (std::optional<unsigned> index = mesh.getAxisIndex(axis)) {
         unsigned priority = getPriority(value, dim, axis);
-        bool yields = priority > 0 && value.getDefiningOp<ParamOp>();
+        // A rule that is for parameters alone means all of them.
+        bool yields =
+            priority > 0 && value.getDefiningOp<ParamOp>() &&
+            rules.getRules()[priority - 1].getScope() == RuleScope::All;
         plan.claims.push_back(
             {tensor, static_cast<unsigned>(dim), *index, priority, yields});
       }
@@ -168,14 +170,14 @@ void FunctionPlan::addEdge(unsigned from, unsigned to, unsigned fromDim,
 /// The axes over which rules shard the value because it is the stream.
 AxisList FunctionPlan::getStreamAxes(Value value) {
   AxisList axes;
-  auto type = cast<SymTensorType>(value.getType());
-  for (unsigned i = 0, e = rules.getRules().size(); i != e; ++i) {
-    const DimensionRule &rule = rules.getRules()[i];
-    std::optional<unsigned> axis = mesh.getAxisIndex(rule.axis);
-    if (axis && rule.streamOnly &&
-        llvm::any_of(type.getDims(), [&](DimAttr dim) {
-          return rules.matches(i, dim, ShardedValue::Stream);
-        }))
+  ArrayRef<DimAttr> dims = cast<SymTensorType>(value.getType()).getDims();
+  for (auto [i, rule] : llvm::enumerate(rules.getRules())) {
+    std::optional<unsigned> axis = mesh.getAxisIndex(rule.getAxis());
+    auto isRuled = [this, number = i](DimAttr dim) {
+      return rules.matches(number, dim, RuleScope::Stream);
+    };
+    if (axis && rule.getScope() == RuleScope::Stream &&
+        llvm::any_of(dims, isRuled))
       axes.push_back(*axis);
   }
   return axes;
@@ -271,17 +273,13 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
            << planned.rule.operands.size() << " operands and "
            << planned.rule.results.size() << " results, but "
            << planned.operands.size() << " and " << planned.results.size();
-  if (auto claims = op->getAttrOfType<DictionaryAttr>(STGDialect::kClaimsAttr))
-    for (NamedAttribute entry : claims)
-      for (auto axis :
-           cast<ArrayAttr>(entry.getValue()).getAsRange<StringAttr>()) {
-        std::optional<unsigned> factor =
-            planned.rule.getFactor(entry.getName());
-        std::optional<unsigned> index = mesh.getAxisIndex(axis);
-        if (factor && index)
-          plan.factorClaims.push_back(
-              {static_cast<unsigned>(plan.ops.size()), *factor, *index});
-      }
+  if (auto claims = op->getAttrOfType<ClaimsAttr>(STGDialect::kClaimsAttr))
+    for (auto [name, axes] :
+         llvm::zip_equal(claims.getFactors(), claims.getAxes()))
+      for (auto axis : axes.getAsRange<StringAttr>())
+        plan.factorClaims.push_back({static_cast<unsigned>(plan.ops.size()),
+                                     *planned.rule.getFactor(name),
+                                     *mesh.getAxisIndex(axis)});
   plannedOps.emplace_back(op, plan.ops.size());
   plan.ops.push_back(std::move(planned));
   return success();
@@ -420,6 +418,22 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
   updateFunctionType(function);
 }
 
+/// Shards by the rules what nothing is written about.
+static LogicalResult applyRules(func::FuncOp function,
+                                const DimensionRules &rules) {
+  LogicalResult result = success();
+  forEachRuledValue(function, [&](Value value, RuleScope scope) {
+    if (failed(result) || cast<SymTensorType>(value.getType()).getSharding())
+      return;
+    FailureOr<SymTensorType> type = rules.apply(value, scope);
+    result = type;
+    if (succeeded(type))
+      value.setType(*type);
+  });
+  updateFunctionType(function);
+  return result;
+}
+
 void PropagateShardings::runOnOperation() {
   MeshOp mesh = MeshOp::lookup(getOperation());
   if (!mesh) {
@@ -432,7 +446,8 @@ void PropagateShardings::runOnOperation() {
     if (function.isExternal())
       continue;
     FunctionPlan plan(mesh, streamStart == StreamStart::Whole);
-    if (failed(plan.build(function)))
+    if (failed(applyRules(function, DimensionRules(mesh.getSharding()))) ||
+        failed(plan.build(function)))
       return signalPassFailure();
     plan.propagate();
     plan.writeBack(function, delayGradients);

@@ -160,7 +160,10 @@ public:
             StageSplitter &splitter, unsigned receiveAhead)
       : program(program), schedule(schedule), splitter(splitter),
         builder(program), microBatches(schedule.numMicroBatches),
-        receiveAhead(receiveAhead) {}
+        receiveAhead(receiveAhead) {
+    if (MeshOp mesh = MeshOp::lookup(program))
+      axis = mesh.getMesh().getPipelineAxis();
+  }
 
   void run();
   /// True for a task or a variant of one that some device executes.
@@ -218,6 +221,7 @@ private:
   const PipelineSchedule &schedule;
   StageSplitter &splitter;
   OpBuilder builder;
+  StringAttr axis; ///< Where stages live; null if there is one device.
   unsigned microBatches;
   unsigned receiveAhead; ///< Actions that messages are posted ahead.
 
@@ -278,7 +282,7 @@ void Scheduler::receive(const PipelineAction &action) {
   if (types.empty() || isHere(source))
     return;
   auto recv = RecvOp::create(
-      builder, program.getLoc(), types, "pp", getShift(action.stage, source),
+      builder, program.getLoc(), types, axis, getShift(action.stage, source),
       getChannel(action.stage, action.microBatch, isForward));
   name(recv, action, isForward ? Phase::Forward : Phase::Backward);
   InFlight &own = inFlight[{action.stage, action.microBatch}];
@@ -291,7 +295,7 @@ void Scheduler::send(ArrayRef<Value> values, const PipelineAction &action,
   unsigned target = action.stage + step;
   if (values.empty() || isHere(target))
     return;
-  auto send = SendOp::create(builder, program.getLoc(), values, "pp",
+  auto send = SendOp::create(builder, program.getLoc(), values, axis,
                              getShift(action.stage, target),
                              getChannel(target, action.microBatch, step > 0));
   PipelineAction receiver = action;
@@ -463,7 +467,7 @@ void Scheduler::buildDevice(unsigned number) {
   if (schedule.numDevices > 1)
     function->setAttr(STGDialect::kCoordinatesAttr,
                       builder.getDictionaryAttr(builder.getNamedAttr(
-                          "pp", builder.getI64IntegerAttr(device))));
+                          axis, builder.getI64IntegerAttr(device))));
   builder.setInsertionPointToEnd(function.addEntryBlock());
   ArrayRef<PipelineAction> actions = schedule.actions[device];
   for (auto [position, action] : llvm::enumerate(actions)) {
@@ -507,7 +511,8 @@ void Scheduler::run() {
 FailureOr<PipelineSchedule> Schedule::makePipeline() {
   unsigned devices = 1;
   if (MeshOp mesh = MeshOp::lookup(getOperation()))
-    if (SymExpr size = mesh.getMesh().getAxisSize("pp")) {
+    if (StringAttr axis = mesh.getMesh().getPipelineAxis()) {
+      SymExpr size = mesh.getMesh().getAxisSize(axis);
       std::optional<int64_t> number = size.getInt64();
       if (!number)
         return mesh.emitOpError("has ")

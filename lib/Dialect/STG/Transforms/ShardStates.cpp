@@ -521,14 +521,16 @@ LogicalResult ShardStates::run(func::FuncOp function) {
 void ShardStates::runOnOperation() {
   ModuleOp module = getOperation();
   MeshOp op = MeshOp::lookup(module);
-  if (level == ZeroLevel::None || !op || !op.getData())
+  if (level == ZeroLevel::None || !op)
     return;
   mesh = op.getMesh();
   SmallVector<Attribute> axes;
-  ArrayAttr data = *op.getData();
-  for (Attribute axis : data)
-    if (cast<StringAttr>(axis) != "dp_replicate")
+  for (auto [axis, role] :
+       llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisRoles()))
+    if (holdsSameParameters(role) && role != AxisRole::Replica)
       axes.push_back(axis);
+  if (axes.empty())
+    return;
   over = ArrayAttr::get(&getContext(), axes);
   for (auto function : module.getOps<func::FuncOp>())
     if (failed(run(function)))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShardingRules.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace stg;
@@ -20,47 +21,32 @@ static std::string describe(Value value) {
   return ("result #" + Twine(cast<OpResult>(value).getResultNumber())).str();
 }
 
-DimensionRules DimensionRules::get(MeshOp mesh) {
-  SmallVector<DimensionRule> rules;
-  if (std::optional<ArrayAttr> texts = mesh.getRules())
-    for (auto text : texts->getAsRange<StringAttr>()) {
-      std::string error;
-      FailureOr<DimensionRule> rule =
-          DimensionRule::parse(mesh.getContext(), text, error);
-      if (succeeded(rule) && rule->axis)
-        rules.push_back(*rule);
-    }
-  return DimensionRules(std::move(rules));
-}
-
 bool DimensionRules::hasRule(StringAttr dim, StringAttr axis,
-                             ShardedValue kind) const {
-  return llvm::any_of(rules, [&](const DimensionRule &rule) {
-    return rule.dim == dim && rule.axis == axis &&
-           (!rule.streamOnly || kind == ShardedValue::Stream);
+                             RuleScope kind) const {
+  return llvm::any_of(rules, [&](RuleAttr rule) {
+    return rule.getDim() == dim && rule.getAxis() == axis && rule.covers(kind);
   });
 }
 
 bool DimensionRules::matches(unsigned index, DimAttr dim,
-                             ShardedValue kind) const {
-  const DimensionRule &rule = rules[index];
-  if ((rule.streamOnly && kind != ShardedValue::Stream) ||
-      !dim.hasName(rule.dim))
+                             RuleScope kind) const {
+  RuleAttr rule = rules[index];
+  if (!rule.covers(kind) || !dim.hasName(rule.getDim()))
     return false;
   return llvm::all_of(dim.getNames(), [&](StringAttr name) {
-    return hasRule(name, rule.axis, kind);
+    return hasRule(name, rule.getAxis(), kind);
   });
 }
 
 FailureOr<std::optional<unsigned>>
-DimensionRules::findDim(unsigned index, Value value, ShardedValue kind) const {
+DimensionRules::findDim(unsigned index, Value value, RuleScope kind) const {
   auto type = cast<SymTensorType>(value.getType());
   std::optional<unsigned> found;
   for (auto [number, dim] : llvm::enumerate(type.getDims())) {
     if (!matches(index, dim, kind))
       continue;
     if (found) {
-      StringRef name = rules[index].dim, axis = rules[index].axis;
+      StringRef name = rules[index].getDim(), axis = rules[index].getAxis();
       return emitError(value.getLoc())
              << describe(value) << " of type " << type << " has dimensions "
              << *found << " and " << number << ", which rule '"
@@ -75,20 +61,20 @@ DimensionRules::findDim(unsigned index, Value value, ShardedValue kind) const {
 }
 
 FailureOr<SymTensorType> DimensionRules::apply(Value value,
-                                               ShardedValue kind) const {
+                                               RuleScope kind) const {
   auto type = cast<SymTensorType>(value.getType());
   MLIRContext *context = type.getContext();
   SmallVector<SmallVector<Attribute>> dims(type.getRank());
   DenseSet<Attribute> used;
   for (unsigned index = 0, e = rules.size(); index != e; ++index) {
-    if (used.contains(rules[index].axis))
+    if (used.contains(rules[index].getAxis()))
       continue;
     FailureOr<std::optional<unsigned>> dim = findDim(index, value, kind);
     if (failed(dim))
       return failure();
     if (*dim) {
-      dims[**dim].push_back(rules[index].axis);
-      used.insert(rules[index].axis);
+      dims[**dim].push_back(rules[index].getAxis());
+      used.insert(rules[index].getAxis());
     }
   }
   SmallVector<ArrayAttr> dimAxes;
@@ -121,6 +107,39 @@ SmallVector<StringAttr> stg::collectDimensionNames(ModuleOp module) {
     return lhs.getValue() < rhs.getValue();
   });
   return names;
+}
+
+void stg::forEachRuledValue(Operation *root,
+                            function_ref<void(Value, RuleScope)> visit) {
+  root->walk([&](Operation *op) {
+    if (auto param = dyn_cast<ParamOp>(op))
+      visit(param, RuleScope::Param);
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      for (Value arg : repeat.getCarriedArgs())
+        visit(arg, RuleScope::Stream);
+      for (Value result : repeat.getCarriedResults())
+        visit(result, RuleScope::Stream);
+    }
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (function && !function.isExternal())
+      for (Value arg : function.getArguments())
+        if (isa<SymTensorType>(arg.getType()))
+          visit(arg, RuleScope::Input);
+  });
+}
+
+StringRef stg::describeScope(RuleScope scope) {
+  switch (scope) {
+  case RuleScope::All:
+    return "parameter, argument or carried value";
+  case RuleScope::Param:
+    return "parameter";
+  case RuleScope::Input:
+    return "argument";
+  case RuleScope::Stream:
+    return "carried value";
+  }
+  llvm_unreachable("unknown scope");
 }
 
 void stg::updateFunctionType(func::FuncOp function) {

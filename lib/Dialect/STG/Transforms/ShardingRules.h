@@ -6,55 +6,51 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a user says about sharding: `DIM:AXIS` or `DIM:AXIS@stream`, where DIM
-// is a name of dimensions.
+// The sharding rules of a mesh, applied to values by the names of their
+// dimensions.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef STG_LIB_DIALECT_STG_TRANSFORMS_SHARDINGRULES_H
 #define STG_LIB_DIALECT_STG_TRANSFORMS_SHARDINGRULES_H
 
-#include "stg/Dialect/STG/IR/DimensionRule.h"
 #include "stg/Dialect/STG/IR/STG.h"
 
 namespace stg {
 
-/// What kind of value a rule looks at.
-enum class ShardedValue { Parameter, Argument, Stream };
-
 /// The rules of a mesh, most important first.
 class DimensionRules {
 public:
-  explicit DimensionRules(llvm::SmallVector<DimensionRule> rules)
+  explicit DimensionRules(llvm::SmallVector<RuleAttr> rules)
       : rules(std::move(rules)) {}
-  /// Those recorded on the mesh; they have been checked when they were
-  /// recorded.
-  static DimensionRules get(MeshOp mesh);
 
-  llvm::ArrayRef<DimensionRule> getRules() const { return rules; }
+  llvm::ArrayRef<RuleAttr> getRules() const { return rules; }
 
   /// True if rule `index` shards the dimension: it has the rule's name, and
   /// each of its other names has a rule for the same axis, too.
-  bool matches(unsigned index, DimAttr dim, ShardedValue kind) const;
+  bool matches(unsigned index, DimAttr dim, RuleScope kind) const;
 
   /// The type of the value with the dimensions sharded that the rules name; an
   /// axis goes to the first rule that claims it. It is an error if this rule
   /// names two dimensions.
-  mlir::FailureOr<SymTensorType> apply(mlir::Value value,
-                                       ShardedValue kind) const;
+  mlir::FailureOr<SymTensorType> apply(mlir::Value value, RuleScope kind) const;
 
 private:
   mlir::FailureOr<std::optional<unsigned>>
-  findDim(unsigned index, mlir::Value value, ShardedValue kind) const;
+  findDim(unsigned index, mlir::Value value, RuleScope kind) const;
   bool hasRule(mlir::StringAttr dim, mlir::StringAttr axis,
-               ShardedValue kind) const;
+               RuleScope kind) const;
 
-  llvm::SmallVector<DimensionRule> rules;
+  llvm::SmallVector<RuleAttr> rules;
 };
 
-/// The names of all dimensions of values, sorted.
-llvm::SmallVector<mlir::StringAttr>
-collectDimensionNames(mlir::ModuleOp module);
+/// Calls `visit` for each value that rules are for, with what it is:
+/// parameters, arguments of functions, and what repeats carry.
+void forEachRuledValue(mlir::Operation *root,
+                       llvm::function_ref<void(mlir::Value, RuleScope)> visit);
+
+/// What a scope covers, for messages.
+llvm::StringRef describeScope(RuleScope scope);
 
 /// Mesh axes, major to minor.
 using AxisNames = llvm::SmallVector<mlir::StringAttr, 2>;

@@ -305,9 +305,10 @@ void StageSplitter::TaskBuilder::reduceShared(ArrayRef<unsigned> stages,
   if (!sum)
     return;
   if (devices.size() > 1) {
+    Attribute axis = MeshOp::lookup(op).getMesh().getPipelineAxis();
     auto reduce = AllReduceOp::create(
         builder, op->getLoc(), TypeRange(sum.getType()), ValueRange(sum),
-        ReduceKind::Sum, builder.getStrArrayAttr({"pp"}));
+        ReduceKind::Sum, builder.getArrayAttr(axis));
     reduce.setAmongAttr(builder.getDenseI64ArrayAttr(devices));
     if (StringAttr name = getOrigin(op).name)
       setName(reduce, name);

@@ -59,6 +59,13 @@ mlir::func::FuncOp getProgram(mlir::ModuleOp module);
 /// null.
 mlir::FloatType getFloatType(mlir::MLIRContext *context, llvm::StringRef name);
 
+/// True if ranks along axes of that role hold the same parameters, but those of
+/// experts.
+inline bool holdsSameParameters(AxisRole role) {
+  return role == AxisRole::Data || role == AxisRole::Replica ||
+         role == AxisRole::Context || role == AxisRole::Expert;
+}
+
 /// Where an op comes from: that of a `StepOpInterface`, or the discardable
 /// attribute that other ops carry.
 Origin getOrigin(mlir::Operation *op);

@@ -176,19 +176,50 @@ def STG_Origin : Attr<CPred<"::llvm::isa<::stg::OriginAttr>($_self)">,
   let isOptional = 1;
 }
 
+def STG_AxisRole : I32EnumAttr<"AxisRole", "what the ranks along a mesh axis divide among them", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Data", 1, "data">,
+    I32EnumAttrCase<"Replica", 2, "replica">,
+    I32EnumAttrCase<"Context", 3, "context">,
+    I32EnumAttrCase<"Expert", 4, "expert">,
+    I32EnumAttrCase<"Tensor", 5, "tensor">,
+    I32EnumAttrCase<"Pipeline", 6, "pipeline">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+
 def STG_MeshAttr : STG_Attr<"Mesh", "mesh"> {
   let summary = "the named axes of a device mesh";
   let description = [{
     Axes are listed from the fastest to the slowest in the numbering of ranks:
-    with `#stg.mesh<tp = 8, dp = 4>` rank = tp + 8 * dp. Sizes are symbolic
-    expressions.
+    with `#stg.mesh<tp = 8 : tensor, dp = 4 : data>` rank = tp + 8 * dp. Sizes are
+    symbolic expressions. Names are free. A role says what the ranks along an axis divide
+    among them, and is all that passes know of it; several axes may have one role:
+
+    | role | ranks along the axis | who asks |
+    |---|---|---|
+    | `data` | hold the same parameters and divide the batch | joined collectives, ZeRO |
+    | `replica` | likewise, and hold whole copies of what ZeRO shards | joined collectives, ZeRO |
+    | `context` | hold the same parameters and divide the tokens of a sequence | joined collectives, ZeRO, attention |
+    | `expert` | hold the same parameters but those of experts, which they divide | joined collectives, ZeRO |
+    | `tensor` | divide parameters and what is computed with them | joined collectives |
+    | `pipeline` | have different stages of the program | the schedule |
+    | `none` (not written) | what rules say | |
 
     Constraints: (C1) axis names are distinct; (C2) no size is a constant other than
-    a positive integer.
+    a positive integer; (C3) at most one axis has the role `pipeline`.
   }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::StringAttr">:$axisNames,
-    ArrayRefParameter<"::stg::SymExpr">:$axisSizes);
+    ArrayRefParameter<"::stg::SymExpr">:$axisSizes,
+    ArrayRefParameter<"::stg::AxisRole">:$axisRoles);
+  let builders = [
+    /// Axes without roles: nothing but a numbering of ranks.
+    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axisNames,
+                     "::llvm::ArrayRef<::stg::SymExpr>":$axisSizes), [{
+      ::llvm::SmallVector<::stg::AxisRole> roles(axisNames.size(),
+                                                 ::stg::AxisRole::None);
+      return $_get($_ctxt, axisNames, axisSizes, roles);
+    }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -198,6 +229,12 @@ def STG_MeshAttr : STG_Attr<"Mesh", "mesh"> {
     ::stg::SymExpr getAxisSize(::llvm::StringRef name) const;
     /// Product of the sizes of the named axes; null if one does not exist.
     ::stg::SymExpr getGroupSize(::mlir::ArrayAttr axes) const;
+    /// Role of the named axis; `None` if there is none of that name.
+    ::stg::AxisRole getAxisRole(::llvm::StringRef name) const;
+    /// The axes of that role, from the fastest to the slowest.
+    ::llvm::SmallVector<::mlir::StringAttr> getAxes(::stg::AxisRole role) const;
+    /// The axis along which stages live; null if the program is not cut.
+    ::mlir::StringAttr getPipelineAxis() const;
   }];
 }
 
@@ -225,6 +262,61 @@ def STG_ShardingAttr : STG_Attr<"Sharding", "sharding"> {
     /// True if a dimension is sharded over the axis or it is partial.
     bool uses(::mlir::StringAttr axis) const;
   }];
+}
+
+def STG_RuleScope : I32EnumAttr<"RuleScope", "which values a sharding rule is for", [
+    I32EnumAttrCase<"All", 0, "all">, I32EnumAttrCase<"Param", 1, "param">,
+    I32EnumAttrCase<"Input", 2, "input">, I32EnumAttrCase<"Stream", 3, "stream">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+
+def STG_RuleAttr : STG_Attr<"Rule", "rule"> {
+  let summary = "a named dimension is sharded over a mesh axis";
+  let description = [{
+    `#stg.rule<H : tp>` shards the dimensions of that name over the axis: those of
+    parameters, of function arguments and of values that a `stg.repeat` carries. A scope
+    restricts it to one of them: `#stg.rule<S : tp @ stream>` is for carried values only
+    (the residual stream), `@ param` for parameters, `@ input` for arguments.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$dim, "::mlir::StringAttr":$axis,
+                        DefaultValuedParameter<"::stg::RuleScope",
+                                               "::stg::RuleScope::All">:$scope);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Reads `DIM:AXIS` or `DIM:AXIS@SCOPE`, as flags write it; fails with
+    /// `error` set.
+    static ::mlir::FailureOr<RuleAttr> parseText(::mlir::MLIRContext *context,
+                                                 ::llvm::StringRef text,
+                                                 std::string &error);
+    /// `DIM:AXIS@SCOPE`
+    std::string str() const;
+    /// Without `#stg.rule`: `DIM : AXIS @ SCOPE`.
+    static ::mlir::FailureOr<RuleAttr> parseBare(::mlir::AsmParser &parser);
+    void printBare(::mlir::AsmPrinter &printer) const;
+    /// True if the rule is for values of that scope.
+    bool covers(::stg::RuleScope value) const {
+      return getScope() == ::stg::RuleScope::All || getScope() == value;
+    }
+  }];
+}
+
+def STG_RuleArrayAttr : TypedArrayAttrBase<STG_RuleAttr, "sharding rules">;
+
+def STG_ClaimsAttr : STG_Attr<"Claims", "claims"> {
+  let summary = "mesh axes that an op is to compute its factors over";
+  let description = [{
+    `#stg.claims<h : cp>` on an attention op says that heads are to be computed over `cp`,
+    whatever the tensors say: all-to-alls bring them there. Several axes are written
+    `h : (cp, tp)`, major to minor. A claim is entered when all rules have been propagated, if
+    the op does not compute another factor over the axis.
+
+    Constraints: (C1) a factor is named once, and has an axis.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$factors,
+                        ArrayRefParameter<"::mlir::ArrayAttr">:$axes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 #endif // STG_DIALECT_STG_IR_STGATTRS

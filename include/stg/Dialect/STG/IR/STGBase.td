@@ -34,6 +34,7 @@ def STG_Dialect : Dialect {
     | `stg.name` | function arguments | stable name of the input |
     | `stg.origin` | ops of other dialects that do not implement `StepOpInterface` | `#stg.origin`: name, phase and role |
     | `stg.factors` | compute ops (plan level) | mesh axes of each sharded factor |
+    | `stg.claims` | compute ops (plan level) | `#stg.claims<...>`: axes that factors are to be computed over |
     | `stg.gradient` | function results | the repeats around the parameter that this is the gradient of, and its name |
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];

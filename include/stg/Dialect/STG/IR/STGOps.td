@@ -95,41 +95,38 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the device mesh of a distributed program";
   let description = [{
-    Axes from the fastest to the slowest in rank order, and the sharding rules that
-    the plan follows, most important first. A rule `DIM:AXIS` shards the dimensions
-    named by symbol `DIM` of parameters, function arguments and values carried by a
-    `stg.repeat` over `AXIS`; `DIM:AXIS@stream` only those of carried values (the
+    Axes from the fastest to the slowest in rank order, each with its role, and the
+    sharding rules that the plan follows, most important first. A rule `DIM : AXIS` shards
+    the dimensions named `DIM` of parameters, function arguments and values carried by a
+    `stg.repeat` over `AXIS`; `DIM : AXIS @stream` only those of carried values (the
     residual stream).
 
-    `data` lists the axes whose ranks hold the same parameters and divide the batch or the
-    tokens among them (data and context parallelism), `tensor` those that tensor parallelism
-    consists of where it is more than one. A reduction or a gather over several axes of
-    either list is one collective in one group, as in Megatron-LM; over other axes it is one
-    collective for each.
+    A reduction or a gather over several axes in a row whose ranks hold the same parameters
+    (roles `data`, `replica`, `context`, `expert`) is one collective in one group, and so is
+    one over several axes with the role `tensor`; over other axes it is one collective for
+    each.
 
     `--stg-propagate-shardings` applies the rules and takes them away. Before that no
     collectives can be inserted.
 
     ```mlir
-    stg.mesh @mesh <tp = 8, cp = 2, dp = dp>
-        rules ["B:dp", "S:cp", "H:tp", "F:tp", "S:tp@stream"] data ["cp", "dp"]
+    stg.mesh @mesh <tp = 8 : tensor, cp = 2 : context, dp = dp : data>
+        rules [B : dp, S : cp, H : tp, F : tp, S : tp @stream]
     ```
     Constraints: (C1) a module has one mesh; (C2) sizes use declared symbols; (C3) each
-    rule names an axis of the mesh; (C4) `data` and
-    `tensor` name axes of the mesh.
+    rule names an axis of the mesh.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, STG_MeshAttr:$mesh,
-                       OptionalAttr<StrArrayAttr>:$rules,
-                       OptionalAttr<StrArrayAttr>:$data,
-                       OptionalAttr<StrArrayAttr>:$tensor);
+                       OptionalAttr<STG_RuleArrayAttr>:$rules);
   let assemblyFormat = [{
-    $sym_name $mesh (`rules` $rules^)? (`data` $data^)?
-    (`tensor` $tensor^)? attr-dict
+    $sym_name $mesh (`rules` custom<Rules>($rules)^)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The mesh of the module that contains `op`, or null.
     static MeshOp lookup(::mlir::Operation *op);
+    /// The sharding rules, most important first.
+    ::llvm::SmallVector<::stg::RuleAttr> getSharding();
   }];
 }
 

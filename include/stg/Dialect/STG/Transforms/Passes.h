@@ -20,6 +20,10 @@ namespace stg {
 #define GEN_PASS_REGISTRATION
 #include "stg/Dialect/STG/Transforms/Passes.h.inc"
 
+/// The names of all dimensions of values, sorted.
+llvm::SmallVector<mlir::StringAttr>
+collectDimensionNames(mlir::ModuleOp module);
+
 } // namespace stg
 
 #endif // STG_DIALECT_STG_TRANSFORMS_PASSES_H

@@ -363,61 +363,39 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
 def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
   let summary = "state the mesh and which named dimensions it shards";
   let description = [{
-    Adds the mesh and shards, by the rules, the dimensions of parameters, function
-    arguments and values carried by a `stg.repeat`. A rule is `DIM:AXIS`, or
-    `DIM:AXIS@stream` for carried values only; earlier rules win where one axis has
-    two claims. The default rules are Megatron-LM's: `B:dp`, `S:cp`, `H:tp K:tp F:tp V:tp`,
-    `X:ep`, and with `sequence-parallel` `S:tp@stream`.
+    Adds the mesh and its sharding rules. Axes are given from the fastest to the slowest in
+    rank order, `NAME=SIZE:ROLE`, with a number or an expression for the size; the role
+    may be left out (see `#stg.mesh`). A rule is `DIM:AXIS`, or `DIM:AXIS@SCOPE` for
+    parameters, inputs or the stream only; earlier rules win where one axis has two claims.
+    A rule that shards nothing is an error, unless `?` is behind it. A claim
+    `OP/FACTOR:AXIS` is put on all ops of that name (`#stg.claims`).
 
-    The axes are, from the fastest to the slowest in rank order, tp, cp, dp and pp. Expert
-    parallelism is carved out of dp, as in Megatron-Core: with `ep` above 1, dp becomes the
-    axes `ep` (ranks with different experts) and `edp` (with the same). `dp-replicate`
-    carves off the replicas of hybrid sharding as the axis `dp_replicate`. A rule for dp is
-    one for each of these parts. `tp-replicate` divides tp into `tp_kv`, whose ranks hold
-    different key/value heads, and inside of it `tp_replicate`, whose ranks hold replicas of
-    the same (`--stg-replicate-heads`): a rule for tp is one for both, but a dimension that is
-    replicated is divided over `tp_kv` alone. With `etp=1` experts are whole, and `ep` divides
-    them over tp, then cp, then a part of dp. pp shards no value; see `--stg-schedule`. A dimension that has several names
-    (`H + 2*K`) is sharded if all of them are sharded alike. It is an error if one rule
-    names two dimensions of a value. Degrees are numbers or
-    symbols; an axis of degree 1 is left out.
+    Which mesh and which rules a framework makes of degrees of parallelism is a matter of
+    presets: `--stg-apply-preset`.
+
+    A dimension that has several names (`H + 2*K`) is sharded if all of them are sharded
+    alike. It is an error if one rule names two dimensions of a value. An axis with the role
+    `pipeline` shards no value; see `--stg-schedule`.
 
     *Requires* the step or model level. *Produces* the plan level, with rules that
-    `--stg-propagate-shardings` has yet to apply.
+    `--stg-propagate-shardings` has yet to apply: those that the mesh has then.
 
     ```mlir
     // before
     %w = stg.param "w" : !stg.tensor<[D, F], bf16>
-    // after --stg-parallelize="tp=8"
-    stg.mesh @mesh <tp = 8> rules ["H:tp", "K:tp", "F:tp", "V:tp"]
-    %w = stg.param "w" : !stg.tensor<[D, F : tp], bf16>
+    // after --stg-parallelize="mesh=tp=8:tensor rules=F:tp"
+    stg.mesh @mesh <tp = 8 : tensor> rules [F : tp]
+    %w = stg.param "w" : !stg.tensor<[D, F], bf16>
     ```
   }];
   let options = [
-    Option<"dp", "dp", "std::string", /*default=*/"\"1\"",
-           "Data-parallel degree, a number or a symbol">,
-    Option<"tp", "tp", "std::string", /*default=*/"\"1\"",
-           "Tensor-parallel degree, a number or a symbol">,
-    Option<"cp", "cp", "std::string", /*default=*/"\"1\"",
-           "Context-parallel degree, a number or a symbol">,
-    Option<"ep", "ep", "std::string", /*default=*/"\"1\"",
-           "Expert-parallel degree, a part of dp (but see etp), a number or a symbol">,
-    Option<"etp", "etp", "std::string", /*default=*/"\"\"",
-           "Tensor parallelism of experts: 1, or that of tp (default)">,
-    Option<"pp", "pp", "std::string", /*default=*/"\"1\"",
-           "Pipeline stages, a number or a symbol">,
-    Option<"dpReplicate", "dp-replicate", "std::string", /*default=*/"\"1\"",
-           "Replicas of hybrid sharding, a part of dp, a number or a symbol">,
-    Option<"tpReplicate", "tp-replicate", "std::string", /*default=*/"\"1\"",
-           "Ranks that hold the same key/value heads, a part of tp, a number or a symbol">,
-    Option<"sequenceParallel", "sequence-parallel", "bool",
-           /*default=*/"false", "Shard the residual stream by tokens over tp">,
+    ListOption<"mesh", "mesh", "std::string",
+               "Axes NAME=SIZE:ROLE from the fastest to the slowest in rank order">,
     ListOption<"rules", "rules", "std::string",
-               "Sharding rules that go before the default ones; 'DIM:' drops the "
-               "default rules of DIM">,
-    Option<"rankOrder", "rank-order", "std::string",
-           /*default=*/"\"tp-cp-dp-pp\"",
-           "Axes from the fastest to the slowest, joined by '-'">,
+               "Sharding rules DIM:AXIS or DIM:AXIS@SCOPE, most important first; with "
+               "'?' behind they may shard nothing">,
+    ListOption<"claims", "claims", "std::string",
+               "OP/FACTOR:AXIS: ops of that name compute the factor over the axis">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -425,7 +403,9 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
 def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "complete the plan: the sharding of every value and op";
   let description = [{
-    For each rule in order of importance, what it shards is propagated through the
+    The rules of the mesh shard the dimensions of parameters, function arguments and values
+    carried by a `stg.repeat` that nothing is written about yet. For each rule in order of
+    importance, what it shards is propagated through the
     factors of the ops (`ShardableOpInterface`) in both directions until nothing
     changes, before the next rule is looked at. A tensor or an op takes an axis at most
     once; who came first keeps it. A rule does not shard a parameter whose readers all
@@ -534,7 +514,7 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
 def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
   let summary = "choose how attention sees the tokens of other devices";
   let description = [{
-    With tokens sharded over the mesh axis cp (`S:cp`), `all_gather` gathers keys and values
+    With tokens sharded over mesh axes with the role `context`, `all_gather` gathers keys and values
     where attention reads them and scatters their gradients; `a2a` (Ulysses) exchanges
     tokens for heads before attention and back after it; `p2p` (ring attention) sends keys
     and values from device to device while blocks are computed, and their gradients in
@@ -544,10 +524,11 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
     With `balance=zigzag` all devices see equally many pairs under a causal mask, as each
     has one chunk of tokens from the start of a sequence and one from its end. With
     `balance=none` each has one range, and later ones see more: what attention costs
-    depends on the device's coordinate on cp, for which the pass declares a symbol.
+    depends on the device's coordinates on these axes, for which the pass declares symbols.
+    A ring goes along one axis.
 
-    *Requires* the step level or the plan level before `--stg-propagate-shardings`.
-    *Produces* the same, with attributes on attention ops.
+    *Requires* the plan level before `--stg-propagate-shardings`. *Produces* the same, with
+    attributes on attention ops if the mesh has context axes.
 
     ```mlir
     // before
@@ -586,8 +567,9 @@ def ShardStates : Pass<"stg-shard-states", "::mlir::ModuleOp"> {
       gather is issued. What is only cast to a narrower type, of at least `narrowest`
       bits, is gathered in that type.
 
-    With hybrid sharding (axis `dp_replicate`) what has been scattered is all-reduced over
-    the replicas. The data axes are those of the mesh; a parameter is sharded over those
+    With hybrid sharding (axes with the role `replica`) what has been scattered is all-reduced over
+    the replicas. The data axes are those whose ranks hold the same parameters (roles `data`,
+    `context` and `expert`); a parameter is sharded over those
     that its gradient is reduced over, so experts over fewer.
 
     *Requires* and *produces* the local level.
@@ -724,8 +706,8 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
     Schedules are those of `PipelineSchedule.h` (gpipe, 1f1b, interleaved, zb-h1, ...) or
     a .json file; see docs/Schedules.md.
 
-    *Requires* the local level, with the number of layers and of the mesh's `pp` bound
-    where there is more than one stage, and a program of one micro-batch. *Produces* the
+    *Requires* the local level, with the number of layers and the size of the mesh axis with the role
+    `pipeline` bound where there is more than one stage, and a program of one micro-batch. *Produces* the
     schedule level: public functions with `stg.coordinates`, calls with `stg.scope`.
 
     ```mlir

@@ -1,0 +1,516 @@
+//===- PresetPlan.cpp - What a preset makes of degrees --------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Degrees are symbolic expressions, and so is everything that is computed with
+// them. A condition on a symbol holds if it does as algebra: `tp != 1` holds
+// for a symbol.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Presets/Preset.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace stg;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+class PresetEvaluator {
+public:
+  PresetEvaluator(const Preset &preset, const PresetRequest &request,
+                  MLIRContext *context, ArrayRef<StringRef> dimensions)
+      : preset(preset), request(request), context(context),
+        dimensions(dimensions) {}
+
+  Expected<PresetPlan> run();
+
+private:
+  Error fail(const Twine &message) {
+    return llvm::createStringError(message.str());
+  }
+  Error bindValues();
+  Error bindValue(StringRef name, StringRef text);
+  Error bindDefinitions();
+  Error checkRequirements();
+  Error orderGroups(SmallVectorImpl<StringRef> &order);
+  Error makeMesh(ArrayRef<StringRef> order);
+  Error addAxis(const Preset::Axis &axis);
+  Error collectPresetRules();
+  Error applyUserRules();
+  Error applyUserRule(StringRef text, SmallVectorImpl<std::string> &before,
+                      SmallVectorImpl<std::string> &after);
+  Error makeClaims();
+  bool hasDimension(StringRef name) {
+    return llvm::is_contained(dimensions, name);
+  }
+  Error checkDimension(StringRef rule, StringRef dim);
+
+  Expected<bool> holds(const Preset::Guard &guard);
+  Expected<bool> holds(ArrayRef<std::string> conditions);
+  Expected<bool> holds(StringRef condition);
+  Expected<bool> compare(StringRef left, StringRef comparison, StringRef right);
+  Expected<SymExpr> evaluate(StringRef text);
+  std::string fillIn(StringRef message);
+  SmallVector<std::string> expand(RuleAttr rule);
+  Expected<RuleAttr> parseRule(StringRef text);
+
+  const Preset &preset;
+  const PresetRequest &request;
+  MLIRContext *context;
+  ArrayRef<StringRef> dimensions; ///< Of the model.
+
+  SymBinding values;           ///< Degrees and definitions.
+  llvm::StringMap<bool> flags; ///< Options.
+  DenseSet<StringRef> absent;  ///< Optional degrees that are not given.
+  SmallVector<StringRef> axes; ///< Of the mesh.
+  /// Axes of the mesh by group, from the fastest to the slowest.
+  llvm::StringMap<SmallVector<StringRef>> groups;
+  PresetPlan plan;
+};
+} // namespace
+
+/// What divides evenly, as algebra or as numbers.
+static bool divides(SymExpr divisor, SymExpr dividend) {
+  SymExpr quotient = dividend.exactDiv(divisor);
+  std::optional<Rational> number =
+      quotient ? quotient.getConstant() : std::nullopt;
+  return quotient && (!number || number->isInteger());
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions and conditions
+//===----------------------------------------------------------------------===//
+
+/// Null if the expression uses an optional degree that is not given.
+Expected<SymExpr> PresetEvaluator::evaluate(StringRef text) {
+  std::string error;
+  FailureOr<SymExpr> expr = SymExpr::parse(context, text, error);
+  if (failed(expr))
+    return fail("'" + text + "': " + error);
+  std::string unknown;
+  bool isAbsent = false;
+  expr->walkSymbols([&](StringAttr name) {
+    isAbsent |= absent.contains(name.getValue());
+    if (!values.contains(name) && !absent.contains(name.getValue()))
+      unknown = name.str();
+  });
+  if (!unknown.empty())
+    return fail("'" + text + "' uses '" + unknown +
+                "', which is neither a degree nor defined by 'let'");
+  if (isAbsent)
+    return SymExpr();
+  SymExpr value = expr->substitute(values);
+  if (!value)
+    return fail("'" + text + "' does not divide evenly");
+  return value;
+}
+
+Expected<bool> PresetEvaluator::compare(StringRef left, StringRef comparison,
+                                        StringRef right) {
+  Expected<SymExpr> lhs = evaluate(left);
+  if (!lhs)
+    return lhs.takeError();
+  Expected<SymExpr> rhs = evaluate(right);
+  if (!rhs)
+    return rhs.takeError();
+  if (!*lhs || !*rhs)
+    return false;
+  if (comparison == "divides")
+    return divides(*lhs, *rhs);
+  return (*lhs == *rhs) == (comparison == "==");
+}
+
+/// `A == B`, `A != B`, `A divides B`, `has DIMENSION`, an option that is set,
+/// an optional degree that is given, and `not` before any of them.
+Expected<bool> PresetEvaluator::holds(StringRef condition) {
+  condition = condition.trim();
+  if (condition.consume_front("not ")) {
+    Expected<bool> inner = holds(condition);
+    if (!inner)
+      return inner.takeError();
+    return !*inner;
+  }
+  if (condition.consume_front("has "))
+    return hasDimension(condition.trim());
+  for (StringRef comparison : {"==", "!=", "divides"}) {
+    auto [left, right] = condition.split((" " + comparison + " ").str());
+    if (!right.empty())
+      return compare(left, comparison, right);
+  }
+  auto flag = flags.find(condition);
+  if (flag != flags.end())
+    return flag->second;
+  for (const Preset::Degree &degree : preset.degrees)
+    if (degree.name == condition && degree.isOptional)
+      return !absent.contains(degree.name);
+  return fail("'" + condition +
+              "' is not a condition; expected A == B, A != B, A divides B, has "
+              "DIMENSION, an option or an optional degree");
+}
+
+Expected<bool> PresetEvaluator::holds(ArrayRef<std::string> conditions) {
+  for (StringRef condition : conditions) {
+    Expected<bool> result = holds(condition);
+    if (!result || !*result)
+      return result;
+  }
+  return true;
+}
+
+Expected<bool> PresetEvaluator::holds(const Preset::Guard &guard) {
+  Expected<bool> result = holds(guard.conditions);
+  if (!result || !*result || guard.unless.empty())
+    return result;
+  Expected<bool> excluded = holds(guard.unless);
+  if (!excluded)
+    return excluded.takeError();
+  return !*excluded;
+}
+
+/// Replaces `{NAME}` by a value.
+std::string PresetEvaluator::fillIn(StringRef message) {
+  std::string text;
+  while (!message.empty()) {
+    auto [before, rest] = message.split('{');
+    auto [name, after] = rest.split('}');
+    text += before;
+    if (SymExpr value = values.lookup(StringAttr::get(context, name)))
+      text += value.str();
+    message = after;
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Degrees
+//===----------------------------------------------------------------------===//
+
+Error PresetEvaluator::bindValue(StringRef name, StringRef text) {
+  for (const Preset::Option &option : preset.options)
+    if (option.name == name) {
+      if (text != "true" && text != "false")
+        return fail("option '" + name + "' is '" + text +
+                    "', expected true or false");
+      flags[name] = text == "true";
+      return Error::success();
+    }
+  SmallVector<StringRef> known;
+  for (const Preset::Degree &degree : preset.degrees)
+    known.push_back(degree.name);
+  if (!llvm::is_contained(known, name))
+    return fail("preset '" + preset.name + "' has no degree '" + name +
+                "'; its degrees are " + llvm::join(known, ", "));
+  std::string error;
+  FailureOr<SymExpr> degree = SymExpr::parse(context, text, error);
+  bool isNumber = succeeded(degree) && degree->isConstant();
+  bool isValid = succeeded(degree) &&
+                 (isNumber ? degree->getInt64().value_or(0) >= 1
+                           : static_cast<bool>(degree->getAsSymbol()));
+  if (!isValid)
+    return fail("degree of '" + name + "' is '" + text +
+                "', expected an integer of at least 1 or a symbol");
+  values[StringAttr::get(context, name)] = *degree;
+  absent.erase(name);
+  return Error::success();
+}
+
+Error PresetEvaluator::bindValues() {
+  for (const Preset::Degree &degree : preset.degrees) {
+    if (degree.isOptional)
+      absent.insert(degree.name);
+    else
+      values[StringAttr::get(context, degree.name)] = SymExpr::get(context, 1);
+  }
+  for (const Preset::Option &option : preset.options)
+    flags[option.name] = false;
+  for (auto &[name, text] : request.values)
+    if (Error error = bindValue(name, text))
+      return error;
+  return Error::success();
+}
+
+Error PresetEvaluator::bindDefinitions() {
+  for (const Preset::Definition &definition : preset.definitions) {
+    bool isDefined = false;
+    for (const Preset::Case &single : definition.cases) {
+      Expected<bool> applies = holds(single.guard);
+      if (!applies)
+        return applies.takeError();
+      if (!*applies)
+        continue;
+      Expected<SymExpr> value = evaluate(single.value);
+      if (!value)
+        return value.takeError();
+      values[StringAttr::get(context, definition.name)] = *value;
+      isDefined = true;
+      break;
+    }
+    if (!isDefined)
+      return fail("no case of '" + definition.name + "' holds");
+  }
+  return Error::success();
+}
+
+Error PresetEvaluator::checkRequirements() {
+  for (const Preset::Requirement &requirement : preset.requirements) {
+    Expected<bool> applies = holds(requirement.guard);
+    if (!applies)
+      return applies.takeError();
+    Expected<bool> isMet = *applies ? holds(requirement.that) : true;
+    if (!isMet)
+      return isMet.takeError();
+    if (!*isMet)
+      return fail(fillIn(requirement.message));
+  }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The mesh
+//===----------------------------------------------------------------------===//
+
+Error PresetEvaluator::addAxis(const Preset::Axis &axis) {
+  Expected<bool> applies = holds(axis.guard);
+  if (!applies)
+    return applies.takeError();
+  if (!*applies)
+    return Error::success();
+  Expected<SymExpr> size = evaluate(axis.size);
+  if (!size)
+    return size.takeError();
+  if (!*size)
+    return fail("axis '" + axis.name + "' has the size '" + axis.size +
+                "', which uses a degree that is not given");
+  // Nothing is divided over one rank.
+  if (size->isOne())
+    return Error::success();
+  std::string text = axis.name + "=" + size->str();
+  if (axis.role != AxisRole::None)
+    text += (":" + stringifyAxisRole(axis.role)).str();
+  plan.mesh.push_back(text);
+  axes.push_back(axis.name);
+  return Error::success();
+}
+
+/// Groups that the user does not list come after those that he does.
+Error PresetEvaluator::orderGroups(SmallVectorImpl<StringRef> &order) {
+  SmallVector<StringRef> known;
+  for (const Preset::Group &group : preset.groups)
+    known.push_back(group.name);
+  if (!request.rankOrder.empty())
+    StringRef(request.rankOrder).split(order, '-');
+  for (StringRef name : order)
+    if (!llvm::is_contained(known, name) || llvm::count(order, name) != 1)
+      return fail("rank order is '" + request.rankOrder + "', expected " +
+                  llvm::join(ArrayRef(known).drop_back(), ", ") + " and " +
+                  known.back() + ", each at most once, joined by '-'");
+  for (StringRef name : known)
+    if (!llvm::is_contained(order, name))
+      order.push_back(name);
+  return Error::success();
+}
+
+Error PresetEvaluator::makeMesh(ArrayRef<StringRef> order) {
+  for (StringRef name : order)
+    for (const Preset::Group &group : preset.groups) {
+      if (group.name != name)
+        continue;
+      size_t first = axes.size();
+      for (const Preset::Axis &axis : group.axes)
+        if (Error error = addAxis(axis))
+          return error;
+      groups[name] = SmallVector<StringRef>(ArrayRef(axes).drop_front(first));
+    }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+/// A rule for a group is one for each of its axes, the slowest first.
+SmallVector<std::string> PresetEvaluator::expand(RuleAttr rule) {
+  SmallVector<StringRef> parts;
+  auto group = groups.find(rule.getAxis().getValue());
+  if (group != groups.end())
+    llvm::append_range(parts, llvm::reverse(group->second));
+  else if (llvm::is_contained(axes, rule.getAxis().getValue()))
+    parts.push_back(rule.getAxis());
+  SmallVector<std::string> texts;
+  for (StringRef axis : parts)
+    texts.push_back(RuleAttr::get(context, rule.getDim(),
+                                  StringAttr::get(context, axis),
+                                  rule.getScope())
+                        .str());
+  return texts;
+}
+
+Expected<RuleAttr> PresetEvaluator::parseRule(StringRef text) {
+  std::string error;
+  FailureOr<RuleAttr> rule = RuleAttr::parseText(context, text, error);
+  if (failed(rule))
+    return fail(error);
+  // Stages divide the program, not its values.
+  SmallVector<StringRef> known;
+  for (const Preset::Group &group : preset.groups)
+    for (const Preset::Axis &axis : group.axes)
+      if (axis.role != AxisRole::Pipeline)
+        for (StringRef name : {StringRef(group.name), StringRef(axis.name)})
+          if (!llvm::is_contained(known, name))
+            known.push_back(name);
+  if (!llvm::is_contained(known, rule->getAxis().getValue()))
+    return fail("rule '" + text + "' names mesh axis '" +
+                rule->getAxis().getValue() + "', expected one of " +
+                llvm::join(known, ", "));
+  return *rule;
+}
+
+/// Rules of a preset may be for dimensions that a model does not have, and for
+/// axes that the mesh does not have.
+Error PresetEvaluator::collectPresetRules() {
+  for (const Preset::Rule &rule : preset.rules) {
+    Expected<bool> applies = holds(rule.guard);
+    if (!applies)
+      return applies.takeError();
+    if (!*applies)
+      continue;
+    Expected<RuleAttr> parsed = parseRule(rule.text);
+    if (!parsed)
+      return parsed.takeError();
+    if (hasDimension(parsed->getDim()))
+      for (std::string &text : expand(*parsed))
+        plan.rules.push_back(text + "?");
+  }
+  return Error::success();
+}
+
+/// Rules of the preset may shard nothing; a rule of a user must not.
+static bool isPreset(StringRef rule) { return rule.ends_with("?"); }
+
+/// True for a rule for that dimension and, if one is given, of that scope.
+static bool matches(MLIRContext *context, StringRef text, StringRef dim,
+                    std::optional<RuleScope> scope) {
+  std::string error;
+  text.consume_back("?");
+  RuleAttr rule = *RuleAttr::parseText(context, text, error);
+  return rule.getDim().getValue() == dim &&
+         (!scope || rule.getScope() == *scope);
+}
+
+Error PresetEvaluator::checkDimension(StringRef rule, StringRef dim) {
+  if (hasDimension(dim))
+    return Error::success();
+  return fail("rule '" + rule + "' names dimension '" + dim +
+              "', which the model does not have; its dimensions are named " +
+              llvm::join(dimensions, ", "));
+}
+
+Error PresetEvaluator::applyUserRule(StringRef text,
+                                     SmallVectorImpl<std::string> &before,
+                                     SmallVectorImpl<std::string> &after) {
+  StringRef whole = text;
+  bool isAfter = text.consume_front("+"), isBefore = text.consume_back("+");
+  StringRef dropped = text;
+  if (dropped.consume_back(":") && !isAfter && !isBefore) {
+    if (Error error = checkDimension(text, dropped))
+      return error;
+    llvm::erase_if(plan.rules, [&](StringRef rule) {
+      return isPreset(rule) && matches(context, rule, dropped, std::nullopt);
+    });
+    return Error::success();
+  }
+  if (isAfter && isBefore)
+    return fail("rule '" + whole +
+                "' is to stand before and after those of the preset, expected "
+                "'RULE+' or '+RULE'");
+  Expected<RuleAttr> rule = parseRule(text);
+  if (!rule)
+    return rule.takeError();
+  if (Error error = checkDimension(text, rule->getDim()))
+    return error;
+  SmallVector<std::string> own = expand(*rule);
+  if (own.empty())
+    return fail("rule '" + text + "' shards nothing: mesh axis '" +
+                rule->getAxis().getValue() + "' has size 1");
+  if (isBefore || isAfter) {
+    llvm::append_range(isBefore ? before : after, own);
+    return Error::success();
+  }
+  // A second rule of the user for a dimension comes after the first one.
+  size_t position = plan.rules.size();
+  for (size_t i = plan.rules.size(); i-- > 0;)
+    if (matches(context, plan.rules[i], rule->getDim(), rule->getScope())) {
+      position = i + (isPreset(plan.rules[i]) ? 0 : 1);
+      if (!isPreset(plan.rules[i]))
+        break;
+    }
+  llvm::erase_if(plan.rules, [&](StringRef other) {
+    return isPreset(other) &&
+           matches(context, other, rule->getDim(), rule->getScope());
+  });
+  position = std::min(position, plan.rules.size());
+  plan.rules.insert(plan.rules.begin() + position, own.begin(), own.end());
+  return Error::success();
+}
+
+Error PresetEvaluator::applyUserRules() {
+  SmallVector<std::string> before, after;
+  for (StringRef text : request.rules)
+    if (Error error = applyUserRule(text.trim(), before, after))
+      return error;
+  plan.rules.insert(plan.rules.begin(), before.begin(), before.end());
+  plan.rules.insert(plan.rules.end(), after.begin(), after.end());
+  return Error::success();
+}
+
+Error PresetEvaluator::makeClaims() {
+  for (const Preset::Claim &claim : preset.claims) {
+    Expected<bool> applies = holds(claim.guard);
+    if (!applies)
+      return applies.takeError();
+    if (*applies && llvm::is_contained(axes, claim.axis))
+      plan.claims.push_back(claim.op + "/" + claim.factor + ":" + claim.axis);
+  }
+  return Error::success();
+}
+
+Expected<PresetPlan> PresetEvaluator::run() {
+  SmallVector<StringRef> order;
+  // What a user can do wrong is said as it is; the rest is a mistake of the
+  // preset.
+  auto qualify = [&](Error error) -> Error {
+    return llvm::createStringError("preset '" + preset.name +
+                                   "': " + llvm::toString(std::move(error)));
+  };
+  if (Error error = bindValues())
+    return std::move(error);
+  if (Error error = bindDefinitions())
+    return qualify(std::move(error));
+  if (Error error = checkRequirements())
+    return std::move(error);
+  if (Error error = orderGroups(order))
+    return std::move(error);
+  if (Error error = makeMesh(order))
+    return qualify(std::move(error));
+  if (Error error = collectPresetRules())
+    return qualify(std::move(error));
+  if (Error error = applyUserRules())
+    return std::move(error);
+  if (Error error = makeClaims())
+    return qualify(std::move(error));
+  return std::move(plan);
+}
+
+Expected<PresetPlan> stg::evaluatePreset(const Preset &preset,
+                                         const PresetRequest &request,
+                                         MLIRContext *context,
+                                         ArrayRef<StringRef> dimensions) {
+  return PresetEvaluator(preset, request, context, dimensions).run();
+}

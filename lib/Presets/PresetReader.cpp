@@ -1,0 +1,285 @@
+//===- PresetReader.cpp - Finds and reads presets -------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Presets/Preset.h"
+#include "stg/Support/Files.h"
+#include "stg/Support/JSON.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+using namespace stg;
+using llvm::Expected;
+using llvm::StringRef;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The fields of an object; those that nothing asks for are errors.
+class Fields {
+public:
+  Fields(const json::Value &value, json::Path path)
+      : object(value.getAsObject()), path(path) {
+    if (!object)
+      fail(path, "expected an object");
+  }
+
+  template <typename T> void require(llvm::StringLiteral name, T &out) {
+    if (!optional(name, out))
+      fail(path.field(name), "is missing");
+  }
+
+  /// True if the field is there.
+  template <typename T> bool optional(llvm::StringLiteral name, T &out) {
+    known.push_back(name);
+    const json::Value *value = object ? object->get(name) : nullptr;
+    if (!value)
+      return false;
+    isGood &= fromJSON(*value, out, path.field(name));
+    return true;
+  }
+
+  bool finish() {
+    if (isGood && object)
+      for (auto &entry : *object)
+        if (!llvm::is_contained(known, StringRef(entry.first)))
+          fail(path.field(entry.first), "is not a field of a preset");
+    return isGood;
+  }
+
+private:
+  void fail(json::Path where, llvm::StringLiteral message) {
+    if (isGood)
+      where.report(message);
+    isGood = false;
+  }
+
+  const json::Object *object;
+  json::Path path;
+  llvm::SmallVector<StringRef> known;
+  bool isGood = true;
+};
+} // namespace
+
+namespace stg {
+static void readGuard(Fields &fields, Preset::Guard &guard) {
+  fields.optional("if", guard.conditions);
+  fields.optional("unless", guard.unless);
+}
+
+static bool fromJSON(const json::Value &value, AxisRole &role,
+                     json::Path path) {
+  std::optional<StringRef> text = value.getAsString();
+  std::optional<AxisRole> known =
+      text ? symbolizeAxisRole(*text) : std::nullopt;
+  if (known)
+    role = *known;
+  else
+    path.report("expected data, replica, context, expert, tensor, pipeline or "
+                "none");
+  return known.has_value();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Degree &degree,
+                     json::Path path) {
+  Fields fields(value, path);
+  fields.require("name", degree.name);
+  fields.optional("help", degree.help);
+  fields.optional("optional", degree.isOptional);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Option &option,
+                     json::Path path) {
+  Fields fields(value, path);
+  fields.require("name", option.name);
+  fields.optional("help", option.help);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Case &single,
+                     json::Path path) {
+  Fields fields(value, path);
+  readGuard(fields, single.guard);
+  fields.require("is", single.value);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Definition &definition,
+                     json::Path path) {
+  Fields fields(value, path);
+  fields.require("name", definition.name);
+  fields.require("is", definition.cases);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Requirement &requirement,
+                     json::Path path) {
+  Fields fields(value, path);
+  readGuard(fields, requirement.guard);
+  fields.require("that", requirement.that);
+  fields.require("message", requirement.message);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Axis &axis,
+                     json::Path path) {
+  Fields fields(value, path);
+  readGuard(fields, axis.guard);
+  fields.require("name", axis.name);
+  fields.require("size", axis.size);
+  fields.optional("role", axis.role);
+  fields.optional("of", axis.of);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Group &group,
+                     json::Path path) {
+  Fields fields(value, path);
+  fields.require("name", group.name);
+  fields.require("axes", group.axes);
+  return fields.finish();
+}
+
+/// A text, or an object with a guard.
+static bool fromJSON(const json::Value &value, Preset::Rule &rule,
+                     json::Path path) {
+  if (std::optional<StringRef> text = value.getAsString()) {
+    rule.text = text->str();
+    return true;
+  }
+  Fields fields(value, path);
+  readGuard(fields, rule.guard);
+  fields.require("rule", rule.text);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Claim &claim,
+                     json::Path path) {
+  Fields fields(value, path);
+  readGuard(fields, claim.guard);
+  fields.require("op", claim.op);
+  fields.require("factor", claim.factor);
+  fields.require("axis", claim.axis);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset::Replicas &replicas,
+                     json::Path path) {
+  Fields fields(value, path);
+  fields.require("dimension", replicas.dimension);
+  fields.require("degree", replicas.degree);
+  fields.require("times", replicas.times);
+  return fields.finish();
+}
+
+static bool fromJSON(const json::Value &value, Preset &preset,
+                     json::Path path) {
+  Fields fields(value, path);
+  Preset::Replicas replicas;
+  fields.require("description", preset.description);
+  fields.require("degrees", preset.degrees);
+  fields.optional("options", preset.options);
+  fields.optional("let", preset.definitions);
+  fields.optional("require", preset.requirements);
+  fields.require("groups", preset.groups);
+  fields.require("rules", preset.rules);
+  fields.optional("claims", preset.claims);
+  if (fields.optional("replicas", replicas))
+    preset.replicas = replicas;
+  return fields.finish();
+}
+} // namespace stg
+
+Expected<Preset> Preset::parse(StringRef name, StringRef text) {
+  Expected<json::Value> value = parseJSON(text);
+  if (!value)
+    return llvm::createStringError("preset '" + name +
+                                   "': " + llvm::toString(value.takeError()));
+  Preset preset;
+  json::Path::Root root("preset");
+  if (!fromJSON(*value, preset, root))
+    return llvm::createStringError("preset '" + name +
+                                   "': " + llvm::toString(root.getError()));
+  preset.name = name.str();
+  for (Group &group : preset.groups)
+    for (Axis &axis : group.axes) {
+      bool isDegree = llvm::any_of(preset.degrees, [&](Degree &degree) {
+        return degree.name == axis.name;
+      });
+      if (axis.of.empty())
+        axis.of = isDegree ? axis.name : group.name;
+    }
+  return preset;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+/// Folders with presets: $STG_PRESETS_PATH, those of an installation, those of
+/// the sources.
+static std::vector<std::string> getPresetPath() {
+  std::vector<std::string> path;
+  if (std::optional<std::string> variable =
+          llvm::sys::Process::GetEnv("STG_PRESETS_PATH"))
+    for (StringRef folder : llvm::split(*variable, llvm::sys::EnvPathSeparator))
+      if (!folder.empty())
+        path.push_back(folder.str());
+  std::string executable = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  llvm::SmallString<128> installed(
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(installed, "share", "stg", "presets");
+  path.push_back(installed.str().str());
+  path.push_back(STG_PRESETS_DIR);
+  return path;
+}
+
+/// The names of the presets in the folders, sorted.
+static std::vector<std::string>
+listPresets(llvm::ArrayRef<std::string> folders) {
+  std::vector<std::string> names;
+  for (const std::string &folder : folders) {
+    std::error_code code;
+    for (llvm::sys::fs::directory_iterator it(folder, code), end;
+         it != end && !code; it.increment(code))
+      if (StringRef(it->path()).ends_with(".json"))
+        names.push_back(llvm::sys::path::stem(it->path()).str());
+  }
+  llvm::sort(names);
+  names.erase(llvm::unique(names), names.end());
+  return names;
+}
+
+Expected<Preset> Preset::load(StringRef name) {
+  std::string file = name.str();
+  if (!name.ends_with(".json")) {
+    std::vector<std::string> path = getPresetPath();
+    auto hasIt = [&](const std::string &folder) {
+      llvm::SmallString<128> candidate(folder);
+      llvm::sys::path::append(candidate, name + ".json");
+      file = candidate.str().str();
+      return llvm::sys::fs::exists(candidate);
+    };
+    if (name.contains('/') || llvm::find_if(path, hasIt) == path.end())
+      return llvm::createStringError("unknown preset '" + name +
+                                     "'; give a .json file or one of: " +
+                                     llvm::join(listPresets(path), ", "));
+  }
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readFile(file);
+  if (!buffer)
+    return llvm::createStringError("preset '" + file +
+                                   "': " + llvm::toString(buffer.takeError()));
+  return parse(name, (*buffer)->getBuffer());
+}
