@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SummaryTable.h"
 #include "stg/Driver/Compile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -24,29 +25,6 @@ static std::string withCommas(Exact value) {
     text += digits[i];
   }
   return text;
-}
-
-/// With a unit of 1024: 1.50 GiB.
-static std::string asBytes(Exact value) {
-  static constexpr StringLiteral units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double scaled = static_cast<double>(value);
-  unsigned unit = 0;
-  for (; scaled >= 1024 && unit + 1 < std::size(units); ++unit)
-    scaled /= 1024;
-  if (unit == 0)
-    return (Twine(static_cast<int64_t>(value)) + " B").str();
-  return llvm::formatv("{0:F2} {1}", scaled, units[unit]).str();
-}
-
-/// With a decimal unit: 433.91 T.
-static std::string asOperations(Exact value) {
-  static constexpr StringLiteral units[] = {"",   " k", " M", " G",
-                                            " T", " P", " E"};
-  double scaled = static_cast<double>(value);
-  unsigned unit = 0;
-  for (; scaled >= 1000 && unit + 1 < std::size(units); ++unit)
-    scaled /= 1000;
-  return llvm::formatv("{0:F2}{1}", scaled, units[unit]).str();
 }
 
 static void printRow(raw_ostream &os, StringRef key, const Twine &value) {
@@ -124,21 +102,33 @@ static void printCollectives(const chakra::ClassTotals &totals,
   }
 }
 
-static void printMessages(const chakra::ClassTotals &totals, raw_ostream &os) {
+/// The coordinate of the peer on the axis of the message.
+static std::string getPeer(const chakra::ExportSummary &summary,
+                           const chakra::ClassSummary &entry,
+                           const chakra::MessageTotals &messages) {
+  for (const auto &[axis, coordinate] : entry.coordinates)
+    if (axis == messages.axis)
+      return describePlace(summary, axis, coordinate + messages.shift);
+  return llvm::formatv("{0} {1}{2}", messages.axis,
+                       messages.shift > 0 ? "+" : "", messages.shift)
+      .str();
+}
+
+static void printMessages(const chakra::ExportSummary &summary,
+                          const chakra::ClassSummary &entry, raw_ostream &os) {
+  const chakra::ClassTotals &totals = entry.totals;
   if (totals.messages.empty())
     return;
-  os << "  messages        axis    direction       phase         count"
+  os << "  messages        axis    direction           phase         count"
         "        payload\n";
-  for (const chakra::MessageTotals &entry : totals.messages) {
-    std::string direction =
-        llvm::formatv("{0} {1}{2}", entry.isSend ? "send to" : "recv from",
-                      entry.shift > 0 ? "+" : "", entry.shift)
-            .str();
-    os << "                  " << llvm::left_justify(entry.axis, 8)
-       << llvm::left_justify(direction, 16)
-       << llvm::left_justify(entry.phase, 10)
-       << llvm::right_justify(withCommas(entry.count), 9)
-       << llvm::right_justify(asBytes(entry.bytes), 15) << '\n';
+  for (const chakra::MessageTotals &messages : totals.messages) {
+    std::string direction = (messages.isSend ? "send to " : "recv from ") +
+                            getPeer(summary, entry, messages);
+    os << "                  " << llvm::left_justify(messages.axis, 8)
+       << llvm::left_justify(direction, 20)
+       << llvm::left_justify(messages.phase, 10)
+       << llvm::right_justify(withCommas(messages.count), 9)
+       << llvm::right_justify(asBytes(messages.bytes), 15) << '\n';
   }
 }
 
@@ -153,28 +143,48 @@ static void printMemory(const chakra::ClassTotals &totals, raw_ostream &os) {
   }
 }
 
+/// All that is known of one class of ranks.
+static void printClass(const chakra::ExportSummary &summary,
+                       const chakra::ClassSummary &entry, raw_ostream &os) {
+  printOperations(entry.totals, os);
+  printCollectives(entry.totals, os);
+  printMessages(summary, entry, os);
+  printMemory(entry.totals, os);
+  printRow(os, "nodes",
+           withCommas(entry.totals.compNodes) + " compute, " +
+               withCommas(entry.totals.collNodes) + " collective" +
+               (entry.totals.messages.empty()
+                    ? ""
+                    : ", " + withCommas(entry.totals.sendNodes) + " send, " +
+                          withCommas(entry.totals.recvNodes) + " receive"));
+}
+
+static void printClasses(const CompileRequest &request,
+                         const chakra::ExportSummary &summary,
+                         raw_ostream &os) {
+  if (summary.classes.size() == 1) {
+    os << (summary.numRanks == 1 ? "the rank\n" : "each rank\n");
+    return printClass(summary, summary.classes.front(), os);
+  }
+  os << "each rank, by class\n";
+  printClassTable(summary, os);
+  if (!request.verbose)
+    return;
+  for (const chakra::ClassSummary &entry : summary.classes) {
+    os << (entry.numRanks == 1
+               ? std::string("the rank of ")
+               : "each of " + withCommas(entry.numRanks) + " ranks of ")
+       << describeClass(summary, entry) << '\n';
+    printClass(summary, entry, os);
+  }
+}
+
 void stg::printSummary(const CompileRequest &request,
                        const CompileResult &result, raw_ostream &os) {
   printModel(result, os);
-  for (const chakra::ClassSummary &entry : result.summary.classes) {
-    os << (result.summary.numRanks == 1 ? "the rank"
-           : result.summary.classes.size() == 1
-               ? "each rank"
-               : "each of " + withCommas(entry.numRanks) + " ranks of class " +
-                     entry.name)
-       << '\n';
-    printOperations(entry.totals, os);
-    printCollectives(entry.totals, os);
-    printMessages(entry.totals, os);
-    printMemory(entry.totals, os);
-    printRow(os, "nodes",
-             withCommas(entry.totals.compNodes) + " compute, " +
-                 withCommas(entry.totals.collNodes) + " collective" +
-                 (entry.totals.messages.empty()
-                      ? ""
-                      : ", " + withCommas(entry.totals.sendNodes) + " send, " +
-                            withCommas(entry.totals.recvNodes) + " receive"));
-  }
+  printClasses(request, result.summary, os);
+  if (request.memoryLimit)
+    printMemoryLimit(result.summary, *request.memoryLimit, os);
   if (request.dryRun) {
     os << "nothing written (dry run); compiled in "
        << llvm::format("%.2f s", result.compileSeconds) << '\n';
@@ -204,5 +214,10 @@ void stg::printJSON(const CompileRequest &request, const CompileResult &result,
   chakra::ExportOptions options = request.exportOptions;
   options.splits = static_cast<unsigned>(result.strategy.values.splits);
   options.manifestExtra = getManifestEntries(request, result);
+  if (request.memoryLimit) {
+    options.manifestExtra["memory_limit_bytes"] = *request.memoryLimit;
+    options.manifestExtra["fits_memory_limit"] =
+        fitsMemory(result.summary, *request.memoryLimit);
+  }
   chakra::writeManifest(result.summary, options, os);
 }

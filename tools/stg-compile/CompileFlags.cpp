@@ -27,7 +27,24 @@ Error CompileFlags::finish() {
   for (const std::string &folder : request.modelPath)
     if (!sys::fs::is_directory(folder))
       return makeStrategyError("--models " + folder + ": is not a folder");
+  if (Error error = finishSummary())
+    return error;
   return finishOutput();
+}
+
+/// Checks what the summary shows.
+Error CompileFlags::finishSummary() {
+  if (json && request.verbose)
+    return makeStrategyError("--verbose with --json: JSON always has all of "
+                             "each class");
+  if (!memoryLimitFlag.getNumOccurrences())
+    return Error::success();
+  constexpr double gibibyte = 1 << 30, mostGibibytes = 1 << 20;
+  if (!(memoryLimit > 0 && memoryLimit <= mostGibibytes))
+    return makeStrategyError("--memory-limit: expected GiB of a device, more "
+                             "than 0 and at most 1048576");
+  request.memoryLimit = static_cast<int64_t>(memoryLimit * gibibyte);
+  return Error::success();
 }
 
 /// Checks what is written, and where.

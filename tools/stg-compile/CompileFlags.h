@@ -20,6 +20,7 @@ struct CompileFlags {
   CompileRequest request;
   std::string ranks, part;
   bool json = false, bundle = false;
+  double memoryLimit = 0;
 
   StrategyFlags strategy;
   llvm::cl::OptionCategory modelCategory{"Model"}, outputCategory{"Output"};
@@ -85,6 +86,18 @@ struct CompileFlags {
       llvm::cl::desc("Print the summary as JSON"),
       llvm::cl::cat(outputCategory)};
 
+  llvm::cl::opt<bool, true> verbose{
+      "verbose", llvm::cl::location(request.verbose),
+      llvm::cl::desc("Print all that is known of each class of ranks, below "
+                     "the table of all classes"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<double, true> memoryLimitFlag{
+      "memory-limit", llvm::cl::location(memoryLimit),
+      llvm::cl::value_desc("GiB"),
+      llvm::cl::desc("Memory of a device: the summary says which ranks need "
+                     "more at their peak"),
+      llvm::cl::cat(outputCategory)};
+
   /// What `-h` lists; the options that libLLVM registers are not in it.
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
 
@@ -92,6 +105,7 @@ struct CompileFlags {
   llvm::Error finish();
 
 private:
+  llvm::Error finishSummary();
   llvm::Error finishOutput();
   llvm::Error finishPart();
   llvm::Error finishRanks();

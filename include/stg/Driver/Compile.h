@@ -34,6 +34,9 @@ struct CompileRequest {
   /// What the strategy file alone says, for messages.
   StrategyInput strategyFile;
   bool dryRun = false;
+  bool verbose = false; ///< The summary has all of each class.
+  /// Bytes of memory of a device, which the summary compares peaks with.
+  std::optional<int64_t> memoryLimit;
   chakra::ExportOptions exportOptions;
   /// Folders that are searched for library models.
   std::vector<std::string> modelPath;
