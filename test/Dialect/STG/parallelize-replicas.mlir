@@ -29,7 +29,7 @@ func.func @f(%x: !stg.tensor<[S, D], bf16>) {
   // CHECK-PLAN: stg.param "f" : !stg.tensor<[D, F : (tp_kv, tp_replicate)], bf16>
   // RULES-PLAN: stg.param "f" : !stg.tensor<[D, F : tp_replicate], bf16>
   %f = stg.param "f" : !stg.tensor<[D, F], bf16>
-  // CHECK-PLAN: stg.repeat {{.*}} : !stg.tensor<[S : (tp_kv, tp_replicate), D], bf16>) {
+  // CHECK-PLAN: stg.repeat {{.*}} : !stg.tensor<[S, D], bf16> as !stg.tensor<[S : (tp_kv, tp_replicate), D], bf16>) {
   %y = stg.repeat "layers" * 2 carry(%c = %x : !stg.tensor<[S, D], bf16>) {
     stg.yield %c : !stg.tensor<[S, D], bf16>
   }

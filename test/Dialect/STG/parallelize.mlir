@@ -35,7 +35,7 @@ stg.symbol @X
 // CHECK-PLAN-LABEL: func.func @values
 // CHECK-PLAN-SAME: (%[[X:.*]]: !stg.tensor<[B : dp, S, D], bf16>) -> !stg.tensor<[B : dp, S, D], bf16>
 // SP-PLAN-LABEL: func.func @values
-// SP-PLAN-SAME: (%[[X:.*]]: !stg.tensor<[B : dp, S : tp, D], bf16>) -> !stg.tensor<[B : dp, S : tp, D], bf16>
+// SP-PLAN-SAME: (%[[X:.*]]: !stg.tensor<[B : dp, S, D], bf16>) -> !stg.tensor<[B : dp, S : tp, D], bf16>
 // ONE-LABEL: func.func @values
 // ONE-NOT: :{{ [dt]p}}
 // RULES-PLAN-LABEL: func.func @values
@@ -46,7 +46,7 @@ func.func @values(%x: !stg.tensor<[B, S, D], bf16>) -> !stg.tensor<[B, S, D], bf
   // CHECK-PLAN: stg.add {{.*}} -> !stg.tensor<[B : dp, S, D], bf16>{{$}}
   %0 = stg.add %x, %x : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, D], bf16>
   // CHECK-PLAN: stg.repeat "layers" * 2 carry(%{{.*}} = %{{.*}} : !stg.tensor<[B : dp, S, D], bf16>)
-  // SP-PLAN: stg.repeat "layers" * 2 carry(%{{.*}} = %{{.*}} : !stg.tensor<[B : dp, S : tp, D], bf16>)
+  // SP-PLAN: stg.repeat "layers" * 2 carry(%{{.*}} = %{{.*}} : !stg.tensor<[B : dp, S, D], bf16> as !stg.tensor<[B : dp, S : tp, D], bf16>)
   %y = stg.repeat "layers" * 2 carry(%c = %0 : !stg.tensor<[B, S, D], bf16>) {
     stg.yield %c : !stg.tensor<[B, S, D], bf16>
   }
