@@ -31,6 +31,9 @@ config.environment["PATH"] = os.pathsep.join(
     ]
 )
 
+# Checks in Python import each other; nothing is written beside them.
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+
 
 def can_mount():
     """True if a disk of our own can be had, in a mount namespace of its own."""

@@ -16,104 +16,30 @@ of one rank, T = b*s its tokens. Sources:
 * The counts per element of ops that are not products are conventions of this project;
   each op's description states them.
 
-Usage: closed_forms.py {totals|groups|activations} MODEL ...
+Usage: closed_forms.py {totals|groups|activations} MODEL...
 """
 
-import sys
-import tempfile
 from collections import Counter
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
-import traces  # noqa: E402
+import checks
+import traces
+from checks import BF16, FP32, ID, LIBRARY, Plan
 
-ACTIVATION, FP32, ID = 2, 4, 4  # bytes of an element: bf16, f32, i32
-
-
-@dataclass(frozen=True)
-class Llama:
-    """Published hyperparameters and the published count of parameters."""
-
-    h: int
-    a: int
-    g: int
-    f: int
-    V: int
-    L: int
-    s: int  # tokens per sequence, as pretrained
-    published: int
-    d: int = 128
-
-    @property
-    def qkv(self):
-        """Columns of the fused query, key and value projection."""
-        return (self.a + 2 * self.g) * self.d
-
-    @property
-    def matrix_parameters(self):
-        """Those of one layer that tensor parallelism shards: 2h*ad + 2h*gd + 3hf."""
-        return self.h * self.qkv + self.a * self.d * self.h + 3 * self.h * self.f
-
-    @property
-    def norm_parameters(self):
-        """Two norms a layer and the last one; every tensor-parallel rank has them."""
-        return (2 * self.L + 1) * self.h
-
-    @property
-    def sharded_parameters(self):
-        """Matrices of the layers, embedding and untied head."""
-        return self.L * self.matrix_parameters + 2 * self.V * self.h
-
-
-# Llama 2: arXiv:2307.09288; Llama 3 and 3.1: arXiv:2407.21783 and the config.json of
-# the checkpoints, whose tensors have `published` elements.
-MODELS = {
-    "llama2-7b": Llama(4096, 32, 32, 11008, 32000, 32, 4096, 6_738_415_616),
-    "llama2-70b": Llama(8192, 64, 8, 28672, 32000, 80, 4096, 68_976_648_192),
-    "llama3-8b": Llama(4096, 32, 8, 14336, 128256, 32, 8192, 8_030_261_248),
-    "llama3-70b": Llama(8192, 64, 8, 28672, 128256, 80, 8192, 70_553_706_496),
-    "llama3.1-405b": Llama(16384, 128, 8, 53248, 128256, 126, 8192, 405_853_388_800),
-}
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a step is run."""
-
-    t: int = 1
-    D: int = 1
-    B: int = 16
-    sp: bool = False
-    full: bool = False  # count the whole square of a causal attention
-    keep: bool = False  # keep what forward gathered for backward
-    gradient: int = FP32
-    per_layer: bool = False  # reduce gradients layer by layer, not all at once
-
-    @property
-    def shards_stream(self):
-        """Whether a rank holds 1/t of the residual stream; with t = 1 that is all."""
-        return self.sp and self.t > 1
-
-    def flags(self):
-        """The command line of stg-compile for it."""
-        flags = [f"--tp={self.t}", f"--dp={self.D}", f"--batch={self.B}"]
-        flags.append(f"--attention-count={'full' if self.full else 'executed'}")
-        flags.append(f"--grad-dtype={'f32' if self.gradient == FP32 else 'bf16'}")
-        if self.shards_stream:
-            flags.append("--sequence-parallel")
-        if self.keep:
-            flags.append("--keep-gathered")
-        if self.per_layer:
-            flags.append("--gradient-reduction=per-layer")
-        return flags
+LLAMAS = ("llama2-7b", "llama2-70b", "llama3-8b", "llama3-70b", "llama3.1-405b")
+STEP = Plan(batch=16)
 
 
 def local_parameters(m, plan):
     """Parameters of a rank: matrices and vocabulary rows / t, norms whole."""
-    assert m.sharded_parameters % plan.t == 0
-    return m.sharded_parameters // plan.t + m.norm_parameters
+    return sharded_parameters(m, plan.t) + m.norms
+
+
+def sharded_parameters(m, t):
+    """Matrices of the layers, embedding and untied head."""
+    whole = m.L * m.matrices + 2 * m.V * m.h
+    assert whole % t == 0
+    return whole // t
 
 
 def tokens(m, plan):
@@ -123,28 +49,21 @@ def tokens(m, plan):
 
 def stream_tokens(m, plan):
     """Tokens of the residual stream that a rank holds."""
-    return tokens(m, plan) // (plan.t if plan.shards_stream else 1)
+    return tokens(m, plan) // plan.stream_shards
 
 
 # Operations.
 
 
 def forward_products(m, plan):
-    """Operations of each product of one layer ('layers') and of the head: 2mnk.
+    """Operations of each product of one layer ('layers') and of the head.
 
-    Attention is QK^T and PV over the pairs of a query and a key that a kernel works
-    on: s*s, or s(s+1)/2 if it skips what the causal mask hides.
+    Attention works on the pairs of a query and a key that a kernel does not skip: s*s, or
+    s(s+1)/2 if it skips what the causal mask hides.
     """
-    T, t = tokens(m, plan), plan.t
-    span = m.s * m.s if plan.full else m.s * (m.s + 1) // 2
-    return {
-        "qkv_proj": 2 * T * m.h * m.qkv // t,
-        "attention": 2 * 2 * (plan.B // plan.D) * span * m.a * m.d // t,
-        "o_proj": 2 * T * m.a * m.d * m.h // t,
-        "gate_up_proj": 2 * T * m.h * 2 * m.f // t,
-        "down_proj": 2 * T * m.f * m.h // t,
-        "output": 2 * T * m.h * m.V // t,
-    }
+    full = plan.attention_count == "full"
+    span = m.s * m.s if full else m.s * (m.s + 1) // 2
+    return m.forward_products(tokens(m, plan), plan.B // plan.D * span, plan.t)
 
 
 def repeats(m, op):
@@ -246,8 +165,8 @@ def product_bytes(m, plan):
     }
     total = 0
     for op, (inner, outer, weights) in rows.items():
-        stream = T * (inner + outer) * ACTIVATION
-        forward = stream + weights * ACTIVATION
+        stream = T * (inner + outer) * BF16
+        forward = stream + weights * BF16
         total += repeats(m, op) * (2 * forward + stream + weights * plan.gradient)
     return total
 
@@ -256,27 +175,27 @@ def layer_bytes(m, plan):
     """Bytes of the other ops of one layer, forward and backward."""
     T, S, t = tokens(m, plan), stream_tokens(m, plan), plan.t
     heads, pairs = m.a * m.d // t, m.g * m.d // t
-    attention = T * (ACTIVATION * (2 * heads + 2 * pairs) + FP32 * m.a // t)
-    attention += T * (ACTIVATION * (4 * heads + 4 * pairs) + FP32 * m.a // t)
-    rope = 2 * 2 * T * ACTIVATION * (heads + pairs)
-    swiglu = T * ACTIVATION * (3 + 5) * (m.f // t)
-    adds = 4 * S * ACTIVATION * 3 * m.h
+    attention = T * (BF16 * (2 * heads + 2 * pairs) + FP32 * m.a // t)
+    attention += T * (BF16 * (4 * heads + 4 * pairs) + FP32 * m.a // t)
+    rope = 2 * 2 * T * BF16 * (heads + pairs)
+    swiglu = T * BF16 * (3 + 5) * (m.f // t)
+    adds = 4 * S * BF16 * 3 * m.h
     return 2 * norm_bytes(m, plan) + attention + rope + swiglu + adds
 
 
 def norm_bytes(m, plan):
     """x, w -> y, rstd; then x, w, rstd, dy -> dx, dw."""
     S = stream_tokens(m, plan)
-    forward = S * (2 * m.h * ACTIVATION + FP32) + m.h * ACTIVATION
-    backward = S * (3 * m.h * ACTIVATION + FP32) + m.h * (ACTIVATION + plan.gradient)
+    forward = S * (2 * m.h * BF16 + FP32) + m.h * BF16
+    backward = S * (3 * m.h * BF16 + FP32) + m.h * (BF16 + plan.gradient)
     return forward + backward
 
 
 def embedding_bytes(m, plan):
     """A row of the table per id, not the table; backward writes its whole gradient."""
     T = tokens(m, plan)
-    forward = T * (ID + 2 * m.h * ACTIVATION)
-    return forward + T * (ID + m.h * ACTIVATION) + m.V * m.h // plan.t * plan.gradient
+    forward = T * (ID + 2 * m.h * BF16)
+    return forward + T * (ID + m.h * BF16) + m.V * m.h // plan.t * plan.gradient
 
 
 def cross_entropy_bytes(m, plan):
@@ -287,19 +206,19 @@ def cross_entropy_bytes(m, plan):
     normalization.
     """
     T, V = tokens(m, plan), m.V // plan.t
-    forward = T * (V * (ACTIVATION + FP32) + ID + FP32)
+    forward = T * (V * (BF16 + FP32) + ID + FP32)
     if plan.t > 1:
-        maximum = T * (V * ACTIVATION + FP32)
-        exp_sum = T * (V * (ACTIVATION + FP32) + 2 * FP32)
-        pick = T * (ACTIVATION + ID + FP32)
+        maximum = T * (V * BF16 + FP32)
+        exp_sum = T * (V * (BF16 + FP32) + 2 * FP32)
+        pick = T * (BF16 + ID + FP32)
         normalize = T * (2 * V * FP32 + FP32)
         forward = maximum + exp_sum + pick + T * 4 * FP32 + normalize
-    return forward + T * (V * (FP32 + ACTIVATION) + ID)
+    return forward + T * (V * (FP32 + BF16) + ID)
 
 
 def optimizer_bytes(m, plan):
     """Gradient read, three fp32 states read and written, parameter written."""
-    return local_parameters(m, plan) * (plan.gradient + 3 * 2 * FP32 + ACTIVATION)
+    return local_parameters(m, plan) * (plan.gradient + 3 * 2 * FP32 + BF16)
 
 
 def memory_traffic(m, plan):
@@ -320,16 +239,16 @@ def memory_traffic(m, plan):
 def collectives(m, plan):
     """Counts of (kind, axis, phase, bytes of the input buffer of one call)."""
     calls = Counter()
-    stream = tokens(m, plan) * m.h * ACTIVATION
+    stream = tokens(m, plan) * m.h * BF16
     blocks = 2 * m.L + 1  # attentions and feed-forwards, and embedding or head
-    if plan.shards_stream:
+    if plan.stream_shards > 1:
         shard = stream // plan.t
         # Forward: scattered behind embedding, o_proj and down_proj, gathered before
         # qkv_proj, gate_up_proj and the head. Backward: the conjugates.
         calls["reduce_scatter", "tp", "fwd", stream] = blocks
         calls["all_gather", "tp", "fwd", shard] = blocks
         calls["reduce_scatter", "tp", "bwd", stream] = blocks
-        calls["all_gather", "tp", "bwd", shard] = blocks * (1 if plan.keep else 2)
+        calls["all_gather", "tp", "bwd", shard] = blocks * (1 if plan.keep_gathered == "all" else 2)
         calls.update(gradient_reductions(m, plan, "tp", 0))
     elif plan.t > 1:
         calls["all_reduce", "tp", "fwd", stream] = blocks
@@ -337,16 +256,16 @@ def collectives(m, plan):
     if plan.t > 1:  # cross-entropy: maximum, sum of exponentials, target logit
         calls["all_reduce", "tp", "fwd", tokens(m, plan) * FP32] += 3
     if plan.D > 1:
-        calls.update(gradient_reductions(m, plan, "dp", m.sharded_parameters))
+        calls.update(gradient_reductions(m, plan, "dp", sharded_parameters(m, plan.t)))
     return calls
 
 
 def gradient_reductions(m, plan, axis, sharded):
     """All-reduces of the gradients of all norms and of `sharded` other parameters."""
-    gradients = (sharded // plan.t + m.norm_parameters) * plan.gradient
-    if not plan.per_layer:
+    gradients = (sharded + m.norms) * plan.gradient
+    if plan.gradient_reduction == "flat":
         return Counter({("all_reduce", axis, "grad_sync", gradients): 1})
-    matrices = m.matrix_parameters // plan.t if sharded else 0
+    matrices = m.matrices // plan.t if sharded else 0
     layer = (matrices + 2 * m.h) * plan.gradient
     rest = gradients - m.L * layer
     key = ("all_reduce", axis, "grad_sync")
@@ -354,7 +273,7 @@ def gradient_reductions(m, plan, axis, sharded):
 
 
 def collective_totals(m, plan):
-    """The same as `traces.json_collectives`."""
+    """The same, as stg-compile sums it up."""
     totals = {}
     for (kind, axis, phase, size), count in collectives(m, plan).items():
         key = (kind, axis, plan.t if axis == "tp" else plan.D, phase)
@@ -370,7 +289,7 @@ def persistent(m, plan):
     """Bytes throughout a step: parameters, fp32 master copy and two fp32 moments."""
     parameters = local_parameters(m, plan)
     parts = {
-        "parameter": parameters * ACTIVATION,
+        "parameter": parameters * BF16,
         "optimizer": parameters * 3 * FP32,
         "input": 2 * tokens(m, plan) * ID,
     }
@@ -380,23 +299,21 @@ def persistent(m, plan):
 def saved_per_layer(m, plan):
     """Bytes that one layer saves for its backward pass.
 
-    Per token and with one rank 8h + 8 + 4ad + 4gd + 4a + 6f (Korthikanti et al.
-    applied to a bf16 Llama layer with a flash attention): two norm inputs, two norm
-    outputs = inputs of column-parallel layers, two fp32 rstd; Q and O, K and V, the
-    fp32 log-sum-exp; gate, up and their product. Tensor parallelism shards what lies
-    between column- and row-parallel layers, sequence parallelism the rest, except
-    that the two inputs of column-parallel layers stay whole if kept gathered.
+    Korthikanti et al. applied to a bf16 Llama layer with a flash attention. Tensor
+    parallelism shards what lies between column- and row-parallel layers, sequence
+    parallelism the rest, except that the two inputs of column-parallel layers stay whole
+    if kept gathered.
     """
     T, S = tokens(m, plan), stream_tokens(m, plan)
-    column_inputs = T if plan.keep else S
-    inside = 4 * m.a * m.d + 4 * m.g * m.d + 4 * m.a + 6 * m.f
-    return S * (4 * m.h + 8) + column_inputs * 4 * m.h + T * inside // plan.t
+    column_inputs = (T if plan.keep_gathered == "all" else S) * 4 * m.h
+    outside = S * (m.saved_outside - 4 * m.h)
+    return outside + column_inputs + T * m.saved_inside // plan.t
 
 
 def saved_by_head(m, plan):
     """The last norm's input, output and rstd, and the fp32 softmax."""
     T, S = tokens(m, plan), stream_tokens(m, plan)
-    column_input = T if plan.keep else S
+    column_input = T if plan.keep_gathered == "all" else S
     return S * (2 * m.h + 4) + column_input * 2 * m.h + T * m.V // plan.t * FP32
 
 
@@ -412,56 +329,45 @@ def saved(m, plan):
 def check_forms(check):
     """Guards the formulas above against slips of the pen."""
     check.context = "closed forms"
-    m = MODELS["llama3-8b"]
-    one = Plan(B=1)
-    layer = lambda t: m.matrix_parameters // t + 2 * m.h  # noqa: E731
+    m = LIBRARY["llama3-8b"]
+    one = replace(STEP, batch=1)
+    whole = replace(one, attention_count="full")
+    layer = lambda t: m.matrices // t + 2 * m.h  # noqa: E731
     check.equal("parameters of a layer", layer(1), 218_112_000)
     check.equal("parameters of a layer, t = 2", layer(2), 109_060_096)
     causal = forward_products(m, one)
-    full = forward_products(m, replace(one, full=True))
+    full = forward_products(m, whole)
     linear = sum(causal[op] for op in causal if op.endswith("proj"))
     check.equal("projections per token", linear // m.s, 436_207_616)
     check.equal("attention, causal", causal["attention"], 549_822_922_752)
     check.equal("attention, full", full["attention"], 1_099_511_627_776)
-    for plan, expected in [
-        (one, 421_651_971_833_856),
-        (replace(one, full=True), 474_422_087_516_160),
-    ]:
-        check.equal(
-            "products of a step", sum(product_operations(m, plan).values()), expected
-        )
+    for plan, expected in [(one, 421_651_971_833_856), (whole, 474_422_087_516_160)]:
+        found = sum(product_operations(m, plan).values())
+        check.equal("products of a step", found, expected)
     check.equal("saved per token", saved_per_layer(m, one) // m.s, 139_400)
-    for name, model in MODELS.items():
-        count = model.sharded_parameters + model.norm_parameters
-        check.equal(f"{name}: parameters", count, model.published)
+    for name in LLAMAS:
+        check.equal(f"{name}: parameters", LIBRARY[name].parameters, checks.CHECKPOINTS[name])
 
 
 # Comparisons.
 
 
-def check_summary(check, m, plan, summary):
+def check_summary(check, m, plan, compiled):
     """The compiler's own totals."""
-    (only,) = summary["classes"]
-    memory = only["memory"]
-    check.equal("parameters", summary["parameters"], m.published)
-    check.equal("sequence length", summary["symbols"]["S"], m.s)
-    check.equal("ranks", (summary["ranks"], only["ranks"]), (plan.t * plan.D,) * 2)
-    check.equal(
-        "operations in products",
-        only["matrix_operations_by_phase"],
-        product_operations(m, plan),
-    )
+    only = compiled.only
+    check.equal("parameters", compiled["parameters"], checks.CHECKPOINTS[m.name])
+    check.equal("sequence length", compiled["symbols"]["S"], m.s)
+    check.equal("ranks", (compiled["ranks"], only["ranks"]), (plan.ranks,) * 2)
+    check.equal("operations in products", only.products, product_operations(m, plan))
     phases = operations(m, plan)
     check.equal("operations", only["operations_by_phase"], phases)
     check.equal("sum of operations", only["operations"], sum(phases.values()))
     check.equal("traffic", only["memory_traffic_bytes"], memory_traffic(m, plan))
-    found = traces.json_collectives(summary)
-    check.equal("collectives", found, collective_totals(m, plan))
-    check.equal("persistent memory", memory["persistent_bytes"], persistent(m, plan))
+    check.equal("collectives", only.collectives(), collective_totals(m, plan))
+    check.equal("persistent memory", only.states, persistent(m, plan))
     gradients = local_parameters(m, plan) * plan.gradient
-    largest = memory["largest_bytes"]
-    check.equal("gradients", largest["gradient"], gradients)
-    check.equal("saved activations", largest["activation"], saved(m, plan))
+    check.equal("gradients", only.largest["gradient"], gradients)
+    check.equal("saved activations", only.largest["activation"], saved(m, plan))
 
 
 def check_statistics(check, m, plan, rank, groups):
@@ -522,71 +428,75 @@ def check_nodes(check, m, plan, nodes, groups):
     check.equal("saved activations of the file", found, saved(m, plan))
 
 
-def check_plan(check, name, plan, folder):
+def check_plan(check, m, plan):
     """One compilation at full depth, with the files of the first ranks.
 
     The attention count changes numbers and no structure, so that one plan with files
     is enough for the count of the full square.
     """
-    m = MODELS[name]
-    check.context = f"{name} {' '.join(plan.flags())}"
-    if plan.full and plan != Plan(8, 8, sp=True, full=True):
-        summary = traces.compile_json(name, *plan.flags(), "--dry-run")
-        check_summary(check, m, plan, summary)
+    check.context = f"{m} {plan}"
+    if plan.attention_count == "full" and plan != FULL:
+        check_summary(check, m, plan, check.compile(m, plan))
         return
-    ranks = min(2, plan.t * plan.D)
-    flags = [*plan.flags(), f"--ranks=0:{ranks}", "-o", folder]
-    check_summary(check, m, plan, traces.compile_json(name, *flags))
-    groups = traces.read_groups(folder)
-    statistics = traces.stats(folder)
+    ranks = min(2, plan.ranks)
+    compiled = check.write(m, plan, f"--ranks=0:{ranks}")
+    check_summary(check, m, plan, compiled)
+    groups = traces.read_groups(compiled.folder)
+    statistics = traces.stats(compiled.folder)
     check.equal("files", len(statistics), ranks)
     for rank in statistics:
         check_statistics(check, m, plan, rank, groups)
-    check_nodes(check, m, plan, traces.nodes(folder), groups)
+    check_nodes(check, m, plan, traces.nodes(compiled.folder), groups)
+
+
+FULL = replace(STEP, tp=8, dp=8, sequence_parallel=True, attention_count="full")
 
 
 def plans():
     """Every combination of degrees with and without sequence parallelism."""
     for t in (1, 2, 4, 8):
         for D in (1, 2, 8):
-            for sp in (False, True):
-                for full in (False, True):
-                    yield Plan(t, D, sp=sp, full=full)
-    yield Plan(8, 2, sp=True, keep=True)
-    yield Plan(8, 2, sp=True, gradient=ACTIVATION)
-    yield Plan(8, 2, sp=True, per_layer=True)
+            for sp in (False, True) if t > 1 else (False,):
+                for count in ("executed", "full"):
+                    yield replace(STEP, tp=t, dp=D, sequence_parallel=sp, attention_count=count)
+    plan = replace(STEP, tp=8, dp=2, sequence_parallel=True)
+    yield replace(plan, keep_gathered="all")
+    yield replace(plan, grad_dtype="bf16")
+    yield replace(plan, gradient_reduction="per-layer")
 
 
-def check_totals(check, name, folder):
-    """All numbers of one model."""
-    for number, plan in enumerate(plans()):
-        check_plan(check, name, plan, Path(folder) / str(number))
+def totals(check, *names):
+    """All numbers of models."""
+    check_forms(check)
+    for name in names:
+        for plan in plans():
+            check_plan(check, LIBRARY[name], plan)
 
 
-def check_groups(check, name, folder):
+def groups(check, name):
     """Files of all ranks, of a model of two layers: who talks to whom."""
-    m = replace(MODELS[name], L=2)
+    check_forms(check)
+    m = replace(LIBRARY[name], L=2)
     for t in (1, 2, 4, 8):
         for D in (1, 2, 8):
-            plan = Plan(t, D, sp=True)
-            check.context = f"{name}, 2 layers, {' '.join(plan.flags())}"
-            target = Path(folder) / f"{t}-{D}"
-            traces.compile_json(name, *plan.flags(), "--set=L=2", "-o", target)
-            groups = traces.read_groups(target)
-            check.equal("groups", sorted(groups.values()), all_groups(t, D))
-            statistics = traces.stats(target)
+            plan = replace(STEP, tp=t, dp=D, sequence_parallel=True)
+            check.context = f"{m} {plan}"
+            folder = check.write(m, plan).folder
+            found = traces.read_groups(folder)
+            check.equal("groups", sorted(found.values()), all_groups(t, D))
+            statistics = traces.stats(folder)
             check.equal("files", [r["rank"] for r in statistics], list(range(t * D)))
             for rank in statistics:
-                check_statistics(check, m, plan, rank, groups)
+                check_statistics(check, m, plan, rank, found)
 
 
 def all_groups(t, D):
     """Every group of a mesh, once."""
-    groups = [traces.expected_groups(rank, t, D).values() for rank in range(t * D)]
-    return sorted(map(list, {tuple(group) for some in groups for group in some}))
+    members = [traces.expected_groups(rank, t, D).values() for rank in range(t * D)]
+    return sorted(map(list, {tuple(group) for some in members for group in some}))
 
 
-def check_activations(check, name, folder):
+def activations(check, *names):
     """Memory of saved activations: one layer more, and the peak itself.
 
     With 65536 tokens a rank the activations outweigh the gradients, so that the peak
@@ -599,49 +509,37 @@ def check_activations(check, name, folder):
     On one rank the peak itself has a closed form: the cross-entropy reads logits and
     writes the softmax, which is saved, and the loss.
     """
-    for plan in [Plan(t, sp=sp) for t in (1, 2, 8) for sp in (False, True)]:
-        plan = replace(plan, B=65536 // MODELS[name].s)
-        check.context = f"{name} {' '.join(plan.flags())}"
-        peaks = []
-        for layers in (2, 3):
-            m = replace(MODELS[name], L=layers)
-            flags = [*plan.flags(), f"--set=L={layers}", "--dry-run"]
-            memory = traces.compile_json(name, *flags)["classes"][0]["memory"]
-            peaks.append(memory)
-            peak_op = memory["peak_at"].split(".")[0]
-            check.equal("peak known", peak_op in ("output", "cross_entropy"), True)
-            activation = memory["peak_bytes"]["activation"]
-            if peak_op == "output":
-                activation += tokens(m, plan) * m.V // plan.t * FP32
-            check.equal("saved at the peak", activation, saved(m, plan))
-            if plan.t == 1:
-                temporary = tokens(m, plan) * (m.V * ACTIVATION + FP32)
-                peak = persistent(m, plan)["total"] + saved(m, plan) + temporary
-                check.equal("peak", memory["peak_bytes"]["total"], peak)
-        for key in ("peak_bytes", "largest_bytes"):
-            grown = peaks[1][key]["activation"] - peaks[0][key]["activation"]
-            layer = saved_per_layer(MODELS[name], plan)
-            check.equal(f"{key} of one layer", grown, layer)
-
-
-CHECKS = {
-    "totals": check_totals,
-    "groups": check_groups,
-    "activations": check_activations,
-}
-
-
-def main(arguments):
-    """The exit status says whether all numbers agree."""
-    if len(arguments) < 2 or arguments[0] not in CHECKS:
-        raise SystemExit(__doc__)
-    check = traces.Checker()
     check_forms(check)
-    for name in arguments[1:]:
-        with tempfile.TemporaryDirectory() as folder:
-            CHECKS[arguments[0]](check, name, folder)
-    return check.finish()
+    for name in names:
+        for t in (1, 2, 8):
+            for sp in (False, True) if t > 1 else (False,):
+                batch = 65536 // LIBRARY[name].s
+                check_activations(check, name, Plan(tp=t, batch=batch, sequence_parallel=sp))
+
+
+def check_activations(check, name, plan):
+    """Two depths of one model."""
+    check.context = f"{name} {plan}"
+    peaks = []
+    for layers in (2, 3):
+        m = replace(LIBRARY[name], L=layers)
+        memory = check.compile(m, plan).only["memory"]
+        peaks.append(memory)
+        peak_op = memory["peak_at"].split(".")[0]
+        check.equal("peak known", peak_op in ("output", "cross_entropy"), True)
+        activation = memory["peak_bytes"]["activation"]
+        if peak_op == "output":
+            activation += tokens(m, plan) * m.V // plan.t * FP32
+        check.equal("saved at the peak", activation, saved(m, plan))
+        if plan.t == 1:
+            temporary = tokens(m, plan) * (m.V * BF16 + FP32)
+            peak = persistent(m, plan)["total"] + saved(m, plan) + temporary
+            check.equal("peak", memory["peak_bytes"]["total"], peak)
+    for key in ("peak_bytes", "largest_bytes"):
+        grown = peaks[1][key]["activation"] - peaks[0][key]["activation"]
+        layer = saved_per_layer(LIBRARY[name], plan)
+        check.equal(f"{key} of one layer", grown, layer)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    checks.main(totals, groups, activations)

@@ -18,29 +18,26 @@ Besides, autograd also holds integers and masks (ids and labels of 8 bytes, one 
 bool masks): they are in the run's total and not in its total of floats, which is the
 one compared. In a trace ids and labels are inputs of the step, of 4 bytes.
 
-With recomputation (set `recompute`) a run's backward pass replays what its forward
+With recomputation (`recompute`) a run's backward pass replays what its forward
 pass did not keep. Its largest sum of saved tensors is then that of one replayed layer
 and all inputs of layers, or with `selective`, which drops the softmax only, still that
 at the end of forward.
 
-A GPT (set `gpt`) adds the embeddings of learned positions to those of tokens. With
+A GPT (`gpt`) adds the embeddings of learned positions to those of tokens. With
 sequence parallelism both are made whole on each rank, which keeps a slice of their sum.
 
-Usage: executed.py MODEL_FILE [SET]
+Usage: executed.py {llama|gpt|recompute} MODEL_FILE
 """
 
 import json
-import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-INPUTS = Path(__file__).parent / "Inputs"
-sys.path.insert(0, str(INPUTS))
-import traces  # noqa: E402
+import checks
+import traces
+from checks import FP32, ID, Plan
 
-FP32, ID = 4, 4
+FACTS = json.loads((Path(__file__).parent / "Inputs" / "executed.json").read_text())
 
 # The op of the model that the first part of a run's tag names.
 OPS = {
@@ -90,16 +87,16 @@ def op_of(model, tag):
     return op
 
 
-def flags(model, run):
-    """The command line that makes the model and the plan of a run."""
+def sizes(model, config):
+    """The flags that make the model of a run of one that is in the library."""
     values = {name: value for name, value in model.items() if name != "B_per_dp"}
-    values["B"] = model["B_per_dp"] * run["dp"]
-    config = "gpt2-1.5b" if is_gpt(model) else "llama3-8b"
-    result = [f"--config={config}", "--dtype=f32", "--attention-count=full"]
-    result += [f"--recompute={run.get('recompute', 'none')}"]
-    result += [f"--set={name}={value}" for name, value in values.items()]
-    result += [f"--tp={run['tp']}", f"--dp={run['dp']}"]
-    return result + (["--sequence-parallel"] if run["sp"] else [])
+    return [f"--config={config}", *(f"--set={name}={value}" for name, value in values.items())]
+
+
+def plan(model, run, **others):
+    """The plan of a run."""
+    recompute, batch = run.get("recompute", "none"), model["B_per_dp"] * run["dp"]
+    return Plan(dp=run["dp"], batch=batch, recompute=recompute, dtype="f32", attention_count="full", **others)
 
 
 def products(run, layers):
@@ -129,7 +126,7 @@ def calls(model, run):
 
 
 def totals_by_phase(model, run):
-    """The same as `traces.json_collectives`."""
+    """The same, as stg-compile sums it up."""
     totals = {}
     for (kind, axis, phase, _, size), count in calls(model, run).items():
         key = (kind, axis, run[axis], phase)
@@ -199,24 +196,15 @@ def matrix_operations(run):
     return {**result, "recompute": again} if again else result
 
 
-def check_summary(check, model, run, summary):
+def check_totals(check, model, run, only):
     """The compiler's totals."""
-    (only,) = summary["classes"]
-    memory = only["memory"]
-    check.equal(
-        "operations in products",
-        only["matrix_operations_by_phase"],
-        matrix_operations(run),
-    )
-    found = traces.json_collectives(summary)
-    check.equal("collectives", found, totals_by_phase(model, run))
-    persistent = memory["persistent_bytes"]
-    check.equal("parameters", persistent["parameter"], run["param_bytes"])
-    optimizer = run["optimizer_state_bytes"]
-    check.equal("optimizer state", persistent["optimizer"], optimizer)
-    check.equal("gradients", memory["largest_bytes"]["gradient"], run["grad_bytes"])
-    check.equal("activations", memory["largest_bytes"]["activation"], saved(model, run))
-    check.equal("ids and labels", persistent["input"], inputs(model, run))
+    check.equal("operations in products", only.products, matrix_operations(run))
+    check.equal("collectives", only.collectives(), totals_by_phase(model, run))
+    check.equal("parameters", only.states["parameter"], run["param_bytes"])
+    check.equal("optimizer state", only.states["optimizer"], run["optimizer_state_bytes"])
+    check.equal("gradients", only.largest["gradient"], run["grad_bytes"])
+    check.equal("activations", only.largest["activation"], saved(model, run))
+    check.equal("ids and labels", only.states["input"], inputs(model, run))
     check.equal(
         "integers of the run",
         run["saved_activation_bytes_peak"] - run["saved_activation_float_bytes_peak"],
@@ -296,32 +284,43 @@ def untie(model_file, folder):
     return copy
 
 
-def check_run(check, model_file, model, run, folder):
+def check_run(check, model_file, model, run):
     """One run, all its ranks."""
-    summary = traces.compile_json(model_file, *flags(model, run), "-o", folder)
-    check_summary(check, model, run, summary)
-    groups = traces.read_groups(folder)
-    statistics = traces.stats(folder)
+    config = "gpt2-1.5b" if is_gpt(model) else "llama3-8b"
+    step = plan(model, run, tp=run["tp"], sequence_parallel=run["sp"])
+    compiled = check.write(model_file, step, *sizes(model, config))
+    check_totals(check, model, run, compiled.only)
+    groups = traces.read_groups(compiled.folder)
+    statistics = traces.stats(compiled.folder)
     check.equal("ranks", len(statistics), len(run["groups"]))
     for rank, members in enumerate(run["groups"]):
         axes = axes_of(groups, members)
         check_statistics(check, model, run, statistics[rank], axes)
-        check_nodes(check, model, run, traces.nodes(folder, rank), axes)
+        check_nodes(check, model, run, traces.nodes(compiled.folder, rank), axes)
 
 
-def main(model_file, name=None):
-    """The exit status says whether all numbers agree."""
-    facts = json.loads((INPUTS / "executed.json").read_text())
-    facts = facts[name] if name else facts
-    check = traces.Checker()
+def check_runs(check, facts, model_file):
+    """All runs of a set."""
     for name, run in facts["configurations"].items():
         check.context = name
-        with tempfile.TemporaryDirectory() as folder:
-            file = model_file if run.get("tied", True) else untie(model_file, folder)
-            traces_folder = Path(folder) / "traces"
-            check_run(check, file, facts["model"], run, traces_folder)
-    return check.finish()
+        file = model_file if run.get("tied", True) else untie(model_file, check.folder)
+        check_run(check, file, facts["model"], run)
+
+
+def llama(check, model_file):
+    """Tensor, sequence and data parallelism."""
+    check_runs(check, FACTS, model_file)
+
+
+def gpt(check, model_file):
+    """The same with learned positions."""
+    check_runs(check, FACTS["gpt"], model_file)
+
+
+def recompute(check, model_file):
+    """Llamas that replay layers or attention."""
+    check_runs(check, FACTS["recompute"], model_file)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    checks.main(llama, gpt, recompute)

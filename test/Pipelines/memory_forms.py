@@ -21,113 +21,50 @@ bf16 parameters and activations, fp32 gradients, moments and master copy.
 Usage: memory_forms.py {schedules|zero|vocabulary|published|copies|halves}...
 """
 
-import sys
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
-import traces  # noqa: E402
+import checks
+from checks import BF16, FP32, ID, LIBRARY, Plan
 
-ACTIVATION, FP32, ID = 2, 4, 4  # bytes of an element: bf16, f32, i32
+# Small sizes, all different.
+SMALL = replace(LIBRARY["llama3-8b"], h=64, a=8, g=4, d=8, f=128, V=16, L=8, s=64)
 
 
-@dataclass(frozen=True)
-class Llama:
-    """The sizes of a model, small and all different."""
-
-    h: int = 64
-    a: int = 8
-    g: int = 4
-    d: int = 8
-    f: int = 128
-    V: int = 16
-    L: int = 8
-    s: int = 64
-
-    def flags(self):
-        """The command line of stg-compile for it."""
-        sizes = dict(D=self.h, H=self.a, K=self.g, E=self.d, F=self.f)
-        sizes.update(V=self.V, L=self.L)
-        flags = [f"--set={name}={value}" for name, value in sizes.items()]
-        return ["llama3-8b", f"--seq={self.s}", *flags]
-
-    @property
-    def layer(self):
-        """Parameters of a layer."""
-        attention = self.h * (2 * self.a + 2 * self.g) * self.d
-        return attention + 3 * self.h * self.f + 2 * self.h
-
-    @property
-    def embedding(self):
-        """Parameters before the layers."""
-        return self.V * self.h
-
-    @property
-    def head(self):
-        """Parameters behind the layers: a norm and the untied head."""
-        return self.V * self.h + self.h
-
-    @property
-    def message(self):
-        """Bytes of the residual stream of a micro-batch."""
-        return self.s * self.h * ACTIVATION
-
-    @property
-    def saved_by_layer(self):
-        """Inputs and outputs of two norms and fp32 rstd; Q and O, K and V, the fp32
-        log-sum-exp; gate, up and their product."""
-        inside = 4 * self.a * self.d + 4 * self.g * self.d + 4 * self.a + 6 * self.f
-        return self.s * (8 * self.h + 8 + inside)
-
-    @property
-    def saved_by_head(self):
-        """Input, output and rstd of the last norm, and the fp32 softmax."""
-        return self.s * (4 * self.h + 4 + FP32 * self.V)
+def step(m=1, p=1, D=1, **others):
+    """m micro-batches of one sequence for each data-parallel rank."""
+    return Plan(pp=p, dp=D, batch=m * D, micro_batch=1, **others)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How a step is run."""
+def message(model):
+    """Bytes of the residual stream of a micro-batch."""
+    return model.s * model.h * BF16
 
-    m: int = 1
-    p: int = 1
-    v: int = 1
-    D: int = 1
-    schedule: str = "1f1b"
-    zero: int = 0
-    full: bool = False  # recomputation
-    root: str = "kept"
-    reduction: str = "flat"
 
-    def flags(self):
-        """The command line of stg-compile for it."""
-        flags = [f"--batch={self.m * self.D}", "--micro-batch=1", f"--pp={self.p}"]
-        flags += [f"--dp={self.D}", f"--zero={self.zero}"]
-        if self.p > 1:
-            flags += [f"--schedule={self.schedule}", f"--virtual-stages={self.v}"]
-        if self.full:
-            flags.append("--recompute=full")
-        if self.zero == 3:
-            flags.append(f"--zero-root={self.root}")
-        flags.append(f"--gradient-reduction={self.reduction}")
-        return flags
+def saved_by_layer(model):
+    """Of a micro-batch."""
+    return model.s * (model.saved_outside + model.saved_inside)
 
-    def is_last(self, i):
-        """Whether the device has the last virtual stage."""
-        return i == self.p - 1
+
+def saved_by_head(model):
+    """Input, output and rstd of the last norm, and the fp32 softmax."""
+    return model.s * (4 * model.h + 4 + FP32 * model.V)
+
+
+def is_last(plan, i):
+    """Whether the device has the last virtual stage."""
+    return i == plan.p - 1
 
 
 def parameters(model, plan, i):
     """Parameters of the device i of a pipeline."""
     total = model.L // plan.p * model.layer
     total += model.embedding if i == 0 else 0
-    return total + (model.head if plan.is_last(i) else 0)
+    return total + (model.head if is_last(plan, i) else 0)
 
 
 def in_flight(plan, i):
     """Most forwards, of a virtual stage each, whose backward is still to come."""
-    p, m, v = plan.p, plan.m, plan.v
+    p, m, v = plan.p, plan.micro_batches, plan.v
     if plan.schedule == "gpipe":
         return m
     if v == 1:
@@ -137,26 +74,26 @@ def in_flight(plan, i):
 
 def activation(model, plan, i):
     """Saved in flight; a replayed layer has saved its input only."""
-    layer = model.message if plan.full else model.saved_by_layer
+    layer = message(model) if plan.recompute == "full" else saved_by_layer(model)
     stages = plan.p * plan.v
     total = in_flight(plan, i) * (model.L // stages) * layer
-    if plan.is_last(i):
-        heads = plan.m if plan.schedule == "gpipe" else 1
-        total += heads * model.saved_by_head
+    if is_last(plan, i):
+        heads = plan.micro_batches if plan.schedule == "gpipe" else 1
+        total += heads * saved_by_head(model)
     # The last stage of GPipe has received everything when it has saved most.
-    waits = plan.p > 1 and not (plan.schedule == "gpipe" and plan.is_last(i))
-    return total + (model.message if waits else 0)
+    waits = plan.p > 1 and not (plan.schedule == "gpipe" and is_last(plan, i))
+    return total + (message(model) if waits else 0)
 
 
 def communication(model, plan, i):
     """Messages of gradients; with ZeRO-3 two layers, one of them gathered ahead, and
     beside them either the messages or, in forward, what is gathered for the head."""
-    receives = not plan.is_last(i) or plan.v > 1
-    total = model.message * (2 if receives else 1) if plan.p > 1 else 0
+    receives = not is_last(plan, i) or plan.v > 1
+    total = message(model) * (2 if receives else 1) if plan.p > 1 else 0
     if plan.zero == 3:
-        head = model.head * ACTIVATION if plan.is_last(i) else 0
-        total = max(total, head if plan.root == "kept" else 0)
-        total += 2 * model.layer * ACTIVATION
+        head = model.head * BF16 if is_last(plan, i) else 0
+        total = max(total, head if plan.zero_root == "kept" else 0)
+        total += 2 * model.layer * BF16
     return total
 
 
@@ -171,41 +108,35 @@ def temporary(model, plan, i):
     whose gradients are there with that of the norm's result and that of the residual
     stream; a root that is kept is scattered at the end, so the head's wait, too.
     """
-    swiglu = model.s * 3 * model.f * ACTIVATION
+    swiglu = model.s * 3 * model.f * BF16
     if i == 0 and model.L // (plan.p * plan.v) > 1:
-        swiglu += model.message
-    if plan.full:
-        product = model.s * model.f * ACTIVATION
-        swiglu += model.saved_by_layer - model.message - product
+        swiglu += message(model)
+    if plan.recompute == "full":
+        product = model.s * model.f * BF16
+        swiglu += saved_by_layer(model) - message(model) - product
     if plan.zero < 2:
         return swiglu
     queries = (model.a + 2 * model.g) * model.d
-    product = model.s * queries * ACTIVATION + 2 * model.message
+    product = model.s * queries * BF16 + 2 * message(model)
     unit = (model.layer - model.h) * FP32
-    waits = plan.is_last(i) and plan.root == "kept"
+    waits = is_last(plan, i) and plan.zero_root == "kept"
     return max(swiglu, unit + product + (model.head * FP32 if waits else 0))
 
 
 def states(model, plan, i):
     """What is there throughout a step."""
     held = parameters(model, plan, i)
-    ends = [i == 0, plan.is_last(i)]
+    ends = [i == 0, is_last(plan, i)]
     return {
-        "parameter": held * ACTIVATION // (plan.D if plan.zero == 3 else 1),
+        "parameter": held * BF16 // (plan.D if plan.zero == 3 else 1),
         "optimizer": held * 3 * FP32 // (plan.D if plan.zero else 1),
-        "input": sum(ends) * plan.m * model.s * ID,
+        "input": sum(ends) * plan.micro_batches * model.s * ID,
     }
 
 
 def gradient(model, plan, i):
     """One buffer, or one shard."""
     return parameters(model, plan, i) * FP32 // (plan.D if plan.zero >= 2 else 1)
-
-
-def compiled(model, plan):
-    """The memory of each device of a pipeline."""
-    summary = traces.compile_json(*model.flags(), *plan.flags(), "--dry-run")
-    return [entry["memory"] for entry in summary["classes"]]
 
 
 def expected(model, plan, i):
@@ -223,83 +154,81 @@ def expected(model, plan, i):
 def check_plans(check, model, plans):
     """Every category of every device."""
     for plan in plans:
-        check.context = " ".join(plan.flags())
-        for i, memory in enumerate(compiled(model, plan)):
-            want = expected(model, plan, i)
-            check.equal(f"device {i}", memory["largest_bytes"], want)
-            held = dict(states(model, plan, i))
+        check.context = plan
+        for i, entry in enumerate(check.compile(model, plan).classes):
+            check.equal(f"device {i}", entry.largest, expected(model, plan, i))
+            held = states(model, plan, i)
             held = {"total": sum(held.values()), **{k: v for k, v in held.items() if v}}
-            check.equal(f"states of {i}", memory["persistent_bytes"], held)
+            check.equal(f"states of {i}", entry.states, held)
 
 
-def check_schedules(check):
+def schedules(check):
     """Micro-batches and pipelines, with and without replayed layers."""
-    for full in (False, True):
-        plans = [Plan(m, D=D, full=full) for m in (1, 2, 5) for D in (1, 2)]
+    for recompute in ("none", "full"):
+        plans = [step(m, D=D, recompute=recompute) for m in (1, 2, 5) for D in (1, 2)]
         for p in (2, 4):
             for schedule in ("1f1b", "gpipe"):
-                plans += [Plan(m, p, schedule=schedule, full=full) for m in (4, 8)]
-            plans += [Plan(8, p, v=2, schedule="interleaved", full=full)]
-        check_plans(check, Llama(), plans)
+                plans += [step(m, p, schedule=schedule, recompute=recompute) for m in (4, 8)]
+            plans.append(step(8, p, virtual_stages=2, schedule="interleaved", recompute=recompute))
+        check_plans(check, SMALL, plans)
 
 
-def check_zero(check):
+def zero(check):
     """Shards of states, gradients and parameters."""
     plans = []
-    for zero in (0, 1, 2, 3):
-        for root in ("kept", "units") if zero == 3 else ("kept",):
+    for level in (0, 1, 2, 3):
+        for root in ("kept", "units") if level == 3 else ("kept",):
             for m, p in ((1, 1), (4, 1), (8, 2), (8, 4)):
-                plans.append(Plan(m, p, D=4, zero=zero, root=root))
+                plans.append(step(m, p, D=4, zero=level, zero_root=root))
     for reduction in ("per-layer", "per-parameter"):
-        for zero in (0, 1):
-            plans += [Plan(m, D=4, zero=zero, reduction=reduction) for m in (1, 4)]
-    check_plans(check, Llama(), plans)
+        for level in (0, 1):
+            plans += [step(m, D=4, zero=level, gradient_reduction=reduction) for m in (1, 4)]
+    check_plans(check, SMALL, plans)
 
 
-def check_vocabulary(check):
+def vocabulary(check):
     """A vocabulary that outweighs the layers, V = 64h.
 
     In one micro-batch the head's backward needs most: the gradients of the logits and of
     the norm's result. In the next ones the gradient of the embedding, which is no product,
     is made first and then added, with the gradient that it is made from.
     """
-    model = Llama(V=4096)
-    for m, D, zero in ((1, 1, 0), (4, 1, 0), (4, 2, 1)):
-        plan = Plan(m, D=D, zero=zero)
-        check.context = "vocabulary " + " ".join(plan.flags())
-        (memory,) = compiled(model, plan)
-        head = model.s * model.V * ACTIVATION + model.message
-        table = model.embedding * FP32 + model.message
+    model = replace(SMALL, V=4096)
+    for m, D, level in ((1, 1, 0), (4, 1, 0), (4, 2, 1)):
+        plan = step(m, D=D, zero=level)
+        check.context = plan
+        largest = check.compile(model, plan).only.largest
+        head = model.s * model.V * BF16 + message(model)
+        table = model.embedding * FP32 + message(model)
         want = head if m == 1 else max(head, table)
-        check.equal("temporary", memory["largest_bytes"]["temporary"], want)
-        check.equal("gradient", memory["largest_bytes"]["gradient"], gradient(model, plan, 0))
+        check.equal("temporary", largest["temporary"], want)
+        check.equal("gradient", largest["gradient"], gradient(model, plan, 0))
 
 
-def check_published(check):
+def published(check):
     """Llama 3 8B on 8 ranks: one copy of fp32 gradients, at the peak of later micro-batches,
     the cross-entropy, beside all that is saved, bf16 logits and the fp32 loss."""
     P, T = 8_030_261_248, 2048
+    model = replace(LIBRARY["llama3-8b"], s=T)
     saved = 32 * T * 139_400 + T * (4 * 4096 + 4 + FP32 * 128_256)
-    for zero, kept, held in ((0, 4 * P, 14 * P), (1, 4 * P, 2 * P + 12 * P // 8)):
-        check.context = f"Llama 3 8B, ZeRO-{zero}"
-        flags = f"--dp=8 --batch=16 --micro-batch=1 --seq={T} --zero={zero} --dry-run"
-        summary = traces.compile_json("llama3-8b", *flags.split())
-        memory = summary["classes"][0]["memory"]
-        check.equal("gradient", memory["largest_bytes"]["gradient"], kept)
-        check.equal("saved", memory["largest_bytes"]["activation"], saved)
-        logits = T * (128_256 * ACTIVATION + FP32)
+    for level, kept, held in ((0, 4 * P, 14 * P), (1, 4 * P, 2 * P + 12 * P // 8)):
+        check.context = f"Llama 3 8B, ZeRO-{level}"
+        entry = check.compile(model, step(2, D=8, zero=level)).only
+        check.equal("gradient", entry.largest["gradient"], kept)
+        check.equal("saved", entry.largest["activation"], saved)
+        logits = T * (128_256 * BF16 + FP32)
         peak = held + 2 * 2 * T * ID + kept + saved + logits
-        check.equal("peak", memory["peak_bytes"]["total"], peak)
+        check.equal("peak", entry["memory"]["peak_bytes"]["total"], peak)
 
 
-def check_copies(check):
+def copies(check):
     """One copy of fp32 gradients, twice the bytes of bf16 parameters, in every model: where
     heads are replicated, experts divided, embeddings tied or layers reduced one by one."""
-    ones = ("--dp=2", "--dp=2 --zero=1", "--dp=4 --dp-replicate=2 --zero=1", "--pp=2 --dp=2")
-    ones += ("--dp=2 --zero=1 --bucket-size=100000000",)
-    ones += ("--dp=2 --zero=1 --gradient-reduction=per-layer",)
-    tensors = ("--tp=2 --sequence-parallel --dp=2", "--tp=16 --sequence-parallel --pp=2")
-    experts = ("--dp=4 --ep=2", "--dp=4 --ep=2 --pp=2 --zero=1")
+    ones = [dict(dp=2), dict(dp=2, zero=1), dict(dp=4, dp_replicate=2, zero=1), dict(pp=2, dp=2)]
+    ones += [dict(dp=2, zero=1, bucket_size=100000000)]
+    ones += [dict(dp=2, zero=1, gradient_reduction="per-layer")]
+    tensors = [dict(tp=2, sequence_parallel=True, dp=2), dict(tp=16, sequence_parallel=True, pp=2)]
+    experts = [dict(dp=4, ep=2), dict(dp=4, ep=2, pp=2, zero=1)]
     for name, strategies in (
         ("llama3-8b", ones + tensors),
         ("gpt2-1.5b", ones),
@@ -307,13 +236,13 @@ def check_copies(check):
         ("mixtral-8x7b", ones + tensors + experts),
         ("llama4-scout", ones + experts),
     ):
+        model = replace(LIBRARY[name], L=4, s=128)
         for strategy in strategies:
-            check.context = f"{name} {strategy}"
-            flags = f"{strategy} --batch=8 --micro-batch=1 --seq=128 --set=L=4 --dry-run"
-            for entry in traces.compile_json(name, *flags.split())["classes"]:
-                parameter = entry["memory"]["persistent_bytes"]["parameter"]
-                found = entry["memory"]["largest_bytes"]["gradient"]
-                check.equal("gradient", found, parameter // ACTIVATION * FP32)
+            plan = Plan(batch=8, micro_batch=1, **strategy)
+            check.context = f"{name} {plan}"
+            for entry in check.compile(model, plan).classes:
+                parameter = entry.states["parameter"]
+                check.equal("gradient", entry.largest["gradient"], parameter // BF16 * FP32)
 
 
 def kept_for_weights(model):
@@ -321,10 +250,10 @@ def kept_for_weights(model):
     its four products and gradients of their results, and the gradients of its norms."""
     inputs = 2 * model.h + model.a * model.d + model.f
     results = (model.a + 2 * model.g) * model.d + 2 * model.h + 2 * model.f
-    return model.s * (inputs + results) * ACTIVATION + 2 * model.h * FP32
+    return model.s * (inputs + results) * BF16 + 2 * model.h * FP32
 
 
-def check_halves(check):
+def halves(check):
     """ZB-H1: device i has as many micro-batches in flight as with 1F1B, and as many of
     which only weight halves are missing as it has devices before it.
 
@@ -335,46 +264,26 @@ def check_halves(check):
     instead of the fp32 softmax at that place.
     """
     for L, p, m in ((8, 4, 8), (16, 4, 8), (8, 2, 6)):
-        model = Llama(L=L)
+        model = replace(SMALL, L=L)
         n = L // p
-        plan = Plan(m, p, D=2, zero=1, schedule="zb-h1")
-        check.context = " ".join(plan.flags())
-        for i, memory in enumerate(compiled(model, plan)):
-            norms = (2 * n + (1 if plan.is_last(i) else 0)) * model.h
+        plan = step(m, p, D=2, zero=1, schedule="zb-h1")
+        check.context = plan
+        for i, entry in enumerate(check.compile(model, plan).classes):
+            norms = (2 * n + (1 if is_last(plan, i) else 0)) * model.h
             held = (parameters(model, plan, i) - norms) * FP32
-            check.equal(f"gradient of {i}", memory["largest_bytes"]["gradient"], held)
+            check.equal(f"gradient of {i}", entry.largest["gradient"], held)
             missing = n * kept_for_weights(model)
-            want = (p - i) * n * model.saved_by_layer + norms * FP32
-            want += model.s * 2 * model.f * ACTIVATION
-            if plan.is_last(i):
-                logits = model.s * model.V * ACTIVATION
-                missing += model.message + logits + model.h * FP32
-                want += model.saved_by_head - logits
+            want = (p - i) * n * saved_by_layer(model) + norms * FP32
+            want += model.s * 2 * model.f * BF16
+            if is_last(plan, i):
+                logits = model.s * model.V * BF16
+                missing += message(model) + logits + model.h * FP32
+                want += saved_by_head(model) - logits
             else:
-                missing -= model.message
+                missing -= message(model)
             want += i * missing
-            check.equal(f"activation of {i}", memory["largest_bytes"]["activation"], want)
-
-
-CHECKS = {
-    "schedules": check_schedules,
-    "copies": check_copies,
-    "halves": check_halves,
-    "zero": check_zero,
-    "vocabulary": check_vocabulary,
-    "published": check_published,
-}
-
-
-def main(arguments):
-    """The exit status says whether all numbers agree."""
-    if not arguments or any(name not in CHECKS for name in arguments):
-        raise SystemExit(__doc__)
-    check = traces.Checker()
-    for name in arguments:
-        CHECKS[name](check)
-    return check.finish()
+            check.equal(f"activation of {i}", entry.largest["activation"], want)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    checks.main(schedules, zero, vocabulary, published, copies, halves)

@@ -10,21 +10,15 @@ differences attention makes; what is particular here:
 * A run keeps three vectors of 8-byte indices a layer, which are not in its total of
   floats. Here the chosen experts are kept as one tensor of 4-byte integers.
 
-Usage: moe_executed.py MODEL_FILE
+Usage: moe_executed.py mixture MODEL_FILE
 """
 
-import json
-import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 
-sys.dont_write_bytecode = True
-INPUTS = Path(__file__).parent / "Inputs"
-sys.path.insert(0, str(INPUTS))
-sys.path.insert(0, str(INPUTS.parent))
-import traces  # noqa: E402
-from executed import FP32, ID, matrix_operations, rows, state_bytes  # noqa: E402
+import checks
+import traces
+from checks import FP32, ID
+from executed import FACTS, matrix_operations, plan, rows, sizes, state_bytes
 
 PRODUCTS = (
     "qkv_proj",
@@ -38,15 +32,6 @@ PRODUCTS = (
 
 # The group of the runs that collectives over these axes of the mesh are in.
 GROUPS = {"ep": "ep", "edp": "edp", "ep+edp": "dp"}
-
-
-def flags(model, run):
-    """The command line that makes the model and the plan of a run."""
-    values = {name: value for name, value in model.items() if name != "B_per_dp"}
-    values["B"] = model["B_per_dp"] * run["dp"]
-    result = ["--config=mixtral-8x7b", "--dtype=f32", "--attention-count=full"]
-    result += [f"--set={name}={value}" for name, value in values.items()]
-    return result + [f"--dp={run['dp']}", f"--ep={run['ep']}"]
 
 
 def products(model, run):
@@ -107,24 +92,19 @@ def saved(model, run):
     return run["saved_activation_float_bytes_peak"] - difference + choices(model)
 
 
-def check_summary(check, model, run, summary):
+def check_totals(check, model, run, only):
     """The compiler's totals; its groups are those of rank 0."""
-    (only,) = summary["classes"]
-    found = only["matrix_operations_by_phase"]
-    check.equal("operations in products", found, matrix_operations(run))
+    check.equal("operations in products", only.products, matrix_operations(run))
     members = run["groups"][0]
     found = {
         (kind, tuple(members[GROUPS[axes]]), phase): total
-        for (kind, axes, _, phase), total in traces.json_collectives(summary).items()
+        for (kind, axes, _, phase), total in only.collectives().items()
     }
     check.equal("collectives", found, totals(calls(run, members)))
-    memory = only["memory"]
-    persistent, largest = memory["persistent_bytes"], memory["largest_bytes"]
-    check.equal("parameters", persistent["parameter"], run["param_bytes"])
-    optimizer = run["optimizer_state_bytes"]
-    check.equal("optimizer state", persistent["optimizer"], optimizer)
-    check.equal("gradients", largest["gradient"], run["grad_bytes"])
-    check.equal("activations", largest["activation"], saved(model, run))
+    check.equal("parameters", only.states["parameter"], run["param_bytes"])
+    check.equal("optimizer state", only.states["optimizer"], run["optimizer_state_bytes"])
+    check.equal("gradients", only.largest["gradient"], run["grad_bytes"])
+    check.equal("activations", only.largest["activation"], saved(model, run))
 
 
 def check_nodes(check, model, run, rank, nodes, groups):
@@ -152,23 +132,20 @@ def check_nodes(check, model, run, rank, nodes, groups):
     check.equal("activations of the file", traces.saved_bytes(nodes), saved(model, run))
 
 
-def main(model_file):
-    """The exit status says whether all numbers agree."""
-    facts = json.loads((INPUTS / "executed.json").read_text())["moe"]
-    model, check = facts["model"], traces.Checker()
-    for name, run in facts["configurations"].items():
+def mixture(check, model_file):
+    """All runs, all their ranks."""
+    model = FACTS["moe"]["model"]
+    for name, run in FACTS["moe"]["configurations"].items():
         check.context = name
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = flags(model, run)
-            summary = traces.compile_json(model_file, *arguments, "-o", folder)
-            check_summary(check, model, run, summary)
-            groups = traces.read_groups(folder)
-            check.equal("ranks", summary["ranks"], len(run["groups"]))
-            for rank in range(len(run["groups"])):
-                nodes = traces.nodes(folder, rank)
-                check_nodes(check, model, run, rank, nodes, groups)
-    return check.finish()
+        flags = sizes(model, "mixtral-8x7b")
+        compiled = check.write(model_file, plan(model, run, ep=run["ep"]), *flags)
+        check_totals(check, model, run, compiled.only)
+        groups = traces.read_groups(compiled.folder)
+        check.equal("ranks", compiled["ranks"], len(run["groups"]))
+        for rank in range(len(run["groups"])):
+            nodes = traces.nodes(compiled.folder, rank)
+            check_nodes(check, model, run, rank, nodes, groups)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    checks.main(mixture)

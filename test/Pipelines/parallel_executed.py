@@ -8,77 +8,96 @@ bytes), bytes of parameters, of gradients, of Adam's moments and of floating poi
 that were saved for backward, at their most. (The runs saved softmaxes of attention, of which we save
 log-sum-exps, and did not count what a stage waits to send or has received ahead.)
 
-Usage: parallel_executed.py RUN...
+Usage: parallel_executed.py runs RUN...
 """
 
 import json
-import subprocess
-import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-HERE = Path(__file__).parent
-RUNS = json.loads((HERE / "Inputs" / "executed_parallel.json").read_text())
+import checks
+from checks import LIBRARY, Plan
+
+RUNS = json.loads((Path(__file__).parent / "Inputs" / "executed_parallel.json").read_text())
 
 
-def flags(c):
-    """The command line of stg-compile for a configuration."""
-    model = "gpt2-1.5b" if c["arch"] == "gpt" else "llama3-8b"
-    sizes = dict(D=c["hidden"], H=c["heads"], E=c["head_dim"], F=c["ffn"], V=c["vocab"], L=c["layers"])
-    sizes.update(dict(P=c["max_pos"]) if c["arch"] == "gpt" else dict(K=c["kv_heads"]))
-    batch = c["micro_batch"] * c["microbatches"] * c["dp"]
-    result = [model, f"--batch={batch}", f"--micro-batch={c['micro_batch']}", f"--seq={c['seq']}"]
-    result += [f"--set={name}={value}" for name, value in sizes.items()]
-    result += [f"--{axis}={c[axis]}" for axis in ("tp", "cp", "dp", "pp")]
-    result += ["--dtype=f32", "--grad-dtype=f32", "--attention-count=full", f"--recompute={c['recompute']}"]
-    if c["sp"]:
-        result.append("--sequence-parallel")
-    if (c["tp"] > 1 and c["sp"] and not c["sp_regather"]) or (c["cp"] > 1 and not c["cp_regather"]):
-        result.append("--keep-gathered")
-    if c["zero1"]:
-        result.append("--zero=1")
-    if c["fsdp"]:
-        result += ["--zero=3", f"--zero-root={c['fsdp_root']}"]
+def model_of(c):
+    """The model of a configuration, and flags for what is not a size of all models."""
+    gpt = c["arch"] == "gpt"
+    model = LIBRARY["gpt2-1.5b" if gpt else "llama3-8b"]
+    heads = dict(a=c["heads"], d=c["head_dim"]) if gpt else dict(a=c["heads"], g=c["kv_heads"], d=c["head_dim"])
+    model = replace(model, h=c["hidden"], f=c["ffn"], V=c["vocab"], L=c["layers"], s=c["seq"], **heads)
+    return model, [f"--set=P={c['max_pos']}"] if gpt else []
+
+
+def plan_of(c):
+    """The plan of a configuration."""
+    regathers = c["sp_regather"] or not c["sp"] or c["tp"] == 1
+    regathers = regathers and (c["cp_regather"] or c["cp"] == 1)
+    return Plan(
+        **{axis: c[axis] for axis in ("tp", "cp", "dp", "pp")},
+        batch=c["micro_batch"] * c["microbatches"] * c["dp"],
+        micro_batch=c["micro_batch"],
+        sequence_parallel=c["sp"],
+        keep_gathered="experts" if regathers else "all",
+        zero=3 if c["fsdp"] else 1 if c["zero1"] else 0,
+        zero_root=c["fsdp_root"] if c["fsdp"] else "kept",
+        recompute=c["recompute"],
+        attention_count="full",
+        dtype="f32",
+    )
+
+
+def counted(totals):
+    """Counts and bytes of (key..., count, bytes)."""
+    result = Counter()
+    for *key, count, size in totals:
+        result[(*key, "count")] += count
+        result[(*key, "bytes")] += size
     return result
 
 
-def compiled(c):
-    """What each rank does, in the form of the executed totals."""
-    command = ["stg-compile", *flags(c), "--dry-run", "--json"]
-    manifest = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    degrees = {axis["axis"]: axis["size"] for axis in manifest["mesh"]}
-    strides, stride = {}, 1
-    for axis in manifest["mesh"]:
-        strides[axis["axis"]] = stride
+def ranks_of(compiled):
+    """Each rank's class, and its coordinates."""
+    axes = {axis["axis"]: axis["size"] for axis in compiled["mesh"]}
+    for rank in range(compiled["ranks"]):
+        coordinates, rest = {}, rank
+        for axis, size in axes.items():
+            rest, coordinates[axis] = divmod(rest, size)
+        for entry in compiled.classes:
+            if entry["coordinates"].items() <= coordinates.items():
+                yield rank, entry, coordinates
+
+
+def sent_and_received(compiled, entry, rank, coordinates):
+    """(kind, peer, count, bytes) of the messages of a rank."""
+    stride = 1
+    for axis in compiled["mesh"]:
+        for m in entry.entry.get("messages", []):
+            if m["axis"] == axis["axis"]:
+                there = (coordinates[m["axis"]] + m["shift"]) % axis["size"]
+                peer = rank + (there - coordinates[m["axis"]]) * stride
+                yield m["kind"], peer, m["count"], m["bytes"]
         stride *= axis["size"]
-    ranks = {}
-    for entry in manifest["classes"]:
-        for rank in range(manifest["ranks"]):
-            coordinate = {axis: rank // strides[axis] % size for axis, size in degrees.items()}
-            if any(coordinate[axis] != value for axis, value in entry["coordinates"].items()):
-                continue
-            messages = Counter()
-            for m in entry.get("messages", []):
-                size = degrees[m["axis"]]
-                peer = rank + ((coordinate[m["axis"]] + m["shift"]) % size - coordinate[m["axis"]]) * strides[m["axis"]]
-                messages[m["kind"], peer, "count"] += m["count"]
-                messages[m["kind"], peer, "bytes"] += m["bytes"]
-            collectives = Counter()
-            for coll in entry["collectives"]:
-                collectives[coll["kind"], coll["group_size"], "count"] += coll["count"]
-                collectives[coll["kind"], coll["group_size"], "bytes"] += coll["bytes"]
-            phases = entry["matrix_operations_by_phase"]
-            ranks[rank] = {
-                "products_forward": phases["fwd"],
-                "products_backward": phases["bwd"] + phases.get("recompute", 0),
-                "collectives": collectives,
-                "messages": messages,
-                "parameter_bytes": entry["memory"]["persistent_bytes"]["parameter"],
-                "gradient_bytes": entry["memory"]["largest_bytes"]["gradient"],
-                "optimizer_bytes": entry["memory"]["persistent_bytes"]["optimizer"],
-                "saved_bytes": entry["memory"]["largest_bytes"]["activation"],
-            }
-    return ranks
+
+
+def found(compiled):
+    """What each rank does, in the form of the executed totals."""
+    result = {}
+    for rank, entry, coordinates in ranks_of(compiled):
+        collectives = [(c["kind"], c["group_size"], c["count"], c["bytes"]) for c in entry["collectives"]]
+        result[rank] = {
+            "products_forward": entry.products["fwd"],
+            "products_backward": entry.products["bwd"] + entry.products.get("recompute", 0),
+            "collectives": counted(collectives),
+            "messages": counted(sent_and_received(compiled, entry, rank, coordinates)),
+            "parameter_bytes": entry.states["parameter"],
+            "gradient_bytes": entry.largest["gradient"],
+            "optimizer_bytes": entry.states["optimizer"],
+            "saved_bytes": entry.largest["activation"],
+        }
+    return result
 
 
 def saved(c, rank):
@@ -92,31 +111,20 @@ def saved(c, rank):
     return rank["saved_bytes"] - softmaxes + message
 
 
-def executed(c, rank):
-    collectives, messages = Counter(), Counter()
-    for kind, size, count, bytes_in in rank["collectives"]:
-        collectives[kind, size, "count"] += count
-        collectives[kind, size, "bytes"] += bytes_in
-    for kind, peer, count, total in rank["messages"]:
-        messages[kind, peer, "count"] += count
-        messages[kind, peer, "bytes"] += total
-    return dict(rank, collectives=collectives, messages=messages, saved_bytes=saved(c, rank))
-
-
-def main():
-    failures = 0
-    for name in sys.argv[1:]:
-        run = RUNS[name]
-        ours = compiled(run["config"])
-        for rank in run["ranks"]:
-            want, have = executed(run["config"], rank), ours[rank["rank"]]
-            for key, value in have.items():
-                if value != want[key]:
-                    failures += 1
-                    print(f"{name} rank {rank['rank']}: {key}\n  executed {want[key]}\n  compiled {value}")
-        print(f"{name}: {len(run['ranks'])} ranks compared")
-    return failures > 0
+def runs(check, *names):
+    """Every rank of each run."""
+    for name in names:
+        c = RUNS[name]["config"]
+        model, flags = model_of(c)
+        check.context = name
+        ours = found(check.compile(model, plan_of(c), *flags))
+        check.equal("ranks", sorted(ours), [rank["rank"] for rank in RUNS[name]["ranks"]])
+        for rank in RUNS[name]["ranks"]:
+            collectives, messages = counted(rank["collectives"]), counted(rank["messages"])
+            want = dict(rank, collectives=collectives, messages=messages, saved_bytes=saved(c, rank))
+            for key, value in ours[rank["rank"]].items():
+                check.equal(f"rank {rank['rank']}, {key}", value, want[key])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    checks.main(runs)

@@ -9,127 +9,140 @@ projections of keys and values; nothing else is done twice.
 Usage: replicated_heads.py {operations|states|gradients|groups|activations}...
 """
 
-import json
-import sys
-import tempfile
-from pathlib import Path
+from dataclasses import replace
 
-sys.path.insert(0, str(Path(__file__).parent / "Inputs"))
-from traces import compile_json, products, run  # noqa: E402
+import checks
+import traces
+from checks import LIBRARY, Plan
 
-D, H, E, F, V, L, S, B = 64, 16, 8, 96, 32, 4, 32, 16
-TOKENS = B * S
-SIZES = f"--set=D={D} --set=H={H} --set=E={E} --set=F={F} --set=V={V} --set=L={L} --seq={S} --batch={B}"
-
-
-def compiled(heads, flags, model="llama3-8b"):
-    command = f"{model} {SIZES} --set=K={heads} {flags} --dry-run"
-    return compile_json(*command.split())
+SMALL = replace(LIBRARY["llama3-8b"], h=64, a=16, d=8, f=96, V=32, L=4, s=32)
+B = 16
+TOKENS = B * SMALL.s
+L = SMALL.L
 
 
-def equal(what, have, want):
-    assert have == want, f"{what}: {have}, expected {want}"
-    print(f"{what}: {have}")
+def step(tp=1, **others):
+    """One batch."""
+    return Plan(tp=tp, batch=B, **others)
 
 
-def operations():
+def operations(check):
     """Each rank of tp executes the same, together what is said above."""
+    sharded = dict(sequence_parallel=True, dp=2, zero=3)
+    stages = dict(dp=2, pp=2, micro_batch=2, zero=1)
+    ring = dict(cp=2, cp_comm_type="p2p", zero=2)
+    experts = replace(SMALL, name="mixtral-8x7b", E=4, k=2)
     for heads, tp in ((8, 16), (4, 8), (2, 8), (1, 4)):
-        projections = (tp // heads - 1) * 2 * TOKENS * D * 2 * heads * E * L
-        for flags in ("", "--sequence-parallel --dp=2 --zero=3", "--dp=2 --pp=2 --micro-batch=2 --zero=1",
-                      "--cp=2 --cp-comm-type=p2p --zero=2", "--recompute=full --dp=2", "--fp8"):
-            one = products(compiled(heads, "--recompute=full" if "recompute" in flags else ""))
+        m = replace(SMALL, g=heads)
+        projections = (tp // heads - 1) * 2 * TOKENS * m.h * 2 * heads * m.d * L
+        for others in ({}, sharded, stages, ring, dict(recompute="full", dp=2), dict(fp8=True)):
+            check.context = f"K={heads} tp={tp} {others}"
+            recompute = others.get("recompute", "none")
+            one = check.compile(m, step(recompute=recompute)).products()
             want = dict(one, fwd=one["fwd"] + projections, bwd=one["bwd"] + 2 * projections)
-            if "recompute" in flags:
+            if recompute == "full":
                 want["recompute"] += projections
-            equal(f"K={heads} tp={tp} {flags}", products(compiled(heads, f"--tp={tp} {flags}")), want)
-        experts = "--set=X=4 --set=A=2"
-        one = products(compiled(heads, experts, "mixtral-8x7b"))
-        many = compiled(heads, f"{experts} --tp={tp} --sequence-parallel --dp=4 --ep=2", "mixtral-8x7b")
-        equal(f"experts, K={heads} tp={tp}", products(many),
-              {"fwd": one["fwd"] + projections, "bwd": one["bwd"] + 2 * projections})
+            check.equal("products", check.compile(m, step(tp, **others)).products(), want)
+        m = replace(experts, g=heads)
+        check.context = f"experts, K={heads} tp={tp}"
+        one = check.compile(m, step()).products()
+        many = check.compile(m, step(tp, sequence_parallel=True, dp=4, ep=2)).products()
+        want = {"fwd": one["fwd"] + projections, "bwd": one["bwd"] + 2 * projections}
+        check.equal("products", many, want)
 
 
-def local_parameters(heads, tp):
+def local_parameters(m, tp):
     """Parameters of a layer on a rank, those of keys and values, and those outside of layers."""
-    keys_values = D * 2 * max(1, heads // tp) * E
-    return 2 * D * H * E // tp + keys_values + 3 * D * F // tp + 2 * D, keys_values, 2 * V * D // tp + D
+    keys_values = m.h * 2 * max(1, m.g // tp) * m.d
+    layer = 2 * m.h * m.a * m.d // tp + keys_values + m.gated // tp + 2 * m.h
+    return layer, keys_values, 2 * m.V * m.h // tp + m.h
 
 
-def states():
+def states(check):
     """Bytes of parameters and optimizer, and the parameters of the model, which are not more."""
     for heads, tp in ((8, 8), (8, 16), (2, 8), (1, 4)):
-        layer, _, root = local_parameters(heads, tp)
+        m = replace(SMALL, g=heads)
+        check.context = f"K={heads} tp={tp}"
+        layer, _, root = local_parameters(m, tp)
         count = L * layer + root
-        manifest = compiled(heads, f"--tp={tp}")
-        (entry,) = manifest["classes"]
-        have = entry["memory"]["persistent_bytes"]
-        equal(f"K={heads} tp={tp}", (have["parameter"], have["optimizer"]), (2 * count, 12 * count))
-        equal("model", manifest["parameters"], L * (D * (2 * H + 2 * heads) * E + 3 * D * F + 2 * D) + 2 * V * D + D)
-        (entry,) = compiled(heads, f"--tp={tp} --dp=2 --zero=3 --zero-root=units")["classes"]
-        have = entry["memory"]["persistent_bytes"]
-        equal(f"ZeRO-3 K={heads} tp={tp}", (have["parameter"], have["optimizer"]), (count, 6 * count))
+        compiled = check.compile(m, step(tp))
+        have = compiled.only.states
+        check.equal("states", (have["parameter"], have["optimizer"]), (2 * count, 12 * count))
+        check.equal("model", compiled["parameters"], m.parameters)
+        have = check.compile(m, step(tp, dp=2, zero=3, zero_root="units")).only.states
+        check.equal("ZeRO-3", (have["parameter"], have["optimizer"]), (count, 6 * count))
+
+
+REPLICAS, ALL = "tp_replicate", "tp_replicate+tp_kv"
 
 
 def reductions(entry, axes):
-    return [(c["kind"], c["phase"], c["group_size"], c["count"], c["bytes"])
-            for c in entry["collectives"] if c["axes"] == axes]
+    """What is done over these axes."""
+    return [
+        (kind, phase, size, *total)
+        for (kind, over, size, phase), total in entry.collectives().items()
+        if over == axes
+    ]
 
 
-def gradients():
+def gradients(check):
     """The gradients of the projections of keys and values, in fp32, are all-reduced among
     the ranks that hold the same heads, before those of all parameters over dp."""
     heads, tp = 4, 16
-    layer, keys_values, root = local_parameters(heads, tp)
+    m = replace(SMALL, g=heads)
+    layer, keys_values, root = local_parameters(m, tp)
     size = tp // heads
-    group, all_ranks = ["tp_replicate"], ["tp_replicate", "tp_kv"]
     flat = [("all_reduce", "grad_sync", size, 1, 4 * L * keys_values)]
-    (entry,) = compiled(heads, f"--tp={tp} --dp=2")["classes"]
-    equal("replicas", reductions(entry, group), flat)
-    equal("dp", reductions(entry, ["dp"]), [("all_reduce", "grad_sync", 2, 1, 4 * (L * layer + root))])
-    (entry,) = compiled(heads, f"--tp={tp} --dp=2 --gradient-reduction=per-layer")["classes"]
-    equal("per layer", reductions(entry, group), [("all_reduce", "grad_sync", size, L, 4 * L * keys_values)])
-    (entry,) = compiled(heads, f"--tp={tp} --dp=2 --sequence-parallel")["classes"]
-    equal("replicas, sequence parallel", reductions(entry, group), flat)
-    norms = [c for c in reductions(entry, all_ranks) if c[1] == "grad_sync"]
-    equal("norms", norms, [("all_reduce", "grad_sync", tp, 1, 4 * (2 * L + 1) * D)])
+    entry = check.compile(m, step(tp, dp=2)).only
+    check.equal("replicas", reductions(entry, REPLICAS), flat)
+    dp = [("all_reduce", "grad_sync", 2, 1, 4 * (L * layer + root))]
+    check.equal("dp", reductions(entry, "dp"), dp)
+    entry = check.compile(m, step(tp, dp=2, gradient_reduction="per-layer")).only
+    each = [("all_reduce", "grad_sync", size, L, 4 * L * keys_values)]
+    check.equal("per layer", reductions(entry, REPLICAS), each)
+    entry = check.compile(m, step(tp, dp=2, sequence_parallel=True)).only
+    check.equal("replicas, sequence parallel", reductions(entry, REPLICAS), flat)
+    norms = [c for c in reductions(entry, ALL) if c[1] == "grad_sync"]
+    check.equal("norms", norms, [("all_reduce", "grad_sync", tp, 1, 4 * m.norms)])
     # A layer's output twice, forward and backward, the embedding's, that of the head's input.
-    shard = [c for c in reductions(entry, all_ranks) if c[0] == "reduce_scatter"]
-    whole = TOKENS // 2 * D * 2
-    equal("stream", shard, [("reduce_scatter", phase, tp, 2 * L + 1, (2 * L + 1) * whole) for phase in ("fwd", "bwd")])
+    shard = [c for c in reductions(entry, ALL) if c[0] == "reduce_scatter"]
+    blocks, whole = 2 * L + 1, TOKENS // 2 * m.h * 2
+    want = [("reduce_scatter", phase, tp, blocks, blocks * whole) for phase in ("fwd", "bwd")]
+    check.equal("stream", shard, want)
     for level in (1, 2, 3):
-        (entry,) = compiled(heads, f"--tp={tp} --dp=2 --zero={level} --micro-batch=4")["classes"]
+        entry = check.compile(m, step(tp, dp=2, zero=level, micro_batch=4)).only
         times = 1 if level == 1 else 2 * L
         want = (size, times, 4 * keys_values * (L if level == 1 else 2 * L))
-        equal(f"ZeRO-{level}", [c[2:] for c in reductions(entry, group)], [want])
-    stages = compiled(heads, f"--tp={tp} --pp=2 --micro-batch=4")["classes"]
-    for entry in stages:
-        equal("stage", reductions(entry, group), [("all_reduce", "grad_sync", size, 1, 2 * L * keys_values)])
+        check.equal(f"ZeRO-{level}", [c[2:] for c in reductions(entry, REPLICAS)], [want])
+    half = [("all_reduce", "grad_sync", size, 1, 2 * L * keys_values)]
+    for entry in check.compile(m, step(tp, pp=2, micro_batch=4)).classes:
+        check.equal("stage", reductions(entry, REPLICAS), half)
 
 
-def groups():
+def groups(check):
     """Ranks that hold the same heads are neighbours, all of tp are one group."""
-    with tempfile.TemporaryDirectory() as folder:
-        flags = f"{SIZES} --set=K=2 --tp=8 --dp=2 --pp=2 --micro-batch=4 --sequence-parallel -o {folder}"
-        run("stg-compile", "llama3-8b", *flags.split())
-        print(run("stg-trace", "validate", folder).strip())
-        found = {tuple(ranks) for ranks in json.loads((Path(folder) / "comm_group.json").read_text()).values()}
+    plan = step(8, dp=2, pp=2, micro_batch=4, sequence_parallel=True)
+    folder = check.write(replace(SMALL, g=2), plan).folder
+    traces.run("stg-trace", "validate", folder)
+    found = {tuple(ranks) for ranks in traces.read_groups(folder).values()}
     want = {tuple(range(first, first + size)) for size in (4, 8) for first in range(0, 32, size)}
     want |= {(first + i, first + i + 8) for first in (0, 16) for i in range(8)}
-    equal("groups", sorted(found), sorted(want))
+    check.equal("groups", sorted(found), sorted(want))
 
 
-def activations():
+def activations(check):
     """Saved bytes of a layer and token: queries over tp, keys and values over their heads."""
     for heads, tp in ((8, 8), (4, 8), (1, 8)):
-        (one,), (two,) = (compiled(heads, f"--tp={tp} --sequence-parallel --set=L={layers}")["classes"]
-                          for layers in (L, 2 * L))
-        saved = [entry["memory"]["largest_bytes"]["activation"] for entry in (one, two)]
-        a, g = H // tp, max(1, heads // tp)
-        want = 8 * D // tp + 4 * a * E + 4 * g * E + 6 * F // tp + 4 * a + 8 // tp
-        equal(f"K={heads} tp={tp}", (saved[1] - saved[0]) // L, want * TOKENS)
+        m = replace(SMALL, g=heads)
+        check.context = f"K={heads} tp={tp}"
+        one, two = (
+            check.compile(replace(m, L=depth), step(tp, sequence_parallel=True)).only.largest["activation"]
+            for depth in (L, 2 * L)
+        )
+        local = replace(m, a=m.a // tp, g=max(1, heads // tp), f=m.f // tp)
+        want = m.saved_outside // tp + local.saved_inside
+        check.equal("layer", (two - one) // L, want * TOKENS)
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        globals()[name]()
+    checks.main(operations, states, gradients, groups, activations)

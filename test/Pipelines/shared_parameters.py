@@ -5,20 +5,19 @@ Inputs/shared.mlir reads its table in three places and another matrix in two. Wh
 places are follows from the schedule; what each device reads, steps, reduces and sends is
 computed here from that, and compared with the files of all ranks.
 
-Usage: shared_parameters.py
+Usage: shared_parameters.py stages
 """
 
-import sys
-import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-INPUTS = Path(__file__).parent / "Inputs"
-sys.path.insert(0, str(INPUTS))
-import traces  # noqa: E402
+import checks
+import traces
+from checks import BF16, FP32, Plan
 
-S, D, V, LAYERS, BF16, FP32 = 16, 64, 512, 6, 2, 4
+MODEL = Path(__file__).parent / "Inputs" / "shared.mlir"
+S, D, V, LAYERS = 16, 64, 512, 6
 MICRO_BATCHES = 6
 SIZES = {"table": V * D, "mix": D * D}  # elements
 
@@ -93,23 +92,18 @@ CASES += [(3, 1, 2, "1f1b", level) for level in (0, 1, 2, 3)]
 CASES += [(3, 2, 2, schedule, level) for schedule in ("interleaved", "zb-v") for level in (1, 2, 3)]
 
 
-def main():
-    """The exit status says whether all numbers agree."""
-    check = traces.Checker()
+def stages(check):
+    """Every schedule, and ZeRO."""
     for p, v, n, schedule, level in CASES:
-        check.context = f"p={p} v={v} dp={n} {schedule} ZeRO-{level}"
-        flags = [f"--pp={p}", f"--virtual-stages={v}", f"--schedule={schedule}", f"--dp={n}"]
-        flags += [f"--batch={MICRO_BATCHES * n}", "--micro-batch=1"]
-        if n > 1:  # Otherwise it has no effect.
-            flags += [f"--zero={level}"]
-        with tempfile.TemporaryDirectory() as folder:
-            traces.compile_json(INPUTS / "shared.mlir", *flags, "-o", folder)
-            traces.run("stg-trace", "validate", folder)
-            held = holders(p, v, schedule)
-            for rank in range(p * n):
-                check_rank(check, folder, rank, p, n, held, level)
-    return check.finish()
+        plan = Plan(pp=p, virtual_stages=v, dp=n, schedule=schedule, zero=level)
+        plan = replace(plan, batch=MICRO_BATCHES * n, micro_batch=1)
+        check.context = plan
+        folder = check.write(MODEL, plan).folder
+        traces.run("stg-trace", "validate", folder)
+        held = holders(p, v, schedule)
+        for rank in range(p * n):
+            check_rank(check, folder, rank, p, n, held, level)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    checks.main(stages)

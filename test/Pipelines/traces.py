@@ -1,4 +1,4 @@
-"""What the numerical tests share: running the tools and reading what they say.
+"""Running the tools, and reading what they say and write.
 
 Everything a test compares is read twice, along two paths that share no code: the
 totals that `stg-compile --json` prints, and the files that it writes, read back by
@@ -20,8 +20,8 @@ COLLECTIVE_KINDS = {
     7: "reduce_scatter",
 }
 
-# The part of a node's name that says its pass.
-PHASE = r"\.(fwd|recompute|bwd|opt|grad_sync)\b"
+# A node's name: its layers, its op, its pass, and what it is there.
+NAME = re.compile(r"(?:layers(?:_groups|_replayed)?\.\d+\.)*(.*?)\.(fwd|recompute|bwd|opt|grad_sync)\b")
 
 
 def run(*command):
@@ -62,16 +62,8 @@ class Node:
     type: str
     attributes: dict
 
-    @property
-    def phase(self):
-        """`fwd`, `recompute`, `bwd`, `opt` or `grad_sync`, from the name."""
-        return re.search(PHASE, self.name)[1]
-
-    @property
-    def op(self):
-        """The name without type, layer, phase and role: `qkv_proj`."""
-        name = re.sub(r"^(layers(_groups|_replayed)?\.\d+\.)+", "", self.name)
-        return re.sub(PHASE + ".*", "", name)
+    phase: str  # `fwd`, `recompute`, `bwd`, `opt` or `grad_sync`
+    op: str  # `qkv_proj`
 
     @property
     def kind(self):
@@ -84,20 +76,18 @@ class Node:
         return [(flat[i], int(flat[i + 1])) for i in range(0, len(flat), 2)]
 
 
-def _attribute(entry):
-    (value,) = [value for key, value in entry.items() if key != "name"]
-    return entry["name"], value
-
-
 def nodes(folder, rank=0):
     """The nodes of one rank's file."""
+    lines = run("stg-trace", "print", f"--rank={rank}", folder).splitlines()
     result = []
-    for line in run("stg-trace", "print", f"--rank={rank}", folder).splitlines():
-        entry = json.loads(line)
+    for entry in json.loads(f"[{','.join(lines)}]"):
         if "metadata" not in entry:
             name = entry["name"].rsplit("/", 1)[0]
-            attributes = dict(map(_attribute, entry["attr"]))
-            result.append(Node(name, entry["type"], attributes))
+            named = NAME.match(name)
+            op, phase = named.groups() if named else (None, None)
+            # An attribute is printed as its name and, called by its type, its value.
+            attributes = dict(attribute.values() for attribute in entry["attr"])
+            result.append(Node(name, entry["type"], attributes, phase, op))
     return result
 
 
@@ -115,18 +105,6 @@ def saved_bytes(rank_nodes, phase="fwd"):
         elif node.phase in ("bwd", "recompute"):
             saved.update(name for name, _ in node.tensors("inputs") if name in written)
     return sum(written[name] for name in saved)
-
-
-def json_collectives(summary):
-    """(kind, axes, group size, phase) -> (count, bytes), from the compiler's totals."""
-    (only,) = summary["classes"]
-    return {
-        (c["kind"], "+".join(c["axes"]), c["group_size"], c["phase"]): (
-            c["count"],
-            c["bytes"],
-        )
-        for c in only["collectives"]
-    }
 
 
 def file_collectives(rank_nodes):
@@ -153,39 +131,3 @@ def expected_groups(rank, tp, dp):
     if dp > 1:
         groups["dp"] = [i * tp + tp_index for i in range(dp)]
     return groups
-
-
-class Checker:
-    """Compares numbers and remembers what differs."""
-
-    def __init__(self):
-        self.comparisons = 0
-        self.failures = []
-        self.context = ""
-
-    def equal(self, what, found, expected):
-        """One number, list or dictionary."""
-        self.comparisons += 1
-        if found == expected:
-            return
-        self.failures.append(f"{self.context}: {what}: {_difference(found, expected)}")
-
-    def finish(self):
-        """Prints the outcome; the exit status."""
-        for failure in self.failures[:40]:
-            print(failure)
-        print(f"{self.comparisons} comparisons, {len(self.failures)} differ")
-        return 1 if self.failures else 0
-
-
-def _difference(found, expected):
-    """Only the entries that differ, where both are dictionaries."""
-    if not (isinstance(found, dict) and isinstance(expected, dict)):
-        return f"found {found}, expected {expected}"
-    keys = sorted(set(found) | set(expected), key=str)
-    lines = [
-        f"{key}: found {found.get(key)}, expected {expected.get(key)}"
-        for key in keys
-        if found.get(key) != expected.get(key)
-    ]
-    return "; ".join(lines[:6])
