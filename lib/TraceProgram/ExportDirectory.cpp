@@ -289,7 +289,11 @@ Error ExportDirectory::cleanRest() {
   bool isClean = llvm::none_of(*names, [](StringRef name) {
     return name == kOwner || parsePartName(name);
   });
-  return isClean ? Error::success() : clean();
+  // Of a process that was killed, unless one of this part or another is still
+  // there to rename it.
+  bool hasLeft = llvm::any_of(*names, FileWriter::isTemporary) &&
+                 writers.acquire(directory, DirectoryLock::Kind::Exclusive);
+  return isClean && !hasLeft ? Error::success() : clean();
 }
 
 Error ExportDirectory::finishWhole() {
