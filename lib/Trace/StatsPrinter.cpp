@@ -457,14 +457,19 @@ static void writeMessages(json::OStream &json, StringRef name,
   });
 }
 
-static void writeRank(json::OStream &json, const TraceStats &stats,
-                      const RankStats &rank) {
-  json.attribute("rank", rank.rank);
+/// What a trace is and holds, beside its collectives and messages.
+static void writeTrace(json::OStream &json, const RankStats &rank) {
   json.attribute("file", escapeText(rank.file));
   json.attribute("version", escapeText(rank.version));
   writeNodes(json, rank.numNodes, rank.nodesByType);
   writeInteger(json, "num_ops", rank.numOps);
   writeInteger(json, "tensor_size", rank.tensorSize);
+}
+
+static void writeRank(json::OStream &json, const TraceStats &stats,
+                      const RankStats &rank) {
+  json.attribute("rank", rank.rank);
+  writeTrace(json, rank);
   json.attributeArray("collectives", [&] {
     for (const auto &entry : rank.collectives) {
       const CollectiveKey &key = entry.first;
@@ -517,11 +522,7 @@ static void writeClass(json::OStream &json, const TraceStats &stats,
   writeSet(json, "ranks", entry.ranks);
   json.attribute("num_ranks", entry.ranks.size());
   json.attribute("first_rank", rank.rank);
-  json.attribute("file", escapeText(rank.file));
-  json.attribute("version", escapeText(rank.version));
-  writeNodes(json, rank.numNodes, rank.nodesByType);
-  writeInteger(json, "num_ops", rank.numOps);
-  writeInteger(json, "tensor_size", rank.tensorSize);
+  writeTrace(json, rank);
   json.attributeArray("collectives", [&] {
     for (const auto &row : entry.rows)
       json.object([&] { writeRow(json, stats, row.first, row.second); });
