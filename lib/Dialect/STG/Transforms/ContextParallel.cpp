@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ShardingRules.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -55,13 +56,9 @@ void ContextParallel::mark(Operation *attention, ArrayRef<StringAttr> axes) {
 }
 
 void ContextParallel::runOnOperation() {
-  MeshOp mesh = MeshOp::lookup(getOperation());
-  if (!mesh) {
-    getOperation().emitError(
-        "the module has no mesh; run --stg-parallelize first or declare "
-        "one with 'stg.mesh'");
+  MeshOp mesh = getMesh(getOperation());
+  if (!mesh)
     return signalPassFailure();
-  }
   SmallVector<StringAttr> axes = mesh.getMesh().getAxes(AxisRole::Context);
   if (axes.empty())
     return;

@@ -668,13 +668,9 @@ LogicalResult Localizer::run(func::FuncOp function) {
 }
 
 void InsertCollectives::runOnOperation() {
-  MeshOp mesh = MeshOp::lookup(getOperation());
-  if (!mesh) {
-    getOperation().emitError(
-        "the module has no mesh; run --stg-parallelize first or declare "
-        "one with 'stg.mesh'");
+  MeshOp mesh = getMesh(getOperation());
+  if (!mesh)
     return signalPassFailure();
-  }
   if (mesh.getRules()) {
     mesh.emitOpError("has rules that have not been applied; run "
                      "--stg-propagate-shardings first");

@@ -435,13 +435,9 @@ static LogicalResult applyRules(func::FuncOp function,
 }
 
 void PropagateShardings::runOnOperation() {
-  MeshOp mesh = MeshOp::lookup(getOperation());
-  if (!mesh) {
-    getOperation().emitError(
-        "the module has no mesh; run --stg-parallelize first or declare "
-        "one with 'stg.mesh'");
+  MeshOp mesh = getMesh(getOperation());
+  if (!mesh)
     return signalPassFailure();
-  }
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     if (function.isExternal())
       continue;

@@ -142,6 +142,15 @@ StringRef stg::describeScope(RuleScope scope) {
   llvm_unreachable("unknown scope");
 }
 
+MeshOp stg::getMesh(ModuleOp module) {
+  MeshOp mesh = MeshOp::lookup(module);
+  if (!mesh)
+    module.emitError(
+        "the module has no mesh; run --stg-parallelize first or declare "
+        "one with 'stg.mesh'");
+  return mesh;
+}
+
 void stg::updateFunctionType(func::FuncOp function) {
   Block &body = function.getBody().front();
   function.setType(FunctionType::get(function.getContext(),

@@ -66,6 +66,9 @@ llvm::SmallVector<AxisNames> getFactorAxes(mlir::Operation *op,
 AxisNames getPartialAxes(const ShardingRule &rule, unsigned result,
                          llvm::ArrayRef<AxisNames> factorAxes);
 
+/// The mesh of the module; without one an error is emitted and it is null.
+MeshOp getMesh(mlir::ModuleOp module);
+
 /// Makes the function's type that of its body, after types of values changed.
 void updateFunctionType(mlir::func::FuncOp function);
 
