@@ -12,7 +12,7 @@ stg.mesh @mesh <dp = 4>
 !s = !stg.tensor<[ceildiv(D*D, 4)], f32>
 
 // CHECK-LABEL: chakra.graph @f
-func.func private @backward(%x: !x) -> (!g, !g, !g, !g) attributes {stg.sends = 0 : i64} {
+func.func private @backward(%x: !x) -> (!g, !g, !g, !g) attributes {stg.task = #stg.task<backward>} {
   %a = stg.einsum "bi,bj->ij" %x, %x {into = f32} <"a" bwd> : !x, !x
   %b = stg.einsum "bi,bj->ij" %x, %x {into = f32} <"b" bwd> : !x, !x
   %c = stg.einsum "bi,bj->ij" %x, %x {into = f32} <"c" bwd> : !x, !x

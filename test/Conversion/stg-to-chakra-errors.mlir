@@ -64,8 +64,9 @@ func.func @parameter_of_two_sizes() {
 func.func @state_of_two_sizes(%g: !stg.tensor<[4], f32>) {
   %w = stg.param "w" : !stg.tensor<[4], f32>
   stg.adam f32 %w, %g : !stg.tensor<[4], f32>, !stg.tensor<[4], f32>
+  %v = stg.param "w" : !stg.tensor<[4], f32>
   // expected-error @+1 {{'stg.adam' op needs the persistent buffer 'w.exp_avg' with 8 bytes, elsewhere it has 16}}
-  stg.adam bf16 %w, %g : !stg.tensor<[4], f32>, !stg.tensor<[4], f32>
+  stg.adam bf16 %v, %g : !stg.tensor<[4], f32>, !stg.tensor<[4], f32>
   return
 }
 // -----

@@ -29,7 +29,7 @@ func.func @f(%x: !x {stg.name = "x"}) -> !x {
   %y = stg.repeat "layers" * L carry(%c = %x : !x) {
     %up = stg.param "up" : !stg.tensor<[D, F], bf16>
     %u = stg.einsum "bd,df->bf" %c, %up : !x, !stg.tensor<[D, F], bf16>
-    %s = test.softcap %u cap 3.0e+1 : !h
+    %s = test.softcap %u {cap = 30.0} : !h
     %p = test.plain %s : !h -> !h
     %down = stg.param "down" : !stg.tensor<[F, D], bf16>
     %d = stg.einsum "bf,fd->bd" %p, %down : !h, !stg.tensor<[F, D], bf16>

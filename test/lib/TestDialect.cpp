@@ -12,7 +12,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
 
 using namespace mlir;
 using namespace stg;
@@ -48,28 +48,6 @@ static ShardingRule makePointwise(Operation *op) {
   rule.operands.assign(op->getNumOperands(), tensor);
   rule.results = {tensor};
   return rule;
-}
-
-//===----------------------------------------------------------------------===//
-// test.softcap
-//===----------------------------------------------------------------------===//
-
-ShardingRule SoftcapOp::getShardingRule() { return makePointwise(*this); }
-ShardingRule SoftcapGradOp::getShardingRule() { return makePointwise(*this); }
-
-OpCost SoftcapOp::getCost() {
-  return {getElements(getResult()) * 6, getOperandAndResultBytes(*this)};
-}
-OpCost SoftcapGradOp::getCost() {
-  return {getElements(getDx()) * 4, getOperandAndResultBytes(*this)};
-}
-
-LogicalResult SoftcapOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(0, gradient.create<SoftcapGradOp>(
-                              std::nullopt, gradient.getGradientType(0),
-                              getResult(), gradient.getResultGradient(0),
-                              getCap()));
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,8 +17,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "stg/Dialect/STG/IR/STGInterfaces.td"
-include "stg/Dialect/STG/IR/STGTypes.td"
+include "stg/Dialect/STG/IR/STGOpBase.td"
 
 def Test_Dialect : Dialect {
   let name = "test";
@@ -29,26 +28,22 @@ def Test_Dialect : Dialect {
 class Test_Op<string mnemonic, list<Trait> traits = []>
     : Op<Test_Dialect, mnemonic, !listconcat([Pure], traits)>;
 
-def SoftcapOp : Test_Op<"softcap", [SameOperandsAndResultType,
-    DeclareOpInterfaceMethods<ShardableOpInterface>,
-    DeclareOpInterfaceMethods<CostOpInterface>,
-    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
-  let summary = "cap * tanh(x / cap), pointwise";
-  let arguments = (ins STG_Tensor:$input, F64Attr:$cap);
-  let results = (outs STG_Tensor:$result);
-  let assemblyFormat = "$input `cap` $cap attr-dict `:` type($input)";
+def SoftcapOp : STG_PointwiseOp<"softcap", "6", "SoftcapGradOp", [],
+                                Test_Dialect> {
+  let summary = "limits values smoothly: cap * tanh(x / cap)";
+  let description = [{
+    Operations: 6 per element (two scalings, tanh 4).
+  }];
+  let args = (ins STG_Tensor:$input, F64Attr:$cap);
+  let saved = "Result";
 }
 
-def SoftcapGradOp : Test_Op<"softcap_grad", [
-    DeclareOpInterfaceMethods<ShardableOpInterface>,
-    DeclareOpInterfaceMethods<CostOpInterface>]> {
+def SoftcapGradOp : STG_PointwiseOp<"softcap_grad", "4", "", [], Test_Dialect> {
   let summary = "gradient of test.softcap, from its result";
-  let arguments = (ins STG_Tensor:$output, STG_Tensor:$dy, F64Attr:$cap);
-  let results = (outs STG_Tensor:$dx);
-  let assemblyFormat = [{
-    $output `,` $dy `cap` $cap attr-dict `:` type($output) `,` type($dy)
-    `->` type($dx)
+  let description = [{
+    dy * (1 - (y / cap)^2). Operations: 4 per element.
   }];
+  let args = (ins STG_Tensor:$output, STG_Tensor:$dy, F64Attr:$cap);
 }
 
 def SumFeaturesOp : Test_Op<"sum_features", [

@@ -6,6 +6,6 @@ func.func @f(%x: !x) -> !x {
   %a = stg.einsum "bd,df->bf" %x, %w : !x, !w
   %v = stg.param "w" : !w
   %b = stg.einsum "bf,df->bd" %a, %v {into = f32} : !x, !w
-  %c = stg.einsum "bd->bd" %b {into = bf16} : !stg.tensor<[8, D], f32>
+  %c = stg.cast %b : !stg.tensor<[8, D], f32> -> !stg.tensor<[8, D], bf16>
   return %c : !x
 }

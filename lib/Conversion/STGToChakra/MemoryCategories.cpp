@@ -144,15 +144,14 @@ void MemoryCategories::joinRepeat(RepeatOp repeat) {
 /// or gradients.
 void MemoryCategories::markReturned(Operation *terminator) {
   Operation *function = terminator->getParentOp();
-  auto sends = function->getAttrOfType<IntegerAttr>(STGDialect::kSendsAttr);
-  if (!sends)
+  auto task = function->getAttrOfType<TaskAttr>(STGDialect::kTaskAttr);
+  if (!task || task.getKind() == TaskKind::Step)
     return;
-  bool saves = function->hasAttr(STGDialect::kSavesAttr);
   for (auto [number, value] : llvm::enumerate(terminator->getOperands()))
-    mark(value, static_cast<int64_t>(number) < sends.getInt()
+    mark(value, static_cast<int64_t>(number) < task.getSends()
                     ? Category::Communication
-                : saves ? Category::Activation
-                        : Category::Gradient);
+                : task.getSaves() ? Category::Activation
+                                  : Category::Gradient);
 }
 
 MemoryCategories::MemoryCategories(func::FuncOp function,

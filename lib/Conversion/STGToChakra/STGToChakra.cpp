@@ -437,9 +437,9 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
 /// True if the product that makes the term can add it to the total: nobody else
 /// reads it, and the total is there before.
 bool GraphBuilder::isFused(AccumulateOp op) {
-  auto product = op.getTerm().getDefiningOp<EinsumOp>();
-  if (!product || !op.getTerm().hasOneUse() ||
-      product->getBlock() != op->getBlock())
+  Operation *product = op.getTerm().getDefiningOp();
+  if (!isa_and_nonnull<EinsumOp, CastOp>(product) ||
+      !op.getTerm().hasOneUse() || product->getBlock() != op->getBlock())
     return false;
   Operation *total = op.getTotal().getDefiningOp();
   return map[op.getTotal()].size() == 1 || !total ||
@@ -949,7 +949,8 @@ FailureOr<chakra::FuncOp> GraphBuilder::convertCallee(func::CallOp call,
   builder.setInsertionPointToEnd(&entry);
   std::string outerPath = scopePath;
   // The nodes of a variant have the names of those of the others.
-  if (callee->hasAttr(STGDialect::kVariantAttr))
+  auto task = callee->getAttrOfType<TaskAttr>(STGDialect::kTaskAttr);
+  if (task && task.getVariant())
     scopePath += ("@" + callee.getSymName() + "/").str();
   categories.push_back(
       std::make_unique<MemoryCategories>(callee, tables.owners));
@@ -1174,9 +1175,11 @@ LogicalResult GraphBuilder::run() {
   if (failed(collectStates(body, states)))
     return failure();
   builder.setInsertionPoint(function);
+  auto coordinates =
+      function->getAttrOfType<CoordinatesAttr>(STGDialect::kCoordinatesAttr);
   auto graph = chakra::GraphOp::create(
       builder, function.getLoc(), function.getSymName(), mesh,
-      function->getAttrOfType<DictionaryAttr>(STGDialect::kCoordinatesAttr));
+      coordinates ? coordinates.getDictionary() : DictionaryAttr());
   builder.setInsertionPointToStart(&graph.getBody().front());
   for (auto [number, arg] : llvm::enumerate(function.getArguments())) {
     auto type = dyn_cast<SymTensorType>(arg.getType());

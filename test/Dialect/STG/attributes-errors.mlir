@@ -52,7 +52,7 @@ func.func @origin_of_wrong_kind(%x: !x) {
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @unknown_with_prefix(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has the unknown attribute 'stg.phase', expected one of 'stg.origin', 'stg.factors', 'stg.claims', 'stg.sends', 'stg.saves', 'stg.scope', 'stg.step', 'stg.variant', 'stg.coordinates'}}
+  // expected-error @+1 {{'stg.add' op has the unknown attribute 'stg.phase', expected one of 'stg.origin', 'stg.factors', 'stg.claims', 'stg.scope', 'stg.task', 'stg.coordinates'}}
   %0 = stg.add %x, %x {stg.phase = "bwd"} : !x, !x
   return
 }
@@ -155,14 +155,14 @@ func.func @factors_over_unknown_axis(%x: !x) {
 }
 // -----
 !x = !stg.tensor<[4], f32>
-// expected-error @+1 {{'func.func' op has 'stg.gradient' "w", expected the repeats around a parameter and its name, such as ["layers", "q_proj"]}}
-func.func @gradient_of_no_list(%x: !x) -> (!x {stg.gradient = "w"}) {
+// expected-error @+1 {{'func.func' op has 'stg.gradient' "w", expected a '#stg.gradient' at a 'func.func'}}
+func.func @gradient_of_wrong_kind(%x: !x) -> (!x {stg.gradient = "w"}) {
   return %x : !x
 }
 // -----
 !x = !stg.tensor<[4], f32>
-// expected-error @+1 {{'func.func' op has 'stg.gradient' [], expected the repeats around a parameter and its name, such as ["layers", "q_proj"]}}
-func.func @gradient_of_nothing(%x: !x) -> (!x {stg.gradient = []}) {
+// expected-error @+1 {{expects the repeats around a parameter and its name, none of them empty}}
+func.func @gradient_of_empty_name(%x: !x) -> (!x {stg.gradient = #stg.gradient<"layers", "">}) {
   return %x : !x
 }
 // -----
@@ -204,4 +204,24 @@ func.func @claims_c1(%x: !x) {
   // expected-error @+1 {{claims of factor 'd0' are listed twice}}
   %0 = stg.add %x, %x {stg.claims = #stg.claims<d0 : tp, d0 : tp>} : !x, !x
   return
+}
+// -----
+// expected-error @+1 {{'func.func' op has 'stg.task' "forward", expected a '#stg.task' at a 'func.func'}}
+func.func private @task_of_wrong_kind() attributes {stg.task = "forward"}
+// -----
+// expected-error @+1 {{unknown kind of task 'sideways'}}
+func.func private @task_of_unknown_kind() attributes {stg.task = #stg.task<sideways>}
+// -----
+// expected-error @+1 {{has a task that sends -1 values, expected at least 0}}
+func.func private @task_sends() attributes {stg.task = #stg.task<forward, sends = -1>}
+// -----
+// expected-error @+1 {{has two coordinates on axis 'pp'}}
+func.func private @coordinates_twice() attributes {stg.coordinates = #stg.coordinates<pp = 0, pp = 1>}
+// -----
+// expected-error @+1 {{has the coordinate -1 on axis 'pp', expected at least 0}}
+func.func private @coordinate_negative() attributes {stg.coordinates = #stg.coordinates<pp = -1>}
+// -----
+func.func @scope_of_no_call() {
+  // expected-error @+1 {{'func.return' op has 'stg.scope' "mb0", expected a '#builtin.string' at a 'func.call'}}
+  return {stg.scope = "mb0"}
 }

@@ -8,8 +8,8 @@
 func.func @foreign(%x: !x) -> !x {
   // CHECK-NEXT: stg.param "w" {test.frozen, test.rank = 4 : i64} : !stg.tensor<[4], f32>
   %w = stg.param "w" {test.frozen, test.rank = 4} : !x
-  // CHECK-NEXT: stg.einsum "a->a" %{{.*}} {into = bf16, test.note = "x"} <"w" fwd cast_weight> : !stg.tensor<[4], f32>
-  %c = stg.einsum "a->a" %w {test.note = "x", into = bf16} <"w" fwd cast_weight> : !x
+  // CHECK-NEXT: stg.cast %{{.*}} {test.note = "x"} <"w" fwd cast_weight> : !stg.tensor<[4], f32> -> !stg.tensor<[4], bf16>
+  %c = stg.cast %w {test.note = "x"} <"w" fwd cast_weight> : !x -> !stg.tensor<[4], bf16>
   return %x : !x
 }
 
@@ -31,3 +31,8 @@ func.func @origins(%x: !x) -> !x {
   }
   return %5 : !x
 }
+
+// CHECK: func private @task() attributes {stg.task = #stg.task<backward_input, sends = 2, saves, variant>}
+func.func private @task() attributes {stg.task = #stg.task<backward_input, variant, saves, sends = 2>}
+// CHECK: func private @step() attributes {stg.coordinates = #stg.coordinates<pp = 1, dp = 0>, stg.task = #stg.task<step>}
+func.func private @step() attributes {stg.coordinates = #stg.coordinates<pp = 1, dp = 0>, stg.task = #stg.task<step>}

@@ -8,7 +8,7 @@ stg.symbol @L
 
 // CHECK-LABEL: func.func @layers
 // CHECK-SAME: (%[[X:.*]]: !stg.tensor<[4, 4], bf16>)
-// CHECK-SAME: !stg.tensor<[layers = L, 4, 4], f32> {stg.gradient = ["layers", "w"]}
+// CHECK-SAME: !stg.tensor<[layers = L, 4, 4], f32> {stg.gradient = #stg.gradient<"layers", "w">}
 func.func @layers(%x: !x) -> !x {
   // What the backward body reads is stacked: the carried value, nothing else.
   // CHECK: %[[Y:.*]]:2 = stg.repeat "layers" * L carry(%[[C:.*]] = %[[X]] : !stg.tensor<[4, 4], bf16>) <fwd> {
@@ -38,7 +38,7 @@ stg.symbol @M
 
 // Nested: the inner stacks are stacked by the outer repeat.
 // CHECK-LABEL: func.func @nested
-// CHECK-SAME: !stg.tensor<[outer = L, inner = M, 4, 4], f32> {stg.gradient = ["outer", "inner", "v"]}
+// CHECK-SAME: !stg.tensor<[outer = L, inner = M, 4, 4], f32> {stg.gradient = #stg.gradient<"outer", "inner", "v">}
 func.func @nested(%x: !x) -> !x {
   // CHECK: %[[Y:.*]]:2 = stg.repeat "outer" * L carry(%[[C:.*]] = %{{.*}} : {{.*}}) <fwd>
   %y = stg.repeat "outer" * L carry(%c = %x : !x) {

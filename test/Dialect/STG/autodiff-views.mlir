@@ -66,7 +66,7 @@ func.func @concat(%x: !half, %c: !half) -> !x {
 
 // One fused parameter, used in two parts.
 // CHECK-LABEL: func.func @split_parameter
-// CHECK-SAME: !stg.tensor<[8, 8], f32> {stg.gradient = ["w"]}
+// CHECK-SAME: !stg.tensor<[8, 8], f32> {stg.gradient = #stg.gradient<"w">}
 func.func @split_parameter(%x: !x) -> !stg.tensor<[4, 4], bf16> {
   %w = stg.param "w" : !w
   %p, %q = stg.split dim 1 %w : !w -> !half, !half
@@ -76,7 +76,7 @@ func.func @split_parameter(%x: !x) -> !stg.tensor<[4, 4], bf16> {
   // CHECK: %[[DQ:.*]] = stg.einsum "bd,bf->df"
   // CHECK-NEXT: %[[DP:.*]] = stg.einsum "bd,bf->df"
   // CHECK-NEXT: %[[JOINED:.*]] = stg.concat dim 1 %[[DP]], %[[DQ]]
-  // CHECK-NEXT: %[[DW:.*]] = stg.einsum "ab->ab" %[[JOINED]] {into = f32} <{{.*}}cast>
+  // CHECK-NEXT: %[[DW:.*]] = stg.cast %[[JOINED]] <{{.*}}cast> : {{.*}} -> !stg.tensor<{{.*}}, f32>
   // CHECK-NEXT: return %{{.*}}, %[[DW]]
   return %y : !stg.tensor<[4, 4], bf16>
 }
@@ -87,13 +87,13 @@ func.func @split_parameter(%x: !x) -> !stg.tensor<[4, 4], bf16> {
 
 // A parameter that is added and multiplied: both gradients are fp32.
 // CHECK-LABEL: func.func @parameter_in_sum
-// CHECK-SAME: !stg.tensor<[4, 4], f32> {stg.gradient = ["w"]}
+// CHECK-SAME: !stg.tensor<[4, 4], f32> {stg.gradient = #stg.gradient<"w">}
 func.func @parameter_in_sum(%x: !x) -> !x {
   %w = stg.param "w" : !x
   %a = stg.einsum "bd,df->bf" %x, %w : !x, !x
   %y = stg.add %a, %w : !x, !x
   // CHECK: %[[DY:.*]] = stg.splat
-  // CHECK-NEXT: %[[C:.*]] = stg.einsum "ab->ab" %[[DY]] {into = f32
+  // CHECK-NEXT: %[[C:.*]] = stg.cast %[[DY]] {{.*}} -> !stg.tensor<{{.*}}, f32>
   // CHECK-NEXT: %[[D:.*]] = stg.einsum "bd,bf->df" %{{.*}}, %[[DY]] {into = f32
   // CHECK-NEXT: %[[SUM:.*]] = stg.add %[[C]], %[[D]] {{.*}} : !stg.tensor<[4, 4], f32>
   // CHECK-NEXT: return %{{.*}}, %[[SUM]]

@@ -10,7 +10,7 @@ stg.symbol @B
 // starts with one over its number of elements.
 // CHECK-LABEL: func.func @product_of_input
 // CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 8], bf16>)
-// CHECK-SAME: -> (!stg.tensor<[B, 4], bf16>, !stg.tensor<[8, 4], f32> {stg.gradient = ["w"]})
+// CHECK-SAME: -> (!stg.tensor<[B, 4], bf16>, !stg.tensor<[8, 4], f32> {stg.gradient = #stg.gradient<"w">})
 func.func @product_of_input(%x: !x) -> !stg.tensor<[B, 4], bf16> {
   // CHECK-NEXT: %[[W:.*]] = stg.param "w"
   %w = stg.param "w" : !w
@@ -134,7 +134,7 @@ func.func @gated_unit(%x: !x) -> !stg.tensor<[4, 8], bf16> {
 
 // Both gradients of a norm are one op, and the reciprocal root is saved.
 // CHECK-LABEL: func.func @norm
-// CHECK-SAME: !stg.tensor<[8], f32> {stg.gradient = ["norm"]}
+// CHECK-SAME: !stg.tensor<[8], f32> {stg.gradient = #stg.gradient<"norm">}
 func.func @norm(%x: !x) -> !x {
   // CHECK: %[[A:.*]] = stg.einsum
   %p = stg.param "w" : !stg.tensor<[8, 8], bf16>
@@ -159,7 +159,7 @@ stg.symbol @V
 // Ids and labels have no gradient; the table's is a scatter; the tied head adds its own.
 // CHECK-LABEL: func.func @tied_embedding
 // CHECK-SAME: (%[[IDS:.*]]: !stg.tensor<[4, 8], i32>, %[[LABELS:.*]]: !stg.tensor<[4, 8], i32>)
-// CHECK-SAME: -> (!stg.tensor<[4, 8], f32>, !stg.tensor<[V, 16], f32> {stg.gradient = ["table"]})
+// CHECK-SAME: -> (!stg.tensor<[4, 8], f32>, !stg.tensor<[V, 16], f32> {stg.gradient = #stg.gradient<"table">})
 func.func @tied_embedding(%ids: !ids, %labels: !ids) -> !stg.tensor<[4, 8], f32> {
   %t = stg.param "table" : !table
   // CHECK: %[[E:.*]] = stg.embedding
@@ -185,7 +185,7 @@ func.func @tied_embedding(%ids: !ids, %labels: !ids) -> !stg.tensor<[4, 8], f32>
 
 // What no parameter leads to, and what does not lead to the loss, has no gradient.
 // CHECK-LABEL: func.func @dead
-// CHECK-SAME: -> (!stg.tensor<[4, 4], bf16>, !stg.tensor<[4, 4], bf16>, !stg.tensor<[4, 4], f32> {stg.gradient = ["w"]})
+// CHECK-SAME: -> (!stg.tensor<[4, 4], bf16>, !stg.tensor<[4, 4], bf16>, !stg.tensor<[4, 4], f32> {stg.gradient = #stg.gradient<"w">})
 func.func @dead(%x: !x) -> (!x, !x) {
   %w = stg.param "w" : !x
   %u = stg.param "unused" : !x

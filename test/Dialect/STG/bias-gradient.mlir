@@ -14,7 +14,7 @@ stg.symbol @E
 // The input's gradient is the result's, without an op; the bias' is its sum over rows.
 //
 // CHECK-LABEL: func.func @gradient
-// CHECK-SAME: !stg.tensor<[H, E], f32> {stg.gradient = ["w"]}, !stg.tensor<[H, E], f32> {stg.gradient = ["b"]}
+// CHECK-SAME: !stg.tensor<[H, E], f32> {stg.gradient = #stg.gradient<"w">}, !stg.tensor<[H, E], f32> {stg.gradient = #stg.gradient<"b">}
 func.func @gradient(%x: !in) -> !x {
   %w = stg.param "w" : !w
   %p = stg.einsum "bs,he->bshe" %x, %w <"p"> : !in, !w

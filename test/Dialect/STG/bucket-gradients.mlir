@@ -34,9 +34,12 @@ func.func @sums(%a: !g, %b: !g, %c: !g, %d: !g, %h: !h) {
   %3 = stg.all_reduce sum over ["dp"] %d <grad_sync> : !g
   %4 = stg.all_reduce sum over ["dp"] %h <grad_sync> : !h
   %n0 = stg.adam f32 %w, %0 <opt> : !g, !g
-  %n1 = stg.adam f32 %w, %1 <opt> : !g, !g
-  %n2 = stg.adam f32 %w, %2 <opt> : !g, !g
-  %n3 = stg.adam f32 %w, %3 <opt> : !g, !g
+  %w1 = stg.param "w" : !g
+  %n1 = stg.adam f32 %w1, %1 <opt> : !g, !g
+  %w2 = stg.param "w" : !g
+  %n2 = stg.adam f32 %w2, %2 <opt> : !g, !g
+  %w3 = stg.param "w" : !g
+  %n3 = stg.adam f32 %w3, %3 <opt> : !g, !g
   %v = stg.param "v" : !h
   %n4 = stg.adam f32 %v, %4 <opt> : !h, !h
   return

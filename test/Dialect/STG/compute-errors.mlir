@@ -4,25 +4,25 @@
 
 stg.symbol @B
 func.func @add_c1_extent(%x: !stg.tensor<[B, 4], f32>, %y: !stg.tensor<[B, 2], f32>) {
-  // expected-error @+1 {{right operand has extent 2 in dimension 1, expected 4}}
+  // expected-error @+1 {{operand #1 has extent 2 in dimension 1, expected 4}}
   %0 = stg.add %x, %y : !stg.tensor<[B, 4], f32>, !stg.tensor<[B, 2], f32>
   return
 }
 // -----
 func.func @add_c1_rank(%x: !stg.tensor<[2, 4], f32>, %y: !stg.tensor<[4], f32>) {
-  // expected-error @+1 {{right operand has rank 1, expected 2}}
+  // expected-error @+1 {{operand #1 has rank 1, expected 2}}
   %0 = stg.add %x, %y : !stg.tensor<[2, 4], f32>, !stg.tensor<[4], f32>
   return
 }
 // -----
 func.func @mul_c1_element_type(%x: !stg.tensor<[4], f32>, %y: !stg.tensor<[4], bf16>) {
-  // expected-error @+1 {{right operand has element type 'bf16', expected 'f32'}}
+  // expected-error @+1 {{operand #1 has element type 'bf16', expected 'f32'}}
   %0 = stg.mul %x, %y : !stg.tensor<[4], f32>, !stg.tensor<[4], bf16>
   return
 }
 // -----
 func.func @activation_grad_shape(%x: !stg.tensor<[4], f32>, %y: !stg.tensor<[8], f32>) {
-  // expected-error @+1 {{right operand has extent 8 in dimension 0, expected 4}}
+  // expected-error @+1 {{operand #1 has extent 8 in dimension 0, expected 4}}
   %0 = stg.activation_grad gelu %x, %y : !stg.tensor<[4], f32>, !stg.tensor<[8], f32>
   return
 }

@@ -7,7 +7,7 @@ stg.symbol @S
 // expected-note @+2 {{'S' comes from here}}
 // expected-note @+1 {{'T' comes from here}}
 func.func @add(%x: !stg.tensor<[S], f32>, %y: !stg.tensor<[T = S], f32>) {
-  // expected-error @+1 {{right operand has dimension 0 named 'T', expected 'S'}}
+  // expected-error @+1 {{operand #1 has dimension 0 named 'T', expected 'S'}}
   %0 = stg.add %x, %y : !stg.tensor<[S], f32>, !stg.tensor<[T = S], f32>
   return
 }
@@ -19,7 +19,7 @@ func.func @made(%x: !stg.tensor<[S = 8], f32>, %y: !stg.tensor<[8], f32>) {
   %0 = stg.activation relu %x : !stg.tensor<[S = 8], f32>
   // expected-note @+1 {{'_' comes from here}}
   %1 = stg.activation relu %y : !stg.tensor<[8], f32>
-  // expected-error @+1 {{right operand has dimension 0 named '_', expected 'S'}}
+  // expected-error @+1 {{operand #1 has dimension 0 named '_', expected 'S'}}
   %2 = stg.mul %0, %1 : !stg.tensor<[S = 8], f32>, !stg.tensor<[8], f32>
   return
 }

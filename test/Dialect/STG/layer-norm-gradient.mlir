@@ -16,7 +16,7 @@ stg.symbol @D
 //
 // CHECK-LABEL: func.func @gradient
 // CHECK-SAME: (%[[IDS:.*]]: !stg.tensor<[B, S], i32>)
-// CHECK-SAME: -> (!stg.tensor<[B, S, D], bf16>, !stg.tensor<[S, D], f32> {stg.gradient = ["table"]}, !stg.tensor<[D], f32> {stg.gradient = ["weight"]}, !stg.tensor<[D], f32> {stg.gradient = ["bias"]})
+// CHECK-SAME: -> (!stg.tensor<[B, S, D], bf16>, !stg.tensor<[S, D], f32> {stg.gradient = #stg.gradient<"table">}, !stg.tensor<[D], f32> {stg.gradient = #stg.gradient<"weight">}, !stg.tensor<[D], f32> {stg.gradient = #stg.gradient<"bias">})
 func.func @gradient(%ids: !ids) -> !x {
   %table = stg.param "table" : !table
   // CHECK: %[[X:.*]] = stg.embedding

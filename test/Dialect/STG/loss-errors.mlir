@@ -128,14 +128,14 @@ func.func @pick_index(%x: !x, %i: !stg.tensor<[4], f32>) {
 // -----
 !r = !stg.tensor<[4], f32>
 func.func @nll_c1_max(%r: !r, %m: !stg.tensor<[5], f32>) {
-  // expected-error @+1 {{maximum has extent 5 in dimension 0, expected 4}}
+  // expected-error @+1 {{operand #1 has extent 5 in dimension 0, expected 4}}
   %0 = stg.nll %r, %m, %r : !r, !stg.tensor<[5], f32>, !r
   return
 }
 // -----
 !r = !stg.tensor<[4], f32>
 func.func @nll_c1_target(%r: !r, %m: !stg.tensor<[4, 1], f32>) {
-  // expected-error @+1 {{target has rank 2, expected 1}}
+  // expected-error @+1 {{operand #2 has rank 2, expected 1}}
   %0 = stg.nll %r, %r, %m : !r, !r, !stg.tensor<[4, 1], f32>
   return
 }

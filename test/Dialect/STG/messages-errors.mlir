@@ -69,13 +69,13 @@ func.func @recv_symbol() {
 }
 // -----
 func.func @accumulate_shape(%total: !stg.tensor<[4, 6], f32>, %term: !stg.tensor<[6, 4], f32>) {
-  // expected-error @+1 {{right operand has extent 6 in dimension 0, expected 4}}
+  // expected-error @+1 {{operand #1 has extent 6 in dimension 0, expected 4}}
   %0 = stg.accumulate %total, %term : !stg.tensor<[4, 6], f32>, !stg.tensor<[6, 4], f32>
   return
 }
 // -----
 func.func @accumulate_element_type(%total: !stg.tensor<[4, 6], f32>, %term: !stg.tensor<[4, 6], bf16>) {
-  // expected-error @+1 {{right operand has element type 'bf16', expected 'f32'}}
+  // expected-error @+1 {{operand #1 has element type 'bf16', expected 'f32'}}
   %0 = stg.accumulate %total, %term : !stg.tensor<[4, 6], f32>, !stg.tensor<[4, 6], bf16>
   return
 }

@@ -15,15 +15,15 @@ stg.symbol @L
 // CHECK-LABEL: func.func @f
 func.func @f(%x: !x) -> !x {
   // CHECK: %[[Y:.*]]:2 = stg.repeat "layers" * L carry(%[[C:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>)
-  // CHECK: %[[X8:.*]] = stg.einsum "ab->ab" %[[C]] {into = f8E4M3FN} <"w" fwd cast>
+  // CHECK: %[[X8:.*]] = stg.cast %[[C]] <"w" fwd cast> : {{.*}} -> !stg.tensor<{{.*}}, f8E4M3FN>
   // CHECK: %[[W:.*]] = stg.param "w"
-  // CHECK: %[[W8:.*]] = stg.einsum "ab->ab" %[[W]] {into = f8E4M3FN} <"w" fwd cast_weight>
+  // CHECK: %[[W8:.*]] = stg.cast %[[W]] <"w" fwd cast_weight> : {{.*}} -> !stg.tensor<{{.*}}, f8E4M3FN>
   // CHECK: %[[Z:.*]] = stg.einsum "bi,ij->bj" %[[X8]], %[[W8]] {into = bf16
   // CHECK: stg.yield %[[Z]], %[[X8]] : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], f8E4M3FN>
   %w0 = stg.param "stem" : !w
   // CHECK: stg.repeat "layers" * L reverse carry(%[[DY:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) slices(%[[S8:.*]] = %[[Y]]#1
-  // CHECK-DAG: %[[D8:.*]] = stg.einsum "ab->ab" %[[DY]] {into = f8E5M2} <"w" bwd cast_gradient>
-  // CHECK-DAG: %[[A8:.*]] = stg.einsum "ab->ab" %{{.*}} {into = f8E4M3FN} <"w" bwd cast_weight>
+  // CHECK-DAG: %[[D8:.*]] = stg.cast %[[DY]] <"w" bwd cast_gradient> : {{.*}} -> !stg.tensor<{{.*}}, f8E5M2>
+  // CHECK-DAG: %[[A8:.*]] = stg.cast %{{.*}} <"w" bwd cast_weight> : {{.*}} -> !stg.tensor<{{.*}}, f8E4M3FN>
   // CHECK-DAG: stg.einsum "bj,ij->bi" %[[D8]], %[[A8]] {into = bf16
   // CHECK-DAG: stg.einsum "bi,bj->ij" %[[S8]], %[[D8]] {into = f32
   %e = stg.einsum "bi,ij->bj" %x, %w0 : !x, !w

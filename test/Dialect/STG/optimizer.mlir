@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func @one_scope
 // CHECK-SAME: (%[[DW:.*]]: !stg.tensor<[4], f32>, %[[DV:.*]]: !stg.tensor<[4], f32>) -> !stg.tensor<[4], bf16> {
-func.func @one_scope(%dw: !g, %dv: !g) -> (!g {stg.gradient = ["w"]}, !x, !g {stg.gradient = ["v"]}) {
+func.func @one_scope(%dw: !g, %dv: !g) -> (!g {stg.gradient = #stg.gradient<"w">}, !x, !g {stg.gradient = #stg.gradient<"v">}) {
   %w = stg.param "w" : !x
   %v = stg.param "v" : !x
   // CHECK: %[[Y:.*]] = stg.add
@@ -31,8 +31,8 @@ stg.symbol @L
 // CHECK-LABEL: func.func @nested_scopes
 // CHECK-SAME: (%[[DW:.*]]: !stg.tensor<[outer = L, 4], f32>, %[[DV:.*]]: !stg.tensor<[outer = L, 3, 4], f32>) {
 func.func @nested_scopes(%dw: !stg.tensor<[outer = L, 4], f32>, %dv: !stg.tensor<[outer = L, 3, 4], f32>)
-    -> (!stg.tensor<[outer = L, 4], f32> {stg.gradient = ["outer", "w"]},
-        !stg.tensor<[outer = L, 3, 4], f32> {stg.gradient = ["outer", "inner", "v"]}) {
+    -> (!stg.tensor<[outer = L, 4], f32> {stg.gradient = #stg.gradient<"outer", "w">},
+        !stg.tensor<[outer = L, 3, 4], f32> {stg.gradient = #stg.gradient<"outer", "inner", "v">}) {
   stg.repeat "outer" * L {
     %w = stg.param "w" : !x
     stg.repeat "inner" * 3 {

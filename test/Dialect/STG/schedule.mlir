@@ -31,7 +31,7 @@ stg.symbol @L
 // CHECK:   stg.all_reduce sum over ["dp"]
 // CHECK:   stg.adam
 
-// CHECK: func.func @f.device0(%[[A0:.*]]: {{.*}} {stg.name = "mb0.x"}, %[[A1:.*]]: {{.*}} {stg.name = "mb1.x"}, %[[A2:.*]]: {{.*}} {stg.name = "mb2.x"}) attributes {stg.coordinates = {pp = 0 : i64}}
+// CHECK: func.func @f.device0(%[[A0:.*]]: {{.*}} {stg.name = "mb0.x"}, %[[A1:.*]]: {{.*}} {stg.name = "mb1.x"}, %[[A2:.*]]: {{.*}} {stg.name = "mb2.x"}) attributes {stg.coordinates = #stg.coordinates<pp = 0>}
 // CHECK-NEXT: call @f.stage0.forward(%[[A0]]) {stg.scope = "mb0"}
 // CHECK-NEXT: stg.send over "pp" shift 1 channel 6
 // CHECK-NEXT: stg.recv over "pp" shift 1 channel 1 <"mb0.stage0" bwd>

@@ -20,12 +20,12 @@ stg.symbol @L
 // The cast stands where the parameter is first read.
 // MODEL-LABEL: func.func @f
 // MODEL: %[[S:.*]] = stg.param "stem" : !stg.tensor<[D, D], f32>
-// MODEL: %[[C:.*]] = stg.einsum "ab->ab" %[[S]] {into = bf16} <"stem" cast_parameter>
+// MODEL: %[[C:.*]] = stg.cast %[[S]] <"stem" cast_parameter> : {{.*}} -> !stg.tensor<{{.*}}, bf16>
 // MODEL-NEXT: stg.einsum "bi,ij->bj" %{{.*}}, %[[C]] <"stem"> : !stg.tensor<[B, D], bf16>, !stg.tensor<[D, D], bf16>
 // MODEL: stg.repeat
-// MODEL: stg.einsum "a->a" %{{.*}} {into = bf16} <"norm" cast_parameter>
+// MODEL: stg.cast %{{.*}} <"norm" cast_parameter> : {{.*}} -> !stg.tensor<{{.*}}, bf16>
 // MODEL-NEXT: stg.rms_norm
-// MODEL: stg.einsum "ab->ab" %{{.*}} {into = bf16} <"w" cast_parameter>
+// MODEL: stg.cast %{{.*}} <"w" cast_parameter> : {{.*}} -> !stg.tensor<{{.*}}, bf16>
 
 // Casts are not saved but done again, also before what is replayed. Gradients have their
 // own type at once, and moments come without a master copy.
@@ -33,9 +33,9 @@ stg.symbol @L
 // STEP: stg.repeat "layers" * L carry
 // STEP: stg.yield %{{.*}}, %{{.*}}, %{{.*}} : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16>
 // STEP: stg.repeat "layers" * L reverse
-// STEP-DAG: stg.einsum "ab->ab" %{{.*}} {into = bf16} <"w" bwd cast_parameter>
+// STEP-DAG: stg.cast %{{.*}} <"w" bwd cast_parameter> : {{.*}} -> !stg.tensor<{{.*}}, bf16>
 // STEP-DAG: stg.einsum "bi,bj->ij" {{.*}} {into = f32} <"w" bwd dw>
-// STEP-DAG: stg.einsum "a->a" %{{.*}} {into = bf16} <"norm" recompute cast_parameter>
+// STEP-DAG: stg.cast %{{.*}} <"norm" recompute cast_parameter> : {{.*}} -> !stg.tensor<{{.*}}, bf16>
 // STEP: stg.adam f32 %{{.*}}, %{{.*}} : !stg.tensor<[D, D], f32>, !stg.tensor<[D, D], f32>
 
 // The cast is part of the gather, but to 8 bits only if that is said.
@@ -43,7 +43,7 @@ stg.symbol @L
 // GATHER: stg.flat_all_gather over ["dp"] %{{.*}} <"stem" fwd> : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], bf16>
 // GATHER: stg.repeat "layers" * L carry
 // GATHER: %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %{{.*}}, %{{.*}} {ahead = 1 : i64} <"unit" fwd> : !stg.tensor<[ceildiv(D, 4)], f32>, !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D], bf16>, !stg.tensor<[D, D], bf16>
-// GATHER: stg.einsum "ab->ab" %[[G]]#1 {into = f8E4M3FN
+// GATHER: stg.cast %[[G]]#1 {{.*}} -> !stg.tensor<{{.*}}, f8E4M3FN>
 // GATHER: stg.repeat "layers" * L reverse
 // GATHER: stg.flat_all_gather over ["dp"] %{{.*}} <"stem" bwd> : !stg.tensor<[ceildiv(D*D, 4)], f32> -> !stg.tensor<[D, D], bf16>
 //

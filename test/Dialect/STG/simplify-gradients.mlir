@@ -27,9 +27,11 @@ func.func @buckets(%a: !g, %b: !g, %c: !w) {
   %1 = stg.all_reduce sum over ["dp"] %0 <"a" grad_sync> : !g
   stg.adam f32 %w, %1 <"a" opt> : !w, !g
   %2 = stg.all_reduce sum over ["dp"] %b <"b" grad_sync> : !g
-  stg.adam f32 %w, %2 <"b" opt> : !w, !g
+  %w2 = stg.param "w" : !w
+  stg.adam f32 %w2, %2 <"b" opt> : !w, !g
   %3 = stg.all_reduce sum over ["dp"] %c <"c" grad_sync> : !w
-  stg.adam f32 %w, %3 <"c" opt> : !w, !w
+  %w3 = stg.param "w" : !w
+  stg.adam f32 %w3, %3 <"c" opt> : !w, !w
   return
 }
 

@@ -91,15 +91,15 @@ func.func @adam_c1(%w: !stg.tensor<[4], f32>, %g: !stg.tensor<[5], f32>) {
 }
 // -----
 !w = !stg.tensor<[4], f32>
-func.func @adam_c2_integer(%w: !w) {
+func.func @adam_c2_integer(%w: !w, %g: !w) {
   // expected-error @+1 {{'stg.adam' op expects a float type of whole bytes for the moments, found 'i32'}}
-  stg.adam i32 %w, %w : !w, !w
+  stg.adam i32 %w, %g : !w, !w
   return
 }
 // -----
 !w = !stg.tensor<[4], f32>
-func.func @adam_c2_sub_byte(%w: !w) {
+func.func @adam_c2_sub_byte(%w: !w, %g: !w) {
   // expected-error @+1 {{'stg.adam' op expects a float type of whole bytes for the moments, found 'f4E2M1FN'}}
-  stg.adam f4E2M1FN %w, %w : !w, !w
+  stg.adam f4E2M1FN %w, %g : !w, !w
   return
 }

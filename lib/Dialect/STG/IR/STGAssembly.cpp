@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "STGAssembly.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -53,7 +53,7 @@ ParseResult stg::detail::parseTensorOpParts(OpAsmParser &parser,
                                             ResultTypeInference infer) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SmallVector<Type> types, resultTypes, inferred;
-  if (parseLeading(result.attributes))
+  if (parseLeading(parser, result.attributes))
     return failure();
   SMLoc operandsLoc = parser.getCurrentLocation();
   OriginAttr origin;
@@ -242,21 +242,65 @@ ParseResult stg::detail::parseIntLeading(OpAsmParser &parser,
   return success();
 }
 
-ParseResult stg::detail::parseCutLeading(OpAsmParser &parser,
-                                         NamedAttrList &attrs) {
-  if (parseDimLeading(parser, attrs))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("ordered")))
-    attrs.set("ordered", parser.getBuilder().getUnitAttr());
+ParseResult stg::detail::parseUnitLeading(OpAsmParser &parser,
+                                          NamedAttrList &attrs,
+                                          StringRef keyword) {
+  if (succeeded(parser.parseOptionalKeyword(keyword)))
+    attrs.set(keyword, parser.getBuilder().getUnitAttr());
   return success();
 }
 
 ParseResult stg::detail::parseAxesLeading(OpAsmParser &parser,
-                                          NamedAttrList &attrs) {
+                                          NamedAttrList &attrs,
+                                          StringRef name) {
   ArrayAttr axes;
   if (parser.parseKeyword("over") ||
-      parser.parseAttribute(axes, parser.getBuilder().getType<NoneType>(),
-                            "axes", attrs))
+      parser.parseAttribute(axes, parser.getBuilder().getType<NoneType>(), name,
+                            attrs))
     return failure();
   return success();
+}
+
+template <typename AttrTy>
+static AttrTy getDeclared(Operation *op, StringRef name) {
+  return llvm::cast_or_null<AttrTy>(
+      op->getInherentAttr(name).value_or(Attribute()));
+}
+
+void stg::detail::printStringLeading(OpAsmPrinter &p, Operation *op,
+                                     StringRef name) {
+  p << ' ' << getDeclared<StringAttr>(op, name);
+}
+
+void stg::detail::printExprLeading(OpAsmPrinter &p, Operation *op,
+                                   StringRef name) {
+  p << ' ';
+  getDeclared<SymExpr>(op, name).print(p.getStream());
+}
+
+void stg::detail::printDimensionLeading(OpAsmPrinter &p, Operation *op,
+                                        StringRef name) {
+  p << ' ';
+  getDeclared<DimAttr>(op, name).printInline(p.getStream());
+}
+
+void stg::detail::printTypeLeading(OpAsmPrinter &p, Operation *op,
+                                   StringRef name) {
+  p << ' ' << getDeclared<TypeAttr>(op, name).getValue();
+}
+
+void stg::detail::printIntLeading(OpAsmPrinter &p, Operation *op,
+                                  StringRef keyword) {
+  p << ' ' << keyword << ' ' << getDeclared<IntegerAttr>(op, keyword).getInt();
+}
+
+void stg::detail::printUnitLeading(OpAsmPrinter &p, Operation *op,
+                                   StringRef keyword) {
+  if (getDeclared<UnitAttr>(op, keyword))
+    p << ' ' << keyword;
+}
+
+void stg::detail::printAxesLeading(OpAsmPrinter &p, Operation *op,
+                                   StringRef name) {
+  p << " over " << getDeclared<ArrayAttr>(op, name);
 }

@@ -369,6 +369,115 @@ void DimAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// TaskAttr, CoordinatesAttr, GradientAttr
+//===----------------------------------------------------------------------===//
+
+Attribute TaskAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseLess() || parser.parseKeyword(&keyword))
+    return {};
+  std::optional<TaskKind> kind = symbolizeTaskKind(keyword);
+  if (!kind) {
+    parser.emitError(loc) << "unknown kind of task '" << keyword << "'";
+    return {};
+  }
+  int64_t sends = 0;
+  bool saves = false, variant = false;
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("saves")))
+      saves = true;
+    else if (succeeded(parser.parseOptionalKeyword("variant")))
+      variant = true;
+    else if (parser.parseKeyword("sends") || parser.parseEqual() ||
+             parser.parseInteger(sends))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<TaskAttr>(loc, parser.getContext(), *kind, sends,
+                                     saves, variant);
+}
+
+void TaskAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyTaskKind(getKind());
+  if (getSends())
+    printer << ", sends = " << getSends();
+  printer << (getSaves() ? ", saves" : "") << (getVariant() ? ", variant" : "")
+          << '>';
+}
+
+LogicalResult TaskAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               TaskKind, int64_t sends, bool, bool) {
+  if (sends < 0) // task_c1
+    return emitError() << "has a task that sends " << sends
+                       << " values, expected at least 0";
+  return success();
+}
+
+Attribute CoordinatesAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> axes;
+  SmallVector<int64_t> coordinates;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef axis;
+    if (parser.parseKeyword(&axis) || parser.parseEqual() ||
+        parser.parseInteger(coordinates.emplace_back()))
+      return failure();
+    axes.push_back(parser.getBuilder().getStringAttr(axis));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis, " in coordinates"))
+    return {};
+  return parser.getChecked<CoordinatesAttr>(loc, parser.getContext(), axes,
+                                            coordinates);
+}
+
+void CoordinatesAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(
+      llvm::zip_equal(getAxes(), getCoordinates()), printer, [&](auto entry) {
+        printer << std::get<0>(entry).getValue() << " = " << std::get<1>(entry);
+      });
+  printer << '>';
+}
+
+LogicalResult
+CoordinatesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                        ArrayRef<StringAttr> axes,
+                        ArrayRef<int64_t> coordinates) {
+  SmallPtrSet<Attribute, 4> seen;
+  for (auto [axis, coordinate] : llvm::zip_equal(axes, coordinates)) {
+    if (!seen.insert(axis).second) // coordinates_c1
+      return emitError() << "has two coordinates on axis '" << axis.getValue()
+                         << "'";
+    if (coordinate < 0) // coordinates_c2
+      return emitError() << "has the coordinate " << coordinate << " on axis '"
+                         << axis.getValue() << "', expected at least 0";
+  }
+  return success();
+}
+
+DictionaryAttr CoordinatesAttr::getDictionary() const {
+  Builder builder(getContext());
+  NamedAttrList entries;
+  for (auto [axis, coordinate] : llvm::zip_equal(getAxes(), getCoordinates()))
+    entries.set(axis, builder.getI64IntegerAttr(coordinate));
+  return entries.getDictionary(getContext());
+}
+
+LogicalResult GradientAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<StringAttr> path) {
+  if (path.empty() || llvm::any_of(path, [](StringAttr name) { // gradient_c1
+        return name.empty();
+      }))
+    return emitError() << "expects the repeats around a parameter and its "
+                          "name, none of them empty";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // MeshAttr
 //===----------------------------------------------------------------------===//
 

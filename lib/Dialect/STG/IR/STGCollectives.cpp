@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "STGAssembly.h"
 #include "STGVerification.h"
 #include "mlir/IR/Builders.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
 
 using namespace mlir;
 using namespace stg;

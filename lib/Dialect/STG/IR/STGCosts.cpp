@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/Dialect/STG/IR/STG.h"
+#include "STGVerification.h"
 
 using namespace mlir;
 using namespace stg;
@@ -120,7 +120,7 @@ OpCost AttentionGradOp::getCost() {
 //===----------------------------------------------------------------------===//
 
 /// silu x/(1+e^-x): negate, exp, add, divide. gelu: the tanh form.
-static int64_t getActivationOperations(Activation function) {
+int64_t stg::getActivationOperations(Activation function) {
   switch (function) {
   case Activation::Relu:
     return 1;
@@ -134,7 +134,7 @@ static int64_t getActivationOperations(Activation function) {
 
 /// Gradient of the activation times the incoming gradient. silu: the sigmoid
 /// (4) is kept from above and s*(1 + x*(1-s)) times dy adds 3 more.
-static int64_t getActivationGradOperations(Activation function) {
+int64_t stg::getActivationGradOperations(Activation function) {
   switch (function) {
   case Activation::Relu:
     return 1;
@@ -146,23 +146,7 @@ static int64_t getActivationGradOperations(Activation function) {
   llvm_unreachable("unknown activation");
 }
 
-OpCost AddOp::getCost() { return makeVectorCost(*this, elements(getResult())); }
-OpCost AccumulateOp::getCost() {
-  return makeVectorCost(*this, elements(getResult()));
-}
 std::optional<unsigned> AccumulateOp::getReusableOperand(unsigned) { return 0; }
-
-OpCost MulOp::getCost() { return makeVectorCost(*this, elements(getResult())); }
-
-OpCost ActivationOp::getCost() {
-  return makeVectorCost(*this, elements(getResult()) *
-                                   getActivationOperations(getFunction()));
-}
-
-OpCost ActivationGradOp::getCost() {
-  return makeVectorCost(*this, elements(getDx()) *
-                                   getActivationGradOperations(getFunction()));
-}
 
 OpCost GluOp::getCost() {
   return makeVectorCost(*this,
@@ -266,9 +250,6 @@ OpCost PickOp::getCost() {
           false};
 }
 
-OpCost NllOp::getCost() {
-  return makeVectorCost(*this, elements(getResult()) * 3);
-}
 std::optional<unsigned> NormalizeOp::getReusableOperand(unsigned) { return 0; }
 
 OpCost NormalizeOp::getCost() {

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "STGAssembly.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -70,6 +70,31 @@ LogicalResult stg::detail::verifyDeclaredAttributes(Operation *op) {
                                         : "it has " + quoteAll(known))
                       << "; an attribute of another dialect has that "
                          "dialect's prefix";
+    return diag;
+  }
+  return success();
+}
+
+LogicalResult stg::detail::verifyDestroyed(Operation *op, unsigned operand) {
+  if (operand >= op->getNumOperands())
+    return success(); // The number of operands is another trait's error.
+  Value value = op->getOperand(operand);
+  Block *block = value.getParentBlock();
+  Operation *place = block->findAncestorOpInBlock(*op);
+  if (place && place != op && isa<RepeatOp>(op->getParentOp()))
+    return op->emitOpError("destroys operand #")
+           << operand << ", which each iteration of the repeat reads; carry it";
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    Operation *beside = op->getBlock()->findAncestorOpInBlock(*user);
+    bool isLater = beside && beside != op && op->isBeforeInBlock(beside);
+    if (!isLater && (user != op || use.getOperandNumber() == operand))
+      continue;
+    InFlightDiagnostic diag = op->emitOpError("destroys operand #")
+                              << operand << ", which is read "
+                              << (user == op ? "as another operand" : "later");
+    if (user != op)
+      diag.attachNote(user->getLoc()) << "read here";
     return diag;
   }
   return success();
@@ -154,6 +179,16 @@ static LogicalResult verifyText(Operation *op, NamedAttribute attribute) {
          << ", expected a text that is not empty";
 }
 
+template <typename OpTy, typename AttrTy>
+static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
+  if (isa<OpTy>(op) && isa<AttrTy>(attribute.getValue()))
+    return success();
+  return op->emitOpError("has '")
+         << attribute.getName().getValue() << "' " << attribute.getValue()
+         << ", expected a '#" << AttrTy::name << "' at a '"
+         << OpTy::getOperationName() << "'";
+}
+
 LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
   if (attribute.getName() == kOriginAttr)
@@ -162,10 +197,17 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
     return verifyFactors(op, attribute.getValue());
   if (attribute.getName() == kClaimsAttr)
     return verifyClaims(op, attribute.getValue());
+  if (attribute.getName() == kTaskAttr)
+    return verifyKind<func::FuncOp, TaskAttr>(op, attribute);
+  if (attribute.getName() == kCoordinatesAttr)
+    return verifyKind<func::FuncOp, CoordinatesAttr>(op, attribute);
+  if (attribute.getName() == kScopeAttr)
+    return isa<func::CallOp>(op)
+               ? verifyText(op, attribute)
+               : verifyKind<func::CallOp, StringAttr>(op, attribute);
   return refuseUnknown(op, attribute,
-                       {kOriginAttr, kFactorsAttr, kClaimsAttr, kSendsAttr,
-                        kSavesAttr, kScopeAttr, kStepAttr, kVariantAttr,
-                        kCoordinatesAttr});
+                       {kOriginAttr, kFactorsAttr, kClaimsAttr, kScopeAttr,
+                        kTaskAttr, kCoordinatesAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
@@ -181,13 +223,7 @@ STGDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
                                         NamedAttribute attribute) {
   if (attribute.getName() != kGradientAttr)
     return refuseUnknown(op, attribute, {kGradientAttr});
-  auto path = dyn_cast<ArrayAttr>(attribute.getValue());
-  if (path && !path.empty() && llvm::all_of(path, llvm::IsaPred<StringAttr>))
-    return success();
-  return op->emitOpError("has 'stg.gradient' ")
-         << attribute.getValue()
-         << ", expected the repeats around a parameter and its name, such as "
-         << "[\"layers\", \"q_proj\"]";
+  return verifyKind<func::FuncOp, GradientAttr>(op, attribute);
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,24 +18,11 @@
 using namespace mlir;
 using namespace stg;
 
-bool stg::isCast(EinsumOp op) {
-  if (!op || op.getInputs().size() != 1)
-    return false;
-  auto [from, to] = op.getEquation().split("->");
-  auto type = cast<SymTensorType>(op.getInputs()[0].getType());
-  return from.trim() == to.trim() &&
-         type.getElementType() != op.getType().getElementType();
-}
-
-bool stg::isNarrowingCast(EinsumOp op) {
-  return isCast(op) && op.getType().getElementBytes() == 1;
-}
-
 ParamOp stg::getReadParameter(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto param = dyn_cast<ParamOp>(op))
       return param;
-    if (!isa<ReplicateOp>(op) && !isCast(dyn_cast<EinsumOp>(op)))
+    if (!isa<ReplicateOp, CastOp>(op))
       break;
     value = op->getOperand(0);
   }
@@ -69,12 +56,6 @@ LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
       EinsumEquation::parse(getEquation(), error);
   assert(succeeded(equation) && "verified");
   Value dy = gradient.getResultGradient(0);
-  // A cast to a narrow type is one for products only, and the gradient of a
-  // parameter has its own type.
-  if (isNarrowingCast(*this) || (isCast(*this) && getReadParameter(*this))) {
-    gradient.addGradient(0, dy);
-    return success();
-  }
   for (unsigned i = 0, e = getInputs().size(); i != e; ++i) {
     if (!gradient.needsGradient(i))
       continue;
@@ -101,6 +82,17 @@ LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+/// A cast to a narrow type is one for products only, and the gradient of a
+/// parameter has its own type.
+LogicalResult CastOp::buildGradient(GradientBuilder &gradient) {
+  Value dy = gradient.getResultGradient(0);
+  if (!isNarrowing() && !getReadParameter(getInput()))
+    dy = gradient.create<CastOp>(
+        gradient.getRole(0), gradient.getGradientType(0).withoutSharding(), dy);
+  gradient.addGradient(0, dy);
+  return success();
+}
+
 LogicalResult AddOp::buildGradient(GradientBuilder &gradient) {
   for (unsigned i : {0u, 1u})
     if (gradient.needsGradient(i))
@@ -122,13 +114,6 @@ LogicalResult MulOp::buildGradient(GradientBuilder &gradient) {
       square = product;
     gradient.addGradient(i, product);
   }
-  return success();
-}
-
-LogicalResult ActivationOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(0, gradient.create<ActivationGradOp>(
-                              std::nullopt, getInput(),
-                              gradient.getResultGradient(0), getFunction()));
   return success();
 }
 

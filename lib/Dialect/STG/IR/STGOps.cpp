@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "STGAssembly.h"
 #include "STGVerification.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
 
 using namespace mlir;
 using namespace stg;

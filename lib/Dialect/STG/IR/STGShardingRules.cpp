@@ -60,27 +60,9 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-ShardingRule AddOp::getShardingRule() {
-  return makePointwise(getType().getRank(), 2);
-}
 bool AddOp::isLinear() { return true; }
 
-ShardingRule AccumulateOp::getShardingRule() {
-  return makePointwise(getType().getRank(), 2);
-}
 bool AccumulateOp::isLinear() { return true; }
-
-ShardingRule MulOp::getShardingRule() {
-  return makePointwise(getType().getRank(), 2);
-}
-
-ShardingRule ActivationOp::getShardingRule() {
-  return makePointwise(getType().getRank(), 1);
-}
-
-ShardingRule ActivationGradOp::getShardingRule() {
-  return makePointwise(getType().getRank(), 2);
-}
 
 /// Factors of a gated unit: d0 ... f for the result, with the pair dimension,
 /// which is whole, before the last for the input.
@@ -349,10 +331,6 @@ ShardingRule PickOp::getShardingRule() {
   rule.operands = {full, rows};
   rule.results = {rows};
   return rule;
-}
-
-ShardingRule NllOp::getShardingRule() {
-  return makePointwise(getType().getRank(), 3);
 }
 
 ShardingRule NormalizeOp::getShardingRule() {

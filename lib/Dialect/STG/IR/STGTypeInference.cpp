@@ -249,54 +249,16 @@ LogicalResult EinsumOp::inferReturnTypes(MLIRContext *context,
 // Pointwise ops
 //===----------------------------------------------------------------------===//
 
-static LogicalResult inferPointwise(std::optional<Location> loc, Value lhs,
-                                    Value rhs, SmallVectorImpl<Type> &types) {
-  SymTensorType type = tensorOf(lhs), other = tensorOf(rhs);
-  if (failed(checkSameShape(loc, "right operand", type.getDims(),
-                            other.getDims(), lhs, rhs)))
+LogicalResult CastOp::verify() {
+  SymTensorType from = getInput().getType(), to = getType();
+  if (failed(checkSameShape(getLoc(), "result", from.getDims(), to.getDims(),
+                            getInput(), getResult()))) // cast_c1
     return failure();
-  if (type.getElementType() != other.getElementType())
-    return emitOptionalError(loc, "right operand has element type ",
-                             other.getElementType(), ", expected ",
-                             type.getElementType());
-  types.push_back(type.withoutSharding());
+  for (SymTensorType type : {from, to})
+    if (!isa<FloatType>(type.getElementType())) // cast_c2
+      return emitOpError("expects floats, found element type ")
+             << type.getElementType();
   return success();
-}
-
-LogicalResult AddOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> loc,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
-  return inferPointwise(loc, adaptor.getLhs(), adaptor.getRhs(), types);
-}
-
-LogicalResult AccumulateOp::inferReturnTypes(MLIRContext *,
-                                             std::optional<Location> loc,
-                                             Adaptor adaptor,
-                                             SmallVectorImpl<Type> &types) {
-  return inferPointwise(loc, adaptor.getTotal(), adaptor.getTerm(), types);
-}
-
-LogicalResult MulOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> loc,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
-  return inferPointwise(loc, adaptor.getLhs(), adaptor.getRhs(), types);
-}
-
-LogicalResult ActivationOp::inferReturnTypes(MLIRContext *,
-                                             std::optional<Location>,
-                                             Adaptor adaptor,
-                                             SmallVectorImpl<Type> &types) {
-  types.push_back(tensorOf(adaptor.getInput()).withoutSharding());
-  return success();
-}
-
-LogicalResult ActivationGradOp::inferReturnTypes(MLIRContext *,
-                                                 std::optional<Location> loc,
-                                                 Adaptor adaptor,
-                                                 SmallVectorImpl<Type> &types) {
-  return inferPointwise(loc, adaptor.getInput(), adaptor.getDy(), types);
 }
 
 /// The shape of a gated unit's result: the input's without the pair dimension.
@@ -628,22 +590,6 @@ LogicalResult PickOp::inferReturnTypes(MLIRContext *,
       failed(checkIntegers(loc, "index", tensorOf(adaptor.getIndex()))))
     return failure();
   types.push_back(rowsOf(input));
-  return success();
-}
-
-LogicalResult NllOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> loc,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
-  SymTensorType sum = tensorOf(adaptor.getSum());
-  if (failed(checkSameShape(loc, "maximum", sum.getDims(),
-                            tensorOf(adaptor.getMax()).getDims(),
-                            adaptor.getSum(), adaptor.getMax())) ||
-      failed(checkSameShape(loc, "target", sum.getDims(),
-                            tensorOf(adaptor.getTarget()).getDims(),
-                            adaptor.getSum(), adaptor.getTarget())))
-    return failure();
-  types.push_back(sum.withoutSharding());
   return success();
 }
 

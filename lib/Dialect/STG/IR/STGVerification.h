@@ -11,6 +11,12 @@
 
 #include "stg/Dialect/STG/IR/STG.h"
 
+namespace stg {
+/// Operations for each element.
+int64_t getActivationOperations(Activation function);
+int64_t getActivationGradOperations(Activation function);
+} // namespace stg
+
 namespace stg::detail {
 
 inline SymTensorType tensorOf(mlir::Value value) {

@@ -133,8 +133,8 @@ private:
   /// Gradient element type for a value: parameters have their own.
   SymTensorType getGradientType(Value value) {
     bool isParam = static_cast<bool>(getReadParameter(value));
-    if (EinsumOp cast = value.getDefiningOp<EinsumOp>(); isNarrowingCast(cast))
-      value = cast.getInputs()[0];
+    if (auto cast = value.getDefiningOp<CastOp>(); cast && cast.isNarrowing())
+      value = cast.getInput();
     auto type = cast<SymTensorType>(value.getType());
     return isParam ? type.withElementType(paramGradientType) : type;
   }
@@ -182,11 +182,9 @@ private:
     auto type = cast<SymTensorType>(gradient.getType());
     if (type.getElementType() == elementType)
       return gradient;
-    StringRef indices =
-        StringRef("abcdefghijklmnopqrstuvwxyz").take_front(type.getRank());
-    return create<EinsumOp>(Role::Cast, gradient,
-                            (indices + "->" + indices).str(),
-                            TypeAttr::get(elementType));
+    return create<CastOp>(Role::Cast,
+                          type.withoutSharding().withElementType(elementType),
+                          gradient);
   }
 
   Differentiator &parent;
@@ -433,12 +431,11 @@ static FailureOr<Value> getObjective(func::FuncOp function,
 
 /// What `block` casts of parameters is cast again for backward, not saved.
 static void castAgain(Block &block) {
-  SmallVector<EinsumOp> casts;
-  for (auto cast : block.getOps<EinsumOp>())
-    if (getPhase(cast) == Phase::Forward && isCast(cast) &&
-        getReadParameter(cast))
+  SmallVector<CastOp> casts;
+  for (auto cast : block.getOps<CastOp>())
+    if (getPhase(cast) == Phase::Forward && getReadParameter(cast))
       casts.push_back(cast);
-  for (EinsumOp cast : casts) {
+  for (CastOp cast : casts) {
     Operation *first = nullptr;
     auto isRead = [&](OpOperand &use) {
       return getPhase(use.getOwner()) == Phase::Backward;
@@ -495,9 +492,11 @@ LogicalResult Differentiator::run(func::FuncOp function) {
   function.setType(FunctionType::get(function.getContext(),
                                      function.getArgumentTypes(), types));
   for (auto [number, gradient] : llvm::enumerate(all)) {
-    SmallVector<StringRef> path(gradient.path.begin(), gradient.path.end());
+    SmallVector<StringAttr> path;
+    for (StringRef name : gradient.path)
+      path.push_back(rewriter.getStringAttr(name));
     function.setResultAttr(firstGradient + number, STGDialect::kGradientAttr,
-                           rewriter.getStrArrayAttr(path));
+                           GradientAttr::get(rewriter.getContext(), path));
   }
   return success();
 }

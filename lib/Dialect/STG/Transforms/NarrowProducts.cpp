@@ -54,11 +54,9 @@ Value NarrowProducts::cast(Value value, FloatType type, EinsumOp product) {
   OpBuilder builder(&getContext());
   builder.setInsertionPointAfterValue(value);
   auto tensor = mlir::cast<SymTensorType>(value.getType());
-  StringRef indices =
-      StringRef("abcdefghijklmnopqrstuvwxyz").take_front(tensor.getRank());
   auto op =
-      EinsumOp::create(builder, product.getLoc(), value,
-                       (indices + "->" + indices).str(), TypeAttr::get(type));
+      CastOp::create(builder, product.getLoc(),
+                     tensor.withoutSharding().withElementType(type), value);
   Origin origin = getOrigin(product);
   origin.role = getReadParameter(value) ? Role::CastWeight
                 : type == gradientType  ? Role::CastGradient

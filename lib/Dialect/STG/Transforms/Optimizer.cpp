@@ -96,13 +96,13 @@ LogicalResult Optimizer::optimize(func::FuncOp function) {
   SmallVector<GradientOf> gradients;
   llvm::BitVector isGradient(function.getNumResults());
   for (unsigned i = 0, e = function.getNumResults(); i != e; ++i) {
-    auto attr =
-        function.getResultAttrOfType<ArrayAttr>(i, STGDialect::kGradientAttr);
+    auto attr = function.getResultAttrOfType<GradientAttr>(
+        i, STGDialect::kGradientAttr);
     if (!attr)
       continue;
     isGradient.set(i);
     paths.emplace_back();
-    for (auto name : attr.getAsRange<StringAttr>())
+    for (StringAttr name : attr.getPath())
       paths.back().push_back(name.getValue());
     std::string path = llvm::join(paths.back(), "/");
     SymTensorType type = paramTypes.lookup(path);

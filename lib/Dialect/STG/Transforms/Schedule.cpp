@@ -129,7 +129,10 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
                                         : turn.isLast ? ".last"
                                                       : ".next"))
                       .str());
-  copy->setAttr(STGDialect::kVariantAttr, rewriter.getUnitAttr());
+  auto kind = task->getAttrOfType<TaskAttr>(STGDialect::kTaskAttr);
+  copy->setAttr(STGDialect::kTaskAttr,
+                TaskAttr::get(task.getContext(), kind.getKind(),
+                              kind.getSends(), kind.getSaves(), true));
   Block &body = copy.getBody().front();
   Operation *terminator = body.getTerminator();
   if (!turn.isLast)
@@ -465,9 +468,9 @@ void Scheduler::buildDevice(unsigned number) {
   function = func::FuncOp::create(builder, program.getLoc(), name,
                                   builder.getFunctionType({}, {}));
   if (schedule.numDevices > 1)
-    function->setAttr(STGDialect::kCoordinatesAttr,
-                      builder.getDictionaryAttr(builder.getNamedAttr(
-                          axis, builder.getI64IntegerAttr(device))));
+    function->setAttr(
+        STGDialect::kCoordinatesAttr,
+        CoordinatesAttr::get(builder.getContext(), axis, int64_t(device)));
   builder.setInsertionPointToEnd(function.addEntryBlock());
   ArrayRef<PipelineAction> actions = schedule.actions[device];
   for (auto [position, action] : llvm::enumerate(actions)) {

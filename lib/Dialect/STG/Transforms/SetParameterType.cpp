@@ -27,11 +27,8 @@ struct SetParameterType : stg::impl::SetParameterTypeBase<SetParameterType> {
 /// in its pipeline stage.
 static Value createCast(ParamOp param, Type type, Operation *first) {
   OpBuilder builder(first);
-  StringRef indices = StringRef("abcdefghijklmnopqrstuvwxyz")
-                          .take_front(param.getType().getRank());
-  auto cast =
-      EinsumOp::create(builder, param.getLoc(), param.getResult(),
-                       (indices + "->" + indices).str(), TypeAttr::get(type));
+  auto cast = CastOp::create(builder, param.getLoc(),
+                             param.getType().withElementType(type), param);
   if (StringAttr name = getOrigin(first).name)
     setName(cast, name);
   setRole(cast, Role::CastParameter);

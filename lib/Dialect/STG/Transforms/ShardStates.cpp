@@ -216,8 +216,8 @@ void ShardStates::collectReads(Value value, bool isKept, ReadsByGather &reads) {
     Operation *user = use.getOwner();
     if (isa<AdamOp>(user))
       continue;
-    auto cast = dyn_cast<EinsumOp>(user);
-    int64_t bytes = isCast(cast) ? cast.getType().getElementBytes() : 0;
+    auto cast = dyn_cast<CastOp>(user);
+    int64_t bytes = cast ? cast.getType().getElementBytes() : 0;
     // A cast that leaves less to gather is part of the gather.
     if (bytes && bytes < type.getElementBytes() && 8 * bytes >= narrowest) {
       collectReads(cast, isKept, reads);
@@ -231,8 +231,8 @@ void ShardStates::collectReads(Value value, bool isKept, ReadsByGather &reads) {
 /// Erases casts of `value` that nothing reads any more.
 static void eraseUnreadCasts(Value value) {
   for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
-    auto cast = dyn_cast<EinsumOp>(user);
-    if (!isCast(cast))
+    auto cast = dyn_cast<CastOp>(user);
+    if (!cast)
       continue;
     eraseUnreadCasts(cast);
     if (cast->use_empty())

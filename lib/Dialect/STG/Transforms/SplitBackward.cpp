@@ -260,10 +260,13 @@ void BackwardSplitter::finish() {
   for (Value gradient : terminator->getOperands().drop_front(numSends))
     gradients.push_back(getWeightValue(gradient));
   func::ReturnOp::create(rewriter, task.getLoc(), gradients);
-  halves.weight->setAttr(STGDialect::kSendsAttr, rewriter.getI64IntegerAttr(0));
-  halves.input->setAttr(STGDialect::kSendsAttr,
-                        rewriter.getI64IntegerAttr(numSends));
-  halves.input->setAttr(STGDialect::kSavesAttr, rewriter.getUnitAttr());
+  auto setTask = [&](func::FuncOp half, TaskKind kind, int64_t sends,
+                     bool saves) {
+    half->setAttr(STGDialect::kTaskAttr,
+                  TaskAttr::get(task.getContext(), kind, sends, saves, false));
+  };
+  setTask(halves.weight, TaskKind::BackwardWeight, 0, false);
+  setTask(halves.input, TaskKind::BackwardInput, numSends, true);
   halves.weight.setType(rewriter.getFunctionType(
       weightBody->getArgumentTypes(), ValueRange(gradients).getTypes()));
 

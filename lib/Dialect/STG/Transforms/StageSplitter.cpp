@@ -327,11 +327,13 @@ void StageSplitter::TaskBuilder::finish(unsigned stage) {
   for (Value value : task.results)
     results.push_back(values.at({value, stage}));
   func::ReturnOp::create(builder, parent.program.getLoc(), results);
-  if (section != Section::Step)
-    task.function->setAttr(STGDialect::kSendsAttr,
-                           builder.getI64IntegerAttr(task.sends.size()));
-  if (section == Section::Forward)
-    task.function->setAttr(STGDialect::kSavesAttr, builder.getUnitAttr());
+  TaskKind kind = section == Section::Forward    ? TaskKind::Forward
+                  : section == Section::Backward ? TaskKind::Backward
+                                                 : TaskKind::Step;
+  task.function->setAttr(STGDialect::kTaskAttr,
+                         TaskAttr::get(builder.getContext(), kind,
+                                       task.sends.size(),
+                                       section == Section::Forward, false));
   task.function.setType(builder.getFunctionType(
       body->getArgumentTypes(), ValueRange(results).getTypes()));
 }

@@ -24,12 +24,33 @@
 
 namespace stg {
 namespace detail {
+/// Refuses reads of the operand that can happen after the op.
+llvm::LogicalResult verifyDestroyed(mlir::Operation *op, unsigned operand);
+
 /// Refuses attributes that the op does not declare and that no dialect claims.
 llvm::LogicalResult verifyDeclaredAttributes(mlir::Operation *op);
 
 /// True if the types agree pairwise in everything but sharding.
 bool equalUpToSharding(mlir::TypeRange lhs, mlir::TypeRange rhs);
 } // namespace detail
+
+/// What `stg.param` reads and the optimizer writes.
+struct ParameterResource
+    : public mlir::SideEffects::Resource::Base<ParameterResource> {
+  llvm::StringRef getName() final { return "parameters"; }
+};
+
+/// The op writes its result, or what it does, over the buffer of an operand.
+template <unsigned Operand> struct DestroysOperand {
+  template <typename ConcreteType>
+  class Impl : public mlir::OpTrait::TraitBase<ConcreteType,
+                                               DestroysOperand<Operand>::Impl> {
+  public:
+    static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+      return detail::verifyDestroyed(op, Operand);
+    }
+  };
+};
 
 /// A misspelled attribute is an error, not an attribute that nobody reads.
 template <typename ConcreteType>
@@ -84,13 +105,6 @@ Phase getPhase(mlir::Operation *op);
 #include "stg/Dialect/STG/IR/STGOps.h.inc"
 
 namespace stg {
-/// True if the result is the operand in another element type.
-bool isCast(EinsumOp op);
-
-/// True for a cast of an operand to an 8-bit type, whose gradient keeps the
-/// type of what is cast.
-bool isNarrowingCast(EinsumOp op);
-
 /// The parameter that the value is a read of, cast or replicated or not, or
 /// null: what is read again rather than saved.
 ParamOp getReadParameter(mlir::Value value);

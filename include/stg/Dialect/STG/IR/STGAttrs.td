@@ -165,6 +165,69 @@ def STG_OriginAttr : STG_Attr<"Origin", "origin"> {
   }];
 }
 
+def STG_TaskKind : I32EnumAttr<"TaskKind", "what a task of a schedule is", [
+    I32EnumAttrCase<"Forward", 0, "forward">,
+    I32EnumAttrCase<"Backward", 1, "backward">,
+    I32EnumAttrCase<"BackwardInput", 2, "backward_input">,
+    I32EnumAttrCase<"BackwardWeight", 3, "backward_weight">,
+    I32EnumAttrCase<"Step", 4, "step">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+
+def STG_TaskAttr : STG_Attr<"Task", "task"> {
+  let summary = "what a function is that devices call as a task of a schedule";
+  let description = [{
+    `forward` and `backward` are one micro-batch of one stage, `backward_input` and
+    `backward_weight` the halves of a backward task, `step` is what a device does once. The
+    first `sends` results go to other stages; the others are saved for another task
+    (`saves`) or are gradients. A `variant` executes the nodes of another task, by the same
+    names.
+
+    ```mlir
+    func.func private @stage0.forward(...) attributes {stg.task = #stg.task<forward, sends = 1, saves>}
+    ```
+    Constraints: (C1) `sends` is at least 0.
+  }];
+  let parameters = (ins "::stg::TaskKind":$kind, "int64_t":$sends,
+                        "bool":$saves, "bool":$variant);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def STG_CoordinatesAttr : STG_Attr<"Coordinates", "coordinates"> {
+  let summary = "which devices execute a function: their coordinates on mesh axes";
+  let description = [{
+    ```mlir
+    func.func @f.device0() attributes {stg.coordinates = #stg.coordinates<pp = 0>}
+    ```
+    Constraints: (C1) an axis occurs at most once; (C2) no coordinate is negative.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        ArrayRefParameter<"int64_t">:$coordinates);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// By axis, as `chakra.graph` has them.
+    ::mlir::DictionaryAttr getDictionary() const;
+  }];
+}
+
+def STG_GradientAttr : STG_Attr<"Gradient", "gradient"> {
+  let summary = "the parameter that a function's result is the gradient of";
+  let description = [{
+    The names of the repeats around it, outermost first, and its own.
+
+    ```mlir
+    func.func @f(%x: !x) -> (!y, !dw {stg.gradient = #stg.gradient<"layers", "w">})
+    ```
+    Constraints: (C1) there is a name, and none is empty.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$path);
+  let assemblyFormat = "`<` $path `>`";
+  let genVerifyDecl = 1;
+}
+
 /// The origin as an op's attribute: none, if builders are given none.
 def STG_Origin : Attr<CPred<"::llvm::isa<::stg::OriginAttr>($_self)">,
                       "origin"> {

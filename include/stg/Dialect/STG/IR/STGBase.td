@@ -35,7 +35,10 @@ def STG_Dialect : Dialect {
     | `stg.origin` | ops of other dialects that do not implement `StepOpInterface` | `#stg.origin`: name, phase and role |
     | `stg.factors` | compute ops (plan level) | mesh axes of each sharded factor |
     | `stg.claims` | compute ops (plan level) | `#stg.claims<...>`: axes that factors are to be computed over |
-    | `stg.gradient` | function results | the repeats around the parameter that this is the gradient of, and its name |
+    | `stg.gradient` | function results | `#stg.gradient`: the parameter that this is the gradient of |
+    | `stg.task` | functions that devices call | `#stg.task`: kind, sends, saves |
+    | `stg.coordinates` | public functions | `#stg.coordinates`: the devices that execute it |
+    | `stg.scope` | calls of tasks | what is before the names of their nodes, a text |
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
   let useDefaultTypePrinterParser = 1;
@@ -49,12 +52,9 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kOriginName = "origin";
     static constexpr ::llvm::StringLiteral kFactorsAttr = "stg.factors";
     static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
-    static constexpr ::llvm::StringLiteral kSendsAttr = "stg.sends";
-    static constexpr ::llvm::StringLiteral kSavesAttr = "stg.saves";
     static constexpr ::llvm::StringLiteral kClaimsAttr = "stg.claims";
     static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
-    static constexpr ::llvm::StringLiteral kStepAttr = "stg.step";
-    static constexpr ::llvm::StringLiteral kVariantAttr = "stg.variant";
+    static constexpr ::llvm::StringLiteral kTaskAttr = "stg.task";
     static constexpr ::llvm::StringLiteral kCoordinatesAttr = "stg.coordinates";
 
     /// Parsing and printing of attributes (see STGAttrs.cpp): `expr` is written

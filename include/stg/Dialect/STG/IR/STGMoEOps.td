@@ -57,8 +57,7 @@ def TopKOp : STG_InferredOp<"top_k", [STG_Differentiable]> {
   }];
   let args = (ins STG_Tensor:$input, STG_DimAttr:$k);
   let results = (outs STG_Tensor:$values, STG_Tensor:$indices);
-  let parseLeading = [{ return detail::parseDimensionLeading(parser, attrs, "k"); }];
-  let printLeading = [{ p << ' '; getK().printInline(p.getStream()); leading.push_back("k"); }];
+  let leading = [STG_Leading<"Dimension", "k">];
 }
 
 def TopKGradOp : STG_ExplicitOp<"top_k_grad"> {

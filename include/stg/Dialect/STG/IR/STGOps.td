@@ -9,23 +9,9 @@
 #ifndef STG_DIALECT_STG_IR_STGOPS
 #define STG_DIALECT_STG_IR_STGOPS
 
-include "stg/Dialect/STG/IR/STGBase.td"
-include "stg/Dialect/STG/IR/STGAttrs.td"
-include "stg/Dialect/STG/IR/STGTypes.td"
-include "stg/Dialect/STG/IR/STGInterfaces.td"
+include "stg/Dialect/STG/IR/STGOpBase.td"
 include "mlir/IR/OpAsmInterface.td"
-include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-/// Attributes that the op does not declare have a dialect's prefix.
-def STG_DeclaredAttributes : NativeOpTrait<"DeclaredAttributes"> {
-  let cppNamespace = "::stg";
-}
-
-class STG_Op<string mnemonic, list<Trait> traits = []>
-    : Op<STG_Dialect, mnemonic, !listconcat([STG_DeclaredAttributes], traits)>;
 
 //===----------------------------------------------------------------------===//
 // Declarations
@@ -131,77 +117,14 @@ def MeshOp : STG_Op<"mesh", [Symbol,
 }
 
 //===----------------------------------------------------------------------===//
-// Base of all compute ops
-//===----------------------------------------------------------------------===//
-
-/// Ops over tensors share one assembly, parsed and printed by STGOps.cpp:
-///
-///   stg.name LEADING %operands {attributes} <origin>
-///     : operand types [-> result types]
-///
-/// Result types are left out where they follow from the operands. `LEADING` is
-/// what `parseLeading` reads: an equation, a name, an enum keyword.
-class STG_TensorOp<string mnemonic, list<Trait> traits = []>
-    : STG_Op<mnemonic, !listconcat(traits, [
-        DeclareOpInterfaceMethods<SymbolUserOpInterface>, StepOpInterface])> {
-  /// What the op has beside its origin.
-  dag args = (ins);
-  let arguments = !con(args, (ins STG_Origin:$origin));
-  code parseLeading = "return ::mlir::success();";
-  code printLeading = "";
-  let hasCustomAssemblyFormat = 1;
-  let extraClassDefinition = [{
-    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
-                                         ::mlir::OperationState &result) {
-      return ::stg::detail::parseTensorOp<$cppClass>(
-          parser, result,
-          [&](::mlir::NamedAttrList &attrs) -> ::mlir::ParseResult {
-            }] # parseLeading # [{
-          });
-    }
-    void $cppClass::print(::mlir::OpAsmPrinter &p) {
-      ::llvm::SmallVector<::llvm::StringRef> leading;
-      }] # printLeading # [{
-      ::stg::detail::printTensorOp(p, *this, leading);
-    }
-    ::llvm::LogicalResult $cppClass::verifySymbolUses(
-        ::mlir::SymbolTableCollection &symbolTable) {
-      return ::stg::detail::verifyDeclaredSymbols(*this, symbolTable);
-    }
-  }];
-}
-
-class STG_Infer : InterfaceTrait<"::mlir::InferTypeOpInterface">;
-
-/// A pure op whose result types follow from its operands and attributes.
-class STG_InferredOp<string mnemonic, list<Trait> traits = []>
-    : STG_TensorOp<mnemonic, !listconcat([Pure, InferTypeOpAdaptor,
-        DeclareOpInterfaceMethods<ShardableOpInterface>,
-        DeclareOpInterfaceMethods<CostOpInterface>], traits)> {
-  let extraClassDeclaration = [{
-    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
-                                        ::mlir::TypeRange rhs) {
-      return ::stg::detail::equalUpToSharding(lhs, rhs);
-    }
-  }];
-}
-
-/// A pure op whose result types are written out.
-class STG_ExplicitOp<string mnemonic, list<Trait> traits = []>
-    : STG_TensorOp<mnemonic, !listconcat([Pure,
-        DeclareOpInterfaceMethods<ShardableOpInterface>,
-        DeclareOpInterfaceMethods<CostOpInterface>], traits)>;
-
-def STG_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
-
-//===----------------------------------------------------------------------===//
 // Values without operands
 //===----------------------------------------------------------------------===//
 
-def ParamOp : STG_TensorOp<"param", [Pure]> {
+def ParamOp : STG_TensorOp<"param", [MemoryEffects<[MemRead<STG_Parameters>]>]> {
   let summary = "a trainable parameter";
   let description = [{
-    Reads the parameter of that name. Inside `stg.repeat` every iteration has its
+    Reads the parameter of that name: two reads are one unless the optimizer writes
+    parameters between them. Inside `stg.repeat` every iteration has its
     own parameter, named by the repeat and the iteration (`layers.3.q_proj`). The
     same name twice in one scope is the same parameter: that is how weights are
     tied.
@@ -214,8 +137,7 @@ def ParamOp : STG_TensorOp<"param", [Pure]> {
   let args = (ins StrAttr:$param_name);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
-  let parseLeading = [{ return detail::parseStringLeading(parser, attrs, "param_name"); }];
-  let printLeading = [{ p << ' ' << getParamNameAttr(); leading.push_back("param_name"); }];
+  let leading = [STG_Leading<"String", "param_name">];
 }
 
 def SplatOp : STG_TensorOp<"splat", [Pure]> {
@@ -230,8 +152,7 @@ def SplatOp : STG_TensorOp<"splat", [Pure]> {
   }];
   let args = (ins STG_ExprAttr:$value);
   let results = (outs STG_Tensor:$result);
-  let parseLeading = [{ return detail::parseExprLeading(parser, attrs, "value"); }];
-  let printLeading = [{ p << ' '; getValue().print(p.getStream()); leading.push_back("value"); }];
+  let leading = [STG_Leading<"Expr", "value">];
 }
 
 //===----------------------------------------------------------------------===//
@@ -258,17 +179,10 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable]> {
   let args = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$equation,
                        OptionalAttr<TypeAttr>:$into);
   let results = (outs STG_Tensor:$result);
-  let parseLeading = [{ return detail::parseStringLeading(parser, attrs, "equation"); }];
-  let printLeading = [{ p << ' ' << getEquationAttr(); leading.push_back("equation"); }];
+  let leading = [STG_Leading<"String", "equation">];
 }
 
-class STG_PointwiseBinaryOp<string mnemonic, list<Trait> traits = []> :
-    STG_InferredOp<mnemonic, !listconcat(traits, [Commutative, STG_Differentiable])> {
-  let args = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
-  let results = (outs STG_Tensor:$result);
-}
-
-def AddOp : STG_PointwiseBinaryOp<"add", [
+def AddOp : STG_PointwiseOp<"add", "1", "", [Commutative, STG_Differentiable,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
   let summary = "pointwise sum";
   let description = [{
@@ -279,19 +193,45 @@ def AddOp : STG_PointwiseBinaryOp<"add", [
     ```
     Constraints: (C1) both operands have the same shape and element type.
   }];
+  let args = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
   let hasFolder = 1;
 }
 
-def MulOp : STG_PointwiseBinaryOp<"mul"> {
+def MulOp : STG_PointwiseOp<"mul", "1", "", [Commutative, STG_Differentiable]> {
   let summary = "pointwise product";
   let description = [{
     Operations: 1 per element.
 
     Constraints: (C1) both operands have the same shape and element type.
   }];
+  let args = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
 }
 
-def ActivationOp : STG_InferredOp<"activation", [STG_Differentiable]> {
+def CastOp : STG_ExplicitOp<"cast", [STG_Differentiable]> {
+  let summary = "the same values in another element type";
+  let description = [{
+    Operations: 1 per element. What a parameter is cast to is cast again where it is
+    needed, and not saved; the gradient of a parameter has its own type, and so is not
+    cast. A cast to a type of one byte is for products only: its gradient has the type of
+    what is cast.
+
+    ```mlir
+    %y = stg.cast %x : !stg.tensor<[B, S, D], f32> -> !stg.tensor<[B, S, D], bf16>
+    ```
+    Constraints: (C1) operand and result have the same shape; (C2) both are floats.
+  }];
+  let args = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let moreDefinitions = STG_Pointwise<"1">.rule;
+  let extraClassDeclaration = [{
+    /// True for a cast to a type that is for products only.
+    bool isNarrowing() { return getType().getElementBytes() == 1; }
+  }];
+}
+
+def ActivationOp : STG_PointwiseOp<"activation",
+    "getActivationOperations(getFunction())", "ActivationGradOp"> {
   let summary = "pointwise nonlinearity";
   let description = [{
     Operations per element: relu 1, silu 4, gelu 8.
@@ -301,22 +241,19 @@ def ActivationOp : STG_InferredOp<"activation", [STG_Differentiable]> {
     ```
   }];
   let args = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
-  let results = (outs STG_Tensor:$result);
-  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
-  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+  let leading = [STG_EnumLeading<"Activation", "function">];
 }
 
-def ActivationGradOp : STG_InferredOp<"activation_grad"> {
+def ActivationGradOp : STG_PointwiseOp<"activation_grad",
+    "getActivationGradOperations(getFunction())"> {
   let summary = "gradient of stg.activation";
   let description = [{
     From the activation's input and the gradient of its result. Operations per
     element: relu 1, silu 7, gelu 13.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
-                       STG_ActivationAttr:$function);
-  let results = (outs STG_Tensor:$dx);
-  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
-  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+                  STG_ActivationAttr:$function);
+  let leading = [STG_EnumLeading<"Activation", "function">];
 }
 
 def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
@@ -333,8 +270,7 @@ def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
   }];
   let args = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
   let results = (outs STG_Tensor:$result);
-  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
-  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+  let leading = [STG_EnumLeading<"Activation", "function">];
 }
 
 def GluGradOp : STG_InferredOp<"glu_grad"> {
@@ -347,8 +283,7 @@ def GluGradOp : STG_InferredOp<"glu_grad"> {
   let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
                        STG_ActivationAttr:$function);
   let results = (outs STG_Tensor:$dx);
-  let parseLeading = [{ return detail::parseEnumLeading<ActivationAttr>(parser, attrs, "function", symbolizeActivation); }];
-  let printLeading = [{ p << ' ' << stringifyActivation(getFunction()); leading.push_back("function"); }];
+  let leading = [STG_EnumLeading<"Activation", "function">];
 }
 
 def RmsNormOp : STG_InferredOp<"rms_norm", [STG_Differentiable]> {
@@ -454,12 +389,7 @@ def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
   let hasFolder = 1;
   let args = (ins STG_Tensor:$input, UnitAttr:$inverse);
   let results = (outs STG_Tensor:$result);
-  let parseLeading = [{
-    if (succeeded(parser.parseOptionalKeyword("inverse")))
-      attrs.set("inverse", parser.getBuilder().getUnitAttr());
-    return ::mlir::success();
-  }];
-  let printLeading = [{ if (getInverse()) p << " inverse"; leading.push_back("inverse"); }];
+  let leading = [STG_Leading<"Unit", "inverse">];
 }
 
 def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
@@ -501,8 +431,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
                        OptionalAttr<StrArrayAttr>:$ring);
   let hasVerifier = 1;
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
-  let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
-  let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
+  let leading = [STG_EnumLeading<"AttentionMask", "mask">];
 }
 
 def AttentionGradOp : STG_InferredOp<"attention_grad", [
@@ -521,8 +450,7 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
                        OptionalAttr<StrArrayAttr>:$ring);
   let hasVerifier = 1;
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
-  let parseLeading = [{ return detail::parseEnumLeading<AttentionMaskAttr>(parser, attrs, "mask", symbolizeAttentionMask); }];
-  let printLeading = [{ p << ' ' << stringifyAttentionMask(getMask()); leading.push_back("mask"); }];
+  let leading = [STG_EnumLeading<"AttentionMask", "mask">];
 }
 
 def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable]> {
@@ -601,8 +529,7 @@ def ReduceOp : STG_InferredOp<"reduce", [
   }];
   let args = (ins STG_Tensor:$input, STG_ReduceKindAttr:$kind);
   let results = (outs STG_Tensor:$result);
-  let parseLeading = [{ return detail::parseEnumLeading<ReduceKindAttr>(parser, attrs, "kind", symbolizeReduceKind); }];
-  let printLeading = [{ p << ' ' << stringifyReduceKind(getKind()); leading.push_back("kind"); }];
+  let leading = [STG_EnumLeading<"ReduceKind", "kind">];
 }
 
 def ExpSumOp : STG_InferredOp<"exp_sum"> {
@@ -628,15 +555,14 @@ def PickOp : STG_InferredOp<"pick"> {
   let results = (outs STG_Tensor:$result);
 }
 
-def NllOp : STG_InferredOp<"nll"> {
+def NllOp : STG_PointwiseOp<"nll", "3"> {
   let summary = "negative log-likelihood: log(sum) + max - target";
   let description = [{
     Operations: 3 per element.
 
-    Constraints: (C1) all operands have the same shape.
+    Constraints: (C1) all operands have the same shape and element type.
   }];
   let args = (ins STG_Tensor:$sum, STG_Tensor:$max, STG_Tensor:$target);
-  let results = (outs STG_Tensor:$result);
 }
 
 def NormalizeOp : STG_InferredOp<"normalize", [
@@ -677,8 +603,7 @@ def SplitOp : STG_ExplicitOp<"split", [STG_Differentiable,
   let results = (outs Variadic<STG_Tensor>:$results);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{ return detail::parseCutLeading(parser, attrs); }];
-  let printLeading = [{ p << " dim " << getDim() << (getOrdered() ? " ordered" : ""); leading.append({"dim", "ordered"}); }];
+  let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Unit", "ordered">];
 }
 
 def ConcatOp : STG_ExplicitOp<"concat", [STG_Differentiable,
@@ -694,8 +619,7 @@ def ConcatOp : STG_ExplicitOp<"concat", [STG_Differentiable,
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{ return detail::parseCutLeading(parser, attrs); }];
-  let printLeading = [{ p << " dim " << getDim() << (getOrdered() ? " ordered" : ""); leading.append({"dim", "ordered"}); }];
+  let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Unit", "ordered">];
 }
 
 //===----------------------------------------------------------------------===//
@@ -720,8 +644,7 @@ def ReplicateOp : STG_ExplicitOp<"replicate", [STG_Differentiable,
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{ return detail::parseDimLeading(parser, attrs); }];
-  let printLeading = [{ p << " dim " << getDim(); leading.push_back("dim"); }];
+  let leading = [STG_Leading<"Int", "dim">];
 }
 
 def ReplicateGradOp : STG_ExplicitOp<"replicate_grad", [
@@ -737,8 +660,7 @@ def ReplicateGradOp : STG_ExplicitOp<"replicate_grad", [
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{ return detail::parseDimLeading(parser, attrs); }];
-  let printLeading = [{ p << " dim " << getDim(); leading.push_back("dim"); }];
+  let leading = [STG_Leading<"Int", "dim">];
 }
 
 //===----------------------------------------------------------------------===//
@@ -765,7 +687,7 @@ def KeepOp : STG_TensorOp<"keep", [
 // Optimizer
 //===----------------------------------------------------------------------===//
 
-def AccumulateOp : STG_InferredOp<"accumulate", [
+def AccumulateOp : STG_PointwiseOp<"accumulate", "1", "", [STG_Destroys<0>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getReusableOperand"]>]> {
   let summary = "adds a micro-batch's contribution to a gradient, in place";
@@ -778,14 +700,15 @@ def AccumulateOp : STG_InferredOp<"accumulate", [
     ```mlir
     %g1 = stg.accumulate %g0, %dw : !dw, !dw
     ```
-    Constraints: (C1) both operands have the same shape and element type.
+    Constraints: (C1) both operands have the same shape and element type; (C2) nobody
+    reads the first operand afterwards.
   }];
   let args = (ins STG_Tensor:$total, STG_Tensor:$term);
-  let results = (outs STG_Tensor:$result);
 }
 
 def AdamOp : STG_TensorOp<"adam", [
-    MemoryEffects<[MemWrite]>, InferTypeOpAdaptor,
+    MemoryEffects<[MemWrite<STG_Parameters>]>, STG_Destroys<0>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<ShardableOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers", "updatesOperand"]>]> {
   let summary = "one Adam step of a parameter, in place";
@@ -802,14 +725,14 @@ def AdamOp : STG_TensorOp<"adam", [
     %w1 = stg.adam f32 %w, %dw : !w, !dw
     ```
     Constraints: (C1) the gradient has the parameter's shape, or one dimension: a flat
-    shard; (C2) the moments are floats of whole bytes.
+    shard; (C2) the moments are floats of whole bytes;
+    (C3) nobody reads the first operand afterwards.
   }];
   let args = (ins STG_Tensor:$param, STG_Tensor:$gradient,
                        TypeAttr:$moments);
   let results = (outs STG_Tensor:$updated);
   let hasVerifier = 1;
-  let parseLeading = [{ return detail::parseTypeLeading(parser, attrs, "moments"); }];
-  let printLeading = [{ p << ' ' << getMoments(); leading.push_back("moments"); }];
+  let leading = [STG_Leading<"Type", "moments">];
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
                                         ::mlir::TypeRange rhs) {
@@ -852,15 +775,8 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
   }]>];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
-  let parseLeading = [{
-    return ::mlir::failure(
-        detail::parseEnumLeading<ReduceKindAttr>(parser, attrs, "kind", symbolizeReduceKind) ||
-        detail::parseAxesLeading(parser, attrs));
-  }];
-  let printLeading = [{
-    p << ' ' << stringifyReduceKind(getKind()) << " over " << getAxes();
-    leading.append({"kind", "axes"});
-  }];
+  let leading = [STG_EnumLeading<"ReduceKind", "kind">,
+                 STG_Leading<"Axes", "axes">];
 }
 
 def AllGatherOp : STG_CollectiveOp<"all_gather"> {
@@ -877,8 +793,7 @@ def AllGatherOp : STG_CollectiveOp<"all_gather"> {
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{ return ::mlir::failure(detail::parseDimLeading(parser, attrs) || detail::parseAxesLeading(parser, attrs)); }];
-  let printLeading = [{ p << " dim " << getDim() << " over " << getAxes(); leading.append({"dim", "axes"}); }];
+  let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
 
 def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter"> {
@@ -895,8 +810,7 @@ def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter"> {
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{ return ::mlir::failure(detail::parseDimLeading(parser, attrs) || detail::parseAxesLeading(parser, attrs)); }];
-  let printLeading = [{ p << " dim " << getDim() << " over " << getAxes(); leading.append({"dim", "axes"}); }];
+  let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
 
 def AllToAllOp : STG_CollectiveOp<"all_to_all"> {
@@ -918,14 +832,8 @@ def AllToAllOp : STG_CollectiveOp<"all_to_all"> {
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{
-    return ::mlir::failure(detail::parseIntLeading(parser, attrs, "from") ||
-        detail::parseIntLeading(parser, attrs, "to") || detail::parseAxesLeading(parser, attrs));
-  }];
-  let printLeading = [{
-    p << " from " << getFrom() << " to " << getTo() << " over " << getAxes();
-    leading.append({"from", "to", "axes"});
-  }];
+  let leading = [STG_Leading<"Int", "from">,
+                 STG_Leading<"Int", "to">, STG_Leading<"Axes", "axes">];
 }
 
 def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
@@ -942,8 +850,7 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
-  let parseLeading = [{ return ::mlir::failure(detail::parseDimLeading(parser, attrs) || detail::parseAxesLeading(parser, attrs)); }];
-  let printLeading = [{ p << " dim " << getDim() << " over " << getAxes(); leading.append({"dim", "axes"}); }];
+  let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
 
 /// Collectives over flat shards: the elements of a tensor, as they lie in memory,
@@ -955,8 +862,7 @@ class STG_FlatCollectiveOp<string mnemonic>
   let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes);
   let results = (outs Variadic<STG_Tensor>:$results);
   let hasVerifier = 1;
-  let parseLeading = [{ return detail::parseAxesLeading(parser, attrs); }];
-  let printLeading = [{ p << " over " << getAxes(); leading.push_back("axes"); }];
+  let leading = [STG_Leading<"Axes", "axes">];
 }
 
 def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather"> {
@@ -991,7 +897,8 @@ def FlatReduceScatterOp : STG_FlatCollectiveOp<"flat_reduce_scatter"> {
   }];
 }
 
-def GatherUpdatedOp : STG_TensorOp<"gather_updated", [MemoryEffects<[MemWrite]>]> {
+def GatherUpdatedOp : STG_TensorOp<"gather_updated", [
+    MemoryEffects<[MemWrite<STG_Parameters>]>]> {
   let summary = "completes parameters of which each device has updated a flat shard";
   let description = [{
     In place: afterwards each device has all elements of the parameters, of which it had
@@ -1007,8 +914,7 @@ def GatherUpdatedOp : STG_TensorOp<"gather_updated", [MemoryEffects<[MemWrite]>]
   let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes,
                        DenseI64ArrayAttr:$leading);
   let hasVerifier = 1;
-  let parseLeading = [{ return detail::parseAxesLeading(parser, attrs); }];
-  let printLeading = [{ p << " over " << getAxes(); leading.push_back("axes"); }];
+  let leading = [STG_Leading<"Axes", "axes">];
   let extraClassDeclaration = [{
     /// Bytes of one device's shards.
     ::stg::SymExpr getPayload();

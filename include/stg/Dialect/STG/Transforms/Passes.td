@@ -65,7 +65,7 @@ def SetParameterType : Pass<"stg-set-parameter-type", "::mlir::func::FuncOp"> {
     %w = stg.param "w" : !stg.tensor<[D], bf16>
     // after --stg-set-parameter-type="to=f32"
     %p = stg.param "w" : !stg.tensor<[D], f32>
-    %w = stg.einsum "a->a" %p {into = bf16} <cast_parameter> : ...
+    %w = stg.cast %p <cast_parameter> : ... -> !stg.tensor<[D], bf16>
     ```
   }];
   let options = [
@@ -132,7 +132,7 @@ def Bind : Pass<"stg-bind", "::mlir::ModuleOp"> {
 def NameOps : Pass<"stg-name-ops", "::mlir::func::FuncOp"> {
   let summary = "give every op a stable name";
   let description = [{
-    Gives each op that costs something a `stg.name`, unique in its scope: its own if
+    Gives each op that costs something a name, unique in its scope: its own if
     it has one, else that of its parameter, else its mnemonic; a second one of the
     same name gets a number. Names survive all later passes and become node names.
     A parameter read in two places under one name with two types is an error.
@@ -205,8 +205,8 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
     // before
     %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
     // after
-    %x8 = stg.einsum "ab->ab" %x {into = f8E4M3FN} <cast> : !x
-    %w8 = stg.einsum "ab->ab" %w {into = f8E4M3FN} <cast_weight> : !w
+    %x8 = stg.cast %x <cast> : !x -> !x8
+    %w8 = stg.cast %w <cast_weight> : !w -> !w8
     %y = stg.einsum "bd,df->bf" %x8, %w8 {into = bf16} : !x8, !w8
     ```
   }];
@@ -242,7 +242,7 @@ def Autodiff : Pass<"stg-autodiff", "::mlir::func::FuncOp"> {
       return %y : !y
     }
     // after
-    func.func @f(%x: !x) -> (!y, !dw {stg.gradient = ["w"]}) {
+    func.func @f(%x: !x) -> (!y, !dw {stg.gradient = #stg.gradient<"w">}) {
       %w = stg.param "w" : !w
       %y = stg.einsum "bd,df->bf" %x, %w : !x, !w
       %seed = stg.splat 1/(B*F) : !y
@@ -711,7 +711,7 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
     schedule level: public functions with `stg.coordinates`, calls with `stg.scope`.
 
     ```mlir
-    func.func @llama.device0(%mb0.tokens: ...) attributes {stg.coordinates = {pp = 0 : i64}} {
+    func.func @llama.device0(%mb0.tokens: ...) attributes {stg.coordinates = #stg.coordinates<pp = 0>} {
       %0:9 = call @llama.stage0.forward(%mb0.tokens) {stg.scope = "mb0"} : ...
       stg.send over "pp" shift 1 channel 8 %0#0 : ...
       ...

@@ -1,4 +1,4 @@
-//===- STGAssembly.h - Shared assembly of tensor ops ------------*- C++ -*-===//
+//===- STGOpBase.h - What ops over tensors share ----------------*- C++ -*-===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -12,19 +12,19 @@
 //     : operand types [-> result types]
 //
 // Result types are printed only where they do not follow from the operands. The
-// functions here are called by the code that TableGen makes for STG_TensorOp.
+// functions here are called by the code that TableGen makes of STGOpBase.td.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STG_LIB_DIALECT_STG_IR_STGASSEMBLY_H
-#define STG_LIB_DIALECT_STG_IR_STGASSEMBLY_H
+#ifndef STG_DIALECT_STG_IR_STGOPBASE_H
+#define STG_DIALECT_STG_IR_STGOPBASE_H
 
 #include "stg/Dialect/STG/IR/STG.h"
 
 namespace stg::detail {
 
-using LeadingParser =
-    llvm::function_ref<mlir::ParseResult(mlir::NamedAttrList &)>;
+using LeadingParser = llvm::function_ref<mlir::ParseResult(
+    mlir::OpAsmParser &, mlir::NamedAttrList &)>;
 
 /// Fills `types` with the result types that follow from what is in the state.
 using ResultTypeInference = llvm::function_ref<llvm::LogicalResult(
@@ -50,17 +50,20 @@ private:
       return 0;
     if (OpTy::template hasTrait<OpTrait::OneOperand>())
       return 1;
-    if (OpTy::template hasTrait<OpTrait::NOperands<2>::Impl>())
-      return 2;
-    if (OpTy::template hasTrait<OpTrait::NOperands<3>::Impl>())
-      return 3;
-    if (OpTy::template hasTrait<OpTrait::NOperands<4>::Impl>())
-      return 4;
-    if (OpTy::template hasTrait<OpTrait::NOperands<5>::Impl>())
-      return 5;
-    if (OpTy::template hasTrait<OpTrait::NOperands<6>::Impl>())
-      return 6;
-    return std::nullopt;
+    return findNumOperands<OpTy>(std::make_integer_sequence<unsigned, 16>());
+  }
+
+  /// An op that is not variadic has the trait of one of these numbers.
+  template <typename OpTy, unsigned... N>
+  static std::optional<unsigned>
+  findNumOperands(std::integer_sequence<unsigned, N...>) {
+    using namespace mlir;
+    std::optional<unsigned> number;
+    ((OpTy::template hasTrait<OpTrait::NOperands<N + 2>::template Impl>()
+          ? void(number = N + 2)
+          : void()),
+     ...);
+    return number;
   }
 };
 
@@ -103,17 +106,36 @@ mlir::ParseResult parseTypeLeading(mlir::OpAsmParser &parser,
 mlir::ParseResult parseIntLeading(mlir::OpAsmParser &parser,
                                   mlir::NamedAttrList &attrs,
                                   llvm::StringRef keyword);
-/// `dim 3`
-inline mlir::ParseResult parseDimLeading(mlir::OpAsmParser &parser,
-                                         mlir::NamedAttrList &attrs) {
-  return parseIntLeading(parser, attrs, "dim");
-}
-/// `dim 3 [ordered]`
-mlir::ParseResult parseCutLeading(mlir::OpAsmParser &parser,
-                                  mlir::NamedAttrList &attrs);
+/// `KEYWORD`, or nothing, into the attribute named like the keyword.
+mlir::ParseResult parseUnitLeading(mlir::OpAsmParser &parser,
+                                   mlir::NamedAttrList &attrs,
+                                   llvm::StringRef keyword);
 /// `over ["tp"]`
 mlir::ParseResult parseAxesLeading(mlir::OpAsmParser &parser,
-                                   mlir::NamedAttrList &attrs);
+                                   mlir::NamedAttrList &attrs,
+                                   llvm::StringRef name);
+
+void printStringLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                        llvm::StringRef name);
+void printExprLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                      llvm::StringRef name);
+void printDimensionLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                           llvm::StringRef name);
+void printTypeLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                      llvm::StringRef name);
+void printIntLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                     llvm::StringRef keyword);
+void printUnitLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                      llvm::StringRef keyword);
+void printAxesLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                      llvm::StringRef name);
+
+template <typename AttrTy>
+void printEnumLeading(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                      llvm::StringRef name) {
+  auto attr = llvm::cast<AttrTy>(*op->getInherentAttr(name));
+  p << ' ' << stringifyEnum(attr.getValue());
+}
 
 template <typename AttrTy, typename EnumTy>
 mlir::ParseResult
@@ -192,6 +214,39 @@ void printTensorOp(mlir::OpAsmPrinter &p, OpTy op,
   printTensorOpParts(p, op, leading, printResultTypes);
 }
 
+//===----------------------------------------------------------------------===//
+// Pointwise ops
+//===----------------------------------------------------------------------===//
+
+/// The type of the operands, which all have the same, without sharding.
+llvm::LogicalResult inferPointwise(std::optional<mlir::Location> loc,
+                                   mlir::ValueRange operands,
+                                   llvm::SmallVectorImpl<mlir::Type> &types);
+
+/// One factor for each dimension of all operands and results.
+ShardingRule makePointwiseRule(mlir::Operation *op);
+
+/// So many operations for each element of the result.
+OpCost makePointwiseCost(mlir::Operation *op, int64_t count);
+
+/// The attributes that `op` declares, but for its origin.
+llvm::SmallVector<mlir::NamedAttribute>
+getDeclaredAttributes(mlir::Operation *op);
+
+/// Hands on the gradient that a `GradOp` computes from `saved` and the gradient
+/// of the result.
+template <typename GradOp>
+llvm::LogicalResult buildPointwiseGradient(mlir::Operation *op,
+                                           mlir::Value saved,
+                                           GradientBuilder &gradient) {
+  gradient.addGradient(
+      0,
+      gradient.create<GradOp>(
+          std::nullopt, mlir::ValueRange{saved, gradient.getResultGradient(0)},
+          getDeclaredAttributes(op)));
+  return mlir::success();
+}
+
 } // namespace stg::detail
 
-#endif // STG_LIB_DIALECT_STG_IR_STGASSEMBLY_H
+#endif // STG_DIALECT_STG_IR_STGOPBASE_H

@@ -1,0 +1,61 @@
+//===- STGPointwise.cpp - What all pointwise ops have in common -----------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A pointwise op is one record in TableGen (STG_PointwiseOp); what its
+// generated methods do is here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGVerification.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
+
+using namespace mlir;
+using namespace stg;
+using namespace stg::detail;
+
+LogicalResult stg::detail::inferPointwise(std::optional<Location> loc,
+                                          ValueRange operands,
+                                          SmallVectorImpl<Type> &types) {
+  SymTensorType type = tensorOf(operands.front());
+  for (auto [number, operand] : llvm::enumerate(operands)) {
+    SymTensorType other = tensorOf(operand);
+    std::string what = ("operand #" + Twine(number)).str();
+    if (failed(checkSameShape(loc, what, type.getDims(), other.getDims(),
+                              operands.front(), operand)))
+      return failure();
+    if (type.getElementType() != other.getElementType())
+      return emitOptionalError(loc, what, " has element type ",
+                               other.getElementType(), ", expected ",
+                               type.getElementType());
+  }
+  types.push_back(type.withoutSharding());
+  return success();
+}
+
+ShardingRule stg::detail::makePointwiseRule(Operation *op) {
+  ShardingRule rule;
+  TensorFactors tensor =
+      rule.addFactors("d", tensorOf(op->getResult(0)).getRank());
+  rule.operands.assign(op->getNumOperands(), tensor);
+  rule.results.assign(op->getNumResults(), tensor);
+  return rule;
+}
+
+OpCost stg::detail::makePointwiseCost(Operation *op, int64_t count) {
+  return {tensorOf(op->getResult(0)).getNumElements() * count,
+          getOperandAndResultBytes(op), /*isMatrix=*/false};
+}
+
+SmallVector<NamedAttribute> stg::detail::getDeclaredAttributes(Operation *op) {
+  SmallVector<NamedAttribute> attributes;
+  for (StringAttr name : op->getName().getAttributeNames())
+    if (Attribute value = op->getInherentAttr(name).value_or(Attribute()))
+      if (name != STGDialect::kOriginName)
+        attributes.emplace_back(name, value);
+  return attributes;
+}
