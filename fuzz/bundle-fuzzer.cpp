@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/TraceProgram/BundleValidator.h"
-#include "stg/TraceProgram/ProgramRunner.h"
-#include "stg/TraceProgram/TraceBundle.h"
+#include "stg/Trace/Bundle/BundleValidator.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
+#include "stg/Trace/Program/ProgramRunner.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"

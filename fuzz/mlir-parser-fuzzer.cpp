@@ -15,9 +15,9 @@
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/STG/IR/SymExpr.h"
-#include "stg/Driver/Pipeline.h"
 #include "stg/InitAll.h"
-#include "stg/Target/ChakraTrace/Export.h"
+#include "stg/Pipelines/Pipelines.h"
+#include "stg/Target/Chakra/Export.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"

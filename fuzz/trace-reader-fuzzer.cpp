@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/Trace/TracePrinter.h"
-#include "stg/Trace/TraceStats.h"
-#include "stg/Trace/TraceValidator.h"
+#include "stg/Trace/Reader/TracePrinter.h"
+#include "stg/Trace/Stats/TraceStats.h"
+#include "stg/Trace/Validate/TraceValidator.h"
 
 #include "et_def.pb.h"
 #include "llvm/ADT/STLExtras.h"

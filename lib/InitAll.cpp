@@ -15,7 +15,7 @@
 #include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
-#include "stg/Driver/Pipeline.h"
+#include "stg/Pipelines/Pipelines.h"
 #include "stg/Presets/Passes.h"
 
 using namespace mlir;

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg-c/TraceBundle.h"
-#include "stg/TraceProgram/ProgramRunner.h"
-#include "stg/TraceProgram/TraceBundle.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
+#include "stg/Trace/Program/ProgramRunner.h"
 #include "llvm/ADT/SmallString.h"
 #include <cstring>
 

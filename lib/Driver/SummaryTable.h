@@ -9,7 +9,7 @@
 #ifndef STG_LIB_DRIVER_SUMMARYTABLE_H
 #define STG_LIB_DRIVER_SUMMARYTABLE_H
 
-#include "stg/Target/ChakraTrace/Export.h"
+#include "stg/Target/Chakra/Export.h"
 
 namespace stg {
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/Trace/Progress.h"
+#include "stg/Trace/Reader/Progress.h"
 #include "gtest/gtest.h"
 
 using namespace stg::trace;

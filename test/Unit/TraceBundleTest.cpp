@@ -9,9 +9,9 @@
 #include "stg-c/TraceBundle.h"
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
 #include "stg/Dialect/STG/IR/STG.h"
-#include "stg/Target/ChakraTrace/Export.h"
-#include "stg/Trace/TraceReader.h"
-#include "stg/TraceProgram/BundleValidator.h"
+#include "stg/Target/Chakra/Export.h"
+#include "stg/Trace/Bundle/BundleValidator.h"
+#include "stg/Trace/Reader/TraceReader.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Endian.h"

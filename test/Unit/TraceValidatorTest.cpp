@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/Trace/TraceValidator.h"
-#include "stg/TraceProgram/RankSpace.h"
+#include "stg/Trace/Validate/TraceValidator.h"
+#include "stg/Trace/Program/RankSpace.h"
 
 #include "et_def.pb.h"
 #include "llvm/Support/raw_ostream.h"

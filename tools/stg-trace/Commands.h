@@ -8,9 +8,9 @@
 #ifndef STG_TOOLS_STG_TRACE_COMMANDS_H
 #define STG_TOOLS_STG_TRACE_COMMANDS_H
 
-#include "stg/Trace/CommGroups.h"
-#include "stg/Trace/TraceSet.h"
-#include "stg/TraceProgram/TraceBundle.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
+#include "stg/Trace/Reader/CommGroups.h"
+#include "stg/Trace/Reader/TraceSet.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace stg::trace {

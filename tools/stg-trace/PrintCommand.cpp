@@ -6,7 +6,7 @@
 
 #include "Commands.h"
 
-#include "stg/Trace/TracePrinter.h"
+#include "stg/Trace/Reader/TracePrinter.h"
 
 using namespace llvm;
 

@@ -6,8 +6,8 @@
 
 #include "Commands.h"
 
-#include "stg/Trace/TraceStats.h"
-#include "stg/TraceProgram/BundleStats.h"
+#include "stg/Trace/Bundle/BundleStats.h"
+#include "stg/Trace/Stats/TraceStats.h"
 
 using namespace llvm;
 

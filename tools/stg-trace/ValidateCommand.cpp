@@ -6,8 +6,8 @@
 
 #include "Commands.h"
 
-#include "stg/Trace/TraceValidator.h"
-#include "stg/TraceProgram/BundleValidator.h"
+#include "stg/Trace/Bundle/BundleValidator.h"
+#include "stg/Trace/Validate/TraceValidator.h"
 
 using namespace llvm;
 

@@ -18,7 +18,7 @@
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "stg/Support/Files.h"
-#include "stg/Target/ChakraTrace/Translation.h"
+#include "stg/Target/Chakra/Translation.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"

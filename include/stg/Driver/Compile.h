@@ -17,7 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "stg/Strategy/StrategyInput.h"
-#include "stg/Target/ChakraTrace/Export.h"
+#include "stg/Target/Chakra/Export.h"
 #include "llvm/Support/SourceMgr.h"
 #include <map>
 #include <optional>

@@ -1,0 +1,37 @@
+//===- Pipeline.h - The standard pass pipeline ------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The passes that a strategy asks for, from the model to the chakra level. The
+// strategy is resolved (`StrategyInput::resolve`), and has what follows from
+// the model.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_PIPELINES_PIPELINES_H
+#define STG_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "stg/Strategy/Strategy.h"
+
+namespace stg {
+
+/// Blocks inlined, ops named, types chosen.
+void buildModelPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+/// From there to the plan: the training step, and the intended sharding.
+void buildPlanPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+/// From there to the local level.
+void buildLocalPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+/// Binding and the conversion to the chakra level.
+void buildChakraPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+
+/// Registers all of them, one after the other, as `--stg-pipeline`.
+void registerPipelines();
+
+} // namespace stg
+
+#endif // STG_PIPELINES_PIPELINES_H

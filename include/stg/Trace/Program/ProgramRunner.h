@@ -1,0 +1,205 @@
+//===- ProgramRunner.h - Makes the nodes of a rank --------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TRACE_PROGRAM_PROGRAMRUNNER_H
+#define STG_TRACE_PROGRAM_PROGRAMRUNNER_H
+
+#include "stg/Trace/Program/TraceProgram.h"
+#include "llvm/Support/Allocator.h"
+#include <map>
+
+namespace stg::trace {
+
+/// One tensor of a rank.
+struct TensorInstance {
+  uint32_t tensorTemplate;
+  uint32_t writer; ///< A node, or kNone for a state.
+  uint32_t prefix; ///< See ProgramRunner::getPrefix.
+  uint32_t index;  ///< Among the outputs of its writer.
+};
+
+/// One node of a rank. The arrays live until the next node is made.
+struct FlatNode {
+  uint32_t id; ///< 0, 1, 2, ... in program order.
+  const NodeTemplate *common;
+  /// The repeats and calls around the node: `layers.3.`; the path is this and
+  /// the name.
+  llvm::StringRef prefix;
+  /// Nodes that must be complete; ascending, no duplicates.
+  llvm::ArrayRef<uint32_t> dataDeps;
+  /// Further nodes that must be complete, for the order of streams; ascending.
+  llvm::ArrayRef<uint32_t> ctrlDeps;
+  /// The tensors read or changed, in order of their first use as operand.
+  llvm::ArrayRef<uint32_t> inputs;
+  /// The tensors written are this one and the ones after it.
+  uint32_t firstOutput;
+  uint32_t numOutputs;
+  uint32_t tag; ///< Messages only.
+};
+
+/// What compute nodes say in `num_ops`: simulators divide by it.
+int64_t getNumOps(const NodeTemplate &node);
+/// What compute nodes say in `tensor_size`: their bytes, raised where the node
+/// could else end in no time, which simulators do not survive.
+int64_t getTensorSize(const FlatNode &node);
+/// What `Node.name` ends in.
+llvm::StringRef getSuffix(NodeKind kind);
+
+/// Runs a program once:
+///
+///   ProgramRunner runner(program);
+///   FlatNode node;
+///   while (runner.next(node))
+///     ...
+///
+/// Memory grows by some 30 bytes for each tensor, as any later node may read
+/// it; nodes are not kept.
+class ProgramRunner {
+public:
+  /// The program must outlive the runner.
+  explicit ProgramRunner(const TraceProgram &program);
+
+  /// Runs one body, as a call would, on arguments that stand for any: tensors
+  /// that no node writes, in order behind those of the first `numSteps` steps
+  /// of the program, which make no nodes. Body 0: only these steps.
+  ProgramRunner(const TraceProgram &program, size_t numSteps, uint32_t body,
+                llvm::ArrayRef<TraceProgram::Slot> args);
+
+  /// Makes the next node; false at the end.
+  bool next(FlatNode &node);
+
+  /// The tensors so far, states among them.
+  llvm::ArrayRef<TensorInstance> getInstances() const { return instances; }
+  /// The tensors that were there before the body.
+  uint32_t getNumStates() const { return numStates; }
+  /// The tensors that a slot stands for; kNone for a token.
+  llvm::SmallVector<uint32_t> getTensors(TraceProgram::Slot slot) const;
+  /// By tensor, the last node so far that reads or changes it; kNone if there
+  /// is none.
+  llvm::ArrayRef<uint32_t> getLastReaders() const { return lastReader; }
+  /// What stands before the name of a tensor.
+  llvm::StringRef getPrefix(const TensorInstance &instance) const {
+    return prefixes[instance.prefix];
+  }
+
+private:
+  /// What a value stands for at run time: a tensor, and the last node that has
+  /// changed it in place. A token has no tensor, only a node.
+  struct Reference {
+    uint32_t tensor;
+    uint32_t changer;
+  };
+  /// A body that is being run.
+  struct Frame {
+    const TraceProgram::Body *body;
+    const TraceProgram::Call *call = nullptr;
+    const TraceProgram::Repeat *repeat = nullptr;
+    size_t step = 0;
+    /// What to go back to in the end.
+    size_t outerPrefix = 0;
+    uint32_t outerNumber = 0;
+
+    // Repeats only.
+    int64_t turn = 0;
+    bool isEntered = false; ///< The nodes of the turn itself have begun.
+    /// Nodes that are due at the start of the turn, for a turn each.
+    llvm::SmallVector<std::pair<uint32_t, int64_t>, 0> due;
+    size_t nextDue = 0;
+    llvm::SmallVector<Reference *, 4> stacks;
+  };
+
+  void pushCall(const TraceProgram::Call &call);
+  void pushRepeat(const TraceProgram::Repeat &repeat);
+  void beginTurn(Frame &frame);
+  void endTurn(Frame &frame);
+  void endRepeat(const Frame &frame);
+  void popFrame();
+  void runDueNode(Frame &frame, FlatNode &node);
+  void takeDueNodes(const Frame &frame);
+  void enterIteration(const Frame &frame, int64_t turn);
+  void notePrefix();
+
+  void runState(const TraceProgram::State &state);
+  void runNode(uint32_t index, FlatNode &node);
+  void runAliases(llvm::ArrayRef<TraceProgram::Alias> aliases);
+  void read(TraceProgram::Slot slot, uint32_t id);
+  void depend(const Reference &reference);
+  void makeOutput(const TraceProgram::Output &output, uint32_t firstOutput);
+  void addControl(const NodeTemplate &node);
+
+  /// References are made once and never changed, so that values can share them;
+  /// they are freed with the run.
+  Reference *allocate(size_t count) {
+    return allocator.Allocate<Reference>(count);
+  }
+  uint32_t addTensor(uint32_t tensorTemplate, uint32_t writer, uint32_t index);
+
+  const TraceProgram &program;
+  std::vector<Frame> frames;
+  std::vector<TensorInstance> instances;
+  std::vector<const Reference *> slots;
+  llvm::BumpPtrAllocator allocator;
+  std::string prefix;
+  uint32_t prefixNumber = 0;
+  std::vector<llvm::StringRef> prefixes;
+
+  uint32_t numStates = 0;
+  uint32_t nextId = 0;
+  /// The last compute node, and the last that occupies the network.
+  uint32_t lastComp = kNone, lastComm = kNone;
+  std::vector<uint32_t> messages; ///< Of each channel so far.
+  /// What nodes that run ahead have made, by node and turn.
+  std::map<std::pair<uint32_t, int64_t>, llvm::SmallVector<const Reference *>>
+      aheadOutputs;
+  std::vector<uint32_t> lastReader; ///< Finds repeated operands, too.
+
+  // Of the node that was made last, and scratch.
+  std::vector<uint32_t> deps, ctrlDeps, inputs;
+  llvm::SmallVector<const Reference *> carried;
+};
+
+/// The names of tensors: `parameter/layers.3.wq` for a state, and
+/// `layers.3.attn:0` for the first output of a node.
+class TensorNames {
+public:
+  /// Both must outlive the object.
+  TensorNames(const TraceProgram &program, const ProgramRunner &runner);
+
+  /// The number of bytes of a name.
+  size_t getSize(const TensorInstance &tensor) const;
+  /// Calls `append` with the parts of a name one after the other.
+  template <typename Fn>
+  void forEachPart(const TensorInstance &tensor, Fn append) const {
+    const Parts &common = parts[tensor.tensorTemplate];
+    append(common.head);
+    append(runner.getPrefix(tensor));
+    append(common.tail);
+    if (!common.isOutput)
+      return;
+    char digits[10];
+    char *begin = std::end(digits);
+    uint32_t rest = tensor.index;
+    do
+      *--begin = static_cast<char>('0' + rest % 10);
+    while (rest /= 10);
+    append(llvm::StringRef(begin, std::end(digits) - begin));
+  }
+
+private:
+  /// What all tensors after one template share.
+  struct Parts {
+    std::string head, tail;
+    bool isOutput = false; ///< The number among the outputs comes last.
+  };
+  const ProgramRunner &runner;
+  std::vector<Parts> parts; ///< Parallel to the tensors of the program.
+};
+
+} // namespace stg::trace
+
+#endif // STG_TRACE_PROGRAM_PROGRAMRUNNER_H

@@ -1,0 +1,237 @@
+//===- TraceProgram.h - What makes the nodes of a rank ----------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The trace of a class of ranks as arrays of numbers in which loops are still
+// loops. Running a program (ProgramRunner.h) makes the nodes of a rank one at a
+// time. What depends on the iteration is only which tensors and nodes are
+// meant; everything else (sizes, counts, errors about them) is settled when the
+// program is made, at a cost that does not grow with the number of iterations.
+//
+// docs/Bundle.md describes the same as a file format.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TRACE_PROGRAM_TRACEPROGRAM_H
+#define STG_TRACE_PROGRAM_TRACEPROGRAM_H
+
+#include "stg/Trace/Program/RankSpace.h"
+#include "stg/Trace/Reader/TraceNode.h"
+#include "llvm/Support/Error.h"
+#include <tuple>
+
+namespace stg::trace {
+
+/// No node, no tensor.
+constexpr uint32_t kNone = UINT32_MAX;
+
+enum class NodeKind : uint8_t { Comp, Coll, Send, Recv };
+
+/// What `Node.name` ends in, by which other tools recognize the kind of a node.
+constexpr llvm::StringLiteral kCompSuffix = "/COMP_NODE";
+constexpr llvm::StringLiteral kCollSuffix = "/COMM_COLL_NODE";
+constexpr llvm::StringLiteral kSendSuffix = "/COMM_SEND_NODE";
+constexpr llvm::StringLiteral kRecvSuffix = "/COMM_RECV_NODE";
+
+/// What a tensor holds; the values are those of a bundle.
+enum class TensorCategory : uint8_t {
+  Parameter,
+  Gradient,
+  Optimizer,
+  Activation,
+  Temporary,
+  Communication,
+  Input,
+  KVCache,
+};
+constexpr unsigned kNumTensorCategories = 8;
+/// "parameter", "kv_cache", ...
+llvm::StringRef getCategoryName(TensorCategory category);
+
+/// What all executions of one node of a program have in common.
+struct NodeTemplate {
+  llvm::StringRef name;
+  llvm::StringRef phase; ///< Empty if there is none.
+  NodeKind kind = NodeKind::Comp;
+  bool isMatrix = false; ///< Compute nodes only: a matrix product.
+  CollectiveType collective = CollectiveType::AllReduce; ///< Collectives only.
+  AxisMask axes = 0;      ///< Collectives only; never empty.
+  int64_t operations = 0; ///< Compute nodes only; exact, may be 0.
+  /// Compute nodes: bytes read and written. Collectives: bytes of the operands.
+  /// Messages: their size.
+  int64_t bytes = 0;
+  /// Collectives: `bytes` made acceptable to simulators. Messages: `bytes`.
+  int64_t commSize = 0;
+  /// How often the node is executed; not in bundles.
+  uint64_t executions = 0;
+  /// Messages only: the number of their channel in the program, the axis and
+  /// the direction of the peer.
+  uint32_t channel = kNone;
+  uint32_t axis = 0;
+  int64_t shift = 0;
+
+  bool isComp() const { return kind == NodeKind::Comp; }
+  bool isColl() const { return kind == NodeKind::Coll; }
+  bool isMessage() const {
+    return kind == NodeKind::Send || kind == NodeKind::Recv;
+  }
+};
+
+/// What makes a send and a receive meet: the axis, the way that the message
+/// goes along it, and the channel.
+struct ChannelKey {
+  uint32_t axis;
+  /// Of the sender, from 1 to the size of the axis - 1: shifts that lead to the
+  /// same peer are one direction.
+  int64_t direction;
+  int64_t channel;
+
+  bool operator<(const ChannelKey &other) const {
+    return std::tie(axis, direction, channel) <
+           std::tie(other.axis, other.direction, other.channel);
+  }
+};
+
+/// The messages of a rank over a channel, sent or received.
+struct Channel {
+  ChannelKey key;
+  bool isSend;
+  int64_t messageBytes = 0; ///< Of the first message.
+  bool hasOneSize = true;   ///< All messages are as large as the first.
+  uint64_t executions = 0;
+  __int128 bytes = 0;    ///< Of all messages.
+  uint32_t firstTag = 0; ///< Set before the program is run.
+};
+
+/// What all tensors that one state or one output stands for have in common.
+struct TensorTemplate {
+  int64_t bytes;
+  TensorCategory category;
+  llvm::StringRef stateName; ///< Empty if a node writes the tensor.
+};
+
+/// The trace of a class of ranks. Names point into memory that must outlive the
+/// program: attributes of the IR that it was compiled from, or a bundle.
+class TraceProgram {
+public:
+  /// `count` consecutive references that a value stands for.
+  struct Slot {
+    uint32_t index;
+    uint32_t count;
+  };
+  struct Output {
+    enum Kind : uint8_t { New, InPlace, Token } kind;
+    Slot slot;
+    uint32_t tensorTemplate; ///< New
+    uint32_t source;         ///< InPlace: the slot that is changed.
+  };
+  struct NodeWiring {
+    llvm::SmallVector<Slot, 4> reads;
+    llvm::SmallVector<Slot, 0> after;
+    llvm::SmallVector<Output, 2> outputs;
+  };
+  struct State {
+    uint32_t tensorTemplate;
+    uint32_t slot;
+  };
+  struct Alias {
+    uint32_t from, to;
+  };
+  struct Carry {
+    uint32_t init, arg, yielded, result;
+  };
+  struct Stack {
+    uint32_t inner, outer; ///< The slots of one tensor and of the stack.
+    uint32_t count;        ///< References per iteration.
+  };
+  /// A node that is emitted `distance` iterations ahead.
+  struct Ahead {
+    uint32_t node;
+    int64_t distance;
+  };
+  struct Repeat {
+    llvm::StringRef name;
+    int64_t count;
+    int64_t first; ///< The number of iteration 0 in names.
+    bool reverse;
+    uint32_t body;
+    llvm::SmallVector<Carry, 2> carries;
+    llvm::SmallVector<Stack, 2> slices, stacks;
+    llvm::SmallVector<Ahead, 0> ahead;
+
+    /// The number in names of the iteration that is executed as number `turn`.
+    int64_t getNumber(int64_t turn) const { return first + getIndex(turn); }
+    /// The position in stacks of that iteration.
+    int64_t getIndex(int64_t turn) const {
+      return reverse ? count - 1 - turn : turn;
+    }
+    /// Calls `visit(node, turn)` for the nodes that are emitted at the start of
+    /// a turn for this or a later one.
+    template <typename Fn> void forEachAhead(int64_t turn, Fn visit) const {
+      for (int64_t target = turn; target < count; ++target) {
+        bool any = false;
+        for (const Ahead &entry : ahead) {
+          if (std::max<int64_t>(target - entry.distance, 0) == turn)
+            visit(entry.node, target);
+          any |= target - entry.distance <= turn;
+        }
+        if (!any)
+          break;
+      }
+    }
+  };
+  struct Call {
+    llvm::StringRef scope;
+    uint32_t body;
+    llvm::SmallVector<Alias, 0> args, results;
+  };
+  struct Step {
+    enum Kind : uint8_t { State, Node, Alias, Repeat, Call } kind;
+    uint32_t index;
+  };
+  struct Body {
+    std::vector<Step> steps;
+    uint64_t numNodes = 0;   ///< Of one execution of the body.
+    uint64_t numTensors = 0; ///< Likewise.
+  };
+
+  std::vector<NodeTemplate> nodes;
+  std::vector<NodeWiring> wiring; ///< Parallel to `nodes`.
+  std::vector<TensorTemplate> tensors;
+  std::vector<State> states;
+  std::vector<Alias> aliases;
+  std::vector<Repeat> repeats;
+  std::vector<Call> calls;
+  std::vector<Channel> channels;
+  /// The first one is run. A body runs only bodies of larger numbers.
+  std::vector<Body> bodies;
+  uint32_t numSlots = 0;
+  /// By slot, its references; only where a program is made, not in bundles.
+  std::vector<uint32_t> slotCounts;
+
+  uint64_t getNumNodes() const { return bodies.front().numNodes; }
+
+  /// The path of node `id`, computed without running the program.
+  std::string getPath(uint32_t id) const;
+
+  /// The masks of all collectives that are executed, each once.
+  llvm::SmallVector<AxisMask> getMasks() const;
+
+  /// Fills the numbers of nodes and tensors of bodies and of executions from
+  /// the steps, and checks that running the program stays within its arrays:
+  /// for programs that come from a file.
+  llvm::Error verify(const RankSpace &space);
+
+private:
+  bool find(uint32_t body, uint64_t &position, std::string &path) const;
+  bool findInRepeat(const Repeat &repeat, uint64_t &position,
+                    std::string &path) const;
+};
+
+} // namespace stg::trace
+
+#endif // STG_TRACE_PROGRAM_TRACEPROGRAM_H

@@ -1,0 +1,247 @@
+//===- Pipeline.cpp - The standard pass pipeline --------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Pipelines/Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "stg/Conversion/STGToChakra/STGToChakra.h"
+#include "stg/Dialect/Chakra/Transforms/Passes.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Presets/Passes.h"
+#include "stg/Strategy/StrategyInput.h"
+#include "llvm/ADT/StringExtras.h"
+#include <list>
+
+using namespace mlir;
+using namespace stg;
+
+void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
+  // Blocks of a model are private functions; from here on there is one
+  // function.
+  pm.addPass(createCheckCalls());
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  if (strategy.dtype)
+    pm.addPass(createSetElementType({"", stringify(*strategy.dtype).str()}));
+  if (strategy.attentionCount != AttentionCount::Executed)
+    pm.addPass(createSetAttentionCount({strategy.attentionCount}));
+  pm.addNestedPass<func::FuncOp>(createNameOps());
+  if (!strategy.tpReplicate.isOne())
+    pm.addNestedPass<func::FuncOp>(
+        createReplicateHeads({"K", strategy.tpReplicate.str()}));
+}
+
+/// The size of a group that changes nothing is 1 with the method uniform only.
+static bool isGrouped(const Strategy &strategy) {
+  return strategy.recompute == RecomputeChoice::Full &&
+         (strategy.recomputeLayers > 1 ||
+          strategy.recomputeMethod == RecomputeMethod::Block);
+}
+
+/// Every virtual stage has layers that are replayed, where not all are.
+static GroupLayersOptions getGroupLayersOptions(const Strategy &strategy) {
+  int64_t devices = std::max<int64_t>(strategy.pp.number, 1);
+  return {strategy.recomputeMethod,
+          static_cast<unsigned>(strategy.recomputeLayers),
+          static_cast<unsigned>(devices * strategy.virtualStages)};
+}
+
+/// Degrees and options that are given: those of 1 are not.
+static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
+  ApplyPresetOptions options;
+  options.preset = strategy.preset;
+  for (auto [name, degree] : {std::pair("dp", &strategy.dp),
+                              {"tp", &strategy.tp},
+                              {"tp_replicate", &strategy.tpReplicate},
+                              {"cp", &strategy.cp},
+                              {"ep", &strategy.ep},
+                              {"etp", &strategy.etp},
+                              {"pp", &strategy.pp},
+                              {"dp_replicate", &strategy.dpReplicate}})
+    if (degree->isSet() && (!degree->isOne() || degree == &strategy.etp))
+      options.values.push_back(std::string(name) + "=" + degree->str());
+  for (const std::string &degree : strategy.degrees)
+    options.values.push_back(degree);
+  if (strategy.sequenceParallel)
+    options.values.push_back("sequence_parallel=true");
+  options.rules.assign(strategy.rules.begin(), strategy.rules.end());
+  // The default is an order of the default preset; others have their own.
+  if (strategy.rankOrder != Strategy().rankOrder)
+    options.rankOrder = strategy.rankOrder;
+  return options;
+}
+
+void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy) {
+  if (isGrouped(strategy))
+    pm.addNestedPass<func::FuncOp>(
+        createGroupLayers(getGroupLayersOptions(strategy)));
+  if (strategy.fp8)
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
+  if (strategy.paramDtype)
+    pm.addNestedPass<func::FuncOp>(
+        createSetParameterType({stringify(*strategy.paramDtype).str()}));
+  // Derived before anything is sharded, so that one rule finds all collectives.
+  pm.addNestedPass<func::FuncOp>(
+      createAutodiff({stringify(strategy.gradDtype).str()}));
+  if (strategy.fp8)
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
+  RecomputeOptions recompute;
+  recompute.policy = strategy.recompute;
+  pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
+  pm.addNestedPass<func::FuncOp>(
+      createOptimizer({stringify(strategy.optimizerDtype).str()}));
+  pm.addPass(createApplyPreset(getPresetOptions(strategy)));
+  if (strategy.cpCommType != ContextExchange::AllGather ||
+      strategy.cpBalance != ContextBalance::ZigZag)
+    pm.addPass(
+        createContextParallel({strategy.cpCommType, strategy.cpBalance}));
+}
+
+void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
+  // From ZeRO-2 on, gradients are reduced where they are made.
+  bool delayGradients = strategy.gradientReduction == GradientReduction::Flat &&
+                        strategy.zero < ZeroLevel::Gradients;
+  pm.addPass(createPropagateShardings({delayGradients, strategy.streamStart}));
+  pm.addPass(createInsertCollectives());
+  SimplifyCollectivesOptions simplify;
+  for (GatherKind kind : strategy.keepGathered)
+    simplify.keepGathered.push_back(stringify(kind).str());
+  if (simplify.keepGathered.empty())
+    simplify.keepGathered.push_back("none");
+  pm.addPass(createSimplifyCollectives(simplify));
+  if (strategy.microBatches > 1)
+    pm.addPass(createMicroBatch({std::to_string(strategy.microBatches), "B"}));
+  if (!strategy.expertHistogram.values.empty()) {
+    LoadExpertsOptions experts;
+    experts.loads.assign(strategy.expertHistogram.values.begin(),
+                         strategy.expertHistogram.values.end());
+    experts.clip = strategy.clipExperts;
+    pm.addPass(createLoadExperts(experts));
+  }
+  if (strategy.zero != ZeroLevel::None)
+    pm.addPass(createShardStates({strategy.zero, strategy.zeroRoot,
+                                  strategy.reshardAfterForward,
+                                  static_cast<unsigned>(strategy.prefetch),
+                                  strategy.fp8Gather ? 8u : 16u}));
+}
+
+/// Orders micro-batches and stages, where there is more than one of either.
+static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
+  if (strategy.microBatches <= 1 && strategy.pp.isOne())
+    return;
+  ScheduleOptions schedule;
+  schedule.scheduleName = strategy.schedule.text;
+  schedule.microBatches = static_cast<unsigned>(strategy.microBatches);
+  schedule.virtualStages = static_cast<unsigned>(strategy.virtualStages);
+  schedule.layersPerStage.assign(strategy.layersPerStage.begin(),
+                                 strategy.layersPerStage.end());
+  pm.addPass(createSchedule(schedule));
+}
+
+/// `config=NAME,SYMBOL=VALUE,...` as options of --stg-bind.
+static BindOptions getBindOptions(const Strategy &strategy) {
+  BindOptions options;
+  SmallVector<StringRef> words;
+  StringRef(strategy.bind).split(words, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words)
+    if (word.consume_front("config="))
+      options.config = word.str();
+    else if (word == "defaults=true")
+      options.bindDefaults = true;
+    else
+      options.values.push_back(word.str());
+  return options;
+}
+
+void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
+  pm.addPass(createBind(getBindOptions(strategy)));
+  addSchedule(pm, strategy);
+  if (strategy.gradientReduction != GradientReduction::PerParameter)
+    pm.addPass(
+        createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
+  pm.addPass(createConvertSTGToChakra());
+  pm.addPass(chakra::createSplitClasses());
+}
+
+//===----------------------------------------------------------------------===//
+// --stg-pipeline
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An option for each field. All are texts, which the strategy reads: flags of
+/// the tools and options of the pipeline have the same messages.
+struct StrategyOptions : PassPipelineOptions<StrategyOptions> {
+  using TextOption = Option<std::string>;
+
+  StrategyOptions() {
+    for (const Field &field : getFields()) {
+      if (!(field.scopes & Field::Pipeline))
+        continue;
+      texts.push_back(field.getHelp());
+      fields.push_back(&field);
+      options.push_back(std::make_unique<TextOption>(
+          *this, field.name, llvm::cl::desc(texts.back())));
+      if (field.kind == Field::Kind::Bool || field.kind == Field::Kind::Words)
+        options.back()->setValueExpectedFlag(llvm::cl::ValueOptional);
+    }
+  }
+
+  llvm::Expected<Strategy> read() const;
+
+  std::list<std::string> texts; ///< Options keep references to them.
+  std::vector<const Field *> fields;
+  std::vector<std::unique_ptr<TextOption>> options;
+};
+} // namespace
+
+llvm::Expected<Strategy> StrategyOptions::read() const {
+  StrategyInput input;
+  for (auto [field, option] : llvm::zip_equal(fields, options)) {
+    bool isFromModel = !(field->scopes & Field::Flags);
+    if (isFromModel)
+      input.setDerived(field->id);
+    if (option->hasValue())
+      if (llvm::Error error =
+              input.set(*field, option->getValue(), GivenBy::Option))
+        return error;
+  }
+  if (llvm::Error error = input.check())
+    return error;
+  if (llvm::Error error = input.checkEffects())
+    return error;
+  input.resolve();
+  return input.values;
+}
+
+static LogicalResult
+buildPipeline(OpPassManager &pm, StringRef text,
+              function_ref<LogicalResult(const Twine &)> errorHandler) {
+  StrategyOptions options;
+  if (failed(options.parseFromString(text)))
+    return failure();
+  llvm::Expected<Strategy> strategy = options.read();
+  if (!strategy)
+    return errorHandler(llvm::toString(strategy.takeError()));
+  buildModelPipeline(pm, *strategy);
+  buildPlanPipeline(pm, *strategy);
+  buildLocalPipeline(pm, *strategy);
+  buildChakraPipeline(pm, *strategy);
+  return success();
+}
+
+void stg::registerPipelines() {
+  registerPassPipeline(
+      "stg-pipeline",
+      "The whole way from the model level to the chakra level, as stg-compile "
+      "goes",
+      buildPipeline,
+      [](function_ref<void(const mlir::detail::PassOptions &)> handle) {
+        handle(StrategyOptions());
+      });
+}

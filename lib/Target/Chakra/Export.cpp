@@ -1,0 +1,582 @@
+//===- Export.cpp - Chakra execution traces from graphs -------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Target/Chakra/Export.h"
+#include "CallMeter.h"
+#include "Evaluate.h"
+#include "GraphCompiler.h"
+#include "Manifest.h"
+#include "MemoryMeter.h"
+#include "Totals.h"
+#include "stg/Support/Files.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Threading.h"
+#include <atomic>
+#include <map>
+#include <numeric>
+#include <thread>
+
+using namespace mlir;
+using namespace stg::chakra;
+using namespace stg::trace;
+
+namespace {
+/// One graph and the ranks that execute it.
+struct ExportClass {
+  GraphOp graph;
+  RankClass ranks;
+  TraceProgram program;
+  ClassSummary summary;
+  std::string error; ///< Of writing its memory timeline.
+};
+
+/// The collectives of a rank over certain axes, to compare classes.
+struct CollSequence {
+  uint64_t count = 0;
+  llvm::hash_code hash = llvm::hash_code(0);
+
+  bool operator==(const CollSequence &rhs) const {
+    return count == rhs.count && hash == rhs.hash;
+  }
+};
+
+/// The collectives of a rank by their axes.
+using CollSequences = llvm::DenseMap<AxisMask, CollSequence>;
+
+/// One export, as the sequence of its steps.
+class Exporter {
+public:
+  Exporter(ModuleOp module, const ExportOptions &options)
+      : module(module), options(options),
+        numThreads(llvm::hardware_concurrency(options.files.threads)
+                       .compute_thread_count()) {}
+
+  FailureOr<ExportSummary> run();
+
+private:
+  LogicalResult checkOptions();
+  LogicalResult compileGraphs();
+  LogicalResult chooseRanks();
+  LogicalResult partitionRanks();
+  LogicalResult checkSharedGroups();
+  LogicalResult checkSharedGroups(AxisMask axes,
+                                  ArrayRef<CollSequences> sequences);
+  LogicalResult numberTags();
+  SmallVector<uint32_t> getPeerClasses(uint32_t index, unsigned axis,
+                                       int64_t shift);
+  LogicalResult checkChannel(const ExportClass &entry, const Channel &channel,
+                             const ExportClass &peer);
+  bool haveSameSizes(const ExportClass &entry, const Channel &channel,
+                     const ExportClass &peer, const Channel &other);
+  size_t hashMessageSizes(const ExportClass &entry, const Channel &channel);
+  LogicalResult checkMessages();
+  LogicalResult computeSummaries();
+  void computeSummary(ExportClass &entry);
+  MemoryTotals measureMemory(ExportClass &entry);
+  MemoryTotals measureNodes(ExportClass &entry);
+  MemoryTotals finishMemory(ExportClass &entry, MemoryMeter &meter);
+  void makeBundle();
+  void warnOfGroups();
+  LogicalResult write();
+
+  ModuleOp module;
+  const ExportOptions &options;
+  unsigned numThreads;
+  std::optional<RankSpace> space;
+  std::vector<ExportClass> classes;
+  std::optional<RankPartition> partition;
+  /// By class, the numbers of its channels in the order of their keys.
+  std::vector<std::vector<uint32_t>> sortedChannels;
+  /// By class, the sizes of the messages of each channel in order, as a hash.
+  std::map<const ExportClass *, std::vector<size_t>> messageSizes;
+  std::unique_ptr<TraceBundle> bundle;
+  std::optional<RankRange> ranks; ///< None: all.
+  ExportSummary summary;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is exported
+//===----------------------------------------------------------------------===//
+
+LogicalResult Exporter::compileGraphs() {
+  GraphOp first;
+  for (auto graph : module.getOps<GraphOp>()) {
+    if (!first) {
+      first = graph;
+      FailureOr<RankSpace> all = getRankSpace(graph);
+      if (failed(all))
+        return failure();
+      space = std::move(*all);
+    } else if (graph.getMesh() != first.getMesh()) {
+      InFlightDiagnostic diag = emitShortOpError(graph)
+                                << "has another mesh than '"
+                                << first.getSymName() << "'";
+      diag.attachNote(first.getLoc()) << "its mesh is " << first.getMesh();
+      return diag;
+    }
+    FailureOr<RankClass> own = getRankClass(graph, *space);
+    if (failed(own))
+      return failure();
+    FailureOr<TraceProgram> program =
+        compileGraph(graph, *space, options.splits);
+    if (failed(program))
+      return failure();
+    // Names are those of attributes, which stay.
+    if (options.consumesGraphs)
+      graph.getBody().front().clear();
+    classes.push_back({graph, std::move(*own), std::move(*program), {}, {}});
+  }
+  if (classes.empty())
+    return emitError(module.getLoc()) << "there is no chakra.graph to export";
+  return success();
+}
+
+LogicalResult Exporter::checkOptions() {
+  if (options.splits < 1)
+    return emitError(module.getLoc())
+           << "the number of splits must be at least 1";
+  if (options.output == ExportOptions::Output::Nothing)
+    return success();
+  if (options.files.directory.empty())
+    return emitError(module.getLoc())
+           << "the directory for the traces is not given";
+  if (options.prefix.empty() ||
+      llvm::sys::path::filename(options.prefix) != options.prefix)
+    return emitError(module.getLoc())
+           << "'" << options.prefix
+           << "' cannot be the first part of a file name";
+  return success();
+}
+
+LogicalResult Exporter::chooseRanks() {
+  int64_t numRanks = space->getNumRanks();
+  llvm::Expected<std::optional<RankRange>> chosen =
+      stg::trace::chooseRanks(numRanks, options.files.ranks, options.part);
+  if (!chosen)
+    return emitError(module.getLoc()) << llvm::toString(chosen.takeError());
+  ranks = *chosen;
+  summary.ranks = ranks.value_or(RankRange(0, numRanks));
+  return success();
+}
+
+/// Every rank belongs to exactly one class.
+LogicalResult Exporter::partitionRanks() {
+  SmallVector<const RankClass *> all;
+  for (const ExportClass &entry : classes)
+    all.push_back(&entry.ranks);
+  RankPartition::Conflict conflict;
+  partition = RankPartition::create(*space, all, conflict);
+  if (partition)
+    return success();
+  int64_t rank = conflict.rank;
+  if (!conflict.first)
+    return emitError(module.getLoc()) << "no chakra.graph covers rank " << rank
+                                      << " (" << space->describe(rank) << ")";
+  GraphOp other = classes[*conflict.first].graph;
+  InFlightDiagnostic diag = emitShortOpError(classes[*conflict.second].graph)
+                            << "covers rank ";
+  diag << rank << " (" << space->describe(rank) << "), which '"
+       << other.getSymName() << "' covers too";
+  diag.attachNote(other.getLoc()) << "the other graph is here";
+  return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// Communication groups
+//===----------------------------------------------------------------------===//
+
+static CollSequences collectSequences(const TraceProgram &program) {
+  CollSequences sequences;
+  ProgramRunner runner(program);
+  FlatNode node;
+  while (runner.next(node)) {
+    if (!node.common->isColl())
+      continue;
+    CollSequence &sequence = sequences[node.common->axes];
+    ++sequence.count;
+    sequence.hash = llvm::hash_combine(sequence.hash, node.common->collective,
+                                       node.common->commSize);
+  }
+  return sequences;
+}
+
+/// Where a class is restricted to one coordinate on an axis and has a
+/// collective over that axis, the other members of its group execute other
+/// graphs. They must have the same collectives in the same order, or none would
+/// ever complete.
+LogicalResult Exporter::checkSharedGroups() {
+  llvm::SmallSetVector<AxisMask, 4> shared;
+  for (const ExportClass &entry : classes)
+    for (AxisMask mask : entry.program.getMasks())
+      if (mask & partition->getAxes())
+        shared.insert(mask);
+  if (shared.empty())
+    return success();
+  std::vector<CollSequences> sequences;
+  for (const ExportClass &entry : classes)
+    sequences.push_back(collectSequences(entry.program));
+  for (AxisMask axes : shared)
+    if (failed(checkSharedGroups(axes, sequences)))
+      return failure();
+  return success();
+}
+
+/// Cells that differ only on axes of the mask have their ranks in the same
+/// groups.
+LogicalResult Exporter::checkSharedGroups(AxisMask axes,
+                                          ArrayRef<CollSequences> sequences) {
+  AxisMask blockAxes = partition->getAxes() & ~axes;
+  std::vector<int64_t> firstMember(space->getNumPositions(blockAxes), -1);
+  for (int64_t cell = 0, e = partition->getNumCells(); cell < e; ++cell) {
+    int64_t rank = partition->getFirstRank(cell);
+    if (!space->isMember(axes, rank))
+      continue;
+    int64_t &first = firstMember[space->getPosition(blockAxes, rank)];
+    if (first < 0)
+      first = rank;
+    uint32_t lhs = partition->getClass(first);
+    uint32_t rhs = partition->getClassOfCell(cell);
+    CollSequence expected = sequences[lhs].lookup(axes);
+    CollSequence found = sequences[rhs].lookup(axes);
+    if (lhs == rhs || expected == found)
+      continue;
+    GraphOp other = classes[lhs].graph;
+    InFlightDiagnostic diag = emitShortOpError(classes[rhs].graph)
+                              << "does not have the collectives "
+                                 "over [";
+    diag << llvm::join(space->getNames(axes), ", ") << "] that '"
+         << other.getSymName() << "' has, but ranks " << first << " and "
+         << rank << " are in one group: " << found.count << " and "
+         << expected.count
+         << " collectives, or different kinds, sizes or order";
+    diag.attachNote(other.getLoc()) << "the other graph is here";
+    return diag;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// Gives each channel as many tags as it has messages at most, the same ones in
+/// all classes, so that the k-th message of a channel has the same tag at both
+/// ends.
+LogicalResult Exporter::numberTags() {
+  // By key, the most messages first; then the first tag in their place.
+  using Entry = std::pair<ChannelKey, uint64_t>;
+  std::vector<Entry> tags;
+  for (const ExportClass &entry : classes)
+    for (const Channel &channel : entry.program.channels)
+      tags.emplace_back(channel.key, channel.executions);
+  auto isEarlier = [](const Entry &lhs, const Entry &rhs) {
+    if (lhs.first < rhs.first || rhs.first < lhs.first)
+      return lhs.first < rhs.first;
+    return lhs.second > rhs.second;
+  };
+  llvm::sort(tags, isEarlier);
+  auto isSame = [](const Entry &lhs, const Entry &rhs) {
+    return !(lhs.first < rhs.first);
+  };
+  tags.erase(llvm::unique(tags, isSame), tags.end());
+  uint64_t next = 0;
+  for (Entry &entry : tags)
+    next += std::exchange(entry.second, next);
+  if (next > uint64_t(kNumTags))
+    return emitError(module.getLoc())
+           << "there are more than " << kNumTags
+           << " messages in a step, which is how many tags there are";
+  auto findTag = [&](const ChannelKey &key) {
+    return llvm::partition_point(
+               tags, [&](const Entry &tag) { return tag.first < key; })
+        ->second;
+  };
+  for (ExportClass &entry : classes)
+    for (Channel &channel : entry.program.channels)
+      channel.firstTag = findTag(channel.key);
+  return success();
+}
+
+/// The classes of the ranks that are `shift` further along an axis than those
+/// of a class.
+SmallVector<uint32_t> Exporter::getPeerClasses(uint32_t index, unsigned axis,
+                                               int64_t shift) {
+  llvm::SmallSetVector<uint32_t, 4> peers;
+  for (int64_t cell = 0, e = partition->getNumCells(); cell < e; ++cell)
+    if (partition->getClassOfCell(cell) == index)
+      peers.insert(partition->getClass(
+          space->getNeighbour(partition->getFirstRank(cell), axis, shift)));
+  return peers.takeVector();
+}
+
+/// Sends before receives, each by key.
+static bool isBefore(bool isSend, const ChannelKey &key, const Channel &other) {
+  return isSend != other.isSend ? isSend : key < other.key;
+}
+
+static std::vector<uint32_t> sortChannels(ArrayRef<Channel> channels) {
+  std::vector<uint32_t> numbers(channels.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  llvm::sort(numbers, [&](uint32_t lhs, uint32_t rhs) {
+    return isBefore(channels[lhs].isSend, channels[lhs].key, channels[rhs]);
+  });
+  return numbers;
+}
+
+/// The other end of `channel` in a program.
+static const Channel *findOtherEnd(ArrayRef<Channel> channels,
+                                   ArrayRef<uint32_t> sorted,
+                                   const Channel &channel) {
+  bool isSend = !channel.isSend;
+  const uint32_t *it = llvm::partition_point(sorted, [&](uint32_t number) {
+    const Channel &other = channels[number];
+    return isSend != other.isSend ? other.isSend : other.key < channel.key;
+  });
+  if (it == sorted.end() || isBefore(isSend, channel.key, channels[*it]))
+    return nullptr;
+  return &channels[*it];
+}
+
+/// The sizes of the messages of each channel in order, as a hash.
+static std::vector<size_t> hashMessages(const TraceProgram &program) {
+  std::vector<size_t> hashes(program.channels.size());
+  ProgramRunner runner(program);
+  FlatNode node;
+  while (runner.next(node))
+    if (node.common->isMessage())
+      hashes[node.common->channel] =
+          llvm::hash_combine(hashes[node.common->channel], node.common->bytes);
+  return hashes;
+}
+
+size_t Exporter::hashMessageSizes(const ExportClass &entry,
+                                  const Channel &channel) {
+  auto [it, isNew] = messageSizes.try_emplace(&entry);
+  if (isNew)
+    it->second = hashMessages(entry.program);
+  return it->second[&channel - entry.program.channels.data()];
+}
+
+/// The program is only run where the messages of a channel differ in size.
+bool Exporter::haveSameSizes(const ExportClass &entry, const Channel &channel,
+                             const ExportClass &peer, const Channel &other) {
+  if (channel.executions != other.executions || channel.bytes != other.bytes)
+    return false;
+  if (channel.hasOneSize && other.hasOneSize)
+    return true;
+  return hashMessageSizes(entry, channel) == hashMessageSizes(peer, other);
+}
+
+/// The messages of a channel are as many and as large at both ends.
+LogicalResult Exporter::checkChannel(const ExportClass &entry,
+                                     const Channel &channel,
+                                     const ExportClass &peer) {
+  const Channel *other = findOtherEnd(
+      peer.program.channels, sortedChannels[&peer - classes.data()], channel);
+  if (other && haveSameSizes(entry, channel, peer, *other))
+    return success();
+  GraphOp peerGraph = peer.graph;
+  InFlightDiagnostic diag = emitShortOpError(entry.graph)
+                            << (channel.isSend ? "sends " : "receives ");
+  diag << channel.executions << " messages of channel " << channel.key.channel
+       << " along axis '" << space->getAxes()[channel.key.axis].name
+       << "', but '" << peerGraph.getSymName() << "', its peer's graph, "
+       << (channel.isSend ? "receives " : "sends ")
+       << (other ? other->executions : 0)
+       << (other && other->executions == channel.executions
+               ? " of other sizes or in another order"
+               : "");
+  diag.attachNote(peerGraph.getLoc()) << "the other graph is here";
+  return diag;
+}
+
+/// Every message that a class sends or receives has its counterpart at the
+/// peers.
+LogicalResult Exporter::checkMessages() {
+  for (const ExportClass &entry : classes)
+    sortedChannels.push_back(sortChannels(entry.program.channels));
+  for (auto [index, entry] : llvm::enumerate(classes)) {
+    std::map<std::pair<unsigned, int64_t>, SmallVector<uint32_t>> peers;
+    for (const Channel &channel : entry.program.channels) {
+      if (channel.executions == 0)
+        continue;
+      int64_t shift =
+          channel.isSend ? channel.key.direction : -channel.key.direction;
+      auto [it, isNew] = peers.try_emplace({channel.key.axis, shift});
+      if (isNew)
+        it->second = getPeerClasses(index, channel.key.axis, shift);
+      for (uint32_t peer : it->second)
+        if (failed(checkChannel(entry, channel, classes[peer])))
+          return failure();
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Summary
+//===----------------------------------------------------------------------===//
+
+/// Computes memory totals, and writes the timeline if there is to be one.
+MemoryTotals Exporter::finishMemory(ExportClass &entry, MemoryMeter &meter) {
+  if (options.memoryTimeline.empty())
+    return meter.finish();
+  StringRef graph = entry.graph.getSymName();
+  std::string name = (options.memoryTimeline + "." + graph + ".csv").str();
+  StringRef parent = llvm::sys::path::parent_path(name);
+  if (!parent.empty())
+    (void)llvm::sys::fs::create_directories(parent); // Or opening fails.
+  auto file = stg::OutputFile::open(name);
+  if (!file) {
+    entry.error = llvm::toString(file.takeError());
+    return meter.finish();
+  }
+  MemoryTotals totals = meter.finish(&(*file)->os());
+  if (llvm::Error error = (*file)->keep())
+    entry.error = llvm::toString(std::move(error));
+  return totals;
+}
+
+/// By running all nodes.
+MemoryTotals Exporter::measureNodes(ExportClass &entry) {
+  ProgramRunner runner(entry.program);
+  FlatNode node;
+  while (runner.next(node))
+    ;
+  MemoryMeter meter(entry.program, runner);
+  return finishMemory(entry, meter);
+}
+
+/// From the calls where there are many, as the nodes of many micro-batches take
+/// long.
+MemoryTotals Exporter::measureMemory(ExportClass &entry) {
+  if (!options.memoryTimeline.empty())
+    return measureNodes(entry);
+  std::optional<MemoryTotals> totals = CallMeter(entry.program).run();
+  if (!totals)
+    return measureNodes(entry);
+#ifndef NDEBUG
+  constexpr uint64_t kFew = 1 << 16;
+  if (entry.program.getNumNodes() < kFew) {
+    MemoryTotals expected = measureNodes(entry);
+    assert(totals->persistent.bytes == expected.persistent.bytes &&
+           totals->peak.bytes == expected.peak.bytes &&
+           totals->largest.bytes == expected.largest.bytes &&
+           totals->peakNode == expected.peakNode &&
+           "calls and nodes differ in memory");
+  }
+#endif
+  return *totals;
+}
+
+void Exporter::computeSummary(ExportClass &entry) {
+  ClassSummary &own = entry.summary;
+  own.totals = computeTotals(entry.program, *space);
+  own.totals.memory = measureMemory(entry);
+  own.totals.peakNode = entry.program.getPath(own.totals.memory.peakNode);
+  own.name = entry.graph.getSymName().str();
+  own.numRanks = entry.ranks.size();
+  own.firstRank = entry.ranks[0];
+  for (RankClass::Coordinate coordinate : entry.ranks.getCoordinates())
+    own.coordinates.push_back(
+        {space->getAxes()[coordinate.axis].name, coordinate.value});
+}
+
+LogicalResult Exporter::computeSummaries() {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < classes.size();)
+      computeSummary(classes[i]);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < numThreads && i < classes.size(); ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (ExportClass &entry : classes) {
+    if (!entry.error.empty())
+      return emitError(module.getLoc()) << entry.error;
+    summary.classes.push_back(std::move(entry.summary));
+  }
+  return success();
+}
+
+void Exporter::makeBundle() {
+  std::vector<TraceBundle::Class> members;
+  for (ExportClass &entry : classes)
+    members.push_back(
+        {entry.graph.getSymName(), entry.ranks, std::move(entry.program)});
+  summary.axes = space->getAxes().vec();
+  summary.numRanks = space->getNumRanks();
+  bundle = std::make_unique<TraceBundle>(
+      ("stg-" STG_VERSION " chakra-" + kSchemaVersion).str(), options.prefix,
+      std::move(*space), std::move(members));
+  summary.numGroups = bundle->getGroups().getNumGroups();
+  summary.fingerprint = bundle->getFingerprintText();
+  auto [before, after] = makeManifest(summary, options);
+  bundle->setManifest(std::move(before), std::move(after));
+}
+
+//===----------------------------------------------------------------------===//
+// Export
+//===----------------------------------------------------------------------===//
+
+void Exporter::warnOfGroups() {
+  StringRef directory = options.files.directory;
+  if (summary.numGroups && directory.contains("empty"))
+    emitWarning(module.getLoc())
+        << "ASTRA-sim ignores communication groups in a file whose "
+           "path contains 'empty', as '"
+        << directory << "' does";
+}
+
+LogicalResult Exporter::write() {
+  if (options.output == ExportOptions::Output::Nothing)
+    return success();
+  warnOfGroups();
+  if (options.output == ExportOptions::Output::Bundle) {
+    llvm::Expected<uint64_t> size =
+        writeBundle(*bundle, options.files.directory);
+    if (!size)
+      return emitError(module.getLoc()) << llvm::toString(size.takeError());
+    summary.bytesWritten = *size;
+    return success();
+  }
+  WriteOptions files = options.files;
+  files.ranks = ranks;
+  llvm::Expected<WriteResult> result = writeTraces(*bundle, files);
+  if (!result)
+    return emitError(module.getLoc()) << llvm::toString(result.takeError());
+  summary.filesKept = result->filesKept;
+  summary.bytesWritten = result->bytesWritten;
+  return success();
+}
+
+FailureOr<ExportSummary> Exporter::run() {
+  if (failed(checkOptions()) || failed(compileGraphs()) ||
+      failed(chooseRanks()) || failed(partitionRanks()) ||
+      failed(numberTags()) || failed(checkMessages()) ||
+      failed(checkSharedGroups()) || failed(computeSummaries()))
+    return failure();
+  makeBundle();
+  if (failed(write()))
+    return failure();
+  return std::move(summary);
+}
+
+FailureOr<ExportSummary>
+stg::chakra::exportTraces(ModuleOp module, const ExportOptions &options) {
+  return Exporter(module, options).run();
+}

@@ -1,0 +1,737 @@
+//===- BundleFormat.cpp - Bundles as bytes --------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// docs/Bundle.md is the description of what is written and read here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Support/Files.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+using namespace stg::trace;
+
+static constexpr StringLiteral kMagic = "STGB";
+static constexpr uint32_t kVersion = 1;
+/// Magic, version, size and checksum.
+static constexpr size_t kHeaderSize = 24;
+/// How programs become bytes of traces. To be counted up with every change that
+/// makes other files of the same bundle, so that no two versions write parts of
+/// one set.
+static constexpr uint64_t kConventions = 1;
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Encodes programs; their names go into a table.
+class Encoder {
+public:
+  explicit Encoder(raw_ostream &os) : os(&os) {}
+
+  void putUint(uint64_t value) { encodeULEB128(value, *os); }
+  void putString(StringRef text) {
+    putUint(text.size());
+    *os << text;
+  }
+  void putName(StringRef name) { putUint(getNumber(name)); }
+  /// 0 for no name.
+  void putOptionalName(StringRef name) {
+    putUint(name.empty() ? 0 : getNumber(name) + 1);
+  }
+  template <typename Range, typename Fn>
+  void putList(const Range &elements, Fn put) {
+    putUint(elements.size());
+    for (const auto &element : elements)
+      put(element);
+  }
+
+  void putClasses(ArrayRef<TraceBundle::Class> classes);
+  ArrayRef<std::pair<StringRef, uint32_t>> getNames() const {
+    return names.getArrayRef();
+  }
+
+private:
+  uint32_t getNumber(StringRef name) {
+    return names.try_emplace(name, names.size()).first->second;
+  }
+  void putSlot(TraceProgram::Slot slot) {
+    putUint(slot.index);
+    putUint(slot.count);
+  }
+  void putAlias(TraceProgram::Alias alias) {
+    putUint(alias.from);
+    putUint(alias.to);
+  }
+  void putStack(TraceProgram::Stack stack) {
+    putUint(stack.inner);
+    putUint(stack.outer);
+    putUint(stack.count);
+  }
+  void putNode(const NodeTemplate &node,
+               const TraceProgram::NodeWiring &wiring);
+  void putRepeat(const TraceProgram::Repeat &repeat);
+  void putCall(const TraceProgram::Call &call);
+  void putChannel(const Channel &channel);
+  void putProgram(const TraceProgram &program);
+  std::string encodeProgram(const TraceProgram &program);
+
+  raw_ostream *os;
+  MapVector<StringRef, uint32_t> names;
+};
+} // namespace
+
+void Encoder::putNode(const NodeTemplate &node,
+                      const TraceProgram::NodeWiring &wiring) {
+  putName(node.name);
+  putName(node.phase);
+  putUint(static_cast<unsigned>(node.kind) + (node.isMatrix ? 4 : 0));
+  switch (node.kind) {
+  case NodeKind::Comp:
+    putUint(node.operations);
+    putUint(node.bytes);
+    break;
+  case NodeKind::Coll:
+    putUint(static_cast<uint64_t>(node.collective));
+    putUint(node.bytes);
+    putUint(node.commSize);
+    putUint(node.axes & kAxesOfMask);
+    putUint(node.axes >> kMaxAxes);
+    break;
+  case NodeKind::Send:
+  case NodeKind::Recv:
+    putUint(node.bytes);
+    putUint(node.channel);
+    break;
+  }
+  putList(wiring.reads, [&](TraceProgram::Slot slot) { putSlot(slot); });
+  putList(wiring.after, [&](TraceProgram::Slot slot) { putSlot(slot); });
+  putList(wiring.outputs, [&](const TraceProgram::Output &output) {
+    putUint(output.kind);
+    putSlot(output.slot);
+    putUint(output.kind == TraceProgram::Output::New ? output.tensorTemplate
+                                                     : output.source);
+  });
+}
+
+void Encoder::putRepeat(const TraceProgram::Repeat &repeat) {
+  putName(repeat.name);
+  putUint(repeat.count);
+  putUint(repeat.first);
+  putUint(repeat.reverse);
+  putUint(repeat.body);
+  putList(repeat.carries, [&](TraceProgram::Carry carry) {
+    for (uint32_t slot : {carry.init, carry.arg, carry.yielded, carry.result})
+      putUint(slot);
+  });
+  putList(repeat.slices, [&](TraceProgram::Stack stack) { putStack(stack); });
+  putList(repeat.stacks, [&](TraceProgram::Stack stack) { putStack(stack); });
+  putList(repeat.ahead, [&](TraceProgram::Ahead ahead) {
+    putUint(ahead.node);
+    putUint(ahead.distance);
+  });
+}
+
+void Encoder::putCall(const TraceProgram::Call &call) {
+  putOptionalName(call.scope);
+  putUint(call.body);
+  putList(call.args, [&](TraceProgram::Alias alias) { putAlias(alias); });
+  putList(call.results, [&](TraceProgram::Alias alias) { putAlias(alias); });
+}
+
+void Encoder::putChannel(const Channel &channel) {
+  putUint(channel.key.axis);
+  putUint(channel.key.direction);
+  putUint(channel.key.channel);
+  putUint(channel.isSend);
+  putUint(channel.firstTag);
+}
+
+void Encoder::putProgram(const TraceProgram &program) {
+  putUint(program.numSlots);
+  putList(program.tensors, [&](const TensorTemplate &tensor) {
+    putUint(tensor.bytes);
+    putUint(static_cast<unsigned>(tensor.category));
+    putOptionalName(tensor.stateName);
+  });
+  putUint(program.nodes.size());
+  for (auto [node, wiring] : llvm::zip_equal(program.nodes, program.wiring))
+    putNode(node, wiring);
+  putList(program.states, [&](TraceProgram::State state) {
+    putUint(state.tensorTemplate);
+    putUint(state.slot);
+  });
+  putList(program.aliases, [&](TraceProgram::Alias alias) { putAlias(alias); });
+  putList(program.repeats,
+          [&](const TraceProgram::Repeat &repeat) { putRepeat(repeat); });
+  putList(program.calls,
+          [&](const TraceProgram::Call &call) { putCall(call); });
+  putList(program.channels,
+          [&](const Channel &channel) { putChannel(channel); });
+  putList(program.bodies, [&](const TraceProgram::Body &body) {
+    putList(body.steps, [&](TraceProgram::Step step) {
+      putUint(uint64_t(step.index) * 8 + step.kind);
+    });
+  });
+}
+
+std::string Encoder::encodeProgram(const TraceProgram &program) {
+  std::string bytes;
+  raw_string_ostream stream(bytes);
+  raw_ostream *outer = std::exchange(os, &stream);
+  putProgram(program);
+  os = outer;
+  return bytes;
+}
+
+/// Programs, each once, and the classes that run them.
+void Encoder::putClasses(ArrayRef<TraceBundle::Class> classes) {
+  StringMap<uint32_t> numberOf;
+  SmallVector<uint32_t> numbers;
+  SmallVector<StringRef> programs;
+  for (const TraceBundle::Class &entry : classes) {
+    auto [it, isNew] =
+        numberOf.try_emplace(encodeProgram(entry.program), programs.size());
+    if (isNew)
+      programs.push_back(it->getKey());
+    numbers.push_back(it->second);
+  }
+  putList(ArrayRef<StringRef>(programs),
+          [&](StringRef program) { putString(program); });
+  putUint(classes.size());
+  for (auto [entry, number] : llvm::zip_equal(classes, numbers)) {
+    putName(entry.name);
+    putList(entry.ranks.getCoordinates(), [&](RankClass::Coordinate fixed) {
+      putUint(fixed.axis);
+      putUint(fixed.value);
+    });
+    putUint(number);
+  }
+}
+
+/// What the fingerprint covers.
+std::string TraceBundle::encodeCore() const {
+  // The table of names stands before the classes, which fill it.
+  std::string classBytes, core;
+  raw_string_ostream classStream(classBytes), stream(core);
+  Encoder classEncoder(classStream), encoder(stream);
+  classEncoder.putClasses(classes);
+  encoder.putUint(kConventions);
+  encoder.putString(version);
+  encoder.putString(prefix);
+  encoder.putList(space.getAxes(), [&](const RankSpace::Axis &axis) {
+    encoder.putString(axis.name);
+    encoder.putUint(axis.size);
+  });
+  encoder.putList(space.getSubsets(), [&](const std::vector<int64_t> &subset) {
+    encoder.putList(subset,
+                    [&](int64_t coordinate) { encoder.putUint(coordinate); });
+  });
+  encoder.putList(classEncoder.getNames(),
+                  [&](const std::pair<StringRef, uint32_t> &entry) {
+                    encoder.putString(entry.first);
+                  });
+  stream << classBytes;
+  return core;
+}
+
+static void putFixed(raw_ostream &os, uint64_t value, unsigned size) {
+  char bytes[8];
+  support::endian::write64le(bytes, value);
+  os.write(bytes, size);
+}
+
+void TraceBundle::write(raw_ostream &os) const {
+  std::string content, core = encodeCore();
+  raw_string_ostream stream(content);
+  putFixed(stream, fingerprint, 8);
+  putFixed(stream, core.size(), 8);
+  stream << core;
+  Encoder encoder(stream);
+  encoder.putString(getManifest(0, space.getNumRanks()));
+  encoder.putUint(manifestBefore.size());
+  encoder.putUint(manifestAfter.size());
+  os << kMagic;
+  putFixed(os, kVersion, 4);
+  putFixed(os, kHeaderSize + content.size(), 8);
+  putFixed(os, xxh3_64bits(content), 8);
+  os << content;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Decodes what Encoder has written. A mistake is remembered, and all that
+/// follows reads as 0; callers check once, after each list at the latest.
+class Decoder {
+public:
+  explicit Decoder(StringRef bytes) : rest(bytes) {}
+
+  bool isGood() const { return !error; }
+  bool isAtEnd() const { return rest.empty(); }
+  const char *getError() const { return error; }
+  void fail(const char *message) {
+    if (!error)
+      error = message;
+    rest = "";
+  }
+
+  uint64_t getUint() {
+    unsigned size = 0;
+    const char *problem = nullptr;
+    // 64 bits are 10 bytes; of more, LLVM would shift too far.
+    StringRef bytes = rest.take_front(10);
+    const auto *begin = bytes.bytes_begin();
+    uint64_t value = decodeULEB128(begin, &size, bytes.bytes_end(), &problem);
+    if (problem || (size > 1 && begin[size - 1] == 0)) {
+      fail("a number is cut off, too large, or padded");
+      return 0;
+    }
+    rest = rest.drop_front(size);
+    return value;
+  }
+  /// A number that is at most `limit`.
+  uint64_t getUint(uint64_t limit) {
+    uint64_t value = getUint();
+    if (value <= limit)
+      return value;
+    fail("a number is out of range");
+    return 0;
+  }
+  uint32_t getIndex() { return static_cast<uint32_t>(getUint(UINT32_MAX)); }
+  int64_t getSize() { return static_cast<int64_t>(getUint(INT64_MAX)); }
+  bool getBool() { return getUint(1) != 0; }
+  StringRef getString() { return getBytes(getUint()); }
+  uint64_t getFixed64() {
+    if (rest.size() < 8) {
+      fail("the file is cut off");
+      return 0;
+    }
+    uint64_t value = support::endian::read64le(rest.data());
+    rest = rest.drop_front(8);
+    return value;
+  }
+  /// Calls `get` for each element. An element takes at least a byte, so that a
+  /// count can be checked before anything is made.
+  template <typename Fn> void getList(Fn get) {
+    uint64_t count = getUint();
+    if (count > rest.size())
+      return fail("a list is cut off");
+    for (uint64_t i = 0; i < count && isGood(); ++i)
+      get();
+  }
+  /// The next `size` bytes.
+  StringRef getBytes(uint64_t size) {
+    if (size > rest.size()) {
+      fail("the file is cut off");
+      return "";
+    }
+    StringRef bytes = rest.take_front(size);
+    rest = rest.drop_front(size);
+    return bytes;
+  }
+  StringRef getRest() const { return rest; }
+
+private:
+  StringRef rest;
+  const char *error = nullptr;
+};
+
+/// Decodes programs with a table of names.
+class ProgramDecoder {
+public:
+  ProgramDecoder(Decoder &in, ArrayRef<StringRef> names)
+      : in(in), names(names) {}
+
+  TraceProgram getProgram();
+  StringRef getName() { return getName(in.getUint()); }
+
+private:
+  StringRef getName(uint64_t number) {
+    if (number < names.size())
+      return names[number];
+    in.fail("a name does not exist");
+    return "";
+  }
+  StringRef getOptionalName() {
+    uint64_t number = in.getUint();
+    return number == 0 ? StringRef() : getName(number - 1);
+  }
+  TraceProgram::Slot getSlot() {
+    uint32_t index = in.getIndex();
+    return {index, in.getIndex()};
+  }
+  TraceProgram::Alias getAlias() {
+    uint32_t from = in.getIndex();
+    return {from, in.getIndex()};
+  }
+  TraceProgram::Stack getStack() {
+    uint32_t inner = in.getIndex(), outer = in.getIndex();
+    return {inner, outer, in.getIndex()};
+  }
+  void getNode(TraceProgram &program);
+  void getPayload(NodeTemplate &node);
+  TraceProgram::Output getOutput();
+  TraceProgram::Repeat getRepeat();
+  TraceProgram::Call getCall();
+  void setPeers(TraceProgram &program);
+  Channel getChannel();
+  TensorTemplate getTensor();
+  TraceProgram::Step getStep();
+
+  Decoder &in;
+  ArrayRef<StringRef> names;
+};
+} // namespace
+
+TensorTemplate ProgramDecoder::getTensor() {
+  int64_t bytes = in.getSize();
+  auto category =
+      static_cast<TensorCategory>(in.getUint(kNumTensorCategories - 1));
+  return {bytes, category, getOptionalName()};
+}
+
+/// Reads what depends on the kind.
+void ProgramDecoder::getPayload(NodeTemplate &node) {
+  switch (node.kind) {
+  case NodeKind::Comp:
+    node.operations = in.getSize();
+    node.bytes = in.getSize();
+    return;
+  case NodeKind::Coll: {
+    node.collective = static_cast<CollectiveType>(in.getUint(INT32_MAX));
+    node.bytes = in.getSize();
+    node.commSize = in.getSize();
+    node.axes = in.getUint(kAxesOfMask);
+    node.axes |= in.getUint(UINT16_MAX) << kMaxAxes;
+    return;
+  }
+  case NodeKind::Send:
+  case NodeKind::Recv:
+    node.bytes = node.commSize = in.getSize();
+    node.channel = in.getIndex();
+    return;
+  }
+}
+
+TraceProgram::Output ProgramDecoder::getOutput() {
+  TraceProgram::Output output = {};
+  output.kind = static_cast<TraceProgram::Output::Kind>(
+      in.getUint(TraceProgram::Output::Token));
+  output.slot = getSlot();
+  uint32_t what = in.getIndex();
+  (output.kind == TraceProgram::Output::New ? output.tensorTemplate
+                                            : output.source) = what;
+  return output;
+}
+
+void ProgramDecoder::getNode(TraceProgram &program) {
+  NodeTemplate node;
+  node.name = getName();
+  node.phase = getName();
+  uint64_t kind = in.getUint(4);
+  node.kind = static_cast<NodeKind>(kind % 4);
+  node.isMatrix = kind == 4;
+  getPayload(node);
+  TraceProgram::NodeWiring wiring;
+  in.getList([&] { wiring.reads.push_back(getSlot()); });
+  in.getList([&] { wiring.after.push_back(getSlot()); });
+  in.getList([&] { wiring.outputs.push_back(getOutput()); });
+  program.nodes.push_back(node);
+  program.wiring.push_back(std::move(wiring));
+}
+
+TraceProgram::Repeat ProgramDecoder::getRepeat() {
+  TraceProgram::Repeat repeat = {};
+  repeat.name = getName();
+  repeat.count = in.getSize();
+  repeat.first = in.getSize();
+  repeat.reverse = in.getBool();
+  repeat.body = in.getIndex();
+  in.getList([&] {
+    TraceProgram::Carry carry = {};
+    for (uint32_t *slot :
+         {&carry.init, &carry.arg, &carry.yielded, &carry.result})
+      *slot = in.getIndex();
+    repeat.carries.push_back(carry);
+  });
+  in.getList([&] { repeat.slices.push_back(getStack()); });
+  in.getList([&] { repeat.stacks.push_back(getStack()); });
+  in.getList([&] {
+    uint32_t node = in.getIndex();
+    repeat.ahead.push_back({node, static_cast<int64_t>(in.getIndex())});
+  });
+  return repeat;
+}
+
+TraceProgram::Call ProgramDecoder::getCall() {
+  TraceProgram::Call call = {};
+  call.scope = getOptionalName();
+  call.body = in.getIndex();
+  in.getList([&] { call.args.push_back(getAlias()); });
+  in.getList([&] { call.results.push_back(getAlias()); });
+  return call;
+}
+
+Channel ProgramDecoder::getChannel() {
+  Channel channel = {};
+  channel.key.axis = in.getIndex();
+  channel.key.direction = static_cast<int64_t>(in.getUint(INT32_MAX));
+  channel.key.channel = in.getSize();
+  channel.isSend = in.getBool();
+  channel.firstTag = in.getIndex();
+  return channel;
+}
+
+TraceProgram::Step ProgramDecoder::getStep() {
+  uint64_t step = in.getUint(uint64_t(UINT32_MAX) * 8 + 7);
+  if (step % 8 > TraceProgram::Step::Call)
+    in.fail("a step is of no known kind");
+  return {static_cast<TraceProgram::Step::Kind>(step % 8),
+          static_cast<uint32_t>(step / 8)};
+}
+
+/// The peer of a message is where its channel leads to or comes from.
+void ProgramDecoder::setPeers(TraceProgram &program) {
+  for (NodeTemplate &node : program.nodes) {
+    if (!node.isMessage())
+      continue;
+    if (node.channel >= program.channels.size())
+      return in.fail("a message has no channel");
+    const ChannelKey &key = program.channels[node.channel].key;
+    node.axis = key.axis;
+    node.shift = node.kind == NodeKind::Send ? key.direction : -key.direction;
+  }
+}
+
+TraceProgram ProgramDecoder::getProgram() {
+  TraceProgram program;
+  // Each is set by something that takes bytes.
+  program.numSlots = static_cast<uint32_t>(
+      in.getUint(std::min<uint64_t>(in.getRest().size(), UINT32_MAX)));
+  in.getList([&] { program.tensors.push_back(getTensor()); });
+  in.getList([&] { getNode(program); });
+  in.getList([&] {
+    uint32_t tensor = in.getIndex();
+    program.states.push_back({tensor, in.getIndex()});
+  });
+  in.getList([&] { program.aliases.push_back(getAlias()); });
+  in.getList([&] { program.repeats.push_back(getRepeat()); });
+  in.getList([&] { program.calls.push_back(getCall()); });
+  in.getList([&] { program.channels.push_back(getChannel()); });
+  in.getList([&] {
+    TraceProgram::Body &body = program.bodies.emplace_back();
+    in.getList([&] { body.steps.push_back(getStep()); });
+  });
+  setPeers(program);
+  return program;
+}
+
+static std::optional<RankSpace> decodeSpace(Decoder &in) {
+  SmallVector<std::pair<std::string, int64_t>> axes;
+  in.getList([&] {
+    std::string name = in.getString().str();
+    axes.push_back({std::move(name), in.getSize()});
+  });
+  std::optional<RankSpace> space = RankSpace::create(axes);
+  if (!space) {
+    in.fail("the mesh is too large");
+    return space;
+  }
+  in.getList([&] {
+    SmallVector<int64_t> subset;
+    in.getList([&] { subset.push_back(in.getSize()); });
+    bool isAscending =
+        llvm::adjacent_find(subset, std::greater_equal<>()) == subset.end();
+    size_t numSubsets = space->getSubsets().size();
+    if (numSubsets == kMaxSubsets)
+      return in.fail("there are too many subsets");
+    space->restrict(0, subset);
+    if (subset.empty() || !isAscending ||
+        space->getSubsets().size() == numSubsets)
+      in.fail("subsets are not ascending and distinct");
+  });
+  return space;
+}
+
+/// The coordinates of a class.
+static std::optional<RankClass> decodeRanks(Decoder &in,
+                                            const RankSpace &space) {
+  SmallVector<RankClass::Coordinate> coordinates;
+  AxisMask seen = 0;
+  in.getList([&] {
+    uint32_t axis = in.getIndex();
+    int64_t value = in.getSize();
+    if (axis >= space.getAxes().size() || value >= space.getAxes()[axis].size ||
+        seen >> axis & 1)
+      return in.fail("a class has a coordinate that does not exist");
+    seen |= AxisMask(1) << axis;
+    coordinates.push_back({axis, value});
+  });
+  if (!in.isGood())
+    return std::nullopt;
+  return RankClass(space, coordinates);
+}
+
+static std::vector<TraceProgram> decodePrograms(Decoder &in,
+                                                ArrayRef<StringRef> names) {
+  std::vector<TraceProgram> programs;
+  in.getList([&] {
+    Decoder inner(in.getString());
+    programs.push_back(ProgramDecoder(inner, names).getProgram());
+    if (inner.isGood() && !inner.isAtEnd())
+      inner.fail("a program is longer than it should be");
+    if (!inner.isGood())
+      in.fail(inner.getError());
+  });
+  return programs;
+}
+
+static std::vector<TraceBundle::Class>
+decodeClasses(Decoder &in, const RankSpace &space, ArrayRef<StringRef> names) {
+  std::vector<TraceProgram> programs = decodePrograms(in, names);
+  std::vector<TraceBundle::Class> classes;
+  in.getList([&] {
+    StringRef name = ProgramDecoder(in, names).getName();
+    std::optional<RankClass> ranks = decodeRanks(in, space);
+    uint32_t program = in.getIndex();
+    if (program >= programs.size())
+      return in.fail("a class has no program");
+    if (ranks)
+      classes.push_back({name, std::move(*ranks), programs[program]});
+  });
+  return classes;
+}
+
+/// Checks programs and classes, which were decoded on their own.
+static Error verify(const RankSpace &space,
+                    std::vector<TraceBundle::Class> &classes) {
+  SmallVector<const RankClass *> ranks;
+  for (TraceBundle::Class &entry : classes) {
+    ranks.push_back(&entry.ranks);
+    if (Error error = entry.program.verify(space))
+      return error;
+    for (AxisMask mask : entry.program.getMasks())
+      if (!entry.ranks.isWithin(mask, space))
+        return createStringError(inconvertibleErrorCode(),
+                                 "a collective is among ranks that its class "
+                                 "does not belong to");
+  }
+  // A class of each rank of a large mesh is no use to anybody.
+  constexpr int64_t kMaxCells = 1 << 24;
+  AxisMask fixed = 0;
+  for (const RankClass *entry : ranks)
+    fixed |= entry->getFixedAxes();
+  if (space.getNumPositions(fixed) > kMaxCells)
+    return createStringError(inconvertibleErrorCode(), "too many classes");
+  RankPartition::Conflict conflict;
+  if (!RankPartition::create(space, ranks, conflict))
+    return createStringError(inconvertibleErrorCode(),
+                             "rank %s is not in exactly one class",
+                             std::to_string(conflict.rank).c_str());
+  return Error::success();
+}
+
+static Error makeError(StringRef file, const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), file + ": " + message);
+}
+
+/// Checks the header; what follows is as it was written.
+static Error checkHeader(StringRef file, StringRef bytes) {
+  if (!TraceBundle::isBundle(bytes))
+    return makeError(file, "is not a bundle of traces (it does not begin with "
+                           "STGB)");
+  if (bytes.size() < kHeaderSize)
+    return makeError(file, "the bundle is cut off");
+  uint32_t version = support::endian::read32le(bytes.data() + 4);
+  if (version != kVersion)
+    return makeError(file, "is a bundle of version " + Twine(version) +
+                               "; this program reads version " +
+                               Twine(kVersion));
+  uint64_t size = support::endian::read64le(bytes.data() + 8);
+  if (size != bytes.size())
+    return makeError(file, "the bundle should have " + Twine(size) +
+                               " bytes, but has " + Twine(bytes.size()));
+  uint64_t checksum = support::endian::read64le(bytes.data() + 16);
+  if (checksum != xxh3_64bits(bytes.drop_front(kHeaderSize)))
+    return makeError(file, "the bundle is damaged: its checksum is wrong");
+  return Error::success();
+}
+
+Expected<std::unique_ptr<TraceBundle>>
+TraceBundle::parse(std::unique_ptr<MemoryBuffer> buffer) {
+  StringRef bytes = buffer->getBuffer();
+  std::string file = buffer->getBufferIdentifier().str();
+  if (Error error = checkHeader(file, bytes))
+    return std::move(error);
+  Decoder in(bytes.drop_front(kHeaderSize));
+  uint64_t fingerprint = in.getFixed64(), size = in.getFixed64();
+  if (size > in.getRest().size() ||
+      fingerprint != xxh3_64bits(in.getRest().take_front(size)))
+    return makeError(file, "the bundle is damaged: its fingerprint is wrong");
+  return parseUnchecked(std::move(buffer));
+}
+
+Expected<std::unique_ptr<TraceBundle>>
+TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
+  std::string file = buffer->getBufferIdentifier().str();
+  Decoder all(buffer->getBuffer().drop_front(kHeaderSize));
+  uint64_t fingerprint = all.getFixed64();
+  Decoder in(all.getBytes(all.getFixed64()));
+  if (in.getUint() != kConventions)
+    return makeError(file, "the bundle was written by a version of stg that "
+                           "makes other files of it; use that version");
+  StringRef version = in.getString(), prefix = in.getString();
+  if (prefix.empty() ||
+      prefix.find_first_of(StringRef("/\\\0", 3)) != StringRef::npos)
+    in.fail("the prefix cannot be the first part of a file name");
+  std::optional<RankSpace> space = decodeSpace(in);
+  std::vector<StringRef> names;
+  in.getList([&] { names.push_back(in.getString()); });
+  std::vector<Class> classes;
+  if (in.isGood())
+    classes = decodeClasses(in, *space, names);
+  StringRef manifest = all.getString();
+  uint64_t before = all.getUint(), after = all.getUint();
+  if (before > manifest.size() || after > manifest.size() - before)
+    all.fail("the manifest is cut off");
+  for (Decoder *part : {&in, &all}) {
+    if (part->isGood() && !part->isAtEnd())
+      part->fail("there are bytes after the end");
+    if (!part->isGood())
+      return makeError(file, part->getError());
+  }
+  if (Error error = verify(*space, classes))
+    return makeError(file, toString(std::move(error)));
+  std::unique_ptr<TraceBundle> bundle(
+      new TraceBundle(version.str(), prefix.str(), std::move(*space),
+                      std::move(classes), fingerprint));
+  bundle->setManifest(manifest.take_front(before).str(),
+                      manifest.take_back(after).str());
+  bundle->buffer = std::move(buffer);
+  return std::move(bundle);
+}
+
+Expected<std::unique_ptr<TraceBundle>> TraceBundle::open(StringRef path) {
+  ReadOptions options;
+  options.isNullTerminated = false;
+  options.isCopied = true;
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(path, options);
+  if (!buffer)
+    return makeError(path, toString(buffer.takeError()));
+  return parse(std::move(*buffer));
+}

@@ -1,0 +1,347 @@
+//===- ProgramRunner.cpp - Makes the nodes of a rank ----------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The bodies that are being run are a stack of frames rather than calls of
+// functions, so that a reader can take one node at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Trace/Program/ProgramRunner.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace stg::trace;
+
+ProgramRunner::ProgramRunner(const TraceProgram &program)
+    : program(program), slots(program.numSlots, nullptr),
+      messages(program.channels.size(), 0) {
+  auto known = std::min<uint64_t>(program.bodies.front().numTensors, 1 << 22);
+  instances.reserve(known);
+  lastReader.reserve(known);
+  prefixes.push_back("");
+  Frame &frame = frames.emplace_back();
+  frame.body = &program.bodies.front();
+}
+
+ProgramRunner::ProgramRunner(const TraceProgram &program, size_t numSteps,
+                             uint32_t body, ArrayRef<TraceProgram::Slot> args)
+    : program(program), slots(program.numSlots, nullptr),
+      messages(program.channels.size(), 0) {
+  prefixes.push_back("");
+  FlatNode node;
+  for (TraceProgram::Step step :
+       ArrayRef(program.bodies.front().steps).take_front(numSteps)) {
+    if (step.kind == TraceProgram::Step::State)
+      runState(program.states[step.index]);
+    else if (step.kind == TraceProgram::Step::Alias)
+      runAliases(program.aliases[step.index]);
+    else
+      pushRepeat(program.repeats[step.index]);
+    [[maybe_unused]] bool hasNode = next(node);
+    assert(!hasNode && "states are made by nodes");
+  }
+  numStates = instances.size();
+  if (body == 0)
+    return;
+  for (TraceProgram::Slot arg : args) {
+    Reference *references = allocate(arg.count);
+    for (uint32_t i = 0; i < arg.count; ++i)
+      references[i] = {addTensor(0, kNone, 0), kNone};
+    slots[arg.index] = references;
+  }
+  frames.emplace_back().body = &program.bodies[body];
+}
+
+SmallVector<uint32_t> ProgramRunner::getTensors(TraceProgram::Slot slot) const {
+  SmallVector<uint32_t> tensors;
+  for (const Reference &reference : ArrayRef(slots[slot.index], slot.count))
+    tensors.push_back(reference.tensor);
+  return tensors;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+uint32_t ProgramRunner::addTensor(uint32_t tensorTemplate, uint32_t writer,
+                                  uint32_t index) {
+  instances.push_back({tensorTemplate, writer, prefixNumber, index});
+  lastReader.push_back(kNone);
+  return instances.size() - 1;
+}
+
+void ProgramRunner::runState(const TraceProgram::State &state) {
+  Reference *reference = allocate(1);
+  *reference = {addTensor(state.tensorTemplate, kNone, 0), kNone};
+  slots[state.slot] = reference;
+}
+
+/// A tensor that was changed in place is ready after both, the node that wrote
+/// it and the one that changed it last.
+void ProgramRunner::depend(const Reference &reference) {
+  if (reference.changer != kNone)
+    deps.push_back(reference.changer);
+  if (reference.tensor == kNone)
+    return;
+  uint32_t writer = instances[reference.tensor].writer;
+  if (writer != kNone)
+    deps.push_back(writer);
+}
+
+void ProgramRunner::read(TraceProgram::Slot slot, uint32_t id) {
+  for (const Reference &reference : ArrayRef(slots[slot.index], slot.count)) {
+    depend(reference);
+    uint32_t &reader = lastReader[reference.tensor];
+    if (reader != id)
+      inputs.push_back(reference.tensor);
+    reader = id;
+  }
+}
+
+void ProgramRunner::makeOutput(const TraceProgram::Output &output,
+                               uint32_t firstOutput) {
+  Reference *references = allocate(output.slot.count);
+  for (uint32_t i = 0; i < output.slot.count; ++i) {
+    switch (output.kind) {
+    case TraceProgram::Output::New: {
+      uint32_t index = instances.size() - firstOutput;
+      references[i] = {addTensor(output.tensorTemplate, nextId, index), kNone};
+      break;
+    }
+    case TraceProgram::Output::InPlace:
+      references[i] = {slots[output.source][i].tensor, nextId};
+      break;
+    case TraceProgram::Output::Token:
+      references[i] = {kNone, nextId};
+      break;
+    }
+  }
+  slots[output.slot.index] = references;
+}
+
+void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
+  const NodeTemplate &common = program.nodes[index];
+  const TraceProgram::NodeWiring &wiring = program.wiring[index];
+  deps.clear();
+  inputs.clear();
+  for (TraceProgram::Slot slot : wiring.reads)
+    read(slot, nextId);
+  for (TraceProgram::Slot slot : wiring.after)
+    for (const Reference &reference : ArrayRef(slots[slot.index], slot.count))
+      depend(reference);
+  llvm::sort(deps);
+  deps.erase(llvm::unique(deps), deps.end());
+  uint32_t firstOutput = instances.size();
+  for (const TraceProgram::Output &output : wiring.outputs)
+    makeOutput(output, firstOutput);
+  addControl(common);
+  uint32_t tag = 0;
+  if (common.isMessage())
+    tag =
+        program.channels[common.channel].firstTag + messages[common.channel]++;
+  node = {nextId,      &common,
+          prefix,      deps,
+          ctrlDeps,    inputs,
+          firstOutput, static_cast<uint32_t>(instances.size()) - firstOutput,
+          tag};
+  if (common.isComp())
+    lastComp = nextId;
+  else if (common.kind != NodeKind::Recv)
+    lastComm = nextId;
+  ++nextId;
+}
+
+/// Compute nodes are a stream, and so are collectives and sends together. A
+/// receive, and a collective that waits for no node, is issued when the compute
+/// stream has come to its place: what it makes takes memory from then on.
+void ProgramRunner::addControl(const NodeTemplate &node) {
+  ctrlDeps.clear();
+  auto add = [&](uint32_t id) {
+    if (id != kNone)
+      ctrlDeps.push_back(id);
+  };
+  if (node.isComp())
+    return add(lastComp);
+  if (node.kind != NodeKind::Recv)
+    add(lastComm);
+  if (deps.empty() && node.kind != NodeKind::Send)
+    add(lastComp);
+  llvm::sort(ctrlDeps);
+}
+
+//===----------------------------------------------------------------------===//
+// Frames
+//===----------------------------------------------------------------------===//
+
+/// Names of tensors refer to the prefix they were made under.
+void ProgramRunner::notePrefix() {
+  prefixNumber = prefixes.size();
+  prefixes.push_back(StringRef(prefix).copy(allocator));
+}
+
+void ProgramRunner::runAliases(ArrayRef<TraceProgram::Alias> aliases) {
+  for (TraceProgram::Alias alias : aliases)
+    slots[alias.to] = slots[alias.from];
+}
+
+void ProgramRunner::pushCall(const TraceProgram::Call &call) {
+  runAliases(call.args);
+  Frame &frame = frames.emplace_back();
+  frame.body = &program.bodies[call.body];
+  frame.call = &call;
+  frame.outerPrefix = prefix.size();
+  frame.outerNumber = prefixNumber;
+  if (call.scope.empty())
+    return;
+  prefix.append(call.scope);
+  prefix.push_back('.');
+  notePrefix();
+}
+
+void ProgramRunner::pushRepeat(const TraceProgram::Repeat &repeat) {
+  Frame &frame = frames.emplace_back();
+  frame.body = &program.bodies[repeat.body];
+  frame.repeat = &repeat;
+  frame.outerPrefix = prefix.size();
+  frame.outerNumber = prefixNumber;
+  for (const TraceProgram::Stack &stack : repeat.stacks)
+    frame.stacks.push_back(allocate(repeat.count * stack.count));
+  for (const TraceProgram::Carry &carry : repeat.carries)
+    slots[carry.arg] = slots[carry.init];
+  if (repeat.count > 0)
+    return beginTurn(frame);
+  endRepeat(frame);
+  frames.pop_back();
+}
+
+/// Sets names and slices for a turn.
+void ProgramRunner::enterIteration(const Frame &frame, int64_t turn) {
+  const TraceProgram::Repeat &repeat = *frame.repeat;
+  prefix.resize(frame.outerPrefix);
+  prefix.append(repeat.name);
+  prefix.push_back('.');
+  prefix.append(llvm::utostr(repeat.getNumber(turn)));
+  prefix.push_back('.');
+  notePrefix();
+  int64_t index = repeat.getIndex(turn);
+  for (const TraceProgram::Stack &slice : repeat.slices)
+    slots[slice.inner] = slots[slice.outer] + index * slice.count;
+}
+
+void ProgramRunner::beginTurn(Frame &frame) {
+  const TraceProgram::Repeat &repeat = *frame.repeat;
+  frame.step = 0;
+  frame.due.clear();
+  frame.nextDue = 0;
+  frame.isEntered = repeat.ahead.empty();
+  if (frame.isEntered)
+    return enterIteration(frame, frame.turn);
+  repeat.forEachAhead(frame.turn, [&](uint32_t node, int64_t turn) {
+    frame.due.push_back({node, turn});
+  });
+}
+
+/// Runs a node of this or a later turn that is due at the start of this one.
+void ProgramRunner::runDueNode(Frame &frame, FlatNode &node) {
+  auto [index, turn] = frame.due[frame.nextDue++];
+  enterIteration(frame, turn);
+  runNode(index, node);
+  auto &made = aheadOutputs[{index, turn}];
+  made.clear();
+  for (const TraceProgram::Output &output : program.wiring[index].outputs)
+    made.push_back(slots[output.slot.index]);
+}
+
+/// Makes their results visible in the turn that they belong to.
+void ProgramRunner::takeDueNodes(const Frame &frame) {
+  for (const TraceProgram::Ahead &entry : frame.repeat->ahead) {
+    auto it = aheadOutputs.find({entry.node, frame.turn});
+    for (auto [output, reference] :
+         llvm::zip_equal(program.wiring[entry.node].outputs, it->second))
+      slots[output.slot.index] = reference;
+    aheadOutputs.erase(it);
+  }
+}
+
+void ProgramRunner::endTurn(Frame &frame) {
+  const TraceProgram::Repeat &repeat = *frame.repeat;
+  int64_t index = repeat.getIndex(frame.turn);
+  for (auto [stack, references] : llvm::zip_equal(repeat.stacks, frame.stacks))
+    llvm::copy(ArrayRef(slots[stack.inner], stack.count),
+               references + index * stack.count);
+  // All are read before any is set: a body may yield its arguments swapped.
+  carried.clear();
+  for (const TraceProgram::Carry &carry : repeat.carries)
+    carried.push_back(slots[carry.yielded]);
+  for (auto [carry, reference] : llvm::zip_equal(repeat.carries, carried))
+    slots[carry.arg] = reference;
+  ++frame.turn;
+}
+
+void ProgramRunner::endRepeat(const Frame &frame) {
+  for (const TraceProgram::Carry &carry : frame.repeat->carries)
+    slots[carry.result] = slots[carry.arg];
+  for (auto [stack, references] :
+       llvm::zip_equal(frame.repeat->stacks, frame.stacks))
+    slots[stack.outer] = references;
+}
+
+/// Ends a body, or one turn of it.
+void ProgramRunner::popFrame() {
+  Frame &frame = frames.back();
+  if (frame.repeat) {
+    endTurn(frame);
+    if (frame.turn < frame.repeat->count)
+      return beginTurn(frame);
+    endRepeat(frame);
+  } else if (frame.call) {
+    runAliases(frame.call->results);
+  }
+  prefix.resize(frame.outerPrefix);
+  prefixNumber = frame.outerNumber;
+  frames.pop_back();
+}
+
+bool ProgramRunner::next(FlatNode &node) {
+  while (!frames.empty()) {
+    Frame &frame = frames.back();
+    if (!frame.isEntered && frame.repeat) {
+      if (frame.nextDue < frame.due.size()) {
+        runDueNode(frame, node);
+        return true;
+      }
+      enterIteration(frame, frame.turn);
+      takeDueNodes(frame);
+      frame.isEntered = true;
+    }
+    if (frame.step == frame.body->steps.size()) {
+      popFrame();
+      continue;
+    }
+    TraceProgram::Step step = frame.body->steps[frame.step++];
+    switch (step.kind) {
+    case TraceProgram::Step::State:
+      runState(program.states[step.index]);
+      break;
+    case TraceProgram::Step::Node:
+      runNode(step.index, node);
+      return true;
+    case TraceProgram::Step::Alias:
+      runAliases(program.aliases[step.index]);
+      break;
+    case TraceProgram::Step::Repeat:
+      pushRepeat(program.repeats[step.index]);
+      break;
+    case TraceProgram::Step::Call:
+      pushCall(program.calls[step.index]);
+      break;
+    }
+  }
+  return false;
+}

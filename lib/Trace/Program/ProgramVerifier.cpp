@@ -1,0 +1,499 @@
+//===- ProgramVerifier.cpp - Checks programs that come from files ---------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A program that passes runs without reading anything that is not there. Every
+// slot holds one number of references, all tensors or all tokens, whenever it
+// is set. A slot that has been set stays set; so it is enough to look at the
+// steps of each body when it is first run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Trace/Program/TraceProgram.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+using namespace stg::trace;
+
+/// Consumers keep ids of nodes in 31 bits.
+static constexpr uint64_t kMaxUnrolled = INT32_MAX;
+/// What a run does at most: steps, references that are read or copied, and
+/// bytes of names, so that it ends whatever is in the file.
+static constexpr uint64_t kMaxWork = uint64_t(1) << 36;
+/// Bodies within bodies.
+static constexpr unsigned kMaxDepth = 256;
+
+namespace {
+class ProgramVerifier {
+public:
+  ProgramVerifier(TraceProgram &program, const RankSpace &space)
+      : program(program), space(space), contents(program.numSlots),
+        isVisited(program.bodies.size()), repeatOfBody(program.bodies.size()) {}
+
+  /// True if all is well; else getError() says what is not.
+  bool run();
+  const char *getError() const { return error; }
+
+private:
+  using Program = TraceProgram;
+
+  /// What a slot holds.
+  struct Content {
+    bool isSet = false, isToken = false;
+    uint64_t count = 0;
+  };
+
+  bool fail(const char *message) {
+    error = message;
+    return false;
+  }
+  /// Checks with a message; `fail` where it does not hold.
+  bool require(bool condition, const char *message) {
+    return condition || fail(message);
+  }
+
+  bool checkTemplates();
+  bool checkNode(const NodeTemplate &node);
+  bool checkCollective(const NodeTemplate &node);
+  bool checkChannels();
+  bool checkTags();
+  bool checkIndices();
+  bool checkStep(Program::Step step, uint32_t body);
+  bool countBodies();
+  void countExecutions();
+
+  const Content *get(uint32_t slot) const {
+    return slot < contents.size() && contents[slot].isSet ? &contents[slot]
+                                                          : nullptr;
+  }
+  bool set(uint32_t slot, uint64_t count, bool isToken);
+  bool copy(uint32_t from, uint32_t to);
+  bool runBody(uint32_t body);
+  bool runNode(uint32_t node);
+  bool runOutput(const Program::Output &output);
+  bool runAliases(ArrayRef<Program::Alias> aliases);
+  bool runRepeat(const Program::Repeat &repeat);
+  bool runTurn(const Program::Repeat &repeat);
+
+  TraceProgram &program;
+  const RankSpace &space;
+  std::vector<Content> contents;
+  std::vector<bool> isVisited;
+  /// Nodes that are made ahead count for the body of their repeat.
+  std::vector<const Program::Repeat *> repeatOfBody;
+  const char *error = nullptr;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Templates
+//===----------------------------------------------------------------------===//
+
+static bool isKnown(CollectiveType type) {
+  switch (type) {
+  case CollectiveType::AllReduce:
+  case CollectiveType::AllGather:
+  case CollectiveType::Broadcast:
+  case CollectiveType::AllToAll:
+  case CollectiveType::ReduceScatter:
+    return true;
+  }
+  return false;
+}
+
+bool ProgramVerifier::checkCollective(const NodeTemplate &node) {
+  AxisMask axes = node.axes & kAxesOfMask, subset = node.axes >> kMaxAxes;
+  if (!isKnown(node.collective))
+    return fail("a collective is of no known type");
+  if (!axes || axes & ~space.getAllAxes())
+    return fail("a collective is over axes that do not exist");
+  if (subset == 0)
+    return true;
+  if (subset > space.getSubsets().size() || !llvm::isPowerOf2_64(axes))
+    return fail("a collective is over a subset that does not exist");
+  return require(space.getSubsets()[subset - 1].back() <
+                     space.getNumPositions(axes),
+                 "a subset has a coordinate that does not exist");
+}
+
+bool ProgramVerifier::checkNode(const NodeTemplate &node) {
+  if (node.operations < 0 || node.bytes < 0 || node.commSize < 0)
+    return fail("a number of a node does not fit in 63 bits");
+  if (node.isColl())
+    return checkCollective(node);
+  if (!node.isMessage())
+    return true;
+  return require(node.channel < program.channels.size() &&
+                     program.channels[node.channel].isSend ==
+                         (node.kind == NodeKind::Send),
+                 "a message has no such channel");
+}
+
+bool ProgramVerifier::checkChannels() {
+  for (const Channel &channel : program.channels) {
+    uint32_t axis = channel.key.axis;
+    if (axis >= space.getAxes().size() || channel.key.direction < 1 ||
+        channel.key.direction >= space.getAxes()[axis].size)
+      return fail("a channel leads nowhere");
+  }
+  return true;
+}
+
+bool ProgramVerifier::checkTemplates() {
+  for (const NodeTemplate &node : program.nodes)
+    if (!checkNode(node))
+      return false;
+  // Also of nodes that no step makes: names are made for all.
+  for (const Program::NodeWiring &wiring : program.wiring)
+    for (const Program::Output &output : wiring.outputs)
+      if (output.kind == Program::Output::New &&
+          output.tensorTemplate >= program.tensors.size())
+        return fail("a tensor does not exist");
+  for (const TensorTemplate &tensor : program.tensors)
+    if (tensor.bytes < 0)
+      return fail("the size of a tensor does not fit in 63 bits");
+  return checkChannels() &&
+         require(!program.bodies.empty(), "a program has no body");
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+bool ProgramVerifier::checkStep(Program::Step step, uint32_t body) {
+  auto isBody = [&](uint32_t inner) {
+    return inner > body && inner < program.bodies.size();
+  };
+  size_t size = 0;
+  switch (step.kind) {
+  case Program::Step::State:
+    size = program.states.size();
+    break;
+  case Program::Step::Node:
+    size = program.nodes.size();
+    break;
+  case Program::Step::Alias:
+    size = program.aliases.size();
+    break;
+  case Program::Step::Repeat:
+    size = program.repeats.size();
+    break;
+  case Program::Step::Call:
+    size = program.calls.size();
+    break;
+  }
+  if (step.index >= size)
+    return fail("a step refers to something that does not exist");
+  if (step.kind == Program::Step::Repeat)
+    return require(isBody(program.repeats[step.index].body),
+                   "a repeat has no such body");
+  if (step.kind == Program::Step::Call) {
+    uint32_t callee = program.calls[step.index].body;
+    return require(isBody(callee) && !repeatOfBody[callee],
+                   "a call has no such body");
+  }
+  return true;
+}
+
+bool ProgramVerifier::checkIndices() {
+  DenseSet<uint32_t> isAhead;
+  for (const Program::Repeat &repeat : program.repeats) {
+    if (repeat.body >= program.bodies.size() || repeatOfBody[repeat.body])
+      return fail("a body is not that of one repeat");
+    repeatOfBody[repeat.body] = &repeat;
+    for (const Program::Ahead &ahead : repeat.ahead)
+      if (ahead.node >= program.nodes.size() || ahead.distance < 0 ||
+          !isAhead.insert(ahead.node).second)
+        return fail("a repeat makes a node ahead that does not exist, or "
+                    "twice");
+    if (repeat.count < 0 || repeat.count > static_cast<int64_t>(kMaxUnrolled) ||
+        repeat.first < 0 || repeat.first > INT64_MAX - repeat.count)
+      return fail("a repeat has too many iterations");
+  }
+  for (uint32_t body = 0; body < program.bodies.size(); ++body)
+    for (Program::Step step : program.bodies[body].steps)
+      if (!checkStep(step, body))
+        return false;
+  return true;
+}
+
+namespace {
+/// What runs of bodies amount to. All sums saturate.
+struct Amount {
+  uint64_t nodes = 0, tensors = 0, work = 0;
+  unsigned depth = 0;
+
+  void add(uint64_t moreNodes, uint64_t moreTensors, uint64_t moreWork) {
+    nodes = SaturatingAdd(nodes, moreNodes);
+    tensors = SaturatingAdd(tensors, moreTensors);
+    work = SaturatingAdd(work, moreWork);
+  }
+  void add(const Amount &inner, uint64_t times) {
+    nodes = SaturatingMultiplyAdd(inner.nodes, times, nodes);
+    tensors = SaturatingMultiplyAdd(inner.tensors, times, tensors);
+    work = SaturatingMultiplyAdd(SaturatingAdd<uint64_t>(inner.work, 1), times,
+                                 work);
+    depth = std::max(depth, inner.depth + 1);
+  }
+};
+} // namespace
+
+static Amount getAmount(const TraceProgram::NodeWiring &wiring) {
+  Amount amount;
+  amount.add(1, 0, 1);
+  for (const TraceProgram::Output &output : wiring.outputs)
+    amount.add(0, output.slot.count, output.slot.count);
+  for (TraceProgram::Slot slot : wiring.reads)
+    amount.add(0, 0, slot.count);
+  for (TraceProgram::Slot slot : wiring.after)
+    amount.add(0, 0, slot.count);
+  return amount;
+}
+
+/// What all turns of a repeat do beside their bodies.
+static Amount getOverhead(const TraceProgram::Repeat &repeat) {
+  uint64_t distance = 1;
+  for (const TraceProgram::Ahead &ahead : repeat.ahead)
+    distance = std::max<uint64_t>(
+        distance, std::min<int64_t>(ahead.distance, repeat.count));
+  Amount turn;
+  turn.work = SaturatingMultiply<uint64_t>(distance, repeat.ahead.size());
+  turn.add(0, 0, repeat.name.size() + repeat.carries.size());
+  for (const TraceProgram::Stack &stack : repeat.stacks)
+    turn.add(0, stack.count, stack.count);
+  turn.add(0, 0, repeat.slices.size());
+  Amount all;
+  all.add(turn, repeat.count);
+  return all;
+}
+
+/// Bodies run only bodies after them, so that the last ones are known first.
+bool ProgramVerifier::countBodies() {
+  std::vector<Amount> amounts(program.bodies.size());
+  for (size_t i = program.bodies.size(); i-- > 0;) {
+    Amount &amount = amounts[i];
+    if (repeatOfBody[i])
+      for (const Program::Ahead &ahead : repeatOfBody[i]->ahead)
+        amount.add(getAmount(program.wiring[ahead.node]), 1);
+    for (Program::Step step : program.bodies[i].steps) {
+      amount.add(0, step.kind == Program::Step::State, 1);
+      if (step.kind == Program::Step::Node) {
+        amount.add(getAmount(program.wiring[step.index]), 1);
+      } else if (step.kind == Program::Step::Call) {
+        const Program::Call &call = program.calls[step.index];
+        amount.add(amounts[call.body], 1);
+        amount.add(0, 0,
+                   call.scope.size() + call.args.size() + call.results.size());
+      } else if (step.kind == Program::Step::Repeat) {
+        const Program::Repeat &repeat = program.repeats[step.index];
+        amount.add(amounts[repeat.body], repeat.count);
+        amount.add(getOverhead(repeat), 1);
+      }
+    }
+    if (amount.nodes > kMaxUnrolled || amount.tensors > kMaxUnrolled ||
+        amount.work > kMaxWork)
+      return fail("a program makes more than consumers can address");
+    if (amount.depth > kMaxDepth)
+      return fail("bodies are nested too deep");
+    program.bodies[i].numNodes = amount.nodes;
+    program.bodies[i].numTensors = amount.tensors;
+  }
+  return require(program.bodies.front().numNodes > 0,
+                 "a program makes no nodes");
+}
+
+/// How often each node is executed.
+void ProgramVerifier::countExecutions() {
+  std::vector<uint64_t> runs(program.bodies.size());
+  runs[0] = 1;
+  for (NodeTemplate &node : program.nodes)
+    node.executions = 0;
+  for (size_t i = 0; i < program.bodies.size(); ++i) {
+    if (repeatOfBody[i])
+      for (const Program::Ahead &ahead : repeatOfBody[i]->ahead)
+        program.nodes[ahead.node].executions += runs[i];
+    for (Program::Step step : program.bodies[i].steps) {
+      if (step.kind == Program::Step::Node) {
+        program.nodes[step.index].executions += runs[i];
+      } else if (step.kind == Program::Step::Call) {
+        runs[program.calls[step.index].body] += runs[i];
+      } else if (step.kind == Program::Step::Repeat) {
+        const Program::Repeat &repeat = program.repeats[step.index];
+        runs[repeat.body] += runs[i] * repeat.count;
+      }
+    }
+  }
+}
+
+/// Tags are those of the messages of a rank.
+bool ProgramVerifier::checkTags() {
+  for (Channel &channel : program.channels)
+    channel.executions = 0;
+  for (const NodeTemplate &node : program.nodes)
+    if (node.isMessage())
+      program.channels[node.channel].executions += node.executions;
+  for (const Channel &channel : program.channels)
+    if (channel.firstTag + channel.executions > uint64_t(kNumTags))
+      return fail("a tag is too large");
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+bool ProgramVerifier::set(uint32_t slot, uint64_t count, bool isToken) {
+  if (slot >= contents.size())
+    return fail("a slot does not exist");
+  Content &content = contents[slot];
+  if (content.isSet)
+    return require(content.count == count && content.isToken == isToken,
+                   "a slot is set to different kinds or numbers of things");
+  content = {true, isToken, count};
+  return true;
+}
+
+bool ProgramVerifier::copy(uint32_t from, uint32_t to) {
+  const Content *source = get(from);
+  if (!source)
+    return fail("a slot is read before it is set");
+  return set(to, source->count, source->isToken);
+}
+
+bool ProgramVerifier::runAliases(ArrayRef<Program::Alias> aliases) {
+  return llvm::all_of(aliases, [&](Program::Alias alias) {
+    return copy(alias.from, alias.to);
+  });
+}
+
+bool ProgramVerifier::runOutput(const Program::Output &output) {
+  if (output.kind == Program::Output::Token)
+    return set(output.slot.index, output.slot.count, /*isToken=*/true);
+  if (output.kind == Program::Output::InPlace) {
+    const Content *source = get(output.source);
+    if (!source || source->isToken || source->count < output.slot.count)
+      return fail("a node changes tensors that do not exist");
+  }
+  return set(output.slot.index, output.slot.count, /*isToken=*/false);
+}
+
+bool ProgramVerifier::runNode(uint32_t node) {
+  const Program::NodeWiring &wiring = program.wiring[node];
+  for (Program::Slot slot : wiring.reads) {
+    const Content *content = get(slot.index);
+    if (!content || content->isToken || content->count < slot.count)
+      return fail("a node reads tensors that do not exist");
+  }
+  for (Program::Slot slot : wiring.after) {
+    const Content *content = get(slot.index);
+    if (!content || content->count < slot.count)
+      return fail("a node waits for nodes that do not exist");
+  }
+  return llvm::all_of(wiring.outputs, [&](const Program::Output &output) {
+    return runOutput(output);
+  });
+}
+
+bool ProgramVerifier::runRepeat(const Program::Repeat &repeat) {
+  uint64_t count = repeat.count;
+  for (const Program::Carry &carry : repeat.carries)
+    if (!copy(carry.init, carry.arg))
+      return false;
+  for (const Program::Stack &slice : repeat.slices) {
+    if (count == 0)
+      break; // They are set in turns.
+    const Content *outer = get(slice.outer);
+    if (!outer || outer->count < count * slice.count)
+      return fail("a repeat has more iterations than it has slices");
+    if (!set(slice.inner, slice.count, outer->isToken))
+      return false;
+  }
+  if (count > 0 && !runTurn(repeat))
+    return false;
+  for (const Program::Carry &carry : repeat.carries)
+    if (!copy(carry.arg, carry.result))
+      return false;
+  for (const Program::Stack &stack : repeat.stacks) {
+    const Content *inner = get(stack.inner);
+    if (!set(stack.outer, count * stack.count, inner && inner->isToken))
+      return false;
+  }
+  return true;
+}
+
+/// What a turn reads is there before what comes after it is set.
+bool ProgramVerifier::runTurn(const Program::Repeat &repeat) {
+  for (const Program::Ahead &ahead : repeat.ahead)
+    if (!runNode(ahead.node))
+      return false;
+  if (!runBody(repeat.body))
+    return false;
+  for (const Program::Stack &stack : repeat.stacks) {
+    const Content *inner = get(stack.inner);
+    if (!inner || inner->count < stack.count)
+      return fail("a repeat makes a stack of what its body does not make");
+  }
+  for (const Program::Carry &carry : repeat.carries)
+    if (!get(carry.yielded))
+      return fail("a slot is read before it is set");
+  for (const Program::Carry &carry : repeat.carries)
+    if (!copy(carry.yielded, carry.arg))
+      return false;
+  return true;
+}
+
+bool ProgramVerifier::runBody(uint32_t body) {
+  if (isVisited[body])
+    return true;
+  isVisited[body] = true;
+  for (Program::Step step : program.bodies[body].steps) {
+    bool isGood = true;
+    switch (step.kind) {
+    case Program::Step::State: {
+      Program::State state = program.states[step.index];
+      isGood = require(state.tensorTemplate < program.tensors.size(),
+                       "a tensor does not exist") &&
+               set(state.slot, 1, /*isToken=*/false);
+      break;
+    }
+    case Program::Step::Node:
+      isGood = runNode(step.index);
+      break;
+    case Program::Step::Alias:
+      isGood = runAliases(program.aliases[step.index]);
+      break;
+    case Program::Step::Repeat:
+      isGood = runRepeat(program.repeats[step.index]);
+      break;
+    case Program::Step::Call: {
+      const Program::Call &call = program.calls[step.index];
+      isGood = runAliases(call.args) && runBody(call.body) &&
+               runAliases(call.results);
+      break;
+    }
+    }
+    if (!isGood)
+      return false;
+  }
+  return true;
+}
+
+bool ProgramVerifier::run() {
+  if (!checkTemplates() || !checkIndices() || !countBodies() || !runBody(0))
+    return false;
+  countExecutions();
+  return checkTags();
+}
+
+Error TraceProgram::verify(const RankSpace &space) {
+  ProgramVerifier verifier(*this, space);
+  if (verifier.run())
+    return Error::success();
+  return createStringError(inconvertibleErrorCode(), verifier.getError());
+}

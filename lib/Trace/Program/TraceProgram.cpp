@@ -1,0 +1,109 @@
+//===- TraceProgram.cpp - What makes the nodes of a rank ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Trace/Program/TraceProgram.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace llvm;
+using namespace stg::trace;
+
+StringRef stg::trace::getCategoryName(TensorCategory category) {
+  static constexpr StringLiteral names[kNumTensorCategories] = {
+      "parameter", "gradient",      "optimizer", "activation",
+      "temporary", "communication", "input",     "kv_cache"};
+  return names[static_cast<unsigned>(category)];
+}
+
+SmallVector<AxisMask> TraceProgram::getMasks() const {
+  SmallVector<AxisMask> masks;
+  for (const NodeTemplate &node : nodes)
+    if (node.isColl() && node.executions)
+      masks.push_back(node.axes);
+  llvm::sort(masks);
+  masks.erase(llvm::unique(masks), masks.end());
+  return masks;
+}
+
+//===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
+
+/// Follows `position`, counted in nodes, into a body; leaves what remains.
+bool TraceProgram::findInRepeat(const Repeat &repeat, uint64_t &position,
+                                std::string &path) const {
+  uint64_t own = bodies[repeat.body].numNodes - repeat.ahead.size();
+  auto enter = [&](int64_t turn) {
+    path +=
+        (repeat.name + "." + llvm::Twine(repeat.getNumber(turn)) + ".").str();
+  };
+  for (int64_t turn = 0; turn < repeat.count; ++turn) {
+    bool found = false;
+    repeat.forEachAhead(turn, [&](uint32_t node, int64_t target) {
+      if (!found && position-- == 0) {
+        enter(target);
+        path += nodes[node].name.str();
+        found = true;
+      }
+    });
+    if (found)
+      return true;
+    if (position < own) {
+      enter(turn);
+      return find(repeat.body, position, path);
+    }
+    position -= own;
+  }
+  return false;
+}
+
+/// Appends the path of the node at `position` of a body, or subtracts the nodes
+/// of the body from it.
+bool TraceProgram::find(uint32_t body, uint64_t &position,
+                        std::string &path) const {
+  for (Step step : bodies[body].steps) {
+    switch (step.kind) {
+    case Step::Node:
+      if (position-- == 0) {
+        path += nodes[step.index].name.str();
+        return true;
+      }
+      break;
+    case Step::Repeat: {
+      const Repeat &repeat = repeats[step.index];
+      uint64_t all = bodies[repeat.body].numNodes * repeat.count;
+      if (position < all)
+        return findInRepeat(repeat, position, path);
+      position -= all;
+      break;
+    }
+    case Step::Call: {
+      const Call &call = calls[step.index];
+      uint64_t all = bodies[call.body].numNodes;
+      if (position < all) {
+        if (!call.scope.empty())
+          path += (call.scope + ".").str();
+        return find(call.body, position, path);
+      }
+      position -= all;
+      break;
+    }
+    case Step::State:
+    case Step::Alias:
+      break;
+    }
+  }
+  return false;
+}
+
+std::string TraceProgram::getPath(uint32_t id) const {
+  std::string path;
+  uint64_t position = id;
+  find(0, position, path);
+  return path;
+}
