@@ -1,0 +1,154 @@
+//===- GraphBuilder.h - A local program to a graph --------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A value of the local program is one buffer or, where views cut and join it,
+// several: each value maps to a list of chakra values, its pieces. The producer
+// of a value that is split writes the parts; the readers of a joined value read
+// them all. So views cost nothing, and a part can be kept while the rest is
+// freed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_CONVERSION_STGTOCHAKRA_GRAPHBUILDER_H
+#define STG_LIB_CONVERSION_STGTOCHAKRA_GRAPHBUILDER_H
+
+#include "MemoryCategories.h"
+#include "stg/Conversion/STGToChakra/STGToChakra.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace stg {
+
+/// The phase of an op as nodes spell it.
+llvm::StringRef getPhaseName(mlir::Operation *op);
+
+using Pieces = llvm::SmallVector<mlir::Value, 1>;
+
+/// The persistent buffers of a scope and of the repeats in it.
+struct StateScope {
+  llvm::StringRef name; ///< Of the repeat.
+  SymExpr count;        ///< Null at the top.
+  SymExpr first;        ///< The number of its first iteration; null: 0.
+  llvm::MapVector<llvm::StringRef, chakra::TensorType> states;
+  /// By name and first iteration: the layers of several stages are apart.
+  llvm::MapVector<mlir::StringAttr, std::unique_ptr<StateScope>> repeats;
+};
+
+/// Buffers that are visible in a scope: those of the scope by name, those of a
+/// repeat as stacks, by `repeat@first/name`.
+using StateEnv = llvm::MapVector<mlir::StringAttr, mlir::Value>;
+
+/// What the programs of one module share.
+struct SharedTables {
+  explicit SharedTables(mlir::ModuleOp module) : owners(module) {}
+
+  mlir::SymbolTableCollection symbols;
+  BufferOwners owners;
+  /// The buffers of types, whose bytes are products.
+  llvm::DenseMap<std::pair<SymTensorType, unsigned>, chakra::TensorType>
+      buffers;
+};
+
+/// Makes the graph of one program: declares its persistent buffers, then
+/// converts op by op.
+class GraphBuilder {
+public:
+  GraphBuilder(mlir::func::FuncOp function, MeshAttr mesh, SharedTables &tables)
+      : function(function), mesh(mesh), tables(tables),
+        builder(function.getContext()) {
+    categories.push_back(
+        std::make_unique<MemoryCategories>(function, tables.owners));
+  }
+
+  llvm::LogicalResult run();
+
+private:
+  // States.
+  llvm::LogicalResult collectStates(mlir::Block &block, StateScope &scope);
+  llvm::LogicalResult addState(mlir::Operation *op, StateScope &scope,
+                               llvm::StringRef name, SymTensorType type,
+                               chakra::Category category);
+  StateEnv declareStates(StateScope &scope);
+  void collectUsedStates(mlir::Block &block, const llvm::Twine &prefix,
+                         llvm::DenseSet<mlir::StringAttr> &used);
+  llvm::SmallVector<std::pair<mlir::StringAttr, mlir::Value>>
+  getUsedStates(mlir::Block &block, const llvm::Twine &prefix,
+                const StateEnv &env);
+  mlir::StringAttr getStateName(mlir::Operation *op, const StateBuffer &state);
+
+  // Ops.
+  llvm::LogicalResult convertBlock(mlir::Block &block, const StateEnv &env);
+  llvm::LogicalResult convertOp(mlir::Operation *op, const StateEnv &env);
+  llvm::LogicalResult convertCompute(CostOpInterface op, const StateEnv &env);
+  llvm::LogicalResult convertView(mlir::Operation *op);
+  llvm::LogicalResult convertCollective(mlir::Operation *op,
+                                        chakra::CollKind kind,
+                                        mlir::ArrayAttr axes, bool inPlace);
+  bool isShardOfBuffer(mlir::Value value);
+  llvm::LogicalResult convertRepeat(RepeatOp repeat, const StateEnv &env);
+  llvm::LogicalResult convertCall(mlir::func::CallOp call, const StateEnv &env);
+  mlir::FailureOr<chakra::FuncOp> convertCallee(mlir::func::CallOp call,
+                                                mlir::func::FuncOp callee,
+                                                const StateEnv &env);
+  llvm::LogicalResult convertRing(mlir::Operation *op);
+  llvm::LogicalResult convertSend(SendOp op);
+  llvm::LogicalResult convertRecv(RecvOp op);
+  llvm::LogicalResult convertFlat(mlir::Operation *op, chakra::CollKind kind,
+                                  mlir::ArrayAttr axes);
+  llvm::LogicalResult convertGatherUpdated(GatherUpdatedOp op);
+  bool isFused(AccumulateOp op);
+  mlir::StringAttr getScopeKey(RepeatOp repeat) {
+    std::string key = repeat.getRepeatName().str();
+    if (repeat.getFirst())
+      key += "@" + repeat.getFirst()->str();
+    return builder.getStringAttr(key);
+  }
+  const MemoryCategories &getCategories() { return *categories.back(); }
+  mlir::Value toOneBuffer(mlir::Operation *op, mlir::Value value,
+                          chakra::Category category);
+
+  llvm::SmallVector<mlir::Type> getResultTypes(mlir::Value result);
+  mlir::Type getType(mlir::Value value, SymTensorType type);
+  chakra::TensorType getTensorType(SymTensorType type,
+                                   chakra::Category category) {
+    chakra::TensorType &buffer =
+        tables.buffers[{type, static_cast<unsigned>(category)}];
+    if (!buffer)
+      buffer = chakra::TensorType::get(builder.getContext(), type.getNumBytes(),
+                                       category);
+    return buffer;
+  }
+  void appendPieces(mlir::Value value,
+                    llvm::SmallVectorImpl<mlir::Value> &pieces) {
+    llvm::append_range(pieces, map[value]);
+  }
+  std::string makeName(mlir::Operation *op, llvm::StringRef suffix);
+
+  mlir::func::FuncOp function;
+  MeshAttr mesh;
+  SharedTables &tables;
+  /// Of the function and of the one that is being called.
+  llvm::SmallVector<std::unique_ptr<MemoryCategories>, 2> categories;
+  mlir::OpBuilder builder;
+  llvm::DenseMap<mlir::Value, Pieces> map;
+  std::string scopePath;
+  llvm::StringMap<llvm::StringMap<unsigned>> names; ///< Uses, by scope.
+
+  /// A function that has been converted, and the pieces of each of its results.
+  struct Callee {
+    chakra::FuncOp function;
+    llvm::SmallVector<unsigned> results;
+  };
+  llvm::DenseMap<mlir::Operation *, Callee> callees;
+  llvm::DenseSet<mlir::Operation *>
+      statesOf; ///< Functions whose states are collected.
+};
+
+} // namespace stg
+
+#endif // STG_LIB_CONVERSION_STGTOCHAKRA_GRAPHBUILDER_H
