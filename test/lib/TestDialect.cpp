@@ -69,6 +69,17 @@ OpCost SumFeaturesOp::getCost() {
 }
 
 //===----------------------------------------------------------------------===//
+// test.quantized_all_reduce
+//===----------------------------------------------------------------------===//
+
+SymExpr QuantizedAllReduceOp::getExactBytes() {
+  SymExpr bits = SymExpr::get(getContext(), 0);
+  for (Value input : getInputs())
+    bits = bits + getElements(input) * static_cast<int64_t>(getBits());
+  return bits.exactDiv(SymExpr::get(getContext(), 8));
+}
+
+//===----------------------------------------------------------------------===//
 // test.plain: interfaces from outside
 //===----------------------------------------------------------------------===//
 

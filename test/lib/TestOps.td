@@ -55,6 +55,19 @@ def SumFeaturesOp : Test_Op<"sum_features", [
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
+def QuantizedAllReduceOp
+    : STG_CollectiveOp<"quantized_all_reduce", "AllReduce", [Pure],
+                       Test_Dialect> {
+  let summary = "a sum over devices that exchanges fewer bits than the elements have";
+  let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes,
+                  I64Attr:$bits);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let reduction = "::stg::ReduceKind::Sum";
+  let coalescable = 1;
+  let moreDeclarations = "::stg::SymExpr getExactBytes();\n";
+  let leading = [STG_Leading<"Int", "bits">, STG_Leading<"Axes", "axes">];
+}
+
 def PlainOp : Test_Op<"plain"> {
   let summary = "implements no interface: they are attached as external models";
   let arguments = (ins STG_Tensor:$input);

@@ -36,28 +36,64 @@ static FailureOr<Type> scalePiece(Type piece, SymTensorType from,
 /// True for a shard that is a part, in one piece, of the buffer that it has
 /// been scattered in.
 bool GraphBuilder::isShardOfBuffer(Value value) {
-  auto scatter = value.getDefiningOp<FlatReduceScatterOp>();
-  return scatter && tables.owners.isInPlace(scatter);
+  auto scatter = value.getDefiningOp<CollectiveOpInterface>();
+  return scatter && scatter.isFlat() && tables.owners.isInPlace(scatter);
 }
 
-LogicalResult GraphBuilder::convertCollective(Operation *op,
-                                              chakra::CollKind kind,
-                                              ArrayAttr axes, bool inPlace) {
+static chakra::CollKind getKind(CollectiveOpInterface op) {
+  switch (op.getCollectiveKind()) {
+  case CollectiveKind::AllReduce:
+    return chakra::CollKind::AllReduce;
+  case CollectiveKind::AllGather:
+    return chakra::CollKind::AllGather;
+  case CollectiveKind::ReduceScatter:
+    return chakra::CollKind::ReduceScatter;
+  case CollectiveKind::AllToAll:
+    return chakra::CollKind::AllToAll;
+  case CollectiveKind::LocalSlice:
+    break;
+  }
+  llvm_unreachable("nothing is communicated");
+}
+
+chakra::CollOp GraphBuilder::createCollective(CollectiveOpInterface op,
+                                              ValueRange inputs,
+                                              TypeRange types, bool inPlace,
+                                              SymExpr payload) {
+  chakra::CollKind kind = getKind(op);
+  auto coll = chakra::CollOp::create(
+      builder, op->getLoc(), kind,
+      makeName(op, chakra::stringifyCollKind(kind)), inputs, op.getAxes(),
+      types, inPlace, getPhaseName(op), ValueRange(), payload);
+  coll.setAmongAttr(op.getAmongAttr());
+  coll.setAheadAttr(op.getAheadAttr());
+  return coll;
+}
+
+LogicalResult GraphBuilder::convertCollective(CollectiveOpInterface op) {
+  if (!op.communicates())
+    return convertView(op);
+  if (op->getNumResults() == 0)
+    return convertCompletion(op);
+  return op.isFlat() ? convertFlat(op) : convertPieces(op);
+}
+
+/// What is exchanged piece by piece.
+LogicalResult GraphBuilder::convertPieces(CollectiveOpInterface op) {
   SmallVector<Value> inputs;
   SmallVector<Type> types;
   SmallVector<Value> resultOf;
+  bool inPlace = tables.owners.isInPlace(op);
   // Buffers say more than what is exchanged of them.
-  SymExpr payload;
+  SymExpr payload = op.getExactBytes();
   if (llvm::any_of(op->getOperands(),
                    [&](Value operand) { return isShardOfBuffer(operand); }))
-    payload = SymExpr::get(builder.getContext(), 0);
+    payload = getNumBytes(op);
   for (auto [operand, result] :
        llvm::zip_equal(op->getOperands(), op->getResults())) {
     // What is sent lies in one piece: a slice of a larger buffer is copied out
     // of it.
     Pieces pieces = map[operand];
-    if (payload)
-      payload = payload + cast<SymTensorType>(operand.getType()).getNumBytes();
     if (!isShardOfBuffer(operand) && pieces.size() == 1 &&
         isa<chakra::TensorType>(pieces[0].getType()))
       pieces = {toOneBuffer(op, operand, Category::Communication)};
@@ -82,35 +118,31 @@ LogicalResult GraphBuilder::convertCollective(Operation *op,
       map[result] = {};
     return success();
   }
-  auto coll = chakra::CollOp::create(
-      builder, op->getLoc(), kind,
-      makeName(op, chakra::stringifyCollKind(kind)), inputs, axes, types,
-      inPlace, getPhaseName(op), ValueRange(), payload);
-  if (auto reduce = dyn_cast<AllReduceOp>(op))
-    coll.setAmongAttr(reduce.getAmongAttr());
-  if (auto exchange = dyn_cast<AllToAllOp>(op))
-    coll.setPayloadAttr(exchange.getPayloadAttr());
+  auto coll = createCollective(op, inputs, types, inPlace, payload);
   for (auto [result, piece] : llvm::zip_equal(resultOf, coll.getResults()))
     map[result].push_back(piece);
   return success();
 }
 
-/// Flat shards are padded, so the payload is said: that of the shards for a
-/// gather, in the type that they are gathered in, of whole padded tensors for a
-/// scatter.
-LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
-                                        ArrayAttr axes) {
-  SymExpr shards = SymExpr::get(builder.getContext(), 0);
-  bool inPlace = tables.owners.isInPlace(op);
-  bool isGather = kind == chakra::CollKind::AllGather;
-  for (auto [operand, result] :
-       llvm::zip_equal(op->getOperandTypes(), op->getResultTypes())) {
-    auto made = cast<SymTensorType>(result);
-    if (isGather)
-      made =
-          cast<SymTensorType>(operand).withElementType(made.getElementType());
-    shards = shards + made.getNumBytes();
+/// The buffer of a result, or the stack of those of its slices: the tensors of
+/// a stack are divided one by one.
+Type GraphBuilder::getStackedType(Value result, Type operand) {
+  auto type = cast<SymTensorType>(result.getType());
+  SmallVector<SymExpr> counts;
+  for (auto next = dyn_cast<chakra::StackType>(operand); next;
+       next = dyn_cast<chakra::StackType>(next.getElementType())) {
+    counts.push_back(next.getCount());
+    type = type.getSlice();
   }
+  Type made = getTensorType(type, getCategories().get(result));
+  for (SymExpr count : llvm::reverse(counts))
+    made = chakra::StackType::get(made, count);
+  return made;
+}
+
+/// Flat shards are padded, so the payload is always said.
+LogicalResult GraphBuilder::convertFlat(CollectiveOpInterface op) {
+  bool inPlace = tables.owners.isInPlace(op);
   SmallVector<Value> inputs;
   SmallVector<Type> types;
   for (auto [operand, result] :
@@ -118,53 +150,25 @@ LogicalResult GraphBuilder::convertFlat(Operation *op, chakra::CollKind kind,
     Pieces pieces = map[operand];
     if (pieces.size() != 1)
       return op->emitOpError("has an operand that is not one buffer");
-    inputs.push_back(pieces.front());
-    if (inPlace) {
-      types.push_back(pieces.front().getType());
-      continue;
-    }
-    // A stack stays one: its tensors are divided one by one.
-    auto stack = dyn_cast<chakra::StackType>(pieces.front().getType());
-    auto type = cast<SymTensorType>(result.getType());
-    Category category = getCategories().get(result);
-    if (!stack) {
-      types.push_back(getTensorType(type, category));
-      continue;
-    }
-    SmallVector<SymExpr> counts;
-    Type inner = stack;
-    while (auto next = dyn_cast<chakra::StackType>(inner)) {
-      counts.push_back(next.getCount());
-      type = type.getSlice();
-      inner = next.getElementType();
-    }
-    Type made = getTensorType(type, category);
-    for (SymExpr count : llvm::reverse(counts))
-      made = chakra::StackType::get(made, count);
-    types.push_back(made);
+    Value piece = pieces.front();
+    inputs.push_back(piece);
+    types.push_back(inPlace ? piece.getType()
+                            : getStackedType(result, piece.getType()));
   }
-  SymExpr payload = isGather ? shards : shards * mesh.getGroupSize(axes);
-  auto coll = chakra::CollOp::create(
-      builder, op->getLoc(), kind,
-      makeName(op, chakra::stringifyCollKind(kind)), inputs, axes, types,
-      inPlace, getPhaseName(op), ValueRange(), payload);
-  if (auto gather = dyn_cast<FlatAllGatherOp>(op))
-    coll.setAheadAttr(gather.getAheadAttr());
+  auto coll = createCollective(op, inputs, types, inPlace, getNumBytes(op));
   for (auto [result, made] :
        llvm::zip_equal(op->getResults(), coll.getResults()))
     map[result] = {made};
   return success();
 }
 
-/// Nothing but the buffers of the parameters is touched.
-LogicalResult GraphBuilder::convertGatherUpdated(GatherUpdatedOp op) {
+/// Nothing but the buffers of the operands is touched.
+LogicalResult GraphBuilder::convertCompletion(CollectiveOpInterface op) {
   SmallVector<Value> inputs;
-  for (Value input : op.getInputs())
+  for (Value input : op->getOperands())
     appendPieces(input, inputs);
-  chakra::CollOp::create(builder, op.getLoc(), chakra::CollKind::AllGather,
-                         makeName(op, "all_gather"), inputs, op.getAxes(),
-                         ValueRange(inputs).getTypes(), /*inPlace=*/true,
-                         getPhaseName(op), ValueRange(), op.getPayload());
+  createCollective(op, inputs, ValueRange(inputs).getTypes(), /*inPlace=*/true,
+                   getNumBytes(op));
   return success();
 }
 

@@ -86,9 +86,15 @@ private:
   llvm::LogicalResult convertOp(mlir::Operation *op, const StateEnv &env);
   llvm::LogicalResult convertCompute(CostOpInterface op, const StateEnv &env);
   llvm::LogicalResult convertView(mlir::Operation *op);
-  llvm::LogicalResult convertCollective(mlir::Operation *op,
-                                        chakra::CollKind kind,
-                                        mlir::ArrayAttr axes, bool inPlace);
+  llvm::LogicalResult convertCollective(CollectiveOpInterface op);
+  llvm::LogicalResult convertPieces(CollectiveOpInterface op);
+  llvm::LogicalResult convertFlat(CollectiveOpInterface op);
+  llvm::LogicalResult convertCompletion(CollectiveOpInterface op);
+  chakra::CollOp createCollective(CollectiveOpInterface op,
+                                  mlir::ValueRange inputs,
+                                  mlir::TypeRange types, bool inPlace,
+                                  SymExpr payload);
+  mlir::Type getStackedType(mlir::Value result, mlir::Type operand);
   bool isShardOfBuffer(mlir::Value value);
   llvm::LogicalResult convertRepeat(RepeatOp repeat, const StateEnv &env);
   llvm::LogicalResult convertCall(mlir::func::CallOp call, const StateEnv &env);
@@ -98,9 +104,6 @@ private:
   llvm::LogicalResult convertRing(mlir::Operation *op);
   llvm::LogicalResult convertSend(SendOp op);
   llvm::LogicalResult convertRecv(RecvOp op);
-  llvm::LogicalResult convertFlat(mlir::Operation *op, chakra::CollKind kind,
-                                  mlir::ArrayAttr axes);
-  llvm::LogicalResult convertGatherUpdated(GatherUpdatedOp op);
   bool isFused(AccumulateOp op);
   mlir::StringAttr getScopeKey(RepeatOp repeat) {
     std::string key = repeat.getRepeatName().str();

@@ -42,8 +42,10 @@ bool BufferOwners::hasOneReader(Value value) {
   Operation *producer = value.getDefiningOp();
   if (!producer)
     return isGivenUp(cast<BlockArgument>(value));
-  if (isa<ParamOp, SplatOp, LocalSliceOp>(producer))
+  if (isa<ParamOp, SplatOp>(producer))
     return false;
+  if (auto collective = dyn_cast<CollectiveOpInterface>(producer))
+    return collective.communicates();
   if (auto call = dyn_cast<func::CallOp>(producer)) {
     func::FuncOp callee = getCallee(call);
     Operation *end = callee && !callee.isExternal()
@@ -64,9 +66,13 @@ func::FuncOp BufferOwners::getCallee(func::CallOp call) {
 /// True if a shard of a gradient is only added to that of earlier
 /// micro-batches.
 static bool isOnlyAdded(Value shard) {
+  auto isAllReduce = [](Operation *op) {
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    return collective && collective.isKind(CollectiveKind::AllReduce);
+  };
   return llvm::all_of(shard.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<AllReduceOp>(user))
+    if (isAllReduce(user))
       return isOnlyAdded(user->getResult(use.getOperandNumber()));
     auto accumulate = dyn_cast<AccumulateOp>(user);
     return accumulate && accumulate.getTerm() == shard;
@@ -76,14 +82,21 @@ static bool isOnlyAdded(Value shard) {
 /// True for a shard that needs no buffer of its own: that of what all
 /// micro-batches have added up, which is kept whole anyway, and one that is
 /// added from where it lies to the shard that is kept.
-static bool isPartOfWhole(FlatReduceScatterOp scatter) {
+static bool isPartOfWhole(CollectiveOpInterface scatter) {
   return getPhase(scatter) == Phase::GradSync ||
-         llvm::all_of(scatter.getResults(), isOnlyAdded);
+         llvm::all_of(scatter->getResults(), isOnlyAdded);
+}
+
+/// True for a collective that leaves flat shards of what it sums.
+static bool isFlatScatter(CollectiveOpInterface op) {
+  return op.isFlat() && op.isKind(CollectiveKind::ReduceScatter);
 }
 
 bool BufferOwners::isInPlace(Operation *op) {
-  auto scatter = dyn_cast<FlatReduceScatterOp>(op);
-  bool mayBe = isa<AllReduceOp>(op) || (scatter && isPartOfWhole(scatter));
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  bool mayBe =
+      collective && (collective.isKind(CollectiveKind::AllReduce) ||
+                     (isFlatScatter(collective) && isPartOfWhole(collective)));
   return mayBe && llvm::all_of(op->getOperands(), [&](Value operand) {
            return hasOneReader(operand);
          });
@@ -188,25 +201,30 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
     }
     if (isa<func::ReturnOp>(op))
       markReturned(op);
-    // What is kept until the end of backward.
-    if (isa<FlatReduceScatterOp>(op) && phase == Phase::GradSync)
-      for (Value operand : op->getOperands())
-        mark(operand, Category::Gradient);
     if (isa<RecvOp>(op))
       for (Value result : op->getResults())
         mark(result, phase == Phase::Forward ? Category::Activation
                                              : Category::Communication);
-    // A shard in place is in a buffer that the collective has not made.
-    if (isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp,
-            FlatAllGatherOp, FlatReduceScatterOp>(op) &&
-        !(isa<FlatReduceScatterOp>(op) && owners.isInPlace(op)))
-      for (Value result : op->getResults())
-        mark(result, Category::Communication);
-    // Whoever reads them, parameters are not activations.
-    if (isa<FlatAllGatherOp>(op))
-      for (Value result : op->getResults())
-        gathered.insert(getLeader(result));
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+      markCollective(collective, owners);
   });
+}
+
+void MemoryCategories::markCollective(CollectiveOpInterface op,
+                                      BufferOwners &owners) {
+  bool isScatter = isFlatScatter(op);
+  // What is kept until the end of backward.
+  if (isScatter && getPhase(op) == Phase::GradSync)
+    for (Value operand : op->getOperands())
+      mark(operand, Category::Gradient);
+  // A shard in place is in a buffer that the collective has not made.
+  if (op.communicates() && !(isScatter && owners.isInPlace(op)))
+    for (Value result : op->getResults())
+      mark(result, Category::Communication);
+  // Whoever reads them, parameters are not activations.
+  if (op.isFlat() && op.isKind(CollectiveKind::AllGather))
+    for (Value result : op->getResults())
+      gathered.insert(getLeader(result));
 }
 
 void *MemoryCategories::getLeader(Value value) const {

@@ -62,6 +62,7 @@ public:
 
 private:
   void markReturned(mlir::Operation *terminator);
+  void markCollective(CollectiveOpInterface op, BufferOwners &owners);
   void joinRepeat(RepeatOp repeat);
   void mark(mlir::Value value, chakra::Category category);
   void *getLeader(mlir::Value value) const;

@@ -36,8 +36,8 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
     map[op->getResult(0)] = {};
     return success();
   }
-  if (isa<LocalSliceOp>(op))
-    return convertView(op);
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return convertCollective(collective);
   if (isa<AttentionOp, AttentionGradOp>(op) && op->hasAttr("ring"))
     return convertRing(op);
   if (auto call = dyn_cast<func::CallOp>(op))
@@ -46,24 +46,6 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
     return convertSend(send);
   if (auto recv = dyn_cast<RecvOp>(op))
     return convertRecv(recv);
-  if (auto gather = dyn_cast<FlatAllGatherOp>(op))
-    return convertFlat(op, chakra::CollKind::AllGather, gather.getAxes());
-  if (auto scatter = dyn_cast<FlatReduceScatterOp>(op))
-    return convertFlat(op, chakra::CollKind::ReduceScatter, scatter.getAxes());
-  if (auto gather = dyn_cast<GatherUpdatedOp>(op))
-    return convertGatherUpdated(gather);
-  if (auto reduce = dyn_cast<AllReduceOp>(op))
-    return convertCollective(op, chakra::CollKind::AllReduce, reduce.getAxes(),
-                             tables.owners.isInPlace(op));
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    return convertCollective(op, chakra::CollKind::AllGather, gather.getAxes(),
-                             /*inPlace=*/false);
-  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
-    return convertCollective(op, chakra::CollKind::ReduceScatter,
-                             scatter.getAxes(), /*inPlace=*/false);
-  if (auto exchange = dyn_cast<AllToAllOp>(op))
-    return convertCollective(op, chakra::CollKind::AllToAll, exchange.getAxes(),
-                             /*inPlace=*/false);
   if (auto cost = dyn_cast<CostOpInterface>(op))
     return cost.isView() ? convertView(op) : convertCompute(cost, env);
   if (op->hasTrait<OpTrait::IsTerminator>())

@@ -12,8 +12,7 @@ func.func @no_mesh(%x: !x) {
 stg.mesh @mesh <tp = 2>
 !x = !stg.tensor<[4, 6], f32>
 func.func @all_reduce_c1(%x: !x) {
-  // expected-error @+2 {{'stg.all_reduce' op inferred type(s) '!stg.tensor<[4, 6], f32>' are incompatible with return type(s) of operation '!stg.tensor<[4, 6], bf16>'}}
-  // expected-error @+1 {{'stg.all_reduce' op failed to infer returned types}}
+  // expected-error @+1 {{'stg.all_reduce' op makes '!stg.tensor<[4, 6], bf16>' of '!stg.tensor<[4, 6], f32>', expected the same type}}
   %0 = stg.all_reduce sum over ["tp"] %x : !x -> !stg.tensor<[4, 6], bf16>
   return
 }

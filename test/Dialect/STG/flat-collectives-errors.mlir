@@ -4,7 +4,7 @@
 
 stg.mesh @mesh <dp = 4>
 func.func @flat_all_gather_c1() {
-  // expected-error @+1 {{'stg.flat_all_gather' op has 0 operands and 0 results, expected as many and at least one}}
+  // expected-error @+1 {{'stg.flat_all_gather' op expects at least one operand}}
   "stg.flat_all_gather"() {axes = ["dp"]} : () -> ()
   return
 }

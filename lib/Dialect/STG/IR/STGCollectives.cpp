@@ -47,75 +47,77 @@ LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult AllReduceOp::verify() {
-  if (getInputs().empty())
-    return emitOpError("expects at least one operand");
-  return success(static_cast<bool>(verifyAxes(*this, getAxes())));
+static SymTensorType asTensor(Type type) { return cast<SymTensorType>(type); }
+
+static LogicalResult verifySameElementType(Operation *op, SymTensorType input,
+                                           SymTensorType result) {
+  if (input.getElementType() == result.getElementType())
+    return success();
+  return op->emitOpError("expects operand and result of one element type, "
+                         "found ")
+         << input.getElementType() << " and " << result.getElementType();
 }
 
 /// Checks that `whole` is `shard` with dimension `dim` times the group size.
 static LogicalResult verifyShard(Operation *op, SymTensorType whole,
                                  SymTensorType shard, int64_t dim,
-                                 ArrayAttr axes) {
-  SymExpr group = verifyAxes(op, axes);
-  if (!group)
-    return failure();
+                                 SymExpr group) {
   if (dim < 0 || dim >= shard.getRank())
     return op->emitOpError("has dimension ")
            << dim << ", the tensor has rank " << shard.getRank();
-  if (whole.getElementType() != shard.getElementType())
-    return op->emitOpError(
-               "expects operand and result of one element type, found ")
-           << whole.getElementType() << " and " << shard.getElementType();
+  if (failed(verifySameElementType(op, whole, shard)))
+    return failure();
   SmallVector<DimAttr> expected(shard.getDims());
   expected[dim] = expected[dim].withExtent(expected[dim].getExtent() * group);
   return checkSameShape(op->getLoc(), "unsharded tensor", expected,
                         whole.getDims());
 }
 
-LogicalResult AllGatherOp::verify() {
-  return verifyShard(*this, getResult().getType(), getInput().getType(),
-                     getDim(), getAxes());
-}
-
-LogicalResult ReduceScatterOp::verify() {
-  return verifyShard(*this, getInput().getType(), getResult().getType(),
-                     getDim(), getAxes());
-}
-
-LogicalResult LocalSliceOp::verify() {
-  return verifyShard(*this, getInput().getType(), getResult().getType(),
-                     getDim(), getAxes());
-}
-
-LogicalResult AllToAllOp::verify() {
-  SymExpr group = verifyAxes(*this, getAxes());
-  if (!group)
+/// Checks that dimension `from` is whole after and `to` before. Where devices
+/// hold different shares, one of the two extents is free.
+static LogicalResult verifyExchange(CollectiveOpInterface op,
+                                    SymTensorType input, SymTensorType result,
+                                    SymExpr group) {
+  if (failed(verifySameElementType(op, input, result)))
     return failure();
-  SymTensorType input = getInput().getType(), result = getResult().getType();
-  if (input.getElementType() != result.getElementType())
-    return emitOpError("expects operand and result of one element type, found ")
-           << input.getElementType() << " and " << result.getElementType();
   ExtentRange shape = input.getShape();
-  int64_t rank = shape.size(), from = getFrom(), to = getTo();
+  int64_t rank = shape.size(), from = *op.getDividedBefore(),
+          to = *op.getDividedAfter();
   if (from < 0 || from >= rank || to < 0 || to >= rank || from == to)
-    return emitOpError("expects two different dimensions of a tensor of rank ")
+    return op->emitOpError(
+               "expects two different dimensions of a tensor of rank ")
            << rank << ", found " << from << " and " << to;
   SymExpr divided = shape[to].exactDiv(group);
   std::optional<Rational> extent =
       divided ? divided.getConstant() : std::nullopt;
   if (!divided || (extent && !extent->isInteger()))
-    return emitOpError("cannot divide extent ")
+    return op->emitOpError("cannot divide extent ")
            << shape[to].str() << " by the group size " << group.str();
   SmallVector<DimAttr> expected(input.getDims());
   expected[from] = expected[from].withExtent(shape[from] * group);
   expected[to] = expected[to].withExtent(divided);
-  if (getPayload() && result.getRank() == rank) {
+  if (op.getExactBytes() && result.getRank() == rank) {
     int64_t free =
         result.getShape()[from] == expected[from].getExtent() ? to : from;
     expected[free] = expected[free].withExtent(result.getShape()[free]);
   }
-  return checkSameShape(getLoc(), "result", expected, result.getDims());
+  return checkSameShape(op->getLoc(), "result", expected, result.getDims());
+}
+
+/// Checks one operand and what is made of it.
+static LogicalResult verifyOperand(CollectiveOpInterface op, Type operand,
+                                   Type made, SymExpr group) {
+  SymTensorType input = asTensor(operand), result = asTensor(made);
+  if (op.getDividedBefore() && op.getDividedAfter())
+    return verifyExchange(op, input, result, group);
+  if (op.getDividedBefore())
+    return verifyShard(op, result, input, *op.getDividedBefore(), group);
+  if (op.getDividedAfter())
+    return verifyShard(op, input, result, *op.getDividedAfter(), group);
+  if (input == result)
+    return success();
+  return op->emitOpError("makes ")
+         << result << " of " << input << ", expected the same type";
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,49 +136,74 @@ SymTensorType stg::getFlatShard(SymTensorType whole, unsigned leading,
   return SymTensorType::get(whole.getContext(), dims, whole.getElementType());
 }
 
-/// `wholes` and `shards` correspond; shards may be cast to a narrower type.
-static LogicalResult verifyFlat(Operation *op, TypeRange wholes,
-                                TypeRange shards, ArrayAttr axes,
-                                bool mayNarrow) {
-  SymExpr group = verifyAxes(op, axes); // flat_all_gather_c3
+/// Checks that a shard is that of its tensor; one that is gathered may be cast
+/// to a narrower type.
+static LogicalResult verifyFlat(CollectiveOpInterface op, Type operand,
+                                Type made, SymExpr group) {
+  bool isGather = op.isKind(CollectiveKind::AllGather);
+  SymTensorType whole = asTensor(isGather ? made : operand);
+  SymTensorType shard = asTensor(isGather ? operand : made);
+  if (isGather && whole.getElementBytes() < shard.getElementBytes())
+    whole = whole.withElementType(shard.getElementType());
+  int64_t leading = shard.getRank() - 1;
+  if (leading >= 0 && leading <= whole.getRank() &&
+      getFlatShard(whole, leading, group) == shard) // flat_all_gather_c2
+    return success();
+  return op->emitOpError("has ")
+         << shard << " for the flat shard of " << whole << ", expected "
+         << getFlatShard(
+                whole, std::clamp<int64_t>(leading, 0, whole.getRank()), group);
+}
+
+LogicalResult stg::detail::verifyCollective(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  unsigned operands = op->getNumOperands(), results = op->getNumResults();
+  if (results > 0 && operands != results) // flat_all_gather_c1
+    return op->emitOpError("has ")
+           << operands << " operands and " << results
+           << " results, expected as many and at least one";
+  if (operands == 0)
+    return op->emitOpError("expects at least one operand");
+  SymExpr group = verifyAxes(op, collective.getAxes());
   if (!group)
     return failure();
-  if (wholes.empty() || wholes.size() != shards.size()) // flat_all_gather_c1
-    return op->emitOpError("has ")
-           << op->getNumOperands() << " operands and " << op->getNumResults()
-           << " results, expected as many and at least one";
-  for (auto [wholeType, shardType] : llvm::zip_equal(wholes, shards)) {
-    auto whole = cast<SymTensorType>(wholeType);
-    auto shard = cast<SymTensorType>(shardType);
-    if (mayNarrow && whole.getElementBytes() < shard.getElementBytes())
-      whole = whole.withElementType(shard.getElementType());
-    int64_t leading = shard.getRank() - 1;
-    if (leading < 0 || leading > whole.getRank() ||
-        getFlatShard(whole, leading, group) != shard) // flat_all_gather_c2
-      return op->emitOpError("has ")
-             << shard << " for the flat shard of " << whole << ", expected "
-             << getFlatShard(whole,
-                             std::clamp<int64_t>(leading, 0, whole.getRank()),
-                             group);
-  }
+  auto verify = collective.isFlat() ? verifyFlat : verifyOperand;
+  if (results > 0)
+    for (auto [operand, result] :
+         llvm::zip_equal(op->getOperandTypes(), op->getResultTypes()))
+      if (failed(verify(collective, operand, result, group)))
+        return failure();
   return success();
 }
 
-LogicalResult FlatAllGatherOp::verify() {
-  return verifyFlat(*this, getResultTypes(), getOperandTypes(), getAxes(),
-                    /*mayNarrow=*/true);
+static SymExpr getGroupSize(Operation *op, ArrayAttr axes) {
+  return MeshOp::lookup(op).getMesh().getGroupSize(axes);
 }
 
-LogicalResult FlatReduceScatterOp::verify() {
-  return verifyFlat(*this, getOperandTypes(), getResultTypes(), getAxes(),
-                    /*mayNarrow=*/false);
+static SymExpr addBytes(MLIRContext *context, TypeRange types) {
+  SymExpr bytes = SymExpr::get(context, 0);
+  for (Type type : types)
+    bytes = bytes + asTensor(type).getNumBytes();
+  return bytes;
+}
+
+/// The shards, in the type that they are gathered in.
+SymExpr FlatAllGatherOp::getExactBytes() {
+  SmallVector<Type> shards;
+  for (auto [shard, whole] :
+       llvm::zip_equal(getOperandTypes(), getResultTypes()))
+    shards.push_back(
+        asTensor(shard).withElementType(asTensor(whole).getElementType()));
+  return addBytes(getContext(), shards);
+}
+
+/// The tensors with their padding.
+SymExpr FlatReduceScatterOp::getExactBytes() {
+  return addBytes(getContext(), getResultTypes()) *
+         getGroupSize(*this, getAxes());
 }
 
 LogicalResult GatherUpdatedOp::verify() {
-  if (getInputs().empty()) // gather_updated_c1
-    return emitOpError("expects at least one operand");
-  if (!verifyAxes(*this, getAxes())) // gather_updated_c2
-    return failure();
   if (getLeading().size() != getInputs().size()) // gather_updated_c3
     return emitOpError("has ") << getInputs().size() << " operands, but "
                                << getLeading().size() << " entries in leading";
@@ -188,10 +215,70 @@ LogicalResult GatherUpdatedOp::verify() {
   return success();
 }
 
-SymExpr GatherUpdatedOp::getPayload() {
-  SymExpr bytes = SymExpr::get(getContext(), 0);
-  SymExpr group = MeshOp::lookup(*this).getMesh().getGroupSize(getAxes());
+/// One device's shards.
+SymExpr GatherUpdatedOp::getExactBytes() {
+  SymExpr group = getGroupSize(*this, getAxes());
+  SmallVector<Type> shards;
   for (auto [input, leading] : llvm::zip_equal(getInputs(), getLeading()))
-    bytes = bytes + getFlatShard(tensorOf(input), leading, group).getNumBytes();
-  return bytes;
+    shards.push_back(getFlatShard(tensorOf(input), leading, group));
+  return addBytes(getContext(), shards);
+}
+
+void GatherUpdatedOp::takeOperandsOf(ArrayRef<OpOperand *> operands) {
+  SmallVector<int64_t> leading;
+  for (OpOperand *operand : operands)
+    leading.push_back(cast<GatherUpdatedOp>(operand->getOwner())
+                          .getLeading()[operand->getOperandNumber()]);
+  setLeading(leading);
+}
+
+//===----------------------------------------------------------------------===//
+// What collectives have in common
+//===----------------------------------------------------------------------===//
+
+SymExpr stg::getNumBytes(CollectiveOpInterface op) {
+  SymExpr exact = op.getExactBytes();
+  return exact ? exact : addBytes(op->getContext(), op->getOperandTypes());
+}
+
+Attribute stg::detail::getCollectiveIdentity(Operation *op,
+                                             ArrayRef<StringRef> without) {
+  NamedAttrList attrs(op->getAttrDictionary());
+  attrs.erase(STGDialect::kOriginName);
+  attrs.erase(STGDialect::kOriginAttr);
+  for (StringRef name : without)
+    attrs.erase(name);
+  attrs.set("op",
+            StringAttr::get(op->getContext(), op->getName().getStringRef()));
+  return attrs.getDictionary(op->getContext());
+}
+
+Operation *stg::createCoalesced(OpBuilder &builder, CollectiveOpInterface like,
+                                ArrayRef<OpOperand *> operands,
+                                ValueRange values, TypeRange types) {
+  OperationState state(like->getLoc(), like->getName());
+  state.addOperands(values);
+  state.addTypes(types);
+  state.addAttributes(like->getDiscardableAttrDictionary().getValue());
+  state.propertiesAttr = like->getPropertiesAsAttribute();
+  Operation *made = builder.create(state);
+  cast<CollectiveOpInterface>(made).takeOperandsOf(operands);
+  return made;
+}
+
+Operation *stg::coalesce(ArrayRef<CollectiveOpInterface> ops,
+                         CollectiveOpInterface like) {
+  SmallVector<OpOperand *> operands;
+  SmallVector<Value> values;
+  SmallVector<Type> types;
+  for (CollectiveOpInterface op : ops) {
+    for (OpOperand &operand : op->getOpOperands())
+      operands.push_back(&operand);
+    llvm::append_range(values, op->getOperands());
+    llvm::append_range(types, op->getResultTypes());
+  }
+  OpBuilder builder(like);
+  Operation *all = createCoalesced(builder, like, operands, values, types);
+  setRole(all, std::nullopt);
+  return all;
 }

@@ -83,6 +83,16 @@ def STG_ReduceKind : I32EnumAttr<"ReduceKind", "how partial values combine", [
 }
 def STG_ReduceKindAttr : EnumAttr<STG_Dialect, STG_ReduceKind, "reduce_kind">;
 
+def STG_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does with the values of its group", [
+    I32EnumAttrCase<"AllReduce", 0, "all_reduce">,
+    I32EnumAttrCase<"AllGather", 1, "all_gather">,
+    I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">,
+    I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
+    I32EnumAttrCase<"LocalSlice", 4, "local_slice">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+
 def STG_Activation : I32EnumAttr<"Activation", "pointwise nonlinearity", [
     I32EnumAttrCase<"Silu", 0, "silu">, I32EnumAttrCase<"Gelu", 1, "gelu">,
     I32EnumAttrCase<"Relu", 2, "relu">]> {

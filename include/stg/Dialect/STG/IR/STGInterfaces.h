@@ -77,8 +77,35 @@ protected:
   mlir::Operation *forward;
 };
 
+namespace detail {
+/// Checks the group of a collective and the shapes of its operands and results.
+llvm::LogicalResult verifyCollective(mlir::Operation *op);
+/// What `op` and its attributes say but for its origin and those of `without`.
+mlir::Attribute getCollectiveIdentity(mlir::Operation *op,
+                                      llvm::ArrayRef<llvm::StringRef> without);
+} // namespace detail
+
 } // namespace stg
 
 #include "stg/Dialect/STG/IR/STGInterfaces.h.inc"
+
+namespace stg {
+/// Bytes that a device brings to a collective.
+SymExpr getNumBytes(CollectiveOpInterface op);
+
+/// A collective like `like` of these operands, of one or of several such
+/// collectives: `values` and `types` are its operands and results, `operands`
+/// what they were in the collectives before.
+mlir::Operation *createCoalesced(mlir::OpBuilder &builder,
+                                 CollectiveOpInterface like,
+                                 llvm::ArrayRef<mlir::OpOperand *> operands,
+                                 mlir::ValueRange values,
+                                 mlir::TypeRange types);
+/// One collective with the operands and results of all `ops`, which are alike,
+/// before `like`, one of them; it has no role. Whoever reads the others is left
+/// to the caller.
+mlir::Operation *coalesce(llvm::ArrayRef<CollectiveOpInterface> ops,
+                          CollectiveOpInterface like);
+} // namespace stg
 
 #endif // STG_DIALECT_STG_IR_STGINTERFACES_H

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Passes know interfaces, not ops. An op that implements these three goes all
-// the way from a model to traces; they can be attached to ops of other dialects
-// as external models.
+// Passes know interfaces, not ops. What computes, costs and has a backward pass goes
+// all the way from a model to traces, and so does what communicates; interfaces can
+// be attached to ops of other dialects as external models.
 //
 //===----------------------------------------------------------------------===//
 
@@ -138,6 +138,102 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
       "::llvm::LogicalResult", "buildGradient",
       (ins "::stg::GradientBuilder &":$gradient)>,
   ];
+}
+
+def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    An op of a group of devices: those that differ only in their coordinates on the axes.
+    What it does to each operand is its kind, result `i` is made of operand `i`. One without
+    results completes its operands in place. `local_slice` communicates nothing; it is what
+    the others are undone by, and is simplified with them.
+
+    The verifier of the interface checks that there is an operand, that the axes are
+    distinct axes of the mesh, and that shapes are those of the kind.
+  }];
+  let methods = [
+    InterfaceMethod<"What it does.", "::stg::CollectiveKind",
+                    "getCollectiveKind">,
+    InterfaceMethod<"The mesh axes of the group.", "::mlir::ArrayAttr",
+                    "getAxes">,
+    InterfaceMethod<
+      /*desc=*/[{
+        The coordinates on the only axis that the group is restricted to; null if it is
+        not.
+      }],
+      "::mlir::DenseI64ArrayAttr", "getAmongAttr", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<
+      "How partial values combine; nullopt if operands are not partial.",
+      "std::optional<::stg::ReduceKind>", "getReduction", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        The dimension of which each device has a shard before; nullopt if there is
+        none, or shards are flat.
+      }],
+      "std::optional<int64_t>", "getDividedBefore", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return std::nullopt;">,
+    InterfaceMethod<
+      "The dimension of which each device has a shard after; likewise.",
+      "std::optional<int64_t>", "getDividedAfter", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return std::nullopt;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        True if shards are flat: the elements of a tensor, as they lie in memory,
+        divided evenly and padded.
+      }],
+      "bool", "isFlat", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        True if operands have nothing to do with each other: several such collectives
+        may become one, and each device may execute one on the operands that it holds.
+      }],
+      "bool", "isCoalescable", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        Called on a copy whose operands are those of several collectives: takes over
+        what they say of single operands.
+      }],
+      "void", "takeOperandsOf",
+      (ins "::llvm::ArrayRef<::mlir::OpOperand *>":$operands),
+      /*methodBody=*/"", /*defaultImplementation=*/"(void)operands;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        What two collectives of one operand have in common if they are the same: all
+        they say but their origin and what they say of single operands.
+      }],
+      "::mlir::Attribute", "getIdentity", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/[{
+        return ::stg::detail::getCollectiveIdentity($_op, {});
+      }]>,
+    InterfaceMethod<
+      /*desc=*/[{
+        The bytes that a device brings where they are not those of its operands, as of
+        padded or compressed shards; null where they are.
+      }],
+      "::stg::SymExpr", "getExactBytes", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<
+      "In a repeat, how many iterations ahead it may start; null: none.",
+      "::mlir::IntegerAttr", "getAheadAttr", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
+  ];
+  let extraSharedClassDeclaration = [{
+    bool isKind(::stg::CollectiveKind kind) {
+      return $_op.getCollectiveKind() == kind;
+    }
+    /// False for what a device does with its own values.
+    bool communicates() { return !isKind(::stg::CollectiveKind::LocalSlice); }
+    /// True for a reduction that may wait and be done with others, as those of
+    /// gradients are.
+    bool isCoalescableReduction() {
+      return $_op.isCoalescable() && $_op.getReduction();
+    }
+  }];
+  let verify = "return ::stg::detail::verifyCollective($_op);";
 }
 
 #endif // STG_DIALECT_STG_IR_STGINTERFACES

@@ -137,6 +137,34 @@ class STG_ExplicitOp<string mnemonic, list<Trait> traits = [],
         DeclareOpInterfaceMethods<ShardableOpInterface>,
         DeclareOpInterfaceMethods<CostOpInterface>], traits), dialect>;
 
+/// A collective over mesh axes: among the devices that differ only in their
+/// coordinates on these axes. The strings are expressions in C++ over the op, or
+/// empty; an op is `coalescable` that has any number of operands.
+class STG_CollectiveOp<string mnemonic, string kind, list<Trait> traits = [],
+                       Dialect dialect = STG_Dialect>
+    : STG_TensorOp<mnemonic, !listconcat([CollectiveOpInterface], traits),
+                   dialect> {
+  string reduction = "";
+  string dividedBefore = "";
+  string dividedAfter = "";
+  bit flat = 0;
+  bit coalescable = 0;
+  code moreDeclarations = "";
+  let extraClassDeclaration = [{
+    ::stg::CollectiveKind getCollectiveKind() {
+      return ::stg::CollectiveKind::}] # kind # [{;
+    }
+  }] # !if(!empty(reduction), "", [{
+    std::optional<::stg::ReduceKind> getReduction() { return }] # reduction # [{; }
+  }]) # !if(!empty(dividedBefore), "", [{
+    std::optional<int64_t> getDividedBefore() { return }] # dividedBefore # [{; }
+  }]) # !if(!empty(dividedAfter), "", [{
+    std::optional<int64_t> getDividedAfter() { return }] # dividedAfter # [{; }
+  }]) # !if(flat, "bool isFlat() { return true; }\n", "")
+      # !if(coalescable, "bool isCoalescable() { return true; }\n", "")
+      # moreDeclarations;
+}
+
 def STG_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 
 //===----------------------------------------------------------------------===//

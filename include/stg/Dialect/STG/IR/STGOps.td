@@ -745,12 +745,8 @@ def AdamOp : STG_TensorOp<"adam", [
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// A collective over mesh axes: among the devices that differ only in their
-/// coordinates on these axes.
-class STG_CollectiveOp<string mnemonic, list<Trait> traits = []>
-    : STG_TensorOp<mnemonic, !listconcat([Pure], traits)>;
-
-def AllReduceOp : STG_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
+def AllReduceOp : STG_CollectiveOp<"all_reduce", "AllReduce",
+                                    [Pure, InferTypeOpAdaptor]> {
   let summary = "combines partial values over mesh axes";
   let description = [{
     Several operands are one coalesced collective over one flat buffer, as gradient
@@ -773,13 +769,14 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
     build($_builder, $_state, types, inputs, kind, axes,
           ::mlir::DenseI64ArrayAttr());
   }]>];
-  let hasVerifier = 1;
+  let reduction = "getKind()";
+  let coalescable = 1;
   let hasCanonicalizer = 1;
   let leading = [STG_EnumLeading<"ReduceKind", "kind">,
                  STG_Leading<"Axes", "axes">];
 }
 
-def AllGatherOp : STG_CollectiveOp<"all_gather"> {
+def AllGatherOp : STG_CollectiveOp<"all_gather", "AllGather", [Pure]> {
   let summary = "joins the shards of one dimension over mesh axes";
   let description = [{
     ```mlir
@@ -791,12 +788,12 @@ def AllGatherOp : STG_CollectiveOp<"all_gather"> {
   }];
   let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
   let results = (outs STG_Tensor:$result);
-  let hasVerifier = 1;
+  let dividedBefore = "getDim()";
   let hasFolder = 1;
   let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
 
-def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter"> {
+def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter", "ReduceScatter", [Pure]> {
   let summary = "sums partial values and leaves one shard of a dimension each";
   let description = [{
     ```mlir
@@ -808,12 +805,13 @@ def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter"> {
   }];
   let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
   let results = (outs STG_Tensor:$result);
-  let hasVerifier = 1;
+  let reduction = "::stg::ReduceKind::Sum";
+  let dividedAfter = "getDim()";
   let hasFolder = 1;
   let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
 
-def AllToAllOp : STG_CollectiveOp<"all_to_all"> {
+def AllToAllOp : STG_CollectiveOp<"all_to_all", "AllToAll", [Pure]> {
   let summary = "moves the sharding over mesh axes from one dimension to another";
   let description = [{
     ```mlir
@@ -830,13 +828,17 @@ def AllToAllOp : STG_CollectiveOp<"all_to_all"> {
   let args = (ins STG_Tensor:$input, I64Attr:$from, I64Attr:$to,
                        StrArrayAttr:$axes, OptionalAttr<STG_ExprAttr>:$payload);
   let results = (outs STG_Tensor:$result);
-  let hasVerifier = 1;
+  let dividedBefore = "getFrom()";
+  let dividedAfter = "getTo()";
+  let moreDeclarations = [{
+    ::stg::SymExpr getExactBytes() { return getPayloadAttr(); }
+  }];
   let hasFolder = 1;
   let leading = [STG_Leading<"Int", "from">,
                  STG_Leading<"Int", "to">, STG_Leading<"Axes", "axes">];
 }
 
-def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
+def LocalSliceOp : STG_CollectiveOp<"local_slice", "LocalSlice", [Pure]> {
   let summary = "this device's shard of a value that it holds whole";
   let description = [{
     A view; nothing is communicated.
@@ -848,7 +850,7 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
   }];
   let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
   let results = (outs STG_Tensor:$result);
-  let hasVerifier = 1;
+  let dividedAfter = "getDim()";
   let hasFolder = 1;
   let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
@@ -857,15 +859,18 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice"> {
 /// divided evenly among the devices and padded, as ZeRO and FSDP do. The leading
 /// dimensions that whole and shard have in common are those of a stack, whose tensors are
 /// divided one by one.
-class STG_FlatCollectiveOp<string mnemonic>
-    : STG_CollectiveOp<mnemonic> {
+class STG_FlatCollectiveOp<string mnemonic, string kind,
+                           list<Trait> traits = [Pure]>
+    : STG_CollectiveOp<mnemonic, kind, traits> {
   let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes);
   let results = (outs Variadic<STG_Tensor>:$results);
-  let hasVerifier = 1;
+  let flat = 1;
+  let coalescable = 1;
+  let moreDeclarations = "::stg::SymExpr getExactBytes();\n";
   let leading = [STG_Leading<"Axes", "axes">];
 }
 
-def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather"> {
+def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather", "AllGather"> {
   let summary = "joins the flat shards of tensors over mesh axes";
   let description = [{
     Several operands are one collective, as the parameters of an FSDP unit are. In a
@@ -888,17 +893,20 @@ def FlatAllGatherOp : STG_FlatCollectiveOp<"flat_all_gather"> {
   }]>];
 }
 
-def FlatReduceScatterOp : STG_FlatCollectiveOp<"flat_reduce_scatter"> {
+def FlatReduceScatterOp
+    : STG_FlatCollectiveOp<"flat_reduce_scatter", "ReduceScatter"> {
   let summary = "sums partial tensors over mesh axes and leaves a flat shard of each";
   let description = [{
     The inverse of `stg.flat_all_gather`, with a sum: what is left of gradients in ZeRO.
 
     Constraints: those of `stg.flat_all_gather`, with operands and results exchanged.
   }];
+  let reduction = "::stg::ReduceKind::Sum";
 }
 
-def GatherUpdatedOp : STG_TensorOp<"gather_updated", [
-    MemoryEffects<[MemWrite<STG_Parameters>]>]> {
+def GatherUpdatedOp
+    : STG_FlatCollectiveOp<"gather_updated", "AllGather", [
+        MemoryEffects<[MemWrite<STG_Parameters>]>]> {
   let summary = "completes parameters of which each device has updated a flat shard";
   let description = [{
     In place: afterwards each device has all elements of the parameters, of which it had
@@ -913,11 +921,14 @@ def GatherUpdatedOp : STG_TensorOp<"gather_updated", [
   }];
   let args = (ins Variadic<STG_Tensor>:$inputs, StrArrayAttr:$axes,
                        DenseI64ArrayAttr:$leading);
+  let results = (outs);
   let hasVerifier = 1;
-  let leading = [STG_Leading<"Axes", "axes">];
-  let extraClassDeclaration = [{
-    /// Bytes of one device's shards.
-    ::stg::SymExpr getPayload();
+  let moreDeclarations = [{
+    ::stg::SymExpr getExactBytes();
+    void takeOperandsOf(::llvm::ArrayRef<::mlir::OpOperand *> operands);
+    ::mlir::Attribute getIdentity() {
+      return ::stg::detail::getCollectiveIdentity(*this, {"leading"});
+    }
   }];
 }
 

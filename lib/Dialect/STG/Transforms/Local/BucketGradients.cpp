@@ -25,14 +25,15 @@ struct BucketGradients : stg::impl::BucketGradientsBase<BucketGradients> {
 
 private:
   bool runOnBlock(Block &block);
-  void coalesce(ArrayRef<Operation *> collectives);
-  void coalesceBuckets(ArrayRef<Operation *> collectives);
+  void coalesce(ArrayRef<CollectiveOpInterface> collectives);
+  void coalesceBuckets(ArrayRef<CollectiveOpInterface> collectives);
 };
 } // namespace
 
 /// A reduction whose results nothing waits for but the optimizer.
 static bool isReduction(Operation *op) {
-  return isa<AllReduceOp, FlatReduceScatterOp>(op) &&
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && collective.isCoalescableReduction() &&
          getPhase(op) == Phase::GradSync;
 }
 
@@ -91,42 +92,23 @@ static ReductionsByFollowers sinkReductions(Block &block) {
 }
 
 /// What a collective of gradients or of what they update is called.
-static StringAttr getBucketName(Operation *op) {
+static StringAttr getBucketName(CollectiveOpInterface op) {
   return StringAttr::get(op->getContext(),
-                         isa<GatherUpdatedOp>(op) ? "parameters" : "gradients");
+                         op.getReduction() ? "gradients" : "parameters");
 }
 
 /// One collective for all operands, at the place of the last.
-void BucketGradients::coalesce(ArrayRef<Operation *> collectives) {
+void BucketGradients::coalesce(ArrayRef<CollectiveOpInterface> collectives) {
   // Of a stack on its own, which no op has named.
-  for (Operation *op : collectives)
+  for (CollectiveOpInterface op : collectives)
     if (!getOrigin(op).name)
       setName(op, getBucketName(op));
   if (collectives.size() < 2)
     return;
-  Operation *last = collectives.back();
-  SmallVector<Value> operands;
-  SmallVector<Type> types;
-  SmallVector<int64_t> leading;
-  for (Operation *op : collectives) {
-    llvm::append_range(operands, op->getOperands());
-    llvm::append_range(types, op->getResultTypes());
-    if (auto gather = dyn_cast<GatherUpdatedOp>(op))
-      llvm::append_range(leading, gather.getLeading());
-  }
-  OpBuilder builder(last);
-  OperationState state(last->getLoc(), last->getName());
-  state.addOperands(operands);
-  state.addTypes(types);
-  state.addAttributes(last->getDiscardableAttrDictionary().getValue());
-  state.propertiesAttr = last->getPropertiesAsAttribute();
-  Operation *all = builder.create(state);
-  if (auto gather = dyn_cast<GatherUpdatedOp>(all))
-    gather.setLeading(leading);
-  setRole(all, std::nullopt);
-  setName(all, getBucketName(all));
+  Operation *all = stg::coalesce(collectives, collectives.back());
+  setName(all, getBucketName(collectives.back()));
   unsigned next = 0;
-  for (Operation *op : collectives) {
+  for (CollectiveOpInterface op : collectives) {
     for (Value result : op->getResults())
       result.replaceAllUsesWith(all->getResult(next++));
     op->erase();
@@ -134,12 +116,13 @@ void BucketGradients::coalesce(ArrayRef<Operation *> collectives) {
 }
 
 /// Closes a bucket when it has reached the size.
-void BucketGradients::coalesceBuckets(ArrayRef<Operation *> collectives) {
+void BucketGradients::coalesceBuckets(
+    ArrayRef<CollectiveOpInterface> collectives) {
   if (bucketBytes == 0)
     return coalesce(collectives);
-  SmallVector<Operation *> bucket;
+  SmallVector<CollectiveOpInterface> bucket;
   int64_t bytes = 0;
-  for (Operation *op : collectives) {
+  for (CollectiveOpInterface op : collectives) {
     bucket.push_back(op);
     for (Value operand : op->getOperands()) {
       SymExpr size = cast<SymTensorType>(operand.getType()).getNumBytes();
@@ -165,26 +148,18 @@ void BucketGradients::coalesceBuckets(ArrayRef<Operation *> collectives) {
 /// Collectives of gradients over one group become one, at the place of the last
 /// of them. False if there are none.
 bool BucketGradients::runOnBlock(Block &block) {
-  using Key = std::tuple<StringRef, Attribute, Attribute, Attribute, unsigned>;
-  llvm::MapVector<Key, SmallVector<Operation *>> buckets;
-  auto add = [&](Operation *op, Attribute kind, unsigned followers) {
+  using Key = std::tuple<Attribute, Type, unsigned>;
+  llvm::MapVector<Key, SmallVector<CollectiveOpInterface>> buckets;
+  auto add = [&](CollectiveOpInterface op, unsigned followers) {
     auto type = cast<SymTensorType>(op->getOperand(0).getType());
-    buckets[{op->getName().getStringRef(), op->getAttr("axes"), kind,
-             TypeAttr::get(type.getElementType()), followers}]
-        .push_back(op);
+    buckets[{op.getIdentity(), type.getElementType(), followers}].push_back(op);
   };
   for (auto &[followers, ops] : sinkReductions(block))
-    for (Operation *op : ops) {
-      auto reduce = dyn_cast<AllReduceOp>(op);
-      // The groups of stages that share a parameter are their own.
-      Attribute kind =
-          reduce ? (reduce.getAmongAttr() ? Attribute(reduce.getAmongAttr())
-                                          : Attribute(reduce.getKindAttr()))
-                 : Attribute();
-      add(op, kind, followers);
-    }
-  for (auto gather : block.getOps<GatherUpdatedOp>())
-    add(gather, Attribute(), /*followers=*/0);
+    for (Operation *op : ops)
+      add(cast<CollectiveOpInterface>(op), followers);
+  for (auto collective : block.getOps<CollectiveOpInterface>())
+    if (collective->getNumResults() == 0)
+      add(collective, /*followers=*/0);
   for (auto &[key, collectives] : buckets)
     coalesceBuckets(collectives);
   return !buckets.empty();

@@ -240,12 +240,12 @@ FailureOr<NewRows> LoadExperts::addLoads(func::FuncOp function) {
   FailureOr<NewRows> newRows = setExchanges();
   if (failed(newRows))
     return failure();
-  function.walk([&](Operation *op) {
-    if (!isa<AllGatherOp, ReduceScatterOp>(op))
+  function.walk([&](CollectiveOpInterface op) {
+    bool isGather = op.isKind(CollectiveKind::AllGather);
+    if (op.isFlat() || !(isGather || op.isKind(CollectiveKind::ReduceScatter)))
       return;
     auto first = cast<SymTensorType>(op->getOperand(0).getType());
     auto second = cast<SymTensorType>(op->getResult(0).getType());
-    bool isGather = isa<AllGatherOp>(op);
     SymTensorType shard = isGather ? first : second,
                   whole = isGather ? second : first;
     if (shard.getRank() < 2)

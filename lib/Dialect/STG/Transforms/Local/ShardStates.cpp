@@ -51,7 +51,7 @@ private:
                      Operation *segment);
   void keepForBackward(func::FuncOp function);
   void makeUnits(Block &block);
-  void coalesce(ArrayRef<Operation *> ops, bool atFirst);
+  void coalesce(ArrayRef<CollectiveOpInterface> ops, bool atFirst);
 
   ArrayAttr over;
   MeshAttr mesh;
@@ -59,6 +59,11 @@ private:
   llvm::StringMap<ArrayAttr> shardedOver;
 };
 } // namespace
+
+static bool isAllReduce(Operation *op) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && collective.isKind(CollectiveKind::AllReduce);
+}
 
 /// Follows a gradient to the optimizer steps that read it: directly, through
 /// further collectives, and through stacks. Returns the dimensions of stacks
@@ -86,7 +91,7 @@ static std::optional<int> findSteps(Value value, int depth,
       inner = findSteps(repeat.getResult(use.getOperandNumber()), 0, steps);
       if (inner)
         --*inner;
-    } else if (isa<AllReduceOp>(user)) {
+    } else if (isAllReduce(user)) {
       inner = findSteps(user->getResult(use.getOperandNumber()), 0, steps);
     }
     if (!inner || (found && *found != *inner))
@@ -109,7 +114,7 @@ void ShardStates::retype(Value value, SymTensorType type) {
       Value stack = repeat.getResult(use.getOperandNumber());
       DimAttr leading = cast<SymTensorType>(stack.getType()).getDim(0);
       retype(stack, type.getStacked(leading));
-    } else if (isa<AllReduceOp>(user)) {
+    } else if (isAllReduce(user)) {
       retype(user->getResult(use.getOperandNumber()), type);
     }
   }
@@ -145,7 +150,8 @@ LogicalResult ShardStates::scatter(AllReduceOp reduce) {
   if (level >= ZeroLevel::Gradients) {
     Operation *source = scatter;
     for (; source; source = source->getOperand(0).getDefiningOp()) {
-      if (!isa<FlatReduceScatterOp, AllReduceOp>(source))
+      auto reduction = dyn_cast<CollectiveOpInterface>(source);
+      if (!reduction || !reduction.isCoalescableReduction())
         break;
       setPhase(source, Phase::Backward);
     }
@@ -408,33 +414,21 @@ void ShardStates::keepForBackward(func::FuncOp function) {
 }
 
 /// One collective for all, at the place of the first or the last.
-void ShardStates::coalesce(ArrayRef<Operation *> ops, bool atFirst) {
+void ShardStates::coalesce(ArrayRef<CollectiveOpInterface> ops, bool atFirst) {
   if (ops.size() < 2)
     return;
-  Operation *place = atFirst ? ops.front() : ops.back();
-  OpBuilder builder(place);
-  SmallVector<Value> operands;
-  SmallVector<Type> types;
-  for (Operation *op : ops) {
-    llvm::append_range(operands, op->getOperands());
-    llvm::append_range(types, op->getResultTypes());
-    // A gather reads parameters only.
-    if (atFirst)
+  CollectiveOpInterface place = atFirst ? ops.front() : ops.back();
+  // A gather reads parameters only.
+  if (atFirst)
+    for (CollectiveOpInterface op : ops)
       for (Value operand : op->getOperands())
         if (Operation *source = operand.getDefiningOp())
           if (place->isBeforeInBlock(source))
             source->moveBefore(place);
-  }
-  OperationState state(place->getLoc(), place->getName());
-  state.addOperands(operands);
-  state.addTypes(types);
-  state.addAttributes(place->getDiscardableAttrDictionary().getValue());
-  state.propertiesAttr = place->getPropertiesAsAttribute();
-  Operation *all = builder.create(state);
-  setRole(all, std::nullopt);
-  setName(all, builder.getStringAttr("unit"));
+  Operation *all = stg::coalesce(ops, place);
+  setName(all, StringAttr::get(&getContext(), "unit"));
   unsigned next = 0;
-  for (Operation *op : ops) {
+  for (CollectiveOpInterface op : ops) {
     for (Value result : op->getResults()) {
       // The replicas of a shard are reduced after it.
       for (Operation *user : result.getUsers())
@@ -450,24 +444,24 @@ void ShardStates::coalesce(ArrayRef<Operation *> ops, bool atFirst) {
 /// is one unit: a layer, what is before the layers, what is after them. With
 /// `root=kept` all at the top is one.
 void ShardStates::makeUnits(Block &block) {
-  using Key = std::tuple<unsigned, StringRef, Attribute, Attribute, Phase>;
-  llvm::MapVector<Key, SmallVector<Operation *>> units;
+  using Key = std::tuple<unsigned, Attribute, Type, Phase>;
+  llvm::MapVector<Key, SmallVector<CollectiveOpInterface>> units;
   bool isRoot = isa<func::FuncOp>(block.getParentOp());
   unsigned segment = 0;
   for (Operation &op : block) {
     if (isa<RepeatOp>(op) && !(isRoot && root == RootUnits::Kept))
       ++segment;
-    bool isScatter =
-        isa<FlatReduceScatterOp>(op) && getPhase(&op) == Phase::Backward;
-    if (!isScatter && !isa<FlatAllGatherOp>(op))
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    if (!collective || !collective.isFlat() || op.getNumResults() == 0 ||
+        (collective.getReduction() && getPhase(&op) != Phase::Backward))
       continue;
     auto type = cast<SymTensorType>(op.getResult(0).getType());
-    units[{segment, op.getName().getStringRef(), op.getAttr("axes"),
-           TypeAttr::get(type.getElementType()), getPhase(&op)}]
-        .push_back(&op);
+    units[{segment, collective.getIdentity(), type.getElementType(),
+           getPhase(&op)}]
+        .push_back(collective);
   }
   for (auto &[key, ops] : units)
-    coalesce(ops, isa<FlatAllGatherOp>(ops.front()));
+    coalesce(ops, !ops.front().getReduction());
 }
 
 /// A parameter that a replayed layer and its backward pass read is gathered

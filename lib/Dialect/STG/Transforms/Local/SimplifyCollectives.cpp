@@ -70,19 +70,17 @@ struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
 // Linearity
 //===----------------------------------------------------------------------===//
 
-/// True if both ops reduce in the same way: same op, same attributes.
-static bool reducesAlike(Operation *lhs, Operation *rhs) {
-  if (lhs->getName() != rhs->getName())
-    return false;
-  if (auto left = dyn_cast<AllReduceOp>(lhs)) {
-    auto right = cast<AllReduceOp>(rhs);
-    return left.getAxes() == right.getAxes() &&
-           left.getKind() == ReduceKind::Sum &&
-           right.getKind() == ReduceKind::Sum && left.getInputs().size() == 1 &&
-           right.getInputs().size() == 1;
-  }
-  auto left = cast<ReduceScatterOp>(lhs), right = cast<ReduceScatterOp>(rhs);
-  return left.getAxes() == right.getAxes() && left.getDim() == right.getDim();
+/// The op as a sum of one value over devices, or null.
+static CollectiveOpInterface asSum(Operation *op) {
+  auto reduction = dyn_cast_or_null<CollectiveOpInterface>(op);
+  bool isSum = reduction && reduction.getReduction() == ReduceKind::Sum &&
+               op->getNumOperands() == 1 && !reduction.isFlat();
+  return isSum ? reduction : CollectiveOpInterface();
+}
+
+/// True if both reduce in the same way.
+static bool reducesAlike(CollectiveOpInterface lhs, CollectiveOpInterface rhs) {
+  return lhs.getIdentity() == rhs.getIdentity();
 }
 
 /// A copy of `op`, which has one result, with other operands and result type.
@@ -105,12 +103,12 @@ struct ReduceAfterLinear : OpInterfaceRewritePattern<ShardableOpInterface> {
                                 PatternRewriter &rewriter) const override {
     if (!op.isLinear() || op->getNumResults() != 1 || op->getNumOperands() < 2)
       return failure();
-    SmallVector<Operation *> reductions;
+    SmallVector<CollectiveOpInterface> reductions;
     SmallVector<Value> partials;
     for (Value operand : op->getOperands()) {
-      Operation *reduction = operand.getDefiningOp();
-      if (!isa_and_nonnull<AllReduceOp, ReduceScatterOp>(reduction) ||
-          !operand.hasOneUse() || reduction->getBlock() != op->getBlock() ||
+      CollectiveOpInterface reduction = asSum(operand.getDefiningOp());
+      if (!reduction || !operand.hasOneUse() ||
+          reduction->getBlock() != op->getBlock() ||
           (!reductions.empty() && !reducesAlike(reductions[0], reduction)))
         return failure();
       reductions.push_back(reduction);
@@ -126,7 +124,7 @@ struct ReduceAfterLinear : OpInterfaceRewritePattern<ShardableOpInterface> {
         cloneWith(rewriter, reductions.front(), linear->getResult(0),
                   op->getResult(0).getType());
     rewriter.replaceOp(op, reduction->getResults());
-    for (Operation *old : reductions)
+    for (CollectiveOpInterface old : reductions)
       rewriter.eraseOp(old);
     return success();
   }
@@ -141,14 +139,14 @@ struct ReduceAddChainOnce : OpRewritePattern<AddOp> {
                                 PatternRewriter &rewriter) const override {
     for (unsigned i : {0u, 1u}) {
       auto inner = outer->getOperand(i).getDefiningOp<AddOp>();
-      Operation *second = getReduction(outer->getOperand(1 - i), outer);
+      auto second = getReduction(outer->getOperand(1 - i), outer);
       if (!inner || !second || !inner->hasOneUse() ||
           inner->getBlock() != outer->getBlock() ||
           getPhase(inner) != getPhase(outer))
         continue;
       for (unsigned j : {0u, 1u}) {
-        Operation *first = getReduction(inner->getOperand(j), inner);
-        Operation *rest = getReduction(inner->getOperand(1 - j), inner);
+        auto first = getReduction(inner->getOperand(j), inner);
+        auto rest = getReduction(inner->getOperand(1 - j), inner);
         // Where both are reduced alike, the inner sum is rewritten on its own.
         if (!first || !reducesAlike(first, second) ||
             (rest && reducesAlike(first, rest)) ||
@@ -164,13 +162,11 @@ struct ReduceAddChainOnce : OpRewritePattern<AddOp> {
 
 private:
   /// The reduction that makes `value` for `user` alone, or null.
-  static Operation *getReduction(Value value, Operation *user) {
-    Operation *reduction = value.getDefiningOp();
-    bool isReduction =
-        isa_and_nonnull<AllReduceOp, ReduceScatterOp>(reduction) &&
-        reduction->getNumOperands() == 1 && value.hasOneUse() &&
-        reduction->getBlock() == user->getBlock();
-    return isReduction ? reduction : nullptr;
+  static CollectiveOpInterface getReduction(Value value, Operation *user) {
+    CollectiveOpInterface reduction = asSum(value.getDefiningOp());
+    bool isOwn = reduction && value.hasOneUse() &&
+                 reduction->getBlock() == user->getBlock();
+    return isOwn ? reduction : CollectiveOpInterface();
   }
 
   static void rewrite(AddOp outer, AddOp inner, Value rest, Operation *first,
@@ -200,27 +196,20 @@ struct SimplifyCollectives
 
 private:
   void mergeEqual(Block &block);
-  bool isKept(Operation *first);
-  bool isStacked(Operation *first, BlockArgument slice, Value stack);
+  bool isKept(CollectiveOpInterface first);
+  bool isStacked(CollectiveOpInterface first, BlockArgument slice, Value stack);
   void keepCollectedSlices(RepeatOp repeat);
 
   GatherKinds kept;
 };
 } // namespace
 
-static bool isCollective(Operation *op) {
-  return isa<AllGatherOp, AllToAllOp, ReduceScatterOp, AllReduceOp,
-             LocalSliceOp>(op);
-}
-
-/// What makes two collectives of one operand the same: everything but their
-/// origins.
-static Attribute getIdentity(Operation *op) {
-  NamedAttrList attrs(op->getAttrDictionary());
-  attrs.erase(STGDialect::kOriginName);
-  attrs.set("op",
-            StringAttr::get(op->getContext(), op->getName().getStringRef()));
-  return attrs.getDictionary(op->getContext());
+/// The op as a collective that makes one value of one other, or null.
+static CollectiveOpInterface asCollective(Operation *op) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  bool isSingle =
+      collective && op->getNumOperands() == 1 && op->getNumResults() == 1;
+  return isSingle ? collective : CollectiveOpInterface();
 }
 
 /// True for a product with one matrix of a parameter for each entry of an index
@@ -258,50 +247,56 @@ static GatherKind getKind(Value gathered) {
 
 /// True if what a collective makes is kept from one phase to the next. What is
 /// exchanged is not larger than before: keeping it costs nothing.
-bool SimplifyCollectives::isKept(Operation *first) {
-  return isa<AllToAllOp>(first) ||
-         (isa<AllGatherOp>(first) && kept.count(getKind(first->getResult(0))));
+bool SimplifyCollectives::isKept(CollectiveOpInterface first) {
+  return first.isKind(CollectiveKind::AllToAll) ||
+         (first.isKind(CollectiveKind::AllGather) &&
+          kept.count(getKind(first->getResult(0))));
 }
 
 /// The first of several equal collectives serves all their users in its phase,
 /// and in others if it is kept.
 void SimplifyCollectives::mergeEqual(Block &block) {
-  DenseMap<std::pair<Value, Attribute>, SmallVector<Operation *, 2>> seen;
+  DenseMap<std::pair<Value, Attribute>, SmallVector<CollectiveOpInterface, 2>>
+      seen;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         mergeEqual(inner);
-    if (!isCollective(&op) || op.getNumOperands() != 1)
+    CollectiveOpInterface collective = asCollective(&op);
+    if (!collective)
       continue;
-    auto &before = seen[{op.getOperand(0), getIdentity(&op)}];
-    auto first = llvm::find_if(before, [&](Operation *other) {
+    auto &before = seen[{op.getOperand(0), collective.getIdentity()}];
+    auto first = llvm::find_if(before, [&](CollectiveOpInterface other) {
       return getPhase(other) == getPhase(&op) || isKept(other);
     });
     if (first == before.end()) {
-      before.push_back(&op);
+      before.push_back(collective);
       continue;
     }
-    op.replaceAllUsesWith((*first)->getResults());
+    op.replaceAllUsesWith(first->getOperation());
     op.erase();
   }
 }
 
 /// What the repeat that saves `saved` makes of it in the same way as `again`.
-static Operation *findSameCollective(RepeatOp saving, Value saved,
-                                     Operation *again) {
-  for (Operation *user : saved.getUsers())
-    if (user->getBlock() == &saving.getBody().front() &&
-        getIdentity(user) == getIdentity(again))
-      return user;
-  return nullptr;
+static CollectiveOpInterface findSameCollective(RepeatOp saving, Value saved,
+                                                CollectiveOpInterface again) {
+  for (Operation *user : saved.getUsers()) {
+    CollectiveOpInterface first = asCollective(user);
+    if (first && first->getBlock() == &saving.getBody().front() &&
+        first.getIdentity() == again.getIdentity())
+      return first;
+  }
+  return {};
 }
 
 /// True if the result of the collective of a slice is to be stacked instead of
 /// made again. What is exchanged takes the place of the slice, so nobody else
 /// may read that.
-bool SimplifyCollectives::isStacked(Operation *first, BlockArgument slice,
-                                    Value stack) {
-  if (isa<AllToAllOp>(first) && !(slice.hasOneUse() && stack.hasOneUse()))
+bool SimplifyCollectives::isStacked(CollectiveOpInterface first,
+                                    BlockArgument slice, Value stack) {
+  if (first.isKind(CollectiveKind::AllToAll) &&
+      !(slice.hasOneUse() && stack.hasOneUse()))
     return false;
   return isKept(first);
 }
@@ -318,10 +313,11 @@ void SimplifyCollectives::keepCollectedSlices(RepeatOp repeat) {
     if (!saving)
       continue;
     Value saved = saving.getYield().getValues()[stack.getResultNumber()];
-    for (Operation *again : llvm::make_early_inc_range(slice.getUsers())) {
-      if (!isCollective(again))
+    for (Operation *user : llvm::make_early_inc_range(slice.getUsers())) {
+      CollectiveOpInterface again = asCollective(user);
+      if (!again)
         continue;
-      Operation *first = findSameCollective(saving, saved, again);
+      CollectiveOpInterface first = findSameCollective(saving, saved, again);
       if (!first || !isStacked(first, slice, repeat.getStacks()[i]))
         continue;
       saving = saving.withStacked(rewriter, first->getResult(0));

@@ -52,7 +52,8 @@ struct Turn {
 
 /// True for the reduction of a gradient that happens once per step.
 static bool isStepReduction(Operation *op) {
-  return isa_and_nonnull<AllReduceOp, FlatReduceScatterOp>(op) &&
+  auto collective = dyn_cast_or_null<CollectiveOpInterface>(op);
+  return collective && collective.isCoalescableReduction() &&
          getPhase(op) == Phase::GradSync;
 }
 

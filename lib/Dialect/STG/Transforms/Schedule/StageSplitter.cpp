@@ -16,19 +16,8 @@ using namespace stg;
 /// A collective whose operands have nothing to do with each other: each stage
 /// executes it on those that it holds.
 static bool isCoalesced(Operation *op) {
-  return isa<AllReduceOp, FlatAllGatherOp, FlatReduceScatterOp,
-             GatherUpdatedOp>(op);
-}
-
-/// An op like `op`, with other operands and results.
-static Operation *createLike(Operation *op, ArrayRef<Value> operands,
-                             ArrayRef<Type> types, OpBuilder &builder) {
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addTypes(types);
-  state.addAttributes(op->getDiscardableAttrDictionary().getValue());
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  return builder.create(state);
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && collective.isCoalescable();
 }
 
 static bool isFree(Value value) {
@@ -234,7 +223,7 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
   SmallVector<Value> operands;
   SmallVector<Type> types;
   SmallVector<std::pair<Value, unsigned>> keys;
-  SmallVector<unsigned> numbers;
+  SmallVector<OpOperand *> origins;
   // What several stages hold together is there once.
   DenseMap<Value, unsigned> resultOf;
   SmallVector<unsigned> resultNumbers;
@@ -253,19 +242,14 @@ void StageSplitter::TaskBuilder::cloneCoalesced(ArrayRef<unsigned> stages,
       if (!isNew)
         continue;
       operands.push_back(here);
-      numbers.push_back(number);
+      origins.push_back(&op->getOpOperand(number));
       if (hasResult)
         types.push_back(getType(stage, result));
     }
   if (operands.empty())
     return;
-  Operation *copy = createLike(op, operands, types, builder);
-  if (auto gather = dyn_cast<GatherUpdatedOp>(copy)) {
-    SmallVector<int64_t> leading;
-    for (unsigned number : numbers)
-      leading.push_back(cast<GatherUpdatedOp>(op).getLeading()[number]);
-    gather.setLeading(leading);
-  }
+  Operation *copy = createCoalesced(builder, cast<CollectiveOpInterface>(op),
+                                    origins, operands, types);
   for (auto [key, number] : llvm::zip_equal(keys, resultNumbers))
     values[key] = copy->getResult(number);
   // Several stages of a device may execute their parts one after the other.
@@ -546,9 +530,9 @@ LogicalResult StageSplitter::assignRepeat(RepeatOp repeat) {
 
 /// True for a reduction over devices of what backward has made.
 static bool isReduction(Operation *op) {
-  auto reduce = dyn_cast<AllReduceOp>(op);
-  return isa<FlatReduceScatterOp>(op) ||
-         (reduce && reduce.getKind() == ReduceKind::Sum);
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && collective.isCoalescableReduction() &&
+         collective.getReduction() == ReduceKind::Sum;
 }
 
 /// True if only the optimizer reads the value, perhaps after it is added to
@@ -596,12 +580,16 @@ void StageSplitter::reduceTerms(AddOp sum, ArrayRef<Value> sumTerms,
   unsigned number = use.getOperandNumber();
   SmallVector<Value> operands(reduce->getOperands());
   SmallVector<Type> types(reduce->getResultTypes());
+  auto origins = llvm::map_to_vector(
+      reduce->getOpOperands(), [](OpOperand &operand) { return &operand; });
   operands[number] = sumTerms.front();
   llvm::append_range(operands, sumTerms.drop_front());
   types.resize(operands.size(), types[number]);
+  origins.resize(operands.size(), origins[number]);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(reduce);
-  Operation *terms = createLike(reduce, operands, types, builder);
+  Operation *terms = createCoalesced(
+      builder, cast<CollectiveOpInterface>(reduce), origins, operands, types);
   Value total = terms->getResult(number);
   for (Value term : terms->getResults().drop_front(reduce->getNumResults())) {
     Operation *newSum = builder.clone(*sum);
@@ -771,8 +759,8 @@ LogicalResult StageSplitter::assignOp(Operation *op) {
 /// What uses the parameter that `value` is gathered from, the optimizer too.
 SmallVector<Operation *> StageSplitter::getParameterUsers(Value value) {
   SmallVector<Operation *> users;
-  if (auto gather = value.getDefiningOp<FlatAllGatherOp>())
-    value = gather.getInputs()[cast<OpResult>(value).getResultNumber()];
+  if (auto gather = value.getDefiningOp<CollectiveOpInterface>())
+    value = gather->getOperand(cast<OpResult>(value).getResultNumber());
   auto param = value.getDefiningOp<ParamOp>();
   for (auto other : program.getBody().front().getOps<ParamOp>())
     if (param && other.getParamName() == param.getParamName())
