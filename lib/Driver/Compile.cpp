@@ -11,6 +11,7 @@
 #include "ModelLibrary.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Pipelines/Pipelines.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -103,6 +104,79 @@ static Error makeFolder(const CompileRequest &request) {
 /// What the handler of diagnostics has been told.
 static Error makeDiagnosed() { return makeStrategyError(""); }
 
+/// Puts into the strategy what follows from the model and from the mesh.
+static Expected<PresetPlan> derivePlan(const Preset &preset, ModuleOp module,
+                                       const SymbolValues &values,
+                                       StrategyInput &strategy) {
+  std::vector<StringRef> dimensions;
+  for (StringAttr name : collectDimensionNames(module))
+    dimensions.push_back(name);
+  // Those of stacks are there once gradients are.
+  module.walk([&](RepeatOp repeat) {
+    if (!llvm::is_contained(dimensions, repeat.getRepeatName()))
+      dimensions.push_back(repeat.getRepeatName());
+  });
+  Expected<PresetPlan> plan =
+      planStrategy(preset, module.getContext(), dimensions, strategy);
+  if (!plan)
+    return plan;
+  if (Error error = deriveFromMesh(strategy, values))
+    return std::move(error);
+  return plan;
+}
+
+/// What the file alone would have been, to know what flags took the effect
+/// from. Nothing that is wrong with it is reported.
+static StrategyInput deriveFile(const CompileRequest &request, ModuleOp module,
+                                const SymbolValues &values) {
+  StrategyInput file = request.strategyFile;
+  Expected<Preset> preset = loadPreset(file);
+  if (!preset) {
+    llvm::consumeError(preset.takeError());
+    return file;
+  }
+  deriveFromModel(file, *preset, values);
+  if (auto plan = derivePlan(*preset, module, values, file); !plan)
+    llvm::consumeError(plan.takeError());
+  return file;
+}
+
+/// Ranks whose traces are written must exist.
+static Error checkRankRange(const CompileRequest &request,
+                            const PresetPlan &plan) {
+  const auto &ranks = request.exportOptions.files.ranks;
+  std::optional<int64_t> count = countRanks(plan);
+  if (!ranks || !count || ranks->second <= *count)
+    return Error::success();
+  return makeStrategyError(
+      "--ranks " + Twine(ranks->first) + ":" + Twine(ranks->second) +
+      ": expected LO:HI with 0 <= LO < HI <= " + Twine(*count) +
+      ", the number of ranks");
+}
+
+/// Makes the strategy what is compiled: with the defaults of the preset, and
+/// what follows from the model and the mesh.
+static Expected<PresetPlan> settleStrategy(const Preset &preset,
+                                           const CompileRequest &request,
+                                           ModuleOp module,
+                                           const SymbolValues &values,
+                                           StrategyInput &strategy) {
+  deriveFromModel(strategy, preset, values);
+  StrategyInput file = deriveFile(request, module, values);
+  // First what says nothing at all about this model.
+  if (Error error = strategy.checkEffects(&file))
+    return std::move(error);
+  Expected<PresetPlan> plan = derivePlan(preset, module, values, strategy);
+  if (!plan)
+    return plan;
+  if (Error error = strategy.checkEffects(&file))
+    return std::move(error);
+  if (Error error = checkRankRange(request, *plan))
+    return std::move(error);
+  strategy.resolve();
+  return plan;
+}
+
 /// Compiles to the chakra level; fills all of `result` but what is exported.
 static Error compileModule(const Model &model, const CompileRequest &request,
                            TimingScope &timing, CompileResult &result) {
@@ -113,14 +187,13 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     return values.takeError();
   for (auto &[name, value] : *values)
     result.symbols[name] = value.value;
-  if (Error error = deriveFromModel(strategy, *values))
-    return error;
-  StrategyInput file = request.strategyFile;
-  if (Error error = deriveFromModel(file, *values))
-    llvm::consumeError(std::move(error));
-  if (Error error = strategy.checkEffects(&file))
-    return error;
-  strategy.resolve();
+  Expected<Preset> preset = loadPreset(strategy);
+  if (!preset)
+    return preset.takeError();
+  Expected<PresetPlan> plan =
+      settleStrategy(*preset, request, module, *values, strategy);
+  if (!plan)
+    return plan.takeError();
   auto run = [&](void (*build)(OpPassManager &, const Strategy &)) -> Error {
     LogicalResult ran = runPasses(
         module, timing, [&](OpPassManager &pm) { build(pm, strategy.values); });
@@ -138,7 +211,7 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     result.parameters = evaluate(parameters, *values).value_or(0);
   if (Error error = run(buildPlanPipeline))
     return error;
-  if (Error error = checkDegrees(strategy, MeshOp::lookup(module), *values))
+  if (Error error = checkDegrees(strategy, module, *preset, *plan, *values))
     return error;
   if (Error error = checkContext(strategy, *values))
     return error;

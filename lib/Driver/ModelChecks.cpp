@@ -156,20 +156,22 @@ static Expected<int64_t> countMicroBatches(const StrategyInput &strategy,
   if (!size)
     return 1;
   std::string flag = strategy.spell(getField(FieldId::microBatch));
-  std::string dataFlag = strategy.spell(getField(FieldId::dp));
-  auto batch = values.find("B");
+  StringRef symbol = getField(FieldId::batch).symbolName;
+  auto batch = values.find(symbol.str());
   if (batch == values.end())
-    return makeError(flag + ": the model has no symbol 'B', the batch");
-  int64_t all = batch->second.value, dp = strategy.values.dp.number;
+    return makeError(flag + ": the model has no symbol '" + symbol +
+                     "', the batch");
+  int64_t all = batch->second.value, ranks = strategy.values.batchRanks.number;
+  std::string degrees = strategy.spellSources(FieldId::batchRanks, " times ");
   std::string extent =
-      "B = " + std::to_string(all) + ", from " + batch->second.source;
-  if (all % dp != 0)
-    return makeError(dataFlag + " does not divide " + extent +
+      (symbol + " = " + Twine(all) + ", from ").str() + batch->second.source;
+  if (all % ranks != 0)
+    return makeError(degrees + " does not divide " + extent +
                      "; degrees that do: " + listDivisors(all));
-  int64_t share = all / dp;
+  int64_t share = all / ranks;
+  std::string with = degrees.empty() ? "" : "with " + degrees + " ";
   if (share % *size != 0)
-    return makeError(flag + ": with " + dataFlag + " it does not divide " +
-                     extent +
+    return makeError(flag + ": " + with + "it does not divide " + extent +
                      "; micro-batches that do: " + listDivisors(share));
   if (share / *size > kMostRanks)
     return makeError(flag + ": makes " + Twine(share / *size) +
@@ -177,30 +179,11 @@ static Expected<int64_t> countMicroBatches(const StrategyInput &strategy,
   return share / *size;
 }
 
-/// True if tensor parallelism may replicate the dimension: key/value heads, if
-/// no rule of the user says how they are to be divided.
-static bool mayReplicate(StringRef dim, const Strategy &strategy) {
-  return dim == "K" && llvm::none_of(strategy.rules, [&](StringRef rule) {
-           return rule.split(':').first.trim() == dim;
-         });
-}
-
-/// The ranks of tp that hold the same key/value heads: where tp is a multiple
-/// of their number.
-static int64_t countReplicas(const Strategy &strategy,
-                             const SymbolValues &values) {
-  auto heads = values.find("K");
-  if (heads == values.end() || !mayReplicate("K", strategy) ||
-      strategy.tp.number % heads->second.value != 0)
-    return 1;
-  return strategy.tp.number / heads->second.value;
-}
-
 /// Loads are of as many experts as the model has.
 static Error checkLoads(const StrategyInput &strategy,
                         const SymbolValues &values) {
   int64_t count = strategy.values.expertHistogram.values.size();
-  auto experts = values.find("X");
+  auto experts = values.find(kExpertDim.str());
   if (count == 0 || experts == values.end() || experts->second.value == count)
     return Error::success();
   return makeError(strategy.spell(getField(FieldId::expertHistogram)) +
@@ -216,23 +199,30 @@ static bool hasExpertCapacity(const SymbolValues &values) {
          numerator->second.value != denominator->second.value;
 }
 
-Error stg::deriveFromModel(StrategyInput &strategy,
-                           const SymbolValues &values) {
-  Expected<int64_t> microBatches = countMicroBatches(strategy, values);
-  if (!microBatches)
-    return microBatches.takeError();
+void stg::deriveFromModel(StrategyInput &strategy, const Preset &preset,
+                          const SymbolValues &values) {
   Strategy &derived = strategy.values;
-  derived.microBatches = *microBatches;
-  derived.tpReplicate = countReplicas(derived, values);
+  std::optional<int64_t> extent;
+  if (preset.replicas)
+    if (auto it = values.find(preset.replicas->dimension); it != values.end())
+      extent = it->second.value;
+  deriveReplicas(preset, extent, strategy);
   derived.clipExperts = hasExpertCapacity(values);
-  derived.experts = values.count("X");
+  derived.experts = values.count(kExpertDim.str());
   derived.bind.clear();
   for (auto &[name, value] : values)
     derived.bind += (derived.bind.empty() ? "" : ",") + name + "=" +
                     std::to_string(value.value);
-  for (const Field &field : getFields())
-    if (!(field.scopes & (Field::Flags | Field::File)))
-      strategy.setDerived(field.id);
+  for (FieldId id : {FieldId::clipExperts, FieldId::experts, FieldId::bind})
+    strategy.setDerived(id);
+}
+
+Error stg::deriveFromMesh(StrategyInput &strategy, const SymbolValues &values) {
+  Expected<int64_t> microBatches = countMicroBatches(strategy, values);
+  if (!microBatches)
+    return microBatches.takeError();
+  strategy.values.microBatches = *microBatches;
+  strategy.setDerived(FieldId::microBatches);
   return checkLoads(strategy, values);
 }
 
@@ -263,7 +253,7 @@ Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
   if (!isBlock && size == 1)
     return Error::success();
   std::string flag = input.spell(getField(FieldId::recomputeLayers));
-  int64_t stages = strategy.pp.number * strategy.virtualStages;
+  int64_t stages = strategy.pipelineRanks.number * strategy.virtualStages;
   if (!strategy.reshardAfterForward && (!isBlock || stages > 1))
     return makeError(flag + ": with " +
                      input.spell(getField(FieldId::reshardAfterForward)) +
@@ -295,18 +285,18 @@ Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
 static Error checkChunks(const StrategyInput &input,
                          const SymbolValues &values) {
   const Strategy &strategy = input.values;
-  auto tokens = values.find("S");
+  auto tokens = values.find(getField(FieldId::seq).symbolName.str());
   if (tokens == values.end() ||
       strategy.attentionCount != AttentionCount::Executed ||
       strategy.cpBalance != ContextBalance::ZigZag ||
-      tokens->second.value % (2 * strategy.cp.number) == 0)
+      tokens->second.value % (2 * strategy.contextRanks.number) == 0)
     return Error::success();
   int64_t extent = tokens->second.value;
-  return makeError(input.spell(getField(FieldId::cp)) +
-                   ": twice that does not divide S = " + Twine(extent) +
-                   ", from " + tokens->second.source +
-                   ", into the 2 x cp chunks that balance a causal mask; "
-                   "degrees that do: " +
+  return makeError(input.spellSources(FieldId::contextRanks, " times ") +
+                   ": twice that does not divide " + tokens->first + " = " +
+                   Twine(extent) + ", from " + tokens->second.source +
+                   ", into the 2 x " + Twine(strategy.contextRanks.number) +
+                   " chunks that balance a causal mask; degrees that do: " +
                    (extent % 2 ? "1" : listDivisors(extent / 2)) +
                    "; with --cp-balance none each rank has one chunk");
 }
@@ -314,28 +304,30 @@ static Error checkChunks(const StrategyInput &input,
 Error stg::checkContext(const StrategyInput &input,
                         const SymbolValues &values) {
   const Strategy &strategy = input.values;
-  if (strategy.cp.isOne())
+  if (strategy.contextRanks.isOne())
     return Error::success();
   if (Error error = checkChunks(input, values))
     return error;
   auto heads = values.find("K");
   if (heads == values.end())
     heads = values.find("H");
-  int64_t parts = strategy.tp.number * strategy.cp.number;
+  int64_t parts = strategy.tensorRanks.number * strategy.contextRanks.number;
   if (strategy.cpCommType != ContextExchange::AllToAll ||
       heads == values.end() || heads->second.value % parts == 0)
     return Error::success();
-  return makeError(input.spell(getField(FieldId::cpCommType)) +
-                   ": --tp times --cp is " + Twine(parts) +
-                   ", which does not divide " + heads->first + " = " +
-                   Twine(heads->second.value) +
+  std::string degrees = input.spellSources(FieldId::tensorRanks, " times ");
+  degrees += (degrees.empty() ? "" : " times ") +
+             input.spellSources(FieldId::contextRanks, " times ");
+  return makeError(input.spell(getField(FieldId::cpCommType)) + ": " + degrees +
+                   " is " + Twine(parts) + ", which does not divide " +
+                   heads->first + " = " + Twine(heads->second.value) +
                    ", the heads that take the place of tokens; use all_gather "
                    "or p2p, or degrees whose product is one of " +
                    listDivisors(heads->second.value));
 }
 
 namespace {
-/// A dimension and the degrees that it is divided by, by flag.
+/// A dimension and the degrees that it is divided by.
 struct DividedDim {
   std::string name;
   const SymbolValue *value;
@@ -343,90 +335,124 @@ struct DividedDim {
 
   bool isDivisible(int64_t parts) const { return value->value % parts == 0; }
   /// Multiplies axes that are parts of one degree.
-  void divideBy(StringRef flag, int64_t parts) {
+  void divideBy(StringRef name, int64_t parts) {
     for (auto &[known, degree] : degrees)
-      if (known == flag) {
+      if (known == name) {
         degree *= parts;
         return;
       }
-    degrees.emplace_back(flag.str(), parts);
+    degrees.emplace_back(name.str(), parts);
   }
+};
+
+/// Whether the degrees of a plan divide what its rules shard.
+class DegreeChecker {
+public:
+  DegreeChecker(const StrategyInput &input, ModuleOp module,
+                const Preset &preset, const PresetPlan &plan,
+                const SymbolValues &values)
+      : input(input), module(module), preset(preset), plan(plan),
+        values(values) {}
+
+  Error run();
+
+private:
+  StringRef getDegree(const PresetPlan::Rule &rule,
+                      const PresetPlan::Axis &axis);
+  void divide(const PresetPlan::Rule &rule);
+  std::string describeDegrees(StringRef name);
+  Error check(const DividedDim &dim);
+
+  const StrategyInput &input;
+  ModuleOp module;
+  const Preset &preset;
+  const PresetPlan &plan;
+  const SymbolValues &values;
+  SmallVector<DividedDim> dims;
 };
 } // namespace
 
-/// The dimensions that the rules of the mesh name, as far as they have values.
-static SmallVector<DividedDim> collectDivided(MeshOp mesh,
-                                              const SymbolValues &values) {
-  SmallVector<DividedDim> dims;
-  for (RuleAttr rule : mesh.getSharding()) {
-    StringRef axis = rule.getAxis();
-    std::optional<int64_t> size = mesh.getMesh().getAxisSize(axis).getInt64();
-    auto value = values.find(rule.getDim().str());
-    if (value == values.end() || !size)
+/// The degree that the rule is written with, or that makes its axis.
+StringRef DegreeChecker::getDegree(const PresetPlan::Rule &rule,
+                                   const PresetPlan::Axis &axis) {
+  for (const Preset::Degree &degree : preset.degrees)
+    if (degree.name == rule.written)
+      return degree.name;
+  return axis.degree;
+}
+
+/// Dimensions count as far as they have values.
+void DegreeChecker::divide(const PresetPlan::Rule &rule) {
+  auto value = values.find(rule.rule.getDim().str());
+  for (const PresetPlan::Axis &axis : plan.axes) {
+    std::optional<int64_t> size = axis.size.getInt64();
+    if (value == values.end() || !size ||
+        axis.name != rule.rule.getAxis().getValue())
       continue;
     auto it = llvm::find_if(
         dims, [&](const DividedDim &dim) { return dim.name == value->first; });
     if (it == dims.end())
       it = dims.insert(it, {value->first, &value->second, {}});
-    it->divideBy(axis.starts_with("tp_") ? "tp" : axis, *size);
+    it->divideBy(getDegree(rule, axis), *size);
   }
-  return dims;
 }
 
-/// Says which degrees can be given with the flag, which divides `dims`.
-static std::string describeDegrees(ArrayRef<DividedDim> dims, StringRef flag,
-                                   const Strategy &strategy) {
+/// Says which values the degree can have, which divides some of the dimensions.
+std::string DegreeChecker::describeDegrees(StringRef name) {
+  const std::string &replicated = input.values.replicatedDim;
   int64_t common = 0, heads = 0; ///< Of what is not and what is replicated.
   for (const DividedDim &dim : dims) {
     if (llvm::none_of(dim.degrees,
-                      [&](auto &degree) { return degree.first == flag; }))
+                      [&](auto &degree) { return degree.first == name; }))
       continue;
-    bool isReplicated = flag == "tp" && mayReplicate(dim.name, strategy);
+    bool isReplicated = preset.replicas && name == preset.replicas->degree &&
+                        dim.name == replicated;
     int64_t &divisor = isReplicated ? heads : common;
     divisor = std::gcd(divisor, dim.value->value);
   }
   std::string text =
-      "degrees that divide all that is sharded over " + flag.str();
+      "degrees that divide all that is sharded over " + name.str();
   if (heads == 0)
     return text + ": " + listDivisors(common);
-  text += ", or are multiples of K";
+  text += ", or are multiples of " + replicated;
   return text + ": " + listDivisors(common ? common : heads, heads);
 }
 
 /// Says what is wrong with the dimension, if one of the degrees does not divide
 /// it.
-static Error checkDivided(const DividedDim &dim, ArrayRef<DividedDim> dims,
-                          ModuleOp module, const Strategy &strategy) {
+Error DegreeChecker::check(const DividedDim &dim) {
   int64_t product = 1;
-  std::string flags;
-  for (auto &[flag, degree] : dim.degrees) {
+  std::string degrees;
+  for (auto &[name, degree] : dim.degrees) {
     product *= degree;
-    flags += (flags.empty() ? "--" : " and --") + flag + " " +
-             std::to_string(degree);
+    std::string own = input.spellDegree(name, std::to_string(degree));
+    degrees += (degrees.empty() ? "" : " and ") + own;
     if (dim.isDivisible(product))
       continue;
     std::string extent = dim.name + " = " + std::to_string(dim.value->value);
     if (dim.isDivisible(degree))
-      return makeError(flags + " together do not divide " + extent + ", from " +
-                       dim.value->source);
+      return makeError(degrees + " together do not divide " + extent +
+                       ", from " + dim.value->source);
     auto symbol = module.lookupSymbol<SymbolOp>(dim.name);
     if (symbol && symbol.getDescription())
       extent += " (" + symbol.getDescription()->str() + ")";
-    return makeError("--" + flag + " " + Twine(degree) + " does not divide " +
-                     extent + ", from " + dim.value->source + "; " +
-                     describeDegrees(dims, flag, strategy));
+    return makeError(own + " does not divide " + extent + ", from " +
+                     dim.value->source + "; " + describeDegrees(name));
   }
   return Error::success();
 }
 
-Error stg::checkDegrees(const StrategyInput &input, MeshOp mesh,
-                        const SymbolValues &values) {
-  if (!mesh.getRules())
-    return Error::success();
-  auto module = mesh->getParentOfType<ModuleOp>();
-  SmallVector<DividedDim> dims = collectDivided(mesh, values);
+Error DegreeChecker::run() {
+  for (const PresetPlan::Rule &rule : plan.rules)
+    divide(rule);
   for (const DividedDim &dim : dims)
-    if (Error error = checkDivided(dim, dims, module, input.values))
+    if (Error error = check(dim))
       return error;
   return Error::success();
+}
+
+Error stg::checkDegrees(const StrategyInput &strategy, ModuleOp module,
+                        const Preset &preset, const PresetPlan &plan,
+                        const SymbolValues &values) {
+  return DegreeChecker(strategy, module, preset, plan, values).run();
 }

@@ -11,6 +11,7 @@
 
 #include "ModelLibrary.h"
 #include "stg/Driver/Compile.h"
+#include "stg/Presets/Preset.h"
 #include <map>
 
 namespace stg {
@@ -31,10 +32,12 @@ llvm::Expected<SymbolValues> collectSymbols(const Model &model,
 /// not divide.
 std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
 
-/// Puts what follows from the model into the strategy: micro-batches, replicas
-/// of key/value heads, whether there are experts.
-llvm::Error deriveFromModel(StrategyInput &strategy,
-                            const SymbolValues &values);
+/// Puts what follows from the model into the strategy: replicas of key/value
+/// heads, whether there are experts.
+void deriveFromModel(StrategyInput &strategy, const Preset &preset,
+                     const SymbolValues &values);
+/// What follows from the mesh, too: micro-batches. Checks loads of experts.
+llvm::Error deriveFromMesh(StrategyInput &strategy, const SymbolValues &values);
 
 /// Checks that tokens and heads can be divided for context parallelism.
 llvm::Error checkContext(const StrategyInput &strategy,
@@ -45,8 +48,9 @@ llvm::Error checkRecompute(mlir::func::FuncOp program,
                            const StrategyInput &strategy,
                            const SymbolValues &values);
 
-/// Checks that each degree divides what the rules of the mesh shard over it.
-llvm::Error checkDegrees(const StrategyInput &strategy, MeshOp mesh,
+/// Checks that each degree divides what the rules of the plan shard over it.
+llvm::Error checkDegrees(const StrategyInput &strategy, mlir::ModuleOp module,
+                         const Preset &preset, const PresetPlan &plan,
                          const SymbolValues &values);
 
 } // namespace stg

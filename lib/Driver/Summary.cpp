@@ -58,7 +58,7 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
            withCommas(result.summary.numRanks) +
                (result.summary.numRanks == 1 ? " rank" : " ranks") +
                (axes.empty() ? "" : ": " + llvm::join(axes, " x ")) +
-               (strategy.sequenceParallel && !strategy.tp.isOne()
+               (strategy.sequenceParallel && !strategy.tensorRanks.isOne()
                     ? ", sequence parallel"
                     : ""));
 }

@@ -14,6 +14,7 @@
 #include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Presets/Passes.h"
+#include "stg/Presets/Preset.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "llvm/ADT/StringExtras.h"
 #include <list>
@@ -32,9 +33,9 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.attentionCount != AttentionCount::Executed)
     pm.addPass(createSetAttentionCount({strategy.attentionCount}));
   pm.addNestedPass<func::FuncOp>(createNameOps());
-  if (!strategy.tpReplicate.isOne())
-    pm.addNestedPass<func::FuncOp>(
-        createReplicateHeads({"K", strategy.tpReplicate.str()}));
+  if (!strategy.replicas.isOne())
+    pm.addNestedPass<func::FuncOp>(createReplicateHeads(
+        {strategy.replicatedDim, strategy.replicas.str()}));
 }
 
 /// The size of a group that changes nothing is 1 with the method uniform only.
@@ -46,34 +47,18 @@ static bool isGrouped(const Strategy &strategy) {
 
 /// Every virtual stage has layers that are replayed, where not all are.
 static GroupLayersOptions getGroupLayersOptions(const Strategy &strategy) {
-  int64_t devices = std::max<int64_t>(strategy.pp.number, 1);
+  int64_t devices = std::max<int64_t>(strategy.pipelineRanks.number, 1);
   return {strategy.recomputeMethod,
           static_cast<unsigned>(strategy.recomputeLayers),
           static_cast<unsigned>(devices * strategy.virtualStages)};
 }
 
-/// Degrees and options that are given: those of 1 are not.
 static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
   ApplyPresetOptions options;
-  options.preset = strategy.preset;
-  for (auto [name, degree] : {std::pair("dp", &strategy.dp),
-                              {"tp", &strategy.tp},
-                              {"tp_replicate", &strategy.tpReplicate},
-                              {"cp", &strategy.cp},
-                              {"ep", &strategy.ep},
-                              {"etp", &strategy.etp},
-                              {"pp", &strategy.pp},
-                              {"dp_replicate", &strategy.dpReplicate}})
-    if (degree->isSet() && (!degree->isOne() || degree == &strategy.etp))
-      options.values.push_back(std::string(name) + "=" + degree->str());
-  for (const std::string &degree : strategy.degrees)
-    options.values.push_back(degree);
-  if (strategy.sequenceParallel)
-    options.values.push_back("sequence_parallel=true");
-  options.rules.assign(strategy.rules.begin(), strategy.rules.end());
-  // The default is an order of the default preset; others have their own.
-  if (strategy.rankOrder != Strategy().rankOrder)
-    options.rankOrder = strategy.rankOrder;
+  options.preset = strategy.preset.str();
+  llvm::append_range(options.values, strategy.presetValues);
+  llvm::append_range(options.rules, strategy.rules);
+  options.rankOrder = strategy.rankOrder;
   return options;
 }
 
@@ -133,7 +118,7 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
 
 /// Orders micro-batches and stages, where there is more than one of either.
 static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
-  if (strategy.microBatches <= 1 && strategy.pp.isOne())
+  if (strategy.microBatches <= 1 && strategy.pipelineRanks.isOne())
     return;
   ScheduleOptions schedule;
   schedule.scheduleName = strategy.schedule.text;
@@ -200,6 +185,26 @@ struct StrategyOptions : PassPipelineOptions<StrategyOptions> {
 };
 } // namespace
 
+/// Puts into the strategy what follows from its preset. There is no program
+/// yet: a preset may count on any dimension.
+static llvm::Error settle(StrategyInput &input) {
+  llvm::Expected<Preset> preset = loadPreset(input);
+  if (!preset)
+    return preset.takeError();
+  deriveReplicas(*preset, /*extent=*/std::nullopt, input);
+  if (llvm::Error error = input.checkEffects())
+    return error;
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  llvm::Expected<PresetPlan> plan =
+      planStrategy(*preset, &context, /*dimensions=*/std::nullopt, input);
+  if (!plan)
+    return plan.takeError();
+  if (llvm::Error error = input.checkEffects())
+    return error;
+  input.resolve();
+  return llvm::Error::success();
+}
+
 llvm::Expected<Strategy> StrategyOptions::read() const {
   StrategyInput input;
   for (auto [field, option] : llvm::zip_equal(fields, options)) {
@@ -213,9 +218,8 @@ llvm::Expected<Strategy> StrategyOptions::read() const {
   }
   if (llvm::Error error = input.check())
     return error;
-  if (llvm::Error error = input.checkEffects())
+  if (llvm::Error error = settle(input))
     return error;
-  input.resolve();
   return input.values;
 }
 

@@ -80,7 +80,7 @@ void ApplyPreset::runOnOperation() {
   llvm::Expected<Preset> chosen = Preset::load(preset);
   if (!chosen)
     return fail(chosen.takeError());
-  SmallVector<StringRef> dimensions;
+  std::vector<StringRef> dimensions;
   for (StringAttr name : collectDimensionNames(module))
     dimensions.push_back(name);
   llvm::Expected<PresetPlan> plan =
@@ -88,9 +88,9 @@ void ApplyPreset::runOnOperation() {
   if (!plan)
     return fail(plan.takeError());
   ParallelizeOptions options;
-  options.mesh.assign(plan->mesh.begin(), plan->mesh.end());
-  options.rules.assign(plan->rules.begin(), plan->rules.end());
-  options.claims.assign(plan->claims.begin(), plan->claims.end());
+  llvm::append_range(options.mesh, plan->getMesh());
+  llvm::append_range(options.rules, plan->getRules());
+  llvm::append_range(options.claims, plan->claims);
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createParallelize(options));
   if (failed(runPipeline(pm, module)))

@@ -25,7 +25,7 @@ namespace {
 class PresetEvaluator {
 public:
   PresetEvaluator(const Preset &preset, const PresetRequest &request,
-                  MLIRContext *context, ArrayRef<StringRef> dimensions)
+                  MLIRContext *context, const DimensionNames &dimensions)
       : preset(preset), request(request), context(context),
         dimensions(dimensions) {}
 
@@ -35,20 +35,23 @@ private:
   Error fail(const Twine &message) {
     return llvm::createStringError(message.str());
   }
+  Error refuseValue(StringRef name, bool isOption);
   Error bindValues();
   Error bindValue(StringRef name, StringRef text);
   Error bindDefinitions();
   Error checkRequirements();
   Error orderGroups(SmallVectorImpl<StringRef> &order);
   Error makeMesh(ArrayRef<StringRef> order);
-  Error addAxis(const Preset::Axis &axis);
+  Error addAxis(const Preset::Axis &axis, StringRef group);
   Error collectPresetRules();
+  void noteStream(const Preset::Rule &rule, RuleAttr parsed);
   Error applyUserRules();
-  Error applyUserRule(StringRef text, SmallVectorImpl<std::string> &before,
-                      SmallVectorImpl<std::string> &after);
+  Error applyUserRule(StringRef text, std::vector<PresetPlan::Rule> &before,
+                      std::vector<PresetPlan::Rule> &after);
+  void replaceRules(RuleAttr rule, ArrayRef<PresetPlan::Rule> own);
   Error makeClaims();
   bool hasDimension(StringRef name) {
-    return llvm::is_contained(dimensions, name);
+    return !dimensions || llvm::is_contained(*dimensions, name);
   }
   Error checkDimension(StringRef rule, StringRef dim);
 
@@ -58,13 +61,13 @@ private:
   Expected<bool> compare(StringRef left, StringRef comparison, StringRef right);
   Expected<SymExpr> evaluate(StringRef text);
   std::string fillIn(StringRef message);
-  SmallVector<std::string> expand(RuleAttr rule);
+  SmallVector<PresetPlan::Rule> expand(RuleAttr rule, bool isPreset);
   Expected<RuleAttr> parseRule(StringRef text);
 
   const Preset &preset;
   const PresetRequest &request;
   MLIRContext *context;
-  ArrayRef<StringRef> dimensions; ///< Of the model.
+  const DimensionNames &dimensions; ///< Of the model.
 
   SymBinding values;           ///< Degrees and definitions.
   llvm::StringMap<bool> flags; ///< Options.
@@ -174,15 +177,22 @@ Expected<bool> PresetEvaluator::holds(const Preset::Guard &guard) {
   return !*excluded;
 }
 
-/// Replaces `{NAME}` by a value.
+/// Replaces `{NAME}` by a value; degrees and options as they were given.
 std::string PresetEvaluator::fillIn(StringRef message) {
   std::string text;
   while (!message.empty()) {
     auto [before, rest] = message.split('{');
     auto [name, after] = rest.split('}');
     text += before;
-    if (SymExpr value = values.lookup(StringAttr::get(context, name)))
-      text += value.str();
+    auto isIt = [name = name](const auto &known) { return known.name == name; };
+    bool isOption = llvm::any_of(preset.options, isIt);
+    bool isDegree = llvm::any_of(preset.degrees, isIt);
+    if (request.spell && (isOption || isDegree))
+      text += request.spell(name);
+    else if (isOption)
+      text += name;
+    else if (SymExpr value = values.lookup(StringAttr::get(context, name)))
+      text += (isDegree ? (name + "=").str() : "") + value.str();
     message = after;
   }
   return text;
@@ -191,6 +201,22 @@ std::string PresetEvaluator::fillIn(StringRef message) {
 //===----------------------------------------------------------------------===//
 // Degrees
 //===----------------------------------------------------------------------===//
+
+/// The preset has nothing of that name.
+Error PresetEvaluator::refuseValue(StringRef name, bool isOption) {
+  SmallVector<StringRef> known;
+  if (isOption)
+    for (const Preset::Option &option : preset.options)
+      known.push_back(option.name);
+  else
+    for (const Preset::Degree &degree : preset.degrees)
+      known.push_back(degree.name);
+  std::string what = isOption ? "option" : "degree";
+  return fail(
+      "preset '" + preset.name + "' has no " + what + " '" + name + "'; " +
+      (known.empty() ? "it has no " + what + "s"
+                     : "its " + what + "s are " + llvm::join(known, ", ")));
+}
 
 Error PresetEvaluator::bindValue(StringRef name, StringRef text) {
   for (const Preset::Option &option : preset.options)
@@ -201,12 +227,12 @@ Error PresetEvaluator::bindValue(StringRef name, StringRef text) {
       flags[name] = text == "true";
       return Error::success();
     }
-  SmallVector<StringRef> known;
-  for (const Preset::Degree &degree : preset.degrees)
-    known.push_back(degree.name);
-  if (!llvm::is_contained(known, name))
-    return fail("preset '" + preset.name + "' has no degree '" + name +
-                "'; its degrees are " + llvm::join(known, ", "));
+  bool isOption = text == "true" || text == "false";
+  if (isOption ||
+      llvm::none_of(preset.degrees, [name](const Preset::Degree &degree) {
+        return degree.name == name;
+      }))
+    return refuseValue(name, isOption);
   std::string error;
   FailureOr<SymExpr> degree = SymExpr::parse(context, text, error);
   bool isNumber = succeeded(degree) && degree->isConstant();
@@ -276,7 +302,7 @@ Error PresetEvaluator::checkRequirements() {
 // The mesh
 //===----------------------------------------------------------------------===//
 
-Error PresetEvaluator::addAxis(const Preset::Axis &axis) {
+Error PresetEvaluator::addAxis(const Preset::Axis &axis, StringRef group) {
   Expected<bool> applies = holds(axis.guard);
   if (!applies)
     return applies.takeError();
@@ -291,10 +317,7 @@ Error PresetEvaluator::addAxis(const Preset::Axis &axis) {
   // Nothing is divided over one rank.
   if (size->isOne())
     return Error::success();
-  std::string text = axis.name + "=" + size->str();
-  if (axis.role != AxisRole::None)
-    text += (":" + stringifyAxisRole(axis.role)).str();
-  plan.mesh.push_back(text);
+  plan.axes.push_back({axis.name, group.str(), axis.of, *size, axis.role});
   axes.push_back(axis.name);
   return Error::success();
 }
@@ -314,6 +337,7 @@ Error PresetEvaluator::orderGroups(SmallVectorImpl<StringRef> &order) {
   for (StringRef name : known)
     if (!llvm::is_contained(order, name))
       order.push_back(name);
+  plan.groups.assign(order.begin(), order.end());
   return Error::success();
 }
 
@@ -324,7 +348,7 @@ Error PresetEvaluator::makeMesh(ArrayRef<StringRef> order) {
         continue;
       size_t first = axes.size();
       for (const Preset::Axis &axis : group.axes)
-        if (Error error = addAxis(axis))
+        if (Error error = addAxis(axis, name))
           return error;
       groups[name] = SmallVector<StringRef>(ArrayRef(axes).drop_front(first));
     }
@@ -336,20 +360,21 @@ Error PresetEvaluator::makeMesh(ArrayRef<StringRef> order) {
 //===----------------------------------------------------------------------===//
 
 /// A rule for a group is one for each of its axes, the slowest first.
-SmallVector<std::string> PresetEvaluator::expand(RuleAttr rule) {
+SmallVector<PresetPlan::Rule> PresetEvaluator::expand(RuleAttr rule,
+                                                      bool isPreset) {
   SmallVector<StringRef> parts;
   auto group = groups.find(rule.getAxis().getValue());
   if (group != groups.end())
     llvm::append_range(parts, llvm::reverse(group->second));
   else if (llvm::is_contained(axes, rule.getAxis().getValue()))
     parts.push_back(rule.getAxis());
-  SmallVector<std::string> texts;
+  SmallVector<PresetPlan::Rule> rules;
   for (StringRef axis : parts)
-    texts.push_back(RuleAttr::get(context, rule.getDim(),
-                                  StringAttr::get(context, axis),
-                                  rule.getScope())
-                        .str());
-  return texts;
+    rules.push_back(
+        {RuleAttr::get(context, rule.getDim(), StringAttr::get(context, axis),
+                       rule.getScope()),
+         rule.getAxis().str(), isPreset});
+  return rules;
 }
 
 Expected<RuleAttr> PresetEvaluator::parseRule(StringRef text) {
@@ -372,36 +397,51 @@ Expected<RuleAttr> PresetEvaluator::parseRule(StringRef text) {
   return *rule;
 }
 
+/// Notes what would make the rule divide the stream: the option that it waits
+/// for, or degrees.
+void PresetEvaluator::noteStream(const Preset::Rule &rule, RuleAttr parsed) {
+  auto note = [&](StringRef name) {
+    if (!llvm::is_contained(plan.streamSources, name))
+      plan.streamSources.push_back(name.str());
+  };
+  bool waits = false;
+  for (StringRef condition : rule.guard.conditions) {
+    auto option = flags.find(condition.trim());
+    if (option == flags.end() || option->second)
+      continue;
+    note(option->first());
+    waits = true;
+  }
+  StringRef axis = parsed.getAxis();
+  for (const Preset::Group &group : preset.groups)
+    for (const Preset::Axis &known : group.axes)
+      if (!waits && (group.name == axis || known.name == axis))
+        note(known.of);
+}
+
 /// Rules of a preset may be for dimensions that a model does not have, and for
 /// axes that the mesh does not have.
 Error PresetEvaluator::collectPresetRules() {
   for (const Preset::Rule &rule : preset.rules) {
-    Expected<bool> applies = holds(rule.guard);
-    if (!applies)
-      return applies.takeError();
-    if (!*applies)
-      continue;
     Expected<RuleAttr> parsed = parseRule(rule.text);
     if (!parsed)
       return parsed.takeError();
-    if (hasDimension(parsed->getDim()))
-      for (std::string &text : expand(*parsed))
-        plan.rules.push_back(text + "?");
+    if (parsed->getScope() == RuleScope::Stream)
+      noteStream(rule, *parsed);
+    Expected<bool> applies = holds(rule.guard);
+    if (!applies)
+      return applies.takeError();
+    if (*applies && hasDimension(parsed->getDim()))
+      llvm::append_range(plan.rules, expand(*parsed, /*isPreset=*/true));
   }
   return Error::success();
 }
 
-/// Rules of the preset may shard nothing; a rule of a user must not.
-static bool isPreset(StringRef rule) { return rule.ends_with("?"); }
-
 /// True for a rule for that dimension and, if one is given, of that scope.
-static bool matches(MLIRContext *context, StringRef text, StringRef dim,
+static bool matches(const PresetPlan::Rule &rule, StringRef dim,
                     std::optional<RuleScope> scope) {
-  std::string error;
-  text.consume_back("?");
-  RuleAttr rule = *RuleAttr::parseText(context, text, error);
-  return rule.getDim().getValue() == dim &&
-         (!scope || rule.getScope() == *scope);
+  return rule.rule.getDim().getValue() == dim &&
+         (!scope || rule.rule.getScope() == *scope);
 }
 
 Error PresetEvaluator::checkDimension(StringRef rule, StringRef dim) {
@@ -409,20 +449,40 @@ Error PresetEvaluator::checkDimension(StringRef rule, StringRef dim) {
     return Error::success();
   return fail("rule '" + rule + "' names dimension '" + dim +
               "', which the model does not have; its dimensions are named " +
-              llvm::join(dimensions, ", "));
+              llvm::join(*dimensions, ", "));
+}
+
+/// A second rule of the user for a dimension comes after the first one.
+void PresetEvaluator::replaceRules(RuleAttr rule,
+                                   ArrayRef<PresetPlan::Rule> own) {
+  auto isSame = [&](const PresetPlan::Rule &other) {
+    return matches(other, rule.getDim(), rule.getScope());
+  };
+  size_t position = plan.rules.size();
+  for (size_t i = plan.rules.size(); i-- > 0;)
+    if (isSame(plan.rules[i])) {
+      position = i + (plan.rules[i].isPreset ? 0 : 1);
+      if (!plan.rules[i].isPreset)
+        break;
+    }
+  llvm::erase_if(plan.rules, [&](const PresetPlan::Rule &other) {
+    return other.isPreset && isSame(other);
+  });
+  position = std::min(position, plan.rules.size());
+  plan.rules.insert(plan.rules.begin() + position, own.begin(), own.end());
 }
 
 Error PresetEvaluator::applyUserRule(StringRef text,
-                                     SmallVectorImpl<std::string> &before,
-                                     SmallVectorImpl<std::string> &after) {
+                                     std::vector<PresetPlan::Rule> &before,
+                                     std::vector<PresetPlan::Rule> &after) {
   StringRef whole = text;
   bool isAfter = text.consume_front("+"), isBefore = text.consume_back("+");
   StringRef dropped = text;
   if (dropped.consume_back(":") && !isAfter && !isBefore) {
     if (Error error = checkDimension(text, dropped))
       return error;
-    llvm::erase_if(plan.rules, [&](StringRef rule) {
-      return isPreset(rule) && matches(context, rule, dropped, std::nullopt);
+    llvm::erase_if(plan.rules, [&](const PresetPlan::Rule &rule) {
+      return rule.isPreset && matches(rule, dropped, std::nullopt);
     });
     return Error::success();
   }
@@ -435,33 +495,19 @@ Error PresetEvaluator::applyUserRule(StringRef text,
     return rule.takeError();
   if (Error error = checkDimension(text, rule->getDim()))
     return error;
-  SmallVector<std::string> own = expand(*rule);
+  SmallVector<PresetPlan::Rule> own = expand(*rule, /*isPreset=*/false);
   if (own.empty())
     return fail("rule '" + text + "' shards nothing: mesh axis '" +
                 rule->getAxis().getValue() + "' has size 1");
-  if (isBefore || isAfter) {
+  if (isBefore || isAfter)
     llvm::append_range(isBefore ? before : after, own);
-    return Error::success();
-  }
-  // A second rule of the user for a dimension comes after the first one.
-  size_t position = plan.rules.size();
-  for (size_t i = plan.rules.size(); i-- > 0;)
-    if (matches(context, plan.rules[i], rule->getDim(), rule->getScope())) {
-      position = i + (isPreset(plan.rules[i]) ? 0 : 1);
-      if (!isPreset(plan.rules[i]))
-        break;
-    }
-  llvm::erase_if(plan.rules, [&](StringRef other) {
-    return isPreset(other) &&
-           matches(context, other, rule->getDim(), rule->getScope());
-  });
-  position = std::min(position, plan.rules.size());
-  plan.rules.insert(plan.rules.begin() + position, own.begin(), own.end());
+  else
+    replaceRules(*rule, own);
   return Error::success();
 }
 
 Error PresetEvaluator::applyUserRules() {
-  SmallVector<std::string> before, after;
+  std::vector<PresetPlan::Rule> before, after;
   for (StringRef text : request.rules)
     if (Error error = applyUserRule(text.trim(), before, after))
       return error;
@@ -511,6 +557,27 @@ Expected<PresetPlan> PresetEvaluator::run() {
 Expected<PresetPlan> stg::evaluatePreset(const Preset &preset,
                                          const PresetRequest &request,
                                          MLIRContext *context,
-                                         ArrayRef<StringRef> dimensions) {
+                                         const DimensionNames &dimensions) {
   return PresetEvaluator(preset, request, context, dimensions).run();
+}
+
+//===----------------------------------------------------------------------===//
+// As options of --stg-parallelize
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> PresetPlan::getMesh() const {
+  std::vector<std::string> texts;
+  for (const Axis &axis : axes) {
+    texts.push_back(axis.name + "=" + axis.size.str());
+    if (axis.role != AxisRole::None)
+      texts.back() += (":" + stringifyAxisRole(axis.role)).str();
+  }
+  return texts;
+}
+
+std::vector<std::string> PresetPlan::getRules() const {
+  std::vector<std::string> texts;
+  for (const Rule &rule : rules)
+    texts.push_back(rule.rule.str() + (rule.isPreset ? "?" : ""));
+  return texts;
 }

@@ -25,6 +25,18 @@ namespace json = llvm::json;
 // Reading
 //===----------------------------------------------------------------------===//
 
+namespace stg {
+static bool fromJSON(const json::Value &value, json::Object &object,
+                     json::Path path) {
+  const json::Object *given = value.getAsObject();
+  if (given)
+    object = *given;
+  else
+    path.report("expected an object");
+  return given != nullptr;
+}
+} // namespace stg
+
 namespace {
 /// The fields of an object; those that nothing asks for are errors.
 class Fields {
@@ -73,11 +85,6 @@ private:
 } // namespace
 
 namespace stg {
-static void readGuard(Fields &fields, Preset::Guard &guard) {
-  fields.optional("if", guard.conditions);
-  fields.optional("unless", guard.unless);
-}
-
 static bool fromJSON(const json::Value &value, AxisRole &role,
                      json::Path path) {
   std::optional<StringRef> text = value.getAsString();
@@ -91,103 +98,78 @@ static bool fromJSON(const json::Value &value, AxisRole &role,
   return known.has_value();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Degree &degree,
-                     json::Path path) {
-  Fields fields(value, path);
+/// The fields of each type. `fromJSON` of a list asks that of its elements,
+/// which asks these.
+static void readFields(Fields &fields, Preset::Guard &guard) {
+  fields.optional("if", guard.conditions);
+  fields.optional("unless", guard.unless);
+}
+
+static void readFields(Fields &fields, Preset::Degree &degree) {
   fields.require("name", degree.name);
   fields.optional("help", degree.help);
   fields.optional("optional", degree.isOptional);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Option &option,
-                     json::Path path) {
-  Fields fields(value, path);
+static void readFields(Fields &fields, Preset::Option &option) {
   fields.require("name", option.name);
   fields.optional("help", option.help);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Case &single,
-                     json::Path path) {
-  Fields fields(value, path);
-  readGuard(fields, single.guard);
+static void readFields(Fields &fields, Preset::Case &single) {
+  readFields(fields, single.guard);
   fields.require("is", single.value);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Definition &definition,
-                     json::Path path) {
-  Fields fields(value, path);
+static void readFields(Fields &fields, Preset::Definition &definition) {
   fields.require("name", definition.name);
   fields.require("is", definition.cases);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Requirement &requirement,
-                     json::Path path) {
-  Fields fields(value, path);
-  readGuard(fields, requirement.guard);
+static void readFields(Fields &fields, Preset::Requirement &requirement) {
+  readFields(fields, requirement.guard);
   fields.require("that", requirement.that);
   fields.require("message", requirement.message);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Axis &axis,
-                     json::Path path) {
-  Fields fields(value, path);
-  readGuard(fields, axis.guard);
+static void readFields(Fields &fields, Preset::Axis &axis) {
+  readFields(fields, axis.guard);
   fields.require("name", axis.name);
   fields.require("size", axis.size);
   fields.optional("role", axis.role);
   fields.optional("of", axis.of);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Group &group,
-                     json::Path path) {
-  Fields fields(value, path);
+static void readFields(Fields &fields, Preset::Group &group) {
   fields.require("name", group.name);
   fields.require("axes", group.axes);
-  return fields.finish();
 }
 
-/// A text, or an object with a guard.
-static bool fromJSON(const json::Value &value, Preset::Rule &rule,
-                     json::Path path) {
-  if (std::optional<StringRef> text = value.getAsString()) {
-    rule.text = text->str();
-    return true;
-  }
-  Fields fields(value, path);
-  readGuard(fields, rule.guard);
+static void readFields(Fields &fields, Preset::Rule &rule) {
+  readFields(fields, rule.guard);
   fields.require("rule", rule.text);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Claim &claim,
-                     json::Path path) {
-  Fields fields(value, path);
-  readGuard(fields, claim.guard);
+static void readFields(Fields &fields, Preset::Claim &claim) {
+  readFields(fields, claim.guard);
   fields.require("op", claim.op);
   fields.require("factor", claim.factor);
   fields.require("axis", claim.axis);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset::Replicas &replicas,
-                     json::Path path) {
-  Fields fields(value, path);
+static void readFields(Fields &fields, Preset::Replicas &replicas) {
   fields.require("dimension", replicas.dimension);
   fields.require("degree", replicas.degree);
   fields.require("times", replicas.times);
-  return fields.finish();
 }
 
-static bool fromJSON(const json::Value &value, Preset &preset,
-                     json::Path path) {
-  Fields fields(value, path);
-  Preset::Replicas replicas;
+static void readFields(Fields &fields, Preset::Fixed &fixed) {
+  fields.require("fields", fixed.fields);
+  fields.require("message", fixed.message);
+}
+
+static void readFields(Fields &fields, Preset &preset) {
+  fields.optional("name", preset.name);
   fields.require("description", preset.description);
   fields.require("degrees", preset.degrees);
   fields.optional("options", preset.options);
@@ -196,11 +178,38 @@ static bool fromJSON(const json::Value &value, Preset &preset,
   fields.require("groups", preset.groups);
   fields.require("rules", preset.rules);
   fields.optional("claims", preset.claims);
-  if (fields.optional("replicas", replicas))
-    preset.replicas = replicas;
+  fields.optional("replicas", preset.replicas);
+  fields.optional("defaults", preset.defaults);
+  fields.optional("fixed", preset.fixed);
+}
+
+template <typename T, typename = decltype(readFields(std::declval<Fields &>(),
+                                                     std::declval<T &>()))>
+static bool fromJSON(const json::Value &value, T &object, json::Path path) {
+  if constexpr (std::is_same_v<T, Preset::Rule>)
+    if (std::optional<StringRef> text = value.getAsString()) {
+      object.text = text->str(); // Without a guard.
+      return true;
+    }
+  Fields fields(value, path);
+  readFields(fields, object);
   return fields.finish();
 }
 } // namespace stg
+
+/// What is not written: the degree that makes an axis has the name of the axis,
+/// or of its group.
+static void nameDegrees(Preset &preset) {
+  for (Preset::Group &group : preset.groups)
+    for (Preset::Axis &axis : group.axes) {
+      bool isDegree =
+          llvm::any_of(preset.degrees, [&](const Preset::Degree &degree) {
+            return degree.name == axis.name;
+          });
+      if (axis.of.empty())
+        axis.of = isDegree ? axis.name : group.name;
+    }
+}
 
 Expected<Preset> Preset::parse(StringRef name, StringRef text) {
   Expected<json::Value> value = parseJSON(text);
@@ -212,24 +221,39 @@ Expected<Preset> Preset::parse(StringRef name, StringRef text) {
   if (!fromJSON(*value, preset, root))
     return llvm::createStringError("preset '" + name +
                                    "': " + llvm::toString(root.getError()));
-  preset.name = name.str();
-  for (Group &group : preset.groups)
-    for (Axis &axis : group.axes) {
-      bool isDegree = llvm::any_of(preset.degrees, [&](Degree &degree) {
-        return degree.name == axis.name;
-      });
-      if (axis.of.empty())
-        axis.of = isDegree ? axis.name : group.name;
-    }
+  // The file's name comes first; a text without a file may say one.
+  if (!name.empty() || preset.name.empty())
+    preset.name = name.str();
+  nameDegrees(preset);
+  value->getAsObject()->try_emplace("name", llvm::sys::path::stem(preset.name));
+  llvm::raw_string_ostream(preset.text) << *value;
   return preset;
+}
+
+std::vector<std::string> Preset::getDegrees(AxisRole role) const {
+  std::vector<std::string> names;
+  for (const Group &group : groups)
+    for (const Axis &axis : group.axes)
+      if (axis.role == role && !llvm::is_contained(names, axis.of))
+        names.push_back(axis.of);
+  return names;
 }
 
 //===----------------------------------------------------------------------===//
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// Folders with presets: $STG_PRESETS_PATH, those of an installation, those of
-/// the sources.
+/// Folders with the presets that come with the tools: those of an installation,
+/// those of the sources.
+static std::vector<std::string> getShippedPath() {
+  std::string executable = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  llvm::SmallString<128> installed(
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(installed, "share", "stg", "presets");
+  return {installed.str().str(), STG_PRESETS_DIR};
+}
+
+/// Those of $STG_PRESETS_PATH come first.
 static std::vector<std::string> getPresetPath() {
   std::vector<std::string> path;
   if (std::optional<std::string> variable =
@@ -237,12 +261,7 @@ static std::vector<std::string> getPresetPath() {
     for (StringRef folder : llvm::split(*variable, llvm::sys::EnvPathSeparator))
       if (!folder.empty())
         path.push_back(folder.str());
-  std::string executable = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
-  llvm::SmallString<128> installed(
-      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
-  llvm::sys::path::append(installed, "share", "stg", "presets");
-  path.push_back(installed.str().str());
-  path.push_back(STG_PRESETS_DIR);
+  llvm::append_range(path, getShippedPath());
   return path;
 }
 
@@ -263,13 +282,16 @@ listPresets(llvm::ArrayRef<std::string> folders) {
 }
 
 Expected<Preset> Preset::load(StringRef name) {
-  std::string file = name.str();
+  if (name.starts_with("{"))
+    return parse("", name);
+  std::string file = name.str(), found;
   if (!name.ends_with(".json")) {
     std::vector<std::string> path = getPresetPath();
     auto hasIt = [&](const std::string &folder) {
       llvm::SmallString<128> candidate(folder);
       llvm::sys::path::append(candidate, name + ".json");
       file = candidate.str().str();
+      found = folder;
       return llvm::sys::fs::exists(candidate);
     };
     if (name.contains('/') || llvm::find_if(path, hasIt) == path.end())
@@ -281,5 +303,8 @@ Expected<Preset> Preset::load(StringRef name) {
   if (!buffer)
     return llvm::createStringError("preset '" + file +
                                    "': " + llvm::toString(buffer.takeError()));
-  return parse(name, (*buffer)->getBuffer());
+  Expected<Preset> preset = parse(name, (*buffer)->getBuffer());
+  if (preset)
+    preset->isShipped = llvm::is_contained(getShippedPath(), found);
+  return preset;
 }

@@ -69,13 +69,3 @@ bool Condition::holds(const StrategyInput &input) const {
     return any_of(clause, [&](const Term &term) { return term.holds(input); });
   });
 }
-
-std::string stg::joinWords(ArrayRef<std::string> words, StringRef last) {
-  std::string text;
-  for (auto [i, word] : enumerate(words)) {
-    if (i != 0)
-      text += i + 1 == words.size() ? (" " + last + " ").str() : ", ";
-    text += word;
-  }
-  return text;
-}

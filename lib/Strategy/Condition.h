@@ -36,9 +36,6 @@ struct Condition {
   bool holds(const StrategyInput &input) const;
 };
 
-/// `a`, `a or b`, `a, b or c`.
-std::string joinWords(llvm::ArrayRef<std::string> words, llvm::StringRef last);
-
 } // namespace stg
 
 #endif // STG_LIB_STRATEGY_CONDITION_H

@@ -10,6 +10,7 @@
 #include "Condition.h"
 #include "FieldTypes.h"
 #include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/Text.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -89,6 +90,14 @@ const Field *stg::findField(StringRef name) {
   return byName.lookup(name);
 }
 
+const Field *stg::findFieldOf(StringRef degree) {
+  for (const Field &field : getFields())
+    if (field.jsonName == degree && field.scopes &&
+        (field.isDegree || field.kind == Field::Kind::Bool))
+      return &field;
+  return nullptr;
+}
+
 ArrayRef<Conflict> stg::getConflicts() {
   static constexpr struct {
     StringLiteral first, second, reason;
@@ -140,6 +149,8 @@ std::string Field::getExpectation() const {
     return "numbers joined by ',' or a .json file with a list of them";
   case Kind::Schedule:
     return listScheduleNames();
+  case Kind::Preset:
+    return "the name of a preset, a .json file, or what one contains";
   }
   llvm_unreachable("all kinds are above");
 }

@@ -288,3 +288,30 @@ json::Value stg::writeScheduleName(const ScheduleName &name) {
   consumeError(value.takeError());
   return text;
 }
+
+//===----------------------------------------------------------------------===//
+// Presets
+//===----------------------------------------------------------------------===//
+
+Expected<PresetName> stg::readPresetName(const Field &field,
+                                         const json::Value &value) {
+  if (std::optional<StringRef> text = value.getAsString())
+    return PresetName(*text);
+  if (!value.getAsObject())
+    return expected(field);
+  PresetName preset;
+  raw_string_ostream(preset.text) << value;
+  return preset;
+}
+
+/// A preset that is not one of those that come with the tools is written whole.
+json::Value stg::writePresetName(const PresetName &preset) {
+  if (preset.text.empty())
+    return preset.name;
+  Expected<json::Value> value = parseJSON(preset.text);
+  if (value)
+    return *value;
+  // It has been applied, so that it can be read.
+  consumeError(value.takeError());
+  return preset.text;
+}

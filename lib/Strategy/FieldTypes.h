@@ -35,6 +35,9 @@ llvm::Expected<Loads> readLoads(const llvm::json::Value &value);
 llvm::Expected<ScheduleName> parseScheduleName(const Field &field,
                                                llvm::StringRef text);
 llvm::json::Value writeScheduleName(const ScheduleName &name);
+llvm::Expected<PresetName> readPresetName(const Field &field,
+                                          const llvm::json::Value &value);
+llvm::json::Value writePresetName(const PresetName &preset);
 
 template <typename T, typename = void> struct FieldType;
 
@@ -272,6 +275,25 @@ template <> struct FieldType<ScheduleName> {
   }
 };
 
+template <> struct FieldType<PresetName> {
+  static constexpr Field::Kind kind = Field::Kind::Preset;
+
+  static llvm::Expected<PresetName> parse(const Field &, llvm::StringRef text) {
+    PresetName preset(text.starts_with("{") ? "" : text);
+    if (preset.name.empty())
+      preset.text = text.str();
+    return preset;
+  }
+  static llvm::Expected<PresetName> read(const Field &field,
+                                         const llvm::json::Value &value) {
+    return readPresetName(field, value);
+  }
+  static std::string print(const PresetName &preset) { return preset.str(); }
+  static llvm::json::Value write(const PresetName &preset) {
+    return writePresetName(preset);
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Fields
 //===----------------------------------------------------------------------===//
@@ -333,6 +355,7 @@ template <typename T, T Strategy::*Member> Field makeField(FieldId id) {
   field.kind = FieldType<T>::kind;
   field.isOptional = mayBeUnset<T>;
   field.isList = isList<T>;
+  field.isDegree = std::is_same_v<T, Degree>;
   field.parse = [](const Field &field, llvm::StringRef text, bool add,
                    Strategy &strategy) {
     return assign(strategy.*Member, FieldType<T>::parse(field, text), add);

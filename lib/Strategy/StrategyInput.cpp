@@ -53,14 +53,86 @@ std::string StrategyInput::spell(const Field &field) const {
   return spell(field, field.print(values), getGivenBy(field.id));
 }
 
+/// `--zero`, `zero` or `"zero"`.
+static std::string spellName(const Field &field, GivenBy by) {
+  return by == GivenBy::Option ? field.name.str()
+         : by == GivenBy::File ? "\"" + field.jsonName + "\""
+                               : "--" + field.name.str();
+}
+
+ArrayRef<std::string> StrategyInput::getSources(FieldId id) const {
+  auto it = sourcesOf.find(id);
+  if (it == sourcesOf.end())
+    return {};
+  return it->second;
+}
+
+std::optional<std::string> StrategyInput::getDegree(StringRef name) const {
+  const Field *field = findFieldOf(name);
+  if (field && (isGiven(field->id) || !field->isDegree))
+    return field->print(values);
+  for (StringRef degree : reverse(values.degrees)) {
+    auto [key, value] = degree.split('=');
+    if (key == name)
+      return value.str();
+  }
+  return std::nullopt;
+}
+
+GivenBy StrategyInput::getStyle(FieldId id) const {
+  if (isGiven(id))
+    return getGivenBy(id);
+  return is_contained(givenBy, GivenBy::Option) ? GivenBy::Option
+                                                : GivenBy::Flag;
+}
+
+std::string StrategyInput::spellDegree(StringRef name, StringRef value) const {
+  if (const Field *field = findFieldOf(name))
+    return spell(*field, value, getStyle(field->id));
+  return (name + "=" + value).str();
+}
+
+/// An option is spelled as it is set.
+std::string StrategyInput::spellDegree(StringRef name) const {
+  const Field *field = findFieldOf(name);
+  if (field && field->kind == Field::Kind::Bool)
+    return spellDegree(name, "true");
+  return spellDegree(name, getDegree(name).value_or("1"));
+}
+
+std::string StrategyInput::spellDegreeName(StringRef name) const {
+  const Field *field = findFieldOf(name);
+  return field ? spellName(*field, getStyle(field->id)) : name.str();
+}
+
+std::string StrategyInput::spellSources(FieldId id, StringRef separator) const {
+  std::string text;
+  for (const std::string &name : getSources(id))
+    if (std::string value = getDegree(name).value_or("1"); value != "1")
+      text += (text.empty() ? "" : separator.str()) + spellDegree(name);
+  return text;
+}
+
+/// What would make a derived field larger than 1, in the words in which
+/// something else was given.
+static void spellSources(ArrayRef<std::string> sources, GivenBy by,
+                         std::vector<std::string> &words) {
+  for (const std::string &name : sources) {
+    const Field *field = findFieldOf(name);
+    std::string word = !field            ? "degree '" + name + "' above 1"
+                       : field->isDegree ? spellName(*field, by) + " above 1"
+                                         : spellAs(by, *field, "true");
+    if (!is_contained(words, word))
+      words.push_back(word);
+  }
+}
+
 /// What a message asks for, in the words in which something else was given.
 static std::string spellTerm(const Term &term, GivenBy by) {
   const Field &field = *term.field;
   if (!field.knownAs.empty())
     return field.knownAs.str();
-  std::string name = by == GivenBy::Option ? field.name.str()
-                     : by == GivenBy::File ? "\"" + field.jsonName + "\""
-                                           : "--" + field.name.str();
+  std::string name = spellName(field, by);
   switch (term.kind) {
   case Term::IsSet:
     return field.kind == Field::Kind::Bool ? spellAs(by, field, "true") : name;
@@ -129,24 +201,35 @@ Error StrategyInput::readJSON(StringRef text, StringRef path) {
   if (!object)
     return fail(makeStrategyError("expected an object: a strategy, or a "
                                   "manifest, which has one"));
+  if (Error error = readFields(*object, GivenBy::File))
+    return fail(std::move(error));
+  return Error::success();
+}
+
+/// Reads each field that is there and that nobody has given.
+Error StrategyInput::readFields(const json::Object &object, GivenBy by) {
   // In the order of the description: the first error is the same each time.
-  for (const auto &entry : *object)
+  for (const auto &entry : object)
     if (Expected<const Field *> field = findByJSONName(entry.first); !field)
-      return fail(field.takeError());
+      return field.takeError();
   for (const Field &field : getFields()) {
-    const json::Value *entry = object->get(field.jsonName);
-    if (!entry || !(field.scopes & Field::File))
+    const json::Value *entry = object.get(field.jsonName);
+    if (!entry || !(field.scopes & Field::File) || isGiven(field.id))
       continue;
     if (Error error = field.parseJSON(field, *entry, values)) {
       std::string shown;
       raw_string_ostream(shown) << *entry;
-      return fail(makeStrategyError("\"" + field.jsonName +
-                                    "\": " + shortenText(shown) + ": " +
-                                    toString(std::move(error))));
+      return makeStrategyError("\"" + field.jsonName +
+                               "\": " + shortenText(shown) + ": " +
+                               toString(std::move(error)));
     }
-    givenBy[static_cast<int>(field.id)] = GivenBy::File;
+    givenBy[static_cast<int>(field.id)] = by;
   }
   return Error::success();
+}
+
+Error StrategyInput::setDefaults(const json::Object &object) {
+  return readFields(object, GivenBy::Preset);
 }
 
 Error StrategyInput::readFile(StringRef path) {
@@ -187,7 +270,12 @@ void StrategyInput::override(const StrategyInput &other) {
 
 void StrategyInput::resolve() {
   for (const Field &field : getFields()) {
-    if (field.fallback.empty() || isGiven(field.id))
+    GivenBy &by = givenBy[static_cast<int>(field.id)];
+    if (by == GivenBy::Preset && !hasEffect(field)) {
+      field.copy(Strategy(), values);
+      by = GivenBy::Default;
+    }
+    if (field.fallback.empty() || by != GivenBy::Default)
       continue;
     auto [condition, choice] = field.fallback.split(" ? ");
     auto [first, second] = choice.split(" : ");
@@ -216,94 +304,20 @@ Error StrategyInput::checkSymbols() const {
   return Error::success();
 }
 
-/// A message about several fields calls each as it was given.
-static Error checkRanks(const StrategyInput &input) {
-  int64_t left = kMostRanks;
-  std::vector<std::string> factors;
-  for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp}) {
-    const Field &field = getField(id);
-    int64_t degree = 1;
-    StringRef(field.print(input.values)).getAsInteger(10, degree);
-    if (degree == 1)
-      continue;
-    factors.push_back(input.spell(field));
-    left /= degree;
-  }
-  if (left > 0)
-    return Error::success();
-  return makeStrategyError(joinWords(factors, "and") +
-                           " make more ranks than the " + Twine(kMostRanks) +
-                           " that can be numbered");
-}
-
-/// Whole experts are divided over tp, then cp, then a part of dp. Returns that
-/// part.
-static Expected<int64_t> divideWholeExperts(const StrategyInput &input) {
-  const Strategy &values = input.values;
-  std::string product;
-  int64_t others = 1;
-  for (FieldId id : {FieldId::tp, FieldId::cp}) {
-    if (values.ep.number == others)
-      break;
-    others *= id == FieldId::tp ? values.tp.number : values.cp.number;
-    product += (product.empty() ? "--" : " times --") + getField(id).name.str();
-    if (values.ep.number % others)
-      return makeStrategyError(
-          input.spell(getField(FieldId::etp)) + ": " +
-          input.spell(getField(FieldId::ep)) + " is not divisible by " +
-          product + ", " + Twine(others) +
-          "; experts are divided over tp, then cp, then a part of dp");
-  }
-  return values.ep.number / others;
-}
-
-/// What data parallelism is divided into: experts and replicas.
-static Error checkDataParts(const StrategyInput &input) {
-  const Strategy &values = input.values;
-  for (const Degree *degree :
-       {&values.dp, &values.tp, &values.cp, &values.ep, &values.dpReplicate})
-    if (!degree->number)
-      return Error::success(); // Symbols are divided by the passes.
-  int64_t experts = values.ep.number, etp = values.etp.number;
-  std::string flags = input.spell(getField(FieldId::ep));
-  const Field &etpField = getField(FieldId::etp);
-  if (etp && etp != 1 && etp != values.tp.number)
-    return makeStrategyError(input.spell(etpField) +
-                             ": expected 1 or the degree of --tp, " +
-                             values.tp.str());
-  if (input.isGiven(FieldId::etp) && etp == 1) {
-    if (values.tp.number > 1 && !values.sequenceParallel)
-      return makeStrategyError(
-          input.spell(etpField) +
-          ": whole experts are divided over tp, whose ranks must have "
-          "different tokens; add --sequence-parallel");
-    Expected<int64_t> part = divideWholeExperts(input);
-    if (!part)
-      return part.takeError();
-    if (*part != experts)
-      flags += " / " + std::to_string(experts / *part);
-    experts = *part;
-  }
-  int64_t replicas = values.dpReplicate.number;
-  if (values.dp.number % experts == 0 &&
-      values.dp.number / experts % replicas == 0)
-    return Error::success();
-  if (replicas > 1)
-    flags += " times " + input.spell(getField(FieldId::dpReplicate));
-  return makeStrategyError(input.spell(getField(FieldId::dp)) +
-                           " is not divisible by " + flags +
-                           "; expert parallelism and replicas are parts of dp");
-}
-
 static Error checkStages(const StrategyInput &input) {
   const Strategy &values = input.values;
-  int64_t stages = values.pp.number * values.virtualStages;
+  int64_t stages = values.pipelineRanks.number * values.virtualStages;
   int64_t listed = values.layersPerStage.size();
-  if (!listed || !stages || listed == stages)
+  bool isKnown = input.isGiven(FieldId::pipelineRanks) && stages;
+  if (!listed || !isKnown || listed == stages)
     return Error::success();
+  std::string devices;
+  for (const std::string &name : input.getSources(FieldId::pipelineRanks))
+    devices += (devices.empty() ? "" : " times ") + input.spellDegreeName(name);
   return makeStrategyError("--layers-per-stage lists " + Twine(listed) +
                            " stages, expected " + Twine(stages) +
-                           ", one for each of --pp times --virtual-stages");
+                           ", one for each of " + devices +
+                           " times --virtual-stages");
 }
 
 Error StrategyInput::check() const {
@@ -317,15 +331,16 @@ Error StrategyInput::check() const {
                                spell(*second.clauses[0][0].field) + ": " +
                                conflict.reason);
   }
-  if (Error error = checkRanks(*this))
-    return error;
-  if (Error error = checkStages(*this))
-    return error;
-  return checkDataParts(*this);
+  return checkStages(*this);
 }
 
 bool StrategyInput::hasEffect(const Field &field) const {
   return Condition::parse(field.condition).holds(*this);
+}
+
+/// True for what no degree of the preset makes larger.
+static bool isFact(const Field &field) {
+  return field.group == FieldGroup::Facts && field.isDegree;
 }
 
 /// The clause that does not hold, in words.
@@ -336,9 +351,17 @@ static std::string describeNeeds(const StrategyInput &input,
     bool holds =
         any_of(clause, [&](const Term &term) { return term.holds(input); });
     std::vector<std::string> words;
-    for (const Term &term : clause)
-      if (term.field->id != field.id)
+    for (const Term &term : clause) {
+      ArrayRef<std::string> sources = input.getSources(term.field->id);
+      if (!sources.empty())
+        spellSources(sources, input.getGivenBy(field.id), words);
+      else if (term.field->id != field.id && !isFact(*term.field))
         words.push_back(spellTerm(term, input.getGivenBy(field.id)));
+    }
+    // No degree of the preset would do.
+    for (const Term &term : clause)
+      if (words.empty() && isFact(*term.field))
+        words.push_back(term.field->knownAs.str());
     if (!holds)
       clauses.push_back(joinWords(words, "or"));
   }

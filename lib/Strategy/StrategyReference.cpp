@@ -85,6 +85,10 @@ static json::Object describeType(const Field &field) {
          json::Array{std::move(list), json::Object{{"type", "string"}}}}};
   case Field::Kind::Schedule:
     return describeSchedule();
+  case Field::Kind::Preset:
+    return json::Object{
+        {"oneOf", json::Array{json::Object{{"type", "string"}},
+                              json::Object{{"type", "object"}}}}};
   }
   llvm_unreachable("all kinds are above");
 }
@@ -153,7 +157,7 @@ static void writeTable(FieldGroup group, raw_ostream &os) {
      << "| field | what it is | values | default | has an effect with |\n"
      << "|---|---|---|---|---|\n";
   for (const Field &field : getFields())
-    if (field.group == group && field.scopes)
+    if (field.group == group)
       os << "| " << code(field.name) << " | " << escape(field.helpText) << " | "
          << describeValues(field) << " | " << describeDefault(field) << " | "
          << code(field.condition) << " |\n";
@@ -171,14 +175,16 @@ void stg::writeStrategyReference(raw_ostream &os) {
      << "In the last column, `&` joins conditions that all hold, and `|` "
         "alternatives.\n"
      << "A field that is given and has no effect is an error.\n";
-  FieldGroup last = FieldGroup::Derived;
-  for (int i = 0; i <= static_cast<int>(last); ++i)
+  for (int i = 0; i <= static_cast<int>(FieldGroup::Derived); ++i)
     writeTable(static_cast<FieldGroup>(i), os);
   os << "\nFields of the last table are options of the pass pipeline only: "
         "`stg-compile` derives them from the strategy and the model.\n"
      << "A pass pipeline has no `batch`, `seq`, `set`, `micro-batch` and "
         "`splits`.\n"
-     << "Its degrees may be symbols, too.\n"
+     << "Its degrees may be symbols, too.\n";
+  writeTable(FieldGroup::Facts, os);
+  os << "\nNobody gives these. They follow from the model, and from the mesh "
+        "and the rules that the [preset](../Presets.md) makes of degrees.\n"
      << "\n## What cannot be together\n\n";
   for (const Conflict &conflict : getConflicts())
     os << "- " << code(conflict.first) << " with " << code(conflict.second)

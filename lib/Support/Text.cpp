@@ -50,3 +50,13 @@ std::string stg::shortenText(StringRef text) {
   return escapeText(text.take_front(end)) + "... (" +
          std::to_string(text.size()) + " bytes)";
 }
+
+std::string stg::joinWords(ArrayRef<std::string> words, StringRef last) {
+  std::string text;
+  for (auto [i, word] : enumerate(words)) {
+    if (i != 0)
+      text += i + 1 == words.size() ? (" " + last + " ").str() : ", ";
+    text += word;
+  }
+  return text;
+}

@@ -94,10 +94,6 @@ TEST(Strategy, NumbersOutOfRange) {
   EXPECT_EQ(set(input, FieldId::pp, "-1"),
             "--pp -1: expected an integer of at least 1");
   EXPECT_EQ(set(input, FieldId::pp, "2147483647"), "");
-  EXPECT_EQ(set(input, FieldId::dp, "2"), "");
-  EXPECT_EQ(toString(input.check()),
-            "--dp 2 and --pp 2147483647 make more ranks than the 2147483647 "
-            "that can be numbered");
 }
 
 TEST(Strategy, AValueThatSaysThereIsNoneIsTrueAnywhere) {
@@ -105,8 +101,38 @@ TEST(Strategy, AValueThatSaysThereIsNoneIsTrueAnywhere) {
   EXPECT_EQ(set(off, FieldId::sequenceParallel, "false"), "");
   EXPECT_EQ(toString(off.checkEffects()), "");
   EXPECT_EQ(set(on, FieldId::sequenceParallel, ""), "");
+  EXPECT_EQ(toString(on.checkEffects()), ""); // The mesh is not known.
+  on.setDerived(FieldId::streamRanks, {"tp"});
   EXPECT_EQ(toString(on.checkEffects()),
             "--sequence-parallel has no effect: needs --tp above 1");
+}
+
+// Messages call degrees as they are given: by a field that has their name.
+TEST(Strategy, SourcesOfWhatFollowsFromTheMesh) {
+  StrategyInput input;
+  EXPECT_EQ(set(input, FieldId::zero, "1"), "");
+  input.setDerived(FieldId::dataRanks, {"dp", "shards"});
+  input.setDerived(FieldId::contextRanks);
+  EXPECT_EQ(toString(input.checkEffects()),
+            "--zero 1 has no effect: needs --dp above 1 or degree 'shards' "
+            "above 1");
+  input.values.dataRanks = 2;
+  EXPECT_EQ(toString(input.checkEffects()), "");
+}
+
+TEST(Strategy, DefaultsOfAPresetAreNotGiven) {
+  StrategyInput input;
+  EXPECT_EQ(set(input, FieldId::prefetch, "2"), "");
+  ASSERT_FALSE(errorToBool(input.setDefaults(
+      json::Object{{"zero", 3}, {"prefetch", 4}, {"schedule", "gpipe"}})));
+  EXPECT_FALSE(input.isGiven(FieldId::zero));
+  EXPECT_EQ(input.values.prefetch, 2);
+  input.setDerived(FieldId::pipelineRanks);
+  input.setDerived(FieldId::microBatches);
+  EXPECT_EQ(toString(input.checkEffects()), "");
+  input.resolve();
+  EXPECT_EQ(input.values.zero, ZeroLevel::Parameters);
+  EXPECT_EQ(input.values.schedule.text, "1f1b"); // Of no use, so not chosen.
 }
 
 TEST(Strategy, AGivenDefaultIsGiven) {

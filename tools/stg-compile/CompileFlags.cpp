@@ -87,19 +87,15 @@ Error CompileFlags::finishPart() {
   return Error::success();
 }
 
+/// How many ranks there are follows from the model and the preset.
 Error CompileFlags::finishRanks() {
   auto [low, high] = StringRef(ranks).split(':');
   std::pair<int64_t, int64_t> range = {0, 0};
-  const Strategy &values = request.strategy.values;
-  // The strategy has been checked: the product is no more than kMostRanks.
-  int64_t numRanks =
-      values.dp.number * values.tp.number * values.cp.number * values.pp.number;
   if (low.getAsInteger(10, range.first) ||
       high.getAsInteger(10, range.second) || range.first < 0 ||
-      range.first >= range.second || range.second > numRanks)
+      range.first >= range.second)
     return makeStrategyError("--ranks " + ranks +
-                             ": expected LO:HI with 0 <= LO < HI <= " +
-                             Twine(numRanks) + ", the number of ranks");
+                             ": expected LO:HI with 0 <= LO < HI");
   request.exportOptions.files.ranks = range;
   return Error::success();
 }

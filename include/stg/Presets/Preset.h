@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A preset says how a framework distributes a program: degrees of parallelism,
-// the mesh that they make, sharding rules. It is a .json file
-// (docs/Presets.md). With degrees and the rules of a user it becomes what
-// --stg-parallelize takes.
+// A preset says how a framework distributes and executes a program: degrees of
+// parallelism, the mesh that they make, sharding rules, and what a strategy is
+// where a user says nothing. It is a .json file (docs/Presets.md). With degrees
+// and the rules of a user it becomes what --stg-parallelize takes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,9 @@
 #define STG_PRESETS_PRESET_H
 
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Strategy/StrategyInput.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,7 +55,7 @@ struct Preset {
     Guard guard;
     std::string name, size;
     AxisRole role = AxisRole::None;
-    std::string of; ///< The degree that messages name for it.
+    std::string of; ///< The degree that makes it, for messages.
   };
   /// Axes that stand together in rank order, from the fastest to the slowest.
   struct Group {
@@ -74,6 +76,12 @@ struct Preset {
     std::string dimension, degree, times;
   };
 
+  /// Fields of a strategy that are as by default, and why.
+  struct Fixed {
+    std::vector<std::string> fields;
+    std::string message;
+  };
+
   std::string name, description;
   std::vector<Degree> degrees;
   std::vector<Option> options;
@@ -83,17 +91,30 @@ struct Preset {
   std::vector<Rule> rules;
   std::vector<Claim> claims;
   std::optional<Replicas> replicas;
+  llvm::json::Object defaults; ///< Fields of a strategy.
+  std::vector<Fixed> fixed;
+
+  /// What was read, as one line of JSON with the name in it.
+  std::string text;
+  /// One of those that come with the tools: its name says all.
+  bool isShipped = false;
+
+  /// The degrees that make axes with the role.
+  std::vector<std::string> getDegrees(AxisRole role) const;
 
   /// Reads the text of a file.
   static llvm::Expected<Preset> parse(llvm::StringRef name,
                                       llvm::StringRef text);
   /// Finds `name`, a .json file or the name of one (without .json) in a folder
-  /// of presets, and reads it.
+  /// of presets, and reads it. It may also be the text of a preset.
   static llvm::Expected<Preset> load(llvm::StringRef name);
 };
 
 /// What a user says beside the name of a preset.
 struct PresetRequest {
+  /// How a degree or an option was given, with its value, for messages.
+  using Speller = std::function<std::string(llvm::StringRef name)>;
+
   /// Degrees (numbers or symbols) and options (true or false), by name.
   std::vector<std::pair<std::string, std::string>> values;
   /// `DIM:AXIS` takes the place of the preset's rules of that dimension and
@@ -101,19 +122,69 @@ struct PresetRequest {
   /// of the preset, `+RULE` after them; `DIM:` drops those of a dimension.
   std::vector<std::string> rules;
   std::string rankOrder; ///< Groups joined by '-'; empty: as they are written.
+  Speller spell;         ///< None: `NAME=VALUE`.
 };
 
-/// What a preset amounts to, as --stg-parallelize takes it.
+/// What a preset amounts to.
 struct PresetPlan {
-  std::vector<std::string> mesh, rules, claims;
+  struct Axis {
+    std::string name, group;
+    std::string degree; ///< That makes it.
+    SymExpr size;
+    AxisRole role;
+  };
+  struct Rule {
+    RuleAttr rule;
+    std::string written; ///< The axis or the group that the rule was for.
+    bool isPreset;       ///< It may shard nothing; a rule of a user must not.
+  };
+  std::vector<Axis> axes; ///< From the fastest to the slowest.
+  std::vector<Rule> rules;
+  std::vector<std::string> claims;
+  std::vector<std::string> groups; ///< All of them, likewise.
+  /// What must be given for the preset to divide the residual stream: options,
+  /// or, where these are set, degrees.
+  std::vector<std::string> streamSources;
+
+  /// As --stg-parallelize takes them.
+  std::vector<std::string> getMesh() const;
+  std::vector<std::string> getRules() const;
 };
+
+/// Dimensions of a model by name; none: they are not known.
+using DimensionNames = std::optional<std::vector<llvm::StringRef>>;
 
 /// Evaluates the preset for a model with these dimensions; rules of the preset
 /// for others are left out.
-llvm::Expected<PresetPlan>
-evaluatePreset(const Preset &preset, const PresetRequest &request,
-               mlir::MLIRContext *context,
-               llvm::ArrayRef<llvm::StringRef> dimensions);
+llvm::Expected<PresetPlan> evaluatePreset(const Preset &preset,
+                                          const PresetRequest &request,
+                                          mlir::MLIRContext *context,
+                                          const DimensionNames &dimensions);
+
+//===----------------------------------------------------------------------===//
+// Presets of strategies
+//===----------------------------------------------------------------------===//
+
+/// Reads the preset of a strategy. A file is read once: the strategy has its
+/// text from then on. Where nothing is given, the defaults of the preset take
+/// its place.
+llvm::Expected<Preset> loadPreset(StrategyInput &strategy);
+
+/// Puts into a strategy how often the preset replicates a dimension: as often
+/// as is given, or else as the degree is a multiple of the extent.
+void deriveReplicas(const Preset &preset, std::optional<int64_t> extent,
+                    StrategyInput &strategy);
+
+/// Evaluates the preset of a strategy, and puts what follows from the mesh into
+/// the strategy.
+llvm::Expected<PresetPlan> planStrategy(const Preset &preset,
+                                        mlir::MLIRContext *context,
+                                        const DimensionNames &dimensions,
+                                        StrategyInput &strategy);
+
+/// The product of the sizes of all axes; none if it is not a number, and more
+/// than `kMostRanks` if it is any larger than that.
+std::optional<int64_t> countRanks(const PresetPlan &plan);
 
 } // namespace stg
 

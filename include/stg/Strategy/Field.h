@@ -39,7 +39,8 @@ public:
     Texts,
     Object,
     Loads,
-    Schedule
+    Schedule,
+    Preset
   };
 
   //===--------------------------------------------------------------------===//
@@ -61,6 +62,7 @@ public:
 
   Kind kind;
   bool isOptional = false; ///< There may be no value.
+  bool isDegree = false;   ///< Of type `Degree`.
   /// What is given more than once as a flag adds up.
   bool isList = false;
   /// Reads a text into the strategy. Adds to a list that has been given. The
@@ -101,6 +103,9 @@ llvm::ArrayRef<Field> getFields();
 const Field &getField(FieldId id);
 /// By the name of the flag; null if there is none.
 const Field *findField(llvm::StringRef name);
+/// The field that gives the degree, or the option, of a preset a value; null if
+/// there is none.
+const Field *findFieldOf(llvm::StringRef degree);
 
 /// What cannot be together, as conditions of fields.
 struct Conflict {

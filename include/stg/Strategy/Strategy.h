@@ -64,6 +64,8 @@ std::string listNames(llvm::ArrayRef<NamedValue> values);
 //===----------------------------------------------------------------------===//
 
 constexpr int64_t kUnlimited = INT64_MAX;
+/// The symbol, and the dimension, of experts.
+constexpr llvm::StringLiteral kExpertDim = "X";
 /// More ranks than these cannot be numbered in a trace.
 constexpr int64_t kMostRanks = INT32_MAX;
 
@@ -99,6 +101,16 @@ struct Loads {
 /// none was chosen.
 struct ScheduleName {
   std::string text;
+};
+
+/// A preset: its name, the path of a .json file, or the text of one, which is
+/// there once the file has been read. A file may change, the text does not.
+struct PresetName {
+  std::string name, text;
+
+  explicit PresetName(llvm::StringRef name = "") : name(name) {}
+  /// What finds it: the text, or else the name.
+  const std::string &str() const { return text.empty() ? name : text; }
 };
 
 //===----------------------------------------------------------------------===//

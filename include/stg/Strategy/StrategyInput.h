@@ -27,6 +27,7 @@ namespace stg {
 /// Where a value comes from.
 enum class GivenBy {
   Default,
+  Preset, ///< The default of the preset.
   File,   ///< "zero": 3
   Option, ///< zero=3
   Flag,   ///< --zero 3
@@ -38,12 +39,19 @@ class StrategyInput {
 public:
   Strategy values;
 
-  bool isGiven(FieldId id) const { return getGivenBy(id) != GivenBy::Default; }
+  bool isGiven(FieldId id) const { return getGivenBy(id) > GivenBy::Preset; }
   GivenBy getGivenBy(FieldId id) const { return givenBy[static_cast<int>(id)]; }
-  /// Says that a derived field is known.
-  void setDerived(FieldId id) {
+  /// Says that a derived field is known, and which degrees and options of the
+  /// preset it follows from.
+  void setDerived(FieldId id, std::vector<std::string> sources = {}) {
     givenBy[static_cast<int>(id)] = GivenBy::Model;
+    sourcesOf[id] = std::move(sources);
   }
+  llvm::ArrayRef<std::string> getSources(FieldId id) const;
+
+  /// The value of a degree of the preset: that of the field that has its name,
+  /// or one of `degrees`; none if it is not given.
+  std::optional<std::string> getDegree(llvm::StringRef name) const;
 
   /// Reads the value of a flag, or of an option of the pipeline.
   llvm::Error set(const Field &field, llvm::StringRef text, GivenBy by);
@@ -51,16 +59,20 @@ public:
   llvm::Error readJSON(llvm::StringRef text, llvm::StringRef file);
   llvm::Error readFile(llvm::StringRef path);
 
+  /// Puts the values of an object, such as `{"zero": 1}`, where none is given.
+  llvm::Error setDefaults(const llvm::json::Object &object);
+
   /// What is given in `other` takes the place of what is given here.
   void override(const StrategyInput &other);
 
-  /// Puts the value that follows from other fields where none was given.
+  /// Puts the value that follows from other fields where none was given, and
+  /// takes away defaults of the preset that have no effect.
   void resolve();
 
   /// Symbols that two fields give a value to.
   llvm::Error checkSymbols() const;
-  /// What can be said without a model: conflicts, degrees that do not divide
-  /// each other, more ranks than can be numbered.
+  /// What can be said of the fields by themselves: conflicts, and the number of
+  /// stages once it is known.
   llvm::Error check() const;
   /// What has no effect, now that derived fields are known, is an error. A
   /// field that has one in `file` has lost it to a flag: it is dropped.
@@ -72,9 +84,21 @@ public:
   std::string spell(const Field &field) const;
   std::string spell(const Field &field, llvm::StringRef value,
                     GivenBy by) const;
+  /// `--dp 4`, or `x=4` of a degree without a field.
+  std::string spellDegree(llvm::StringRef name) const;
+  std::string spellDegree(llvm::StringRef name, llvm::StringRef value) const;
+  /// `--dp`, or `x`: as `spellDegree`, without the value.
+  std::string spellDegreeName(llvm::StringRef name) const;
+  /// The degrees that a derived field follows from and that are given, joined.
+  std::string spellSources(FieldId id, llvm::StringRef separator) const;
 
 private:
+  llvm::Error readFields(const llvm::json::Object &object, GivenBy by);
+  /// How a field is given, or would be.
+  GivenBy getStyle(FieldId id) const;
+
   std::array<GivenBy, kNumFields> givenBy = {};
+  std::map<FieldId, std::vector<std::string>> sourcesOf;
   std::string file; ///< That `readFile` read.
 };
 

@@ -9,6 +9,7 @@
 #ifndef STG_SUPPORT_TEXT_H
 #define STG_SUPPORT_TEXT_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
@@ -21,6 +22,9 @@ std::string escapeText(llvm::StringRef text);
 /// Likewise, and not longer than a message needs to tell one name from another:
 /// of more than 200 bytes the first 160 or so, "... (1048576 bytes)".
 std::string shortenText(llvm::StringRef text);
+
+/// `a`, `a or b`, `a, b or c`.
+std::string joinWords(llvm::ArrayRef<std::string> words, llvm::StringRef last);
 
 } // namespace stg
 

@@ -7,7 +7,7 @@
 // RUN: stg-opt %s --stg-apply-preset="tp=4 tp-replicate=2 rules=F:tp_replicate" | FileCheck %s --check-prefix=RULES
 // RUN: stg-opt %s --stg-apply-preset="tp=4 tp-replicate=2 rules=F:tp_replicate" --stg-propagate-shardings | FileCheck %s --check-prefix=RULES-PLAN
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 tp-replicate=3" 2>&1 | FileCheck %s --check-prefix=DIVIDES
-// DIVIDES: error: tp is 4, which tp-replicate = 3 does not divide; replicas are a part of tp
+// DIVIDES: error: tp=4 is not divisible by tp_replicate=3; replicas are a part of tp
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 tp-replicate=0" 2>&1 | FileCheck %s --check-prefix=ZERO
 // ZERO: error: degree of 'tp_replicate' is '0', expected an integer of at least 1 or a symbol
 

@@ -5,13 +5,13 @@
 // RUN: stg-opt %s --stg-apply-preset="tp=2 cp=2 dp=4 ep=2 etp=1 sequence-parallel=true" | FileCheck %s --check-prefix=PREFIX
 // RUN: stg-opt %s --stg-apply-preset="tp=2 dp=4 ep=1 etp=1 sequence-parallel=true" | FileCheck %s --check-prefix=NONE
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 ep=2 etp=1 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=DIVIDES
-// DIVIDES: error: ep is 2, expected 1 or a multiple of tp = 4: with etp = 1 experts are divided over tp, then cp, then a part of dp
+// DIVIDES: error: etp=1: ep=2 is not divisible by tp=4; experts are divided over tp, then cp, then a part of dp
 // RUN: not stg-opt %s --stg-apply-preset="tp=2 cp=2 dp=4 ep=6 etp=1 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=CONTEXT
-// CONTEXT: error: ep is 6, expected tp or a multiple of tp times cp, cp = 2: with etp = 1 experts are divided over tp, then cp, then a part of dp
+// CONTEXT: error: etp=1: ep=6 is not divisible by tp=2 times cp=2; experts are divided over tp, then cp, then a part of dp
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 etp=2 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=DEGREE
-// DEGREE: error: etp is 2, expected 1 or the degree of tp, 4
+// DEGREE: error: etp=2: expected 1 or the degree of tp=4
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 ep=4 etp=1" 2>&1 | FileCheck %s --check-prefix=TOKENS
-// TOKENS: error: etp = 1 needs sequence-parallel: experts over tp get their tokens from ranks that have different ones
+// TOKENS: error: etp=1: whole experts are divided over tp, whose ranks must have different tokens; add sequence_parallel
 
 stg.symbol @B
 stg.symbol @S

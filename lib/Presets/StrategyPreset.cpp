@@ -1,0 +1,296 @@
+//===- StrategyPreset.cpp - What a preset makes of a strategy -------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A strategy has degrees, options and rules of its preset. From the mesh that
+// they make follows what its other fields are about: along which roles there
+// are ranks, and what rules divide. These facts become fields of the strategy,
+// and whoever asks knows no degree by its name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Presets/Preset.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace stg;
+using llvm::Error;
+using llvm::Expected;
+
+/// What the preset does in its own way is not for a user to choose.
+static Error checkFixed(const Preset &preset, const StrategyInput &strategy) {
+  static const Strategy defaults;
+  for (const Preset::Fixed &fixed : preset.fixed)
+    for (const Field &field : getFields())
+      if (llvm::is_contained(fixed.fields, field.jsonName) &&
+          strategy.isGiven(field.id) &&
+          field.print(strategy.values) != field.print(defaults))
+        return makeStrategyError(strategy.spell(field) +
+                                 " has no effect with preset '" + preset.name +
+                                 "': " + fixed.message);
+  return Error::success();
+}
+
+Expected<Preset> stg::loadPreset(StrategyInput &strategy) {
+  PresetName &name = strategy.values.preset;
+  Expected<Preset> preset = Preset::load(name.str());
+  if (!preset)
+    return preset;
+  if (!preset->isShipped)
+    name.text = preset->text;
+  if (Error error = strategy.setDefaults(preset->defaults))
+    return makeStrategyError("preset '" + preset->name + "': defaults: " +
+                             llvm::toString(std::move(error)));
+  if (Error error = checkFixed(*preset, strategy))
+    return std::move(error);
+  return preset;
+}
+
+/// A degree that is 1 says nothing, but one that may have no value.
+static bool isSaid(const Field &field, StringRef value) {
+  static const Strategy defaults;
+  return !value.empty() && (value != "1" || field.print(defaults).empty());
+}
+
+/// What a strategy says to the preset.
+static PresetRequest makeRequest(const Preset &preset,
+                                 const StrategyInput &strategy) {
+  PresetRequest request;
+  const Strategy &values = strategy.values;
+  for (const Field &field : getFields()) {
+    std::string text = field.print(values);
+    if (field.isDegree && field.scopes && isSaid(field, text))
+      request.values.emplace_back(field.jsonName, text);
+  }
+  for (StringRef degree : values.degrees) {
+    auto [name, value] = degree.split('=');
+    request.values.emplace_back(name.trim().str(),
+                                degree.contains('=') ? value.str() : "true");
+  }
+  if (values.sequenceParallel)
+    request.values.emplace_back(getField(FieldId::sequenceParallel).jsonName,
+                                "true");
+  for (const Preset::Option &option : preset.options) {
+    const Field *field = findFieldOf(option.name);
+    if (field && field->id != FieldId::sequenceParallel &&
+        field->print(values) == "true")
+      request.values.emplace_back(option.name, "true");
+  }
+  if (preset.replicas && !values.replicas.isOne())
+    request.values.emplace_back(preset.replicas->times, values.replicas.str());
+  request.rules = values.rules;
+  request.rankOrder = values.rankOrder;
+  request.spell = [&](StringRef name) { return strategy.spellDegree(name); };
+  return request;
+}
+
+/// True if no rule of the user says how the dimension is to be divided.
+static bool mayReplicate(StringRef dim, const Strategy &strategy) {
+  return llvm::none_of(strategy.rules, [&](StringRef rule) {
+    return rule.split(':').first.trim() == dim;
+  });
+}
+
+void stg::deriveReplicas(const Preset &preset, std::optional<int64_t> extent,
+                         StrategyInput &strategy) {
+  Strategy &values = strategy.values;
+  strategy.setDerived(FieldId::replicas);
+  strategy.setDerived(FieldId::replicatedDim);
+  values.replicas = 1;
+  values.replicatedDim.clear();
+  if (!preset.replicas || !mayReplicate(preset.replicas->dimension, values))
+    return;
+  values.replicatedDim = preset.replicas->dimension;
+  int64_t number = 0;
+  if (std::optional<std::string> given =
+          strategy.getDegree(preset.replicas->times)) {
+    if (StringRef(*given).getAsInteger(10, number))
+      values.replicas.symbol = *given;
+    values.replicas.number = number;
+    return;
+  }
+  std::string degree =
+      strategy.getDegree(preset.replicas->degree).value_or("1");
+  if (extent && !StringRef(degree).getAsInteger(10, number) &&
+      number % *extent == 0)
+    values.replicas = number / *extent;
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+static Degree asDegree(SymExpr expr) {
+  Degree degree;
+  if (std::optional<int64_t> number = expr.getInt64())
+    degree.number = *number;
+  else
+    degree.symbol = expr.str();
+  return degree;
+}
+
+namespace {
+/// Puts facts into a strategy.
+class Facts {
+public:
+  Facts(const Preset &preset, const PresetPlan &plan, MLIRContext *context,
+        StrategyInput &strategy)
+      : preset(preset), plan(plan), context(context), strategy(strategy) {}
+
+  void run();
+
+private:
+  void setRole(FieldId id, Degree &place, ArrayRef<AxisRole> roles);
+  void setDivided(FieldId id, Degree &place,
+                  function_ref<bool(RuleAttr)> counts,
+                  std::vector<std::string> sources);
+  std::vector<std::string> getSources(StringRef dim);
+  void countGroups();
+
+  const Preset &preset;
+  const PresetPlan &plan;
+  MLIRContext *context;
+  StrategyInput &strategy;
+};
+} // namespace
+
+/// Messages name the degrees that make axes of the first role.
+void Facts::setRole(FieldId id, Degree &place, ArrayRef<AxisRole> roles) {
+  SymExpr ranks = SymExpr::get(context, 1);
+  for (const PresetPlan::Axis &axis : plan.axes)
+    if (llvm::is_contained(roles, axis.role))
+      ranks = ranks * axis.size;
+  place = asDegree(ranks);
+  strategy.setDerived(id, preset.getDegrees(roles.front()));
+}
+
+/// An axis divides a value once, whatever further rules say.
+void Facts::setDivided(FieldId id, Degree &place,
+                       function_ref<bool(RuleAttr)> counts,
+                       std::vector<std::string> sources) {
+  SymExpr ranks = SymExpr::get(context, 1);
+  DenseSet<StringAttr> used;
+  for (const PresetPlan::Rule &rule : plan.rules)
+    if (counts(rule.rule) && used.insert(rule.rule.getAxis()).second)
+      for (const PresetPlan::Axis &axis : plan.axes)
+        if (axis.name == rule.rule.getAxis().getValue())
+          ranks = ranks * axis.size;
+  place = asDegree(ranks);
+  strategy.setDerived(id, std::move(sources));
+}
+
+/// The degrees that rules of the plan for the dimension were written with.
+std::vector<std::string> Facts::getSources(StringRef dim) {
+  std::vector<std::string> names;
+  auto note = [&](StringRef name) {
+    if (!llvm::is_contained(names, name))
+      names.push_back(name.str());
+  };
+  for (const PresetPlan::Rule &rule : plan.rules) {
+    if (rule.rule.getDim() != dim || !rule.rule.covers(RuleScope::Input))
+      continue;
+    auto isDegree = [&](const Preset::Degree &degree) {
+      return degree.name == rule.written;
+    };
+    if (llvm::any_of(preset.degrees, isDegree))
+      note(rule.written);
+    else
+      for (const PresetPlan::Axis &axis : plan.axes)
+        if (axis.name == rule.rule.getAxis().getValue())
+          note(axis.degree);
+  }
+  return names;
+}
+
+void Facts::countGroups() {
+  llvm::SmallVector<StringRef> groups;
+  for (const PresetPlan::Axis &axis : plan.axes)
+    if (!llvm::is_contained(groups, axis.group))
+      groups.push_back(axis.group);
+  strategy.values.axisGroups = groups.size();
+  strategy.setDerived(FieldId::axisGroups);
+}
+
+void Facts::run() {
+  Strategy &values = strategy.values;
+  setRole(FieldId::dataRanks, values.dataRanks,
+          {AxisRole::Data, AxisRole::Expert});
+  setRole(FieldId::replicaRanks, values.replicaRanks, AxisRole::Replica);
+  setRole(FieldId::contextRanks, values.contextRanks, AxisRole::Context);
+  setRole(FieldId::tensorRanks, values.tensorRanks, AxisRole::Tensor);
+  setRole(FieldId::pipelineRanks, values.pipelineRanks, AxisRole::Pipeline);
+  auto isStream = [](RuleAttr rule) {
+    return rule.getScope() == RuleScope::Stream;
+  };
+  setDivided(FieldId::streamRanks, values.streamRanks, isStream,
+             plan.streamSources);
+  auto dividesExperts = [](RuleAttr rule) {
+    return rule.getDim() == kExpertDim && rule.covers(RuleScope::Param);
+  };
+  setDivided(FieldId::expertRanks, values.expertRanks, dividesExperts,
+             preset.getDegrees(AxisRole::Expert));
+  StringRef batch = getField(FieldId::batch).symbolName;
+  auto dividesBatch = [&](RuleAttr rule) {
+    return rule.getDim() == batch && rule.covers(RuleScope::Input);
+  };
+  setDivided(FieldId::batchRanks, values.batchRanks, dividesBatch,
+             getSources(batch));
+  countGroups();
+}
+
+std::optional<int64_t> stg::countRanks(const PresetPlan &plan) {
+  __int128 ranks = 1;
+  for (const PresetPlan::Axis &axis : plan.axes) {
+    std::optional<int64_t> size = axis.size.getInt64();
+    if (!size)
+      return std::nullopt;
+    ranks = std::min<__int128>(ranks * *size, __int128(kMostRanks) + 1);
+  }
+  return static_cast<int64_t>(ranks);
+}
+
+/// A message about several degrees calls each as it was given.
+static Error refuseRanks(const PresetPlan &plan,
+                         const StrategyInput &strategy) {
+  std::vector<std::string> names, words;
+  for (const PresetPlan::Axis &axis : plan.axes) {
+    StringRef name = strategy.getDegree(axis.group) ? axis.group : axis.degree;
+    if (!llvm::is_contained(names, name))
+      names.push_back(name.str());
+  }
+  for (const std::string &name : names)
+    words.push_back(strategy.spellDegree(name));
+  return makeStrategyError(joinWords(words, "and") +
+                           " make more ranks than the " + Twine(kMostRanks) +
+                           " that can be numbered");
+}
+
+Expected<PresetPlan> stg::planStrategy(const Preset &preset,
+                                       MLIRContext *context,
+                                       const DimensionNames &dimensions,
+                                       StrategyInput &strategy) {
+  Strategy &values = strategy.values;
+  context->loadDialect<STGDialect>(); // A module may have no op of it.
+  PresetRequest request = makeRequest(preset, strategy);
+  values.presetValues.clear();
+  for (const auto &[name, value] : request.values)
+    values.presetValues.push_back(name + "=" + value);
+  Expected<PresetPlan> plan =
+      evaluatePreset(preset, request, context, dimensions);
+  if (!plan)
+    return plan;
+  std::optional<int64_t> ranks = countRanks(*plan);
+  if (ranks && *ranks > kMostRanks)
+    return refuseRanks(*plan, strategy);
+  Facts(preset, *plan, context, strategy).run();
+  if (!strategy.isGiven(FieldId::rankOrder))
+    values.rankOrder = llvm::join(plan->groups, "-");
+  if (Error error = strategy.check())
+    return std::move(error);
+  return plan;
+}
