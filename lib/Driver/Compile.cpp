@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Driver/Compile.h"
+#include "DiagnosticForwarder.h"
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Pipelines/Pipelines.h"
+#include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -86,6 +88,16 @@ static LogicalResult runPasses(ModuleOp module, TimingScope &timing,
   pm.enableTiming(timing);
   build(pm);
   return pm.run(module);
+}
+
+/// A step of one token is asked for by who expects decoding.
+static void warnOfOneToken(const SymbolValues &values,
+                           const MessagePrinter &printer) {
+  auto tokens = values.find("S");
+  if (tokens != values.end() && tokens->second.value == 1)
+    printer.warning("S = 1, from " + tokens->second.source +
+                    ": this is a training step of sequences of one token, with "
+                    "its backward pass, and not decoding");
 }
 
 /// Creates the folder for the traces, before time is spent on them.
@@ -177,11 +189,21 @@ static Expected<PresetPlan> settleStrategy(const Preset &preset,
   return plan;
 }
 
-/// Compiles to the chakra level; fills all of `result` but what is exported.
-static Error compileModule(const Model &model, const CompileRequest &request,
-                           TimingScope &timing, CompileResult &result) {
-  ModuleOp module = *model.module;
+/// What a model, and the preset that is asked for, make of a strategy.
+namespace {
+struct Resolved {
+  SymbolValues values;
+  Preset preset;
+  PresetPlan plan;
+};
+} // namespace
+
+/// Completes the strategy by what follows from the model.
+static Expected<Resolved> resolveStrategy(const Model &model,
+                                          const CompileRequest &request,
+                                          CompileResult &result) {
   StrategyInput &strategy = result.strategy;
+  strategy = request.strategy;
   Expected<SymbolValues> values = collectSymbols(model, strategy);
   if (!values)
     return values.takeError();
@@ -191,9 +213,18 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   if (!preset)
     return preset.takeError();
   Expected<PresetPlan> plan =
-      settleStrategy(*preset, request, module, *values, strategy);
+      settleStrategy(*preset, request, *model.module, *values, strategy);
   if (!plan)
     return plan.takeError();
+  return Resolved{std::move(*values), std::move(*preset), std::move(*plan)};
+}
+
+/// Compiles to the chakra level; fills all of `result` but what is exported.
+static Error compileModule(const Model &model, const Resolved &resolved,
+                           TimingScope &timing, CompileResult &result) {
+  ModuleOp module = *model.module;
+  StrategyInput &strategy = result.strategy;
+  const SymbolValues &values = resolved.values;
   auto run = [&](void (*build)(OpPassManager &, const Strategy &)) -> Error {
     LogicalResult ran = runPasses(
         module, timing, [&](OpPassManager &pm) { build(pm, strategy.values); });
@@ -203,17 +234,20 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     return makeDiagnosed();
   if (Error error = run(buildModelPipeline))
     return error;
-  if (Error error = checkRecompute(getProgram(module), strategy, *values))
+  if (Error error = checkStages(getProgram(module), strategy, values))
+    return error;
+  if (Error error = checkRecompute(getProgram(module), strategy, values))
     return error;
   result.dtype = getParameterTypes(module);
   if (SymExpr parameters = countParameters(module))
     // Binding reports at its op what has no value.
-    result.parameters = evaluate(parameters, *values).value_or(0);
+    result.parameters = evaluate(parameters, values).value_or(0);
   if (Error error = run(buildPlanPipeline))
     return error;
-  if (Error error = checkDegrees(strategy, module, *preset, *plan, *values))
+  if (Error error = checkDegrees(strategy, module, resolved.preset,
+                                 resolved.plan, values))
     return error;
-  if (Error error = checkContext(strategy, *values))
+  if (Error error = checkContext(strategy, values))
     return error;
   return run([](OpPassManager &pm, const Strategy &strategy) {
     buildLocalPipeline(pm, strategy);
@@ -241,13 +275,13 @@ static Error exportModule(ModuleOp module, const CompileRequest &request,
 }
 
 static Error compileAll(MLIRContext &context, const CompileRequest &request,
-                        raw_ostream &errs, CompileResult &result) {
+                        const MessagePrinter &printer, CompileResult &result) {
   double start = getSeconds();
   DefaultTimingManager timingManager;
   applyDefaultTimingManagerCLOptions(timingManager);
   TimingScope timing = timingManager.getRootScope();
   llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler handler(sources, &context, errs);
+  DiagnosticForwarder forwarder(context, sources, printer);
   TimingScope parserTiming = timing.nest("Parser");
   Expected<Model> model = loadModel(context, request.model, request.config,
                                     getModelPath(request.modelPath), sources);
@@ -255,10 +289,13 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   if (!model)
     return model.takeError();
   result.model = request.model;
-  result.strategy = request.strategy;
   if (model->config && model->config.getDescription())
     result.description = model->config.getDescription()->str();
-  if (Error error = compileModule(*model, request, timing, result))
+  Expected<Resolved> resolved = resolveStrategy(*model, request, result);
+  if (!resolved)
+    return resolved.takeError();
+  warnOfOneToken(resolved->values, printer);
+  if (Error error = compileModule(*model, *resolved, timing, result))
     return error;
   double compiled = getSeconds();
   if (Error error = exportModule(*model->module, request, timing, result))
@@ -268,16 +305,46 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   return Error::success();
 }
 
-FailureOr<CompileResult> stg::compile(MLIRContext &context,
-                                      const CompileRequest &request,
-                                      raw_ostream &errs) {
-  CompileResult result;
-  Error error = compileAll(context, request, errs, result);
+/// What has been diagnosed has no message.
+static LogicalResult report(Error error, const MessagePrinter &printer) {
   if (!error)
-    return result;
-  // What has been diagnosed has no message.
+    return success();
   std::string message = llvm::toString(std::move(error));
   if (!message.empty())
-    errs << "stg-compile: error: " << message << "\n";
+    printer.error(message);
   return failure();
+}
+
+FailureOr<CompileResult> stg::compile(MLIRContext &context,
+                                      const CompileRequest &request,
+                                      const MessagePrinter &printer) {
+  CompileResult result;
+  if (failed(report(compileAll(context, request, printer, result), printer)))
+    return failure();
+  return result;
+}
+
+LogicalResult stg::printSchedule(MLIRContext &context,
+                                 const CompileRequest &request, raw_ostream &os,
+                                 const MessagePrinter &printer) {
+  llvm::SourceMgr sources;
+  DiagnosticForwarder forwarder(context, sources, printer);
+  Expected<Model> model = loadModel(context, request.model, request.config,
+                                    getModelPath(request.modelPath), sources);
+  if (!model)
+    return report(model.takeError(), printer);
+  CompileResult result;
+  Expected<Resolved> resolved = resolveStrategy(*model, request, result);
+  if (!resolved)
+    return report(resolved.takeError(), printer);
+  const Strategy &strategy = result.strategy.values;
+  Expected<PipelineSchedule> schedule =
+      makeSchedule(strategy.schedule.text,
+                   {static_cast<unsigned>(strategy.pipelineRanks.number),
+                    static_cast<unsigned>(strategy.virtualStages),
+                    static_cast<unsigned>(strategy.microBatches)});
+  if (!schedule)
+    return report(schedule.takeError(), printer);
+  writeSchedule(*schedule, os);
+  return success();
 }

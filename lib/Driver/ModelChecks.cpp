@@ -94,6 +94,42 @@ static const Field *findShorthand(StringRef symbol) {
   return nullptr;
 }
 
+/// The flags that give values to symbols: `--batch or --set B=VALUE`.
+static std::string listFlags(ArrayRef<SymbolOp> symbols) {
+  std::string flags;
+  for (SymbolOp symbol : symbols)
+    if (const Field *field = findShorthand(symbol.getSymName()))
+      flags += "--" + field->name.str() + " or ";
+  SymbolOp first = symbols.front();
+  return flags + "--set " +
+         (symbols.size() == 1 ? first.getSymName() : "SYMBOL").str() + "=VALUE";
+}
+
+/// Says which symbols have no value, and what would give them one.
+static Error makeMissing(const Model &model, ArrayRef<SymbolOp> missing) {
+  SmallVector<std::string> names;
+  for (SymbolOp symbol : missing) {
+    names.push_back("'" + symbol.getSymName().str() + "'");
+    if (symbol.getDescription())
+      names.back() += " (" + symbol.getDescription()->str() + ")";
+  }
+  std::string text = (missing.size() == 1 ? "symbol " : "symbols ") +
+                     llvm::join(names, ", ") +
+                     (missing.size() == 1 ? " has no value; give it with "
+                                          : " have no value; give them with ") +
+                     listFlags(missing);
+  if (model.config)
+    return makeError(text);
+  SmallVector<StringRef> configs;
+  ModuleOp module = *model.module;
+  for (auto config : module.getOps<ConfigOp>())
+    configs.push_back(config.getSymName());
+  if (!configs.empty())
+    text += ", or choose a configuration with --config: " +
+            llvm::join(configs, ", ");
+  return makeError(text);
+}
+
 Expected<SymbolValues> stg::collectSymbols(const Model &model,
                                            const StrategyInput &strategy) {
   ModuleOp module = *model.module;
@@ -107,19 +143,16 @@ Expected<SymbolValues> stg::collectSymbols(const Model &model,
     return error;
   if (Error error = setDefaults(module, values))
     return error;
-  for (auto symbol : module.getOps<SymbolOp>()) {
-    StringRef name = symbol.getSymName();
-    if (values.count(name.str()) || symbol.getCoordinate())
-      continue;
-    std::string text = "symbol '" + name.str() + "'";
-    if (symbol.getDescription())
-      text += " (" + symbol.getDescription()->str() + ")";
-    text += " has no value; give it with ";
-    if (const Field *field = findShorthand(name))
-      text += "--" + field->name.str() + " or ";
-    return makeError(text + "--set " + name + "=VALUE");
-  }
-  return values;
+  SmallVector<SymbolOp> missing;
+  for (auto symbol : module.getOps<SymbolOp>())
+    if (!values.count(symbol.getSymName().str()) && !symbol.getCoordinate())
+      missing.push_back(symbol);
+  if (missing.empty())
+    return values;
+  // What follows from others gets a value with them, unless in a circle.
+  SmallVector<SymbolOp> free = llvm::filter_to_vector(
+      missing, [](SymbolOp symbol) { return !symbol.getValue(); });
+  return makeMissing(model, free.empty() ? missing : free);
 }
 
 std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
@@ -243,6 +276,38 @@ countLayers(func::FuncOp program, const SymbolValues &values, int64_t &common) {
     common = std::gcd(common, static_cast<int64_t>(*count));
   }
   return total;
+}
+
+Error stg::checkStages(func::FuncOp program, const StrategyInput &input,
+                       const SymbolValues &values) {
+  const Strategy &strategy = input.values;
+  int64_t common = 0, devices = strategy.pipelineRanks.number;
+  int64_t perDevice = strategy.virtualStages, stages = devices * perDevice;
+  std::optional<int64_t> total = countLayers(program, values, common);
+  if (!total || devices <= 1)
+    return Error::success();
+  if (!strategy.layersPerStage.empty()) {
+    int64_t sum = 0;
+    for (int64_t layers : strategy.layersPerStage)
+      sum += layers;
+    if (sum == *total)
+      return Error::success();
+    return makeError(input.spell(getField(FieldId::layersPerStage)) +
+                     ": adds up to " + Twine(sum) + " layers, expected the " +
+                     Twine(*total) + " of the model");
+  }
+  if (*total % stages == 0)
+    return Error::success();
+  std::string flags = input.spellSources(FieldId::pipelineRanks, " times ");
+  if (perDevice > 1)
+    flags += " with " + input.spell(getField(FieldId::virtualStages));
+  return makeError(
+      flags + ": " + Twine(stages) + " stages do not divide the " +
+      Twine(*total) + " layers of the model; " +
+      (*total % perDevice
+           ? std::string()
+           : "degrees that do: " + listDivisors(*total / perDevice) + "; or ") +
+      "give the layers of each with --layers-per-stage");
 }
 
 Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,

@@ -43,6 +43,11 @@ llvm::Error deriveFromMesh(StrategyInput &strategy, const SymbolValues &values);
 llvm::Error checkContext(const StrategyInput &strategy,
                          const SymbolValues &values);
 
+/// Checks that pipeline stages divide the layers of `program`.
+llvm::Error checkStages(mlir::func::FuncOp program,
+                        const StrategyInput &strategy,
+                        const SymbolValues &values);
+
 /// Checks that the layers of `program` can be grouped for recomputation.
 llvm::Error checkRecompute(mlir::func::FuncOp program,
                            const StrategyInput &strategy,

@@ -95,7 +95,8 @@ static Error makeError(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-/// Sets `model.config`: the one of that name, or the only one.
+/// Sets `model.config`: the one of that name, or the only one. Without a name
+/// several leave it open: symbols may be given otherwise.
 static Error chooseConfig(Model &model, StringRef name) {
   SmallVector<StringRef> names;
   for (auto config : model.module->getOps<ConfigOp>()) {
@@ -104,10 +105,7 @@ static Error chooseConfig(Model &model, StringRef name) {
       model.config = config;
   }
   if (name.empty() && names.size() > 1)
-    return makeError("'" + model.file +
-                     "' has several configurations, choose one with "
-                     "--config: " +
-                     llvm::join(names, ", "));
+    model.config = nullptr;
   if (name.empty() || model.config)
     return Error::success();
   std::string text =

@@ -184,7 +184,9 @@ void stg::printSummary(const CompileRequest &request,
   printModel(result, os);
   printClasses(request, result.summary, os);
   if (request.memoryLimit)
-    printMemoryLimit(result.summary, *request.memoryLimit, os);
+    printRow(os, "memory limit",
+             describeMemoryLimit(getMemoryNeeds(result.summary),
+                                 *request.memoryLimit));
   if (request.dryRun) {
     os << "nothing written (dry run); compiled in "
        << llvm::format("%.2f s", result.compileSeconds) << '\n';
@@ -217,7 +219,7 @@ void stg::printJSON(const CompileRequest &request, const CompileResult &result,
   if (request.memoryLimit) {
     options.manifestExtra["memory_limit_bytes"] = *request.memoryLimit;
     options.manifestExtra["fits_memory_limit"] =
-        fitsMemory(result.summary, *request.memoryLimit);
+        fitsMemory(getMemoryNeeds(result.summary), *request.memoryLimit);
   }
   chakra::writeManifest(result.summary, options, os);
 }

@@ -18,55 +18,6 @@ using chakra::ClassSummary;
 using chakra::ExportSummary;
 
 //===----------------------------------------------------------------------===//
-// Units
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The names of a unit and of its multiples, each `factor` times the one
-/// before.
-struct UnitScale {
-  double factor;
-  ArrayRef<StringLiteral> names;
-
-  /// The largest unit of which `value` has at least one.
-  unsigned getUnit(__int128 value) const {
-    unsigned unit = 0;
-    for (double scaled = static_cast<double>(value);
-         scaled >= factor && unit + 1 < names.size(); scaled /= factor)
-      ++unit;
-    return unit;
-  }
-  double scale(__int128 value, unsigned unit) const {
-    double scaled = static_cast<double>(value);
-    while (unit-- > 0)
-      scaled /= factor;
-    return scaled;
-  }
-};
-} // namespace
-
-static constexpr StringLiteral byteUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-static constexpr StringLiteral operationUnits[] = {"",  "k", "M", "G",
-                                                   "T", "P", "E"};
-static const UnitScale byteScale = {1024, byteUnits};
-static const UnitScale operationScale = {1000, operationUnits};
-
-std::string stg::asBytes(__int128 value) {
-  unsigned unit = byteScale.getUnit(value);
-  if (unit == 0)
-    return chakra::toDecimal(value) + " B";
-  return formatv("{0:F2} {1}", byteScale.scale(value, unit), byteUnits[unit])
-      .str();
-}
-
-std::string stg::asOperations(__int128 value) {
-  unsigned unit = operationScale.getUnit(value);
-  return formatv("{0:F2}{1}{2}", operationScale.scale(value, unit),
-                 unit ? " " : "", operationUnits[unit])
-      .str();
-}
-
-//===----------------------------------------------------------------------===//
 // Names of classes
 //===----------------------------------------------------------------------===//
 
@@ -160,10 +111,10 @@ private:
 
   const ExportSummary &summary;
   size_t numRows;
-  ColumnGroup operations{"operations", operationScale, {}};
-  ColumnGroup collectives{"collectives", byteScale, {}};
-  ColumnGroup messages{"messages", byteScale, {}};
-  ColumnGroup memory{"memory at its peak", byteScale, {}};
+  ColumnGroup operations{"operations", getOperationScale(), {}};
+  ColumnGroup collectives{"collectives", getByteScale(), {}};
+  ColumnGroup messages{"messages", getByteScale(), {}};
+  ColumnGroup memory{"memory at its peak", getByteScale(), {}};
 };
 } // namespace
 
@@ -317,39 +268,10 @@ void stg::printClassTable(const ExportSummary &summary, raw_ostream &os) {
      << largest.totals.peakNode << '\n';
 }
 
-bool stg::fitsMemory(const ExportSummary &summary, __int128 limit) {
-  return all_of(summary.classes, [&](const ClassSummary &entry) {
-    return entry.totals.memory.peak.getTotal() <= limit;
-  });
-}
-
-void stg::printMemoryLimit(const ExportSummary &summary, __int128 limit,
-                           raw_ostream &os) {
-  SmallVector<std::string> beyond;
-  int64_t ranks = 0;
-  for (const ClassSummary &entry : summary.classes) {
-    __int128 peak = entry.totals.memory.peak.getTotal();
-    if (peak <= limit)
-      continue;
-    ranks += entry.numRanks;
-    beyond.push_back(describeClass(summary, entry) + " (" + asBytes(peak) +
-                     ")");
-  }
-  constexpr size_t kMostListed = 8;
-  if (beyond.size() > kMostListed) {
-    std::string rest =
-        "and " + std::to_string(beyond.size() - kMostListed) + " more";
-    beyond.resize(kMostListed);
-    beyond.push_back(std::move(rest));
-  }
-  os << "  memory limit    " << asBytes(limit) << ": ";
-  if (beyond.empty())
-    os << "fits\n";
-  else if (summary.classes.size() == 1)
-    os << "does not fit, "
-       << asBytes(summary.classes.front().totals.memory.peak.getTotal() - limit)
-       << " too much\n";
-  else
-    os << "does not fit in " << ranks << " of " << summary.numRanks
-       << " ranks: " << join(beyond, ", ") << '\n';
+std::vector<MemoryNeed> stg::getMemoryNeeds(const ExportSummary &summary) {
+  std::vector<MemoryNeed> needs;
+  for (const ClassSummary &entry : summary.classes)
+    needs.push_back({describeClass(summary, entry), entry.numRanks,
+                     entry.totals.memory.peak.getTotal()});
+  return needs;
 }

@@ -9,14 +9,10 @@
 #ifndef STG_LIB_DRIVER_SUMMARYTABLE_H
 #define STG_LIB_DRIVER_SUMMARYTABLE_H
 
+#include "stg/Support/Units.h"
 #include "stg/Target/Chakra/Export.h"
 
 namespace stg {
-
-/// 1610612736 as "1.50 GiB": units of 1024, two digits.
-std::string asBytes(__int128 value);
-/// 433910000000000 as "433.91 T": units of 1000, two digits.
-std::string asOperations(__int128 value);
 
 /// What a class is called in summaries: "stage 3", or its coordinates on all
 /// axes that tell classes apart, "stage 3, cp 1".
@@ -34,12 +30,8 @@ std::string describePlace(const chakra::ExportSummary &summary,
 void printClassTable(const chakra::ExportSummary &summary,
                      llvm::raw_ostream &os);
 
-/// True if the peak of every class is within so many bytes.
-bool fitsMemory(const chakra::ExportSummary &summary, __int128 limit);
-/// Says whether the peak of every class is within so many bytes, and of which
-/// it is not.
-void printMemoryLimit(const chakra::ExportSummary &summary, __int128 limit,
-                      llvm::raw_ostream &os);
+/// What the ranks of each class need at their peak.
+std::vector<MemoryNeed> getMemoryNeeds(const chakra::ExportSummary &summary);
 
 } // namespace stg
 

@@ -14,7 +14,6 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
-#include <cstdlib>
 #include <mutex>
 #include <system_error>
 
@@ -222,37 +221,4 @@ Error OutputFile::keep() {
   if (!stream)
     return makeError("cannot write to standard output: " + error.message());
   return makeError("cannot write '" + path + "': " + error.message());
-}
-
-//===----------------------------------------------------------------------===//
-// Standard output
-//===----------------------------------------------------------------------===//
-
-static std::string &getToolName() {
-  static std::string name;
-  return name;
-}
-
-/// Before LLVM's own end of outs(), which takes an error for one of our code.
-static void finishStandardStreams() {
-  raw_fd_ostream &out = outs();
-  out.flush();
-  std::error_code error = out.error();
-  out.clear_error();
-  if (error)
-    errs() << getToolName()
-           << ": error: cannot write to standard output: " << error.message()
-           << '\n';
-  // There is no place to say that standard error is full.
-  errs().clear_error();
-  if (error)
-    std::_Exit(1);
-}
-
-void stg::guardStandardStreams(StringRef tool) {
-  getToolName() = tool.str();
-  // What is constructed later is destroyed earlier.
-  outs();
-  errs();
-  std::atexit(finishStandardStreams);
 }

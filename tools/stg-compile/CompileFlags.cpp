@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompileFlags.h"
+#include "stg/Support/Units.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
@@ -27,9 +28,23 @@ Error CompileFlags::finish() {
   for (const std::string &folder : request.modelPath)
     if (!sys::fs::is_directory(folder))
       return makeStrategyError("--models " + folder + ": is not a folder");
+  if (printSchedule)
+    return finishSchedule();
   if (Error error = finishSummary())
     return error;
   return finishOutput();
+}
+
+/// Nothing is compiled for --print-schedule.
+Error CompileFlags::finishSchedule() {
+  for (const auto &[name, option] : cl::getRegisteredOptions())
+    if (option->getNumOccurrences() && option != &printScheduleFlag &&
+        option != &jsonFlag && option != &quiet && option != &dryRun &&
+        is_contained(option->Categories, &outputCategory))
+      return makeStrategyError("--print-schedule with " +
+                               Twine(name.size() == 1 ? "-" : "--") + name +
+                               ", which has no effect: nothing is compiled");
+  return Error::success();
 }
 
 /// Checks what the summary shows.
@@ -39,11 +54,10 @@ Error CompileFlags::finishSummary() {
                              "each class");
   if (!memoryLimitFlag.getNumOccurrences())
     return Error::success();
-  constexpr double gibibyte = 1 << 30, mostGibibytes = 1 << 20;
-  if (!(memoryLimit > 0 && memoryLimit <= mostGibibytes))
-    return makeStrategyError("--memory-limit: expected GiB of a device, more "
-                             "than 0 and at most 1048576");
-  request.memoryLimit = static_cast<int64_t>(memoryLimit * gibibyte);
+  Expected<int64_t> limit = getMemoryLimit(memoryLimit);
+  if (!limit)
+    return limit.takeError();
+  request.memoryLimit = *limit;
   return Error::success();
 }
 

@@ -19,7 +19,7 @@ namespace stg {
 struct CompileFlags {
   CompileRequest request;
   std::string ranks, part;
-  bool json = false, bundle = false;
+  bool json = false, bundle = false, printSchedule = false;
   double memoryLimit = 0;
 
   StrategyFlags strategy;
@@ -85,7 +85,11 @@ struct CompileFlags {
       "json", llvm::cl::location(json),
       llvm::cl::desc("Print the summary as JSON"),
       llvm::cl::cat(outputCategory)};
-
+  llvm::cl::opt<bool, true> printScheduleFlag{
+      "print-schedule", llvm::cl::location(printSchedule),
+      llvm::cl::desc("Print the schedule of the pipeline in the form that "
+                     "--schedule reads, and do nothing else"),
+      llvm::cl::cat(outputCategory)};
   llvm::cl::opt<bool, true> verbose{
       "verbose", llvm::cl::location(request.verbose),
       llvm::cl::desc("Print all that is known of each class of ranks, below "
@@ -105,6 +109,7 @@ struct CompileFlags {
   llvm::Error finish();
 
 private:
+  llvm::Error finishSchedule();
   llvm::Error finishSummary();
   llvm::Error finishOutput();
   llvm::Error finishPart();

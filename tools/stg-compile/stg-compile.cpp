@@ -9,14 +9,22 @@
 #include "CompileFlags.h"
 #include "mlir/Pass/PassManager.h"
 #include "stg/InitAll.h"
-#include "stg/Support/Files.h"
+#include "stg/Support/Messages.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace llvm;
 
+/// `-h` lists ours, `--help-hidden` those of MLIR, too: of passes and timing.
+static void hideOptions(ArrayRef<const cl::OptionCategory *> ours) {
+  cl::HideUnrelatedOptions(ours);
+  for (auto &[name, option] : cl::getRegisteredOptions())
+    if (name.starts_with("mlir-"))
+      option->setHiddenFlag(cl::Hidden);
+}
+
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  stg::guardStandardStreams("stg-compile");
+  stg::MessagePrinter &printer = stg::guardStandardStreams("stg-compile");
   // libLLVM.so registers the options of LLVM's own tools, one of them under a
   // name of ours.
   if (cl::Option *foreign = cl::getRegisteredOptions().lookup("threads"))
@@ -24,17 +32,21 @@ int main(int argc, char **argv) {
   stg::CompileFlags flags;
   mlir::registerPassManagerCLOptions();
   mlir::registerDefaultTimingManagerCLOptions();
-  cl::HideUnrelatedOptions(flags.getCategories());
-  cl::ParseCommandLineOptions(argc, argv, "STG: from a model to traces\n");
+  hideOptions(flags.getCategories());
+  if (!stg::parseCommandLine(argc, argv, "STG: from a model to traces\n",
+                             printer))
+    return 1;
   if (Error error = flags.finish()) {
-    errs() << "stg-compile: error: " << toString(std::move(error)) << "\n";
+    printer.error(std::move(error));
     return 1;
   }
   mlir::DialectRegistry registry;
   stg::registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  auto result = stg::compile(context, flags.request, errs());
+  if (flags.printSchedule)
+    return failed(stg::printSchedule(context, flags.request, outs(), printer));
+  auto result = stg::compile(context, flags.request, printer);
   if (failed(result))
     return 1;
   if (flags.json)

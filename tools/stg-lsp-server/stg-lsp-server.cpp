@@ -9,7 +9,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "stg/InitAll.h"
-#include "stg/Support/Files.h"
+#include "stg/Support/Messages.h"
 
 int main(int argc, char **argv) {
   stg::guardStandardStreams("stg-lsp-server");

@@ -14,20 +14,20 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Files.h"
+#include "stg/Support/Messages.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
 
-static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "stg-opt") << message << '\n';
-  return failure();
-}
-
 static LogicalResult optimize(StringRef input, StringRef output,
                               DialectRegistry &registry,
-                              const MlirOptMainConfig &config) {
+                              const MlirOptMainConfig &config,
+                              const stg::MessagePrinter &printer) {
+  auto fail = [&](const llvm::Twine &message) {
+    printer.error(message);
+    return failure();
+  };
   auto file = stg::OutputFile::open(output);
   if (!file)
     return fail(llvm::toString(file.takeError()));
@@ -46,7 +46,7 @@ static LogicalResult optimize(StringRef input, StringRef output,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  stg::guardStandardStreams("stg-opt");
+  stg::MessagePrinter &printer = stg::guardStandardStreams("stg-opt");
   DialectRegistry registry;
   stg::registerAllDialects(registry);
   stg::registerAllPasses();
@@ -57,5 +57,5 @@ int main(int argc, char **argv) {
   // These have no input.
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
-  return asMainReturnCode(optimize(input, output, registry, config));
+  return asMainReturnCode(optimize(input, output, registry, config, printer));
 }

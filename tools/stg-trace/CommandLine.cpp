@@ -1,7 +1,7 @@
 //===- CommandLine.cpp - Command line of stg-trace ------------------------===//
 //
-// What the subcommands have in common: parsing, the choice of a subcommand and
-// the form of error messages.
+// What the subcommands have in common: parsing, the choice of a subcommand, and
+// how an input is found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,6 @@
 #include "stg/Support/Files.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/WithColor.h"
 
 using namespace llvm;
 
@@ -25,24 +24,11 @@ static cl::opt<std::string> outputFile("o", cl::init("-"),
 
 std::string getOutputFile() { return outputFile; }
 
-void printError(StringRef message) {
-  WithColor::error(errs(), "stg-trace") << message << '\n';
-}
-
-bool parseCommandLine(int argc, char **argv) {
+bool parseCommandLine(int argc, char **argv, MessagePrinter &printer) {
   // LLVM's libraries bring options of their own.
   cl::HideUnrelatedOptions(category);
-  std::string message;
-  raw_string_ostream stream(message);
-  if (cl::ParseCommandLineOptions(
-          argc, argv, "Looks at Chakra execution traces\n", &stream))
-    return true;
-  StringRef text = message;
-  text.consume_front("stg-trace: ");
-  // Bad values of options are on standard error already.
-  if (!text.empty())
-    printError(text.rtrim());
-  return false;
+  return stg::parseCommandLine(argc, argv, "Looks at Chakra execution traces\n",
+                               printer);
 }
 
 Expected<bool> runCommand(raw_ostream &os) {

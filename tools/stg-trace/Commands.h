@@ -8,6 +8,7 @@
 #ifndef STG_TOOLS_STG_TRACE_COMMANDS_H
 #define STG_TOOLS_STG_TRACE_COMMANDS_H
 
+#include "stg/Support/Messages.h"
 #include "stg/Trace/Bundle/TraceBundle.h"
 #include "stg/Trace/Reader/CommGroups.h"
 #include "stg/Trace/Reader/TraceSet.h"
@@ -16,10 +17,7 @@
 namespace stg::trace {
 
 /// Parses the command line; false after an error, which has been printed.
-bool parseCommandLine(int argc, char **argv);
-
-/// Writes a message to standard error in the form of all LLVM tools.
-void printError(llvm::StringRef message);
+bool parseCommandLine(int argc, char **argv, MessagePrinter &printer);
 
 /// The file that -o names.
 std::string getOutputFile();

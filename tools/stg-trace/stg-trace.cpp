@@ -27,15 +27,12 @@ static Expected<bool> run() {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
-  stg::guardStandardStreams("stg-trace");
-  if (!parseCommandLine(argc, argv))
+  stg::MessagePrinter &printer = stg::guardStandardStreams("stg-trace");
+  if (!parseCommandLine(argc, argv, printer))
     return 1;
   Expected<bool> isGood = run();
   if (isGood)
     return *isGood ? 0 : 1;
-  outs().flush();
-  handleAllErrors(isGood.takeError(), [](const ErrorInfoBase &part) {
-    printError(part.message());
-  });
+  printer.error(isGood.takeError());
   return 1;
 }

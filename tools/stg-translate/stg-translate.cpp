@@ -18,11 +18,11 @@
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "stg/Support/Files.h"
+#include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Translation.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
 
@@ -59,11 +59,6 @@ struct Flags {
 };
 } // namespace
 
-static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "stg-translate") << message << '\n';
-  return failure();
-}
-
 static LogicalResult translateChunk(const Flags &flags,
                                     std::unique_ptr<llvm::MemoryBuffer> chunk,
                                     raw_ostream &os) {
@@ -83,7 +78,12 @@ static LogicalResult translateChunk(const Flags &flags,
   return handler.verify();
 }
 
-static LogicalResult translate(const Flags &flags) {
+static LogicalResult translate(const Flags &flags,
+                               const stg::MessagePrinter &printer) {
+  auto fail = [&](const llvm::Twine &message) {
+    printer.error(message);
+    return failure();
+  };
   auto output = stg::OutputFile::open(flags.output);
   if (!output)
     return fail(llvm::toString(output.takeError()));
@@ -103,7 +103,7 @@ static LogicalResult translate(const Flags &flags) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  stg::guardStandardStreams("stg-translate");
+  stg::MessagePrinter &printer = stg::guardStandardStreams("stg-translate");
   stg::chakra::registerChakraTraceTranslations();
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
@@ -115,5 +115,5 @@ int main(int argc, char **argv) {
   DefaultTimingManager timing;
   applyDefaultTimingManagerCLOptions(timing);
   TimingScope scope = timing.getRootScope();
-  return failed(translate(flags));
+  return failed(translate(flags, printer));
 }

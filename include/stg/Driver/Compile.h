@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "stg/Strategy/StrategyInput.h"
+#include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Export.h"
 #include "llvm/Support/SourceMgr.h"
 #include <map>
@@ -57,11 +58,16 @@ struct CompileResult {
   double compileSeconds = 0, writeSeconds = 0;
 };
 
-/// Runs everything. Diagnostics go to the context's handler or, for what
-/// concerns flags, to `errs`, each prefixed by "stg-compile: error: ".
+/// Runs everything. What is wrong, with flags or in a file, goes to `printer`.
 mlir::FailureOr<CompileResult> compile(mlir::MLIRContext &context,
                                        const CompileRequest &request,
-                                       llvm::raw_ostream &errs);
+                                       const MessagePrinter &printer);
+
+/// Writes the schedule that would be compiled, in its JSON form.
+mlir::LogicalResult printSchedule(mlir::MLIRContext &context,
+                                  const CompileRequest &request,
+                                  llvm::raw_ostream &os,
+                                  const MessagePrinter &printer);
 
 /// What the manifest says of a compilation: model, symbols, strategy,
 /// parameters.

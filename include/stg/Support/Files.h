@@ -75,11 +75,6 @@ private:
   std::optional<llvm::raw_fd_ostream> stream;
 };
 
-/// Makes a standard output that cannot be written (a full disk) an error of the
-/// tool, with exit status 1, however the process ends. To be called at the
-/// start of main; the messages begin with `tool`.
-void guardStandardStreams(llvm::StringRef tool);
-
 } // namespace stg
 
 #endif // STG_SUPPORT_FILES_H

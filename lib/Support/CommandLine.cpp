@@ -1,0 +1,127 @@
+//===- CommandLine.cpp - Flags, and what is wrong with them ---------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "llvm/Support/CommandLine.h"
+#include "stg/Support/Messages.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace stg;
+
+namespace {
+/// Keeps what is written to standard error. An option of LLVM that has a wrong
+/// value says so there and nowhere else.
+class CapturedErrors {
+public:
+  CapturedErrors();
+  ~CapturedErrors() { finish(); }
+  CapturedErrors(const CapturedErrors &) = delete;
+  CapturedErrors &operator=(const CapturedErrors &) = delete;
+
+  /// What was written until now. From now on nothing is kept.
+  std::string finish();
+
+private:
+  /// `-h` ends the process in the middle.
+  static void finishAtExit();
+  static CapturedErrors *active;
+
+  SmallString<128> path;
+  int saved = -1; ///< Standard error as it was.
+};
+} // namespace
+
+CapturedErrors *CapturedErrors::active = nullptr;
+
+CapturedErrors::CapturedErrors() {
+  int file;
+  if (sys::fs::createTemporaryFile("stg", "txt", file, path))
+    return;
+  saved = dup(STDERR_FILENO);
+  if (saved >= 0)
+    dup2(file, STDERR_FILENO);
+  close(file);
+  active = this;
+  std::atexit(finishAtExit);
+}
+
+void CapturedErrors::finishAtExit() {
+  if (active)
+    active->finish();
+}
+
+std::string CapturedErrors::finish() {
+  active = nullptr;
+  if (saved < 0)
+    return "";
+  errs().flush();
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  saved = -1;
+  std::string text;
+  if (auto buffer = MemoryBuffer::getFile(path))
+    text = (*buffer)->getBuffer().str();
+  sys::fs::remove(path);
+  return text;
+}
+
+/// True if `--json` is among the flags: it decides how others are complained
+/// of.
+static bool asksForJSON(int argc, char **argv) {
+  bool result = false;
+  for (int i = 1; i < argc; ++i) {
+    StringRef flag = argv[i];
+    if (flag == "--")
+      break;
+    if (!flag.consume_front("--") && !flag.consume_front("-"))
+      continue;
+    if (flag.consume_front("json"))
+      result = flag.empty() || flag == "=true" || flag == "=1" ||
+               flag == "=TRUE" || flag == "=True" ||
+               (!flag.starts_with("=") && result);
+  }
+  return result;
+}
+
+/// Prints the complaints of LLVM's command line, each a line that begins with
+/// the name of the tool.
+static void printComplaints(StringRef text, StringRef program,
+                            MessagePrinter &printer) {
+  std::string prefix = (sys::path::filename(program) + ": ").str();
+  std::vector<ToolMessage> messages;
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    line.consume_front(prefix);
+    line = line.trim();
+    if (line.starts_with("Did you mean") && !messages.empty())
+      messages.back().notes.push_back({{}, line.str()});
+    else if (!line.empty())
+      messages.push_back(
+          {ToolMessage::Severity::Error, {}, line.str(), /*notes=*/{}});
+  }
+  for (const ToolMessage &message : messages)
+    printer.print(message);
+}
+
+bool stg::parseCommandLine(int argc, char **argv, StringRef overview,
+                           MessagePrinter &printer) {
+  printer.setJSON(asksForJSON(argc, argv));
+  std::string text;
+  raw_string_ostream stream(text);
+  CapturedErrors captured;
+  bool isGood = cl::ParseCommandLineOptions(argc, argv, overview, &stream);
+  text += captured.finish();
+  printComplaints(text, argv[0], printer);
+  return isGood;
+}
