@@ -6,6 +6,7 @@
 
 #include "Commands.h"
 
+#include "stg/Support/Units.h"
 #include "stg/Trace/Bundle/BundleStats.h"
 #include "stg/Trace/Stats/TraceStats.h"
 
@@ -35,49 +36,69 @@ static cl::opt<unsigned>
 static cl::opt<bool> quiet("quiet", cl::desc("No progress on a terminal"),
                            cl::sub(command));
 
+static cl::opt<double>
+    memoryLimit("memory-limit", cl::value_desc("GiB"),
+                cl::desc("Memory of a device: say which ranks need more at "
+                         "their peak"),
+                cl::sub(command));
+
 cl::SubCommand &getStatsCommand() { return command; }
 
 /// The ranks that --ranks names; none without the option.
-static Expected<ExpandedRanks> getExpandedRanks() {
+static Error readExpandedRanks(StatsView &view) {
   if (!rankRange.getNumOccurrences())
-    return std::nullopt;
+    return Error::success();
   auto [first, end] = StringRef(rankRange).split(':');
   std::pair<uint64_t, uint64_t> ranks = {0, UINT64_MAX};
   if (StringRef(rankRange).contains(':') &&
       !first.getAsInteger(10, ranks.first) &&
       (end.empty() || !end.getAsInteger(10, ranks.second)) &&
-      ranks.first < ranks.second)
-    return ranks;
+      ranks.first < ranks.second) {
+    view.expanded = ranks;
+    return Error::success();
+  }
   return createStringError("--ranks " + Twine(rankRange) +
                            ": expected LO:HI with LO < HI, or LO:");
 }
 
-static Error print(const TraceStats &stats, raw_ostream &os) {
-  Expected<ExpandedRanks> expanded = getExpandedRanks();
-  if (!expanded)
-    return expanded.takeError();
+static Expected<StatsView> getView() {
+  StatsView view;
+  view.quiet = quiet;
+  if (Error error = readExpandedRanks(view))
+    return error;
+  if (!memoryLimit.getNumOccurrences())
+    return view;
+  Expected<int64_t> limit = getMemoryLimit(memoryLimit);
+  if (!limit)
+    return limit.takeError();
+  view.memoryLimit = *limit;
+  return view;
+}
+
+static void print(const TraceStats &stats, const StatsView &view,
+                  raw_ostream &os) {
   if (asJSON)
-    printStatsJSON(stats, *expanded, os, quiet);
+    printStatsJSON(stats, view, os);
   else
-    printStatsTable(stats, *expanded, os, quiet);
-  return Error::success();
+    printStatsTable(stats, view, os);
 }
 
 Expected<bool> runStats(raw_ostream &os) {
+  Expected<StatsView> view = getView();
+  if (!view)
+    return view.takeError();
   Expected<TraceInput> trace = openTrace(input, groupFile);
   if (!trace)
     return trace.takeError();
   if (trace->bundle) {
-    if (Error error = print(BundleStats(*trace->bundle, input), os))
-      return std::move(error);
+    print(BundleStats(*trace->bundle, input), *view, os);
     return true;
   }
   Expected<FileStats> stats =
       computeStats(trace->files, std::move(trace->groups), threads, quiet);
   if (!stats)
     return stats.takeError();
-  if (Error error = print(*stats, os))
-    return std::move(error);
+  print(*stats, *view, os);
   return true;
 }
 

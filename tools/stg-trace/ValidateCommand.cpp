@@ -22,6 +22,8 @@ static cl::opt<std::string> groupFile(
     "comm-groups", cl::value_desc("file"),
     cl::desc("Communicator groups (default: the file beside the trace)"),
     cl::sub(command));
+static cl::opt<bool> asJSON("json", cl::desc("Write JSON instead of lines"),
+                            cl::sub(command));
 static cl::opt<bool> listRules("list-rules", cl::desc("List the rules"),
                                cl::sub(command));
 static cl::opt<double> peakTflops("peak-tflops", cl::init(900),
@@ -98,7 +100,10 @@ static Expected<ValidationReport> validate(const ValidatorOptions &options) {
 
 Expected<bool> runValidate(raw_ostream &os) {
   if (listRules) {
-    printRules(os);
+    if (asJSON)
+      printRulesJSON(os);
+    else
+      printRules(os);
     return true;
   }
   Expected<ValidatorOptions> options = getOptions();
@@ -107,7 +112,10 @@ Expected<bool> runValidate(raw_ostream &os) {
   Expected<ValidationReport> report = validate(*options);
   if (!report)
     return report.takeError();
-  printReport(*report, os);
+  if (asJSON)
+    printReportJSON(*report, os);
+  else
+    printReport(*report, os);
   return report->violations.getTotal() == 0;
 }
 

@@ -113,6 +113,8 @@ static void writeIOInfo(json::OStream &json, StringRef name,
 void printMetadata(const Metadata &metadata, raw_ostream &os) {
   json::OStream json(os);
   json.object([&] {
+    json.attribute("schema", "stg-trace-print");
+    json.attribute("version", 1);
     json.attributeObject("metadata", [&] {
       json.attribute("version", toJSONText(metadata.version));
       writeAttributes(json, metadata.attrs);

@@ -9,6 +9,7 @@
 
 #include "stg/Trace/Stats/TraceStats.h"
 
+#include "stg/Support/Units.h"
 #include "stg/Trace/Reader/Progress.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
@@ -241,6 +242,9 @@ std::string EntryTable::getSignature(const RankStats &rank,
   }
   append(sum(rank.sends));
   append(sum(rank.recvs));
+  if (rank.memory)
+    text += ";" + toString(rank.memory->persistent) + "/" +
+            toString(rank.memory->peak) + "/" + rank.memory->peakNode;
   if (isDetailed)
     text += formatv(";{0};{1};{2}", rank.sends.size(), rank.recvs.size(),
                     rank.version)
@@ -311,6 +315,9 @@ void TablePrinter::printWork(const RankStats &rank) {
   os << "  nodes       " << formatNodes(rank.numNodes, rank.nodesByType) << '\n'
      << "  operations  " << toString(rank.numOps) << '\n'
      << "  tensors     " << formatBytes(rank.tensorSize) << '\n';
+  if (rank.memory)
+    os << "  memory peak " << formatBytes(rank.memory->peak) << " at "
+       << escapeText(rank.memory->peakNode) << '\n';
 }
 
 /// "3 (ranks 0-3)" for one group, a count for several.
@@ -388,22 +395,46 @@ void TablePrinter::printTotals(const Totals &totals) {
     printLine("received", "", totals.recvs);
 }
 
-void printStatsTable(const TraceStats &stats, ExpandedRanks expanded,
-                     raw_ostream &os, bool isQuiet) {
+/// What the ranks of each entry need, as far as it is known.
+static std::vector<MemoryNeed> getNeeds(const EntryTable &table) {
+  std::vector<MemoryNeed> needs;
+  for (const std::unique_ptr<Entry> &entry : table.getEntries())
+    if (const std::optional<MemoryStats> &memory = entry->first.memory)
+      needs.push_back({(entry->ranks.size() == 1 ? "rank " : "ranks ") +
+                           entry->ranks.format(),
+                       static_cast<int64_t>(entry->ranks.size()),
+                       memory->peak});
+  return needs;
+}
+
+static void printMemoryLimit(const EntryTable &table, int64_t limit,
+                             raw_ostream &os) {
+  std::vector<MemoryNeed> needs = getNeeds(table);
+  os << "memory limit "
+     << (needs.empty()
+             ? asBytes(limit) + ": not known, as no node names tensors"
+             : describeMemoryLimit(needs, limit))
+     << '\n';
+}
+
+void printStatsTable(const TraceStats &stats, const StatsView &view,
+                     raw_ostream &os) {
   TablePrinter printer(stats, os);
   EntryTable table(stats, /*isDetailed=*/false);
-  if (expanded)
+  if (auto expanded = view.expanded)
     stats.forEachRank(expanded->first, expanded->second,
                       [&](const RankStats &rank) { table.addAlone(rank); });
   else
-    table.addAll(isQuiet);
+    table.addAll(view.quiet);
   Totals totals;
   for (const std::unique_ptr<Entry> &entry : table.getEntries()) {
     printer.printEntry(*entry);
     totals.add(*entry);
   }
-  if (!expanded && stats.getNumRanks() > 1)
+  if (!view.expanded && stats.getNumRanks() > 1)
     printer.printTotals(totals);
+  if (view.memoryLimit)
+    printMemoryLimit(table, *view.memoryLimit, os);
 }
 
 //===----------------------------------------------------------------------===//
@@ -464,6 +495,13 @@ static void writeTrace(json::OStream &json, const RankStats &rank) {
   writeNodes(json, rank.numNodes, rank.nodesByType);
   writeInteger(json, "num_ops", rank.numOps);
   writeInteger(json, "tensor_size", rank.tensorSize);
+  if (!rank.memory)
+    return json.attribute("memory", nullptr);
+  json.attributeObject("memory", [&] {
+    writeInteger(json, "persistent_bytes", rank.memory->persistent);
+    writeInteger(json, "peak_bytes", rank.memory->peak);
+    json.attribute("peak_at", escapeText(rank.memory->peakNode));
+  });
 }
 
 static void writeRank(json::OStream &json, const TraceStats &stats,
@@ -575,10 +613,19 @@ static void writeExpanded(json::OStream &json, const TraceStats &stats,
   json.attributeObject("groups", [&] { writeGroups(json, stats, used); });
 }
 
-void printStatsJSON(const TraceStats &stats, ExpandedRanks expanded,
-                    raw_ostream &os, bool isQuiet) {
+static void writeMemoryLimit(json::OStream &json, const EntryTable &table,
+                             int64_t limit) {
+  std::vector<MemoryNeed> needs = getNeeds(table);
+  json.attribute("memory_limit_bytes", limit);
+  json.attribute("fits_memory_limit",
+                 needs.empty() ? json::Value(nullptr)
+                               : json::Value(fitsMemory(needs, limit)));
+}
+
+void printStatsJSON(const TraceStats &stats, const StatsView &view,
+                    raw_ostream &os) {
   EntryTable table(stats, /*isDetailed=*/true);
-  table.addAll(isQuiet);
+  table.addAll(view.quiet);
   Totals totals;
   json::OStream json(os, /*IndentSize=*/1);
   json.object([&] {
@@ -592,8 +639,10 @@ void printStatsJSON(const TraceStats &stats, ExpandedRanks expanded,
         json.object([&] { writeClass(json, stats, *entry); });
       }
     });
-    if (expanded)
-      writeExpanded(json, stats, *expanded);
+    if (view.expanded)
+      writeExpanded(json, stats, *view.expanded);
+    if (view.memoryLimit)
+      writeMemoryLimit(json, table, *view.memoryLimit);
     json.attributeObject("totals", [&] { writeTotals(json, totals); });
   });
   os << '\n';

@@ -104,14 +104,20 @@ Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank) {
     return std::move(error);
   stats.version = metadata.version.str();
   Node node;
+  TensorMemory memory;
   while (true) {
     Expected<bool> more = reader.readNode(node);
     if (!more)
       return more.takeError();
     if (!*more)
-      return std::move(stats);
+      break;
     stats.add(node);
+    memory.addNode(node);
   }
+  stats.memory = memory.finish([&](uint64_t frame) {
+    return reader.readNodeAt(frame, node) ? node.name.str() : std::string();
+  });
+  return std::move(stats);
 }
 
 static Error readRank(const RankFile &file, RankStats &stats) {

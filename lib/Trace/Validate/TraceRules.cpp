@@ -6,6 +6,7 @@
 
 #include "stg/Trace/Validate/TraceRules.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <iterator>
 
@@ -86,6 +87,22 @@ StringRef getRuleText(Rule rule) {
 void printRules(raw_ostream &os) {
   for (const RuleEntry &rule : rules)
     os << rule.number << "  " << rule.text << '\n';
+}
+
+void printRulesJSON(raw_ostream &os) {
+  json::OStream json(os, /*IndentSize=*/1);
+  json.object([&] {
+    json.attribute("schema", "stg-trace-rules");
+    json.attribute("version", 1);
+    json.attributeArray("rules", [&] {
+      for (const RuleEntry &rule : rules)
+        json.object([&] {
+          json.attribute("rule", rule.number);
+          json.attribute("text", rule.text);
+        });
+    });
+  });
+  os << '\n';
 }
 
 } // namespace stg::trace

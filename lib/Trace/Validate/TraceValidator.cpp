@@ -9,6 +9,7 @@
 #include "CrossRankChecks.h"
 #include "RankChecks.h"
 #include "stg/Trace/Reader/Progress.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include <numeric>
@@ -33,16 +34,14 @@ void ViolationList::keep(Violation violation) {
 void ViolationList::add(Rule rule, StringRef file, const Twine &message) {
   ++counts[static_cast<unsigned>(rule)];
   if (!isFull(rule))
-    keep({rule, file.str(), "", message.str()});
+    keep({rule, file.str(), std::nullopt, message.str()});
 }
 
 void ViolationList::add(Rule rule, StringRef file, uint64_t id, StringRef name,
                         const Twine &message) {
   ++counts[static_cast<unsigned>(rule)];
   if (!isFull(rule))
-    keep({rule, file.str(),
-          "node " + std::to_string(id) + " '" + shortenText(name) + "'",
-          message.str()});
+    keep({rule, file.str(), std::pair(id, shortenText(name)), message.str()});
 }
 
 void ViolationList::append(ViolationList &&other, StringRef suffix) {
@@ -300,8 +299,9 @@ static void printHidden(const ViolationList &violations, raw_ostream &os) {
 void printReport(const ValidationReport &report, raw_ostream &os) {
   for (const Violation &violation : report.violations.getKept()) {
     os << violation.file << ": ";
-    if (!violation.node.empty())
-      os << violation.node << ": ";
+    if (violation.node)
+      os << "node " << violation.node->first << " '" << violation.node->second
+         << "': ";
     os << "[rule " << getRuleNumber(violation.rule) << "] " << violation.message
        << '\n';
   }
@@ -315,6 +315,40 @@ void printReport(const ValidationReport &report, raw_ostream &os) {
      << (report.numNodes == 1 ? " node" : " nodes");
   if (!report.checkedAcrossRanks)
     os << " (one file: rules across ranks not checked)";
+  os << '\n';
+}
+
+void printReportJSON(const ValidationReport &report, raw_ostream &os) {
+  const ViolationList &violations = report.violations;
+  json::OStream json(os, /*IndentSize=*/1);
+  json.object([&] {
+    json.attribute("schema", "stg-trace-validate");
+    json.attribute("version", 1);
+    json.attribute("num_ranks", report.numRanks);
+    json.attribute("num_nodes", report.numNodes);
+    json.attribute("checked_across_ranks", report.checkedAcrossRanks);
+    json.attribute("num_violations", violations.getTotal());
+    json.attributeObject("violations_by_rule", [&] {
+      for (unsigned i = 0; i < numRules; ++i)
+        if (uint64_t count = violations.getCount(static_cast<Rule>(i)))
+          json.attribute(getRuleNumber(static_cast<Rule>(i)), count);
+    });
+    json.attributeArray("violations", [&] {
+      for (const Violation &violation : violations.getKept())
+        json.object([&] {
+          json.attribute("rule", getRuleNumber(violation.rule));
+          json.attribute("file", escapeText(violation.file));
+          if (violation.node)
+            json.attributeObject("node", [&] {
+              json.attribute("id", violation.node->first);
+              json.attribute("name", violation.node->second);
+            });
+          else
+            json.attribute("node", nullptr);
+          json.attribute("message", escapeText(violation.message));
+        });
+    });
+  });
   os << '\n';
 }
 

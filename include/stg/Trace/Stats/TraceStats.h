@@ -16,6 +16,7 @@
 #include "stg/Trace/Reader/RankSet.h"
 #include "stg/Trace/Reader/TraceReader.h"
 #include "stg/Trace/Reader/TraceSet.h"
+#include "stg/Trace/Stats/TensorMemory.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 
@@ -61,6 +62,8 @@ struct RankStats {
   std::map<CollectiveKey, CollectiveTraffic> collectives;
   std::map<Peer, Traffic> sends;
   std::map<Peer, Traffic> recvs;
+  /// None if the nodes name no tensors.
+  std::optional<MemoryStats> memory;
 
   /// Adds one node.
   void add(const Node &node);
@@ -132,18 +135,24 @@ llvm::Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank);
 llvm::Expected<FileStats> computeStats(const TraceSet &set, CommGroups groups,
                                        unsigned threads, bool isQuiet);
 
-/// Ranks to tell one by one: from the first on, and before the second.
-using ExpandedRanks = std::optional<std::pair<uint64_t, uint64_t>>;
+/// How statistics are shown.
+struct StatsView {
+  /// Ranks to tell one by one: from the first on, and before the second.
+  std::optional<std::pair<uint64_t, uint64_t>> expanded;
+  /// Bytes of memory of a device, which peaks are compared with.
+  std::optional<int64_t> memoryLimit;
+  bool quiet = false; ///< No progress on a terminal.
+};
 
 /// Writes a table for humans; ranks that do the same work share an entry. With
 /// `expanded` it has these ranks only, each for itself.
-void printStatsTable(const TraceStats &stats, ExpandedRanks expanded,
-                     llvm::raw_ostream &os, bool isQuiet);
+void printStatsTable(const TraceStats &stats, const StatsView &view,
+                     llvm::raw_ostream &os);
 
-/// Writes the JSON object that docs/TraceTool.md describes; `expanded` adds
-/// these ranks.
-void printStatsJSON(const TraceStats &stats, ExpandedRanks expanded,
-                    llvm::raw_ostream &os, bool isQuiet);
+/// Writes the JSON object that docs/Formats.md describes; `expanded` adds these
+/// ranks.
+void printStatsJSON(const TraceStats &stats, const StatsView &view,
+                    llvm::raw_ostream &os);
 
 } // namespace stg::trace
 

@@ -141,6 +141,7 @@ llvm::StringRef getRuleText(Rule rule);
 
 /// Writes all rules, one a line.
 void printRules(llvm::raw_ostream &os);
+void printRulesJSON(llvm::raw_ostream &os);
 
 } // namespace stg::trace
 

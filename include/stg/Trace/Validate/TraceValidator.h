@@ -50,8 +50,8 @@ struct ValidatorOptions {
 struct Violation {
   Rule rule = Rule::Framing;
   std::string file;
-  /// Empty for violations of a file as a whole, else "node 3 'name'".
-  std::string node;
+  /// A node, by its id and its name; none for violations of a file as a whole.
+  std::optional<std::pair<uint64_t, std::string>> node;
   std::string message;
 };
 
@@ -122,6 +122,8 @@ ValidationReport validateTrace(const TraceSet &set, const CommGroups &groups,
 
 /// Writes the violations, one a line, and a summary line.
 void printReport(const ValidationReport &report, llvm::raw_ostream &os);
+/// Writes the JSON object that docs/Formats.md describes.
+void printReportJSON(const ValidationReport &report, llvm::raw_ostream &os);
 
 } // namespace stg::trace
 
