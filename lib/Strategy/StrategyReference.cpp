@@ -170,8 +170,8 @@ void stg::writeStrategyReference(raw_ostream &os) {
      << "Each field is a flag of `stg-compile` (`--zero 3`), an option of the "
         "pass pipeline (`--stg-pipeline=\"zero=3\"`),\nand a member of a "
         "strategy file and of the manifest (`\"zero\": 3`), where `-` is `_`.\n"
-     << "[strategy.schema.json](../strategy.schema.json) is the schema of such "
-        "a file.\n\n"
+     << "[strategy.json](../schemas/strategy.json) is the schema of such a "
+        "file.\n\n"
      << "In the last column, `&` joins conditions that all hold, and `|` "
         "alternatives.\n"
      << "A field that is given and has no effect is an error.\n";
