@@ -39,7 +39,7 @@ def SoftcapOp : STG_PointwiseOp<"softcap", "6", "SoftcapGradOp", [],
 }
 
 def SoftcapGradOp : STG_PointwiseOp<"softcap_grad", "4", "", [], Test_Dialect> {
-  let summary = "gradient of test.softcap, from its result";
+  let summary = "gradient of softcap, from its result";
   let description = [{
     dy * (1 - (y / cap)^2). Operations: 4 per element.
   }];

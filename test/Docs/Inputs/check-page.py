@@ -7,7 +7,11 @@ In the page,
   * a ```console block has commands, `$ COMMAND`, each followed by its output;
   * a block after `<!-- stg-opt FLAGS -->` is input that stg-opt accepts;
   * a block after `<!-- file: NAME -->` is a file that later commands may use;
-  * a block after `<!-- from: FILE -->` is what FILE of the repository contains.
+  * a block after `<!-- from: FILE -->` is what FILE of the repository contains;
+  * what utils/follow-howto.py makes of a block may end in `; as: FILE`: FILE, which is
+    compiled, contains the block from its first line `using namespace` on, if it has one,
+    but for white space and, after `but`, what matches a regular expression;
+  * a ```console block after `<!-- follow -->` is left to that script.
 
 A line `...` stands for any number of lines, `...` in a line for any text, and a
 backslash at the end of a line continues it.
@@ -76,6 +80,16 @@ def split_transcript(lines):
     return commands
 
 
+def is_compiled(lines, place, root):
+    """True if the file that `place` names contains the lines."""
+    name, _, difference = place.partition(" but ")
+    with open(os.path.join(root, name), encoding="utf-8") as file:
+        compiled = " ".join(file.read().split())
+    start = next((i for i, line in enumerate(lines) if line.startswith("using namespace")), 0)
+    shown = " ".join(" ".join(lines[start:]).split())
+    return shown in (re.sub(difference, "", compiled) if difference else compiled)
+
+
 def check_block(block, folder, root):
     """Yields (line number, message) for what does not hold."""
     start, language, comment, lines = block
@@ -92,7 +106,11 @@ def check_block(block, folder, root):
         with open(os.path.join(root, rest), encoding="utf-8") as file:
             if not re.search("^" + to_pattern(lines), file.read(), re.MULTILINE):
                 yield start, f"this is not what {rest} contains"
-    if language == "console":
+    elif kind in ("new:", "insert:") and "; as: " in rest:
+        place = rest.partition("; as: ")[2]
+        if not is_compiled(lines, place, root):
+            yield start, f"this is not what is compiled in {place}"
+    if language == "console" and kind != "follow":
         for offset, command, expected in split_transcript(lines):
             output = run(command, folder)[1]
             if output and not output.endswith("\n"):

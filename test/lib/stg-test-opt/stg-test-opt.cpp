@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestDialect.h"
+#include "TestPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/InitAll.h"
@@ -29,6 +30,7 @@ int main(int argc, char **argv) {
   if (argc == 2 && llvm::StringRef(argv[1]) == "--list-costs")
     return listCosts(registry);
   stg::registerAllPasses();
+  stg::registerSTGTestPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "stg-opt with ops that no pass knows\n", registry));
 }
