@@ -13,6 +13,29 @@ func.func @no_layers(%x: !x) {
   return
 }
 // -----
+stg.mesh @mesh <pp = 2 : pipeline>
+stg.symbol @L
+!x = !stg.tensor<[4, 8], bf16>
+func.func @unbound_layers(%x: !x) {
+  // expected-error @+1 {{'stg.repeat' op repeats L times; pipeline stages need a number, bind its symbols first}}
+  %y = stg.repeat "layers" * L carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
+    stg.yield %z : !x
+  }
+  return
+}
+// -----
+stg.mesh @mesh <pp = 2 : pipeline>
+!x = !stg.tensor<[4, 8], bf16>
+// expected-error @+1 {{has 3 layers, which 2 pipeline stages do not divide; give the layers of each stage with layers-per-stage}}
+func.func @undivided_layers(%x: !x) {
+  %y = stg.repeat "layers" * 3 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
+    stg.yield %z : !x
+  }
+  return
+}
+// -----
 stg.symbol @pp
 // expected-error @+1 {{'stg.mesh' op has pp pipeline stages; a schedule needs a number, bind it first}}
 stg.mesh @mesh <pp = pp : pipeline>
