@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Generates docs/reference from the TableGen files and the description of
-# strategies, and docs/strategy.schema.json from the latter. They are committed,
-# so that they can be read without a build, and hold nothing written by hand.
+# strategies, docs/schemas/strategy.json from the latter, and the figure of one op
+# from what the tools print. They are committed, so that they can be read without a
+# build, and hold nothing written by hand.
 #
 #   utils/update-docs.sh [--check]
 #
@@ -14,7 +15,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(realpath -m "${STG_BUILD_DIR:-$root/build}")
 committed=$root/docs/reference
 generated=$build/docs/reference
-schema=strategy.schema.json
+files=(schemas/strategy.json figures/one-op.svg)
 
 if [[ $# -gt 1 || (${1-} != "" && ${1-} != --check) ]]; then
   echo "usage: utils/update-docs.sh [--check]" >&2
@@ -26,18 +27,27 @@ if [[ ! -e $build/CMakeCache.txt ]]; then
 fi
 
 # A page that is no longer generated must not survive in the build directory.
-rm -rf "$generated" "$build/docs/$schema"
+rm -rf "$generated" "${files[@]/#/$build/docs/}"
 cmake --build "$build" --target mlir-doc
+cmake --build "$build" --target stg-opt stg-compile stg-trace
+mkdir -p "$build/docs/figures"
+PATH=$build/bin:$PATH "$root/utils/one-op-figure.py" >"$build/docs/figures/one-op.svg"
 
 if [[ ${1-} == --check ]]; then
-  if ! diff -ru "$committed" "$generated" ||
-    ! diff -u "$root/docs/$schema" "$build/docs/$schema"; then
-    echo "update-docs.sh: error: docs/reference or docs/$schema is out of date; run utils/update-docs.sh" >&2
+  status=0
+  diff -ru "$committed" "$generated" || status=1
+  for file in "${files[@]}"; do
+    diff -u "$root/docs/$file" "$build/docs/$file" || status=1
+  done
+  if [[ $status -ne 0 ]]; then
+    echo "update-docs.sh: error: docs are out of date; run utils/update-docs.sh" >&2
     exit 1
   fi
 else
   rm -rf "$committed"
   mkdir -p "$(dirname "$committed")"
   cp -r "$generated" "$committed"
-  cp "$build/docs/$schema" "$root/docs/$schema"
+  for file in "${files[@]}"; do
+    cp "$build/docs/$file" "$root/docs/$file"
+  done
 fi
