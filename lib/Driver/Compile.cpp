@@ -189,8 +189,8 @@ static Expected<PresetPlan> settleStrategy(const Preset &preset,
   return plan;
 }
 
-/// What a model, and the preset that is asked for, make of a strategy.
 namespace {
+/// What a model, and the preset that is asked for, make of a strategy.
 struct Resolved {
   SymbolValues values;
   Preset preset;

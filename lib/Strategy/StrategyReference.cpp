@@ -48,7 +48,7 @@ static json::Object describeSchedule() {
       {"oneOf",
        json::Array{json::Object{{"enum", std::move(names)}},
                    json::Object{{"type", "string"}, {"pattern", "\\.json$"}},
-                   json::Object{{"type", "object"}}}}};
+                   json::Object{{"$ref", "schedule.json"}}}}};
 }
 
 static json::Object describeType(const Field &field) {
@@ -88,7 +88,7 @@ static json::Object describeType(const Field &field) {
   case Field::Kind::Preset:
     return json::Object{
         {"oneOf", json::Array{json::Object{{"type", "string"}},
-                              json::Object{{"type", "object"}}}}};
+                              json::Object{{"$ref", "preset.json"}}}}};
   }
   llvm_unreachable("all kinds are above");
 }
