@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
-#include "stg/Dialect/STG/IR/SymExpr.h"
+#include "stg/Dialect/Sym/IR/SymExpr.h"
 #include "stg/InitAll.h"
 #include "stg/Pipelines/Pipelines.h"
 #include "stg/Target/Chakra/Export.h"

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Dialect/STG/IR/STG.h"
-#include "stg/Dialect/STG/IR/SymExpr.h"
+#include "stg/Dialect/Sym/IR/SymExpr.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"

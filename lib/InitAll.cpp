@@ -21,7 +21,8 @@
 using namespace mlir;
 
 void stg::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect, STGDialect, chakra::ChakraDialect>();
+  registry.insert<func::FuncDialect, SymDialect, STGDialect,
+                  chakra::ChakraDialect>();
   func::registerInlinerExtension(registry);
 }
 

@@ -52,7 +52,7 @@ stg.mesh @mesh <cp = 4>
 // CHECK-NOT:   chakra.repeat "g.fwd.hidden"
 // CHECK:       chakra.repeat "g.fwd.ring" * 2
 func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) {
-  %o, %lse = stg.attention causal %q, %k, %v {range = #stg.expr<cp_index>, ring = ["cp"]} <"o"> : !x, !x, !x
-  %g:3 = stg.attention_grad causal %q, %k, %v, %o, %lse, %do {range = #stg.expr<cp_index>, ring = ["cp"]} <"g"> : !x, !x, !x, !x, !lse, !x
+  %o, %lse = stg.attention causal %q, %k, %v {range = #sym.expr<cp_index>, ring = ["cp"]} <"o"> : !x, !x, !x
+  %g:3 = stg.attention_grad causal %q, %k, %v, %o, %lse, %do {range = #sym.expr<cp_index>, ring = ["cp"]} <"g"> : !x, !x, !x, !x, !lse, !x
   return
 }

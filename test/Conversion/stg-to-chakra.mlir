@@ -7,7 +7,7 @@ stg.symbol @B
 !h = !stg.tensor<[B, 4], bf16>
 
 // The producer of what is split writes the parts; who reads what is joined reads them.
-// CHECK-LABEL: chakra.graph @views mesh = #stg.mesh<> {
+// CHECK-LABEL: chakra.graph @views mesh = #sym.mesh<> {
 func.func @views(%x: !x {stg.name = "x"}) -> !x {
   // CHECK-NEXT: %[[X:.*]] = chakra.state "x" : !chakra.tensor<16*B, input>
   // CHECK-NEXT: %[[A:.*]]:2 = chakra.comp "a.fwd"(%[[X]]) ops(8*B) bytes(32*B) phase "fwd" : (!chakra.tensor<16*B, input>) -> (!chakra.tensor<8*B, temporary>, !chakra.tensor<8*B, temporary>)
@@ -42,7 +42,7 @@ func.func @parts_of_argument(%x: !x, %unused: !x) {
 
 // -----
 
-// CHECK-LABEL: chakra.graph @collectives mesh = #stg.mesh<tp = 2> {
+// CHECK-LABEL: chakra.graph @collectives mesh = #sym.mesh<tp = 2> {
 // CHECK-NOT: stg.mesh @
 stg.mesh @mesh <tp = 2>
 !x = !stg.tensor<[4, 8], bf16>

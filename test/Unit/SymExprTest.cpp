@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/Dialect/STG/IR/SymExpr.h"
+#include "stg/Dialect/Sym/IR/SymExpr.h"
 #include "stg/Dialect/STG/IR/STG.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -271,7 +271,7 @@ TEST_F(SymExprTest, PrintsToStreamsAndDiagnostics) {
   std::string text;
   llvm::raw_string_ostream(text)
       << expr << ' ' << SymExpr() << ' ' << Attribute(expr);
-  EXPECT_EQ(text, "B + 1 <<null expression>> #stg.expr<B + 1>");
+  EXPECT_EQ(text, "B + 1 <<null expression>> #sym.expr<B + 1>");
   std::string message;
   ScopedDiagnosticHandler handler(
       &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
@@ -449,7 +449,7 @@ TEST_F(SymExprTest, ParsesInFiles) {
   for (StringRef text : {"0", "-1", "-B", "2*B*D*S/(dp*tp)", "(H + 2*K)/tp",
                          "B - 1", "ceildiv(S, 2)", "max(B, S, 3)",
                          "true*size*i32", "123456789012345678901234567890*B"}) {
-    std::string attribute = ("#stg.expr<" + text + ">").str();
+    std::string attribute = ("#sym.expr<" + text + ">").str();
     EXPECT_EQ(parseAttribute(attribute, &context), parse(text));
   }
 }
@@ -466,7 +466,7 @@ TEST_F(SymExprTest, ReportsErrorsInFiles) {
     std::string message;
     ScopedDiagnosticHandler handler(
         &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
-    std::string attribute = ("#stg.expr<" + text + ">").str();
+    std::string attribute = ("#sym.expr<" + text + ">").str();
     EXPECT_FALSE(parseAttribute(attribute, &context));
     EXPECT_EQ(message, expected.str());
   }
@@ -700,7 +700,7 @@ TEST_F(SymExprPropertyTest, TextRoundTrips) {
     chooseValues();
     SymExpr expr = getSample(4).expr;
     EXPECT_EQ(parse(expr.str()), expr);
-    EXPECT_EQ(parseAttribute("#stg.expr<" + expr.str() + ">", &context), expr);
+    EXPECT_EQ(parseAttribute("#sym.expr<" + expr.str() + ">", &context), expr);
   }
 }
 

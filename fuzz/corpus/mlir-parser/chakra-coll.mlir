@@ -1,6 +1,6 @@
 !w = !chakra.tensor<64, parameter>
 !a = !chakra.tensor<128, communication>
-chakra.graph @coll mesh = #stg.mesh<tp = 2, dp = 2> {
+chakra.graph @coll mesh = #sym.mesh<tp = 2, dp = 2> {
   %w = chakra.state "w" : !w
   %g = chakra.coll all_gather "gather"(%w) over ["tp"] : (!w) -> !a
   %s = chakra.coll reduce_scatter "scatter"(%g) over ["tp"] phase "bwd" : (!a) -> !w

@@ -1,6 +1,6 @@
 !act = !chakra.tensor<512, activation>
 !w = !chakra.tensor<64, parameter>
-chakra.graph @comp mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !act
   %g = chakra.state "g" : !w
   chakra.comp "product"() ops(64) matrix bytes(32) phase "fwd" : () -> ()

@@ -2,7 +2,7 @@
 !w = !chakra.tensor<64, parameter>
 !ws = !chakra.stack<!w, 3>
 !s = !chakra.stack<!chakra.stack<!act, 2>, 3>
-chakra.graph @repeat mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !act
   %ws = chakra.repeat "weights" * 3 -> !ws {
     %w = chakra.state "w" : !w

@@ -1,6 +1,6 @@
 "builtin.module"() ({
-  "stg.symbol"() <{sym_name = "B", default = #stg.expr<8>}> : () -> ()
-  "stg.mesh"() <{sym_name = "mesh", mesh = #stg.mesh<tp = 2>}> : () -> ()
+  "stg.symbol"() <{sym_name = "B", default = #sym.expr<8>}> : () -> ()
+  "stg.mesh"() <{sym_name = "mesh", mesh = #sym.mesh<tp = 2>}> : () -> ()
   "func.func"() <{function_type = (!stg.tensor<[B], f32>) -> (), sym_name = "f"}> ({
   ^bb0(%x: !stg.tensor<[B], f32>):
     %0 = "stg.add"(%x, %x) : (!stg.tensor<[B], f32>, !stg.tensor<[B], f32>) -> !stg.tensor<[B], f32>

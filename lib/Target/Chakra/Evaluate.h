@@ -12,7 +12,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Support/LLVM.h"
-#include "stg/Dialect/STG/IR/SymExpr.h"
+#include "stg/Dialect/Sym/IR/SymExpr.h"
 
 namespace stg::chakra {
 

@@ -27,30 +27,30 @@ func.func private @stack_c2(!chakra.stack<!chakra.tensor<4, input>, -1>)
 // -----
 
 // expected-error @+1 {{'chakra.graph' op has a coordinate on axis 'pp', which the mesh does not have}}
-chakra.graph @graph_c1 mesh = #stg.mesh<tp = 2> coordinates = {pp = 0} {
+chakra.graph @graph_c1 mesh = #sym.mesh<tp = 2> coordinates = {pp = 0} {
 }
 
 // -----
 
 // expected-error @+1 {{'chakra.graph' op has coordinate 2 on axis 'tp', which has size 2}}
-chakra.graph @graph_c1 mesh = #stg.mesh<tp = 2> coordinates = {tp = 2} {
+chakra.graph @graph_c1 mesh = #sym.mesh<tp = 2> coordinates = {tp = 2} {
 }
 
 // -----
 
 // expected-error @+1 {{'chakra.graph' op has coordinate -1 on axis 'tp', which has size tp}}
-chakra.graph @graph_c1 mesh = #stg.mesh<tp = tp> coordinates = {tp = -1} {
+chakra.graph @graph_c1 mesh = #sym.mesh<tp = tp> coordinates = {tp = -1} {
 }
 
 // -----
 
 // expected-error @+1 {{axis 'tp' is listed twice}}
-chakra.graph @graph_c1 mesh = #stg.mesh<tp = 2> coordinates = {tp = 1, tp = 1} {
+chakra.graph @graph_c1 mesh = #sym.mesh<tp = 2> coordinates = {tp = 1, tp = 1} {
 }
 
 // -----
 
-chakra.graph @graph_c2 mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c2 mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op is over axis "dp", which the mesh does not have}}
   %y = chakra.coll all_reduce "y"(%x) over ["dp"] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -58,7 +58,7 @@ chakra.graph @graph_c2 mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @graph_c3_all_gather mesh = #stg.mesh<tp = 2, dp = dp> {
+chakra.graph @graph_c3_all_gather mesh = #sym.mesh<tp = 2, dp = dp> {
   %x = chakra.state "x" : !chakra.tensor<4*D, activation>
   // expected-error @+1 {{'chakra.coll' op over ["dp", "tp"], a group of 2*dp ranks, cannot make 8*D bytes of 4*D}}
   %y = chakra.coll all_gather "y"(%x) over ["dp", "tp"] : (!chakra.tensor<4*D, activation>) -> !chakra.tensor<8*D, activation>
@@ -66,7 +66,7 @@ chakra.graph @graph_c3_all_gather mesh = #stg.mesh<tp = 2, dp = dp> {
 
 // -----
 
-chakra.graph @graph_c3_reduce_scatter mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c3_reduce_scatter mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4*D, activation>
   // expected-error @+1 {{'chakra.coll' op over ["tp"], a group of 2 ranks, cannot make 4*D bytes of 4*D}}
   %y = chakra.coll reduce_scatter "y"(%x) over ["tp"] : (!chakra.tensor<4*D, activation>) -> !chakra.tensor<4*D, activation>
@@ -74,7 +74,7 @@ chakra.graph @graph_c3_reduce_scatter mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @graph_c3_stack mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c3_stack mesh = #sym.mesh<tp = 2> {
   %x = chakra.repeat "r" * L -> !chakra.stack<!chakra.tensor<4, gradient>, L> {
     %s = chakra.state "s" : !chakra.tensor<4, gradient>
     chakra.yield stack(%s : !chakra.tensor<4, gradient>)
@@ -86,14 +86,14 @@ chakra.graph @graph_c3_stack mesh = #stg.mesh<tp = 2> {
 // -----
 
 // Two expressions with opaque terms may still have the same value.
-chakra.graph @graph_c3_opaque mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c3_opaque mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<ceildiv(D, 2), activation>
   %y = chakra.coll all_gather "y"(%x) over ["tp"] : (!chakra.tensor<ceildiv(D, 2), activation>) -> !chakra.tensor<D, activation>
 }
 
 // -----
 
-chakra.graph @graph_c4_twice mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c4_twice mesh = #sym.mesh<tp = 2> {
   // expected-note @+1 {{first used here}}
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.comp' op has the name 'x', which is taken in this scope}}
@@ -103,7 +103,7 @@ chakra.graph @graph_c4_twice mesh = #stg.mesh<tp = 2> {
 // -----
 
 // The bodies of repeats of one name share a scope.
-chakra.graph @graph_c4_shared_scope mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c4_shared_scope mesh = #sym.mesh<tp = 2> {
   chakra.repeat "layers" * L {
     // expected-note @+1 {{first used here}}
     chakra.comp "x"() ops(1) bytes(1) : () -> ()
@@ -120,7 +120,7 @@ chakra.graph @graph_c4_shared_scope mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @graph_c4_repeat_and_node mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c4_repeat_and_node mesh = #sym.mesh<tp = 2> {
   // expected-note @+1 {{first used here}}
   chakra.comp "layers"() ops(1) bytes(1) : () -> ()
   // expected-error @+1 {{'chakra.repeat' op has the name 'layers', which is taken in this scope}}
@@ -131,7 +131,7 @@ chakra.graph @graph_c4_repeat_and_node mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @graph_c4_path mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c4_path mesh = #sym.mesh<tp = 2> {
   // expected-note @+1 {{the repeat is here}}
   chakra.repeat "layers" * L {
     chakra.yield
@@ -143,14 +143,14 @@ chakra.graph @graph_c4_path mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @graph_c5 mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c5 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.comp' op has the name 'kv_cache/x', but 'kv_cache/' is the prefix of persistent tensors}}
   chakra.comp "kv_cache/x"() ops(1) bytes(1) : () -> ()
 }
 
 // -----
 
-chakra.graph @graph_c6_coll mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c6_coll mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   chakra.comp "before"(%x) ops(1) bytes(1) : (!chakra.tensor<4, activation>) -> ()
   // expected-note @+1 {{changed here}}
@@ -165,7 +165,7 @@ chakra.graph @graph_c6_coll mesh = #stg.mesh<tp = 2> {
 // -----
 
 // To be after a change is not to read what was changed.
-chakra.graph @graph_c6_after mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c6_after mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   %y = chakra.coll all_reduce "y"(%x) over ["tp"] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
   chakra.comp "after"() after(%x : !chakra.tensor<4, activation>) ops(1) bytes(1) : () -> ()
@@ -173,7 +173,7 @@ chakra.graph @graph_c6_after mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @graph_c6_comp mesh = #stg.mesh<tp = 2> {
+chakra.graph @graph_c6_comp mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-note @+1 {{changed here}}
   %y = chakra.comp "y"() updates(%x : !chakra.tensor<4, activation>) ops(1) bytes(1) : () -> !chakra.tensor<4, activation>
@@ -183,14 +183,14 @@ chakra.graph @graph_c6_comp mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @state_c1 mesh = #stg.mesh<tp = 2> {
+chakra.graph @state_c1 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.state' op expects a name that is not empty}}
   %x = chakra.state "" : !chakra.tensor<4, activation>
 }
 
 // -----
 
-chakra.graph @comp_c1 mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp_c1 mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.comp' op updates a value of type '!chakra.tensor<4, activation>', but has the result type '!chakra.tensor<8, activation>'}}
   %y = chakra.comp "y"() updates(%x : !chakra.tensor<4, activation>) ops(1) bytes(1) : () -> !chakra.tensor<8, activation>
@@ -198,7 +198,7 @@ chakra.graph @comp_c1 mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @comp_c1 mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp_c1 mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.comp' op updates 1 operands, but has only 0 results}}
   chakra.comp "y"() updates(%x : !chakra.tensor<4, activation>) ops(1) bytes(1) : () -> ()
@@ -206,49 +206,49 @@ chakra.graph @comp_c1 mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @comp_c2 mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp_c2 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.comp' op expects a name without control characters, commas and equals signs, found 'a,b'}}
   chakra.comp "a,b"() ops(1) bytes(1) : () -> ()
 }
 
 // -----
 
-chakra.graph @comp_c2 mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp_c2 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.comp' op expects a name in UTF-8}}
   chakra.comp "\FF"() ops(1) bytes(1) : () -> ()
 }
 
 // -----
 
-chakra.graph @comp_c3 mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp_c3 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.comp' op expects ops to be a non-negative integer, found '-1'}}
   chakra.comp "x"() ops(-1) bytes(1) : () -> ()
 }
 
 // -----
 
-chakra.graph @comp_c3 mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp_c3 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.comp' op expects bytes to be a non-negative integer, found '7/2'}}
   chakra.comp "x"() ops(1) bytes(7/2) : () -> ()
 }
 
 // -----
 
-chakra.graph @coll_c1 mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c1 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.coll' op expects as many results as operands, and at least one, found 0 operands and 0 results}}
   chakra.coll all_reduce "x"() over ["tp"] : () -> ()
 }
 
 // -----
 
-chakra.graph @coll_kind mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_kind mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{unknown collective 'broadcast', expected one of all_reduce, all_gather, reduce_scatter, all_to_all}}
   chakra.coll broadcast "x"() over ["tp"] : () -> ()
 }
 
 // -----
 
-chakra.graph @coll_c1_structure mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c1_structure mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op expects a result of the operand's structure, found '!chakra.tensor<4, activation>' and '!chakra.stack<!chakra.tensor<4, activation>, 2>'}}
   %y = chakra.coll all_reduce "y"(%x) over ["tp"] : (!chakra.tensor<4, activation>) -> !chakra.stack<!chakra.tensor<4, activation>, 2>
@@ -256,7 +256,7 @@ chakra.graph @coll_c1_structure mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @coll_c2_none mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c2_none mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op expects at least one axis}}
   %y = chakra.coll all_reduce "y"(%x) over [] : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -264,7 +264,7 @@ chakra.graph @coll_c2_none mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @coll_c2_twice mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c2_twice mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op names axis "tp" twice}}
   %y = chakra.coll all_reduce "y"(%x) over ["tp", "tp"] : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -272,7 +272,7 @@ chakra.graph @coll_c2_twice mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @coll_c3 mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c3 mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op is in place, but an operand has type '!chakra.tensor<4, activation>' and its result '!chakra.tensor<4, communication>'}}
   %y = chakra.coll all_reduce "y"(%x) over ["tp"] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, communication>
@@ -280,7 +280,7 @@ chakra.graph @coll_c3 mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @coll_c5 mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c5 mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op cannot be in place: all_gather changes the size}}
   %y = chakra.coll all_gather "y"(%x) over ["tp"] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<8, activation>
@@ -288,7 +288,7 @@ chakra.graph @coll_c5 mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @coll_c5_scatter mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c5_scatter mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, gradient>
   // expected-error @+1 {{'chakra.coll' op cannot be in place: reduce_scatter changes the size}}
   %y = chakra.coll reduce_scatter "y"(%x) over ["tp"] in_place : (!chakra.tensor<4, gradient>) -> !chakra.tensor<4, gradient>
@@ -296,14 +296,14 @@ chakra.graph @coll_c5_scatter mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @coll_c6 mesh = #stg.mesh<tp = 2> {
+chakra.graph @coll_c6 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.coll' op expects payload to be a non-negative integer, found '-1'}}
   chakra.coll all_gather "y"() over ["tp"] payload(-1) : () -> ()
 }
 
 // -----
 
-chakra.graph @repeat_c1_result mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c1_result mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.repeat' op carries a value of type '!chakra.tensor<4, activation>' as argument of type '!chakra.tensor<4, activation>' and result of type '!chakra.tensor<5, activation>'}}
   %y = chakra.repeat "r" * L carry(%a = %x : !chakra.tensor<4, activation>) -> !chakra.tensor<5, activation> {
@@ -313,7 +313,7 @@ chakra.graph @repeat_c1_result mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c1_yield mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c1_yield mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   %y = chakra.repeat "r" * L carry(%a = %x : !chakra.tensor<4, activation>) -> !chakra.tensor<4, activation> {
     %b = chakra.state "b" : !chakra.tensor<5, activation>
@@ -324,7 +324,7 @@ chakra.graph @repeat_c1_yield mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c1_yield_count mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c1_yield_count mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   %y = chakra.repeat "r" * L carry(%a = %x : !chakra.tensor<4, activation>) -> !chakra.tensor<4, activation> {
     // expected-error @+1 {{'chakra.yield' op yields 0 carries, but the repeat has 1}}
@@ -334,7 +334,7 @@ chakra.graph @repeat_c1_yield_count mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c1_no_result mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c1_no_result mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.repeat' op expects a result for each of its 1 carries, found 0}}
   chakra.repeat "r" * L carry(%a = %x : !chakra.tensor<4, activation>) {
@@ -344,7 +344,7 @@ chakra.graph @repeat_c1_no_result mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c2_count mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c2_count mesh = #sym.mesh<tp = 2> {
   %s = chakra.repeat "r" * L -> !chakra.stack<!chakra.tensor<4, activation>, L> {
     %b = chakra.state "b" : !chakra.tensor<4, activation>
     chakra.yield stack(%b : !chakra.tensor<4, activation>)
@@ -357,7 +357,7 @@ chakra.graph @repeat_c2_count mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c2_type mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c2_type mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{expected a stack to slice, found '!chakra.tensor<4, activation>'}}
   chakra.repeat "q" * L slices(%a = %x : !chakra.tensor<4, activation>) {
@@ -367,7 +367,7 @@ chakra.graph @repeat_c2_type mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c3 mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c3 mesh = #sym.mesh<tp = 2> {
   %s = chakra.repeat "r" * L -> !chakra.stack<!chakra.tensor<4, activation>, 2> {
     %b = chakra.state "b" : !chakra.tensor<4, activation>
     // expected-error @+1 {{'chakra.yield' op stacks L values of type '!chakra.tensor<4, activation>', but the result has type '!chakra.stack<!chakra.tensor<4, activation>, 2>'}}
@@ -377,7 +377,7 @@ chakra.graph @repeat_c3 mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c3_count mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c3_count mesh = #sym.mesh<tp = 2> {
   chakra.repeat "r" * L {
     %b = chakra.state "b" : !chakra.tensor<4, activation>
     // expected-error @+1 {{'chakra.yield' op yields 1 values to stack, but the repeat has 0 stacked results}}
@@ -387,7 +387,7 @@ chakra.graph @repeat_c3_count mesh = #stg.mesh<tp = 2> {
 
 // -----
 
-chakra.graph @repeat_c4 mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat_c4 mesh = #sym.mesh<tp = 2> {
   // expected-error @+1 {{'chakra.repeat' op expects the count to be a non-negative integer, found '-2'}}
   chakra.repeat "r" * -2 {
     chakra.yield

@@ -1,6 +1,6 @@
 // RUN: stg-opt %s -split-input-file -verify-diagnostics -o /dev/null
 
-chakra.graph @send_c1 mesh = #stg.mesh<pp = 2> {
+chakra.graph @send_c1 mesh = #sym.mesh<pp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.send' op is along axis 'tp', which the mesh does not have}}
   chakra.send "s"(%x) axis "tp" shift 1 channel 0 : (!chakra.tensor<4, activation>)
@@ -8,28 +8,28 @@ chakra.graph @send_c1 mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @recv_c1 mesh = #stg.mesh<pp = 2> {
+chakra.graph @recv_c1 mesh = #sym.mesh<pp = 2> {
   // expected-error @+1 {{'chakra.recv' op is along axis 'tp', which the mesh does not have}}
   %x = chakra.recv "s" axis "tp" shift 1 channel 0 : !chakra.tensor<4, activation>
 }
 
 // -----
 
-chakra.graph @send_c2 mesh = #stg.mesh<pp = 2> {
+chakra.graph @send_c2 mesh = #sym.mesh<pp = 2> {
   // expected-error @+1 {{'chakra.send' op expects at least one buffer}}
   "chakra.send"() <{name = "s", axis = "pp", shift = 1 : i64, channel = 0 : i64, operandSegmentSizes = array<i32: 0, 0>}> : () -> ()
 }
 
 // -----
 
-chakra.graph @recv_c3 mesh = #stg.mesh<pp = 2> {
+chakra.graph @recv_c3 mesh = #sym.mesh<pp = 2> {
   // expected-error @+1 {{'chakra.recv' op has the channel -1, expected at least 0}}
   %x = chakra.recv "s" axis "pp" shift 1 channel -1 : !chakra.tensor<4, activation>
 }
 
 // -----
 
-chakra.graph @send_c4 mesh = #stg.mesh<pp = 2> {
+chakra.graph @send_c4 mesh = #sym.mesh<pp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.send' op expects a name without control characters, commas and equals signs, found 'a,b'}}
   chakra.send "a,b"(%x) axis "pp" shift 1 channel 0 : (!chakra.tensor<4, activation>)
@@ -38,7 +38,7 @@ chakra.graph @send_c4 mesh = #stg.mesh<pp = 2> {
 // -----
 
 // Messages have names like other nodes.
-chakra.graph @message_names mesh = #stg.mesh<pp = 2> {
+chakra.graph @message_names mesh = #sym.mesh<pp = 2> {
   // expected-note @+1 {{first used here}}
   %x = chakra.recv "s" axis "pp" shift 1 channel 0 : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.send' op has the name 's', which is taken in this scope}}
@@ -48,7 +48,7 @@ chakra.graph @message_names mesh = #stg.mesh<pp = 2> {
 // -----
 
 // A message may come after a change without reading what was changed.
-chakra.graph @message_reads mesh = #stg.mesh<pp = 2> {
+chakra.graph @message_reads mesh = #sym.mesh<pp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-note @+1 {{changed here}}
   %y = chakra.comp "add"() updates(%x : !chakra.tensor<4, activation>) ops(1) bytes(1) : () -> !chakra.tensor<4, activation>
@@ -60,7 +60,7 @@ chakra.graph @message_reads mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @func_c1_count mesh = #stg.mesh<pp = 2> {
+chakra.graph @func_c1_count mesh = #sym.mesh<pp = 2> {
   chakra.func @f() -> !chakra.token {
     // expected-error @+1 {{'chakra.return' op returns 0 values, but the function has 1 results}}
     chakra.return
@@ -69,7 +69,7 @@ chakra.graph @func_c1_count mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @func_c1_type mesh = #stg.mesh<pp = 2> {
+chakra.graph @func_c1_type mesh = #sym.mesh<pp = 2> {
   chakra.func @f(%x : !chakra.tensor<4, activation>) -> !chakra.tensor<8, activation> {
     // expected-error @+1 {{'chakra.return' op returns a value of type '!chakra.tensor<4, activation>', but the function has the result type '!chakra.tensor<8, activation>'}}
     chakra.return %x : !chakra.tensor<4, activation>
@@ -78,7 +78,7 @@ chakra.graph @func_c1_type mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @call_c1 mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_c1 mesh = #sym.mesh<pp = 2> {
   // expected-error @+1 {{'chakra.call' op calls 'f', which is no function before it in the graph}}
   chakra.call @f() scope "a" : () -> ()
   chakra.func @f() {
@@ -87,7 +87,7 @@ chakra.graph @call_c1 mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @call_c2_count mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_c2_count mesh = #sym.mesh<pp = 2> {
   chakra.func @f(%x : !chakra.token) {
   }
   // expected-error @+1 {{'chakra.call' op has 0 operands, but 'f' has 1}}
@@ -96,7 +96,7 @@ chakra.graph @call_c2_count mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @call_c2_type mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_c2_type mesh = #sym.mesh<pp = 2> {
   chakra.func @f(%x : !chakra.tensor<4, activation>) {
   }
   %x = chakra.state "x" : !chakra.tensor<8, activation>
@@ -106,7 +106,7 @@ chakra.graph @call_c2_type mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @call_c3 mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_c3 mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
   }
   // expected-error @+1 {{'chakra.call' op expects a name without control characters, commas and equals signs, found 'a=b'}}
@@ -115,7 +115,7 @@ chakra.graph @call_c3 mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @same_scope mesh = #stg.mesh<pp = 2> {
+chakra.graph @same_scope mesh = #sym.mesh<pp = 2> {
   // expected-error @+1 {{'chakra.func' op is called more than once with the scope 'a', so that names of nodes are not unique}}
   chakra.func @f() {
     chakra.comp "n"() ops(1) bytes(1) : () -> ()
@@ -127,7 +127,7 @@ chakra.graph @same_scope mesh = #stg.mesh<pp = 2> {
 // -----
 
 // Two functions share a scope, and a name.
-chakra.graph @shared_scope mesh = #stg.mesh<pp = 2> {
+chakra.graph @shared_scope mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     // expected-note @+1 {{first used here}}
     chakra.comp "n"() ops(1) bytes(1) : () -> ()
@@ -143,7 +143,7 @@ chakra.graph @shared_scope mesh = #stg.mesh<pp = 2> {
 // -----
 
 // Without a scope the names are those of the graph.
-chakra.graph @no_scope mesh = #stg.mesh<pp = 2> {
+chakra.graph @no_scope mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     // expected-error @+1 {{'chakra.comp' op has the name 'n', which is taken in this scope}}
     chakra.comp "n"() ops(1) bytes(1) : () -> ()
@@ -156,7 +156,7 @@ chakra.graph @no_scope mesh = #stg.mesh<pp = 2> {
 // -----
 
 // Iteration 3 is one of both repeats.
-chakra.graph @overlapping_repeats mesh = #stg.mesh<pp = 2> {
+chakra.graph @overlapping_repeats mesh = #sym.mesh<pp = 2> {
   chakra.repeat "layers" * 4 {
     // expected-note @+1 {{first used here}}
     chakra.comp "n"() ops(1) bytes(1) : () -> ()
@@ -169,7 +169,7 @@ chakra.graph @overlapping_repeats mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @coll_c5 mesh = #stg.mesh<pp = 2> {
+chakra.graph @coll_c5 mesh = #sym.mesh<pp = 2> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op cannot be in place: all_gather changes the size}}
   %y = chakra.coll all_gather "g"(%x) over ["pp"] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -177,7 +177,7 @@ chakra.graph @coll_c5 mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @coll_c7_twice mesh = #stg.mesh<pp = 4> {
+chakra.graph @coll_c7_twice mesh = #sym.mesh<pp = 4> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op is among coordinates of which 1 is negative or listed twice}}
   %y = chakra.coll all_reduce "r"(%x) over ["pp"] among [1, 1] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -185,7 +185,7 @@ chakra.graph @coll_c7_twice mesh = #stg.mesh<pp = 4> {
 
 // -----
 
-chakra.graph @coll_c7_axes mesh = #stg.mesh<tp = 2, pp = 4> {
+chakra.graph @coll_c7_axes mesh = #sym.mesh<tp = 2, pp = 4> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op is among some coordinates, which needs one axis and at least two of them}}
   %y = chakra.coll all_reduce "r"(%x) over ["tp", "pp"] among [0, 1] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -193,7 +193,7 @@ chakra.graph @coll_c7_axes mesh = #stg.mesh<tp = 2, pp = 4> {
 
 // -----
 
-chakra.graph @coll_c7_own mesh = #stg.mesh<pp = 4> coordinates = {pp = 2} {
+chakra.graph @coll_c7_own mesh = #sym.mesh<pp = 4> coordinates = {pp = 2} {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op is not among its own ranks, which have coordinate 2 on axis 'pp'}}
   %y = chakra.coll all_reduce "r"(%x) over ["pp"] among [0, 3] in_place : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -201,7 +201,7 @@ chakra.graph @coll_c7_own mesh = #stg.mesh<pp = 4> coordinates = {pp = 2} {
 
 // -----
 
-chakra.graph @coll_c8_negative mesh = #stg.mesh<pp = 4> {
+chakra.graph @coll_c8_negative mesh = #sym.mesh<pp = 4> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op is -1 iterations ahead, expected at least 0}}
   %y = chakra.coll all_reduce "r"(%x) over ["pp"] ahead -1 : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -209,7 +209,7 @@ chakra.graph @coll_c8_negative mesh = #stg.mesh<pp = 4> {
 
 // -----
 
-chakra.graph @coll_c8_outside mesh = #stg.mesh<pp = 4> {
+chakra.graph @coll_c8_outside mesh = #sym.mesh<pp = 4> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   // expected-error @+1 {{'chakra.coll' op is ahead, but not in the body of a repeat}}
   %y = chakra.coll all_reduce "r"(%x) over ["pp"] ahead 1 : (!chakra.tensor<4, activation>) -> !chakra.tensor<4, activation>
@@ -217,7 +217,7 @@ chakra.graph @coll_c8_outside mesh = #stg.mesh<pp = 4> {
 
 // -----
 
-chakra.graph @coll_c8_reads mesh = #stg.mesh<pp = 4> {
+chakra.graph @coll_c8_reads mesh = #sym.mesh<pp = 4> {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   %z = chakra.repeat "layers" * 4 carry(%c = %x : !chakra.tensor<4, activation>) -> !chakra.tensor<4, activation> {
     // expected-error @+1 {{'chakra.coll' op is ahead, but reads a value that its own iteration makes or gets}}
@@ -229,7 +229,7 @@ chakra.graph @coll_c8_reads mesh = #stg.mesh<pp = 4> {
 // -----
 
 // The path behind a scope is that of an op beside the call.
-chakra.graph @call_name mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_name mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     chakra.comp "x"() ops(1) bytes(1) : () -> ()
   }
@@ -244,7 +244,7 @@ chakra.graph @call_name mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @call_repeat_inside mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_repeat_inside mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     chakra.repeat "layers" * L {
       chakra.comp "x"() ops(1) bytes(1) : () -> ()
@@ -258,7 +258,7 @@ chakra.graph @call_repeat_inside mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @call_repeat_outside mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_repeat_outside mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     chakra.comp "layers.7.x"() ops(1) bytes(1) : () -> ()
   }
@@ -272,7 +272,7 @@ chakra.graph @call_repeat_outside mesh = #stg.mesh<pp = 2> {
 
 // -----
 
-chakra.graph @call_like_iteration mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_like_iteration mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     chakra.comp "x"() ops(1) bytes(1) : () -> ()
   }
@@ -287,7 +287,7 @@ chakra.graph @call_like_iteration mesh = #stg.mesh<pp = 2> {
 // -----
 
 // One scope continues the other.
-chakra.graph @call_nested_scopes mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_nested_scopes mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     chakra.comp "last.x"() ops(1) bytes(1) : () -> ()
   }
@@ -303,7 +303,7 @@ chakra.graph @call_nested_scopes mesh = #stg.mesh<pp = 2> {
 // -----
 
 // Two functions with one scope share it.
-chakra.graph @call_shared_scope mesh = #stg.mesh<pp = 2> {
+chakra.graph @call_shared_scope mesh = #sym.mesh<pp = 2> {
   chakra.func @f() {
     // expected-note @+1 {{first used here}}
     chakra.comp "x"() ops(1) bytes(1) : () -> ()

@@ -7,7 +7,7 @@
 !w = !chakra.tensor<2*D*D, parameter>
 
 // CHECK-LABEL: chakra.graph @first
-chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 0} {
+chakra.graph @first mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 0} {
   %w = chakra.state "w" : !w
   // CHECK: chakra.func @forward(%[[X:.*]] : !chakra.tensor<2*B*D, activation>) -> (!chakra.tensor<2*B*D, activation>, !chakra.token) {
   chakra.func @forward(%x : !x) -> (!x, !chakra.token) {
@@ -37,7 +37,7 @@ chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 0} {
 
 // Two repeats of one name share no iteration, so names may repeat.
 // CHECK-LABEL: chakra.graph @chunks
-chakra.graph @chunks mesh = #stg.mesh<tp = 2> {
+chakra.graph @chunks mesh = #sym.mesh<tp = 2> {
   // CHECK: chakra.repeat "layers" * 4 -> !chakra.stack
   %a = chakra.repeat "layers" * 4 -> !chakra.stack<!w, 4> {
     %w = chakra.state "w" : !w

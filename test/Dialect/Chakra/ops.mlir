@@ -4,8 +4,8 @@
 !w = !chakra.tensor<2*D*D/tp, parameter>
 
 // The graph of all ranks, and every category.
-// CHECK-LABEL: chakra.graph @all_ranks mesh = #stg.mesh<tp = 8, dp = dp> {
-chakra.graph @all_ranks mesh = #stg.mesh<tp = 8, dp = dp> {
+// CHECK-LABEL: chakra.graph @all_ranks mesh = #sym.mesh<tp = 8, dp = dp> {
+chakra.graph @all_ranks mesh = #sym.mesh<tp = 8, dp = dp> {
   // CHECK: %{{.*}} = chakra.state "p" : !chakra.tensor<1024, parameter>
   %p = chakra.state "p" : !chakra.tensor<1024, parameter>
   // CHECK: chakra.state "g" : !chakra.tensor<4*D, gradient>
@@ -24,12 +24,12 @@ chakra.graph @all_ranks mesh = #stg.mesh<tp = 8, dp = dp> {
   %k = chakra.state "k" : !chakra.tensor<2, kv_cache>
 }
 
-// CHECK-LABEL: chakra.graph @stage mesh = #stg.mesh<tp = 2, pp = 2> coordinates = {pp = 1, tp = 0} {
-chakra.graph @stage mesh = #stg.mesh<tp = 2, pp = 2> coordinates = {tp = 0, pp = 1} {
+// CHECK-LABEL: chakra.graph @stage mesh = #sym.mesh<tp = 2, pp = 2> coordinates = {pp = 1, tp = 0} {
+chakra.graph @stage mesh = #sym.mesh<tp = 2, pp = 2> coordinates = {tp = 0, pp = 1} {
 }
 
 // CHECK-LABEL: chakra.graph @comp
-chakra.graph @comp mesh = #stg.mesh<tp = 2> {
+chakra.graph @comp mesh = #sym.mesh<tp = 2> {
   // CHECK: %[[X:.*]] = chakra.state "x"
   %x = chakra.state "x" : !act
   // CHECK: %[[G:.*]] = chakra.state "g"
@@ -45,7 +45,7 @@ chakra.graph @comp mesh = #stg.mesh<tp = 2> {
 }
 
 // CHECK-LABEL: chakra.graph @coll
-chakra.graph @coll mesh = #stg.mesh<tp = tp, dp = 2> {
+chakra.graph @coll mesh = #sym.mesh<tp = tp, dp = 2> {
   // CHECK: %[[W:.*]] = chakra.state "w"
   %w = chakra.state "w" : !w
   // CHECK: %[[G:.*]] = chakra.coll all_gather "w.all_gather"(%[[W]]) over ["tp"] : (!chakra.tensor<{{.*}}, parameter>) -> !chakra.tensor<2*D*D, communication>
@@ -61,7 +61,7 @@ chakra.graph @coll mesh = #stg.mesh<tp = tp, dp = 2> {
 }
 
 // CHECK-LABEL: chakra.graph @repeat
-chakra.graph @repeat mesh = #stg.mesh<tp = 2> {
+chakra.graph @repeat mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !act
   // Sliceless and carryless: only the collected states.
   // CHECK: %[[WS:.*]] = chakra.repeat "weights" * L -> !chakra.stack<!chakra.tensor<{{.*}}, parameter>, L> {

@@ -52,8 +52,8 @@ func.func @local(%x: !stg.tensor<[B, S/tp, D], bf16>) -> !stg.tensor<[B, S/tp, D
 func.func private @plan(!stg.tensor<[B, S : tp], bf16>)
 
 // Chakra level.
-// CHECK: chakra.graph @graph mesh = #stg.mesh<tp = 8>
-chakra.graph @graph mesh = #stg.mesh<tp = tp> {
+// CHECK: chakra.graph @graph mesh = #sym.mesh<tp = 8>
+chakra.graph @graph mesh = #sym.mesh<tp = tp> {
   // CHECK: chakra.state "x" : !chakra.tensor<1024*B, input>
   %x = chakra.state "x" : !chakra.tensor<2*B*S/tp, input>
   // CHECK: chakra.comp "f"(%{{.*}}) ops(512*B) bytes(2048*B) {{.*}} -> !chakra.tensor<1024*B, temporary>

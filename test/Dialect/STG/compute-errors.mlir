@@ -147,7 +147,7 @@ func.func @attention_c3(%q: !q, %k: !k) {
 !q = !stg.tensor<[2, 16, 4, 8], f32>
 func.func @attention_c4_both(%q: !q) {
   // expected-error @+1 {{'stg.attention' op has balanced queries and those of one range}}
-  %0, %1 = stg.attention causal %q, %q, %q {balanced, range = #stg.expr<1>} : !q, !q, !q
+  %0, %1 = stg.attention causal %q, %q, %q {balanced, range = #sym.expr<1>} : !q, !q, !q
   return
 }
 // -----
@@ -162,7 +162,7 @@ func.func @attention_c4_mask(%q: !q) {
 !lse = !stg.tensor<[2, 16, 4], f32>
 func.func @attention_c4_count(%q: !q, %lse: !lse) {
   // expected-error @+1 {{'stg.attention_grad' op has queries of one range, expected a causal mask that is not counted in full}}
-  %0:3 = stg.attention_grad causal %q, %q, %q, %q, %lse, %q {full_count, range = #stg.expr<1>} : !q, !q, !q, !q, !lse, !q
+  %0:3 = stg.attention_grad causal %q, %q, %q, %q, %lse, %q {full_count, range = #sym.expr<1>} : !q, !q, !q, !q, !lse, !q
   return
 }
 // -----

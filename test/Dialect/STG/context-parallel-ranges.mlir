@@ -32,12 +32,12 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x, !x) {
   // MARK: stg.attention causal {{.*}} {contiguous} :
   // MARK: stg.attention_grad causal {{.*}} {contiguous} :
   // MARK: stg.attention none
-  // GATHERED: stg.attention causal {{.*}} {range = #stg.expr<cp_index_>} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
-  // GATHERED: stg.attention_grad causal {{.*}} {range = #stg.expr<cp_index_>}
+  // GATHERED: stg.attention causal {{.*}} {range = #sym.expr<cp_index_>} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
+  // GATHERED: stg.attention_grad causal {{.*}} {range = #sym.expr<cp_index_>}
   // GATHERED: stg.attention none
   // GATHERED-NOT: range
-  // RING: stg.attention causal {{.*}} {range = #stg.expr<cp_index_>, ring = ["cp"]} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S/4, H, E], bf16>
-  // RING: stg.attention_grad causal {{.*}} {range = #stg.expr<cp_index_>, ring = ["cp"]}
+  // RING: stg.attention causal {{.*}} {range = #sym.expr<cp_index_>, ring = ["cp"]} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S/4, H, E], bf16>
+  // RING: stg.attention_grad causal {{.*}} {range = #sym.expr<cp_index_>, ring = ["cp"]}
   // RING: stg.attention none {{.*}} {ring = ["cp"]}
   // Whole sequences: no ranges.
   // HEADS-NOT: range

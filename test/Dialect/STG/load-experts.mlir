@@ -41,14 +41,14 @@ stg.symbol @A
 // The tokens of a group of ep make A*B*S/4 rows: 5/8 of them are the first device's, 1/8
 // are the last one's. The tokens' side stays as it is.
 //
-// CHECK: stg.all_to_all from 1 to 0 over ["ep"] %{{[^ ]*}} {payload = #stg.expr<2*D*max([[MOST:.*]])>} <{{.*}}> : !stg.tensor<[X, A*B*S/(16*X), D], bf16> -> !stg.tensor<[X/4, [[ROWS:.*ep_index.*]], D], bf16>
+// CHECK: stg.all_to_all from 1 to 0 over ["ep"] %{{[^ ]*}} {payload = #sym.expr<2*D*max([[MOST:.*]])>} <{{.*}}> : !stg.tensor<[X, A*B*S/(16*X), D], bf16> -> !stg.tensor<[X/4, [[ROWS:.*ep_index.*]], D], bf16>
 // CHECK: stg.einsum "xcd,xdf->xcf" {{.*}} : !stg.tensor<[X/4, [[ROWS]], D], bf16>, !stg.tensor<[X/4, D, F], bf16>
-// CHECK: stg.all_to_all from 0 to 1 over ["ep"] %{{[^ ]*}} {payload = #stg.expr<2*D*max([[MOST]])>} <{{.*}}> : !stg.tensor<[X/4, [[ROWS]], D], bf16> -> !stg.tensor<[X, A*B*S/(16*X), D], bf16>
-// CHECK: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<2*D*max([[MOST]])>
+// CHECK: stg.all_to_all from 0 to 1 over ["ep"] %{{[^ ]*}} {payload = #sym.expr<2*D*max([[MOST]])>} <{{.*}}> : !stg.tensor<[X/4, [[ROWS]], D], bf16> -> !stg.tensor<[X, A*B*S/(16*X), D], bf16>
+// CHECK: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #sym.expr<2*D*max([[MOST]])>
 
-// CLIP: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<A*B*D*S/8>} {{.*}}min(
+// CLIP: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #sym.expr<A*B*D*S/8>} {{.*}}min(
 
-// EQUAL: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #stg.expr<256>} <{{.*}}> : !stg.tensor<[X = 4, (A, B, S) = 4, D = 8], bf16> -> !stg.tensor<[X = 1, (A, B, S) = 16, D = 8], bf16>
+// EQUAL: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} {payload = #sym.expr<256>} <{{.*}}> : !stg.tensor<[X = 4, (A, B, S) = 4, D = 8], bf16> -> !stg.tensor<[X = 1, (A, B, S) = 16, D = 8], bf16>
 func.func @f(%x: !x, %z: !stg.tensor<[Y = X/4, R = A*B*S/(4*X)], bf16>) -> !x {
   %router = stg.param "router" : !stg.tensor<[D, X], bf16>
   %logits = stg.einsum "bsd,dx->bsx" %x, %router : !x, !stg.tensor<[D, X], bf16>

@@ -58,12 +58,12 @@ func.func @sharded(%x: !stg.tensor<[B : dp, S], bf16>) {
 }
 
 // CHECK-LABEL: func.func private @attributes()
-// CHECK-SAME: a = #stg.expr<B*S/dp>
-// CHECK-SAME: b = #stg.mesh<tp = 2, dp = dp>
+// CHECK-SAME: a = #sym.expr<B*S/dp>
+// CHECK-SAME: b = #sym.mesh<tp = 2, dp = dp>
 // CHECK-SAME: c = #stg.sharding<[{dp}, {}, {tp, cp}]>
 // CHECK-SAME: d = #stg.sharding<[{}], max(tp)>
-// CHECK-SAME: e = #stg.mesh<>
+// CHECK-SAME: e = #sym.mesh<>
 func.func private @attributes() attributes {
-  a = #stg.expr<B*S/dp>, b = #stg.mesh<tp = 2, dp = dp>,
+  a = #sym.expr<B*S/dp>, b = #sym.mesh<tp = 2, dp = dp>,
   c = #stg.sharding<[{dp}, {}, {tp, cp}]>, d = #stg.sharding<[{}], max(tp)>,
-  e = #stg.mesh<>}
+  e = #sym.mesh<>}

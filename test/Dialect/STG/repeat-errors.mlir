@@ -54,7 +54,7 @@ func.func @repeat_c3_generic() {
   // expected-error @+1 {{'stg.repeat' op repeats -1 times, expected an integer of at least 1}}
   "stg.repeat"() ({
     "stg.yield"() : () -> ()
-  }) {repeat_name = "layers", count = #stg.expr<-1>, operandSegmentSizes = array<i32: 0, 0>} : () -> ()
+  }) {repeat_name = "layers", count = #sym.expr<-1>, operandSegmentSizes = array<i32: 0, 0>} : () -> ()
   return
 }
 // -----
@@ -132,7 +132,7 @@ func.func @arguments_of_body(%x: !x) {
   // expected-error @+1 {{'stg.repeat' op has 1 operands, its body has 0 arguments}}
   %0 = "stg.repeat"(%x) ({
     "stg.yield"(%x) : (!x) -> ()
-  }) {repeat_name = "layers", count = #stg.expr<4>, operandSegmentSizes = array<i32: 1, 0>} : (!x) -> !x
+  }) {repeat_name = "layers", count = #sym.expr<4>, operandSegmentSizes = array<i32: 1, 0>} : (!x) -> !x
   return
 }
 // -----

@@ -74,8 +74,13 @@ func.func private @open_function(!stg.tensor<[min(B, 2], f32>)
 // expected-error @+1 {{unbalanced '(' character in pretty dialect name}}
 func.func private @open_parenthesis(!stg.tensor<[(B + 2], f32>)
 // -----
-// expected-error @+1 {{unknown attribute 'shape' in dialect 'stg'}}
+// expected-error @+1 {{unknown attribute `shape` in dialect `stg`}}
 func.func private @unknown_attribute() attributes {a = #stg.shape<2>}
+
+// -----
+
+// expected-error @+1 {{unknown attribute 'shape' in dialect 'sym'}}
+func.func private @unknown_attribute() attributes {a = #sym.shape<2>}
 // -----
 // expected-error @+1 {{unknown  type `matrix` in dialect `stg`}}
 func.func private @unknown_type(!stg.matrix<2>)

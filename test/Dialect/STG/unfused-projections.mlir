@@ -17,7 +17,7 @@ stg.symbol @E
 !h = !stg.tensor<[B, S, H, E], bf16>
 
 // CHECK-LABEL: func.func @layers
-// COST-LABEL: chakra.graph @layers mesh = #stg.mesh<tp = tp : tensor, dp = dp : data>
+// COST-LABEL: chakra.graph @layers mesh = #sym.mesh<tp = tp : tensor, dp = dp : data>
 func.func @layers(%x: !x) -> !x {
   %y = stg.repeat "layers" * 4 carry(%c = %x : !x) {
     %wn = stg.param "norm" : !stg.tensor<[D], bf16>

@@ -9,7 +9,7 @@
 !shard = !chakra.tensor<4096, parameter>
 !full = !chakra.tensor<8192, communication>
 
-chakra.graph @ranks mesh = #stg.mesh<dp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<dp = 2> {
   %ws = chakra.repeat "layers" * 3 -> !chakra.stack<!shard, 3> {
     %w = chakra.state "w" : !shard
     chakra.yield stack(%w : !shard)

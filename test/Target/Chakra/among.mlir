@@ -13,18 +13,18 @@
 // GROUPS-NEXT:   "1": [0, 6],
 // GROUPS-NEXT:   "2": [1, 7]
 // GROUPS-NEXT: }
-chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 0} {
+chakra.graph @first mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 0} {
   %g = chakra.state "g" : !g
   %r = chakra.coll all_reduce "tied"(%g) over ["pp"] among [0, 3] in_place : (!g) -> !g
 }
-chakra.graph @second mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 1} {
+chakra.graph @second mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 1} {
   chakra.comp "work"() ops(1000000) bytes(10000) : () -> ()
 }
-chakra.graph @third mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 2} {
+chakra.graph @third mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 2} {
   chakra.comp "work"() ops(1000000) bytes(10000) : () -> ()
 }
 // The order of the coordinates does not matter.
-chakra.graph @last mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 3} {
+chakra.graph @last mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 3} {
   %g = chakra.state "g" : !g
   %r = chakra.coll all_reduce "tied"(%g) over ["pp"] among [3, 0] in_place : (!g) -> !g
 }

@@ -20,7 +20,7 @@
 !b = !chakra.tensor<2048, communication>
 !g = !chakra.tensor<160, gradient>
 
-chakra.graph @ranks mesh = #stg.mesh<tp = 2, cp = 1, dp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<tp = 2, cp = 1, dp = 2> {
   %x = chakra.state "x" : !a
   %a = chakra.comp "a"(%x) ops(1) bytes(8000) : (!a) -> !a
   // CHECK-LABEL: node 1 COMM_COLL a.gather/COMM_COLL_NODE

@@ -109,7 +109,7 @@
 // COLL-NEXT:   string_val: "1"
 
 !x = !chakra.tensor<1000, activation>
-chakra.graph @a mesh = #stg.mesh<tp = 32, pp = 2> coordinates = {pp = 0} {
+chakra.graph @a mesh = #sym.mesh<tp = 32, pp = 2> coordinates = {pp = 0} {
   %x = chakra.state "x" : !x
   %0 = chakra.comp "first"(%x) ops(1) bytes(9000) : (!x) -> !x
   %1 = chakra.coll all_reduce "reduce"(%0) over ["tp"] in_place : (!x) -> !x
@@ -118,7 +118,7 @@ chakra.graph @a mesh = #stg.mesh<tp = 32, pp = 2> coordinates = {pp = 0} {
     chakra.yield carry(%3 : !x)
   }
 }
-chakra.graph @b mesh = #stg.mesh<tp = 32, pp = 2> coordinates = {pp = 1} {
+chakra.graph @b mesh = #sym.mesh<tp = 32, pp = 2> coordinates = {pp = 1} {
   %x = chakra.state "x" : !x
   %0 = chakra.comp "first"(%x) ops(1) bytes(9000) : (!x) -> !x
   %1 = chakra.coll all_reduce "reduce"(%0) over ["tp"] in_place : (!x) -> !x

@@ -8,7 +8,7 @@
 
 !w = !chakra.tensor<65536, parameter>
 
-chakra.graph @ranks mesh = #stg.mesh<dp = 4> {
+chakra.graph @ranks mesh = #sym.mesh<dp = 4> {
   %w = chakra.state "w" : !w
   %s = chakra.coll reduce_scatter "scatter"(%w) over ["dp"] in_place payload(65536) phase "grad_sync" : (!w) -> !w
   %g = chakra.coll all_gather "gather"(%s) over ["dp"] in_place payload(16384) phase "opt" : (!w) -> !w

@@ -40,7 +40,7 @@
 // RANK5: pg_name: string "15"
 // RANK5-NOT: pg_name
 !x = !chakra.tensor<1024, activation>
-chakra.graph @ranks mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> {
   %x = chakra.state "x" : !x
   %0 = chakra.coll all_reduce "0"(%x) over ["pp", "tp", "dp"] in_place : (!x) -> !x
   %1 = chakra.coll all_reduce "1"(%0) over ["tp"] in_place : (!x) -> !x
@@ -67,12 +67,12 @@ chakra.graph @ranks mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> {
 // RANK5:      node 1 COMM_COLL pp/COMM_COLL_NODE
 // RANK5:      pg_name: string "6"
 !x = !chakra.tensor<1024, activation>
-chakra.graph @first mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 0} {
+chakra.graph @first mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 0} {
   %x = chakra.state "x" : !x
   %0 = chakra.coll all_reduce "tp"(%x) over ["tp"] in_place : (!x) -> !x
   %1 = chakra.coll all_reduce "pp"(%0) over ["pp"] in_place : (!x) -> !x
 }
-chakra.graph @last mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 1} {
+chakra.graph @last mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 1} {
   %x = chakra.state "x" : !x
   %0 = chakra.coll all_reduce "dp"(%x) over ["dp"] in_place : (!x) -> !x
   %1 = chakra.coll all_reduce "pp"(%0) over ["pp"] in_place : (!x) -> !x
@@ -86,7 +86,7 @@ chakra.graph @last mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 
 //--- world.mlir
 // One rank talks to nobody.
 // CHECK: {}
-chakra.graph @rank mesh = #stg.mesh<tp = 1> {
+chakra.graph @rank mesh = #sym.mesh<tp = 1> {
   %x = chakra.state "x" : !chakra.tensor<1024, activation>
   %0 = chakra.coll all_gather "0"(%x) over ["tp"] : (!chakra.tensor<1024, activation>) -> !chakra.tensor<1024, activation>
   chakra.comp "use"(%0) ops(1) bytes(1) : (!chakra.tensor<1024, activation>) -> ()

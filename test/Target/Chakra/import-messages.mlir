@@ -27,8 +27,8 @@
 
 !x = !chakra.tensor<4096, activation>
 !g = !chakra.tensor<512, gradient>
-// CHECK-LABEL: chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 1} {
-chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 1} {
+// CHECK-LABEL: chakra.graph @first mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 1} {
+chakra.graph @first mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 1} {
   %x = chakra.state "x" : !x
   %g = chakra.state "g" : !g
   // CHECK: %[[Y:.*]] = chakra.comp "fwd"
@@ -47,7 +47,7 @@ chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 1} {
   %s = chakra.coll all_reduce "shared"(%g) over ["pp"] among [1, 3] in_place : (!g) -> !g
 }
 // CHECK-LABEL: chakra.graph @middle
-chakra.graph @middle mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 2} {
+chakra.graph @middle mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 2} {
   %g = chakra.state "g" : !g
   // CHECK: chakra.recv "fwd.recv" axis "pp" shift -1 channel 0
   %x = chakra.recv "fwd.recv" axis "pp" shift -1 channel 7 : !x
@@ -56,12 +56,12 @@ chakra.graph @middle mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 2} {
   chakra.send "bwd.send"(%x, %g) axis "pp" shift -1 channel 0 : (!x, !g)
 }
 // CHECK-LABEL: chakra.graph @last
-chakra.graph @last mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 3} {
+chakra.graph @last mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 3} {
   %x = chakra.state "x" : !x
   %g = chakra.state "g" : !g
   chakra.send "late.send"(%x) axis "pp" shift -2 channel 3 : (!x)
   %s = chakra.coll all_reduce "shared"(%g) over ["pp"] among [1, 3] in_place : (!g) -> !g
 }
-chakra.graph @idle mesh = #stg.mesh<tp = 2, pp = 4> coordinates = {pp = 0} {
+chakra.graph @idle mesh = #sym.mesh<tp = 2, pp = 4> coordinates = {pp = 0} {
   chakra.comp "idle"() ops(1) bytes(1) : () -> ()
 }

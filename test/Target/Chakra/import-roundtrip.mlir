@@ -22,11 +22,11 @@
 !x = !chakra.tensor<1024, activation>
 !g = !chakra.tensor<100, gradient>
 !w = !chakra.tensor<48, parameter>
-// CHECK-LABEL: chakra.graph @ranks mesh = #stg.mesh<tp = 2, cp = 1, dp = 2> {
+// CHECK-LABEL: chakra.graph @ranks mesh = #sym.mesh<tp = 2, cp = 1, dp = 2> {
 // CHECK:         %[[X:.*]] = chakra.state "x" : !chakra.tensor<1024, activation>
 // CHECK:         %[[W0:.*]] = chakra.state "layers.0.w" : !chakra.tensor<48, parameter>
 // CHECK:         %[[W1:.*]] = chakra.state "layers.1.w" : !chakra.tensor<48, parameter>
-chakra.graph @ranks mesh = #stg.mesh<tp = 2, cp = 1, dp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<tp = 2, cp = 1, dp = 2> {
   %x = chakra.state "x" : !x
   // The padding at the root is taken back.
   // CHECK:       %[[A:.*]] = chakra.comp "a"(%[[X]]) ops(5) bytes(7) : (!chakra.tensor<1024, activation>) -> !chakra.tensor<1024, temporary>
@@ -63,18 +63,18 @@ chakra.graph @ranks mesh = #stg.mesh<tp = 2, cp = 1, dp = 2> {
 
 //--- two.mlir
 !x = !chakra.tensor<1024, activation>
-// CHECK:      chakra.graph @first mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 0} {
+// CHECK:      chakra.graph @first mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 0} {
 // CHECK:        over ["tp"]
 // CHECK:        over ["pp"]
-// CHECK:      chakra.graph @last mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 1} {
+// CHECK:      chakra.graph @last mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 1} {
 // CHECK:        over ["tp", "dp"]
 // CHECK:        over ["pp"]
-chakra.graph @first mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 0} {
+chakra.graph @first mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 0} {
   %x = chakra.state "x" : !x
   %0 = chakra.coll all_reduce "tp"(%x) over ["tp"] in_place : (!x) -> !x
   %1 = chakra.coll all_reduce "pp"(%0) over ["pp"] in_place : (!x) -> !x
 }
-chakra.graph @last mesh = #stg.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 1} {
+chakra.graph @last mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 1} {
   %x = chakra.state "x" : !x
   %0 = chakra.coll all_reduce "dp"(%x) over ["dp", "tp"] in_place : (!x) -> !x
   %1 = chakra.coll all_reduce "pp"(%0) over ["pp"] in_place : (!x) -> !x

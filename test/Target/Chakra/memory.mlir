@@ -83,7 +83,7 @@
 !w = !chakra.tensor<500, parameter>
 !g = !chakra.tensor<400, gradient>
 
-chakra.graph @ranks mesh = #stg.mesh<dp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<dp = 2> {
   %x = chakra.state "x" : !chakra.tensor<50, input>
   %ws = chakra.repeat "layers" * 2 -> !chakra.stack<!w, 2> {
     %w = chakra.state "w" : !w

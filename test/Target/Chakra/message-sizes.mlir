@@ -7,7 +7,7 @@
 !x = !chakra.tensor<4, activation>
 !y = !chakra.tensor<8, activation>
 
-chakra.graph @ranks mesh = #stg.mesh<cp = 3> {
+chakra.graph @ranks mesh = #sym.mesh<cp = 3> {
   %x = chakra.state "x" : !x
   %y = chakra.state "y" : !y
   chakra.send "s"(%x) axis "cp" shift 1 channel 0 : (!x)

@@ -6,7 +6,7 @@
 !x = !chakra.tensor<8, activation>
 !s = !chakra.tensor<4, temporary>
 
-chakra.graph @ranks mesh = #stg.mesh<tp = 1> {
+chakra.graph @ranks mesh = #sym.mesh<tp = 1> {
   %a = chakra.state "a" : !x
   %b = chakra.state "b" : !x
   // Iteration i of the outer and j of the inner repeat is node 2 * i + j; the outer

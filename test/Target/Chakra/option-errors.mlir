@@ -49,7 +49,7 @@
 // EMPTY: warning: ASTRA-sim ignores communication groups in a file whose path contains 'empty', as '{{.*}}/empty' does
 
 !x = !chakra.tensor<1000, activation>
-chakra.graph @a mesh = #stg.mesh<tp = 4> {
+chakra.graph @a mesh = #sym.mesh<tp = 4> {
   %x = chakra.state "x" : !x
   %0 = chakra.coll all_reduce "0"(%x) over ["tp"] : (!x) -> !x
 }

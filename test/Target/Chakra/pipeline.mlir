@@ -12,7 +12,7 @@
 
 // OUT: 4 of 4 ranks, 2 classes, 0 communication groups, 24 nodes on all ranks
 
-chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 2> coordinates = {pp = 0} {
+chakra.graph @first mesh = #sym.mesh<tp = 2, pp = 2> coordinates = {pp = 0} {
   %w = chakra.state "w" : !w
   chakra.func @fwd(%x : !x) -> !x {
     %y = chakra.comp "fwd"(%x, %w) ops(1000000) bytes(10000) phase "fwd" : (!x, !w) -> !x
@@ -58,7 +58,7 @@ chakra.graph @first mesh = #stg.mesh<tp = 2, pp = 2> coordinates = {pp = 0} {
 // FIRST-NEXT:   ctrl [1] data [4]
 // FIRST:        comm_tag: int32 1
 
-chakra.graph @last mesh = #stg.mesh<tp = 2, pp = 2> coordinates = {pp = 1} {
+chakra.graph @last mesh = #sym.mesh<tp = 2, pp = 2> coordinates = {pp = 1} {
   %w = chakra.state "w" : !w
   chakra.func @step() -> !x {
     %x = chakra.recv "recv" axis "pp" shift -1 channel 3 phase "fwd" : !x

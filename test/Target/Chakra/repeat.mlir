@@ -9,7 +9,7 @@
 
 // Two forward iterations: nodes 0, 1 and 2, 3; then two backward iterations,
 // which meet the iterations in the order 1, 0: nodes 4 and 5.
-chakra.graph @ranks mesh = #stg.mesh<tp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<tp = 2> {
   %x = chakra.state "x" : !chakra.tensor<8192, activation>
   %y, %saved, %ws = chakra.repeat "layers" * 2 carry(%c = %x : !x) -> (!x, !chakra.stack<!s, 2>, !chakra.stack<!w, 2>) {
     %w = chakra.state "w" : !w

@@ -13,7 +13,7 @@
 //--- ring.mlir
 !kv = !chakra.tensor<4096, activation>
 
-chakra.graph @ranks mesh = #stg.mesh<tp = 2, cp = 3, dp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<tp = 2, cp = 3, dp = 2> {
   %kv = chakra.state "kv" : !kv
   %last = chakra.repeat "ring" * 2 carry(%c = %kv : !kv) -> !kv {
     %n = chakra.recv "recv" axis "cp" shift -1 channel 0 : !kv
@@ -44,7 +44,7 @@ chakra.graph @ranks mesh = #stg.mesh<tp = 2, cp = 3, dp = 2> {
 //--- two.mlir
 !x = !chakra.tensor<4096, activation>
 
-chakra.graph @ranks mesh = #stg.mesh<cp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<cp = 2> {
   %x = chakra.state "x" : !x
   chakra.send "up"(%x) axis "cp" shift 1 channel 0 : (!x)
   chakra.send "down"(%x) axis "cp" shift 1 channel 1 : (!x)

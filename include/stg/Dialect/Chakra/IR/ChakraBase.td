@@ -12,6 +12,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "stg/Dialect/Sym/IR/SymAttrs.td"
 
 def Chakra_Dialect : Dialect {
   let name = "chakra";
@@ -36,7 +37,7 @@ def Chakra_Dialect : Dialect {
     correctness.
 
     ```mlir
-    chakra.graph @ranks mesh = #stg.mesh<tp = 8, dp = 4> {
+    chakra.graph @ranks mesh = #sym.mesh<tp = 8, dp = 4> {
       %x = chakra.state "tokens" : !chakra.tensor<4*B*S/dp, input>
       %t = chakra.state "tok_embeddings" : !chakra.tensor<2*V*D/tp, parameter>
       %h = chakra.comp "tok_embeddings.fwd"(%t, %x) ops(0) bytes(4*B*D*S/dp)
@@ -52,7 +53,7 @@ def Chakra_Dialect : Dialect {
     is `layers.3.qkv_proj.fwd` in the trace. The verifier of `chakra.graph`
     proves that no two nodes of a rank can have the same path.
   }];
-  let dependentDialects = ["::stg::STGDialect"];
+  let dependentDialects = ["::stg::SymDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
@@ -64,20 +65,6 @@ def Chakra_Dialect : Dialect {
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
-
-def Chakra_ExprAttr : Attr<CPred<"::llvm::isa<::stg::SymExpr>($_self)">,
-                           "symbolic expression"> {
-  let storageType = "::stg::SymExpr";
-  let returnType = "::stg::SymExpr";
-  let convertFromStorage = "$_self";
-}
-
-def Chakra_MeshAttr : Attr<CPred<"::llvm::isa<::stg::MeshAttr>($_self)">,
-                           "device mesh"> {
-  let storageType = "::stg::MeshAttr";
-  let returnType = "::stg::MeshAttr";
-  let convertFromStorage = "$_self";
-}
 
 /// What a buffer is for; memory is accounted by category.
 def Chakra_Category : I32EnumAttr<"Category", "memory category", [

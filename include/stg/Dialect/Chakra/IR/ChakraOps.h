@@ -17,7 +17,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
 #include "stg/Dialect/Chakra/IR/ChakraTypes.h"
-#include "stg/Dialect/STG/IR/STG.h"
 
 #define GET_OP_CLASSES
 #include "stg/Dialect/Chakra/IR/ChakraOps.h.inc"

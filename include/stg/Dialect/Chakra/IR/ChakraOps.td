@@ -41,7 +41,7 @@ def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
     of the mesh exactly once (checked at export, where sizes are numbers).
 
     ```mlir
-    chakra.graph @first_stage mesh = #stg.mesh<tp = 8, pp = 2>
+    chakra.graph @first_stage mesh = #sym.mesh<tp = 8, pp = 2>
         coordinates = {pp = 0} {
       ...
     }
@@ -59,7 +59,7 @@ def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
     an op beside the reader has changed it in place: readers take the result of
     that op (to be listed in `after` is not to be read).
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Chakra_MeshAttr:$mesh,
+  let arguments = (ins SymbolNameAttr:$sym_name, Sym_MeshAttr:$mesh,
                        OptionalAttr<DictionaryAttr>:$coordinates);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -135,7 +135,7 @@ def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments]> {
   let arguments = (ins StrAttr:$name, Variadic<Chakra_Buffer>:$inputs,
                        Variadic<Chakra_Buffer>:$updates,
                        Variadic<Chakra_AnyValue>:$after,
-                       Chakra_ExprAttr:$ops, Chakra_ExprAttr:$bytes,
+                       Sym_ExprAttr:$ops, Sym_ExprAttr:$bytes,
                        UnitAttr:$matrix, OptionalAttr<StrAttr>:$phase);
   let results = (outs Variadic<Chakra_AnyValue>:$results);
   let assemblyFormat = [{
@@ -211,7 +211,7 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
                        Variadic<Chakra_AnyValue>:$after,
                        StrArrayAttr:$over, OptionalAttr<DenseI64ArrayAttr>:$among,
                        UnitAttr:$in_place,
-                       OptionalAttr<Chakra_ExprAttr>:$payload,
+                       OptionalAttr<Sym_ExprAttr>:$payload,
                        OptionalAttr<I64Attr>:$ahead,
                        OptionalAttr<StrAttr>:$phase);
   let results = (outs Variadic<Chakra_AnyValue>:$results);
@@ -394,8 +394,8 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
     count is a non-negative integer; (C5) the name is not empty and has no
     control characters, commas or equals signs.
   }];
-  let arguments = (ins StrAttr:$name, Chakra_ExprAttr:$count,
-                       OptionalAttr<Chakra_ExprAttr>:$first,
+  let arguments = (ins StrAttr:$name, Sym_ExprAttr:$count,
+                       OptionalAttr<Sym_ExprAttr>:$first,
                        Variadic<Chakra_AnyValue>:$inits,
                        Variadic<Chakra_Stack>:$slices, UnitAttr:$reverse);
   let results = (outs Variadic<Chakra_AnyValue>:$results);

@@ -26,14 +26,14 @@ def SplitClasses : Pass<"chakra-split-classes", "::mlir::ModuleOp"> {
     ```mlir
     // before
     stg.symbol @cp_index coordinate "cp"
-    chakra.graph @step mesh = #stg.mesh<tp = 8, cp = 2> {
+    chakra.graph @step mesh = #sym.mesh<tp = 8, cp = 2> {
       chakra.comp "attention"(%q) ops(64*cp_index + 36) bytes(4096) : (!q) -> ()
     }
     // after
-    chakra.graph @step.cp0 mesh = #stg.mesh<tp = 8, cp = 2> coordinates = {cp = 0} {
+    chakra.graph @step.cp0 mesh = #sym.mesh<tp = 8, cp = 2> coordinates = {cp = 0} {
       chakra.comp "attention"(%q) ops(36) bytes(4096) : (!q) -> ()
     }
-    chakra.graph @step.cp1 mesh = #stg.mesh<tp = 8, cp = 2> coordinates = {cp = 1} {
+    chakra.graph @step.cp1 mesh = #sym.mesh<tp = 8, cp = 2> coordinates = {cp = 1} {
       chakra.comp "attention"(%q) ops(100) bytes(4096) : (!q) -> ()
     }
     ```

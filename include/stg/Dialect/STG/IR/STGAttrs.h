@@ -11,7 +11,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "stg/Dialect/STG/IR/SymExpr.h"
+#include "stg/Dialect/Sym/IR/Sym.h"
 #include <optional>
 
 #include "stg/Dialect/STG/IR/STGEnums.h.inc"

@@ -10,18 +10,11 @@
 #define STG_DIALECT_STG_IR_STGATTRS
 
 include "stg/Dialect/STG/IR/STGBase.td"
+include "stg/Dialect/Sym/IR/SymAttrs.td"
 
 class STG_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<STG_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
-}
-
-/// The hand-written attribute of SymExpr.h as an op attribute constraint.
-def STG_ExprAttr : Attr<CPred<"::llvm::isa<::stg::SymExpr>($_self)">,
-                        "symbolic expression"> {
-  let storageType = "::stg::SymExpr";
-  let returnType = "::stg::SymExpr";
-  let convertFromStorage = "$_self";
 }
 
 def STG_DimAttr : STG_Attr<"Dim", "dim"> {
@@ -247,68 +240,6 @@ def STG_Origin : Attr<CPred<"::llvm::isa<::stg::OriginAttr>($_self)">,
   let constBuilderCall = "($0).getAttr($_builder.getContext())";
   let defaultValue = "::stg::Origin()";
   let isOptional = 1;
-}
-
-def STG_AxisRole : I32EnumAttr<"AxisRole", "what the ranks along a mesh axis divide among them", [
-    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Data", 1, "data">,
-    I32EnumAttrCase<"Replica", 2, "replica">,
-    I32EnumAttrCase<"Context", 3, "context">,
-    I32EnumAttrCase<"Expert", 4, "expert">,
-    I32EnumAttrCase<"Tensor", 5, "tensor">,
-    I32EnumAttrCase<"Pipeline", 6, "pipeline">]> {
-  let cppNamespace = "::stg";
-  let genSpecializedAttr = 0;
-}
-
-def STG_MeshAttr : STG_Attr<"Mesh", "mesh"> {
-  let summary = "the named axes of a device mesh";
-  let description = [{
-    Axes are listed from the fastest to the slowest in the numbering of ranks:
-    with `#stg.mesh<tp = 8 : tensor, dp = 4 : data>` rank = tp + 8 * dp. Sizes are
-    symbolic expressions. Names are free. A role says what the ranks along an axis divide
-    among them, and is all that passes know of it; several axes may have one role:
-
-    | role | ranks along the axis | who asks |
-    |---|---|---|
-    | `data` | hold the same parameters and divide the batch | joined collectives, ZeRO |
-    | `replica` | likewise, and hold whole copies of what ZeRO shards | joined collectives, ZeRO |
-    | `context` | hold the same parameters and divide the tokens of a sequence | joined collectives, ZeRO, attention |
-    | `expert` | hold the same parameters but those of experts, which they divide | joined collectives, ZeRO |
-    | `tensor` | divide parameters and what is computed with them | joined collectives |
-    | `pipeline` | have different stages of the program | the schedule |
-    | `none` (not written) | what rules say | |
-
-    Constraints: (C1) axis names are distinct; (C2) no size is a constant other than
-    a positive integer; (C3) at most one axis has the role `pipeline`.
-  }];
-  let parameters = (ins
-    ArrayRefParameter<"::mlir::StringAttr">:$axisNames,
-    ArrayRefParameter<"::stg::SymExpr">:$axisSizes,
-    ArrayRefParameter<"::stg::AxisRole">:$axisRoles);
-  let builders = [
-    /// Axes without roles: nothing but a numbering of ranks.
-    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axisNames,
-                     "::llvm::ArrayRef<::stg::SymExpr>":$axisSizes), [{
-      ::llvm::SmallVector<::stg::AxisRole> roles(axisNames.size(),
-                                                 ::stg::AxisRole::None);
-      return $_get($_ctxt, axisNames, axisSizes, roles);
-    }]>];
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    /// Position of the axis, or nullopt if there is none of that name.
-    std::optional<unsigned> getAxisIndex(::llvm::StringRef name) const;
-    /// Size of the named axis; null if there is none of that name.
-    ::stg::SymExpr getAxisSize(::llvm::StringRef name) const;
-    /// Product of the sizes of the named axes; null if one does not exist.
-    ::stg::SymExpr getGroupSize(::mlir::ArrayAttr axes) const;
-    /// Role of the named axis; `None` if there is none of that name.
-    ::stg::AxisRole getAxisRole(::llvm::StringRef name) const;
-    /// The axes of that role, from the fastest to the slowest.
-    ::llvm::SmallVector<::mlir::StringAttr> getAxes(::stg::AxisRole role) const;
-    /// The axis along which stages live; null if the program is not cut.
-    ::mlir::StringAttr getPipelineAxis() const;
-  }];
 }
 
 def STG_ShardingAttr : STG_Attr<"Sharding", "sharding"> {

@@ -40,7 +40,8 @@ def STG_Dialect : Dialect {
     | `stg.coordinates` | public functions | `#stg.coordinates`: the devices that execute it |
     | `stg.scope` | calls of tasks | what is before the names of their nodes, a text |
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::stg::SymDialect"];
+  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
@@ -56,13 +57,6 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
     static constexpr ::llvm::StringLiteral kTaskAttr = "stg.task";
     static constexpr ::llvm::StringLiteral kCoordinatesAttr = "stg.coordinates";
-
-    /// Parsing and printing of attributes (see STGAttrs.cpp): `expr` is written
-    /// by hand, the others are generated.
-    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
-                                     ::mlir::Type type) const override;
-    void printAttribute(::mlir::Attribute attr,
-                        ::mlir::DialectAsmPrinter &os) const override;
 
     void registerAttributes();
     void registerTypes();

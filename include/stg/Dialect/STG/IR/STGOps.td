@@ -41,7 +41,7 @@ def SymbolOp : STG_Op<"symbol", [Symbol,
     declared symbols and not the symbol itself; (C3) a coordinate has no value.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
-                       OptionalAttr<STG_ExprAttr>:$value,
+                       OptionalAttr<Sym_ExprAttr>:$value,
                        OptionalAttr<StrAttr>:$coordinate,
                        OptionalAttr<StrAttr>:$description);
   let assemblyFormat = [{
@@ -102,7 +102,7 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     Constraints: (C1) a module has one mesh; (C2) sizes use declared symbols; (C3) each
     rule names an axis of the mesh.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, STG_MeshAttr:$mesh,
+  let arguments = (ins SymbolNameAttr:$sym_name, Sym_MeshAttr:$mesh,
                        OptionalAttr<STG_RuleArrayAttr>:$rules);
   let assemblyFormat = [{
     $sym_name $mesh (`rules` custom<Rules>($rules)^)? attr-dict
@@ -150,7 +150,7 @@ def SplatOp : STG_TensorOp<"splat", [Pure]> {
     %seed = stg.splat 1/(B*S) : !stg.tensor<[B, S], f32>
     ```
   }];
-  let args = (ins STG_ExprAttr:$value);
+  let args = (ins Sym_ExprAttr:$value);
   let results = (outs STG_Tensor:$result);
   let leading = [STG_Leading<"Expr", "value">];
 }
@@ -427,7 +427,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
-                       UnitAttr:$balanced, OptionalAttr<STG_ExprAttr>:$range,
+                       UnitAttr:$balanced, OptionalAttr<Sym_ExprAttr>:$range,
                        OptionalAttr<StrArrayAttr>:$ring);
   let hasVerifier = 1;
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
@@ -446,7 +446,7 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
-                       UnitAttr:$balanced, OptionalAttr<STG_ExprAttr>:$range,
+                       UnitAttr:$balanced, OptionalAttr<Sym_ExprAttr>:$range,
                        OptionalAttr<StrArrayAttr>:$ring);
   let hasVerifier = 1;
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
@@ -826,7 +826,7 @@ def AllToAllOp : STG_CollectiveOp<"all_to_all", "AllToAll", [Pure]> {
     of `to`; (C2) the axes are axes of the mesh and distinct.
   }];
   let args = (ins STG_Tensor:$input, I64Attr:$from, I64Attr:$to,
-                       StrArrayAttr:$axes, OptionalAttr<STG_ExprAttr>:$payload);
+                       StrArrayAttr:$axes, OptionalAttr<Sym_ExprAttr>:$payload);
   let results = (outs STG_Tensor:$result);
   let dividedBefore = "getFrom()";
   let dividedAfter = "getTo()";
@@ -1026,8 +1026,8 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     yielded values have the carried types; (C2) a stack's leading extent is the count; (C3) the count is not a constant other than a positive integer; (C4)
     arguments and results have the types of what they are bound to, up to sharding.
   }];
-  let arguments = (ins StrAttr:$repeat_name, STG_ExprAttr:$count,
-                       OptionalAttr<STG_ExprAttr>:$first, UnitAttr:$reverse, Variadic<STG_Tensor>:$inits,
+  let arguments = (ins StrAttr:$repeat_name, Sym_ExprAttr:$count,
+                       OptionalAttr<Sym_ExprAttr>:$first, UnitAttr:$reverse, Variadic<STG_Tensor>:$inits,
                        Variadic<STG_Tensor>:$stacks,
                        OptionalAttr<STG_RecomputePolicyAttr>:$recompute,
                        STG_Origin:$origin);

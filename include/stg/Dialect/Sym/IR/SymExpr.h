@@ -22,8 +22,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STG_DIALECT_STG_IR_SYMEXPR_H
-#define STG_DIALECT_STG_IR_SYMEXPR_H
+#ifndef STG_DIALECT_SYM_IR_SYMEXPR_H
+#define STG_DIALECT_SYM_IR_SYMEXPR_H
 
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -75,13 +75,13 @@ enum class SymFunc { CeilDiv, Min, Max };
 /// What replaces each symbol in `SymExpr::substitute`.
 using SymBinding = llvm::DenseMap<mlir::StringAttr, SymExpr>;
 
-/// An exact symbolic expression, printed as `#stg.expr<B*S/(dp*cp)>`.
+/// An exact symbolic expression, printed as `#sym.expr<B*S/(dp*cp)>`.
 class SymExpr : public mlir::Attribute::AttrBase<SymExpr, mlir::Attribute,
                                                  detail::SymExprStorage> {
 public:
   using Base::Base;
-  static constexpr llvm::StringLiteral name = "stg.expr";
-  static constexpr llvm::StringLiteral dialectName = "stg";
+  static constexpr llvm::StringLiteral name = "sym.expr";
+  static constexpr llvm::StringLiteral dialectName = "sym";
 
   /// A symbol, or an opaque function application, raised to a power.
   struct Factor {
@@ -138,6 +138,8 @@ public:
   bool isOne() const;
   /// The value if this is a constant, also where it is not an integer.
   std::optional<Rational> getConstant() const;
+  /// False for constants other than positive integers.
+  bool canBeExtent() const;
   /// The value if this is an integer constant that fits 64 bits.
   std::optional<int64_t> getInt64() const;
   /// The symbol's name if this is one symbol and nothing else, else null.
@@ -182,7 +184,7 @@ llvm::raw_ostream &operator<<(llvm::raw_ostream &os, SymExpr expr);
 mlir::Diagnostic &operator<<(mlir::Diagnostic &diag, SymExpr expr);
 
 /// The directive `custom<Expr>` of declarative assembly formats: an expression
-/// without the `#stg.expr<...>` around it.
+/// without the `#sym.expr<...>` around it.
 mlir::ParseResult parseExpr(mlir::OpAsmParser &parser, SymExpr &expr);
 void printExpr(mlir::OpAsmPrinter &printer, mlir::Operation *op, SymExpr expr);
 
@@ -239,4 +241,4 @@ private:
 
 MLIR_DECLARE_EXPLICIT_TYPE_ID(stg::SymExpr)
 
-#endif // STG_DIALECT_STG_IR_SYMEXPR_H
+#endif // STG_DIALECT_SYM_IR_SYMEXPR_H

@@ -306,6 +306,11 @@ std::optional<Rational> SymExpr::getConstant() const {
   return isZero() ? Rational(0) : getTerms().front().coefficient;
 }
 
+bool SymExpr::canBeExtent() const {
+  std::optional<Rational> value = getConstant();
+  return !value || (value->isInteger() && Rational(0) < *value);
+}
+
 std::optional<int64_t> SymExpr::getInt64() const {
   std::optional<Rational> value = getConstant();
   if (!value || !value->isInteger())

@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STG_LIB_DIALECT_STG_IR_SYMEXPRDETAIL_H
-#define STG_LIB_DIALECT_STG_IR_SYMEXPRDETAIL_H
+#ifndef STG_LIB_DIALECT_SYM_IR_SYMEXPRDETAIL_H
+#define STG_LIB_DIALECT_SYM_IR_SYMEXPRDETAIL_H
 
-#include "stg/Dialect/STG/IR/SymExpr.h"
+#include "stg/Dialect/Sym/IR/SymExpr.h"
 
 namespace stg::detail {
 
@@ -121,4 +121,4 @@ Quotient divide(llvm::ArrayRef<Term> lhs, llvm::ArrayRef<Term> rhs);
 
 } // namespace stg::detail
 
-#endif // STG_LIB_DIALECT_STG_IR_SYMEXPRDETAIL_H
+#endif // STG_LIB_DIALECT_SYM_IR_SYMEXPRDETAIL_H

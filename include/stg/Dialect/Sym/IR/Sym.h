@@ -1,0 +1,23 @@
+//===- Sym.h - The sym dialect ----------------------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_SYM_IR_SYM_H
+#define STG_DIALECT_SYM_IR_SYM_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "stg/Dialect/Sym/IR/SymExpr.h"
+#include <optional>
+
+#include "stg/Dialect/Sym/IR/SymDialect.h.inc"
+#include "stg/Dialect/Sym/IR/SymEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "stg/Dialect/Sym/IR/SymAttrs.h.inc"
+
+#endif // STG_DIALECT_SYM_IR_SYM_H

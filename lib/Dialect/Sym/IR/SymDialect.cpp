@@ -1,0 +1,184 @@
+//===- SymDialect.cpp - The sym dialect -----------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SymExprDetail.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "stg/Dialect/Sym/IR/Sym.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace stg;
+
+#include "stg/Dialect/Sym/IR/SymDialect.cpp.inc"
+#include "stg/Dialect/Sym/IR/SymEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "stg/Dialect/Sym/IR/SymAttrs.cpp.inc"
+
+void SymDialect::initialize() {
+  addAttributes<SymExpr,
+#define GET_ATTRDEF_LIST
+#include "stg/Dialect/Sym/IR/SymAttrs.cpp.inc"
+                >();
+}
+
+Attribute SymDialect::parseAttribute(DialectAsmParser &parser,
+                                     Type type) const {
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("expr"))) {
+    if (parser.parseLess())
+      return {};
+    FailureOr<SymExpr> expr = SymExpr::parse(parser);
+    if (failed(expr) || parser.parseGreater())
+      return {};
+    return *expr;
+  }
+  StringRef mnemonic;
+  Attribute attr;
+  OptionalParseResult result =
+      generatedAttributeParser(parser, &mnemonic, type, attr);
+  if (!result.has_value())
+    parser.emitError(loc) << "unknown attribute '" << mnemonic
+                          << "' in dialect 'sym'";
+  return attr;
+}
+
+void SymDialect::printAttribute(Attribute attr, DialectAsmPrinter &os) const {
+  if (auto expr = dyn_cast<SymExpr>(attr)) {
+    os << "expr<";
+    expr.print(os.getStream());
+    os << '>';
+    return;
+  }
+  (void)generatedAttributePrinter(attr, os);
+}
+
+//===----------------------------------------------------------------------===//
+// MeshAttr
+//===----------------------------------------------------------------------===//
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> names;
+  SmallVector<SymExpr> sizes;
+  SmallVector<AxisRole> roles;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseRole = [&]() -> FailureOr<AxisRole> {
+    StringRef keyword;
+    if (failed(parser.parseOptionalColon()))
+      return AxisRole::None;
+    SMLoc roleLoc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<AxisRole> role = symbolizeAxisRole(keyword);
+    if (!role)
+      return parser.emitError(roleLoc)
+             << "expected data, replica, context, expert, tensor, pipeline or "
+                "none for the role of a mesh axis, found '"
+             << keyword << "'";
+    return *role;
+  };
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    FailureOr<SymExpr> size = SymExpr::parse(parser);
+    if (failed(size))
+      return failure();
+    FailureOr<AxisRole> role = parseRole();
+    if (failed(role))
+      return failure();
+    names.push_back(parser.getBuilder().getStringAttr(name));
+    sizes.push_back(*size);
+    roles.push_back(*role);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis, " in mesh axes"))
+    return {};
+  return parser.getChecked<MeshAttr>(loc, parser.getContext(), names, sizes,
+                                     roles);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(
+      llvm::zip_equal(getAxisNames(), getAxisSizes(), getAxisRoles()), printer,
+      [&](auto axis) {
+        auto [name, size, role] = axis;
+        printer << name.getValue() << " = ";
+        size.print(printer.getStream());
+        if (role != AxisRole::None)
+          printer << " : " << stringifyAxisRole(role);
+      });
+  printer << '>';
+}
+
+LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<StringAttr> axisNames,
+                               ArrayRef<SymExpr> axisSizes,
+                               ArrayRef<AxisRole> axisRoles) {
+  if (axisNames.size() != axisSizes.size() ||
+      axisNames.size() != axisRoles.size())
+    return emitError() << "expects one size and one role per mesh axis";
+  SmallPtrSet<Attribute, 4> seen;
+  for (auto [name, size] : llvm::zip_equal(axisNames, axisSizes)) {
+    if (!seen.insert(name).second) // mesh_c1
+      return emitError() << "mesh axis '" << name.getValue()
+                         << "' is listed twice";
+    if (!size.canBeExtent()) // mesh_c2
+      return emitError() << "mesh axis '" << name.getValue() << "' has size "
+                         << size << ", expected an integer of at least 1";
+  }
+  if (llvm::count(axisRoles, AxisRole::Pipeline) > 1) // mesh_c3
+    return emitError() << "has several mesh axes with the role pipeline, "
+                          "expected at most one: stages are in a row";
+  return success();
+}
+
+std::optional<unsigned> MeshAttr::getAxisIndex(StringRef name) const {
+  for (auto [index, axis] : llvm::enumerate(getAxisNames()))
+    if (axis.getValue() == name)
+      return index;
+  return std::nullopt;
+}
+
+SymExpr MeshAttr::getAxisSize(StringRef name) const {
+  std::optional<unsigned> index = getAxisIndex(name);
+  return index ? getAxisSizes()[*index] : SymExpr();
+}
+
+SymExpr MeshAttr::getGroupSize(ArrayAttr axes) const {
+  SymExpr size = SymExpr::get(getContext(), 1);
+  for (auto axis : axes.getAsRange<StringAttr>()) {
+    SymExpr axisSize = getAxisSize(axis);
+    if (!axisSize)
+      return {};
+    size = size * axisSize;
+  }
+  return size;
+}
+
+AxisRole MeshAttr::getAxisRole(StringRef name) const {
+  std::optional<unsigned> index = getAxisIndex(name);
+  return index ? getAxisRoles()[*index] : AxisRole::None;
+}
+
+SmallVector<StringAttr> MeshAttr::getAxes(AxisRole role) const {
+  SmallVector<StringAttr> axes;
+  for (auto [name, own] : llvm::zip_equal(getAxisNames(), getAxisRoles()))
+    if (own == role)
+      axes.push_back(name);
+  return axes;
+}
+
+StringAttr MeshAttr::getPipelineAxis() const {
+  SmallVector<StringAttr> axes = getAxes(AxisRole::Pipeline);
+  return axes.empty() ? StringAttr() : axes.front();
+}
