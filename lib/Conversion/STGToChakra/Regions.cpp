@@ -55,8 +55,8 @@ FailureOr<chakra::FuncOp> GraphBuilder::convertCallee(func::CallOp call,
     appendPieces(value, results);
   }
   chakra::ReturnOp::create(builder, callee.getLoc(), results);
-  function.setResultTypesAttr(
-      builder.getTypeArrayAttr(ValueRange(results).getTypes()));
+  function.setType(
+      builder.getFunctionType(argTypes, ValueRange(results).getTypes()));
   entryOf.function = function;
   return function;
 }
@@ -77,10 +77,8 @@ LogicalResult GraphBuilder::convertCall(func::CallOp call,
     appendPieces(operand, operands);
   auto scope = call->getAttrOfType<StringAttr>(STGDialect::kScopeAttr);
   chakra::FuncOp function = converted.function;
-  SmallVector<Type> types(
-      function.getResultTypes().getAsValueRange<TypeAttr>());
   auto op = chakra::CallOp::create(
-      builder, call.getLoc(), types,
+      builder, call.getLoc(), function.getResultTypes(),
       FlatSymbolRefAttr::get(function.getSymNameAttr()), operands,
       scope ? scope : builder.getStringAttr(""));
   auto next = op.getResults().begin();

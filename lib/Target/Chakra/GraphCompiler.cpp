@@ -38,15 +38,15 @@ private:
 
   LogicalResult compileBody(Block &block, uint32_t body, uint64_t executions);
   LogicalResult compileState(StateOp op, uint32_t body);
-  LogicalResult compileComp(CompOp op, uint32_t body, uint64_t executions);
-  LogicalResult compileColl(CollOp op, uint32_t body, uint64_t executions);
-  LogicalResult restrictAxes(CollOp op, AxisMask &axes);
+  LogicalResult compileNode(NodeOpInterface op, uint32_t body,
+                            uint64_t executions);
+  LogicalResult describe(CompOp op, NodeTemplate &node);
+  LogicalResult describe(CollOp op, NodeTemplate &node);
+  LogicalResult describe(MessageOpInterface op, NodeTemplate &node);
+  FailureOr<AxisMask> getGroupAxes(CollOp op);
   LogicalResult compileLoneColl(CollOp op, uint32_t body);
-  template <typename OpTy>
-  FailureOr<NodeTemplate> makeMessage(OpTy op, NodeKind kind, TypeRange types,
-                                      uint64_t executions);
-  LogicalResult compileSend(SendOp op, uint32_t body, uint64_t executions);
-  LogicalResult compileRecv(RecvOp op, uint32_t body, uint64_t executions);
+  uint32_t addMessages(MessageOpInterface op, const NodeTemplate &node,
+                       int64_t direction);
   LogicalResult compileFunc(FuncOp op);
   LogicalResult compileCall(CallOp op, uint32_t body);
   FailureOr<int64_t> getBytes(Operation *op, TypeRange types, StringRef what);
@@ -58,8 +58,8 @@ private:
                                         StringRef stateName = {});
   LogicalResult define(Operation *op, Value value);
   Slot getSlot(Value value) { return slots.lookup(value); }
-  LogicalResult addOutput(Operation *op, Value result, Value changed,
-                          uint32_t body, TraceProgram::NodeWiring &wiring);
+  LogicalResult addOutput(NodeOpInterface op, OpResult result, uint32_t body,
+                          TraceProgram::NodeWiring &wiring);
   void addStep(uint32_t body, Step::Kind kind, size_t index);
   LogicalResult addNode(Operation *op, NodeTemplate node,
                         TraceProgram::NodeWiring wiring, uint32_t body,
@@ -129,15 +129,14 @@ FailureOr<uint32_t> GraphCompiler::addTensorTemplate(Operation *op, Type type,
   return static_cast<uint32_t>(program.tensors.size() - 1);
 }
 
-/// Describes `result` of `op`: `changed` after a change in place, or, if that
-/// is null, a new buffer or a token.
-LogicalResult GraphCompiler::addOutput(Operation *op, Value result,
-                                       Value changed, uint32_t body,
+/// Describes a result: a buffer after a change in place, a new one or a token.
+LogicalResult GraphCompiler::addOutput(NodeOpInterface op, OpResult result,
+                                       uint32_t body,
                                        TraceProgram::NodeWiring &wiring) {
   if (failed(define(op, result)))
     return failure();
   Output output = {Output::Token, getSlot(result), 0, 0};
-  if (changed) {
+  if (Value changed = op.getChangedBuffer(result.getResultNumber())) {
     output.kind = Output::InPlace;
     output.source = getSlot(changed).index;
   } else if (!isa<TokenType>(result.getType())) {
@@ -195,36 +194,46 @@ LogicalResult GraphCompiler::compileState(StateOp op, uint32_t body) {
   return checkLimits(op, body);
 }
 
-LogicalResult GraphCompiler::compileComp(CompOp op, uint32_t body,
-                                         uint64_t executions) {
+LogicalResult GraphCompiler::describe(CompOp op, NodeTemplate &node) {
   FailureOr<int64_t> ops = evaluate(op, op.getOps(), "operation count");
   if (failed(ops))
     return failure();
   FailureOr<int64_t> bytes = evaluate(op, op.getBytes(), "byte count");
   if (failed(bytes))
     return failure();
-  TraceProgram::NodeWiring wiring;
-  for (Value input : op.getInputs())
-    wiring.reads.push_back(getSlot(input));
-  for (Value update : op.getUpdates())
-    wiring.reads.push_back(getSlot(update));
-  for (Value value : op.getAfter())
-    wiring.after.push_back(getSlot(value));
-  for (Value result : op.getNewResults())
-    if (failed(addOutput(op, result, {}, body, wiring)))
-      return failure();
-  for (auto [result, update] :
-       llvm::zip_equal(op.getUpdatedResults(), op.getUpdates()))
-    if (failed(addOutput(op, result, update, body, wiring)))
-      return failure();
-  NodeTemplate node;
-  node.name = op.getName();
-  node.phase = op.getPhase().value_or("");
   node.isMatrix = op.getMatrix();
   node.operations = *ops;
   node.bytes = *bytes;
+  return success();
+}
+
+/// What nodes of all kinds have: a name, a phase, what they read and make.
+LogicalResult GraphCompiler::compileNode(NodeOpInterface op, uint32_t body,
+                                         uint64_t executions) {
+  NodeTemplate node;
+  node.name = op.getNameAttr();
+  if (StringAttr phase = op.getPhaseAttr())
+    node.phase = phase;
   node.executions = executions;
-  return addNode(op, node, std::move(wiring), body);
+  auto coll = dyn_cast<CollOp>(*op);
+  LogicalResult described =
+      llvm::TypeSwitch<Operation *, LogicalResult>(op)
+          .Case<CompOp, CollOp, MessageOpInterface>(
+              [&](auto op) { return describe(op, node); });
+  if (failed(described))
+    return failure();
+  if (coll && !node.axes)
+    return compileLoneColl(coll, body);
+  TraceProgram::NodeWiring wiring;
+  for (Value buffer : op.getBuffers())
+    wiring.reads.push_back(getSlot(buffer));
+  for (Value value : op.getAfter())
+    wiring.after.push_back(getSlot(value));
+  for (OpResult result : op->getResults())
+    if (failed(addOutput(op, result, body, wiring)))
+      return failure();
+  return addNode(op, node, std::move(wiring), body,
+                 coll ? coll.getAhead().value_or(0) : 0);
 }
 
 FailureOr<int64_t> GraphCompiler::getPayload(CollOp op) {
@@ -291,9 +300,12 @@ LogicalResult GraphCompiler::compileLoneColl(CollOp op, uint32_t body) {
   return success();
 }
 
-/// All ranks of the graph must be among those of the group: a rank that is in
-/// none has nobody to communicate with.
-LogicalResult GraphCompiler::restrictAxes(CollOp op, AxisMask &axes) {
+/// The axes of the group. All ranks of the graph must be among those of it: a
+/// rank that is in none has nobody to communicate with.
+FailureOr<AxisMask> GraphCompiler::getGroupAxes(CollOp op) {
+  AxisMask axes = getMask(space, op.getOver());
+  if (!op.getAmong())
+    return axes;
   int64_t size = space.getGroupSize(axes);
   ArrayRef<int64_t> among = *op.getAmong();
   StringRef axis = cast<StringAttr>(op.getOver()[0]);
@@ -306,42 +318,24 @@ LogicalResult GraphCompiler::restrictAxes(CollOp op, AxisMask &axes) {
            << "is among some ranks of axis '" << axis
            << "', but its graph is executed by all of them; give the graph a "
               "coordinate on the axis";
-  axes = space.restrict(axes, among);
-  return success();
+  return space.restrict(axes, among);
 }
 
-LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
-                                         uint64_t executions) {
-  AxisMask axes = getMask(space, op.getOver());
-  if (op.getAmong() && failed(restrictAxes(op, axes)))
+/// Without axes nobody else is in the group, and there is no node.
+LogicalResult GraphCompiler::describe(CollOp op, NodeTemplate &node) {
+  FailureOr<AxisMask> axes = getGroupAxes(op);
+  if (failed(axes))
     return failure();
-  if (!axes)
-    return compileLoneColl(op, body);
+  node.kind = NodeKind::Coll;
+  node.collective = static_cast<CollectiveType>(op.getKind());
+  node.axes = *axes;
+  if (!node.axes)
+    return success();
   FailureOr<int64_t> payload = getPayload(op);
   if (failed(payload))
     return failure();
-  TraceProgram::NodeWiring wiring;
-  for (Value input : op.getInputs())
-    wiring.reads.push_back(getSlot(input));
-  for (Value value : op.getAfter())
-    wiring.after.push_back(getSlot(value));
-  for (OpResult result : op.getResults()) {
-    Value changed =
-        op.getInPlace() ? op.getInputs()[result.getResultNumber()] : Value();
-    if (failed(addOutput(op, result, changed, body, wiring)))
-      return failure();
-  }
-  NodeTemplate node;
-  node.name = op.getName();
-  node.phase = op.getPhase().value_or("");
-  node.kind = NodeKind::Coll;
-  node.collective = static_cast<CollectiveType>(op.getKind());
-  node.axes = axes;
   node.bytes = *payload;
-  node.executions = executions;
-  if (failed(padPayload(op, node)))
-    return failure();
-  return addNode(op, node, std::move(wiring), body, op.getAhead().value_or(0));
+  return padPayload(op, node);
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,11 +345,30 @@ LogicalResult GraphCompiler::compileColl(CollOp op, uint32_t body,
 /// Consumers count the bytes of a message in 31 bits.
 static constexpr int64_t kMaxMessage = INT32_MAX;
 
-template <typename OpTy>
-FailureOr<NodeTemplate> GraphCompiler::makeMessage(OpTy op, NodeKind kind,
-                                                   TypeRange types,
-                                                   uint64_t executions) {
-  FailureOr<int64_t> bytes = getBytes(op, types, "message size");
+/// Counts the messages of a node in their channel, whose number is returned.
+uint32_t GraphCompiler::addMessages(MessageOpInterface op,
+                                    const NodeTemplate &node,
+                                    int64_t direction) {
+  ChannelKey key = {node.axis, direction,
+                    static_cast<int64_t>(op.getChannel())};
+  auto [it, isNew] =
+      channels.try_emplace({op.isSend(), key}, program.channels.size());
+  if (isNew) {
+    Channel &channel = program.channels.emplace_back();
+    channel.key = key;
+    channel.isSend = op.isSend();
+    channel.messageBytes = node.bytes;
+  }
+  Channel &channel = program.channels[it->second];
+  channel.hasOneSize &= channel.messageBytes == node.bytes;
+  channel.executions += node.executions;
+  channel.bytes += static_cast<__int128>(node.bytes) * node.executions;
+  return it->second;
+}
+
+LogicalResult GraphCompiler::describe(MessageOpInterface op,
+                                      NodeTemplate &node) {
+  FailureOr<int64_t> bytes = getBytes(op, op.getMessageTypes(), "message size");
   if (failed(bytes))
     return failure();
   if (*bytes < 1 || *bytes > kMaxMessage)
@@ -363,67 +376,19 @@ FailureOr<NodeTemplate> GraphCompiler::makeMessage(OpTy op, NodeKind kind,
            << "is a message of " << *bytes
            << " bytes; consumers take 1 byte to 2 GiB - 1 in one message, use "
               "smaller micro-batches or more parallelism";
-  NodeTemplate node;
-  node.name = op.getName();
-  node.phase = op.getPhase().value_or("");
-  node.kind = kind;
+  node.kind = op.isSend() ? NodeKind::Send : NodeKind::Recv;
   node.bytes = node.commSize = *bytes;
-  node.executions = executions;
   node.axis = *space.findAxis(op.getAxis());
   node.shift = static_cast<int64_t>(op.getShift());
   int64_t size = space.getAxes()[node.axis].size;
-  bool isSend = kind == NodeKind::Send;
   int64_t direction =
-      (((isSend ? node.shift : -node.shift) % size) + size) % size;
+      (((op.isSend() ? node.shift : -node.shift) % size) + size) % size;
   if (direction == 0)
     return emitShortOpError(op)
            << "has shift " << node.shift << " along axis '" << op.getAxis()
            << "', which has size " << size << ": the peer is the rank itself";
-  ChannelKey key = {node.axis, direction,
-                    static_cast<int64_t>(op.getChannel())};
-  auto [it, isNew] =
-      channels.try_emplace({isSend, key}, program.channels.size());
-  if (isNew) {
-    Channel &channel = program.channels.emplace_back();
-    channel.key = key;
-    channel.isSend = isSend;
-    channel.messageBytes = *bytes;
-  }
-  node.channel = it->second;
-  Channel &channel = program.channels[it->second];
-  channel.hasOneSize &= channel.messageBytes == *bytes;
-  channel.executions += executions;
-  channel.bytes += static_cast<__int128>(*bytes) * executions;
-  return node;
-}
-
-LogicalResult GraphCompiler::compileSend(SendOp op, uint32_t body,
-                                         uint64_t executions) {
-  FailureOr<NodeTemplate> node =
-      makeMessage(op, NodeKind::Send, op.getInputs().getTypes(), executions);
-  if (failed(node))
-    return failure();
-  TraceProgram::NodeWiring wiring;
-  for (Value input : op.getInputs())
-    wiring.reads.push_back(getSlot(input));
-  for (Value value : op.getAfter())
-    wiring.after.push_back(getSlot(value));
-  return addNode(op, *node, std::move(wiring), body);
-}
-
-LogicalResult GraphCompiler::compileRecv(RecvOp op, uint32_t body,
-                                         uint64_t executions) {
-  FailureOr<NodeTemplate> node =
-      makeMessage(op, NodeKind::Recv, op.getResultTypes(), executions);
-  if (failed(node))
-    return failure();
-  TraceProgram::NodeWiring wiring;
-  for (Value value : op.getAfter())
-    wiring.after.push_back(getSlot(value));
-  for (Value result : op.getResults())
-    if (failed(addOutput(op, result, {}, body, wiring)))
-      return failure();
-  return addNode(op, *node, std::move(wiring), body);
+  node.channel = addMessages(op, node, direction);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -529,20 +494,19 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
 LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
                                          uint64_t executions) {
   for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
     LogicalResult result =
         llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](NodeOpInterface op) {
+              return compileNode(op, body, executions);
+            })
             .Case([&](StateOp op) { return compileState(op, body); })
-            .Case([&](CompOp op) { return compileComp(op, body, executions); })
-            .Case([&](CollOp op) { return compileColl(op, body, executions); })
             .Case([&](RepeatOp op) {
               return compileRepeat(op, body, executions);
             })
-            .Case([&](SendOp op) { return compileSend(op, body, executions); })
-            .Case([&](RecvOp op) { return compileRecv(op, body, executions); })
             .Case([&](FuncOp op) { return compileFunc(op); })
             .Case([&](CallOp op) { return compileCall(op, body); })
-            .Case([](YieldOp) { return success(); })
-            .Case([](ReturnOp) { return success(); })
             .Default([](Operation *op) {
               return emitShortOpError(op) << "cannot be written to a trace";
             });

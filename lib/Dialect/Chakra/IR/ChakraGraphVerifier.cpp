@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Facts that tie the ops of a chakra.graph together: unique paths, collectives
-// against the mesh, and reads of buffers that were changed in place.
+// Facts that tie the ops of a chakra.graph together: unique paths, and reads of
+// buffers that were changed in place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,23 +20,6 @@ using namespace mlir;
 using namespace stg::chakra;
 using stg::MeshAttr;
 using stg::SymExpr;
-
-/// The name of a node, state or repeat, else null.
-static StringAttr getNodeName(Operation &op) {
-  if (auto repeat = dyn_cast<RepeatOp>(op))
-    return repeat.getNameAttr();
-  if (auto comp = dyn_cast<CompOp>(op))
-    return comp.getNameAttr();
-  if (auto coll = dyn_cast<CollOp>(op))
-    return coll.getNameAttr();
-  if (auto send = dyn_cast<SendOp>(op))
-    return send.getNameAttr();
-  if (auto recv = dyn_cast<RecvOp>(op))
-    return recv.getNameAttr();
-  if (auto state = dyn_cast<StateOp>(op))
-    return state.getNameAttr();
-  return {};
-}
 
 //===----------------------------------------------------------------------===//
 // Names (C4, C5)
@@ -84,9 +67,10 @@ LogicalResult NameScope::insert(Operation &op, StringAttr name) {
 
 LogicalResult NameScope::add(Block &block) {
   for (Operation &op : block) {
-    StringAttr name = getNodeName(op);
-    if (!name)
+    auto named = dyn_cast<NamedOpInterface>(op);
+    if (!named)
       continue;
+    StringAttr name = named.getNameAttr();
     if (failed(insert(op, name)))
       return failure();
     if (auto repeat = dyn_cast<RepeatOp>(op))
@@ -210,66 +194,17 @@ LogicalResult NameScope::verifyRepeats(ArrayRef<RepeatOp> ops) {
 /// Persistent tensors are named `<category>/<path>`; keeps these names free.
 static LogicalResult verifyTopLevelNames(Block &block) {
   for (Operation &op : block) {
-    StringAttr name = getNodeName(op);
-    if (!name || isa<StateOp>(op))
+    auto named = dyn_cast<NamedOpInterface>(op);
+    if (!named || isa<StateOp>(op))
       continue;
-    StringRef prefix = name.strref().split('/').first;
+    StringRef name = named.getNameAttr();
+    StringRef prefix = name.split('/').first;
     if (prefix.size() != name.size() && symbolizeCategory(prefix))
       return op.emitOpError("has the name '")
-             << name.strref() << "', but '" << prefix
+             << name << "', but '" << prefix
              << "/' is the prefix of persistent tensors";
   }
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Collectives (C2, C3)
-//===----------------------------------------------------------------------===//
-
-/// True if two different canonical forms may still have equal values, because
-/// something in `expr` stays opaque until symbols are bound.
-static bool hasOpaqueTerms(SymExpr expr) {
-  return llvm::any_of(expr.getTerms(), [](const SymExpr::Term &term) {
-    return llvm::any_of(term.factors, [](const SymExpr::Factor &factor) {
-      return isa<SymExpr>(factor.atom);
-    });
-  });
-}
-
-static SymExpr getTensorBytes(Type type) {
-  if (auto stack = dyn_cast<StackType>(type))
-    return stack.getTensorType().getBytes();
-  return cast<stg::chakra::TensorType>(type).getBytes();
-}
-
-static LogicalResult verifyCollSizes(CollOp op, SymExpr groupSize) {
-  if (op.getKind() == CollKind::AllToAll || op.getPayloadAttr() ||
-      op.getAmong())
-    return success();
-  for (auto [operand, result] :
-       llvm::zip_equal(op.getInputs(), op.getResults())) {
-    SymExpr in = getTensorBytes(operand.getType());
-    SymExpr out = getTensorBytes(result.getType());
-    if (hasOpaqueTerms(in) || hasOpaqueTerms(out) || hasOpaqueTerms(groupSize))
-      continue;
-    SymExpr large = op.getKind() == CollKind::AllGather ? in * groupSize : in;
-    SymExpr small =
-        op.getKind() == CollKind::ReduceScatter ? out * groupSize : out;
-    if (large == small)
-      continue;
-    return op.emitOpError("over ")
-           << op.getOver() << ", a group of " << groupSize
-           << " ranks, cannot make " << out << " bytes of " << in;
-  }
-  return success();
-}
-
-static LogicalResult verifyColl(CollOp op, MeshAttr mesh) {
-  for (auto axis : op.getOver().getAsRange<StringAttr>())
-    if (!mesh.getAxisIndex(axis))
-      return op.emitOpError("is over axis ")
-             << axis << ", which the mesh does not have";
-  return verifyCollSizes(op, mesh.getGroupSize(op.getOver()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -278,18 +213,8 @@ static LogicalResult verifyColl(CollOp op, MeshAttr mesh) {
 
 /// True if the operand only orders its op and is not read.
 static bool isAfterOperand(OpOperand &use) {
-  OperandRange after(nullptr, 0);
-  if (auto comp = dyn_cast<CompOp>(use.getOwner()))
-    after = comp.getAfter();
-  else if (auto coll = dyn_cast<CollOp>(use.getOwner()))
-    after = coll.getAfter();
-  else if (auto send = dyn_cast<SendOp>(use.getOwner()))
-    after = send.getAfter();
-  else if (auto recv = dyn_cast<RecvOp>(use.getOwner()))
-    after = recv.getAfter();
-  return !after.empty() &&
-         use.getOperandNumber() >= after.getBeginOperandIndex() &&
-         use.getOperandNumber() < after.getBeginOperandIndex() + after.size();
+  auto node = dyn_cast<NodeOpInterface>(use.getOwner());
+  return node && use.getOperandNumber() >= node.getBuffers().size();
 }
 
 static LogicalResult verifyReadsAfterChange(Operation *change, Value value) {
@@ -429,20 +354,14 @@ LogicalResult GraphOp::verifyRegions() {
       failed(CallNames(*this).verify()) ||
       failed(verifyTopLevelNames(getBody().front())))
     return failure();
-  WalkResult result = walk([&](Operation *op) {
-    ValueRange changed;
-    if (auto coll = dyn_cast<CollOp>(op)) {
-      if (failed(verifyColl(coll, getMesh())))
-        return WalkResult::interrupt();
-      if (coll.getInPlace())
-        changed = coll.getInputs();
-    } else if (auto comp = dyn_cast<CompOp>(op)) {
-      changed = comp.getUpdates();
-    }
-    for (Value value : changed)
-      if (failed(verifyReadsAfterChange(op, value)))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
+  WalkResult result = walk([&](NodeOpInterface node) -> WalkResult {
+    if (failed(node.verifyInGraph(getMesh(), getCoordinatesAttr())))
+      return failure();
+    for (unsigned i = 0, e = node->getNumResults(); i < e; ++i)
+      if (Value buffer = node.getChangedBuffer(i))
+        if (failed(verifyReadsAfterChange(node, buffer)))
+          return failure();
+    return success();
   });
   return failure(result.wasInterrupted());
 }

@@ -8,6 +8,7 @@
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -73,12 +74,12 @@ static void printCollKind(OpAsmPrinter &printer, Operation *,
   printer << stringifyCollKind(kind.getValue());
 }
 
+#include "stg/Dialect/Chakra/IR/ChakraInterfaces.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "stg/Dialect/Chakra/IR/ChakraOps.cpp.inc"
 
-/// Names go into files that other tools read: commas and equals signs are
-/// separators in the logs of simulators, and protobuf strings are UTF-8.
-static LogicalResult verifyName(Operation *op, StringRef name) {
+LogicalResult stg::chakra::detail::verifyName(Operation *op, StringRef name) {
   if (name.empty())
     return op->emitOpError("expects a name that is not empty");
   for (unsigned char c : name)
@@ -99,13 +100,6 @@ static LogicalResult verifyCount(Operation *op, SymExpr expr, StringRef what) {
     return success();
   return op->emitOpError("expects ")
          << what << " to be a non-negative integer, found '" << expr << "'";
-}
-
-/// Names the results of `op` after the op.
-static void setResultNames(Operation *op, StringRef name,
-                           OpAsmSetValueNameFn setName) {
-  if (op->getNumResults())
-    setName(op->getResult(0), name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,22 +138,15 @@ LogicalResult GraphOp::verify() {
   return success();
 }
 
-std::optional<int64_t> GraphOp::getCoordinate(StringRef axis) {
-  DictionaryAttr coordinates = getCoordinatesAttr();
-  if (!coordinates)
-    return std::nullopt;
-  auto value = coordinates.getAs<IntegerAttr>(axis);
+static std::optional<int64_t> findCoordinate(DictionaryAttr coordinates,
+                                             StringRef axis) {
+  auto value =
+      coordinates ? coordinates.getAs<IntegerAttr>(axis) : IntegerAttr();
   return value ? std::optional(value.getInt()) : std::nullopt;
 }
 
-//===----------------------------------------------------------------------===//
-// StateOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult StateOp::verify() { return verifyName(*this, getName()); }
-
-void StateOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setResultNames(*this, getName(), setName);
+std::optional<int64_t> GraphOp::getCoordinate(StringRef axis) {
+  return findCoordinate(getCoordinatesAttr(), axis);
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,15 +184,14 @@ LogicalResult CompOp::verify() {
       return emitOpError("updates a value of type ")
              << operand.getType() << ", but has the result type "
              << result.getType();
-  if (failed(verifyName(*this, getName()))) // C2
-    return failure();
   if (failed(verifyCount(*this, getOps(), "ops"))) // C3
     return failure();
   return verifyCount(*this, getBytes(), "bytes");
 }
 
-void CompOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setResultNames(*this, getName(), setName);
+Value CompOp::getChangedBuffer(unsigned result) {
+  size_t numNew = getNumResults() - getUpdates().size();
+  return result < numNew ? Value() : getUpdates()[result - numNew];
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,12 +259,6 @@ static LogicalResult verifyAmong(CollOp op) { // C7
     return op.emitOpError(
         "is among some coordinates, which needs one axis and at least two of "
         "them");
-  auto graph = op->getParentOfType<GraphOp>();
-  StringRef axis = cast<StringAttr>(op.getOver()[0]);
-  std::optional<int64_t> own = graph ? graph.getCoordinate(axis) : std::nullopt;
-  if (own && !seen.contains(*own))
-    return op.emitOpError("is not among its own ranks, which have coordinate ")
-           << *own << " on axis '" << axis << "'";
   return success();
 }
 
@@ -322,42 +302,103 @@ LogicalResult CollOp::verify() {
     if (failed(verifyCount(*this, payload, "payload")))
       return failure();
   if (!getPayloadAttr() || getInPlace())
-    if (failed(verifyCollResults(*this)))
-      return failure();
-  return verifyName(*this, getName()); // C4
+    return verifyCollResults(*this);
+  return success();
 }
 
-void CollOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setResultNames(*this, getName(), setName);
+Value CollOp::getChangedBuffer(unsigned result) {
+  return getInPlace() ? getInputs()[result] : Value();
+}
+
+/// True if two different canonical forms may still have equal values, because
+/// something in `expr` stays opaque until symbols are bound.
+static bool hasOpaqueTerms(SymExpr expr) {
+  return llvm::any_of(expr.getTerms(), [](const SymExpr::Term &term) {
+    return llvm::any_of(term.factors, [](const SymExpr::Factor &factor) {
+      return isa<SymExpr>(factor.atom);
+    });
+  });
+}
+
+static SymExpr getTensorBytes(Type type) {
+  if (auto stack = dyn_cast<StackType>(type))
+    return stack.getTensorType().getBytes();
+  return cast<stg::chakra::TensorType>(type).getBytes();
+}
+
+static LogicalResult verifyCollSizes(CollOp op, SymExpr groupSize) {
+  if (op.getKind() == CollKind::AllToAll || op.getPayloadAttr() ||
+      op.getAmong())
+    return success();
+  for (auto [operand, result] :
+       llvm::zip_equal(op.getInputs(), op.getResults())) {
+    SymExpr in = getTensorBytes(operand.getType());
+    SymExpr out = getTensorBytes(result.getType());
+    if (hasOpaqueTerms(in) || hasOpaqueTerms(out) || hasOpaqueTerms(groupSize))
+      continue;
+    SymExpr large = op.getKind() == CollKind::AllGather ? in * groupSize : in;
+    SymExpr small =
+        op.getKind() == CollKind::ReduceScatter ? out * groupSize : out;
+    if (large == small)
+      continue;
+    return op.emitOpError("over ")
+           << op.getOver() << ", a group of " << groupSize
+           << " ranks, cannot make " << out << " bytes of " << in;
+  }
+  return success();
+}
+
+/// Constraints of `chakra.graph` (C2, C3) and that the ranks are among their
+/// own group (C7).
+LogicalResult CollOp::verifyInGraph(MeshAttr mesh, DictionaryAttr coordinates) {
+  for (auto axis : getOver().getAsRange<StringAttr>())
+    if (!mesh.getAxisIndex(axis))
+      return emitOpError("is over axis ")
+             << axis << ", which the mesh does not have";
+  if (std::optional<ArrayRef<int64_t>> among = getAmong()) {
+    StringRef axis = cast<StringAttr>(getOver()[0]);
+    std::optional<int64_t> own = findCoordinate(coordinates, axis);
+    if (own && !llvm::is_contained(*among, *own))
+      return emitOpError("is not among its own ranks, which have coordinate ")
+             << *own << " on axis '" << axis << "'";
+  }
+  return verifyCollSizes(*this, mesh.getGroupSize(getOver()));
 }
 
 //===----------------------------------------------------------------------===//
 // SendOp, RecvOp
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy>
-static LogicalResult verifyMessage(OpTy op, size_t numBuffers) {
-  auto graph = op->template getParentOfType<GraphOp>();
-  if (graph && !graph.getMesh().getAxisIndex(op.getAxis())) // C1
-    return op.emitOpError("is along axis '")
-           << op.getAxis() << "', which the mesh does not have";
-  if (numBuffers == 0) // C2
+template <typename OpTy> static LogicalResult verifyMessage(OpTy op) {
+  if (op.getMessageTypes().empty()) // C2
     return op.emitOpError("expects at least one buffer");
   auto channel = static_cast<int64_t>(op.getChannel());
   if (channel < 0) // C3
     return op.emitOpError("has the channel ")
            << channel << ", expected at least 0";
-  return verifyName(op, op.getName()); // C4
+  return success();
 }
 
-LogicalResult SendOp::verify() {
-  return verifyMessage(*this, getInputs().size());
+template <typename OpTy>
+static LogicalResult verifyMessageAxis(OpTy op, MeshAttr mesh) {
+  if (mesh.getAxisIndex(op.getAxis())) // C1
+    return success();
+  return op.emitOpError("is along axis '")
+         << op.getAxis() << "', which the mesh does not have";
 }
 
-LogicalResult RecvOp::verify() { return verifyMessage(*this, getNumResults()); }
+bool SendOp::isSend() { return true; }
+TypeRange SendOp::getMessageTypes() { return getInputs().getTypes(); }
+LogicalResult SendOp::verify() { return verifyMessage(*this); }
+LogicalResult SendOp::verifyInGraph(MeshAttr mesh, DictionaryAttr) {
+  return verifyMessageAxis(*this, mesh);
+}
 
-void RecvOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setResultNames(*this, getName(), setName);
+bool RecvOp::isSend() { return false; }
+TypeRange RecvOp::getMessageTypes() { return getResultTypes(); }
+LogicalResult RecvOp::verify() { return verifyMessage(*this); }
+LogicalResult RecvOp::verifyInGraph(MeshAttr mesh, DictionaryAttr) {
+  return verifyMessageAxis(*this, mesh);
 }
 
 //===----------------------------------------------------------------------===//
@@ -368,7 +409,8 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name,
                    TypeRange argTypes, TypeRange resultTypes) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.setSymName(builder.getStringAttr(name));
-  properties.setResultTypes(builder.getTypeArrayAttr(resultTypes));
+  properties.setFunctionType(
+      TypeAttr::get(builder.getFunctionType(argTypes, resultTypes)));
   Block &body = state.addRegion()->emplaceBlock();
   for (Type type : argTypes)
     body.addArgument(type, state.location);
@@ -389,7 +431,10 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
       parser.parseRegion(*result.addRegion(), args))
     return failure();
-  properties.setResultTypes(parser.getBuilder().getTypeArrayAttr(types));
+  auto argTypes = llvm::map_to_vector(
+      args, [](const OpAsmParser::Argument &arg) { return arg.type; });
+  properties.setFunctionType(
+      TypeAttr::get(parser.getBuilder().getFunctionType(argTypes, types)));
   ensureTerminator(*result.regions.front(), parser.getBuilder(),
                    result.location);
   return success();
@@ -403,10 +448,9 @@ void FuncOp::print(OpAsmPrinter &printer) {
       getBody().getArguments(), printer,
       [&](BlockArgument arg) { printer << arg << " : " << arg.getType(); });
   printer << ')';
-  SmallVector<Type> types(getResultTypes().getAsValueRange<TypeAttr>());
-  printer.printOptionalArrowTypeList(types);
+  printer.printOptionalArrowTypeList(getResultTypes());
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getSymNameAttrName(), getResultTypesAttrName()});
+      (*this)->getAttrs(), {getSymNameAttrName(), getFunctionTypeAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/getReturn()->getNumOperands());
@@ -458,10 +502,6 @@ ResultRange RepeatOp::getStackResults() {
 
 YieldOp RepeatOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
-}
-
-void RepeatOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setResultNames(*this, getName(), setName);
 }
 
 /// Parses `(%arg = %operand : type, ...)`; the argument of a slice has the
@@ -576,8 +616,6 @@ static bool haveSameSize(Type lhs, Type rhs) {
 }
 
 LogicalResult RepeatOp::verify() {
-  if (failed(verifyName(*this, getName()))) // C5
-    return failure();
   if (failed(verifyCount(*this, getCount(), "the count"))) // C4
     return failure();
   if (getFirst() && failed(verifyCount(*this, *getFirst(), "the first index")))
@@ -638,14 +676,23 @@ LogicalResult RepeatOp::verifyRegions() {
   return success();
 }
 
+/// What a repeat without iterations carries is what it got; stacks of no
+/// elements stay.
+LogicalResult RepeatOp::canonicalize(RepeatOp repeat,
+                                     PatternRewriter &rewriter) {
+  if (!repeat.getCount().isZero() || !repeat.getStackResults().empty())
+    return failure();
+  rewriter.replaceOp(repeat, repeat.getInits());
+  return success();
+}
+
 LogicalResult FuncOp::verifyRegions() { // C1
   ReturnOp op = getReturn();
-  auto types = getResultTypes().getAsValueRange<TypeAttr>();
   if (op->getNumOperands() != getResultTypes().size())
     return op.emitOpError("returns ")
            << op->getNumOperands() << " values, but the function has "
            << getResultTypes().size() << " results";
-  for (auto [value, type] : llvm::zip_equal(op.getValues(), types))
+  for (auto [value, type] : llvm::zip_equal(op.getValues(), getResultTypes()))
     if (!haveSameSize(value.getType(), type))
       return op.emitOpError("returns a value of type ")
              << value.getType() << ", but the function has the result type "
@@ -654,7 +701,7 @@ LogicalResult FuncOp::verifyRegions() { // C1
 }
 
 LogicalResult CallOp::verify() { // C3
-  return getScope().empty() ? success() : verifyName(*this, getScope());
+  return getScope().empty() ? success() : detail::verifyName(*this, getScope());
 }
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
@@ -678,10 +725,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     }
     return success();
   };
-  SmallVector<Type> results(
-      callee.getResultTypes().getAsValueRange<TypeAttr>());
   return failure(
-      failed(verifyTypes(getOperandTypes(), callee.getBody().getArgumentTypes(),
+      failed(verifyTypes(getOperandTypes(), callee.getArgumentTypes(),
                          "operand")) ||
-      failed(verifyTypes(getResultTypes(), results, "result")));
+      failed(verifyTypes(getResultTypes(), callee.getResultTypes(), "result")));
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/PatternMatch.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/Chakra/Transforms/Passes.h"
 #include "stg/Dialect/STG/IR/STG.h"
@@ -85,16 +86,11 @@ static LogicalResult substitute(GraphOp graph, StringAttr symbol,
   return failure(walked.wasInterrupted());
 }
 
-/// What a repeat without iterations carries is what it got; stacks of no
-/// elements stay.
+/// The ranges that a device does not see are repeats without iterations.
 static void removeEmptyRepeats(GraphOp graph) {
-  graph.walk([](chakra::RepeatOp repeat) {
-    if (!repeat.getCount().isZero() || !repeat.getStackResults().empty())
-      return;
-    for (auto [result, init] :
-         llvm::zip_equal(repeat.getCarryResults(), repeat.getInits()))
-      result.replaceAllUsesWith(init);
-    repeat.erase();
+  PatternRewriter rewriter(graph.getContext());
+  graph.walk([&](chakra::RepeatOp repeat) {
+    (void)chakra::RepeatOp::canonicalize(repeat, rewriter);
   });
 }
 

@@ -13,9 +13,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
+#include "stg/Dialect/Chakra/IR/ChakraInterfaces.h"
 #include "stg/Dialect/Chakra/IR/ChakraTypes.h"
 
 #define GET_OP_CLASSES

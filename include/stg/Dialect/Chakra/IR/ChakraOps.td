@@ -10,9 +10,12 @@
 #define STG_DIALECT_CHAKRA_IR_CHAKRAOPS
 
 include "stg/Dialect/Chakra/IR/ChakraBase.td"
+include "stg/Dialect/Chakra/IR/ChakraInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/CallInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
 
 class Chakra_Op<string mnemonic, list<Trait> traits = []>
     : Op<Chakra_Dialect, mnemonic, traits>;
@@ -23,22 +26,48 @@ class Chakra_BodyOp<string mnemonic, list<Trait> traits = []>
 
 /// Results are named after the op, which makes the text readable.
 class Chakra_NamedOp<string mnemonic, list<Trait> traits = []>
-    : Chakra_BodyOp<mnemonic, !listconcat(traits, [
-        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>])>;
+    : Chakra_BodyOp<mnemonic, !listconcat(traits, [NamedOpInterface,
+        DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>])> {
+  let extraClassDefinition = [{
+    void $cppClass::getAsmResultNames(::mlir::OpAsmSetValueNameFn setName) {
+      if ((*this)->getNumResults())
+        setName((*this)->getResult(0), getName());
+    }
+  }];
+}
+
+class Chakra_MessageOp<string mnemonic, list<Trait> traits = []>
+    : Chakra_NamedOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<NodeOpInterface, ["verifyInGraph"]>,
+        DeclareOpInterfaceMethods<MessageOpInterface,
+                                  ["isSend", "getMessageTypes"]>])>;
+
+/// What a callable and a call have to answer: arguments and results have no attributes.
+class Chakra_NoArgAttrs {
+  code methods = [{
+    ::mlir::ArrayAttr getArgAttrsAttr() { return {}; }
+    ::mlir::ArrayAttr getResAttrsAttr() { return {}; }
+    void setArgAttrsAttr(::mlir::ArrayAttr) {}
+    void setResAttrsAttr(::mlir::ArrayAttr) {}
+    ::mlir::Attribute removeArgAttrsAttr() { return {}; }
+    ::mlir::Attribute removeResAttrsAttr() { return {}; }
+  }];
+}
 
 //===----------------------------------------------------------------------===//
 // GraphOp
 //===----------------------------------------------------------------------===//
 
 def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
-    NoTerminator, SingleBlock, Symbol, SymbolTable,
+    NoTerminator, SingleBlock, Symbol, SymbolTable, CallableOpInterface,
     ParentOneOf<["::mlir::ModuleOp"]>]> {
   let summary = "what each rank of one class executes";
   let description = [{
     The ranks of a mesh are numbered with the first axis fastest. `coordinates`
     restricts the class to the ranks that have these coordinates; without it all
     ranks execute this graph. Together, the graphs of a module cover every rank
-    of the mesh exactly once (checked at export, where sizes are numbers).
+    of the mesh exactly once (checked at export, where sizes are numbers). To
+    MLIR it is a callable without arguments, which ranks call.
 
     ```mlir
     chakra.graph @first_stage mesh = #sym.mesh<tp = 8, pp = 2>
@@ -74,7 +103,11 @@ def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
   let extraClassDeclaration = [{
     /// The coordinate that all ranks of the class have on the axis, if any.
     std::optional<int64_t> getCoordinate(::llvm::StringRef axis);
-  }];
+
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return {}; }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
+  }] # Chakra_NoArgAttrs<>.methods;
   let hasRegionVerifier = 1;
   let hasVerifier = 1;
 }
@@ -101,14 +134,14 @@ def Chakra_StateOp : Chakra_NamedOp<"state"> {
   let arguments = (ins StrAttr:$name);
   let results = (outs Chakra_Tensor:$result);
   let assemblyFormat = "$name attr-dict `:` qualified(type($result))";
-  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
 // CompOp
 //===----------------------------------------------------------------------===//
 
-def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments]> {
+def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<NodeOpInterface, ["getChangedBuffer"]>]> {
   let summary = "a compute node";
   let description = [{
     Executes `ops` operations (a multiply-add is two) and moves `bytes` bytes
@@ -165,7 +198,9 @@ def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments]> {
 // CollOp
 //===----------------------------------------------------------------------===//
 
-def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
+def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<NodeOpInterface, ["getChangedBuffer",
+                                                       "verifyInGraph"]>]> {
   let summary = "a collective among the ranks of a group";
   let description = [{
     The group of a rank are the ranks whose coordinates differ from its own only
@@ -237,7 +272,7 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments]> {
 // SendOp, RecvOp
 //===----------------------------------------------------------------------===//
 
-def Chakra_SendOp : Chakra_BodyOp<"send", [AttrSizedOperandSegments]> {
+def Chakra_SendOp : Chakra_MessageOp<"send", [AttrSizedOperandSegments]> {
   let summary = "a message to a neighbour along a mesh axis";
   let description = [{
     One message with the bytes of all operands, to the rank whose coordinate on the axis
@@ -269,7 +304,7 @@ def Chakra_SendOp : Chakra_BodyOp<"send", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Chakra_RecvOp : Chakra_NamedOp<"recv"> {
+def Chakra_RecvOp : Chakra_MessageOp<"recv"> {
   let summary = "a message from a neighbour along a mesh axis";
   let description = [{
     The counterpart of `chakra.send`; the results are new buffers. A receive is issued when
@@ -298,12 +333,13 @@ def Chakra_RecvOp : Chakra_NamedOp<"recv"> {
 // FuncOp, CallOp
 //===----------------------------------------------------------------------===//
 
-def Chakra_FuncOp : Chakra_Op<"func", [Symbol, HasParent<"GraphOp">,
-    SingleBlockImplicitTerminator<"ReturnOp">]> {
+def Chakra_FuncOp : Chakra_Op<"func", [FunctionOpInterface,
+    HasParent<"GraphOp">, SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "nodes that calls execute, with a prefix for their names";
   let description = [{
     What a graph executes several times: a pipeline stage, for each micro-batch. The body
-    may use values that the graph defines before it, such as states.
+    may use values that the graph defines before it, such as states. Nobody outside of the
+    graph sees it: it is private, and `--symbol-dce` removes it where nothing calls it.
 
     ```mlir
     chakra.func @forward(%x : !T) -> (!T, !S) {
@@ -315,7 +351,8 @@ def Chakra_FuncOp : Chakra_Op<"func", [Symbol, HasParent<"GraphOp">,
     Constraints: (C1) the body returns as many values as the function has results, of
     the same sizes.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$result_types);
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypeAttrOf<FunctionType>:$function_type);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let skipDefaultBuilders = 1;
@@ -323,7 +360,18 @@ def Chakra_FuncOp : Chakra_Op<"func", [Symbol, HasParent<"GraphOp">,
       "::mlir::TypeRange":$argTypes, "::mlir::TypeRange":$resultTypes)>];
   let extraClassDeclaration = [{
     ReturnOp getReturn();
-  }];
+
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() {
+      return getFunctionType().getInputs();
+    }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() {
+      return getFunctionType().getResults();
+    }
+    ::mlir::SymbolTable::Visibility getVisibility() {
+      return ::mlir::SymbolTable::Visibility::Private;
+    }
+  }] # Chakra_NoArgAttrs<>.methods;
   let hasRegionVerifier = 1;
 }
 
@@ -334,7 +382,7 @@ def Chakra_ReturnOp : Chakra_Op<"return", [Terminator, HasParent<"FuncOp">]> {
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
-def Chakra_CallOp : Chakra_Op<"call", [HasParent<"GraphOp">,
+def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface, HasParent<"GraphOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "executes the body of a function once";
   let description = [{
@@ -355,6 +403,19 @@ def Chakra_CallOp : Chakra_Op<"call", [HasParent<"GraphOp">,
     $callee `(` $operands `)` `scope` $scope attr-dict
     `:` functional-type($operands, $results)
   }];
+  let extraClassDeclaration = [{
+    ::mlir::CallInterfaceCallable getCallableForCallee() {
+      return ::mlir::SymbolRefAttr(getCalleeAttr());
+    }
+    void setCalleeFromCallable(::mlir::CallInterfaceCallable callee) {
+      setCalleeAttr(::mlir::cast<::mlir::FlatSymbolRefAttr>(
+          ::mlir::cast<::mlir::SymbolRefAttr>(callee)));
+    }
+    ::mlir::Operation::operand_range getArgOperands() { return getOperands(); }
+    ::mlir::MutableOperandRange getArgOperandsMutable() {
+      return getOperandsMutable();
+    }
+  }] # Chakra_NoArgAttrs<>.methods;
   let hasVerifier = 1;
 }
 
@@ -371,7 +432,8 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
     yields is the result. A *slice* is one tensor of a stack: iteration i gets
     tensor i. What the body yields to `stack` is collected: tensor i of the
     resulting stack is what iteration i yielded. With `reverse` the iterations
-    run from the last to the first. With a count of 0 the carries pass through.
+    run from the last to the first. With a count of 0 the carries pass through:
+    the op is removed by `--canonicalize` if nothing is stacked.
 
     ```mlir
     %y, %saved = chakra.repeat "layers" * L carry(%x = %h0 : !T)
@@ -419,6 +481,7 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Chakra_YieldOp : Chakra_Op<"yield", [AttrSizedOperandSegments, Terminator,
