@@ -150,6 +150,7 @@ void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.gradientReduction != GradientReduction::PerParameter)
     pm.addPass(
         createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
+  pm.addPass(createLowerContextParallel());
   pm.addPass(createConvertSTGToChakra());
   pm.addPass(chakra::createSplitClasses());
 }

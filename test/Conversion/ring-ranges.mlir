@@ -1,8 +1,8 @@
 // A ring of four where each device has the queries of one range: blocks of later ranges are
 // passed on, but not computed. All devices send and receive equally often.
 //
-// RUN: stg-opt %s --convert-stg-to-chakra | FileCheck %s --check-prefix=ALL
-// RUN: stg-opt %s --convert-stg-to-chakra --chakra-split-classes | FileCheck %s
+// RUN: stg-opt %s --stg-lower-context-parallel --convert-stg-to-chakra | FileCheck %s --check-prefix=ALL
+// RUN: stg-opt %s --stg-lower-context-parallel --convert-stg-to-chakra --chakra-split-classes | FileCheck %s
 
 stg.symbol @cp_index coordinate "cp"
 stg.mesh @mesh <cp = 4>
@@ -52,7 +52,7 @@ stg.mesh @mesh <cp = 4>
 // CHECK-NOT:   chakra.repeat "g.fwd.hidden"
 // CHECK:       chakra.repeat "g.fwd.ring" * 2
 func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) {
-  %o, %lse = stg.attention causal %q, %k, %v {range = #sym.expr<cp_index>, ring = ["cp"]} <"o"> : !x, !x, !x
-  %g:3 = stg.attention_grad causal %q, %k, %v, %o, %lse, %do {range = #sym.expr<cp_index>, ring = ["cp"]} <"g"> : !x, !x, !x, !x, !lse, !x
+  %o, %lse = stg.attention causal %q, %k, %v {context = #stg.context<p2p range over ["cp"]>} <"o"> : !x, !x, !x
+  %g:3 = stg.attention_grad causal %q, %k, %v, %o, %lse, %do {context = #stg.context<p2p range over ["cp"]>} <"g"> : !x, !x, !x, !x, !lse, !x
   return
 }

@@ -77,3 +77,11 @@ func.func @slices_of_argument(%x: !stg.tensor<[4, 8], f32>) {
   }
   return
 }
+// -----
+!x = !stg.tensor<[2, 8, 4, 16], bf16>
+stg.mesh @mesh <cp = 2>
+func.func @not_lowered(%q: !x) {
+  // expected-error @+1 {{'stg.attention' op is not what one device executes; run --stg-lower-context-parallel first}}
+  %o, %lse = stg.attention causal %q, %q, %q {context = #stg.context<p2p zigzag over ["cp"]>} : !x, !x, !x
+  return
+}

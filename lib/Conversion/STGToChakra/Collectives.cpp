@@ -1,4 +1,4 @@
-//===- Collectives.cpp - Collectives and messages to nodes ----------------===//
+//===- Collectives.cpp - Collectives to nodes -----------------------------===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -169,34 +169,5 @@ LogicalResult GraphBuilder::convertCompletion(CollectiveOpInterface op) {
     appendPieces(input, inputs);
   createCollective(op, inputs, ValueRange(inputs).getTypes(), /*inPlace=*/true,
                    getNumBytes(op));
-  return success();
-}
-
-LogicalResult GraphBuilder::convertSend(SendOp op) {
-  SmallVector<Value> inputs;
-  for (Value input : op.getInputs()) {
-    Pieces pieces = map[input];
-    if (pieces.size() == 1 && isa<chakra::TensorType>(pieces[0].getType()))
-      pieces = {toOneBuffer(op, input, Category::Communication)};
-    llvm::append_range(inputs, pieces);
-  }
-  chakra::SendOp::create(
-      builder, op.getLoc(), builder.getStringAttr(makeName(op, "send")), inputs,
-      ValueRange(), op.getAxisAttr(), op.getShiftAttr(), op.getChannelAttr(),
-      builder.getStringAttr(getPhaseName(op)));
-  return success();
-}
-
-LogicalResult GraphBuilder::convertRecv(RecvOp op) {
-  SmallVector<Type> types;
-  for (Value result : op.getResults())
-    types.push_back(getType(result, cast<SymTensorType>(result.getType())));
-  auto recv = chakra::RecvOp::create(
-      builder, op.getLoc(), types, builder.getStringAttr(makeName(op, "recv")),
-      ValueRange(), op.getAxisAttr(), op.getShiftAttr(), op.getChannelAttr(),
-      builder.getStringAttr(getPhaseName(op)));
-  for (auto [result, made] :
-       llvm::zip_equal(op.getResults(), recv.getResults()))
-    map[result] = {made};
   return success();
 }

@@ -59,6 +59,9 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
     counts.push_back(pieces.size());
     llvm::append_range(types, pieces);
   }
+  if (StringRef pass = op.getLoweringPass(); !pass.empty())
+    return op.emitOpError("is not what one device executes; run --")
+           << pass << " first";
   OpCost cost = op.getCost();
   if (!cost.operations || !cost.bytes)
     return op.emitOpError("has a cost that is too large to be expressed");

@@ -101,9 +101,14 @@ private:
   mlir::FailureOr<chakra::FuncOp> convertCallee(mlir::func::CallOp call,
                                                 mlir::func::FuncOp callee,
                                                 const StateEnv &env);
-  llvm::LogicalResult convertRing(mlir::Operation *op);
   llvm::LogicalResult convertSend(SendOp op);
   llvm::LogicalResult convertRecv(RecvOp op);
+  llvm::LogicalResult convertExchange(ExchangeOp op);
+  chakra::SendOp makeSend(MessageOpInterface op, mlir::ValueRange values,
+                          int64_t shift);
+  chakra::RecvOp makeRecv(MessageOpInterface op, mlir::TypeRange types,
+                          int64_t shift);
+  Pieces getSentPieces(mlir::Operation *op, mlir::Value value);
   bool isFused(AccumulateOp op);
   mlir::StringAttr getScopeKey(RepeatOp repeat) {
     std::string key = repeat.getRepeatName().str();

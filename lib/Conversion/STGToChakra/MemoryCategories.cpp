@@ -105,7 +105,7 @@ bool BufferOwners::isInPlace(Operation *op) {
 std::optional<unsigned> BufferOwners::getOverwrittenOperand(CostOpInterface op,
                                                             unsigned result) {
   std::optional<unsigned> operand = op.getReusableOperand(result);
-  if (isa<AccumulateOp>(op.getOperation()))
+  if (operand && op.destroysOperand(*operand))
     return operand;
   // A result that is cut into parts is written as parts.
   bool isSplit =
@@ -178,6 +178,12 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
                 owners.getOverwrittenOperand(cost, result.getResultNumber()))
           buffers.unionSets(op->getOperand(*operand).getAsOpaquePointer(),
                             result.getAsOpaquePointer());
+    // What comes from the other side is for what was sent.
+    if (auto exchange = dyn_cast<ExchangeOp>(op))
+      for (auto [input, result] :
+           llvm::zip_equal(exchange.getInputs(), exchange.getResults()))
+        buffers.unionSets(input.getAsOpaquePointer(),
+                          result.getAsOpaquePointer());
     // What is joined has no buffers but those of its parts.
     if (auto concat = dyn_cast<ConcatOp>(op))
       for (Value part : concat.getInputs())

@@ -38,14 +38,18 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
   }
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     return convertCollective(collective);
-  if (isa<AttentionOp, AttentionGradOp>(op) && op->hasAttr("ring"))
-    return convertRing(op);
+  if (auto pack = dyn_cast<PackOp>(op)) {
+    map[pack] = {toOneBuffer(op, pack.getInput(), Category::Temporary)};
+    return success();
+  }
   if (auto call = dyn_cast<func::CallOp>(op))
     return convertCall(call, env);
   if (auto send = dyn_cast<SendOp>(op))
     return convertSend(send);
   if (auto recv = dyn_cast<RecvOp>(op))
     return convertRecv(recv);
+  if (auto exchange = dyn_cast<ExchangeOp>(op))
+    return convertExchange(exchange);
   if (auto cost = dyn_cast<CostOpInterface>(op))
     return cost.isView() ? convertView(op) : convertCompute(cost, env);
   if (op->hasTrait<OpTrait::IsTerminator>())

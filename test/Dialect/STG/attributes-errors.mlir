@@ -4,21 +4,21 @@
 
 !x = !stg.tensor<[4], f32>
 func.func @phase_of_unknown_name(%x: !x) {
-  // expected-error @+1 {{unexpected 'backward' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part)}}
+  // expected-error @+1 {{unexpected 'backward' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest)}}
   %0 = stg.add %x, %x <backward> : !x, !x
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @role_before_phase(%x: !x) {
-  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part)}}
+  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest)}}
   %0 = stg.add %x, %x <dx bwd> : !x, !x
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @two_phases(%x: !x) {
-  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part)}}
+  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest)}}
   %0 = stg.add %x, %x <fwd bwd> : !x, !x
   return
 }
@@ -80,7 +80,7 @@ func.func @misspelled(%x: !x) {
 !q = !stg.tensor<[4, 4, 4, 4], bf16>
 func.func @far_from_all(%q: !q) {
   // expected-error @+2 {{'stg.attention' op has no attribute 'window'}}
-  // expected-note @+1 {{it has 'balanced', 'context', 'contiguous', 'full_count', 'mask', 'origin', 'range', 'ring'; an attribute of another dialect has that dialect's prefix}}
+  // expected-note @+1 {{it has 'context', 'full_count', 'mask', 'origin'; an attribute of another dialect has that dialect's prefix}}
   %0, %1 = stg.attention causal %q, %q, %q {window = 4096} : !q, !q, !q
   return
 }

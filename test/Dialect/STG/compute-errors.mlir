@@ -145,28 +145,6 @@ func.func @attention_c3(%q: !q, %k: !k) {
 }
 // -----
 !q = !stg.tensor<[2, 16, 4, 8], f32>
-func.func @attention_c4_both(%q: !q) {
-  // expected-error @+1 {{'stg.attention' op has balanced queries and those of one range}}
-  %0, %1 = stg.attention causal %q, %q, %q {balanced, range = #sym.expr<1>} : !q, !q, !q
-  return
-}
-// -----
-!q = !stg.tensor<[2, 16, 4, 8], f32>
-func.func @attention_c4_mask(%q: !q) {
-  // expected-error @+1 {{'stg.attention' op has balanced queries, expected a causal mask that is not counted in full}}
-  %0, %1 = stg.attention none %q, %q, %q {balanced} : !q, !q, !q
-  return
-}
-// -----
-!q = !stg.tensor<[2, 16, 4, 8], f32>
-!lse = !stg.tensor<[2, 16, 4], f32>
-func.func @attention_c4_count(%q: !q, %lse: !lse) {
-  // expected-error @+1 {{'stg.attention_grad' op has queries of one range, expected a causal mask that is not counted in full}}
-  %0:3 = stg.attention_grad causal %q, %q, %q, %q, %lse, %q {full_count, range = #sym.expr<1>} : !q, !q, !q, !q, !lse, !q
-  return
-}
-// -----
-!q = !stg.tensor<[2, 16, 4, 8], f32>
 !l = !stg.tensor<[2, 16, 4], f32>
 func.func @attention_grad_output(%q: !q, %l: !l, %o: !stg.tensor<[2, 8, 4, 8], f32>) {
   // expected-error @+1 {{output has extent 8 in dimension 1, expected 16}}

@@ -13,9 +13,9 @@
 // BIND: error: 'stg.symbol' op is the coordinate on axis 'cp', which no value is bound to; run --chakra-split-classes at the chakra level
 
 // Nothing but the pass says which range a device has.
-// RUN: sed 's/stg.attention causal %q, %k, %v :/stg.attention causal %q, %k, %v {contiguous} :/' %s > %t.mlir
-// RUN: not stg-opt %t.mlir --stg-apply-preset="cp=4" --stg-propagate-shardings --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=UNDECLARED
-// UNDECLARED: error: 'stg.attention' op has contiguous queries over mesh axis 'cp', whose coordinate is not a symbol, as --stg-context-parallel="balance=none" declares it for axes with the role context
+// RUN: sed 's/stg.attention causal %q, %k, %v :/stg.attention causal %q, %k, %v {context = #stg.context<all_gather range>} :/' %s > %t.mlir
+// RUN: not stg-opt %t.mlir --stg-apply-preset="cp=4" --stg-propagate-shardings --stg-insert-collectives --stg-lower-context-parallel 2>&1 | FileCheck %s --check-prefix=UNDECLARED
+// UNDECLARED: error: 'stg.attention' op has ranges of tokens over mesh axis 'cp', whose coordinate is not a symbol, as --stg-context-parallel="balance=none" declares it for axes with the role context
 
 // The name of the symbol is one that is free.
 // MARK-COUNT-1: stg.symbol @cp_index_ coordinate "cp"
@@ -29,16 +29,16 @@ stg.symbol @E
 !lse = !stg.tensor<[B, S, H], f32>
 
 func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x, !x) {
-  // MARK: stg.attention causal {{.*}} {contiguous} :
-  // MARK: stg.attention_grad causal {{.*}} {contiguous} :
+  // MARK: stg.attention causal {{.*}} {context = #stg.context<all_gather range>} :
+  // MARK: stg.attention_grad causal {{.*}} {context = #stg.context<all_gather range>} :
   // MARK: stg.attention none
-  // GATHERED: stg.attention causal {{.*}} {range = #sym.expr<cp_index_>} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
-  // GATHERED: stg.attention_grad causal {{.*}} {range = #sym.expr<cp_index_>}
+  // GATHERED: stg.attention causal {{.*}} {context = #stg.context<all_gather range over ["cp"]>} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
+  // GATHERED: stg.attention_grad causal {{.*}} {context = #stg.context<all_gather range over ["cp"]>}
   // GATHERED: stg.attention none
   // GATHERED-NOT: range
-  // RING: stg.attention causal {{.*}} {range = #sym.expr<cp_index_>, ring = ["cp"]} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S/4, H, E], bf16>
-  // RING: stg.attention_grad causal {{.*}} {range = #sym.expr<cp_index_>, ring = ["cp"]}
-  // RING: stg.attention none {{.*}} {ring = ["cp"]}
+  // RING: stg.attention causal {{.*}} {context = #stg.context<p2p range over ["cp"]>} : !stg.tensor<[B, S/4, H, E], bf16>, !stg.tensor<[B, S/4, H, E], bf16>
+  // RING: stg.attention_grad causal {{.*}} {context = #stg.context<p2p range over ["cp"]>}
+  // RING: stg.attention none {{.*}} {context = #stg.context<p2p range over ["cp"]>}
   // Whole sequences: no ranges.
   // HEADS-NOT: range
   %o, %lse = stg.attention causal %q, %k, %v : !x, !x, !x

@@ -1,8 +1,9 @@
 // How attention sees the tokens of other devices: attributes on attention and its
 // gradient, and what follows from them when collectives are inserted.
 //
-// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel | FileCheck %s --check-prefix=NONE
-// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=all_gather" | FileCheck %s --check-prefix=NONE
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel | FileCheck %s --check-prefix=GATHER
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=all_gather" | FileCheck %s --check-prefix=GATHER
+// RUN: stg-opt %s --stg-apply-preset="dp=2" --stg-context-parallel | FileCheck %s --check-prefix=NONE
 // RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=p2p" | FileCheck %s --check-prefix=P2P
 // RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=a2a" | FileCheck %s --check-prefix=A2A
 // RUN: not stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=ring" 2>&1 | FileCheck %s --check-prefix=TYPE
@@ -23,30 +24,33 @@ stg.symbol @E
 
 func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // NONE: stg.attention causal %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} : {{.*}}
-  // P2P: stg.attention causal {{.*}} {context = "p2p"} :
-  // A2A: stg.attention causal {{.*}} {context = "a2a", stg.claims = #stg.claims<h : cp>} :
+  // GATHER: stg.attention causal {{.*}} {context = #stg.context<all_gather zigzag>} :
+  // P2P: stg.attention causal {{.*}} {context = #stg.context<p2p zigzag>} :
+  // A2A: stg.attention causal {{.*}} {context = #stg.context<a2a zigzag>, stg.claims = #stg.claims<h : cp>} :
   // NONE: stg.attention_grad causal
   // NONE-NOT: {
   // NONE: stg.add
-  // P2P: stg.attention_grad causal {{.*}} {context = "p2p"} :
+  // GATHER: stg.attention_grad causal {{.*}} {context = #stg.context<all_gather zigzag>} :
+  // GATHER: stg.add %{{[^{]*$}}
+  // P2P: stg.attention_grad causal {{.*}} {context = #stg.context<p2p zigzag>} :
   // P2P: stg.add %{{[^{]*$}}
-  // A2A: stg.attention_grad causal {{.*}} {context = "a2a", stg.claims = #stg.claims<h : cp>} :
+  // A2A: stg.attention_grad causal {{.*}} {context = #stg.context<a2a zigzag>, stg.claims = #stg.claims<h : cp>} :
   // A2A: stg.add %{{[^{]*$}}
 
   // Queries stay where they are; keys, values and their gradients are those of all tokens.
   // GATHERED: %[[K:.*]] = stg.all_gather dim 1 over ["cp"]
   // GATHERED: %[[V:.*]] = stg.all_gather dim 1 over ["cp"]
-  // GATHERED: stg.attention causal %{{.*}}, %[[K]], %[[V]] {balanced} : !stg.tensor<[B, S/2, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
-  // GATHERED: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = stg.attention_grad causal %{{.*}}, %[[K]], %[[V]], {{.*}} {balanced}
+  // GATHERED: stg.attention causal %{{.*}}, %[[K]], %[[V]] {context = #stg.context<all_gather zigzag over ["cp"]>} : !stg.tensor<[B, S/2, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H, E], bf16>
+  // GATHERED: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]] = stg.attention_grad causal %{{.*}}, %[[K]], %[[V]], {{.*}} {context = #stg.context<all_gather zigzag over ["cp"]>}
   // GATHERED-DAG: stg.all_reduce sum over ["cp"] %[[DK]]
   // GATHERED-DAG: stg.all_reduce sum over ["cp"] %[[DV]]
   // GATHERED: stg.add %[[DQ]]
 
   // A ring has its messages inside: no collective beside it.
   // RING-NOT: stg.all_
-  // RING: stg.attention causal {{.*}} {balanced, ring = ["cp"]} : !stg.tensor<[B, S/2, H, E], bf16>, !stg.tensor<[B, S/2, H, E], bf16>, !stg.tensor<[B, S/2, H, E], bf16>
+  // RING: stg.attention causal {{.*}} {context = #stg.context<p2p zigzag over ["cp"]>} : !stg.tensor<[B, S/2, H, E], bf16>, !stg.tensor<[B, S/2, H, E], bf16>, !stg.tensor<[B, S/2, H, E], bf16>
   // RING-NOT: stg.all_
-  // RING: stg.attention_grad causal {{.*}} {balanced, ring = ["cp"]}
+  // RING: stg.attention_grad causal {{.*}} {context = #stg.context<p2p zigzag over ["cp"]>}
   // RING-NOT: stg.all_
   // RING: return
 

@@ -15,14 +15,16 @@ def ConvertSTGToChakra : Pass<"convert-stg-to-chakra", "::mlir::ModuleOp"> {
   let summary = "turn the program of one device into execution graphs";
   let description = [{
     Each op that costs something (`CostOpInterface`) becomes a `chakra.comp` with its
-    operations and bytes, each collective a `chakra.coll`; views and immediates
+    operations and bytes, each collective a `chakra.coll`, each message a `chakra.send` or
+    `chakra.recv`, an exchange one of both; views and immediates
     disappear into their users. Parameters and optimizer states become `chakra.state`,
     each value a buffer of a memory category. All ranks execute one program, so there is
     one graph; only the members of groups depend on the rank.
 
     Node names are `NAME.PHASE[.ROLE][.COLLECTIVE]` from the attributes of the ops.
 
-    *Requires* the local level, symbols bound or not. *Produces* the chakra level.
+    *Requires* the local level without attention over divided tokens
+    (`--stg-lower-context-parallel`), symbols bound or not. *Produces* the chakra level.
 
     ```mlir
     // before

@@ -436,6 +436,20 @@ DictionaryAttr CoordinatesAttr::getDictionary() const {
   return entries.getDictionary(getContext());
 }
 
+LogicalResult ContextAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  KeyExchange, TokenShare, ArrayAttr axes) {
+  if (!axes)
+    return success();
+  SmallPtrSet<Attribute, 4> seen;
+  for (Attribute axis : axes) // context_c1
+    if (!isa<StringAttr>(axis) || !seen.insert(axis).second)
+      return emitError() << "has tokens over " << axes
+                         << ", expected distinct names of axes";
+  if (axes.empty())
+    return emitError() << "has tokens over no axis";
+  return success();
+}
+
 LogicalResult GradientAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<StringAttr> path) {
   if (path.empty() || llvm::any_of(path, [](StringAttr name) { // gradient_c1

@@ -78,31 +78,20 @@ static SymExpr getSpan(SymExpr queries, SymExpr keys, bool causal) {
   return square - (queries * (queries - 1)).exactDiv(2);
 }
 
-/// Pairs that a device works on. Balanced queries see half of the keys, those
-/// of one range all keys of the ranges before it and half of their own; in a
-/// ring the keys of all its devices come by.
 template <typename OpTy> static SymExpr getPairs(OpTy op) {
   SymExpr queries = op.getQuery().getType().getShape()[1];
   SymExpr keys = op.getValue().getType().getShape()[1];
   bool causal = op.getMask() == AttentionMask::Causal && !op.getFullCount();
-  if (ArrayAttr ring = op.getRingAttr())
-    if (MeshOp mesh = MeshOp::lookup(op))
-      keys = keys * mesh.getMesh().getGroupSize(ring);
-  if (op.getBalanced())
-    return (queries * (keys + 1)).exactDiv(2);
-  if (SymExpr range = op.getRangeAttr())
-    return queries * queries * range + getSpan(queries, queries, causal);
   return getSpan(queries, keys, causal);
 }
 
-SymExpr stg::getAttentionOperations(Operation *op, SymExpr pairs) {
-  auto shape = [](Value value) {
-    return cast<SymTensorType>(value.getType()).getShape();
-  };
-  ExtentRange query = shape(op->getOperand(0));
-  ExtentRange value = shape(op->getOperand(2));
-  SymExpr forward = query[0] * query[2] * pairs * (query[3] + value[3]) * 2;
-  return isa<AttentionGradOp>(op) ? forward * 2 : forward;
+/// QK^T and PV for so many pairs of a query and a key of each sequence and
+/// head. The gradient has twice as many.
+template <typename OpTy>
+static SymExpr getAttentionOperations(OpTy op, SymExpr pairs) {
+  ExtentRange query = op.getQuery().getType().getShape();
+  ExtentRange value = op.getValue().getType().getShape();
+  return query[0] * query[2] * pairs * (query[3] + value[3]) * 2;
 }
 
 OpCost AttentionOp::getCost() {
@@ -111,8 +100,63 @@ OpCost AttentionOp::getCost() {
 }
 
 OpCost AttentionGradOp::getCost() {
-  return {getAttentionOperations(*this, getPairs(*this)),
+  return {getAttentionOperations(*this, getPairs(*this)) * 2,
           getOperandAndResultBytes(*this), true};
+}
+
+/// A node costs that much only where all keys are its own device's.
+static StringRef getContextLowering(ContextAttr context) {
+  return context ? "stg-lower-context-parallel" : "";
+}
+StringRef AttentionOp::getLoweringPass() {
+  return getContextLowering(getContextAttr());
+}
+StringRef AttentionGradOp::getLoweringPass() {
+  return getContextLowering(getContextAttr());
+}
+
+static SymExpr getBytes(ValueRange values, SymExpr bytes) {
+  for (Value value : values)
+    bytes = bytes + cast<SymTensorType>(value.getType()).getNumBytes();
+  return bytes;
+}
+
+OpCost AttentionBlockOp::getCost() {
+  SymExpr written = getBytes(getResults(), constant(*this, 0));
+  return {getAttentionOperations(*this, getPairs()),
+          getBytes(getOperands().drop_back(getPartial().size()), written),
+          true};
+}
+
+OpCost AttentionBlockGradOp::getCost() {
+  SymExpr operations = getAttentionOperations(*this, getPairs()) * 2;
+  SymExpr zero = constant(*this, 0);
+  SymExpr written = getBytes(getResults(), zero);
+  SymExpr read = getBytes(getOperands().drop_back(getPartial().size()), zero);
+  if (SymExpr seen = getSeenAttr())
+    return {operations * seen, written + read * seen, true};
+  return {operations, written + read, true};
+}
+
+/// What earlier blocks have made is corrected where it is.
+template <typename OpTy>
+static std::optional<unsigned> getPartialOperand(OpTy op, unsigned result) {
+  if (op.getPartial().empty())
+    return std::nullopt;
+  return op->getNumOperands() - op.getPartial().size() + result;
+}
+std::optional<unsigned> AttentionBlockOp::getReusableOperand(unsigned result) {
+  return getPartialOperand(*this, result);
+}
+std::optional<unsigned>
+AttentionBlockGradOp::getReusableOperand(unsigned result) {
+  return getPartialOperand(*this, result);
+}
+bool AttentionBlockOp::destroysOperand(unsigned operand) {
+  return operand + getPartial().size() >= getNumOperands();
+}
+bool AttentionBlockGradOp::destroysOperand(unsigned operand) {
+  return operand + getPartial().size() >= getNumOperands();
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,6 +191,7 @@ int64_t stg::getActivationGradOperations(Activation function) {
 }
 
 std::optional<unsigned> AccumulateOp::getReusableOperand(unsigned) { return 0; }
+bool AccumulateOp::destroysOperand(unsigned operand) { return operand == 0; }
 
 OpCost GluOp::getCost() {
   return makeVectorCost(*this,

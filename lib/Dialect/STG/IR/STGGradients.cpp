@@ -176,8 +176,7 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
   auto op = gradient.create<AttentionGradOp>(
       std::nullopt, getQuery(), getKey(), getValue(), getResult(), getLse(),
       gradient.getResultGradient(0), getMask(), getFullCount(),
-      getContextAttr(), getContiguous(), getBalanced(), getRangeAttr(),
-      getRingAttr());
+      getContextAttr());
   for (unsigned i : {0u, 1u, 2u})
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));

@@ -53,21 +53,45 @@ LogicalResult SymbolOp::verify() {
   return success();
 }
 
-/// What an attention says of its queries' places in the sequence.
-template <typename OpTy> static LogicalResult verifyPlaces(OpTy op) {
-  bool hasRange = static_cast<bool>(op.getRangeAttr());
-  if (op.getBalanced() && hasRange) // attention_c4
-    return op.emitOpError("has balanced queries and those of one range");
-  bool isSkipping = op.getMask() == AttentionMask::Causal && !op.getFullCount();
-  if ((op.getBalanced() || hasRange) && !isSkipping) // attention_c4
+/// What earlier blocks have made has the types of the results, and is
+/// destroyed.
+template <typename OpTy> static LogicalResult verifyPartial(OpTy op) {
+  if (op.getPartial().empty())
+    return success();
+  if (op.getPartial().size() != op->getNumResults()) // attention_block_c4
     return op.emitOpError("has ")
-           << (hasRange ? "queries of one range" : "balanced queries")
-           << ", expected a causal mask that is not counted in full";
+           << op.getPartial().size() << " partial results, expected none or "
+           << op->getNumResults();
+  for (auto [number, pair] : llvm::enumerate(
+           llvm::zip_equal(op.getPartial().getTypes(), op->getResultTypes())))
+    if (auto [type, expected] = pair; type != expected)
+      return op.emitOpError("has partial result #")
+             << number << " of type " << type << ", expected " << expected;
+  for (unsigned i = 0, e = op->getNumOperands(); i != e; ++i)
+    if (op.destroysOperand(i) &&
+        failed(stg::detail::verifyDestroyed(op, i))) // attention_block_c4
+      return failure();
   return success();
 }
 
-LogicalResult AttentionOp::verify() { return verifyPlaces(*this); }
-LogicalResult AttentionGradOp::verify() { return verifyPlaces(*this); }
+LogicalResult AttentionBlockOp::verify() { return verifyPartial(*this); }
+LogicalResult AttentionBlockGradOp::verify() { return verifyPartial(*this); }
+
+Operation *AttentionOp::createBlock(OpBuilder &builder, ValueRange operands,
+                                    ValueRange partial, SymExpr pairs,
+                                    SymExpr seen) {
+  assert(!seen && "what is not seen is not computed");
+  return AttentionBlockOp::create(builder, getLoc(), operands[0], operands[1],
+                                  operands[2], partial, pairs);
+}
+
+Operation *AttentionGradOp::createBlock(OpBuilder &builder, ValueRange operands,
+                                        ValueRange partial, SymExpr pairs,
+                                        SymExpr seen) {
+  return AttentionBlockGradOp::create(
+      builder, getLoc(), operands[0], operands[1], operands[2], operands[3],
+      operands[4], operands[5], partial, pairs, seen);
+}
 
 SymbolOp SymbolOp::lookupCoordinate(ModuleOp module, StringRef axis) {
   for (auto symbol : module.getOps<SymbolOp>())
@@ -184,31 +208,34 @@ LogicalResult ParamOp::verify() { // param_c1
 }
 
 //===----------------------------------------------------------------------===//
-// SendOp, RecvOp
+// SendOp, RecvOp, ExchangeOp
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy>
-static LogicalResult verifyMessage(OpTy op, size_t numValues) {
+LogicalResult stg::detail::verifyMessage(Operation *op) {
+  auto message = cast<MessageOpInterface>(op);
+  StringAttr axis = message.getAxisAttr();
   MeshOp mesh = MeshOp::lookup(op);
-  if (mesh && !mesh.getMesh().getAxisIndex(op.getAxis())) // send_c1
-    return op.emitOpError("is over '")
-           << op.getAxis() << "', which is not an axis of the mesh";
-  if (op.getShift() == 0) // send_c2
-    return op.emitOpError("has shift 0, which is the device itself");
-  auto channel = static_cast<int64_t>(op.getChannel());
+  if (mesh && !mesh.getMesh().getAxisIndex(axis)) // send_c1
+    return op->emitOpError("is over '")
+           << axis.getValue() << "', which is not an axis of the mesh";
+  if (message.getShift() == 0) // send_c2
+    return op->emitOpError("has shift 0, which is the device itself");
+  auto channel = static_cast<int64_t>(message.getChannel());
   if (channel < 0)
-    return op.emitOpError("has the channel ")
+    return op->emitOpError("has the channel ")
            << channel << ", expected at least 0";
-  if (numValues == 0) // send_c3
-    return op.emitOpError("expects at least one value");
+  if (message.getMessageTypes().empty()) // send_c3
+    return op->emitOpError("expects at least one value");
   return success();
 }
 
-LogicalResult SendOp::verify() {
-  return verifyMessage(*this, getInputs().size());
-}
+TypeRange SendOp::getMessageTypes() { return getInputs().getTypes(); }
+TypeRange RecvOp::getMessageTypes() { return getResultTypes(); }
+TypeRange ExchangeOp::getMessageTypes() { return getInputs().getTypes(); }
 
-LogicalResult RecvOp::verify() { return verifyMessage(*this, getNumResults()); }
+LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+}
 
 LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return stg::detail::verifyDeclaredSymbols(*this, symbolTable);

@@ -167,11 +167,14 @@ struct AttentionFactors {
 
   /// How a device sees the keys of others decides what may be divided: with
   /// all-to-alls only heads, with a ring queries and keys together.
-  explicit AttentionFactors(std::optional<StringRef> context) {
-    bool isRing = context == "p2p";
+  explicit AttentionFactors(ContextAttr context) {
+    KeyExchange exchange =
+        context ? context.getExchange() : KeyExchange::AllGather;
+    bool isRing = exchange == KeyExchange::Ring;
     unsigned batch = rule.addFactor("b");
-    unsigned queries = rule.addFactor(
-        "s", context == "a2a" ? FactorKind::Whole : FactorKind::Shardable);
+    unsigned queries = rule.addFactor("s", exchange == KeyExchange::AllToAll
+                                               ? FactorKind::Whole
+                                               : FactorKind::Shardable);
     unsigned heads = rule.addFactor("h");
     unsigned keys = isRing ? queries : rule.addFactor("t", FactorKind::Whole);
     unsigned keySize = rule.addFactor("e", FactorKind::Whole);
@@ -185,50 +188,27 @@ struct AttentionFactors {
 };
 } // namespace
 
-/// Which of the ranges of queries a device has: its number among the devices
-/// that divide them. The first axis is the fastest.
-template <typename OpTy>
-static LogicalResult setRange(OpTy op, ArrayAttr axes) {
-  auto module = op->template getParentOfType<ModuleOp>();
-  MeshAttr mesh = MeshOp::lookup(op).getMesh();
-  SymExpr range = SymExpr::get(op->getContext(), 0);
-  SymExpr stride = SymExpr::get(op->getContext(), 1);
-  for (auto axis : axes.getAsRange<StringAttr>()) {
-    SymbolOp coordinate = SymbolOp::lookupCoordinate(module, axis.getValue());
-    if (!coordinate)
-      return op.emitOpError("has contiguous queries over mesh axis '")
-             << axis.getValue() << "', whose coordinate is not a symbol, as "
-             << "--stg-context-parallel=\"balance=none\" declares it for axes "
-                "with the role context";
-    range = range + SymExpr::getSymbol(coordinate.getSymNameAttr()) * stride;
-    stride = stride * mesh.getAxisSize(axis);
-  }
-  op.setRangeAttr(range);
-  return success();
-}
-
-/// What a local attention must know of its shard of the queries.
+/// What a local attention must know of its shard of the queries: how tokens are
+/// divided, unless all pairs are counted and all keys are here.
 template <typename OpTy>
 static LogicalResult
 becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
-  bool isRing = op.getContext() == "p2p", isContiguous = op.getContiguous();
+  ContextAttr context = op.getContextAttr();
+  KeyExchange exchange =
+      context ? context.getExchange() : KeyExchange::AllGather;
+  TokenShare tokens = context ? context.getTokens() : TokenShare::ZigZag;
   op.removeContextAttr();
-  op.setContiguous(false);
-  if (axes.empty())
-    return success();
-  if (isRing)
-    op.setRingAttr(axes);
-  if (op.getMask() != AttentionMask::Causal || op.getFullCount())
-    return success();
-  if (isContiguous)
-    return setRange(op, axes);
-  op.setBalanced(true);
+  bool skipsMasked =
+      op.getMask() == AttentionMask::Causal && !op.getFullCount();
+  if (!axes.empty() && (exchange == KeyExchange::Ring || skipsMasked))
+    op.setContextAttr(
+        ContextAttr::get(op->getContext(), exchange, tokens, axes));
   return success();
 }
 
 ShardingRule AttentionOp::getShardingRule() {
-  AttentionFactors f(getContext());
+  AttentionFactors f(getContextAttr());
   f.rule.operands = {f.query, f.key, f.value};
   f.rule.results = {f.output, f.lse};
   return f.rule;
@@ -240,7 +220,7 @@ AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
-  AttentionFactors f(getContext());
+  AttentionFactors f(getContextAttr());
   f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
   f.rule.results = {f.query, f.key, f.value};
   return f.rule;

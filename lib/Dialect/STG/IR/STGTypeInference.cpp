@@ -446,10 +446,10 @@ static LogicalResult checkAttention(std::optional<Location> loc,
   return success();
 }
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location> loc,
-                                            Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+template <typename Adaptor>
+static LogicalResult inferAttention(std::optional<Location> loc,
+                                    Adaptor adaptor,
+                                    SmallVectorImpl<Type> &types) {
   SymTensorType query = tensorOf(adaptor.getQuery());
   SymTensorType value = tensorOf(adaptor.getValue());
   if (failed(checkAttention(
@@ -461,10 +461,10 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
-                                                std::optional<Location> loc,
-                                                Adaptor adaptor,
-                                                SmallVectorImpl<Type> &types) {
+template <typename Adaptor>
+static LogicalResult inferAttentionGrad(std::optional<Location> loc,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
   SymTensorType query = tensorOf(adaptor.getQuery());
   SymTensorType key = tensorOf(adaptor.getKey());
   SymTensorType value = tensorOf(adaptor.getValue());
@@ -482,6 +482,48 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
     return failure();
   types.append({query.withoutSharding(), key.withoutSharding(),
                 value.withoutSharding()});
+  return success();
+}
+
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  return inferAttention(loc, adaptor, types);
+}
+
+LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
+                                                std::optional<Location> loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  return inferAttentionGrad(loc, adaptor, types);
+}
+
+LogicalResult AttentionBlockOp::inferReturnTypes(MLIRContext *,
+                                                 std::optional<Location> loc,
+                                                 Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &types) {
+  return inferAttention(loc, adaptor, types);
+}
+
+LogicalResult AttentionBlockGradOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferAttentionGrad(loc, adaptor, types);
+}
+
+LogicalResult PackOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult ExchangeOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, adaptor.getInputs().getTypes());
   return success();
 }
 

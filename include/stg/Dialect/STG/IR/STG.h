@@ -113,10 +113,6 @@ ParamOp getReadParameter(mlir::Value value);
 /// or that make an immediate.
 mlir::Value readAgain(mlir::OpBuilder &builder, mlir::Value value, Phase phase);
 
-/// Operations of an attention (QK^T and PV) or of its gradient (twice those)
-/// for so many pairs of a query and a key of each sequence and head.
-SymExpr getAttentionOperations(mlir::Operation *op, SymExpr pairs);
-
 /// The flat shard of a tensor among `group` devices: its elements, but for the
 /// `leading` dimensions of stacks around it, divided evenly and padded.
 SymTensorType getFlatShard(SymTensorType whole, unsigned leading,

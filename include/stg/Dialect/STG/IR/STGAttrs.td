@@ -102,6 +102,41 @@ def STG_AttentionMask : I32EnumAttr<"AttentionMask", "which keys a query sees", 
 def STG_AttentionMaskAttr
     : EnumAttr<STG_Dialect, STG_AttentionMask, "mask">;
 
+def STG_KeyExchange : I32EnumAttr<"KeyExchange", "how keys of other devices are seen", [
+    I32EnumAttrCase<"AllGather", 0, "all_gather">,
+    I32EnumAttrCase<"AllToAll", 1, "a2a">, I32EnumAttrCase<"Ring", 2, "p2p">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+def STG_TokenShare : I32EnumAttr<"TokenShare", "which tokens of a sequence a device has", [
+    I32EnumAttrCase<"ZigZag", 0, "zigzag">, I32EnumAttrCase<"Range", 1, "range">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+
+def STG_ContextAttr : STG_Attr<"Context", "context"> {
+  let summary = "how attention is executed whose tokens are divided among devices";
+  let description = [{
+    The queries of one device see the keys of others by `all_gather` (keys and values are
+    gathered), `a2a` (Ulysses: all-to-alls divide heads instead of tokens) or `p2p` (a ring,
+    in which keys and values go around). Each device has a balanced share of the tokens,
+    `zigzag`, as Megatron-LM deals them out, so that queries see half of the keys under a
+    causal mask, or with `range` one range of them. On one device the axes follow that divide
+    the tokens, the fastest one first.
+
+    ```mlir
+    %o, %lse = stg.attention causal %q, %k, %v {context = #stg.context<p2p zigzag>} : !q, !k, !k
+    %o, %lse = stg.attention causal %q, %k, %v {context = #stg.context<p2p zigzag over ["cp"]>} : !q, !k, !k
+    ```
+    Constraints: (C1) the axes are distinct names, at least one.
+  }];
+  let parameters = (ins "::stg::KeyExchange":$exchange,
+                        "::stg::TokenShare":$tokens,
+                        OptionalParameter<"::mlir::ArrayAttr">:$axes);
+  let assemblyFormat = "`<` $exchange $tokens (`over` $axes^)? `>`";
+  let genVerifyDecl = 1;
+}
+
 def STG_RecomputePolicy
     : I32EnumAttr<"RecomputePolicy", "what backward replays of a repeat", [
     I32EnumAttrCase<"None", 0, "none">,
@@ -123,7 +158,8 @@ def STG_Phase : I32EnumAttr<"Phase", "part of the step that an op belongs to", [
   let genSpecializedAttr = 0;
 }
 
-/// `part`: of an op that was decomposed, told from the others by what it is.
+/// `part`: of an op that was decomposed, told from the others by what it is. From
+/// `first` on: a block or a message of a ring.
 def STG_Role : I32EnumAttr<"Role", "which of several ops of one origin it is", [
     I32EnumAttrCase<"Dx", 0, "dx">, I32EnumAttrCase<"Dw", 1, "dw">,
     I32EnumAttrCase<"Db", 2, "db">, I32EnumAttrCase<"Dlhs", 3, "dlhs">,
@@ -135,7 +171,12 @@ def STG_Role : I32EnumAttr<"Role", "which of several ops of one origin it is", [
     I32EnumAttrCase<"CastGradient", 10, "cast_gradient">,
     I32EnumAttrCase<"CastParameter", 11, "cast_parameter">,
     I32EnumAttrCase<"Replicas", 12, "replicas">,
-    I32EnumAttrCase<"Part", 13, "part">]> {
+    I32EnumAttrCase<"Part", 13, "part">,
+    I32EnumAttrCase<"First", 14, "first">, I32EnumAttrCase<"Own", 15, "own">,
+    I32EnumAttrCase<"Keys", 16, "keys">,
+    I32EnumAttrCase<"Gradients", 17, "gradients">,
+    I32EnumAttrCase<"Block", 18, "block">, I32EnumAttrCase<"Last", 19, "last">,
+    I32EnumAttrCase<"Farthest", 20, "farthest">]> {
   let cppNamespace = "::stg";
   let genSpecializedAttr = 0;
 }

@@ -87,6 +87,11 @@ mlir::Attribute getCollectiveIdentity(mlir::Operation *op,
 
 } // namespace stg
 
+namespace stg::detail {
+/// That the message goes to another device along an axis of the mesh.
+llvm::LogicalResult verifyMessage(mlir::Operation *op);
+} // namespace stg::detail
+
 #include "stg/Dialect/STG/IR/STGInterfaces.h.inc"
 
 namespace stg {

@@ -103,7 +103,67 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
       }],
       "bool", "updatesOperand", (ins "unsigned":$operand), /*methodBody=*/"",
       /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        True if the result that may reuse this operand's buffer always does, because nobody
+        may read the operand afterwards.
+      }],
+      "bool", "destroysOperand", (ins "unsigned":$operand), /*methodBody=*/"",
+      /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
+        The pass that replaces the op by what a device executes, such as
+        `stg-lower-context-parallel`; empty if the op is a node as it is.
+      }],
+      "::llvm::StringRef", "getLoweringPass", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
   ];
+}
+
+def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    Attention or its gradient: queries, keys and values are the first operands.
+  }];
+  let methods = [
+    InterfaceMethod<"Which keys a query sees.", "::stg::AttentionMask",
+                    "getMask">,
+    InterfaceMethod<"True if masked pairs are counted, too.", "bool",
+                    "getFullCount">,
+    InterfaceMethod<"Says whether masked pairs are counted.", "void",
+                    "setFullCount", (ins "bool":$full)>,
+    InterfaceMethod<"How tokens are divided; null by default.",
+                    "::stg::ContextAttr", "getContextAttr">,
+    InterfaceMethod<"Says how tokens are divided.", "void", "setContextAttr",
+                    (ins "::stg::ContextAttr":$context)>,
+    InterfaceMethod<[{
+        Makes what a device computes for so many pairs of queries and keys: the op's
+        operands with those keys and values, and, where earlier blocks have been computed,
+        their results. `seen`, if it is not null, is 0 where all of the pairs are masked.
+      }],
+      "::mlir::Operation *", "createBlock",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
+           "::mlir::ValueRange":$partial, "::stg::SymExpr":$pairs,
+           "::stg::SymExpr":$seen)>,
+  ];
+}
+
+def MessageOpInterface : OpInterface<"MessageOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    A message to or from a neighbour along a mesh axis, or both.
+  }];
+  let methods = [
+    InterfaceMethod<"The axis of the mesh.", "::mlir::StringAttr",
+                    "getAxisAttr">,
+    InterfaceMethod<"How much further the peer is along the axis.", "uint64_t",
+                    "getShift">,
+    InterfaceMethod<"The messages that this one is numbered among.",
+                    "uint64_t", "getChannel">,
+    InterfaceMethod<"The types of what travels.", "::mlir::TypeRange",
+                    "getMessageTypes">,
+  ];
+  let verify = "return ::stg::detail::verifyMessage($_op);";
 }
 
 def StepOpInterface : OpInterface<"StepOpInterface"> {

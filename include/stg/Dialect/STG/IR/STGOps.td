@@ -393,6 +393,8 @@ def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
 }
 
 def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
+    DeclareOpInterfaceMethods<AttentionOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass"]>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "scaled dot-product attention with grouped query heads";
   let description = [{
@@ -405,52 +407,90 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     executes that skips masked blocks, keys*(keys+1)/2 for as many queries as keys;
     `full_count` counts the full square all the same.
 
-    Context parallelism divides the tokens among devices; `context` says how the queries
-    of one see the keys of others: `all_gather` (the default), where keys and values are
-    gathered; `a2a` (Ulysses), where all-to-alls divide heads instead of tokens; `p2p`
-    (ring attention), where keys and values go around among the devices of the axes `ring`,
-    which the local op has. `balanced` is on a local op whose queries are a balanced share
-    of causally masked ones (zigzag, as Megatron-LM deals them out): they see half of the
-    keys on average, queries*(keys+1)/2 pairs. `contiguous` says before that each device
-    has the tokens of one range instead; the local op then has the number of its `range`:
-    all keys of the ranges before it are seen, and half of its own, which makes
-    queries*queries*range + queries*(queries+1)/2 pairs.
+    `context` is for tokens that are divided among devices (`#stg.context`); without it keys
+    and values are gathered, and shares are balanced. `--stg-lower-context-parallel` makes
+    of it what a device executes.
 
     ```mlir
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
     ```
     Constraints: (C1) all operands have rank 4; (C2) batch extents agree, keys and
     values agree in all but the last extent, and queries and keys in the last; (C3) kv
-    heads divide the heads; (C4) `balanced` and `range` exclude each other, and are for a
-    causal mask that is not counted in full.
+    heads divide the heads.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
-                       UnitAttr:$balanced, OptionalAttr<Sym_ExprAttr>:$range,
-                       OptionalAttr<StrArrayAttr>:$ring);
-  let hasVerifier = 1;
+                       OptionalAttr<STG_ContextAttr>:$context);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
 }
 
 def AttentionGradOp : STG_InferredOp<"attention_grad", [
+    DeclareOpInterfaceMethods<AttentionOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass"]>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "gradient of stg.attention";
   let description = [{
     The four products dV, dP, dQ and dK: twice the operations of the forward pass.
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
-    so does this.) Attributes and constraint (C4) are those of `stg.attention`.
+    so does this.) Attributes are those of `stg.attention`.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<StrAttr>:$context, UnitAttr:$contiguous,
-                       UnitAttr:$balanced, OptionalAttr<Sym_ExprAttr>:$range,
-                       OptionalAttr<StrArrayAttr>:$ring);
-  let hasVerifier = 1;
+                       OptionalAttr<STG_ContextAttr>:$context);
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
+}
+
+/// What attention is on one device: the queries with some of the keys.
+class STG_AttentionBlockOp<string mnemonic> : STG_TensorOp<mnemonic, [Pure,
+    InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getReusableOperand",
+                                                "destroysOperand"]>]> {
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Expr", "pairs">];
+}
+
+def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {
+  let summary = "attention of the queries with some of the keys";
+  let description = [{
+    So many `pairs` of a query and a key of each sequence and head; whatever is masked is not
+    among them. Where other keys have been before, `partial` are the output and the
+    log-sum-exp so far, which the op corrects in place. At the local level only.
+
+    Operations: those of `stg.attention` with the pairs as its span. Bytes: queries, keys and
+    values are read, output and log-sum-exp are written.
+
+    ```mlir
+    %o, %lse = stg.attention_block S*(S + 1)/2 %q, %k, %v : !q, !k, !k
+    %o1, %lse1 = stg.attention_block S*S %q, %k1, %v1, %o, %lse : !q, !k, !k, !q, !lse
+    ```
+    Constraints: (C1) to (C3) of `stg.attention`; (C4) there are as many `partial` values as
+    results, of their types, or none, and nobody reads them afterwards.
+  }];
+  let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
+                       Variadic<STG_Tensor>:$partial, Sym_ExprAttr:$pairs);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
+}
+
+def AttentionBlockGradOp : STG_AttentionBlockOp<"attention_block_grad"> {
+  let summary = "gradient of stg.attention_block";
+  let description = [{
+    Twice the operations of the forward pass; `partial` are the gradients so far. `seen`, 0 or
+    1, is for a block that is masked as a whole on some devices: where it is 0 the gradients
+    are set to zero, which reads nothing. At the local level only.
+
+    ```mlir
+    %dq, %dk, %dv = stg.attention_block_grad S*S %q, %k, %v, %o, %lse, %do {seen = #sym.expr<max(cp_index - 2, 0)>} : !q, !k, !k, !q, !lse, !q
+    ```
+    Constraints: those of `stg.attention_block`.
+  }];
+  let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
+                       STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
+                       Variadic<STG_Tensor>:$partial, Sym_ExprAttr:$pairs,
+                       OptionalAttr<Sym_ExprAttr>:$seen);
+  let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
 }
 
 def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable]> {
@@ -622,6 +662,20 @@ def ConcatOp : STG_ExplicitOp<"concat", [STG_Differentiable,
   let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Unit", "ordered">];
 }
 
+def PackOp : STG_TensorOp<"pack", [Pure, InferTypeOpAdaptor]> {
+  let summary = "a tensor in one buffer";
+  let description = [{
+    What is in several buffers, or in a part of a larger one, is copied into one of its own;
+    anything else stays where it is, and there is no node. At the local level only.
+
+    ```mlir
+    %k1 = stg.pack %k : !k
+    ```
+  }];
+  let args = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+}
+
 //===----------------------------------------------------------------------===//
 // Replicas
 //===----------------------------------------------------------------------===//
@@ -689,7 +743,8 @@ def KeepOp : STG_TensorOp<"keep", [
 
 def AccumulateOp : STG_PointwiseOp<"accumulate", "1", "", [STG_Destroys<0>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>,
-    DeclareOpInterfaceMethods<CostOpInterface, ["getReusableOperand"]>]> {
+    DeclareOpInterfaceMethods<CostOpInterface, ["getReusableOperand",
+                                                "destroysOperand"]>]> {
   let summary = "adds a micro-batch's contribution to a gradient, in place";
   let description = [{
     The result is the first operand's buffer after the change; nobody may read the
@@ -937,6 +992,7 @@ def GatherUpdatedOp
 //===----------------------------------------------------------------------===//
 
 def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>, StepOpInterface,
+    DeclareOpInterfaceMethods<MessageOpInterface, ["getMessageTypes"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "sends values to a neighbour along a mesh axis";
   let description = [{
@@ -957,10 +1013,10 @@ def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>, StepOpInterface,
     `over` $axis `shift` $shift `channel` $channel $inputs attr-dict
     custom<Origin>($origin) `:` type($inputs)
   }];
-  let hasVerifier = 1;
 }
 
 def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>, StepOpInterface,
+    DeclareOpInterfaceMethods<MessageOpInterface, ["getMessageTypes"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "receives values from a neighbour along a mesh axis";
   let description = [{
@@ -979,7 +1035,29 @@ def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>, StepOpInterface
     `over` $axis `shift` $shift `channel` $channel attr-dict
     custom<Origin>($origin) `:` type($results)
   }];
-  let hasVerifier = 1;
+}
+
+def ExchangeOp : STG_Op<"exchange", [MemoryEffects<[MemRead, MemWrite]>,
+    StepOpInterface, InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<MessageOpInterface, ["getMessageTypes"]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "sends values to one neighbour and receives its like from the other";
+  let description = [{
+    An `stg.send` and the `stg.recv` of the other side of the device: in a ring all devices
+    pass on what they have. What is received is of the same types, and for the same.
+
+    ```mlir
+    %k1, %v1 = stg.exchange over "cp" shift 1 channel 0 %k, %v : !k, !k
+    ```
+    Constraints: those of `stg.send`.
+  }];
+  let arguments = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$axis,
+                       I64Attr:$shift, I64Attr:$channel, STG_Origin:$origin);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let assemblyFormat = [{
+    `over` $axis `shift` $shift `channel` $channel $inputs attr-dict
+    custom<Origin>($origin) `:` type($inputs)
+  }];
 }
 
 //===----------------------------------------------------------------------===//

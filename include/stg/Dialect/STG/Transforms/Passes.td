@@ -365,7 +365,7 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
   let description = [{
     Adds the mesh and its sharding rules. Axes are given from the fastest to the slowest in
     rank order, `NAME=SIZE:ROLE`, with a number or an expression for the size; the role
-    may be left out (see `#stg.mesh`). A rule is `DIM:AXIS`, or `DIM:AXIS@SCOPE` for
+    may be left out (see `#sym.mesh`). A rule is `DIM:AXIS`, or `DIM:AXIS@SCOPE` for
     parameters, inputs or the stream only; earlier rules win where one axis has two claims.
     A rule that shards nothing is an error, unless `?` is behind it. A claim
     `OP/FACTOR:AXIS` is put on all ops of that name (`#stg.claims`).
@@ -534,7 +534,7 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
     // before
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
     // after --stg-context-parallel="type=p2p"
-    %o, %lse = stg.attention causal %q, %k, %v {context = "p2p"} : !q, !k, !k
+    %o, %lse = stg.attention causal %q, %k, %v {context = #stg.context<p2p zigzag>} : !q, !k, !k
     ```
   }];
   let options = [
@@ -544,6 +544,53 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
            /*default=*/"::stg::ContextBalance::ZigZag",
            "Tokens of a device under a causal mask: zigzag or none">,
   ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def LowerContextParallel : Pass<"stg-lower-context-parallel", "::mlir::ModuleOp"> {
+  let summary = "make of attention over divided tokens what one device executes";
+  let description = [{
+    Attention with a `#stg.context` becomes blocks, `stg.attention_block` and
+    `stg.attention_block_grad`, each with the pairs of queries and keys that it computes.
+    Where keys have been gathered it is one block.
+
+    A ring of n devices has n blocks. In each step keys and values go on to the next device
+    (`stg.exchange`) while the block of those that are here is computed. Forward begins with
+    the device's own block and then has those of the devices before it, the nearest first.
+    Backward goes the other way around, begins with the block that forward ended with and
+    ends with the own one; gradients of keys and values follow one step behind. All but the
+    first and the last step are an `stg.repeat`. What goes around is in one buffer
+    (`stg.pack`).
+
+    With ranges of tokens, a causal mask hides the blocks of later ranges. They are passed
+    on all the same, in a repeat without a block: which steps compute depends on the
+    device's coordinate. Rings along one axis share their channels: the first three that no
+    message has.
+
+    Ops have the name and the phase of the attention, and a role: `first`, `own`, `keys`,
+    `gradients`, `block`, `last`, `farthest`. Repeats are named `NAME.PHASE.ring`, `hidden`
+    and `farthest`.
+
+    *Requires* the local level; with ranges, coordinates that are symbols. *Produces* the
+    same without `#stg.context`.
+
+    ```mlir
+    // before, among cp devices
+    %o, %lse = stg.attention none %q, %k, %v {context = #stg.context<p2p zigzag over ["cp"]>} <"o"> : !x, !x, !x
+    // after, with !x of S tokens
+    %q0 = stg.pack %q <"o"> : !x
+    %k0 = stg.pack %k <"o"> : !x
+    %v0 = stg.pack %v <"o"> : !x
+    %k1, %v1 = stg.exchange over "cp" shift 1 channel 0 %k0, %v0 <"o" first> : !x, !x
+    %o0, %lse0 = stg.attention_block S*S %q0, %k0, %v0 <"o" own> : !x, !x, !x
+    %r:4 = stg.repeat "o.fwd.ring" * cp - 2 carry(%kc = %k1 : !x, %vc = %v1 : !x, %oc = %o0 : !x, %lc = %lse0 : !lse) <"o"> {
+      %kn, %vn = stg.exchange over "cp" shift 1 channel 0 %kc, %vc <"o" keys> : !x, !x
+      %on, %ln = stg.attention_block S*S %q0, %kc, %vc, %oc, %lc <"o" block> : !x, !x, !x, !x, !lse
+      stg.yield %kn, %vn, %on, %ln : !x, !x, !x, !lse
+    }
+    %o, %lse = stg.attention_block S*S %q0, %r#0, %r#1, %r#2, %r#3 <"o" last> : !x, !x, !x, !x, !lse
+    ```
+  }];
   let dependentDialects = ["::stg::STGDialect"];
 }
 

@@ -22,12 +22,8 @@ struct SetAttentionCount : stg::impl::SetAttentionCountBase<SetAttentionCount> {
 
   void runOnOperation() override {
     bool full = count == AttentionCount::Full;
-    getOperation().walk([&](Operation *op) {
-      if (auto attention = dyn_cast<AttentionOp>(op))
-        attention.setFullCount(full);
-      else if (auto gradient = dyn_cast<AttentionGradOp>(op))
-        gradient.setFullCount(full);
-    });
+    getOperation().walk(
+        [&](AttentionOpInterface op) { op.setFullCount(full); });
   }
 };
 } // namespace

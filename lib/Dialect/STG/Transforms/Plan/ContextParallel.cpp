@@ -24,7 +24,7 @@ struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
 
 private:
   LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
-  void mark(Operation *attention, ArrayRef<StringAttr> axes);
+  void mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
 };
 } // namespace
 
@@ -38,21 +38,19 @@ LogicalResult ContextParallel::checkRing(MeshOp mesh,
          << "'; a ring (type=p2p) goes along one axis, use all_gather or a2a";
 }
 
-void ContextParallel::mark(Operation *attention, ArrayRef<StringAttr> axes) {
+void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
   Builder builder(&getContext());
-  if (type != ContextExchange::AllGather)
-    attention->setAttr("context",
-                       builder.getStringAttr(stringify(type.getValue())));
+  op.setContextAttr(ContextAttr::get(
+      &getContext(), *symbolizeKeyExchange(stringify(type.getValue())),
+      balance == ContextBalance::None ? TokenShare::Range : TokenShare::ZigZag,
+      /*axes=*/ArrayAttr()));
   // Heads take the place of tokens.
   if (type == ContextExchange::AllToAll) {
     SmallVector<Attribute> slowestFirst(llvm::reverse(axes));
-    attention->setAttr(STGDialect::kClaimsAttr,
-                       ClaimsAttr::get(&getContext(),
-                                       {builder.getStringAttr("h")},
-                                       {builder.getArrayAttr(slowestFirst)}));
+    op->setAttr(STGDialect::kClaimsAttr,
+                ClaimsAttr::get(&getContext(), {builder.getStringAttr("h")},
+                                {builder.getArrayAttr(slowestFirst)}));
   }
-  if (balance == ContextBalance::None)
-    attention->setAttr("contiguous", builder.getUnitAttr());
 }
 
 void ContextParallel::runOnOperation() {
@@ -67,8 +65,5 @@ void ContextParallel::runOnOperation() {
   if (balance == ContextBalance::None)
     for (StringAttr axis : axes)
       SymbolOp::declareCoordinate(getOperation(), axis);
-  getOperation().walk([&](Operation *op) {
-    if (isa<AttentionOp, AttentionGradOp>(op))
-      mark(op, axes);
-  });
+  getOperation().walk([&](AttentionOpInterface op) { mark(op, axes); });
 }

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Channels.h"
 #include "SplitBackward.h"
 #include "StageSplitter.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -167,6 +168,10 @@ public:
         receiveAhead(receiveAhead) {
     if (MeshOp mesh = MeshOp::lookup(program))
       axis = mesh.getMesh().getPipelineAxis();
+    if (axis)
+      firstChannel =
+          Channels(program->getParentOfType<ModuleOp>())
+              .take(axis, int64_t(schedule.deviceOf.size()) * microBatches * 2);
   }
 
   void run();
@@ -210,7 +215,7 @@ private:
     return schedule.deviceOf[stage] == device;
   }
   uint64_t getChannel(unsigned stage, unsigned microBatch, bool isForward) {
-    return (uint64_t(stage) * microBatches + microBatch) * 2 +
+    return firstChannel + (uint64_t(stage) * microBatches + microBatch) * 2 +
            (isForward ? 0 : 1);
   }
   int64_t getShift(unsigned from, unsigned to) const {
@@ -227,7 +232,8 @@ private:
   OpBuilder builder;
   StringAttr axis; ///< Where stages live; null if there is one device.
   unsigned microBatches;
-  unsigned receiveAhead; ///< Actions that messages are posted ahead.
+  unsigned receiveAhead;     ///< Actions that messages are posted ahead.
+  uint64_t firstChannel = 0; ///< Of the messages between stages.
 
   unsigned device = 0;
   func::FuncOp function;

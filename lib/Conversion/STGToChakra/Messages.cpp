@@ -1,0 +1,74 @@
+//===- Messages.cpp - Messages to nodes -----------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphBuilder.h"
+
+using namespace mlir;
+using namespace stg;
+using chakra::Category;
+
+/// The buffers of a value that is sent: what is a slice of a larger buffer is
+/// copied out of it.
+Pieces GraphBuilder::getSentPieces(Operation *op, Value value) {
+  Pieces pieces = map[value];
+  if (pieces.size() == 1 && isa<chakra::TensorType>(pieces[0].getType()))
+    return {toOneBuffer(op, value, Category::Communication)};
+  return pieces;
+}
+
+chakra::SendOp GraphBuilder::makeSend(MessageOpInterface op, ValueRange values,
+                                      int64_t shift) {
+  SmallVector<Value> buffers;
+  for (Value value : values)
+    llvm::append_range(buffers, getSentPieces(op, value));
+  return chakra::SendOp::create(
+      builder, op.getLoc(), builder.getStringAttr(makeName(op, "send")),
+      buffers, ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
+      builder.getI64IntegerAttr(op.getChannel()),
+      builder.getStringAttr(getPhaseName(op)));
+}
+
+chakra::RecvOp GraphBuilder::makeRecv(MessageOpInterface op, TypeRange types,
+                                      int64_t shift) {
+  return chakra::RecvOp::create(
+      builder, op.getLoc(), types, builder.getStringAttr(makeName(op, "recv")),
+      ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
+      builder.getI64IntegerAttr(op.getChannel()),
+      builder.getStringAttr(getPhaseName(op)));
+}
+
+LogicalResult GraphBuilder::convertSend(SendOp op) {
+  makeSend(op, op.getInputs(), op.getShift());
+  return success();
+}
+
+LogicalResult GraphBuilder::convertRecv(RecvOp op) {
+  SmallVector<Type> types;
+  for (Value result : op.getResults())
+    types.push_back(getType(result, cast<SymTensorType>(result.getType())));
+  chakra::RecvOp recv = makeRecv(op, types, op.getShift());
+  for (auto [result, made] :
+       llvm::zip_equal(op.getResults(), recv.getResults()))
+    map[result] = {made};
+  return success();
+}
+
+/// What comes from the other side is what is sent, for the same.
+LogicalResult GraphBuilder::convertExchange(ExchangeOp op) {
+  auto shift = static_cast<int64_t>(op.getShift());
+  chakra::SendOp send = makeSend(op, op.getInputs(), shift);
+  chakra::RecvOp recv = makeRecv(op, send.getInputs().getTypes(), -shift);
+  ValueRange made = recv.getResults();
+  for (auto [input, result] :
+       llvm::zip_equal(op.getInputs(), op.getResults())) {
+    size_t count = map[input].size();
+    map[result] = Pieces(made.take_front(count));
+    made = made.drop_front(count);
+  }
+  return success();
+}
