@@ -12,6 +12,7 @@
 #include "ModelLibrary.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Pipelines/Pipelines.h"
 #include "stg/Schedule/PipelineSchedule.h"
@@ -30,18 +31,14 @@ static double getSeconds() {
   return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
-/// Parameters of the model: each name once per scope, times the repeats around
-/// it.
+/// Parameters of the model: each name once per scope, times the iterations of
+/// the loops around it.
 static SymExpr countParameters(ModuleOp module) {
   SmallVector<SymExpr> counts = {SymExpr::get(module.getContext(), 0)};
   llvm::StringSet<> seen;
   module.walk([&](ParamOp param) {
-    SymExpr count = param.getType().getNumElements();
-    for (auto repeat = param->getParentOfType<RepeatOp>(); repeat;
-         repeat = repeat->getParentOfType<RepeatOp>())
-      count = count * repeat.getCount();
     if (seen.insert(getParameterPath(param)).second)
-      counts.push_back(count);
+      counts.push_back(param.getType().getNumElements() * getExecutions(param));
   });
   // In pairs: a sum costs as much as it has terms.
   for (size_t step = 1; step < counts.size(); step *= 2)
@@ -124,9 +121,9 @@ static Expected<PresetPlan> derivePlan(const Preset &preset, ModuleOp module,
   for (StringAttr name : collectDimensionNames(module))
     dimensions.push_back(name);
   // Those of stacks are there once gradients are.
-  module.walk([&](RepeatOp repeat) {
-    if (!llvm::is_contained(dimensions, repeat.getRepeatName()))
-      dimensions.push_back(repeat.getRepeatName());
+  module.walk([&](ScanOpInterface scan) {
+    if (!llvm::is_contained(dimensions, scan.getScopeName().getValue()))
+      dimensions.push_back(scan.getScopeName());
   });
   Expected<PresetPlan> plan =
       planStrategy(preset, module.getContext(), dimensions, strategy);

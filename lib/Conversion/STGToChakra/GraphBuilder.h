@@ -96,7 +96,15 @@ private:
                                   SymExpr payload);
   mlir::Type getStackedType(mlir::Value result, mlir::Type operand);
   bool isShardOfBuffer(mlir::Value value);
-  llvm::LogicalResult convertRepeat(RepeatOp repeat, const StateEnv &env);
+  struct LoopParts;
+  llvm::LogicalResult convertLoop(mlir::LoopLikeOpInterface loop,
+                                  const StateEnv &env);
+  llvm::LogicalResult readSlices(ScanOpInterface scan, const StateEnv &env,
+                                 LoopParts &parts,
+                                 llvm::SmallVectorImpl<mlir::Value> &slices,
+                                 StateEnv &inner);
+  llvm::LogicalResult convertBody(mlir::LoopLikeOpInterface loop,
+                                  const StateEnv &inner, LoopParts &parts);
   llvm::LogicalResult convertCall(mlir::func::CallOp call, const StateEnv &env);
   mlir::FailureOr<chakra::FuncOp> convertCallee(mlir::func::CallOp call,
                                                 mlir::func::FuncOp callee,
@@ -110,10 +118,10 @@ private:
                           int64_t shift);
   Pieces getSentPieces(mlir::Operation *op, mlir::Value value);
   bool isFused(AccumulateOp op);
-  mlir::StringAttr getScopeKey(RepeatOp repeat) {
-    std::string key = repeat.getRepeatName().str();
-    if (repeat.getFirst())
-      key += "@" + repeat.getFirst()->str();
+  mlir::StringAttr getScopeKey(ScanOpInterface scan) {
+    std::string key = scan.getScopeName().str();
+    if (scan.getFirst())
+      key += "@" + scan.getFirst()->str();
     return builder.getStringAttr(key);
   }
   const MemoryCategories &getCategories() { return *categories.back(); }

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "MemoryCategories.h"
+#include "stg/Dialect/STG/Analysis/GradientFlow.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 
 using namespace mlir;
 using namespace stg;
@@ -83,7 +85,7 @@ static bool isOnlyAdded(Value shard) {
 /// micro-batches have added up, which is kept whole anyway, and one that is
 /// added from where it lies to the shard that is kept.
 static bool isPartOfWhole(CollectiveOpInterface scatter) {
-  return getPhase(scatter) == Phase::GradSync ||
+  return isStepReduction(scatter) ||
          llvm::all_of(scatter->getResults(), isOnlyAdded);
 }
 
@@ -138,19 +140,17 @@ void MemoryCategories::mark(Value value, Category category) {
     it->second = category;
 }
 
-void MemoryCategories::joinRepeat(RepeatOp repeat) {
+/// A value and what it is in a region, or around it, are one buffer; so are a
+/// stack and its slices.
+void MemoryCategories::joinPassed(Operation *op) {
   auto join = [&](Value lhs, Value rhs) {
     buffers.unionSets(lhs.getAsOpaquePointer(), rhs.getAsOpaquePointer());
   };
-  for (auto [arg, operand] : llvm::zip_equal(
-           repeat.getBody().front().getArguments(), repeat.getOperands()))
-    join(arg, operand);
-  for (auto [result, yielded] :
-       llvm::zip_equal(repeat.getResults(), repeat.getYield().getValues()))
-    join(result, yielded);
-  for (auto [arg, result] :
-       llvm::zip_equal(repeat.getCarriedArgs(), repeat.getCarriedResults()))
-    join(arg, result);
+  for (OpOperand &use : op->getOpOperands())
+    for (const PassedValue &passed : getPassedValues(use))
+      join(passed.value, use.get());
+  for (const CarriedValue &carried : getCarriedValues(op))
+    join(carried.arg, carried.result);
 }
 
 /// The results of a task are what it sends, then what it saves for another one,
@@ -170,8 +170,7 @@ void MemoryCategories::markReturned(Operation *terminator) {
 MemoryCategories::MemoryCategories(func::FuncOp function,
                                    BufferOwners &owners) {
   function.walk([&](Operation *op) {
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      joinRepeat(repeat);
+    joinPassed(op);
     if (auto cost = dyn_cast<CostOpInterface>(op))
       for (OpResult result : op->getResults())
         if (auto operand =
@@ -197,9 +196,10 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
   });
   function.walk([&](Operation *op) {
     Phase phase = getPhase(op);
-    for (Value operand : op->getOperands()) {
+    for (OpOperand &use : op->getOpOperands()) {
+      Value operand = use.get();
       Operation *producer = operand.getDefiningOp();
-      if (phase == Phase::Optimizer && !isa_and_nonnull<ParamOp>(producer))
+      if (isOptimizerRead(use))
         mark(operand, Category::Gradient);
       if (phase == Phase::Backward && producer &&
           getPhase(producer) == Phase::Forward)
@@ -220,7 +220,7 @@ void MemoryCategories::markCollective(CollectiveOpInterface op,
                                       BufferOwners &owners) {
   bool isScatter = isFlatScatter(op);
   // What is kept until the end of backward.
-  if (isScatter && getPhase(op) == Phase::GradSync)
+  if (isScatter && isStepReduction(op))
     for (Value operand : op->getOperands())
       mark(operand, Category::Gradient);
   // A shard in place is in a buffer that the collective has not made.

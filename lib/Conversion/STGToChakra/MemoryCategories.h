@@ -63,7 +63,7 @@ public:
 private:
   void markReturned(mlir::Operation *terminator);
   void markCollective(CollectiveOpInterface op, BufferOwners &owners);
-  void joinRepeat(RepeatOp repeat);
+  void joinPassed(mlir::Operation *op);
   void mark(mlir::Value value, chakra::Category category);
   void *getLeader(mlir::Value value) const;
 

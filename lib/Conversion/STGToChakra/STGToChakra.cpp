@@ -26,8 +26,8 @@ struct ConvertSTGToChakra
 } // namespace
 
 LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
-  if (auto repeat = dyn_cast<RepeatOp>(op))
-    return convertRepeat(repeat, env);
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    return convertLoop(loop, env);
   if (auto param = dyn_cast<ParamOp>(op)) {
     map[param] = {env.lookup(param.getParamNameAttr())};
     return success();

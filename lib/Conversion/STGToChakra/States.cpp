@@ -46,19 +46,25 @@ LogicalResult GraphBuilder::addState(Operation *op, StateScope &scope,
 
 LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
   for (Operation &op : block) {
-    if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      auto &inner = scope.repeats[getScopeKey(repeat)];
+    if (auto scan = dyn_cast<ScanOpInterface>(op)) {
+      auto &inner = scope.repeats[getScopeKey(scan)];
       if (!inner)
         inner = std::make_unique<StateScope>();
-      inner->name = repeat.getRepeatName();
-      inner->first = repeat.getFirst().value_or(SymExpr());
-      if (inner->count && inner->count != repeat.getCount())
-        return repeat.emitOpError("repeats ")
-               << repeat.getCount().str() << " times, another repeat named '"
-               << repeat.getRepeatName() << "' " << inner->count.str();
-      inner->count = repeat.getCount();
-      if (failed(collectStates(repeat.getBody().front(), *inner)))
+      inner->name = scan.getScopeName();
+      inner->first = scan.getFirst().value_or(SymExpr());
+      if (inner->count && inner->count != scan.getCount())
+        return scan->emitOpError("repeats ")
+               << scan.getCount().str() << " times, another repeat named '"
+               << inner->name << "' " << inner->count.str();
+      inner->count = scan.getCount();
+      if (failed(collectStates(scan.getLoopBlock(), *inner)))
         return failure();
+    } else if (isa<LoopLikeOpInterface>(op)) {
+      // No scope: all iterations have the same states.
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          if (failed(collectStates(inner, scope)))
+            return failure();
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
       auto callee = tables.symbols.lookupNearestSymbolFrom<func::FuncOp>(
           call, call.getCalleeAttr());
@@ -85,9 +91,12 @@ void GraphBuilder::collectUsedStates(Block &block, const Twine &prefix,
                                      DenseSet<StringAttr> &used) {
   std::string path = prefix.str();
   for (Operation &op : block) {
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      collectUsedStates(repeat.getBody().front(),
-                        path + getScopeKey(repeat).getValue() + "/", used);
+    auto scan = dyn_cast<ScanOpInterface>(op);
+    std::string inner =
+        scan ? (path + getScopeKey(scan).getValue() + "/").str() : path;
+    for (Region &region : op.getRegions())
+      for (Block &body : region)
+        collectUsedStates(body, inner, used);
     if (auto param = dyn_cast<ParamOp>(op))
       used.insert(builder.getStringAttr(path + param.getParamName()));
     if (auto cost = dyn_cast<CostOpInterface>(op))

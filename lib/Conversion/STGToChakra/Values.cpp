@@ -42,10 +42,10 @@ static StringRef getRoleName(Operation *op, Role role) {
 /// `NAME.PHASE[.ROLE][.SUFFIX]`, unique in its scope.
 std::string GraphBuilder::makeName(Operation *op, StringRef suffix) {
   StringAttr own = getOrigin(op).name;
-  auto repeat = dyn_cast<RepeatOp>(op);
-  std::string name = (own      ? own.getValue()
-                      : repeat ? repeat.getRepeatName()
-                               : op->getName().stripDialect())
+  auto scan = dyn_cast<ScanOpInterface>(op);
+  std::string name = (own    ? own.getValue()
+                      : scan ? scan.getScopeName().getValue()
+                             : op->getName().stripDialect())
                          .str();
   name += ("." + getPhaseName(op)).str();
   if (std::optional<Role> role = getOrigin(op).role)

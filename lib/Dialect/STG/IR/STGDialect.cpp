@@ -81,7 +81,7 @@ LogicalResult stg::detail::verifyDestroyed(Operation *op, unsigned operand) {
   Value value = op->getOperand(operand);
   Block *block = value.getParentBlock();
   Operation *place = block->findAncestorOpInBlock(*op);
-  if (place && place != op && isa<RepeatOp>(op->getParentOp()))
+  if (place && place != op && isa<LoopLikeOpInterface>(op->getParentOp()))
     return op->emitOpError("destroys operand #")
            << operand << ", which each iteration of the repeat reads; carry it";
   for (OpOperand &use : value.getUses()) {

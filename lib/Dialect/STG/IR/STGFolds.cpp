@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/PatternMatch.h"
-#include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 
 using namespace mlir;
 using namespace stg;
@@ -83,27 +83,12 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
 
 namespace {
 /// Slices that nobody reads and stacks that nobody uses are not kept.
-struct DropUnusedStacks : OpRewritePattern<RepeatOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct DropUnusedStacks : OpInterfaceRewritePattern<ScanOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  LogicalResult matchAndRewrite(RepeatOp op,
+  LogicalResult matchAndRewrite(ScanOpInterface scan,
                                 PatternRewriter &rewriter) const override {
-    bool changed = false;
-    for (unsigned i = op.getStacks().size(); i-- > 0;) {
-      BlockArgument slice = op.getSliceArgs()[i];
-      if (!slice.use_empty())
-        continue;
-      rewriter.modifyOpInPlace(op, [&] {
-        op.getBody().front().eraseArgument(slice.getArgNumber());
-        op.getStacksMutable().erase(i);
-      });
-      changed = true;
-    }
-    if (llvm::none_of(op.getStackedResults(),
-                      [](Value result) { return result.use_empty(); }))
-      return success(changed);
-    op.dropUnusedStacked(rewriter);
-    return success();
+    return scan.dropUnusedStacks(rewriter);
   }
 };
 
@@ -122,9 +107,13 @@ struct DropTrivialAllReduce : OpRewritePattern<AllReduceOp> {
 };
 } // namespace
 
+void stg::populateDropUnusedStacksPatterns(RewritePatternSet &patterns) {
+  patterns.add<DropUnusedStacks>(patterns.getContext());
+}
+
 void RepeatOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                           MLIRContext *context) {
-  patterns.add<DropUnusedStacks>(context);
+                                           MLIRContext *) {
+  populateDropUnusedStacksPatterns(patterns);
 }
 
 void AllReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

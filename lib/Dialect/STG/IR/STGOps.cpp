@@ -25,7 +25,6 @@ using namespace stg::detail;
 //===----------------------------------------------------------------------===//
 
 LogicalResult ConfigOp::verify() {
-  auto module = (*this)->getParentOfType<ModuleOp>();
   for (NamedAttribute binding : getBindings()) {
     auto value = dyn_cast<IntegerAttr>(binding.getValue()); // config_c1
     if (!value || !value.getType().isSignlessIntOrIndex() ||
@@ -34,11 +33,17 @@ LogicalResult ConfigOp::verify() {
       return emitOpError("expects an integer of at least 1 for symbol '")
              << binding.getName().getValue() << "', found "
              << binding.getValue();
-    // config_c2
-    if (module && !module.lookupSymbol<SymbolOp>(binding.getName()))
+  }
+  return success();
+}
+
+LogicalResult ConfigOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  for (NamedAttribute binding : getBindings()) // config_c2
+    if (module &&
+        !symbolTable.lookupSymbolIn<SymbolOp>(module, binding.getName()))
       return emitOpError("sets symbol '")
              << binding.getName().getValue() << "', which is not declared";
-  }
   return success();
 }
 
@@ -188,14 +193,6 @@ MeshOp MeshOp::lookup(Operation *op) {
     return {};
   auto meshes = module.getOps<MeshOp>();
   return meshes.empty() ? MeshOp() : *meshes.begin();
-}
-
-std::string stg::getParameterPath(ParamOp param) {
-  std::string path = param.getParamName().str();
-  for (auto repeat = param->getParentOfType<RepeatOp>(); repeat;
-       repeat = repeat->getParentOfType<RepeatOp>())
-    path = (repeat.getRepeatName() + "/" + path).str();
-  return path;
 }
 
 LogicalResult ParamOp::verify() { // param_c1

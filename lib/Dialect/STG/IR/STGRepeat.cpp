@@ -65,7 +65,21 @@ static RepeatOp recreate(RewriterBase &rewriter, RepeatOp op, TypeRange types) {
   return repeat;
 }
 
-void RepeatOp::dropUnusedStacked(RewriterBase &rewriter) {
+LogicalResult RepeatOp::dropUnusedStacks(RewriterBase &rewriter) {
+  bool changed = false;
+  for (unsigned i = getStacks().size(); i-- > 0;) {
+    BlockArgument slice = getSliceArgs()[i];
+    if (!slice.use_empty())
+      continue;
+    rewriter.modifyOpInPlace(*this, [&] {
+      getBody().front().eraseArgument(slice.getArgNumber());
+      getStacksMutable().erase(i);
+    });
+    changed = true;
+  }
+  if (llvm::none_of(getStackedResults(),
+                    [](Value result) { return result.use_empty(); }))
+    return success(changed);
   SmallVector<Type> types(getCarriedResults().getTypes());
   SmallVector<Value> yielded(
       getYield().getValues().take_front(getNumCarried()));
@@ -85,6 +99,7 @@ void RepeatOp::dropUnusedStacked(RewriterBase &rewriter) {
   for (auto [from, to] : llvm::zip_equal(kept, repeat.getResults()))
     rewriter.replaceAllUsesWith(from, to);
   rewriter.eraseOp(*this);
+  return success();
 }
 
 RepeatOp RepeatOp::withStacked(RewriterBase &rewriter, ValueRange values) {
@@ -96,6 +111,94 @@ RepeatOp RepeatOp::withStacked(RewriterBase &rewriter, ValueRange values) {
   rewriter.replaceOp(*this, repeat.getResults().take_front(getNumResults()));
   return repeat;
 }
+
+void RepeatOp::setRange(SymExpr first, SymExpr count) {
+  setCountAttr(count);
+  setFirstAttr(first && !first.isZero() ? first : SymExpr());
+}
+
+//===----------------------------------------------------------------------===//
+// As a loop of MLIR
+//===----------------------------------------------------------------------===//
+
+SmallVector<Region *> RepeatOp::getLoopRegions() { return {&getBody()}; }
+
+/// True if each carried value has one type, also what it starts with and what
+/// is yielded for it: not where a plan reshards it.
+static bool carriesOneType(RepeatOp repeat) {
+  ValueRange yielded = repeat.getYielded();
+  return llvm::all_of(llvm::zip_first(repeat.getCarriedArgs(),
+                                      repeat.getCarriedInits(), yielded),
+                      [](auto values) {
+                        auto [arg, init, value] = values;
+                        return arg.getType() == init.getType() &&
+                               arg.getType() == value.getType();
+                      });
+}
+
+MutableArrayRef<OpOperand> RepeatOp::getInitsMutable() {
+  if (!carriesOneType(*this))
+    return {};
+  return (*this)->getOpOperands().take_front(getNumCarried());
+}
+
+Block::BlockArgListType RepeatOp::getRegionIterArgs() {
+  return carriesOneType(*this) ? getCarriedArgs() : Block::BlockArgListType();
+}
+
+std::optional<MutableArrayRef<OpOperand>> RepeatOp::getYieldedValuesMutable() {
+  if (!carriesOneType(*this))
+    return MutableArrayRef<OpOperand>();
+  return getYieldedOperands().take_front(getNumCarried());
+}
+
+std::optional<ResultRange> RepeatOp::getLoopResults() {
+  return getResults().take_front(carriesOneType(*this) ? getNumCarried() : 0);
+}
+
+std::optional<APInt> RepeatOp::getStaticTripCount() {
+  if (std::optional<int64_t> count = getCount().getInt64())
+    return APInt(64, *count);
+  return std::nullopt;
+}
+
+/// Slices and stacks are made by the op itself, of the operands that it does
+/// not forward.
+OperandRange RepeatOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getCarriedInits();
+}
+
+/// There is at least one iteration.
+void RepeatOp::getSuccessorRegions(RegionBranchPoint point,
+                                   SmallVectorImpl<RegionSuccessor> &regions) {
+  bool isOnce = getCount().isOne();
+  if (point.isParent() || !isOnce)
+    regions.emplace_back(&getBody(), getCarriedArgs());
+  if (!point.isParent())
+    regions.emplace_back(getOperation(), getCarriedResults());
+}
+
+void RepeatOp::getRegionInvocationBounds(
+    ArrayRef<Attribute>, SmallVectorImpl<InvocationBounds> &bounds) {
+  std::optional<int64_t> count = getCount().getInt64();
+  if (count && *count <= std::numeric_limits<unsigned>::max())
+    bounds.emplace_back(*count, *count);
+  else
+    bounds.emplace_back(1, std::nullopt);
+}
+
+bool RepeatOp::areTypesCompatible(Type lhs, Type rhs) {
+  return SymTensorType::equalUpToSharding(lhs, rhs);
+}
+
+MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) {
+  unsigned carried = cast<RepeatOp>((*this)->getParentOp()).getNumCarried();
+  return {*this, 0, carried};
+}
+
+//===----------------------------------------------------------------------===//
+// Assembly
+//===----------------------------------------------------------------------===//
 
 void RepeatOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn setName) {
   for (BlockArgument arg : getCarriedArgs())
@@ -266,7 +369,7 @@ void RepeatOp::print(OpAsmPrinter &p) {
     });
     p << ')';
   };
-  printBindings("carry", getCarriedArgs(), getInits(), /*sliced=*/false);
+  printBindings("carry", getCarriedArgs(), getCarriedInits(), /*sliced=*/false);
   printBindings("slices", getSliceArgs(), getStacks(), /*sliced=*/true);
   bool inferred = llvm::all_of_zip(
       getYield().getValues().drop_front(getNumCarried()), getStackedResults(),
@@ -290,69 +393,11 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
 }
 
-/// repeat_c2; what the leading dimension is called does not matter, as a repeat
-/// may read what another one has stacked.
-static LogicalResult verifyStack(RepeatOp repeat, StringRef kind, Value stack) {
-  SymTensorType type = tensorOf(stack);
-  if (type.getRank() > 0 && type.getShape().front() == repeat.getCount())
-    return success();
-  return repeat.emitOpError("has a stacked ")
-         << kind << " of type " << type << ", expected leading extent "
-         << repeat.getCount().str();
-}
-
 LogicalResult RepeatOp::verify() {
   if (getRepeatName().empty())
     return emitOpError("expects a name");
   if (!isCount(getCount())) // repeat_c3
     return emitOpError("repeats ")
            << getCount().str() << " times, expected an integer of at least 1";
-  for (Value stack : getStacks())
-    if (failed(verifyStack(*this, "operand", stack)))
-      return failure();
-  if (getNumResults() < getNumCarried())
-    return emitOpError("carries ") << getNumCarried() << " values, but has "
-                                   << getNumResults() << " results";
-  for (Value result : getStackedResults())
-    if (failed(verifyStack(*this, "result", result)))
-      return failure();
-  return success();
-}
-
-LogicalResult RepeatOp::verifyRegions() {
-  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
-  if (!yield || yield.getValues().size() != getNumResults())
-    return emitOpError("has ")
-           << getNumResults() << " results, its body yields "
-           << (yield ? yield.getValues().size() : 0) << " values";
-  for (auto [number, pair] :
-       llvm::enumerate(llvm::zip_equal(yield.getValues(), getResults()))) {
-    auto [yielded, result] = pair;
-    Type expected = number < getNumCarried() ? result.getType()
-                                             : tensorOf(result).getSlice();
-    if (!SymTensorType::equalUpToSharding(yielded.getType(),
-                                          expected)) // repeat_c1
-      return yield.emitOpError("value #")
-             << number << " has type " << yielded.getType() << ", expected "
-             << expected;
-  }
-  if (getBody().front().getNumArguments() != getNumOperands())
-    return emitOpError("has ")
-           << getNumOperands() << " operands, its body has "
-           << getBody().front().getNumArguments() << " arguments";
-  // repeat_c4
-  for (auto [arg, init, result] :
-       llvm::zip_equal(getCarriedArgs(), getInits(), getCarriedResults()))
-    if (!SymTensorType::equalUpToSharding(arg.getType(), init.getType()) ||
-        arg.getType() != result.getType())
-      return emitOpError("carries a value of type ")
-             << init.getType() << " as " << arg.getType()
-             << " into a result of type " << result.getType();
-  for (auto [arg, stack] : llvm::zip_equal(getSliceArgs(), getStacks()))
-    if (!SymTensorType::equalUpToSharding(arg.getType(),
-                                          tensorOf(stack).getSlice()))
-      return emitOpError("reads a slice of ")
-             << stack.getType() << " as " << arg.getType() << ", expected "
-             << tensorOf(stack).getSlice();
   return success();
 }

@@ -221,8 +221,8 @@ LogicalResult Bind::checkOp(Operation *op) {
       result = failure();
     return WalkResult::skip();
   });
-  if (auto repeat = dyn_cast<RepeatOp>(op))
-    result = check(op, repeat.getCount(), /*isExtent=*/true);
+  if (auto scan = dyn_cast<ScanOpInterface>(op))
+    result = check(op, scan.getCount(), /*isExtent=*/true);
   walker.walk(op->getAttrDictionary());
   for (Type type : op->getOperandTypes())
     walker.walk(type);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShardingRules.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 using namespace mlir;
@@ -114,12 +115,11 @@ void stg::forEachRuledValue(Operation *root,
   root->walk([&](Operation *op) {
     if (auto param = dyn_cast<ParamOp>(op))
       visit(param, RuleScope::Param);
-    if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      for (Value arg : repeat.getCarriedArgs())
-        visit(arg, RuleScope::Stream);
-      for (Value result : repeat.getCarriedResults())
-        visit(result, RuleScope::Stream);
-    }
+    SmallVector<CarriedValue> carried = getCarriedValues(op);
+    for (const CarriedValue &value : carried)
+      visit(value.arg, RuleScope::Stream);
+    for (const CarriedValue &value : carried)
+      visit(value.result, RuleScope::Stream);
     auto function = dyn_cast<func::FuncOp>(op);
     if (function && !function.isExternal())
       for (Value arg : function.getArguments())

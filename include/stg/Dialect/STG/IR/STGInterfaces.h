@@ -83,6 +83,8 @@ llvm::LogicalResult verifyCollective(mlir::Operation *op);
 /// What `op` and its attributes say but for its origin and those of `without`.
 mlir::Attribute getCollectiveIdentity(mlir::Operation *op,
                                       llvm::ArrayRef<llvm::StringRef> without);
+/// The numbers and types of what a scan reads, carries and stacks.
+llvm::LogicalResult verifyScan(mlir::Operation *op);
 } // namespace detail
 
 } // namespace stg

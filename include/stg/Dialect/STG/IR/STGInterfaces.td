@@ -296,4 +296,88 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let verify = "return ::stg::detail::verifyCollective($_op);";
 }
 
+def ScanOpInterface : OpInterface<"ScanOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    A loop of one block that is a scan: its iterations are counted by an expression,
+    read one slice each of the stacks that it is given, and may stack what they yield.
+    They are a scope: each iteration has parameters of its own.
+
+    The operands are what the loop starts with, then the stacks. The arguments of the
+    body are what it carries, then the slices. Its terminator's operands and the results
+    are what it carries, then what is stacked.
+
+    `LoopLikeOpInterface` knows what a loop carries, but wants one type for it. At the
+    plan level the value that a scan starts with may be sharded otherwise than what it
+    carries. Passes ask the functions of `Loops.h`, which know both.
+  }];
+  let methods = [
+    InterfaceMethod<
+      /*desc=*/[{
+        The scope of what is inside: what parameters of the body are called by, and the
+        leading dimension of stacks.
+      }],
+      "::mlir::StringAttr", "getScopeName">,
+    InterfaceMethod<"The number of iterations.", "::stg::SymExpr", "getCount">,
+    InterfaceMethod<
+      "The number of the first iteration; none: 0.",
+      "std::optional<::stg::SymExpr>", "getFirst", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return std::nullopt;">,
+    InterfaceMethod<
+      "True if the last iteration is executed first.", "bool", "getReverse", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<"How many values are carried.", "unsigned", "getNumCarried">,
+    InterfaceMethod<
+      "Makes the loop execute `count` iterations from the one numbered `first`.",
+      "void", "setRange", (ins "::stg::SymExpr":$first, "::stg::SymExpr":$count)>,
+    InterfaceMethod<
+      "Adds a stack and returns the argument that is its slice.",
+      "::mlir::BlockArgument", "addSlice", (ins "::mlir::Value":$stack)>,
+    InterfaceMethod<
+      /*desc=*/[{
+        Replaces the loop by one that also stacks `values` of its body, and returns it.
+        The old one is erased; the first results are those it had.
+      }],
+      "::stg::ScanOpInterface", "withStacked",
+      (ins "::mlir::RewriterBase &":$rewriter, "::mlir::ValueRange":$values)>,
+    InterfaceMethod<
+      /*desc=*/[{
+        Drops slices that nobody reads and results that nobody uses of what is stacked.
+        Fails if there are none; otherwise the loop may have been replaced.
+      }],
+      "::llvm::LogicalResult", "dropUnusedStacks",
+      (ins "::mlir::RewriterBase &":$rewriter), /*methodBody=*/"",
+      /*defaultImplementation=*/"return ::mlir::failure();">,
+  ];
+  let verifyWithRegions = 1;
+  let verify = "return ::stg::detail::verifyScan($_op);";
+  let extraSharedClassDeclaration = [{
+    ::mlir::Block &getLoopBlock() { return $_op->getRegion(0).front(); }
+    ::mlir::OperandRange getCarriedInits() {
+      return $_op->getOperands().take_front($_op.getNumCarried());
+    }
+    ::mlir::OperandRange getStacks() {
+      return $_op->getOperands().drop_front($_op.getNumCarried());
+    }
+    ::mlir::Block::BlockArgListType getCarriedArgs() {
+      return getLoopBlock().getArguments().take_front($_op.getNumCarried());
+    }
+    ::mlir::Block::BlockArgListType getSliceArgs() {
+      return getLoopBlock().getArguments().drop_front($_op.getNumCarried());
+    }
+    ::mlir::MutableArrayRef<::mlir::OpOperand> getYieldedOperands() {
+      return getLoopBlock().getTerminator()->getOpOperands();
+    }
+    ::mlir::OperandRange getYielded() {
+      return getLoopBlock().getTerminator()->getOperands();
+    }
+    ::mlir::ResultRange getCarriedResults() {
+      return $_op->getResults().take_front($_op.getNumCarried());
+    }
+    ::mlir::ResultRange getStackedResults() {
+      return $_op->getResults().drop_front($_op.getNumCarried());
+    }
+  }];
+}
+
 #endif // STG_DIALECT_STG_IR_STGINTERFACES

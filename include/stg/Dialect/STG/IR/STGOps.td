@@ -12,6 +12,7 @@
 include "stg/Dialect/STG/IR/STGOpBase.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
 
 //===----------------------------------------------------------------------===//
 // Declarations
@@ -59,7 +60,8 @@ def SymbolOp : STG_Op<"symbol", [Symbol,
   let hasVerifier = 1;
 }
 
-def ConfigOp : STG_Op<"config", [Symbol]> {
+def ConfigOp : STG_Op<"config", [Symbol,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a named set of symbol values: one model of a family";
   let description = [{
     ```mlir
@@ -127,7 +129,8 @@ def ParamOp : STG_TensorOp<"param", [MemoryEffects<[MemRead<STG_Parameters>]>]> 
     parameters between them. Inside `stg.repeat` every iteration has its
     own parameter, named by the repeat and the iteration (`layers.3.q_proj`). The
     same name twice in one scope is the same parameter: that is how weights are
-    tied.
+    tied. So a read means something else outside of its repeat: it may not be moved out
+    of a loop, and is neither free of effects nor speculatable.
 
     ```mlir
     %w = stg.param "q_proj" : !stg.tensor<[D, H, E], bf16>
@@ -1065,8 +1068,14 @@ def ExchangeOp : STG_Op<"exchange", [MemoryEffects<[MemRead, MemWrite]>,
 //===----------------------------------------------------------------------===//
 
 def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffects,
-    StepOpInterface,
-    SingleBlockImplicitTerminator<"::stg::YieldOp">,
+    RecursivelySpeculatable, StepOpInterface,
+    SingleBlockImplicitTerminator<"::stg::YieldOp">, ScanOpInterface,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface,
+        ["getInitsMutable", "getRegionIterArgs", "getYieldedValuesMutable",
+         "getLoopResults", "getStaticTripCount"]>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+        ["getEntrySuccessorOperands", "getRegionInvocationBounds",
+         "areTypesCompatible"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "repeats its body: the layers of a model";
@@ -1076,6 +1085,11 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     is stacked into results with a new leading dimension. `reverse` runs from the last
     iteration to the first; slice i of a stack belongs to iteration i either way. The
     body may read values defined outside. Never unrolled before traces are written.
+
+    MLIR's analyses know it as a loop that carries values and is entered at least once.
+    Where the value that it starts with or yields is sharded otherwise than the one it
+    carries, `LoopLikeOpInterface`, which wants one type, sees no carried values;
+    `RegionBranchOpInterface` and `ScanOpInterface` do.
 
     ```mlir
     %y = stg.repeat "layers" * L carry(%x = %e : !x) {
@@ -1105,7 +1119,8 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     arguments and results have the types of what they are bound to, up to sharding.
   }];
   let arguments = (ins StrAttr:$repeat_name, Sym_ExprAttr:$count,
-                       OptionalAttr<Sym_ExprAttr>:$first, UnitAttr:$reverse, Variadic<STG_Tensor>:$inits,
+                       OptionalAttr<Sym_ExprAttr>:$first, UnitAttr:$reverse,
+                       Variadic<STG_Tensor>:$carried_inits,
                        Variadic<STG_Tensor>:$stacks,
                        OptionalAttr<STG_RecomputePolicyAttr>:$recompute,
                        STG_Origin:$origin);
@@ -1113,7 +1128,6 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
-  let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
   let skipDefaultBuilders = 1;
   let builders = [
@@ -1125,19 +1139,9 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
                    "::mlir::TypeRange":$stackedTypes)>
   ];
   let extraClassDeclaration = [{
-    unsigned getNumCarried() { return getInits().size(); }
-    ::mlir::Block::BlockArgListType getCarriedArgs() {
-      return getBody().front().getArguments().take_front(getNumCarried());
-    }
-    ::mlir::Block::BlockArgListType getSliceArgs() {
-      return getBody().front().getArguments().drop_front(getNumCarried());
-    }
-    ::mlir::ResultRange getCarriedResults() {
-      return getResults().take_front(getNumCarried());
-    }
-    ::mlir::ResultRange getStackedResults() {
-      return getResults().drop_front(getNumCarried());
-    }
+    unsigned getNumCarried() { return getCarriedInits().size(); }
+    ::mlir::StringAttr getScopeName() { return getRepeatNameAttr(); }
+    void setRange(::stg::SymExpr first, ::stg::SymExpr count);
     ::stg::YieldOp getYield();
     /// The leading dimension of its stacks.
     ::stg::DimAttr getStackDim() {
@@ -1149,12 +1153,12 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
     /// The old op is erased; the first results are those it had.
     ::stg::RepeatOp withStacked(::mlir::RewriterBase &rewriter,
                                 ::mlir::ValueRange values);
-    /// Replaces the op by one without the stacked results that have no use.
-    void dropUnusedStacked(::mlir::RewriterBase &rewriter);
+    ::llvm::LogicalResult dropUnusedStacks(::mlir::RewriterBase &rewriter);
   }];
 }
 
-def YieldOp : STG_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">]> {
+def YieldOp : STG_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">,
+    DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
   let summary = "ends one iteration of stg.repeat";
   let description = [{
     First the carried values for the next iteration, then the values to stack.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Dialect/STG/Analysis/GradientFlow.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -30,13 +31,6 @@ private:
 };
 } // namespace
 
-/// A reduction whose results nothing waits for but the optimizer.
-static bool isReduction(Operation *op) {
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  return collective && collective.isCoalescableReduction() &&
-         getPhase(op) == Phase::GradSync;
-}
-
 /// Reductions by how many others stand between them and the optimizer, as where
 /// a gradient is reduced over tp and then over dp, those that the others wait
 /// for first. None waits for another one with the same number.
@@ -50,7 +44,8 @@ static ReductionsByFollowers collectReductions(Block &block) {
   ReductionsByFollowers reductions;
   DenseMap<Operation *, unsigned> followersOf;
   for (Operation &op : llvm::reverse(block)) {
-    if (!isReduction(&op) || !llvm::all_of(op.getUsers(), [&](Operation *user) {
+    if (!isStepReduction(&op) ||
+        !llvm::all_of(op.getUsers(), [&](Operation *user) {
           return user->getBlock() == &block &&
                  (followersOf.contains(user) ||
                   getPhase(user) == Phase::Optimizer ||
@@ -80,7 +75,7 @@ static ReductionsByFollowers sinkReductions(Block &block) {
   if (place)
     place = place->getNextNode();
   for (Operation &op : block)
-    if (isa<CostOpInterface, RepeatOp>(op) &&
+    if (isa<CostOpInterface, LoopLikeOpInterface>(op) &&
         getPhase(&op) == Phase::Optimizer) {
       place = &op;
       break;

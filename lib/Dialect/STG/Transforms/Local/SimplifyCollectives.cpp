@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -198,7 +199,7 @@ private:
   void mergeEqual(Block &block);
   bool isKept(CollectiveOpInterface first);
   bool isStacked(CollectiveOpInterface first, BlockArgument slice, Value stack);
-  void keepCollectedSlices(RepeatOp repeat);
+  void keepCollectedSlices(ScanOpInterface scan);
 
   GatherKinds kept;
 };
@@ -278,12 +279,12 @@ void SimplifyCollectives::mergeEqual(Block &block) {
   }
 }
 
-/// What the repeat that saves `saved` makes of it in the same way as `again`.
-static CollectiveOpInterface findSameCollective(RepeatOp saving, Value saved,
+/// What the scan that saves `saved` makes of it in the same way as `again`.
+static CollectiveOpInterface findSameCollective(OpOperand &saved,
                                                 CollectiveOpInterface again) {
-  for (Operation *user : saved.getUsers()) {
+  for (Operation *user : saved.get().getUsers()) {
     CollectiveOpInterface first = asCollective(user);
-    if (first && first->getBlock() == &saving.getBody().front() &&
+    if (first && first->getBlock() == saved.getOwner()->getBlock() &&
         first.getIdentity() == again.getIdentity())
       return first;
   }
@@ -301,27 +302,28 @@ bool SimplifyCollectives::isStacked(CollectiveOpInterface first,
   return isKept(first);
 }
 
-/// A slice that is gathered or exchanged here and was so by the repeat that
+/// A slice that is gathered or exchanged here and was so by the scan that
 /// stacked it: stacks the result instead of making it again.
-void SimplifyCollectives::keepCollectedSlices(RepeatOp repeat) {
+void SimplifyCollectives::keepCollectedSlices(ScanOpInterface scan) {
   IRRewriter rewriter(&getContext());
   // What is exchanged may be gathered: slices that are added are visited, too.
-  for (unsigned i = 0; i != repeat.getStacks().size(); ++i) {
-    BlockArgument slice = repeat.getSliceArgs()[i];
-    auto stack = dyn_cast<OpResult>(repeat.getStacks()[i]);
-    auto saving = stack ? dyn_cast<RepeatOp>(stack.getOwner()) : RepeatOp();
-    if (!saving)
+  for (unsigned i = 0; i != scan.getStacks().size(); ++i) {
+    BlockArgument slice = scan.getSliceArgs()[i];
+    Value stack = scan.getStacks()[i];
+    OpOperand *saved = getStackedOperand(stack);
+    if (!saved)
       continue;
-    Value saved = saving.getYield().getValues()[stack.getResultNumber()];
+    auto saving = cast<ScanOpInterface>(stack.getDefiningOp());
     for (Operation *user : llvm::make_early_inc_range(slice.getUsers())) {
       CollectiveOpInterface again = asCollective(user);
       if (!again)
         continue;
-      CollectiveOpInterface first = findSameCollective(saving, saved, again);
-      if (!first || !isStacked(first, slice, repeat.getStacks()[i]))
+      CollectiveOpInterface first = findSameCollective(*saved, again);
+      if (!first || !isStacked(first, slice, scan.getStacks()[i]))
         continue;
       saving = saving.withStacked(rewriter, first->getResult(0));
-      rewriter.replaceOp(again, repeat.addSlice(saving->getResults().back()));
+      saved = getStackedOperand(scan.getStacks()[i]);
+      rewriter.replaceOp(again, scan.addSlice(saving->getResults().back()));
     }
   }
 }
@@ -340,12 +342,12 @@ void SimplifyCollectives::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>())
     for (Block &block : function.getBody())
       mergeEqual(block);
-  SmallVector<RepeatOp> repeats;
-  getOperation().walk([&](RepeatOp repeat) { repeats.push_back(repeat); });
-  for (RepeatOp repeat : repeats)
-    keepCollectedSlices(repeat);
+  SmallVector<ScanOpInterface> scans;
+  getOperation().walk([&](ScanOpInterface scan) { scans.push_back(scan); });
+  for (ScanOpInterface scan : scans)
+    keepCollectedSlices(scan);
   RewritePatternSet patterns(&getContext());
-  RepeatOp::getCanonicalizationPatterns(patterns, &getContext());
+  populateDropUnusedStacksPatterns(patterns);
   patterns.add<CancelPair<LocalSliceOp, AllGatherOp>,
                CancelPair<AllGatherOp, LocalSliceOp>, ScatterSlicedReduction,
                ReduceAfterLinear, ReduceAddChainOnce>(&getContext());

@@ -75,7 +75,8 @@ FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr size) {
   OpBuilder builder(repeat);
   auto groups = RepeatOp::create(
       builder, repeat.getLoc(), (repeat.getRepeatName() + "_groups").str(),
-      count, /*reverse=*/false, repeat.getInits(), ValueRange(), TypeRange());
+      count, /*reverse=*/false, repeat.getCarriedInits(), ValueRange(),
+      TypeRange());
   builder.setInsertionPointToEnd(&groups.getBody().front());
   RepeatOp layers = copyLayers(builder, repeat, repeat.getRepeatName(), size,
                                groups.getCarriedArgs());
@@ -102,7 +103,7 @@ LogicalResult GroupLayers::replayFirst(RepeatOp repeat) {
   OpBuilder builder(repeat);
   StringRef name = repeat.getRepeatName();
   RepeatOp replayed = copyLayers(builder, repeat, (name + "_replayed").str(),
-                                 first, repeat.getInits());
+                                 first, repeat.getCarriedInits());
   setPolicy(replayed, RecomputePolicy::Full);
   RepeatOp saved =
       copyLayers(builder, repeat, name, rest, replayed.getResults());

@@ -69,12 +69,13 @@ LogicalResult NameOps::nameBlock(Block &block) {
   llvm::StringMap<unsigned> uses;
   llvm::StringMap<ParamOp> params;
   for (Operation &op : block) {
-    if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      if (uses[repeat.getRepeatName()]++)
-        return repeat.emitOpError("is a second repeat named '")
-               << repeat.getRepeatName()
+    if (auto scan = dyn_cast<ScanOpInterface>(op)) {
+      StringRef name = scan.getScopeName();
+      if (uses[name]++)
+        return scan->emitOpError("is a second repeat named '")
+               << name
                << "' in its scope; its parameters need a scope of their own";
-      if (failed(nameBlock(repeat.getBody().front())))
+      if (failed(nameBlock(scan.getLoopBlock())))
         return failure();
       continue;
     }

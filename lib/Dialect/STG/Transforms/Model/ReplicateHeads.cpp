@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShardingRules.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -233,7 +234,8 @@ LogicalResult ReplicateHeads::separateHeads(SplitOp split) {
 /// Replicas must be treated one by one: an op that sums over heads would count
 /// each of them as often as it is there.
 LogicalResult ReplicateHeads::checkOp(Operation *op) {
-  if (isa<RepeatOp, YieldOp, ParamOp, SplatOp>(op) ||
+  if (isa<LoopLikeOpInterface, ParamOp, SplatOp>(op) ||
+      isRegionTerminator(op) ||
       (llvm::none_of(op->getOperandTypes(),
                      [&](Type type) { return isReplicated(type); })))
     return success();

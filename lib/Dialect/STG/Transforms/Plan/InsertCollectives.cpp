@@ -15,6 +15,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShardingRules.h"
+#include "mlir/IR/Remarks.h"
+#include "stg/Dialect/STG/Analysis/GradientFlow.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -72,15 +75,16 @@ struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
 class Localizer {
 public:
   Localizer(MeshOp op) : mesh(op.getMesh()), rewriter(mesh.getContext()) {}
-  LogicalResult run(func::FuncOp function);
+  /// Replaces what can compute with a factor sharded only in parts.
+  LogicalResult decompose(func::FuncOp function);
+  LogicalResult run(func::FuncOp function, const GradientFlow &gradients);
 
 private:
-  LogicalResult decompose(func::FuncOp function);
   void planDecomposed(Operation *original, ArrayRef<Operation *> parts);
   LogicalResult localizeBlock(Block &block);
   LogicalResult localizeOp(Operation *op);
   LogicalResult localizeCompute(ShardableOpInterface op);
-  LogicalResult localizeRepeat(RepeatOp repeat);
+  LogicalResult localizeLoop(Operation *loop);
   SymTensorType getPlannedType(Value value);
   AxisNames getPassedAxes(ShardableOpInterface op);
   LogicalResult convert(OpOperand &use, const Layout &need);
@@ -94,7 +98,11 @@ private:
   void moveAndGather(Layout &from, const Layout &to, EmitCollective emit);
   void sliceDims(Layout &from, const Layout &to, EmitCollective emit);
   FailureOr<Value> reshard(Value value, SymTensorType global, Layout from,
-                           const Layout &to, const Origin &owner);
+                           const Layout &to, const Origin &owner,
+                           OpOperand *reader);
+  void explain(Operation *collective, Value value, SymTensorType has,
+               SymTensorType needed, OpOperand *reader);
+  SymTensorType getType(SymTensorType global, const Layout &layout);
   FailureOr<SymTensorType> getLocalType(SymTensorType global,
                                         const Layout &layout);
   /// The axes as an attribute, in the order of the mesh.
@@ -115,6 +123,7 @@ private:
 
   MeshAttr mesh;
   IRRewriter rewriter;
+  const GradientFlow *flow = nullptr;
   DenseSet<Value> isLocal; ///< Made here, with a local type.
   /// Resharded values: not to be converted again by the same user.
   DenseMap<Value, SymTensorType> globalTypes;
@@ -314,14 +323,56 @@ void Localizer::sliceDims(Layout &from, const Layout &to, EmitCollective emit) {
   }
 }
 
+/// `global`, laid out like that.
+SymTensorType Localizer::getType(SymTensorType global, const Layout &layout) {
+  SmallVector<ArrayAttr> dims;
+  for (const AxisNames &axes : layout.dims)
+    dims.push_back(getAxes(axes));
+  return global.withSharding(ShardingAttr::get(
+      global.getContext(), dims, getAxes(layout.partial), layout.partialKind));
+}
+
+/// An op as remarks call it: by its name, and that of the op of the model.
+static std::string describe(Operation *op) {
+  std::string text = ("'" + op->getName().getStringRef() + "'").str();
+  if (StringAttr name = getOrigin(op).name)
+    text += (" of '" + name.getValue() + "'").str();
+  return text;
+}
+
+/// Says why a collective is there: how a value is laid out, and how it is read
+/// or, without a reader, planned.
+void Localizer::explain(Operation *collective, Value value, SymTensorType has,
+                        SymTensorType needed, OpOperand *reader) {
+  Operation *maker = value.getDefiningOp();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << (maker ? describe(maker) + " makes " : "an argument is ") << has
+     << ", ";
+  if (reader)
+    os << describe(reader->getOwner()) << " reads it as operand #"
+       << reader->getOperandNumber() << " of type ";
+  else
+    os << "it is planned as ";
+  os << needed;
+  remark::passed(collective->getLoc(),
+                 remark::RemarkOpts::name(collective->getName().stripDialect())
+                     .category(DEBUG_TYPE))
+      << remark::reason("{0}", text);
+}
+
 /// Brings `value`, which has the local shape of `from`, into layout `to`. First
 /// what is partial is reduced, then axes move between dimensions and dimensions
 /// are gathered, then sliced.
 FailureOr<Value> Localizer::reshard(Value value, SymTensorType global,
                                     Layout from, const Layout &to,
-                                    const Origin &owner) {
+                                    const Origin &owner, OpOperand *reader) {
   Location loc = value.getLoc();
   LogicalResult status = success();
+  Value made = value;
+  // Nobody may be listening.
+  bool isExplained = rewriter.getContext()->getRemarkEngine();
+  SymTensorType has = isExplained ? getType(global, from) : SymTensorType();
   auto emit = [&](CreateCollective create) {
     FailureOr<SymTensorType> type = getLocalType(global, from);
     if (failed(type)) {
@@ -330,6 +381,8 @@ FailureOr<Value> Localizer::reshard(Value value, SymTensorType global,
     }
     Operation *op = create(loc, value, *type);
     setOrigin(op, owner);
+    if (isExplained)
+      explain(op, made, has, getType(global, to), reader);
     value = op->getResult(0);
   };
   reducePartials(from, to, emit);
@@ -382,32 +435,13 @@ LogicalResult Localizer::convert(OpOperand &use, const Layout &need) {
     if (Operation *producer = value.getDefiningOp())
       owner.name = getOrigin(producer).name;
   rewriter.setInsertionPoint(user);
-  FailureOr<Value> converted = reshard(value, global, have, need, owner);
+  FailureOr<Value> converted = reshard(value, global, have, need, owner, &use);
   if (failed(converted))
     return user->emitOpError("operand #")
            << use.getOperandNumber() << " of type " << global
            << " cannot be divided among the devices of its axes";
   use.set(*converted);
   return success();
-}
-
-/// True if the value is used, and only by the optimizer, directly or as a slice
-/// of what a repeat stacks.
-static bool feedsOptimizer(Value value) {
-  return !value.use_empty() &&
-         llvm::all_of(value.getUses(), [](OpOperand &use) {
-           auto yield = dyn_cast<YieldOp>(use.getOwner());
-           // Contributions to the gradient of a tied parameter are added first.
-           auto linear = dyn_cast<ShardableOpInterface>(use.getOwner());
-           if (linear && linear.isLinear() &&
-               getPhase(linear) != Phase::Optimizer)
-             return llvm::all_of(linear->getResults(), feedsOptimizer);
-           if (!yield)
-             return getPhase(use.getOwner()) == Phase::Optimizer;
-           auto repeat = cast<RepeatOp>(yield->getParentOp());
-           return use.getOperandNumber() >= repeat.getNumCarried() &&
-                  feedsOptimizer(repeat.getResult(use.getOperandNumber()));
-         });
 }
 
 /// Brings a result from the layout in which its op makes it into that of its
@@ -422,13 +456,14 @@ LogicalResult Localizer::convertResult(OpResult result, const Layout &made) {
     return op->emitOpError("result has the type ")
            << global << ", but it is not made as a partial result";
   Origin owner = getOwner(op);
-  if (feedsOptimizer(result))
+  if (flow->reachesOptimizer(result))
     owner.phase = Phase::GradSync;
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : result.getUses())
     uses.push_back(&use);
   rewriter.setInsertionPointAfter(op);
-  FailureOr<Value> converted = reshard(result, global, made, planned, owner);
+  FailureOr<Value> converted =
+      reshard(result, global, made, planned, owner, /*reader=*/nullptr);
   FailureOr<SymTensorType> local = getLocalType(global, made);
   if (failed(converted) || failed(local))
     return op->emitOpError("result of type ")
@@ -568,28 +603,39 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
 }
 
 /// Inits and stacks are read in the layouts of the arguments; a slice is
-/// complete.
-LogicalResult Localizer::localizeRepeat(RepeatOp repeat) {
-  for (auto [use, arg] : llvm::zip_equal(
-           repeat->getOpOperands(), repeat.getBody().front().getArguments())) {
-    Layout need = Layout::get(cast<SymTensorType>(arg.getType()));
-    need.partial.clear();
-    if (use.getOperandNumber() >= repeat.getNumCarried())
+/// complete. What the body hands out gets the layouts of the results.
+LogicalResult Localizer::localizeLoop(Operation *loop) {
+  auto convertTo = [&](OpOperand &use, Value like, PassedAs as) {
+    Layout need = Layout::get(cast<SymTensorType>(like.getType()));
+    if (as == PassedAs::Slice)
       need.dims.insert(need.dims.begin(), SmallVector<StringAttr, 2>());
-    if (failed(convert(use, need)))
-      return failure();
-  }
-  if (failed(localizeBlock(repeat.getBody().front())))
-    return failure();
-  Operation *yield = repeat.getYield();
-  for (auto [use, result] :
-       llvm::zip_equal(yield->getOpOperands(), repeat.getResults())) {
-    Layout need = Layout::get(cast<SymTensorType>(result.getType()));
-    if (use.getOperandNumber() >= repeat.getNumCarried())
+    if (as == PassedAs::Stack)
       need.dims.erase(need.dims.begin());
-    if (failed(convert(use, need)))
+    if (isa<BlockArgument>(like))
+      need.partial.clear();
+    return convert(use, need);
+  };
+  auto scan = dyn_cast<ScanOpInterface>(loop);
+  unsigned carried = getCarriedValues(loop).size();
+  for (const CarriedValue &value : getCarriedValues(loop))
+    if (failed(convertTo(*value.init, value.arg, PassedAs::Same)))
       return failure();
-  }
+  if (scan)
+    for (auto [use, slice] : llvm::zip_equal(
+             loop->getOpOperands().drop_front(carried), scan.getSliceArgs()))
+      if (failed(convertTo(use, slice, PassedAs::Slice)))
+        return failure();
+  for (Region &region : loop->getRegions())
+    for (Block &block : region)
+      if (failed(localizeBlock(block)))
+        return failure();
+  for (const CarriedValue &value : getCarriedValues(loop))
+    if (failed(convertTo(*value.yielded, value.result, PassedAs::Same)))
+      return failure();
+  if (scan)
+    for (OpResult stack : scan.getStackedResults())
+      if (failed(convertTo(*getStackedOperand(stack), stack, PassedAs::Stack)))
+        return failure();
   return success();
 }
 
@@ -610,8 +656,8 @@ static LogicalResult checkKnown(Operation *op) {
 }
 
 LogicalResult Localizer::localizeOp(Operation *op) {
-  if (auto repeat = dyn_cast<RepeatOp>(op))
-    return localizeRepeat(repeat);
+  if (isa<LoopLikeOpInterface>(op))
+    return localizeLoop(op);
   if (auto shardable = dyn_cast<ShardableOpInterface>(op))
     return localizeCompute(shardable);
   if (failed(checkKnown(op)))
@@ -639,9 +685,10 @@ LogicalResult Localizer::localizeBlock(Block &block) {
   return success();
 }
 
-LogicalResult Localizer::run(func::FuncOp function) {
-  if (failed(decompose(function)) ||
-      failed(localizeBlock(function.getBody().front())))
+LogicalResult Localizer::run(func::FuncOp function,
+                             const GradientFlow &gradients) {
+  flow = &gradients;
+  if (failed(localizeBlock(function.getBody().front())))
     return failure();
   LogicalResult status = success();
   auto localize = [&](Value value) {
@@ -676,7 +723,15 @@ void InsertCollectives::runOnOperation() {
                      "--stg-propagate-shardings first");
     return signalPassFailure();
   }
-  for (auto function : getOperation().getOps<func::FuncOp>())
-    if (!function.isExternal() && failed(Localizer(mesh).run(function)))
+  for (auto function : getOperation().getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    Localizer localizer(mesh);
+    if (failed(localizer.decompose(function)))
       return signalPassFailure();
+    // Of what is made local; an analysis may know what stood there before.
+    GradientFlow gradients(function);
+    if (failed(localizer.run(function, gradients)))
+      return signalPassFailure();
+  }
 }

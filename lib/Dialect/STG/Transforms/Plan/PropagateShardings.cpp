@@ -10,11 +10,10 @@
 // result back into types and `stg.factors`. What flows where:
 //
 //   - all reads of one parameter are one tensor; a repeat's carried argument
-//   and
-//     result are one tensor;
+//     and result are one tensor;
 //   - init and yielded value of a carried argument are tied to it by an edge:
-//   they may
-//     be sharded differently, and will then be resharded;
+//     they may be sharded differently, and will then be resharded; in a loop of
+//     another dialect that is no scan they are one tensor with it;
 //   - a stack and its slices are tied dimension by dimension;
 //   - an axis that only the stream is sharded over does not flow to what makes
 //     its first value, nor from its gradient to what reads that.
@@ -23,6 +22,7 @@
 
 #include "ShardingRules.h"
 #include "stg/Analysis/ShardingPropagation.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 #define DEBUG_TYPE "stg-propagate-shardings"
@@ -56,8 +56,9 @@ public:
 private:
   LogicalResult addBlock(Block &block, const std::string &scope);
   LogicalResult addOp(Operation *op, const std::string &scope);
-  LogicalResult addRepeat(RepeatOp repeat, const std::string &scope);
-  void addCarried(RepeatOp repeat);
+  LogicalResult addLoop(Operation *loop, const std::string &scope);
+  void addCarried(ScanOpInterface scan);
+  void addCarriedAsOne(Operation *loop);
   void addEdge(Value from, Value to, unsigned fromDim, unsigned toDim);
   void addEdge(unsigned from, unsigned to, unsigned fromDim, unsigned toDim,
                const AxisList &blocked = {});
@@ -77,7 +78,7 @@ private:
   void writeFactors(Operation *op, const PlannedOp &planned);
   void joinPartials(ShardableOpInterface op);
   void setPartial(Value value, ArrayRef<Attribute> axes);
-  void delayPartials(RepeatOp repeat);
+  void delayPartials(ScanOpInterface scan);
 
   MeshAttr mesh;
   DimensionRules rules;
@@ -183,51 +184,67 @@ AxisList FunctionPlan::getStreamAxes(Value value) {
   return axes;
 }
 
-/// What a repeat carries. Where a stream starts whole, its first value is made,
+/// What a scan carries. Where a stream starts whole, its first value is made,
 /// and the gradient of that is read, without regard to the axes of the stream:
 /// between them and the stream stand a slice, and a gather in backward.
-void FunctionPlan::addCarried(RepeatOp repeat) {
-  bool isOutermost = isa<func::FuncOp>(repeat->getParentOp());
-  for (auto [arg, init, result] :
-       llvm::zip_equal(repeat.getCarriedArgs(), repeat.getInits(),
-                       repeat.getCarriedResults())) {
-    unsigned carried = tensors[result] = addTensor(arg);
+void FunctionPlan::addCarried(ScanOpInterface scan) {
+  bool isOutermost = isa<func::FuncOp>(scan->getParentOp());
+  for (const CarriedValue &value : getCarriedValues(scan)) {
+    unsigned carried = tensors[value.result] = addTensor(value.arg);
     AxisList blocked;
     if (startsWhole && isOutermost)
-      blocked = getStreamAxes(arg);
-    bool isForward = !repeat.getReverse();
-    addEdge(getRead(init), carried, 0, 0, isForward ? blocked : AxisList());
+      blocked = getStreamAxes(value.arg);
+    bool isForward = !scan.getReverse();
+    addEdge(getRead(value.init->get()), carried, 0, 0,
+            isForward ? blocked : AxisList());
     if (isForward || blocked.empty())
       continue;
     unsigned rank = plan.tensors[carried].dims.size();
-    unsigned read = readAs[result] = plan.addTensor(rank);
+    unsigned read = readAs[value.result] = plan.addTensor(rank);
     addEdge(carried, read, 0, 0, blocked);
   }
 }
 
-LogicalResult FunctionPlan::addRepeat(RepeatOp repeat,
-                                      const std::string &scope) {
-  addCarried(repeat);
+/// A loop that is no scan has one type for what it carries, what it starts with
+/// and what it yields, so all of them are sharded alike.
+void FunctionPlan::addCarriedAsOne(Operation *loop) {
+  for (const CarriedValue &value : getCarriedValues(loop)) {
+    unsigned carried = addTensor(value.init->get());
+    for (Value same : {Value(value.arg), Value(value.result)}) {
+      addClaims(carried, same);
+      tensors[same] = carried;
+    }
+    tensors.try_emplace(value.yielded->get(), carried);
+  }
+}
+
+LogicalResult FunctionPlan::addLoop(Operation *loop, const std::string &scope) {
+  auto scan = dyn_cast<ScanOpInterface>(loop);
+  if (!scan) {
+    addCarriedAsOne(loop);
+    for (Region &region : loop->getRegions())
+      for (Block &block : region)
+        if (failed(addBlock(block, scope)))
+          return failure();
+    return success();
+  }
+  addCarried(scan);
   for (auto [arg, stack] :
-       llvm::zip_equal(repeat.getSliceArgs(), repeat.getStacks()))
+       llvm::zip_equal(scan.getSliceArgs(), scan.getStacks()))
     addEdge(stack, arg, 1, 0);
-  std::string inner = scope + repeat.getRepeatName().str() + "/";
-  if (failed(addBlock(repeat.getBody().front(), inner)))
+  std::string inner = scope + scan.getScopeName().str() + "/";
+  if (failed(addBlock(scan.getLoopBlock(), inner)))
     return failure();
-  unsigned carried = repeat.getNumCarried();
-  OperandRange yielded = repeat.getYield().getValues();
-  for (auto [arg, value] :
-       llvm::zip_equal(repeat.getCarriedArgs(), yielded.take_front(carried)))
-    addEdge(value, arg, 0, 0);
-  for (auto [result, value] :
-       llvm::zip_equal(repeat.getStackedResults(), yielded.drop_front(carried)))
-    addEdge(value, result, 0, 1);
+  for (const CarriedValue &value : getCarriedValues(scan))
+    addEdge(value.yielded->get(), value.arg, 0, 0);
+  for (OpResult stack : scan.getStackedResults())
+    addEdge(getStackedOperand(stack)->get(), stack, 0, 1);
   return success();
 }
 
 LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
-  if (auto repeat = dyn_cast<RepeatOp>(op))
-    return addRepeat(repeat, scope);
+  if (isa<LoopLikeOpInterface>(op))
+    return addLoop(op, scope);
   if (auto param = dyn_cast<ParamOp>(op)) {
     std::string path = scope + param.getParamName().str();
     auto [it, isNew] = params.try_emplace(path);
@@ -335,8 +352,8 @@ void FunctionPlan::writeFactors(Operation *op, const PlannedOp &planned) {
 
 /// The axes over which the op that makes `value` leaves it a partial sum.
 static SmallVector<Attribute> getPartialSum(OpResult value) {
-  if (isa<RepeatOp>(value.getOwner())) {
-    // An inner repeat, visited before, may have left its stack partial.
+  if (isa<ScanOpInterface>(value.getOwner())) {
+    // An inner scan, visited before, may have left its stack partial.
     ShardingAttr sharding = cast<SymTensorType>(value.getType()).getSharding();
     return sharding ? llvm::to_vector(sharding.getPartialAxes().getValue())
                     : SmallVector<Attribute>();
@@ -366,7 +383,8 @@ void FunctionPlan::joinPartials(ShardableOpInterface op) {
       getPartialSum(op->getResult(0)).empty())
     return;
   auto operand = dyn_cast<OpResult>(op->getOperand(0));
-  if (!operand || !operand.hasOneUse() || isa<RepeatOp>(operand.getOwner()))
+  if (!operand || !operand.hasOneUse() ||
+      isa<LoopLikeOpInterface>(operand.getOwner()))
     return;
   setPartial(operand, getPartialSum(operand));
 }
@@ -378,12 +396,9 @@ void FunctionPlan::setPartial(Value value, ArrayRef<Attribute> axes) {
 }
 
 /// Sums that are only stacked stay partial: the stack is reduced as one.
-void FunctionPlan::delayPartials(RepeatOp repeat) {
-  unsigned carried = repeat.getNumCarried();
-  for (auto [value, stack] :
-       llvm::zip_equal(repeat.getYield().getValues().drop_front(carried),
-                       repeat.getStackedResults())) {
-    auto result = dyn_cast<OpResult>(value);
+void FunctionPlan::delayPartials(ScanOpInterface scan) {
+  for (Value stack : scan.getStackedResults()) {
+    auto result = dyn_cast<OpResult>(getStackedOperand(stack)->get());
     if (!result || !result.hasOneUse())
       continue;
     SmallVector<Attribute> partial = getPartialSum(result);
@@ -411,9 +426,9 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
     writeFactors(op, plan.ops[index]);
   function.walk([&](ShardableOpInterface op) { joinPartials(op); });
   // Inner repeats first.
-  function.walk([&](RepeatOp repeat) {
+  function.walk([&](ScanOpInterface scan) {
     if (delayGradients)
-      delayPartials(repeat);
+      delayPartials(scan);
   });
   updateFunctionType(function);
 }

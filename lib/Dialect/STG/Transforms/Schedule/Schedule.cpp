@@ -18,6 +18,8 @@
 #include "Channels.h"
 #include "SplitBackward.h"
 #include "StageSplitter.h"
+#include "stg/Dialect/STG/Analysis/GradientFlow.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Schedule/PipelineSchedule.h"
 
@@ -51,26 +53,18 @@ struct Turn {
   }
 };
 
-/// True for the reduction of a gradient that happens once per step.
-static bool isStepReduction(Operation *op) {
-  auto collective = dyn_cast_or_null<CollectiveOpInterface>(op);
-  return collective && collective.isCoalescableReduction() &&
-         getPhase(op) == Phase::GradSync;
-}
-
 /// The type of a gradient at the place where micro-batches add up: that of what
 /// is reduced, which with ZeRO-1 is larger than what is left.
 static SymTensorType getTotalType(Value gradient) {
   auto result = dyn_cast<OpResult>(gradient);
   Operation *source = result ? result.getOwner() : nullptr;
-  if (isStepReduction(source))
+  if (source && isStepReduction(source))
     return getTotalType(source->getOperand(result.getResultNumber()));
-  auto repeat = dyn_cast_or_null<RepeatOp>(source);
-  if (!repeat || result.getResultNumber() < repeat.getNumCarried())
+  OpOperand *slice = getStackedOperand(gradient);
+  if (!slice)
     return cast<SymTensorType>(gradient.getType());
-  Value slice = repeat.getYield().getValues()[result.getResultNumber()];
   DimAttr leading = cast<SymTensorType>(result.getType()).getDim(0);
-  return getTotalType(slice).getStacked(leading);
+  return getTotalType(slice->get()).getStacked(leading);
 }
 
 /// Removes what is reduced once per step from a task that is not the last.
@@ -79,31 +73,21 @@ static void removeReductions(func::FuncOp task, RewriterBase &rewriter) {
     if (isStepReduction(op))
       rewriter.replaceOp(op, op->getOperands());
   });
-  task.walk([](RepeatOp repeat) { // Inner ones first.
-    unsigned carried = repeat.getNumCarried();
-    for (auto [result, slice] :
-         llvm::zip_equal(repeat.getStackedResults(),
-                         repeat.getYield().getValues().drop_front(carried))) {
-      DimAttr leading = cast<SymTensorType>(result.getType()).getDim(0);
-      result.setType(cast<SymTensorType>(slice.getType()).getStacked(leading));
-    }
-  });
+  task.walk(retypeStacks); // Inner ones first.
 }
 
 /// Adds what `use` reads to `total`, at the place where the gradient is made:
-/// in the innermost repeat that stacks it, and before it is reduced.
+/// in the innermost scan that stacks it, and before it is reduced.
 static void accumulate(OpOperand &use, Value total, StringAttr name,
                        RewriterBase &rewriter) {
   auto result = dyn_cast<OpResult>(use.get());
   Operation *source = result ? result.getOwner() : nullptr;
-  if (isStepReduction(source))
+  if (source && isStepReduction(source))
     return accumulate(source->getOpOperand(result.getResultNumber()), total,
                       name, rewriter);
-  auto repeat = dyn_cast_or_null<RepeatOp>(source);
-  if (repeat && result.getResultNumber() >= repeat.getNumCarried()) {
-    BlockArgument slice = repeat.addSlice(total);
-    return accumulate(repeat.getYield()->getOpOperand(result.getResultNumber()),
-                      slice, name, rewriter);
+  if (getStackedOperand(use.get())) {
+    BlockArgument slice = cast<ScanOpInterface>(source).addSlice(total);
+    return accumulate(*getStackedOperand(use.get()), slice, name, rewriter);
   }
   if (result)
     rewriter.setInsertionPointAfter(source);
@@ -549,7 +533,8 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
   DenseSet<Operation *> given;
   for (auto function : getOperation().getOps<func::FuncOp>())
     given.insert(function);
-  StageSplitter splitter(program, layersPerStage, pipeline->deviceOf);
+  StageSplitter splitter(program, layersPerStage, pipeline->deviceOf,
+                         getChildAnalysis<GradientFlow>(program));
   if (failed(splitter.run()))
     return failure();
   unsigned ahead =

@@ -9,6 +9,7 @@
 #include "SplitBackward.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -78,7 +79,7 @@ void BackwardSplitter::mark(Value value) {
     mark(repeat.getYield().getValues()[number]);
     if (!inputOps.insert(op).second)
       return;
-    for (Value init : repeat.getInits())
+    for (Value init : repeat.getCarriedInits())
       mark(init);
     return;
   }
@@ -114,7 +115,7 @@ void BackwardSplitter::markInput() {
     for (Value yielded :
          repeat.getYield().getValues().take_front(repeat.getNumCarried()))
       mark(yielded);
-    for (Value init : repeat.getInits())
+    for (Value init : repeat.getCarriedInits())
       mark(init);
     inputOps.insert(repeat);
   }
@@ -285,7 +286,7 @@ void BackwardSplitter::finish() {
   rewriter.setInsertionPointToEnd(&body);
   func::ReturnOp::create(rewriter, task.getLoc(), results);
   RewritePatternSet patterns(task.getContext());
-  RepeatOp::getCanonicalizationPatterns(patterns, task.getContext());
+  populateDropUnusedStacksPatterns(patterns);
   (void)applyPatternsGreedily(halves.input, std::move(patterns));
   for (unsigned number = body.getNumArguments(); number-- > 0;) {
     if (body.getArgument(number).use_empty())

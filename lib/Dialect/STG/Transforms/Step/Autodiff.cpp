@@ -343,7 +343,7 @@ LogicalResult Differentiator::yieldGradients(RepeatOp forward,
   }
   auto backwardCarried = backward.getCarriedResults().begin();
   for (auto [arg, init] :
-       llvm::zip_equal(forward.getCarriedArgs(), forward.getInits())) {
+       llvm::zip_equal(forward.getCarriedArgs(), forward.getCarriedInits())) {
     if (!activity.contains(arg))
       continue;
     if (activity.contains(init))

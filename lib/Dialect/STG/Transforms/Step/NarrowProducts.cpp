@@ -39,7 +39,7 @@ static bool isNarrow(Value value) {
 /// with what such a product has read, backward.
 static bool isLayerProduct(EinsumOp op) {
   if (op.getInputs().size() != 2 || !op.getCost().isMatrix ||
-      !op->getParentOfType<RepeatOp>())
+      !op->getParentOfType<LoopLikeOpInterface>())
     return false;
   return llvm::any_of(op.getInputs(), [](Value input) {
     return getReadParameter(input) || isNarrow(input);

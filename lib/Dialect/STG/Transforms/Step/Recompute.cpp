@@ -16,6 +16,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -240,7 +241,7 @@ void Recompute::runOnOperation() {
   if (!replays)
     return;
   RewritePatternSet patterns(&getContext());
-  RepeatOp::getCanonicalizationPatterns(patterns, &getContext());
+  populateDropUnusedStacksPatterns(patterns);
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
     signalPassFailure();
 }

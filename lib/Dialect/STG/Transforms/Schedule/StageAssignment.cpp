@@ -1,0 +1,422 @@
+//===- StageAssignment.cpp - Which stage does what ------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageAssignment.h"
+#include "stg/Dialect/STG/IR/Loops.h"
+
+using namespace mlir;
+using namespace stg;
+
+bool stg::isCoalesced(Operation *op) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && collective.isCoalescable();
+}
+
+StageAssignment::StageAssignment(func::FuncOp program, ArrayRef<int64_t> layers,
+                                 ArrayRef<unsigned> deviceOf,
+                                 const GradientFlow &gradients)
+    : program(program), layers(layers), deviceOf(deviceOf), builder(program),
+      none(deviceOf.size()) {
+  collectGradientSums(gradients);
+}
+
+LogicalResult StageAssignment::run() {
+  return success(succeeded(assignLayers()) && succeeded(assignStages()));
+}
+
+//===----------------------------------------------------------------------===//
+// Who holds what
+//===----------------------------------------------------------------------===//
+
+StageAssignment::Section StageAssignment::getSection(Operation *op) const {
+  Phase phase = getPhase(op);
+  if (sharedGradients.contains(op) || phase == Phase::GradSync ||
+      phase == Phase::Optimizer)
+    return Section::Step;
+  return phase == Phase::Backward || phase == Phase::Recompute
+             ? Section::Backward
+             : Section::Forward;
+}
+
+const BitVector *StageAssignment::getStages(Operation *op) const {
+  auto it = stagesOf.find(op);
+  return it == stagesOf.end() ? nullptr : &it->second;
+}
+
+const BitVector &StageAssignment::getStages(Value value) const {
+  auto it = valueStages.find(value);
+  return it == valueStages.end() ? none : it->second;
+}
+
+const StageAssignment::Range &StageAssignment::getRange(ScanOpInterface scan,
+                                                        unsigned stage) const {
+  return ranges.at(scan.getScopeName())[stage];
+}
+
+const StageAssignment::Range *
+StageAssignment::getStackRange(Value value, unsigned stage) const {
+  auto it = stackOf.find(value);
+  return it == stackOf.end() ? nullptr : &ranges.at(it->second)[stage];
+}
+
+ArrayRef<Value> StageAssignment::getSharedTerms(Operation *sum) const {
+  auto it = sharedGradients.find(sum);
+  return it == sharedGradients.end() ? ArrayRef<Value>()
+                                     : ArrayRef<Value>(it->second);
+}
+
+void StageAssignment::setStages(Operation *op, const BitVector &set) {
+  stagesOf[op] = set;
+  for (auto [number, result] : llvm::enumerate(op->getResults())) {
+    BitVector own = isCoalesced(op) ? getStages(op->getOperand(number)) : set;
+    valueStages[result] = own;
+    // What is made of a stack slice by slice is one, too.
+    auto type = cast<SymTensorType>(result.getType());
+    auto operands = op->getOperands();
+    for (Value operand :
+         isCoalesced(op) ? operands.slice(number, 1) : operands) {
+      auto it = stackOf.find(operand);
+      if (it == stackOf.end() || type.getRank() == 0)
+        continue;
+      auto source = cast<SymTensorType>(operand.getType());
+      if (source.getDim(0).hasSameNames(type.getDim(0))) {
+        StringAttr name = it->second;
+        stackOf[result] = name;
+        break;
+      }
+    }
+  }
+}
+
+void StageAssignment::setStage(Operation *op, unsigned stage) {
+  BitVector set(getNumStages());
+  set.set(stage);
+  setStages(op, set);
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+LogicalResult StageAssignment::checkLayerCount(int64_t total) {
+  unsigned stages = getNumStages();
+  if (layers.empty()) {
+    if (total % stages == 0)
+      return success();
+    return program.emitError("has ")
+           << total << " layers, which " << stages
+           << " pipeline stages do not divide; give the layers of each stage "
+              "with layers-per-stage";
+  }
+  if (layers.size() != stages)
+    return program.emitError("has ")
+           << stages << " pipeline stages, but layers-per-stage lists "
+           << layers.size();
+  int64_t sum = 0;
+  for (int64_t count : layers) {
+    if (count < 0)
+      return program.emitError("cannot have a pipeline stage of ")
+             << count << " layers";
+    sum += count;
+  }
+  if (sum == total)
+    return success();
+  return program.emitError("has ")
+         << total << " layers, but layers-per-stage adds up to " << sum;
+}
+
+/// The layers of one iteration: one, or those of the scans inside.
+static std::optional<int64_t> countLayers(ScanOpInterface scan) {
+  int64_t layers = 0;
+  for (auto inner : scan.getLoopBlock().getOps<ScanOpInterface>()) {
+    std::optional<int64_t> count = inner.getCount().getInt64();
+    std::optional<int64_t> each = countLayers(inner);
+    if (!count || !each)
+      return std::nullopt;
+    layers += *count * *each;
+  }
+  return layers ? layers : 1;
+}
+
+/// The layers are the iterations of the forward scans, in order.
+LogicalResult StageAssignment::assignLayers() {
+  SmallVector<ScanOpInterface> scans;
+  int64_t total = 0;
+  for (auto scan : program.getBody().front().getOps<ScanOpInterface>()) {
+    if (getSection(scan) != Section::Forward)
+      continue;
+    scans.push_back(scan);
+    std::optional<int64_t> count = scan.getCount().getInt64();
+    std::optional<int64_t> each = countLayers(scan);
+    if (count && each)
+      total += *count * *each;
+    else if (getNumStages() > 1)
+      return scan->emitOpError("repeats ")
+             << scan.getCount().str()
+             << " times; pipeline stages need a number, bind its symbols "
+                "first";
+  }
+  if (getNumStages() == 1) {
+    for (ScanOpInterface scan : scans)
+      ranges[scan.getScopeName()] = {
+          {scan.getFirst().value_or(SymExpr()), scan.getCount(), true, true}};
+    return success();
+  }
+  if (scans.empty())
+    return program.emitError("has no stg.repeat whose iterations could be "
+                             "divided among pipeline stages");
+  if (failed(checkLayerCount(total)))
+    return failure();
+  return dealLayers(scans, total);
+}
+
+/// Deals the layers out to the stages.
+LogicalResult StageAssignment::dealLayers(ArrayRef<ScanOpInterface> scans,
+                                          int64_t total) {
+  unsigned stage = 0;
+  auto getSize = [&](unsigned s) {
+    return layers.empty() ? total / getNumStages() : layers[s];
+  };
+  int64_t left = getSize(0);
+  MLIRContext *context = program.getContext();
+  for (ScanOpInterface scan : scans) {
+    int64_t count = *scan.getCount().getInt64();
+    int64_t each = *countLayers(scan);
+    std::vector<Range> &own = ranges[scan.getScopeName()];
+    own.resize(getNumStages());
+    for (int64_t first = 0; first < count;) {
+      while (left == 0)
+        left = getSize(++stage);
+      int64_t taken = std::min(left / each, count - first);
+      if (taken == 0)
+        return scan->emitOpError("has ")
+               << each << " layers in an iteration; pipeline stage " << stage
+               << " of " << getSize(stage) << " layers would end inside of one";
+      own[stage] = {SymExpr::get(context, first), SymExpr::get(context, taken),
+                    first == 0, first + taken == count};
+      first += taken;
+      left -= taken * each;
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult StageAssignment::checkStack(Operation *op, Value stack,
+                                          const BitVector &readers) {
+  auto it = stackOf.find(stack);
+  if (it == stackOf.end() ||
+      (readers.count() == 1 && getStages(stack) == readers))
+    return success();
+  return op->emitOpError("reads a stack of all layers of '")
+         << it->second.getValue()
+         << "', which are in different pipeline stages";
+}
+
+LogicalResult StageAssignment::assignScan(ScanOpInterface scan) {
+  StringAttr name = scan.getScopeName();
+  const std::vector<Range> &own = ranges[name];
+  BitVector set(getNumStages()), last(getNumStages());
+  for (auto [stage, range] : llvm::enumerate(own)) {
+    if (!range.count)
+      continue;
+    set.set(stage);
+    if (scan.getReverse() ? range.isFirst : range.isLast)
+      last.set(stage);
+  }
+  // Layers of one name are cut at the same places.
+  for (Value stack : scan.getStacks())
+    if (stackOf.lookup(stack) != name && failed(checkStack(scan, stack, set)))
+      return failure();
+  stagesOf[scan] = set;
+  // The gradient of what a forward repeat starts with belongs where that is
+  // made, which may be the stage before: backward of it is where forward is.
+  if (getSection(scan) == Section::Forward) {
+    for (Value init : scan.getCarriedInits())
+      if (int stage = getStages(init).find_last(); stage >= 0)
+        madeIn[name] = std::max<unsigned>(stage, madeIn.lookup(name));
+  } else if (auto made = madeIn.find(name);
+             scan.getReverse() && made != madeIn.end()) {
+    last.reset();
+    last.set(made->second);
+  }
+  for (Value result : scan.getCarriedResults())
+    valueStages[result] = last;
+  for (Value result : scan.getStackedResults()) {
+    valueStages[result] = set;
+    stackOf[result] = name;
+  }
+  return success();
+}
+
+LogicalResult StageAssignment::assignForward(Operation *op) {
+  std::optional<unsigned> stage;
+  for (Value operand : op->getOperands())
+    if (getStages(operand).any())
+      stage =
+          std::max<unsigned>(stage.value_or(0), getStages(operand).find_last());
+  if (!stage)
+    return success();
+  setStage(op, *stage);
+  for (Value operand : op->getOperands())
+    if (failed(checkStack(op, operand, stagesOf[op])))
+      return failure();
+  return success();
+}
+
+LogicalResult StageAssignment::assignBackward(Operation *op) {
+  return gradientSums.contains(op) ? assignGradientSum(cast<AddOp>(op))
+                                   : placeBackward(op);
+}
+
+/// A backward op belongs where its gradient comes from, the earliest stage of
+/// those; one without a gradient, where its forward value is.
+LogicalResult StageAssignment::placeBackward(Operation *op) {
+  if (isCoalesced(op)) {
+    BitVector set(getNumStages());
+    for (Value operand : op->getOperands())
+      set |= getStages(operand);
+    if (set.any())
+      setStages(op, set);
+    return success();
+  }
+  std::optional<unsigned> fromGradient, fromForward;
+  for (Value operand : op->getOperands()) {
+    const BitVector &set = getStages(operand);
+    if (set.none())
+      continue;
+    if (stackOf.contains(operand)) {
+      setStages(op, set);
+      return success();
+    }
+    unsigned stage = set.find_first();
+    if (getSection(operand.getDefiningOp()) == Section::Forward)
+      fromForward = std::max(fromForward.value_or(0), stage);
+    else
+      fromGradient = std::min(fromGradient.value_or(stage), stage);
+  }
+  if (fromGradient || fromForward)
+    setStage(op, fromGradient ? *fromGradient : *fromForward);
+  return success();
+}
+
+LogicalResult StageAssignment::assignStep(Operation *op) {
+  BitVector set(getNumStages(), !isCoalesced(op));
+  bool found = false;
+  for (Value operand : op->getOperands()) {
+    const BitVector &own = getStages(operand);
+    if (own.none())
+      continue;
+    found = true;
+    if (isCoalesced(op))
+      set |= own;
+    else
+      set &= own;
+  }
+  if (!found || set.none())
+    return op->emitOpError("reads gradients of different pipeline stages");
+  setStages(op, set);
+  return success();
+}
+
+LogicalResult StageAssignment::assignOp(Operation *op) {
+  if (isa<ParamOp, SplatOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  if (auto scan = dyn_cast<ScanOpInterface>(op)) {
+    if (!ranges.contains(scan.getScopeName()))
+      return scan->emitOpError("has no counterpart in the forward pass, so its "
+                               "iterations belong to no pipeline stage");
+    return assignScan(scan);
+  }
+  switch (getSection(op)) {
+  case Section::Forward:
+    return assignForward(op);
+  case Section::Backward:
+    return assignBackward(op);
+  case Section::Step:
+    return assignStep(op);
+  }
+  llvm_unreachable("unknown section");
+}
+
+/// What uses the parameter that `value` is gathered from, the optimizer too.
+SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
+  SmallVector<Operation *> users;
+  if (auto gather = value.getDefiningOp<CollectiveOpInterface>())
+    value = gather->getOperand(cast<OpResult>(value).getResultNumber());
+  auto param = value.getDefiningOp<ParamOp>();
+  for (auto other : program.getBody().front().getOps<ParamOp>())
+    if (param && other.getParamName() == param.getParamName())
+      llvm::append_range(users, other->getUsers());
+  return users;
+}
+
+/// Ops that read only inputs and parameters go where their results are read;
+/// collectives and casts of parameters to every such stage, other ops to the
+/// first.
+void StageAssignment::assignFloating(Operation *op) {
+  if (isCoalesced(op) && op->getNumResults() > 0) {
+    BitVector all(getNumStages());
+    for (Value result : op->getResults())
+      all |= valueStages[result] =
+          getUserStages(llvm::to_vector(result.getUsers()));
+    stagesOf[op] = all;
+    return;
+  }
+  BitVector set =
+      getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
+                                    : llvm::to_vector(op->getUsers()));
+  bool isCastParameter =
+      op->getNumResults() == 1 && getReadParameter(op->getResult(0));
+  if (isa<ShardableOpInterface>(op) && !isCastParameter)
+    setStage(op, set.find_first());
+  else
+    setStages(op, set);
+}
+
+/// The stages in which any of the users is; the first if there is none.
+BitVector StageAssignment::getUserStages(ArrayRef<Operation *> users) {
+  BitVector set(getNumStages());
+  for (Operation *user : users) {
+    Operation *top = program.getBody().front().findAncestorOpInBlock(*user);
+    auto it = stagesOf.find(top);
+    if (it == stagesOf.end())
+      continue;
+    auto scan = dyn_cast<ScanOpInterface>(top);
+    if (scan && user == top) {
+      // The init of a scan is read by its first iteration.
+      for (auto [stage, range] :
+           llvm::enumerate(ranges.at(scan.getScopeName())))
+        if (range.count && (scan.getReverse() ? range.isLast : range.isFirst))
+          set.set(stage);
+    } else {
+      set |= it->second;
+    }
+  }
+  if (set.none())
+    set.set(0);
+  return set;
+}
+
+LogicalResult StageAssignment::assignStages() {
+  Block &body = program.getBody().front();
+  for (Operation &op : body)
+    if (failed(assignOp(&op)))
+      return failure();
+  // Sums whose terms are reduced instead.
+  for (Operation *sum : replacedSums)
+    sum->erase();
+  for (Operation &op : llvm::reverse(body))
+    if (!stagesOf.contains(&op) && !isa<ParamOp, SplatOp>(op) &&
+        !op.hasTrait<OpTrait::IsTerminator>())
+      assignFloating(&op);
+  return success();
+}

@@ -1,0 +1,134 @@
+//===- StageAssignment.h - Which stage does what ----------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A stage is a range of the layers: of each scan of the forward pass, and of
+// the scans of the same name. What stands beside them goes where its operands
+// are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DIALECT_STG_TRANSFORMS_SCHEDULE_STAGEASSIGNMENT_H
+#define STG_LIB_DIALECT_STG_TRANSFORMS_SCHEDULE_STAGEASSIGNMENT_H
+
+#include "mlir/IR/Builders.h"
+#include "stg/Dialect/STG/IR/STG.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace stg {
+
+class GradientFlow;
+
+/// A collective whose operands have nothing to do with each other: each stage
+/// executes it on those that it holds.
+bool isCoalesced(mlir::Operation *op);
+
+/// The stages of the ops and values of a program.
+class StageAssignment {
+public:
+  /// The parts of a step that a stage executes one after the other.
+  enum class Section { Forward, Backward, Step };
+
+  /// The iterations of a scan that a stage executes; a null count: none.
+  struct Range {
+    SymExpr first, count;
+    bool isFirst = false, isLast = false;
+  };
+
+  /// `layers` is the number of layers of each virtual stage; empty: as many in
+  /// each. `deviceOf` gives the device of each.
+  StageAssignment(mlir::func::FuncOp program, llvm::ArrayRef<int64_t> layers,
+                  llvm::ArrayRef<unsigned> deviceOf,
+                  const GradientFlow &gradients);
+
+  /// Finds the stages. Sums of what stages contribute to the gradient of a
+  /// parameter that they share are regrouped, so that each adds up its own.
+  llvm::LogicalResult run();
+
+  mlir::func::FuncOp getProgram() const { return program; }
+  unsigned getNumStages() const { return deviceOf.size(); }
+  unsigned getDevice(unsigned stage) const { return deviceOf[stage]; }
+  Section getSection(mlir::Operation *op) const;
+
+  /// The stages that execute an op; null if every task that needs it does.
+  const llvm::BitVector *getStages(mlir::Operation *op) const;
+  /// The stages that hold a value; none if every task makes it again.
+  const llvm::BitVector &getStages(mlir::Value value) const;
+  bool holds(unsigned stage, mlir::Value value) const {
+    return getStages(value).test(stage);
+  }
+  /// The iterations of a scan that a stage executes.
+  const Range &getRange(ScanOpInterface scan, unsigned stage) const;
+  /// The layers of a stage that a value has in its leading dimension; null if
+  /// that is not the layers of a scan.
+  const Range *getStackRange(mlir::Value value, unsigned stage) const;
+  /// What stages contribute to the gradient that an op sums up, if they share
+  /// its parameter: one value for each stage.
+  llvm::ArrayRef<mlir::Value> getSharedTerms(mlir::Operation *sum) const;
+
+private:
+  // Layers.
+  llvm::LogicalResult assignLayers();
+  llvm::LogicalResult checkLayerCount(int64_t total);
+  llvm::LogicalResult dealLayers(llvm::ArrayRef<ScanOpInterface> scans,
+                                 int64_t total);
+
+  // Ops.
+  llvm::LogicalResult assignStages();
+  llvm::LogicalResult assignOp(mlir::Operation *op);
+  llvm::LogicalResult assignScan(ScanOpInterface scan);
+  llvm::LogicalResult assignForward(mlir::Operation *op);
+  llvm::LogicalResult assignBackward(mlir::Operation *op);
+  llvm::LogicalResult placeBackward(mlir::Operation *op);
+  llvm::LogicalResult assignStep(mlir::Operation *op);
+  void assignFloating(mlir::Operation *op);
+  llvm::SmallVector<mlir::Operation *> getParameterUsers(mlir::Value value);
+  llvm::BitVector getUserStages(llvm::ArrayRef<mlir::Operation *> users);
+  /// Checks that `op`, which is in the stages `readers`, has all layers there.
+  llvm::LogicalResult checkStack(mlir::Operation *op, mlir::Value stack,
+                                 const llvm::BitVector &readers);
+  void setStages(mlir::Operation *op, const llvm::BitVector &set);
+  void setStage(mlir::Operation *op, unsigned stage);
+
+  // Gradients of shared parameters, in SharedGradients.cpp.
+  void collectGradientSums(const GradientFlow &gradients);
+  llvm::LogicalResult assignGradientSum(AddOp sum);
+  llvm::LogicalResult
+  sumTermsOfStages(llvm::ArrayRef<AddOp> sums,
+                   llvm::SmallVectorImpl<mlir::Value> &terms);
+  void collectTerms(AddOp sum, llvm::SmallVectorImpl<AddOp> &sums,
+                    llvm::SmallVectorImpl<mlir::Value> &terms);
+  void reduceTerms(AddOp sum, llvm::ArrayRef<mlir::Value> terms,
+                   mlir::OpOperand &use);
+
+  mlir::func::FuncOp program;
+  llvm::ArrayRef<int64_t> layers;
+  llvm::ArrayRef<unsigned> deviceOf;
+  mlir::OpBuilder builder;
+
+  /// By name of the scan and virtual stage.
+  llvm::DenseMap<mlir::StringAttr, std::vector<Range>> ranges;
+  /// By name of the scan, the stage that makes what it starts with.
+  llvm::DenseMap<mlir::StringAttr, unsigned> madeIn;
+  llvm::DenseMap<mlir::Operation *, llvm::BitVector> stagesOf;
+  llvm::DenseMap<mlir::Value, llvm::BitVector> valueStages;
+  /// Values whose leading dimension is the layers of a scan.
+  llvm::DenseMap<mlir::Value, mlir::StringAttr> stackOf;
+  /// Sums of contributions to a gradient, at the top of the program.
+  llvm::DenseSet<mlir::Operation *> gradientSums;
+  /// Those of what several stages contribute, and their terms.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>
+      sharedGradients;
+  /// Those whose terms are reduced instead.
+  llvm::SmallVector<mlir::Operation *> replacedSums;
+  llvm::BitVector none;
+};
+
+} // namespace stg
+
+#endif // STG_LIB_DIALECT_STG_TRANSFORMS_SCHEDULE_STAGEASSIGNMENT_H
