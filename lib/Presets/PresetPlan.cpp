@@ -93,10 +93,9 @@ static bool divides(SymExpr divisor, SymExpr dividend) {
 
 /// Null if the expression uses an optional degree that is not given.
 Expected<SymExpr> PresetEvaluator::evaluate(StringRef text) {
-  std::string error;
-  FailureOr<SymExpr> expr = SymExpr::parse(context, text, error);
-  if (failed(expr))
-    return fail("'" + text + "': " + error);
+  Expected<SymExpr> expr = SymExpr::parse(context, text);
+  if (!expr)
+    return fail("'" + text + "': " + llvm::toString(expr.takeError()));
   std::string unknown;
   bool isAbsent = false;
   expr->walkSymbols([&](StringAttr name) {
@@ -233,12 +232,12 @@ Error PresetEvaluator::bindValue(StringRef name, StringRef text) {
         return degree.name == name;
       }))
     return refuseValue(name, isOption);
-  std::string error;
-  FailureOr<SymExpr> degree = SymExpr::parse(context, text, error);
-  bool isNumber = succeeded(degree) && degree->isConstant();
-  bool isValid = succeeded(degree) &&
-                 (isNumber ? degree->getInt64().value_or(0) >= 1
-                           : static_cast<bool>(degree->getAsSymbol()));
+  std::optional<SymExpr> degree =
+      llvm::expectedToOptional(SymExpr::parse(context, text));
+  bool isNumber = degree && degree->isConstant();
+  bool isValid =
+      degree && (isNumber ? degree->getInt64().value_or(0) >= 1
+                          : static_cast<bool>(degree->getAsSymbol()));
   if (!isValid)
     return fail("degree of '" + name + "' is '" + text +
                 "', expected an integer of at least 1 or a symbol");
@@ -378,10 +377,9 @@ SmallVector<PresetPlan::Rule> PresetEvaluator::expand(RuleAttr rule,
 }
 
 Expected<RuleAttr> PresetEvaluator::parseRule(StringRef text) {
-  std::string error;
-  FailureOr<RuleAttr> rule = RuleAttr::parseText(context, text, error);
-  if (failed(rule))
-    return fail(error);
+  Expected<RuleAttr> rule = RuleAttr::parseText(context, text);
+  if (!rule)
+    return fail(llvm::toString(rule.takeError()));
   // Stages divide the program, not its values.
   SmallVector<StringRef> known;
   for (const Preset::Group &group : preset.groups)

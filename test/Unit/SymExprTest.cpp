@@ -42,19 +42,17 @@ protected:
 
   /// The expression that `text` stands for; null, and a failure, on an error.
   SymExpr parse(StringRef text) {
-    std::string error;
-    FailureOr<SymExpr> expr = SymExpr::parse(&context, text, error);
-    if (succeeded(expr))
+    llvm::Expected<SymExpr> expr = SymExpr::parse(&context, text);
+    if (expr)
       return *expr;
-    ADD_FAILURE() << text.str() << ": " << error;
+    ADD_FAILURE() << text.str() << ": " << llvm::toString(expr.takeError());
     return {};
   }
 
   /// What is wrong with `text`.
   std::string getError(StringRef text) {
-    std::string error;
-    FailureOr<SymExpr> expr = SymExpr::parse(&context, text, error);
-    return succeeded(expr) ? "parsed as " + expr->str() : error;
+    llvm::Expected<SymExpr> expr = SymExpr::parse(&context, text);
+    return expr ? "parsed as " + expr->str() : llvm::toString(expr.takeError());
   }
 
   std::string roundTrip(StringRef text) { return parse(text).str(); }
@@ -177,8 +175,7 @@ TEST_F(SymExprTest, OrderDoesNotDependOnCreation) {
     other.loadDialect<STGDialect>();
     for (StringRef name : names)
       SymExpr::getSymbol(&other, name);
-    std::string error;
-    return SymExpr::parse(&other, text, error)->str();
+    return llvm::cantFail(SymExpr::parse(&other, text)).str();
   };
   EXPECT_EQ(print({"w", "x", "y", "z"}), print({"z", "y", "x", "w"}));
 }
@@ -740,11 +737,11 @@ TEST_F(SymExprPropertyTest, GarbageIsParsedOrReported) {
     std::string text;
     for (unsigned i = 0, e = choose(16); i < e; ++i)
       text += alphabet[choose(std::size(alphabet))];
-    std::string error;
-    FailureOr<SymExpr> expr = SymExpr::parse(&context, text, error);
-    EXPECT_EQ(succeeded(expr), error.empty()) << text;
-    if (succeeded(expr)) {
+    llvm::Expected<SymExpr> expr = SymExpr::parse(&context, text);
+    if (expr) {
       EXPECT_EQ(parse(expr->str()), *expr) << text;
+    } else {
+      EXPECT_NE(llvm::toString(expr.takeError()), "") << text;
     }
   }
 }

@@ -507,8 +507,8 @@ void RuleAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-FailureOr<RuleAttr> RuleAttr::parseText(MLIRContext *context, StringRef text,
-                                        std::string &error) {
+llvm::Expected<RuleAttr> RuleAttr::parseText(MLIRContext *context,
+                                             StringRef text) {
   auto [dim, rest] = text.split(':');
   auto [axis, scope] = rest.split('@');
   dim = dim.trim();
@@ -517,13 +517,11 @@ FailureOr<RuleAttr> RuleAttr::parseText(MLIRContext *context, StringRef text,
       rest.contains('@') ? symbolizeRuleScope(scope.trim()) : RuleScope::All;
   // Nothing is written for all values.
   bool isAll = rest.contains('@') && known == RuleScope::All;
-  if (dim.empty() || axis.empty() || !known || isAll) {
-    error = ("'" + text.trim() +
-             "' is not a sharding rule, expected 'DIM:AXIS' or "
-             "'DIM:AXIS@SCOPE' with the scope param, input or stream")
-                .str();
-    return failure();
-  }
+  if (dim.empty() || axis.empty() || !known || isAll)
+    return llvm::createStringError(
+        "'" + text.trim() +
+        "' is not a sharding rule, expected 'DIM:AXIS' or 'DIM:AXIS@SCOPE' "
+        "with the scope param, input or stream");
   return RuleAttr::get(context, StringAttr::get(context, dim),
                        StringAttr::get(context, axis), *known);
 }

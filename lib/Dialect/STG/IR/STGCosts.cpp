@@ -49,20 +49,17 @@ static OpCost makeVectorCost(Operation *op, SymExpr operations) {
 
 /// 2 x the product of all index extents, or 1 x if no index is contracted.
 OpCost EinsumOp::getCost() {
-  std::string error;
-  FailureOr<EinsumEquation> equation =
-      EinsumEquation::parse(getEquation(), error);
-  assert(succeeded(equation) && "verified");
+  auto equation = llvm::cantFail(EinsumEquation::parse(getEquation()));
   SymExpr product = constant(*this, 1);
   bool contracts = false;
   llvm::SmallDenseSet<char> seen;
-  for (auto [term, input] : llvm::zip_equal(equation->inputs, getInputs()))
+  for (auto [term, input] : llvm::zip_equal(equation.inputs, getInputs()))
     for (auto [letter, extent] : llvm::zip_equal(
              term, cast<SymTensorType>(input.getType()).getShape())) {
       if (!seen.insert(letter).second)
         continue;
       product = product * extent;
-      contracts |= !equation->output.contains(letter);
+      contracts |= !equation.output.contains(letter);
     }
   return {product * (contracts ? 2 : 1), getOperandAndResultBytes(*this),
           contracts};

@@ -51,20 +51,17 @@ Role GradientBuilder::getRole(unsigned operand) {
 /// For `bsd,dhe->bshe`: dX = `bshe,dhe->bsd`, dW = `bsd,bshe->dhe`. The
 /// gradient takes the place of the operand in the product.
 LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
-  std::string error;
-  FailureOr<EinsumEquation> equation =
-      EinsumEquation::parse(getEquation(), error);
-  assert(succeeded(equation) && "verified");
+  auto equation = llvm::cantFail(EinsumEquation::parse(getEquation()));
   Value dy = gradient.getResultGradient(0);
   for (unsigned i = 0, e = getInputs().size(); i != e; ++i) {
     if (!gradient.needsGradient(i))
       continue;
     SmallVector<Value> inputs(getInputs());
-    SmallVector<StringRef> terms(equation->inputs);
+    SmallVector<StringRef> terms(equation.inputs);
     inputs[i] = dy;
-    terms[i] = equation->output;
+    terms[i] = equation.output;
     std::string all = llvm::join(terms, ",");
-    for (char letter : equation->inputs[i])
+    for (char letter : equation.inputs[i])
       if (!StringRef(all).contains(letter))
         return emitOpError("cannot be differentiated: index '")
                << Twine(letter) << "' is summed over in operand #" << i
@@ -74,9 +71,9 @@ LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
     auto into = type.getElementType() == first.getElementType()
                     ? TypeAttr()
                     : TypeAttr::get(type.getElementType());
-    auto op = gradient.create<EinsumOp>(
-        gradient.getRole(i), inputs, (all + "->" + equation->inputs[i]).str(),
-        into);
+    auto op = gradient.create<EinsumOp>(gradient.getRole(i), inputs,
+                                        (all + "->" + equation.inputs[i]).str(),
+                                        into);
     gradient.addGradient(i, op);
   }
   return success();

@@ -40,10 +40,7 @@ static TensorFactors append(TensorFactors rows, unsigned factor) {
 }
 
 ShardingRule EinsumOp::getShardingRule() {
-  std::string error;
-  FailureOr<EinsumEquation> equation =
-      EinsumEquation::parse(getEquation(), error);
-  assert(succeeded(equation) && "verified");
+  auto equation = llvm::cantFail(EinsumEquation::parse(getEquation()));
   ShardingRule rule;
   auto addTerm = [&](StringRef term) {
     TensorFactors tensor;
@@ -54,9 +51,9 @@ ShardingRule EinsumOp::getShardingRule() {
     }
     return tensor;
   };
-  for (StringRef term : equation->inputs)
+  for (StringRef term : equation.inputs)
     rule.operands.push_back(addTerm(term));
-  rule.results.push_back(addTerm(equation->output));
+  rule.results.push_back(addTerm(equation.output));
   return rule;
 }
 

@@ -121,32 +121,25 @@ static SymTensorType rowsOf(SymTensorType type) {
 // EinsumOp
 //===----------------------------------------------------------------------===//
 
-FailureOr<EinsumEquation> EinsumEquation::parse(StringRef text,
-                                                std::string &error) {
+llvm::Expected<EinsumEquation> EinsumEquation::parse(StringRef text) {
   auto [left, right] = text.split("->");
   EinsumEquation equation;
   equation.output = right;
   left.split(equation.inputs, ',');
   SmallVector<StringRef> terms(equation.inputs);
   terms.push_back(right);
-  if (!text.contains("->")) {
-    error = "has no '->'";
-    return failure();
-  }
+  if (!text.contains("->"))
+    return llvm::createStringError("has no '->'");
   for (StringRef term : terms)
     for (auto [position, letter] : llvm::enumerate(term)) {
-      if (letter < 'a' || letter > 'z') {
-        error = ("has '" + Twine(letter) +
-                 "', expected lower-case letters, ',' and '->'")
-                    .str();
-        return failure();
-      }
-      if (term.find(letter) != position) {
-        error = ("has index '" + Twine(letter) + "' twice in term '" + term +
-                 "'; give the two dimensions different indices")
-                    .str();
-        return failure();
-      }
+      if (letter < 'a' || letter > 'z')
+        return llvm::createStringError(
+            "has '" + Twine(letter) +
+            "', expected lower-case letters, ',' and '->'");
+      if (term.find(letter) != position)
+        return llvm::createStringError(
+            "has index '" + Twine(letter) + "' twice in term '" + term +
+            "'; give the two dimensions different indices");
     }
   return equation;
 }
@@ -208,12 +201,11 @@ LogicalResult EinsumOp::inferReturnTypes(MLIRContext *context,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  std::string error;
-  FailureOr<EinsumEquation> equation =
-      EinsumEquation::parse(adaptor.getEquation(), error);
-  if (failed(equation)) // einsum_c1
+  llvm::Expected<EinsumEquation> equation =
+      EinsumEquation::parse(adaptor.getEquation());
+  if (!equation) // einsum_c1
     return emitOptionalError(loc, "equation '", adaptor.getEquation(), "' ",
-                             error);
+                             llvm::toString(equation.takeError()));
   if (adaptor.getInto() &&
       !SymTensorType::isValidElementType(*adaptor.getInto())) // einsum_c5
     return emitOptionalError(loc, "'into' is ", *adaptor.getInto(),

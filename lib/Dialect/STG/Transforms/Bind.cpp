@@ -115,10 +115,10 @@ LogicalResult Bind::collectValues() {
     if (name == "defaults")
       return module.emitError("option 'defaults' has the value '")
              << text << "', expected true or false";
-    std::string error;
-    FailureOr<SymExpr> value = SymExpr::parse(&getContext(), text, error);
-    if (failed(value))
-      return module.emitError("cannot bind '") << assignment << "': " << error;
+    llvm::Expected<SymExpr> value = SymExpr::parse(&getContext(), text);
+    if (!value)
+      return module.emitError("cannot bind '")
+             << assignment << "': " << llvm::toString(value.takeError());
     if (!module.lookupSymbol<SymbolOp>(name)) {
       InFlightDiagnostic diag = module.emitError("cannot bind '")
                                 << name << "': no such symbol";

@@ -207,8 +207,8 @@ private:
 
 class TextTokenSource final : public TokenSource {
 public:
-  TextTokenSource(MLIRContext *context, StringRef text, std::string &error)
-      : context(context), text(text), rest(text), error(error) {}
+  TextTokenSource(MLIRContext *context, StringRef text)
+      : context(context), text(text), rest(text) {}
 
   MLIRContext *getContext() override { return context; }
   SMLoc getLocation() override {
@@ -226,11 +226,12 @@ public:
     getLocation();
     return rest.empty();
   }
+  llvm::Error getError() const { return llvm::createStringError(message); }
 
 private:
   MLIRContext *context;
   StringRef text, rest;
-  std::string &error;
+  std::string message; ///< What is wrong.
 };
 } // namespace
 
@@ -292,7 +293,7 @@ bool TextTokenSource::consumeInteger(llvm::APInt &value) {
 
 void TextTokenSource::emitError(SMLoc location, const Twine &message) {
   size_t column = location.getPointer() - text.data() + 1;
-  error = (message + " at column " + Twine(column)).str();
+  this->message = (message + " at column " + Twine(column)).str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -492,16 +493,15 @@ FailureOr<SymExpr> SymExpr::parse(AsmParser &parser,
   return ExprParser(tokens).parse();
 }
 
-FailureOr<SymExpr> SymExpr::parse(MLIRContext *context, StringRef text,
-                                  std::string &error) {
-  TextTokenSource tokens(context, text, error);
+llvm::Expected<SymExpr> SymExpr::parse(MLIRContext *context, StringRef text) {
+  TextTokenSource tokens(context, text);
   FailureOr<SymExpr> expr = ExprParser(tokens).parse();
-  if (succeeded(expr) && !tokens.isAtEnd()) {
-    tokens.emitError(tokens.getLocation(),
-                     "expected the end of the expression");
-    return failure();
-  }
-  return expr;
+  if (failed(expr))
+    return tokens.getError();
+  if (tokens.isAtEnd())
+    return *expr;
+  tokens.emitError(tokens.getLocation(), "expected the end of the expression");
+  return tokens.getError();
 }
 
 //===----------------------------------------------------------------------===//

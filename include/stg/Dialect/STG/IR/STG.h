@@ -65,13 +65,12 @@ public:
 };
 
 /// The indices of an einsum, parsed: `inputs[i]` and `output` are strings of
-/// letters. Fails, with `error` set, if the text is not an equation.
+/// letters. The error says why a text is not an equation.
 struct EinsumEquation {
   llvm::SmallVector<llvm::StringRef> inputs;
   llvm::StringRef output;
 
-  static mlir::FailureOr<EinsumEquation> parse(llvm::StringRef text,
-                                               std::string &error);
+  static llvm::Expected<EinsumEquation> parse(llvm::StringRef text);
 };
 
 /// The function of `module` that is the program: the only public one. Emits an

@@ -329,11 +329,9 @@ def STG_RuleAttr : STG_Attr<"Rule", "rule"> {
                                                "::stg::RuleScope::All">:$scope);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    /// Reads `DIM:AXIS` or `DIM:AXIS@SCOPE`, as flags write it; fails with
-    /// `error` set.
-    static ::mlir::FailureOr<RuleAttr> parseText(::mlir::MLIRContext *context,
-                                                 ::llvm::StringRef text,
-                                                 std::string &error);
+    /// Reads `DIM:AXIS` or `DIM:AXIS@SCOPE`, as flags write it.
+    static ::llvm::Expected<RuleAttr> parseText(::mlir::MLIRContext *context,
+                                                ::llvm::StringRef text);
     /// `DIM:AXIS@SCOPE`
     std::string str() const;
     /// Without `#stg.rule`: `DIM : AXIS @ SCOPE`.

@@ -31,6 +31,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DynamicAPInt.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 
 #include <optional>
 #include <string>
@@ -169,10 +170,10 @@ public:
   };
   static mlir::FailureOr<SymExpr> parse(mlir::AsmParser &parser,
                                         const Beginning &beginning);
-  /// As above, from text that is not part of a file (flags): on failure `error`
-  /// says what is wrong and where.
-  static mlir::FailureOr<SymExpr>
-  parse(mlir::MLIRContext *context, llvm::StringRef text, std::string &error);
+  /// As above, from text that is not part of a file (flags); the error says
+  /// what is wrong and where.
+  static llvm::Expected<SymExpr> parse(mlir::MLIRContext *context,
+                                       llvm::StringRef text);
   /// Prints the expression alone, such as `(H + 2*K)/tp`, so that `parse` reads
   /// back the identical expression. A power prints as a repeated factor; a
   /// denominator that all terms share is printed once.

@@ -34,14 +34,14 @@ private:
 } // namespace
 
 FailureOr<SymExpr> MicroBatch::parseCount() {
-  std::string error;
-  FailureOr<SymExpr> parsed = SymExpr::parse(&getContext(), count, error);
-  bool isNumber = succeeded(parsed) && parsed->isConstant();
-  if (failed(parsed) ||
+  std::optional<SymExpr> parsed =
+      llvm::expectedToOptional(SymExpr::parse(&getContext(), count));
+  bool isNumber = parsed && parsed->isConstant();
+  if (!parsed ||
       (isNumber ? parsed->getInt64().value_or(0) < 1 : !parsed->getAsSymbol()))
     return getOperation().emitError("count is '")
            << count << "', expected an integer of at least 1 or a symbol";
-  return parsed;
+  return *parsed;
 }
 
 /// The dimension as a micro-batch has it; null if that is no extent.

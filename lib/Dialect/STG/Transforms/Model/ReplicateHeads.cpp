@@ -132,13 +132,10 @@ SmallVector<Value> ProductSplitter::splitParam(ParamOp param, unsigned dim) {
 }
 
 SmallVector<Value> ProductSplitter::splitProduct(EinsumOp op, unsigned dim) {
-  std::string error;
-  FailureOr<EinsumEquation> equation =
-      EinsumEquation::parse(op.getEquation(), error);
-  assert(succeeded(equation) && "verified");
-  char index = equation->output[dim];
+  auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
+  char index = equation.output[dim];
   SmallVector<SmallVector<Value>> inputs(dims.size());
-  for (auto [term, input] : llvm::zip_equal(equation->inputs, op.getInputs())) {
+  for (auto [term, input] : llvm::zip_equal(equation.inputs, op.getInputs())) {
     size_t position = term.find(index);
     SmallVector<Value> parts(dims.size(), input);
     if (position != StringRef::npos)
@@ -315,11 +312,11 @@ void ReplicateHeads::replicate(func::FuncOp function) {
 }
 
 LogicalResult ReplicateHeads::parseTimes() {
-  std::string error;
-  FailureOr<SymExpr> parsed = SymExpr::parse(&getContext(), times, error);
-  bool isValid = succeeded(parsed) &&
-                 (parsed->isConstant() ? parsed->getInt64().value_or(0) >= 1
-                                       : bool(parsed->getAsSymbol()));
+  std::optional<SymExpr> parsed =
+      llvm::expectedToOptional(SymExpr::parse(&getContext(), times));
+  bool isValid =
+      parsed && (parsed->isConstant() ? parsed->getInt64().value_or(0) >= 1
+                                      : bool(parsed->getAsSymbol()));
   if (!isValid)
     return getOperation().emitError("times is '")
            << times << "', expected an integer of at least 1 or a symbol";

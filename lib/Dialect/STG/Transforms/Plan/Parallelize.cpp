@@ -52,11 +52,11 @@ private:
 FailureOr<std::pair<SymExpr, AxisRole>> Parallelize::parseAxis(StringRef text) {
   auto [name, rest] = text.split('=');
   auto [size, role] = rest.split(':');
-  std::string error;
-  FailureOr<SymExpr> expr = SymExpr::parse(&getContext(), size, error);
+  std::optional<SymExpr> expr =
+      llvm::expectedToOptional(SymExpr::parse(&getContext(), size));
   std::optional<AxisRole> known =
       rest.contains(':') ? symbolizeAxisRole(role) : AxisRole::None;
-  if (name.empty() || failed(expr) || !known)
+  if (name.empty() || !expr || !known)
     return getOperation().emitError("mesh axis is '")
            << text
            << "', expected NAME=SIZE or NAME=SIZE:ROLE with an expression and "
@@ -129,11 +129,10 @@ LogicalResult Parallelize::checkRule(RuleAttr rule, MeshAttr mesh) {
 FailureOr<SmallVector<RuleAttr>> Parallelize::makeRules(MeshAttr mesh) {
   SmallVector<RuleAttr> all;
   for (StringRef text : rules) {
-    std::string error;
     isOptional.push_back(text.consume_back("?"));
-    FailureOr<RuleAttr> rule = RuleAttr::parseText(&getContext(), text, error);
-    if (failed(rule))
-      return getOperation().emitError(error);
+    llvm::Expected<RuleAttr> rule = RuleAttr::parseText(&getContext(), text);
+    if (!rule)
+      return getOperation().emitError(llvm::toString(rule.takeError()));
     if (failed(checkRule(*rule, mesh)))
       return failure();
     all.push_back(*rule);
