@@ -19,8 +19,9 @@ import json
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from measure import report_cases
 
 SIZES = "--seq=32 --set=D=32 --set=H=8 --set=K=8 --set=E=4 --set=F=64 --set=V=64 --set=L=8 --batch=16"
 MODELS = {
@@ -123,14 +124,9 @@ def main():
     cases = list(combinations())
     chosen = cases[:: args.subset]
     want = {model: expected(model) for model in MODELS}
-    failed = 0
-    with ThreadPoolExecutor(args.jobs) as pool:
-        for (model, flags, _), error in zip(chosen, pool.map(lambda case: check(case, want), chosen)):
-            if error:
-                failed += 1
-                print(f"{model} {flags}\n  {error}")
-    print(f"{len(chosen) - failed} of {len(chosen)} combinations hold ({len(cases)} in all)")
-    return failed > 0
+    return report_cases(
+        chosen, lambda case: check(case, want), lambda case: " ".join(case[:2]), args.jobs, "combinations",
+        f" ({len(cases)} in all)")
 
 
 if __name__ == "__main__":

@@ -171,3 +171,13 @@ def print_machine(runs):
     print(f"{os.cpu_count()} cores; each figure is the median of {runs} runs that took turns.\n")
 
 
+def report_cases(cases, check, describe, jobs, what, note=""):
+    """Checks all cases, `jobs` at a time; prints those that do not hold and how many do. True if one does not."""
+    failed = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for case, error in zip(cases, pool.map(check, cases)):
+            if error:
+                failed += 1
+                print(f"{describe(case)}\n  {error}")
+    print(f"{len(cases) - failed} of {len(cases)} {what} hold{note}")
+    return failed > 0

@@ -12,8 +12,9 @@ import json
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from measure import report_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = "B=16,S=32,D=32,H=8,E=4,F=64,V=64,L=4"
@@ -92,14 +93,7 @@ def main():
         for plan in plans
         if args.only in f"{preset} {model} {plan}"
     ]
-    failed = 0
-    with ThreadPoolExecutor(args.jobs) as pool:
-        for case, error in zip(cases, pool.map(check, cases)):
-            if error:
-                failed += 1
-                print(f"{' '.join(case)}\n  {error}")
-    print(f"{len(cases) - failed} of {len(cases)} plans hold")
-    return failed > 0
+    return report_cases(cases, check, " ".join, args.jobs, "plans")
 
 
 if __name__ == "__main__":
