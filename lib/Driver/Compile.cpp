@@ -17,6 +17,7 @@
 #include "stg/Pipelines/Pipelines.h"
 #include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include <chrono>
@@ -67,6 +68,8 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   extra["model"] = result.model;
   if (!request.config.empty())
     extra["config"] = request.config;
+  if (!request.program.empty())
+    extra["program"] = request.program;
   extra["description"] = result.description;
   extra["mode"] = "train";
   extra["symbols"] = std::move(symbols);
@@ -186,6 +189,29 @@ static Expected<PresetPlan> settleStrategy(const Preset &preset,
   return plan;
 }
 
+/// Leaves the program that is compiled, where there are several.
+static Error chooseProgram(ModuleOp module, const CompileRequest &request) {
+  SmallVector<StringRef> names;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isPrivate() && !function.isExternal())
+      names.push_back(function.getSymName());
+  const std::string &name = request.program;
+  if (name.empty() && names.size() <= 1)
+    return Error::success();
+  std::string all = llvm::join(names, ", ");
+  if (name.empty())
+    return makeStrategyError("the model has the programs " + all +
+                             "; choose one with --program NAME");
+  if (!llvm::is_contained(names, name))
+    return makeStrategyError("--program " + name +
+                             ": the model has no such program; its programs "
+                             "are " +
+                             all);
+  PassManager pm(module->getContext());
+  pm.addPass(createSelectProgram({name}));
+  return succeeded(pm.run(module)) ? Error::success() : makeDiagnosed();
+}
+
 namespace {
 /// What a model, and the preset that is asked for, make of a strategy.
 struct Resolved {
@@ -201,6 +227,8 @@ static Expected<Resolved> resolveStrategy(const Model &model,
                                           CompileResult &result) {
   StrategyInput &strategy = result.strategy;
   strategy = request.strategy;
+  if (Error error = chooseProgram(*model.module, request))
+    return std::move(error);
   Expected<SymbolValues> values = collectSymbols(model, strategy);
   if (!values)
     return values.takeError();

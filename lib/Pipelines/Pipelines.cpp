@@ -180,6 +180,11 @@ struct StrategyOptions : PassPipelineOptions<StrategyOptions> {
 
   llvm::Expected<Strategy> read() const;
 
+  /// No part of the strategy, which is for one program.
+  TextOption program{
+      *this, "program",
+      llvm::cl::desc("The program that is compiled, where there are several")};
+
   std::list<std::string> texts; ///< Options keep references to them.
   std::vector<const Field *> fields;
   std::vector<std::unique_ptr<TextOption>> options;
@@ -233,6 +238,8 @@ buildPipeline(OpPassManager &pm, StringRef text,
   llvm::Expected<Strategy> strategy = options.read();
   if (!strategy)
     return errorHandler(llvm::toString(strategy.takeError()));
+  if (!options.program.empty())
+    pm.addPass(createSelectProgram({options.program.getValue()}));
   buildModelPipeline(pm, *strategy);
   buildPlanPipeline(pm, *strategy);
   buildLocalPipeline(pm, *strategy);

@@ -34,27 +34,17 @@ private:
 };
 } // namespace
 
-/// `dp=4 sequence-parallel` stands for `values=dp=4,sequence-parallel`; the
-/// declared options keep their spelling.
+/// Degrees and options of a preset may be given as options of the pass.
 LogicalResult ApplyPreset::initializeOptions(
     StringRef options,
     function_ref<LogicalResult(const Twine &)> errorHandler) {
-  SmallVector<StringRef> words, declared;
-  SmallVector<std::string> assignments;
-  options.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words) {
-    auto [key, value] = word.split('=');
-    if (key == "values")
-      assignments.push_back(value.str());
-    else if (key == "preset" || key == "rules" || key == "rank-order")
-      declared.push_back(word);
-    else
-      assignments.push_back(word.str());
-  }
-  std::string text = llvm::join(declared, " ");
-  if (!assignments.empty())
-    text += " values=" + llvm::join(assignments, ",");
-  return Pass::initializeOptions(text, errorHandler);
+  auto isDeclared = [](StringRef word) {
+    StringRef key = word.split('=').first;
+    return key == "preset" || key == "rules" || key == "rank-order" ||
+           key == "program";
+  };
+  return Pass::initializeOptions(gatherValues(options, isDeclared),
+                                 errorHandler);
 }
 
 PresetRequest ApplyPreset::getRequest() {
@@ -81,7 +71,9 @@ void ApplyPreset::runOnOperation() {
   if (!chosen)
     return fail(chosen.takeError());
   std::vector<StringRef> dimensions;
-  for (StringAttr name : collectDimensionNames(module))
+  // Without one --stg-parallelize says what is wrong.
+  Operation *scope = module.lookupSymbol(program.getValue());
+  for (StringAttr name : collectDimensionNames(scope ? scope : module))
     dimensions.push_back(name);
   llvm::Expected<PresetPlan> plan =
       evaluatePreset(*chosen, getRequest(), &getContext(), dimensions);
@@ -91,6 +83,8 @@ void ApplyPreset::runOnOperation() {
   llvm::append_range(options.mesh, plan->getMesh());
   llvm::append_range(options.rules, plan->getRules());
   llvm::append_range(options.claims, plan->claims);
+  llvm::append_range(options.joined, plan->joined);
+  options.program = program;
   OpPassManager pm(ModuleOp::getOperationName());
   pm.addPass(createParallelize(options));
   if (failed(runPipeline(pm, module)))

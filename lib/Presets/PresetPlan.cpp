@@ -50,6 +50,7 @@ private:
                       std::vector<PresetPlan::Rule> &after);
   void replaceRules(RuleAttr rule, ArrayRef<PresetPlan::Rule> own);
   Error makeClaims();
+  Error makeJoined();
   bool hasDimension(StringRef name) {
     return !dimensions || llvm::is_contained(*dimensions, name);
   }
@@ -525,6 +526,37 @@ Error PresetEvaluator::makeClaims() {
   return Error::success();
 }
 
+/// Groups stand for their axes.
+Error PresetEvaluator::makeJoined() {
+  if (!preset.joined)
+    return Error::success();
+  for (const std::vector<std::string> &list : *preset.joined) {
+    SmallVector<StringRef> all;
+    for (const std::string &name : list) {
+      bool isAxis = llvm::any_of(preset.groups, [&](const auto &group) {
+        return llvm::any_of(group.axes, [&](const Preset::Axis &axis) {
+          return axis.name == name;
+        });
+      });
+      auto group = groups.find(name);
+      if (group != groups.end())
+        llvm::append_range(all, group->second);
+      else if (llvm::is_contained(axes, name))
+        all.push_back(name);
+      else if (!isAxis)
+        return fail("joins '" + name +
+                    "', which is neither a group nor an "
+                    "axis");
+    }
+    if (!all.empty())
+      plan.joined.push_back(llvm::join(all, "+"));
+  }
+  // Nothing is joined, which is not what roles would do.
+  if (plan.joined.empty() && !axes.empty())
+    plan.joined.push_back(axes.front().str());
+  return Error::success();
+}
+
 Expected<PresetPlan> PresetEvaluator::run() {
   SmallVector<StringRef> order;
   // What a user can do wrong is said as it is; the rest is a mistake of the
@@ -548,6 +580,8 @@ Expected<PresetPlan> PresetEvaluator::run() {
   if (Error error = applyUserRules())
     return std::move(error);
   if (Error error = makeClaims())
+    return qualify(std::move(error));
+  if (Error error = makeJoined())
     return qualify(std::move(error));
   return std::move(plan);
 }

@@ -178,6 +178,7 @@ static void readFields(Fields &fields, Preset &preset) {
   fields.require("groups", preset.groups);
   fields.require("rules", preset.rules);
   fields.optional("claims", preset.claims);
+  fields.optional("joined", preset.joined);
   fields.optional("replicas", preset.replicas);
   fields.optional("defaults", preset.defaults);
   fields.optional("fixed", preset.fixed);

@@ -35,6 +35,11 @@ struct CompileFlags {
       llvm::cl::value_desc("NAME"),
       llvm::cl::desc("Configuration of a model file"),
       llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<std::string, true> program{
+      "program", llvm::cl::location(request.program),
+      llvm::cl::value_desc("NAME"),
+      llvm::cl::desc("Program of a model file that has several"),
+      llvm::cl::cat(modelCategory)};
   llvm::cl::list<std::string, std::vector<std::string>> modelPath{
       "models", llvm::cl::location(request.modelPath),
       llvm::cl::value_desc("DIR"),

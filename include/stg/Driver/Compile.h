@@ -31,6 +31,8 @@ namespace stg {
 struct CompileRequest {
   std::string model;  ///< A .mlir file, or the name of a library model.
   std::string config; ///< Of the file; chosen by `model` if that is a name.
+  /// The program of the file; may be empty where there is one.
+  std::string program;
   StrategyInput strategy;
   /// What the strategy file alone says, for messages.
   StrategyInput strategyFile;

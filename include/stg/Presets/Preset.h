@@ -90,6 +90,8 @@ struct Preset {
   std::vector<Group> groups;
   std::vector<Rule> rules;
   std::vector<Claim> claims;
+  /// Groups or axes that one collective serves.
+  std::optional<std::vector<std::vector<std::string>>> joined;
   std::optional<Replicas> replicas;
   llvm::json::Object defaults; ///< Fields of a strategy.
   std::vector<Fixed> fixed;
@@ -141,6 +143,7 @@ struct PresetPlan {
   std::vector<Axis> axes; ///< From the fastest to the slowest.
   std::vector<Rule> rules;
   std::vector<std::string> claims;
+  std::vector<std::string> joined; ///< `AXIS+AXIS`.
   std::vector<std::string> groups; ///< All of them, likewise.
   /// What must be given for the preset to divide the residual stream: options,
   /// or, where these are set, degrees.

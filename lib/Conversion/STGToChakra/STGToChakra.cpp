@@ -103,6 +103,8 @@ LogicalResult GraphBuilder::run() {
   auto graph = chakra::GraphOp::create(
       builder, function.getLoc(), function.getSymName(), mesh,
       coordinates ? coordinates.getDictionary() : DictionaryAttr());
+  if (ProgramAttr program = getProgramAttr(function))
+    graph.setProgramAttr(program.getProgram());
   builder.setInsertionPointToStart(&graph.getBody().front());
   for (auto [number, arg] : llvm::enumerate(function.getArguments())) {
     auto type = dyn_cast<SymTensorType>(arg.getType());
@@ -121,30 +123,34 @@ LogicalResult GraphBuilder::run() {
   return convertBlock(body, env);
 }
 
-void ConvertSTGToChakra::runOnOperation() {
-  ModuleOp module = getOperation();
+/// One program for all ranks, or one for each coordinate; those of several
+/// programs say which they are of.
+static SmallVector<func::FuncOp> collectPrograms(ModuleOp module) {
   SmallVector<func::FuncOp> programs;
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isPrivate() && !function.isExternal() &&
         function->hasAttr(STGDialect::kCoordinatesAttr))
       programs.push_back(function);
-  // One program for all ranks, or one for each coordinate.
-  if (programs.empty()) {
-    func::FuncOp function = getProgram(module);
-    if (!function)
-      return signalPassFailure();
-    programs.push_back(function);
-  }
-  MeshOp mesh = MeshOp::lookup(module);
-  MeshAttr meshAttr =
-      mesh ? mesh.getMesh() : MeshAttr::get(&getContext(), {}, {});
+  bool haveMeshes = !programs.empty() && !getProgramAttr(programs.front());
+  return haveMeshes ? programs : getPrograms(module);
+}
+
+void ConvertSTGToChakra::runOnOperation() {
+  ModuleOp module = getOperation();
+  SmallVector<func::FuncOp> programs = collectPrograms(module);
+  if (programs.empty())
+    return signalPassFailure();
   SharedTables tables(module);
-  for (func::FuncOp function : programs)
+  for (func::FuncOp function : programs) {
+    MeshOp mesh = MeshOp::lookup(function);
+    MeshAttr meshAttr =
+        mesh ? mesh.getMesh() : MeshAttr::get(&getContext(), {}, {});
     if (failed(GraphBuilder(function, meshAttr, tables).run()))
       return signalPassFailure();
+  }
   // The graphs have the functions' names.
   for (auto other : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     other.erase();
-  if (mesh)
+  for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
     mesh.erase();
 }

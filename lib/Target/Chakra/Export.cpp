@@ -65,6 +65,11 @@ public:
 
 private:
   LogicalResult checkOptions();
+  LogicalResult checkProgram();
+  /// True for a graph of the program that is exported.
+  bool isExported(GraphOp graph) const {
+    return options.program.empty() || graph.getProgram() == options.program;
+  }
   LogicalResult compileGraphs();
   LogicalResult chooseRanks();
   LogicalResult partitionRanks();
@@ -112,6 +117,8 @@ private:
 LogicalResult Exporter::compileGraphs() {
   GraphOp first;
   for (auto graph : module.getOps<GraphOp>()) {
+    if (!isExported(graph))
+      continue;
     if (!first) {
       first = graph;
       FailureOr<RankSpace> all = getRankSpace(graph);
@@ -142,7 +149,35 @@ LogicalResult Exporter::compileGraphs() {
   return success();
 }
 
+std::vector<std::string> stg::chakra::listPrograms(ModuleOp module) {
+  llvm::SetVector<StringRef> names;
+  for (auto graph : module.getOps<GraphOp>())
+    if (std::optional<StringRef> program = graph.getProgram())
+      names.insert(*program);
+  std::vector<std::string> programs;
+  for (StringRef name : names)
+    programs.push_back(name.str());
+  return programs;
+}
+
+/// One of several programs is chosen, and it is there.
+LogicalResult Exporter::checkProgram() {
+  std::vector<std::string> programs = listPrograms(module);
+  bool isChosen = !options.program.empty();
+  if (isChosen ? llvm::is_contained(programs, options.program)
+               : programs.size() <= 1)
+    return success();
+  return emitError(module.getLoc())
+         << (isChosen ? "there is no program '" + options.program + "'"
+                      : std::string("there are several programs"))
+         << (programs.empty()
+                 ? "; no graph says which program it is of"
+                 : "; choose one of " + llvm::join(programs, ", "));
+}
+
 LogicalResult Exporter::checkOptions() {
+  if (failed(checkProgram()))
+    return failure();
   if (options.splits < 1)
     return emitError(module.getLoc())
            << "the number of splits must be at least 1";

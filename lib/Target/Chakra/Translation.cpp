@@ -33,6 +33,11 @@ struct ExportFlags {
                      "(default: workload); not with --unbundle"),
       llvm::cl::value_desc("name"), llvm::cl::init("workload"),
       llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> program{
+      "trace-program",
+      llvm::cl::desc("Write the traces of this program (default: a folder for "
+                     "each, where there are several); not with --unbundle"),
+      llvm::cl::value_desc("name"), llvm::cl::cat(category)};
   llvm::cl::opt<unsigned> threads{
       "trace-threads",
       llvm::cl::desc("Number of threads (default: 0, all of the machine)"),
@@ -138,6 +143,28 @@ static LogicalResult parseFlags(Location loc, const ExportFlags &flags,
   return success();
 }
 
+/// Writes the traces of one program.
+static LogicalResult exportProgram(ModuleOp module, const ExportFlags &flags,
+                                   const ExportOptions &options,
+                                   raw_ostream &os) {
+  FailureOr<ExportSummary> summary = exportTraces(module, options);
+  if (failed(summary))
+    return failure();
+  __int128 nodes = 0;
+  for (const ClassSummary &entry : summary->classes)
+    nodes += static_cast<__int128>(entry.numRanks) *
+             (entry.totals.compNodes + entry.totals.collNodes +
+              entry.totals.sendNodes + entry.totals.recvNodes);
+  os << options.files.directory << ": "
+     << summary->ranks.second - summary->ranks.first << " of "
+     << summary->numRanks << " ranks, " << summary->classes.size()
+     << (summary->classes.size() == 1 ? " class, " : " classes, ")
+     << summary->numGroups << " communication groups, " << toDecimal(nodes)
+     << " nodes on all ranks, " << summary->bytesWritten
+     << (flags.bundle ? " bytes in a bundle\n" : " bytes of traces\n");
+  return success();
+}
+
 static LogicalResult exportModule(ModuleOp module, const ExportFlags &flags,
                                   raw_ostream &os) {
   ExportOptions options;
@@ -156,20 +183,19 @@ static LogicalResult exportModule(ModuleOp module, const ExportFlags &flags,
                                         "takes no --trace-ranks, --trace-part "
                                         "or --trace-resume");
   }
-  FailureOr<ExportSummary> summary = exportTraces(module, options);
-  if (failed(summary))
-    return failure();
-  __int128 nodes = 0;
-  for (const ClassSummary &entry : summary->classes)
-    nodes += static_cast<__int128>(entry.numRanks) *
-             (entry.totals.compNodes + entry.totals.collNodes +
-              entry.totals.sendNodes + entry.totals.recvNodes);
-  os << flags.directory << ": " << summary->ranks.second - summary->ranks.first
-     << " of " << summary->numRanks << " ranks, " << summary->classes.size()
-     << (summary->classes.size() == 1 ? " class, " : " classes, ")
-     << summary->numGroups << " communication groups, " << toDecimal(nodes)
-     << " nodes on all ranks, " << summary->bytesWritten
-     << (flags.bundle ? " bytes in a bundle\n" : " bytes of traces\n");
+  options.program = flags.program;
+  std::vector<std::string> programs = listPrograms(module);
+  if (!options.program.empty() || programs.size() <= 1)
+    return exportProgram(module, flags, options, os);
+  for (const std::string &program : programs) {
+    ExportOptions own = options;
+    own.program = program;
+    own.files.directory += "/" + program;
+    if (!own.memoryTimeline.empty())
+      own.memoryTimeline += "." + program;
+    if (failed(exportProgram(module, flags, own, os)))
+      return failure();
+  }
   return success();
 }
 

@@ -51,11 +51,6 @@ stg.mesh @mesh_c2_zero <tp = 0>
 // expected-error @+1 {{custom op 'stg.mesh' mesh axis 'tp' has size 5/2, expected an integer of at least 1}}
 stg.mesh @mesh_c2_fraction <tp = 5/2>
 // -----
-// expected-note @+1 {{the first is here}}
-stg.mesh @a <tp = 2>
-// expected-error @+1 {{'stg.mesh' op is a second mesh; a module has one}}
-stg.mesh @mesh_op_c1 <dp = 2>
-// -----
 // expected-error @+1 {{'stg.mesh' op uses symbol 't', which is not declared; declare it with 'stg.symbol @t'}}
 stg.mesh @mesh_op_c2 <tp = t>
 // -----

@@ -37,6 +37,8 @@ struct ExportOptions {
     Bundle,
   };
   Output output = Output::Files;
+  /// The program whose traces are written; may be left out where there is one.
+  std::string program;
   std::string prefix = "workload";
   /// How files are written.
   trace::WriteOptions files;
@@ -134,6 +136,9 @@ struct ExportSummary {
   uint64_t bytesWritten = 0; ///< In files of ranks, or of the bundle.
   std::vector<ClassSummary> classes;
 };
+
+/// The programs that graphs of the module say that they are of, in order.
+std::vector<std::string> listPrograms(mlir::ModuleOp module);
 
 /// Emits an error and leaves no incomplete file if something is wrong.
 mlir::FailureOr<ExportSummary> exportTraces(mlir::ModuleOp module,

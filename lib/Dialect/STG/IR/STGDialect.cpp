@@ -201,13 +201,15 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
     return verifyKind<func::FuncOp, TaskAttr>(op, attribute);
   if (attribute.getName() == kCoordinatesAttr)
     return verifyKind<func::FuncOp, CoordinatesAttr>(op, attribute);
+  if (attribute.getName() == kProgramAttr)
+    return verifyKind<func::FuncOp, ProgramAttr>(op, attribute);
   if (attribute.getName() == kScopeAttr)
     return isa<func::CallOp>(op)
                ? verifyText(op, attribute)
                : verifyKind<func::CallOp, StringAttr>(op, attribute);
   return refuseUnknown(op, attribute,
                        {kOriginAttr, kFactorsAttr, kClaimsAttr, kScopeAttr,
-                        kTaskAttr, kCoordinatesAttr});
+                        kTaskAttr, kCoordinatesAttr, kProgramAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
@@ -310,4 +312,66 @@ func::FuncOp stg::getProgram(ModuleOp module) {
   if (!program)
     module.emitError("expects a public function: the program to compile");
   return program;
+}
+
+SmallVector<func::FuncOp> stg::getPrograms(ModuleOp module) {
+  SmallVector<func::FuncOp> programs;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isPrivate() && !function.isExternal())
+      programs.push_back(function);
+  bool areNamed = llvm::all_of(programs, [](func::FuncOp program) {
+    return program->hasAttr(STGDialect::kProgramAttr);
+  });
+  if (!programs.empty() && areNamed)
+    return programs;
+  func::FuncOp program = getProgram(module);
+  return program ? SmallVector<func::FuncOp>{program}
+                 : SmallVector<func::FuncOp>();
+}
+
+ProgramAttr stg::getProgramAttr(Operation *op) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function)
+    function = op->getParentOfType<func::FuncOp>();
+  return function
+             ? function->getAttrOfType<ProgramAttr>(STGDialect::kProgramAttr)
+             : ProgramAttr();
+}
+
+void stg::copyProgram(func::FuncOp from, func::FuncOp to) {
+  if (ProgramAttr program = getProgramAttr(from))
+    to->setAttr(STGDialect::kProgramAttr, program);
+}
+
+/// A call goes to a block that programs share, or stays in the program.
+static LogicalResult verifyCall(func::CallOp call, ProgramAttr program,
+                                SymbolTableCollection &symbolTable) {
+  auto callee = symbolTable.lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  ProgramAttr other = callee ? getProgramAttr(callee) : ProgramAttr();
+  if (!other || other == program)
+    return success();
+  InFlightDiagnostic diag =
+      call.emitOpError("calls '") // program_c2
+      << call.getCallee() << "' of program " << other.getProgram() << " on '"
+      << other.getMesh() << "' from program " << program.getProgram() << " on '"
+      << program.getMesh() << "'; a program cannot call another one";
+  diag.attachNote(callee.getLoc()) << "the other function is here";
+  return diag;
+}
+
+LogicalResult
+ProgramAttr::verifySymbolUses(Operation *op,
+                              SymbolTableCollection &symbolTable) const {
+  auto mesh = symbolTable.lookupNearestSymbolFrom<MeshOp>(op, getMesh());
+  if (!mesh) // program_c1
+    return op->emitOpError("is to run on the mesh '")
+           << getMesh() << "', which is not declared; declare it with "
+           << "'stg.mesh " << getMesh() << "'";
+  WalkResult walked = op->walk([&](func::CallOp call) {
+    return failed(verifyCall(call, *this, symbolTable))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }

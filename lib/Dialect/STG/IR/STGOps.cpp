@@ -123,12 +123,17 @@ LogicalResult SymbolOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 }
 
 LogicalResult MeshOp::verify() {
-  MeshOp first = lookup(*this);
-  if (first && first != *this) { // mesh_op_c1
-    InFlightDiagnostic diag = emitOpError("is a second mesh; a module has one");
-    diag.attachNote(first.getLoc()) << "the first is here";
-    return diag;
-  }
+  DenseSet<Attribute> seen; // mesh_op_c4
+  ArrayAttr joined = getJoinedAttr();
+  for (Attribute list : joined ? joined.getValue() : ArrayRef<Attribute>())
+    for (Attribute axis : cast<ArrayAttr>(list)) {
+      auto name = cast<StringAttr>(axis);
+      if (!getMesh().getAxisIndex(name))
+        return emitOpError("joins '")
+               << name.getValue() << "', which is no axis of the mesh";
+      if (!seen.insert(name).second)
+        return emitOpError("joins '") << name.getValue() << "' twice";
+    }
   for (RuleAttr rule : getSharding()) // mesh_op_c3
     if (!getMesh().getAxisIndex(rule.getAxis()))
       return emitOpError("has the rule '")
@@ -140,6 +145,57 @@ SmallVector<RuleAttr> MeshOp::getSharding() {
   if (!getRules())
     return {};
   return llvm::to_vector(getRules()->getAsRange<RuleAttr>());
+}
+
+/// By default, ranks that hold the same parameters, and those of one tensor.
+static bool areJoinedByRole(AxisRole lhs, AxisRole rhs) {
+  return (holdsSameParameters(lhs) && holdsSameParameters(rhs)) ||
+         (lhs == AxisRole::Tensor && rhs == AxisRole::Tensor);
+}
+
+bool MeshOp::areJoined(StringAttr lhs, StringAttr rhs) {
+  if (ArrayAttr joined = getJoinedAttr())
+    return llvm::any_of(joined, [&](Attribute list) {
+      return llvm::is_contained(cast<ArrayAttr>(list), lhs) &&
+             llvm::is_contained(cast<ArrayAttr>(list), rhs);
+    });
+  return areJoinedByRole(getMesh().getAxisRole(lhs),
+                         getMesh().getAxisRole(rhs));
+}
+
+/// `[[dp, cp], [rows, columns]]`
+static ParseResult parseJoined(OpAsmParser &parser, ArrayAttr &joined) {
+  SmallVector<Attribute> lists;
+  auto parseList = [&]() -> ParseResult {
+    SmallVector<Attribute> axes;
+    auto parseAxis = [&]() -> ParseResult {
+      std::string name;
+      if (parser.parseKeywordOrString(&name))
+        return failure();
+      axes.push_back(parser.getBuilder().getStringAttr(name));
+      return success();
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis))
+      return failure();
+    lists.push_back(parser.getBuilder().getArrayAttr(axes));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseList))
+    return failure();
+  joined = parser.getBuilder().getArrayAttr(lists);
+  return success();
+}
+
+static void printJoined(OpAsmPrinter &printer, MeshOp, ArrayAttr joined) {
+  printer << '[';
+  llvm::interleaveComma(joined, printer, [&](Attribute list) {
+    printer << '[';
+    llvm::interleaveComma(cast<ArrayAttr>(list), printer, [&](Attribute axis) {
+      printer.printKeywordOrString(cast<StringAttr>(axis).getValue());
+    });
+    printer << ']';
+  });
+  printer << ']';
 }
 
 /// `[B : dp, S : tp @stream]`
@@ -167,10 +223,62 @@ static void printRules(OpAsmPrinter &printer, MeshOp, ArrayAttr rules) {
   printer << ']';
 }
 
+/// True if the op means something only on a mesh.
+static bool needsMesh(Operation *op) {
+  auto isSharded = [](Type type) {
+    auto tensor = dyn_cast<SymTensorType>(type);
+    return tensor && tensor.getSharding();
+  };
+  if (op->hasAttr(STGDialect::kFactorsAttr) || op->getInherentAttr("axes") ||
+      llvm::any_of(op->getResultTypes(), isSharded))
+    return true;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (llvm::any_of(block.getArgumentTypes(), isSharded))
+        return true;
+  return false;
+}
+
+/// Of several meshes each program names its own. Checked once in a module, at
+/// its first mesh.
+static LogicalResult verifyPrograms(MeshOp first, ModuleOp module) {
+  auto meshes = module.getOps<MeshOp>();
+  if (*meshes.begin() != first || llvm::hasSingleElement(meshes))
+    return success();
+  DenseMap<StringAttr, ProgramAttr> known;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    ProgramAttr program = getProgramAttr(function);
+    if (program) {
+      ProgramAttr other =
+          known.try_emplace(program.getProgram(), program).first->second;
+      if (other != program)
+        return function.emitOpError("is part of program ")
+               << program.getProgram() << " on '" << program.getMesh()
+               << "', which runs on '" << other.getMesh() << "' elsewhere";
+      continue;
+    }
+    WalkResult walked = function.walk([](Operation *op) {
+      return needsMesh(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (!walked.wasInterrupted())
+      continue;
+    InFlightDiagnostic diag = function.emitOpError("names no mesh, but the ")
+                              << "module has several; say which one with "
+                              << "'stg.program = #stg.program<\"NAME\" on "
+                              << "@MESH>'";
+    for (MeshOp mesh : meshes)
+      diag.attachNote(mesh.getLoc()) << "a mesh is here";
+    return diag;
+  }
+  return success();
+}
+
 LogicalResult MeshOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto module = (*this)->getParentOfType<ModuleOp>();
   if (!module)
     return success();
+  if (failed(verifyPrograms(*this, module))) // mesh_op_c1
+    return failure();
   LogicalResult result = success();
   auto check = [&](StringAttr name) {
     if (succeeded(result) &&
@@ -191,8 +299,11 @@ MeshOp MeshOp::lookup(Operation *op) {
     module = op->getParentOfType<ModuleOp>();
   if (!module)
     return {};
-  auto meshes = module.getOps<MeshOp>();
-  return meshes.empty() ? MeshOp() : *meshes.begin();
+  ProgramAttr program = getProgramAttr(op);
+  for (auto mesh : module.getOps<MeshOp>())
+    if (!program || program.getMesh().getAttr() == mesh.getSymNameAttr())
+      return mesh;
+  return {};
 }
 
 LogicalResult ParamOp::verify() { // param_c1

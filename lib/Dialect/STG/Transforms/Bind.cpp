@@ -58,29 +58,32 @@ private:
 };
 } // namespace
 
-/// `S=4096 dp=8` stands for `values=S=4096,dp=8`; the declared options keep
-/// their spelling.
+std::string stg::gatherValues(StringRef options,
+                              function_ref<bool(StringRef)> isDeclared) {
+  SmallVector<StringRef> words, declared, values;
+  options.split(words, ' ', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words) {
+    if (word.consume_front("values="))
+      values.push_back(word);
+    else
+      (isDeclared(word) ? declared : values).push_back(word);
+  }
+  std::string text = llvm::join(declared, " ");
+  if (!values.empty())
+    text += " values=" + llvm::join(values, ",");
+  return text;
+}
+
 LogicalResult Bind::initializeOptions(
     StringRef options,
     function_ref<LogicalResult(const Twine &)> errorHandler) {
-  SmallVector<StringRef> words, declared;
-  SmallVector<std::string> assignments;
-  options.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words) {
-    StringRef key = word.split('=').first;
-    if (key == "values")
-      assignments.push_back(word.split('=').second.str());
-    else if (key == "config" || word == "defaults=true" ||
-             word == "defaults=false" || word == "defaults")
-      declared.push_back(word);
-    else
-      assignments.push_back(word.str());
-  }
-  std::string text = llvm::join(declared, " ");
-  if (!assignments.empty())
-    text +=
-        (text.empty() ? "values=" : " values=") + llvm::join(assignments, ",");
-  return Pass::initializeOptions(text, errorHandler);
+  auto isDeclared = [](StringRef word) {
+    return word.starts_with("config=") || word == "config" ||
+           word == "defaults=true" || word == "defaults=false" ||
+           word == "defaults";
+  };
+  return Pass::initializeOptions(gatherValues(options, isDeclared),
+                                 errorHandler);
 }
 
 LogicalResult Bind::collectConfig() {

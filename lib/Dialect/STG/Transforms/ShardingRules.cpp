@@ -85,7 +85,7 @@ FailureOr<SymTensorType> DimensionRules::apply(Value value,
       context, dimAxes, ArrayAttr::get(context, {}), ReduceKind::Sum));
 }
 
-SmallVector<StringAttr> stg::collectDimensionNames(ModuleOp module) {
+SmallVector<StringAttr> stg::collectDimensionNames(Operation *root) {
   DenseSet<Type> types;
   DenseSet<StringAttr> seen;
   SmallVector<StringAttr> names;
@@ -98,7 +98,7 @@ SmallVector<StringAttr> stg::collectDimensionNames(ModuleOp module) {
         if (seen.insert(name).second)
           names.push_back(name);
   };
-  module.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     llvm::for_each(op->getResults(), collect);
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -142,13 +142,28 @@ StringRef stg::describeScope(RuleScope scope) {
   llvm_unreachable("unknown scope");
 }
 
-MeshOp stg::getMesh(ModuleOp module) {
-  MeshOp mesh = MeshOp::lookup(module);
-  if (!mesh)
-    module.emitError(
+LogicalResult
+stg::forEachProgram(ModuleOp module,
+                    function_ref<LogicalResult(func::FuncOp, MeshOp)> run) {
+  if (!MeshOp::lookup(module))
+    return module.emitError(
         "the module has no mesh; run --stg-parallelize first or declare "
         "one with 'stg.mesh'");
-  return mesh;
+  auto functions = module.getOps<func::FuncOp>();
+  bool areNamed = llvm::any_of(functions, [](func::FuncOp function) {
+    return getProgramAttr(function) != nullptr;
+  });
+  for (auto function : functions) {
+    if (function.isExternal())
+      continue;
+    if (areNamed && !getProgramAttr(function))
+      return function.emitOpError(
+          "names no mesh, but others of the module do; run --stg-parallelize "
+          "for its program, and --inline for blocks that programs share");
+    if (failed(run(function, MeshOp::lookup(function))))
+      return failure();
+  }
+  return success();
 }
 
 void stg::updateFunctionType(func::FuncOp function) {

@@ -66,8 +66,11 @@ llvm::SmallVector<AxisNames> getFactorAxes(mlir::Operation *op,
 AxisNames getPartialAxes(const ShardingRule &rule, unsigned result,
                          llvm::ArrayRef<AxisNames> factorAxes);
 
-/// The mesh of the module; without one an error is emitted and it is null.
-MeshOp getMesh(mlir::ModuleOp module);
+/// Calls `run` for each function with a body, with the mesh of its program. It
+/// is an error if there is none, or if one of several meshes is not named.
+llvm::LogicalResult forEachProgram(
+    mlir::ModuleOp module,
+    llvm::function_ref<llvm::LogicalResult(mlir::func::FuncOp, MeshOp)> run);
 
 /// Makes the function's type that of its body, after types of values changed.
 void updateFunctionType(mlir::func::FuncOp function);

@@ -76,6 +76,14 @@ def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
     }
     ```
 
+    The graphs of a module with several programs say which one they are of; those of each
+    cover the ranks of its mesh.
+
+    ```mlir
+    chakra.graph @prefill of "prefill" mesh = #sym.mesh<tp = 8> { ... }
+    chakra.graph @decode of "decode" mesh = #sym.mesh<dp = 4> { ... }
+    ```
+
     Constraints: (C1) coordinates name axes of the mesh and lie within them;
     (C2) the axes of a collective are axes of the mesh; (C3) an `all_gather`
     makes its input larger by the number of ranks in the group, a
@@ -89,10 +97,11 @@ def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
     that op (to be listed in `after` is not to be read).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Sym_MeshAttr:$mesh,
-                       OptionalAttr<DictionaryAttr>:$coordinates);
+                       OptionalAttr<DictionaryAttr>:$coordinates,
+                       OptionalAttr<StrAttr>:$program);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `mesh` `=` qualified($mesh)
+    $sym_name (`of` $program^)? `mesh` `=` qualified($mesh)
     (`coordinates` `=` custom<Coordinates>($coordinates)^)?
     attr-dict-with-keyword $body
   }];

@@ -77,6 +77,16 @@ struct EinsumEquation {
 /// error and returns null if there is none or more than one.
 mlir::func::FuncOp getProgram(mlir::ModuleOp module);
 
+/// The public functions of the module. There are several if each says which
+/// program it is of; otherwise that is an error, and none are returned.
+llvm::SmallVector<mlir::func::FuncOp> getPrograms(mlir::ModuleOp module);
+
+/// What the function around `op` says of its program, or null.
+ProgramAttr getProgramAttr(mlir::Operation *op);
+
+/// Makes a function part of the program that another one is part of.
+void copyProgram(mlir::func::FuncOp from, mlir::func::FuncOp to);
+
 /// The float type of that name (bf16, f16, f32, f64, f8E4M3FN, f8E5M2), or
 /// null.
 mlir::FloatType getFloatType(mlir::MLIRContext *context, llvm::StringRef name);

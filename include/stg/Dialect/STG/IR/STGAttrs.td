@@ -11,6 +11,7 @@
 
 include "stg/Dialect/STG/IR/STGBase.td"
 include "stg/Dialect/Sym/IR/SymAttrs.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 class STG_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<STG_Dialect, name, traits> {
@@ -255,6 +256,26 @@ def STG_CoordinatesAttr : STG_Attr<"Coordinates", "coordinates"> {
     /// By axis, as `chakra.graph` has them.
     ::mlir::DictionaryAttr getDictionary() const;
   }];
+}
+
+def STG_ProgramAttr : STG_Attr<"Program", "program", [
+    DeclareAttrInterfaceMethods<SymbolUserAttrInterface>]> {
+  let summary = "the program that a function is part of, and the mesh that runs it";
+  let description = [{
+    Functions of a module with one mesh say nothing. Where there are several programs, each
+    with its own mesh, each function says its own; a private one that does not is a block
+    that programs share until it is inlined.
+
+    ```mlir
+    stg.mesh @decode_mesh <dp = 8 : data>
+    func.func @decode(...) attributes {stg.program = #stg.program<"decode" on @decode_mesh>}
+    ```
+    Constraints: (C1) the mesh is declared; (C2) the function calls no function of another
+    program.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$program,
+                        "::mlir::FlatSymbolRefAttr":$mesh);
+  let assemblyFormat = "`<` $program `on` $mesh `>`";
 }
 
 def STG_GradientAttr : STG_Attr<"Gradient", "gradient"> {

@@ -38,6 +38,7 @@ def STG_Dialect : Dialect {
     | `stg.gradient` | function results | `#stg.gradient`: the parameter that this is the gradient of |
     | `stg.task` | functions that devices call | `#stg.task`: kind, sends, saves |
     | `stg.coordinates` | public functions | `#stg.coordinates`: the devices that execute it |
+    | `stg.program` | functions of a module with several programs | `#stg.program`: the program and its mesh |
     | `stg.scope` | calls of tasks | what is before the names of their nodes, a text |
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::stg::SymDialect"];
@@ -57,6 +58,7 @@ def STG_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
     static constexpr ::llvm::StringLiteral kTaskAttr = "stg.task";
     static constexpr ::llvm::StringLiteral kCoordinatesAttr = "stg.coordinates";
+    static constexpr ::llvm::StringLiteral kProgramAttr = "stg.program";
 
     void registerAttributes();
     void registerTypes();

@@ -89,10 +89,10 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     `stg.repeat` over `AXIS`; `DIM : AXIS @stream` only those of carried values (the
     residual stream).
 
-    A reduction or a gather over several axes in a row whose ranks hold the same parameters
-    (roles `data`, `replica`, `context`, `expert`) is one collective in one group, and so is
-    one over several axes with the role `tensor`; over other axes it is one collective for
-    each.
+    `joined` lists axes that one collective serves: a reduction or a gather over several
+    axes of one list in a row is one collective in one group, over others it is one for
+    each. Without it axes are joined whose ranks hold the same parameters (roles `data`,
+    `replica`, `context`, `expert`), and axes with the role `tensor`.
 
     `--stg-propagate-shardings` applies the rules and takes them away. Before that no
     collectives can be inserted.
@@ -101,20 +101,31 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     stg.mesh @mesh <tp = 8 : tensor, cp = 2 : context, dp = dp : data>
         rules [B : dp, S : cp, H : tp, F : tp, S : tp @stream]
     ```
-    Constraints: (C1) a module has one mesh; (C2) sizes use declared symbols; (C3) each
-    rule names an axis of the mesh.
+    A module with several programs has a mesh for each, which the functions of the program
+    name with `stg.program`.
+
+    Constraints: (C1) in a module with several meshes each function with sharded values or
+    collectives names one, and all of a program the same; (C2) sizes use declared symbols;
+    (C3) each rule names an axis of the mesh; (C4) an axis is joined once, with axes of the
+    mesh.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Sym_MeshAttr:$mesh,
-                       OptionalAttr<STG_RuleArrayAttr>:$rules);
+                       OptionalAttr<STG_RuleArrayAttr>:$rules,
+                       OptionalAttr<TypedArrayAttrBase<StrArrayAttr,
+                                    "lists of mesh axes">>:$joined);
   let assemblyFormat = [{
-    $sym_name $mesh (`rules` custom<Rules>($rules)^)? attr-dict
+    $sym_name $mesh (`joined` custom<Joined>($joined)^)?
+    (`rules` custom<Rules>($rules)^)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The mesh of the module that contains `op`, or null.
+    /// The mesh of the program that `op` is part of: the one that the function
+    /// names, or else that of the module. Null if there is none.
     static MeshOp lookup(::mlir::Operation *op);
     /// The sharding rules, most important first.
     ::llvm::SmallVector<::stg::RuleAttr> getSharding();
+    /// True if one collective serves both axes.
+    bool areJoined(::mlir::StringAttr lhs, ::mlir::StringAttr rhs);
   }];
 }
 

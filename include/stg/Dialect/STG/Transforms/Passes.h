@@ -20,9 +20,14 @@ namespace stg {
 #define GEN_PASS_REGISTRATION
 #include "stg/Dialect/STG/Transforms/Passes.h.inc"
 
+/// `dp=4 preset=p tp=2` as `preset=p values=dp=4,tp=2`: an option of a pass
+/// that is not declared stands for an element of its list `values`.
+std::string gatherValues(llvm::StringRef options,
+                         llvm::function_ref<bool(llvm::StringRef)> isDeclared);
+
 /// The names of all dimensions of values, sorted.
 llvm::SmallVector<mlir::StringAttr>
-collectDimensionNames(mlir::ModuleOp module);
+collectDimensionNames(mlir::Operation *root);
 
 } // namespace stg
 

@@ -11,6 +11,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SelectProgram : Pass<"stg-select-program", "::mlir::ModuleOp"> {
+  let summary = "drop all programs but one";
+  let description = [{
+    A program is a public function. Drops the others, what only they call, and their meshes.
+    Symbols and configurations stay. *Requires* the model, step, plan or local level.
+
+    ```mlir
+    // before
+    func.func private @block(...) { ... }
+    func.func @prefill(...) { ... }
+    func.func @decode(...) { ... }
+    // after --stg-select-program="name=decode"
+    func.func private @block(...) { ... }
+    func.func @decode(...) { ... }
+    ```
+  }];
+  let options = [
+    Option<"name", "name", "std::string", /*default=*/"\"\"",
+           "The program; may be left out where there is one">,
+  ];
+}
+
 def CheckCalls : Pass<"stg-check-calls", "::mlir::ModuleOp"> {
   let summary = "refuse a program that is too large when its calls are inlined";
   let description = [{
@@ -396,6 +418,10 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
                "'?' behind they may shard nothing">,
     ListOption<"claims", "claims", "std::string",
                "OP/FACTOR:AXIS: ops of that name compute the factor over the axis">,
+    ListOption<"joined", "joined", "std::string",
+               "AXIS+AXIS: axes that one collective serves (default: by their roles)">,
+    Option<"program", "program", "std::string", /*default=*/"\"\"",
+           "The program that is to run on the mesh, where there are several">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

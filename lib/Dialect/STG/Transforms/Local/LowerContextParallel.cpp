@@ -371,10 +371,14 @@ void LowerContextParallel::runOnOperation() {
   });
   if (ops.empty())
     return markAllAnalysesPreserved();
-  MeshOp mesh = getMesh(getOperation());
-  if (!mesh)
-    return signalPassFailure();
-  for (AttentionOpInterface op : ops)
+  for (AttentionOpInterface op : ops) {
+    MeshOp mesh = MeshOp::lookup(op);
+    if (!mesh) {
+      op.emitOpError("is in a module that has no mesh; run --stg-parallelize "
+                     "first or declare one with 'stg.mesh'");
+      return signalPassFailure();
+    }
     if (failed(lower(op, mesh.getMesh())))
       return signalPassFailure();
+  }
 }

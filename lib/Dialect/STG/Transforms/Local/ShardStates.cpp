@@ -33,6 +33,7 @@ struct ShardStates : stg::impl::ShardStatesBase<ShardStates> {
   void runOnOperation() override;
 
 private:
+  ArrayAttr getAxes();
   void run(func::FuncOp function);
   void scatter(AllReduceOp reduce, const GradientFlow &gradients);
   void retype(Value value, SymTensorType type);
@@ -485,21 +486,28 @@ void ShardStates::run(func::FuncOp function) {
     function.walk([&](Block *block) { makeUnits(*block); });
 }
 
-void ShardStates::runOnOperation() {
-  ModuleOp module = getOperation();
-  MeshOp op = MeshOp::lookup(module);
-  if (level == ZeroLevel::None || !op)
-    return;
-  mesh = op.getMesh();
+/// The axes whose ranks hold the same states, but those of replicas.
+ArrayAttr ShardStates::getAxes() {
   SmallVector<Attribute> axes;
   for (auto [axis, role] :
        llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisRoles()))
     if (holdsSameParameters(role) && role != AxisRole::Replica)
       axes.push_back(axis);
-  if (axes.empty())
+  return ArrayAttr::get(&getContext(), axes);
+}
+
+void ShardStates::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (level == ZeroLevel::None)
     return;
-  over = ArrayAttr::get(&getContext(), axes);
-  for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isExternal())
+  for (auto function : module.getOps<func::FuncOp>()) {
+    MeshOp op = MeshOp::lookup(function);
+    if (!op)
+      return;
+    mesh = op.getMesh();
+    over = getAxes();
+    shardedOver.clear();
+    if (!over.empty() && !function.isExternal())
       run(function);
+  }
 }

@@ -54,16 +54,18 @@ void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
 }
 
 void ContextParallel::runOnOperation() {
-  MeshOp mesh = getMesh(getOperation());
-  if (!mesh)
-    return signalPassFailure();
-  SmallVector<StringAttr> axes = mesh.getMesh().getAxes(AxisRole::Context);
-  if (axes.empty())
-    return;
-  if (failed(checkRing(mesh, axes)))
-    return signalPassFailure();
-  if (balance == ContextBalance::None)
-    for (StringAttr axis : axes)
-      SymbolOp::declareCoordinate(getOperation(), axis);
-  getOperation().walk([&](AttentionOpInterface op) { mark(op, axes); });
+  auto run = [&](func::FuncOp function, MeshOp mesh) -> LogicalResult {
+    SmallVector<StringAttr> axes = mesh.getMesh().getAxes(AxisRole::Context);
+    if (axes.empty())
+      return success();
+    if (failed(checkRing(mesh, axes)))
+      return failure();
+    if (balance == ContextBalance::None)
+      for (StringAttr axis : axes)
+        SymbolOp::declareCoordinate(getOperation(), axis);
+    function.walk([&](AttentionOpInterface op) { mark(op, axes); });
+    return success();
+  };
+  if (failed(forEachProgram(getOperation(), run)))
+    signalPassFailure();
 }

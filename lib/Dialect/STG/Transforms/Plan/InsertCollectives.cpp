@@ -74,7 +74,8 @@ struct InsertCollectives : stg::impl::InsertCollectivesBase<InsertCollectives> {
 /// Rewrites one function to the local level.
 class Localizer {
 public:
-  Localizer(MeshOp op) : mesh(op.getMesh()), rewriter(mesh.getContext()) {}
+  Localizer(MeshOp op)
+      : declaration(op), mesh(op.getMesh()), rewriter(mesh.getContext()) {}
   /// Replaces what can compute with a factor sharded only in parts.
   LogicalResult decompose(func::FuncOp function);
   LogicalResult run(func::FuncOp function, const GradientFlow &gradients);
@@ -115,12 +116,11 @@ private:
     return rewriter.getArrayAttr(attrs);
   }
   /// True if one collective serves both axes.
-  bool areTogether(StringAttr lhs, StringAttr rhs) const {
-    AxisRole left = mesh.getAxisRole(lhs), right = mesh.getAxisRole(rhs);
-    return (holdsSameParameters(left) && holdsSameParameters(right)) ||
-           (left == AxisRole::Tensor && right == AxisRole::Tensor);
+  bool areTogether(StringAttr lhs, StringAttr rhs) {
+    return declaration.areJoined(lhs, rhs);
   }
 
+  MeshOp declaration;
   MeshAttr mesh;
   IRRewriter rewriter;
   const GradientFlow *flow = nullptr;
@@ -715,23 +715,17 @@ LogicalResult Localizer::run(func::FuncOp function,
 }
 
 void InsertCollectives::runOnOperation() {
-  MeshOp mesh = getMesh(getOperation());
-  if (!mesh)
-    return signalPassFailure();
-  if (mesh.getRules()) {
-    mesh.emitOpError("has rules that have not been applied; run "
-                     "--stg-propagate-shardings first");
-    return signalPassFailure();
-  }
-  for (auto function : getOperation().getOps<func::FuncOp>()) {
-    if (function.isExternal())
-      continue;
+  auto run = [](func::FuncOp function, MeshOp mesh) -> LogicalResult {
+    if (mesh.getRules())
+      return mesh.emitOpError("has rules that have not been applied; run "
+                              "--stg-propagate-shardings first");
     Localizer localizer(mesh);
     if (failed(localizer.decompose(function)))
-      return signalPassFailure();
+      return failure();
     // Of what is made local; an analysis may know what stood there before.
     GradientFlow gradients(function);
-    if (failed(localizer.run(function, gradients)))
-      return signalPassFailure();
-  }
+    return localizer.run(function, gradients);
+  };
+  if (failed(forEachProgram(getOperation(), run)))
+    signalPassFailure();
 }

@@ -34,12 +34,17 @@ private:
   LogicalResult checkMatches(const DimensionRules &rules);
   LogicalResult checkUse(const DimensionRules &rules, MeshAttr mesh);
 
+  ArrayAttr makeJoined();
+  Operation *findScope();
+  void nameProgram(MeshOp made);
+
   bool hasDimension(StringRef name) {
     return llvm::is_contained(dimensions, name);
   }
   std::string listDimensions() { return llvm::join(dimensions, ", "); }
 
-  SmallVector<bool> isOptional;      ///< Rules that may shard nothing.
+  Operation *scope = nullptr;   ///< What the mesh is for: a program, or all.
+  SmallVector<bool> isOptional; ///< Rules that may shard nothing.
   SmallVector<StringRef> dimensions; ///< Their names.
 };
 } // namespace
@@ -141,9 +146,9 @@ FailureOr<SmallVector<RuleAttr>> Parallelize::makeRules(MeshAttr mesh) {
 }
 
 /// The dimensions with the rule's name, of the values that it is for.
-static std::string listNamed(ModuleOp module, RuleAttr rule) {
+static std::string listNamed(Operation *scope, RuleAttr rule) {
   llvm::SetVector<DimAttr> dims;
-  forEachRuledValue(module, [&](Value value, RuleScope scope) {
+  forEachRuledValue(scope, [&](Value value, RuleScope scope) {
     for (DimAttr dim : cast<SymTensorType>(value.getType()).getDims())
       if (rule.covers(scope) && dim.hasName(rule.getDim()))
         dims.insert(dim);
@@ -158,7 +163,7 @@ static std::string listNamed(ModuleOp module, RuleAttr rule) {
 /// user's own, is only mentioned if it is for few values.
 LogicalResult Parallelize::checkMatches(const DimensionRules &rules) {
   SmallVector<bool> isUsed(rules.getRules().size());
-  forEachRuledValue(getOperation(), [&](Value value, RuleScope scope) {
+  forEachRuledValue(scope, [&](Value value, RuleScope scope) {
     for (DimAttr dim : cast<SymTensorType>(value.getType()).getDims())
       for (auto [index, used] : llvm::enumerate(isUsed))
         used |= rules.matches(index, dim, scope);
@@ -172,7 +177,7 @@ LogicalResult Parallelize::checkMatches(const DimensionRules &rules) {
     diag << "rule '" << rule.str() << "' shards nothing: no "
          << describeScope(rule.getScope()) << " has a dimension '"
          << rule.getDim().getValue() << "'";
-    std::string dims = listNamed(getOperation(), rule);
+    std::string dims = listNamed(scope, rule);
     if (!dims.empty())
       diag << " whose names all have rules for the axis; there are " << dims;
     if (!mayBeUnused)
@@ -187,7 +192,7 @@ LogicalResult Parallelize::checkUse(const DimensionRules &rules,
                                     MeshAttr mesh) {
   DenseSet<StringAttr> used;
   LogicalResult result = success();
-  forEachRuledValue(getOperation(), [&](Value value, RuleScope scope) {
+  forEachRuledValue(scope, [&](Value value, RuleScope scope) {
     FailureOr<SymTensorType> type = cast<SymTensorType>(value.getType());
     if (failed(result))
       return;
@@ -234,7 +239,7 @@ LogicalResult Parallelize::makeClaims(MeshAttr mesh) {
     auto name = builder.getStringAttr(factor);
     ArrayAttr axes = builder.getStrArrayAttr({axis});
     StringRef opName = op;
-    getOperation().walk([&](Operation *user) {
+    scope->walk([&](Operation *user) {
       if (user->getName().getStringRef() == opName)
         user->setAttr(STGDialect::kClaimsAttr,
                       ClaimsAttr::get(&getContext(), {name}, {axes}));
@@ -243,15 +248,89 @@ LogicalResult Parallelize::makeClaims(MeshAttr mesh) {
   return success();
 }
 
+/// `AXIS+AXIS` for each list.
+ArrayAttr Parallelize::makeJoined() {
+  Builder builder(&getContext());
+  SmallVector<Attribute> lists;
+  for (StringRef text : joined) {
+    SmallVector<StringRef> axes;
+    text.split(axes, '+');
+    lists.push_back(builder.getStrArrayAttr(axes));
+  }
+  return lists.empty() ? ArrayAttr() : builder.getArrayAttr(lists);
+}
+
+/// What roles say need not be said.
+static void simplifyJoined(MeshOp mesh) {
+  ArrayAttr joined = mesh.getJoinedAttr();
+  auto countPairs = [&](bool asWritten) {
+    mesh.setJoinedAttr(asWritten ? joined : ArrayAttr());
+    SmallVector<bool> pairs;
+    for (StringAttr lhs : mesh.getMesh().getAxisNames())
+      for (StringAttr rhs : mesh.getMesh().getAxisNames())
+        pairs.push_back(lhs == rhs || mesh.areJoined(lhs, rhs));
+    return pairs;
+  };
+  bool isSame = countPairs(true) == countPairs(false);
+  mesh.setJoinedAttr(isSame ? ArrayAttr() : joined);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The function that is to run on the mesh; of one program, the module.
+Operation *Parallelize::findScope() {
+  ModuleOp module = getOperation();
+  SmallVector<StringRef> names;
+  func::FuncOp found;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isPrivate() || function.isExternal())
+      continue;
+    names.push_back(function.getSymName());
+    if (function.getSymName() == program.getValue())
+      found = function;
+  }
+  if (!program.empty() && !found) {
+    module.emitError("has no program '")
+        << program.getValue() << "'; its programs are "
+        << llvm::join(names, ", ");
+    return nullptr;
+  }
+  bool isWhole = program.empty() || names.size() == 1;
+  MeshOp other = !isWhole && !getProgramAttr(found) ? MeshOp()
+                 : isWhole                          ? MeshOp::lookup(module)
+                                                    : MeshOp::lookup(found);
+  if (other) {
+    other.emitOpError("already exists; a program has one mesh");
+    return nullptr;
+  }
+  return isWhole ? module.getOperation() : found.getOperation();
+}
+
+/// Where there are several programs, this one says which its mesh is.
+void Parallelize::nameProgram(MeshOp made) {
+  auto function = dyn_cast<func::FuncOp>(scope);
+  if (!function)
+    return;
+  std::string name = program.getValue() + "_mesh";
+  while (getOperation().lookupSymbol(name))
+    name += "_";
+  made.setSymName(name);
+  function->setAttr(
+      STGDialect::kProgramAttr,
+      ProgramAttr::get(&getContext(), function.getSymNameAttr(),
+                       FlatSymbolRefAttr::get(made.getSymNameAttr())));
+}
+
 void Parallelize::runOnOperation() {
   ModuleOp module = getOperation();
-  if (MeshOp other = MeshOp::lookup(module)) {
-    other.emitOpError("already exists; a program has one mesh");
+  scope = findScope();
+  if (!scope)
     return signalPassFailure();
-  }
   isOptional.clear();
   dimensions.clear();
-  for (StringAttr name : collectDimensionNames(module))
+  for (StringAttr name : collectDimensionNames(scope))
     dimensions.push_back(name);
   FailureOr<MeshAttr> made = makeMesh();
   if (failed(made))
@@ -261,10 +340,14 @@ void Parallelize::runOnOperation() {
     return signalPassFailure();
   SmallVector<Attribute> attrs(all->begin(), all->end());
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  for (auto symbol : module.getOps<SymbolOp>())
-    builder.setInsertionPointAfter(symbol);
-  MeshOp::create(builder, module.getLoc(), "mesh", *made,
-                 attrs.empty() ? ArrayAttr() : builder.getArrayAttr(attrs));
+  for (Operation &op : module.getOps())
+    if (isa<SymbolOp, MeshOp>(op))
+      builder.setInsertionPointAfter(&op);
+  auto declared = MeshOp::create(
+      builder, module.getLoc(), "mesh", *made,
+      attrs.empty() ? ArrayAttr() : builder.getArrayAttr(attrs), makeJoined());
+  simplifyJoined(declared);
+  nameProgram(declared);
   DimensionRules dimensionRules(std::move(*all));
   if (failed(checkMatches(dimensionRules)) ||
       failed(checkUse(dimensionRules, *made)) || failed(makeClaims(*made)))

@@ -450,19 +450,18 @@ static LogicalResult applyRules(func::FuncOp function,
 }
 
 void PropagateShardings::runOnOperation() {
-  MeshOp mesh = getMesh(getOperation());
-  if (!mesh)
-    return signalPassFailure();
-  for (auto function : getOperation().getOps<func::FuncOp>()) {
-    if (function.isExternal())
-      continue;
+  auto run = [&](func::FuncOp function, MeshOp mesh) -> LogicalResult {
     FunctionPlan plan(mesh, streamStart == StreamStart::Whole);
     if (failed(applyRules(function, DimensionRules(mesh.getSharding()))) ||
         failed(plan.build(function)))
-      return signalPassFailure();
+      return failure();
     plan.propagate();
     plan.writeBack(function, delayGradients);
-  }
+    return success();
+  };
+  if (failed(forEachProgram(getOperation(), run)))
+    return signalPassFailure();
   // They are in the types now.
-  mesh.removeRulesAttr();
+  for (auto mesh : getOperation().getOps<MeshOp>())
+    mesh.removeRulesAttr();
 }

@@ -38,7 +38,7 @@ struct Schedule : stg::impl::ScheduleBase<Schedule> {
 
 private:
   LogicalResult schedule(func::FuncOp program);
-  FailureOr<PipelineSchedule> makePipeline();
+  FailureOr<PipelineSchedule> makePipeline(func::FuncOp program);
 };
 
 //===----------------------------------------------------------------------===//
@@ -458,6 +458,7 @@ void Scheduler::buildDevice(unsigned number) {
     name += ".device" + std::to_string(device);
   function = func::FuncOp::create(builder, program.getLoc(), name,
                                   builder.getFunctionType({}, {}));
+  copyProgram(program, function);
   if (schedule.numDevices > 1)
     function->setAttr(
         STGDialect::kCoordinatesAttr,
@@ -502,9 +503,9 @@ void Scheduler::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-FailureOr<PipelineSchedule> Schedule::makePipeline() {
+FailureOr<PipelineSchedule> Schedule::makePipeline(func::FuncOp program) {
   unsigned devices = 1;
-  if (MeshOp mesh = MeshOp::lookup(getOperation()))
+  if (MeshOp mesh = MeshOp::lookup(program))
     if (StringAttr axis = mesh.getMesh().getPipelineAxis()) {
       SymExpr size = mesh.getMesh().getAxisSize(axis);
       std::optional<int64_t> number = size.getInt64();
@@ -527,7 +528,7 @@ FailureOr<PipelineSchedule> Schedule::makePipeline() {
 }
 
 LogicalResult Schedule::schedule(func::FuncOp program) {
-  FailureOr<PipelineSchedule> pipeline = makePipeline();
+  FailureOr<PipelineSchedule> pipeline = makePipeline(program);
   if (failed(pipeline))
     return failure();
   DenseSet<Operation *> given;
@@ -551,7 +552,10 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
 }
 
 void Schedule::runOnOperation() {
-  func::FuncOp program = getProgram(getOperation());
-  if (!program || failed(schedule(program)))
-    signalPassFailure();
+  SmallVector<func::FuncOp> programs = getPrograms(getOperation());
+  if (programs.empty())
+    return signalPassFailure();
+  for (func::FuncOp program : programs)
+    if (failed(schedule(program)))
+      return signalPassFailure();
 }

@@ -127,6 +127,7 @@ func::FuncOp BackwardSplitter::makeFunction(const Twine &suffix) {
                                        (task.getSymName() + suffix).str(),
                                        rewriter.getFunctionType({}, {}));
   function.setPrivate();
+  copyProgram(task, function);
   function.addEntryBlock();
   return function;
 }

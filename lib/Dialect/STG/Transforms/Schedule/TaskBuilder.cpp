@@ -23,6 +23,7 @@ TaskBuilder::TaskBuilder(const StageAssignment &stages, TaskBuilders &others,
   task.function = func::FuncOp::create(builder, loc, name.str(),
                                        builder.getFunctionType({}, {}));
   task.function.setPrivate();
+  copyProgram(stages.getProgram(), task.function);
   body = task.function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
 }
