@@ -865,6 +865,8 @@ SymTensorType SymTensorType::getSlice() const {
 }
 
 bool SymTensorType::equalUpToSharding(Type lhs, Type rhs) {
+  if (lhs == rhs)
+    return true;
   auto lhsTensor = dyn_cast<SymTensorType>(lhs);
   auto rhsTensor = dyn_cast<SymTensorType>(rhs);
   if (!lhsTensor || !rhsTensor)
