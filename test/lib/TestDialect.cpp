@@ -11,6 +11,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 
@@ -77,6 +79,41 @@ SymExpr QuantizedAllReduceOp::getExactBytes() {
   for (Value input : getInputs())
     bits = bits + getElements(input) * static_cast<int64_t>(getBits());
   return bits.exactDiv(SymExpr::get(getContext(), 8));
+}
+
+//===----------------------------------------------------------------------===//
+// test.loop
+//===----------------------------------------------------------------------===//
+
+SmallVector<Region *> LoopOp::getLoopRegions() { return {&getBody()}; }
+
+MutableArrayRef<OpOperand> LoopOp::getInitsMutable() {
+  return (*this)->getOpOperands();
+}
+
+Block::BlockArgListType LoopOp::getRegionIterArgs() {
+  return getBody().getArguments();
+}
+
+std::optional<MutableArrayRef<OpOperand>> LoopOp::getYieldedValuesMutable() {
+  return getBody().front().getTerminator()->getOpOperands();
+}
+
+std::optional<ResultRange> LoopOp::getLoopResults() { return getResults(); }
+
+std::optional<APInt> LoopOp::getStaticTripCount() {
+  return APInt(64, getCount());
+}
+
+OperandRange LoopOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getStarts();
+}
+
+void LoopOp::getSuccessorRegions(RegionBranchPoint point,
+                                 SmallVectorImpl<RegionSuccessor> &regions) {
+  regions.emplace_back(&getBody(), getBody().getArguments());
+  if (!point.isParent())
+    regions.emplace_back(getOperation(), getResults());
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,9 @@ class DialectRegistry;
 namespace test {
 /// Registers the test dialect and the external models of `test.plain`.
 void registerTestDialect(mlir::DialectRegistry &registry);
+
+/// Registers `--test-gradient-flow`.
+void registerTestGradientFlow();
 } // namespace test
 
 #endif // STG_TEST_LIB_TESTDIALECT_H

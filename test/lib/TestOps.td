@@ -15,7 +15,9 @@
 #define STG_TEST_LIB_TESTOPS
 
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "stg/Dialect/STG/IR/STGOpBase.td"
 
@@ -80,6 +82,28 @@ def OpaqueOp : Test_Op<"opaque"> {
   let arguments = (ins STG_Tensor:$input);
   let results = (outs STG_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def LoopOp : Op<Test_Dialect, "loop", [
+    RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock,
+    DeclareOpInterfaceMethods<LoopLikeOpInterface,
+        ["getInitsMutable", "getRegionIterArgs", "getYieldedValuesMutable",
+         "getLoopResults", "getStaticTripCount"]>,
+    DeclareOpInterfaceMethods<RegionBranchOpInterface,
+        ["getEntrySuccessorOperands"]>]> {
+  let summary = "a loop that only MLIR's interfaces tell about: one type, no scope";
+  let arguments = (ins I64Attr:$count, Variadic<STG_Tensor>:$starts);
+  let results = (outs Variadic<STG_Tensor>:$ends);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $count `from` $starts `:` type($starts) `->` type($ends) $body attr-dict
+  }];
+}
+
+def NextOp : Test_Op<"next", [ReturnLike, Terminator, HasParent<"LoopOp">]> {
+  let summary = "ends one iteration of test.loop";
+  let arguments = (ins Variadic<STG_Tensor>:$values);
+  let assemblyFormat = "$values `:` type($values) attr-dict";
 }
 
 #endif // STG_TEST_LIB_TESTOPS

@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
     return listCosts(registry);
   stg::registerAllPasses();
   stg::registerSTGTestPasses();
+  test::registerTestGradientFlow();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "stg-opt with ops that no pass knows\n", registry));
 }
