@@ -88,20 +88,30 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy) {
         createContextParallel({strategy.cpCommType, strategy.cpBalance}));
 }
 
+/// Checks what the pass before has made, where assertions are on.
+static void expectLayouts([[maybe_unused]] OpPassManager &pm) {
+#ifndef NDEBUG
+  pm.addPass(createCheckLayouts());
+#endif
+}
+
 void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   // From ZeRO-2 on, gradients are reduced where they are made.
   bool delayGradients = strategy.gradientReduction == GradientReduction::Flat &&
                         strategy.zero < ZeroLevel::Gradients;
   pm.addPass(createPropagateShardings({delayGradients, strategy.streamStart}));
   pm.addPass(createInsertCollectives());
+  expectLayouts(pm);
   SimplifyCollectivesOptions simplify;
   for (GatherKind kind : strategy.keepGathered)
     simplify.keepGathered.push_back(stringify(kind).str());
   if (simplify.keepGathered.empty())
     simplify.keepGathered.push_back("none");
   pm.addPass(createSimplifyCollectives(simplify));
+  expectLayouts(pm);
   if (strategy.microBatches > 1)
     pm.addPass(createMicroBatch({std::to_string(strategy.microBatches), "B"}));
+  expectLayouts(pm);
   if (!strategy.expertHistogram.values.empty()) {
     LoadExpertsOptions experts;
     experts.loads.assign(strategy.expertHistogram.values.begin(),
@@ -114,6 +124,7 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
                                   strategy.reshardAfterForward,
                                   static_cast<unsigned>(strategy.prefetch),
                                   strategy.fp8Gather ? 8u : 16u}));
+  expectLayouts(pm);
 }
 
 /// Orders micro-batches and stages, where there is more than one of either.
@@ -150,6 +161,7 @@ void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.gradientReduction != GradientReduction::PerParameter)
     pm.addPass(
         createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
+  pm.addPass(createCheckLayouts());
   pm.addPass(createLowerContextParallel());
   pm.addPass(createConvertSTGToChakra());
   pm.addPass(chakra::createSplitClasses());

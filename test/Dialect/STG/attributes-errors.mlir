@@ -58,7 +58,7 @@ func.func @unknown_with_prefix(%x: !x) {
 }
 // -----
 !x = !stg.tensor<[4], f32>
-// expected-error @+1 {{'func.func' op has the unknown attribute 'stg.nmae', expected one of 'stg.name'}}
+// expected-error @+1 {{'func.func' op has the unknown attribute 'stg.nmae', expected one of 'stg.name', 'stg.layout'}}
 func.func @unknown_of_argument(%x: !x {stg.nmae = "x"}) {
   return
 }
@@ -88,7 +88,7 @@ func.func @far_from_all(%q: !q) {
 !x = !stg.tensor<[4], f32>
 func.func @unknown_of_parameter(%x: !x) {
   // expected-error @+2 {{'stg.param' op has no attribute 'frozen'}}
-  // expected-note @+1 {{it has 'origin', 'param_name'; an attribute of another dialect has that dialect's prefix}}
+  // expected-note @+1 {{it has 'layout', 'origin', 'param_name'; an attribute of another dialect has that dialect's prefix}}
   %0 = stg.param "w" {frozen} : !x
   return
 }

@@ -22,7 +22,7 @@ stg.mesh @mesh <tp = t>
 // The bias of a column-parallel product is sharded with its columns.
 //
 // CHECK-LABEL: func.func @column(
-// CHECK-SAME: %[[X:.*]]: !stg.tensor<[B, S, D], bf16>, %[[W:.*]]: !stg.tensor<[D, F/t], bf16>, %[[V:.*]]: !stg.tensor<[F/t], bf16>)
+// CHECK-SAME: %[[X:.*]]: !stg.tensor<[B, S, D], bf16> {stg.layout = #stg.layout<>}, %[[W:.*]]: !stg.tensor<[D, F/t], bf16> {stg.layout = #stg.layout<tp : 1>}, %[[V:.*]]: !stg.tensor<[F/t], bf16> {stg.layout = #stg.layout<tp : 0>})
 func.func @column(%x: !x, %w: !column, %b: !vs) {
   // CHECK-NEXT: %[[P:.*]] = stg.einsum "bsd,df->bsf" %[[X]], %[[W]] :
   // CHECK-NEXT: stg.bias_add %[[P]], %[[V]] : !stg.tensor<[B, S, F/t], bf16>, !stg.tensor<[F/t], bf16>

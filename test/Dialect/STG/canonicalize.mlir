@@ -33,6 +33,45 @@ func.func @collectives_of_two_devices(%x: !x) -> (!x, !half) {
   return %0, %1 : !x, !half
 }
 
+// A shard of what was gathered, an exchange and its inverse, a slice of a sum.
+// CHECK-LABEL: func.func @collectives_and_inverses
+// CHECK-SAME: (%[[H:.*]]: !stg.tensor<[B, 2], bf16>, %[[X:.*]]: !stg.tensor<[B, 4], bf16>)
+func.func @collectives_and_inverses(%h: !half, %x: !x) -> (!half, !half, !half) {
+  %0 = stg.all_gather dim 1 over ["tp"] %h : !half -> !x
+  %1 = stg.local_slice dim 1 over ["tp"] %0 : !x -> !half
+  %2 = stg.all_to_all from 1 to 0 over ["tp"] %h : !half -> !stg.tensor<[B/2, 4], bf16>
+  %3 = stg.all_to_all from 0 to 1 over ["tp"] %2 : !stg.tensor<[B/2, 4], bf16> -> !half
+  // CHECK-NEXT: %[[R:.*]] = stg.reduce_scatter dim 1 over ["tp"] %[[X]] <"o" fwd> : !stg.tensor<[B, 4], bf16> -> !stg.tensor<[B, 2], bf16>
+  %4 = stg.all_reduce sum over ["tp"] %x <"o" fwd> : !x
+  %5 = stg.local_slice dim 1 over ["tp"] %4 : !x -> !half
+  // CHECK-NEXT: return %[[H]], %[[H]], %[[R]]
+  return %1, %3, %5 : !half, !half, !half
+}
+
+// What is gathered of slices need not be what was sliced, and other exchanges and slices
+// undo nothing.
+// CHECK-LABEL: func.func @collectives_that_stay
+func.func @collectives_that_stay(%h: !half, %x: !x) -> (!x, !stg.tensor<[B = 2*B, 1], bf16>, !stg.tensor<[B/4, 8], bf16>, !half) {
+  // CHECK-NEXT: stg.local_slice
+  // CHECK-NEXT: stg.all_gather
+  // CHECK-NEXT: stg.all_gather
+  // CHECK-NEXT: stg.local_slice
+  // CHECK-NEXT: stg.all_to_all
+  // CHECK-NEXT: stg.all_to_all
+  // CHECK-NEXT: stg.all_reduce max
+  // CHECK-NEXT: stg.local_slice
+  // CHECK-NEXT: return
+  %0 = stg.local_slice dim 1 over ["tp"] %x : !x -> !half
+  %1 = stg.all_gather dim 1 over ["tp"] %0 : !half -> !x
+  %2 = stg.all_gather dim 0 over ["tp"] %h : !half -> !stg.tensor<[B = 2*B, 2], bf16>
+  %3 = stg.local_slice dim 1 over ["tp"] %2 : !stg.tensor<[B = 2*B, 2], bf16> -> !stg.tensor<[B = 2*B, 1], bf16>
+  %4 = stg.all_to_all from 1 to 0 over ["tp"] %h : !half -> !stg.tensor<[B/2, 4], bf16>
+  %5 = stg.all_to_all from 1 to 0 over ["tp"] %4 : !stg.tensor<[B/2, 4], bf16> -> !stg.tensor<[B/4, 8], bf16>
+  %6 = stg.all_reduce max over ["tp"] %x : !x
+  %7 = stg.local_slice dim 1 over ["tp"] %6 : !x -> !half
+  return %1, %3, %5, %7 : !x, !stg.tensor<[B = 2*B, 1], bf16>, !stg.tensor<[B/4, 8], bf16>, !half
+}
+
 // CHECK-LABEL: func.func @sum_with_zero
 // CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)
 func.func @sum_with_zero(%x: !x) -> (!x, !x) {

@@ -11,7 +11,7 @@ stg.symbol @F
 // expected-error @+1 {{'stg.mesh' op has rules that have not been applied; run --stg-propagate-shardings first}}
 stg.mesh @mesh <tp = 2> rules [F : tp]
 
-// CHECK: stg.param "w" : !stg.tensor<[D, F = 4], f32>
+// CHECK: stg.param "w" {layout = #stg.layout<tp : 1>} : !stg.tensor<[D, F = 4], f32>
 func.func @f() {
   %w = stg.param "w" : !stg.tensor<[D, F : tp], f32>
   return

@@ -14,7 +14,7 @@ stg.mesh @mesh <tp = tp>
 
 // Three fp32 all-reduces of one number per token, and no gathered logits.
 // CHECK-LABEL: func.func @sharded_cross_entropy
-// CHECK-SAME: (%[[Z:.*]]: !stg.tensor<[B, V/tp], bf16>, %[[I:.*]]: !stg.tensor<[B], i32>) -> (!stg.tensor<[B], f32>, !stg.tensor<[B, V/tp], f32>)
+// CHECK-SAME: (%[[Z:.*]]: !stg.tensor<[B, V/tp], bf16> {stg.layout = #stg.layout<tp : 1>}, %[[I:.*]]: !stg.tensor<[B], i32> {stg.layout = #stg.layout<>}) -> (!stg.tensor<[B], f32>, !stg.tensor<[B, V/tp], f32>)
 func.func @sharded_cross_entropy(%z: !z, %i: !stg.tensor<[B], i32>) -> (!r, !p) {
   // CHECK-NEXT: %[[LM:.*]] = stg.reduce max %[[Z]] <"loss" fwd part>
   // CHECK-NEXT: %[[M:.*]] = stg.all_reduce max over ["tp"] %[[LM]] {{.*}} : !stg.tensor<[B], f32>

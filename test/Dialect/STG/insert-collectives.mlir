@@ -7,7 +7,7 @@ stg.symbol @D
 stg.mesh @mesh <tp = 4, dp = 2>
 
 // CHECK-LABEL: func.func @all_gather
-// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, D/4], bf16>) -> !stg.tensor<[B, D], bf16>
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, D/4], bf16> {stg.layout = #stg.layout<tp : 1>}) -> !stg.tensor<[B, D], bf16>
 func.func @all_gather(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B, D], bf16> {
   // CHECK-NEXT: %[[G:.*]] = stg.all_gather dim 1 over ["tp"] %[[X]] <"relu" fwd> : !stg.tensor<[B, D/4], bf16> -> !stg.tensor<[B, D], bf16>
   // CHECK-NEXT: stg.activation relu %[[G]] <"relu"> : !stg.tensor<[B, D], bf16>

@@ -35,8 +35,8 @@ stg.symbol @A
 // A tensor that is as large as a device's buffers is none if it has other names.
 //
 // CHECK: stg.symbol @ep_index coordinate "ep"
-// CHECK: func.func @f({{.*}}, %{{.*}}: !stg.tensor<[Y = X/4, R = A*B*S/(4*X)], bf16>)
-// BOUND: func.func @f({{.*}}, %{{.*}}: !stg.tensor<[Y = 1, R = 16], bf16>)
+// CHECK: func.func @f({{.*}}, %{{.*}}: !stg.tensor<[Y = X/4, R = A*B*S/(4*X)], bf16> {stg.layout = #stg.layout<>})
+// BOUND: func.func @f({{.*}}, %{{.*}}: !stg.tensor<[Y = 1, R = 16], bf16> {stg.layout = #stg.layout<>})
 
 // The tokens of a group of ep make A*B*S/4 rows: 5/8 of them are the first device's, 1/8
 // are the last one's. The tokens' side stays as it is.

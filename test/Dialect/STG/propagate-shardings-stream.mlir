@@ -21,8 +21,8 @@ stg.symbol @L
 !p = !stg.tensor<[P, D], bf16>
 
 // CHECK-LABEL: func.func @with_positions
-// WHOLE-SAME: %[[AT:[a-z0-9]+]]: !stg.tensor<[B, S], i32> {stg.name = "positions"}
-// SHARDED-SAME: %[[AT:[a-z0-9]+]]: !stg.tensor<[B, S/2], i32> {stg.name = "positions"}
+// WHOLE-SAME: %[[AT:[a-z0-9]+]]: !stg.tensor<[B, S], i32> {stg.layout = #stg.layout<>, stg.name = "positions"}
+// SHARDED-SAME: %[[AT:[a-z0-9]+]]: !stg.tensor<[B, S/2], i32> {stg.layout = #stg.layout<tp : 1>, stg.name = "positions"}
 func.func @with_positions(%tokens: !ids {stg.name = "tokens"}, %positions: !ids {stg.name = "positions"}) -> !x {
   // CHECK: %[[T:.*]] = stg.embedding %{{.*}}, %{{.*}} <"t" fwd>
   // WHOLE-NEXT: %[[A:.*]] = stg.all_reduce sum over ["tp"] %[[T]]

@@ -4,7 +4,7 @@
 // RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-autodiff,stg-optimizer),stg-apply-preset{pp=2 dp=2},stg-propagate-shardings{delay-gradients=false},stg-insert-collectives,stg-simplify-collectives,stg-shard-states{level=3},stg-bind{values=L=2},stg-schedule)" | FileCheck %s
 
 // CHECK-LABEL: @f.stage0.forward
-// CHECK-DAG:     %[[SHARED:.*]] = stg.param "shared" : !stg.tensor<[ceildiv(D*D, 2)], bf16>
+// CHECK-DAG:     %[[SHARED:.*]] = stg.param "shared" {layout = #stg.layout<dp : flat>} : !stg.tensor<[ceildiv(D*D, 2)], bf16>
 // CHECK-DAG:     %[[STEM:.*]] = stg.param "stem"
 // CHECK:         stg.flat_all_gather over ["dp"] %[[SHARED]], %[[STEM]] <"unit" fwd>
 // CHECK-LABEL: @f.stage1.forward

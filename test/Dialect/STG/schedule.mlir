@@ -10,7 +10,7 @@ stg.symbol @L
 !w = !stg.tensor<[D, D], bf16>
 
 // The second stage has the second layer and what comes after the layers.
-// CHECK: func.func private @f.stage1.forward(%[[X:.*]]: !stg.tensor<[B/6, D], bf16>)
+// CHECK: func.func private @f.stage1.forward(%[[X:[a-z0-9]+]]: !stg.tensor<[B/6, D], bf16> {stg.layout = #stg.layout<dp : 0>})
 // CHECK:   stg.repeat "layers" * 1 from 1 carry(%{{.*}} = %[[X]]
 // CHECK:   stg.param "head"
 // A further micro-batch adds to the gradients of the first; nothing is reduced.

@@ -43,11 +43,11 @@ stg.symbol @L
 // Level 3: parameters are shards. A layer's are gathered at once, two layers ahead, before
 // forward and before backward; the one at the top once. Nothing is gathered after the step.
 // PARAMETERS-LABEL: func.func @f
-// PARAMETERS:       %[[STEM:.*]] = stg.param "stem" : !stg.tensor<[ceildiv(D*D, 4)], bf16>
+// PARAMETERS:       %[[STEM:.*]] = stg.param "stem" {layout = #stg.layout<dp : flat>} : !stg.tensor<[ceildiv(D*D, 4)], bf16>
 // PARAMETERS:       stg.flat_all_gather over ["dp"] %[[STEM]] <"stem" fwd>
 // PARAMETERS:       stg.repeat "layers" * L carry
-// PARAMETERS-DAG:     %[[W:.*]] = stg.param "w" : !stg.tensor<[ceildiv(D*D, 4)], bf16>
-// PARAMETERS-DAG:     %[[U:.*]] = stg.param "u" : !stg.tensor<[ceildiv(D*D, 4)], bf16>
+// PARAMETERS-DAG:     %[[W:.*]] = stg.param "w" {layout = #stg.layout<dp : flat>} : !stg.tensor<[ceildiv(D*D, 4)], bf16>
+// PARAMETERS-DAG:     %[[U:.*]] = stg.param "u" {layout = #stg.layout<dp : flat>} : !stg.tensor<[ceildiv(D*D, 4)], bf16>
 // PARAMETERS:         %[[G:.*]]:2 = stg.flat_all_gather over ["dp"] %[[W]], %[[U]] {ahead = 2 : i64} <"unit" fwd>
 // PARAMETERS:         stg.einsum {{.*}} %[[G]]#0
 // PARAMETERS:         stg.einsum {{.*}} %[[G]]#1

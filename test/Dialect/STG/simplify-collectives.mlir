@@ -99,13 +99,29 @@ func.func @slice_of_reduction(%x: !x) -> !s {
   return %1 : !s
 }
 
+// What is gathered of slices is the value where all devices have the same one.
 // CHECK-LABEL: func.func @slice_and_gather
-// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 8], bf16>, %[[S:.*]]: !stg.tensor<[B, 4], bf16>)
-func.func @slice_and_gather(%x: !x, %s: !s) -> (!x, !s) {
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 8], bf16> {stg.layout = #stg.layout<dp : 0>}, %[[S:.*]]: !stg.tensor<[B, 4], bf16>)
+func.func @slice_and_gather(%x: !x {stg.layout = #stg.layout<dp : 0>}, %s: !s) -> (!x, !s) {
   // CHECK-NEXT: return %[[X]], %[[S]]
   %0 = stg.local_slice dim 1 over ["tp"] %x : !x -> !s
   %1 = stg.all_gather dim 1 over ["tp"] %0 : !s -> !x
   %2 = stg.all_gather dim 1 over ["tp"] %s : !s -> !x
   %3 = stg.local_slice dim 1 over ["tp"] %2 : !x -> !s
   return %1, %3 : !x, !s
+}
+
+// It is not where they have different ones, or nothing is known of it.
+// CHECK-LABEL: func.func @slice_of_others
+func.func @slice_of_others(%x: !x {stg.layout = #stg.layout<dp : 0>}, %y: !x) -> (!x, !x) {
+  // CHECK-NEXT: stg.local_slice dim 1 over ["dp"]
+  // CHECK-NEXT: stg.all_gather dim 1 over ["dp"]
+  // CHECK-NEXT: stg.local_slice dim 1 over ["tp"]
+  // CHECK-NEXT: stg.all_gather dim 1 over ["tp"]
+  // CHECK-NEXT: return
+  %0 = stg.local_slice dim 1 over ["dp"] %x : !x -> !s
+  %1 = stg.all_gather dim 1 over ["dp"] %0 : !s -> !x
+  %2 = stg.local_slice dim 1 over ["tp"] %y : !x -> !s
+  %3 = stg.all_gather dim 1 over ["tp"] %2 : !s -> !x
+  return %1, %3 : !x, !x
 }

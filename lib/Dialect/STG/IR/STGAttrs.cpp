@@ -8,7 +8,7 @@
 
 #include "stg/Dialect/STG/IR/STGAttrs.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -718,6 +718,116 @@ LogicalResult ClaimsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "claims of factor '" << factor.getValue()
                          << (own.empty() ? "' name no mesh axis"
                                          : "' are listed twice");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LayoutAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseState(AsmParser &parser, AxisState &state) {
+  int64_t dim;
+  OptionalParseResult number = parser.parseOptionalInteger(dim);
+  if (number.has_value()) {
+    state = AxisState::getDivided(dim);
+    return *number;
+  }
+  StringRef word;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&word))
+    return failure();
+  if (word == "flat")
+    state = {AxisState::Flat};
+  else if (word == "unknown")
+    state = {AxisState::Unknown};
+  else if (std::optional<ReduceKind> kind = symbolizeReduceKind(word))
+    state = AxisState::getPartial(*kind);
+  else
+    return parser.emitError(loc) << "expected a dimension, 'flat', 'sum', "
+                                    "'max' or 'unknown', found '"
+                                 << word << "'";
+  return success();
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> axes;
+  SmallVector<AxisState> states;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef axis;
+    if (parser.parseKeyword(&axis) || parser.parseColon() ||
+        parseState(parser, states.emplace_back()))
+      return failure();
+    axes.push_back(parser.getBuilder().getStringAttr(axis));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis, " in layout"))
+    return {};
+  return parser.getChecked<LayoutAttr>(loc, parser.getContext(), axes, states);
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(
+      llvm::zip_equal(getAxes(), getStates()), printer, [&](auto entry) {
+        auto [axis, state] = entry;
+        printer << axis.getValue() << " : ";
+        if (state.kind == AxisState::Divided)
+          printer << state.dim;
+        else if (state.kind == AxisState::Partial)
+          printer << stringifyReduceKind(state.reduction);
+        else
+          printer << (state.kind == AxisState::Flat ? "flat" : "unknown");
+      });
+  printer << '>';
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<StringAttr> axes,
+                                 ArrayRef<AxisState> states) {
+  SmallPtrSet<Attribute, 4> seen;
+  for (StringAttr axis : axes)
+    if (!seen.insert(axis).second) // layout_c1
+      return emitError() << "layout lists axis '" << axis.getValue()
+                         << "' twice";
+  return success(axes.size() == states.size());
+}
+
+AxisState LayoutAttr::getState(StringAttr axis) const {
+  for (auto [name, state] : llvm::zip_equal(getAxes(), getStates()))
+    if (name == axis)
+      return state;
+  return {AxisState::Whole};
+}
+
+LogicalResult stg::detail::verifyLayout(Operation *op, LayoutAttr layout,
+                                        Type type) { // layout_c2
+  if (!layout)
+    return success();
+  auto tensor = dyn_cast<SymTensorType>(type);
+  MeshOp mesh = MeshOp::lookup(op);
+  if (!tensor || !mesh)
+    return op->emitOpError("has a layout")
+           << (tensor ? ", but there is no mesh; declare one with 'stg.mesh'"
+                      : " of what is no !stg.tensor");
+  Builder builder(op->getContext());
+  if (failed(verifyMeshAxes(
+          op, mesh,
+          builder.getArrayAttr(SmallVector<Attribute>(
+              layout.getAxes().begin(), layout.getAxes().end())))))
+    return failure();
+  bool isFlat = llvm::any_of(layout.getStates(), [](AxisState state) {
+    return state.kind == AxisState::Flat;
+  });
+  for (auto [axis, state] :
+       llvm::zip_equal(layout.getAxes(), layout.getStates())) {
+    bool isDim = state.dim >= 0 && (isFlat || state.dim < tensor.getRank());
+    if (state.kind == AxisState::Divided && !isDim)
+      return op->emitOpError("has the layout ")
+             << layout << ", which divides dimension " << state.dim
+             << " of a tensor of rank " << tensor.getRank();
+  }
   return success();
 }
 

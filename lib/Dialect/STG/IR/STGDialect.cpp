@@ -213,11 +213,17 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
-                                                   unsigned,
+                                                   unsigned number,
                                                    NamedAttribute attribute) {
   if (attribute.getName() == kNameAttr)
     return verifyText(op, attribute);
-  return refuseUnknown(op, attribute, {kNameAttr});
+  if (attribute.getName() != kLayoutAttr)
+    return refuseUnknown(op, attribute, {kNameAttr, kLayoutAttr});
+  if (failed(verifyKind<func::FuncOp, LayoutAttr>(op, attribute)))
+    return failure();
+  return stg::detail::verifyLayout(
+      op, cast<LayoutAttr>(attribute.getValue()),
+      cast<func::FuncOp>(op).getArgumentTypes()[number]);
 }
 
 LogicalResult

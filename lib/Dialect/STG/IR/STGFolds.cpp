@@ -24,8 +24,24 @@ template <typename OpTy> static OpFoldResult foldTrivial(OpTy op) {
 
 OpFoldResult AllGatherOp::fold(FoldAdaptor) { return foldTrivial(*this); }
 OpFoldResult ReduceScatterOp::fold(FoldAdaptor) { return foldTrivial(*this); }
-OpFoldResult AllToAllOp::fold(FoldAdaptor) { return foldTrivial(*this); }
-OpFoldResult LocalSliceOp::fold(FoldAdaptor) { return foldTrivial(*this); }
+
+/// An exchange and its inverse cancel.
+OpFoldResult AllToAllOp::fold(FoldAdaptor) {
+  auto inner = getInput().getDefiningOp<AllToAllOp>();
+  if (inner && inner.getFrom() == getTo() && inner.getTo() == getFrom() &&
+      inner.getAxes() == getAxes() && inner.getInput().getType() == getType())
+    return inner.getInput();
+  return foldTrivial(*this);
+}
+
+/// A device's slice of what was gathered in the same way is its shard.
+OpFoldResult LocalSliceOp::fold(FoldAdaptor) {
+  auto gather = getInput().getDefiningOp<AllGatherOp>();
+  if (gather && gather.getDim() == getDim() && gather.getAxes() == getAxes() &&
+      gather.getInput().getType() == getType())
+    return gather.getInput();
+  return foldTrivial(*this);
+}
 
 /// One replica of each slice.
 OpFoldResult ReplicateOp::fold(FoldAdaptor) { return foldTrivial(*this); }
@@ -92,6 +108,25 @@ struct DropUnusedStacks : OpInterfaceRewritePattern<ScanOpInterface> {
   }
 };
 
+/// slice(all_reduce(x)) is reduce_scatter(x), whatever x is, and moves half as
+/// much where nobody else reads the sum.
+struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LocalSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = op.getInput().getDefiningOp<AllReduceOp>();
+    if (!reduce || reduce.getInputs().size() != 1 ||
+        reduce.getKind() != ReduceKind::Sum || reduce.getAmongAttr() ||
+        reduce.getAxes() != op.getAxes() || !op.getInput().hasOneUse())
+      return failure();
+    auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(
+        op, op.getType(), reduce.getInputs()[0], op.getDim(), op.getAxes());
+    copyOrigin(reduce, scatter);
+    return success();
+  }
+};
+
 /// An all-reduce within groups of one is its operands.
 struct DropTrivialAllReduce : OpRewritePattern<AllReduceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -109,6 +144,11 @@ struct DropTrivialAllReduce : OpRewritePattern<AllReduceOp> {
 
 void stg::populateDropUnusedStacksPatterns(RewritePatternSet &patterns) {
   patterns.add<DropUnusedStacks>(patterns.getContext());
+}
+
+void LocalSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                               MLIRContext *context) {
+  patterns.add<ScatterSlicedReduction>(context);
 }
 
 void RepeatOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

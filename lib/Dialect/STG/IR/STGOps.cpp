@@ -312,7 +312,7 @@ LogicalResult ParamOp::verify() { // param_c1
   if (getParamName().find_first_of(",=/") != StringRef::npos)
     return emitOpError("has the name '")
            << getParamName() << "', which may not contain ',', '=' or '/'";
-  return success();
+  return stg::detail::verifyLayout(*this, getLayout(), getType()); // param_c2
 }
 
 //===----------------------------------------------------------------------===//

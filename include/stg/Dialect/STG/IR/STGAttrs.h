@@ -13,9 +13,41 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/SymbolTable.h"
 #include "stg/Dialect/Sym/IR/Sym.h"
+#include "llvm/ADT/Hashing.h"
 #include <optional>
 
 #include "stg/Dialect/STG/IR/STGEnums.h.inc"
+
+namespace stg {
+/// What the devices along one mesh axis have of a value.
+struct AxisState {
+  enum Kind : uint8_t {
+    Zero,     ///< All elements are 0: whole, divided and partial alike.
+    Constant, ///< All elements are equal on all devices: whole and divided.
+    Whole,    ///< All have the same.
+    Divided,  ///< Each has a shard of dimension `dim`.
+    Flat,     ///< Each has a flat shard.
+    Partial,  ///< What they have is combined as `reduction` says.
+    Unknown,
+  };
+  Kind kind = Unknown;
+  int64_t dim = 0;
+  ReduceKind reduction = ReduceKind::Sum;
+
+  static AxisState getDivided(int64_t dim) { return {Divided, dim}; }
+  static AxisState getPartial(ReduceKind kind) { return {Partial, 0, kind}; }
+
+  bool operator==(const AxisState &other) const {
+    return kind == other.kind && dim == other.dim &&
+           reduction == other.reduction;
+  }
+  bool operator!=(const AxisState &other) const { return !(*this == other); }
+};
+inline llvm::hash_code hash_value(const AxisState &state) {
+  return llvm::hash_combine(state.kind, state.dim,
+                            static_cast<uint32_t>(state.reduction));
+}
+} // namespace stg
 
 #define GET_ATTRDEF_CLASSES
 #include "stg/Dialect/STG/IR/STGAttrs.h.inc"

@@ -367,6 +367,51 @@ def STG_RuleAttr : STG_Attr<"Rule", "rule"> {
 
 def STG_RuleArrayAttr : TypedArrayAttrBase<STG_RuleAttr, "sharding rules">;
 
+def STG_LayoutAttr : STG_Attr<"Layout", "layout"> {
+  let summary = "what devices have of a value at the local level";
+  let description = [{
+    For each mesh axis, what the devices along it have. What is not listed is whole:
+
+    | written | devices along the axis have |
+    |---|---|
+    | | the same |
+    | `tp : 1` | shards of dimension 1 |
+    | `dp : flat` | flat shards; the dimensions of other axes are those of the tensor that they are shards of |
+    | `tp : sum`, `tp : max` | parts of a sum or maximum |
+    | `cp : unknown` | something else |
+
+    Parameters have it as `layout`, arguments of functions as `stg.layout`; that of any
+    other value follows from the ops. Without it nothing is known of a value. Axes with the
+    role `pipeline` are not listed: their devices execute different programs.
+
+    ```mlir
+    %w = stg.param "up" {layout = #stg.layout<tp : 1>} : !stg.tensor<[D, F/tp], bf16>
+    func.func @f(%x: !stg.tensor<[B/dp, S], i32> {stg.layout = #stg.layout<dp : 0>})
+    ```
+    Constraints: (C1) an axis is listed once; (C2) axes are axes of the mesh, and
+    dimensions are dimensions of the tensor.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        ArrayRefParameter<"::stg::AxisState">:$states);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What is said of the axis: whole if nothing is.
+    ::stg::AxisState getState(::mlir::StringAttr axis) const;
+  }];
+}
+
+/// A layout as an op's attribute: none, if builders are given none.
+def STG_Layout : Attr<CPred<"::llvm::isa<::stg::LayoutAttr>($_self)">,
+                      "layout"> {
+  let storageType = "::stg::LayoutAttr";
+  let returnType = "::stg::LayoutAttr";
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "$0";
+  let defaultValue = "::stg::LayoutAttr()";
+  let isOptional = 1;
+}
+
 def STG_ClaimsAttr : STG_Attr<"Claims", "claims"> {
   let summary = "mesh axes that an op is to compute its factors over";
   let description = [{

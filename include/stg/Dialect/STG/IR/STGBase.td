@@ -32,6 +32,7 @@ def STG_Dialect : Dialect {
     | attribute | on | meaning |
     |---|---|---|
     | `stg.name` | function arguments | stable name of the input |
+    | `stg.layout` | function arguments (local level) | `#stg.layout`: what devices have of the input |
     | `stg.origin` | ops of other dialects that do not implement `StepOpInterface` | `#stg.origin`: name, phase and role |
     | `stg.factors` | compute ops (plan level) | mesh axes of each sharded factor |
     | `stg.claims` | compute ops (plan level) | `#stg.claims<...>`: axes that factors are to be computed over |
@@ -49,6 +50,7 @@ def STG_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral kNameAttr = "stg.name";
+    static constexpr ::llvm::StringLiteral kLayoutAttr = "stg.layout";
     static constexpr ::llvm::StringLiteral kOriginAttr = "stg.origin";
     /// What ops of this dialect call the same.
     static constexpr ::llvm::StringLiteral kOriginName = "origin";

@@ -90,6 +90,10 @@ verifyDeclaredSymbols(mlir::Operation *op,
 llvm::LogicalResult verifyMeshAxes(mlir::Operation *op, MeshOp mesh,
                                    mlir::ArrayAttr axes);
 
+/// Checks that the layout, if there is one, is one of a value of that type.
+llvm::LogicalResult verifyLayout(mlir::Operation *op, LayoutAttr layout,
+                                 mlir::Type type);
+
 mlir::ParseResult parseStringLeading(mlir::OpAsmParser &parser,
                                      mlir::NamedAttrList &attrs,
                                      llvm::StringRef name);

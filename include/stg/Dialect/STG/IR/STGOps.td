@@ -146,9 +146,11 @@ def ParamOp : STG_TensorOp<"param", [MemoryEffects<[MemRead<STG_Parameters>]>]> 
     ```mlir
     %w = stg.param "q_proj" : !stg.tensor<[D, H, E], bf16>
     ```
-    Constraints: (C1) the name is not empty and has no `,`, `=` or `/`.
+    At the local level `layout` says what devices have of it.
+    Constraints: (C1) the name is not empty and has no `,`, `=` or `/`; (C2) the layout
+    is one of the type.
   }];
-  let args = (ins StrAttr:$param_name);
+  let args = (ins StrAttr:$param_name, STG_Layout:$layout);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let leading = [STG_Leading<"String", "param_name">];
@@ -921,6 +923,7 @@ def LocalSliceOp : STG_CollectiveOp<"local_slice", "LocalSlice", [Pure]> {
   let results = (outs STG_Tensor:$result);
   let dividedAfter = "getDim()";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
 

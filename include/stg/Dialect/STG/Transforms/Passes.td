@@ -483,7 +483,8 @@ def InsertCollectives : Pass<"stg-insert-collectives", "::mlir::ModuleOp"> {
     sum are decomposed first. Then every shape becomes that of one device.
 
     *Requires* the complete plan level. *Produces* the local level: no sharding in any
-    type, and no op that refers to another device but collectives.
+    type, no op that refers to another device but collectives, and the layouts of
+    parameters and arguments.
 
     ```mlir
     // before
@@ -496,6 +497,32 @@ def InsertCollectives : Pass<"stg-insert-collectives", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::stg::STGDialect"];
+}
+
+def CheckLayouts : Pass<"stg-check-layouts", "::mlir::ModuleOp"> {
+  let summary = "refuse collectives that cannot be right";
+  let description = [{
+    What devices have of each value follows from the layouts of parameters and arguments,
+    from collectives, and from the sharding rules of ops (`#stg.layout`). A collective
+    whose operand is known not to be what it needs is an error: a reduction over an axis
+    needs a partial result, a gather a shard of that dimension, a slice a whole value. So
+    is an optimizer step on a partial gradient. What is not known is no error.
+
+    *Requires* and *produces* the local or the schedule level; nothing is changed. The
+    pipeline runs it before the conversion, and where assertions are on after each pass of
+    the local level.
+
+    ```mlir
+    %w = stg.param "norm" {layout = #stg.layout<>} : !stg.tensor<[D], bf16>
+    // error: operand #0 is whole over mesh axis 'tp' (#stg.layout<>), expected a partial
+    // sum; leave the axis out
+    %s = stg.all_reduce sum over ["tp"] %w : !stg.tensor<[D], bf16>
+    ```
+  }];
+  let options = [
+    Option<"show", "show", "bool", "false",
+           "Say in a remark at each op what its results are">,
+  ];
 }
 
 def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
@@ -514,8 +541,10 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
     - Partial sums are linear: `add(reduce(x), reduce(y))` becomes
       `reduce(add(x, y))`, for any linear op, and `(x + reduce(a)) + reduce(b)` becomes
       `x + reduce(a + b)`.
-    - A slice of an all-reduce is a reduce-scatter; a slice of an all-gather and an
-      all-gather of a slice are the value itself.
+    - A slice of an all-reduce is a reduce-scatter, a slice of an all-gather is what was
+      gathered, and an exchange undoes its inverse (also `--canonicalize` knows these). An
+      all-gather of a slice is the value where its devices have the same one, which
+      follows from the layouts of parameters and arguments (`stg-check-layouts`).
     *Requires* and *produces* the local level.
 
     ```mlir

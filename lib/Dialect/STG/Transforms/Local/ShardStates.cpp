@@ -250,6 +250,25 @@ void ShardStates::gatherFor(ParamOp param, SymTensorType whole, ArrayAttr axes,
     use->set(gathered.getResult(0));
 }
 
+/// The layout of a parameter of which each device has a flat shard.
+static void divideFlat(ParamOp param, ArrayAttr over) {
+  LayoutAttr layout = param.getLayout();
+  if (!layout)
+    return;
+  SmallVector<StringAttr> axes(layout.getAxes());
+  SmallVector<AxisState> states(layout.getStates());
+  for (auto axis : over.getAsRange<StringAttr>()) {
+    auto it = llvm::find(axes, axis);
+    if (it == axes.end()) {
+      axes.push_back(axis);
+      states.push_back({AxisState::Flat});
+    } else {
+      states[it - axes.begin()] = {AxisState::Flat};
+    }
+  }
+  param.setLayoutAttr(LayoutAttr::get(param.getContext(), axes, states));
+}
+
 /// Reads a shard of the parameter, and gathers it where it is used: in forward,
 /// and again in backward.
 void ShardStates::gather(ParamOp param, ArrayAttr axes) {
@@ -258,6 +277,7 @@ void ShardStates::gather(ParamOp param, ArrayAttr axes) {
   ReadsByGather reads;
   collectReads(param, isRoot && root == RootUnits::Kept, reads);
   param.getResult().setType(getFlatShard(whole, 0, mesh.getGroupSize(axes)));
+  divideFlat(param, axes);
   for (auto &[key, uses] : reads)
     gatherFor(param, whole.withElementType(key.second), axes, uses);
   eraseUnreadCasts(param); // Their gather casts.

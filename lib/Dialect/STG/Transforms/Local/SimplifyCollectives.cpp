@@ -6,11 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Peephole rewrites that keep the meaning of the local program and lower what
-// it moves. Each is a fact about collectives, none knows a model.
+// Rewrites that keep the meaning of the local program and lower what it moves.
+// Each is a fact about collectives, none knows a model. Facts that are true of
+// the ops alone are folds and canonicalizations (STGFolds.cpp); here is what
+// needs the layouts of values, or decides what is kept from one phase to
+// another.
 //
 //===----------------------------------------------------------------------===//
 
+#include "LocalLayouts.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -32,39 +36,52 @@ using namespace stg;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// slice(all_gather(x)) and all_gather(slice(x)), same dimension and axes, are
-/// x.
-template <typename OuterOp, typename InnerOp>
-struct CancelPair : OpRewritePattern<OuterOp> {
-  using OpRewritePattern<OuterOp>::OpRewritePattern;
+/// The layouts of a function that is being rewritten. A value keeps its layout
+/// as long as it exists.
+class CurrentLayouts : public RewriterBase::Listener {
+public:
+  explicit CurrentLayouts(func::FuncOp function) : function(function) {}
 
-  LogicalResult matchAndRewrite(OuterOp op,
-                                PatternRewriter &rewriter) const override {
-    auto inner = op.getInput().template getDefiningOp<InnerOp>();
-    if (!inner || inner.getDim() != op.getDim() ||
-        inner.getAxes() != op.getAxes())
-      return failure();
-    rewriter.replaceOp(op, inner.getInput());
-    return success();
+  bool isWhole(Value value, ArrayAttr axes) {
+    if (!layouts)
+      layouts.emplace(function, MeshOp::lookup(function).getMesh());
+    return layouts->isWhole(value, axes);
   }
+
+  void notifyOperationErased(Operation *op) override {
+    if (!layouts)
+      return;
+    for (Value result : op->getResults())
+      layouts->forget(result);
+    for (Region &region : op->getRegions())
+      for (Value arg : region.getArguments())
+        layouts->forget(arg);
+  }
+
+private:
+  func::FuncOp function;
+  std::optional<LocalLayouts> layouts; ///< Derived when they are asked for.
 };
 
-/// slice(all_reduce(x)) is reduce_scatter(x).
-struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// all_gather(slice(x)), same dimension and axes, is x where all devices of the
+/// group have the same x. Where they do not, it is made of a piece of each.
+struct DropGatheredSlice : OpRewritePattern<AllGatherOp> {
+  DropGatheredSlice(MLIRContext *context, CurrentLayouts &layouts)
+      : OpRewritePattern(context), layouts(layouts) {}
 
-  LogicalResult matchAndRewrite(LocalSliceOp op,
+  LogicalResult matchAndRewrite(AllGatherOp op,
                                 PatternRewriter &rewriter) const override {
-    auto reduce = op.getInput().getDefiningOp<AllReduceOp>();
-    if (!reduce || reduce.getInputs().size() != 1 ||
-        reduce.getKind() != ReduceKind::Sum ||
-        reduce.getAxes() != op.getAxes() || !op.getInput().hasOneUse())
+    auto slice = op.getInput().getDefiningOp<LocalSliceOp>();
+    if (!slice || slice.getDim() != op.getDim() ||
+        slice.getAxes() != op.getAxes() ||
+        !layouts.isWhole(slice.getInput(), op.getAxes()))
       return failure();
-    auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(
-        op, op.getType(), reduce.getInputs()[0], op.getDim(), op.getAxes());
-    copyOrigin(reduce, scatter);
+    rewriter.replaceOp(op, slice.getInput());
     return success();
   }
+
+private:
+  CurrentLayouts &layouts;
 };
 
 //===----------------------------------------------------------------------===//
@@ -196,6 +213,7 @@ struct SimplifyCollectives
   void runOnOperation() override;
 
 private:
+  LogicalResult rewrite(func::FuncOp function);
   void mergeEqual(Block &block);
   bool isKept(CollectiveOpInterface first);
   bool isStacked(CollectiveOpInterface first, BlockArgument slice, Value stack);
@@ -255,7 +273,8 @@ bool SimplifyCollectives::isKept(CollectiveOpInterface first) {
 }
 
 /// The first of several equal collectives serves all their users in its phase,
-/// and in others if it is kept.
+/// and in others if it is kept. That is a choice of what is kept in memory,
+/// which CSE would not make, and their origins differ.
 void SimplifyCollectives::mergeEqual(Block &block) {
   DenseMap<std::pair<Value, Attribute>, SmallVector<CollectiveOpInterface, 2>>
       seen;
@@ -328,6 +347,20 @@ void SimplifyCollectives::keepCollectedSlices(ScanOpInterface scan) {
   }
 }
 
+LogicalResult SimplifyCollectives::rewrite(func::FuncOp function) {
+  MLIRContext *context = &getContext();
+  CurrentLayouts layouts(function);
+  RewritePatternSet patterns(context);
+  populateDropUnusedStacksPatterns(patterns);
+  AllReduceOp::getCanonicalizationPatterns(patterns, context);
+  LocalSliceOp::getCanonicalizationPatterns(patterns, context);
+  patterns.add<ReduceAfterLinear, ReduceAddChainOnce>(context);
+  patterns.add<DropGatheredSlice>(context, layouts);
+  GreedyRewriteConfig config;
+  config.setListener(&layouts);
+  return applyPatternsGreedily(function, std::move(patterns), config);
+}
+
 void SimplifyCollectives::runOnOperation() {
   SmallVector<StringRef> words(keepGathered.begin(), keepGathered.end());
   std::optional<GatherKinds> kinds =
@@ -346,12 +379,7 @@ void SimplifyCollectives::runOnOperation() {
   getOperation().walk([&](ScanOpInterface scan) { scans.push_back(scan); });
   for (ScanOpInterface scan : scans)
     keepCollectedSlices(scan);
-  RewritePatternSet patterns(&getContext());
-  populateDropUnusedStacksPatterns(patterns);
-  patterns.add<CancelPair<LocalSliceOp, AllGatherOp>,
-               CancelPair<AllGatherOp, LocalSliceOp>, ScatterSlicedReduction,
-               ReduceAfterLinear, ReduceAddChainOnce>(&getContext());
-  AllReduceOp::getCanonicalizationPatterns(patterns, &getContext());
-  if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-    signalPassFailure();
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!function.isExternal() && failed(rewrite(function)))
+      return signalPassFailure();
 }

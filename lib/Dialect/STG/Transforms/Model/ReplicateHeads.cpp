@@ -124,9 +124,9 @@ SmallVector<Value> ProductSplitter::splitParam(ParamOp param, unsigned dim) {
   OpBuilder builder(param);
   SmallVector<Value> parts;
   for (auto [part, name] : llvm::zip_equal(dims, names))
-    parts.push_back(ParamOp::create(builder, param.getLoc(),
-                                    withDim(param.getResult(), dim, part),
-                                    (param.getParamName() + name).str()));
+    parts.push_back(ParamOp::create(
+        builder, param.getLoc(), withDim(param.getResult(), dim, part),
+        builder.getStringAttr(param.getParamName() + name)));
   replaced.insert(param);
   return parts;
 }

@@ -86,6 +86,8 @@ private:
   LogicalResult localizeOp(Operation *op);
   LogicalResult localizeCompute(ShardableOpInterface op);
   LogicalResult localizeLoop(Operation *loop);
+  LayoutAttr getLayoutAttr(SymTensorType type);
+  void recordLayouts(func::FuncOp function);
   SymTensorType getPlannedType(Value value);
   AxisNames getPassedAxes(ShardableOpInterface op);
   LogicalResult convert(OpOperand &use, const Layout &need);
@@ -685,11 +687,41 @@ LogicalResult Localizer::localizeBlock(Block &block) {
   return success();
 }
 
+/// What devices have of a value, from its sharding.
+LayoutAttr Localizer::getLayoutAttr(SymTensorType type) {
+  SmallVector<StringAttr> axes;
+  SmallVector<AxisState> states;
+  Layout layout = Layout::get(type);
+  for (StringAttr axis : mesh.getAxisNames()) {
+    bool isPartial = llvm::is_contained(layout.partial, axis);
+    std::optional<unsigned> dim = layout.findDim(axis);
+    if (!isPartial && !dim)
+      continue;
+    axes.push_back(axis);
+    states.push_back(isPartial ? AxisState::getPartial(layout.partialKind)
+                               : AxisState::getDivided(*dim));
+  }
+  return LayoutAttr::get(type.getContext(), axes, states);
+}
+
+/// Types say no more how a value is sharded: parameters and arguments do, and
+/// from them that of all other values follows.
+void Localizer::recordLayouts(func::FuncOp function) {
+  for (BlockArgument arg : function.getArguments())
+    if (auto type = dyn_cast<SymTensorType>(arg.getType()))
+      function.setArgAttr(arg.getArgNumber(), STGDialect::kLayoutAttr,
+                          getLayoutAttr(type));
+  function.walk([&](ParamOp param) {
+    param.setLayoutAttr(getLayoutAttr(param.getType()));
+  });
+}
+
 LogicalResult Localizer::run(func::FuncOp function,
                              const GradientFlow &gradients) {
   flow = &gradients;
   if (failed(localizeBlock(function.getBody().front())))
     return failure();
+  recordLayouts(function);
   LogicalResult status = success();
   auto localize = [&](Value value) {
     auto type = dyn_cast<SymTensorType>(value.getType());

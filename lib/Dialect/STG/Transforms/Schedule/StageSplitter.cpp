@@ -151,6 +151,9 @@ LogicalResult StageSplitter::checkWork() {
 LogicalResult StageSplitter::run() {
   if (failed(stages.run()))
     return failure();
+  // From here on nothing of the program is erased.
+  if (MeshOp mesh = MeshOp::lookup(program))
+    builders.layouts = std::make_unique<LocalLayouts>(program, mesh.getMesh());
   dealOps();
   makeBuilders();
   if (failed(buildTasks()))

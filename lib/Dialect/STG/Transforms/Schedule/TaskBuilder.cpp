@@ -331,4 +331,7 @@ void TaskBuilder::finish(unsigned stage) {
                                        section == Section::Forward, false));
   task.function.setType(builder.getFunctionType(
       body->getArgumentTypes(), ValueRange(results).getTypes()));
+  if (others.layouts)
+    for (auto [number, arg] : llvm::enumerate(task.args))
+      setArgLayout(task.function, number, others.layouts->getAttr(arg.value));
 }

@@ -16,6 +16,7 @@
 #ifndef STG_LIB_DIALECT_STG_TRANSFORMS_SCHEDULE_TASKBUILDER_H
 #define STG_LIB_DIALECT_STG_TRANSFORMS_SCHEDULE_TASKBUILDER_H
 
+#include "Local/LocalLayouts.h"
 #include "StageAssignment.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -51,6 +52,7 @@ class TaskBuilder;
 struct TaskBuilders {
   std::vector<std::unique_ptr<TaskBuilder>> forward, backward; ///< By stage.
   std::vector<std::unique_ptr<TaskBuilder>> steps;             ///< By device.
+  std::unique_ptr<LocalLayouts> layouts; ///< Of the values of the program.
 };
 
 /// Builds one task as a function before the program.

@@ -57,7 +57,8 @@ void Optimizer::collectParamTypes(func::FuncOp function) {
 void Optimizer::buildStep(OpBuilder &builder, const GradientOf &gradient) {
   Location loc = gradient.value.getLoc();
   StringRef name = gradient.path.back();
-  auto param = ParamOp::create(builder, loc, gradient.paramType, name);
+  auto param = ParamOp::create(builder, loc, gradient.paramType,
+                               builder.getStringAttr(name));
   auto adam = AdamOp::create(builder, loc, param, gradient.value, moments);
   setName(adam, builder.getStringAttr(name));
   setPhase(adam, Phase::Optimizer);
