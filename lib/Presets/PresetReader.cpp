@@ -212,7 +212,7 @@ static void nameDegrees(Preset &preset) {
     }
 }
 
-Expected<Preset> Preset::parse(StringRef name, StringRef text) {
+Expected<Preset> Preset::parse(StringRef name, StringRef text, bool isShipped) {
   Expected<json::Value> value = parseJSON(text);
   if (!value)
     return llvm::createStringError("preset '" + name +
@@ -227,7 +227,9 @@ Expected<Preset> Preset::parse(StringRef name, StringRef text) {
     preset.name = name.str();
   nameDegrees(preset);
   value->getAsObject()->try_emplace("name", llvm::sys::path::stem(preset.name));
-  llvm::raw_string_ostream(preset.text) << *value;
+  preset.isShipped = isShipped;
+  if (!isShipped)
+    llvm::raw_string_ostream(preset.text) << *value;
   return preset;
 }
 
@@ -304,8 +306,6 @@ Expected<Preset> Preset::load(StringRef name) {
   if (!buffer)
     return llvm::createStringError("preset '" + file +
                                    "': " + llvm::toString(buffer.takeError()));
-  Expected<Preset> preset = parse(name, (*buffer)->getBuffer());
-  if (preset)
-    preset->isShipped = llvm::is_contained(getShippedPath(), found);
-  return preset;
+  return parse(name, (*buffer)->getBuffer(),
+               llvm::is_contained(getShippedPath(), found));
 }

@@ -96,7 +96,8 @@ struct Preset {
   llvm::json::Object defaults; ///< Fields of a strategy.
   std::vector<Fixed> fixed;
 
-  /// What was read, as one line of JSON with the name in it.
+  /// What was read, as one line of JSON with the name in it; empty of those
+  /// that come with the tools.
   std::string text;
   /// One of those that come with the tools: its name says all.
   bool isShipped = false;
@@ -105,8 +106,8 @@ struct Preset {
   std::vector<std::string> getDegrees(AxisRole role) const;
 
   /// Reads the text of a file.
-  static llvm::Expected<Preset> parse(llvm::StringRef name,
-                                      llvm::StringRef text);
+  static llvm::Expected<Preset>
+  parse(llvm::StringRef name, llvm::StringRef text, bool isShipped = false);
   /// Finds `name`, a .json file or the name of one (without .json) in a folder
   /// of presets, and reads it. It may also be the text of a preset.
   static llvm::Expected<Preset> load(llvm::StringRef name);
