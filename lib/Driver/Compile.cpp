@@ -174,14 +174,19 @@ static Expected<PresetPlan> settleStrategy(const Preset &preset,
                                            const SymbolValues &values,
                                            StrategyInput &strategy) {
   deriveFromModel(strategy, preset, values);
-  StrategyInput file = deriveFile(request, module, values);
+  std::optional<StrategyInput> file;
+  auto hasEffectInFile = [&](const Field &field) {
+    if (!file)
+      file = deriveFile(request, module, values);
+    return file->hasEffect(field);
+  };
   // First what says nothing at all about this model.
-  if (Error error = strategy.checkEffects(&file))
+  if (Error error = strategy.checkEffects(hasEffectInFile))
     return std::move(error);
   Expected<PresetPlan> plan = derivePlan(preset, module, values, strategy);
   if (!plan)
     return plan;
-  if (Error error = strategy.checkEffects(&file))
+  if (Error error = strategy.checkEffects(hasEffectInFile))
     return std::move(error);
   if (Error error = checkRankRange(request, *plan))
     return std::move(error);

@@ -368,13 +368,14 @@ static std::string describeNeeds(const StrategyInput &input,
   return joinWords(clauses, "and");
 }
 
-Error StrategyInput::checkEffects(const StrategyInput *source) {
+Error StrategyInput::checkEffects(
+    function_ref<bool(const Field &)> hasEffectInFile) {
   static const Strategy defaults;
   for (const Field &field : getFields()) {
     if (!isGiven(field.id) || hasEffect(field))
       continue;
-    bool isLost = source && getGivenBy(field.id) == GivenBy::File &&
-                  source->hasEffect(field);
+    bool isLost = hasEffectInFile && getGivenBy(field.id) == GivenBy::File &&
+                  hasEffectInFile(field);
     if (!isLost)
       return makeStrategyError(spell(field) + " has no effect: needs " +
                                describeNeeds(*this, field));

@@ -149,7 +149,10 @@ TEST(Strategy, AFlagTakesTheEffectFromAFile) {
   EXPECT_EQ(set(flags, FieldId::zero, "0"), "");
   StrategyInput all = file;
   all.override(flags);
-  EXPECT_EQ(toString(all.checkEffects(&file)), "");
+  auto hasEffectInFile = [&](const Field &field) {
+    return file.hasEffect(field);
+  };
+  EXPECT_EQ(toString(all.checkEffects(hasEffectInFile)), "");
   EXPECT_EQ(all.values.prefetch, 1);
   EXPECT_FALSE(all.isGiven(FieldId::prefetch));
   EXPECT_EQ(all.values.dp.number, 2);

@@ -16,6 +16,7 @@
 #define STG_STRATEGY_STRATEGYINPUT_H
 
 #include "stg/Strategy/Field.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 
 namespace llvm {
@@ -75,8 +76,10 @@ public:
   /// stages once it is known.
   llvm::Error check() const;
   /// What has no effect, now that derived fields are known, is an error. A
-  /// field that has one in `file` has lost it to a flag: it is dropped.
-  llvm::Error checkEffects(const StrategyInput *file = nullptr);
+  /// field of a file that would have one there has lost it to a flag: it is
+  /// dropped. Only such fields are asked for.
+  llvm::Error checkEffects(
+      llvm::function_ref<bool(const Field &)> hasEffectInFile = nullptr);
   /// True if the field has an effect, as far as is known.
   bool hasEffect(const Field &field) const;
 
