@@ -255,7 +255,8 @@ static Error compileModule(const Model &model, const Resolved &resolved,
   ModuleOp module = *model.module;
   StrategyInput &strategy = result.strategy;
   const SymbolValues &values = resolved.values;
-  auto run = [&](void (*build)(OpPassManager &, const Strategy &)) -> Error {
+  auto run = [&](function_ref<void(OpPassManager &, const Strategy &)> build)
+      -> Error {
     LogicalResult ran = runPasses(
         module, timing, [&](OpPassManager &pm) { build(pm, strategy.values); });
     return succeeded(ran) ? Error::success() : makeDiagnosed();
@@ -272,7 +273,10 @@ static Error compileModule(const Model &model, const Resolved &resolved,
   if (SymExpr parameters = countParameters(module))
     // Binding reports at its op what has no value.
     result.parameters = evaluate(parameters, values).value_or(0);
-  if (Error error = run(buildPlanPipeline))
+  auto buildPlan = [&](OpPassManager &pm, const Strategy &strategy) {
+    buildPlanPipeline(pm, strategy, &resolved.plan);
+  };
+  if (Error error = run(buildPlan))
     return error;
   if (Error error = checkDegrees(strategy, module, resolved.preset,
                                  resolved.plan, values))

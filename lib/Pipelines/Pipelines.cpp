@@ -62,7 +62,8 @@ static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
   return options;
 }
 
-void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy) {
+void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
+                            const PresetPlan *plan) {
   if (isGrouped(strategy))
     pm.addNestedPass<func::FuncOp>(
         createGroupLayers(getGroupLayersOptions(strategy)));
@@ -81,7 +82,10 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(
       createOptimizer({stringify(strategy.optimizerDtype).str()}));
-  pm.addPass(createApplyPreset(getPresetOptions(strategy)));
+  if (plan)
+    addPresetPlan(pm, *plan);
+  else
+    pm.addPass(createApplyPreset(getPresetOptions(strategy)));
   if (strategy.cpCommType != ContextExchange::AllGather ||
       strategy.cpBalance != ContextBalance::ZigZag)
     pm.addPass(

@@ -61,6 +61,17 @@ PresetRequest ApplyPreset::getRequest() {
   return request;
 }
 
+void stg::addPresetPlan(OpPassManager &pm, const PresetPlan &plan,
+                        StringRef program) {
+  ParallelizeOptions options;
+  llvm::append_range(options.mesh, plan.getMesh());
+  llvm::append_range(options.rules, plan.getRules());
+  llvm::append_range(options.claims, plan.claims);
+  llvm::append_range(options.joined, plan.joined);
+  options.program = program.str();
+  pm.addPass(createParallelize(options));
+}
+
 void ApplyPreset::runOnOperation() {
   ModuleOp module = getOperation();
   auto fail = [&](llvm::Error error) {
@@ -79,14 +90,8 @@ void ApplyPreset::runOnOperation() {
       evaluatePreset(*chosen, getRequest(), &getContext(), dimensions);
   if (!plan)
     return fail(plan.takeError());
-  ParallelizeOptions options;
-  llvm::append_range(options.mesh, plan->getMesh());
-  llvm::append_range(options.rules, plan->getRules());
-  llvm::append_range(options.claims, plan->claims);
-  llvm::append_range(options.joined, plan->joined);
-  options.program = program;
   OpPassManager pm(ModuleOp::getOperationName());
-  pm.addPass(createParallelize(options));
+  addPresetPlan(pm, *plan, program.getValue());
   if (failed(runPipeline(pm, module)))
     signalPassFailure();
 }

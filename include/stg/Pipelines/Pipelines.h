@@ -20,10 +20,15 @@
 
 namespace stg {
 
+struct PresetPlan;
+
 /// Blocks inlined, ops named, types chosen.
 void buildModelPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
-/// From there to the plan: the training step, and the intended sharding.
-void buildPlanPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+/// From there to the plan: the training step, and the intended sharding, which
+/// is `plan` where it is known, or else what the strategy's preset makes of the
+/// module.
+void buildPlanPipeline(mlir::OpPassManager &pm, const Strategy &strategy,
+                       const PresetPlan *plan = nullptr);
 /// From there to the local level.
 void buildLocalPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// Binding and the conversion to the chakra level.

@@ -16,6 +16,7 @@
 #ifndef STG_PRESETS_PRESET_H
 #define STG_PRESETS_PRESET_H
 
+#include "mlir/Pass/PassManager.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "llvm/Support/Error.h"
@@ -164,6 +165,11 @@ llvm::Expected<PresetPlan> evaluatePreset(const Preset &preset,
                                           const PresetRequest &request,
                                           mlir::MLIRContext *context,
                                           const DimensionNames &dimensions);
+
+/// Adds the pass that states the plan in a module, for `program` or, where that
+/// is empty, for the only one.
+void addPresetPlan(mlir::OpPassManager &pm, const PresetPlan &plan,
+                   llvm::StringRef program = {});
 
 //===----------------------------------------------------------------------===//
 // Presets of strategies

@@ -162,8 +162,11 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
     if (succeeded(result) && tensor.getSharding())
       result = verifyShardingAxes(op, tensor);
   };
-  for (Type type : op->getOperandTypes())
-    checkType(type);
+  // Types of results are checked at the op that makes them, where it is ours.
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp();
+        !def || def->getDialect() != op->getDialect())
+      checkType(operand.getType());
   for (Type type : op->getResultTypes())
     checkType(type);
   auto checkAttr = [&](Attribute attr) {
