@@ -70,6 +70,10 @@ public:
 private:
   // States.
   llvm::LogicalResult collectStates(mlir::Block &block, StateScope &scope);
+  llvm::LogicalResult collectStates(ScheduleOp schedule, StateScope &scope);
+  llvm::LogicalResult collectStates(mlir::Operation *call,
+                                    mlir::FlatSymbolRefAttr name,
+                                    StateScope &scope);
   llvm::LogicalResult addState(mlir::Operation *op, StateScope &scope,
                                llvm::StringRef name, SymTensorType type,
                                chakra::Category category);
@@ -106,9 +110,17 @@ private:
   llvm::LogicalResult convertBody(mlir::LoopLikeOpInterface loop,
                                   const StateEnv &inner, LoopParts &parts);
   llvm::LogicalResult convertCall(mlir::func::CallOp call, const StateEnv &env);
-  mlir::FailureOr<chakra::FuncOp> convertCallee(mlir::func::CallOp call,
-                                                mlir::func::FuncOp callee,
-                                                const StateEnv &env);
+  llvm::LogicalResult
+  convertCallee(mlir::func::FuncOp callee,
+                llvm::ArrayRef<llvm::SmallVector<mlir::Type>> operands,
+                const StateEnv &env);
+  mlir::func::FuncOp getCallee(mlir::Operation *call,
+                               mlir::FlatSymbolRefAttr name);
+  void createCall(mlir::func::CallOp call, mlir::func::FuncOp callee);
+  class ScheduleConverter;
+  llvm::LogicalResult convertSchedule(ScheduleOp schedule, const StateEnv &env);
+  llvm::SmallVector<llvm::SmallVector<mlir::Type>>
+  getPieceTypes(mlir::ValueRange values);
   llvm::LogicalResult convertSend(SendOp op);
   llvm::LogicalResult convertRecv(RecvOp op);
   llvm::LogicalResult convertExchange(ExchangeOp op);
@@ -155,10 +167,9 @@ private:
   std::string scopePath;
   llvm::StringMap<llvm::StringMap<unsigned>> names; ///< Uses, by scope.
 
-  /// A function that has been converted, and the pieces of each of its results.
+  /// Of a function that has been converted, the pieces of each of its results.
   struct Callee {
-    chakra::FuncOp function;
-    llvm::SmallVector<unsigned> results;
+    llvm::SmallVector<llvm::SmallVector<mlir::Type>> results;
   };
   llvm::DenseMap<mlir::Operation *, Callee> callees;
   llvm::DenseSet<mlir::Operation *>

@@ -9,16 +9,25 @@
 #include "MemoryCategories.h"
 #include "stg/Dialect/STG/Analysis/GradientFlow.h"
 #include "stg/Dialect/STG/IR/Loops.h"
+#include <map>
 
 using namespace mlir;
 using namespace stg;
 using chakra::Category;
 
 BufferOwners::BufferOwners(ModuleOp module) {
-  module.walk([&](func::CallOp call) {
-    if (func::FuncOp callee = getCallee(call))
-      calls[callee].push_back(call);
+  module.walk([&](Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op))
+      addCall(call, call.getCalleeAttr());
+    if (auto call = dyn_cast<TurnCallOp>(op))
+      for (FlatSymbolRefAttr callee : call.getCallees())
+        addCall(call, callee);
   });
+}
+
+void BufferOwners::addCall(Operation *call, FlatSymbolRefAttr callee) {
+  if (func::FuncOp function = getCallee(call, callee))
+    calls[function].push_back(call);
 }
 
 /// An argument is its function's own if every caller gives up a buffer for it.
@@ -30,10 +39,10 @@ bool BufferOwners::isGivenUp(BlockArgument arg) {
   if (!isNew)
     return it->second;
   auto known = calls.find(function);
-  bool result = known != calls.end() &&
-                llvm::all_of(known->second, [&](func::CallOp call) {
-                  return hasOneReader(call.getOperand(arg.getArgNumber()));
-                });
+  bool result =
+      known != calls.end() && llvm::all_of(known->second, [&](Operation *call) {
+        return isGivenUpBy(call, arg.getArgNumber());
+      });
   return givenUp[arg] = result;
 }
 
@@ -48,21 +57,72 @@ bool BufferOwners::hasOneReader(Value value) {
     return false;
   if (auto collective = dyn_cast<CollectiveOpInterface>(producer))
     return collective.communicates();
-  if (auto call = dyn_cast<func::CallOp>(producer)) {
-    func::FuncOp callee = getCallee(call);
-    Operation *end = callee && !callee.isExternal()
-                         ? callee.getBody().front().getTerminator()
-                         : nullptr;
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    return end && hasOneReader(end->getOperand(number));
-  }
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto call = dyn_cast<func::CallOp>(producer))
+    return returnsOwnBuffer(call, call.getCalleeAttr(), number);
+  if (auto call = dyn_cast<TurnCallOp>(producer))
+    return llvm::all_of(call.getCallees(), [&](FlatSymbolRefAttr callee) {
+      return returnsOwnBuffer(call, callee, number);
+    });
+  if (auto schedule = dyn_cast<ScheduleOp>(producer))
+    return isTotalOwnBuffer(schedule, number);
   auto cost = dyn_cast<CostOpInterface>(producer);
   return !(cost && cost.isView());
 }
 
-func::FuncOp BufferOwners::getCallee(func::CallOp call) {
-  return tables.lookupNearestSymbolFrom<func::FuncOp>(call,
-                                                      call.getCalleeAttr());
+bool BufferOwners::returnsOwnBuffer(Operation *call, FlatSymbolRefAttr callee,
+                                    unsigned result) {
+  func::FuncOp function = getCallee(call, callee);
+  return function && !function.isExternal() &&
+         hasOneReader(
+             function.getBody().front().getTerminator()->getOperand(result));
+}
+
+/// What has been added up is given to who adds to it.
+bool BufferOwners::isGivenUpBy(Operation *call, unsigned argument) {
+  if (argument < call->getNumOperands())
+    return hasOneReader(call->getOperand(argument));
+  return isTotalGivenUp(cast<TurnCallOp>(call),
+                        argument - call->getNumOperands());
+}
+
+/// True if all that add to a total, but what comes last, return a buffer of
+/// their own.
+bool BufferOwners::isTotalGivenUp(TurnCallOp call, unsigned number) {
+  for (auto other :
+       call->getParentOfType<ScheduleOp>().getBody().getOps<TurnCallOp>())
+    if (other.getTotal() == call.getTotal())
+      for (FlatSymbolRefAttr callee :
+           {other.getFirstAttr(), other.getNextAttr()})
+        if (callee &&
+            !returnsOwnBuffer(other, callee, other.getNumResults() + number))
+          return false;
+  return true;
+}
+
+/// A result of a schedule is what the last function returns behind the results
+/// of its call.
+bool BufferOwners::isTotalOwnBuffer(ScheduleOp schedule, unsigned result) {
+  std::map<uint64_t, TurnCallOp> lastOf; // By number of the total.
+  for (auto call : schedule.getBody().getOps<TurnCallOp>())
+    if (call.getLast())
+      lastOf[call.getTotal()] = call;
+  for (auto [total, call] : lastOf) {
+    func::FuncOp last = getCallee(call, call.getLastAttr());
+    if (!last)
+      return false;
+    unsigned count = last.getNumResults() - call.getNumResults();
+    if (result < count)
+      return returnsOwnBuffer(call, call.getLastAttr(),
+                              call.getNumResults() + result);
+    result -= count;
+  }
+  return false;
+}
+
+func::FuncOp BufferOwners::getCallee(Operation *call,
+                                     FlatSymbolRefAttr callee) {
+  return tables.lookupNearestSymbolFrom<func::FuncOp>(call, callee);
 }
 
 /// True if a shard of a gradient is only added to that of earlier

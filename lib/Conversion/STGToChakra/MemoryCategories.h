@@ -36,10 +36,17 @@ private:
   /// share its buffer with other values.
   bool hasOneReader(mlir::Value value);
   bool isGivenUp(mlir::BlockArgument arg);
-  mlir::func::FuncOp getCallee(mlir::func::CallOp call);
+  bool isGivenUpBy(mlir::Operation *call, unsigned argument);
+  bool isTotalGivenUp(TurnCallOp call, unsigned number);
+  bool returnsOwnBuffer(mlir::Operation *call, mlir::FlatSymbolRefAttr callee,
+                        unsigned result);
+  bool isTotalOwnBuffer(ScheduleOp schedule, unsigned result);
+  void addCall(mlir::Operation *call, mlir::FlatSymbolRefAttr callee);
+  mlir::func::FuncOp getCallee(mlir::Operation *call,
+                               mlir::FlatSymbolRefAttr callee);
 
   mlir::SymbolTableCollection tables;
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::func::CallOp>>
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>>
       calls; ///< By callee.
   llvm::DenseMap<mlir::Value, bool> givenUp;
 };

@@ -29,7 +29,7 @@ chakra::SendOp GraphBuilder::makeSend(MessageOpInterface op, ValueRange values,
   return chakra::SendOp::create(
       builder, op.getLoc(), builder.getStringAttr(makeName(op, "send")),
       buffers, ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
-      builder.getI64IntegerAttr(op.getChannel()),
+      builder.getI64IntegerAttr(op.getChannel()), op.getStrideAttr(),
       builder.getStringAttr(getPhaseName(op)));
 }
 
@@ -38,7 +38,7 @@ chakra::RecvOp GraphBuilder::makeRecv(MessageOpInterface op, TypeRange types,
   return chakra::RecvOp::create(
       builder, op.getLoc(), types, builder.getStringAttr(makeName(op, "recv")),
       ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
-      builder.getI64IntegerAttr(op.getChannel()),
+      builder.getI64IntegerAttr(op.getChannel()), op.getStrideAttr(),
       builder.getStringAttr(getPhaseName(op)));
 }
 

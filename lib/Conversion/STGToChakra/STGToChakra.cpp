@@ -44,6 +44,8 @@ LogicalResult GraphBuilder::convertOp(Operation *op, const StateEnv &env) {
   }
   if (auto call = dyn_cast<func::CallOp>(op))
     return convertCall(call, env);
+  if (auto schedule = dyn_cast<ScheduleOp>(op))
+    return convertSchedule(schedule, env);
   if (auto send = dyn_cast<SendOp>(op))
     return convertSend(send);
   if (auto recv = dyn_cast<RecvOp>(op))
@@ -81,7 +83,8 @@ static LogicalResult checkLocal(func::FuncOp function) {
             << value.getType() << ", expected !stg.tensor";
       return WalkResult::interrupt();
     }
-    if (isa<func::CallOp>(op) && !isa<func::FuncOp>(op->getParentOp())) {
+    if (isa<func::CallOp>(op) &&
+        !isa<func::FuncOp, ScheduleOp>(op->getParentOp())) {
       op->emitOpError("is a call inside of a repeat; run --inline first");
       return WalkResult::interrupt();
     }

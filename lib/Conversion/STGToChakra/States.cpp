@@ -66,10 +66,10 @@ LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
           if (failed(collectStates(inner, scope)))
             return failure();
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
-      auto callee = tables.symbols.lookupNearestSymbolFrom<func::FuncOp>(
-          call, call.getCalleeAttr());
-      if (callee && !callee.isExternal() && statesOf.insert(callee).second &&
-          failed(collectStates(callee.getBody().front(), scope)))
+      if (failed(collectStates(call, call.getCalleeAttr(), scope)))
+        return failure();
+    } else if (auto schedule = dyn_cast<ScheduleOp>(op)) {
+      if (failed(collectStates(schedule, scope)))
         return failure();
     } else if (auto param = dyn_cast<ParamOp>(op)) {
       if (failed(addState(&op, scope, param.getParamName(), param.getType(),

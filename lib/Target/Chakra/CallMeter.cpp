@@ -120,40 +120,88 @@ CallMeter::summarize(const TraceProgram::Call &call) {
 bool CallMeter::enterStates() {
   const std::vector<Step> &steps = program.bodies.front().steps;
   auto isNode = [&](Step step) {
-    return step.kind == Step::Node || step.kind == Step::Call ||
-           (step.kind == Step::Repeat &&
-            program.bodies[program.repeats[step.index].body].numNodes > 0);
+    return step.kind == Step::Call || step.kind == Step::Schedule ||
+           program.getNumNodes(step) > 0;
   };
   firstStep = llvm::find_if(steps, isNode) - steps.begin();
   size_t numCalls = 0;
   for (Step step : ArrayRef(steps).drop_front(firstStep)) {
     if (step.kind == Step::Repeat || step.kind == Step::State)
       return false;
-    numCalls += step.kind == Step::Call;
+    if (step.kind == Step::Schedule)
+      enterLanes(program.schedules[step.index]);
+    numCalls += step.kind == Step::Call || step.kind == Step::Schedule;
   }
   return numCalls > 1 && readsOnlyStates();
 }
 
+/// Each turn has its own groups, behind those of slots.
+void CallMeter::enterLanes(const TraceProgram::Schedule &schedule) {
+  groupOf.resize(std::max<size_t>(groupOf.size(), program.numSlots), kNone);
+  laneOf.resize(program.numSlots, kNone);
+  for (const TraceProgram::Lane &lane : schedule.lanes) {
+    laneOf[lane.slot] = groupOf.size();
+    groupOf.resize(groupOf.size() + schedule.count, kNone);
+  }
+}
+
+/// Calls `visit(step, number)` for the steps at the top after the states, and
+/// those of schedules in their order and turns, until one returns false.
+template <typename Fn> bool CallMeter::forEachStep(Fn visit) {
+  uint32_t number = 0;
+  for (Step step :
+       ArrayRef(program.bodies.front().steps).drop_front(firstStep)) {
+    if (step.kind != Step::Schedule) {
+      if (!visit(step, number++))
+        return false;
+      continue;
+    }
+    const TraceProgram::Schedule &schedule = program.schedules[step.index];
+    ArrayRef<Step> steps = program.bodies[schedule.body].steps;
+    for (const stg::ExecutionOrder::Run &run : schedule.order.runs)
+      for (uint32_t i = 0; i < run.times; ++i)
+        for (const stg::ExecutionOrder::Item &item : run.items) {
+          turn = stg::ExecutionOrder::getEntry(item, i).turn;
+          if (!visit(steps[item.step], number++))
+            return false;
+        }
+  }
+  return true;
+}
+
 /// True if no body reads what a step at the top makes but by its arguments.
 bool CallMeter::readsOnlyStates() const {
-  std::vector<bool> isMade(program.numSlots);
-  ArrayRef<Step> steps = program.bodies.front().steps;
-  for (Step step : steps.drop_front(firstStep)) {
+  std::vector<bool> isMade(program.numSlots),
+      isScheduled(program.bodies.size());
+  auto addMade = [&](Step step) {
     if (step.kind == Step::Node)
       for (const TraceProgram::Output &output :
            program.wiring[step.index].outputs)
         isMade[output.slot.index] = true;
     else if (step.kind == Step::Alias)
       isMade[program.aliases[step.index].to] = true;
-    else
+    else if (step.kind == Step::Call)
       for (TraceProgram::Alias result : program.calls[step.index].results)
         isMade[result.to] = true;
+  };
+  llvm::for_each(ArrayRef(program.bodies.front().steps).drop_front(firstStep),
+                 addMade);
+  for (const TraceProgram::Schedule &schedule : program.schedules) {
+    isScheduled[schedule.body] = true;
+    llvm::for_each(program.bodies[schedule.body].steps, addMade);
   }
   auto isRead = [&](uint32_t slot) { return bool(isMade[slot]); };
-  for (const TraceProgram::Body &body : llvm::drop_begin(program.bodies))
+  for (const TraceProgram::Schedule &schedule : program.schedules)
+    for (const TraceProgram::Lane &lane : schedule.lanes)
+      if (llvm::any_of(lane.inits, isRead))
+        return false;
+  for (auto [number, body] : llvm::enumerate(program.bodies)) {
+    if (number == 0 || isScheduled[number])
+      continue;
     for (Step step : body.steps)
       if (step.kind == Step::Call || readsAny(step, isRead))
         return false;
+  }
   return true;
 }
 
@@ -192,7 +240,7 @@ bool CallMeter::readsAny(Step step,
 /// Notes that a step reads a value; false if it has read it before, as what
 /// reads it last is then not told by one argument.
 bool CallMeter::touch(uint32_t slot, uint32_t step) {
-  uint32_t group = groupOf[slot];
+  uint32_t group = getGroup(slot);
   if (group == kNone)
     return true;
   bool isFirst = groups[group].lastStep != step;
@@ -209,10 +257,32 @@ const CallMeter::Templates *CallMeter::intern(Templates templates) {
               .first->second;
 }
 
+/// A value is made: in the first walk, a further group; in the second, the next
+/// of those that are known.
 void CallMeter::makeGroup(uint32_t slot, const Templates *templates,
                           uint32_t step) {
-  groupOf[slot] = groups.size();
-  groups.push_back({templates, step});
+  if (nextGroup == groups.size())
+    groups.push_back({templates, step});
+  getGroup(slot) = nextGroup++;
+}
+
+/// The groups of what a call reads and makes. A slot can be both, where
+/// something is handed from turn to turn.
+void CallMeter::moveGroups(const TraceProgram::Call &call,
+                           const BodySummary &summary, uint32_t step) {
+  argGroups.clear();
+  for (TraceProgram::Alias arg : call.args)
+    argGroups.push_back(getGroup(arg.from));
+  resultGroups.clear();
+  for (auto [slots, result] : llvm::zip_equal(call.results, summary.results)) {
+    if (result.kind == Result::Made)
+      makeGroup(slots.to, summary.made[result.number].templates, step);
+    else if (result.kind == Result::Argument)
+      getGroup(slots.to) = argGroups[result.number];
+    else
+      getGroup(slots.to) = kNone;
+    resultGroups.push_back(getGroup(slots.to));
+  }
 }
 
 bool CallMeter::enterCall(const TraceProgram::Call &call, uint32_t step) {
@@ -222,27 +292,27 @@ bool CallMeter::enterCall(const TraceProgram::Call &call, uint32_t step) {
   for (auto [arg, readers] : llvm::zip_equal(call.args, summary->lastReaders))
     if (!readers.empty() && !touch(arg.from, step))
       return false;
-  for (auto [slots, result] : llvm::zip_equal(call.results, summary->results)) {
-    if (result.kind == Result::Made)
-      makeGroup(slots.to, summary->made[result.number].templates, step);
-    else if (result.kind == Result::Argument)
-      groupOf[slots.to] = groupOf[call.args[result.number].from];
-  }
+  moveGroups(call, *summary, step);
   return true;
 }
 
 void CallMeter::enterNode(uint32_t node, uint32_t step) {
-  const TraceProgram::NodeWiring &wiring = program.wiring[node];
-  for (Slot slot : wiring.reads)
+  for (Slot slot : program.wiring[node].reads)
     touch(slot.index, step);
+  makeOutputs(program.wiring[node], step);
+}
+
+void CallMeter::makeOutputs(const TraceProgram::NodeWiring &wiring,
+                            uint32_t step) {
   for (const TraceProgram::Output &output : wiring.outputs) {
-    if (output.kind == TraceProgram::Output::InPlace) {
-      groupOf[output.slot.index] = groupOf[output.source];
-    } else if (output.kind == TraceProgram::Output::New) {
+    if (output.kind == TraceProgram::Output::InPlace)
+      getGroup(output.slot.index) = getGroup(output.source);
+    else if (output.kind == TraceProgram::Output::New)
       makeGroup(output.slot.index,
                 intern(Templates(output.slot.count, output.tensorTemplate)),
                 step);
-    }
+    else
+      getGroup(output.slot.index) = kNone;
   }
 }
 
@@ -269,24 +339,23 @@ static void raiseTo(CategoryBytes &bytes, const CategoryBytes &least) {
 }
 
 CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
-                                          const TraceProgram::Call &call,
                                           uint32_t step) {
   std::vector<CategoryBytes> born(summary.numNodes), freed(summary.numNodes);
   for (const Tensor &tensor : summary.locals) {
     add(born[tensor.birth], program, tensor.tensorTemplate, 1);
     add(freed[tensor.death], program, tensor.tensorTemplate, -1);
   }
-  for (auto [slots, result] : llvm::zip_equal(call.results, summary.results)) {
+  for (auto [group, result] : llvm::zip_equal(resultGroups, summary.results)) {
     if (result.kind != Result::Made)
       continue;
     for (const Tensor &tensor : summary.made[result.number].tensors) {
       add(born[tensor.birth], program, tensor.tensorTemplate, 1);
-      if (dies(groupOf[slots.to], step))
+      if (dies(group, step))
         add(freed[tensor.death], program, tensor.tensorTemplate, -1);
     }
   }
-  for (auto [arg, readers] : llvm::zip_equal(call.args, summary.lastReaders)) {
-    uint32_t group = groupOf[arg.from];
+  for (auto [group, readers] :
+       llvm::zip_equal(argGroups, summary.lastReaders)) {
     if (readers.empty() || !dies(group, step))
       continue;
     for (auto [reader, tensor] :
@@ -321,42 +390,46 @@ void CallMeter::advance(const Profile &profile, uint32_t numNodes) {
 
 void CallMeter::runCall(const TraceProgram::Call &call, uint32_t step) {
   const BodySummary &summary = *summaries[call.body];
+  moveGroups(call, summary, step);
   if (summary.numNodes == 0)
     return;
-  std::vector<const void *> key = {&summary};
-  for (auto [arg, readers] : llvm::zip_equal(call.args, summary.lastReaders)) {
-    uint32_t group = groupOf[arg.from];
+  key.assign(1, &summary);
+  for (auto [group, readers] :
+       llvm::zip_equal(argGroups, summary.lastReaders)) {
     bool isLast = !readers.empty() && dies(group, step);
     key.push_back(isLast ? groups[group].templates : nullptr);
   }
-  for (auto [slots, result] : llvm::zip_equal(call.results, summary.results))
-    key.push_back(result.kind == Result::Made && dies(groupOf[slots.to], step)
-                      ? &summary
-                      : nullptr);
-  auto it = profiles.find(key);
-  if (it == profiles.end())
-    it = profiles.try_emplace(std::move(key), makeProfile(summary, call, step))
-             .first;
-  advance(it->second, summary.numNodes);
+  for (auto [group, result] : llvm::zip_equal(resultGroups, summary.results))
+    key.push_back(result.kind == Result::Made && dies(group, step) ? &summary
+                                                                   : nullptr);
+  LastProfile &last = lastProfiles[&call - program.calls.data()];
+  if (!last.profile || last.key != key) {
+    auto it = profiles.find(key);
+    if (it == profiles.end())
+      it = profiles.try_emplace(key, makeProfile(summary, step)).first;
+    last = {key, &it->second};
+  }
+  advance(*last.profile, summary.numNodes);
 }
 
 void CallMeter::runNode(uint32_t node, uint32_t step) {
   const TraceProgram::NodeWiring &wiring = program.wiring[node];
   Profile profile;
   SmallVector<uint32_t> freed;
+  for (Slot slot : wiring.reads)
+    if (dies(getGroup(slot.index), step) &&
+        !llvm::is_contained(freed, getGroup(slot.index)))
+      freed.push_back(getGroup(slot.index));
+  makeOutputs(wiring, step);
   for (const TraceProgram::Output &output : wiring.outputs) {
     if (output.kind != TraceProgram::Output::New)
       continue;
-    uint32_t group = groupOf[output.slot.index];
+    uint32_t group = getGroup(output.slot.index);
     for (uint32_t tensor : *groups[group].templates)
       add(profile.peak, program, tensor, 1);
     if (dies(group, step))
       freed.push_back(group);
   }
-  for (Slot slot : wiring.reads)
-    if (dies(groupOf[slot.index], step) &&
-        !llvm::is_contained(freed, groupOf[slot.index]))
-      freed.push_back(groupOf[slot.index]);
   profile.largest = profile.change = profile.peak;
   for (uint32_t group : freed)
     for (uint32_t tensor : *groups[group].templates)
@@ -364,33 +437,47 @@ void CallMeter::runNode(uint32_t node, uint32_t step) {
   advance(profile, 1);
 }
 
+void CallMeter::runAlias(TraceProgram::Alias alias) {
+  getGroup(alias.to) = getGroup(alias.from);
+}
+
+/// Finds what is made and read last in a step.
+bool CallMeter::enterStep(Step step, uint32_t number) {
+  if (step.kind == Step::Call)
+    return enterCall(program.calls[step.index], number);
+  if (step.kind == Step::Node)
+    enterNode(step.index, number);
+  else
+    runAlias(program.aliases[step.index]);
+  return true;
+}
+
+void CallMeter::runStep(Step step, uint32_t number) {
+  if (step.kind == Step::Call)
+    runCall(program.calls[step.index], number);
+  else if (step.kind == Step::Node)
+    runNode(step.index, number);
+  else
+    runAlias(program.aliases[step.index]);
+}
+
 std::optional<MemoryTotals> CallMeter::run() {
   if (!enterStates())
     return std::nullopt;
-  groupOf.assign(program.numSlots, kNone);
-  ArrayRef<Step> steps =
-      ArrayRef(program.bodies.front().steps).drop_front(firstStep);
-  for (auto [number, step] : llvm::enumerate(steps)) {
-    bool isKnown = true;
-    if (step.kind == Step::Call)
-      isKnown = enterCall(program.calls[step.index], number);
-    else if (step.kind == Step::Node)
-      enterNode(step.index, number);
-    else
-      groupOf[program.aliases[step.index].to] =
-          groupOf[program.aliases[step.index].from];
-    if (!isKnown)
-      return std::nullopt;
-  }
+  groupOf.resize(std::max<size_t>(groupOf.size(), program.numSlots), kNone);
+  lastProfiles.resize(program.calls.size());
+  if (!forEachStep(
+          [&](Step step, uint32_t number) { return enterStep(step, number); }))
+    return std::nullopt;
   ProgramRunner states(program, firstStep, /*body=*/0, {});
   for (const TensorInstance &state : states.getInstances())
     add(totals.persistent, program, state.tensorTemplate, 1);
   live = totals.peak = totals.largest = totals.persistent;
-  for (auto [number, step] : llvm::enumerate(steps)) {
-    if (step.kind == Step::Call)
-      runCall(program.calls[step.index], number);
-    else if (step.kind == Step::Node)
-      runNode(step.index, number);
-  }
+  llvm::fill(groupOf, kNone);
+  nextGroup = 0;
+  forEachStep([&](Step step, uint32_t number) {
+    runStep(step, number);
+    return true;
+  });
   return totals;
 }

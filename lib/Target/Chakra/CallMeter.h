@@ -78,6 +78,15 @@ private:
   };
 
   bool enterStates();
+  void enterLanes(const trace::TraceProgram::Schedule &schedule);
+  template <typename Fn> bool forEachStep(Fn visit);
+  bool enterStep(Step step, uint32_t number);
+  void runStep(Step step, uint32_t number);
+  /// Where the group of a slot is: a slot of a schedule has one in each turn.
+  uint32_t &getGroup(uint32_t slot) {
+    uint32_t lane = laneOf.empty() ? trace::kNone : laneOf[slot];
+    return groupOf[lane == trace::kNone ? slot : lane + turn];
+  }
   bool readsOnlyStates() const;
   bool readsAny(Step step, llvm::function_ref<bool(uint32_t)> isOne) const;
   bool enterCall(const trace::TraceProgram::Call &call, uint32_t step);
@@ -91,8 +100,12 @@ private:
   void makeGroup(uint32_t slot, const Templates *templates, uint32_t step);
 
   void runCall(const trace::TraceProgram::Call &call, uint32_t step);
-  Profile makeProfile(const BodySummary &summary,
-                      const trace::TraceProgram::Call &call, uint32_t step);
+  void moveGroups(const trace::TraceProgram::Call &call,
+                  const BodySummary &summary, uint32_t step);
+  void makeOutputs(const trace::TraceProgram::NodeWiring &wiring,
+                   uint32_t step);
+  void runAlias(trace::TraceProgram::Alias alias);
+  Profile makeProfile(const BodySummary &summary, uint32_t step);
   void runNode(uint32_t node, uint32_t step);
   void advance(const Profile &profile, uint32_t numNodes);
   bool dies(uint32_t group, uint32_t step) const {
@@ -106,8 +119,21 @@ private:
   std::map<std::vector<std::pair<int64_t, trace::TensorCategory>>, Templates>
       interned;
   std::vector<Group> groups;
-  std::vector<uint32_t> groupOf; ///< By slot at the top; kNone: lives always.
+  /// By slot at the top, then by lane and turn; kNone: lives always.
+  std::vector<uint32_t> groupOf;
+  std::vector<uint32_t> laneOf; ///< By slot, the place of its first turn.
+  uint32_t turn = 0;            ///< Of the schedule, where there is one.
   std::map<std::vector<const void *>, Profile> profiles;
+  /// Of each call, what it was the last time: mostly what it is again.
+  struct LastProfile {
+    std::vector<const void *> key;
+    const Profile *profile = nullptr;
+  };
+  std::vector<LastProfile> lastProfiles;
+  uint32_t nextGroup = 0;
+  // Of the call at hand.
+  std::vector<const void *> key;
+  llvm::SmallVector<uint32_t> argGroups, resultGroups;
 
   CategoryBytes live;
   uint32_t nextNode = 0;

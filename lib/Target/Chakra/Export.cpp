@@ -305,41 +305,99 @@ LogicalResult Exporter::checkSharedGroups(AxisMask axes,
 // Messages
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The channels with one number, or, in a schedule, those of one message in all
+/// turns: numbers and tags that are evenly apart.
+struct TagRange {
+  ChannelKey key; ///< Of the first.
+  uint64_t count; ///< Of turns, or 1.
+  int64_t stride;
+  uint64_t messages; ///< In each; the most of all classes.
+  uint64_t firstTag = 0, tagStride = 0;
+
+  int64_t getLast() const {
+    return key.channel + stride * static_cast<int64_t>(count - 1);
+  }
+  bool operator<(const TagRange &other) const {
+    return std::tie(key, count, stride) <
+           std::tie(other.key, other.count, other.stride);
+  }
+};
+} // namespace
+
+static TagRange getTagRange(const Channel &channel) {
+  if (channel.turns == 0)
+    return {channel.key, 1, 0, channel.executions};
+  return {channel.key, channel.turns, channel.stride, 1};
+}
+
+/// Numbers the tags of ranges whose numbers lie between each other's from
+/// `next` on: by number, so that it goes around the ranges turn by turn. False
+/// if they are not alike.
+static bool numberBlock(MutableArrayRef<TagRange> block, uint64_t &next) {
+  const TagRange &first = block.front();
+  uint64_t all = 0;
+  for (TagRange &range : block) {
+    if (block.size() > 1 &&
+        (range.count != first.count || range.stride != first.stride ||
+         range.key.channel - first.key.channel >= first.stride))
+      return false;
+    range.firstTag = next + all;
+    all += range.messages;
+  }
+  for (TagRange &range : block)
+    range.tagStride = all;
+  next += all * first.count;
+  return true;
+}
+
 /// Gives each channel as many tags as it has messages at most, the same ones in
-/// all classes, so that the k-th message of a channel has the same tag at both
-/// ends.
+/// all classes and in the order of channels, so that the k-th message of a
+/// channel has the same tag at both ends.
 LogicalResult Exporter::numberTags() {
-  // By key, the most messages first; then the first tag in their place.
-  using Entry = std::pair<ChannelKey, uint64_t>;
-  std::vector<Entry> tags;
+  std::vector<TagRange> ranges;
   for (const ExportClass &entry : classes)
     for (const Channel &channel : entry.program.channels)
-      tags.emplace_back(channel.key, channel.executions);
-  auto isEarlier = [](const Entry &lhs, const Entry &rhs) {
-    if (lhs.first < rhs.first || rhs.first < lhs.first)
-      return lhs.first < rhs.first;
-    return lhs.second > rhs.second;
+      ranges.push_back(getTagRange(channel));
+  llvm::sort(ranges, [](const TagRange &lhs, const TagRange &rhs) {
+    if (lhs < rhs || rhs < lhs)
+      return lhs < rhs;
+    return lhs.messages > rhs.messages;
+  });
+  auto isSame = [](const TagRange &lhs, const TagRange &rhs) {
+    return !(lhs < rhs);
   };
-  llvm::sort(tags, isEarlier);
-  auto isSame = [](const Entry &lhs, const Entry &rhs) {
-    return !(lhs.first < rhs.first);
-  };
-  tags.erase(llvm::unique(tags, isSame), tags.end());
+  ranges.erase(llvm::unique(ranges, isSame), ranges.end());
   uint64_t next = 0;
-  for (Entry &entry : tags)
-    next += std::exchange(entry.second, next);
+  for (size_t begin = 0, end; begin < ranges.size(); begin = end) {
+    const ChannelKey &key = ranges[begin].key;
+    int64_t last = ranges[begin].getLast();
+    for (end = begin + 1; end < ranges.size(); ++end) {
+      const TagRange &range = ranges[end];
+      if (range.key.axis != key.axis || range.key.direction != key.direction ||
+          range.key.channel > last)
+        break;
+      last = std::max(last, range.getLast());
+    }
+    MutableArrayRef<TagRange> block(&ranges[begin], end - begin);
+    if (!numberBlock(block, next))
+      return emitError(module.getLoc())
+             << "the channels from " << key.channel << " on along axis '"
+             << space->getAxes()[key.axis].name
+             << "' are those of turns that are not alike";
+  }
   if (next > uint64_t(kNumTags))
     return emitError(module.getLoc())
            << "there are more than " << kNumTags
            << " messages in a step, which is how many tags there are";
-  auto findTag = [&](const ChannelKey &key) {
-    return llvm::partition_point(
-               tags, [&](const Entry &tag) { return tag.first < key; })
-        ->second;
-  };
   for (ExportClass &entry : classes)
-    for (Channel &channel : entry.program.channels)
-      channel.firstTag = findTag(channel.key);
+    for (Channel &channel : entry.program.channels) {
+      TagRange wanted = getTagRange(channel);
+      const TagRange &range = *llvm::partition_point(
+          ranges, [&](const TagRange &other) { return other < wanted; });
+      channel.firstTag = range.firstTag;
+      channel.tagStride = channel.turns ? range.tagStride : 0;
+    }
   return success();
 }
 
@@ -388,10 +446,16 @@ static std::vector<size_t> hashMessages(const TraceProgram &program) {
   std::vector<size_t> hashes(program.channels.size());
   ProgramRunner runner(program);
   FlatNode node;
-  while (runner.next(node))
-    if (node.common->isMessage())
-      hashes[node.common->channel] =
-          llvm::hash_combine(hashes[node.common->channel], node.common->bytes);
+  while (runner.next(node)) {
+    if (!node.common->isMessage())
+      continue;
+    size_t &hash = hashes[node.common->channel];
+    // Of turns the order does not matter, as each has a channel.
+    if (program.channels[node.common->channel].turns)
+      hash += llvm::hash_combine(node.tag, node.common->bytes);
+    else
+      hash = llvm::hash_combine(hash, node.common->bytes);
+  }
   return hashes;
 }
 
@@ -406,9 +470,11 @@ size_t Exporter::hashMessageSizes(const ExportClass &entry,
 /// The program is only run where the messages of a channel differ in size.
 bool Exporter::haveSameSizes(const ExportClass &entry, const Channel &channel,
                              const ExportClass &peer, const Channel &other) {
-  if (channel.executions != other.executions || channel.bytes != other.bytes)
+  if (channel.executions != other.executions || channel.bytes != other.bytes ||
+      channel.turns != other.turns || channel.stride != other.stride)
     return false;
-  if (channel.hasOneSize && other.hasOneSize)
+  bool isInAllTurns = channel.turns == 0 || channel.executions == channel.turns;
+  if (channel.hasOneSize && other.hasOneSize && isInAllTurns)
     return true;
   return hashMessageSizes(entry, channel) == hashMessageSizes(peer, other);
 }

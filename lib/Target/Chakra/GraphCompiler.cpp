@@ -8,6 +8,7 @@
 
 #include "GraphCompiler.h"
 #include "Evaluate.h"
+#include "stg/Dialect/Sym/IR/Schedules.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -22,6 +23,8 @@ using stg::MeshAttr;
 static constexpr uint64_t kMaxUnrolled = INT32_MAX;
 
 namespace {
+class ScheduleCompiler;
+
 /// Fills a TraceProgram from the ops of a graph.
 class GraphCompiler {
 public:
@@ -45,10 +48,21 @@ private:
   LogicalResult describe(MessageOpInterface op, NodeTemplate &node);
   FailureOr<AxisMask> getGroupAxes(CollOp op);
   LogicalResult compileLoneColl(CollOp op, uint32_t body);
-  uint32_t addMessages(MessageOpInterface op, const NodeTemplate &node,
-                       int64_t direction);
+  FailureOr<uint32_t> addMessages(MessageOpInterface op,
+                                  const NodeTemplate &node, int64_t direction);
+  struct Function {
+    FuncOp op;
+    uint32_t body; ///< kNone before the first call.
+  };
   LogicalResult compileFunc(FuncOp op);
+  FailureOr<Function> getFunction(FlatSymbolRefAttr name);
   LogicalResult compileCall(CallOp op, uint32_t body);
+  LogicalResult compileCall(Operation *op, FlatSymbolRefAttr callee,
+                            ArrayRef<Slot> args, ArrayRef<Slot> results,
+                            StringRef scope, uint32_t body);
+  LogicalResult compileSchedule(ScheduleOp op, uint32_t body);
+  void countCalls(ScheduleOp schedule);
+  friend class ScheduleCompiler;
   FailureOr<int64_t> getBytes(Operation *op, TypeRange types, StringRef what);
   LogicalResult compileRepeat(RepeatOp op, uint32_t body, uint64_t executions);
   LogicalResult wireRepeat(RepeatOp op, TraceProgram::Repeat &repeat);
@@ -67,6 +81,7 @@ private:
   FailureOr<int64_t> getPayload(CollOp op);
   LogicalResult padPayload(Operation *op, NodeTemplate &node);
   LogicalResult checkLimits(Operation *op, uint32_t body);
+  uint64_t getNumTensors(Step step) const;
 
   GraphOp graph;
   TraceProgram &program;
@@ -74,15 +89,12 @@ private:
   unsigned splits;
   DenseMap<Value, Slot> slots;
   /// The functions of the graph, which stand before their calls.
-  struct Function {
-    FuncOp op;
-    uint32_t body;
-  };
   DenseMap<StringAttr, Function> functions;
   DenseMap<StringAttr, uint64_t> numCalls; ///< Of each function.
   /// The nodes of a body that are emitted ahead.
   DenseMap<uint32_t, SmallVector<TraceProgram::Ahead, 0>> aheadOf;
   std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
+  uint32_t numTurns = 0; ///< Of the schedule that is being compiled.
 };
 } // namespace
 
@@ -346,11 +358,12 @@ LogicalResult GraphCompiler::describe(CollOp op, NodeTemplate &node) {
 static constexpr int64_t kMaxMessage = INT32_MAX;
 
 /// Counts the messages of a node in their channel, whose number is returned.
-uint32_t GraphCompiler::addMessages(MessageOpInterface op,
-                                    const NodeTemplate &node,
-                                    int64_t direction) {
+FailureOr<uint32_t> GraphCompiler::addMessages(MessageOpInterface op,
+                                               const NodeTemplate &node,
+                                               int64_t direction) {
   ChannelKey key = {node.axis, direction,
                     static_cast<int64_t>(op.getChannel())};
+  int64_t stride = op.getStrideAttr() ? op.getStrideAttr().getInt() : 0;
   auto [it, isNew] =
       channels.try_emplace({op.isSend(), key}, program.channels.size());
   if (isNew) {
@@ -358,6 +371,11 @@ uint32_t GraphCompiler::addMessages(MessageOpInterface op,
     channel.key = key;
     channel.isSend = op.isSend();
     channel.messageBytes = node.bytes;
+    channel.turns = stride ? numTurns : 0;
+    channel.stride = stride;
+  } else if (program.channels[it->second].stride != stride) {
+    return emitShortOpError(op) << "has a channel of a turn that another "
+                                   "message has with other turns";
   }
   Channel &channel = program.channels[it->second];
   channel.hasOneSize &= channel.messageBytes == node.bytes;
@@ -387,7 +405,10 @@ LogicalResult GraphCompiler::describe(MessageOpInterface op,
     return emitShortOpError(op)
            << "has shift " << node.shift << " along axis '" << op.getAxis()
            << "', which has size " << size << ": the peer is the rank itself";
-  node.channel = addMessages(op, node, direction);
+  FailureOr<uint32_t> channel = addMessages(op, node, direction);
+  if (failed(channel))
+    return failure();
+  node.channel = *channel;
   return success();
 }
 
@@ -395,35 +416,49 @@ LogicalResult GraphCompiler::describe(MessageOpInterface op,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// The body is compiled once; calls execute it.
+/// A function is compiled for its first call, so that nodes are in the order in
+/// which they are first executed; further calls execute the same body.
 LogicalResult GraphCompiler::compileFunc(FuncOp op) {
-  uint64_t executions = numCalls.lookup(op.getSymNameAttr());
-  if (executions == 0)
-    return success();
-  for (BlockArgument arg : op.getBody().getArguments())
-    if (failed(define(op, arg)))
-      return failure();
-  uint32_t body = program.bodies.size();
-  program.bodies.emplace_back();
-  functions[op.getSymNameAttr()] = {op, body};
-  return compileBody(op.getBody().front(), body, executions);
+  functions[op.getSymNameAttr()] = {op, kNone};
+  return success();
 }
 
-LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
-  auto [callee, calleeBody] = functions.at(op.getCalleeAttr().getAttr());
-  TraceProgram::Call call = {op.getScope(), calleeBody, {}, {}};
-  for (auto [operand, arg] :
-       llvm::zip_equal(op.getOperands(), callee.getBody().getArguments())) {
-    if (getSlot(operand).count != getSlot(arg).count)
-      return emitShortOpError(op) << "passes a stack of another size";
-    call.args.push_back({getSlot(operand).index, getSlot(arg).index});
-  }
-  for (auto [result, value] :
-       llvm::zip_equal(op.getResults(), callee.getReturn().getValues())) {
-    if (failed(define(op, result)))
+FailureOr<GraphCompiler::Function>
+GraphCompiler::getFunction(FlatSymbolRefAttr name) {
+  Function function = functions.at(name.getAttr());
+  if (function.body != kNone)
+    return function;
+  for (BlockArgument arg : function.op.getBody().getArguments())
+    if (failed(define(function.op, arg)))
       return failure();
-    call.results.push_back({getSlot(value).index, getSlot(result).index});
+  function.body = program.bodies.size();
+  program.bodies.emplace_back();
+  functions[name.getAttr()] = function;
+  if (failed(compileBody(function.op.getBody().front(), function.body,
+                         numCalls.lookup(name.getAttr()))))
+    return failure();
+  return function;
+}
+
+/// `results` have been defined.
+LogicalResult GraphCompiler::compileCall(Operation *op, FlatSymbolRefAttr name,
+                                         ArrayRef<Slot> args,
+                                         ArrayRef<Slot> results,
+                                         StringRef scope, uint32_t body) {
+  FailureOr<Function> function = getFunction(name);
+  if (failed(function))
+    return failure();
+  FuncOp callee = function->op;
+  TraceProgram::Call call = {scope, function->body, {}, {}};
+  for (auto [own, arg] :
+       llvm::zip_equal(args, callee.getBody().getArguments())) {
+    if (own.count != getSlot(arg).count)
+      return emitShortOpError(op) << "passes a stack of another size";
+    call.args.push_back({own.index, getSlot(arg).index});
   }
+  for (auto [own, value] :
+       llvm::zip_equal(results, callee.getReturn().getValues()))
+    call.results.push_back({getSlot(value).index, own.index});
   TraceProgram::Body &outer = program.bodies[body];
   const TraceProgram::Body &inner = program.bodies[call.body];
   outer.numNodes += inner.numNodes;
@@ -431,6 +466,217 @@ LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
   addStep(body, Step::Call, program.calls.size());
   program.calls.push_back(std::move(call));
   return checkLimits(op, body);
+}
+
+LogicalResult GraphCompiler::compileCall(CallOp op, uint32_t body) {
+  SmallVector<Slot> args, results;
+  for (Value operand : op.getOperands())
+    args.push_back(getSlot(operand));
+  for (Value result : op.getResults()) {
+    if (failed(define(op, result)))
+      return failure();
+    results.push_back(getSlot(result));
+  }
+  return compileCall(op, op.getCalleeAttr(), args, results, op.getScope(),
+                     body);
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Compiles one schedule. What adds up is a step for what comes first, one for
+/// what comes last and one for what is in between, which pass a slot on.
+class ScheduleCompiler {
+public:
+  ScheduleCompiler(GraphCompiler &graph, ScheduleOp schedule, uint32_t body)
+      : graph(graph), program(graph.program), schedule(schedule), body(body) {}
+
+  LogicalResult compile(uint32_t outer);
+
+private:
+  using Slot = TraceProgram::Slot;
+  using Step = TraceProgram::Step;
+  using Execution = stg::detail::Execution<TurnCallOp>;
+  /// The steps of an op; of others than adders there is one.
+  struct Steps {
+    uint32_t first = kNone, next = kNone, last = kNone;
+  };
+
+  void countExecutions();
+  LogicalResult defineInputs();
+  LogicalResult compileOp(Execution &execution);
+  LogicalResult compileAdder(Execution &execution);
+  LogicalResult defineAll(Operation *op, ValueRange values);
+  void addLane(Slot slot) { lanes.push_back({slot.index, {}}); }
+  uint32_t &getStep(Execution &execution) {
+    Steps &own = steps[execution.number];
+    return !execution.adder || execution.isFirst ? own.first
+           : execution.isLast                    ? own.last
+                                                 : own.next;
+  }
+  LogicalResult finish(uint32_t outer);
+
+  GraphCompiler &graph;
+  TraceProgram &program;
+  ScheduleOp schedule;
+  uint32_t body;
+  std::vector<TraceProgram::Lane> lanes;
+  SmallVector<Steps> steps;           ///< By op of the body.
+  SmallVector<uint64_t> executionsOf; ///< Likewise.
+  std::map<uint64_t, SmallVector<Slot>> totals;
+  std::vector<stg::OrderEntry> order;
+};
+} // namespace
+
+/// Inputs are set before the first step.
+LogicalResult ScheduleCompiler::defineInputs() {
+  for (BlockArgument arg : schedule.getBody().getArguments()) {
+    if (failed(graph.define(schedule, arg)))
+      return failure();
+    TraceProgram::Lane &lane = lanes.emplace_back();
+    lane.slot = graph.getSlot(arg).index;
+    for (uint64_t turn = 0; turn < schedule.getCount(); ++turn) {
+      Slot input = graph.getSlot(schedule.getInput(arg.getArgNumber(), turn));
+      if (input.count != graph.getSlot(arg).count)
+        return emitShortOpError(schedule) << "has an input of another size";
+      lane.inits.push_back(input.index);
+    }
+  }
+  return success();
+}
+
+LogicalResult ScheduleCompiler::defineAll(Operation *op, ValueRange values) {
+  for (Value value : values) {
+    if (failed(graph.define(op, value)))
+      return failure();
+    addLane(graph.getSlot(value));
+  }
+  return success();
+}
+
+/// The call of one of the functions of an adder.
+LogicalResult ScheduleCompiler::compileAdder(Execution &execution) {
+  TurnCallOp op = execution.adder;
+  auto function = graph.getFunction(execution.getCallee());
+  if (failed(function))
+    return failure();
+  SmallVector<Slot> args, results;
+  for (Value operand : op.getOperands())
+    args.push_back(graph.getSlot(operand));
+  SmallVector<Slot> &total = totals[op.getTotal()];
+  if (!execution.isFirst)
+    llvm::append_range(args, total);
+  for (Value result : op.getResults())
+    results.push_back(graph.getSlot(result));
+  OperandRange sums =
+      function->op.getReturn().getValues().drop_front(op.getNumResults());
+  // Where tensors differ in number, what is added up is another slot.
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    Slot own = graph.getSlot(sum);
+    if (number < total.size() && total[number].count == own.count)
+      continue;
+    if (number == total.size())
+      total.emplace_back();
+    total[number] = {program.numSlots++, own.count};
+    program.slotCounts.push_back(own.count);
+  }
+  llvm::append_range(results, total);
+  return graph.compileCall(op, execution.getCallee(), args, results, "", body);
+}
+
+LogicalResult ScheduleCompiler::compileOp(Execution &execution) {
+  bool isNew = steps[execution.number].first == kNone &&
+               steps[execution.number].next == kNone &&
+               steps[execution.number].last == kNone;
+  Operation *op = execution.op;
+  getStep(execution) = program.bodies[body].steps.size();
+  if (execution.adder) {
+    if (isNew && failed(defineAll(op, op->getResults())))
+      return failure();
+    return compileAdder(execution);
+  }
+  uint64_t executions = executionsOf[execution.number];
+  LogicalResult result =
+      llvm::TypeSwitch<Operation *, LogicalResult>(op)
+          .Case([&](CallOp call) { return graph.compileCall(call, body); })
+          .Case([&](NodeOpInterface node) {
+            return graph.compileNode(node, body, executions);
+          })
+          .Default([](Operation *other) {
+            return emitShortOpError(other) << "cannot be in a schedule";
+          });
+  if (failed(result))
+    return failure();
+  for (Value value : op->getResults())
+    addLane(graph.getSlot(value));
+  return success();
+}
+
+LogicalResult ScheduleCompiler::finish(uint32_t outer) {
+  SmallVector<Slot> results;
+  for (auto &[number, slots] : totals)
+    llvm::append_range(results, slots);
+  for (auto [value, slot] : llvm::zip_equal(schedule.getResults(), results))
+    graph.slots[value] = slot;
+  TraceProgram::Body &own = program.bodies[body];
+  own.numNodes = own.numTensors = 0;
+  for (const stg::OrderEntry &entry : order) {
+    Step step = own.steps[entry.step];
+    own.numNodes += program.getNumNodes(step);
+    own.numTensors += graph.getNumTensors(step);
+  }
+  program.bodies[outer].numNodes += own.numNodes;
+  program.bodies[outer].numTensors += own.numTensors;
+  graph.addStep(outer, Step::Schedule, program.schedules.size());
+  program.schedules.push_back(
+      {schedule.getName(), static_cast<uint32_t>(schedule.getCount()), body,
+       std::move(lanes), stg::ExecutionOrder::compress(order)});
+  return graph.checkLimits(schedule, outer);
+}
+
+LogicalResult ScheduleCompiler::compile(uint32_t outer) {
+  size_t numOps = schedule.getBody().front().getOperations().size();
+  steps.resize(numOps);
+  executionsOf.resize(numOps);
+  stg::ExecutionOrder given = schedule.getOrder().getOrder();
+  for (const stg::ExecutionOrder::Run &run : given.runs)
+    for (const stg::ExecutionOrder::Item &item : run.items)
+      executionsOf[item.step] += run.times;
+  order.reserve(given.size());
+  if (failed(defineInputs()))
+    return failure();
+  graph.numTurns = schedule.getCount();
+  LogicalResult compiled = stg::detail::walkSchedule<TurnCallOp>(
+      schedule,
+      [&](Execution &execution) {
+        if (getStep(execution) == kNone && failed(compileOp(execution)))
+          return failure();
+        order.push_back({getStep(execution), execution.turn});
+        return success();
+      },
+      /*allTurns=*/true);
+  graph.numTurns = 0;
+  return failed(compiled) ? failure() : finish(outer);
+}
+
+LogicalResult GraphCompiler::compileSchedule(ScheduleOp op, uint32_t body) {
+  uint32_t inner = program.bodies.size();
+  program.bodies.emplace_back();
+  return ScheduleCompiler(*this, op, inner).compile(body);
+}
+
+/// The tensors that one execution of a step of a schedule makes.
+uint64_t GraphCompiler::getNumTensors(Step step) const {
+  if (step.kind == Step::Call)
+    return program.bodies[program.calls[step.index].body].numTensors;
+  uint64_t count = 0;
+  if (step.kind == Step::Node)
+    for (const Output &output : program.wiring[step.index].outputs)
+      if (output.kind == Output::New)
+        count += output.slot.count;
+  return count;
 }
 
 LogicalResult GraphCompiler::wireRepeat(RepeatOp op,
@@ -507,6 +753,7 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
             })
             .Case([&](FuncOp op) { return compileFunc(op); })
             .Case([&](CallOp op) { return compileCall(op, body); })
+            .Case([&](ScheduleOp op) { return compileSchedule(op, body); })
             .Default([](Operation *op) {
               return emitShortOpError(op) << "cannot be written to a trace";
             });
@@ -516,10 +763,25 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
   return success();
 }
 
+void GraphCompiler::countCalls(ScheduleOp schedule) {
+  (void)stg::detail::walkSchedule<TurnCallOp>(
+      schedule,
+      [&](stg::detail::Execution<TurnCallOp> &execution) {
+        if (execution.adder)
+          ++numCalls[execution.getCallee().getAttr()];
+        else if (auto call = dyn_cast<CallOp>(execution.op))
+          ++numCalls[call.getCalleeAttr().getAttr()];
+        return success();
+      },
+      /*allTurns=*/true);
+}
+
 LogicalResult GraphCompiler::compile() {
   program.bodies.emplace_back();
   for (auto call : graph.getBody().getOps<CallOp>())
     ++numCalls[call.getCalleeAttr().getAttr()];
+  for (auto schedule : graph.getBody().getOps<ScheduleOp>())
+    countCalls(schedule);
   return compileBody(graph.getBody().front(), 0, /*executions=*/1);
 }
 

@@ -325,7 +325,8 @@ void GraphImporter::importSend(const ImportedNode &node, ValueRange inputs,
                                ValueRange after) {
   const ImportedHop &hop = mesh.hops.at(node.peer);
   SendOp::create(builder, loc, makeName(node.name, false), inputs, after,
-                 hop.axis, hop.shift, /*channel=*/node.tag, /*phase=*/nullptr);
+                 hop.axis, hop.shift, /*channel=*/node.tag, /*stride=*/nullptr,
+                 /*phase=*/nullptr);
 }
 
 void GraphImporter::importRecv(uint64_t position, ValueRange after) {
@@ -336,7 +337,7 @@ void GraphImporter::importRecv(uint64_t position, ValueRange after) {
     types.push_back(getTensorType(tensor.bytes, Category::Communication));
   auto op = RecvOp::create(builder, loc, types, makeName(node.name, false),
                            after, hop.axis, hop.shift, /*channel=*/node.tag,
-                           /*phase=*/nullptr);
+                           /*stride=*/nullptr, /*phase=*/nullptr);
   setResults(position, op.getResults());
 }
 

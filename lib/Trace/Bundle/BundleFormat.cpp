@@ -20,10 +20,11 @@
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
+using namespace stg;
 using namespace stg::trace;
 
 static constexpr StringLiteral kMagic = "STGB";
-static constexpr uint32_t kVersion = 1;
+static constexpr uint32_t kVersion = 2;
 /// Magic, version, size and checksum.
 static constexpr size_t kHeaderSize = 24;
 /// How programs become bytes of traces. To be counted up with every change that
@@ -84,6 +85,7 @@ private:
                const TraceProgram::NodeWiring &wiring);
   void putRepeat(const TraceProgram::Repeat &repeat);
   void putCall(const TraceProgram::Call &call);
+  void putSchedule(const TraceProgram::Schedule &schedule);
   void putChannel(const Channel &channel);
   void putProgram(const TraceProgram &program);
   std::string encodeProgram(const TraceProgram &program);
@@ -151,12 +153,37 @@ void Encoder::putCall(const TraceProgram::Call &call) {
   putList(call.results, [&](TraceProgram::Alias alias) { putAlias(alias); });
 }
 
+void Encoder::putSchedule(const TraceProgram::Schedule &schedule) {
+  putName(schedule.name);
+  putUint(schedule.count);
+  putUint(schedule.body);
+  putList(schedule.lanes, [&](const TraceProgram::Lane &lane) {
+    putUint(lane.slot);
+    putList(lane.inits, [&](uint32_t slot) { putUint(slot); });
+  });
+  putList(schedule.order.runs, [&](const ExecutionOrder::Run &run) {
+    putUint(run.times);
+    putList(run.items, [&](const ExecutionOrder::Item &item) {
+      putUint(item.step);
+      putUint(item.turn);
+      // Small ones of both signs are small numbers.
+      putUint(item.stride >= 0 ? uint64_t(item.stride) * 2
+                               : uint64_t(-(int64_t(item.stride) + 1)) * 2 + 1);
+    });
+  });
+}
+
 void Encoder::putChannel(const Channel &channel) {
   putUint(channel.key.axis);
   putUint(channel.key.direction);
   putUint(channel.key.channel);
   putUint(channel.isSend);
   putUint(channel.firstTag);
+  putUint(channel.turns);
+  if (channel.turns) {
+    putUint(channel.stride);
+    putUint(channel.tagStride);
+  }
 }
 
 void Encoder::putProgram(const TraceProgram &program) {
@@ -178,6 +205,9 @@ void Encoder::putProgram(const TraceProgram &program) {
           [&](const TraceProgram::Repeat &repeat) { putRepeat(repeat); });
   putList(program.calls,
           [&](const TraceProgram::Call &call) { putCall(call); });
+  putList(program.schedules, [&](const TraceProgram::Schedule &schedule) {
+    putSchedule(schedule);
+  });
   putList(program.channels,
           [&](const Channel &channel) { putChannel(channel); });
   putList(program.bodies, [&](const TraceProgram::Body &body) {
@@ -388,6 +418,8 @@ private:
   TraceProgram::Output getOutput();
   TraceProgram::Repeat getRepeat();
   TraceProgram::Call getCall();
+  TraceProgram::Schedule getSchedule();
+  ExecutionOrder::Item getItem();
   void setPeers(TraceProgram &program);
   Channel getChannel();
   TensorTemplate getTensor();
@@ -487,6 +519,34 @@ TraceProgram::Call ProgramDecoder::getCall() {
   return call;
 }
 
+ExecutionOrder::Item ProgramDecoder::getItem() {
+  ExecutionOrder::Item item = {};
+  item.step = in.getIndex();
+  item.turn = in.getIndex();
+  auto stride = static_cast<int64_t>(in.getUint(UINT32_MAX));
+  item.stride =
+      static_cast<int32_t>(stride % 2 ? -(stride / 2) - 1 : stride / 2);
+  return item;
+}
+
+TraceProgram::Schedule ProgramDecoder::getSchedule() {
+  TraceProgram::Schedule schedule = {};
+  schedule.name = getName();
+  schedule.count = static_cast<uint32_t>(in.getUint(INT32_MAX));
+  schedule.body = in.getIndex();
+  in.getList([&] {
+    TraceProgram::Lane &lane = schedule.lanes.emplace_back();
+    lane.slot = in.getIndex();
+    in.getList([&] { lane.inits.push_back(in.getIndex()); });
+  });
+  in.getList([&] {
+    ExecutionOrder::Run &run = schedule.order.runs.emplace_back();
+    run.times = static_cast<uint32_t>(in.getUint(INT32_MAX));
+    in.getList([&] { run.items.push_back(getItem()); });
+  });
+  return schedule;
+}
+
 Channel ProgramDecoder::getChannel() {
   Channel channel = {};
   channel.key.axis = in.getIndex();
@@ -494,12 +554,17 @@ Channel ProgramDecoder::getChannel() {
   channel.key.channel = in.getSize();
   channel.isSend = in.getBool();
   channel.firstTag = in.getIndex();
+  channel.turns = static_cast<uint32_t>(in.getUint(INT32_MAX));
+  if (channel.turns) {
+    channel.stride = in.getSize();
+    channel.tagStride = static_cast<uint32_t>(in.getUint(INT32_MAX));
+  }
   return channel;
 }
 
 TraceProgram::Step ProgramDecoder::getStep() {
   uint64_t step = in.getUint(uint64_t(UINT32_MAX) * 8 + 7);
-  if (step % 8 > TraceProgram::Step::Call)
+  if (step % 8 > TraceProgram::Step::Schedule)
     in.fail("a step is of no known kind");
   return {static_cast<TraceProgram::Step::Kind>(step % 8),
           static_cast<uint32_t>(step / 8)};
@@ -532,6 +597,7 @@ TraceProgram ProgramDecoder::getProgram() {
   in.getList([&] { program.aliases.push_back(getAlias()); });
   in.getList([&] { program.repeats.push_back(getRepeat()); });
   in.getList([&] { program.calls.push_back(getCall()); });
+  in.getList([&] { program.schedules.push_back(getSchedule()); });
   in.getList([&] { program.channels.push_back(getChannel()); });
   in.getList([&] {
     TraceProgram::Body &body = program.bodies.emplace_back();

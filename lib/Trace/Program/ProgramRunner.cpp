@@ -125,6 +125,15 @@ void ProgramRunner::makeOutput(const TraceProgram::Output &output,
   slots[output.slot.index] = references;
 }
 
+/// The k-th message of a channel has the k-th of its tags; in a schedule each
+/// turn has a channel, and one message.
+uint32_t ProgramRunner::takeTag(uint32_t number) {
+  const Channel &channel = program.channels[number];
+  return channel.firstTag + (channel.turns
+                                 ? progress.entry.turn * channel.tagStride
+                                 : messages[number]++);
+}
+
 void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
   const NodeTemplate &common = program.nodes[index];
   const TraceProgram::NodeWiring &wiring = program.wiring[index];
@@ -141,10 +150,7 @@ void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
   for (const TraceProgram::Output &output : wiring.outputs)
     makeOutput(output, firstOutput);
   addControl(common);
-  uint32_t tag = 0;
-  if (common.isMessage())
-    tag =
-        program.channels[common.channel].firstTag + messages[common.channel]++;
+  uint32_t tag = common.isMessage() ? takeTag(common.channel) : 0;
   node = {nextId,      &common,
           prefix,      deps,
           ctrlDeps,    inputs,
@@ -292,6 +298,69 @@ void ProgramRunner::endRepeat(const Frame &frame) {
     slots[stack.outer] = references;
 }
 
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+void ProgramRunner::pushSchedule(const TraceProgram::Schedule &schedule) {
+  Frame &frame = frames.emplace_back();
+  frame.body = &program.bodies[schedule.body];
+  frame.schedule = &schedule;
+  frame.outerPrefix = prefix.size();
+  frame.outerNumber = prefixNumber;
+  progress = Progress();
+  progress.values.assign(schedule.lanes.size() * size_t(schedule.count),
+                         nullptr);
+  for (auto [number, lane] : llvm::enumerate(schedule.lanes))
+    for (auto [turn, slot] : llvm::enumerate(lane.inits)) {
+      progress.values[number * schedule.count + turn] = slots[slot];
+      slots[lane.slot] = slots[slot]; // For who reads it past the lanes.
+    }
+  progress.slots = ScheduledSlots(program, schedule);
+}
+
+/// Keeps what the last step has set for its turn.
+void ProgramRunner::storeLanes() {
+  const TraceProgram::Schedule &schedule = *frames.back().schedule;
+  for (auto [slot, lane] : progress.slots.sets[progress.entry.step])
+    progress.values[size_t(lane) * schedule.count + progress.entry.turn] =
+        slots[slot];
+  progress.isExecuting = false;
+}
+
+/// Goes on to the next entry of the order, and begins to execute it; true if
+/// that is a node.
+bool ProgramRunner::runScheduled(const TraceProgram::Schedule &schedule,
+                                 FlatNode &node) {
+  if (progress.isExecuting)
+    storeLanes();
+  if (progress.run == schedule.order.runs.size()) {
+    popFrame();
+    return false;
+  }
+  const ExecutionOrder::Run &run = schedule.order.runs[progress.run];
+  progress.entry =
+      ExecutionOrder::getEntry(run.items[progress.item], progress.times);
+  if (++progress.item == run.items.size()) {
+    progress.item = 0;
+    if (++progress.times == run.times) {
+      progress.times = 0;
+      ++progress.run;
+    }
+  }
+  Frame &frame = frames.back();
+  prefix.resize(frame.outerPrefix);
+  prefix.append(schedule.name);
+  prefix.append(llvm::utostr(progress.entry.turn));
+  prefix.push_back('.');
+  notePrefix();
+  for (auto [slot, lane] : progress.slots.reads[progress.entry.step])
+    slots[slot] =
+        progress.values[size_t(lane) * schedule.count + progress.entry.turn];
+  progress.isExecuting = true;
+  return runStep(frame.body->steps[progress.entry.step], node);
+}
+
 /// Ends a body, or one turn of it.
 void ProgramRunner::popFrame() {
   Frame &frame = frames.back();
@@ -308,6 +377,31 @@ void ProgramRunner::popFrame() {
   frames.pop_back();
 }
 
+/// Executes a step, or begins to; true if that is a node.
+bool ProgramRunner::runStep(TraceProgram::Step step, FlatNode &node) {
+  switch (step.kind) {
+  case TraceProgram::Step::State:
+    runState(program.states[step.index]);
+    return false;
+  case TraceProgram::Step::Node:
+    runNode(step.index, node);
+    return true;
+  case TraceProgram::Step::Alias:
+    runAliases(program.aliases[step.index]);
+    return false;
+  case TraceProgram::Step::Repeat:
+    pushRepeat(program.repeats[step.index]);
+    return false;
+  case TraceProgram::Step::Call:
+    pushCall(program.calls[step.index]);
+    return false;
+  case TraceProgram::Step::Schedule:
+    pushSchedule(program.schedules[step.index]);
+    return false;
+  }
+  llvm_unreachable("a step of no known kind");
+}
+
 bool ProgramRunner::next(FlatNode &node) {
   while (!frames.empty()) {
     Frame &frame = frames.back();
@@ -320,28 +414,17 @@ bool ProgramRunner::next(FlatNode &node) {
       takeDueNodes(frame);
       frame.isEntered = true;
     }
+    if (frame.schedule) {
+      if (runScheduled(*frame.schedule, node))
+        return true;
+      continue;
+    }
     if (frame.step == frame.body->steps.size()) {
       popFrame();
       continue;
     }
-    TraceProgram::Step step = frame.body->steps[frame.step++];
-    switch (step.kind) {
-    case TraceProgram::Step::State:
-      runState(program.states[step.index]);
-      break;
-    case TraceProgram::Step::Node:
-      runNode(step.index, node);
+    if (runStep(frame.body->steps[frame.step++], node))
       return true;
-    case TraceProgram::Step::Alias:
-      runAliases(program.aliases[step.index]);
-      break;
-    case TraceProgram::Step::Repeat:
-      pushRepeat(program.repeats[step.index]);
-      break;
-    case TraceProgram::Step::Call:
-      pushCall(program.calls[step.index]);
-      break;
-    }
   }
   return false;
 }

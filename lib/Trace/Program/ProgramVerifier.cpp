@@ -13,12 +13,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Trace/Program/ScheduledSlots.h"
 #include "stg/Trace/Program/TraceProgram.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
+using namespace stg;
 using namespace stg::trace;
 
 /// Consumers keep ids of nodes in 31 bits.
@@ -28,13 +30,42 @@ static constexpr uint64_t kMaxUnrolled = INT32_MAX;
 static constexpr uint64_t kMaxWork = uint64_t(1) << 36;
 /// Bodies within bodies.
 static constexpr unsigned kMaxDepth = 256;
+/// Values and steps of all turns of a schedule, which takes memory for each.
+static constexpr uint64_t kMaxScheduled = uint64_t(1) << 26;
 
 namespace {
+/// What runs of bodies amount to. All sums saturate.
+struct Amount {
+  uint64_t nodes = 0, tensors = 0, work = 0;
+  unsigned depth = 0;
+
+  void add(uint64_t moreNodes, uint64_t moreTensors, uint64_t moreWork) {
+    nodes = SaturatingAdd(nodes, moreNodes);
+    tensors = SaturatingAdd(tensors, moreTensors);
+    work = SaturatingAdd(work, moreWork);
+  }
+  void add(const Amount &inner, uint64_t times) {
+    nodes = SaturatingMultiplyAdd(inner.nodes, times, nodes);
+    tensors = SaturatingMultiplyAdd(inner.tensors, times, tensors);
+    work = SaturatingMultiplyAdd(SaturatingAdd<uint64_t>(inner.work, 1), times,
+                                 work);
+    depth = std::max(depth, inner.depth + 1);
+  }
+  /// The same without a body around it.
+  void addEach(const Amount &one, uint64_t times) {
+    nodes = SaturatingMultiplyAdd(one.nodes, times, nodes);
+    tensors = SaturatingMultiplyAdd(one.tensors, times, tensors);
+    work = SaturatingMultiplyAdd(one.work, times, work);
+    depth = std::max(depth, one.depth);
+  }
+};
+
 class ProgramVerifier {
 public:
   ProgramVerifier(TraceProgram &program, const RankSpace &space)
       : program(program), space(space), contents(program.numSlots),
-        isVisited(program.bodies.size()), repeatOfBody(program.bodies.size()) {}
+        isVisited(program.bodies.size()), repeatOfBody(program.bodies.size()),
+        scheduleOfBody(program.bodies.size()) {}
 
   /// True if all is well; else getError() says what is not.
   bool run();
@@ -65,6 +96,11 @@ private:
   bool checkTags();
   bool checkIndices();
   bool checkStep(Program::Step step, uint32_t body);
+  bool checkSchedules();
+  bool checkSchedule(const Program::Schedule &schedule);
+  bool checkOrder(const Program::Schedule &schedule);
+  bool checkChannelsOfTurns();
+  Amount getStepAmount(Program::Step step, ArrayRef<Amount> amounts) const;
   bool countBodies();
   void countExecutions();
 
@@ -80,6 +116,8 @@ private:
   bool runAliases(ArrayRef<Program::Alias> aliases);
   bool runRepeat(const Program::Repeat &repeat);
   bool runTurn(const Program::Repeat &repeat);
+  bool runSchedule(const Program::Schedule &schedule);
+  bool runStep(Program::Step step);
 
   TraceProgram &program;
   const RankSpace &space;
@@ -87,6 +125,7 @@ private:
   std::vector<bool> isVisited;
   /// Nodes that are made ahead count for the body of their repeat.
   std::vector<const Program::Repeat *> repeatOfBody;
+  std::vector<const Program::Schedule *> scheduleOfBody;
   const char *error = nullptr;
 };
 } // namespace
@@ -187,18 +226,92 @@ bool ProgramVerifier::checkStep(Program::Step step, uint32_t body) {
   case Program::Step::Call:
     size = program.calls.size();
     break;
+  case Program::Step::Schedule:
+    size = program.schedules.size();
+    break;
   }
   if (step.index >= size)
     return fail("a step refers to something that does not exist");
+  if (scheduleOfBody[body] && step.kind != Program::Step::Node &&
+      step.kind != Program::Step::Alias && step.kind != Program::Step::Call)
+    return fail("a schedule has a step other than a node, an alias or a call");
+  if (step.kind == Program::Step::Schedule)
+    return require(body == 0, "a schedule is not in the first body");
   if (step.kind == Program::Step::Repeat)
     return require(isBody(program.repeats[step.index].body),
                    "a repeat has no such body");
   if (step.kind == Program::Step::Call) {
     uint32_t callee = program.calls[step.index].body;
-    return require(isBody(callee) && !repeatOfBody[callee],
+    return require(isBody(callee) && !repeatOfBody[callee] &&
+                       !scheduleOfBody[callee],
                    "a call has no such body");
   }
   return true;
+}
+
+/// Steps and turns of the order exist.
+bool ProgramVerifier::checkOrder(const Program::Schedule &schedule) {
+  size_t numSteps = program.bodies[schedule.body].steps.size();
+  if (SaturatingMultiply<uint64_t>(numSteps, schedule.count) > kMaxScheduled)
+    return fail("a schedule has too many steps and turns");
+  for (const ExecutionOrder::Run &run : schedule.order.runs)
+    for (const ExecutionOrder::Item &item : run.items) {
+      if (run.times < 1 || item.step >= numSteps)
+        return fail("a schedule has no such step");
+      int64_t last =
+          item.turn + int64_t(item.stride) * (int64_t(run.times) - 1);
+      if (item.turn >= schedule.count || last < 0 || last >= schedule.count)
+        return fail("a schedule has no such turn");
+    }
+  return true;
+}
+
+bool ProgramVerifier::checkSchedule(const Program::Schedule &schedule) {
+  if (schedule.body == 0 || schedule.body >= program.bodies.size() ||
+      repeatOfBody[schedule.body] || scheduleOfBody[schedule.body])
+    return fail("a body is not that of one schedule");
+  scheduleOfBody[schedule.body] = &schedule;
+  if (SaturatingMultiply<uint64_t>(schedule.lanes.size(), schedule.count) >
+      kMaxScheduled)
+    return fail("a schedule has too many values and turns");
+  DenseSet<uint32_t> isLane;
+  for (const Program::Lane &lane : schedule.lanes) {
+    if (lane.slot >= program.numSlots || !isLane.insert(lane.slot).second)
+      return fail("a slot of a schedule does not exist, or is there twice");
+    if (!lane.inits.empty() && lane.inits.size() != schedule.count)
+      return fail("a slot of a schedule does not begin in each turn");
+  }
+  return checkOrder(schedule);
+}
+
+/// The tag of a message of a turn is told by the turn.
+bool ProgramVerifier::checkChannelsOfTurns() {
+  for (uint32_t body = 0; body < program.bodies.size(); ++body)
+    for (Program::Step step : program.bodies[body].steps) {
+      if (step.kind != Program::Step::Node ||
+          step.index >= program.nodes.size())
+        continue;
+      const NodeTemplate &node = program.nodes[step.index];
+      uint32_t turns =
+          node.isMessage() ? program.channels[node.channel].turns : 0;
+      if (turns &&
+          (!scheduleOfBody[body] || scheduleOfBody[body]->count > turns))
+        return fail("a message has no turn of its channel");
+    }
+  for (const Program::Repeat &repeat : program.repeats)
+    for (const Program::Ahead &ahead : repeat.ahead)
+      if (program.nodes[ahead.node].isMessage() &&
+          program.channels[program.nodes[ahead.node].channel].turns)
+        return fail("a message has no turn of its channel");
+  return true;
+}
+
+bool ProgramVerifier::checkSchedules() {
+  return llvm::all_of(program.schedules,
+                      [&](const Program::Schedule &schedule) {
+                        return checkSchedule(schedule);
+                      }) &&
+         checkChannelsOfTurns();
 }
 
 bool ProgramVerifier::checkIndices() {
@@ -216,33 +329,14 @@ bool ProgramVerifier::checkIndices() {
         repeat.first < 0 || repeat.first > INT64_MAX - repeat.count)
       return fail("a repeat has too many iterations");
   }
+  if (!checkSchedules())
+    return false;
   for (uint32_t body = 0; body < program.bodies.size(); ++body)
     for (Program::Step step : program.bodies[body].steps)
       if (!checkStep(step, body))
         return false;
   return true;
 }
-
-namespace {
-/// What runs of bodies amount to. All sums saturate.
-struct Amount {
-  uint64_t nodes = 0, tensors = 0, work = 0;
-  unsigned depth = 0;
-
-  void add(uint64_t moreNodes, uint64_t moreTensors, uint64_t moreWork) {
-    nodes = SaturatingAdd(nodes, moreNodes);
-    tensors = SaturatingAdd(tensors, moreTensors);
-    work = SaturatingAdd(work, moreWork);
-  }
-  void add(const Amount &inner, uint64_t times) {
-    nodes = SaturatingMultiplyAdd(inner.nodes, times, nodes);
-    tensors = SaturatingMultiplyAdd(inner.tensors, times, tensors);
-    work = SaturatingMultiplyAdd(SaturatingAdd<uint64_t>(inner.work, 1), times,
-                                 work);
-    depth = std::max(depth, inner.depth + 1);
-  }
-};
-} // namespace
 
 static Amount getAmount(const TraceProgram::NodeWiring &wiring) {
   Amount amount;
@@ -273,7 +367,52 @@ static Amount getOverhead(const TraceProgram::Repeat &repeat) {
   return all;
 }
 
+/// Of each step, how often it is executed in a schedule.
+static std::vector<uint64_t>
+countScheduled(const TraceProgram::Schedule &schedule, size_t numSteps) {
+  std::vector<uint64_t> counts(numSteps);
+  for (const ExecutionOrder::Run &run : schedule.order.runs)
+    for (const ExecutionOrder::Item &item : run.items)
+      counts[item.step] += run.times;
+  return counts;
+}
+
+/// How often each step of a body is executed when the body is run once.
+static std::vector<uint64_t>
+countSteps(const TraceProgram::Body &body,
+           const TraceProgram::Schedule *schedule) {
+  if (schedule)
+    return countScheduled(*schedule, body.steps.size());
+  return std::vector<uint64_t>(body.steps.size(), 1);
+}
+
 /// Bodies run only bodies after them, so that the last ones are known first.
+Amount ProgramVerifier::getStepAmount(Program::Step step,
+                                      ArrayRef<Amount> amounts) const {
+  Amount amount;
+  amount.add(0, step.kind == Program::Step::State, 1);
+  if (step.kind == Program::Step::Node) {
+    amount.add(getAmount(program.wiring[step.index]), 1);
+  } else if (step.kind == Program::Step::Call) {
+    const Program::Call &call = program.calls[step.index];
+    amount.add(amounts[call.body], 1);
+    amount.add(0, 0,
+               call.scope.size() + call.args.size() + call.results.size());
+  } else if (step.kind == Program::Step::Repeat) {
+    const Program::Repeat &repeat = program.repeats[step.index];
+    amount.add(amounts[repeat.body], repeat.count);
+    amount.add(getOverhead(repeat), 1);
+  } else if (step.kind == Program::Step::Schedule) {
+    const Program::Schedule &schedule = program.schedules[step.index];
+    amount.add(amounts[schedule.body], 1);
+    amount.add(0, 0, schedule.lanes.size() * uint64_t(schedule.count));
+    amount.add(0, 0,
+               SaturatingMultiply<uint64_t>(schedule.order.size(),
+                                            schedule.name.size()));
+  }
+  return amount;
+}
+
 bool ProgramVerifier::countBodies() {
   std::vector<Amount> amounts(program.bodies.size());
   for (size_t i = program.bodies.size(); i-- > 0;) {
@@ -281,21 +420,10 @@ bool ProgramVerifier::countBodies() {
     if (repeatOfBody[i])
       for (const Program::Ahead &ahead : repeatOfBody[i]->ahead)
         amount.add(getAmount(program.wiring[ahead.node]), 1);
-    for (Program::Step step : program.bodies[i].steps) {
-      amount.add(0, step.kind == Program::Step::State, 1);
-      if (step.kind == Program::Step::Node) {
-        amount.add(getAmount(program.wiring[step.index]), 1);
-      } else if (step.kind == Program::Step::Call) {
-        const Program::Call &call = program.calls[step.index];
-        amount.add(amounts[call.body], 1);
-        amount.add(0, 0,
-                   call.scope.size() + call.args.size() + call.results.size());
-      } else if (step.kind == Program::Step::Repeat) {
-        const Program::Repeat &repeat = program.repeats[step.index];
-        amount.add(amounts[repeat.body], repeat.count);
-        amount.add(getOverhead(repeat), 1);
-      }
-    }
+    std::vector<uint64_t> times =
+        countSteps(program.bodies[i], scheduleOfBody[i]);
+    for (auto [step, count] : llvm::zip_equal(program.bodies[i].steps, times))
+      amount.addEach(getStepAmount(step, amounts), count);
     if (amount.nodes > kMaxUnrolled || amount.tensors > kMaxUnrolled ||
         amount.work > kMaxWork)
       return fail("a program makes more than consumers can address");
@@ -318,14 +446,19 @@ void ProgramVerifier::countExecutions() {
     if (repeatOfBody[i])
       for (const Program::Ahead &ahead : repeatOfBody[i]->ahead)
         program.nodes[ahead.node].executions += runs[i];
-    for (Program::Step step : program.bodies[i].steps) {
+    std::vector<uint64_t> times =
+        countSteps(program.bodies[i], scheduleOfBody[i]);
+    for (auto [step, count] : llvm::zip_equal(program.bodies[i].steps, times)) {
+      uint64_t all = runs[i] * count;
       if (step.kind == Program::Step::Node) {
-        program.nodes[step.index].executions += runs[i];
+        program.nodes[step.index].executions += all;
       } else if (step.kind == Program::Step::Call) {
-        runs[program.calls[step.index].body] += runs[i];
+        runs[program.calls[step.index].body] += all;
       } else if (step.kind == Program::Step::Repeat) {
         const Program::Repeat &repeat = program.repeats[step.index];
-        runs[repeat.body] += runs[i] * repeat.count;
+        runs[repeat.body] += all * repeat.count;
+      } else if (step.kind == Program::Step::Schedule) {
+        runs[program.schedules[step.index].body] += all;
       }
     }
   }
@@ -338,9 +471,13 @@ bool ProgramVerifier::checkTags() {
   for (const NodeTemplate &node : program.nodes)
     if (node.isMessage())
       program.channels[node.channel].executions += node.executions;
-  for (const Channel &channel : program.channels)
-    if (channel.firstTag + channel.executions > uint64_t(kNumTags))
+  for (const Channel &channel : program.channels) {
+    uint64_t last = channel.executions;
+    if (channel.turns)
+      last = uint64_t(channel.turns - 1) * channel.tagStride + 1;
+    if (channel.firstTag + last > uint64_t(kNumTags))
       return fail("a tag is too large");
+  }
   return true;
 }
 
@@ -448,40 +585,94 @@ bool ProgramVerifier::runTurn(const Program::Repeat &repeat) {
   return true;
 }
 
+bool ProgramVerifier::runStep(Program::Step step) {
+  switch (step.kind) {
+  case Program::Step::State: {
+    Program::State state = program.states[step.index];
+    return require(state.tensorTemplate < program.tensors.size(),
+                   "a tensor does not exist") &&
+           set(state.slot, 1, /*isToken=*/false);
+  }
+  case Program::Step::Node:
+    return runNode(step.index);
+  case Program::Step::Alias:
+    return runAliases(program.aliases[step.index]);
+  case Program::Step::Repeat:
+    return runRepeat(program.repeats[step.index]);
+  case Program::Step::Call: {
+    const Program::Call &call = program.calls[step.index];
+    return runAliases(call.args) && runBody(call.body) &&
+           runAliases(call.results);
+  }
+  case Program::Step::Schedule:
+    return runSchedule(program.schedules[step.index]);
+  }
+  llvm_unreachable("a step of no known kind");
+}
+
+namespace {
+/// Which steps of a schedule have been executed, and which lanes are set, in
+/// which turns.
+class Turns {
+public:
+  Turns(size_t number, uint32_t count)
+      : count(count), bits(number * size_t(count)) {}
+
+  bool get(uint32_t number, uint32_t turn) const {
+    return bits[size_t(number) * count + turn];
+  }
+  /// False if it has been set before.
+  bool set(uint32_t number, uint32_t turn) {
+    size_t place = size_t(number) * count + turn;
+    bool wasSet = bits[place];
+    bits[place] = true;
+    return !wasSet;
+  }
+
+private:
+  uint32_t count;
+  std::vector<bool> bits;
+};
+} // namespace
+
+/// What slots hold is the same in all turns, so that a step is looked at when
+/// it is first executed; whether the slots of a turn are set, whenever it is.
+bool ProgramVerifier::runSchedule(const Program::Schedule &schedule) {
+  const std::vector<Program::Step> &steps = program.bodies[schedule.body].steps;
+  ScheduledSlots slots(program, schedule);
+  Turns executed(steps.size(), schedule.count);
+  Turns isSet(schedule.lanes.size(), schedule.count);
+  for (auto [number, lane] : llvm::enumerate(schedule.lanes))
+    for (auto [turn, slot] : llvm::enumerate(lane.inits)) {
+      if (!copy(slot, lane.slot))
+        return false;
+      isSet.set(number, turn);
+    }
+  std::vector<bool> isKnown(steps.size());
+  for (const ExecutionOrder::Run &run : schedule.order.runs)
+    for (uint32_t i = 0; i < run.times; ++i)
+      for (const ExecutionOrder::Item &item : run.items) {
+        OrderEntry entry = ExecutionOrder::getEntry(item, i);
+        if (!executed.set(entry.step, entry.turn))
+          return fail("a schedule executes a step twice in a turn");
+        for (auto [slot, lane] : slots.reads[entry.step])
+          if (!isSet.get(lane, entry.turn))
+            return fail("a slot is read before it is set in its turn");
+        if (!isKnown[entry.step] && !runStep(steps[entry.step]))
+          return false;
+        isKnown[entry.step] = true;
+        for (auto [slot, lane] : slots.sets[entry.step])
+          isSet.set(lane, entry.turn);
+      }
+  return true;
+}
+
 bool ProgramVerifier::runBody(uint32_t body) {
   if (isVisited[body])
     return true;
   isVisited[body] = true;
-  for (Program::Step step : program.bodies[body].steps) {
-    bool isGood = true;
-    switch (step.kind) {
-    case Program::Step::State: {
-      Program::State state = program.states[step.index];
-      isGood = require(state.tensorTemplate < program.tensors.size(),
-                       "a tensor does not exist") &&
-               set(state.slot, 1, /*isToken=*/false);
-      break;
-    }
-    case Program::Step::Node:
-      isGood = runNode(step.index);
-      break;
-    case Program::Step::Alias:
-      isGood = runAliases(program.aliases[step.index]);
-      break;
-    case Program::Step::Repeat:
-      isGood = runRepeat(program.repeats[step.index]);
-      break;
-    case Program::Step::Call: {
-      const Program::Call &call = program.calls[step.index];
-      isGood = runAliases(call.args) && runBody(call.body) &&
-               runAliases(call.results);
-      break;
-    }
-    }
-    if (!isGood)
-      return false;
-  }
-  return true;
+  return llvm::all_of(program.bodies[body].steps,
+                      [&](Program::Step step) { return runStep(step); });
 }
 
 bool ProgramVerifier::run() {

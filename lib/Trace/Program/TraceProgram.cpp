@@ -62,41 +62,85 @@ bool TraceProgram::findInRepeat(const Repeat &repeat, uint64_t &position,
   return false;
 }
 
+uint64_t TraceProgram::getNumNodes(Step step) const {
+  switch (step.kind) {
+  case Step::Node:
+    return 1;
+  case Step::Repeat: {
+    const Repeat &repeat = repeats[step.index];
+    return bodies[repeat.body].numNodes * repeat.count;
+  }
+  case Step::Call:
+    return bodies[calls[step.index].body].numNodes;
+  case Step::Schedule:
+    return bodies[schedules[step.index].body].numNodes;
+  case Step::State:
+  case Step::Alias:
+    break;
+  }
+  return 0;
+}
+
+/// Runs of the order are skipped as wholes.
+bool TraceProgram::findInSchedule(const Schedule &schedule, uint64_t &position,
+                                  std::string &path) const {
+  const std::vector<Step> &steps = bodies[schedule.body].steps;
+  for (const ExecutionOrder::Run &run : schedule.order.runs) {
+    uint64_t each = 0;
+    for (const ExecutionOrder::Item &item : run.items)
+      each += getNumNodes(steps[item.step]);
+    if (position >= each * run.times) {
+      position -= each * run.times;
+      continue;
+    }
+    auto number = static_cast<uint32_t>(position / each);
+    position -= number * each;
+    for (const ExecutionOrder::Item &item : run.items) {
+      uint64_t own = getNumNodes(steps[item.step]);
+      if (position < own) {
+        OrderEntry entry = ExecutionOrder::getEntry(item, number);
+        path += (schedule.name + llvm::Twine(entry.turn) + ".").str();
+        return findInStep(steps[item.step], position, path);
+      }
+      position -= own;
+    }
+  }
+  return false;
+}
+
+/// Appends the path of the node at `position` of a step, which has that many.
+bool TraceProgram::findInStep(Step step, uint64_t &position,
+                              std::string &path) const {
+  switch (step.kind) {
+  case Step::Node:
+    path += nodes[step.index].name.str();
+    return true;
+  case Step::Repeat:
+    return findInRepeat(repeats[step.index], position, path);
+  case Step::Call: {
+    const Call &call = calls[step.index];
+    if (!call.scope.empty())
+      path += (call.scope + ".").str();
+    return find(call.body, position, path);
+  }
+  case Step::Schedule:
+    return findInSchedule(schedules[step.index], position, path);
+  case Step::State:
+  case Step::Alias:
+    break;
+  }
+  return false;
+}
+
 /// Appends the path of the node at `position` of a body, or subtracts the nodes
 /// of the body from it.
 bool TraceProgram::find(uint32_t body, uint64_t &position,
                         std::string &path) const {
   for (Step step : bodies[body].steps) {
-    switch (step.kind) {
-    case Step::Node:
-      if (position-- == 0) {
-        path += nodes[step.index].name.str();
-        return true;
-      }
-      break;
-    case Step::Repeat: {
-      const Repeat &repeat = repeats[step.index];
-      uint64_t all = bodies[repeat.body].numNodes * repeat.count;
-      if (position < all)
-        return findInRepeat(repeat, position, path);
-      position -= all;
-      break;
-    }
-    case Step::Call: {
-      const Call &call = calls[step.index];
-      uint64_t all = bodies[call.body].numNodes;
-      if (position < all) {
-        if (!call.scope.empty())
-          path += (call.scope + ".").str();
-        return find(call.body, position, path);
-      }
-      position -= all;
-      break;
-    }
-    case Step::State:
-    case Step::Alias:
-      break;
-    }
+    uint64_t own = getNumNodes(step);
+    if (position < own)
+      return findInStep(step, position, path);
+    position -= own;
   }
   return false;
 }

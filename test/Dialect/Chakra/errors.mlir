@@ -397,7 +397,7 @@ chakra.graph @repeat_c4 mesh = #sym.mesh<tp = 2> {
 // -----
 
 func.func @body_op_outside() {
-  // expected-error @+1 {{'chakra.state' op expects parent op to be one of 'chakra.graph, chakra.repeat, chakra.func'}}
+  // expected-error @+1 {{'chakra.state' op expects parent op to be one of 'chakra.graph, chakra.repeat, chakra.func, chakra.schedule'}}
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   return
 }

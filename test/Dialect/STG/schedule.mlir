@@ -23,23 +23,21 @@ stg.symbol @L
 // CHECK:   stg.all_reduce sum over ["dp"]
 // CHECK:   stg.adam
 
+// The body of the schedule is one micro-batch; its ops are in the order in which they are
+// first executed.
 // CHECK: func.func @f.device0(%[[A0:.*]]: {{.*}} {stg.name = "mb0.x"}, %[[A1:.*]]: {{.*}} {stg.name = "mb1.x"}, %[[A2:.*]]: {{.*}} {stg.name = "mb2.x"}) attributes {stg.coordinates = #stg.coordinates<pp = 0>}
-// CHECK-NEXT: call @f.stage0.forward(%[[A0]]) {stg.scope = "mb0"}
-// CHECK-NEXT: stg.send over "pp" shift 1 channel 6
-// CHECK-NEXT: stg.recv over "pp" shift 1 channel 1 <"mb0.stage0" bwd>
-// CHECK-NEXT: call @f.stage0.forward(%[[A1]]) {stg.scope = "mb1"}
-// CHECK-NEXT: stg.send over "pp" shift 1 channel 8
-// CHECK-NEXT: call @f.stage0.backward.first({{.*}}) {stg.scope = "mb0"}
-// CHECK-NEXT: stg.recv over "pp" shift 1 channel 3
-// CHECK-NEXT: call @f.stage0.forward(%[[A2]]) {stg.scope = "mb2"}
-// CHECK-NEXT: stg.send over "pp" shift 1 channel 10
-// CHECK-NEXT: stg.recv over "pp" shift 1 channel 5
-// CHECK-NEXT: call @f.stage0.backward.next({{.*}}) {stg.scope = "mb1"}
-// CHECK-NEXT: call @f.stage0.backward.last({{.*}}) {stg.scope = "mb2"}
-// CHECK-NEXT: call @f.device0.step
+// CHECK-NEXT: %[[G:.*]]:2 = stg.schedule "mb" * 3 inputs(%[[A0]], %[[A1]], %[[A2]] :
+// CHECK-SAME: order <[0 at 0, 1 at 0, 2 at 0, 0 at 1, 1 at 1, 3 at 0, 2 at 1, 0 at 2, 1 at 2, 2 at 2], 2 * [3 at 1]>
+// CHECK-NEXT: ^bb0(%[[X0:.*]]: !stg.tensor<[B/6, D], bf16>):
+// CHECK-NEXT: %[[F:.*]]:2 = func.call @f.stage0.forward(%[[X0]])
+// CHECK-NEXT: stg.send over "pp" shift 1 channel 6 by 2 %[[F]]#0 <"stage1" fwd>
+// CHECK-NEXT: %[[DY:.*]] = stg.recv over "pp" shift 1 channel 1 by 2 <"stage0" bwd>
+// CHECK-NEXT: stg.turn_call to 0 first @f.stage0.backward.first next @f.stage0.backward.next last @f.stage0.backward.last(
+// CHECK-NEXT: }
+// CHECK-NEXT: call @f.device0.step({{.*}}%[[G]]#0, %[[G]]#1
 // CHECK: func.func @f.device1
-// CHECK: stg.recv over "pp" shift -1 channel 6
-// CHECK: stg.send over "pp" shift -1 channel 1
+// CHECK: stg.recv over "pp" shift -1 channel 6 by 2
+// CHECK: stg.send over "pp" shift -1 channel 1 by 2
 func.func @f(%x: !x {stg.name = "x"}) -> !x {
   %stem = stg.param "stem" : !w
   %e = stg.einsum "bi,ij->bj" %x, %stem : !x, !w

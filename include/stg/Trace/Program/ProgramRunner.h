@@ -9,7 +9,7 @@
 #ifndef STG_TRACE_PROGRAM_PROGRAMRUNNER_H
 #define STG_TRACE_PROGRAM_PROGRAMRUNNER_H
 
-#include "stg/Trace/Program/TraceProgram.h"
+#include "stg/Trace/Program/ScheduledSlots.h"
 #include "llvm/Support/Allocator.h"
 #include <map>
 
@@ -99,6 +99,7 @@ private:
     const TraceProgram::Body *body;
     const TraceProgram::Call *call = nullptr;
     const TraceProgram::Repeat *repeat = nullptr;
+    const TraceProgram::Schedule *schedule = nullptr;
     size_t step = 0;
     /// What to go back to in the end.
     size_t outerPrefix = 0;
@@ -115,6 +116,9 @@ private:
 
   void pushCall(const TraceProgram::Call &call);
   void pushRepeat(const TraceProgram::Repeat &repeat);
+  void pushSchedule(const TraceProgram::Schedule &schedule);
+  bool runScheduled(const TraceProgram::Schedule &schedule, FlatNode &node);
+  void storeLanes();
   void beginTurn(Frame &frame);
   void endTurn(Frame &frame);
   void endRepeat(const Frame &frame);
@@ -124,6 +128,7 @@ private:
   void enterIteration(const Frame &frame, int64_t turn);
   void notePrefix();
 
+  bool runStep(TraceProgram::Step step, FlatNode &node);
   void runState(const TraceProgram::State &state);
   void runNode(uint32_t index, FlatNode &node);
   void runAliases(llvm::ArrayRef<TraceProgram::Alias> aliases);
@@ -131,6 +136,7 @@ private:
   void depend(const Reference &reference);
   void makeOutput(const TraceProgram::Output &output, uint32_t firstOutput);
   void addControl(const NodeTemplate &node);
+  uint32_t takeTag(uint32_t channel);
 
   /// References are made once and never changed, so that values can share them;
   /// they are freed with the run.
@@ -139,7 +145,19 @@ private:
   }
   uint32_t addTensor(uint32_t tensorTemplate, uint32_t writer, uint32_t index);
 
+  /// Where the schedule that is being run has come to. There is one at a time.
+  struct Progress {
+    size_t run = 0, item = 0;
+    uint32_t times = 0;
+    OrderEntry entry = {}; ///< Being executed.
+    bool isExecuting = false;
+    /// By lane and turn.
+    std::vector<const Reference *> values;
+    ScheduledSlots slots;
+  };
+
   const TraceProgram &program;
+  Progress progress;
   std::vector<Frame> frames;
   std::vector<TensorInstance> instances;
   std::vector<const Reference *> slots;

@@ -19,6 +19,7 @@
 #ifndef STG_TRACE_PROGRAM_TRACEPROGRAM_H
 #define STG_TRACE_PROGRAM_TRACEPROGRAM_H
 
+#include "stg/Support/ExecutionOrder.h"
 #include "stg/Trace/Program/RankSpace.h"
 #include "stg/Trace/Reader/TraceNode.h"
 #include "llvm/Support/Error.h"
@@ -105,6 +106,11 @@ struct Channel {
   uint64_t executions = 0;
   __int128 bytes = 0;    ///< Of all messages.
   uint32_t firstTag = 0; ///< Set before the program is run.
+  /// In a schedule: one channel for each turn, with numbers that are `stride`
+  /// apart and tags that are `tagStride` apart. 0: a channel of its own.
+  uint32_t turns = 0;
+  int64_t stride = 0;
+  uint32_t tagStride = 0;
 };
 
 /// What all tensors that one state or one output stands for have in common.
@@ -189,13 +195,30 @@ public:
     uint32_t body;
     llvm::SmallVector<Alias, 0> args, results;
   };
+  /// A slot of which each turn of a schedule has its own.
+  struct Lane {
+    uint32_t slot;
+    /// By turn, the slots that it begins as; empty if a step sets it.
+    std::vector<uint32_t> inits;
+  };
+  /// The steps of a body, each executed in each turn, in any order: what a
+  /// pipeline device does for its micro-batches. Slots that are not in lanes
+  /// are those of all turns.
+  struct Schedule {
+    llvm::StringRef name; ///< Turn 3 of `mb` is `mb3` in paths.
+    uint32_t count;       ///< Turns.
+    uint32_t body;        ///< Its steps are nodes, aliases and calls.
+    std::vector<Lane> lanes;
+    ExecutionOrder order;
+  };
   struct Step {
-    enum Kind : uint8_t { State, Node, Alias, Repeat, Call } kind;
+    enum Kind : uint8_t { State, Node, Alias, Repeat, Call, Schedule } kind;
     uint32_t index;
   };
   struct Body {
     std::vector<Step> steps;
-    uint64_t numNodes = 0;   ///< Of one execution of the body.
+    /// Of one execution of the body; of that of a schedule, of all turns.
+    uint64_t numNodes = 0;
     uint64_t numTensors = 0; ///< Likewise.
   };
 
@@ -206,6 +229,7 @@ public:
   std::vector<Alias> aliases;
   std::vector<Repeat> repeats;
   std::vector<Call> calls;
+  std::vector<Schedule> schedules; ///< Steps of the first body only.
   std::vector<Channel> channels;
   /// The first one is run. A body runs only bodies of larger numbers.
   std::vector<Body> bodies;
@@ -214,6 +238,8 @@ public:
   std::vector<uint32_t> slotCounts;
 
   uint64_t getNumNodes() const { return bodies.front().numNodes; }
+  /// The nodes that one execution of a step makes.
+  uint64_t getNumNodes(Step step) const;
 
   /// The path of node `id`, computed without running the program.
   std::string getPath(uint32_t id) const;
@@ -230,6 +256,9 @@ private:
   bool find(uint32_t body, uint64_t &position, std::string &path) const;
   bool findInRepeat(const Repeat &repeat, uint64_t &position,
                     std::string &path) const;
+  bool findInSchedule(const Schedule &schedule, uint64_t &position,
+                      std::string &path) const;
+  bool findInStep(Step step, uint64_t &position, std::string &path) const;
 };
 
 } // namespace stg::trace

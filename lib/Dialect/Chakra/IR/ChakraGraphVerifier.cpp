@@ -12,7 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
+#include "stg/Dialect/Sym/IR/Schedules.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 
@@ -31,6 +33,7 @@ namespace {
 class NameScope {
 public:
   LogicalResult add(Block &block);
+  LogicalResult add(Operation &op);
   LogicalResult verify();
 
   /// The names of this scope in order.
@@ -65,17 +68,22 @@ LogicalResult NameScope::insert(Operation &op, StringAttr name) {
   return diag;
 }
 
+LogicalResult NameScope::add(Operation &op) {
+  auto named = dyn_cast<NamedOpInterface>(op);
+  if (!named)
+    return success();
+  StringAttr name = named.getNameAttr();
+  if (failed(insert(op, name)))
+    return failure();
+  if (auto repeat = dyn_cast<RepeatOp>(op))
+    repeats[name.strref()].push_back(repeat);
+  return success();
+}
+
 LogicalResult NameScope::add(Block &block) {
-  for (Operation &op : block) {
-    auto named = dyn_cast<NamedOpInterface>(op);
-    if (!named)
-      continue;
-    StringAttr name = named.getNameAttr();
-    if (failed(insert(op, name)))
+  for (Operation &op : block)
+    if (failed(add(op)))
       return failure();
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      repeats[name.strref()].push_back(repeat);
-  }
   return success();
 }
 
@@ -241,7 +249,7 @@ namespace {
 /// The names that calls bring, which are those of functions behind scopes.
 class CallNames {
 public:
-  explicit CallNames(GraphOp graph) : graph(graph) {
+  explicit CallNames(GraphOp graph) : graph(graph), symbolTable(graph) {
     for (auto call : graph.getBody().getOps<CallOp>())
       calls[call.getScope()].push_back(call);
   }
@@ -249,33 +257,47 @@ public:
 
 private:
   LogicalResult add(ArrayRef<CallOp> ops, NameScope &scope);
+  LogicalResult addBodies(ArrayRef<StringAttr> callees, StringRef scopeName,
+                          NameScope &scope);
   FailureOr<const NameScope *> getNames(ArrayRef<CallOp> ops);
+  LogicalResult verifySchedule(ScheduleOp schedule, const NameScope &top,
+                               ArrayRef<StringRef> sorted);
   LogicalResult verifyBesideGraph();
   LogicalResult verifyBesideEachOther();
 
   GraphOp graph;
+  SymbolTable symbolTable;
   std::map<StringRef, SmallVector<CallOp>> calls; ///< By scope.
   /// Several scopes call the same functions: they share the names.
   std::map<std::vector<StringRef>, NameScope> scopes;
 };
 } // namespace
 
-LogicalResult CallNames::add(ArrayRef<CallOp> ops, NameScope &scope) {
+LogicalResult CallNames::addBodies(ArrayRef<StringAttr> callees,
+                                   StringRef scopeName, NameScope &scope) {
   llvm::SmallDenseSet<StringAttr> called;
-  for (CallOp call : ops) {
-    auto function = SymbolTable::lookupNearestSymbolFrom<FuncOp>(
-        call->getParentOp(), call.getCalleeAttr());
+  for (StringAttr callee : callees) {
+    auto function = symbolTable.lookup<FuncOp>(callee);
     if (!function) // The call says so itself.
       continue;
     Block &body = function.getBody().front();
-    if (!called.insert(call.getCalleeAttr().getAttr()).second &&
-        !body.without_terminator().empty())
+    if (!called.insert(callee).second && !body.without_terminator().empty())
       return function.emitOpError("is called more than once with the scope '")
-             << call.getScope() << "', so that names of nodes are not unique";
+             << scopeName << "', so that names of nodes are not unique";
     if (failed(scope.add(body)))
       return failure();
   }
   return scope.verify();
+}
+
+LogicalResult CallNames::add(ArrayRef<CallOp> ops, NameScope &scope) {
+  SmallVector<StringAttr> callees;
+  StringRef scopeName;
+  for (CallOp call : ops) {
+    callees.push_back(call.getCalleeAttr().getAttr());
+    scopeName = call.getScope();
+  }
+  return addBodies(callees, scopeName, scope);
 }
 
 FailureOr<const NameScope *> CallNames::getNames(ArrayRef<CallOp> ops) {
@@ -317,6 +339,107 @@ LogicalResult CallNames::verifyBesideGraph() {
     if (Operation *other = top.findClash(sorted, scope, **names))
       return emitClash(ops.front(), other);
   }
+  for (auto schedule : graph.getBody().getOps<ScheduleOp>())
+    if (failed(verifySchedule(schedule, top, sorted)))
+      return failure();
+  return success();
+}
+
+namespace {
+/// What is executed in one turn.
+struct TurnContents {
+  SmallVector<Operation *> ops;
+  SmallVector<StringAttr> callees;
+};
+} // namespace
+
+/// What is executed in a turn, of all turns for which it differs.
+static SmallVector<TurnContents> getTurnContents(ScheduleOp schedule) {
+  // Sets are told by sums of numbers that stand for their elements.
+  std::vector<uint64_t> sums(schedule.getCount());
+  using Execution = stg::detail::Execution<TurnCallOp>;
+  auto walk = [&](auto visit) {
+    (void)stg::detail::walkSchedule<TurnCallOp>(
+        schedule,
+        [&](Execution &execution) {
+          visit(execution);
+          return success();
+        },
+        /*allTurns=*/true);
+  };
+  auto getCallee = [](Execution &execution) -> FlatSymbolRefAttr {
+    if (execution.adder)
+      return execution.getCallee();
+    auto call = dyn_cast<CallOp>(execution.op);
+    return call ? call.getCalleeAttr() : FlatSymbolRefAttr();
+  };
+  walk([&](Execution &execution) {
+    sums[execution.turn] += (uint64_t(execution.number) * 4 +
+                             execution.isFirst + 2 * execution.isLast + 1) *
+                            0x9E3779B97F4A7C15;
+  });
+  DenseMap<uint64_t, uint32_t> firstTurns;
+  for (auto [turn, sum] : llvm::enumerate(sums))
+    firstTurns.try_emplace(sum, turn);
+  llvm::MapVector<uint32_t, TurnContents> contents;
+  for (auto [turn, sum] : llvm::enumerate(sums))
+    if (firstTurns.lookup(sum) == turn)
+      contents[turn];
+  walk([&](Execution &execution) {
+    if (firstTurns.lookup(sums[execution.turn]) != execution.turn)
+      return;
+    TurnContents &own = contents[execution.turn];
+    own.ops.push_back(execution.op);
+    if (FlatSymbolRefAttr callee = getCallee(execution))
+      own.callees.push_back(callee.getAttr());
+  });
+  return llvm::map_to_vector(contents.takeVector(),
+                             [](auto &entry) { return entry.second; });
+}
+
+/// True for the prefix of a turn without its dot, `mb3`.
+static bool isTurn(ScheduleOp schedule, StringRef scope) {
+  uint64_t turn;
+  return scope.consume_front(schedule.getName()) &&
+         !scope.getAsInteger(10, turn) && turn < schedule.getCount() &&
+         scope == std::to_string(turn);
+}
+
+/// Names in a turn, and whether something beside the schedule can have the path
+/// of an op in one.
+LogicalResult CallNames::verifySchedule(ScheduleOp schedule,
+                                        const NameScope &top,
+                                        ArrayRef<StringRef> sorted) {
+  llvm::SmallSetVector<StringRef, 4> scopes; // Of names at the top.
+  for (StringRef name : sorted)
+    if (StringRef scope = name.split('.').first;
+        scope != name && isTurn(schedule, scope))
+      scopes.insert(scope);
+  for (const TurnContents &contents : getTurnContents(schedule)) {
+    NameScope names;
+    for (Operation *op : contents.ops)
+      if (failed(names.add(*op)))
+        return failure();
+    if (failed(addBodies(contents.callees, schedule.getName(), names)))
+      return failure();
+    for (StringRef scope : scopes)
+      if (Operation *other = top.findClash(sorted, scope, names)) {
+        InFlightDiagnostic diag =
+            schedule.emitOpError("has the turn '")
+            << scope << "', in which an op can have the path of another one";
+        diag.attachNote(other->getLoc()) << "the other op is here";
+        return diag;
+      }
+  }
+  for (auto &[scope, ops] : calls)
+    if (isTurn(schedule, scope.split('.').first))
+      return ops.front().emitOpError("has the scope '")
+             << scope << "', which is that of a turn of schedule '"
+             << schedule.getName() << "'";
+  for (auto other : graph.getBody().getOps<ScheduleOp>())
+    if (other != schedule && other.getName() == schedule.getName())
+      return schedule.emitOpError("has the name of another schedule, '")
+             << schedule.getName() << "'";
   return success();
 }
 
@@ -338,7 +461,7 @@ LogicalResult CallNames::verifyBesideEachOther() {
 }
 
 LogicalResult CallNames::verify() {
-  if (calls.empty())
+  if (calls.empty() && graph.getBody().getOps<ScheduleOp>().empty())
     return success();
   return failure(failed(verifyBesideGraph()) ||
                  failed(verifyBesideEachOther()));

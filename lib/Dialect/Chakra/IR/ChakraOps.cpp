@@ -8,6 +8,7 @@
 
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "mlir/IR/Builders.h"
+#include "stg/Dialect/Sym/IR/Schedules.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -18,6 +19,8 @@ using namespace stg::chakra;
 using stg::MeshAttr;
 using stg::Rational;
 using stg::SymExpr;
+using stg::chakra::detail::haveSameSize;
+using stg::chakra::detail::verifyName;
 
 //===----------------------------------------------------------------------===//
 // Shared by several ops
@@ -79,6 +82,8 @@ static void printCollKind(OpAsmPrinter &printer, Operation *,
 #define GET_OP_CLASSES
 #include "stg/Dialect/Chakra/IR/ChakraOps.cpp.inc"
 
+/// Names go into files that other tools read: commas and equals signs are
+/// separators in the logs of simulators, and protobuf strings are UTF-8.
 LogicalResult stg::chakra::detail::verifyName(Operation *op, StringRef name) {
   if (name.empty())
     return op->emitOpError("expects a name that is not empty");
@@ -376,7 +381,10 @@ template <typename OpTy> static LogicalResult verifyMessage(OpTy op) {
   if (channel < 0) // C3
     return op.emitOpError("has the channel ")
            << channel << ", expected at least 0";
-  return success();
+  auto schedule = dyn_cast<ScheduleOp>(op->getParentOp());
+  return stg::detail::verifyStride( // C5
+      op, channel, op.getStrideAttr(),
+      schedule ? std::optional(schedule.getCount()) : std::nullopt);
 }
 
 template <typename OpTy>
@@ -603,7 +611,7 @@ void RepeatOp::print(OpAsmPrinter &printer) {
 /// True if the types agree in everything but memory categories: what one
 /// iteration hands to the next may be for something else than what the first
 /// one got.
-static bool haveSameSize(Type lhs, Type rhs) {
+bool stg::chakra::detail::haveSameSize(Type lhs, Type rhs) {
   auto lhsStack = dyn_cast<StackType>(lhs), rhsStack = dyn_cast<StackType>(rhs);
   if (lhsStack && rhsStack)
     return lhsStack.getCount() == rhsStack.getCount() &&
@@ -701,13 +709,19 @@ LogicalResult FuncOp::verifyRegions() { // C1
 }
 
 LogicalResult CallOp::verify() { // C3
-  return getScope().empty() ? success() : detail::verifyName(*this, getScope());
+  if (!getScope().empty() && isa<ScheduleOp>((*this)->getParentOp()))
+    return emitOpError("has the scope '")
+           << getScope() << "' in a schedule, which has those of its turns";
+  return getScope().empty() ? success() : verifyName(*this, getScope());
 }
 
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto callee = symbolTable.lookupNearestSymbolFrom<FuncOp>(
       (*this)->getParentOp(), getCalleeAttr());
-  if (!callee || !callee->isBeforeInBlock(*this)) // C1
+  Operation *own = *this;
+  if (auto schedule = dyn_cast<ScheduleOp>((*this)->getParentOp()))
+    own = schedule;
+  if (!callee || !callee->isBeforeInBlock(own)) // C1
     return emitOpError("calls '")
            << getCallee() << "', which is no function before it in the graph";
   auto verifyTypes = [&](TypeRange have, TypeRange expected,

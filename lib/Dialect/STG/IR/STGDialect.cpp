@@ -350,16 +350,16 @@ void stg::copyProgram(func::FuncOp from, func::FuncOp to) {
 }
 
 /// A call goes to a block that programs share, or stays in the program.
-static LogicalResult verifyCall(func::CallOp call, ProgramAttr program,
+static LogicalResult verifyCall(Operation *call, FlatSymbolRefAttr name,
+                                ProgramAttr program,
                                 SymbolTableCollection &symbolTable) {
-  auto callee = symbolTable.lookupNearestSymbolFrom<func::FuncOp>(
-      call, call.getCalleeAttr());
+  auto callee = symbolTable.lookupNearestSymbolFrom<func::FuncOp>(call, name);
   ProgramAttr other = callee ? getProgramAttr(callee) : ProgramAttr();
   if (!other || other == program)
     return success();
   InFlightDiagnostic diag =
-      call.emitOpError("calls '") // program_c2
-      << call.getCallee() << "' of program " << other.getProgram() << " on '"
+      call->emitOpError("calls '") // program_c2
+      << name.getValue() << "' of program " << other.getProgram() << " on '"
       << other.getMesh() << "' from program " << program.getProgram() << " on '"
       << program.getMesh() << "'; a program cannot call another one";
   diag.attachNote(callee.getLoc()) << "the other function is here";
@@ -374,10 +374,16 @@ ProgramAttr::verifySymbolUses(Operation *op,
     return op->emitOpError("is to run on the mesh '")
            << getMesh() << "', which is not declared; declare it with "
            << "'stg.mesh " << getMesh() << "'";
-  WalkResult walked = op->walk([&](func::CallOp call) {
-    return failed(verifyCall(call, *this, symbolTable))
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
+  WalkResult walked = op->walk([&](CallOpInterface call) {
+    SmallVector<FlatSymbolRefAttr, 3> callees;
+    if (auto turnCall = dyn_cast<TurnCallOp>(*call))
+      callees = turnCall.getCallees();
+    else if (auto plain = dyn_cast<func::CallOp>(*call))
+      callees = {plain.getCalleeAttr()};
+    for (FlatSymbolRefAttr callee : callees)
+      if (failed(verifyCall(call, callee, *this, symbolTable)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
 }

@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
+#include "stg/Dialect/Sym/IR/Schedules.h"
 
 using namespace mlir;
 using namespace stg;
@@ -334,7 +335,10 @@ LogicalResult stg::detail::verifyMessage(Operation *op) {
            << channel << ", expected at least 0";
   if (message.getMessageTypes().empty()) // send_c3
     return op->emitOpError("expects at least one value");
-  return success();
+  auto schedule = dyn_cast<ScheduleOp>(op->getParentOp());
+  return stg::detail::verifyStride( // send_c4
+      op, channel, message.getStrideAttr(),
+      schedule ? std::optional(schedule.getCount()) : std::nullopt);
 }
 
 TypeRange SendOp::getMessageTypes() { return getInputs().getTypes(); }

@@ -21,7 +21,7 @@ public:
   explicit Channels(mlir::ModuleOp module) {
     module.walk([&](MessageOpInterface message) {
       int64_t &first = next[message.getAxisAttr()];
-      first = std::max(first, static_cast<int64_t>(message.getChannel()) + 1);
+      first = std::max(first, getLast(message) + 1);
     });
   }
 
@@ -32,6 +32,16 @@ public:
   }
 
 private:
+  /// The last of those of a message, which in a schedule has one in each turn.
+  static int64_t getLast(MessageOpInterface message) {
+    auto channel = static_cast<int64_t>(message.getChannel());
+    mlir::IntegerAttr stride = message.getStrideAttr();
+    auto schedule = llvm::dyn_cast<ScheduleOp>(message->getParentOp());
+    if (!stride || !schedule)
+      return channel;
+    return channel + stride.getInt() * (int64_t(schedule.getCount()) - 1);
+  }
+
   llvm::DenseMap<mlir::StringAttr, int64_t> next;
 };
 

@@ -182,3 +182,77 @@ StringAttr MeshAttr::getPipelineAxis() const {
   SmallVector<StringAttr> axes = getAxes(AxisRole::Pipeline);
   return axes.empty() ? StringAttr() : axes.front();
 }
+
+//===----------------------------------------------------------------------===//
+// OrderAttr
+//===----------------------------------------------------------------------===//
+
+/// `OP at TURN [by STRIDE]`.
+static ParseResult parseItem(AsmParser &parser, int64_t times,
+                             SmallVectorImpl<int64_t> &numbers) {
+  int64_t op, turn, stride = times > 1;
+  if (parser.parseInteger(op) || parser.parseKeyword("at") ||
+      parser.parseInteger(turn))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("by")) &&
+      parser.parseInteger(stride))
+    return failure();
+  numbers.append({op, turn, stride});
+  return success();
+}
+
+Attribute OrderAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> numbers;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseRun = [&]() -> ParseResult {
+    int64_t times = 1;
+    OptionalParseResult given = parser.parseOptionalInteger(times);
+    if (given.has_value() && (failed(*given) || parser.parseStar()))
+      return failure();
+    numbers.append({times, 0});
+    size_t begin = numbers.size();
+    if (parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::Square,
+            [&] { return parseItem(parser, times, numbers); }, " in order"))
+      return failure();
+    numbers[begin - 1] = (numbers.size() - begin) / 3;
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseRun, " in order"))
+    return {};
+  return parser.getChecked<OrderAttr>(loc, parser.getContext(), numbers);
+}
+
+void OrderAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  ExecutionOrder order = getOrder();
+  llvm::interleaveComma(order.runs, printer, [&](const auto &run) {
+    if (run.times > 1)
+      printer << run.times << " * ";
+    printer << '[';
+    llvm::interleaveComma(run.items, printer, [&](const auto &item) {
+      printer << item.step << " at " << item.turn;
+      if (item.stride != (run.times > 1))
+        printer << " by " << item.stride;
+    });
+    printer << ']';
+  });
+  printer << '>';
+}
+
+LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<int64_t> numbers) {
+  ExecutionOrder order;
+  if (!ExecutionOrder::unflatten(numbers, order)) // order_c1
+    return emitError() << "expects runs of at least one op, whose numbers and "
+                          "turns have 31 bits";
+  return success();
+}
+
+ExecutionOrder OrderAttr::getOrder() const {
+  ExecutionOrder order;
+  [[maybe_unused]] bool isGood = ExecutionOrder::unflatten(getNumbers(), order);
+  assert(isGood && "an order that has been verified");
+  return order;
+}

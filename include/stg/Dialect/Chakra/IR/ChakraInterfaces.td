@@ -71,6 +71,9 @@ def MessageOpInterface
                     "getShift">,
     InterfaceMethod<"The messages that this one is numbered among.",
                     "uint64_t", "getChannel">,
+    InterfaceMethod<
+      "In a schedule, how far the channels of its turns are apart; null elsewhere.",
+      "::mlir::IntegerAttr", "getStrideAttr">,
     InterfaceMethod<"True at the end that sends.", "bool", "isSend">,
     InterfaceMethod<"Of the buffers that travel.", "::mlir::TypeRange",
                     "getMessageTypes">,

@@ -22,6 +22,13 @@
 #include "stg/Dialect/Chakra/IR/ChakraInterfaces.h"
 #include "stg/Dialect/Chakra/IR/ChakraTypes.h"
 
+namespace stg::chakra::detail {
+/// Names are parts of paths in traces.
+llvm::LogicalResult verifyName(mlir::Operation *op, llvm::StringRef name);
+/// Categories may differ.
+bool haveSameSize(mlir::Type lhs, mlir::Type rhs);
+} // namespace stg::chakra::detail
+
 #define GET_OP_CLASSES
 #include "stg/Dialect/Chakra/IR/ChakraOps.h.inc"
 

@@ -11,6 +11,7 @@
 
 include "stg/Dialect/Chakra/IR/ChakraBase.td"
 include "stg/Dialect/Chakra/IR/ChakraInterfaces.td"
+include "stg/Dialect/Sym/IR/Calls.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -22,7 +23,7 @@ class Chakra_Op<string mnemonic, list<Trait> traits = []>
 
 class Chakra_BodyOp<string mnemonic, list<Trait> traits = []>
     : Chakra_Op<mnemonic, !listconcat(traits, [
-        ParentOneOf<["GraphOp", "RepeatOp", "FuncOp"]>])>;
+        ParentOneOf<["GraphOp", "RepeatOp", "FuncOp", "ScheduleOp"]>])>;
 
 /// Results are named after the op, which makes the text readable.
 class Chakra_NamedOp<string mnemonic, list<Trait> traits = []>
@@ -41,18 +42,6 @@ class Chakra_MessageOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<NodeOpInterface, ["verifyInGraph"]>,
         DeclareOpInterfaceMethods<MessageOpInterface,
                                   ["isSend", "getMessageTypes"]>])>;
-
-/// What a callable and a call have to answer: arguments and results have no attributes.
-class Chakra_NoArgAttrs {
-  code methods = [{
-    ::mlir::ArrayAttr getArgAttrsAttr() { return {}; }
-    ::mlir::ArrayAttr getResAttrsAttr() { return {}; }
-    void setArgAttrsAttr(::mlir::ArrayAttr) {}
-    void setResAttrsAttr(::mlir::ArrayAttr) {}
-    ::mlir::Attribute removeArgAttrsAttr() { return {}; }
-    ::mlir::Attribute removeResAttrsAttr() { return {}; }
-  }];
-}
 
 //===----------------------------------------------------------------------===//
 // GraphOp
@@ -116,7 +105,7 @@ def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return {}; }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return {}; }
-  }] # Chakra_NoArgAttrs<>.methods;
+  }] # Sym_NoArgAttrs<>.methods;
   let hasRegionVerifier = 1;
   let hasVerifier = 1;
 }
@@ -289,7 +278,8 @@ def Chakra_SendOp : Chakra_MessageOp<"send", [AttrSizedOperandSegments]> {
     are the same. The k-th execution of the sends of a channel meets the k-th of the
     receives of that channel on the peer, which have the opposite shift. Shifts that are
     equal modulo the size of the axis are one: between two ranks, messages both ways
-    around need channels of their own.
+    around need channels of their own. In a `chakra.schedule` each turn has a channel: the
+    one that is written is that of turn 0, and `by` says how far they are apart.
 
     ```mlir
     chakra.send "mb0.stage1.fwd"(%y) axis "pp" shift 1 channel 7 phase "fwd"
@@ -298,16 +288,18 @@ def Chakra_SendOp : Chakra_MessageOp<"send", [AttrSizedOperandSegments]> {
 
     Constraints: (C1) the axis is one of the mesh; (C2) there is at least one buffer;
     (C3) the channel is not negative; (C4) the name is not empty and has no control
-    characters, commas or equals signs. That the peer is another rank, and that it has as
+    characters, commas or equals signs; (C5) in a schedule, and only there, there is a
+    `by`, which is positive. That the peer is another rank, and that it has as
     many receives, is checked at export, where sizes are numbers.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Chakra_Buffer>:$inputs,
                        Variadic<Chakra_AnyValue>:$after, StrAttr:$axis,
                        I64Attr:$shift, I64Attr:$channel,
+                       OptionalAttr<I64Attr>:$stride,
                        OptionalAttr<StrAttr>:$phase);
   let assemblyFormat = [{
     $name `(` $inputs `)` `axis` $axis `shift` $shift `channel` $channel
-    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`by` $stride^)? (`after` `(` $after^ `:` qualified(type($after)) `)`)?
     (`phase` $phase^)? attr-dict `:` `(` type($inputs) `)`
   }];
   let hasVerifier = 1;
@@ -328,11 +320,12 @@ def Chakra_RecvOp : Chakra_MessageOp<"recv"> {
   }];
   let arguments = (ins StrAttr:$name, Variadic<Chakra_AnyValue>:$after,
                        StrAttr:$axis, I64Attr:$shift, I64Attr:$channel,
+                       OptionalAttr<I64Attr>:$stride,
                        OptionalAttr<StrAttr>:$phase);
   let results = (outs Variadic<Chakra_Buffer>:$results);
   let assemblyFormat = [{
     $name `axis` $axis `shift` $shift `channel` $channel
-    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`by` $stride^)? (`after` `(` $after^ `:` qualified(type($after)) `)`)?
     (`phase` $phase^)? attr-dict `:` type($results)
   }];
   let hasVerifier = 1;
@@ -380,7 +373,7 @@ def Chakra_FuncOp : Chakra_Op<"func", [FunctionOpInterface,
     ::mlir::SymbolTable::Visibility getVisibility() {
       return ::mlir::SymbolTable::Visibility::Private;
     }
-  }] # Chakra_NoArgAttrs<>.methods;
+  }] # Sym_NoArgAttrs<>.methods;
   let hasRegionVerifier = 1;
 }
 
@@ -391,11 +384,13 @@ def Chakra_ReturnOp : Chakra_Op<"return", [Terminator, HasParent<"FuncOp">]> {
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
-def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface, HasParent<"GraphOp">,
+def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface,
+    ParentOneOf<["GraphOp", "ScheduleOp"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "executes the body of a function once";
   let description = [{
-    The nodes get the prefix `SCOPE.`, or none if the scope is empty.
+    The nodes get the prefix `SCOPE.`, or none if the scope is empty, as it is in a
+    schedule.
 
     ```mlir
     %y, %saved = chakra.call @forward(%x) scope "mb3" : (!T) -> (!T, !S)
@@ -403,7 +398,8 @@ def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface, HasParent<"GraphOp">,
 
     Constraints: (C1) the function exists in the graph, and stands before the call;
     (C2) operands and results have the sizes of its arguments and results (categories
-    may differ); (C3) the scope has no control characters, commas or equals signs.
+    may differ); (C3) the scope has no control characters, commas or equals signs; in a
+    schedule it is empty.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee,
                        Variadic<Chakra_AnyValue>:$operands, StrAttr:$scope);
@@ -424,7 +420,92 @@ def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface, HasParent<"GraphOp">,
     ::mlir::MutableOperandRange getArgOperandsMutable() {
       return getOperandsMutable();
     }
-  }] # Chakra_NoArgAttrs<>.methods;
+  }] # Sym_NoArgAttrs<>.methods;
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleOp, TurnCallOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
+    HasParent<"GraphOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "what a pipeline device executes for all micro-batches, in order";
+  let description = [{
+    The body is one turn: what is executed for one micro-batch, which is so in up to `count`
+    turns. `order` says which op is executed when, and in which turn, as that of
+    `stg.schedule` does. In turn 3 of a schedule `mb` nodes have the prefix `mb3.`.
+
+    An argument of the body is an input, which is another value in each turn: those of the
+    first argument come first. What `chakra.turn_call`s add up over the turns are the
+    results.
+
+    ```mlir
+    %g = chakra.schedule "mb" * 4 inputs(%x0, %x1, %x2, %x3 : !T, !T, !T, !T)
+        order <[0 at 0], 3 * [0 at 1, 1 at 0], [1 at 3]> -> !G {
+    ^bb0(%x: !T):
+      %saved = chakra.call @forward(%x) scope "" : (!T) -> !S
+      chakra.turn_call to 0 first @backward.first next @backward.next last @backward.last(%saved)
+        : (!S) -> ()
+    }
+    ```
+
+    Constraints: (C1) there are at least two turns; (C2) for each argument of the body there
+    is an input of its size for each turn; (C3) the body has calls, messages and compute
+    nodes; (C4) the order executes an op at most once in a turn, after those whose results it
+    reads; (C5) the results are what is added up, in the order of the numbers of totals; (C6)
+    the name is not empty and has no control characters, commas or equals signs.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$count,
+                       Variadic<Chakra_AnyValue>:$inputs,
+                       Sym_OrderAttr:$order);
+  let results = (outs Variadic<Chakra_AnyValue>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $name `*` $count
+    (`inputs` `(` $inputs^ `:` qualified(type($inputs)) `)`)?
+    `order` $order (`->` qualified(type($results))^)?
+    attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The value that an argument of the body has in a turn.
+    ::mlir::Value getInput(unsigned argument, uint64_t turn) {
+      return getInputs()[argument * getCount() + turn];
+    }
+  }];
+}
+
+def Chakra_TurnCallOp : Chakra_Op<"turn_call", [CallOpInterface,
+    HasParent<"ScheduleOp">]> {
+  let summary = "a call that adds something up over the turns of a schedule";
+  let description = [{
+    The ops with one number add up to one total. What of them is executed first calls
+    `first`, what is executed last `last`, and what is in between `next`, whatever the turns
+    are. What these functions return behind the results of the op is what has been added up:
+    `next` and `last` take it as further arguments, and what `last` returns are results of
+    the schedule. To MLIR it calls the first function that is there.
+
+    ```mlir
+    %dx = chakra.turn_call to 0 first @b.first next @b.next last @b.last(%dy, %saved)
+      : (!T, !S) -> !T
+    ```
+
+    Constraints: (C1) the functions exist in the graph, before the schedule, and have the
+    sizes of operands, results and of what is added up; (C2) those are there that the order
+    of the schedule needs, and only those, at least one.
+  }];
+  let arguments = (ins I64Attr:$total, OptionalAttr<FlatSymbolRefAttr>:$first,
+                       OptionalAttr<FlatSymbolRefAttr>:$next,
+                       OptionalAttr<FlatSymbolRefAttr>:$last,
+                       Variadic<Chakra_AnyValue>:$operands);
+  let results = (outs Variadic<Chakra_AnyValue>:$results);
+  let assemblyFormat = [{
+    `to` $total (`first` $first^)? (`next` $next^)? (`last` $last^)?
+    `(` $operands `)` attr-dict `:` functional-type($operands, $results)
+  }];
+  let extraClassDeclaration = Sym_TurnCall<>.methods;
   let hasVerifier = 1;
 }
 

@@ -160,6 +160,10 @@ def MessageOpInterface : OpInterface<"MessageOpInterface"> {
                     "getShift">,
     InterfaceMethod<"The messages that this one is numbered among.",
                     "uint64_t", "getChannel">,
+    InterfaceMethod<
+      "In a schedule, how far the channels of its turns are apart; null elsewhere.",
+      "::mlir::IntegerAttr", "getStrideAttr", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"The types of what travels.", "::mlir::TypeRange",
                     "getMessageTypes">,
   ];

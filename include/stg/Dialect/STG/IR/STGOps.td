@@ -10,7 +10,9 @@
 #define STG_DIALECT_STG_IR_STGOPS
 
 include "stg/Dialect/STG/IR/STGOpBase.td"
+include "stg/Dialect/Sym/IR/Calls.td"
 include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 
@@ -1018,17 +1020,23 @@ def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>, StepOpInterface,
     same. The k-th send of a channel meets the k-th `stg.recv` of that channel on the
     peer, which has the opposite shift. At the local level only.
 
+    In a `stg.schedule` each turn has a channel of its own: the one that is written is that
+    of turn 0, and `by` says how far they are apart.
+
     ```mlir
     stg.send over "pp" shift 1 channel 7 %y : !x
+    stg.send over "pp" shift 1 channel 7 by 2 %y : !x
     ```
     Constraints: (C1) the axis is one of the mesh; (C2) the shift is not 0 and the channel
-    not negative; (C3) there is at least one value.
+    not negative; (C3) there is at least one value; (C4) in a schedule, and only there, there
+    is a `by`, which is positive.
   }];
   let arguments = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$axis,
-                       I64Attr:$shift, I64Attr:$channel, STG_Origin:$origin);
+                       I64Attr:$shift, I64Attr:$channel,
+                       OptionalAttr<I64Attr>:$stride, STG_Origin:$origin);
   let assemblyFormat = [{
-    `over` $axis `shift` $shift `channel` $channel $inputs attr-dict
-    custom<Origin>($origin) `:` type($inputs)
+    `over` $axis `shift` $shift `channel` $channel (`by` $stride^)? $inputs
+    attr-dict custom<Origin>($origin) `:` type($inputs)
   }];
 }
 
@@ -1046,10 +1054,10 @@ def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>, StepOpInterface
     Constraints: those of `stg.send`.
   }];
   let arguments = (ins StrAttr:$axis, I64Attr:$shift, I64Attr:$channel,
-                       STG_Origin:$origin);
+                       OptionalAttr<I64Attr>:$stride, STG_Origin:$origin);
   let results = (outs Variadic<STG_Tensor>:$results);
   let assemblyFormat = [{
-    `over` $axis `shift` $shift `channel` $channel attr-dict
+    `over` $axis `shift` $shift `channel` $channel (`by` $stride^)? attr-dict
     custom<Origin>($origin) `:` type($results)
   }];
 }
@@ -1075,6 +1083,87 @@ def ExchangeOp : STG_Op<"exchange", [MemoryEffects<[MemRead, MemWrite]>,
     `over` $axis `shift` $shift `channel` $channel $inputs attr-dict
     custom<Origin>($origin) `:` type($inputs)
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+def ScheduleOp : STG_Op<"schedule", [NoTerminator, SingleBlock,
+    RecursiveMemoryEffects, HasParent<"::mlir::func::FuncOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "what a pipeline device does for all micro-batches, in order";
+  let description = [{
+    The body is one turn, what is done for one micro-batch; its ops are executed in up to
+    `count` turns. `order` says when: any order in which what an op reads has been made
+    before in the same turn. So one micro-batch may be far ahead of another, and the text
+    does not grow with their number. What only some micro-batches do is executed in their
+    turns.
+
+    An argument of the body is an input, which is another value in each turn: those of the
+    first argument come first. What `stg.turn_call`s add up over the turns are the results.
+    Names in turn 3 of a schedule `mb` begin with `mb3.`.
+
+    ```mlir
+    %g = stg.schedule "mb" * 4 inputs(%x0, %x1, %x2, %x3 : !x, !x, !x, !x)
+        order <[0 at 0], 3 * [0 at 1, 1 at 0], [1 at 3]> -> !w {
+    ^bb0(%x: !x):
+      %saved = func.call @forward(%x) : (!x) -> !x
+      stg.turn_call to 0 first @backward.first next @backward.next last @backward.last(%saved)
+        : (!x) -> ()
+    }
+    ```
+    Constraints: (C1) there are at least two turns; (C2) for each argument of the body there
+    is an input of its type for each turn; (C3) the body has calls of functions and messages;
+    (C4) the order executes an op at most once in a turn, after those whose results it reads;
+    (C5) the results are what is added up, in the order of the numbers of totals.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$count,
+                       Variadic<STG_Tensor>:$inputs, Sym_OrderAttr:$order);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $name `*` $count (`inputs` `(` $inputs^ `:` type($inputs) `)`)?
+    `order` $order (`->` type($results)^)? attr-dict-with-keyword $body
+  }];
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The value that an argument of the body has in a turn.
+    ::mlir::Value getInput(unsigned argument, uint64_t turn) {
+      return getInputs()[argument * getCount() + turn];
+    }
+  }];
+}
+
+def TurnCallOp : STG_Op<"turn_call", [CallOpInterface, HasParent<"ScheduleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a call that adds something up over the turns of a schedule";
+  let description = [{
+    The ops with one number add up to one total. What of them is executed first calls
+    `first`, what is executed last `last`, and what is in between `next`, whatever the turns
+    are. What these functions return behind the results of the op is what has been added up:
+    `next` and `last` take it as further arguments, and what `last` returns are results of
+    the schedule. To MLIR it calls the first function that is there.
+
+    ```mlir
+    %dx = stg.turn_call to 0 first @b.first next @b.next last @b.last(%dy, %saved)
+      : (!x, !x) -> !x
+    ```
+    Constraints: (C1) the functions exist, and have the types of operands, results and of
+    what is added up; (C2) those are there that the order of the schedule needs, and only
+    those, at least one.
+  }];
+  let arguments = (ins I64Attr:$total, OptionalAttr<FlatSymbolRefAttr>:$first,
+                       OptionalAttr<FlatSymbolRefAttr>:$next,
+                       OptionalAttr<FlatSymbolRefAttr>:$last,
+                       Variadic<STG_Tensor>:$operands);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let assemblyFormat = [{
+    `to` $total (`first` $first^)? (`next` $next^)? (`last` $last^)?
+    `(` $operands `)` attr-dict `:` functional-type($operands, $results)
+  }];
+  let extraClassDeclaration = Sym_TurnCall<>.methods;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "stg/Dialect/Sym/IR/SymExpr.h"
+#include "stg/Support/ExecutionOrder.h"
 #include <optional>
 
 #include "stg/Dialect/Sym/IR/SymDialect.h.inc"

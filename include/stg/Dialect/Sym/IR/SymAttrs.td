@@ -76,4 +76,32 @@ def Sym_MeshAttr : AttrDef<Sym_Dialect, "Mesh"> {
   }];
 }
 
+def Sym_OrderAttr : AttrDef<Sym_Dialect, "Order"> {
+  let mnemonic = "order";
+  let summary = "in which order a schedule executes its ops, and in which turns";
+  let description = [{
+    `OP at TURN` is the execution of an op of the body, by its number, in one turn. What
+    comes again and again is there once: `3 * [0 at 1, 1 at 0]` is executed three times, and
+    the turn of each moves on by 1, or by as many as `by` says.
+
+    ```mlir
+    #sym.order<[0 at 0], 3 * [0 at 1, 1 at 0], [1 at 3]>
+    #sym.order<4 * [0 at 0], 4 * [1 at 3 by -1]>
+    ```
+    Constraints: (C1) numbers of ops and turns are at least 0 and have 31 bits.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$numbers);
+  let builders = [
+    AttrBuilder<(ins "const ::stg::ExecutionOrder &":$order), [{
+      ::llvm::SmallVector<int64_t> numbers = order.flatten();
+      return $_get($_ctxt, ::llvm::ArrayRef<int64_t>(numbers));
+    }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::stg::ExecutionOrder getOrder() const;
+  }];
+}
+
 #endif // STG_DIALECT_SYM_IR_SYMATTRS

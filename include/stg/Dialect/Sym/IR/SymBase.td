@@ -15,10 +15,10 @@ include "mlir/IR/OpBase.td"
 def Sym_Dialect : Dialect {
   let name = "sym";
   let cppNamespace = "::stg";
-  let summary = "Symbolic expressions and device meshes";
+  let summary = "Symbolic expressions, device meshes and orders of execution";
   let description = [{
     What the `stg` and the `chakra` dialect both speak of: how large something is,
-    and on how many devices it is. It has attributes and no ops.
+    on how many devices it is, and in which order a device executes it. It has attributes and no ops.
 
     `#sym.expr<2*B*S/(dp*cp)>` is an exact expression over symbols: sums of products
     with integer exponents and rational coefficients, with `ceildiv`, `min` and `max`

@@ -49,13 +49,15 @@ DenseSet<Operation *> SelectProgram::collectCallees(func::FuncOp program) {
   SymbolTableCollection symbols;
   DenseSet<Operation *> reached = {program};
   SmallVector<func::FuncOp> worklist = {program};
-  while (!worklist.empty())
-    worklist.pop_back_val().walk([&](func::CallOp call) {
+  while (!worklist.empty()) {
+    auto uses = SymbolTable::getSymbolUses(&worklist.pop_back_val().getBody());
+    for (SymbolTable::SymbolUse use : *uses) {
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-          call, call.getCalleeAttr());
+          use.getUser(), use.getSymbolRef());
       if (callee && reached.insert(callee).second)
         worklist.push_back(callee);
-    });
+    }
+  }
   return reached;
 }
 

@@ -142,7 +142,8 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
 // Programs of devices
 //===----------------------------------------------------------------------===//
 
-/// Builds the program of each device.
+/// Builds the program of each device: its schedule, of which the body is one
+/// micro-batch, and the step. Without micro-batches the body is the program.
 class Scheduler {
 public:
   Scheduler(func::FuncOp program, const PipelineSchedule &schedule,
@@ -153,9 +154,9 @@ public:
     if (MeshOp mesh = MeshOp::lookup(program))
       axis = mesh.getMesh().getPipelineAxis();
     if (axis)
-      firstChannel =
-          Channels(program->getParentOfType<ModuleOp>())
-              .take(axis, int64_t(schedule.deviceOf.size()) * microBatches * 2);
+      firstChannel = Channels(program->getParentOfType<ModuleOp>())
+                         .take(axis, int64_t(schedule.deviceOf.size()) *
+                                         microBatches * kChannelStride);
   }
 
   void run();
@@ -163,52 +164,78 @@ public:
   bool isCalled(func::FuncOp task) const { return called.contains(task); }
 
 private:
-  /// What a stage has of one micro-batch on its device.
-  struct InFlight {
-    SmallVector<Value> sent, saved;  ///< Results of forward.
-    SmallVector<Value> received;     ///< By forward.
-    SmallVector<Value> receivedBack; ///< By backward.
-    SmallVector<Value> sentBack;     ///< Sends of backward.
-    SmallVector<Value> fromInput;    ///< For the weight half of a backward.
+  /// The ops that execute an action, by number in the body, and what they make.
+  /// What reads values of another action knows which of its ops made them.
+  struct ActionOps {
+    bool isMade = false;
+    SmallVector<uint32_t, 2> ops;
+    SmallVector<Value> sent;
+    SmallVector<Value> passed; ///< For the weight half of a backward.
+    TurnCallOp adder;          ///< Its functions are set when they are called.
   };
   struct StageState {
+    SmallVector<Value> sent, saved;            ///< Results of forward.
+    SmallVector<Value> received, receivedBack; ///< Messages.
+    std::optional<BackwardHalves> halves;
+    /// What micro-batches add up: values, or results of the schedule.
     SmallVector<Value> gradients;
-    unsigned done = 0; ///< Micro-batches that have made gradients.
+    uint64_t total = 0; ///< The number of what is added up.
+    unsigned done = 0;  ///< Micro-batches that have made gradients.
+    SmallVector<Type> totals;
     /// Of the whole backward, and of its weight half.
     std::map<std::pair<Operation *, Turn>, func::FuncOp> turns;
-    std::optional<BackwardHalves> halves;
   };
+  using ActionKey = std::tuple<unsigned, PipelineAction::Kind, ActionOps *>;
 
   void buildDevice(unsigned device);
-  void receive(const PipelineAction &action);
-  void runForward(const PipelineAction &action);
-  void runBackward(const PipelineAction &action);
-  void runBackwardInput(const PipelineAction &action);
-  void runBackwardWeight(const PipelineAction &action);
-  void runStep(unsigned device);
+  void buildActions();
+  void insertSchedule(Block &body);
+  void post(const PipelineAction &action);
+  void execute(const PipelineAction &action);
+  template <typename Fn> void makeOps(ActionOps &own, Fn make);
+  void makeAction(const PipelineAction &action, ActionOps &own,
+                  ActionOps *source);
+  void makeReceive(const PipelineAction &action);
+  void makeForward(const PipelineAction &action);
+  void makeBackward(const PipelineAction &action, ActionOps &own,
+                    ActionOps *source);
+  void makeBackwardInput(const PipelineAction &action, ActionOps &own,
+                         ActionOps *source);
+  ActionOps *getSource(const PipelineAction &action);
+  void countAdded(const PipelineAction &action, ActionOps &own);
+  void makeStep();
 
+  bool hasTurns() const { return microBatches > 1; }
   Value getInput(Value arg, unsigned microBatch);
+  Value getTurnInput(Value arg, unsigned microBatch);
+  void nameInputs();
   SmallVector<Value> getArgs(Task &task, const PipelineAction &action,
-                             bool isForward);
-  SmallVector<Value> accumulateOn(unsigned stage, func::FuncOp &task,
-                                  unsigned firstGradient);
-  SmallVector<Value> call(func::FuncOp task, ArrayRef<Value> args,
-                          std::optional<unsigned> microBatch);
+                             ArrayRef<Value> madeHere);
+  SmallVector<Value> call(func::FuncOp task, ArrayRef<Value> args);
+  void callAdding(unsigned stage, func::FuncOp task, ArrayRef<Value> args,
+                  unsigned firstGradient, ActionOps &own);
   void send(ArrayRef<Value> values, const PipelineAction &action, int shift);
+  Task &getTask(const PipelineAction &action);
   bool isHere(unsigned stage) const {
     return schedule.deviceOf[stage] == device;
   }
-  uint64_t getChannel(unsigned stage, unsigned microBatch, bool isForward) {
-    return firstChannel + (uint64_t(stage) * microBatches + microBatch) * 2 +
+  /// Of the first micro-batch; those of the others are kChannelStride apart.
+  uint64_t getChannel(unsigned stage, bool isForward) const {
+    return firstChannel + uint64_t(stage) * microBatches * kChannelStride +
            (isForward ? 0 : 1);
+  }
+  IntegerAttr getStride() {
+    return hasTurns() ? builder.getI64IntegerAttr(kChannelStride)
+                      : IntegerAttr();
   }
   int64_t getShift(unsigned from, unsigned to) const {
     return static_cast<int64_t>(schedule.deviceOf[to]) -
            static_cast<int64_t>(schedule.deviceOf[from]);
   }
-  void name(Operation *op, const PipelineAction &action, Phase phase);
-  void forget(const PipelineAction &action);
-  void nameInputs();
+  void name(Operation *op, unsigned stage, Phase phase);
+
+  /// A channel for each direction.
+  static constexpr int64_t kChannelStride = 2;
 
   func::FuncOp program;
   const PipelineSchedule &schedule;
@@ -221,17 +248,31 @@ private:
 
   unsigned device = 0;
   func::FuncOp function;
-  /// By stage and micro-batch; only of those that are under way.
-  std::map<std::pair<unsigned, unsigned>, InFlight> inFlight;
+  std::map<unsigned, StageState> stages;
   DenseMap<std::pair<Value, unsigned>, Value> inputs;
   SmallVector<Attribute> inputNames; ///< Dictionaries of arguments.
-  std::map<unsigned, StageState> stages;
+
+  // The body of the schedule, while it is built.
+  Block *body = nullptr;
+  llvm::MapVector<Value, BlockArgument> turnInputs;
+  std::map<std::pair<unsigned, bool>, ActionOps> receives; ///< Forward or not.
+  std::map<ActionKey, ActionOps> actionOps;
+  /// By stage and micro-batch, what has executed its backward.
+  DenseMap<std::pair<unsigned, unsigned>, ActionOps *> backwards;
+  std::vector<OrderEntry> order;
+  uint64_t numTotals = 0;
+
   DenseSet<Operation *> called;
 };
 } // namespace
 
 static bool runsForward(const PipelineAction &action) {
   return action.kind == PipelineAction::Forward;
+}
+
+Task &Scheduler::getTask(const PipelineAction &action) {
+  return runsForward(action) ? splitter.getForward(action.stage)
+                             : splitter.getBackward(action.stage);
 }
 
 /// An argument of the program for one micro-batch; each has its own.
@@ -244,29 +285,35 @@ Value Scheduler::getInput(Value arg, unsigned microBatch) {
   auto own =
       program.getArgAttrOfType<StringAttr>(number, STGDialect::kNameAttr);
   std::string text = own ? own.str() : "arg" + std::to_string(number);
-  if (microBatches > 1)
+  if (hasTurns())
     text = "mb" + std::to_string(microBatch) + "." + text;
   inputNames.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
       STGDialect::kNameAttr, builder.getStringAttr(text))));
   return value;
 }
 
-/// `mb3.stage2`, the phase of the action.
-void Scheduler::name(Operation *op, const PipelineAction &action, Phase phase) {
-  std::string text = "stage" + std::to_string(action.stage);
-  if (microBatches > 1)
-    text = "mb" + std::to_string(action.microBatch) + "." + text;
-  setName(op, builder.getStringAttr(text));
+/// The same within the schedule.
+Value Scheduler::getTurnInput(Value arg, unsigned microBatch) {
+  Value input = getInput(arg, microBatch);
+  if (!hasTurns())
+    return input;
+  BlockArgument &turnInput = turnInputs[arg];
+  if (!turnInput)
+    turnInput = body->addArgument(arg.getType(), arg.getLoc());
+  return turnInput;
+}
+
+void Scheduler::name(Operation *op, unsigned stage, Phase phase) {
+  setName(op, builder.getStringAttr("stage" + std::to_string(stage)));
   setPhase(op, phase);
 }
 
 /// Posts the message that an action needs, if it comes from another device.
-void Scheduler::receive(const PipelineAction &action) {
+void Scheduler::makeReceive(const PipelineAction &action) {
   if (action.kind == PipelineAction::BackwardWeight)
     return;
   bool isForward = runsForward(action);
-  Task &task = isForward ? splitter.getForward(action.stage)
-                         : splitter.getBackward(action.stage);
+  Task &task = getTask(action);
   SmallVector<Type> types;
   for (auto [arg, type] :
        llvm::zip_equal(task.args, task.function.getArgumentTypes()))
@@ -276,10 +323,12 @@ void Scheduler::receive(const PipelineAction &action) {
   if (types.empty() || isHere(source))
     return;
   auto recv = RecvOp::create(
-      builder, program.getLoc(), types, axis, getShift(action.stage, source),
-      getChannel(action.stage, action.microBatch, isForward));
-  name(recv, action, isForward ? Phase::Forward : Phase::Backward);
-  InFlight &own = inFlight[{action.stage, action.microBatch}];
+      builder, program.getLoc(), types, axis,
+      builder.getI64IntegerAttr(getShift(action.stage, source)),
+      builder.getI64IntegerAttr(getChannel(action.stage, isForward)),
+      getStride(), OriginAttr());
+  name(recv, action.stage, isForward ? Phase::Forward : Phase::Backward);
+  StageState &own = stages[action.stage];
   (isForward ? own.received : own.receivedBack)
       .assign(recv.result_begin(), recv.result_end());
 }
@@ -289,47 +338,92 @@ void Scheduler::send(ArrayRef<Value> values, const PipelineAction &action,
   unsigned target = action.stage + step;
   if (values.empty() || isHere(target))
     return;
-  auto send = SendOp::create(builder, program.getLoc(), values, axis,
-                             getShift(action.stage, target),
-                             getChannel(target, action.microBatch, step > 0));
-  PipelineAction receiver = action;
-  receiver.stage = target;
-  name(send, receiver, step > 0 ? Phase::Forward : Phase::Backward);
+  auto send =
+      SendOp::create(builder, program.getLoc(), values, axis,
+                     builder.getI64IntegerAttr(getShift(action.stage, target)),
+                     builder.getI64IntegerAttr(getChannel(target, step > 0)),
+                     getStride(), OriginAttr());
+  name(send, target, step > 0 ? Phase::Forward : Phase::Backward);
 }
 
-SmallVector<Value> Scheduler::call(func::FuncOp task, ArrayRef<Value> args,
-                                   std::optional<unsigned> microBatch) {
+SmallVector<Value> Scheduler::call(func::FuncOp task, ArrayRef<Value> args) {
   called.insert(task);
   auto call = func::CallOp::create(builder, program.getLoc(), task, args);
-  if (microBatch && microBatches > 1)
-    call->setAttr(STGDialect::kScopeAttr,
-                  builder.getStringAttr("mb" + std::to_string(*microBatch)));
   return llvm::to_vector_of<Value>(call.getResults());
+}
+
+/// Calls a task that adds to gradients, which are its results from
+/// `firstGradient` on; the others are sent.
+void Scheduler::callAdding(unsigned stage, func::FuncOp task,
+                           ArrayRef<Value> args, unsigned firstGradient,
+                           ActionOps &own) {
+  StageState &state = stages[stage];
+  if (!hasTurns()) {
+    own.sent = call(task, args);
+    state.gradients =
+        llvm::to_vector(ArrayRef(own.sent).drop_front(firstGradient));
+    own.sent.truncate(firstGradient);
+    return;
+  }
+  if (state.done == 0)
+    state.total = numTotals++;
+  own.adder = TurnCallOp::create(
+      builder, program.getLoc(),
+      task.getResultTypes().take_front(firstGradient),
+      builder.getI64IntegerAttr(state.total), FlatSymbolRefAttr(),
+      FlatSymbolRefAttr(), FlatSymbolRefAttr(), args);
+  own.sent = llvm::to_vector_of<Value>(own.adder.getResults());
+}
+
+/// A task that adds to gradients is executed: by its variant for the first, a
+/// further or the last micro-batch of the stage.
+void Scheduler::countAdded(const PipelineAction &action, ActionOps &own) {
+  StageState &state = stages[action.stage];
+  Turn turn{state.done == 0, state.done + 1 == microBatches};
+  ++state.done;
+  bool isWhole = action.kind == PipelineAction::Backward;
+  Task &task = splitter.getBackward(action.stage);
+  func::FuncOp function = isWhole ? task.function : state.halves->weight;
+  unsigned firstGradient = isWhole ? task.sends.size() : 0;
+  func::FuncOp &variant = state.turns[{function, turn}];
+  if (!variant) {
+    variant = makeTurn(function, action.stage, firstGradient, turn);
+    called.insert(variant);
+  }
+  auto name = FlatSymbolRefAttr::get(variant.getSymNameAttr());
+  if (turn.isFirst)
+    own.adder.setFirstAttr(name);
+  else if (turn.isLast)
+    own.adder.setLastAttr(name);
+  else if (!own.adder.getNextAttr())
+    own.adder.setNextAttr(name);
+  if (turn.isLast)
+    state.totals =
+        llvm::to_vector(variant.getResultTypes().drop_front(firstGradient));
 }
 
 /// The arguments of a forward or backward task: inputs, what was received or
 /// made by the neighbouring stage on this device, and what was saved.
 SmallVector<Value> Scheduler::getArgs(Task &task, const PipelineAction &action,
-                                      bool isForward) {
-  InFlight &own = inFlight[{action.stage, action.microBatch}];
+                                      ArrayRef<Value> madeHere) {
+  bool isForward = runsForward(action);
+  StageState &own = stages[action.stage];
+  ArrayRef<Value> messages = isForward ? own.received : own.receivedBack;
+  unsigned source = isForward ? action.stage - 1 : action.stage + 1;
   SmallVector<Value> args;
-  unsigned received = 0;
   for (const Task::Arg &arg : task.args) {
     switch (arg.source) {
     case Task::Input:
-      args.push_back(getInput(arg.value, action.microBatch));
+      args.push_back(getTurnInput(arg.value, action.microBatch));
       break;
-    case Task::Received: {
-      unsigned source = isForward ? action.stage - 1 : action.stage + 1;
-      if (!isHere(source)) {
-        args.push_back(
-            (isForward ? own.received : own.receivedBack)[received++]);
+    case Task::Received:
+      if (isHere(source)) {
+        args.push_back(madeHere[arg.number]);
         break;
       }
-      InFlight &other = inFlight[{source, action.microBatch}];
-      args.push_back((isForward ? other.sent : other.sentBack)[arg.number]);
+      args.push_back(messages.front());
+      messages = messages.drop_front();
       break;
-    }
     case Task::Saved:
       args.push_back(own.saved[arg.number]);
       break;
@@ -338,110 +432,172 @@ SmallVector<Value> Scheduler::getArgs(Task &task, const PipelineAction &action,
   return args;
 }
 
-void Scheduler::runForward(const PipelineAction &action) {
+void Scheduler::makeForward(const PipelineAction &action) {
   Task &task = splitter.getForward(action.stage);
+  ArrayRef<Value> madeHere;
+  if (action.stage > 0 && isHere(action.stage - 1))
+    madeHere = stages[action.stage - 1].sent;
   SmallVector<Value> results =
-      call(task.function, getArgs(task, action, /*isForward=*/true),
-           action.microBatch);
-  InFlight &own = inFlight[{action.stage, action.microBatch}];
+      call(task.function, getArgs(task, action, madeHere));
+  StageState &own = stages[action.stage];
   ArrayRef<Value> all(results);
   own.sent = llvm::to_vector(all.take_front(task.sends.size()));
   own.saved = llvm::to_vector(all.drop_front(task.sends.size()));
   send(own.sent, action, 1);
 }
 
-/// Replaces `task` by its variant for the micro-batch that comes next in the
-/// stage; returns the further arguments that the variant takes.
-SmallVector<Value> Scheduler::accumulateOn(unsigned stage, func::FuncOp &task,
-                                           unsigned firstGradient) {
-  StageState &state = stages[stage];
-  Turn turn{state.done == 0, state.done + 1 == microBatches};
-  ++state.done;
-  if (microBatches == 1)
-    return {};
-  func::FuncOp &variant = state.turns[{task, turn}];
-  if (!variant)
-    variant = makeTurn(task, stage, firstGradient, turn);
-  task = variant;
-  return state.gradients;
-}
-
-void Scheduler::runBackward(const PipelineAction &action) {
+void Scheduler::makeBackward(const PipelineAction &action, ActionOps &own,
+                             ActionOps *source) {
   Task &task = splitter.getBackward(action.stage);
-  SmallVector<Value> args = getArgs(task, action, /*isForward=*/false);
-  func::FuncOp function = task.function;
-  llvm::append_range(args,
-                     accumulateOn(action.stage, function, task.sends.size()));
-  SmallVector<Value> results = call(function, args, action.microBatch);
-  ArrayRef<Value> all(results);
-  InFlight &own = inFlight[{action.stage, action.microBatch}];
-  own.sentBack = llvm::to_vector(all.take_front(task.sends.size()));
-  stages[action.stage].gradients =
-      llvm::to_vector(all.drop_front(task.sends.size()));
-  send(own.sentBack, action, -1);
+  SmallVector<Value> args =
+      getArgs(task, action, source ? source->sent : ArrayRef<Value>());
+  callAdding(action.stage, task.function, args, task.sends.size(), own);
+  send(own.sent, action, -1);
 }
 
-void Scheduler::runBackwardInput(const PipelineAction &action) {
+void Scheduler::makeBackwardInput(const PipelineAction &action, ActionOps &own,
+                                  ActionOps *source) {
   Task &task = splitter.getBackward(action.stage);
   StageState &state = stages[action.stage];
   if (!state.halves)
     state.halves = splitBackward(task.function, task.sends.size());
-  SmallVector<Value> args = getArgs(task, action, /*isForward=*/false);
+  SmallVector<Value> args =
+      getArgs(task, action, source ? source->sent : ArrayRef<Value>());
   SmallVector<Value> inputArgs;
   for (unsigned number : state.halves->inputArgs)
     inputArgs.push_back(args[number]);
-  SmallVector<Value> results =
-      call(state.halves->input, inputArgs, action.microBatch);
-  InFlight &own = inFlight[{action.stage, action.microBatch}];
-  own.sentBack =
-      llvm::to_vector(ArrayRef(results).take_front(task.sends.size()));
-  ArrayRef<Value> passed = ArrayRef(results).drop_front(task.sends.size());
+  SmallVector<Value> results = call(state.halves->input, inputArgs);
+  ArrayRef<Value> all(results);
+  own.sent = llvm::to_vector(all.take_front(task.sends.size()));
+  ArrayRef<Value> passed = all.drop_front(task.sends.size());
   for (BackwardHalves::WeightArg arg : state.halves->weightArgs)
-    own.fromInput.push_back(arg.fromInput ? passed[arg.number]
-                                          : args[arg.number]);
-  send(own.sentBack, action, -1);
+    own.passed.push_back(arg.fromInput ? passed[arg.number] : args[arg.number]);
+  send(own.sent, action, -1);
 }
 
-void Scheduler::runBackwardWeight(const PipelineAction &action) {
-  StageState &state = stages[action.stage];
-  func::FuncOp function = state.halves->weight;
-  SmallVector<Value> args =
-      inFlight[{action.stage, action.microBatch}].fromInput;
-  llvm::append_range(args, accumulateOn(action.stage, function, 0));
-  state.gradients = call(function, args, action.microBatch);
+void Scheduler::makeAction(const PipelineAction &action, ActionOps &own,
+                           ActionOps *source) {
+  switch (action.kind) {
+  case PipelineAction::Forward:
+    return makeForward(action);
+  case PipelineAction::Backward:
+    return makeBackward(action, own, source);
+  case PipelineAction::BackwardInput:
+    return makeBackwardInput(action, own, source);
+  case PipelineAction::BackwardWeight:
+    return callAdding(action.stage, stages[action.stage].halves->weight,
+                      source->passed, /*firstGradient=*/0, own);
+  }
+  llvm_unreachable("an action of no known kind");
 }
 
-void Scheduler::runStep(unsigned device) {
+/// What has made the values on this device that a backward action reads: some
+/// backwards of a stage may be split and others not.
+Scheduler::ActionOps *Scheduler::getSource(const PipelineAction &action) {
+  if (action.kind == PipelineAction::Forward)
+    return nullptr;
+  if (action.kind == PipelineAction::BackwardWeight)
+    return backwards.lookup({action.stage, action.microBatch});
+  bool isMadeHere =
+      action.stage + 1 < schedule.numVirtualStages && isHere(action.stage + 1);
+  return isMadeHere ? backwards.lookup({action.stage + 1, action.microBatch})
+                    : nullptr;
+}
+
+/// Makes ops if they are not there; so the body is in the order of first
+/// executions.
+template <typename Fn> void Scheduler::makeOps(ActionOps &own, Fn make) {
+  if (std::exchange(own.isMade, true))
+    return;
+  size_t before = body->getOperations().size();
+  make();
+  for (size_t i = before, e = body->getOperations().size(); i < e; ++i)
+    own.ops.push_back(i);
+}
+
+/// Posts the message that an action waits for.
+void Scheduler::post(const PipelineAction &action) {
+  if (action.kind == PipelineAction::BackwardWeight)
+    return;
+  ActionOps &own = receives[{action.stage, runsForward(action)}];
+  makeOps(own, [&] { makeReceive(action); });
+  for (uint32_t op : own.ops)
+    order.push_back({op, action.microBatch});
+}
+
+/// Executes an action in the turn of its micro-batch.
+void Scheduler::execute(const PipelineAction &action) {
+  ActionOps *source = getSource(action);
+  ActionOps &own = actionOps[{action.stage, action.kind, source}];
+  makeOps(own, [&] { makeAction(action, own, source); });
+  if (action.kind != PipelineAction::BackwardWeight) {
+    // Inputs are in the order in which they are first read.
+    for (const Task::Arg &arg : getTask(action).args)
+      if (arg.source == Task::Input)
+        getInput(arg.value, action.microBatch);
+    if (!runsForward(action))
+      backwards[{action.stage, action.microBatch}] = &own;
+  }
+  if (own.adder)
+    countAdded(action, own);
+  for (uint32_t op : own.ops)
+    order.push_back({op, action.microBatch});
+}
+
+void Scheduler::buildActions() {
+  ArrayRef<PipelineAction> actions = schedule.actions[device];
+  for (auto [position, action] : llvm::enumerate(actions)) {
+    // A message is posted ahead, so that it arrives while others are computed.
+    size_t posted = position == 0 ? 0 : position + receiveAhead;
+    for (; posted <= position + receiveAhead && posted < actions.size();
+         ++posted)
+      post(actions[posted]);
+    execute(action);
+  }
+}
+
+/// Puts the body into a schedule, whose results are the gradients of stages.
+void Scheduler::insertSchedule(Block &turn) {
+  SmallVector<Value> operands;
+  for (auto &[arg, turnInput] : turnInputs)
+    for (unsigned number = 0; number < microBatches; ++number)
+      operands.push_back(getInput(arg, number));
+  std::vector<StageState *> byTotal(numTotals);
+  for (auto &[stage, state] : stages)
+    if (state.done > 0)
+      byTotal[state.total] = &state;
+  SmallVector<Type> types;
+  for (StageState *state : byTotal)
+    llvm::append_range(types, state->totals);
+  auto op = ScheduleOp::create(
+      builder, program.getLoc(), types, builder.getStringAttr("mb"),
+      builder.getI64IntegerAttr(microBatches), operands,
+      OrderAttr::get(builder.getContext(), ExecutionOrder::compress(order)));
+  op.getBody().push_back(new Block);
+  Block &target = op.getBody().front();
+  for (BlockArgument arg : turn.getArguments())
+    arg.replaceAllUsesWith(target.addArgument(arg.getType(), arg.getLoc()));
+  target.getOperations().splice(target.end(), turn.getOperations());
+  auto next = op.result_begin();
+  for (StageState *state : byTotal)
+    for (size_t i = 0, e = state->totals.size(); i < e; ++i)
+      state->gradients.push_back(*next++);
+}
+
+void Scheduler::makeStep() {
   Task &task = splitter.getStep(device);
   SmallVector<Value> args;
-  for (const Task::Arg &arg : task.args) {
-    if (arg.source == Task::Input) {
-      args.push_back(getInput(arg.value, 0));
-      continue;
-    }
-    args.push_back(stages[arg.stage].gradients[arg.number]);
-  }
-  call(task.function, args, std::nullopt);
-}
-
-/// Forgets what nobody will read: all that there was of a micro-batch whose
-/// backward pass is done in a stage, but what the stage before takes from it on
-/// this device.
-void Scheduler::forget(const PipelineAction &action) {
-  auto it = inFlight.find({action.stage, action.microBatch});
-  if (action.stage > 0 && isHere(action.stage - 1)) {
-    SmallVector<Value> sentBack = std::move(it->second.sentBack);
-    it->second = InFlight();
-    it->second.sentBack = std::move(sentBack);
-  } else {
-    inFlight.erase(it);
-  }
+  for (const Task::Arg &arg : task.args)
+    args.push_back(arg.source == Task::Input
+                       ? getInput(arg.value, 0)
+                       : stages[arg.stage].gradients[arg.number]);
+  call(task.function, args);
 }
 
 /// All at once: the names are one attribute of the function.
 void Scheduler::nameInputs() {
-  Block &body = function.getBody().front();
-  function.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
+  Block &entry = function.getBody().front();
+  function.setType(builder.getFunctionType(entry.getArgumentTypes(), {}));
   if (!inputNames.empty())
     function.setArgAttrsAttr(builder.getArrayAttr(inputNames));
 }
@@ -449,10 +605,15 @@ void Scheduler::nameInputs() {
 void Scheduler::buildDevice(unsigned number) {
   OpBuilder::InsertionGuard guard(builder);
   device = number;
-  inFlight.clear();
   inputs.clear();
   inputNames.clear();
   stages.clear();
+  turnInputs.clear();
+  receives.clear();
+  actionOps.clear();
+  backwards.clear();
+  order.clear();
+  numTotals = 0;
   std::string name = program.getSymName().str();
   if (schedule.numDevices > 1)
     name += ".device" + std::to_string(device);
@@ -463,32 +624,14 @@ void Scheduler::buildDevice(unsigned number) {
     function->setAttr(
         STGDialect::kCoordinatesAttr,
         CoordinatesAttr::get(builder.getContext(), axis, int64_t(device)));
-  builder.setInsertionPointToEnd(function.addEntryBlock());
-  ArrayRef<PipelineAction> actions = schedule.actions[device];
-  for (auto [position, action] : llvm::enumerate(actions)) {
-    // A message is posted ahead, so that it arrives while others are computed.
-    size_t posted = position == 0 ? 0 : position + receiveAhead;
-    for (; posted <= position + receiveAhead && posted < actions.size();
-         ++posted)
-      receive(actions[posted]);
-    switch (action.kind) {
-    case PipelineAction::Forward:
-      runForward(action);
-      break;
-    case PipelineAction::Backward:
-      runBackward(action);
-      forget(action);
-      break;
-    case PipelineAction::BackwardInput:
-      runBackwardInput(action);
-      break;
-    case PipelineAction::BackwardWeight:
-      runBackwardWeight(action);
-      forget(action);
-      break;
-    }
-  }
-  runStep(device);
+  Block *entry = function.addEntryBlock(), turn;
+  body = hasTurns() ? &turn : entry;
+  builder.setInsertionPointToEnd(body);
+  buildActions();
+  builder.setInsertionPointToEnd(entry);
+  if (hasTurns())
+    insertSchedule(turn);
+  makeStep();
   func::ReturnOp::create(builder, program.getLoc());
   nameInputs();
 }

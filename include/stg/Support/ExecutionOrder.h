@@ -1,0 +1,81 @@
+//===- ExecutionOrder.h - Which step when, and in which turn ----*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The order in which a pipeline device executes the steps of all micro-batches,
+// as runs: what comes again and again, with turns that move on evenly, is there
+// once. So the steady part of a schedule is one run, however many micro-batches
+// it has.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_SUPPORT_EXECUTIONORDER_H
+#define STG_SUPPORT_EXECUTIONORDER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+#include <vector>
+
+namespace stg {
+
+/// The execution of one step in one turn.
+struct OrderEntry {
+  uint32_t step;
+  uint32_t turn;
+
+  bool operator==(const OrderEntry &other) const {
+    return step == other.step && turn == other.turn;
+  }
+};
+
+class ExecutionOrder {
+public:
+  /// An entry whose turn moves on by `stride` each time.
+  struct Item {
+    uint32_t step;
+    uint32_t turn;
+    int32_t stride;
+  };
+  /// All items, so many times.
+  struct Run {
+    uint32_t times;
+    llvm::SmallVector<Item, 4> items;
+  };
+
+  std::vector<Run> runs;
+
+  /// Finds what comes again and again. Takes time in proportion to the entries.
+  static ExecutionOrder compress(llvm::ArrayRef<OrderEntry> entries);
+
+  /// Calls `visit(entry)` for all entries in order.
+  template <typename Fn> void forEach(Fn visit) const {
+    for (const Run &run : runs)
+      for (uint32_t i = 0; i < run.times; ++i)
+        for (const Item &item : run.items)
+          visit(getEntry(item, i));
+  }
+  /// The entry of an item when it is there for the i-th time.
+  static OrderEntry getEntry(const Item &item, uint32_t i) {
+    return {item.step,
+            static_cast<uint32_t>(item.turn + int64_t(item.stride) * i)};
+  }
+  std::vector<OrderEntry> expand() const;
+  /// The number of entries, or UINT64_MAX if it is larger.
+  uint64_t size() const;
+
+  /// As numbers: of each run how often and how many items, then of each item
+  /// step, turn and stride.
+  llvm::SmallVector<int64_t> flatten() const;
+  /// False if these are not the numbers of an order whose steps and turns have
+  /// 31 bits.
+  static bool unflatten(llvm::ArrayRef<int64_t> numbers, ExecutionOrder &order);
+};
+
+} // namespace stg
+
+#endif // STG_SUPPORT_EXECUTIONORDER_H

@@ -1,0 +1,137 @@
+//===- ExecutionOrder.cpp - Which step when, and in which turn ------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Support/ExecutionOrder.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+using namespace stg;
+
+/// How far ahead and how often an entry is looked for to be there again: bounds
+/// what an entry costs.
+static constexpr size_t kLongestPeriod = 256;
+static constexpr unsigned kMostPeriods = 8;
+
+/// The number of entries from the first on that come again after `period`, with
+/// turns that move on evenly.
+static size_t getExtent(ArrayRef<OrderEntry> entries, size_t period) {
+  auto getStride = [&](size_t i) {
+    return int64_t(entries[i].turn) - int64_t(entries[i - period].turn);
+  };
+  size_t i = period;
+  for (; i < entries.size(); ++i) {
+    if (entries[i].step != entries[i - period].step)
+      break;
+    if (i >= 2 * period ? getStride(i) != getStride(i - period)
+                        : !isInt<31>(getStride(i)))
+      break;
+  }
+  return i;
+}
+
+/// The period with which most entries are covered; 0 if there is none.
+static size_t findPeriod(ArrayRef<OrderEntry> entries, uint32_t &times) {
+  size_t best = 0, bestCovered = 0;
+  unsigned tried = 0;
+  size_t last = std::min(kLongestPeriod, entries.size() / 2);
+  for (size_t period = 1; period <= last && tried < kMostPeriods; ++period) {
+    if (entries[period].step != entries[0].step)
+      continue;
+    ++tried;
+    size_t count = getExtent(entries, period) / period;
+    if (count < 2 || (count - 1) * period <= bestCovered)
+      continue;
+    best = period;
+    bestCovered = (count - 1) * period;
+    times = count;
+  }
+  return best;
+}
+
+ExecutionOrder ExecutionOrder::compress(ArrayRef<OrderEntry> entries) {
+  ExecutionOrder order;
+  bool isOpen = false; // The last run is of entries that come once.
+  while (!entries.empty()) {
+    uint32_t times = 1;
+    size_t period = findPeriod(entries, times);
+    if (period == 0) {
+      if (!isOpen)
+        order.runs.push_back({1, {}});
+      order.runs.back().items.push_back({entries[0].step, entries[0].turn, 0});
+      isOpen = true;
+      entries = entries.drop_front();
+      continue;
+    }
+    isOpen = false;
+    Run &run = order.runs.emplace_back(Run{times, {}});
+    for (size_t i = 0; i < period; ++i)
+      run.items.push_back(
+          {entries[i].step, entries[i].turn,
+           static_cast<int32_t>(entries[i + period].turn - entries[i].turn)});
+    entries = entries.drop_front(period * times);
+  }
+  return order;
+}
+
+std::vector<OrderEntry> ExecutionOrder::expand() const {
+  std::vector<OrderEntry> entries;
+  entries.reserve(size());
+  forEach([&](OrderEntry entry) { entries.push_back(entry); });
+  return entries;
+}
+
+uint64_t ExecutionOrder::size() const {
+  uint64_t size = 0;
+  for (const Run &run : runs)
+    size = SaturatingMultiplyAdd<uint64_t>(run.times, run.items.size(), size);
+  return size;
+}
+
+SmallVector<int64_t> ExecutionOrder::flatten() const {
+  SmallVector<int64_t> numbers;
+  for (const Run &run : runs) {
+    numbers.push_back(run.times);
+    numbers.push_back(run.items.size());
+    for (const Item &item : run.items)
+      numbers.append({int64_t(item.step), int64_t(item.turn), item.stride});
+  }
+  return numbers;
+}
+
+/// True if all turns of the item are numbers of 31 bits.
+static bool hasTurns(const ExecutionOrder::Item &item, uint32_t times) {
+  int64_t last = item.turn + int64_t(item.stride) * (int64_t(times) - 1);
+  return item.turn <= INT32_MAX && last >= 0 && last <= INT32_MAX;
+}
+
+bool ExecutionOrder::unflatten(ArrayRef<int64_t> numbers,
+                               ExecutionOrder &order) {
+  while (!numbers.empty()) {
+    if (numbers.size() < 2 || numbers[0] < 1 || numbers[0] > INT32_MAX ||
+        numbers[1] < 1 || uint64_t(numbers[1]) > numbers.size() / 3)
+      return false;
+    size_t count = numbers[1];
+    Run &run = order.runs.emplace_back();
+    run.times = numbers[0];
+    numbers = numbers.drop_front(2);
+    if (numbers.size() < 3 * count)
+      return false;
+    for (; count > 0; --count, numbers = numbers.drop_front(3)) {
+      if (!isUInt<31>(numbers[0]) || !isUInt<31>(numbers[1]) ||
+          !isInt<32>(numbers[2]))
+        return false;
+      run.items.push_back({static_cast<uint32_t>(numbers[0]),
+                           static_cast<uint32_t>(numbers[1]),
+                           static_cast<int32_t>(numbers[2])});
+      if (!hasTurns(run.items.back(), run.times))
+        return false;
+    }
+  }
+  return true;
+}
