@@ -31,7 +31,7 @@ LEVELS = [
      r'stg\.einsum', r'<[^<>]*(fwd|bwd dx|bwd dw)>|into = f32'),
     ("plan", '--stg-apply-preset="dp=dp tp=tp sequence-parallel" --stg-propagate-shardings',
      "Each dimension says over which axes it is divided, each op what it computes divided.",
-     r'stg\.einsum.* fwd>', r' : (dp|tp)|stg\.factors = \{[^}]*\}'),
+     r'stg\.einsum.* fwd>', r' : (dp|tp)|factors = #stg\.factors<[^>]*>'),
     ("local", "--stg-insert-collectives --stg-simplify-collectives",
      "What one device does: local extents, and a gather where tokens are divided.",
      r'stg\.\w+ .* fwd>', r'\w+/(dp|tp)|stg\.all_gather'),

@@ -52,7 +52,7 @@ func.func @origin_of_wrong_kind(%x: !x) {
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @unknown_with_prefix(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has the unknown attribute 'stg.phase', expected one of 'stg.origin', 'stg.factors', 'stg.claims', 'stg.scope', 'stg.task', 'stg.coordinates'}}
+  // expected-error @+1 {{'stg.add' op has the unknown attribute 'stg.phase', expected one of 'stg.origin', 'stg.factors', 'stg.scope', 'stg.task', 'stg.coordinates'}}
   %0 = stg.add %x, %x {stg.phase = "bwd"} : !x, !x
   return
 }
@@ -72,7 +72,7 @@ func.func @unknown_of_result(%x: !x) -> (!x {stg.grad}) {
 !x = !stg.tensor<[4], f32>
 func.func @misspelled(%x: !x) {
   // expected-error @+2 {{'stg.einsum' op has no attribute 'int', did you mean 'into'?}}
-  // expected-note @+1 {{it has 'equation', 'into', 'origin'; an attribute of another dialect has that dialect's prefix}}
+  // expected-note @+1 {{it has 'equation', 'factors', 'into', 'origin'; an attribute of another dialect has that dialect's prefix}}
   %0 = stg.einsum "a->a" %x {int = bf16} : !x
   return
 }
@@ -80,7 +80,7 @@ func.func @misspelled(%x: !x) {
 !q = !stg.tensor<[4, 4, 4, 4], bf16>
 func.func @far_from_all(%q: !q) {
   // expected-error @+2 {{'stg.attention' op has no attribute 'window'}}
-  // expected-note @+1 {{it has 'context', 'full_count', 'mask', 'origin'; an attribute of another dialect has that dialect's prefix}}
+  // expected-note @+1 {{it has 'context', 'factors', 'full_count', 'mask', 'origin'; an attribute of another dialect has that dialect's prefix}}
   %0, %1 = stg.attention causal %q, %q, %q {window = 4096} : !q, !q, !q
   return
 }
@@ -125,23 +125,29 @@ func.func @name_of_argument(%x: !x {stg.name = 3 : i32}) {
 stg.mesh @mesh <tp = 2>
 !x = !stg.tensor<[4], f32>
 func.func @factors_of_wrong_kind(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.factors' ["tp"], expected the mesh axes of each factor, such as {d = ["tp"]}}}
-  %0 = stg.add %x, %x {stg.factors = ["tp"]} : !x, !x
+  // expected-error @+1 {{custom op 'stg.add' attribute 'factors' failed to satisfy constraint: the mesh axes of factors}}
+  %0 = stg.add %x, %x {factors = {d0 = ["tp"]}} : !x, !x
   return
 }
 // -----
 stg.mesh @mesh <tp = 2>
 !x = !stg.tensor<[4], f32>
-func.func @factors_of_no_lists(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.factors' {d0 = "tp"}, expected the mesh axes of each factor, such as {d = ["tp"]}}}
-  %0 = stg.add %x, %x {stg.factors = {d0 = "tp"}} : !x, !x
+func.func @factors_are_declared(%x: !x) {
+  // expected-error @+1 {{'stg.add' op has 'stg.factors' #stg.factors<d0 : tp>, expected a '#stg.factors' at an op that has a sharding rule and no 'factors' of its own}}
+  %0 = stg.add %x, %x {stg.factors = #stg.factors<d0 : tp>} : !x, !x
   return
+}
+// -----
+stg.mesh @mesh <tp = 2>
+func.func @factors_without_rule() {
+  // expected-error @+1 {{'func.return' op has 'stg.factors' #stg.factors<d0 : tp>, expected a '#stg.factors' at an op that has a sharding rule and no 'factors' of its own}}
+  return {stg.factors = #stg.factors<d0 : tp>}
 }
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @factors_without_mesh(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.factors', but there is no mesh; declare one with 'stg.mesh'}}
-  %0 = stg.add %x, %x {stg.factors = {d0 = ["tp"]}} : !x, !x
+  // expected-error @+1 {{'stg.add' op computes factors over mesh axes, but there is no mesh; declare one with 'stg.mesh'}}
+  %0 = stg.add %x, %x {factors = #stg.factors<d0 : tp>} : !x, !x
   return
 }
 // -----
@@ -150,7 +156,23 @@ stg.mesh @mesh <tp = 2>
 !x = !stg.tensor<[4], f32>
 func.func @factors_over_unknown_axis(%x: !x) {
   // expected-error @+1 {{'stg.add' op uses mesh axis 'dp', which the mesh does not have}}
-  %0 = stg.add %x, %x {stg.factors = {d0 = ["dp"]}} : !x, !x
+  %0 = stg.add %x, %x {factors = #stg.factors<d0 : dp>} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4], f32>
+stg.mesh @mesh <tp = 2, dp = 2>
+func.func @factors_c1(%x: !x) {
+  // expected-error @+1 {{factor 'd0' is listed twice}}
+  %0 = stg.add %x, %x {factors = #stg.factors<d0 : tp, d0 : dp>} : !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[4, 8], f32>
+stg.mesh @mesh <tp = 2>
+func.func @factors_c2(%x: !x) {
+  // expected-error @+1 {{factors are over mesh axis 'tp' twice}}
+  %0 = stg.add %x, %x {factors = #stg.factors<d0 : tp, d1 : tp>} : !x, !x
   return
 }
 // -----
@@ -164,46 +186,6 @@ func.func @gradient_of_wrong_kind(%x: !x) -> (!x {stg.gradient = "w"}) {
 // expected-error @+1 {{expects the repeats around a parameter and its name, none of them empty}}
 func.func @gradient_of_empty_name(%x: !x) -> (!x {stg.gradient = #stg.gradient<"layers", "">}) {
   return %x : !x
-}
-// -----
-!x = !stg.tensor<[4], f32>
-stg.mesh @mesh <tp = 2>
-func.func @claims_type(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.claims' {d0 = ["tp"]}, expected claims such as #stg.claims<h : cp> on an op with a sharding rule}}
-  %0 = stg.add %x, %x {stg.claims = {d0 = ["tp"]}} : !x, !x
-  return
-}
-// -----
-!x = !stg.tensor<[4], f32>
-func.func @claims_without_mesh(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has 'stg.claims', but there is no mesh; declare one with 'stg.mesh'}}
-  %0 = stg.add %x, %x {stg.claims = #stg.claims<d0 : tp>} : !x, !x
-  return
-}
-// -----
-!x = !stg.tensor<[4], f32>
-stg.mesh @mesh <tp = 2>
-func.func @claims_factor(%x: !x) {
-  // expected-error @+1 {{'stg.add' op claims axes for factor 'h', which it does not have; its factors are d0}}
-  %0 = stg.add %x, %x {stg.claims = #stg.claims<h : tp>} : !x, !x
-  return
-}
-// -----
-!x = !stg.tensor<[4], f32>
-// expected-note @+1 {{mesh declared here}}
-stg.mesh @mesh <tp = 2>
-func.func @claims_axis(%x: !x) {
-  // expected-error @+1 {{'stg.add' op uses mesh axis 'dp', which the mesh does not have}}
-  %0 = stg.add %x, %x {stg.claims = #stg.claims<d0 : dp>} : !x, !x
-  return
-}
-// -----
-!x = !stg.tensor<[4], f32>
-stg.mesh @mesh <tp = 2>
-func.func @claims_c1(%x: !x) {
-  // expected-error @+1 {{claims of factor 'd0' are listed twice}}
-  %0 = stg.add %x, %x {stg.claims = #stg.claims<d0 : tp, d0 : tp>} : !x, !x
-  return
 }
 // -----
 // expected-error @+1 {{'func.func' op has 'stg.task' "forward", expected a '#stg.task' at a 'func.func'}}

@@ -26,7 +26,7 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // NONE: stg.attention causal %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} : {{.*}}
   // GATHER: stg.attention causal {{.*}} {context = #stg.context<all_gather zigzag>} :
   // P2P: stg.attention causal {{.*}} {context = #stg.context<p2p zigzag>} :
-  // A2A: stg.attention causal {{.*}} {context = #stg.context<a2a zigzag>, stg.claims = #stg.claims<h : cp>} :
+  // A2A: stg.attention causal {{.*}} {context = #stg.context<a2a zigzag>, factors = #stg.factors<h : cp>} :
   // NONE: stg.attention_grad causal
   // NONE-NOT: {
   // NONE: stg.add
@@ -34,7 +34,7 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // GATHER: stg.add %{{[^{]*$}}
   // P2P: stg.attention_grad causal {{.*}} {context = #stg.context<p2p zigzag>} :
   // P2P: stg.add %{{[^{]*$}}
-  // A2A: stg.attention_grad causal {{.*}} {context = #stg.context<a2a zigzag>, stg.claims = #stg.claims<h : cp>} :
+  // A2A: stg.attention_grad causal {{.*}} {context = #stg.context<a2a zigzag>, factors = #stg.factors<h : cp>} :
   // A2A: stg.add %{{[^{]*$}}
 
   // Queries stay where they are; keys, values and their gradients are those of all tokens.

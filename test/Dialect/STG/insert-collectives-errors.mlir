@@ -19,7 +19,7 @@ stg.mesh @mesh <tp = 2>
 !x = !stg.tensor<[4, 7], f32>
 func.func @operand_not_divisible(%x: !x) {
   // expected-error @+1 {{'stg.activation' op operand #0 of type '!stg.tensor<[4, 7], f32>' cannot be divided among the devices of its axes}}
-  %0 = stg.activation relu %x {stg.factors = {d1 = ["tp"]}} : !x
+  %0 = stg.activation relu %x {factors = #stg.factors<d1 : tp>} : !x
   return
 }
 // -----
@@ -42,7 +42,7 @@ stg.mesh @mesh <tp = 2>
 !w = !stg.tensor<[8], f32>
 func.func @whole_factor(%x: !x, %w: !w) {
   // expected-error @+1 {{'stg.rms_norm' op cannot compute with its factor 'width' sharded}}
-  %0, %1 = stg.rms_norm %x, %w {stg.factors = {width = ["tp"]}} : !x, !w
+  %0, %1 = stg.rms_norm %x, %w {factors = #stg.factors<width : tp>} : !x, !w
   return
 }
 // -----
@@ -51,15 +51,7 @@ stg.mesh @mesh <tp = 2>
 !w = !stg.tensor<[8], f32>
 func.func @unknown_factor(%x: !x, %w: !w) {
   // expected-error @+1 {{'stg.rms_norm' op has no factor 'rows'; its factors are d0, width}}
-  %0, %1 = stg.rms_norm %x, %w {stg.factors = {rows = ["tp"]}} : !x, !w
-  return
-}
-// -----
-stg.mesh @mesh <tp = 2>
-!x = !stg.tensor<[4, 8], f32>
-func.func @axis_for_two_factors(%x: !x) {
-  // expected-error @+1 {{'stg.add' op shards its factors over mesh axis 'tp' twice}}
-  %0 = stg.add %x, %x {stg.factors = {d0 = ["tp"], d1 = ["tp"]}} : !x, !x
+  %0, %1 = stg.rms_norm %x, %w {factors = #stg.factors<rows : tp>} : !x, !w
   return
 }
 // -----

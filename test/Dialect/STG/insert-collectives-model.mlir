@@ -25,7 +25,7 @@ func.func @sharded_cross_entropy(%z: !z, %i: !stg.tensor<[B], i32>) -> (!r, !p) 
   // CHECK-NEXT: %[[L:.*]] = stg.nll %[[S]], %[[M]], %[[T]]
   // CHECK-NEXT: %[[P:.*]] = stg.normalize %[[E]], %[[S]]
   // CHECK-NEXT: return %[[L]], %[[P]]
-  %loss, %probs = stg.cross_entropy %z, %i {stg.factors = {v = ["tp"]}} <"loss" fwd> : !z, !stg.tensor<[B], i32> -> !r, !p
+  %loss, %probs = stg.cross_entropy %z, %i {factors = #stg.factors<v : tp>} <"loss" fwd> : !z, !stg.tensor<[B], i32> -> !r, !p
   return %loss, %probs : !r, !p
 }
 
@@ -40,7 +40,7 @@ stg.mesh @mesh <tp = 2, dp = 2>
 func.func @whole_cross_entropy(%z: !stg.tensor<[B : dp, V], bf16>, %i: !stg.tensor<[B : dp], i32>) {
   // CHECK-NEXT: stg.cross_entropy %{{.*}} : !stg.tensor<[B/2, V], bf16>, !stg.tensor<[B/2], i32>
   // CHECK-NEXT: return
-  %loss, %probs = stg.cross_entropy %z, %i {stg.factors = {d0 = ["dp"]}} : !stg.tensor<[B : dp, V], bf16>, !stg.tensor<[B : dp], i32>
+  %loss, %probs = stg.cross_entropy %z, %i {factors = #stg.factors<d0 : dp>} : !stg.tensor<[B : dp, V], bf16>, !stg.tensor<[B : dp], i32>
       -> !stg.tensor<[B : dp], f32>, !stg.tensor<[B : dp, V], f32>
   return
 }
@@ -51,7 +51,7 @@ func.func @sharded_embedding(%i: !stg.tensor<[B], i32>) {
   %t = stg.param "table" : !stg.tensor<[V : tp, 8], bf16>
   // CHECK: %[[E:.*]] = stg.embedding %{{.*}} : !stg.tensor<[V/2, 8], bf16>, !stg.tensor<[B], i32>
   // CHECK-NEXT: stg.all_reduce sum over ["tp"] %[[E]]
-  %e = stg.embedding %t, %i {stg.factors = {v = ["tp"]}} : !stg.tensor<[V : tp, 8], bf16>, !stg.tensor<[B], i32>
+  %e = stg.embedding %t, %i {factors = #stg.factors<v : tp>} : !stg.tensor<[V : tp, 8], bf16>, !stg.tensor<[B], i32>
   return
 }
 
@@ -71,7 +71,7 @@ func.func @gradients(%x: !x) {
   %g = stg.repeat "layers" * L -> (!stg.tensor<[layers = L, 8, 8], f32, sum(dp)>) <bwd> {
     // CHECK: stg.einsum {{.*}} : !stg.tensor<[B/2, 8], bf16>, !stg.tensor<[B/2, 8], bf16>
     // CHECK-NEXT: stg.yield
-    %d = stg.einsum "bd,bf->df" %x, %x {into = f32, stg.factors = {b = ["dp"]}} : !x, !x -> !stg.tensor<[8, 8], f32, sum(dp)>
+    %d = stg.einsum "bd,bf->df" %x, %x {factors = #stg.factors<b : dp>, into = f32} : !x, !x -> !stg.tensor<[8, 8], f32, sum(dp)>
     stg.yield %d : !stg.tensor<[8, 8], f32, sum(dp)>
   }
   // CHECK: stg.all_reduce sum over ["dp"] %{{.*}} <grad_sync> : !stg.tensor<[layers = L, 8, 8], f32>
@@ -99,7 +99,7 @@ func.func @carried(%x: !stg.tensor<[B, 8], bf16>) -> !stg.tensor<[B : tp, 8], bf
     // CHECK-NEXT: %[[R:.*]] = stg.activation relu %[[A]]
     // CHECK-NEXT: %[[Y:.*]] = stg.all_to_all from 1 to 0 over ["tp"] %[[R]]
     // CHECK-NEXT: stg.yield %[[Y]]
-    %a = stg.activation relu %c {stg.factors = {d1 = ["tp"]}} : !stg.tensor<[B : tp, 8], bf16> -> !stg.tensor<[B, 8 : tp], bf16>
+    %a = stg.activation relu %c {factors = #stg.factors<d1 : tp>} : !stg.tensor<[B : tp, 8], bf16> -> !stg.tensor<[B, 8 : tp], bf16>
     stg.yield %a : !stg.tensor<[B, 8 : tp], bf16>
   }
   return %y : !stg.tensor<[B : tp, 8], bf16>

@@ -21,6 +21,6 @@ func.func @read(%x: !stg.tensor<[B, D : tp], bf16>) -> !x {
 // CHECK: remarks.mlir:[[# @LINE + 3]]:{{[0-9]+}}: remark: [Passed] all_reduce
 // CHECK-SAME: Reason="'stg.reduce' of 'total' makes !stg.tensor<[B], f32, sum(tp)>, it is planned as !stg.tensor<[B], f32>"
 func.func @planned(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B], f32> {
-  %y = stg.reduce sum %x {stg.factors = {v = ["tp"]}} <"total"> : !stg.tensor<[B, D : tp], bf16>
+  %y = stg.reduce sum %x {factors = #stg.factors<v : tp>} <"total"> : !stg.tensor<[B, D : tp], bf16>
   return %y : !stg.tensor<[B], f32>
 }

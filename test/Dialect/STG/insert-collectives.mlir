@@ -19,14 +19,14 @@ func.func @all_gather(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B, D],
 func.func @local_slice(%x: !stg.tensor<[B, D], bf16>) -> !stg.tensor<[B, D : tp], bf16> {
   // CHECK-NEXT: stg.local_slice dim 1 over ["tp"] %{{.*}} : !stg.tensor<[B, D], bf16> -> !stg.tensor<[B, D/4], bf16>
   // CHECK-NEXT: stg.activation relu {{.*}} : !stg.tensor<[B, D/4], bf16>
-  %y = stg.activation relu %x {stg.factors = {d1 = ["tp"]}} : !stg.tensor<[B, D], bf16> -> !stg.tensor<[B, D : tp], bf16>
+  %y = stg.activation relu %x {factors = #stg.factors<d1 : tp>} : !stg.tensor<[B, D], bf16> -> !stg.tensor<[B, D : tp], bf16>
   return %y : !stg.tensor<[B, D : tp], bf16>
 }
 
 // CHECK-LABEL: func.func @all_to_all
 func.func @all_to_all(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B : tp, D], bf16> {
   // CHECK-NEXT: stg.all_to_all from 1 to 0 over ["tp"] %{{.*}} : !stg.tensor<[B, D/4], bf16> -> !stg.tensor<[B/4, D], bf16>
-  %y = stg.activation relu %x {stg.factors = {d0 = ["tp"]}} : !stg.tensor<[B, D : tp], bf16> -> !stg.tensor<[B : tp, D], bf16>
+  %y = stg.activation relu %x {factors = #stg.factors<d0 : tp>} : !stg.tensor<[B, D : tp], bf16> -> !stg.tensor<[B : tp, D], bf16>
   return %y : !stg.tensor<[B : tp, D], bf16>
 }
 
@@ -34,7 +34,7 @@ func.func @all_to_all(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B : tp
 func.func @all_reduce(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B], f32> {
   // CHECK-NEXT: %[[S:.*]] = stg.reduce sum %{{.*}} : !stg.tensor<[B, D/4], bf16>
   // CHECK-NEXT: stg.all_reduce sum over ["tp"] %[[S]] {{.*}} : !stg.tensor<[B], f32>
-  %y = stg.reduce sum %x {stg.factors = {v = ["tp"]}} : !stg.tensor<[B, D : tp], bf16>
+  %y = stg.reduce sum %x {factors = #stg.factors<v : tp>} : !stg.tensor<[B, D : tp], bf16>
   return %y : !stg.tensor<[B], f32>
 }
 
@@ -43,14 +43,14 @@ func.func @all_reduce_max(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B]
   // CHECK-NEXT: %[[M:.*]] = stg.reduce max %{{.*}} : !stg.tensor<[B, D/4], bf16>
   // CHECK-NEXT: %[[R:.*]] = stg.all_reduce max over ["tp"] %[[M]] {{.*}} : !stg.tensor<[B], f32>
   // CHECK-NEXT: return %[[R]]
-  %y = stg.reduce max %x {stg.factors = {v = ["tp"]}} : !stg.tensor<[B, D : tp], bf16>
+  %y = stg.reduce max %x {factors = #stg.factors<v : tp>} : !stg.tensor<[B, D : tp], bf16>
   return %y : !stg.tensor<[B], f32>
 }
 
 // CHECK-LABEL: func.func @reduce_scatter
 func.func @reduce_scatter(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B : tp], f32> {
   // CHECK: stg.reduce_scatter dim 0 over ["tp"] %{{.*}} : !stg.tensor<[B], f32> -> !stg.tensor<[B/4], f32>
-  %y = stg.reduce sum %x {stg.factors = {v = ["tp"]}} : !stg.tensor<[B, D : tp], bf16> -> !stg.tensor<[B : tp], f32>
+  %y = stg.reduce sum %x {factors = #stg.factors<v : tp>} : !stg.tensor<[B, D : tp], bf16> -> !stg.tensor<[B : tp], f32>
   return %y : !stg.tensor<[B : tp], f32>
 }
 
@@ -59,7 +59,7 @@ func.func @reduce_scatter(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B 
 func.func @max_is_not_scattered(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[B : tp], f32> {
   // CHECK: %[[M:.*]] = stg.all_reduce max over ["tp"]
   // CHECK-NEXT: stg.local_slice dim 0 over ["tp"] %[[M]] {{.*}} -> !stg.tensor<[B/4], f32>
-  %y = stg.reduce max %x {stg.factors = {v = ["tp"]}} : !stg.tensor<[B, D : tp], bf16> -> !stg.tensor<[B : tp], f32>
+  %y = stg.reduce max %x {factors = #stg.factors<v : tp>} : !stg.tensor<[B, D : tp], bf16> -> !stg.tensor<[B : tp], f32>
   return %y : !stg.tensor<[B : tp], f32>
 }
 
@@ -68,9 +68,9 @@ func.func @max_is_not_scattered(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tens
 func.func @two_axes(%x: !stg.tensor<[B : (dp, tp), D], bf16>) {
   // CHECK-NEXT: %[[T:.*]] = stg.all_gather dim 0 over ["tp"] %{{.*}} : !stg.tensor<[B/8, D], bf16> -> !stg.tensor<[B/2, D], bf16>
   // CHECK-NEXT: stg.activation relu %[[T]] : !stg.tensor<[B/2, D], bf16>
-  %0 = stg.activation relu %x {stg.factors = {d0 = ["dp"]}} : !stg.tensor<[B : (dp, tp), D], bf16> -> !stg.tensor<[B : dp, D], bf16>
+  %0 = stg.activation relu %x {factors = #stg.factors<d0 : dp>} : !stg.tensor<[B : (dp, tp), D], bf16> -> !stg.tensor<[B : dp, D], bf16>
   // CHECK-NEXT: stg.all_gather dim 0 over ["dp"] %{{.*}} : !stg.tensor<[B/8, D], bf16> -> !stg.tensor<[B/4, D], bf16>
-  %1 = stg.activation relu %x {stg.factors = {d0 = ["tp"]}} : !stg.tensor<[B : (dp, tp), D], bf16> -> !stg.tensor<[B : tp, D], bf16>
+  %1 = stg.activation relu %x {factors = #stg.factors<d0 : tp>} : !stg.tensor<[B : (dp, tp), D], bf16> -> !stg.tensor<[B : tp, D], bf16>
   return
 }
 
@@ -81,7 +81,7 @@ func.func @users_of_partial(%x: !stg.tensor<[B, D : tp], bf16>) -> !stg.tensor<[
   // CHECK-NEXT: stg.activation relu %[[R]]
   // CHECK-NEXT: stg.activation gelu %[[R]]
   // CHECK-NEXT: return %[[R]]
-  %y = stg.reduce sum %x {stg.factors = {v = ["tp"]}} : !stg.tensor<[B, D : tp], bf16>
+  %y = stg.reduce sum %x {factors = #stg.factors<v : tp>} : !stg.tensor<[B, D : tp], bf16>
   %0 = stg.activation relu %y : !stg.tensor<[B], f32>
   %1 = stg.activation gelu %y : !stg.tensor<[B], f32>
   return %y : !stg.tensor<[B], f32>

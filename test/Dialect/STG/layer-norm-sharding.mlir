@@ -21,7 +21,7 @@ stg.mesh @mesh <tp = t>
 // PLAN-LABEL: func.func @rows
 // LOCAL-LABEL: func.func @rows
 func.func @rows(%x: !sequence, %w: !w, %b: !w) {
-  // PLAN: stg.layer_norm {{.*}} {stg.factors = {d1 = ["tp"]}}
+  // PLAN: stg.layer_norm {{.*}} {factors = #stg.factors<d1 : tp>}
   // PLAN-SAME: !stg.tensor<[B, S : tp, D], bf16>, !stg.tensor<[D], bf16>, !stg.tensor<[D], bf16>
   // LOCAL-NEXT: stg.layer_norm {{.*}} : !stg.tensor<[B, S/t, D], bf16>, !stg.tensor<[D], bf16>, !stg.tensor<[D], bf16>
   // LOCAL-NEXT: return

@@ -30,10 +30,10 @@ stg.symbol @A
 // rows of the buffers are over all axes of the tokens but ep.
 //
 // PLAN: stg.param "router" : !stg.tensor<[D, X], bf16>
-// PLAN: stg.dispatch {{.*}}stg.factors = {d0 = ["edp", "ep"], d1 = ["cp", "tp"]}
+// PLAN: stg.dispatch {{.*}}factors = #stg.factors<d0 : (edp, ep), d1 : (cp, tp)>
 // PLAN-SAME: -> !stg.tensor<[X : ep, A*B*S/X : (edp, cp, tp), D], bf16>
-// PLAN: stg.einsum "xcd,xdf->xcf" {{.*}}stg.factors = {c = ["edp", "cp"], f = ["tp"], x = ["ep"]}
-// PLAN: stg.einsum "xcf,xfd->xcd" {{.*}}stg.factors = {c = ["edp", "cp"], f = ["tp"], x = ["ep"]}
+// PLAN: stg.einsum "xcd,xdf->xcf" {{.*}}factors = #stg.factors<c : (edp, cp), f : tp, x : ep>
+// PLAN: stg.einsum "xcf,xfd->xcd" {{.*}}factors = #stg.factors<c : (edp, cp), f : tp, x : ep>
 // PLAN: stg.combine {{.*}} -> !stg.tensor<[B : (edp, ep), S : (cp, tp), D], bf16>
 //
 // Backward exchanges the experts' outputs again: 5 all-to-alls. What forward exchanged

@@ -50,8 +50,8 @@ func.func private @plan(!stg.tensor<[B : dp, S, (H + 2*K) : tp], bf16>,
 // CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B : dp, S], bf16>)
 func.func @sharded(%x: !stg.tensor<[B : dp, S], bf16>) {
   // The result type follows without its sharding: it is written where it has one.
-  // CHECK: stg.activation relu %[[X]] {stg.factors = {d0 = ["dp"]}} : !stg.tensor<[B : dp, S], bf16> -> !stg.tensor<[B : dp, S], bf16>
-  %0 = stg.activation relu %x {stg.factors = {d0 = ["dp"]}} : !stg.tensor<[B : dp, S], bf16> -> !stg.tensor<[B : dp, S], bf16>
+  // CHECK: stg.activation relu %[[X]] {factors = #stg.factors<d0 : dp>} : !stg.tensor<[B : dp, S], bf16> -> !stg.tensor<[B : dp, S], bf16>
+  %0 = stg.activation relu %x {factors = #stg.factors<d0 : dp>} : !stg.tensor<[B : dp, S], bf16> -> !stg.tensor<[B : dp, S], bf16>
   // CHECK: stg.activation relu %[[X]] : !stg.tensor<[B : dp, S], bf16>{{$}}
   %1 = stg.activation relu %x : !stg.tensor<[B : dp, S], bf16>
   return

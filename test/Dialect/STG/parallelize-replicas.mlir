@@ -23,8 +23,8 @@ stg.symbol @K
 func.func @f(%x: !stg.tensor<[S, D], bf16>) {
   // CHECK-PLAN: stg.param "w" : !stg.tensor<[D, K : tp_kv], bf16>
   %w = stg.param "w" : !stg.tensor<[D, K], bf16>
-  // CHECK-PLAN: stg.replicate {{.*}}stg.claims = #stg.claims<replica : tp_replicate>
-  // SYMBOLS: stg.replicate {{.*}}stg.claims = #stg.claims<replica : tp_replicate>
+  // CHECK-PLAN: stg.replicate {{.*}}factors = #stg.factors<d1 : tp_kv, replica : tp_replicate>
+  // SYMBOLS: stg.replicate {{.*}}factors = #stg.factors<replica : tp_replicate>
   %r = stg.replicate dim 1 %w : !stg.tensor<[D, K], bf16> -> !stg.tensor<[D, 2*K], bf16>
   // CHECK-PLAN: stg.param "f" : !stg.tensor<[D, F : (tp_kv, tp_replicate)], bf16>
   // RULES-PLAN: stg.param "f" : !stg.tensor<[D, F : tp_replicate], bf16>

@@ -17,7 +17,7 @@ stg.mesh @mesh <tp = 4, dp = 2> rules [B : dp]
 func.func @stacks(%s: !stg.tensor<[layers = L, B : dp, D], bf16>) -> !stg.tensor<[layers = L, B, D], bf16> {
   // CHECK: stg.repeat "layers" * L slices(%[[V:[a-z_0-9]+]] = %{{.*}} : !stg.tensor<[layers = L, B : dp, D], bf16>) {
   %t = stg.repeat "layers" * L slices(%v = %s : !stg.tensor<[layers = L, B : dp, D], bf16> as !x) {
-    // CHECK: stg.activation relu %[[V]] {stg.factors = {d0 = ["dp"]}}
+    // CHECK: stg.activation relu %[[V]] {factors = #stg.factors<d0 : dp>}
     %a = stg.activation relu %v : !x
     stg.yield %a : !x
   }
@@ -45,8 +45,8 @@ stg.mesh @mesh <dp = 2> rules [B : dp]
 func.func @gradients(%x: !stg.tensor<[B : dp, D], bf16>) -> !stg.tensor<[layers = L, D, D], f32> {
   // CHECK: stg.repeat
   %g = stg.repeat "layers" * L {
-    // DELAY: stg.einsum {{.*}} {into = f32, stg.factors = {b = ["dp"]}} : {{.*}} -> !stg.tensor<[D, D], f32, sum(dp)>
-    // NODELAY: stg.einsum {{.*}} {into = f32, stg.factors = {b = ["dp"]}} : !stg.tensor<[B : dp, D], bf16>, !stg.tensor<[B : dp, D], bf16>{{$}}
+    // DELAY: stg.einsum {{.*}} {factors = #stg.factors<b : dp>, into = f32} : {{.*}} -> !stg.tensor<[D, D], f32, sum(dp)>
+    // NODELAY: stg.einsum {{.*}} {factors = #stg.factors<b : dp>, into = f32} : !stg.tensor<[B : dp, D], bf16>, !stg.tensor<[B : dp, D], bf16>{{$}}
     %d = stg.einsum "bd,bf->df" %x, %x {into = f32} : !stg.tensor<[B : dp, D], bf16>, !stg.tensor<[B : dp, D], bf16>
     // DELAY: stg.yield %{{.*}} : !stg.tensor<[D, D], f32, sum(dp)>
     // NODELAY: stg.yield %{{.*}} : !stg.tensor<[D, D], f32>

@@ -13,9 +13,9 @@ stg.mesh @mesh <tp = 4, dp = 2>
 // CHECK-SAME: -> !stg.tensor<[B : dp, F : tp], bf16>
 func.func @forward(%x: !stg.tensor<[B : dp, D], bf16>) -> !stg.tensor<[B, F], bf16> {
   %w = stg.param "w" : !stg.tensor<[D, F : tp], bf16>
-  // CHECK: stg.einsum {{.*}} {stg.factors = {b = ["dp"], f = ["tp"]}} : {{.*}} -> !stg.tensor<[B : dp, F : tp], bf16>
+  // CHECK: stg.einsum {{.*}} {factors = #stg.factors<b : dp, f : tp>} : {{.*}} -> !stg.tensor<[B : dp, F : tp], bf16>
   %a = stg.einsum "bd,df->bf" %x, %w : !stg.tensor<[B : dp, D], bf16>, !stg.tensor<[D, F : tp], bf16>
-  // CHECK: stg.activation gelu {{.*}} {stg.factors = {d0 = ["dp"], d1 = ["tp"]}} : {{.*}} -> !stg.tensor<[B : dp, F : tp], bf16>
+  // CHECK: stg.activation gelu {{.*}} {factors = #stg.factors<d0 : dp, d1 : tp>} : {{.*}} -> !stg.tensor<[B : dp, F : tp], bf16>
   %g = stg.activation gelu %a : !stg.tensor<[B, F], bf16>
   return %g : !stg.tensor<[B, F], bf16>
 }
@@ -24,11 +24,11 @@ func.func @forward(%x: !stg.tensor<[B : dp, D], bf16>) -> !stg.tensor<[B, F], bf
 // CHECK-LABEL: func.func @backward
 // CHECK-SAME: (%{{.*}}: !stg.tensor<[B, F : tp], bf16>)
 func.func @backward(%x: !stg.tensor<[B, F], bf16>) -> !stg.tensor<[B, D], bf16> {
-  // CHECK: stg.activation gelu {{.*}} {stg.factors = {d1 = ["tp"]}}
+  // CHECK: stg.activation gelu {{.*}} {factors = #stg.factors<d1 : tp>}
   %g = stg.activation gelu %x : !stg.tensor<[B, F], bf16>
   %w = stg.param "w" : !stg.tensor<[F : tp, D], bf16>
   // A contracted factor: the op makes partial sums, its result is planned whole.
-  // CHECK: stg.einsum {{.*}} {stg.factors = {f = ["tp"]}} : !stg.tensor<[B, F : tp], bf16>, !stg.tensor<[F : tp, D], bf16>{{$}}
+  // CHECK: stg.einsum {{.*}} {factors = #stg.factors<f : tp>} : !stg.tensor<[B, F : tp], bf16>, !stg.tensor<[F : tp, D], bf16>{{$}}
   %y = stg.einsum "bf,fd->bd" %g, %w : !stg.tensor<[B, F], bf16>, !stg.tensor<[F : tp, D], bf16>
   return %y : !stg.tensor<[B, D], bf16>
 }
@@ -58,12 +58,12 @@ func.func @conflict(%x: !stg.tensor<[B, S, D], bf16>) {
   // CHECK: stg.repeat "layers" * 2 carry(%[[C:[a-z_0-9]+]] = %{{.*}} : !stg.tensor<[B, S, D], bf16> as !stg.tensor<[B, S : tp, D], bf16>)
   %y = stg.repeat "layers" * 2 carry(%c = %x : !stg.tensor<[B, S, D], bf16> as !stg.tensor<[B, S : tp, D], bf16>) {
     %w = stg.param "up" : !stg.tensor<[D, F : tp], bf16>
-    // CHECK: %[[UP:.*]] = stg.einsum "bsd,df->bsf" %[[C]], %{{.*}} {stg.factors = {f = ["tp"]}} : {{.*}} -> !stg.tensor<[B, S, F : tp], bf16>
+    // CHECK: %[[UP:.*]] = stg.einsum "bsd,df->bsf" %[[C]], %{{.*}} {factors = #stg.factors<f : tp>} : {{.*}} -> !stg.tensor<[B, S, F : tp], bf16>
     %a = stg.einsum "bsd,df->bsf" %c, %w : !stg.tensor<[B, S : tp, D], bf16>, !stg.tensor<[D, F : tp], bf16>
     %v = stg.param "down" : !stg.tensor<[F : tp, D], bf16>
-    // CHECK: %[[DOWN:.*]] = stg.einsum "bsf,fd->bsd" %[[UP]], %{{.*}} {stg.factors = {f = ["tp"]}} : {{.*}} -> !stg.tensor<[B, S : tp, D], bf16>
+    // CHECK: %[[DOWN:.*]] = stg.einsum "bsf,fd->bsd" %[[UP]], %{{.*}} {factors = #stg.factors<f : tp>} : {{.*}} -> !stg.tensor<[B, S : tp, D], bf16>
     %b = stg.einsum "bsf,fd->bsd" %a, %v : !stg.tensor<[B, S, F], bf16>, !stg.tensor<[F : tp, D], bf16>
-    // CHECK: stg.add %[[C]], %[[DOWN]] {stg.factors = {d1 = ["tp"]}}
+    // CHECK: stg.add %[[C]], %[[DOWN]] {factors = #stg.factors<d1 : tp>}
     %r = stg.add %c, %b : !stg.tensor<[B, S : tp, D], bf16>, !stg.tensor<[B, S, D], bf16>
     stg.yield %r : !stg.tensor<[B, S, D], bf16>
   }
@@ -80,7 +80,7 @@ stg.mesh @mesh <tp = 4> rules [D : tp, B : tp]
 // CHECK-LABEL: func.func @priority
 func.func @priority(%x: !stg.tensor<[B : tp, D], bf16>) {
   %w = stg.param "w" : !stg.tensor<[D : tp, 8], bf16>
-  // CHECK: stg.einsum {{.*}} {stg.factors = {d = ["tp"]}}
+  // CHECK: stg.einsum {{.*}} {factors = #stg.factors<d : tp>}
   %y = stg.einsum "bd,df->bf" %x, %w : !stg.tensor<[B : tp, D], bf16>, !stg.tensor<[D : tp, 8], bf16>
   return
 }
@@ -91,7 +91,7 @@ func.func @written_by_hand(%x: !stg.tensor<[B, D], bf16>) {
   %w = stg.param "w" : !stg.tensor<[D, 8 : tp], bf16>
   %v = stg.param "v" : !stg.tensor<[D : tp, 8], bf16>
   %s = stg.add %w, %v : !stg.tensor<[D, 8 : tp], bf16>, !stg.tensor<[D : tp, 8], bf16>
-  // CHECK: stg.add {{.*}} {stg.factors = {d1 = ["tp"]}}
+  // CHECK: stg.add {{.*}} {factors = #stg.factors<d1 : tp>}
   return
 }
 
@@ -112,9 +112,9 @@ func.func @heads(%x: !stg.tensor<[B, 8, D], bf16>) {
   %n, %r = stg.rms_norm %x, %wn : !stg.tensor<[B, 8, D], bf16>, !stg.tensor<[D], bf16>
   %w = stg.param "qkv" : !stg.tensor<[D, H + 2*K : tp, 16], bf16>
   %qkv = stg.einsum "bsd,dhe->bshe" %n, %w : !stg.tensor<[B, 8, D], bf16>, !stg.tensor<[D, H + 2*K : tp, 16], bf16>
-  // CHECK: stg.split dim 2 %{{.*}} {stg.factors = {d2 = ["tp"]}} : !stg.tensor<[B, 8, H + 2*K : tp, 16], bf16> -> !stg.tensor<[B, 8, H : tp, 16], bf16>, !stg.tensor<[B, 8, K : tp, 16], bf16>, !stg.tensor<[B, 8, K : tp, 16], bf16>
+  // CHECK: stg.split dim 2 %{{.*}} {factors = #stg.factors<d2 : tp>} : !stg.tensor<[B, 8, H + 2*K : tp, 16], bf16> -> !stg.tensor<[B, 8, H : tp, 16], bf16>, !stg.tensor<[B, 8, K : tp, 16], bf16>, !stg.tensor<[B, 8, K : tp, 16], bf16>
   %q, %k, %v = stg.split dim 2 %qkv : !stg.tensor<[B, 8, H + 2*K, 16], bf16> -> !stg.tensor<[B, 8, H, 16], bf16>, !stg.tensor<[B, 8, K, 16], bf16>, !stg.tensor<[B, 8, K, 16], bf16>
-  // CHECK: stg.attention causal {{.*}} {stg.factors = {h = ["tp"]}} : {{.*}} -> !stg.tensor<[B, 8, H : tp, 16], bf16>, !stg.tensor<[B, 8, H : tp], f32>
+  // CHECK: stg.attention causal {{.*}} {factors = #stg.factors<h : tp>} : {{.*}} -> !stg.tensor<[B, 8, H : tp, 16], bf16>, !stg.tensor<[B, 8, H : tp], f32>
   %o, %lse = stg.attention causal %q, %k, %v : !stg.tensor<[B, 8, H, 16], bf16>, !stg.tensor<[B, 8, K, 16], bf16>, !stg.tensor<[B, 8, K, 16], bf16>
   return
 }

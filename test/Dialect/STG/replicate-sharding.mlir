@@ -17,7 +17,7 @@ stg.mesh @mesh <rep = r : tensor, kv = k : tensor, dp = 2 : data>
 func.func @forward(%x: !x, %w: !stg.tensor<[D, K : kv], bf16>, %z: !y) -> !y {
   // CHECK-NEXT: stg.einsum "bd,dk->bk" {{.*}} : !stg.tensor<[B/2, D], bf16>, !stg.tensor<[D, K/k], bf16>
   // CHECK-NOT: stg.all_gather
-  %r = stg.replicate dim 1 %w {stg.claims = #stg.claims<replica : rep>} : !stg.tensor<[D, K : kv], bf16> -> !stg.tensor<[D, K = K*r], bf16>
+  %r = stg.replicate dim 1 %w {factors = #stg.factors<replica : rep>} : !stg.tensor<[D, K : kv], bf16> -> !stg.tensor<[D, K = K*r], bf16>
   %y = stg.einsum "bd,dk->bk" %x, %r : !x, !stg.tensor<[D, K = K*r], bf16>
   %s = stg.add %y, %z : !stg.tensor<[B, K = K*r], bf16>, !y -> !y
   // CHECK: return
@@ -37,7 +37,7 @@ func.func @gradient(%x: !x, %dy: !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16
   // PLAN: stg.einsum {{.*}} -> !stg.tensor<[D, K = K*r : (kv, rep)], bf16, sum(dp)>
   // PLAN: stg.replicate_grad {{.*}} : !stg.tensor<[D, K = K*r : (kv, rep)], bf16, sum(dp)> -> !stg.tensor<[D, K : kv], bf16>
   %dw = stg.einsum "bd,bk->dk" %x, %dy : !x, !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16>
-  %g = stg.replicate_grad dim 1 %dw {stg.claims = #stg.claims<replica : rep>} : !stg.tensor<[D, K = K*r], bf16> -> !stg.tensor<[D, K : kv], bf16>
+  %g = stg.replicate_grad dim 1 %dw {factors = #stg.factors<replica : rep>} : !stg.tensor<[D, K = K*r], bf16> -> !stg.tensor<[D, K : kv], bf16>
   return %g : !stg.tensor<[D, K : kv], bf16>
 }
 
@@ -50,7 +50,7 @@ func.func @read_twice(%x: !x, %dy: !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf
   // CHECK-NEXT: %[[G:.*]] = stg.all_reduce sum over ["rep"] %[[R]]
   // CHECK-NEXT: return %[[G]], %[[R]]
   %dw = stg.einsum "bd,bk->dk" %x, %dy : !x, !stg.tensor<[B : dp, K = K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K = K*r : (kv, rep)], bf16>
-  %g = stg.replicate_grad dim 1 %dw {stg.claims = #stg.claims<replica : rep>} : !stg.tensor<[D, K = K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K : kv], bf16>
+  %g = stg.replicate_grad dim 1 %dw {factors = #stg.factors<replica : rep>} : !stg.tensor<[D, K = K*r : (kv, rep)], bf16> -> !stg.tensor<[D, K : kv], bf16>
   return %g, %dw : !stg.tensor<[D, K : kv], bf16>, !stg.tensor<[D, K = K*r : (kv, rep)], bf16>
 }
 

@@ -108,8 +108,8 @@ void stg::detail::printTensorOpParts(OpAsmPrinter &p, Operation *op,
 }
 
 /// What a tensor is sharded over are axes of the mesh.
-static LogicalResult verifyShardingAxes(Operation *op, SymTensorType tensor) {
-  MeshOp mesh = MeshOp::lookup(op);
+static LogicalResult verifyShardingAxes(Operation *op, SymTensorType tensor,
+                                        MeshOp mesh) {
   if (!mesh)
     return op->emitOpError("has a sharded value of type ")
            << tensor << ", but there is no mesh; declare one with 'stg.mesh'";
@@ -160,7 +160,7 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
       checkNames(dim);
     }
     if (succeeded(result) && tensor.getSharding())
-      result = verifyShardingAxes(op, tensor);
+      result = verifyShardingAxes(op, tensor, MeshOp::lookup(op, symbolTable));
   };
   // Types of results are checked at the op that makes them, where it is ours.
   for (Value operand : op->getOperands())
@@ -174,19 +174,30 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
       expr.walkSymbols(check);
     else if (auto dim = dyn_cast_or_null<DimAttr>(attr))
       dim.getExtent().walkSymbols(check);
+    else if (auto user = dyn_cast_or_null<SymbolUserAttrInterface>(attr);
+             user && succeeded(result))
+      result = user.verifySymbolUses(op, symbolTable);
   };
   // One by one: all as one dictionary would have to be made for each op.
   for (StringAttr name : op->getName().getAttributeNames())
     if (std::optional<Attribute> attr = op->getInherentAttr(name))
       checkAttr(*attr);
   for (NamedAttribute attr : op->getDiscardableAttrs())
-    checkAttr(attr.getValue());
+    if (isa<SymExpr, DimAttr>(attr.getValue()))
+      checkAttr(attr.getValue());
   return result;
 }
 
 LogicalResult stg::detail::verifyMeshAxes(Operation *op, MeshOp mesh,
                                           ArrayAttr axes) {
-  for (auto axis : axes.getAsRange<StringAttr>())
+  return verifyMeshAxes(
+      op, mesh,
+      llvm::to_vector_of<StringAttr, 4>(axes.getAsRange<StringAttr>()));
+}
+
+LogicalResult stg::detail::verifyMeshAxes(Operation *op, MeshOp mesh,
+                                          ArrayRef<StringAttr> axes) {
+  for (StringAttr axis : axes)
     if (!mesh.getMesh().getAxisIndex(axis)) {
       InFlightDiagnostic diag = op->emitOpError("uses mesh axis '")
                                 << axis.getValue()

@@ -675,49 +675,92 @@ bool ShardingAttr::uses(StringAttr axis) const {
 }
 
 //===----------------------------------------------------------------------===//
-// ClaimsAttr
+// FactorsAttr
 //===----------------------------------------------------------------------===//
 
-Attribute ClaimsAttr::parse(AsmParser &parser, Type) {
+static void sortByName(SmallVectorImpl<FactorsAttr::Entry> &entries) {
+  llvm::sort(entries, [](const auto &lhs, const auto &rhs) {
+    return lhs.first.getValue() < rhs.first.getValue();
+  });
+}
+
+FactorsAttr FactorsAttr::get(MLIRContext *context, SmallVector<Entry> entries) {
+  if (entries.empty())
+    return {};
+  sortByName(entries);
+  return get(context, llvm::to_vector(llvm::make_first_range(entries)),
+             llvm::to_vector(llvm::make_second_range(entries)));
+}
+
+ArrayAttr FactorsAttr::lookup(StringRef factor) const {
+  for (auto [name, axes] : llvm::zip_equal(getFactors(), getAxes()))
+    if (name.getValue() == factor)
+      return axes;
+  return {};
+}
+
+Attribute FactorsAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
-  SmallVector<StringAttr> factors;
-  SmallVector<ArrayAttr> axes;
-  auto parseClaim = [&]() -> ParseResult {
+  SmallVector<Entry> entries;
+  auto parseFactor = [&]() -> ParseResult {
     StringRef factor;
+    ArrayAttr axes;
     if (parser.parseKeyword(&factor) || parser.parseColon() ||
-        parseAxes(parser, axes.emplace_back()))
+        parseAxes(parser, axes))
       return failure();
-    factors.push_back(parser.getBuilder().getStringAttr(factor));
+    entries.emplace_back(parser.getBuilder().getStringAttr(factor), axes);
     return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
-                                     parseClaim, " in claims"))
+                                     parseFactor, " in factors"))
     return {};
-  return parser.getChecked<ClaimsAttr>(loc, parser.getContext(), factors, axes);
+  sortByName(entries);
+  return parser.getChecked<FactorsAttr>(
+      loc, parser.getContext(),
+      llvm::to_vector(llvm::make_first_range(entries)),
+      llvm::to_vector(llvm::make_second_range(entries)));
 }
 
-void ClaimsAttr::print(AsmPrinter &printer) const {
+void FactorsAttr::print(AsmPrinter &printer) const {
   printer << '<';
   llvm::interleaveComma(llvm::zip_equal(getFactors(), getAxes()), printer,
-                        [&](auto claim) {
-                          auto [factor, axes] = claim;
+                        [&](auto entry) {
+                          auto [factor, axes] = entry;
                           printer << factor.getValue() << " : ";
                           printAxes(printer, axes);
                         });
   printer << '>';
 }
 
-LogicalResult ClaimsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<StringAttr> factors,
-                                 ArrayRef<ArrayAttr> axes) {
-  if (factors.size() != axes.size())
-    return emitError() << "expects axes for each factor";
-  SmallPtrSet<Attribute, 4> seen;
-  for (auto [factor, own] : llvm::zip_equal(factors, axes))
-    if (own.empty() || !seen.insert(factor).second) // claims_c1
-      return emitError() << "claims of factor '" << factor.getValue()
-                         << (own.empty() ? "' name no mesh axis"
-                                         : "' are listed twice");
+LogicalResult FactorsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<StringAttr> factors,
+                                  ArrayRef<ArrayAttr> axes) {
+  if (factors.empty() || factors.size() != axes.size())
+    return emitError() << "expects axes for each of at least one factor";
+  SmallPtrSet<Attribute, 4> seen, used;
+  for (auto [factor, own] : llvm::zip_equal(factors, axes)) {
+    if (own.empty() || !seen.insert(factor).second) // factors_c1
+      return emitError() << "factor '" << factor.getValue()
+                         << (own.empty() ? "' has no mesh axis"
+                                         : "' is listed twice");
+    for (auto axis : own.getAsRange<StringAttr>())
+      if (!used.insert(axis).second) // factors_c2
+        return emitError() << "factors are over mesh axis '" << axis.getValue()
+                           << "' twice";
+  }
+  return success();
+}
+
+LogicalResult
+FactorsAttr::verifySymbolUses(Operation *op,
+                              SymbolTableCollection &symbolTable) const {
+  MeshOp mesh = MeshOp::lookup(op, symbolTable);
+  if (!mesh)
+    return op->emitOpError("computes factors over mesh axes, but there is no "
+                           "mesh; declare one with 'stg.mesh'");
+  for (ArrayAttr axes : getAxes()) // factors_c3
+    if (failed(stg::detail::verifyMeshAxes(op, mesh, axes)))
+      return failure();
   return success();
 }
 
@@ -806,17 +849,8 @@ LogicalResult stg::detail::verifyLayout(Operation *op, LayoutAttr layout,
   if (!layout)
     return success();
   auto tensor = dyn_cast<SymTensorType>(type);
-  MeshOp mesh = MeshOp::lookup(op);
-  if (!tensor || !mesh)
-    return op->emitOpError("has a layout")
-           << (tensor ? ", but there is no mesh; declare one with 'stg.mesh'"
-                      : " of what is no !stg.tensor");
-  Builder builder(op->getContext());
-  if (failed(verifyMeshAxes(
-          op, mesh,
-          builder.getArrayAttr(SmallVector<Attribute>(
-              layout.getAxes().begin(), layout.getAxes().end())))))
-    return failure();
+  if (!tensor)
+    return op->emitOpError("has a layout of what is no !stg.tensor");
   bool isFlat = llvm::any_of(layout.getStates(), [](AxisState state) {
     return state.kind == AxisState::Flat;
   });
@@ -829,6 +863,21 @@ LogicalResult stg::detail::verifyLayout(Operation *op, LayoutAttr layout,
              << " of a tensor of rank " << tensor.getRank();
   }
   return success();
+}
+
+LogicalResult stg::detail::verifyLayoutAxes(Operation *op, LayoutAttr layout,
+                                            MeshOp mesh) { // layout_c2
+  if (mesh)
+    return verifyMeshAxes(op, mesh, layout.getAxes());
+  return op->emitOpError("has a layout, but there is no mesh; declare one with "
+                         "'stg.mesh'");
+}
+
+LogicalResult
+LayoutAttr::verifySymbolUses(Operation *op,
+                             SymbolTableCollection &symbolTable) const {
+  return stg::detail::verifyLayoutAxes(op, *this,
+                                       MeshOp::lookup(op, symbolTable));
 }
 
 //===----------------------------------------------------------------------===//

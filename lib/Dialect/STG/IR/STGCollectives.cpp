@@ -14,28 +14,15 @@ using namespace mlir;
 using namespace stg;
 using namespace stg::detail;
 
-/// The size of the group, or null after an error: without a mesh, with an axis
-/// that it lacks, or with one named twice.
-static SymExpr verifyAxes(Operation *op, ArrayAttr axes) {
-  MeshOp mesh = MeshOp::lookup(op);
-  if (!mesh) {
-    op->emitOpError("needs a mesh; declare one with 'stg.mesh'");
-    return {};
-  }
-  if (axes.empty()) {
-    op->emitOpError("expects at least one mesh axis");
-    return {};
-  }
+static LogicalResult verifyAxes(Operation *op, ArrayAttr axes) {
+  if (axes.empty())
+    return op->emitOpError("expects at least one mesh axis");
   SmallPtrSet<Attribute, 4> seen;
-  for (auto axis : axes.getAsRange<StringAttr>()) {
-    if (!seen.insert(axis).second) {
-      op->emitOpError("names mesh axis '") << axis.getValue() << "' twice";
-      return {};
-    }
-  }
-  if (failed(stg::detail::verifyMeshAxes(op, mesh, axes)))
-    return {};
-  return mesh.getMesh().getGroupSize(axes);
+  for (auto axis : axes.getAsRange<StringAttr>())
+    if (!seen.insert(axis).second)
+      return op->emitOpError("names mesh axis '")
+             << axis.getValue() << "' twice";
+  return success();
 }
 
 // all_reduce_c1
@@ -114,10 +101,7 @@ static LogicalResult verifyOperand(CollectiveOpInterface op, Type operand,
     return verifyShard(op, result, input, *op.getDividedBefore(), group);
   if (op.getDividedAfter())
     return verifyShard(op, input, result, *op.getDividedAfter(), group);
-  if (input == result)
-    return success();
-  return op->emitOpError("makes ")
-         << result << " of " << input << ", expected the same type";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,16 +148,35 @@ LogicalResult stg::detail::verifyCollective(Operation *op) {
            << " results, expected as many and at least one";
   if (operands == 0)
     return op->emitOpError("expects at least one operand");
-  SymExpr group = verifyAxes(op, collective.getAxes());
-  if (!group)
+  if (failed(verifyAxes(op, collective.getAxes())))
     return failure();
+  if (results == 0 || collective.isFlat() || collective.getDividedBefore() ||
+      collective.getDividedAfter())
+    return success();
+  for (auto [operand, result] :
+       llvm::zip_equal(op->getOperandTypes(), op->getResultTypes()))
+    if (operand != result)
+      return op->emitOpError("makes ")
+             << result << " of " << operand << ", expected the same type";
+  return success();
+}
+
+LogicalResult stg::detail::verifyGroup(Operation *op,
+                                       SymbolTableCollection &symbolTable) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  MeshOp mesh = MeshOp::lookup(op, symbolTable);
+  if (!mesh)
+    return op->emitOpError("needs a mesh; declare one with 'stg.mesh'");
+  if (failed(verifyMeshAxes(op, mesh, collective.getAxes())))
+    return failure();
+  SymExpr group = mesh.getMesh().getGroupSize(collective.getAxes());
   auto verify = collective.isFlat() ? verifyFlat : verifyOperand;
-  if (results > 0)
+  if (op->getNumResults() > 0)
     for (auto [operand, result] :
          llvm::zip_equal(op->getOperandTypes(), op->getResultTypes()))
       if (failed(verify(collective, operand, result, group)))
         return failure();
-  return success();
+  return verifyDeclaredSymbols(op, symbolTable);
 }
 
 static SymExpr getGroupSize(Operation *op, ArrayAttr axes) {

@@ -119,55 +119,15 @@ static LogicalResult verifyOrigin(Operation *op, Attribute value) {
          << "'origin' of its own";
 }
 
-/// A dictionary of lists of mesh axes.
+/// Ops of this dialect declare the factors that they compute sharded.
 static LogicalResult verifyFactors(Operation *op, Attribute value) {
-  auto factors = dyn_cast<DictionaryAttr>(value);
-  auto isAxes = [](NamedAttribute factor) {
-    auto axes = dyn_cast<ArrayAttr>(factor.getValue());
-    return axes && llvm::all_of(axes, llvm::IsaPred<StringAttr>);
-  };
-  if (!factors || !llvm::all_of(factors, isAxes))
-    return op->emitOpError("has 'stg.factors' ")
-           << value << ", expected the mesh axes of each factor, such as "
-           << "{d = [\"tp\"]}";
-  MeshOp mesh = MeshOp::lookup(op);
-  if (!mesh)
-    return op->emitOpError(
-        "has 'stg.factors', but there is no mesh; declare one with 'stg.mesh'");
-  for (NamedAttribute factor : factors)
-    if (failed(stg::detail::verifyMeshAxes(op, mesh,
-                                           cast<ArrayAttr>(factor.getValue()))))
-      return failure();
-  return success();
-}
-
-/// Factors of the op, over axes of the mesh.
-static LogicalResult verifyClaims(Operation *op, Attribute value) {
-  auto claims = dyn_cast<ClaimsAttr>(value);
-  auto shardable = dyn_cast<ShardableOpInterface>(op);
-  if (!claims || !shardable)
-    return op->emitOpError("has 'stg.claims' ")
-           << value << ", expected claims such as #stg.claims<h : cp> on an op "
-           << "with a sharding rule";
-  MeshOp mesh = MeshOp::lookup(op);
-  if (!mesh)
-    return op->emitOpError(
-        "has 'stg.claims', but there is no mesh; declare one with 'stg.mesh'");
-  ShardingRule rule = shardable.getShardingRule();
-  for (auto [factor, axes] :
-       llvm::zip_equal(claims.getFactors(), claims.getAxes())) {
-    if (!rule.getFactor(factor)) {
-      SmallVector<StringRef> names;
-      for (const ShardingFactor &known : rule.factors)
-        names.push_back(known.name);
-      return op->emitOpError("claims axes for factor '")
-             << factor.getValue() << "', which it does not have; its factors "
-             << "are " << llvm::join(names, ", ");
-    }
-    if (failed(stg::detail::verifyMeshAxes(op, mesh, axes)))
-      return failure();
-  }
-  return success();
+  if (isa<FactorsAttr>(value) && isa<ShardableOpInterface>(op) &&
+      !llvm::is_contained(op->getName().getAttributeNames(),
+                          STGDialect::kFactorsName))
+    return success();
+  return op->emitOpError("has 'stg.factors' ")
+         << value << ", expected a '#stg.factors' at an op that has a sharding "
+         << "rule and no 'factors' of its own";
 }
 
 static LogicalResult verifyText(Operation *op, NamedAttribute attribute) {
@@ -195,8 +155,6 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
     return verifyOrigin(op, attribute.getValue());
   if (attribute.getName() == kFactorsAttr)
     return verifyFactors(op, attribute.getValue());
-  if (attribute.getName() == kClaimsAttr)
-    return verifyClaims(op, attribute.getValue());
   if (attribute.getName() == kTaskAttr)
     return verifyKind<func::FuncOp, TaskAttr>(op, attribute);
   if (attribute.getName() == kCoordinatesAttr)
@@ -208,8 +166,8 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
                ? verifyText(op, attribute)
                : verifyKind<func::CallOp, StringAttr>(op, attribute);
   return refuseUnknown(op, attribute,
-                       {kOriginAttr, kFactorsAttr, kClaimsAttr, kScopeAttr,
-                        kTaskAttr, kCoordinatesAttr, kProgramAttr});
+                       {kOriginAttr, kFactorsAttr, kScopeAttr, kTaskAttr,
+                        kCoordinatesAttr, kProgramAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
@@ -221,9 +179,11 @@ LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
     return refuseUnknown(op, attribute, {kNameAttr, kLayoutAttr});
   if (failed(verifyKind<func::FuncOp, LayoutAttr>(op, attribute)))
     return failure();
-  return stg::detail::verifyLayout(
-      op, cast<LayoutAttr>(attribute.getValue()),
-      cast<func::FuncOp>(op).getArgumentTypes()[number]);
+  auto layout = cast<LayoutAttr>(attribute.getValue());
+  Type type = cast<func::FuncOp>(op).getArgumentTypes()[number];
+  return failure(
+      failed(stg::detail::verifyLayout(op, layout, type)) ||
+      failed(stg::detail::verifyLayoutAxes(op, layout, MeshOp::lookup(op))));
 }
 
 LogicalResult
@@ -232,6 +192,21 @@ STGDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
   if (attribute.getName() != kGradientAttr)
     return refuseUnknown(op, attribute, {kGradientAttr});
   return verifyKind<func::FuncOp, GradientAttr>(op, attribute);
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
+FactorsAttr stg::detail::getFactors(Operation *op) {
+  return op->getAttrOfType<FactorsAttr>(STGDialect::kFactorsAttr);
+}
+
+void stg::detail::setFactors(Operation *op, FactorsAttr factors) {
+  if (factors)
+    op->setAttr(STGDialect::kFactorsAttr, factors);
+  else
+    op->removeAttr(STGDialect::kFactorsAttr);
 }
 
 //===----------------------------------------------------------------------===//

@@ -230,8 +230,11 @@ static bool needsMesh(Operation *op) {
     auto tensor = dyn_cast<SymTensorType>(type);
     return tensor && tensor.getSharding();
   };
-  if (op->hasAttr(STGDialect::kFactorsAttr) || op->getInherentAttr("axes") ||
+  if (op->getInherentAttr("axes") ||
       llvm::any_of(op->getResultTypes(), isSharded))
+    return true;
+  if (auto shardable = dyn_cast<ShardableOpInterface>(op);
+      shardable && shardable.getFactorsAttr())
     return true;
   for (Region &region : op->getRegions())
     for (Block &block : region)
@@ -307,6 +310,13 @@ MeshOp MeshOp::lookup(Operation *op) {
   return {};
 }
 
+MeshOp MeshOp::lookup(Operation *op, SymbolTableCollection &symbolTable) {
+  ProgramAttr program = getProgramAttr(op);
+  return program ? symbolTable.lookupNearestSymbolFrom<MeshOp>(
+                       op, program.getMesh().getAttr())
+                 : lookup(op);
+}
+
 LogicalResult ParamOp::verify() { // param_c1
   if (getParamName().empty())
     return emitOpError("expects a name for the parameter");
@@ -322,11 +332,6 @@ LogicalResult ParamOp::verify() { // param_c1
 
 LogicalResult stg::detail::verifyMessage(Operation *op) {
   auto message = cast<MessageOpInterface>(op);
-  StringAttr axis = message.getAxisAttr();
-  MeshOp mesh = MeshOp::lookup(op);
-  if (mesh && !mesh.getMesh().getAxisIndex(axis)) // send_c1
-    return op->emitOpError("is over '")
-           << axis.getValue() << "', which is not an axis of the mesh";
   if (message.getShift() == 0) // send_c2
     return op->emitOpError("has shift 0, which is the device itself");
   auto channel = static_cast<int64_t>(message.getChannel());
@@ -341,20 +346,31 @@ LogicalResult stg::detail::verifyMessage(Operation *op) {
       schedule ? std::optional(schedule.getCount()) : std::nullopt);
 }
 
+LogicalResult
+stg::detail::verifyMessageAxis(Operation *op,
+                               SymbolTableCollection &symbolTable) {
+  StringAttr axis = cast<MessageOpInterface>(op).getAxisAttr();
+  MeshOp mesh = MeshOp::lookup(op, symbolTable);
+  if (mesh && !mesh.getMesh().getAxisIndex(axis)) // send_c1
+    return op->emitOpError("is over '")
+           << axis.getValue() << "', which is not an axis of the mesh";
+  return verifyDeclaredSymbols(op, symbolTable);
+}
+
 TypeRange SendOp::getMessageTypes() { return getInputs().getTypes(); }
 TypeRange RecvOp::getMessageTypes() { return getResultTypes(); }
 TypeRange ExchangeOp::getMessageTypes() { return getInputs().getTypes(); }
 
 LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+  return stg::detail::verifyMessageAxis(*this, symbolTable);
 }
 
 LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+  return stg::detail::verifyMessageAxis(*this, symbolTable);
 }
 
 LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  return stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+  return stg::detail::verifyMessageAxis(*this, symbolTable);
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,7 +55,7 @@ SmallVector<NamedAttribute> stg::detail::getDeclaredAttributes(Operation *op) {
   SmallVector<NamedAttribute> attributes;
   for (StringAttr name : op->getName().getAttributeNames())
     if (Attribute value = op->getInherentAttr(name).value_or(Attribute()))
-      if (name != STGDialect::kOriginName)
+      if (name != STGDialect::kOriginName && name != STGDialect::kFactorsName)
         attributes.emplace_back(name, value);
   return attributes;
 }

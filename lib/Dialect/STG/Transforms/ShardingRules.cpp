@@ -9,6 +9,7 @@
 #include "ShardingRules.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace stg;
@@ -173,16 +174,27 @@ void stg::updateFunctionType(func::FuncOp function) {
                                      body.getTerminator()->getOperandTypes()));
 }
 
-SmallVector<AxisNames> stg::getFactorAxes(Operation *op,
+SmallVector<AxisNames> stg::getFactorAxes(ShardableOpInterface op,
                                           const ShardingRule &rule) {
   SmallVector<AxisNames> axes(rule.factors.size());
-  auto factors = op->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+  FactorsAttr factors = op.getFactorsAttr();
   if (!factors)
     return axes;
   for (auto [index, factor] : llvm::enumerate(rule.factors))
-    if (auto names = factors.getAs<ArrayAttr>(factor.name))
+    if (ArrayAttr names = factors.lookup(factor.name))
       llvm::append_range(axes[index], names.getAsRange<StringAttr>());
   return axes;
+}
+
+FailureOr<unsigned> stg::findFactor(Operation *op, const ShardingRule &rule,
+                                    StringAttr name) {
+  if (std::optional<unsigned> factor = rule.getFactor(name))
+    return *factor;
+  SmallVector<StringRef> names;
+  for (const ShardingFactor &known : rule.factors)
+    names.push_back(known.name);
+  return op->emitOpError("has no factor '")
+         << name.getValue() << "'; its factors are " << llvm::join(names, ", ");
 }
 
 AxisNames stg::getPartialAxes(const ShardingRule &rule, unsigned result,

@@ -55,10 +55,16 @@ llvm::StringRef describeScope(RuleScope scope);
 /// Mesh axes, major to minor.
 using AxisNames = llvm::SmallVector<mlir::StringAttr, 2>;
 
-/// The axes over which an op computes each factor of its rule, from
-/// `stg.factors`.
-llvm::SmallVector<AxisNames> getFactorAxes(mlir::Operation *op,
+/// The axes over which an op computes each factor of its rule, from its
+/// `#stg.factors`.
+llvm::SmallVector<AxisNames> getFactorAxes(ShardableOpInterface op,
                                            const ShardingRule &rule);
+
+/// The number of the factor in the rule of the op, or an error that lists those
+/// that it has.
+mlir::FailureOr<unsigned> findFactor(mlir::Operation *op,
+                                     const ShardingRule &rule,
+                                     mlir::StringAttr name);
 
 /// The axes over which an op makes a result partial: those of the sharded
 /// factors that the result does not run over. The shards of a factor that

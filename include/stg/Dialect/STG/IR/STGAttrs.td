@@ -367,7 +367,8 @@ def STG_RuleAttr : STG_Attr<"Rule", "rule"> {
 
 def STG_RuleArrayAttr : TypedArrayAttrBase<STG_RuleAttr, "sharding rules">;
 
-def STG_LayoutAttr : STG_Attr<"Layout", "layout"> {
+def STG_LayoutAttr : STG_Attr<"Layout", "layout", [
+    DeclareAttrInterfaceMethods<SymbolUserAttrInterface>]> {
   let summary = "what devices have of a value at the local level";
   let description = [{
     For each mesh axis, what the devices along it have. What is not listed is whole:
@@ -412,20 +413,49 @@ def STG_Layout : Attr<CPred<"::llvm::isa<::stg::LayoutAttr>($_self)">,
   let isOptional = 1;
 }
 
-def STG_ClaimsAttr : STG_Attr<"Claims", "claims"> {
-  let summary = "mesh axes that an op is to compute its factors over";
+def STG_FactorsAttr : STG_Attr<"Factors", "factors", [
+    DeclareAttrInterfaceMethods<SymbolUserAttrInterface>]> {
+  let summary = "mesh axes that an op computes its factors over";
   let description = [{
-    `#stg.claims<h : cp>` on an attention op says that heads are to be computed over `cp`,
-    whatever the tensors say: all-to-alls bring them there. Several axes are written
-    `h : (cp, tp)`, major to minor. A claim is entered when all rules have been propagated, if
-    the op does not compute another factor over the axis.
+    The factors of an op's sharding rule that are sharded, sorted by name, each with its axes,
+    major to minor. All ops with a sharding rule have it as `factors`; one of another dialect
+    that does not declare it carries the discardable attribute `stg.factors`.
 
-    Constraints: (C1) a factor is named once, and has an axis.
+    `--stg-propagate-shardings` writes it. What is written before that is a claim:
+    `factors = #stg.factors<h : cp>` on an attention op says that heads are to be computed
+    over `cp`, whatever the tensors say, and all-to-alls bring them there. A claim is entered
+    when all rules have been propagated, if the op does not compute another factor over the
+    axis.
+
+    ```mlir
+    %h = stg.einsum "bd,df->bf" %x, %w {factors = #stg.factors<b : (dp, cp), f : tp>} : !x, !w
+    ```
+    Constraints: (C1) a factor is named once, and has an axis; (C2) an axis occurs once;
+    (C3) the axes are axes of the mesh.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$factors,
                         ArrayRefParameter<"::mlir::ArrayAttr">:$axes);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    using Entry = std::pair<::mlir::StringAttr, ::mlir::ArrayAttr>;
+    /// With the factors in their order; null if there are none.
+    static FactorsAttr get(::mlir::MLIRContext *context,
+                           ::llvm::SmallVector<Entry> entries);
+    /// The axes of the factor; null if it is not sharded.
+    ::mlir::ArrayAttr lookup(::llvm::StringRef factor) const;
+  }];
+}
+
+/// Factors as an op's attribute: none, if builders are given none.
+def STG_Factors : Attr<CPred<"::llvm::isa<::stg::FactorsAttr>($_self)">,
+                       "the mesh axes of factors"> {
+  let storageType = "::stg::FactorsAttr";
+  let returnType = "::stg::FactorsAttr";
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "$0";
+  let defaultValue = "::stg::FactorsAttr()";
+  let isOptional = 1;
 }
 
 #endif // STG_DIALECT_STG_IR_STGATTRS

@@ -24,7 +24,7 @@ def STG_Dialect : Dialect {
     `!stg.tensor` values. The same ops serve at every level: the *model* level
     has global shapes; the *plan* level adds to each tensor type the mesh axes
     that its dimensions are sharded over (`!stg.tensor<[B : dp, S, D], bf16>`) and
-    to each op the factors it computes sharded (`stg.factors`); the *local* level
+    to each op the factors it computes sharded (`#stg.factors`); the *local* level
     has the shapes of one device and explicit collectives.
 
     Discardable attributes that the passes maintain:
@@ -34,8 +34,7 @@ def STG_Dialect : Dialect {
     | `stg.name` | function arguments | stable name of the input |
     | `stg.layout` | function arguments (local level) | `#stg.layout`: what devices have of the input |
     | `stg.origin` | ops of other dialects that do not implement `StepOpInterface` | `#stg.origin`: name, phase and role |
-    | `stg.factors` | compute ops (plan level) | mesh axes of each sharded factor |
-    | `stg.claims` | compute ops (plan level) | `#stg.claims<...>`: axes that factors are to be computed over |
+    | `stg.factors` | ops with a sharding rule that do not declare `factors` | `#stg.factors`: mesh axes of each sharded factor |
     | `stg.gradient` | function results | `#stg.gradient`: the parameter that this is the gradient of |
     | `stg.task` | functions that devices call | `#stg.task`: kind, sends, saves |
     | `stg.coordinates` | public functions | `#stg.coordinates`: the devices that execute it |
@@ -55,8 +54,9 @@ def STG_Dialect : Dialect {
     /// What ops of this dialect call the same.
     static constexpr ::llvm::StringLiteral kOriginName = "origin";
     static constexpr ::llvm::StringLiteral kFactorsAttr = "stg.factors";
+    /// What ops of this dialect call the same.
+    static constexpr ::llvm::StringLiteral kFactorsName = "factors";
     static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
-    static constexpr ::llvm::StringLiteral kClaimsAttr = "stg.claims";
     static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
     static constexpr ::llvm::StringLiteral kTaskAttr = "stg.task";
     static constexpr ::llvm::StringLiteral kCoordinatesAttr = "stg.coordinates";

@@ -78,8 +78,11 @@ protected:
 };
 
 namespace detail {
-/// Checks the group of a collective and the shapes of its operands and results.
+/// Checks what a collective says without its mesh.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
+/// The discardable attribute `stg.factors`, of an op that does not declare it.
+FactorsAttr getFactors(mlir::Operation *op);
+void setFactors(mlir::Operation *op, FactorsAttr factors);
 /// What `op` and its attributes say but for its origin and those of `without`.
 mlir::Attribute getCollectiveIdentity(mlir::Operation *op,
                                       llvm::ArrayRef<llvm::StringRef> without);
@@ -90,7 +93,7 @@ llvm::LogicalResult verifyScan(mlir::Operation *op);
 } // namespace stg
 
 namespace stg::detail {
-/// That the message goes to another device along an axis of the mesh.
+/// That the message goes to another device.
 llvm::LogicalResult verifyMessage(mlir::Operation *op);
 } // namespace stg::detail
 

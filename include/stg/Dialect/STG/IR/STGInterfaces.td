@@ -52,6 +52,17 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
       /*defaultImplementation=*/"return ::mlir::success();">,
     InterfaceMethod<
       /*desc=*/[{
+        The mesh axes over which the op computes its factors; null if none are sharded.
+        By default the discardable attribute `stg.factors`.
+      }],
+      "::stg::FactorsAttr", "getFactorsAttr", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return ::stg::detail::getFactors($_op);">,
+    InterfaceMethod<
+      "Sets these axes; null removes them.", "void", "setFactorsAttr",
+      (ins "::stg::FactorsAttr":$factors), /*methodBody=*/"",
+      /*defaultImplementation=*/"::stg::detail::setFactors($_op, factors);">,
+    InterfaceMethod<
+      /*desc=*/[{
         Replaces the op by ops that can compute with the factor sharded, for a rule
         that marks the factor `FactorKind::Decomposed`. The rules of the new ops
         name the same factors. Results are replaced through the rewriter.
@@ -212,8 +223,9 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
     results completes its operands in place. `local_slice` communicates nothing; it is what
     the others are undone by, and is simplified with them.
 
-    The verifier of the interface checks that there is an operand, that the axes are
-    distinct axes of the mesh, and that shapes are those of the kind.
+    The verifier of the interface checks that there is an operand and that the axes are
+    distinct, `detail::verifyGroup`, which looks up symbols, that they are axes of the mesh,
+    and that shapes are those of the kind.
   }];
   let methods = [
     InterfaceMethod<"What it does.", "::stg::CollectiveKind",
@@ -330,6 +342,10 @@ def ScanOpInterface : OpInterface<"ScanOpInterface"> {
     InterfaceMethod<
       "True if the last iteration is executed first.", "bool", "getReverse", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      "What backward replays of it; none: what the pass is told.",
+      "std::optional<::stg::RecomputePolicy>", "getRecompute", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
     InterfaceMethod<"How many values are carried.", "unsigned", "getNumCarried">,
     InterfaceMethod<
       "Makes the loop execute `count` iterations from the one numbered `first`.",

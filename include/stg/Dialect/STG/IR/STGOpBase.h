@@ -86,13 +86,27 @@ llvm::LogicalResult
 verifyDeclaredSymbols(mlir::Operation *op,
                       mlir::SymbolTableCollection &symbolTable);
 
+/// The same of a collective; checks its group and the shapes of its operands
+/// and results.
+llvm::LogicalResult verifyGroup(mlir::Operation *op,
+                                mlir::SymbolTableCollection &symbolTable);
+
+/// The same of a message; checks that its axis is one of the mesh.
+llvm::LogicalResult verifyMessageAxis(mlir::Operation *op,
+                                      mlir::SymbolTableCollection &symbolTable);
+
 /// Checks that the axes are axes of the mesh.
+llvm::LogicalResult verifyMeshAxes(mlir::Operation *op, MeshOp mesh,
+                                   mlir::ArrayRef<mlir::StringAttr> axes);
 llvm::LogicalResult verifyMeshAxes(mlir::Operation *op, MeshOp mesh,
                                    mlir::ArrayAttr axes);
 
 /// Checks that the layout, if there is one, is one of a value of that type.
 llvm::LogicalResult verifyLayout(mlir::Operation *op, LayoutAttr layout,
                                  mlir::Type type);
+/// Checks that its axes are axes of the mesh.
+llvm::LogicalResult verifyLayoutAxes(mlir::Operation *op, LayoutAttr layout,
+                                     MeshOp mesh);
 
 mlir::ParseResult parseStringLeading(mlir::OpAsmParser &parser,
                                      mlir::NamedAttrList &attrs,
@@ -233,7 +247,7 @@ ShardingRule makePointwiseRule(mlir::Operation *op);
 /// So many operations for each element of the result.
 OpCost makePointwiseCost(mlir::Operation *op, int64_t count);
 
-/// The attributes that `op` declares, but for its origin.
+/// The attributes that `op` declares, but for its origin and its plan.
 llvm::SmallVector<mlir::NamedAttribute>
 getDeclaredAttributes(mlir::Operation *op);
 

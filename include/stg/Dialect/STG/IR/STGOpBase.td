@@ -80,13 +80,17 @@ class STG_TensorOp<string mnemonic, list<Trait> traits = [],
     : STG_Op<mnemonic, !listconcat(traits, [
         DeclareOpInterfaceMethods<SymbolUserOpInterface>, StepOpInterface]),
         dialect> {
-  /// What the op has beside its origin.
+  /// What the op has beside its origin and its plan.
   dag args = (ins);
-  let arguments = !con(args, (ins STG_Origin:$origin));
+  /// What a plan says of the op.
+  dag plan = (ins);
+  let arguments = !con(args, (ins STG_Origin:$origin), plan);
   /// The attributes that are written first, in this order.
   list<STG_Leading> leading = [];
   /// Definitions that a class of ops adds.
   code moreDefinitions = "";
+  /// Checks the symbols that an op of a class of ops uses.
+  string verifySymbols = "::stg::detail::verifyDeclaredSymbols";
   let hasCustomAssemblyFormat = 1;
   let extraClassDefinition = [{
     ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
@@ -109,10 +113,13 @@ class STG_TensorOp<string mnemonic, list<Trait> traits = [],
     }
     ::llvm::LogicalResult $cppClass::verifySymbolUses(
         ::mlir::SymbolTableCollection &symbolTable) {
-      return ::stg::detail::verifyDeclaredSymbols(*this, symbolTable);
+      return }] # verifySymbols # [{(*this, symbolTable);
     }
   }] # moreDefinitions;
 }
+
+/// The axes over which an op with a sharding rule computes its factors.
+defvar STG_Plan = (ins STG_Factors:$factors);
 
 class STG_Infer : InterfaceTrait<"::mlir::InferTypeOpInterface">;
 
@@ -122,6 +129,7 @@ class STG_InferredOp<string mnemonic, list<Trait> traits = [],
     : STG_TensorOp<mnemonic, !listconcat([Pure, InferTypeOpAdaptor,
         DeclareOpInterfaceMethods<ShardableOpInterface>,
         DeclareOpInterfaceMethods<CostOpInterface>], traits), dialect> {
+  let plan = STG_Plan;
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
                                         ::mlir::TypeRange rhs) {
@@ -135,7 +143,9 @@ class STG_ExplicitOp<string mnemonic, list<Trait> traits = [],
                      Dialect dialect = STG_Dialect>
     : STG_TensorOp<mnemonic, !listconcat([Pure,
         DeclareOpInterfaceMethods<ShardableOpInterface>,
-        DeclareOpInterfaceMethods<CostOpInterface>], traits), dialect>;
+        DeclareOpInterfaceMethods<CostOpInterface>], traits), dialect> {
+  let plan = STG_Plan;
+}
 
 /// A collective over mesh axes: among the devices that differ only in their
 /// coordinates on these axes. The strings are expressions in C++ over the op, or
@@ -149,6 +159,7 @@ class STG_CollectiveOp<string mnemonic, string kind, list<Trait> traits = [],
   string dividedAfter = "";
   bit flat = 0;
   bit coalescable = 0;
+  let verifySymbols = "::stg::detail::verifyGroup";
   code moreDeclarations = "";
   let extraClassDeclaration = [{
     ::stg::CollectiveKind getCollectiveKind() {

@@ -124,6 +124,9 @@ def MeshOp : STG_Op<"mesh", [Symbol,
     /// The mesh of the program that `op` is part of: the one that the function
     /// names, or else that of the module. Null if there is none.
     static MeshOp lookup(::mlir::Operation *op);
+    /// The same, where symbols are verified.
+    static MeshOp lookup(::mlir::Operation *op,
+                         ::mlir::SymbolTableCollection &symbolTable);
     /// The sharding rules, most important first.
     ::llvm::SmallVector<::stg::RuleAttr> getSharding();
     /// True if one collective serves both axes.
@@ -753,6 +756,7 @@ def KeepOp : STG_TensorOp<"keep", [
     ```
   }];
   let args = (ins STG_Tensor:$value);
+  let plan = STG_Plan;
 }
 
 //===----------------------------------------------------------------------===//
@@ -803,6 +807,7 @@ def AdamOp : STG_TensorOp<"adam", [
   }];
   let args = (ins STG_Tensor:$param, STG_Tensor:$gradient,
                        TypeAttr:$moments);
+  let plan = STG_Plan;
   let results = (outs STG_Tensor:$updated);
   let hasVerifier = 1;
   let leading = [STG_Leading<"Type", "moments">];

@@ -361,24 +361,27 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
   return success();
 }
 
-void LowerContextParallel::runOnOperation() {
-  channels.reset();
-  firstChannels.clear();
+/// The attention whose tokens are divided.
+static SmallVector<AttentionOpInterface> collectDivided(Operation *root) {
   SmallVector<AttentionOpInterface> ops;
-  getOperation().walk([&](AttentionOpInterface op) {
+  root->walk([&](AttentionOpInterface op) {
     if (op.getContextAttr())
       ops.push_back(op);
   });
-  if (ops.empty())
+  return ops;
+}
+
+void LowerContextParallel::runOnOperation() {
+  channels.reset();
+  firstChannels.clear();
+  if (collectDivided(getOperation()).empty())
     return markAllAnalysesPreserved();
-  for (AttentionOpInterface op : ops) {
-    MeshOp mesh = MeshOp::lookup(op);
-    if (!mesh) {
-      op.emitOpError("is in a module that has no mesh; run --stg-parallelize "
-                     "first or declare one with 'stg.mesh'");
-      return signalPassFailure();
-    }
-    if (failed(lower(op, mesh.getMesh())))
-      return signalPassFailure();
-  }
+  auto run = [&](func::FuncOp function, MeshOp mesh) -> LogicalResult {
+    for (AttentionOpInterface op : collectDivided(function))
+      if (failed(lower(op, mesh.getMesh())))
+        return failure();
+    return success();
+  };
+  if (failed(forEachProgram(getOperation(), run)))
+    signalPassFailure();
 }

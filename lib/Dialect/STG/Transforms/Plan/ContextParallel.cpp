@@ -47,9 +47,10 @@ void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
   // Heads take the place of tokens.
   if (type == ContextExchange::AllToAll) {
     SmallVector<Attribute> slowestFirst(llvm::reverse(axes));
-    op->setAttr(STGDialect::kClaimsAttr,
-                ClaimsAttr::get(&getContext(), {builder.getStringAttr("h")},
-                                {builder.getArrayAttr(slowestFirst)}));
+    cast<ShardableOpInterface>(op.getOperation())
+        .setFactorsAttr(FactorsAttr::get(
+            &getContext(), {{builder.getStringAttr("h"),
+                             builder.getArrayAttr(slowestFirst)}}));
   }
 }
 

@@ -20,7 +20,6 @@
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringExtras.h"
 #include <map>
 
 #define DEBUG_TYPE "stg-insert-collectives"
@@ -81,7 +80,8 @@ public:
   LogicalResult run(func::FuncOp function, const GradientFlow &gradients);
 
 private:
-  void planDecomposed(Operation *original, ArrayRef<Operation *> parts);
+  void planDecomposed(ShardableOpInterface original,
+                      ArrayRef<Operation *> parts);
   LogicalResult localizeBlock(Block &block);
   LogicalResult localizeOp(Operation *op);
   LogicalResult localizeCompute(ShardableOpInterface op);
@@ -145,30 +145,19 @@ Layout Layout::get(SymTensorType type) {
   return layout;
 }
 
-/// What a person wrote into `stg.factors` must be possible.
-static LogicalResult checkFactors(Operation *op, const ShardingRule &rule) {
-  auto factors = op->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+/// What a person wrote into the factors must be possible.
+static LogicalResult checkFactors(ShardableOpInterface op,
+                                  const ShardingRule &rule) {
+  FactorsAttr factors = op.getFactorsAttr();
   if (!factors)
     return success();
-  DenseSet<Attribute> used;
-  for (NamedAttribute entry : factors) {
-    StringRef name = entry.getName();
-    std::optional<unsigned> factor = rule.getFactor(name);
-    if (!factor) {
-      SmallVector<StringRef> names;
-      for (const ShardingFactor &known : rule.factors)
-        names.push_back(known.name);
-      return op->emitOpError("has no factor '")
-             << name << "'; its factors are " << llvm::join(names, ", ");
-    }
-    auto axes = cast<ArrayAttr>(entry.getValue());
-    if (rule.factors[*factor].kind == FactorKind::Whole && !axes.empty())
+  for (StringAttr name : factors.getFactors()) {
+    FailureOr<unsigned> factor = findFactor(op, rule, name);
+    if (failed(factor))
+      return failure();
+    if (rule.factors[*factor].kind == FactorKind::Whole)
       return op->emitOpError("cannot compute with its factor '")
-             << name << "' sharded";
-    for (auto axis : axes.getAsRange<StringAttr>())
-      if (!used.insert(axis).second)
-        return op->emitOpError("shards its factors over mesh axis '")
-               << axis.getValue() << "' twice";
+             << name.getValue() << "' sharded";
   }
   return success();
 }
@@ -485,10 +474,9 @@ LogicalResult Localizer::convertResult(OpResult result, const Layout &made) {
 
 /// Gives the ops that replace `original` its name, phase and factors. Their
 /// intermediate values are laid out as they are made, reduced where partial.
-void Localizer::planDecomposed(Operation *original,
+void Localizer::planDecomposed(ShardableOpInterface original,
                                ArrayRef<Operation *> parts) {
-  auto factors =
-      original->getAttrOfType<DictionaryAttr>(STGDialect::kFactorsAttr);
+  FactorsAttr factors = original.getFactorsAttr();
   Origin owner = getOwner(original);
   for (Operation *part : parts) {
     owner.role = Role::Part;
@@ -497,13 +485,14 @@ void Localizer::planDecomposed(Operation *original,
     if (!shardable)
       continue;
     ShardingRule rule = shardable.getShardingRule();
-    NamedAttrList own;
-    for (NamedAttribute factor : factors)
-      if (rule.getFactor(factor.getName()))
-        own.push_back(factor);
-    part->setAttr(STGDialect::kFactorsAttr,
-                  own.getDictionary(part->getContext()));
-    auto factorAxes = getFactorAxes(part, rule);
+    SmallVector<FactorsAttr::Entry> own;
+    for (auto [factor, axes] :
+         llvm::zip_equal(factors.getFactors(), factors.getAxes()))
+      if (rule.getFactor(factor))
+        own.emplace_back(factor, axes);
+    shardable.setFactorsAttr(
+        FactorsAttr::get(part->getContext(), std::move(own)));
+    auto factorAxes = getFactorAxes(shardable, rule);
     for (OpResult result : part->getResults()) {
       auto type = cast<SymTensorType>(result.getType());
       if (type.getSharding())
@@ -555,7 +544,7 @@ LogicalResult Localizer::decompose(func::FuncOp function) {
     }
     LogicalResult status = op.decompose(decomposer);
     if (succeeded(status)) {
-      planDecomposed(probe, collect.ops);
+      planDecomposed(cast<ShardableOpInterface>(probe), collect.ops);
       for (auto [type, resultUses] : llvm::zip_equal(types, uses))
         if (!resultUses.empty())
           resultUses.front()->get().setType(type);
@@ -599,8 +588,7 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
   };
   if (failed(op.becomeLocal(getAxesOf)))
     return failure();
-  op->removeAttr(STGDialect::kFactorsAttr);
-  op->removeAttr(STGDialect::kClaimsAttr);
+  op.setFactorsAttr({});
   return success();
 }
 

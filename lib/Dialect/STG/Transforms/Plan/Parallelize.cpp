@@ -239,10 +239,9 @@ LogicalResult Parallelize::makeClaims(MeshAttr mesh) {
     auto name = builder.getStringAttr(factor);
     ArrayAttr axes = builder.getStrArrayAttr({axis});
     StringRef opName = op;
-    scope->walk([&](Operation *user) {
+    scope->walk([&](ShardableOpInterface user) {
       if (user->getName().getStringRef() == opName)
-        user->setAttr(STGDialect::kClaimsAttr,
-                      ClaimsAttr::get(&getContext(), {name}, {axes}));
+        user.setFactorsAttr(FactorsAttr::get(&getContext(), {{name, axes}}));
     });
   }
   return success();

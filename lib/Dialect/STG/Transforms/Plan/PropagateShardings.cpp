@@ -75,7 +75,9 @@ private:
   ArrayAttr getAxes(const AxisList &axes);
   ShardingAttr getSharding(unsigned tensor, ArrayRef<Attribute> partial,
                            ReduceKind kind);
-  void writeFactors(Operation *op, const PlannedOp &planned);
+  LogicalResult addFactorClaims(ShardableOpInterface op,
+                                const ShardingRule &rule);
+  void writeFactors(ShardableOpInterface op, const PlannedOp &planned);
   void joinPartials(ShardableOpInterface op);
   void setPartial(Value value, ArrayRef<Attribute> axes);
   void delayPartials(ScanOpInterface scan);
@@ -92,7 +94,7 @@ private:
     ParamOp read; ///< The first one.
   };
   llvm::StringMap<PlannedParam> params;
-  SmallVector<std::pair<Operation *, unsigned>> plannedOps;
+  SmallVector<std::pair<ShardableOpInterface, unsigned>> plannedOps;
 };
 } // namespace
 
@@ -290,15 +292,28 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
            << planned.rule.operands.size() << " operands and "
            << planned.rule.results.size() << " results, but "
            << planned.operands.size() << " and " << planned.results.size();
-  if (auto claims = op->getAttrOfType<ClaimsAttr>(STGDialect::kClaimsAttr))
-    for (auto [name, axes] :
-         llvm::zip_equal(claims.getFactors(), claims.getAxes()))
-      for (auto axis : axes.getAsRange<StringAttr>())
-        plan.factorClaims.push_back({static_cast<unsigned>(plan.ops.size()),
-                                     *planned.rule.getFactor(name),
-                                     *mesh.getAxisIndex(axis)});
-  plannedOps.emplace_back(op, plan.ops.size());
+  if (failed(addFactorClaims(shardable, planned.rule)))
+    return failure();
+  plannedOps.emplace_back(shardable, plan.ops.size());
   plan.ops.push_back(std::move(planned));
+  return success();
+}
+
+/// What is written of an op's factors before propagation.
+LogicalResult FunctionPlan::addFactorClaims(ShardableOpInterface op,
+                                            const ShardingRule &rule) {
+  FactorsAttr claims = op.getFactorsAttr();
+  if (!claims)
+    return success();
+  for (auto [name, axes] :
+       llvm::zip_equal(claims.getFactors(), claims.getAxes())) {
+    FailureOr<unsigned> factor = findFactor(op, rule, name);
+    if (failed(factor))
+      return failure();
+    for (auto axis : axes.getAsRange<StringAttr>())
+      plan.factorClaims.push_back({static_cast<unsigned>(plan.ops.size()),
+                                   *factor, *mesh.getAxisIndex(axis)});
+  }
   return success();
 }
 
@@ -337,17 +352,15 @@ ShardingAttr FunctionPlan::getSharding(unsigned tensor,
                            ArrayAttr::get(mesh.getContext(), partial), kind);
 }
 
-void FunctionPlan::writeFactors(Operation *op, const PlannedOp &planned) {
-  NamedAttrList factors;
+void FunctionPlan::writeFactors(ShardableOpInterface op,
+                                const PlannedOp &planned) {
+  SmallVector<FactorsAttr::Entry> factors;
   for (auto [factor, axes] :
        llvm::zip_equal(planned.rule.factors, planned.factorAxes))
     if (!axes.empty())
-      factors.set(factor.name, getAxes(axes));
-  if (factors.empty())
-    op->removeAttr(STGDialect::kFactorsAttr);
-  else
-    op->setAttr(STGDialect::kFactorsAttr,
-                factors.getDictionary(mesh.getContext()));
+      factors.emplace_back(StringAttr::get(mesh.getContext(), factor.name),
+                           getAxes(axes));
+  op.setFactorsAttr(FactorsAttr::get(mesh.getContext(), std::move(factors)));
 }
 
 /// The axes over which the op that makes `value` leaves it a partial sum.
