@@ -336,6 +336,19 @@ void LocalLayouts::visitScan(ScanOpInterface scan) {
                                            : shiftDims(getStates(value), 1));
 }
 
+SmallVector<LayoutAttr> stg::getResultLayouts(func::FuncOp function) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  SmallVector<LayoutAttr> results(terminator->getNumOperands());
+  MeshOp mesh = MeshOp::lookup(function);
+  if (!mesh)
+    return results;
+  LocalLayouts layouts(function, mesh.getMesh());
+  for (auto [result, value] :
+       llvm::zip_equal(results, terminator->getOperands()))
+    result = layouts.getAttr(value);
+  return results;
+}
+
 void stg::setArgLayout(func::FuncOp function, unsigned number,
                        LayoutAttr layout) {
   if (layout)

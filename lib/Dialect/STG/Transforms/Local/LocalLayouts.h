@@ -74,6 +74,9 @@ private:
 llvm::LogicalResult checkLayouts(mlir::func::FuncOp function,
                                  const LocalLayouts &layouts);
 
+/// What `function` returns is; null where that is not known.
+llvm::SmallVector<LayoutAttr> getResultLayouts(mlir::func::FuncOp function);
+
 /// Says what an argument is, if that is known.
 void setArgLayout(mlir::func::FuncOp function, unsigned number,
                   LayoutAttr layout);

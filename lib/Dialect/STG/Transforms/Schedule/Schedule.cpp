@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channels.h"
+#include "Local/LocalLayouts.h"
 #include "SplitBackward.h"
 #include "StageSplitter.h"
 #include "stg/Dialect/STG/Analysis/GradientFlow.h"
@@ -103,10 +104,11 @@ static void accumulate(OpOperand &use, Value total, StringAttr name,
 }
 
 /// A copy of a backward task for one turn. One that is not the first takes what
-/// has been accumulated as further arguments; one that is not the last leaves
-/// out the reductions.
+/// has been accumulated as further arguments, which have these layouts; one
+/// that is not the last leaves out the reductions.
 static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
-                             unsigned firstGradient, Turn turn) {
+                             unsigned firstGradient, Turn turn,
+                             ArrayRef<LayoutAttr> layouts) {
   IRRewriter rewriter(task.getContext());
   rewriter.setInsertionPointAfter(task);
   func::FuncOp copy = task.clone();
@@ -135,6 +137,9 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
     }
   copy.setType(FunctionType::get(copy.getContext(), body.getArgumentTypes(),
                                  terminator->getOperandTypes()));
+  if (!turn.isFirst)
+    for (auto [number, layout] : llvm::enumerate(layouts))
+      setArgLayout(copy, task.getNumArguments() + number, layout);
   return copy;
 }
 
@@ -182,6 +187,7 @@ private:
     uint64_t total = 0; ///< The number of what is added up.
     unsigned done = 0;  ///< Micro-batches that have made gradients.
     SmallVector<Type> totals;
+    SmallVector<LayoutAttr> layouts; ///< Of what is added up.
     /// Of the whole backward, and of its weight half.
     std::map<std::pair<Operation *, Turn>, func::FuncOp> turns;
   };
@@ -387,9 +393,13 @@ void Scheduler::countAdded(const PipelineAction &action, ActionOps &own) {
   unsigned firstGradient = isWhole ? task.sends.size() : 0;
   func::FuncOp &variant = state.turns[{function, turn}];
   if (!variant) {
-    variant = makeTurn(function, action.stage, firstGradient, turn);
+    variant =
+        makeTurn(function, action.stage, firstGradient, turn, state.layouts);
     called.insert(variant);
   }
+  if (turn.isFirst)
+    state.layouts = llvm::to_vector(
+        llvm::drop_begin(getResultLayouts(variant), firstGradient));
   auto name = FlatSymbolRefAttr::get(variant.getSymNameAttr());
   if (turn.isFirst)
     own.adder.setFirstAttr(name);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitBackward.h"
+#include "Local/LocalLayouts.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "stg/Dialect/STG/IR/Loops.h"
@@ -25,10 +26,10 @@ public:
 
 private:
   /// Further results of the input half: a value of it, or result `number` of
-  /// the copy of a repeat, which is made anew each time it stacks one more.
+  /// the copy of a scan, which is made anew each time it stacks one more.
   struct Passed {
     Value value;
-    Operation *repeat;
+    Operation *scan;
     unsigned number;
   };
 
@@ -39,11 +40,12 @@ private:
   void cloneTask();
   Value getWeightValue(Value value);
   void buildWeightOp(Operation *op);
-  void buildWeightRepeat(RepeatOp repeat);
-  Value getSlice(RepeatOp repeat, RepeatOp copy, Value value,
+  void buildWeightRepeat(ScanOpInterface scan);
+  Value getSlice(ScanOpInterface scan, RepeatOp copy, Value value,
                  DenseMap<Value, Value> &slices);
   Value passOn(Passed entry);
   void finish();
+  void setLayouts();
   func::FuncOp makeFunction(const Twine &suffix);
 
   func::FuncOp task;
@@ -54,10 +56,10 @@ private:
   DenseSet<Operation *> inputOps;
 
   IRMapping toInput; ///< From the task to its copy.
-  DenseMap<Operation *, RepeatOp> inputRepeats;
+  DenseMap<Operation *, ScanOpInterface> inputScans;
   Value getPassed(const Passed &entry) {
-    return entry.repeat ? inputRepeats[entry.repeat]->getResult(entry.number)
-                        : entry.value;
+    return entry.scan ? inputScans[entry.scan]->getResult(entry.number)
+                      : entry.value;
   }
   SmallVector<Passed> passed;
   DenseMap<Value, Value> toWeight;
@@ -70,22 +72,22 @@ void BackwardSplitter::mark(Value value) {
   if (!op) {
     // A slice needs its stack, a carried value what it starts from.
     auto arg = cast<BlockArgument>(value);
-    if (auto repeat = dyn_cast<RepeatOp>(arg.getOwner()->getParentOp()))
-      mark(repeat->getOperand(arg.getArgNumber()));
+    if (auto scan = dyn_cast<ScanOpInterface>(arg.getOwner()->getParentOp()))
+      mark(scan->getOperand(arg.getArgNumber()));
     return;
   }
-  if (auto repeat = dyn_cast<RepeatOp>(op)) {
+  if (auto scan = dyn_cast<ScanOpInterface>(op)) {
     unsigned number = cast<OpResult>(value).getResultNumber();
-    mark(repeat.getYield().getValues()[number]);
+    mark(scan.getYielded()[number]);
     if (!inputOps.insert(op).second)
       return;
-    for (Value init : repeat.getCarriedInits())
+    for (Value init : scan.getCarriedInits())
       mark(init);
     return;
   }
   if (!inputOps.insert(op).second)
     return;
-  // A repeat inside of a layer is one thing.
+  // A loop inside of a layer is one thing.
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
@@ -110,14 +112,13 @@ void BackwardSplitter::markInput() {
       }
   };
   markReplayed(task.getBody().front());
-  for (auto repeat : task.getBody().front().getOps<RepeatOp>()) {
-    markReplayed(repeat.getBody().front());
-    for (Value yielded :
-         repeat.getYield().getValues().take_front(repeat.getNumCarried()))
+  for (auto scan : task.getBody().front().getOps<ScanOpInterface>()) {
+    markReplayed(scan.getLoopBlock());
+    for (Value yielded : scan.getYielded().take_front(scan.getNumCarried()))
       mark(yielded);
-    for (Value init : repeat.getCarriedInits())
+    for (Value init : scan.getCarriedInits())
       mark(init);
-    inputOps.insert(repeat);
+    inputOps.insert(scan);
   }
 }
 
@@ -141,8 +142,8 @@ void BackwardSplitter::cloneTask() {
   rewriter.setInsertionPointToEnd(&body);
   for (Operation &op : task.getBody().front().without_terminator()) {
     Operation *copy = rewriter.clone(op, toInput);
-    if (auto repeat = dyn_cast<RepeatOp>(copy))
-      inputRepeats[&op] = repeat;
+    if (auto scan = dyn_cast<ScanOpInterface>(copy))
+      inputScans[&op] = scan;
   }
 }
 
@@ -168,9 +169,9 @@ Value BackwardSplitter::getWeightValue(Value value) {
   }
   if (isa<ParamOp, SplatOp>(source))
     return known = rewriter.clone(*source)->getResult(0);
-  bool isRepeat = isa<RepeatOp>(source);
-  Value arg = passOn({isRepeat ? Value() : toInput.lookup(value),
-                      isRepeat ? source : nullptr,
+  bool isScan = isa<ScanOpInterface>(source);
+  Value arg = passOn({isScan ? Value() : toInput.lookup(value),
+                      isScan ? source : nullptr,
                       cast<OpResult>(value).getResultNumber()});
   return toWeight[value] = arg;
 }
@@ -189,43 +190,44 @@ void BackwardSplitter::buildWeightOp(Operation *op) {
 
 /// A value of the body as the weight half's repeat sees it: read from the same
 /// stack, or stacked by the input half.
-Value BackwardSplitter::getSlice(RepeatOp repeat, RepeatOp copy, Value value,
-                                 DenseMap<Value, Value> &slices) {
+Value BackwardSplitter::getSlice(ScanOpInterface scan, RepeatOp copy,
+                                 Value value, DenseMap<Value, Value> &slices) {
   Value &known = slices[value];
   if (known)
     return known;
-  if (!repeat.getBody().isAncestor(value.getParentRegion()))
+  if (!scan->getRegion(0).isAncestor(value.getParentRegion()))
     return known = getWeightValue(value);
   if (isa_and_nonnull<ParamOp, SplatOp>(value.getDefiningOp()))
     return known = rewriter.clone(*value.getDefiningOp())->getResult(0);
   auto arg = dyn_cast<BlockArgument>(value);
   Value stack;
   OpBuilder::InsertionGuard guard(rewriter);
-  if (arg && arg.getArgNumber() >= repeat.getNumCarried()) {
+  if (arg && arg.getArgNumber() >= scan.getNumCarried()) {
     rewriter.setInsertionPoint(copy);
-    stack = getWeightValue(repeat->getOperand(arg.getArgNumber()));
+    stack = getWeightValue(scan->getOperand(arg.getArgNumber()));
   } else {
-    RepeatOp &inInput = inputRepeats[repeat];
+    ScanOpInterface &inInput = inputScans[scan];
     inInput = inInput.withStacked(rewriter, toInput.lookup(value));
-    stack = passOn({Value(), repeat, inInput->getNumResults() - 1});
+    stack = passOn({Value(), scan, inInput->getNumResults() - 1});
   }
   return slices[value] = copy.addSlice(stack);
 }
 
-void BackwardSplitter::buildWeightRepeat(RepeatOp repeat) {
+void BackwardSplitter::buildWeightRepeat(ScanOpInterface scan) {
   SmallVector<Operation *> ops;
-  for (Operation &op : repeat.getBody().front().without_terminator())
+  for (Operation &op : scan.getLoopBlock().without_terminator())
     if (!isInput(&op) && !isa<ParamOp, SplatOp>(op))
       ops.push_back(&op);
   if (ops.empty())
     return;
   OpBuilder::InsertionGuard guard(rewriter);
-  auto copy = RepeatOp::create(
-      rewriter, repeat.getLoc(), repeat.getRepeatName(), repeat.getCount(),
-      repeat.getReverse(), ValueRange(), ValueRange(), TypeRange());
-  copy.setFirstAttr(repeat.getFirstAttr());
-  copy->setDiscardableAttrs(repeat->getDiscardableAttrDictionary());
-  copyOrigin(repeat, copy);
+  auto copy = RepeatOp::create(rewriter, scan.getLoc(), scan.getScopeName(),
+                               scan.getCount(), scan.getReverse(), ValueRange(),
+                               ValueRange(), TypeRange());
+  if (std::optional<SymExpr> first = scan.getFirst())
+    copy.setFirstAttr(*first);
+  copy->setDiscardableAttrs(scan->getDiscardableAttrDictionary());
+  copyOrigin(scan, copy);
   rewriter.setInsertionPointToEnd(&copy.getBody().front());
   DenseMap<Value, Value> slices;
   for (Operation *op : ops) {
@@ -233,22 +235,22 @@ void BackwardSplitter::buildWeightRepeat(RepeatOp repeat) {
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
-          mapping.map(operand, getSlice(repeat, copy, operand, slices));
+          mapping.map(operand, getSlice(scan, copy, operand, slices));
     });
     Operation *made = rewriter.clone(*op, mapping);
     for (auto [from, to] :
          llvm::zip_equal(op->getResults(), made->getResults()))
       slices[from] = to;
   }
-  YieldOp::create(rewriter, repeat.getLoc(), ValueRange());
+  YieldOp::create(rewriter, scan.getLoc(), ValueRange());
   SmallVector<Value> stacked;
   SmallVector<Value> results;
-  unsigned carried = repeat.getNumCarried();
+  unsigned carried = scan.getNumCarried();
   for (auto [number, value] :
-       llvm::enumerate(repeat.getYield().getValues().drop_front(carried)))
+       llvm::enumerate(scan.getYielded().drop_front(carried)))
     if (llvm::is_contained(ops, value.getDefiningOp())) {
       stacked.push_back(slices[value]);
-      results.push_back(repeat.getResult(carried + number));
+      results.push_back(scan->getResult(carried + number));
     }
   copy = copy.withStacked(rewriter, stacked);
   for (auto [from, to] : llvm::zip_equal(results, copy.getResults()))
@@ -275,9 +277,9 @@ void BackwardSplitter::finish() {
   SmallVector<Value> results;
   for (Value sent : terminator->getOperands().take_front(numSends)) {
     // A stage without layers passes on what it gets.
-    if (auto repeat = sent.getDefiningOp<RepeatOp>())
+    if (auto scan = sent.getDefiningOp<ScanOpInterface>())
       results.push_back(
-          getPassed({Value(), repeat, cast<OpResult>(sent).getResultNumber()}));
+          getPassed({Value(), scan, cast<OpResult>(sent).getResultNumber()}));
     else
       results.push_back(toInput.lookup(sent));
   }
@@ -299,6 +301,20 @@ void BackwardSplitter::finish() {
       body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
+/// Arguments are what they are in the task, or what the input half makes.
+void BackwardSplitter::setLayouts() {
+  auto getOfTask = [&](unsigned number) {
+    return task.getArgAttrOfType<LayoutAttr>(number, STGDialect::kLayoutAttr);
+  };
+  for (auto [number, arg] : llvm::enumerate(halves.inputArgs))
+    setArgLayout(halves.input, number, getOfTask(arg));
+  SmallVector<LayoutAttr> made = getResultLayouts(halves.input);
+  for (auto [number, arg] : llvm::enumerate(halves.weightArgs))
+    setArgLayout(halves.weight, number,
+                 arg.fromInput ? made[numSends + arg.number]
+                               : getOfTask(arg.number));
+}
+
 BackwardHalves BackwardSplitter::run() {
   markInput();
   cloneTask();
@@ -306,12 +322,13 @@ BackwardHalves BackwardSplitter::run() {
   weightBody = &halves.weight.getBody().front();
   rewriter.setInsertionPointToEnd(weightBody);
   for (Operation &op : task.getBody().front().without_terminator()) {
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      buildWeightRepeat(repeat);
+    if (auto scan = dyn_cast<ScanOpInterface>(op))
+      buildWeightRepeat(scan);
     else if (!isInput(&op) && !isa<ParamOp, SplatOp>(op))
       buildWeightOp(&op);
   }
   finish();
+  setLayouts();
   return std::move(halves);
 }
 

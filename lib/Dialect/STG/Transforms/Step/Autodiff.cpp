@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,8 +49,8 @@ public:
 
 private:
   void addOp(Operation &op) {
-    if (auto repeat = dyn_cast<RepeatOp>(op))
-      return addRepeat(repeat);
+    if (auto scan = dyn_cast<ScanOpInterface>(op))
+      return addScan(scan);
     bool isActive =
         isa<ParamOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
           return active.contains(operand);
@@ -65,24 +66,25 @@ private:
   }
 
   /// Carried values feed themselves: repeated until nothing is added.
-  void addRepeat(RepeatOp repeat) {
-    for (auto [arg, operand] : llvm::zip_equal(
-             repeat.getBody().front().getArguments(), repeat.getOperands()))
+  void addScan(ScanOpInterface scan) {
+    Block &body = scan.getLoopBlock();
+    for (auto [arg, operand] :
+         llvm::zip_equal(body.getArguments(), scan->getOperands()))
       if (contains(operand))
         active.insert(arg);
-    OperandRange yielded = repeat.getYield().getValues();
+    OperandRange yielded = scan.getYielded();
     for (bool changed = true; changed;) {
-      addBlock(repeat.getBody().front());
+      addBlock(body);
       changed = false;
-      for (auto [arg, value] : llvm::zip(repeat.getCarriedArgs(), yielded))
+      for (auto [arg, value] : llvm::zip(scan.getCarriedArgs(), yielded))
         if (contains(value))
           changed |= active.insert(arg).second;
     }
-    for (auto [result, value] : llvm::zip_equal(repeat.getResults(), yielded))
+    for (auto [result, value] : llvm::zip_equal(scan->getResults(), yielded))
       if (contains(value))
         active.insert(result);
     for (auto [result, arg] :
-         llvm::zip_equal(repeat.getCarriedResults(), repeat.getCarriedArgs()))
+         llvm::zip_equal(scan.getCarriedResults(), scan.getCarriedArgs()))
       if (contains(arg))
         active.insert(result);
   }
@@ -121,14 +123,15 @@ private:
 
   LogicalResult differentiateBlock(Block &forward, BlockGradients &gradients);
   LogicalResult differentiateOp(Operation *op, BlockGradients &gradients);
-  LogicalResult differentiateRepeat(RepeatOp forward,
-                                    BlockGradients &gradients);
-  RepeatOp buildBackwardRepeat(RepeatOp forward, BlockGradients &gradients,
-                               BlockGradients &inner);
-  LogicalResult yieldGradients(RepeatOp forward, RepeatOp &backward,
+  LogicalResult differentiateScan(ScanOpInterface forward,
+                                  BlockGradients &gradients);
+  RepeatOp buildBackwardRepeat(ScanOpInterface forward,
                                BlockGradients &gradients,
                                BlockGradients &inner);
-  void saveCaptured(RepeatOp forward, RepeatOp backward);
+  LogicalResult yieldGradients(ScanOpInterface forward, RepeatOp &backward,
+                               BlockGradients &gradients,
+                               BlockGradients &inner);
+  void saveCaptured(ScanOpInterface forward, RepeatOp backward);
 
   /// Gradient element type for a value: parameters have their own.
   SymTensorType getGradientType(Value value) {
@@ -235,7 +238,7 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
   bool isActive = llvm::any_of(op->getOperands(), [&](Value operand) {
     return activity.contains(operand);
   });
-  if (!hasGradient || !(isActive || isa<RepeatOp>(op)))
+  if (!hasGradient || !(isActive || isa<ScanOpInterface>(op)))
     return success();
   for (Value operand : op->getOperands())
     if (activity.contains(operand) &&
@@ -244,8 +247,8 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
                              "outside of its repeat; carry the value instead")
                  .attachNote(operand.getLoc())
              << "the value is defined here";
-  if (auto repeat = dyn_cast<RepeatOp>(op))
-    return differentiateRepeat(repeat, gradients);
+  if (auto scan = dyn_cast<ScanOpInterface>(op))
+    return differentiateScan(scan, gradients);
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
     return op->emitOpError("lies between a parameter and the loss, but has no "
@@ -255,19 +258,19 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
-// Repeats
+// Scans
 //===----------------------------------------------------------------------===//
 
 /// Creates the backward repeat with an empty body: it carries the gradients of
 /// the active carried values and reads slices of the gradients of stacked
 /// results. `inner` receives the gradients that are known at the end of the
 /// forward body.
-RepeatOp Differentiator::buildBackwardRepeat(RepeatOp forward,
+RepeatOp Differentiator::buildBackwardRepeat(ScanOpInterface forward,
                                              BlockGradients &gradients,
                                              BlockGradients &inner) {
   SmallVector<Value> inits, stacks, initTargets, stackTargets;
-  OperandRange yielded = forward.getYield().getValues();
-  for (auto [number, result] : llvm::enumerate(forward.getResults())) {
+  OperandRange yielded = forward.getYielded();
+  for (auto [number, result] : llvm::enumerate(forward->getResults())) {
     Value gradient = gradients.values.lookup(result);
     if (number >= forward.getNumCarried()) {
       if (gradient) {
@@ -282,7 +285,7 @@ RepeatOp Differentiator::buildBackwardRepeat(RepeatOp forward,
     initTargets.push_back(yielded[number]);
   }
   auto backward = RepeatOp::create(
-      rewriter, forward.getLoc(), forward.getRepeatName(), forward.getCount(),
+      rewriter, forward.getLoc(), forward.getScopeName(), forward.getCount(),
       !forward.getReverse(), inits, stacks, TypeRange());
   setPhase(backward, Phase::Backward);
   OpGradientBuilder add(*this, forward, inner);
@@ -298,7 +301,7 @@ RepeatOp Differentiator::buildBackwardRepeat(RepeatOp forward,
 
 /// Ends the backward body: yields the gradients of the carried arguments, and
 /// stacks those of parameters and of slices. Hands all of them to `gradients`.
-LogicalResult Differentiator::yieldGradients(RepeatOp forward,
+LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
                                              RepeatOp &backward,
                                              BlockGradients &gradients,
                                              BlockGradients &inner) {
@@ -323,7 +326,7 @@ LogicalResult Differentiator::yieldGradients(RepeatOp forward,
     }
   backward = backward.withStacked(rewriter, stacked);
   auto results = backward.getStackedResults().begin();
-  std::string scope = forward.getRepeatName().str();
+  std::string scope = forward.getScopeName().str();
   for (auto &[name, value] : inner.params)
     gradients.nested.push_back({{scope, name.str()}, *results++});
   for (ParamGradient &nested : inner.nested) {
@@ -355,12 +358,12 @@ LogicalResult Differentiator::yieldGradients(RepeatOp forward,
 
 /// Values of the forward body that the backward body uses: parameters and
 /// immediates are read again, everything else is stacked by the forward repeat.
-void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
-  Region &forwardBody = forward.getBody();
+void Differentiator::saveCaptured(ScanOpInterface forward, RepeatOp backward) {
+  Block &forwardBody = forward.getLoopBlock();
   llvm::SetVector<Value> captured;
   backward.getBody().walk([&](Operation *op) {
     for (Value operand : op->getOperands())
-      if (operand.getParentRegion() == &forwardBody)
+      if (operand.getParentBlock() == &forwardBody)
         captured.insert(operand);
   });
   SmallVector<Value> saved;
@@ -381,19 +384,19 @@ void Differentiator::saveCaptured(RepeatOp forward, RepeatOp backward) {
     else
       saved.push_back(value);
   }
-  unsigned first = forward.getNumResults();
-  RepeatOp saving = forward.withStacked(rewriter, saved);
+  unsigned first = forward->getNumResults();
+  ScanOpInterface saving = forward.withStacked(rewriter, saved);
   for (auto [number, value] : llvm::enumerate(saved))
     replaceInBackward(value,
-                      backward.addSlice(saving.getResult(first + number)));
+                      backward.addSlice(saving->getResult(first + number)));
 }
 
-LogicalResult Differentiator::differentiateRepeat(RepeatOp forward,
-                                                  BlockGradients &gradients) {
+LogicalResult Differentiator::differentiateScan(ScanOpInterface forward,
+                                                BlockGradients &gradients) {
   OpBuilder::InsertionGuard guard(rewriter);
   BlockGradients inner;
   RepeatOp backward = buildBackwardRepeat(forward, gradients, inner);
-  if (failed(differentiateBlock(forward.getBody().front(), inner)) ||
+  if (failed(differentiateBlock(forward.getLoopBlock(), inner)) ||
       failed(yieldGradients(forward, backward, gradients, inner)))
     return failure();
   saveCaptured(forward, backward);
@@ -407,7 +410,7 @@ LogicalResult Differentiator::differentiateRepeat(RepeatOp forward,
 /// Marks the ops that a function has as those of the forward pass.
 static void markForward(func::FuncOp function) {
   function.walk([&](Operation *op) {
-    if (isa<CostOpInterface, RepeatOp>(op) && !getOrigin(op).phase)
+    if (isa<CostOpInterface, ScanOpInterface>(op) && !getOrigin(op).phase)
       setPhase(op, Phase::Forward);
   });
 }

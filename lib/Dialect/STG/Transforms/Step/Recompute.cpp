@@ -28,12 +28,12 @@ using namespace mlir;
 using namespace stg;
 
 namespace {
-/// A backward repeat and the forward repeat whose values it reads.
-class RepeatPair {
+/// A backward scan and the forward scan whose values it reads.
+class ScanPair {
 public:
   /// `outer` is the pair around this one, or null.
-  RepeatPair(RepeatOp forward, RepeatOp backward, RepeatPair *outer,
-             IRRewriter &rewriter)
+  ScanPair(ScanOpInterface forward, ScanOpInterface backward, ScanPair *outer,
+           IRRewriter &rewriter)
       : forward(forward), backward(backward), outer(outer), rewriter(rewriter) {
   }
 
@@ -54,8 +54,8 @@ private:
   /// repeat makes or reads, holds; it is added if there is none.
   Value getSlice(Value stack);
 
-  RepeatOp forward, backward;
-  RepeatPair *outer;
+  ScanOpInterface forward, backward;
+  ScanPair *outer;
   IRRewriter &rewriter;
 };
 
@@ -64,7 +64,7 @@ struct Recompute : stg::impl::RecomputeBase<Recompute> {
   void runOnOperation() override;
 
 private:
-  void recomputeIn(Region &region, RepeatPair *outer, RecomputePolicy policy,
+  void recomputeIn(Region &region, ScanPair *outer, RecomputePolicy policy,
                    IRRewriter &rewriter);
 
   SmallVector<std::string> names; ///< Of the ops that are replayed singly.
@@ -72,7 +72,7 @@ private:
 };
 } // namespace
 
-Value RepeatPair::getForwardValue(Value slice) {
+Value ScanPair::getForwardValue(Value slice) {
   for (auto [arg, operand] :
        llvm::zip_equal(backward.getSliceArgs(), backward.getStacks())) {
     Value stack = operand;
@@ -82,12 +82,12 @@ Value RepeatPair::getForwardValue(Value slice) {
       stack = outer->getForwardValue(stack);
     auto result = dyn_cast_or_null<OpResult>(stack);
     if (result && result.getOwner() == forward)
-      return forward.getYield().getValues()[result.getResultNumber()];
+      return forward.getYielded()[result.getResultNumber()];
   }
   return {};
 }
 
-Value RepeatPair::getSlice(Value stack) {
+Value ScanPair::getSlice(Value stack) {
   // Inside of another repeat the stack is itself saved, slice by slice.
   if (outer)
     stack = outer->getSaved(stack);
@@ -98,8 +98,8 @@ Value RepeatPair::getSlice(Value stack) {
   return backward.addSlice(stack);
 }
 
-Value RepeatPair::getSaved(Value value) {
-  if (!forward.getBody().isAncestor(value.getParentRegion()))
+Value ScanPair::getSaved(Value value) {
+  if (!forward->getRegion(0).isAncestor(value.getParentRegion()))
     return outer ? outer->getSaved(value) : value;
   // What the forward repeat reads slices of, the backward one can read too.
   for (auto [slice, stack] :
@@ -107,10 +107,10 @@ Value RepeatPair::getSaved(Value value) {
     if (slice == value)
       return getSlice(stack);
   unsigned carried = forward.getNumCarried();
-  OperandRange yielded = forward.getYield().getValues();
+  OperandRange yielded = forward.getYielded();
   for (auto [number, saved] : llvm::enumerate(yielded.drop_front(carried)))
     if (saved == value)
-      return getSlice(forward.getResult(carried + number));
+      return getSlice(forward->getResult(carried + number));
   forward = forward.withStacked(rewriter, value);
   return getSlice(forward->getResults().back());
 }
@@ -123,25 +123,25 @@ static void markReplayed(Operation *op) {
   });
 }
 
-void RepeatPair::mapCaptured(IRMapping &mapping) {
+void ScanPair::mapCaptured(IRMapping &mapping) {
   if (!outer)
     return;
   llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(forward.getBody(), captured);
+  getUsedValuesDefinedAbove(forward->getRegions(), captured);
   for (Value value : captured)
     mapping.map(value, outer->getSaved(value));
 }
 
 /// Replays the whole forward body at the start of the backward body.
-void RepeatPair::replayAll() {
+void ScanPair::replayAll() {
   IRMapping mapping;
-  for (BlockArgument arg : forward.getBody().front().getArguments())
+  for (BlockArgument arg : forward.getLoopBlock().getArguments())
     mapping.map(arg, getSaved(arg));
   mapCaptured(mapping);
-  rewriter.setInsertionPointToStart(&backward.getBody().front());
-  for (Operation &op : forward.getBody().front().without_terminator())
+  rewriter.setInsertionPointToStart(&backward.getLoopBlock());
+  for (Operation &op : forward.getLoopBlock().without_terminator())
     markReplayed(rewriter.clone(op, mapping));
-  OperandRange yielded = forward.getYield().getValues();
+  OperandRange yielded = forward.getYielded();
   for (Value value : yielded.take_front(forward.getNumCarried()))
     KeepOp::create(rewriter, backward.getLoc(), mapping.lookupOrDefault(value));
   for (BlockArgument slice : backward.getSliceArgs()) {
@@ -152,15 +152,15 @@ void RepeatPair::replayAll() {
 }
 
 /// Replays single ops where their own backward op reads their results.
-void RepeatPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
+void ScanPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
   SmallVector<Operation *> selected;
-  for (Operation &op : forward.getBody().front())
+  for (Operation &op : forward.getLoopBlock())
     if (isSelected(&op))
       selected.push_back(&op);
   for (Operation *op : selected) {
     StringAttr name = getOrigin(op).name;
     SmallVector<Operation *> readers;
-    for (Operation &reader : backward.getBody().front())
+    for (Operation &reader : backward.getLoopBlock())
       if (getOrigin(&reader).name == name)
         readers.push_back(&reader);
     if (!name || readers.empty())
@@ -185,37 +185,38 @@ void RepeatPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
   }
 }
 
-/// The forward repeat that made the stacks that `backward` reads, or null.
+/// The forward scan that made the stacks that `backward` reads, or null.
 /// `outer` is the pair around it, or null.
-static RepeatOp getForward(RepeatOp backward, RepeatPair *outer) {
+static ScanOpInterface getForward(ScanOpInterface backward, ScanPair *outer) {
   for (Value stack : backward.getStacks()) {
     if (outer && isa<BlockArgument>(stack))
       stack = outer->getForwardValue(stack);
     if (!stack)
       continue;
-    if (auto repeat = stack.getDefiningOp<RepeatOp>())
-      if (getPhase(repeat) == Phase::Forward &&
-          repeat.getRepeatName() == backward.getRepeatName())
-        return repeat;
+    if (auto scan = stack.getDefiningOp<ScanOpInterface>())
+      if (getPhase(scan) == Phase::Forward &&
+          scan.getScopeName() == backward.getScopeName())
+        return scan;
   }
   return {};
 }
 
-/// Works on the backward repeats of `region`, each before those inside of it:
-/// what a whole body replays contains the inner forward repeats.
-/// `policy` is that of a repeat that has none of its own.
-void Recompute::recomputeIn(Region &region, RepeatPair *outer,
+/// Works on the backward scans of `region`, each before those inside of it:
+/// what a whole body replays contains the inner forward scans. `policy` is that
+/// of a scan that has none of its own.
+void Recompute::recomputeIn(Region &region, ScanPair *outer,
                             RecomputePolicy policy, IRRewriter &rewriter) {
-  SmallVector<RepeatOp> repeats(region.getOps<RepeatOp>());
-  for (RepeatOp backward : repeats) {
+  auto found = region.getOps<ScanOpInterface>();
+  SmallVector<ScanOpInterface> scans(found.begin(), found.end());
+  for (ScanOpInterface backward : scans) {
     if (getPhase(backward) != Phase::Backward)
       continue;
-    RepeatOp forward = getForward(backward, outer);
+    ScanOpInterface forward = getForward(backward, outer);
     if (!forward)
       continue;
     RecomputePolicy own = forward.getRecompute().value_or(policy);
     replays |= own != RecomputePolicy::None;
-    RepeatPair pair(forward, backward, outer, rewriter);
+    ScanPair pair(forward, backward, outer, rewriter);
     if (own == RecomputePolicy::Full) {
       pair.replayAll();
       continue;
@@ -224,7 +225,7 @@ void Recompute::recomputeIn(Region &region, RepeatPair *outer,
       pair.replaySelected([&](Operation *op) {
         return llvm::is_contained(names, op->getName().getStringRef());
       });
-    recomputeIn(backward.getBody(), &pair, own, rewriter);
+    recomputeIn(backward->getRegion(0), &pair, own, rewriter);
   }
 }
 
