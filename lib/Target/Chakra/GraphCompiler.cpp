@@ -516,6 +516,7 @@ private:
            : execution.isLast                    ? own.last
                                                  : own.next;
   }
+  LogicalResult checkMessages();
   LogicalResult finish(uint32_t outer);
 
   GraphCompiler &graph;
@@ -614,7 +615,37 @@ LogicalResult ScheduleCompiler::compileOp(Execution &execution) {
   return success();
 }
 
+/// A channel has one message in a turn, as its tag is told by the turn.
+LogicalResult ScheduleCompiler::checkMessages() {
+  ArrayRef<Step> own = program.bodies[body].steps;
+  auto getChannel = [&](uint32_t step) {
+    bool isMessage = own[step].kind == Step::Node &&
+                     program.nodes[own[step].index].isMessage();
+    return isMessage ? program.nodes[own[step].index].channel : kNone;
+  };
+  SmallVector<unsigned> users(program.channels.size());
+  for (size_t step = 0; step < own.size(); ++step)
+    if (uint32_t channel = getChannel(step); channel != kNone)
+      ++users[channel];
+  if (llvm::all_of(users, [](unsigned count) { return count <= 1; }))
+    return success();
+  DenseSet<std::pair<uint32_t, uint32_t>> seen; // By channel and turn.
+  for (const stg::OrderEntry &entry : order) {
+    uint32_t channel = getChannel(entry.step);
+    if (channel == kNone || users[channel] <= 1 ||
+        seen.insert({channel, entry.turn}).second)
+      continue;
+    return emitShortOpError(schedule)
+           << "has more than one message of channel "
+           << program.channels[channel].key.channel << " in turn "
+           << entry.turn;
+  }
+  return success();
+}
+
 LogicalResult ScheduleCompiler::finish(uint32_t outer) {
+  if (failed(checkMessages()))
+    return failure();
   SmallVector<Slot> results;
   for (auto &[number, slots] : totals)
     llvm::append_range(results, slots);

@@ -109,3 +109,73 @@ chakra.graph @ranks mesh = #sym.mesh<cp = 3> { // expected-note {{the other grap
   %a = chakra.recv "a" axis "cp" shift -1 channel 0 : !chakra.tensor<8, activation>
   %b = chakra.recv "b" axis "cp" shift -1 channel 0 : !chakra.tensor<4, activation>
 }
+
+// -----
+
+// In a schedule a message is told by its turn.
+!x = !chakra.tensor<4, activation>
+chakra.graph @twice mesh = #sym.mesh<pp = 2> coordinates = {pp = 0} {
+  %x = chakra.state "x" : !x
+  // expected-error @+1 {{'chakra.schedule' op has more than one message of channel 0 in turn 1}}
+  chakra.schedule "mb" * 2 inputs(%x, %x : !x, !x) order <[0 at 0, 0 at 1, 1 at 1]> {
+  ^bb0(%y: !x):
+    chakra.send "s"(%y) axis "pp" shift 1 channel 0 by 1 : (!x)
+    chakra.send "t"(%y) axis "pp" shift 1 channel 0 by 1 : (!x)
+  }
+}
+chakra.graph @other mesh = #sym.mesh<pp = 2> coordinates = {pp = 1} {
+  chakra.schedule "mb" * 2 order <2 * [0 at 0]> {
+    %x = chakra.recv "r" axis "pp" shift -1 channel 0 by 1 : !x
+  }
+}
+
+// -----
+
+!x = !chakra.tensor<4, activation>
+chakra.graph @strides mesh = #sym.mesh<pp = 2> coordinates = {pp = 0} {
+  %x = chakra.state "x" : !x
+  chakra.schedule "mb" * 2 inputs(%x, %x : !x, !x) order <[0 at 0, 1 at 1]> {
+  ^bb0(%y: !x):
+    chakra.send "s"(%y) axis "pp" shift 1 channel 0 by 1 : (!x)
+    // expected-error @+1 {{'chakra.send' op has a channel of a turn that another message has with other turns}}
+    chakra.send "t"(%y) axis "pp" shift 1 channel 0 by 2 : (!x)
+  }
+}
+chakra.graph @other mesh = #sym.mesh<pp = 2> coordinates = {pp = 1} {
+  chakra.schedule "mb" * 2 order <2 * [0 at 0]> {
+    %x = chakra.recv "r" axis "pp" shift -1 channel 0 by 1 : !x
+  }
+}
+
+// -----
+
+!x = !chakra.tensor<4, activation>
+chakra.graph @one mesh = #sym.mesh<pp = 2> coordinates = {pp = 0} { // expected-error {{'chakra.graph' op sends 2 messages of channel 0 along axis 'pp', but 'other', its peer's graph, receives 1}}
+  %x = chakra.state "x" : !x
+  chakra.schedule "mb" * 2 inputs(%x, %x : !x, !x) order <2 * [0 at 0]> {
+  ^bb0(%y: !x):
+    chakra.send "s"(%y) axis "pp" shift 1 channel 0 by 1 : (!x)
+  }
+}
+chakra.graph @other mesh = #sym.mesh<pp = 2> coordinates = {pp = 1} { // expected-note {{the other graph is here}}
+  chakra.schedule "mb" * 2 order <[0 at 1]> {
+    %x = chakra.recv "r" axis "pp" shift -1 channel 0 by 1 : !x
+  }
+}
+
+// -----
+
+// As many, in another turn.
+!x = !chakra.tensor<4, activation>
+chakra.graph @one mesh = #sym.mesh<pp = 2> coordinates = {pp = 0} { // expected-error {{'chakra.graph' op sends 1 messages of channel 0 along axis 'pp', but 'other', its peer's graph, receives 1 of other sizes or in another order}}
+  %x = chakra.state "x" : !x
+  chakra.schedule "mb" * 2 inputs(%x, %x : !x, !x) order <[0 at 0]> {
+  ^bb0(%y: !x):
+    chakra.send "s"(%y) axis "pp" shift 1 channel 0 by 1 : (!x)
+  }
+}
+chakra.graph @other mesh = #sym.mesh<pp = 2> coordinates = {pp = 1} { // expected-note {{the other graph is here}}
+  chakra.schedule "mb" * 2 order <[0 at 1]> {
+    %x = chakra.recv "r" axis "pp" shift -1 channel 0 by 1 : !x
+  }
+}
