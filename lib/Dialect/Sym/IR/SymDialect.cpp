@@ -190,7 +190,7 @@ StringAttr MeshAttr::getPipelineAxis() const {
 /// `OP at TURN [by STRIDE]`.
 static ParseResult parseItem(AsmParser &parser, int64_t times,
                              SmallVectorImpl<int64_t> &numbers) {
-  int64_t op, turn, stride = times > 1;
+  int64_t op = 0, turn = 0, stride = times > 1;
   if (parser.parseInteger(op) || parser.parseKeyword("at") ||
       parser.parseInteger(turn))
     return failure();
