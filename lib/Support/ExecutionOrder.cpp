@@ -135,3 +135,59 @@ bool ExecutionOrder::unflatten(ArrayRef<int64_t> numbers,
   }
   return true;
 }
+
+//===----------------------------------------------------------------------===//
+// TurnRanges
+//===----------------------------------------------------------------------===//
+
+TurnRanges::TurnRanges(const ExecutionOrder &order, uint32_t numSteps,
+                       uint32_t numTurns, ArrayRef<uint32_t> alone) {
+  addPieces(order);
+  begins = {0, numTurns};
+  for (const Piece &piece : pieces)
+    begins.insert(begins.end(), {piece.low, piece.high + 1});
+  for (uint32_t turn : alone)
+    begins.insert(begins.end(), {turn, turn + 1});
+  llvm::sort(begins);
+  begins.erase(llvm::unique(begins), begins.end());
+  places.resize(numSteps * size());
+  for (const Piece &piece : pieces)
+    enter(piece);
+}
+
+/// Turns that are further apart than one are pieces of their own.
+void TurnRanges::addPieces(const ExecutionOrder &order) {
+  int64_t place = 0;
+  for (const ExecutionOrder::Run &run : order.runs) {
+    auto length = static_cast<int64_t>(run.items.size());
+    int64_t more = int64_t(run.times) - 1;
+    for (const ExecutionOrder::Item &item : run.items) {
+      auto last = static_cast<uint32_t>(item.turn + item.stride * more);
+      if (item.stride == 1 || more == 0)
+        pieces.push_back({item.step, item.turn, last, place, length});
+      else if (item.stride == -1)
+        pieces.push_back(
+            {item.step, last, item.turn, place + length * more, -length});
+      else
+        for (int64_t i = 0; i <= more; ++i) {
+          uint32_t turn = ExecutionOrder::getEntry(item, i).turn;
+          pieces.push_back({item.step, turn, turn, place + length * i, 0});
+        }
+      ++place;
+    }
+    place += length * more;
+  }
+}
+
+void TurnRanges::enter(const Piece &piece) {
+  size_t range = llvm::lower_bound(begins, piece.low) - begins.begin();
+  for (; range < size() && begins[range] <= piece.high; ++range) {
+    Places &own = places[piece.step * size() + range];
+    if (own.areThere() && !repeated)
+      repeated = {piece.step, getFirstTurn(range)};
+    auto getPlace = [&](uint32_t turn) {
+      return piece.place + piece.slope * int64_t(turn - piece.low);
+    };
+    own = {getPlace(getFirstTurn(range)), getPlace(getLastTurn(range))};
+  }
+}

@@ -71,6 +71,78 @@ TEST(ExecutionOrder, AnyOrderComesBack) {
   }
 }
 
+/// An order in which each step is executed at most once in a turn.
+std::vector<OrderEntry> makeRandom(std::mt19937 &random, uint32_t steps,
+                                   uint32_t turns) {
+  std::vector<OrderEntry> entries;
+  for (uint32_t step = 0; step < steps; ++step)
+    for (uint32_t turn = 0; turn < turns; ++turn)
+      if (random() % 4 != 0)
+        entries.push_back({step, step % 2 ? turns - turn - 1 : turn});
+  // Blocks of the order change places, so that there are long runs too.
+  for (int i = 0; i < 4 && !entries.empty(); ++i)
+    std::rotate(entries.begin(), entries.begin() + random() % entries.size(),
+                entries.end());
+  return entries;
+}
+
+TEST(TurnRanges, ArePlacesOfAllTurns) {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 200; ++trial) {
+    uint32_t steps = 1 + random() % 4, turns = 1 + random() % 30;
+    auto entries = trial % 2 ? makeRandom(random, steps, turns)
+                             : makeOneForwardOneBackward(16, trial % 16, turns);
+    steps = trial % 2 ? steps : 2;
+    std::vector<int64_t> places(steps * turns, -1);
+    for (size_t i = 0; i < entries.size(); ++i)
+      places[entries[i].step * turns + entries[i].turn] = i;
+    uint32_t alone = random() % turns;
+    TurnRanges ranges(ExecutionOrder::compress(entries), steps, turns, {alone});
+    EXPECT_FALSE(ranges.getRepeated().has_value());
+    uint32_t next = 0;
+    for (size_t range = 0; range < ranges.size(); ++range) {
+      uint32_t first = ranges.getFirstTurn(range);
+      uint32_t last = ranges.getLastTurn(range);
+      ASSERT_EQ(first, next);
+      ASSERT_LE(first, last);
+      next = last + 1;
+      EXPECT_TRUE(alone < first || alone > last || first == last);
+      for (uint32_t step = 0; step < steps; ++step) {
+        const int64_t *own = &places[step * turns];
+        TurnRanges::Places there = ranges.get(step, range);
+        EXPECT_EQ(there.first, own[first]);
+        EXPECT_EQ(there.last, own[last]);
+        for (uint32_t turn = first + 1; turn < last; ++turn)
+          EXPECT_EQ(own[turn] - own[turn - 1], own[last] - own[last - 1]);
+      }
+    }
+    EXPECT_EQ(next, turns);
+  }
+}
+
+TEST(TurnRanges, DoNotGrowWithTurns) {
+  for (uint32_t turns : {64u, 4096u}) {
+    auto entries = makeOneForwardOneBackward(16, 5, turns);
+    // The warm-up, the steady part of both and the end.
+    EXPECT_EQ(TurnRanges(ExecutionOrder::compress(entries), 2, turns).size(),
+              3u);
+  }
+}
+
+TEST(TurnRanges, WhatIsThereTwice) {
+  for (auto [entries, step, turn] :
+       {std::tuple(std::vector<OrderEntry>{{0, 0}, {0, 0}}, 0u, 0u),
+        std::tuple(std::vector<OrderEntry>{{0, 0}, {0, 1}, {1, 0}, {0, 1}}, 0u,
+                   1u),
+        std::tuple(std::vector<OrderEntry>{{1, 3}, {1, 2}, {1, 1}, {1, 2}}, 1u,
+                   2u)}) {
+    auto repeated =
+        TurnRanges(ExecutionOrder::compress(entries), 2, 4).getRepeated();
+    ASSERT_TRUE(repeated.has_value());
+    EXPECT_EQ(*repeated, (OrderEntry{step, turn}));
+  }
+}
+
 TEST(ExecutionOrder, NumbersAreChecked) {
   using Numbers = std::vector<int64_t>;
   for (const Numbers &numbers :

@@ -19,6 +19,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace stg {
@@ -74,6 +75,47 @@ public:
   /// False if these are not the numbers of an order whose steps and turns have
   /// 31 bits.
   static bool unflatten(llvm::ArrayRef<int64_t> numbers, ExecutionOrder &order);
+};
+
+/// The turns of an order in ranges: in all turns of one the same steps are
+/// executed, at places of the order that move on evenly. So what holds for the
+/// first and the last turn of a range holds for those between.
+class TurnRanges {
+public:
+  /// Numbers of steps and turns in the order are less than `numSteps` and
+  /// `numTurns`. Each of the turns `alone` is a range of its own.
+  TurnRanges(const ExecutionOrder &order, uint32_t numSteps, uint32_t numTurns,
+             llvm::ArrayRef<uint32_t> alone = {});
+
+  /// Where a step is executed in the first and in the last turn of a range.
+  struct Places {
+    int64_t first = -1, last = -1;
+    bool areThere() const { return first >= 0; }
+  };
+
+  size_t size() const { return begins.size() - 1; }
+  uint32_t getFirstTurn(size_t range) const { return begins[range]; }
+  uint32_t getLastTurn(size_t range) const { return begins[range + 1] - 1; }
+  Places get(uint32_t step, size_t range) const {
+    return places[step * size() + range];
+  }
+  /// A step that is executed more than once in a turn, if there is one. Places
+  /// are then those of one of the times.
+  std::optional<OrderEntry> getRepeated() const { return repeated; }
+
+private:
+  /// A step in all turns from `low` to `high`, evenly.
+  struct Piece {
+    uint32_t step, low, high;
+    int64_t place, slope; ///< Of turn `low`; from turn to turn.
+  };
+  void addPieces(const ExecutionOrder &order);
+  void enter(const Piece &piece);
+
+  std::vector<Piece> pieces;
+  std::vector<uint32_t> begins; ///< The number of turns at the end.
+  std::vector<Places> places;   ///< By step and range.
+  std::optional<OrderEntry> repeated;
 };
 
 } // namespace stg

@@ -635,10 +635,9 @@ LogicalResult ScheduleCompiler::checkMessages() {
     if (channel == kNone || users[channel] <= 1 ||
         seen.insert({channel, entry.turn}).second)
       continue;
-    return emitShortOpError(schedule)
-           << "has more than one message of channel "
-           << program.channels[channel].key.channel << " in turn "
-           << entry.turn;
+    return emitShortOpError(schedule) << "has more than one message of channel "
+                                      << program.channels[channel].key.channel
+                                      << " in turn " << entry.turn;
   }
   return success();
 }

@@ -17,6 +17,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace stg::chakra;
@@ -355,46 +356,52 @@ struct TurnContents {
 
 /// What is executed in a turn, of all turns for which it differs.
 static SmallVector<TurnContents> getTurnContents(ScheduleOp schedule) {
-  // Sets are told by sums of numbers that stand for their elements.
-  std::vector<uint64_t> sums(schedule.getCount());
   using Execution = stg::detail::Execution<TurnCallOp>;
-  auto walk = [&](auto visit) {
-    (void)stg::detail::walkSchedule<TurnCallOp>(
-        schedule,
-        [&](Execution &execution) {
-          visit(execution);
-          return success();
-        },
-        /*allTurns=*/true);
+  // What is called where a total begins and where it ends.
+  std::map<std::pair<uint32_t, uint32_t>, FlatSymbolRefAttr> ends;
+  SmallVector<uint32_t> alone;
+  (void)stg::detail::walkSchedule<TurnCallOp>(
+      schedule, [&](Execution &execution) {
+        if (execution.isFirst || execution.isLast) {
+          ends[{execution.number, execution.turn}] = execution.getCallee();
+          alone.push_back(execution.turn);
+        }
+        return success();
+      });
+  auto getCallee = [&](Operation *op, uint32_t number, uint32_t turn) {
+    if (auto call = dyn_cast<CallOp>(op))
+      return call.getCalleeAttr();
+    auto call = dyn_cast<TurnCallOp>(op);
+    auto end = ends.find({number, turn});
+    if (call && end == ends.end())
+      return call.getNextAttr();
+    return call ? end->second : FlatSymbolRefAttr();
   };
-  auto getCallee = [](Execution &execution) -> FlatSymbolRefAttr {
-    if (execution.adder)
-      return execution.getCallee();
-    auto call = dyn_cast<CallOp>(execution.op);
-    return call ? call.getCalleeAttr() : FlatSymbolRefAttr();
-  };
-  walk([&](Execution &execution) {
-    sums[execution.turn] += (uint64_t(execution.number) * 4 +
-                             execution.isFirst + 2 * execution.isLast + 1) *
-                            0x9E3779B97F4A7C15;
-  });
-  DenseMap<uint64_t, uint32_t> firstTurns;
-  for (auto [turn, sum] : llvm::enumerate(sums))
-    firstTurns.try_emplace(sum, turn);
-  llvm::MapVector<uint32_t, TurnContents> contents;
-  for (auto [turn, sum] : llvm::enumerate(sums))
-    if (firstTurns.lookup(sum) == turn)
-      contents[turn];
-  walk([&](Execution &execution) {
-    if (firstTurns.lookup(sums[execution.turn]) != execution.turn)
-      return;
-    TurnContents &own = contents[execution.turn];
-    own.ops.push_back(execution.op);
-    if (FlatSymbolRefAttr callee = getCallee(execution))
+  auto ops = llvm::map_to_vector(schedule.getBody().front(),
+                                 [](Operation &op) { return &op; });
+  stg::TurnRanges ranges(schedule.getOrder().getOrder(), ops.size(),
+                         schedule.getCount(), alone);
+  SmallVector<TurnContents> contents;
+  std::set<std::vector<const void *>> seen;
+  for (size_t range = 0; range < ranges.size(); ++range) {
+    TurnContents &own = contents.emplace_back();
+    std::vector<const void *> key;
+    for (auto [number, op] : llvm::enumerate(ops)) {
+      if (!ranges.get(number, range).areThere())
+        continue;
+      own.ops.push_back(op);
+      key.push_back(op);
+      FlatSymbolRefAttr callee =
+          getCallee(op, number, ranges.getFirstTurn(range));
+      if (!callee)
+        continue;
       own.callees.push_back(callee.getAttr());
-  });
-  return llvm::map_to_vector(contents.takeVector(),
-                             [](auto &entry) { return entry.second; });
+      key.push_back(callee.getAsOpaquePointer());
+    }
+    if (!seen.insert(std::move(key)).second)
+      contents.pop_back();
+  }
+  return contents;
 }
 
 /// True for the prefix of a turn without its dot, `mb3`.

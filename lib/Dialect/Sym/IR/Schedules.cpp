@@ -1,5 +1,4 @@
-//===- Schedules.cpp - Schedules of both dialects
-//--------------------------===//
+//===- Schedules.cpp - Schedules of both dialects -------------------------===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -17,71 +16,95 @@ namespace {
 /// Checks an order of the ops of a block.
 class OrderVerifier {
 public:
-  OrderVerifier(Operation *schedule, uint64_t count, Block &body);
-  LogicalResult verify(const ExecutionOrder &order);
+  OrderVerifier(Operation *schedule, const ExecutionOrder &order,
+                uint64_t count, Block &body);
+  LogicalResult verify();
 
 private:
-  LogicalResult execute(OrderEntry entry);
+  LogicalResult verifyNumbers();
+  LogicalResult verifyReads(const TurnRanges &ranges, uint32_t op,
+                            uint32_t source);
 
   Operation *schedule;
+  const ExecutionOrder &order;
   uint64_t count;
   SmallVector<Operation *> ops;
   SmallVector<SmallVector<uint32_t, 4>> sources; ///< By op.
-  std::vector<char> isDone;                      ///< By op and turn.
 };
 } // namespace
 
-OrderVerifier::OrderVerifier(Operation *schedule, uint64_t count, Block &body)
-    : schedule(schedule), count(count) {
+OrderVerifier::OrderVerifier(Operation *schedule, const ExecutionOrder &order,
+                             uint64_t count, Block &body)
+    : schedule(schedule), order(order), count(count) {
   DenseMap<Operation *, uint32_t> numbers;
   for (Operation &op : body) {
     SmallVector<uint32_t, 4> &own = sources.emplace_back();
     for (Value operand : op.getOperands())
-      if (auto it = numbers.find(operand.getDefiningOp()); it != numbers.end())
+      if (auto it = numbers.find(operand.getDefiningOp());
+          it != numbers.end() && !llvm::is_contained(own, it->second))
         own.push_back(it->second);
     numbers[&op] = ops.size();
     ops.push_back(&op);
   }
 }
 
-LogicalResult OrderVerifier::execute(OrderEntry entry) {
-  if (entry.step >= ops.size())
-    return schedule->emitOpError("executes op #")
-           << entry.step << " of its body, which has " << ops.size();
-  if (entry.turn >= count)
-    return schedule->emitOpError("has turn ")
-           << entry.turn << " in its order, but " << count << " turns";
-  for (uint32_t source : sources[entry.step])
-    if (!isDone[source * count + entry.turn])
-      return ops[entry.step]->emitOpError("is executed in turn ")
-             << entry.turn << " before op #" << source
-             << " of the schedule, whose result it reads";
-  char &isOwnDone = isDone[entry.step * count + entry.turn];
-  if (isOwnDone)
-    return ops[entry.step]->emitOpError("is executed more than once in turn ")
-           << entry.turn;
-  isOwnDone = true;
-  return success();
-}
-
-LogicalResult OrderVerifier::verify(const ExecutionOrder &order) {
-  uint64_t most = ops.size() * count;
-  if (order.size() > most)
+LogicalResult OrderVerifier::verifyNumbers() {
+  for (const ExecutionOrder::Run &run : order.runs)
+    for (const ExecutionOrder::Item &item : run.items) {
+      if (item.step >= ops.size())
+        return schedule->emitOpError("executes op #")
+               << item.step << " of its body, which has " << ops.size();
+      uint32_t last = ExecutionOrder::getEntry(item, run.times - 1).turn;
+      if (std::max(item.turn, last) >= count)
+        return schedule->emitOpError("has turn ")
+               << std::max(item.turn, last) << " in its order, but " << count
+               << " turns";
+    }
+  if (order.size() > ops.size() * count)
     return schedule->emitOpError("executes ")
            << order.size() << " ops, but has " << ops.size() << " in each of "
            << count << " turns";
-  isDone.resize(most);
-  for (const ExecutionOrder::Run &run : order.runs)
-    for (uint32_t i = 0; i < run.times; ++i)
-      for (const ExecutionOrder::Item &item : run.items)
-        if (failed(execute(ExecutionOrder::getEntry(item, i))))
-          return failure();
+  return success();
+}
+
+/// Places move on evenly, so that the ends of a range are enough.
+LogicalResult OrderVerifier::verifyReads(const TurnRanges &ranges, uint32_t op,
+                                         uint32_t source) {
+  for (size_t range = 0; range < ranges.size(); ++range) {
+    TurnRanges::Places own = ranges.get(op, range);
+    TurnRanges::Places before = ranges.get(source, range);
+    if (!own.areThere())
+      continue;
+    bool isFirstGood = before.areThere() && before.first < own.first;
+    if (isFirstGood && before.last < own.last)
+      continue;
+    return ops[op]->emitOpError("is executed in turn ")
+           << (isFirstGood ? ranges.getLastTurn(range)
+                           : ranges.getFirstTurn(range))
+           << " before op #" << source
+           << " of the schedule, whose result it reads";
+  }
+  return success();
+}
+
+LogicalResult OrderVerifier::verify() {
+  if (failed(verifyNumbers()))
+    return failure();
+  TurnRanges ranges(order, ops.size(), count);
+  if (std::optional<OrderEntry> repeated = ranges.getRepeated())
+    return ops[repeated->step]->emitOpError(
+               "is executed more than once in turn ")
+           << repeated->turn;
+  for (auto [op, own] : llvm::enumerate(sources))
+    for (uint32_t source : own)
+      if (failed(verifyReads(ranges, op, source)))
+        return failure();
   return success();
 }
 
 LogicalResult stg::detail::verifyOrder(Operation *schedule, OrderAttr order,
                                        uint64_t count, Block &body) {
-  return OrderVerifier(schedule, count, body).verify(order.getOrder());
+  return OrderVerifier(schedule, order.getOrder(), count, body).verify();
 }
 
 LogicalResult stg::detail::verifyStride(Operation *message, int64_t channel,

@@ -130,15 +130,12 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
 // LocalLayouts
 //===----------------------------------------------------------------------===//
 
-LocalLayouts::LocalLayouts(func::FuncOp function, MeshAttr mesh) {
+LocalLayouts::LocalLayouts(func::FuncOp function, MeshAttr mesh)
+    : module(function->getParentOfType<ModuleOp>()) {
   for (auto [axis, role] :
        llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisRoles()))
     if (role != AxisRole::Pipeline)
       axes.push_back(axis);
-  if (auto module = function->getParentOfType<ModuleOp>())
-    for (auto symbol : module.getOps<SymbolOp>())
-      if (symbol.getCoordinate())
-        coordinates.push_back(symbol.getSymNameAttr());
   for (BlockArgument arg : function.getArguments())
     if (auto layout = function.getArgAttrOfType<LayoutAttr>(
             arg.getArgNumber(), STGDialect::kLayoutAttr))
@@ -201,8 +198,13 @@ void LocalLayouts::setStates(Value value, AxisStates states) {
 }
 
 bool LocalLayouts::mentionsCoordinate(SymExpr expr) const {
-  return llvm::any_of(
-      coordinates, [&](StringAttr symbol) { return expr.usesSymbol(symbol); });
+  bool mentions = false;
+  ModuleOp scope = module;
+  expr.walkSymbols([&](StringAttr name) {
+    auto symbol = scope ? scope.lookupSymbol<SymbolOp>(name) : SymbolOp();
+    mentions |= symbol && symbol.getCoordinate();
+  });
+  return mentions;
 }
 
 void LocalLayouts::visitBlock(Block &block) {

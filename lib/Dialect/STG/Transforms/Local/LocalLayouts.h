@@ -64,7 +64,7 @@ private:
   bool mentionsCoordinate(SymExpr expr) const;
 
   llvm::SmallVector<mlir::StringAttr> axes;
-  llvm::SmallVector<mlir::StringAttr> coordinates; ///< Symbols of devices.
+  mlir::ModuleOp module; ///< Declares symbols; null if there is none.
   /// Values of which something is known.
   llvm::DenseMap<mlir::Value, AxisStates> layouts;
 };
