@@ -1,0 +1,162 @@
+//===- Machine.cpp - What a machine can do, with sources ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Machine/Machine.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace stg;
+
+const Quantity *Machine::find(StringRef key) const {
+  auto it = quantities.find(key);
+  return it == quantities.end() ? nullptr : &it->second;
+}
+
+std::optional<double> Machine::get(StringRef key) const {
+  const Quantity *quantity = find(key);
+  return quantity ? std::optional(quantity->value) : std::nullopt;
+}
+
+NetworkTier *Machine::findTier(StringRef name) {
+  auto it = llvm::find_if(
+      tiers, [&](const NetworkTier &tier) { return tier.name == name; });
+  return it == tiers.end() ? nullptr : &*it;
+}
+
+//===----------------------------------------------------------------------===//
+// Checking
+//===----------------------------------------------------------------------===//
+
+Error Machine::checkTiers() const {
+  if (tiers.empty())
+    return createStringError("network: expected at least one tier");
+  int64_t before = 1;
+  for (const NetworkTier &tier : tiers) {
+    std::string key = "network." + tier.name;
+    if (!find(key + ".bandwidth"))
+      return createStringError(key + ".bandwidth: is missing");
+    if (tier.topology == Topology::Torus && !tier.dimensions)
+      return createStringError(key + ".dimensions: a torus needs it");
+    if (!tier.ranks) {
+      if (&tier != &tiers.back())
+        return createStringError(
+            key + ".ranks: is missing; only the last tier joins all ranks");
+      continue;
+    }
+    if (*tier.ranks <= before || *tier.ranks % before != 0)
+      return createStringError(key + ".ranks: expected a multiple of the " +
+                               Twine(before) + " ranks inside, and more");
+    before = *tier.ranks;
+  }
+  return Error::success();
+}
+
+Error Machine::check() const {
+  for (StringRef key : {"device.memory.capacity", "device.memory.bandwidth"})
+    if (!find(key))
+      return createStringError(key + ": is missing");
+  bool hasPeak = llvm::any_of(quantities, [](const auto &entry) {
+    return StringRef(entry.first).starts_with("device.peak.");
+  });
+  if (!hasPeak)
+    return createStringError("device.peak: expected a rate for at least one "
+                             "element type, such as 'bf16'");
+  return checkTiers();
+}
+
+//===----------------------------------------------------------------------===//
+// Changing
+//===----------------------------------------------------------------------===//
+
+/// Measured times follow what they were measured with: the smallest message is
+/// latency, what a larger one takes more is bandwidth.
+void Machine::scaleTimes(StringRef key, double factor) {
+  auto [tierName, member] = key.drop_front(strlen("network.")).rsplit('.');
+  NetworkTier *tier = findTier(tierName);
+  if (!tier || (member != "bandwidth" && member != "latency"))
+    return;
+  for (auto &entry : tier->times)
+    for (CollectiveTimes &times : entry.second) {
+      double latency = times.points.front().second;
+      for (auto &point : times.points) {
+        double rest = point.second - latency;
+        point.second = member == "latency" ? latency * factor + rest
+                                           : latency + rest / factor;
+      }
+    }
+}
+
+Error Machine::setRanks(StringRef key, StringRef text) {
+  auto [tierName, member] = key.drop_front(strlen("network.")).rsplit('.');
+  NetworkTier *tier = findTier(tierName);
+  if (!tier)
+    return createStringError(shortenText(key) +
+                             ": the machine has no such tier");
+  int64_t count = 0;
+  if (text.getAsInteger(10, count) || count < 2 || count > 1 << 30)
+    return createStringError(shortenText(key) +
+                             ": expected an integer from 2 to 1073741824");
+  std::optional<int64_t> before = tier->ranks;
+  tier->ranks = count;
+  Error error = checkTiers();
+  if (error)
+    tier->ranks = before;
+  return error;
+}
+
+/// "4.8 TB/s", or "4.8" in the unit that the number had before.
+static Expected<Quantity> parseNumber(const MachineKey &key, StringRef text,
+                                      const Quantity *before) {
+  size_t end = text.find_first_not_of("+-.0123456789eE");
+  Quantity quantity;
+  if (text.take_front(end).trim().getAsDouble(quantity.given))
+    return createStringError("'" + shortenText(text) +
+                             "': expected a number and a unit, such as '2 " +
+                             listMachineUnits(key.dimension).substr(0, 4) +
+                             "'");
+  StringRef name = end == StringRef::npos ? "" : text.drop_front(end).trim();
+  if (name.empty() && (before || key.dimension == Dimension::Number))
+    name = before ? StringRef(before->unit) : "1";
+  const MachineUnit *unit = findMachineUnit(name);
+  if (!unit)
+    return createStringError("expected a number in " +
+                             listMachineUnits(key.dimension));
+  if (Error error = checkMachineNumber(key, *unit, quantity.given))
+    return error;
+  quantity.value = quantity.given * unit->factor;
+  quantity.unit = unit->name.str();
+  quantity.source = "given";
+  return quantity;
+}
+
+Error Machine::set(StringRef assignment) {
+  auto [key, text] = assignment.split('=');
+  auto fail = [key = key](const Twine &message) {
+    return createStringError(shortenText(key) + ": " + message);
+  };
+  if (text.empty())
+    return createStringError("'" + shortenText(assignment) +
+                             "': expected KEY=VALUE");
+  if (key.starts_with("network.") && key.ends_with(".ranks"))
+    return setRanks(key, text);
+  const MachineKey *known = findMachineKey(key);
+  if (!known)
+    return fail("is no number of a machine");
+  const Quantity *before = find(key);
+  if (!before && key.starts_with("network.") &&
+      !findTier(key.drop_front(strlen("network.")).split('.').first))
+    return fail("the machine has no such tier");
+  Expected<Quantity> quantity = parseNumber(*known, text.trim(), before);
+  if (!quantity)
+    return fail(toString(quantity.takeError()));
+  if (before && before->value > 0 && key.starts_with("network."))
+    scaleTimes(key, quantity->value / before->value);
+  quantities[key.str()] = std::move(*quantity);
+  return Error::success();
+}
