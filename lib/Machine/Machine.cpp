@@ -74,8 +74,8 @@ Error Machine::check() const {
 // Changing
 //===----------------------------------------------------------------------===//
 
-/// Measured times follow what they were measured with: the smallest message is
-/// latency, what a larger one takes more is bandwidth.
+/// Measured times follow what they were measured with: the least is latency,
+/// what a message takes more is bandwidth.
 void Machine::scaleTimes(StringRef key, double factor) {
   auto [tierName, member] = key.drop_front(strlen("network.")).rsplit('.');
   NetworkTier *tier = findTier(tierName);
@@ -83,7 +83,8 @@ void Machine::scaleTimes(StringRef key, double factor) {
     return;
   for (auto &entry : tier->times)
     for (CollectiveTimes &times : entry.second) {
-      double latency = times.points.front().second;
+      double latency =
+          llvm::min_element(times.points, llvm::less_second())->second;
       for (auto &point : times.points) {
         double rest = point.second - latency;
         point.second = member == "latency" ? latency * factor + rest

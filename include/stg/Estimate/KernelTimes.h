@@ -1,0 +1,73 @@
+//===- KernelTimes.h - How long a kernel takes on a machine -----*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Seconds of kernels from their shapes, as docs/Rationale/Estimates.md says.
+// Numbers of the machine are looked up once; asking for a time allocates
+// nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_ESTIMATE_KERNELTIMES_H
+#define STG_ESTIMATE_KERNELTIMES_H
+
+#include "stg/Machine/Machine.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace stg {
+
+/// `batch` products of M x K by K x N.
+struct ProductShape {
+  int64_t m = 1, n = 1, k = 1, batch = 1;
+  double operandBytes = 2, resultBytes = 2; ///< Of one element.
+
+  double getOperations() const { return 2. * m * n * k * batch; }
+};
+
+/// Fused attention; all keys are attended to, or those up to the query.
+struct AttentionShape {
+  int64_t batch = 1, heads = 1, kvHeads = 1;
+  int64_t queries = 1, keys = 1, headSize = 1;
+  bool isCausal = false, isBackward = false;
+};
+
+/// What products of one element type do on a machine.
+struct ProductRates {
+  double peak = 0;                ///< FLOP/s of the device.
+  double tiles[4] = {1, 1, 1, 1}; ///< Of the peak: 256x128 to 64x64.
+  double prologue = 0, fixed = 0, bandwidth = 0, ceiling = 1;
+};
+
+class KernelTimes {
+public:
+  /// Fails if the machine has no attention kernel of this name.
+  static llvm::Expected<KernelTimes> get(const Machine &machine,
+                                         llvm::StringRef attentionKernel);
+
+  /// Null if the machine has no peak for the type.
+  const ProductRates *findRates(llvm::StringRef elementType) const;
+
+  double getProduct(const ProductRates &rates, const ProductShape &shape) const;
+  double getAttention(const ProductRates &rates,
+                      const AttentionShape &shape) const;
+  /// A kernel that is bound by memory.
+  double getElementwise(double bytes) const;
+
+private:
+  void readRates(const Machine &machine, llvm::StringRef elementType);
+
+  llvm::StringMap<ProductRates> rates;
+  double cores = 1, sustained = 1, unaligned = 1;
+  double fixed = 0, bandwidth = 0;
+  struct {
+    double rate = 1, overhead = 0, fixed = 0, backward = 1;
+  } attention;
+};
+
+} // namespace stg
+
+#endif // STG_ESTIMATE_KERNELTIMES_H

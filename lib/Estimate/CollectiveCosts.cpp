@@ -1,0 +1,165 @@
+//===- CollectiveCosts.cpp - How long a collective takes ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Estimate/CollectiveCosts.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+using namespace stg;
+
+CollectiveCosts::CollectiveCosts(const Machine &machine) {
+  for (const NetworkTier &tier : machine.getTiers()) {
+    std::string key = "network." + tier.name;
+    auto read = [&](StringRef member, double missing) {
+      return machine.get(key + member.str()).value_or(missing);
+    };
+    Tier &result = tiers.emplace_back();
+    result.tier = &tier;
+    result.bandwidth = read(".bandwidth", 0) * read(".share", 1);
+    result.latency = read(".latency", 0);
+    for (StringRef name : getMachineCollectives())
+      if (std::optional<double> scalar =
+              machine.get(key + ".collectives." + name.str() + ".scalar"))
+        result.factors[name.str()] = {
+            *scalar, read((".collectives." + name + ".offset").str(), 0)};
+  }
+}
+
+unsigned CollectiveCosts::findTier(GroupPlace place) const {
+  for (auto [i, tier] : llvm::enumerate(tiers))
+    if (!tier.tier->ranks || *tier.tier->ranks >= place.ranks * place.stride)
+      return i;
+  // More ranks than the machine joins: as if its last tier went on.
+  return tiers.size() - 1;
+}
+
+StringRef CollectiveCosts::getTier(GroupPlace place) const {
+  return tiers[findTier(place)].tier->name;
+}
+
+//===----------------------------------------------------------------------===//
+// In one tier
+//===----------------------------------------------------------------------===//
+
+/// Bytes that a rank sends in a ring, over those of the buffer.
+static double getVolume(StringRef name, double ranks) {
+  double once = (ranks - 1) / ranks;
+  return name == "all_reduce" ? 2 * once : once;
+}
+
+/// Steps of a ring, or of trees where those are fewer.
+static double getSteps(StringRef name, double ranks) {
+  double ring = ranks - 1, tree = 2 * std::log2(ranks) + 2;
+  return std::min(name == "all_reduce" ? 2 * ring : ring, tree);
+}
+
+double CollectiveCosts::getBandwidth(const Tier &tier, int64_t ranks) const {
+  const NetworkTier &network = *tier.tier;
+  if (network.topology == Topology::FullyConnected)
+    return tier.bandwidth * (ranks - 1);
+  if (network.topology != Topology::Torus)
+    return tier.bandwidth;
+  // A group within one dimension is a ring with two links; a larger one has
+  // rings in all dimensions.
+  double side = network.ranks
+                    ? std::pow(double(*network.ranks), 1. / network.dimensions)
+                    : ranks;
+  double links = ranks <= side ? 2 : std::max<int64_t>(2, network.links);
+  return tier.bandwidth * links;
+}
+
+/// On logarithms between points. Smaller buffers take as long as the smallest,
+/// larger ones in proportion to the largest.
+static double interpolate(ArrayRef<std::pair<double, double>> points,
+                          double bytes) {
+  if (bytes <= points.front().first)
+    return points.front().second;
+  if (bytes >= points.back().first)
+    return points.back().second * bytes / points.back().first;
+  auto after = llvm::upper_bound(
+      points, bytes, [](double x, const auto &p) { return x < p.first; });
+  const auto &[x1, y1] = *after;
+  const auto &[x0, y0] = *std::prev(after);
+  double part = std::log(bytes / x0) / std::log(x1 / x0);
+  return y0 * std::pow(y1 / y0, part);
+}
+
+double CollectiveCosts::getMeasured(const Tier &tier, StringRef name,
+                                    int64_t ranks, double bytes,
+                                    ArrayRef<CollectiveTimes> times) const {
+  const CollectiveTimes *nearest = &times.front();
+  for (const CollectiveTimes &candidate : times)
+    if (candidate.ranks <= ranks)
+      nearest = &candidate;
+  double time = interpolate(nearest->points, bytes);
+  if (nearest->ranks == ranks)
+    return time;
+  double scaled =
+      time * getVolume(name, ranks) / getVolume(name, nearest->ranks);
+  double steps = getSteps(name, ranks) - getSteps(name, nearest->ranks);
+  return scaled + std::max(0., steps) * tier.latency;
+}
+
+double CollectiveCosts::getInside(const Tier &tier, StringRef name,
+                                  int64_t ranks, double bytes) const {
+  if (ranks <= 1)
+    return 0;
+  auto measured = tier.tier->times.find(name.str());
+  if (measured != tier.tier->times.end())
+    return getMeasured(tier, name, ranks, bytes, measured->second);
+  auto factors = tier.factors.find(name);
+  if (factors != tier.factors.end())
+    return tier.latency + factors->second.scalar * bytes *
+                              (1 + factors->second.offset / ranks) /
+                              getBandwidth(tier, ranks);
+  return getSteps(name, ranks) * tier.latency +
+         getVolume(name, ranks) * bytes / getBandwidth(tier, ranks);
+}
+
+//===----------------------------------------------------------------------===//
+// Across tiers
+//===----------------------------------------------------------------------===//
+
+double CollectiveCosts::getCollective(StringRef name, GroupPlace place,
+                                      double bytes) const {
+  if (place.ranks <= 1)
+    return 0;
+  unsigned outer = findTier(place);
+  int64_t members = 1;
+  if (outer > 0)
+    members =
+        std::max<int64_t>(1, *tiers[outer - 1].tier->ranks / place.stride);
+  const Tier &tier = tiers[outer];
+  if (members <= 1)
+    return getInside(tier, name, place.ranks, bytes);
+  double ranks = place.ranks, groups = std::ceil(ranks / members);
+  GroupPlace local{members, place.stride};
+  // What leaves the members goes through the links of its own device.
+  if (name == "all_to_all")
+    return getCollective(name, local, bytes * members / ranks) +
+           getSteps(name, groups) * tier.latency +
+           bytes * (ranks - members) / ranks / getBandwidth(tier, groups);
+  double inside = getCollective(name, local, bytes);
+  auto factors = tier.factors.find(name);
+  double volume =
+      factors == tier.factors.end()
+          ? getVolume(name, ranks)
+          : factors->second.scalar * (1 + factors->second.offset / ranks);
+  // Rings within and between overlap; each member has one.
+  double between =
+      volume * bytes / (getBandwidth(tier, groups) * double(members));
+  return std::max(inside, between) + getSteps(name, groups) * tier.latency;
+}
+
+double CollectiveCosts::getMessage(int64_t distance, double bytes) const {
+  const Tier &tier = tiers[findTier({2, distance})];
+  bool isLinks = tier.tier->topology == Topology::Torus;
+  return tier.latency + bytes / (tier.bandwidth * (isLinks ? 2 : 1));
+}

@@ -1,0 +1,164 @@
+//===- KernelTimes.cpp - How long a kernel takes on a machine -------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Estimate/KernelTimes.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace llvm;
+using namespace stg;
+
+namespace {
+struct Tile {
+  int64_t m, n;
+  unsigned rate; ///< Index into ProductRates::tiles.
+};
+} // namespace
+
+static constexpr Tile kTiles[] = {{256, 128, 0}, {128, 256, 0}, {128, 128, 1},
+                                  {128, 64, 2},  {64, 128, 2},  {64, 64, 3}};
+/// Products with a smaller part of K are not split.
+static constexpr int64_t kLeastK = 256;
+/// Queries, and keys, of a block of fused attention.
+static constexpr int64_t kBlock = 128;
+/// Operations of backward over those of forward: five products for two.
+static constexpr double kBackward = 2.5;
+/// Elements that rows of operands are multiples of where loads are whole.
+static constexpr int64_t kAlignment = 8;
+
+//===----------------------------------------------------------------------===//
+// Numbers of the machine
+//===----------------------------------------------------------------------===//
+
+void KernelTimes::readRates(const Machine &machine, StringRef elementType) {
+  ProductRates result;
+  result.peak = *machine.get(("device.peak." + elementType).str());
+  // A type that nobody measured is as good as bf16.
+  std::string prefix = ("device.product." + elementType + ".").str();
+  auto it = machine.getQuantities().lower_bound(prefix);
+  if (it == machine.getQuantities().end() ||
+      !StringRef(it->first).starts_with(prefix))
+    prefix = "device.product.bf16.";
+  auto read = [&](StringRef member, double missing) {
+    return machine.get(prefix + member.str()).value_or(missing);
+  };
+  double rate = 1;
+  for (auto [member, tile] : llvm::zip(
+           ArrayRef<StringRef>{"rate", "tile_16384", "tile_8192", "tile_4096"},
+           result.tiles))
+    tile = rate *= read(member, 1);
+  result.prologue = read("prologue", 0);
+  result.fixed = read("fixed", 0);
+  result.ceiling = read("ceiling", 1);
+  result.bandwidth =
+      *machine.get("device.memory.bandwidth") * read("memory_share", 1);
+  rates[elementType] = result;
+}
+
+Expected<KernelTimes> KernelTimes::get(const Machine &machine,
+                                       StringRef attentionKernel) {
+  KernelTimes times;
+  constexpr StringLiteral peak = "device.peak.";
+  for (const auto &[key, quantity] : machine.getQuantities())
+    if (StringRef(key).starts_with(peak))
+      times.readRates(machine, StringRef(key).drop_front(peak.size()));
+  times.cores = machine.get("device.cores").value_or(1);
+  times.sustained = machine.get("device.sustained").value_or(1);
+  times.unaligned = machine.get("device.unaligned").value_or(1);
+  times.fixed = machine.get("device.kernel.fixed").value_or(0);
+  times.bandwidth = *machine.get("device.memory.bandwidth") *
+                    machine.get("device.kernel.memory_share").value_or(1);
+  std::string prefix = ("device.attention." + attentionKernel + ".").str();
+  std::optional<double> rate = machine.get(prefix + "rate");
+  if (!rate)
+    return createStringError("machine '" + machine.getName() +
+                             "' has no attention kernel '" +
+                             shortenText(attentionKernel) + "'");
+  times.attention = {*rate, machine.get(prefix + "block_overhead").value_or(0),
+                     machine.get(prefix + "fixed").value_or(0),
+                     machine.get(prefix + "backward").value_or(1)};
+  return times;
+}
+
+const ProductRates *KernelTimes::findRates(StringRef elementType) const {
+  auto it = rates.find(elementType);
+  return it == rates.end() ? nullptr : &it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+double KernelTimes::getProduct(const ProductRates &rates,
+                               const ProductShape &shape) const {
+  const double perCore = rates.peak / cores;
+  double best = std::numeric_limits<double>::infinity();
+  for (const Tile &tile : kTiles) {
+    double tiles = double(divideCeil(shape.m, tile.m)) *
+                   divideCeil(shape.n, tile.n) * shape.batch;
+    double perElement =
+        2. * tile.m * tile.n / (perCore * rates.tiles[tile.rate]);
+    for (int64_t split : {1, 2, 4, 8}) {
+      if (split > 1 && (tiles * split > 2 * cores || shape.k / split < kLeastK))
+        break;
+      double waves = std::ceil(tiles * split / cores);
+      double time =
+          waves * perElement * (double(shape.k) / split + rates.prologue);
+      // Parts are added in f32, by a kernel of their own.
+      if (split > 1)
+        time += 8. * shape.m * shape.n * shape.batch / rates.bandwidth + 1e-6;
+      best = std::min(best, time);
+    }
+  }
+  double power = shape.getOperations() / (rates.peak * rates.ceiling);
+  double math = std::max(best, power) / sustained;
+  if (shape.m % kAlignment || shape.n % kAlignment || shape.k % kAlignment)
+    math /= unaligned;
+  double operands = double(shape.m) * shape.k + double(shape.k) * shape.n;
+  double results = double(shape.m) * shape.n;
+  double bytes = shape.batch *
+                 (operands * shape.operandBytes + results * shape.resultBytes);
+  return rates.fixed + std::max(math, bytes / rates.bandwidth);
+}
+
+double KernelTimes::getAttention(const ProductRates &rates,
+                                 const AttentionShape &shape) const {
+  // Blocks of keys that the queries of a block see: up to those of the last
+  // query, or all.
+  double blocks = double(divideCeil(shape.queries, kBlock));
+  double longest = double(shape.keys) / kBlock;
+  double work = blocks * longest;
+  if (shape.isCausal) {
+    double ratio = double(shape.keys) / shape.queries;
+    work = blocks * (blocks + 1) / 2 * ratio;
+    longest = blocks * ratio;
+  }
+  double copies = double(shape.batch) * shape.heads;
+  double unit = 4. * kBlock * kBlock * shape.headSize;
+  double rate = rates.peak / cores * attention.rate;
+  double tail = (longest + attention.overhead) * unit / rate;
+  double time = tail;
+  if (blocks * copies > cores) {
+    double all = (work + blocks * attention.overhead) * unit * copies;
+    time = all / cores / rate +
+           tail / 2 * std::min(1., 2 * cores / (blocks * copies));
+  }
+  double bytes =
+      2. * shape.headSize * shape.batch *
+      (2. * shape.queries * shape.heads + 2. * shape.keys * shape.kvHeads);
+  double forward = attention.fixed + std::max(time, bytes / bandwidth);
+  return shape.isBackward ? forward * kBackward * attention.backward : forward;
+}
+
+double KernelTimes::getElementwise(double bytes) const {
+  return fixed + bytes / bandwidth;
+}

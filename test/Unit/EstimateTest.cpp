@@ -1,0 +1,229 @@
+//===- EstimateTest.cpp - Times of kernels and of collectives -------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Estimate/CollectiveCosts.h"
+#include "stg/Estimate/KernelTimes.h"
+#include "gtest/gtest.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace stg;
+
+static Machine load(StringRef name, ArrayRef<StringRef> changes = {}) {
+  Machine machine = cantFail(Machine::load(name));
+  for (StringRef change : changes)
+    cantFail(machine.set(change));
+  return machine;
+}
+
+static KernelTimes getTimes(const Machine &machine) {
+  return cantFail(KernelTimes::get(machine, "flash"));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+// A second implementation, in another language, gave these.
+TEST(KernelTimes, ProductsOfA100) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  auto get = [&](int64_t m, int64_t n, int64_t k, int64_t batch) {
+    return times.getProduct(*times.findRates("bf16"), {m, n, k, batch});
+  };
+  EXPECT_NEAR(get(8192, 8192, 8192, 1), 0.004180445177785879, 1e-12);
+  EXPECT_NEAR(get(64, 12288, 12288, 1), 0.0002033770322983305, 1e-12);
+  EXPECT_NEAR(get(4096, 1536, 2048, 8), 0.0007878959708348523, 1e-12);
+  EXPECT_NEAR(get(2048, 3072, 12288, 1), 0.0005921719781261393, 1e-12);
+  EXPECT_NEAR(get(100, 8192, 1024, 1), 1.9147234770976576e-05, 1e-12);
+}
+
+TEST(KernelTimes, AttentionOfA100) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  auto get = [&](int64_t batch, int64_t length, int64_t heads, int64_t kvHeads,
+                 bool isBackward = false) {
+    return times.getAttention(
+        *times.findRates("bf16"),
+        {batch, heads, kvHeads, length, length, 128, true, isBackward});
+  };
+  EXPECT_NEAR(get(1, 2048, 64, 8), 0.000494528618628667, 1e-12);
+  EXPECT_NEAR(get(1, 512, 16, 1), 3.081949628394248e-05, 1e-12);
+  EXPECT_NEAR(get(4, 4096, 32, 32), 0.003449578850916128, 1e-12);
+  EXPECT_NEAR(get(1, 384, 2, 2), 2.5838794872146723e-05, 1e-12);
+  EXPECT_NEAR(get(1, 2048, 64, 8, true), 3 * 0.000494528618628667, 1e-12);
+}
+
+// 792 tiles of 256 x 128 are 8 waves on 108 cores, 864 would be, too.
+TEST(KernelTimes, WavesAreWhole) {
+  Machine machine = load("a100-80gb-dgx", {"device.product.bf16.ceiling=1"});
+  KernelTimes times = getTimes(machine);
+  const ProductRates &rates = *times.findRates("bf16");
+  double partial = times.getProduct(rates, {256 * 72, 128 * 11, 8192});
+  EXPECT_DOUBLE_EQ(partial,
+                   times.getProduct(rates, {256 * 72, 128 * 12, 8192}));
+  EXPECT_DOUBLE_EQ(partial, 5e-6 + 8 * (2. * 256 * 128) * (8192 + 194.7) /
+                                       (312e12 / 108 * 0.993));
+}
+
+TEST(KernelTimes, PowerClockAndAlignment) {
+  Machine machine =
+      load("a100-80gb-dgx",
+           {"device.product.bf16.ceiling=0.5", "device.product.bf16.fixed=0",
+            "device.sustained=0.8", "device.unaligned=0.25"});
+  KernelTimes times = getTimes(machine);
+  const ProductRates &rates = *times.findRates("bf16");
+  double power = 2. * 8192 * 8192 * 8192 / (312e12 * 0.5 * 0.8);
+  EXPECT_DOUBLE_EQ(times.getProduct(rates, {8192, 8192, 8192}), power);
+  double odd = 2. * 8192 * 8191 * 8192 / (312e12 * 0.5 * 0.8);
+  EXPECT_DOUBLE_EQ(times.getProduct(rates, {8192, 8191, 8192}), odd / 0.25);
+}
+
+TEST(KernelTimes, BoundByMemory) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  EXPECT_DOUBLE_EQ(times.getElementwise(2.04e9), 3e-6 + 1e-3 / 0.8);
+  // A row by a matrix reads the matrix.
+  EXPECT_DOUBLE_EQ(
+      times.getProduct(*times.findRates("bf16"), {8, 16384, 16384}),
+      5e-6 + (2. * (8. * 16384 + 16384. * 16384) + 2. * 8 * 16384) /
+                 (2.04e12 * 0.754));
+}
+
+// A type without a table of its own has the shares of bf16 and its own peak.
+TEST(KernelTimes, TypesAndKernels) {
+  Machine machine = load("b300-dgx");
+  KernelTimes times = getTimes(machine);
+  EXPECT_EQ(times.findRates("f64"), nullptr);
+  ASSERT_TRUE(times.findRates("fp4"));
+  EXPECT_EQ(times.findRates("fp4")->peak, 15e15);
+  EXPECT_EQ(times.findRates("fp4")->tiles[0], 0.703);
+  EXPECT_EQ(times.findRates("fp8")->tiles[0], 0.532);
+  EXPECT_EQ(toString(KernelTimes::get(machine, "slow").takeError()),
+            "machine 'b300-dgx' has no attention kernel 'slow'");
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+TEST(CollectiveCosts, MeasuredTimes) {
+  Machine machine = load("a100-80gb-dgx");
+  CollectiveCosts costs(machine);
+  ArrayRef<CollectiveTimes> times =
+      machine.getTiers()[0].times.at("all_reduce");
+  ASSERT_EQ(times.back().ranks, 8);
+  const auto &points = times.back().points;
+  EXPECT_DOUBLE_EQ(costs.getCollective("all_reduce", {8, 1}, points[5].first),
+                   points[5].second);
+  // Between two points: the middle on logarithms.
+  EXPECT_NEAR(costs.getCollective("all_reduce", {8, 1},
+                                  std::sqrt(points[5].first * points[6].first)),
+              std::sqrt(points[5].second * points[6].second), 1e-12);
+  EXPECT_DOUBLE_EQ(
+      costs.getCollective("all_reduce", {8, 1}, 4 * points.back().first),
+      4 * points.back().second);
+  EXPECT_EQ(costs.getCollective("all_reduce", {8, 1}, 1),
+            points.front().second);
+  EXPECT_EQ(costs.getCollective("all_reduce", {1, 8}, 1e9), 0);
+}
+
+// 6 ranks take what 4 took, by volume, and 2 steps of latency more: trees have
+// 2 log2(n) + 2 steps, which are fewer than 2 (n - 1).
+TEST(CollectiveCosts, RanksBetweenMeasuredOnes) {
+  Machine machine = load("a100-80gb-dgx");
+  CollectiveCosts costs(machine);
+  double four = costs.getCollective("all_reduce", {4, 1}, 1 << 26);
+  double steps = (2 * std::log2(6.) + 2) - (2 * std::log2(4.) + 2);
+  EXPECT_NEAR(costs.getCollective("all_reduce", {6, 1}, 1 << 26),
+              four * (5. / 6) / (3. / 4) + steps * 3.4e-6, 1e-12);
+}
+
+TEST(CollectiveCosts, AcrossNodes) {
+  Machine machine = load("a100-80gb-dgx");
+  CollectiveCosts costs(machine);
+  EXPECT_EQ(costs.getTier({8, 1}), "nvlink");
+  EXPECT_EQ(costs.getTier({8, 2}), "network");
+  double bytes = 1 << 30, link = 25e9 * 0.9;
+  // A rank in each of 4 nodes.
+  EXPECT_NEAR(costs.getCollective("all_gather", {4, 8}, bytes),
+              3 * 14e-6 + 0.75 * bytes / link, 1e-12);
+  // All ranks of 4 nodes: 8 rings share what is sent.
+  EXPECT_NEAR(costs.getCollective("reduce_scatter", {32, 1}, bytes),
+              3 * 14e-6 + 31. / 32 * bytes / (8 * link), 1e-12);
+  // Of what a rank has for others, 24 of 32 leave the node, through one link.
+  EXPECT_NEAR(costs.getCollective("all_to_all", {32, 1}, bytes),
+              costs.getCollective("all_to_all", {8, 1}, bytes / 4) + 3 * 14e-6 +
+                  0.75 * bytes / link,
+              1e-12);
+  EXPECT_NEAR(costs.getMessage(1, bytes), 3.4e-6 + bytes / (300e9 * 0.8),
+              1e-12);
+  EXPECT_NEAR(costs.getMessage(8, bytes), 14e-6 + bytes / link, 1e-12);
+}
+
+TEST(CollectiveCosts, InTheNetwork) {
+  double bytes = 1 << 30;
+  Machine hardware = load("two-tier-64");
+  Machine software = load("two-tier-64-software");
+  double link = 1600e9 * 0.8;
+  EXPECT_NEAR(
+      CollectiveCosts(hardware).getCollective("all_reduce", {64, 1}, bytes),
+      0.5e-6 + bytes * (1 + 1. / 64) / link, 1e-12);
+  EXPECT_NEAR(
+      CollectiveCosts(software).getCollective("all_reduce", {64, 1}, bytes),
+      0.5e-6 + 2 * bytes * (1 - 1. / 64) / link, 1e-12);
+}
+
+TEST(CollectiveCosts, LinksOfDevices) {
+  double bytes = 1 << 30;
+  Machine pairs = load("mi300x");
+  EXPECT_NEAR(CollectiveCosts(pairs).getCollective("all_gather", {8, 1}, bytes),
+              7 * 5e-6 + 7. / 8 * bytes / (7 * 64e9 * 0.8), 1e-12);
+  // A ring in one dimension of a torus, and rings in all three.
+  Machine torus = load("tpu-v4");
+  CollectiveCosts costs(torus);
+  EXPECT_NEAR(costs.getCollective("all_gather", {4, 1}, bytes),
+              3 * 1e-6 + 0.75 * bytes / (2 * 50e9), 1e-12);
+  EXPECT_NEAR(costs.getCollective("all_gather", {64, 1}, bytes),
+              14 * 1e-6 + 63. / 64 * bytes / (6 * 50e9), 1e-12);
+}
+
+//===----------------------------------------------------------------------===//
+// More of anything is never slower
+//===----------------------------------------------------------------------===//
+
+TEST(Estimates, TwiceTheResourceIsNotSlower) {
+  for (const std::string &name : Machine::listNames()) {
+    Machine before = load(name);
+    for (const auto &[key, quantity] : before.getQuantities()) {
+      StringRef last = StringRef(key).rsplit('.').second;
+      if (last != "bandwidth" && !StringRef(key).starts_with("device.peak."))
+        continue;
+      std::string change =
+          key + "=" + std::to_string(quantity.given * 2) + quantity.unit;
+      Machine after = before;
+      ASSERT_FALSE(errorToBool(after.set(change)));
+      CollectiveCosts slow(before), fast(after);
+      KernelTimes few = cantFail(KernelTimes::get(before, "flash"));
+      KernelTimes many = cantFail(KernelTimes::get(after, "flash"));
+      for (int64_t size = 1 << 10; size <= 1 << 30; size <<= 4) {
+        for (int64_t ranks : {2, 8, 24, 512})
+          for (int64_t stride : {1, 4, 64})
+            for (StringRef op : getMachineCollectives())
+              EXPECT_LE(fast.getCollective(op, {ranks, stride}, size),
+                        slow.getCollective(op, {ranks, stride}, size) *
+                            (1 + 1e-12))
+                  << change << " " << op.str();
+        ProductShape shape{size >> 8, 4096, 1024};
+        EXPECT_LE(many.getProduct(*many.findRates("bf16"), shape),
+                  few.getProduct(*few.findRates("bf16"), shape))
+            << change;
+      }
+    }
+  }
+}
