@@ -222,4 +222,17 @@ Expected<ScheduleTimes> simulate(const PipelineSchedule &schedule,
   return execute(schedule, times);
 }
 
+Expected<ScheduleTimes> simulateStages(const PipelineSchedule &schedule,
+                                       ArrayRef<ActionTimes> times) {
+  if (Error error = verifyTable(schedule))
+    return error;
+  if (times.size() != schedule.numVirtualStages)
+    return makeError("times of " + Twine(times.size()) + " stages for " +
+                     Twine(schedule.numVirtualStages));
+  for (const ActionTimes &ofStage : times)
+    if (Error error = verifyTimes(schedule, ofStage))
+      return error;
+  return execute(schedule, times);
+}
+
 } // namespace stg

@@ -25,9 +25,10 @@ inline std::string toString(const PipelineAction &action) {
   return text;
 }
 
-/// Runs a schedule that is complete; fails only if it has a deadlock.
+/// Runs a schedule that is complete; fails only if it has a deadlock. Times are
+/// those of each virtual stage, or one for all.
 llvm::Expected<ScheduleTimes> execute(const PipelineSchedule &schedule,
-                                      const ActionTimes &times);
+                                      llvm::ArrayRef<ActionTimes> times);
 
 /// Reads a file of a schedule, as parseSchedule() does its text.
 llvm::Expected<PipelineSchedule> readSchedule(llvm::StringRef path);

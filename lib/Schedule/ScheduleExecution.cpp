@@ -24,7 +24,7 @@ namespace {
 /// one of another device is tried again when a neighbouring stage gets on.
 class Execution {
 public:
-  Execution(const PipelineSchedule &schedule, const ActionTimes &times)
+  Execution(const PipelineSchedule &schedule, ArrayRef<ActionTimes> times)
       : schedule(schedule), times(times), devices(schedule.numDevices),
         ends(numWaves, std::vector<int64_t>(size_t(schedule.numVirtualStages) *
                                                 schedule.numMicroBatches,
@@ -43,6 +43,7 @@ private:
     unsigned inFlight = 0;
     unsigned peakInFlight = 0;
     bool isQueued = false;
+    std::vector<int64_t> starts;
   };
 
   /// What other actions wait for: outputs, gradients of inputs.
@@ -57,7 +58,10 @@ private:
   using Events = SmallVector<Event, 2>;
 
   Events getDependencies(const PipelineAction &action) const;
-  int64_t getDuration(PipelineAction::Kind kind) const;
+  int64_t getDuration(const PipelineAction &action) const;
+  const ActionTimes &getTimes(unsigned stage) const {
+    return times.size() == 1 ? times.front() : times[stage];
+  }
   void enqueue(unsigned device);
   void advance(unsigned device);
   bool tryAction(unsigned device, const PipelineAction &action);
@@ -80,7 +84,7 @@ private:
   }
 
   const PipelineSchedule &schedule;
-  const ActionTimes &times;
+  ArrayRef<ActionTimes> times;
   std::vector<Device> devices;
   /// By wave, stage and micro-batch.
   std::vector<std::vector<int64_t>> ends;
@@ -90,8 +94,9 @@ private:
 
 } // namespace
 
-int64_t Execution::getDuration(PipelineAction::Kind kind) const {
-  switch (kind) {
+int64_t Execution::getDuration(const PipelineAction &action) const {
+  const ActionTimes &times = getTimes(action.stage);
+  switch (action.kind) {
   case PipelineAction::Forward:
     return times.forward;
   case PipelineAction::Backward:
@@ -146,9 +151,10 @@ bool Execution::tryAction(unsigned index, const PipelineAction &action) {
   for (const Event &event : getDependencies(action)) {
     bool isLocal = schedule.deviceOf[event.stage] == index;
     start = std::max(start, getEnd(event, action.microBatch) +
-                                (isLocal ? 0 : times.message));
+                                (isLocal ? 0 : getTimes(event.stage).message));
   }
-  int64_t duration = getDuration(action.kind);
+  int64_t duration = getDuration(action);
+  device.starts.push_back(start);
   device.time = start + duration;
   device.busy += duration;
   finish(device, action);
@@ -198,6 +204,7 @@ Expected<ScheduleTimes> Execution::run() {
     result.makespan = std::max(result.makespan, device.time);
     result.busy.push_back(device.busy);
     result.peakInFlight.push_back(device.peakInFlight);
+    result.starts.push_back(std::move(device.starts));
   }
   return result;
 }
@@ -254,7 +261,7 @@ Error Execution::reportDeadlock() const {
 }
 
 Expected<ScheduleTimes> execute(const PipelineSchedule &schedule,
-                                const ActionTimes &times) {
+                                ArrayRef<ActionTimes> times) {
   return Execution(schedule, times).run();
 }
 

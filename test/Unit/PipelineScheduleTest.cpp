@@ -434,6 +434,28 @@ TEST(PipelineSchedule, LongDeadlocksAreCut) {
       << error.str();
 }
 
+// Two stages, two micro-batches; the second stage is slower and its messages
+// are.
+//   device 0: F0 F1 .  .  .  .  .  .  .  B0 .  .  .  B1
+//   device 1: . . F0 F0 B0 B0 F1 F1 B1 B1
+TEST(PipelineSchedule, SimulatesStages) {
+  PipelineSchedule schedule = make("1f1b", 2, 2);
+  ActionTimes first{1, 1, 0, 1}, second{2, 1, 1, 3};
+  llvm::Expected<ScheduleTimes> result =
+      simulateStages(schedule, {first, second});
+  ASSERT_TRUE(bool(result)) << getMessage(result.takeError());
+  using Starts = std::vector<int64_t>;
+  EXPECT_EQ(result->starts[0], (Starts{0, 1, 9, 13}));
+  EXPECT_EQ(result->starts[1], (Starts{2, 4, 6, 8}));
+  EXPECT_EQ(result->makespan, 14);
+  EXPECT_EQ(result->busy, (Starts{4, 8}));
+  EXPECT_EQ(getMessage(simulateStages(schedule, first).takeError()),
+            "times of 1 stages for 2");
+  EXPECT_EQ(
+      getMessage(simulateStages(schedule, {first, {2, 1, -1}}).takeError()),
+      "a time is negative: -1");
+}
+
 TEST(PipelineSchedule, SimulationRefusesTimes) {
   PipelineSchedule schedule = makeSmall();
   EXPECT_EQ(getMessage(simulate(schedule, {1, -1, 1}).takeError()),

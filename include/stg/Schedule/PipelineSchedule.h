@@ -15,6 +15,7 @@
 #ifndef STG_SCHEDULE_PIPELINESCHEDULE_H
 #define STG_SCHEDULE_PIPELINESCHEDULE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -142,12 +143,19 @@ struct ScheduleTimes {
   /// By device: the most forwards whose backward, if split its BackwardWeight,
   /// is not done; in pairs of a virtual stage and a micro-batch.
   std::vector<unsigned> peakInFlight;
+  /// By device: when each of its actions starts, in its order.
+  std::vector<std::vector<int64_t>> starts;
 };
 
 /// Executes the schedule. Nothing but dependencies and the order of its device
 /// delays an action.
 llvm::Expected<ScheduleTimes> simulate(const PipelineSchedule &schedule,
                                        const ActionTimes &times);
+
+/// Likewise, with times of each virtual stage; `message` is that of what the
+/// stage sends.
+llvm::Expected<ScheduleTimes> simulateStages(const PipelineSchedule &schedule,
+                                             llvm::ArrayRef<ActionTimes> times);
 
 /// How many actions ahead of its use each message must be posted so that the
 /// schedule does not block where a send waits for its receive: 1 if that does,
