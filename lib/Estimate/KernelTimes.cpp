@@ -95,6 +95,30 @@ const ProductRates *KernelTimes::findRates(StringRef elementType) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// left = batch m k, right = batch k n, result = batch m n and operations =
+/// 2 batch m n k, solved for each.
+std::optional<ProductShape> stg::deriveProduct(int64_t operations, int64_t left,
+                                               int64_t right, int64_t result) {
+  if (operations <= 0 || operations % 2 != 0 || left <= 0 || right <= 0 ||
+      result <= 0)
+    return std::nullopt;
+  double a = left, b = right, c = result, products = operations / 2;
+  ProductShape shape;
+  shape.batch = std::llround(a / products * b / products * c);
+  shape.m = std::llround(products / b);
+  shape.n = std::llround(products / a);
+  shape.k = std::llround(products / c);
+  bool fits = shape.batch > 0 && shape.m > 0 && shape.n > 0 && shape.k > 0 &&
+              shape.batch * shape.m * shape.k == left &&
+              shape.batch * shape.k * shape.n == right &&
+              shape.batch * shape.m * shape.n == result;
+  return fits ? std::optional(shape) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
 // Times
 //===----------------------------------------------------------------------===//
 

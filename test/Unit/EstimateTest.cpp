@@ -9,6 +9,7 @@
 #include "stg/Estimate/CollectiveCosts.h"
 #include "stg/Estimate/KernelTimes.h"
 #include "gtest/gtest.h"
+#include <array>
 #include <cmath>
 
 using namespace llvm;
@@ -82,6 +83,29 @@ TEST(KernelTimes, PowerClockAndAlignment) {
   EXPECT_DOUBLE_EQ(times.getProduct(rates, {8192, 8192, 8192}), power);
   double odd = 2. * 8192 * 8191 * 8192 / (312e12 * 0.5 * 0.8);
   EXPECT_DOUBLE_EQ(times.getProduct(rates, {8192, 8191, 8192}), odd / 0.25);
+}
+
+TEST(KernelTimes, ShapesOfTraces) {
+  auto derive = [](int64_t batch, int64_t m, int64_t n, int64_t k) {
+    return deriveProduct(2 * batch * m * n * k, batch * m * k, batch * k * n,
+                         batch * m * n);
+  };
+  for (auto [batch, m, n, k] : {std::array<int64_t, 4>{1, 8192, 6144, 2048},
+                                {1, 1, 1, 1},
+                                {8, 4096, 1536, 2048},
+                                {512, 1024, 1024, 64},
+                                {1, 131072, 128256, 16384}}) {
+    std::optional<ProductShape> shape = derive(batch, m, n, k);
+    ASSERT_TRUE(shape);
+    EXPECT_EQ(shape->batch, batch);
+    EXPECT_EQ(shape->m, m);
+    EXPECT_EQ(shape->n, n);
+    EXPECT_EQ(shape->k, k);
+  }
+  // A part of an operand, no operations, half an operation.
+  EXPECT_FALSE(deriveProduct(2 * 8 * 8 * 8, 64, 32, 64));
+  EXPECT_FALSE(deriveProduct(0, 64, 64, 64));
+  EXPECT_FALSE(deriveProduct(1023, 64, 64, 64));
 }
 
 TEST(KernelTimes, BoundByMemory) {

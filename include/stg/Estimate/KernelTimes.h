@@ -17,6 +17,7 @@
 
 #include "stg/Machine/Machine.h"
 #include "llvm/ADT/StringMap.h"
+#include <optional>
 
 namespace stg {
 
@@ -27,6 +28,12 @@ struct ProductShape {
 
   double getOperations() const { return 2. * m * n * k * batch; }
 };
+
+/// The product with so many operations whose operands and result have so many
+/// elements: what can be said of a trace, which has no shapes. None if there is
+/// no such product, as where an operand is read from several tensors.
+std::optional<ProductShape> deriveProduct(int64_t operations, int64_t left,
+                                          int64_t right, int64_t result);
 
 /// Fused attention; all keys are attended to, or those up to the query.
 struct AttentionShape {
