@@ -106,3 +106,37 @@ func.func @backward(%a: !g, %b: !g) -> (!g, !g) {
   %1 = stg.all_reduce sum over ["dp"] %b <bwd> : !g
   return %0, %1 : !g, !g
 }
+
+// A gradient that is made after a step waits for the next one: each bucket stands where its
+// members are there, and before the steps that read it.
+// CHECK-LABEL: func.func @between(
+// CHECK-SAME:    %[[A:.*]]: !{{.*}}, %[[B:.*]]: !{{.*}}, %[[X:.*]]: !{{.*}}) {
+// CHECK-NEXT:  %[[W:.*]] = stg.param "w"
+// CHECK-NEXT:  %[[R:.*]]:2 = stg.all_reduce sum over ["dp"] %[[A]], %[[B]] <"gradients" grad_sync> :
+// CHECK-NEXT:  stg.adam f32 %[[W]], %[[R]]#0 <opt>
+// CHECK-NEXT:  %[[U:.*]] = stg.param "u"
+// CHECK-NEXT:  %[[C:.*]] = stg.add %[[X]], %[[X]] <bwd>
+// CHECK-NEXT:  %[[D:.*]] = stg.add %[[C]], %[[X]] <bwd>
+// CHECK-NEXT:  %[[S:.*]]:2 = stg.all_reduce sum over ["dp"] %[[C]], %[[D]] <"gradients" grad_sync> :
+// CHECK-NEXT:  stg.adam f32 %[[U]], %[[S]]#0 <opt>
+// CHECK-NEXT:  %[[E:.*]] = stg.add %[[D]], %[[X]] <bwd>
+// CHECK-NEXT:  %[[F:.*]] = stg.add %[[E]], %[[X]] <bwd>
+// CHECK-NEXT:  %[[T:.*]]:2 = stg.all_reduce sum over ["dp"] %[[E]], %[[F]] <"gradients" grad_sync> :
+// CHECK-NEXT:  return %[[R]]#1, %[[S]]#1, %[[T]]#0, %[[T]]#1
+func.func @between(%a: !g, %b: !g, %x: !g) -> (!g, !g, !g, !g) {
+  %0 = stg.all_reduce sum over ["dp"] %a <grad_sync> : !g
+  %1 = stg.all_reduce sum over ["dp"] %b <grad_sync> : !g
+  %w = stg.param "w" : !g
+  %n0 = stg.adam f32 %w, %0 <opt> : !g, !g
+  %u = stg.param "u" : !g
+  %c = stg.add %x, %x <bwd> : !g, !g
+  %2 = stg.all_reduce sum over ["dp"] %c <grad_sync> : !g
+  %d = stg.add %c, %x <bwd> : !g, !g
+  %3 = stg.all_reduce sum over ["dp"] %d <grad_sync> : !g
+  %n1 = stg.adam f32 %u, %2 <opt> : !g, !g
+  %e = stg.add %d, %x <bwd> : !g, !g
+  %4 = stg.all_reduce sum over ["dp"] %e <grad_sync> : !g
+  %f = stg.add %e, %x <bwd> : !g, !g
+  %5 = stg.all_reduce sum over ["dp"] %f <grad_sync> : !g
+  return %1, %3, %4, %5 : !g, !g, !g, !g
+}

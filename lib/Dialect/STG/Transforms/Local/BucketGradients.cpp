@@ -64,26 +64,67 @@ static ReductionsByFollowers collectReductions(Block &block) {
   return reductions;
 }
 
-/// Moves the reductions of gradients, in their order, to where the optimizer
-/// starts, or behind the last of them if it is not in this block.
-static ReductionsByFollowers sinkReductions(Block &block) {
+namespace {
+/// A reduction that waits.
+struct SunkReduction {
+  CollectiveOpInterface op;
+  unsigned followers;
+  Operation *place; ///< Before which all stand that wait there.
+};
+} // namespace
+
+/// The first of the optimizer's ops `steps` before which `reduction` can stand:
+/// behind what it reduces, or with the reduction that it waits for. Null if
+/// there is none.
+static Operation *findPlace(Operation *reduction, ArrayRef<Operation *> steps,
+                            const DenseMap<Operation *, Operation *> &places) {
+  ArrayRef<Operation *>::iterator place = steps.begin();
+  for (Value operand : reduction->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!source || source->getBlock() != reduction->getBlock())
+      continue;
+    auto waiting = places.find(source);
+    if (waiting != places.end() && !waiting->second)
+      return nullptr;
+    auto isTooEarly = [&](Operation *step) {
+      return waiting == places.end() ? !source->isBeforeInBlock(step)
+                                     : step->isBeforeInBlock(waiting->second);
+    };
+    place = std::max(place, llvm::partition_point(steps, isTooEarly));
+  }
+  return place == steps.end() ? nullptr : *place;
+}
+
+/// Moves the reductions of gradients, in their order, to the first op of the
+/// optimizer that they can stand before, or behind the last of them if there is
+/// none in this block.
+static SmallVector<SunkReduction> sinkReductions(Block &block) {
   ReductionsByFollowers reductions = collectReductions(block);
-  Operation *place = nullptr;
-  for (auto &[followers, ops] : reductions)
-    if (!place || place->isBeforeInBlock(ops.back()))
-      place = ops.back();
-  if (place)
-    place = place->getNextNode();
+  SmallVector<Operation *> steps;
   for (Operation &op : block)
     if (isa<CostOpInterface, LoopLikeOpInterface>(op) &&
-        getPhase(&op) == Phase::Optimizer) {
-      place = &op;
-      break;
-    }
+        getPhase(&op) == Phase::Optimizer)
+      steps.push_back(&op);
+  DenseMap<Operation *, Operation *> places;
   for (auto &[followers, ops] : reductions)
     for (Operation *reduction : ops)
-      reduction->moveBefore(place);
-  return reductions;
+      places[reduction] = nullptr;
+  Operation *end = nullptr;
+  for (Operation &op : block)
+    if (auto it = places.find(&op); it != places.end()) {
+      it->second = findPlace(&op, steps, places);
+      if (!it->second)
+        end = op.getNextNode();
+    }
+  SmallVector<SunkReduction> sunk;
+  for (auto &[followers, ops] : reductions)
+    for (Operation *reduction : ops) {
+      Operation *place = places[reduction];
+      reduction->moveBefore(place ? place : end);
+      sunk.push_back(
+          {cast<CollectiveOpInterface>(reduction), followers, place});
+    }
+  return sunk;
 }
 
 /// What a collective of gradients or of what they update is called.
@@ -143,18 +184,19 @@ void BucketGradients::coalesceBuckets(
 /// Collectives of gradients over one group become one, at the place of the last
 /// of them. False if there are none.
 bool BucketGradients::runOnBlock(Block &block) {
-  using Key = std::tuple<Attribute, Type, unsigned>;
+  using Key = std::tuple<Attribute, Type, unsigned, Operation *>;
   llvm::MapVector<Key, SmallVector<CollectiveOpInterface>> buckets;
-  auto add = [&](CollectiveOpInterface op, unsigned followers) {
-    auto type = cast<SymTensorType>(op->getOperand(0).getType());
-    buckets[{op.getIdentity(), type.getElementType(), followers}].push_back(op);
+  auto add = [&](SunkReduction added) {
+    auto type = cast<SymTensorType>(added.op->getOperand(0).getType());
+    buckets[{added.op.getIdentity(), type.getElementType(), added.followers,
+             added.place}]
+        .push_back(added.op);
   };
-  for (auto &[followers, ops] : sinkReductions(block))
-    for (Operation *op : ops)
-      add(cast<CollectiveOpInterface>(op), followers);
+  for (SunkReduction sunk : sinkReductions(block))
+    add(sunk);
   for (auto collective : block.getOps<CollectiveOpInterface>())
     if (collective->getNumResults() == 0)
-      add(collective, /*followers=*/0);
+      add({collective, /*followers=*/0, /*place=*/nullptr});
   for (auto &[key, collectives] : buckets)
     coalesceBuckets(collectives);
   return !buckets.empty();
