@@ -4,8 +4,17 @@
 // RUN: rm -rf %t && split-file %s %t
 // RUN: stg-opt %t/gathered.mlir --stg-lower-context-parallel --verify-roundtrip | FileCheck %t/gathered.mlir
 // RUN: stg-opt %t/two.mlir --stg-lower-context-parallel --verify-roundtrip | FileCheck %t/two.mlir
+// RUN: sed 's/cp = 2/cp = cp/' %t/two.mlir | sed '1i stg.symbol @cp' > %t/symbol.mlir
+// RUN: stg-opt %t/symbol.mlir --stg-lower-context-parallel | grep -c 'stg.repeat "attention.fwd.ring" \* cp - 2 carry' | FileCheck %s --check-prefix=STEPS
+// RUN: stg-opt %t/symbol.mlir --stg-lower-context-parallel --stg-bind=cp=2 | FileCheck %t/two.mlir
+// RUN: not stg-opt %t/symbol.mlir --stg-lower-context-parallel --stg-bind=cp=1 2>&1 | FileCheck %s --check-prefix=FEWER
 // RUN: stg-opt %t/ring.mlir --stg-lower-context-parallel --verify-roundtrip | FileCheck %t/ring.mlir
 // RUN: stg-opt %t/ranges.mlir --stg-lower-context-parallel --verify-roundtrip | FileCheck %t/ranges.mlir
+
+// A ring of as many devices as a symbol says has steps between the first and the last, which are
+// gone when the symbol is bound to 2.
+// STEPS: {{^}}1{{$}}
+// FEWER: error: 'stg.repeat' op has extent cp - 2, which is -1 and not a positive integer with cp = 1
 
 //--- gathered.mlir
 // Keys have been gathered: one block. 8 queries of a balanced share of 32 see half of the

@@ -40,8 +40,10 @@ private:
   LogicalResult collectValues();
   void collectDefaults();
   LogicalResult resolve();
+  bool isEmpty(ScanOpInterface scan);
   LogicalResult checkOp(Operation *op);
   LogicalResult check(Operation *op, SymExpr expr, bool isExtent);
+  void eraseEmpty();
   void replace();
 
   SymExpr substitute(SymExpr expr) {
@@ -202,6 +204,15 @@ LogicalResult Bind::check(Operation *op, SymExpr expr, bool isExtent) {
          << " and not a positive integer with " << values();
 }
 
+/// True for a loop that is executed no more: it hands on what it starts with,
+/// which it can if it stacks nothing.
+bool Bind::isEmpty(ScanOpInterface scan) {
+  SymExpr count = substitute(scan.getCount());
+  return count && count.isZero() && scan.getStacks().empty() &&
+         scan.getStackedResults().empty() &&
+         scan.getCarriedInits().getTypes() == scan->getResultTypes();
+}
+
 LogicalResult Bind::checkOp(Operation *op) {
   LogicalResult result = success();
   // What stands in a type or a mesh is an extent or a size.
@@ -224,7 +235,7 @@ LogicalResult Bind::checkOp(Operation *op) {
       result = failure();
     return WalkResult::skip();
   });
-  if (auto scan = dyn_cast<ScanOpInterface>(op))
+  if (auto scan = dyn_cast<ScanOpInterface>(op); scan && !isEmpty(scan))
     result = check(op, scan.getCount(), /*isExtent=*/true);
   walker.walk(op->getAttrDictionary());
   for (Type type : op->getOperandTypes())
@@ -236,6 +247,15 @@ LogicalResult Bind::checkOp(Operation *op) {
       for (Type type : block.getArgumentTypes())
         walker.walk(type);
   return result;
+}
+
+void Bind::eraseEmpty() {
+  getOperation().walk([&](ScanOpInterface scan) {
+    if (!isEmpty(scan))
+      return;
+    scan->replaceAllUsesWith(scan.getCarriedInits());
+    scan->erase();
+  });
 }
 
 void Bind::replace() {
@@ -266,5 +286,6 @@ void Bind::runOnOperation() {
   });
   if (result.wasInterrupted())
     return signalPassFailure();
+  eraseEmpty();
   replace();
 }
