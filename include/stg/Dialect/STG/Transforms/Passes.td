@@ -14,8 +14,9 @@ include "mlir/Pass/PassBase.td"
 def SelectProgram : Pass<"stg-select-program", "::mlir::ModuleOp"> {
   let summary = "drop all programs but one";
   let description = [{
-    A program is a public function. Drops the others, what only they call, and their meshes.
-    Symbols and configurations stay. *Requires* the model, step, plan or local level.
+    A program is a public function. Drops the others, what only they call, their meshes, and
+    the symbols that only they use, also from configurations. *Requires* the model, step,
+    plan or local level.
 
     ```mlir
     // before
@@ -127,7 +128,8 @@ def Bind : Pass<"stg-bind", "::mlir::ModuleOp"> {
     of other symbols. `defaults=true` also binds each symbol that is declared with a
     value. After binding, every extent and count that became a number must be a
     positive integer; one that is not is an error at its op, with the expression that
-    does not divide.
+    does not divide. A loop that stacks nothing may get the count 0, as the steps of a
+    ring of two devices between the first and the last; it is erased.
 
     *Requires* any level. *Produces* the same level with fewer symbols.
 
@@ -390,7 +392,7 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     may be left out (see `#sym.mesh`). A rule is `DIM:AXIS`, or `DIM:AXIS@SCOPE` for
     parameters, inputs or the stream only; earlier rules win where one axis has two claims.
     A rule that shards nothing is an error, unless `?` is behind it. A claim
-    `OP/FACTOR:AXIS` is put on all ops of that name (`#stg.claims`).
+    `OP/FACTOR:AXIS` is put on all ops of that name (`#stg.factors`).
 
     Which mesh and which rules a framework makes of degrees of parallelism is a matter of
     presets: `--stg-apply-preset`.
@@ -438,7 +440,7 @@ def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
     compute something else over the axis, if it shards others: `X:ep` experts, not the
     router. Dimensions made of several others (the rows of an expert's buffer) take what
     is left when all rules are propagated. The factors that each op computes sharded are
-    recorded in `stg.factors`. With `delay-gradients`, sums over a sharded factor that
+    recorded in their `factors`, and claims that are there are entered. With `delay-gradients`, sums over a sharded factor that
     leave a `stg.repeat` only as stacked results stay partial, so that they can be
     reduced once after it.
 
@@ -458,7 +460,7 @@ def PropagateShardings : Pass<"stg-propagate-shardings", "::mlir::ModuleOp"> {
     %w = stg.param "w" : !stg.tensor<[D, F : tp], bf16>
     %y = stg.einsum "bd,df->bf" %x, %w : !x, !stg.tensor<[D, F : tp], bf16>
     // after
-    %y = stg.einsum "bd,df->bf" %x, %w {stg.factors = {f = ["tp"]}}
+    %y = stg.einsum "bd,df->bf" %x, %w {factors = #stg.factors<f : tp>}
       : !x, !stg.tensor<[D, F : tp], bf16> -> !stg.tensor<[B, F : tp], bf16>
     ```
   }];
@@ -488,7 +490,7 @@ def InsertCollectives : Pass<"stg-insert-collectives", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    %y = stg.einsum "bf,fd->bd" %x, %w {stg.factors = {f = ["tp"]}}
+    %y = stg.einsum "bf,fd->bd" %x, %w {factors = #stg.factors<f : tp>}
       : !stg.tensor<[B, F : tp], bf16>, !stg.tensor<[F : tp, D], bf16>
     // after
     %0 = stg.einsum "bf,fd->bd" %x, %w

@@ -25,8 +25,52 @@ struct SelectProgram : stg::impl::SelectProgramBase<SelectProgram> {
 private:
   func::FuncOp findProgram();
   DenseSet<Operation *> collectCallees(func::FuncOp program);
+  void dropSymbols(const DenseSet<StringAttr> &dropped);
+};
+
+/// The symbols that ops use, and those that their values follow from.
+class SymbolUses {
+public:
+  explicit SymbolUses(ModuleOp module) : module(module) {
+    walker.addWalk([this](SymExpr expr) {
+      expr.walkSymbols([this](StringAttr name) { add(name); });
+      return WalkResult::skip();
+    });
+  }
+
+  void addAll(Operation *root);
+  bool contains(StringAttr name) const { return symbols.contains(name); }
+  const DenseSet<StringAttr> &getSymbols() const { return symbols; }
+
+private:
+  void add(StringAttr name);
+
+  ModuleOp module;
+  AttrTypeWalker walker;
+  DenseSet<StringAttr> symbols;
 };
 } // namespace
+
+void SymbolUses::add(StringAttr name) {
+  if (!symbols.insert(name).second)
+    return;
+  auto symbol = module.lookupSymbol<SymbolOp>(name);
+  if (symbol && symbol.getValue())
+    symbol.getValue()->walkSymbols([this](StringAttr used) { add(used); });
+}
+
+void SymbolUses::addAll(Operation *root) {
+  root->walk([&](Operation *op) {
+    walker.walk(op->getAttrDictionary());
+    for (Type type : op->getOperandTypes())
+      walker.walk(type);
+    for (Type type : op->getResultTypes())
+      walker.walk(type);
+    for (Region &region : op->getRegions())
+      for (Type type : region.getArgumentTypes())
+        walker.walk(type);
+  });
+}
 
 func::FuncOp SelectProgram::findProgram() {
   if (name.empty())
@@ -61,27 +105,51 @@ DenseSet<Operation *> SelectProgram::collectCallees(func::FuncOp program) {
   return reached;
 }
 
+/// Takes away the declarations, and the values that configurations give.
+void SelectProgram::dropSymbols(const DenseSet<StringAttr> &dropped) {
+  for (Operation &op : llvm::make_early_inc_range(getOperation().getOps())) {
+    if (auto symbol = dyn_cast<SymbolOp>(op);
+        symbol && dropped.contains(symbol.getSymNameAttr()))
+      symbol.erase();
+    auto config = dyn_cast<ConfigOp>(op);
+    if (!config)
+      continue;
+    auto kept =
+        llvm::filter_to_vector(config.getBindings(), [&](NamedAttribute entry) {
+          return !dropped.contains(entry.getName());
+        });
+    config.setBindingsAttr(DictionaryAttr::get(&getContext(), kept));
+  }
+}
+
 void SelectProgram::runOnOperation() {
   func::FuncOp program = findProgram();
   if (!program)
     return signalPassFailure();
   DenseSet<Operation *> reached = collectCallees(program);
-  MeshOp own = MeshOp::lookup(program);
+  MeshOp ownMesh = MeshOp::lookup(program);
   bool isNamed = getProgramAttr(program) != nullptr;
+  SymbolUses own(getOperation()), others(getOperation());
   for (Operation &op : llvm::make_early_inc_range(getOperation().getOps())) {
     auto mesh = dyn_cast<MeshOp>(op);
-    if (mesh && isNamed && mesh != own)
-      mesh.erase();
     auto function = dyn_cast<func::FuncOp>(op);
-    if (!function || function.isExternal())
+    if (!mesh && !function)
       continue;
-    if (!reached.contains(function)) {
-      function.erase();
+    bool isOwn = mesh ? !isNamed || mesh == ownMesh
+                      : function.isExternal() || reached.contains(function);
+    (isOwn ? own : others).addAll(&op);
+    if (!isOwn)
+      op.erase();
+    if (!isOwn || mesh || function.isExternal())
       continue;
-    }
     // Of one program nothing needs to be said.
     function->removeAttr(STGDialect::kProgramAttr);
     if (function != program)
       function.setPrivate();
   }
+  DenseSet<StringAttr> dropped;
+  for (StringAttr name : others.getSymbols())
+    if (!own.contains(name))
+      dropped.insert(name);
+  dropSymbols(dropped);
 }
