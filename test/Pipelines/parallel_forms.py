@@ -256,6 +256,18 @@ def messages(check):
     table = (1, 50257 * 1600 * 4)
     shared = [entry.collective("pp", "all_reduce") for entry in tied]
     check.equal("tied embedding", shared, [table, (0, 0), (0, 0), table])
+    # In a V the first device has both ends: one table, and a gradient of it for each until the
+    # step. Those of norms are made by the input half, which saves them.
+    table, ends = 50257 * 1600, (50257 + 1024 + 2) * 1600
+    own = [(1_557_611_200 - ends) // 4 - 12 * 4 * 1600] * 4
+    own[0] += ends - 2 * 1600 + table
+    for schedule in ("zb-v", "dualpipe-v"):
+        folded = check.compile(GPT2, step(8, pp=4, virtual_stages=2, schedule=schedule)).classes
+        shared = [entry.collective("pp", "all_reduce") for entry in folded]
+        check.equal(f"tied embedding, {schedule}", shared, [(0, 0)] * 4)
+        if schedule == "zb-v":
+            gradients = [entry.largest["gradient"] for entry in folded]
+            check.equal("gradients, zb-v", gradients, [FP32 * count for count in own])
 
 
 def layers(check):

@@ -289,7 +289,8 @@ LogicalResult TaskBuilder::reduceShared(ArrayRef<unsigned> own, Operation *op) {
       if (failed(term))
         return failure();
       if (sum) {
-        auto add = AddOp::create(builder, op->getLoc(), sum, *term);
+        // Nobody else reads what a stage has added up.
+        auto add = AccumulateOp::create(builder, op->getLoc(), sum, *term);
         copyOrigin(op, add);
         sum = add;
       } else {
