@@ -249,6 +249,44 @@ static Expected<Resolved> resolveStrategy(const Model &model,
   return Resolved{std::move(*values), std::move(*preset), std::move(*plan)};
 }
 
+/// What devices execute where the stream starts so, as text.
+static FailureOr<std::string> printWithStart(ModuleOp module,
+                                             StreamStart start) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  PassManager pm(module->getContext());
+  pm.addPass(createPropagateShardings({/*delayGradients=*/true, start}));
+  pm.addPass(createInsertCollectives());
+  pm.addPass(createSimplifyCollectives());
+  if (failed(pm.run(*copy)))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  copy->print(os);
+  return text;
+}
+
+/// Refuses a start of the residual stream that somebody chose and that changes
+/// nothing of what devices execute.
+static Error checkStreamStart(ModuleOp module, const StrategyInput &input) {
+  GivenBy givenBy = input.getGivenBy(FieldId::streamStart);
+  // That of a file is what a manifest says.
+  if (givenBy != GivenBy::Option && givenBy != GivenBy::Flag)
+    return Error::success();
+  FailureOr<std::string> whole = printWithStart(module, StreamStart::Whole);
+  if (failed(whole))
+    return makeDiagnosed();
+  FailureOr<std::string> sharded = printWithStart(module, StreamStart::Sharded);
+  if (failed(sharded))
+    return makeDiagnosed();
+  if (*whole != *sharded)
+    return Error::success();
+  return makeStrategyError(
+      input.spell(getField(FieldId::streamStart)) +
+      " has no effect: the residual stream of the model starts with one sum "
+      "over the ranks that divide it, which is reduce-scattered; needs a model "
+      "that adds to it before the layers, such as learned positions");
+}
+
 /// Compiles to the chakra level; fills all of `result` but what is exported.
 static Error compileModule(const Model &model, const Resolved &resolved,
                            TimingScope &timing, CompileResult &result) {
@@ -282,6 +320,8 @@ static Error compileModule(const Model &model, const Resolved &resolved,
                                  resolved.plan, values))
     return error;
   if (Error error = checkContext(strategy, values))
+    return error;
+  if (Error error = checkStreamStart(module, strategy))
     return error;
   return run([](OpPassManager &pm, const Strategy &strategy) {
     buildLocalPipeline(pm, strategy);
