@@ -230,7 +230,8 @@ static bool needsMesh(Operation *op) {
     auto tensor = dyn_cast<SymTensorType>(type);
     return tensor && tensor.getSharding();
   };
-  if (op->getInherentAttr("axes") ||
+  // Of an op without properties it is an attribute that is null.
+  if (op->getInherentAttr("axes").value_or(Attribute()) ||
       llvm::any_of(op->getResultTypes(), isSharded))
     return true;
   if (auto shardable = dyn_cast<ShardableOpInterface>(op);
