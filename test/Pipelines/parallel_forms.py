@@ -141,8 +141,7 @@ def zero_stages(check):
             check.equal("gradients", [entry.collective("dp", "reduce_scatter")[1] for entry in classes],
                         [4 * p * (m if level >= 2 else 1) for p in held])
             # Before each forward and, if it is not kept, each backward; or once, when it is stepped.
-            # A tied table is not where it is an embedding.
-            again = [layer] * stages if plan.zero_root == "kept" else [held[0] - tied, *held[1:]]
+            again = [layer] * stages if plan.zero_root == "kept" else held
             want = [[m * 2 * p // n for p in part] for part in (held, again)]
             if level < 3:
                 want = [[2 * p // n for p in held]]

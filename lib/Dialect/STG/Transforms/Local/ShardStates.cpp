@@ -50,6 +50,7 @@ private:
   FlatAllGatherOp makeGather(OpBuilder &builder, ParamOp param,
                              SymTensorType whole, ArrayAttr axes, Phase phase);
   void completeUnits(Block &forward, Block &backward);
+  bool isCut(Block &block);
   void gatherMissing(FlatAllGatherOp first, Block &backward,
                      Operation *segment);
   void keepForBackward(func::FuncOp function);
@@ -311,9 +312,27 @@ static Operation *getMirrored(ScanOpInterface next, Block &block) {
   return first;
 }
 
+/// True if `op` is in the part of its block that begins at `segment` and ends
+/// at the next loop: what stands behind that is of another unit.
+static bool isInSegment(Operation *op, Operation *segment) {
+  if (op->isBeforeInBlock(segment))
+    return false;
+  for (Operation *at = segment; at != op; at = at->getNextNode())
+    if (isa<LoopLikeOpInterface>(at))
+      return false;
+  return true;
+}
+
+/// True if parts of the block that loops divide are in different stages.
+bool ShardStates::isCut(Block &block) {
+  StringAttr axis = mesh.getPipelineAxis();
+  return axis && !mesh.getAxisSize(axis).isOne() &&
+         isa<func::FuncOp>(block.getParentOp());
+}
+
 /// Gathers a parameter of a unit, which `first` gathers in forward, with the
-/// others of the unit in backward, if no backward op has asked for it. The part
-/// of `backward` that undoes the unit begins at `segment`.
+/// others of the unit in backward, if no backward op of the stage has asked for
+/// it. The part of `backward` that undoes the unit begins at `segment`.
 void ShardStates::gatherMissing(FlatAllGatherOp first, Block &backward,
                                 Operation *segment) {
   ParamOp param = getGathered(first);
@@ -322,18 +341,15 @@ void ShardStates::gatherMissing(FlatAllGatherOp first, Block &backward,
   for (auto gather : backward.getOps<FlatAllGatherOp>()) {
     if (!isBackward(gather))
       continue;
-    if (getGathered(gather).getParamName() == param.getParamName())
+    bool isHere = isInSegment(gather, segment);
+    if (getGathered(gather).getParamName() == param.getParamName() &&
+        (isHere || !isCut(backward)))
       return;
     auto type = cast<SymTensorType>(gather.getResult(0).getType());
-    if (!beside && !gather->isBeforeInBlock(segment) &&
-        gather.getAxes() == first.getAxes() &&
+    if (!beside && isHere && gather.getAxes() == first.getAxes() &&
         type.getElementType() == whole.getElementType())
       beside = gather;
   }
-  // Where a loop stands between, the gather is that of another unit.
-  for (Operation *op = segment; beside && op != beside; op = op->getNextNode())
-    if (isa<LoopLikeOpInterface>(op))
-      beside = {};
   OpBuilder builder(segment);
   if (beside)
     builder.setInsertionPointAfter(beside);
