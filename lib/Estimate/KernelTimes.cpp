@@ -145,7 +145,8 @@ double KernelTimes::getProduct(const ProductRates &rates,
   }
   double power = shape.getOperations() / (rates.peak * rates.ceiling);
   double math = std::max(best, power) / sustained;
-  if (shape.m % kAlignment || shape.n % kAlignment || shape.k % kAlignment)
+  // Rows of operands and results have n or k elements, whatever m is.
+  if (shape.n % kAlignment || shape.k % kAlignment)
     math /= unaligned;
   double operands = double(shape.m) * shape.k + double(shape.k) * shape.n;
   double results = double(shape.m) * shape.n;

@@ -83,6 +83,8 @@ TEST(KernelTimes, PowerClockAndAlignment) {
   EXPECT_DOUBLE_EQ(times.getProduct(rates, {8192, 8192, 8192}), power);
   double odd = 2. * 8192 * 8191 * 8192 / (312e12 * 0.5 * 0.8);
   EXPECT_DOUBLE_EQ(times.getProduct(rates, {8192, 8191, 8192}), odd / 0.25);
+  EXPECT_DOUBLE_EQ(times.getProduct(rates, {8192, 8192, 8191}), odd / 0.25);
+  EXPECT_DOUBLE_EQ(times.getProduct(rates, {8191, 8192, 8192}), odd);
 }
 
 TEST(KernelTimes, ShapesOfTraces) {
