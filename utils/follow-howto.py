@@ -47,7 +47,7 @@ def enter_overlay():
     scratch = tempfile.mkdtemp(prefix="stg-follow-")
     mounts = (f"mount -t tmpfs tmpfs {scratch} && mkdir {scratch}/upper {scratch}/work && "
               f"mount -t overlay overlay -o lowerdir={ROOT},upperdir={scratch}/upper,"
-              f"workdir={scratch}/work {ROOT} && cd {ROOT} && exec \"$@\"")
+              f"workdir={scratch}/work,userxattr {ROOT} && cd {ROOT} && exec \"$@\"")
     command = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c", mounts, "bash",
                sys.executable, os.path.abspath(__file__), *sys.argv[1:]]
     try:

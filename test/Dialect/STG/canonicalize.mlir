@@ -51,16 +51,17 @@ func.func @collectives_and_inverses(%h: !half, %x: !x) -> (!half, !half, !half) 
 // What is gathered of slices need not be what was sliced, and other exchanges and slices
 // undo nothing.
 // CHECK-LABEL: func.func @collectives_that_stay
+// CHECK-SAME: (%[[H:.*]]: !stg.tensor<[B, 2], bf16>, %[[X:.*]]: !stg.tensor<[B, 4], bf16>)
 func.func @collectives_that_stay(%h: !half, %x: !x) -> (!x, !stg.tensor<[B = 2*B, 1], bf16>, !stg.tensor<[B/4, 8], bf16>, !half) {
-  // CHECK-NEXT: stg.local_slice
-  // CHECK-NEXT: stg.all_gather
-  // CHECK-NEXT: stg.all_gather
-  // CHECK-NEXT: stg.local_slice
-  // CHECK-NEXT: stg.all_to_all
-  // CHECK-NEXT: stg.all_to_all
-  // CHECK-NEXT: stg.all_reduce max
-  // CHECK-NEXT: stg.local_slice
-  // CHECK-NEXT: return
+  // CHECK-NEXT: %[[SLICE:.*]] = stg.local_slice dim 1 over ["tp"] %[[X]] : !stg.tensor<[B, 4], bf16> -> !stg.tensor<[B, 2], bf16>
+  // CHECK-NEXT: %[[GATHERED:.*]] = stg.all_gather dim 1 over ["tp"] %[[SLICE]] : !stg.tensor<[B, 2], bf16> -> !stg.tensor<[B, 4], bf16>
+  // CHECK-NEXT: %[[ROWS:.*]] = stg.all_gather dim 0 over ["tp"] %[[H]] : !stg.tensor<[B, 2], bf16> -> !stg.tensor<[2*B, 2], bf16>
+  // CHECK-NEXT: %[[COLUMN:.*]] = stg.local_slice dim 1 over ["tp"] %[[ROWS]] : !stg.tensor<[2*B, 2], bf16> -> !stg.tensor<[2*B, 1], bf16>
+  // CHECK-NEXT: %[[FIRST:.*]] = stg.all_to_all from 1 to 0 over ["tp"] %[[H]] : !stg.tensor<[B, 2], bf16> -> !stg.tensor<[B/2, 4], bf16>
+  // CHECK-NEXT: %[[SECOND:.*]] = stg.all_to_all from 1 to 0 over ["tp"] %[[FIRST]] : !stg.tensor<[B/2, 4], bf16> -> !stg.tensor<[B/4, 8], bf16>
+  // CHECK-NEXT: %[[MOST:.*]] = stg.all_reduce max over ["tp"] %[[X]] : !stg.tensor<[B, 4], bf16>
+  // CHECK-NEXT: %[[PART:.*]] = stg.local_slice dim 1 over ["tp"] %[[MOST]] : !stg.tensor<[B, 4], bf16> -> !stg.tensor<[B, 2], bf16>
+  // CHECK-NEXT: return %[[GATHERED]], %[[COLUMN]], %[[SECOND]], %[[PART]]
   %0 = stg.local_slice dim 1 over ["tp"] %x : !x -> !half
   %1 = stg.all_gather dim 1 over ["tp"] %0 : !half -> !x
   %2 = stg.all_gather dim 0 over ["tp"] %h : !half -> !stg.tensor<[B = 2*B, 2], bf16>
