@@ -83,10 +83,11 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: rank-times BUNDLE RANK...\n");
     return 1;
   }
-  char error[512];
-  StgTraceBundle *bundle = stgTraceBundleOpen(argv[1], error, sizeof(error));
-  if (!bundle) {
-    fprintf(stderr, "rank-times: %s\n", error);
+  StgTraceBundle *bundle = NULL;
+  StgError *error = stgTraceBundleOpen(argv[1], &bundle);
+  if (error) {
+    fprintf(stderr, "rank-times: %s", stgErrorGetText(error));
+    stgErrorDestroy(error);
     return 1;
   }
   int status = 0;

@@ -9,9 +9,8 @@
 |* For simulators that take traces from a bundle (`stg-compile --bundle`)     *|
 |* instead of files. Everything is as it would be in the file of the rank.    *|
 |*                                                                            *|
-|*   char error[256];                                                         *|
-|*   StgTraceBundle *bundle =                                                 *|
-|*       stgTraceBundleOpen("traces.stgb", error, sizeof(error));             *|
+|*   StgTraceBundle *bundle = NULL;                                           *|
+|*   StgError *error = stgTraceBundleOpen("traces.stgb", &bundle);            *|
 |*   StgNodeStream *stream = stgNodeStreamOpen(bundle, 7);                    *|
 |*   StgNode node;                                                            *|
 |*   while (stgNodeStreamNext(stream, &node))                                 *|
@@ -27,15 +26,7 @@
 #ifndef STG_C_TRACEBUNDLE_H
 #define STG_C_TRACEBUNDLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#if defined(__GNUC__)
-#define STG_C_EXPORT __attribute__((visibility("default")))
-#else
-#define STG_C_EXPORT
-#endif
+#include "stg-c/Support.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,12 +34,6 @@ extern "C" {
 
 typedef struct StgTraceBundle StgTraceBundle;
 typedef struct StgNodeStream StgNodeStream;
-
-/** Text without a zero at its end. */
-typedef struct StgText {
-  const char *data;
-  size_t size;
-} StgText;
 
 /** The numbers are those of Chakra's NodeType. */
 typedef enum StgNodeType {
@@ -100,10 +85,9 @@ typedef struct StgNode {
   int64_t tag;            /**< Messages. */
 } StgNode;
 
-/** Opens a bundle. On failure the result is null, and `error`, of `errorSize`
- *  bytes, has a message. */
-STG_C_EXPORT StgTraceBundle *stgTraceBundleOpen(const char *path, char *error,
-                                                size_t errorSize);
+/** Opens a bundle. */
+STG_C_EXPORT StgError *stgTraceBundleOpen(const char *path,
+                                          StgTraceBundle **bundle);
 /** Streams of the bundle are closed first. Null is allowed. */
 STG_C_EXPORT void stgTraceBundleClose(StgTraceBundle *bundle);
 

@@ -6,18 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg-c/TraceBundle.h"
-#include "stg/Trace/Bundle/TraceBundle.h"
+#include "CAPI.h"
 #include "stg/Trace/Program/ProgramRunner.h"
 #include "llvm/ADT/SmallString.h"
-#include <cstring>
 
 using namespace llvm;
+using namespace stg::capi;
 using namespace stg::trace;
-
-struct StgTraceBundle {
-  std::unique_ptr<TraceBundle> bundle;
-};
 
 struct StgNodeStream {
   StgNodeStream(const TraceBundle &bundle, int64_t rank)
@@ -40,8 +35,6 @@ private:
   SmallString<0> text;
   SmallVector<StgTensor> tensors;
 };
-
-static StgText getText(StringRef text) { return {text.data(), text.size()}; }
 
 static StgNodeType getType(NodeKind kind) {
   switch (kind) {
@@ -92,7 +85,7 @@ bool StgNodeStream::next(StgNode &node) {
   name = flat.prefix;
   name += flat.common->name;
   name += getSuffix(flat.common->kind);
-  node.name = getText(name);
+  node.name = toText(name);
   node.type = getType(flat.common->kind);
   node.dataDeps = flat.dataDeps.data();
   node.numDataDeps = flat.dataDeps.size();
@@ -123,17 +116,12 @@ bool StgNodeStream::next(StgNode &node) {
   return true;
 }
 
-StgTraceBundle *stgTraceBundleOpen(const char *path, char *error,
-                                   size_t errorSize) {
+StgError *stgTraceBundleOpen(const char *path, StgTraceBundle **result) {
+  *result = nullptr;
   Expected<std::unique_ptr<TraceBundle>> bundle = TraceBundle::open(path);
-  if (bundle)
-    return new StgTraceBundle{std::move(*bundle)};
-  std::string message = toString(bundle.takeError());
-  if (errorSize) {
-    size_t length = std::min(message.size(), errorSize - 1);
-    std::memcpy(error, message.data(), length);
-    error[length] = '\0';
-  }
+  if (!bundle)
+    return makeError(bundle.takeError());
+  *result = new StgTraceBundle{std::move(*bundle)};
   return nullptr;
 }
 
@@ -148,7 +136,7 @@ size_t stgTraceBundleGetNumAxes(const StgTraceBundle *bundle) {
 }
 
 StgText stgTraceBundleGetAxisName(const StgTraceBundle *bundle, size_t axis) {
-  return getText(bundle->bundle->getSpace().getAxes()[axis].name);
+  return toText(bundle->bundle->getSpace().getAxes()[axis].name);
 }
 
 int64_t stgTraceBundleGetAxisSize(const StgTraceBundle *bundle, size_t axis) {

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Driver/Compile.h"
-#include "DiagnosticForwarder.h"
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Driver/DiagnosticForwarder.h"
 #include "stg/Pipelines/Pipelines.h"
 #include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/SetVector.h"
@@ -80,10 +80,11 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   return extra;
 }
 
-static LogicalResult runPasses(ModuleOp module, TimingScope &timing,
+static LogicalResult runPasses(const CompileRequest &request, ModuleOp module,
+                               TimingScope &timing,
                                function_ref<void(OpPassManager &)> build) {
   PassManager pm(module->getContext());
-  if (failed(applyPassManagerCLOptions(pm)))
+  if (request.configurePasses && failed(request.configurePasses(pm)))
     return failure();
   pm.enableTiming(timing);
   build(pm);
@@ -102,7 +103,8 @@ static void warnOfOneToken(const SymbolValues &values,
 
 /// Creates the folder for the traces, before time is spent on them.
 static Error makeFolder(const CompileRequest &request) {
-  if (request.dryRun)
+  using Output = chakra::ExportOptions::Output;
+  if (request.dryRun || request.exportOptions.output == Output::Memory)
     return Error::success();
   const std::string &folder = request.exportOptions.files.directory;
   std::error_code code = llvm::sys::fs::create_directories(
@@ -288,15 +290,17 @@ static Error checkStreamStart(ModuleOp module, const StrategyInput &input) {
 }
 
 /// Compiles to the chakra level; fills all of `result` but what is exported.
-static Error compileModule(const Model &model, const Resolved &resolved,
-                           TimingScope &timing, CompileResult &result) {
+static Error compileModule(const Model &model, const CompileRequest &request,
+                           const Resolved &resolved, TimingScope &timing,
+                           CompileResult &result) {
   ModuleOp module = *model.module;
   StrategyInput &strategy = result.strategy;
   const SymbolValues &values = resolved.values;
   auto run = [&](function_ref<void(OpPassManager &, const Strategy &)> build)
       -> Error {
-    LogicalResult ran = runPasses(
-        module, timing, [&](OpPassManager &pm) { build(pm, strategy.values); });
+    LogicalResult ran =
+        runPasses(request, module, timing,
+                  [&](OpPassManager &pm) { build(pm, strategy.values); });
     return succeeded(ran) ? Error::success() : makeDiagnosed();
   };
   if (!getProgram(module))
@@ -357,8 +361,7 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   llvm::SourceMgr sources;
   DiagnosticForwarder forwarder(context, sources, printer);
   TimingScope parserTiming = timing.nest("Parser");
-  Expected<Model> model = loadModel(context, request.model, request.config,
-                                    getModelPath(request.modelPath), sources);
+  Expected<Model> model = loadModel(context, request, sources);
   parserTiming.stop();
   if (!model)
     return model.takeError();
@@ -369,7 +372,7 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   if (!resolved)
     return resolved.takeError();
   warnOfOneToken(resolved->values, printer);
-  if (Error error = compileModule(*model, *resolved, timing, result))
+  if (Error error = compileModule(*model, request, *resolved, timing, result))
     return error;
   double compiled = getSeconds();
   if (Error error = exportModule(*model->module, request, timing, result))
@@ -403,8 +406,7 @@ LogicalResult stg::printSchedule(MLIRContext &context,
                                  const MessagePrinter &printer) {
   llvm::SourceMgr sources;
   DiagnosticForwarder forwarder(context, sources, printer);
-  Expected<Model> model = loadModel(context, request.model, request.config,
-                                    getModelPath(request.modelPath), sources);
+  Expected<Model> model = loadModel(context, request, sources);
   if (!model)
     return report(model.takeError(), printer);
   CompileResult result;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DiagnosticForwarder.h"
+#include "stg/Driver/DiagnosticForwarder.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -52,7 +52,7 @@ static ToolMessage toMessage(Diagnostic &diagnostic) {
 DiagnosticForwarder::DiagnosticForwarder(MLIRContext &context,
                                          llvm::SourceMgr &sources,
                                          const MessagePrinter &printer) {
-  if (printer.isJSON())
+  if (printer.takesParts())
     messages.emplace(&context, [&printer](Diagnostic &diagnostic) {
       printer.print(toMessage(diagnostic));
     });

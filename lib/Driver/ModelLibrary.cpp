@@ -19,7 +19,9 @@ using namespace stg;
 using llvm::Error;
 using llvm::Expected;
 
-std::vector<std::string> stg::getModelPath(ArrayRef<std::string> extra) {
+/// Folders with library models: those given, then $STG_MODELS_PATH, then
+/// models/ beside the folder of the executable and that of the source tree.
+static std::vector<std::string> getModelPath(ArrayRef<std::string> extra) {
   std::vector<std::string> path(extra.begin(), extra.end());
   if (std::optional<std::string> variable =
           llvm::sys::Process::GetEnv("STG_MODELS_PATH")) {
@@ -133,24 +135,44 @@ static Expected<std::string> findModel(StringRef name, StringRef config,
   return *file;
 }
 
-Expected<Model> stg::loadModel(MLIRContext &context, StringRef name,
-                               StringRef config, ArrayRef<std::string> path,
-                               llvm::SourceMgr &sources) {
-  Model model;
-  model.file = name.str();
+/// The text of the model that is asked for, the name of its file, and the name
+/// of its configuration, which may be empty.
+static Error readModel(const CompileRequest &request,
+                       std::unique_ptr<llvm::MemoryBuffer> &buffer,
+                       std::string &file, StringRef &config) {
+  const std::string &name = request.model;
+  file = name;
+  config = request.config;
+  if (request.modelText) {
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(*request.modelText, name);
+    return Error::success();
+  }
   // A folder may have the name of a model: that of its traces, say.
   if (name != "-" &&
       (!llvm::sys::fs::exists(name) || llvm::sys::fs::is_directory(name))) {
-    Expected<std::string> file = findModel(name, config, path);
-    if (!file)
-      return file.takeError();
-    model.file = *file;
+    Expected<std::string> found =
+        findModel(name, config, getModelPath(request.modelPath));
+    if (!found)
+      return found.takeError();
+    file = *found;
     config = name;
   }
-  Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(model.file);
-  if (!buffer)
-    return makeError(model.file + ": " + llvm::toString(buffer.takeError()));
-  sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> read = readInput(file);
+  if (!read)
+    return makeError(file + ": " + llvm::toString(read.takeError()));
+  buffer = std::move(*read);
+  return Error::success();
+}
+
+Expected<Model> stg::loadModel(MLIRContext &context,
+                               const CompileRequest &request,
+                               llvm::SourceMgr &sources) {
+  Model model;
+  StringRef config;
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  if (Error error = readModel(request, buffer, model.file, config))
+    return error;
+  sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
   model.module = parseSourceFile<ModuleOp>(sources, &context);
   if (!model.module)
     return makeError("");

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/OwningOpRef.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Driver/Compile.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -24,16 +25,11 @@ struct Model {
       config; ///< Null if the file has none, or several and none was chosen.
 };
 
-/// Folders with library models: those given, then $STG_MODELS_PATH, then
-/// models/ beside the folder of the executable and that of the source tree.
-std::vector<std::string> getModelPath(llvm::ArrayRef<std::string> extra);
-
-/// Parses the file `model`, or the library file that has a configuration of
-/// that name. Errors in the file go to the context's handler, and an error
-/// without a message is returned.
+/// Parses the text of the request, or its file, or the library file that has a
+/// configuration of that name. Errors in it go to the context's handler, and an
+/// error without a message is returned.
 llvm::Expected<Model> loadModel(mlir::MLIRContext &context,
-                                llvm::StringRef model, llvm::StringRef config,
-                                llvm::ArrayRef<std::string> path,
+                                const CompileRequest &request,
                                 llvm::SourceMgr &sources);
 
 } // namespace stg

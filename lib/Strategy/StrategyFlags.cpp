@@ -119,12 +119,9 @@ std::vector<const cl::OptionCategory *> StrategyFlags::getCategories() const {
 }
 
 Expected<StrategyInput> StrategyFlags::read(StrategyInput &fromFile) const {
-  if (file->getNumOccurrences()) {
+  if (file->getNumOccurrences())
     if (Error error = fromFile.readFile(*file))
       return error;
-    if (Error error = fromFile.checkSymbols())
-      return error;
-  }
   StrategyInput given;
   for (const auto &option : flags) {
     auto &flag = static_cast<const FieldFlag &>(*option);
@@ -132,11 +129,5 @@ Expected<StrategyInput> StrategyFlags::read(StrategyInput &fromFile) const {
       if (Error error = given.set(flag.field, text, GivenBy::Flag))
         return error;
   }
-  StrategyInput all = fromFile;
-  all.override(given);
-  if (Error error = given.checkSymbols())
-    return error;
-  if (Error error = all.check())
-    return error;
-  return all;
+  return StrategyInput::combine(fromFile, given);
 }

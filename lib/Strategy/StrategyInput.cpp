@@ -268,6 +268,18 @@ void StrategyInput::override(const StrategyInput &other) {
     file = other.file;
 }
 
+Expected<StrategyInput> StrategyInput::combine(const StrategyInput &file,
+                                               const StrategyInput &flags) {
+  StrategyInput all = file;
+  all.override(flags);
+  for (const StrategyInput *input : {&file, &flags})
+    if (Error error = input->checkSymbols())
+      return error;
+  if (Error error = all.check())
+    return error;
+  return all;
+}
+
 void StrategyInput::resolve() {
   for (const Field &field : getFields()) {
     GivenBy &by = givenBy[static_cast<int>(field.id)];

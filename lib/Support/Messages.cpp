@@ -109,6 +109,8 @@ void MessagePrinter::printJSON(const ToolMessage &message) const {
 //===----------------------------------------------------------------------===//
 
 void MessagePrinter::print(const ToolMessage &message) const {
+  if (handler)
+    return handler(message);
   // What was written before stands before.
   outs().flush();
   if (json)

@@ -256,9 +256,9 @@ static void compareNodes(const Node &node, const StgNode &other) {
 TEST_P(BundleTest, StreamsAreFiles) {
   auto bundle = parse(bytes);
   ASSERT_TRUE(!!bundle) << toString(bundle.takeError());
-  char error[256];
-  StgTraceBundle *other = stgTraceBundleOpen(path.c_str(), error, 256);
-  ASSERT_TRUE(other) << error;
+  StgTraceBundle *other = nullptr;
+  StgError *error = stgTraceBundleOpen(path.c_str(), &other);
+  ASSERT_FALSE(error) << stgErrorGetText(error);
   int64_t numRanks = stgTraceBundleGetNumRanks(other);
   EXPECT_EQ(numRanks, (*bundle)->getSpace().getNumRanks());
   for (int64_t rank = 0; rank < numRanks; ++rank) {

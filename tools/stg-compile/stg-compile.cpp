@@ -44,6 +44,7 @@ int main(int argc, char **argv) {
   stg::registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
+  flags.request.configurePasses = mlir::applyPassManagerCLOptions;
   if (flags.printSchedule)
     return failed(stg::printSchedule(context, flags.request, outs(), printer));
   auto result = stg::compile(context, flags.request, printer);

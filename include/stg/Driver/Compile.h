@@ -16,10 +16,12 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Export.h"
 #include "llvm/Support/SourceMgr.h"
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,7 +31,9 @@ namespace stg {
 
 /// What the user asks for.
 struct CompileRequest {
-  std::string model;  ///< A .mlir file, or the name of a library model.
+  std::string model; ///< A .mlir file, or the name of a library model.
+  /// The text of the model; `model` is then what messages call it.
+  std::optional<std::string> modelText;
   std::string config; ///< Of the file; chosen by `model` if that is a name.
   /// The program of the file; may be empty where there is one.
   std::string program;
@@ -43,6 +47,8 @@ struct CompileRequest {
   chakra::ExportOptions exportOptions;
   /// Folders that are searched for library models.
   std::vector<std::string> modelPath;
+  /// Called for each pass manager before it runs; may be empty.
+  std::function<mlir::LogicalResult(mlir::PassManager &)> configurePasses;
 };
 
 /// Bytes or operations of one device, exact.

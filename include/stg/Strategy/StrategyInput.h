@@ -65,6 +65,9 @@ public:
 
   /// What is given in `other` takes the place of what is given here.
   void override(const StrategyInput &other);
+  /// What a file and flags say together, checked.
+  static llvm::Expected<StrategyInput> combine(const StrategyInput &file,
+                                               const StrategyInput &flags);
 
   /// Puts the value that follows from other fields where none was given, and
   /// takes away defaults of the preset that have no effect.

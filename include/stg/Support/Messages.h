@@ -17,6 +17,7 @@
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,15 +43,23 @@ struct ToolMessage {
   std::vector<Note> notes;
 };
 
-/// Prints the messages of one tool.
+/// Prints the messages of one tool, or hands them to who asked for them.
 class MessagePrinter {
 public:
+  using Handler = std::function<void(const ToolMessage &)>;
+
   explicit MessagePrinter(llvm::StringRef tool,
                           llvm::raw_ostream &os = llvm::errs())
       : tool(tool.str()), os(&os) {}
+  /// Nothing is printed: each message goes to `handler`.
+  explicit MessagePrinter(Handler handler)
+      : os(&llvm::errs()), handler(std::move(handler)) {}
 
   void setJSON(bool value) { json = value; }
   bool isJSON() const { return json; }
+  /// True if messages are taken in parts; false if they become text, which MLIR
+  /// prints with the line of the source.
+  bool takesParts() const { return json || handler; }
   llvm::raw_ostream &getStream() const { return *os; }
 
   void print(const ToolMessage &message) const;
@@ -66,6 +75,7 @@ private:
   std::string tool;
   llvm::raw_ostream *os;
   bool json = false;
+  Handler handler;
 };
 
 /// Makes a standard output that cannot be written (a full disk) an error of the

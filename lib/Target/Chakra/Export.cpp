@@ -181,7 +181,8 @@ LogicalResult Exporter::checkOptions() {
   if (options.splits < 1)
     return emitError(module.getLoc())
            << "the number of splits must be at least 1";
-  if (options.output == ExportOptions::Output::Nothing)
+  if (options.output == ExportOptions::Output::Nothing ||
+      options.output == ExportOptions::Output::Memory)
     return success();
   if (options.files.directory.empty())
     return emitError(module.getLoc())
@@ -646,6 +647,11 @@ void Exporter::warnOfGroups() {
 LogicalResult Exporter::write() {
   if (options.output == ExportOptions::Output::Nothing)
     return success();
+  if (options.output == ExportOptions::Output::Memory) {
+    llvm::raw_string_ostream os(summary.bundle);
+    bundle->write(os);
+    return success();
+  }
   warnOfGroups();
   if (options.output == ExportOptions::Output::Bundle) {
     llvm::Expected<uint64_t> size =

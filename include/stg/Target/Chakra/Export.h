@@ -35,6 +35,7 @@ struct ExportOptions {
     Nothing, ///< Only the summary is computed.
     Files,
     Bundle,
+    Memory, ///< A bundle, as `ExportSummary::bundle`.
   };
   Output output = Output::Files;
   /// The program whose traces are written; may be left out where there is one.
@@ -134,6 +135,7 @@ struct ExportSummary {
   std::string fingerprint;   ///< Equal for equal files.
   uint64_t filesKept = 0;    ///< As they were complete.
   uint64_t bytesWritten = 0; ///< In files of ranks, or of the bundle.
+  std::string bundle;        ///< The bytes of one, if it is not a file.
   std::vector<ClassSummary> classes;
 };
 

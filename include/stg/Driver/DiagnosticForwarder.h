@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STG_LIB_DRIVER_DIAGNOSTICFORWARDER_H
-#define STG_LIB_DRIVER_DIAGNOSTICFORWARDER_H
+#ifndef STG_DRIVER_DIAGNOSTICFORWARDER_H
+#define STG_DRIVER_DIAGNOSTICFORWARDER_H
 
 #include "mlir/IR/Diagnostics.h"
 #include "stg/Support/Messages.h"
@@ -31,4 +31,4 @@ private:
 
 } // namespace stg
 
-#endif // STG_LIB_DRIVER_DIAGNOSTICFORWARDER_H
+#endif // STG_DRIVER_DIAGNOSTICFORWARDER_H

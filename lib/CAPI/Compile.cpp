@@ -1,0 +1,365 @@
+//===- Compile.cpp - Compiling from C -------------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg-c/Compile.h"
+#include "CAPI.h"
+#include "stg/Driver/Compile.h"
+#include "stg/InitAll.h"
+#include "stg/Strategy/Field.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cstring>
+#include <list>
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::capi;
+
+/// What is kept of flags and of a file apart: flags override.
+struct StgStrategy {
+  StrategyInput file, flags;
+};
+
+struct StgCompilation {
+  struct Class {
+    StgRankClass view;
+    std::vector<StgPhaseTotals> phases;
+    std::vector<StgCollectiveTotals> collectives;
+    std::vector<StgMessageTotals> messages;
+    std::vector<StgMemoryTotals> memory;
+  };
+
+  CompileResult result;
+  std::string manifest;
+  MessageList messages;
+  std::list<std::string> texts; ///< Joined names that views point to.
+  std::vector<Class> classes;
+  std::unique_ptr<StgTraceBundle> bundle;
+};
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+StgStrategy *stgStrategyCreate() { return new StgStrategy(); }
+
+StgStrategy *stgStrategyClone(const StgStrategy *strategy) {
+  return new StgStrategy(*strategy);
+}
+
+void stgStrategyDestroy(StgStrategy *strategy) { delete strategy; }
+
+StgError *stgStrategySet(StgStrategy *strategy, const char *name,
+                         const char *value) {
+  const Field *field = findField(toStringRef(name));
+  if (!field || !(field->scopes & Field::Flags))
+    return makeError(makeStrategyError("unknown field '" + toStringRef(name) +
+                                       "'; stgGetField has all of them"));
+  return makeError(
+      strategy->flags.set(*field, toStringRef(value), GivenBy::Flag));
+}
+
+StgError *stgStrategyReadJSON(StgStrategy *strategy, const char *text,
+                              const char *name) {
+  return makeError(
+      strategy->file.readJSON(toStringRef(text), name ? name : "strategy"));
+}
+
+/// Fields that a user gives.
+static ArrayRef<const Field *> getGivenFields() {
+  static const std::vector<const Field *> fields = [] {
+    std::vector<const Field *> given;
+    for (const Field &field : getFields())
+      if (field.scopes & (Field::Flags | Field::File))
+        given.push_back(&field);
+    return given;
+  }();
+  return fields;
+}
+
+size_t stgGetNumFields() { return getGivenFields().size(); }
+
+StgField stgGetField(size_t index) {
+  if (index >= getGivenFields().size())
+    return {};
+  const Field &field = *getGivenFields()[index];
+  static const std::vector<std::string> expectations = [] {
+    std::vector<std::string> all;
+    for (const Field *field : getGivenFields())
+      all.push_back(field->getExpectation());
+    return all;
+  }();
+  return {toText(field.name), toText(field.jsonName), toText(field.helpText),
+          toText(expectations[index])};
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+using Output = chakra::ExportOptions::Output;
+
+static Expected<Output> toOutput(StgOutput output) {
+  switch (output) {
+  case STG_OUTPUT_NONE:
+    return Output::Nothing;
+  case STG_OUTPUT_FILES:
+    return Output::Files;
+  case STG_OUTPUT_BUNDLE:
+    return Output::Bundle;
+  case STG_OUTPUT_MEMORY:
+    return Output::Memory;
+  }
+  return makeStrategyError("unknown output " + Twine(static_cast<int>(output)));
+}
+
+/// Checks what flags would be checked for.
+static Error checkRequest(const StgCompileRequest &request, Output output) {
+  if (toStringRef(request.model).empty())
+    return makeStrategyError("the request names no model");
+  bool writes = output == Output::Files || output == Output::Bundle;
+  bool hasFolder = !toStringRef(request.folder).empty();
+  if (writes && !hasFolder)
+    return makeStrategyError("no folder for the traces");
+  if (!writes && hasFolder)
+    return makeStrategyError("the folder '" + toStringRef(request.folder) +
+                             "' is given, but nothing is written");
+  bool hasRanks = request.firstRank || request.endRank;
+  if (hasRanks &&
+      (request.firstRank < 0 || request.firstRank >= request.endRank))
+    return makeStrategyError("ranks " + Twine(request.firstRank) + " to " +
+                             Twine(request.endRank) +
+                             ": expected 0 <= first < end");
+  if (output != Output::Files && (hasRanks || request.resume))
+    return makeStrategyError("ranks are chosen, and what is there is kept, "
+                             "only where files are written");
+  return Error::success();
+}
+
+static Expected<CompileRequest> toRequest(const StgCompileRequest &from) {
+  Expected<Output> output = toOutput(from.output);
+  if (!output)
+    return output.takeError();
+  if (Error error = checkRequest(from, *output))
+    return std::move(error);
+  CompileRequest request;
+  request.model = from.model;
+  if (from.modelText)
+    request.modelText = from.modelText;
+  request.config = toStringRef(from.config);
+  request.program = toStringRef(from.program);
+  static const StgStrategy none;
+  const StgStrategy &strategy = from.strategy ? *from.strategy : none;
+  Expected<StrategyInput> all =
+      StrategyInput::combine(strategy.file, strategy.flags);
+  if (!all)
+    return all.takeError();
+  request.strategy = std::move(*all);
+  request.strategyFile = strategy.file;
+  for (size_t i = 0; i < from.numModelFolders; ++i)
+    request.modelPath.push_back(from.modelFolders[i]);
+  request.dryRun = *output == Output::Nothing;
+  chakra::ExportOptions &options = request.exportOptions;
+  options.output = *output;
+  options.files.directory = toStringRef(from.folder);
+  options.files.threads = from.numThreads;
+  options.files.resume = from.resume;
+  if (from.prefix)
+    options.prefix = from.prefix;
+  if (from.endRank)
+    options.files.ranks = {from.firstRank, from.endRank};
+  return request;
+}
+
+//===----------------------------------------------------------------------===//
+// Totals
+//===----------------------------------------------------------------------===//
+
+static StgExact toExact(__int128 value) {
+  return {static_cast<int64_t>(value >> 64), static_cast<uint64_t>(value)};
+}
+
+static StgCollective toCollective(chakra::CollKind kind) {
+  switch (kind) {
+  case chakra::CollKind::AllReduce:
+    return STG_ALL_REDUCE;
+  case chakra::CollKind::AllGather:
+    return STG_ALL_GATHER;
+  case chakra::CollKind::ReduceScatter:
+    return STG_REDUCE_SCATTER;
+  case chakra::CollKind::AllToAll:
+    return STG_ALL_TO_ALL;
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+static void addPhases(const chakra::ClassTotals &totals,
+                      std::vector<StgPhaseTotals> &phases) {
+  for (auto &[phase, operations] : totals.operationsByPhase) {
+    __int128 products = 0;
+    for (auto &[other, count] : totals.matrixOperationsByPhase)
+      if (other == phase)
+        products += count;
+    phases.push_back({toText(phase), toExact(operations), toExact(products)});
+  }
+}
+
+static void addCommunication(const chakra::ClassTotals &totals,
+                             StgCompilation &compilation,
+                             StgCompilation::Class &entry) {
+  for (const chakra::CollTotals &coll : totals.collectives) {
+    compilation.texts.push_back(join(coll.axes, "+"));
+    entry.collectives.push_back(
+        {toCollective(coll.kind), toText(compilation.texts.back()),
+         coll.groupSize, toText(coll.phase), coll.count, toExact(coll.bytes)});
+  }
+  for (const chakra::MessageTotals &message : totals.messages)
+    entry.messages.push_back({message.isSend, toText(message.axis),
+                              message.shift, toText(message.phase),
+                              message.count, toExact(message.bytes)});
+}
+
+static void addMemory(const chakra::MemoryTotals &memory,
+                      std::vector<StgMemoryTotals> &categories) {
+  for (unsigned i = 0; i < chakra::kNumCategories; ++i) {
+    auto category = static_cast<chakra::Category>(i);
+    categories.push_back({toText(chakra::stringifyCategory(category)),
+                          toExact(memory.persistent[category]),
+                          toExact(memory.peak[category]),
+                          toExact(memory.largest[category])});
+  }
+}
+
+static void fillView(const chakra::ClassSummary &summary,
+                     StgCompilation::Class &entry) {
+  const chakra::ClassTotals &totals = summary.totals;
+  StgRankClass &view = entry.view;
+  view = {};
+  view.name = toText(summary.name);
+  view.numRanks = summary.numRanks;
+  view.firstRank = summary.firstRank;
+  view.numCompNodes = totals.compNodes;
+  view.numCollNodes = totals.collNodes;
+  view.numSendNodes = totals.sendNodes;
+  view.numRecvNodes = totals.recvNodes;
+  view.operations = toExact(totals.operations);
+  view.memoryTraffic = toExact(totals.memoryTraffic);
+  view.peakMemory = toExact(totals.memory.peak.getTotal());
+  view.peakNode = toText(totals.peakNode);
+  view.phases = entry.phases.data();
+  view.numPhases = entry.phases.size();
+  view.collectives = entry.collectives.data();
+  view.numCollectives = entry.collectives.size();
+  view.messages = entry.messages.data();
+  view.numMessages = entry.messages.size();
+  view.memory = entry.memory.data();
+  view.numCategories = entry.memory.size();
+}
+
+/// Makes what C sees of the totals, once they do not move any more.
+static void addClasses(StgCompilation &compilation) {
+  const auto &classes = compilation.result.summary.classes;
+  compilation.classes.resize(classes.size());
+  for (auto [summary, entry] : zip_equal(classes, compilation.classes)) {
+    addPhases(summary.totals, entry.phases);
+    addCommunication(summary.totals, compilation, entry);
+    addMemory(summary.totals.memory, entry.memory);
+    fillView(summary, entry);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<mlir::MLIRContext> makeContext() {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  auto context = std::make_unique<mlir::MLIRContext>(
+      registry, mlir::MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false);
+  return context;
+}
+
+/// Reads the bundle from its bytes: names that it was made with end with the
+/// context.
+static Error takeBundle(StgCompilation &compilation) {
+  std::string &bytes = compilation.result.summary.bundle;
+  auto bundle = trace::TraceBundle::parse(
+      MemoryBuffer::getMemBufferCopy(bytes, compilation.result.model));
+  if (!bundle)
+    return bundle.takeError();
+  std::string().swap(bytes);
+  compilation.bundle =
+      std::make_unique<StgTraceBundle>(StgTraceBundle{std::move(*bundle)});
+  return Error::success();
+}
+
+StgError *stgCompile(const StgCompileRequest *from, StgCompilation **result) {
+  *result = nullptr;
+  Expected<CompileRequest> request = toRequest(*from);
+  if (!request)
+    return makeError(request.takeError());
+  auto compilation = std::make_unique<StgCompilation>();
+  MessageList &messages = compilation->messages;
+  MessagePrinter printer(
+      [&](const ToolMessage &message) { messages.add(message); });
+  // What is interned while compiling ends with the context.
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  mlir::FailureOr<CompileResult> compiled =
+      compile(*context, *request, printer);
+  if (failed(compiled))
+    return makeError(std::move(messages));
+  compilation->result = std::move(*compiled);
+  raw_string_ostream manifest(compilation->manifest);
+  printJSON(*request, compilation->result, manifest);
+  addClasses(*compilation);
+  if (request->exportOptions.output == Output::Memory)
+    if (Error error = takeBundle(*compilation))
+      return makeError(std::move(error));
+  *result = compilation.release();
+  return nullptr;
+}
+
+void stgCompilationDestroy(StgCompilation *compilation) { delete compilation; }
+
+StgExact stgCompilationGetParameters(const StgCompilation *compilation) {
+  return toExact(compilation->result.parameters);
+}
+
+int64_t stgCompilationGetNumRanks(const StgCompilation *compilation) {
+  return compilation->result.summary.numRanks;
+}
+
+size_t stgCompilationGetNumClasses(const StgCompilation *compilation) {
+  return compilation->classes.size();
+}
+
+const StgRankClass *stgCompilationGetClass(const StgCompilation *compilation,
+                                           size_t index) {
+  if (index >= compilation->classes.size())
+    return nullptr;
+  return &compilation->classes[index].view;
+}
+
+StgText stgCompilationGetManifest(const StgCompilation *compilation) {
+  return toText(compilation->manifest);
+}
+
+size_t stgCompilationGetNumMessages(const StgCompilation *compilation) {
+  return compilation->messages.size();
+}
+
+StgMessage stgCompilationGetMessage(const StgCompilation *compilation,
+                                    size_t index) {
+  return compilation->messages.get(index);
+}
+
+const StgTraceBundle *
+stgCompilationGetBundle(const StgCompilation *compilation) {
+  return compilation->bundle.get();
+}

@@ -1,0 +1,133 @@
+//===- Passes.cpp - Running passes from C ---------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CAPI.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "stg-c/Compile.h"
+#include "stg/Driver/DiagnosticForwarder.h"
+#include "stg/InitAll.h"
+#include "llvm/Support/SourceMgr.h"
+#include <cstring>
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::capi;
+
+/// The registry of passes is one for the process.
+static void registerPassesOnce() {
+  static bool registered = (registerAllPasses(), true);
+  (void)registered;
+}
+
+/// The elements of a pipeline, which commas outside of all brackets divide.
+static SmallVector<StringRef> splitPipeline(StringRef text) {
+  SmallVector<StringRef> elements;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += StringRef("({[").contains(text[i]);
+    depth -= StringRef(")}]").contains(text[i]);
+    if (text[i] != ',' || depth != 0)
+      continue;
+    elements.push_back(text.slice(begin, i).trim());
+    begin = i + 1;
+  }
+  elements.push_back(text.drop_front(begin).trim());
+  return elements;
+}
+
+/// Adds `name` or `name{options}`, at the ops that it is for; anything else is
+/// left to MLIR's parser.
+static mlir::LogicalResult addElement(StringRef element, mlir::PassManager &pm,
+                                      raw_ostream &errors) {
+  StringRef options = element;
+  StringRef name = options.take_until([](char c) { return c == '{'; });
+  options = options.drop_front(name.size());
+  const mlir::PassRegistryEntry *entry = mlir::PassInfo::lookup(name);
+  if (!entry)
+    entry = mlir::PassPipelineInfo::lookup(name);
+  if (!entry)
+    return mlir::parsePassPipeline(element, pm, errors);
+  options.consume_front("{");
+  options.consume_back("}");
+  return entry->addToPipeline(pm, options, [&](const Twine &message) {
+    errors << message;
+    return mlir::failure();
+  });
+}
+
+/// Parses a pipeline: as flags of stg-opt would have it, or anchored at a
+/// module.
+static mlir::LogicalResult parsePipeline(StringRef text, mlir::PassManager &pm,
+                                         raw_ostream &errors) {
+  StringRef inner = text.trim();
+  if (inner.consume_front("builtin.module(") && !inner.consume_back(")")) {
+    errors << "expected ')' at the end of '" << text << "'";
+    return mlir::failure();
+  }
+  if (inner.empty())
+    return mlir::success();
+  for (StringRef element : splitPipeline(inner))
+    if (failed(addElement(element, pm, errors)))
+      return mlir::failure();
+  return mlir::success();
+}
+
+static mlir::LogicalResult runPasses(mlir::MLIRContext &context,
+                                     std::unique_ptr<MemoryBuffer> buffer,
+                                     StringRef pipeline,
+                                     const MessagePrinter &printer,
+                                     std::string &result) {
+  SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
+  DiagnosticForwarder forwarder(context, sources, printer);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return mlir::failure();
+  mlir::PassManager pm(&context, mlir::ModuleOp::getOperationName(),
+                       mlir::PassManager::Nesting::Implicit);
+  std::string errors;
+  raw_string_ostream errorStream(errors);
+  if (failed(parsePipeline(pipeline, pm, errorStream))) {
+    printer.error(StringRef(errors).trim());
+    return mlir::failure();
+  }
+  if (failed(pm.run(*module)))
+    return mlir::failure();
+  raw_string_ostream os(result);
+  module->print(os);
+  os << '\n';
+  return mlir::success();
+}
+
+StgError *stgRunPasses(const char *text, const char *name, const char *pipeline,
+                       char **result) {
+  *result = nullptr;
+  registerPassesOnce();
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  MessageList messages;
+  MessagePrinter printer(
+      [&](const ToolMessage &message) { messages.add(message); });
+  std::string printed;
+  auto buffer =
+      MemoryBuffer::getMemBufferCopy(toStringRef(text), name ? name : "module");
+  if (failed(runPasses(context, std::move(buffer), toStringRef(pipeline),
+                       printer, printed)))
+    return makeError(std::move(messages));
+  *result = strdup(printed.c_str());
+  return nullptr;
+}
+
+void stgTextFree(char *text) { free(text); }

@@ -1,0 +1,349 @@
+/*===- stg-c-test.c - The C interface, from C ------------------------------===*\
+|*                                                                            *|
+|* Part of the STG project, under the Apache License v2.0 with LLVM           *|
+|* Exceptions. See the LICENSE file for license information.                  *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+|*===----------------------------------------------------------------------===*|
+|*                                                                            *|
+|*   stg-c-test manifest MODEL [NAME=VALUE...]   what stg-compile --json says *|
+|*   stg-c-test totals MODEL [NAME=VALUE...]     the same, of structs         *|
+|*   stg-c-test nodes MODEL RANK [NAME=VALUE...] sums over nodes of a rank    *|
+|*   stg-c-test threads MODEL [NAME=VALUE...]    eight at once                *|
+|*   stg-c-test text FILE [NAME=VALUE...]        a model that is not a file   *|
+|*   stg-c-test passes FILE PIPELINE             what stg-opt says            *|
+|*   stg-c-test requests                         what is wrong with requests  *|
+|*   stg-c-test fields                           names of all fields          *|
+|*                                                                            *|
+|* NAME=VALUE is a field of the strategy, a text that begins with '{' is one  *|
+|* as JSON, and @FILE is a file with that.                                    *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+
+#include "stg-c/Compile.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void printText(const char *label, StgText text) {
+  printf("%s%.*s", label, (int)text.size, text.data);
+}
+
+/** Prints an error in its parts, and destroys it. */
+static int fail(StgError *error) {
+  for (size_t i = 0; i < stgErrorGetNumMessages(error); ++i) {
+    StgMessage message = stgErrorGetMessage(error, i);
+    printf("%d", message.severity);
+    printText(" '", message.file);
+    printf("':%" PRId64 ":%" PRId64, message.line, message.column);
+    printText(": ", message.text);
+    printf("\n");
+  }
+  stgErrorDestroy(error);
+  return 1;
+}
+
+static void printExact(const char *label, StgExact value) {
+  if (value.high != 0)
+    printf("%s%" PRId64 "*2^64+%" PRIu64, label, value.high, value.low);
+  else
+    printf("%s%" PRIu64, label, value.low);
+}
+
+static char *readAll(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file) {
+    perror(path);
+    exit(1);
+  }
+  fseek(file, 0, SEEK_END);
+  long size = ftell(file);
+  rewind(file);
+  char *text = malloc((size_t)size + 1);
+  if (!text || fread(text, 1, (size_t)size, file) != (size_t)size)
+    abort();
+  text[size] = '\0';
+  fclose(file);
+  return text;
+}
+
+static StgError *makeStrategy(char **words, int count, StgStrategy *strategy) {
+  for (int i = 0; i < count; ++i) {
+    StgError *error = NULL;
+    char *equals = strchr(words[i], '=');
+    if (words[i][0] == '@') {
+      char *text = readAll(words[i] + 1);
+      error = stgStrategyReadJSON(strategy, text, words[i] + 1);
+      free(text);
+    } else if (words[i][0] == '{') {
+      error = stgStrategyReadJSON(strategy, words[i], NULL);
+    } else if (equals) {
+      *equals = '\0';
+      error = stgStrategySet(strategy, words[i], equals + 1);
+      *equals = '=';
+    } else {
+      error = stgStrategySet(strategy, words[i], "true");
+    }
+    if (error)
+      return error;
+  }
+  return NULL;
+}
+
+static StgError *compileWords(StgCompileRequest *request, char **words,
+                              int count, StgCompilation **compilation) {
+  StgStrategy *strategy = stgStrategyCreate();
+  StgError *error = makeStrategy(words, count, strategy);
+  request->strategy = strategy;
+  if (!error)
+    error = stgCompile(request, compilation);
+  stgStrategyDestroy(strategy);
+  return error;
+}
+
+static void printManifest(const StgCompilation *compilation) {
+  printText("", stgCompilationGetManifest(compilation));
+}
+
+static void printTotals(const StgCompilation *compilation) {
+  printExact("parameters ", stgCompilationGetParameters(compilation));
+  printf("\nranks %" PRId64 "\n", stgCompilationGetNumRanks(compilation));
+  for (size_t i = 0; i < stgCompilationGetNumClasses(compilation); ++i) {
+    const StgRankClass *ranks = stgCompilationGetClass(compilation, i);
+    printText("class ", ranks->name);
+    printf(" ranks %" PRId64 " from %" PRId64 " nodes %" PRIu64 "+%" PRIu64
+           "+%" PRIu64 "+%" PRIu64 "\n",
+           ranks->numRanks, ranks->firstRank, ranks->numCompNodes,
+           ranks->numCollNodes, ranks->numSendNodes, ranks->numRecvNodes);
+    printExact("  operations ", ranks->operations);
+    printExact(" traffic ", ranks->memoryTraffic);
+    printExact(" peak ", ranks->peakMemory);
+    printText(" at ", ranks->peakNode);
+    printf("\n");
+    for (size_t k = 0; k < ranks->numPhases; ++k) {
+      printText("  ", ranks->phases[k].phase);
+      printExact(" operations ", ranks->phases[k].operations);
+      printExact(" products ", ranks->phases[k].productOperations);
+      printf("\n");
+    }
+    for (size_t k = 0; k < ranks->numCollectives; ++k) {
+      const StgCollectiveTotals *coll = &ranks->collectives[k];
+      printText("  ", coll->axes);
+      printf(" kind %d of %" PRId64, coll->kind, coll->groupSize);
+      printText(" ", coll->phase);
+      printf(" count %" PRIu64, coll->count);
+      printExact(" bytes ", coll->bytes);
+      printf("\n");
+    }
+    for (size_t k = 0; k < ranks->numMessages; ++k) {
+      const StgMessageTotals *message = &ranks->messages[k];
+      printText(message->isSend ? "  send " : "  receive ", message->axis);
+      printf(" shift %" PRId64, message->shift);
+      printText(" ", message->phase);
+      printf(" count %" PRIu64, message->count);
+      printExact(" bytes ", message->bytes);
+      printf("\n");
+    }
+    for (size_t k = 0; k < ranks->numCategories; ++k) {
+      printText("  ", ranks->memory[k].category);
+      printExact(" persistent ", ranks->memory[k].persistent);
+      printExact(" peak ", ranks->memory[k].peak);
+      printExact(" largest ", ranks->memory[k].largest);
+      printf("\n");
+    }
+  }
+}
+
+static int runCompile(const char *model, const char *text, char **words,
+                      int count, void (*print)(const StgCompilation *)) {
+  StgCompileRequest request = {0};
+  request.model = model;
+  request.modelText = text;
+  StgCompilation *compilation = NULL;
+  StgError *error = compileWords(&request, words, count, &compilation);
+  if (error)
+    return fail(error);
+  for (size_t i = 0; i < stgCompilationGetNumMessages(compilation); ++i) {
+    StgMessage message = stgCompilationGetMessage(compilation, i);
+    printText("warning: ", message.text);
+    printf("\n");
+  }
+  print(compilation);
+  stgCompilationDestroy(compilation);
+  return 0;
+}
+
+static int runNodes(const char *model, int64_t rank, char **words, int count) {
+  StgCompileRequest request = {0};
+  request.model = model;
+  request.output = STG_OUTPUT_MEMORY;
+  StgCompilation *compilation = NULL;
+  StgError *error = compileWords(&request, words, count, &compilation);
+  if (error)
+    return fail(error);
+  const StgTraceBundle *bundle = stgCompilationGetBundle(compilation);
+  StgNodeStream *stream = stgNodeStreamOpen(bundle, rank);
+  if (!stream) {
+    printf("no rank %" PRId64 " of %" PRId64 "\n", rank,
+           stgTraceBundleGetNumRanks(bundle));
+    stgCompilationDestroy(compilation);
+    return 1;
+  }
+  StgNode node;
+  uint64_t nodes = 0;
+  int64_t operations = 0, payload = 0;
+  for (; stgNodeStreamNext(stream, &node); ++nodes) {
+    if (node.type == STG_COMP_NODE)
+      operations += node.numOps;
+    else if (node.type == STG_COMM_COLL_NODE)
+      payload += node.payloadBytes;
+  }
+  printf("nodes %" PRIu64 " of %" PRIu64 ", operations %" PRId64
+         ", payloads %" PRId64 "\n",
+         nodes, stgTraceBundleGetNumNodes(bundle, rank), operations, payload);
+  stgNodeStreamClose(stream);
+  stgCompilationDestroy(compilation);
+  return 0;
+}
+
+typedef struct Task {
+  const char *model;
+  const StgStrategy *strategy;
+  char *manifest;
+} Task;
+
+static void *compileTask(void *argument) {
+  Task *task = argument;
+  StgCompileRequest request = {0};
+  request.model = task->model;
+  request.strategy = task->strategy;
+  for (int i = 0; i < 4; ++i) {
+    StgCompilation *compilation = NULL;
+    StgError *error = stgCompile(&request, &compilation);
+    if (error) {
+      fail(error);
+      return NULL;
+    }
+    StgText manifest = stgCompilationGetManifest(compilation);
+    free(task->manifest);
+    task->manifest = strndup(manifest.data, manifest.size);
+    stgCompilationDestroy(compilation);
+  }
+  return NULL;
+}
+
+/** Several threads share a strategy, and say the same. */
+static int runThreads(const char *model, char **words, int count) {
+  enum { kThreads = 8 };
+  StgStrategy *strategy = stgStrategyCreate();
+  StgError *error = makeStrategy(words, count, strategy);
+  if (error)
+    return fail(error);
+  pthread_t threads[kThreads];
+  Task tasks[kThreads];
+  for (int i = 0; i < kThreads; ++i) {
+    tasks[i] = (Task){model, strategy, NULL};
+    if (pthread_create(&threads[i], NULL, compileTask, &tasks[i]) != 0)
+      abort();
+  }
+  int same = 0;
+  for (int i = 0; i < kThreads; ++i)
+    pthread_join(threads[i], NULL);
+  for (int i = 0; i < kThreads; ++i)
+    same += tasks[i].manifest && tasks[0].manifest &&
+            strcmp(tasks[i].manifest, tasks[0].manifest) == 0;
+  printf("%d of %d threads say the same\n", same, kThreads);
+  for (int i = 0; i < kThreads; ++i)
+    free(tasks[i].manifest);
+  stgStrategyDestroy(strategy);
+  return same != kThreads;
+}
+
+static int runPasses(const char *path, const char *pipeline) {
+  char *text = readAll(path), *result = NULL;
+  StgError *error = stgRunPasses(text, "text", pipeline, &result);
+  free(text);
+  if (error)
+    return fail(error);
+  fputs(result, stdout);
+  stgTextFree(result);
+  return 0;
+}
+
+/** What no file and no flag can say. */
+static int runRequests(void) {
+  StgCompilation *compilation = NULL;
+  StgCompileRequest requests[8];
+  memset(requests, 0, sizeof(requests));
+  for (int i = 1; i < 8; ++i)
+    requests[i].model = "llama3-8b";
+  requests[1].output = STG_OUTPUT_FILES;
+  requests[2].folder = "somewhere";
+  requests[3].output = STG_OUTPUT_FILES;
+  requests[3].folder = "somewhere";
+  requests[3].firstRank = 4;
+  requests[3].endRank = 4;
+  requests[4].endRank = 1;
+  requests[5].output = (StgOutput)9;
+  requests[6].model = "no-such-model.mlir";
+  requests[7].program = "decode";
+  int failed = 0;
+  for (int i = 0; i < 8; ++i) {
+    printf("%d: ", i);
+    failed += fail(stgCompile(&requests[i], &compilation));
+    if (compilation)
+      abort();
+  }
+  /* What may be null. */
+  stgErrorDestroy(NULL);
+  stgCompilationDestroy(NULL);
+  stgStrategyDestroy(NULL);
+  stgTraceBundleClose(NULL);
+  stgTextFree(NULL);
+  printf("%d failed, '%s', %zu\n", failed, stgErrorGetText(NULL),
+         stgErrorGetNumMessages(NULL));
+  return 0;
+}
+
+static int runFields(void) {
+  for (size_t i = 0; i < stgGetNumFields(); ++i) {
+    StgField field = stgGetField(i);
+    printText("", field.name);
+    printText(" ", field.jsonName);
+    printText(": ", field.expectation);
+    printf("\n");
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  const char *command = argc > 1 ? argv[1] : "";
+  if (strcmp(command, "requests") == 0)
+    return runRequests();
+  if (strcmp(command, "fields") == 0)
+    return runFields();
+  if (argc < 3)
+    return 2;
+  char **words = argv + 3;
+  int count = argc - 3;
+  if (strcmp(command, "manifest") == 0)
+    return runCompile(argv[2], NULL, words, count, printManifest);
+  if (strcmp(command, "totals") == 0)
+    return runCompile(argv[2], NULL, words, count, printTotals);
+  if (strcmp(command, "threads") == 0)
+    return runThreads(argv[2], words, count);
+  if (strcmp(command, "text") == 0) {
+    char *text = readAll(argv[2]);
+    int status = runCompile("text", text, words, count, printTotals);
+    free(text);
+    return status;
+  }
+  if (strcmp(command, "nodes") == 0 && count > 0)
+    return runNodes(argv[2], strtoll(words[0], NULL, 10), words + 1, count - 1);
+  if (strcmp(command, "passes") == 0 && count == 1)
+    return runPasses(argv[2], words[0]);
+  return 2;
+}
