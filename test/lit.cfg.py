@@ -1,6 +1,7 @@
 # The tests that are text files with RUN lines.
 # pylint: disable=undefined-variable
 
+import glob
 import os
 import subprocess
 
@@ -46,3 +47,7 @@ def can_mount():
 
 if can_mount():
     config.available_features.add("tmpfs")
+
+# Without pybind11 there is no package for Python.
+if glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*")):
+    config.available_features.add("python-package")

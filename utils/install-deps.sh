@@ -15,6 +15,7 @@ test_packages=(
   clang-format-22 # formatting is part of the tests
   libgtest-dev
   llvm-22-tools # lit, FileCheck
+  pybind11-dev python3-dev python3-numpy # the package for Python
   python3-protobuf
   python3-psutil # lit needs it to stop tests that hang
 )

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Generates docs/reference from the TableGen files and the description of
-# strategies, docs/schemas/strategy.json from the latter, and the figure of one op
-# from what the tools print. They are committed, so that they can be read without a
-# build, and hold nothing written by hand.
+# strategies, docs/schemas/strategy.json and the class in python/stg/strategy.py from
+# the latter, and the figure of one op from what the tools print. They are committed,
+# so that they can be read without a build, and hold nothing written by hand.
 #
 #   utils/update-docs.sh [--check]
 #
@@ -32,6 +32,8 @@ cmake --build "$build" --target mlir-doc
 cmake --build "$build" --target stg-opt stg-compile stg-trace
 mkdir -p "$build/docs/figures"
 PATH=$build/bin:$PATH "$root/utils/one-op-figure.py" >"$build/docs/figures/one-op.svg"
+python=python/stg/strategy.py
+"$root/utils/strategy-class.py" "$build/docs/schemas/strategy.json" >"$build/docs/strategy.py"
 
 if [[ ${1-} == --check ]]; then
   status=0
@@ -39,6 +41,7 @@ if [[ ${1-} == --check ]]; then
   for file in "${files[@]}"; do
     diff -u "$root/docs/$file" "$build/docs/$file" || status=1
   done
+  diff -u "$root/$python" "$build/docs/strategy.py" || status=1
   if [[ $status -ne 0 ]]; then
     echo "update-docs.sh: error: docs are out of date; run utils/update-docs.sh" >&2
     exit 1
@@ -50,4 +53,5 @@ else
   for file in "${files[@]}"; do
     cp "$build/docs/$file" "$root/docs/$file"
   done
+  cp "$build/docs/strategy.py" "$root/$python"
 fi

@@ -1,0 +1,452 @@
+//===- _stg.cpp - The C interface as a module of Python -------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Objects of C as objects of Python, and nothing else: what is comfortable is
+// written in Python, in the files beside. An error of C becomes the exception
+// `stg.Error`. Long calls let other threads of Python run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg-c/Compile.h"
+#include <memory>
+#include <optional>
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <string>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace {
+template <auto Destroy> struct Destroyer {
+  template <typename T> void operator()(T *object) const { Destroy(object); }
+};
+template <typename T, auto Destroy>
+using Owner = std::unique_ptr<T, Destroyer<Destroy>>;
+
+using Error = Owner<StgError, stgErrorDestroy>;
+using Strategy = Owner<StgStrategy, stgStrategyDestroy>;
+
+py::str toString(StgText text) {
+  return py::reinterpret_steal<py::str>(PyUnicode_DecodeUTF8(
+      text.data, static_cast<Py_ssize_t>(text.size), "replace"));
+}
+
+/// Python's numbers have any size.
+py::object toInt(StgExact value) {
+  py::object low =
+      py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(value.low));
+  if (value.high == 0)
+    return low;
+  return (py::int_(value.high) << py::int_(64)) + low;
+}
+
+py::tuple toTuple(const StgMessage &message) {
+  static const char *const names[] = {"error", "warning", "remark", "note"};
+  return py::make_tuple(names[message.severity], toString(message.text),
+                        toString(message.file), message.line, message.column);
+}
+
+/// Raises stg.Error with the messages.
+void check(StgError *raw) {
+  if (!raw)
+    return;
+  Error error(raw);
+  py::list messages;
+  for (size_t i = 0; i < stgErrorGetNumMessages(raw); ++i)
+    messages.append(toTuple(stgErrorGetMessage(raw, i)));
+  py::object type = py::module_::import("stg.errors").attr("Error");
+  py::object exception = type(messages);
+  PyErr_SetObject(type.ptr(), exception.ptr());
+  throw py::error_already_set();
+}
+
+/// What `Compilation` and its parts share.
+struct Compilation {
+  Owner<StgCompilation, stgCompilationDestroy> handle;
+};
+
+/// A bundle, opened from a file or kept by a compilation.
+struct Bundle {
+  std::shared_ptr<const StgTraceBundle> handle;
+
+  void checkRank(int64_t rank) const {
+    int64_t count = stgTraceBundleGetNumRanks(handle.get());
+    if (rank < 0 || rank >= count)
+      throw py::index_error("rank " + std::to_string(rank) + " of " +
+                            std::to_string(count));
+  }
+};
+
+/// Iterates over nodes of a rank.
+struct Nodes {
+  std::shared_ptr<const StgTraceBundle> bundle;
+  Owner<StgNodeStream, stgNodeStreamClose> stream;
+};
+
+/// One column for each attribute of nodes, of equal length.
+struct Columns {
+  std::vector<int32_t> type;
+  std::vector<int64_t> numOps, tensorSize, commSize, payloadBytes, collective,
+      group, source, target, tag;
+  std::vector<std::string> names;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static Strategy makeStrategy(const std::string &json) {
+  Strategy strategy(stgStrategyCreate());
+  if (!json.empty())
+    check(stgStrategyReadJSON(strategy.get(), json.c_str(), "strategy"));
+  return strategy;
+}
+
+static const char *orNull(const std::optional<std::string> &text) {
+  return text ? text->c_str() : nullptr;
+}
+
+static std::shared_ptr<Compilation>
+compile(const std::string &model, const std::optional<std::string> &text,
+        const std::optional<std::string> &config,
+        const std::optional<std::string> &program, const std::string &json,
+        const std::vector<std::string> &folders, int output,
+        const std::optional<std::string> &folder,
+        const std::optional<std::string> &prefix,
+        std::pair<int64_t, int64_t> ranks, unsigned threads, bool resume) {
+  Strategy strategy = makeStrategy(json);
+  std::vector<const char *> modelFolders;
+  for (const std::string &name : folders)
+    modelFolders.push_back(name.c_str());
+  StgCompileRequest request = {};
+  request.model = model.c_str();
+  request.modelText = orNull(text);
+  request.config = orNull(config);
+  request.program = orNull(program);
+  request.strategy = strategy.get();
+  request.modelFolders = modelFolders.data();
+  request.numModelFolders = modelFolders.size();
+  request.output = static_cast<StgOutput>(output);
+  request.folder = orNull(folder);
+  request.prefix = orNull(prefix);
+  request.firstRank = ranks.first;
+  request.endRank = ranks.second;
+  request.numThreads = threads;
+  request.resume = resume;
+  StgCompilation *compilation = nullptr;
+  StgError *error = nullptr;
+  {
+    py::gil_scoped_release others;
+    error = stgCompile(&request, &compilation);
+  }
+  check(error);
+  auto result = std::make_shared<Compilation>();
+  result->handle.reset(compilation);
+  return result;
+}
+
+static py::list getMessages(const Compilation &compilation) {
+  py::list messages;
+  const StgCompilation *handle = compilation.handle.get();
+  for (size_t i = 0; i < stgCompilationGetNumMessages(handle); ++i)
+    messages.append(toTuple(stgCompilationGetMessage(handle, i)));
+  return messages;
+}
+
+/// The totals of a class as a dictionary, which `stg.totals` makes objects of.
+static py::dict getClass(const Compilation &compilation, size_t index) {
+  const StgRankClass *ranks =
+      stgCompilationGetClass(compilation.handle.get(), index);
+  if (!ranks)
+    throw py::index_error("class " + std::to_string(index));
+  py::list phases, collectives, messages, memory;
+  for (size_t i = 0; i < ranks->numPhases; ++i) {
+    const StgPhaseTotals &phase = ranks->phases[i];
+    phases.append(py::make_tuple(toString(phase.phase), toInt(phase.operations),
+                                 toInt(phase.productOperations)));
+  }
+  for (size_t i = 0; i < ranks->numCollectives; ++i) {
+    const StgCollectiveTotals &coll = ranks->collectives[i];
+    collectives.append(py::make_tuple(
+        static_cast<int>(coll.kind), toString(coll.axes), coll.groupSize,
+        toString(coll.phase), coll.count, toInt(coll.bytes)));
+  }
+  for (size_t i = 0; i < ranks->numMessages; ++i) {
+    const StgMessageTotals &message = ranks->messages[i];
+    messages.append(py::make_tuple(message.isSend, toString(message.axis),
+                                   message.shift, toString(message.phase),
+                                   message.count, toInt(message.bytes)));
+  }
+  for (size_t i = 0; i < ranks->numCategories; ++i) {
+    const StgMemoryTotals &category = ranks->memory[i];
+    memory.append(
+        py::make_tuple(toString(category.category), toInt(category.persistent),
+                       toInt(category.peak), toInt(category.largest)));
+  }
+  py::dict result;
+  result["name"] = toString(ranks->name);
+  result["num_ranks"] = ranks->numRanks;
+  result["first_rank"] = ranks->firstRank;
+  result["num_compute_nodes"] = ranks->numCompNodes;
+  result["num_collective_nodes"] = ranks->numCollNodes;
+  result["num_send_nodes"] = ranks->numSendNodes;
+  result["num_receive_nodes"] = ranks->numRecvNodes;
+  result["operations"] = toInt(ranks->operations);
+  result["memory_traffic"] = toInt(ranks->memoryTraffic);
+  result["peak_memory"] = toInt(ranks->peakMemory);
+  result["peak_node"] = toString(ranks->peakNode);
+  result["phases"] = phases;
+  result["collectives"] = collectives;
+  result["messages"] = messages;
+  result["memory"] = memory;
+  return result;
+}
+
+static std::optional<Bundle>
+getBundle(const std::shared_ptr<Compilation> &compilation) {
+  const StgTraceBundle *bundle =
+      stgCompilationGetBundle(compilation->handle.get());
+  if (!bundle)
+    return std::nullopt;
+  // It lives as long as the compilation.
+  return Bundle{std::shared_ptr<const StgTraceBundle>(compilation, bundle)};
+}
+
+static std::string runPasses(const std::string &text,
+                             const std::string &pipeline,
+                             const std::string &name) {
+  char *printed = nullptr;
+  StgError *error = nullptr;
+  {
+    py::gil_scoped_release others;
+    error =
+        stgRunPasses(text.c_str(), name.c_str(), pipeline.c_str(), &printed);
+  }
+  check(error);
+  std::string result(printed);
+  stgTextFree(printed);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Bundles
+//===----------------------------------------------------------------------===//
+
+static Bundle openBundle(const std::string &path) {
+  StgTraceBundle *bundle = nullptr;
+  StgError *error = nullptr;
+  {
+    py::gil_scoped_release others;
+    error = stgTraceBundleOpen(path.c_str(), &bundle);
+  }
+  check(error);
+  return Bundle{std::shared_ptr<const StgTraceBundle>(
+      bundle, [](const StgTraceBundle *b) {
+        stgTraceBundleClose(const_cast<StgTraceBundle *>(b));
+      })};
+}
+
+static py::list getAxes(const Bundle &bundle) {
+  py::list axes;
+  const StgTraceBundle *handle = bundle.handle.get();
+  for (size_t i = 0; i < stgTraceBundleGetNumAxes(handle); ++i)
+    axes.append(py::make_tuple(toString(stgTraceBundleGetAxisName(handle, i)),
+                               stgTraceBundleGetAxisSize(handle, i)));
+  return axes;
+}
+
+static std::vector<int64_t> getGroup(const Bundle &bundle, int64_t group) {
+  const StgTraceBundle *handle = bundle.handle.get();
+  size_t count = stgTraceBundleGetGroup(handle, group, nullptr, 0);
+  if (count == 0)
+    throw py::index_error("group " + std::to_string(group) + " of " +
+                          std::to_string(stgTraceBundleGetNumGroups(handle)) +
+                          ", which are counted from 1");
+  std::vector<int64_t> members(count);
+  stgTraceBundleGetGroup(handle, group, members.data(), count);
+  return members;
+}
+
+static Nodes getNodes(const Bundle &bundle, int64_t rank) {
+  bundle.checkRank(rank);
+  Nodes nodes;
+  nodes.bundle = bundle.handle;
+  nodes.stream.reset(stgNodeStreamOpen(bundle.handle.get(), rank));
+  return nodes;
+}
+
+static py::list toList(const uint32_t *ids, size_t count) {
+  py::list list(count);
+  for (size_t i = 0; i < count; ++i)
+    list[i] = py::int_(ids[i]);
+  return list;
+}
+
+static py::list toList(const StgTensor *tensors, size_t count) {
+  py::list list(count);
+  for (size_t i = 0; i < count; ++i)
+    list[i] = py::make_tuple(toString(tensors[i].name), tensors[i].bytes);
+  return list;
+}
+
+/// The next node in the order of the fields of stg.Node.
+static py::tuple getNext(Nodes &nodes) {
+  StgNode node;
+  if (!stgNodeStreamNext(nodes.stream.get(), &node))
+    throw py::stop_iteration();
+  bool isComp = node.type == STG_COMP_NODE;
+  bool isColl = node.type == STG_COMM_COLL_NODE;
+  bool isMessage = !isComp && !isColl;
+  auto only = [](bool given, int64_t value) -> py::object {
+    return given ? py::object(py::int_(value)) : py::object(py::none());
+  };
+  return py::make_tuple(
+      node.id, toString(node.name), static_cast<int>(node.type),
+      toList(node.dataDeps, node.numDataDeps),
+      toList(node.ctrlDeps, node.numCtrlDeps),
+      toList(node.inputs, node.numInputs),
+      toList(node.outputs, node.numOutputs), only(isComp, node.numOps),
+      only(isComp, node.tensorSize), only(!isComp, node.commSize),
+      only(!isComp, node.payloadBytes), only(isColl, node.collective),
+      only(isColl, node.group), only(isMessage, node.source),
+      only(isMessage, node.target), only(isMessage, node.tag));
+}
+
+static Columns readColumns(const StgTraceBundle *bundle, int64_t rank) {
+  Columns columns;
+  Owner<StgNodeStream, stgNodeStreamClose> stream(
+      stgNodeStreamOpen(bundle, rank));
+  StgNode node;
+  while (stgNodeStreamNext(stream.get(), &node)) {
+    bool isComp = node.type == STG_COMP_NODE;
+    bool isColl = node.type == STG_COMM_COLL_NODE;
+    bool isMessage = !isComp && !isColl;
+    columns.type.push_back(node.type);
+    columns.names.emplace_back(node.name.data, node.name.size);
+    columns.numOps.push_back(isComp ? node.numOps : 0);
+    columns.tensorSize.push_back(isComp ? node.tensorSize : 0);
+    columns.commSize.push_back(isComp ? 0 : node.commSize);
+    columns.payloadBytes.push_back(isComp ? 0 : node.payloadBytes);
+    columns.collective.push_back(isColl ? node.collective : -1);
+    columns.group.push_back(isColl ? node.group : -1);
+    columns.source.push_back(isMessage ? node.source : -1);
+    columns.target.push_back(isMessage ? node.target : -1);
+    columns.tag.push_back(isMessage ? node.tag : -1);
+  }
+  return columns;
+}
+
+/// The array takes the memory of the vector.
+template <typename T> static py::array toArray(std::vector<T> &&values) {
+  auto owner = std::make_unique<std::vector<T>>(std::move(values));
+  T *data = owner->data();
+  size_t size = owner->size();
+  py::capsule capsule(owner.release(), [](void *pointer) {
+    delete static_cast<std::vector<T> *>(pointer);
+  });
+  return py::array_t<T>(size, data, capsule);
+}
+
+static py::dict getColumns(const Bundle &bundle, int64_t rank) {
+  bundle.checkRank(rank);
+  Columns columns;
+  {
+    py::gil_scoped_release others;
+    columns = readColumns(bundle.handle.get(), rank);
+  }
+  py::dict result;
+  result["name"] = py::cast(columns.names);
+  result["type"] = toArray(std::move(columns.type));
+  result["num_ops"] = toArray(std::move(columns.numOps));
+  result["tensor_size"] = toArray(std::move(columns.tensorSize));
+  result["comm_size"] = toArray(std::move(columns.commSize));
+  result["payload_bytes"] = toArray(std::move(columns.payloadBytes));
+  result["collective"] = toArray(std::move(columns.collective));
+  result["group"] = toArray(std::move(columns.group));
+  result["source"] = toArray(std::move(columns.source));
+  result["target"] = toArray(std::move(columns.target));
+  result["tag"] = toArray(std::move(columns.tag));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Module
+//===----------------------------------------------------------------------===//
+
+static py::list getFields() {
+  py::list fields;
+  for (size_t i = 0; i < stgGetNumFields(); ++i) {
+    StgField field = stgGetField(i);
+    fields.append(py::make_tuple(toString(field.name), toString(field.jsonName),
+                                 toString(field.help),
+                                 toString(field.expectation)));
+  }
+  return fields;
+}
+
+PYBIND11_MODULE(_stg, module) {
+  module.doc() = "The C interface of STG; use the package stg.";
+  module.attr("version") = stgGetVersion();
+  module.def("fields", getFields);
+  module.def("compile", compile);
+  module.def("run_passes", runPasses);
+  module.def("open_bundle", openBundle);
+
+  py::class_<Compilation, std::shared_ptr<Compilation>>(module, "Compilation")
+      .def_property_readonly(
+          "parameters",
+          [](const Compilation &self) {
+            return toInt(stgCompilationGetParameters(self.handle.get()));
+          })
+      .def_property_readonly("num_ranks",
+                             [](const Compilation &self) {
+                               return stgCompilationGetNumRanks(
+                                   self.handle.get());
+                             })
+      .def_property_readonly("num_classes",
+                             [](const Compilation &self) {
+                               return stgCompilationGetNumClasses(
+                                   self.handle.get());
+                             })
+      .def_property_readonly(
+          "manifest",
+          [](const Compilation &self) {
+            return toString(stgCompilationGetManifest(self.handle.get()));
+          })
+      .def_property_readonly("messages", getMessages)
+      .def_property_readonly("bundle", getBundle)
+      .def("get_class", getClass);
+
+  py::class_<Bundle>(module, "Bundle")
+      .def_property_readonly("num_ranks",
+                             [](const Bundle &self) {
+                               return stgTraceBundleGetNumRanks(
+                                   self.handle.get());
+                             })
+      .def_property_readonly("num_groups",
+                             [](const Bundle &self) {
+                               return stgTraceBundleGetNumGroups(
+                                   self.handle.get());
+                             })
+      .def_property_readonly("axes", getAxes)
+      .def("get_num_nodes",
+           [](const Bundle &self, int64_t rank) {
+             self.checkRank(rank);
+             return stgTraceBundleGetNumNodes(self.handle.get(), rank);
+           })
+      .def("get_group", getGroup)
+      .def("get_nodes", getNodes)
+      .def("get_columns", getColumns);
+
+  py::class_<Nodes>(module, "Nodes")
+      .def("__iter__", [](py::object self) { return self; })
+      .def("__next__", getNext);
+}
