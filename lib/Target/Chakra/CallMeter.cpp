@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CallMeter.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include <numeric>
 
 using namespace stg::chakra;
 using namespace stg::trace;
@@ -128,45 +131,131 @@ bool CallMeter::enterStates() {
   for (Step step : ArrayRef(steps).drop_front(firstStep)) {
     if (step.kind == Step::Repeat || step.kind == Step::State)
       return false;
-    if (step.kind == Step::Schedule)
-      enterLanes(program.schedules[step.index]);
+    if (step.kind == Step::Schedule && !enterSchedule(step.index))
+      return false;
     numCalls += step.kind == Step::Call || step.kind == Step::Schedule;
   }
   return numCalls > 1 && readsOnlyStates();
 }
 
-/// Each turn has its own groups, behind those of slots.
-void CallMeter::enterLanes(const TraceProgram::Schedule &schedule) {
+/// The ranges of a schedule, in each of which steps come in one order. Where
+/// what is added up is not always of one kind, turns are on their own.
+static stg::TurnRanges getRanges(const TraceProgram &program,
+                                 const TraceProgram::Schedule &schedule,
+                                 bool isSteady) {
+  uint32_t numSteps = program.bodies[schedule.body].steps.size();
+  stg::TurnRanges ranges(schedule.order, numSteps, schedule.count);
+  for (size_t range = 0; range < ranges.size(); ++range) {
+    SmallVector<uint32_t> first, last;
+    for (uint32_t step = 0; step < numSteps; ++step)
+      if (ranges.get(step, range).areThere())
+        first.push_back(step);
+    last = first;
+    llvm::sort(first, [&](uint32_t lhs, uint32_t rhs) {
+      return ranges.get(lhs, range).first < ranges.get(rhs, range).first;
+    });
+    llvm::sort(last, [&](uint32_t lhs, uint32_t rhs) {
+      return ranges.get(lhs, range).last < ranges.get(rhs, range).last;
+    });
+    isSteady &= first == last;
+  }
+  if (isSteady)
+    return ranges;
+  std::vector<uint32_t> alone(schedule.count);
+  std::iota(alone.begin(), alone.end(), 0);
+  return stg::TurnRanges(schedule.order, numSteps, schedule.count, alone);
+}
+
+/// Finds what a schedule does in the first turn of each range; false if calls
+/// cannot be told by slots. A slot has a group in each range, behind those of
+/// slots.
+bool CallMeter::enterSchedule(uint32_t index) {
+  const TraceProgram::Schedule &schedule = program.schedules[index];
+  ArrayRef<Step> steps = program.bodies[schedule.body].steps;
+  for (Step step : steps)
+    if (step.kind == Step::Call && !summarize(program.calls[step.index]))
+      return false;
+  Scheduled own = {&schedule,
+                   getRanges(program, schedule, hasSteadyTotals(schedule)),
+                   {},
+                   {},
+                   {}};
+  size_t numRanges = own.ranges.size();
+  for (uint32_t range = 0; range < numRanges; ++range) {
+    own.rangeOf.resize(own.ranges.getLastTurn(range) + 1, range);
+    for (uint32_t step = 0; step < steps.size(); ++step)
+      if (own.ranges.get(step, range).areThere())
+        own.executions.push_back({step, range});
+  }
+  llvm::sort(own.executions, [&](const auto &lhs, const auto &rhs) {
+    return own.ranges.get(lhs.step, lhs.range).first <
+           own.ranges.get(rhs.step, rhs.range).first;
+  });
+  own.profiles.resize(steps.size() * numRanges);
   groupOf.resize(std::max<size_t>(groupOf.size(), program.numSlots), kNone);
   laneOf.resize(program.numSlots, kNone);
   for (const TraceProgram::Lane &lane : schedule.lanes) {
     laneOf[lane.slot] = groupOf.size();
-    groupOf.resize(groupOf.size() + schedule.count, kNone);
+    groupOf.resize(groupOf.size() + numRanges, kNone);
   }
+  scheduled.emplace(index, std::move(own));
+  return true;
 }
 
-/// Calls `visit(step, number)` for the steps at the top after the states, and
-/// those of schedules in their order and turns, until one returns false.
-template <typename Fn> bool CallMeter::forEachStep(Fn visit) {
-  uint32_t number = 0;
-  for (Step step :
-       ArrayRef(program.bodies.front().steps).drop_front(firstStep)) {
-    if (step.kind != Step::Schedule) {
-      if (!visit(step, number++))
-        return false;
+/// How often each step of a schedule is executed.
+static std::vector<uint64_t>
+countExecutions(const TraceProgram::Schedule &schedule, size_t numSteps) {
+  std::vector<uint64_t> counts(numSteps);
+  for (const stg::ExecutionOrder::Run &run : schedule.order.runs)
+    for (const stg::ExecutionOrder::Item &item : run.items)
+      counts[item.step] += run.times;
+  return counts;
+}
+
+/// True if steps that are executed several times hand on what has been added up
+/// as the same value, or all of them as new values of one kind. Then it does
+/// not matter how often. What is executed once is looked at as it is.
+bool CallMeter::hasSteadyTotals(const TraceProgram::Schedule &schedule) const {
+  llvm::DenseSet<uint32_t> isLane;
+  for (const TraceProgram::Lane &lane : schedule.lanes)
+    isLane.insert(lane.slot);
+  ArrayRef<Step> steps = program.bodies[schedule.body].steps;
+  std::vector<uint64_t> counts = countExecutions(schedule, steps.size());
+  // By slot, the templates of new values; null for others.
+  std::map<uint32_t, llvm::SmallPtrSet<const Templates *, 2>> made;
+  llvm::DenseSet<uint32_t> isMadeAgain;
+  for (auto [step, count] : llvm::zip_equal(steps, counts)) {
+    if (step.kind == Step::Alias)
+      return false;
+    if (step.kind == Step::Node)
+      for (const TraceProgram::Output &output :
+           program.wiring[step.index].outputs)
+        if (!isLane.contains(output.slot.index))
+          return false;
+    if (step.kind != Step::Call)
       continue;
+    const TraceProgram::Call &call = program.calls[step.index];
+    const BodySummary &summary = *summaries.at(call.body);
+    for (auto [slots, result] :
+         llvm::zip_equal(call.results, summary.results)) {
+      bool isTotal = !isLane.contains(slots.to);
+      bool isMade = result.kind == Result::Made;
+      uint32_t from = result.kind == Result::Argument
+                          ? call.args[result.number].from
+                          : slots.to;
+      if (count > 1 && from != slots.to && (isTotal || !isLane.contains(from)))
+        return false;
+      if (isTotal && result.kind != Result::Argument)
+        made[slots.to].insert(isMade ? summary.made[result.number].templates
+                                     : nullptr);
+      else if (isTotal && count == 1)
+        made[slots.to].insert(nullptr);
+      if (isTotal && count > 1 && result.kind != Result::Argument)
+        isMadeAgain.insert(slots.to);
     }
-    const TraceProgram::Schedule &schedule = program.schedules[step.index];
-    ArrayRef<Step> steps = program.bodies[schedule.body].steps;
-    for (const stg::ExecutionOrder::Run &run : schedule.order.runs)
-      for (uint32_t i = 0; i < run.times; ++i)
-        for (const stg::ExecutionOrder::Item &item : run.items) {
-          turn = stg::ExecutionOrder::getEntry(item, i).turn;
-          if (!visit(steps[item.step], number++))
-            return false;
-        }
   }
-  return true;
+  return llvm::all_of(isMadeAgain,
+                      [&](uint32_t slot) { return made[slot].size() == 1; });
 }
 
 /// True if no body reads what a step at the top makes but by its arguments.
@@ -326,9 +415,10 @@ static void add(CategoryBytes &bytes, const TraceProgram &program,
   bytes[common.category] += sign * __int128(common.bytes);
 }
 
-static CategoryBytes plus(CategoryBytes lhs, const CategoryBytes &rhs) {
+static CategoryBytes plus(CategoryBytes lhs, const CategoryBytes &rhs,
+                          uint32_t times = 1) {
   for (auto [to, from] : llvm::zip_equal(lhs.bytes, rhs.bytes))
-    to += from;
+    to += from * times;
   return lhs;
 }
 
@@ -363,6 +453,7 @@ CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
       add(freed[reader], program, tensor, -1);
   }
   Profile profile;
+  profile.numNodes = summary.numNodes;
   for (uint32_t node = 0; node < summary.numNodes; ++node) {
     CategoryBytes now = plus(profile.change, born[node]);
     if (node == 0)
@@ -377,22 +468,31 @@ CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
   return profile;
 }
 
-void CallMeter::advance(const Profile &profile, uint32_t numNodes) {
-  CategoryBytes peak = plus(live, profile.peak);
-  raiseTo(totals.largest, plus(live, profile.largest));
+/// Goes over what is executed so many times, one after the other. From time to
+/// time bytes change evenly, so that they are largest at one of the ends.
+void CallMeter::advance(const Profile *profile, uint32_t times) {
+  if (!profile)
+    return;
+  CategoryBytes last = plus(live, profile->change, times - 1);
+  raiseTo(totals.largest, plus(live, profile->largest));
+  raiseTo(totals.largest, plus(last, profile->largest));
+  bool grows = profile->change.getTotal() > 0;
+  CategoryBytes peak = plus(grows ? last : live, profile->peak);
   if (peak.getTotal() > totals.peak.getTotal()) {
     totals.peak = peak;
-    totals.peakNode = nextNode + profile.peakNode;
+    totals.peakNode = nextNode + profile->peakNode +
+                      (grows ? (times - 1) * profile->numNodes : 0);
   }
-  live = plus(live, profile.change);
-  nextNode += numNodes;
+  live = plus(last, profile->change);
+  nextNode += times * profile->numNodes;
 }
 
-void CallMeter::runCall(const TraceProgram::Call &call, uint32_t step) {
+const CallMeter::Profile *CallMeter::runCall(const TraceProgram::Call &call,
+                                             uint32_t step) {
   const BodySummary &summary = *summaries[call.body];
   moveGroups(call, summary, step);
   if (summary.numNodes == 0)
-    return;
+    return nullptr;
   key.assign(1, &summary);
   for (auto [group, readers] :
        llvm::zip_equal(argGroups, summary.lastReaders)) {
@@ -402,19 +502,16 @@ void CallMeter::runCall(const TraceProgram::Call &call, uint32_t step) {
   for (auto [group, result] : llvm::zip_equal(resultGroups, summary.results))
     key.push_back(result.kind == Result::Made && dies(group, step) ? &summary
                                                                    : nullptr);
-  LastProfile &last = lastProfiles[&call - program.calls.data()];
-  if (!last.profile || last.key != key) {
-    auto it = profiles.find(key);
-    if (it == profiles.end())
-      it = profiles.try_emplace(key, makeProfile(summary, step)).first;
-    last = {key, &it->second};
-  }
-  advance(*last.profile, summary.numNodes);
+  auto it = profiles.find(key);
+  if (it == profiles.end())
+    it = profiles.try_emplace(key, makeProfile(summary, step)).first;
+  return &it->second;
 }
 
-void CallMeter::runNode(uint32_t node, uint32_t step) {
+const CallMeter::Profile *CallMeter::runNode(uint32_t node, uint32_t step) {
   const TraceProgram::NodeWiring &wiring = program.wiring[node];
-  Profile profile;
+  Profile &profile = nodeProfiles.emplace_back();
+  profile.numNodes = 1;
   SmallVector<uint32_t> freed;
   for (Slot slot : wiring.reads)
     if (dies(getGroup(slot.index), step) &&
@@ -434,7 +531,7 @@ void CallMeter::runNode(uint32_t node, uint32_t step) {
   for (uint32_t group : freed)
     for (uint32_t tensor : *groups[group].templates)
       add(profile.change, program, tensor, -1);
-  advance(profile, 1);
+  return &profile;
 }
 
 void CallMeter::runAlias(TraceProgram::Alias alias) {
@@ -452,22 +549,88 @@ bool CallMeter::enterStep(Step step, uint32_t number) {
   return true;
 }
 
-void CallMeter::runStep(Step step, uint32_t number) {
+/// What a step does to memory; null if nothing.
+const CallMeter::Profile *CallMeter::runStep(Step step, uint32_t number) {
   if (step.kind == Step::Call)
-    runCall(program.calls[step.index], number);
-  else if (step.kind == Step::Node)
-    runNode(step.index, number);
-  else
-    runAlias(program.aliases[step.index]);
+    return runCall(program.calls[step.index], number);
+  if (step.kind == Step::Node)
+    return runNode(step.index, number);
+  runAlias(program.aliases[step.index]);
+  return nullptr;
+}
+
+/// Steps are numbered in the order of execution, those of schedules in the
+/// first turns of ranges only.
+bool CallMeter::enterSteps() {
+  uint32_t number = 0;
+  for (Step step :
+       ArrayRef(program.bodies.front().steps).drop_front(firstStep)) {
+    if (step.kind != Step::Schedule) {
+      if (!enterStep(step, number++))
+        return false;
+      continue;
+    }
+    const Scheduled &own = scheduled.at(step.index);
+    ArrayRef<Step> steps = program.bodies[own.schedule->body].steps;
+    for (const Scheduled::Execution &execution : own.executions) {
+      range = execution.range;
+      if (!enterStep(steps[execution.step], number++))
+        return false;
+    }
+  }
+  return true;
+}
+
+void CallMeter::runSchedule(Scheduled &own, uint32_t number) {
+  ArrayRef<Step> steps = program.bodies[own.schedule->body].steps;
+  for (const Scheduled::Execution &execution : own.executions) {
+    range = execution.range;
+    own.profiles[own.getPlace(execution.step, range)] =
+        runStep(steps[execution.step], number++);
+  }
+  for (const stg::ExecutionOrder::Run &run : own.schedule->order.runs)
+    advanceRun(own, run);
+}
+
+/// Goes over a run, as far at a time as all turns stay in their ranges.
+void CallMeter::advanceRun(const Scheduled &own,
+                           const stg::ExecutionOrder::Run &run) {
+  uint32_t times;
+  for (uint32_t done = 0; done < run.times; done += times) {
+    times = run.times - done;
+    Profile all;
+    bool isFirst = true;
+    for (const stg::ExecutionOrder::Item &item : run.items) {
+      uint32_t turn = stg::ExecutionOrder::getEntry(item, done).turn;
+      uint32_t in = own.rangeOf[turn];
+      uint32_t left = item.stride < 0 ? turn - own.ranges.getFirstTurn(in)
+                                      : own.ranges.getLastTurn(in) - turn;
+      if (item.stride != 0)
+        times = std::min(times, 1 + left / std::abs(item.stride));
+      const Profile *profile = own.profiles[own.getPlace(item.step, in)];
+      if (!profile)
+        continue;
+      CategoryBytes peak = plus(all.change, profile->peak);
+      CategoryBytes largest = plus(all.change, profile->largest);
+      if (isFirst || peak.getTotal() > all.peak.getTotal()) {
+        all.peak = peak;
+        all.peakNode = all.numNodes + profile->peakNode;
+      }
+      if (std::exchange(isFirst, false))
+        all.largest = largest;
+      raiseTo(all.largest, largest);
+      all.change = plus(all.change, profile->change);
+      all.numNodes += profile->numNodes;
+    }
+    advance(isFirst ? nullptr : &all, times);
+  }
 }
 
 std::optional<MemoryTotals> CallMeter::run() {
   if (!enterStates())
     return std::nullopt;
   groupOf.resize(std::max<size_t>(groupOf.size(), program.numSlots), kNone);
-  lastProfiles.resize(program.calls.size());
-  if (!forEachStep(
-          [&](Step step, uint32_t number) { return enterStep(step, number); }))
+  if (!enterSteps())
     return std::nullopt;
   ProgramRunner states(program, firstStep, /*body=*/0, {});
   for (const TensorInstance &state : states.getInstances())
@@ -475,9 +638,16 @@ std::optional<MemoryTotals> CallMeter::run() {
   live = totals.peak = totals.largest = totals.persistent;
   llvm::fill(groupOf, kNone);
   nextGroup = 0;
-  forEachStep([&](Step step, uint32_t number) {
-    runStep(step, number);
-    return true;
-  });
+  uint32_t number = 0;
+  for (Step step :
+       ArrayRef(program.bodies.front().steps).drop_front(firstStep)) {
+    if (step.kind != Step::Schedule) {
+      advance(runStep(step, number++));
+      continue;
+    }
+    Scheduled &own = scheduled.at(step.index);
+    runSchedule(own, number);
+    number += own.executions.size();
+  }
   return totals;
 }

@@ -11,6 +11,9 @@
 // call does to memory depends on its body and on which tensors nobody reads
 // after it: the nodes of a body are looked at once for each such kind of call.
 //
+// In a schedule, turns of one range do the same. So one of them is looked at,
+// and what a run of the order does again and again is multiplied.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef STG_LIB_TARGET_CHAKRA_CALLMETER_H
@@ -19,6 +22,7 @@
 #include "stg/Target/Chakra/Export.h"
 #include "stg/Trace/Program/ProgramRunner.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <deque>
 #include <map>
 
 namespace stg::chakra {
@@ -70,6 +74,7 @@ private:
     CategoryBytes largest; ///< Of each category on its own.
     CategoryBytes change;  ///< Over the whole call.
     uint32_t peakNode = 0;
+    uint32_t numNodes = 0;
   };
   /// Tensors that live and die together: those of one value at the top.
   struct Group {
@@ -77,15 +82,36 @@ private:
     uint32_t lastStep;
   };
 
+  /// A schedule by ranges of turns.
+  struct Scheduled {
+    /// A step in the first turn of a range.
+    struct Execution {
+      uint32_t step, range;
+    };
+
+    const trace::TraceProgram::Schedule *schedule;
+    stg::TurnRanges ranges;
+    std::vector<Execution> executions;     ///< In the order of the schedule.
+    std::vector<uint32_t> rangeOf;         ///< By turn.
+    std::vector<const Profile *> profiles; ///< By step and range.
+
+    size_t getPlace(uint32_t step, uint32_t range) const {
+      return step * ranges.size() + range;
+    }
+  };
+
   bool enterStates();
-  void enterLanes(const trace::TraceProgram::Schedule &schedule);
-  template <typename Fn> bool forEachStep(Fn visit);
+  bool enterSchedule(uint32_t index);
+  bool hasSteadyTotals(const trace::TraceProgram::Schedule &schedule) const;
+  bool enterSteps();
   bool enterStep(Step step, uint32_t number);
-  void runStep(Step step, uint32_t number);
-  /// Where the group of a slot is: a slot of a schedule has one in each turn.
+  const Profile *runStep(Step step, uint32_t number);
+  void runSchedule(Scheduled &own, uint32_t number);
+  void advanceRun(const Scheduled &own, const stg::ExecutionOrder::Run &run);
+  /// Where the group of a slot is: a slot of a schedule has one in each range.
   uint32_t &getGroup(uint32_t slot) {
     uint32_t lane = laneOf.empty() ? trace::kNone : laneOf[slot];
-    return groupOf[lane == trace::kNone ? slot : lane + turn];
+    return groupOf[lane == trace::kNone ? slot : lane + range];
   }
   bool readsOnlyStates() const;
   bool readsAny(Step step, llvm::function_ref<bool(uint32_t)> isOne) const;
@@ -99,15 +125,15 @@ private:
   const Templates *intern(Templates templates);
   void makeGroup(uint32_t slot, const Templates *templates, uint32_t step);
 
-  void runCall(const trace::TraceProgram::Call &call, uint32_t step);
+  const Profile *runCall(const trace::TraceProgram::Call &call, uint32_t step);
   void moveGroups(const trace::TraceProgram::Call &call,
                   const BodySummary &summary, uint32_t step);
   void makeOutputs(const trace::TraceProgram::NodeWiring &wiring,
                    uint32_t step);
   void runAlias(trace::TraceProgram::Alias alias);
   Profile makeProfile(const BodySummary &summary, uint32_t step);
-  void runNode(uint32_t node, uint32_t step);
-  void advance(const Profile &profile, uint32_t numNodes);
+  const Profile *runNode(uint32_t node, uint32_t step);
+  void advance(const Profile *profile, uint32_t times = 1);
   bool dies(uint32_t group, uint32_t step) const {
     return group != trace::kNone && groups[group].lastStep == step;
   }
@@ -119,17 +145,13 @@ private:
   std::map<std::vector<std::pair<int64_t, trace::TensorCategory>>, Templates>
       interned;
   std::vector<Group> groups;
-  /// By slot at the top, then by lane and turn; kNone: lives always.
+  /// By slot at the top, then by lane and range; kNone: lives always.
   std::vector<uint32_t> groupOf;
-  std::vector<uint32_t> laneOf; ///< By slot, the place of its first turn.
-  uint32_t turn = 0;            ///< Of the schedule, where there is one.
+  std::vector<uint32_t> laneOf; ///< By slot, the place of its first range.
+  uint32_t range = 0;           ///< Of the schedule, where there is one.
+  std::map<uint32_t, Scheduled> scheduled; ///< By number of the schedule.
   std::map<std::vector<const void *>, Profile> profiles;
-  /// Of each call, what it was the last time: mostly what it is again.
-  struct LastProfile {
-    std::vector<const void *> key;
-    const Profile *profile = nullptr;
-  };
-  std::vector<LastProfile> lastProfiles;
+  std::deque<Profile> nodeProfiles;
   uint32_t nextGroup = 0;
   // Of the call at hand.
   std::vector<const void *> key;
