@@ -52,9 +52,9 @@ void KernelTimes::readRates(const Machine &machine, StringRef elementType) {
     return machine.get(prefix + member.str()).value_or(missing);
   };
   double rate = 1;
-  for (auto [member, tile] : llvm::zip(
-           ArrayRef<StringRef>{"rate", "tile_16384", "tile_8192", "tile_4096"},
-           result.tiles))
+  constexpr StringLiteral members[] = {"rate", "tile_16384", "tile_8192",
+                                       "tile_4096"};
+  for (auto [member, tile] : llvm::zip_equal(members, result.tiles))
     tile = rate *= read(member, 1);
   result.prologue = read("prologue", 0);
   result.fixed = read("fixed", 0);
