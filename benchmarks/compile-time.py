@@ -16,8 +16,8 @@ import measure
 LAYERS = (8, 32, 126, 1000)
 # (tensor-parallel, data-parallel) degrees.
 MESHES = ((8, 1), (8, 8), (8, 128), (8, 1024), (8, 8192))
-MICRO_BATCHES = (1024, 2048, 4096)
-STAGES = (16, 32, 64)
+MICRO_BATCHES = (1024, 4096, 16384)
+STAGES = (64, 128, 256)
 MODEL = "llama3-8b"
 
 
@@ -85,7 +85,7 @@ def show_growth(title, unit, sizes, commands, runs):
 
 
 def show_micro_batches(compiler, runs):
-    """Each micro-batch has its calls in the program of a device."""
+    """A device executes the calls of one turn for each micro-batch."""
     show_growth(
         "micro-batches (4 layers, 1 rank, nothing written)",
         "micro-batch",
