@@ -18,22 +18,10 @@ LogicalResult ScheduleOp::verify() {
 }
 
 LogicalResult ScheduleOp::verifyRegions() {
-  auto count = static_cast<int64_t>(getCount());
-  if (count < 2 || count > INT32_MAX) // C1
-    return emitOpError("has ") << count << " turns, expected 2 to 2^31 - 1";
+  if (failed(stg::detail::verifyTurns( // C1, C2
+          *this, stg::chakra::detail::haveSameSize)))
+    return failure();
   Block &body = getBody().front();
-  if (getInputs().size() != body.getNumArguments() * getCount()) // C2
-    return emitOpError("has ")
-           << getInputs().size() << " inputs, expected " << count
-           << " for each of " << body.getNumArguments()
-           << " arguments of its body";
-  for (auto [number, arg] : llvm::enumerate(body.getArguments()))
-    for (uint64_t turn = 0; turn < getCount(); ++turn)
-      if (Type type = getInput(number, turn).getType();
-          !stg::chakra::detail::haveSameSize(type, arg.getType()))
-        return emitOpError("has an input of type ")
-               << type << " for argument #" << number << " of type "
-               << arg.getType();
   for (Operation &op : body)
     if (!isa<CallOp, TurnCallOp, CompOp, SendOp, RecvOp>(op)) // C3
       return op.emitOpError(

@@ -18,21 +18,10 @@ using namespace stg;
 //===----------------------------------------------------------------------===//
 
 LogicalResult ScheduleOp::verifyRegions() {
-  auto count = static_cast<int64_t>(getCount());
-  if (count < 2 || count > INT32_MAX) // schedule_c1
-    return emitOpError("has ") << count << " turns, expected 2 to 2^31 - 1";
+  if (failed(stg::detail::verifyTurns( // schedule_c1, schedule_c2
+          *this, std::equal_to<Type>())))
+    return failure();
   Block &body = getBody().front();
-  if (getInputs().size() != body.getNumArguments() * getCount()) // schedule_c2
-    return emitOpError("has ")
-           << getInputs().size() << " inputs, expected " << count
-           << " for each of " << body.getNumArguments()
-           << " arguments of its body";
-  for (auto [number, arg] : llvm::enumerate(body.getArguments()))
-    for (uint64_t turn = 0; turn < getCount(); ++turn)
-      if (getInput(number, turn).getType() != arg.getType())
-        return emitOpError("has an input of type ")
-               << getInput(number, turn).getType() << " for argument #"
-               << number << " of type " << arg.getType();
   for (Operation &op : body)
     if (!isa<func::CallOp, TurnCallOp, SendOp, RecvOp>(op)) // schedule_c3
       return op.emitOpError("is in a schedule, which has calls and messages");

@@ -23,6 +23,32 @@
 
 namespace stg::detail {
 
+/// Checks how many turns a schedule has, and that each argument of its body has
+/// an input for each of them; `isSame(type, type)` says whether one can be the
+/// other's.
+template <typename ScheduleOpTy, typename IsSame>
+llvm::LogicalResult verifyTurns(ScheduleOpTy schedule, IsSame isSame) {
+  uint64_t count = schedule.getCount();
+  auto shown = static_cast<int64_t>(count);
+  if (shown < 2 || shown > INT32_MAX)
+    return schedule.emitOpError("has ")
+           << shown << " turns, expected 2 to 2^31 - 1";
+  mlir::Block &body = schedule.getBody().front();
+  if (schedule.getInputs().size() != body.getNumArguments() * count)
+    return schedule.emitOpError("has ")
+           << schedule.getInputs().size() << " inputs, expected " << shown
+           << " for each of " << body.getNumArguments()
+           << " arguments of its body";
+  for (auto [number, arg] : llvm::enumerate(body.getArguments()))
+    for (uint64_t turn = 0; turn < count; ++turn)
+      if (mlir::Type type = schedule.getInput(number, turn).getType();
+          !isSame(type, arg.getType()))
+        return schedule.emitOpError("has an input of type ")
+               << type << " for argument #" << number << " of type "
+               << arg.getType();
+  return llvm::success();
+}
+
 /// Checks that a schedule executes each op of its body at most once in each of
 /// so many turns, after those whose results it reads.
 llvm::LogicalResult verifyOrder(mlir::Operation *schedule, OrderAttr order,
