@@ -14,6 +14,10 @@
 #include "stg/Trace/Bundle/TraceBundle.h"
 #include <memory>
 
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+
 /// Messages as C has them.
 class MessageList {
 public:
@@ -56,6 +60,10 @@ inline StgText toText(llvm::StringRef text) {
 inline llvm::StringRef toStringRef(const char *text) {
   return text ? llvm::StringRef(text) : llvm::StringRef();
 }
+
+/// A context with all of our dialects, for one call: what the call interns ends
+/// with it. Not in the library of bundles.
+std::unique_ptr<mlir::MLIRContext> makeContext();
 
 StgError *makeError(MessageList messages);
 /// Null for success.

@@ -276,7 +276,7 @@ static void addClasses(StgCompilation &compilation) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
-static std::unique_ptr<mlir::MLIRContext> makeContext() {
+std::unique_ptr<mlir::MLIRContext> stg::capi::makeContext() {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   auto context = std::make_unique<mlir::MLIRContext>(
@@ -308,7 +308,6 @@ StgError *stgCompile(const StgCompileRequest *from, StgCompilation **result) {
   MessageList &messages = compilation->messages;
   MessagePrinter printer(
       [&](const ToolMessage &message) { messages.add(message); });
-  // What is interned while compiling ends with the context.
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   mlir::FailureOr<CompileResult> compiled =
       compile(*context, *request, printer);

@@ -113,17 +113,14 @@ StgError *stgRunPasses(const char *text, const char *name, const char *pipeline,
                        char **result) {
   *result = nullptr;
   registerPassesOnce();
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
   MessageList messages;
   MessagePrinter printer(
       [&](const ToolMessage &message) { messages.add(message); });
   std::string printed;
   auto buffer =
       MemoryBuffer::getMemBufferCopy(toStringRef(text), name ? name : "module");
-  if (failed(runPasses(context, std::move(buffer), toStringRef(pipeline),
+  if (failed(runPasses(*context, std::move(buffer), toStringRef(pipeline),
                        printer, printed)))
     return makeError(std::move(messages));
   *result = strdup(printed.c_str());
