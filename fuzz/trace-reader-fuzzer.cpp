@@ -10,7 +10,7 @@
 #include "stg/Trace/Stats/TraceStats.h"
 #include "stg/Trace/Validate/TraceValidator.h"
 
-#include "et_def.pb.h"
+#include "stg/Proto/et_def.pb.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -78,7 +78,7 @@ static void compareList(const Attribute &attr, const AttributeSet &attrs,
 }
 
 static void compareAttribute(const Attribute &attr, const AttributeSet &attrs,
-                             const ChakraProtoMsg::AttributeProto &other) {
+                             const stg::proto::AttributeProto &other) {
   require(attr.name == StringRef(other.name()) &&
               attr.docString == StringRef(other.doc_string()) &&
               static_cast<int>(attr.kind) ==
@@ -99,14 +99,14 @@ static void compareAttribute(const Attribute &attr, const AttributeSet &attrs,
 }
 
 static bool isSame(const IOInfo &info, bool isPresent,
-                   const ChakraProtoMsg::IOInfo &other) {
+                   const stg::proto::IOInfo &other) {
   return info.present == isPresent &&
          info.values == StringRef(other.values()) &&
          info.shapes == StringRef(other.shapes()) &&
          info.types == StringRef(other.types());
 }
 
-static void compare(const Node &node, const ChakraProtoMsg::Node &other) {
+static void compare(const Node &node, const stg::proto::Node &other) {
   require(node.id == other.id() && node.name == StringRef(other.name()) &&
               node.type == static_cast<int>(other.type()),
           "id, name or type differs from protobuf");
@@ -149,7 +149,7 @@ static void readAll(MemoryBufferRef buffer) {
     printNode(node, os);
     Expected<json::Value> parsed = json::parse(line);
     require(static_cast<bool>(parsed), "printed node is not JSON");
-    ChakraProtoMsg::Node other;
+    stg::proto::Node other;
     bool isParsed = other.ParseFromArray(buffer.getBufferStart() + node.offset,
                                          static_cast<int>(node.size));
     require(isParsed || node.invalidText, "protobuf refuses the message");

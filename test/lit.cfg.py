@@ -21,6 +21,8 @@ config.substitutions += [
     ("%stg_obj_root", config.stg_obj_root),
     ("%models", os.path.join(config.stg_src_root, "models")),
     ("%shlibext", config.shlib_ext),
+    # For what builds other projects with CMake.
+    ("%compilers", "CC=%s CXX=%s" % (config.c_compiler, config.cxx_compiler)),
 ]
 
 # Tools under test come first, then FileCheck, not, split-file and others.

@@ -13,6 +13,7 @@ packages=(
 )
 test_packages=(
   clang-format-22 # formatting is part of the tests
+  dpkg-dev file # cpack -G DEB
   libgtest-dev
   llvm-22-tools # lit, FileCheck
   pybind11-dev python3-dev python3-numpy # the package for Python

@@ -9,10 +9,10 @@
 #include "ModelLibrary.h"
 #include "mlir/Parser/Parser.h"
 #include "stg/Support/Files.h"
+#include "stg/Support/Installation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 
 using namespace mlir;
 using namespace stg;
@@ -23,20 +23,7 @@ using llvm::Expected;
 /// models/ beside the folder of the executable and that of the source tree.
 static std::vector<std::string> getModelPath(ArrayRef<std::string> extra) {
   std::vector<std::string> path(extra.begin(), extra.end());
-  if (std::optional<std::string> variable =
-          llvm::sys::Process::GetEnv("STG_MODELS_PATH")) {
-    SmallVector<StringRef> folders;
-    StringRef(*variable).split(folders, llvm::sys::EnvPathSeparator, -1,
-                               /*KeepEmpty=*/false);
-    for (StringRef folder : folders)
-      path.push_back(folder.str());
-  }
-  std::string executable = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
-  SmallString<128> installed(
-      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
-  llvm::sys::path::append(installed, "share", "stg", "models");
-  path.push_back(installed.str().str());
-  path.push_back(STG_MODELS_DIR);
+  llvm::append_range(path, getSearchPath("STG_MODELS_PATH", "models"));
   return path;
 }
 

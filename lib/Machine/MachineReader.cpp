@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Machine/Machine.h"
+#include "stg/Support/Installation.h"
 #include "stg/Support/JSON.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +15,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 
 using namespace llvm;
 using namespace stg;
@@ -23,22 +23,8 @@ using namespace stg;
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// Folders with machines: those of $STG_MACHINES_PATH, of an installation, of
-/// the sources.
 static std::vector<std::string> getFolders() {
-  std::vector<std::string> folders;
-  if (std::optional<std::string> variable =
-          sys::Process::GetEnv("STG_MACHINES_PATH"))
-    for (StringRef folder : llvm::split(*variable, sys::EnvPathSeparator))
-      if (!folder.empty())
-        folders.push_back(folder.str());
-  std::string executable = sys::fs::getMainExecutable(nullptr, nullptr);
-  SmallString<128> installed(
-      sys::path::parent_path(sys::path::parent_path(executable)));
-  sys::path::append(installed, "share", "stg", "machines");
-  folders.push_back(installed.str().str());
-  folders.push_back(STG_MACHINES_DIR);
-  return folders;
+  return getSearchPath("STG_MACHINES_PATH", "machines");
 }
 
 static std::vector<std::string> listFiles() {

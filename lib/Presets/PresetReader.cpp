@@ -8,13 +8,13 @@
 
 #include "stg/Presets/Preset.h"
 #include "stg/Support/Files.h"
+#include "stg/Support/Installation.h"
 #include "stg/Support/JSON.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 
 using namespace stg;
 using llvm::Expected;
@@ -246,28 +246,6 @@ std::vector<std::string> Preset::getDegrees(AxisRole role) const {
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// Folders with the presets that come with the tools: those of an installation,
-/// those of the sources.
-static std::vector<std::string> getShippedPath() {
-  std::string executable = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
-  llvm::SmallString<128> installed(
-      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
-  llvm::sys::path::append(installed, "share", "stg", "presets");
-  return {installed.str().str(), STG_PRESETS_DIR};
-}
-
-/// Those of $STG_PRESETS_PATH come first.
-static std::vector<std::string> getPresetPath() {
-  std::vector<std::string> path;
-  if (std::optional<std::string> variable =
-          llvm::sys::Process::GetEnv("STG_PRESETS_PATH"))
-    for (StringRef folder : llvm::split(*variable, llvm::sys::EnvPathSeparator))
-      if (!folder.empty())
-        path.push_back(folder.str());
-  llvm::append_range(path, getShippedPath());
-  return path;
-}
-
 /// The names of the presets in the folders, sorted.
 static std::vector<std::string>
 listPresets(llvm::ArrayRef<std::string> folders) {
@@ -284,12 +262,22 @@ listPresets(llvm::ArrayRef<std::string> folders) {
   return names;
 }
 
+/// A program that links archives is not where the presets are.
+static llvm::Error makeUnknown(StringRef name,
+                               llvm::ArrayRef<std::string> known) {
+  return llvm::createStringError(
+      "unknown preset '" + name + "'; give a .json file or " +
+      (known.empty() ? "set STG_PRESETS_PATH to a folder with presets"
+                     : "one of: " + llvm::join(known, ", ")));
+}
+
 Expected<Preset> Preset::load(StringRef name) {
   if (name.starts_with("{"))
     return parse("", name);
   std::string file = name.str(), found;
   if (!name.ends_with(".json")) {
-    std::vector<std::string> path = getPresetPath();
+    std::vector<std::string> path =
+        getSearchPath("STG_PRESETS_PATH", "presets");
     auto hasIt = [&](const std::string &folder) {
       llvm::SmallString<128> candidate(folder);
       llvm::sys::path::append(candidate, name + ".json");
@@ -298,14 +286,12 @@ Expected<Preset> Preset::load(StringRef name) {
       return llvm::sys::fs::exists(candidate);
     };
     if (name.contains('/') || llvm::find_if(path, hasIt) == path.end())
-      return llvm::createStringError("unknown preset '" + name +
-                                     "'; give a .json file or one of: " +
-                                     llvm::join(listPresets(path), ", "));
+      return makeUnknown(name, listPresets(path));
   }
   Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readFile(file);
   if (!buffer)
     return llvm::createStringError("preset '" + file +
                                    "': " + llvm::toString(buffer.takeError()));
   return parse(name, (*buffer)->getBuffer(),
-               llvm::is_contained(getShippedPath(), found));
+               !found.empty() && found == getShippedFolder("presets"));
 }

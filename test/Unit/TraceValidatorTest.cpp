@@ -9,7 +9,7 @@
 #include "stg/Trace/Validate/TraceValidator.h"
 #include "stg/Trace/Program/RankSpace.h"
 
-#include "et_def.pb.h"
+#include "stg/Proto/et_def.pb.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
@@ -43,9 +43,9 @@ struct World {
   CommGroups groups;
 };
 
-void add(ChakraProtoMsg::Node &node, const char *name,
-         function_ref<void(ChakraProtoMsg::AttributeProto &)> set) {
-  ChakraProtoMsg::AttributeProto *attribute = node.add_attr();
+void add(stg::proto::Node &node, const char *name,
+         function_ref<void(stg::proto::AttributeProto &)> set) {
+  stg::proto::AttributeProto *attribute = node.add_attr();
   attribute->set_name(name);
   set(*attribute);
 }
@@ -61,12 +61,12 @@ void appendMessage(const google::protobuf::Message &message,
   trace += bytes;
 }
 
-ChakraProtoMsg::Node encodeNode(const Op &op, uint64_t id, int64_t rank) {
-  using Attribute = ChakraProtoMsg::AttributeProto;
-  ChakraProtoMsg::Node node;
+stg::proto::Node encodeNode(const Op &op, uint64_t id, int64_t rank) {
+  using Attribute = stg::proto::AttributeProto;
+  stg::proto::Node node;
   node.set_id(id);
   node.set_name("n" + std::to_string(id));
-  node.set_type(static_cast<ChakraProtoMsg::NodeType>(op.type));
+  node.set_type(static_cast<stg::proto::NodeType>(op.type));
   for (uint64_t dep : op.deps)
     node.add_data_deps(dep);
   add(node, "is_cpu_op", [](Attribute &a) { a.set_bool_val(false); });
@@ -94,7 +94,7 @@ ChakraProtoMsg::Node encodeNode(const Op &op, uint64_t id, int64_t rank) {
 }
 
 std::string encode(const Rank &ops, int64_t rank) {
-  ChakraProtoMsg::GlobalMetadata metadata;
+  stg::proto::GlobalMetadata metadata;
   metadata.set_version("test");
   std::string trace;
   appendMessage(metadata, trace);

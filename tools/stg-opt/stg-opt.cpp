@@ -7,14 +7,19 @@
 //===----------------------------------------------------------------------===//
 //
 // MLIR's driver, but for files: those it would open itself, and the output
-// before the input is read.
+// before the input is read. It would also go on without a plugin that it cannot
+// load, and not say why. This tool is linked with libSTGShared.so and
+// libMLIR.so, as plugins are.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Messages.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
 
@@ -44,15 +49,60 @@ static LogicalResult optimize(StringRef input, StringRef output,
   return success();
 }
 
+/// Makes the flag, which MLIR has registered, keep the first error of `load`.
+static void
+setPluginLoader(StringRef flag, std::string &message,
+                std::function<llvm::Error(const std::string &)> load) {
+  llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup(flag);
+  assert(option && "MLIR has registered it");
+  static_cast<llvm::cl::list<std::string> *>(option)->setCallback(
+      [&message, load = std::move(load)](const std::string &file) {
+        llvm::Error error = load(file);
+        if (error && message.empty())
+          message = "cannot load the plugin '" + file +
+                    "': " + llvm::toString(std::move(error));
+        else
+          llvm::consumeError(std::move(error));
+      });
+}
+
+/// Plugins are loaded while the command line is read. What goes wrong is in the
+/// message then.
+static void setPluginLoaders(DialectRegistry &registry, std::string &message) {
+  setPluginLoader("load-dialect-plugin", message,
+                  [&](const std::string &file) -> llvm::Error {
+                    llvm::Expected<DialectPlugin> plugin =
+                        DialectPlugin::load(file);
+                    if (!plugin)
+                      return plugin.takeError();
+                    plugin->registerDialectRegistryCallbacks(registry);
+                    return llvm::Error::success();
+                  });
+  setPluginLoader("load-pass-plugin", message,
+                  [](const std::string &file) -> llvm::Error {
+                    llvm::Expected<PassPlugin> plugin = PassPlugin::load(file);
+                    if (!plugin)
+                      return plugin.takeError();
+                    plugin->registerPassRegistryCallbacks();
+                    return llvm::Error::success();
+                  });
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   stg::MessagePrinter &printer = stg::guardStandardStreams("stg-opt");
   DialectRegistry registry;
   stg::registerAllDialects(registry);
   stg::registerAllPasses();
-  auto [input, output] = registerAndParseCLIOptions(
-      argc, argv, "STG: symbolic tensor graphs to execution traces\n",
-      registry);
+  std::string header = registerCLIOptions(
+      "STG: symbolic tensor graphs to execution traces\n", registry);
+  std::string pluginError;
+  setPluginLoaders(registry, pluginError);
+  auto [input, output] = parseCLIOptions(argc, argv, header);
+  if (!pluginError.empty()) {
+    printer.error(pluginError);
+    return 1;
+  }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // These have no input.
   if (config.shouldShowDialects() || config.shouldListPasses())

@@ -1,6 +1,6 @@
 """Checks that what a page of the documentation shows is what the tools print.
 
-    check-page.py PAGE.md ROOT
+    check-page.py PAGE.md ROOT [BUILD]
 
 In the page,
 
@@ -15,7 +15,8 @@ In the page,
 
 A line `...` stands for any number of lines, `...` in a line for any text, and a
 backslash at the end of a line continues it.
-Commands run in an empty folder that shows docs/, models/ and test/ of ROOT.
+Commands run in an empty folder that shows docs/, examples/, models/ and test/ of ROOT,
+and BUILD, if it is given, as build/.
 """
 
 import os
@@ -125,8 +126,10 @@ def main():
         lines = file.read().splitlines()
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name in ["docs", "models", "test"]:
+        for name in ["docs", "examples", "models", "test"]:
             os.symlink(os.path.join(root, name), os.path.join(folder, name))
+        if len(sys.argv) > 3:
+            os.symlink(os.path.abspath(sys.argv[3]), os.path.join(folder, "build"))
         for block in get_blocks(lines):
             for number, message in check_block(block, folder, root):
                 print(f"{page}:{number}: {message}", file=sys.stderr)

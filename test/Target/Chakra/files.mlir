@@ -53,9 +53,9 @@
 
 // A reader that is not ours: protoc, with the schema that the readers in lib/Trace
 // use. A script removes the framing.
-// RUN: %python %S/message.py %t/one/workload.0.et 0 | protoc -I %S/../../../lib/Trace/Reader et_def.proto --decode=ChakraProtoMsg.GlobalMetadata | FileCheck %s --check-prefix=META
-// RUN: %python %S/message.py %t/one/workload.0.et 1 | protoc -I %S/../../../lib/Trace/Reader et_def.proto --decode=ChakraProtoMsg.Node | FileCheck %s --check-prefix=COMP
-// RUN: %python %S/message.py %t/one/workload.0.et 2 | protoc -I %S/../../../lib/Trace/Reader et_def.proto --decode=ChakraProtoMsg.Node | FileCheck %s --check-prefix=COLL
+// RUN: %python %S/message.py %t/one/workload.0.et 0 | protoc -I %stg_src_root/include stg/Proto/et_def.proto --decode=stg.proto.GlobalMetadata | FileCheck %s --check-prefix=META
+// RUN: %python %S/message.py %t/one/workload.0.et 1 | protoc -I %stg_src_root/include stg/Proto/et_def.proto --decode=stg.proto.Node | FileCheck %s --check-prefix=COMP
+// RUN: %python %S/message.py %t/one/workload.0.et 2 | protoc -I %stg_src_root/include stg/Proto/et_def.proto --decode=stg.proto.Node | FileCheck %s --check-prefix=COLL
 // META:      version: "stg-0.1.0 chakra-0.0.4"
 // META-NEXT: attr {
 // META-NEXT:   name: "persistent_tensors"

@@ -1,7 +1,8 @@
 //===- TracePrinter.h - Trace messages as JSON ------------------*- C++ -*-===//
 //
 // Text form of a trace: one JSON object a line, the metadata first. Field and
-// attribute names are those of the schema (lib/Trace/et_def.proto), e.g.
+// attribute names are those of the schema (include/stg/Proto/et_def.proto),
+// e.g.
 //
 //   {"metadata":{"version":"0.0.4","attr":[]}}
 //   {"id":3,"name":"x","type":"COMP","data_deps":[1,2],

@@ -1,0 +1,26 @@
+//===- Demo.h - An op and a pass of another project -------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DEMO_H
+#define DEMO_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
+
+#include "DemoDialect.h.inc"
+#define GET_OP_CLASSES
+#include "DemoOps.h.inc"
+
+namespace demo {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "DemoPasses.h.inc"
+} // namespace demo
+
+#endif // DEMO_H
