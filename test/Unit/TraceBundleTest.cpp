@@ -7,15 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg-c/TraceBundle.h"
+#include "et_def.pb.h"
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Proto/et_def.pb.h"
 #include "stg/Target/Chakra/Export.h"
 #include "stg/Trace/Bundle/BundleValidator.h"
+#include "stg/Trace/Bundle/MessageStream.h"
 #include "stg/Trace/Reader/TraceReader.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/LEB128.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 #include "gtest/gtest.h"
@@ -283,6 +287,54 @@ TEST_P(BundleTest, StreamsAreFiles) {
   EXPECT_FALSE(stgNodeStreamOpen(other, numRanks));
   EXPECT_FALSE(stgNodeStreamOpen(other, -1));
   stgTraceBundleClose(other);
+}
+
+/// The trace of a rank from what protobuf's classes have read of it.
+template <typename Metadata, typename Node>
+static std::string readMessages(const TraceBundle &bundle, int64_t rank) {
+  std::string file;
+  raw_string_ostream os(file);
+  auto write = [&](const google::protobuf::Message &message) {
+    EXPECT_TRUE(message.GetReflection()->GetUnknownFields(message).empty());
+    encodeULEB128(message.ByteSizeLong(), os);
+    os << message.SerializeAsString();
+  };
+  MessageStream stream(bundle, rank);
+  Metadata metadata;
+  EXPECT_TRUE(stream.read(metadata));
+  write(metadata);
+  Node node;
+  uint64_t numNodes = 0;
+  for (; stream.read(node); ++numNodes) {
+    EXPECT_EQ(node.id(), numNodes);
+    EXPECT_EQ(node.attr(0).name(), "is_cpu_op");
+    EXPECT_TRUE(node.attr(0).has_bool_val());
+    write(node);
+  }
+  EXPECT_FALSE(stream.read(node));
+  EXPECT_EQ(node.id(), numNodes - 1);
+  return file;
+}
+
+/// Our protobuf classes, and those that a simulator has in the same process,
+/// read what the file of the rank says.
+TEST_P(BundleTest, MessagesAreFiles) {
+  auto bundle = parse(bytes);
+  ASSERT_TRUE(!!bundle) << toString(bundle.takeError());
+  for (int64_t rank = 0, e = (*bundle)->getSpace().getNumRanks(); rank < e;
+       ++rank) {
+    std::string file;
+    raw_string_ostream os(file);
+    (*bundle)->writeRank(rank, os);
+    std::string ours =
+        readMessages<stg::proto::GlobalMetadata, stg::proto::Node>(**bundle,
+                                                                   rank);
+    EXPECT_EQ(ours, file);
+    std::string theirs =
+        readMessages<ChakraProtoMsg::GlobalMetadata, ChakraProtoMsg::Node>(
+            **bundle, rank);
+    EXPECT_EQ(theirs, file);
+  }
 }
 
 TEST_P(BundleTest, DamageIsFound) {

@@ -5,18 +5,109 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// MLIR's reducer deletes ops of which nothing is left to use. In a model every
+// op has a user, so that ours also give way to their operands, and loops to one
+// iteration.
+//
+//===----------------------------------------------------------------------===//
 
-#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Reducer/ReductionPatternInterface.h"
+#include "mlir/Reducer/Tester.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "stg/Dialect/STG/IR/STG.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Messages.h"
 
+using namespace mlir;
+using namespace stg;
+
+namespace {
+/// Simplifies ops over tensors, of any dialect, one after the other: a result
+/// gives way to an operand of its type, a loop runs once. MLIR's reducer
+/// applies patterns to all ops at once, and does not survive if nothing
+/// interesting is left. So the test is asked about each op first.
+struct SimplifyOp : RewritePattern {
+  SimplifyOp(MLIRContext *context, Tester &tester)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context),
+        tester(tester) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    auto module = op->getParentOfType<ModuleOp>();
+    if (!module)
+      return failure();
+    IRMapping map;
+    OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone(map));
+    IRRewriter copyRewriter(op->getContext());
+    if (failed(simplify(map.lookup(op), copyRewriter)) ||
+        tester.isInteresting(*copy).first != Tester::Interestingness::True)
+      return failure();
+    return simplify(op, rewriter);
+  }
+
+private:
+  static LogicalResult simplify(Operation *op, RewriterBase &rewriter) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      return repeatOnce(repeat, rewriter);
+    return bypass(op, rewriter);
+  }
+
+  static LogicalResult repeatOnce(RepeatOp repeat, RewriterBase &rewriter) {
+    SymExpr one = SymExpr::get(repeat.getContext(), 1);
+    if (repeat.getCount() == one)
+      return bypass(repeat, rewriter);
+    rewriter.modifyOpInPlace(repeat, [&] { repeat.setCountAttr(one); });
+    return success();
+  }
+
+  static LogicalResult bypass(Operation *op, RewriterBase &rewriter) {
+    SmallVector<Value> values;
+    for (Value result : op->getResults()) {
+      auto operand = llvm::find_if(op->getOperands(), [&](Value value) {
+        return value.getType() == result.getType();
+      });
+      if (operand != op->operand_end() && isa<SymTensorType>(result.getType()))
+        values.push_back(*operand);
+      else if (result.use_empty())
+        values.push_back(Value());
+      else
+        return failure();
+    }
+    if (values.empty())
+      return failure();
+    rewriter.replaceOp(op, values);
+    return success();
+  }
+
+  Tester &tester;
+};
+
+struct Reduction : DialectReductionPatternInterface {
+  explicit Reduction(Dialect *dialect)
+      : DialectReductionPatternInterface(dialect) {}
+
+  void populateReductionPatterns(RewritePatternSet &) const override {}
+  void populateReductionPatternsWithTester(RewritePatternSet &patterns,
+                                           Tester &tester) const override {
+    patterns.add<SimplifyOp>(patterns.getContext(), tester);
+  }
+};
+} // namespace
+
 int main(int argc, char **argv) {
-  stg::guardStandardStreams("stg-reduce");
-  mlir::DialectRegistry registry;
-  stg::registerAllDialects(registry);
-  stg::registerAllPasses();
-  mlir::MLIRContext context(registry);
-  return failed(mlir::mlirReduceMain(argc, argv, context));
+  guardStandardStreams("stg-reduce");
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllPasses();
+  registry.addExtension(+[](MLIRContext *, STGDialect *dialect) {
+    dialect->addInterfaces<Reduction>();
+  });
+  MLIRContext context(registry);
+  // The reducer asks loaded dialects, before it reads.
+  context.loadDialect<STGDialect>();
+  return failed(mlirReduceMain(argc, argv, context));
 }
