@@ -7,9 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Demo.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
+
+#define GET_OP_CLASSES
+#include "DemoOps.h.inc"
 
 #include "DemoDialect.cpp.inc"
 #define GET_OP_CLASSES
@@ -44,3 +51,16 @@ struct UseHardSwish : demo::impl::UseHardSwishBase<UseHardSwish> {
   }
 };
 } // namespace
+
+// What stg-opt and mlir-opt ask for in a plugin.
+extern "C" mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "Demo", "1.0",
+          [](mlir::DialectRegistry *registry) {
+            registry->insert<demo::DemoDialect>();
+          }};
+}
+
+extern "C" mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "Demo", "1.0",
+          [] { demo::registerDemoPasses(); }};
+}

@@ -9,13 +9,10 @@
 #ifndef DEMO_H
 #define DEMO_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dialect.h"
 #include "mlir/Pass/Pass.h"
-#include "stg/Dialect/STG/IR/STGOpBase.h"
 
 #include "DemoDialect.h.inc"
-#define GET_OP_CLASSES
-#include "DemoOps.h.inc"
 
 namespace demo {
 #define GEN_PASS_DECL

@@ -19,8 +19,8 @@ using namespace stg;
 using llvm::Error;
 using llvm::Expected;
 
-/// Folders with library models: those given, then $STG_MODELS_PATH, then
-/// models/ beside the folder of the executable and that of the source tree.
+/// Folders with library models: those given, then $STG_MODELS_PATH, then the
+/// shipped one.
 static std::vector<std::string> getModelPath(ArrayRef<std::string> extra) {
   std::vector<std::string> path(extra.begin(), extra.end());
   llvm::append_range(path, getSearchPath("STG_MODELS_PATH", "models"));

@@ -1,8 +1,8 @@
 """Checks that what a page of the documentation shows is what the tools print.
 
-    check-page.py PAGE.md ROOT [BUILD]
+    check-page.py PAGE.md... ROOT [BUILD]
 
-In the page,
+In a page,
 
   * a ```console block has commands, `$ COMMAND`, each followed by its output;
   * a block after `<!-- stg-opt FLAGS -->` is input that stg-opt accepts;
@@ -16,7 +16,8 @@ In the page,
 A line `...` stands for any number of lines, `...` in a line for any text, and a
 backslash at the end of a line continues it.
 Commands run in an empty folder that shows docs/, examples/, models/ and test/ of ROOT,
-and BUILD, if it is given, as build/.
+and BUILD, if it is given, as build/. Several pages have one folder, so that one may go on
+with what another has made.
 """
 
 import os
@@ -121,19 +122,21 @@ def check_block(block, folder, root):
 
 
 def main():
-    page, root = sys.argv[1], os.path.abspath(sys.argv[2])
-    with open(page, encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    failures = 0
+    pages = [name for name in sys.argv[1:] if name.endswith(".md")]
+    folders = [os.path.abspath(name) for name in sys.argv[1:] if name not in pages]
+    root, failures = folders[0], 0
     with tempfile.TemporaryDirectory() as folder:
         for name in ["docs", "examples", "models", "test"]:
             os.symlink(os.path.join(root, name), os.path.join(folder, name))
-        if len(sys.argv) > 3:
-            os.symlink(os.path.abspath(sys.argv[3]), os.path.join(folder, "build"))
-        for block in get_blocks(lines):
-            for number, message in check_block(block, folder, root):
-                print(f"{page}:{number}: {message}", file=sys.stderr)
-                failures += 1
+        for build in folders[1:]:
+            os.symlink(build, os.path.join(folder, "build"))
+        for page in pages:
+            with open(page, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+            for block in get_blocks(lines):
+                for number, message in check_block(block, folder, root):
+                    print(f"{page}:{number}: {message}", file=sys.stderr)
+                    failures += 1
     return 1 if failures else 0
 
 
