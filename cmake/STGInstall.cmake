@@ -64,6 +64,21 @@ function(stg_install_files)
     RENAME copyright)
 endfunction()
 
+# The package `stg`, where Debian's Python looks for it under /usr. Elsewhere it is
+# for PYTHONPATH. It finds libSTG.so from where it lies.
+set(STG_INSTALL_PYTHONDIR lib/python3/dist-packages)
+function(stg_install_python)
+  if(NOT TARGET stg_python)
+    return()
+  endif()
+  file(RELATIVE_PATH to_lib /${STG_INSTALL_PYTHONDIR}/stg /${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(stg_python PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
+  install(TARGETS stg_python LIBRARY DESTINATION ${STG_INSTALL_PYTHONDIR}/stg)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/python/stg DESTINATION ${STG_INSTALL_PYTHONDIR}
+    FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
+    PATTERN __pycache__ EXCLUDE)
+endfunction()
+
 function(stg_install_config)
   set(config ${PROJECT_BINARY_DIR}/cmake/STGConfig.cmake)
   set(version ${STG_BUILD_CMAKEDIR}/STGConfigVersion.cmake)
@@ -88,6 +103,7 @@ endfunction()
 function(stg_install_all)
   stg_install_libraries()
   stg_install_files()
+  stg_install_python()
   stg_install_config()
 endfunction()
 
@@ -109,5 +125,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${LLVM_LIBRARY_OUTPUT_INTDIR})
 # What a project needs that links the libraries; the tools do without.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-  "libmlir-22-dev, llvm-22-dev, mlir-22-tools, libprotobuf-dev, protobuf-compiler")
+  "libmlir-22-dev, llvm-22-dev, mlir-22-tools, libprotobuf-dev, protobuf-compiler, python3 (>= 3.11)")
 include(CPack)

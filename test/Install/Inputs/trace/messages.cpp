@@ -1,5 +1,7 @@
 // Prints what a bundle has, what a rank's messages are, and what a flag may be.
+// The messages are also read by the classes of another schema.
 
+#include "et_def.pb.h"
 #include "stg/Proto/et_def.pb.h"
 #include "stg/Strategy/Field.h"
 #include "stg/Trace/Bundle/MessageStream.h"
@@ -18,12 +20,21 @@ int main(int argc, char **argv) {
   stg::proto::GlobalMetadata metadata;
   stream.read(metadata);
   stg::proto::Node node;
+  ChakraProtoMsg::Node theirs;
   std::map<int, int> count;
-  while (stream.read(node))
+  int same = 0;
+  while (stream.read(node)) {
     ++count[node.type()];
+    std::string bytes = node.SerializeAsString();
+    same += theirs.ParseFromString(bytes) && theirs.name() == node.name() &&
+            theirs.attr_size() == node.attr_size() &&
+            theirs.SerializeAsString() == bytes;
+  }
   llvm::outs() << "version " << metadata.version() << "\n";
   for (auto [type, number] : count)
     llvm::outs() << stg::proto::NodeType_Name(type) << " " << number << "\n";
+  llvm::outs() << same << " nodes are the same in " << theirs.GetTypeName()
+               << " and in " << node.GetTypeName() << "\n";
   llvm::outs() << stg::findField("zero")->getHelp() << "\n";
   return 0;
 }
