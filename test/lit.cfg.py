@@ -3,6 +3,7 @@
 
 import glob
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -49,6 +50,10 @@ def can_mount():
 
 if can_mount():
     config.available_features.add("tmpfs")
+
+# Pictures are drawn with `dot`.
+if shutil.which("dot"):
+    config.available_features.add("graphviz")
 
 # Without pybind11 there is no package for Python.
 if glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*")):

@@ -20,6 +20,7 @@
 #include "stg/Support/Files.h"
 #include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Translation.h"
+#include "stg/Target/Graphviz/Graphviz.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -105,6 +106,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   stg::MessagePrinter &printer = stg::guardStandardStreams("stg-translate");
   stg::chakra::registerChakraTraceTranslations();
+  stg::registerGraphvizTranslation();
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
   registerTranslationCLOptions();
