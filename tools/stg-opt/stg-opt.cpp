@@ -13,6 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Linalg/TransformOps/DialectExtension.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "mlir/Dialect/Transform/Transforms/Passes.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -88,12 +91,21 @@ static void setPluginLoaders(DialectRegistry &registry, std::string &message) {
                   });
 }
 
+/// Scripts that say which passes run on what, and the op with which they find
+/// that, `transform.structured.match`.
+static void registerTransformDialect(DialectRegistry &registry) {
+  registry.insert<transform::TransformDialect>();
+  linalg::registerTransformDialectExtension(registry);
+  transform::registerTransformPasses();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   stg::MessagePrinter &printer = stg::guardStandardStreams("stg-opt");
   DialectRegistry registry;
   stg::registerAllDialects(registry);
   stg::registerAllPasses();
+  registerTransformDialect(registry);
   std::string header = registerCLIOptions(
       "STG: symbolic tensor graphs to execution traces\n", registry);
   std::string pluginError;
