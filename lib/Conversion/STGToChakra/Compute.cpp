@@ -39,6 +39,9 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
       appendPieces(use.get(), op.updatesOperand(use.getOperandNumber())
                                   ? updates
                                   : inputs);
+  for (unsigned i = 0, e = op->getNumResults(); i != e; ++i)
+    if (std::optional<unsigned> state = op.getResultState(i))
+      overwritten[i] = updates.size() + *state;
   for (const StateBuffer &state : op.getStateBuffers())
     updates.push_back(env.lookup(getStateName(op, state)));
   if (fused) {

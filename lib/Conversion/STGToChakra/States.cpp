@@ -20,8 +20,10 @@ using namespace stg;
 using chakra::Category;
 
 /// The name of an op's own buffer: its parameter's name, or its own, and the
-/// suffix.
+/// suffix. A cache has a name.
 StringAttr GraphBuilder::getStateName(Operation *op, const StateBuffer &state) {
+  if (state.kind == StateBuffer::Cache)
+    return builder.getStringAttr(state.suffix);
   StringRef name = op->getName().stripDialect();
   if (StringAttr own = getOrigin(op).name)
     name = own.getValue();
@@ -78,7 +80,9 @@ LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
     } else if (auto cost = dyn_cast<CostOpInterface>(op)) {
       for (const StateBuffer &state : cost.getStateBuffers())
         if (failed(addState(&op, scope, getStateName(&op, state), state.type,
-                            Category::Optimizer)))
+                            state.kind == StateBuffer::Cache
+                                ? Category::KVCache
+                                : Category::Optimizer)))
           return failure();
     }
   }

@@ -461,6 +461,114 @@ LogicalResult GradientAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
+// RequestsAttr
+//===----------------------------------------------------------------------===//
+
+/// `(512, 0)` or `(5, 1024, 5)`.
+static ParseResult parseRequest(AsmParser &parser,
+                                SmallVectorImpl<SymExpr> &numbers) {
+  auto parseNumber = [&]() -> ParseResult {
+    FailureOr<SymExpr> number = SymExpr::parse(parser);
+    if (failed(number))
+      return failure();
+    numbers.push_back(*number);
+    return success();
+  };
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseNumber,
+                                     " in request"))
+    return failure();
+  if (numbers.size() == 2)
+    numbers.push_back(SymExpr::get(parser.getContext(), 1));
+  if (numbers.size() == 3)
+    return success();
+  return parser.emitError(loc)
+         << "has " << numbers.size()
+         << " numbers, expected new and cached tokens and rows of logits";
+}
+
+Attribute RequestsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> counts;
+  SmallVector<SymExpr> newTokens, cachedTokens, logits;
+  auto parseEntry = [&]() -> ParseResult {
+    int64_t count = 1;
+    SmallVector<SymExpr> numbers;
+    if (OptionalParseResult parsed = parser.parseOptionalInteger(count);
+        parsed.has_value() && (failed(*parsed) || parser.parseStar()))
+      return failure();
+    if (parseRequest(parser, numbers))
+      return failure();
+    counts.push_back(count);
+    newTokens.push_back(numbers[0]);
+    cachedTokens.push_back(numbers[1]);
+    logits.push_back(numbers[2]);
+    return success();
+  };
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseEntry, " in requests"))
+    return {};
+  return parser.getChecked<RequestsAttr>(loc, parser.getContext(), counts,
+                                         newTokens, cachedTokens, logits);
+}
+
+void RequestsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  for (unsigned i = 0, e = getCounts().size(); i != e; ++i) {
+    printer << (i ? ", " : "");
+    if (getCounts()[i] != 1)
+      printer << getCounts()[i] << " * ";
+    printer << '(' << getNewTokens()[i].str() << ", "
+            << getCachedTokens()[i].str();
+    if (!getLogits()[i].isOne())
+      printer << ", " << getLogits()[i].str();
+    printer << ')';
+  }
+  printer << '>';
+}
+
+LogicalResult RequestsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> counts,
+                                   ArrayRef<SymExpr> newTokens,
+                                   ArrayRef<SymExpr> cachedTokens,
+                                   ArrayRef<SymExpr> logits) {
+  if (counts.empty()) // requests_c1
+    return emitError() << "expects a request";
+  for (int64_t count : counts)
+    if (count < 1) // requests_c2
+      return emitError() << "has a request " << count
+                         << " times, expected at least 1";
+  if (newTokens.size() != counts.size() ||
+      cachedTokens.size() != counts.size() || logits.size() != counts.size())
+    return emitError() << "expects three numbers for each request";
+  return success();
+}
+
+SymExpr RequestsAttr::getSum(
+    function_ref<SymExpr(SymExpr newTokens, SymExpr cachedTokens)> get) const {
+  SymExpr sum = SymExpr::get(getContext(), 0);
+  for (auto [count, fresh, cached] :
+       llvm::zip_equal(getCounts(), getNewTokens(), getCachedTokens()))
+    sum = sum + get(fresh, cached) * count;
+  return sum;
+}
+
+SymExpr RequestsAttr::getNumNew() const {
+  return getSum([](SymExpr fresh, SymExpr) { return fresh; });
+}
+
+SymExpr RequestsAttr::getNumCached() const {
+  return getSum([](SymExpr, SymExpr cached) { return cached; });
+}
+
+SymExpr RequestsAttr::getNumLogits() const {
+  SymExpr sum = SymExpr::get(getContext(), 0);
+  for (auto [count, rows] : llvm::zip_equal(getCounts(), getLogits()))
+    sum = sum + rows * count;
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
 // RuleAttr
 //===----------------------------------------------------------------------===//
 

@@ -75,11 +75,16 @@ static SymExpr getSpan(SymExpr queries, SymExpr keys, bool causal) {
   return square - (queries * (queries - 1)).exactDiv(2);
 }
 
-template <typename OpTy> static SymExpr getPairs(OpTy op) {
+template <typename OpTy>
+static SymExpr getPairs(OpTy op, RequestsAttr requests = {}) {
   SymExpr queries = op.getQuery().getType().getShape()[1];
   SymExpr keys = op.getValue().getType().getShape()[1];
   bool causal = op.getMask() == AttentionMask::Causal && !op.getFullCount();
-  return getSpan(queries, keys, causal);
+  if (!requests)
+    return getSpan(queries, keys, causal);
+  return requests.getSum([&](SymExpr fresh, SymExpr cached) {
+    return getSpan(fresh, cached + fresh, causal);
+  });
 }
 
 /// QK^T and PV for so many pairs of a query and a key of each sequence and
@@ -92,7 +97,7 @@ static SymExpr getAttentionOperations(OpTy op, SymExpr pairs) {
 }
 
 OpCost AttentionOp::getCost() {
-  return {getAttentionOperations(*this, getPairs(*this)),
+  return {getAttentionOperations(*this, getPairs(*this, getRequestsAttr())),
           getOperandAndResultBytes(*this), true};
 }
 

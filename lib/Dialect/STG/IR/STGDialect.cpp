@@ -252,6 +252,13 @@ void stg::setPhase(Operation *op, Phase phase) {
   setOrigin(op, origin);
 }
 
+void stg::markForward(func::FuncOp function) {
+  function.walk([&](Operation *op) {
+    if (isa<CostOpInterface, ScanOpInterface>(op) && !getOrigin(op).phase)
+      setPhase(op, Phase::Forward);
+  });
+}
+
 void stg::setRole(Operation *op, std::optional<Role> role) {
   Origin origin = getOrigin(op);
   origin.role = role;

@@ -163,15 +163,17 @@ struct AttentionFactors {
   TensorFactors query, key, value, output, lse;
 
   /// How a device sees the keys of others decides what may be divided: with
-  /// all-to-alls only heads, with a ring queries and keys together.
-  explicit AttentionFactors(ContextAttr context) {
+  /// all-to-alls only heads, with a ring queries and keys together. What is
+  /// packed into a row is not divided.
+  explicit AttentionFactors(ContextAttr context, bool isPacked = false) {
     KeyExchange exchange =
         context ? context.getExchange() : KeyExchange::AllGather;
     bool isRing = exchange == KeyExchange::Ring;
     unsigned batch = rule.addFactor("b");
-    unsigned queries = rule.addFactor("s", exchange == KeyExchange::AllToAll
-                                               ? FactorKind::Whole
-                                               : FactorKind::Shardable);
+    unsigned queries =
+        rule.addFactor("s", exchange == KeyExchange::AllToAll || isPacked
+                                ? FactorKind::Whole
+                                : FactorKind::Shardable);
     unsigned heads = rule.addFactor("h");
     unsigned keys = isRing ? queries : rule.addFactor("t", FactorKind::Whole);
     unsigned keySize = rule.addFactor("e", FactorKind::Whole);
@@ -205,7 +207,7 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
 }
 
 ShardingRule AttentionOp::getShardingRule() {
-  AttentionFactors f(getContextAttr());
+  AttentionFactors f(getContextAttr(), getRequests().has_value());
   f.rule.operands = {f.query, f.key, f.value};
   f.rule.results = {f.output, f.lse};
   return f.rule;

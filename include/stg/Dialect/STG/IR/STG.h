@@ -43,6 +43,11 @@ struct ParameterResource
   llvm::StringRef getName() final { return "parameters"; }
 };
 
+/// What `stg.cache` keeps from one step of inference to the next.
+struct CacheResource : public mlir::SideEffects::Resource::Base<CacheResource> {
+  llvm::StringRef getName() final { return "caches"; }
+};
+
 /// The op writes its result, or what it does, over the buffer of an operand.
 template <unsigned Operand> struct DestroysOperand {
   template <typename ConcreteType>
@@ -108,6 +113,9 @@ void copyOrigin(mlir::Operation *from, mlir::Operation *to);
 void setName(mlir::Operation *op, mlir::StringAttr name);
 void setPhase(mlir::Operation *op, Phase phase);
 void setRole(mlir::Operation *op, std::optional<Role> role);
+
+/// Marks what computes in a function, and has no phase, as the forward pass.
+void markForward(mlir::func::FuncOp function);
 
 /// The phase of an op or of the next one around it that has one, or forward.
 Phase getPhase(mlir::Operation *op);

@@ -138,6 +138,36 @@ def STG_ContextAttr : STG_Attr<"Context", "context"> {
   let genVerifyDecl = 1;
 }
 
+def STG_RequestsAttr : STG_Attr<"Requests", "requests"> {
+  let summary = "the requests whose tokens are packed into a row";
+  let description = [{
+    Of each its new tokens and those that are cached, and, if it is not 1, of how many of
+    its last tokens logits are wanted; a number before says how many such requests there
+    are. What follows tokens one by one is executed once on all new tokens of a row, only
+    attention works request by request.
+
+    ```mlir
+    #stg.requests<2 * (1, 4095), (512, 0), (5, 1024, 5)>
+    ```
+    Constraints: (C1) there is a request; (C2) each is there at least once.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$counts,
+                        ArrayRefParameter<"::stg::SymExpr">:$newTokens,
+                        ArrayRefParameter<"::stg::SymExpr">:$cachedTokens,
+                        ArrayRefParameter<"::stg::SymExpr">:$logits);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The sum over all requests of what `get` makes of one: of its new tokens and
+    /// of those that are cached.
+    ::stg::SymExpr getSum(::llvm::function_ref<::stg::SymExpr(
+        ::stg::SymExpr newTokens, ::stg::SymExpr cachedTokens)> get) const;
+    ::stg::SymExpr getNumNew() const;
+    ::stg::SymExpr getNumCached() const;
+    ::stg::SymExpr getNumLogits() const;
+  }];
+}
+
 def STG_RecomputePolicy
     : I32EnumAttr<"RecomputePolicy", "what backward replays of a repeat", [
     I32EnumAttrCase<"None", 0, "none">,

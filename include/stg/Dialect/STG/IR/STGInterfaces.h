@@ -32,9 +32,12 @@ SymExpr getOperandAndResultBytes(mlir::Operation *op);
 
 /// A persistent buffer that belongs to an op, such as an optimizer moment.
 struct StateBuffer {
-  std::string
-      suffix; ///< Appended to the parameter's name: "master", "exp_avg".
+  enum Kind { Optimizer, Cache };
+  /// Of an optimizer's state appended to the parameter's name ("master",
+  /// "exp_avg"); of a cache the whole name.
+  std::string suffix;
   SymTensorType type;
+  Kind kind = Optimizer;
 };
 
 /// Through which an op builds its backward pass; see
@@ -75,6 +78,23 @@ protected:
 
   mlir::OpBuilder &builder;
   mlir::Operation *forward;
+};
+
+/// Through which an op becomes that of a step of inference; see
+/// `IncrementalOpInterface`.
+class IncrementBuilder {
+public:
+  virtual ~IncrementBuilder() = default;
+
+  /// True for a dimension that runs over the tokens of a step.
+  virtual bool isTokens(DimAttr dim) = 0;
+  /// How many tokens of a row are there before the step.
+  virtual SymExpr getCached() = 0;
+  /// The requests that are packed into a row; null: each row is one.
+  virtual RequestsAttr getRequests() = 0;
+  /// Keeps what is made of the new tokens for later steps, by the name of the
+  /// op and `suffix`, and gives it together with what earlier steps have kept.
+  virtual mlir::Value keep(mlir::Value value, llvm::StringRef suffix) = 0;
 };
 
 namespace detail {

@@ -102,6 +102,13 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<
       /*desc=*/[{
+        The number of the state buffer that the result is, after the op has updated it;
+        nullopt if a result is a value of its own.
+      }],
+      "std::optional<unsigned>", "getResultState", (ins "unsigned":$result),
+      /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
+    InterfaceMethod<
+      /*desc=*/[{
         The operand whose buffer the op may write the result into, if nobody else
         reads that operand; nullopt if a result always needs a buffer of its own.
       }],
@@ -212,6 +219,39 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
       }],
       "::llvm::LogicalResult", "buildGradient",
       (ins "::stg::GradientBuilder &":$gradient)>,
+  ];
+}
+
+def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    An op that looks at other tokens than the one whose row it computes. In a step of
+    inference only the new tokens are there, so it says what is kept of the earlier ones,
+    and how it goes on from that. What does not look at other tokens needs no interface:
+    its sharding rule says so.
+  }];
+  let methods = [
+    InterfaceMethod<
+      /*desc=*/[{
+        Makes the op what a step executes for the new tokens: what it reads of them is kept
+        by `IncrementBuilder::keep`, and what that gives, which has the earlier tokens too,
+        takes its place.
+      }],
+      "::llvm::LogicalResult", "buildIncrement",
+      (ins "::stg::IncrementBuilder &":$increment)>,
+  ];
+}
+
+def LossOpInterface : OpInterface<"LossOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    An op that compares what a model says of each token with what is right. In a step of
+    inference there is nothing to compare with: tokens are sampled instead.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "The operand that the model says: logits, whose last dimension is the vocabulary.",
+      "::mlir::Value", "getPredictions">,
   ];
 }
 

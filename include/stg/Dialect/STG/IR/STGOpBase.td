@@ -31,6 +31,9 @@ def STG_DeclaredAttributes : NativeOpTrait<"DeclaredAttributes"> {
 /// The parameters of the model: `stg.param` reads them, the optimizer writes them.
 def STG_Parameters : Resource<"::stg::ParameterResource">;
 
+/// What steps of inference keep: `stg.cache` reads and writes it.
+def STG_Caches : Resource<"::stg::CacheResource">;
+
 /// The op writes over the buffer of this operand, which nobody may read afterwards.
 class STG_Destroys<int operand>
     : ParamNativeOpTrait<"DestroysOperand", !cast<string>(operand)> {

@@ -415,6 +415,7 @@ def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
 
 def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     DeclareOpInterfaceMethods<AttentionOpInterface>,
+    DeclareOpInterfaceMethods<IncrementalOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass"]>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "scaled dot-product attention with grouped query heads";
@@ -432,18 +433,24 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     and values are gathered, and shares are balanced. `--stg-lower-context-parallel` makes
     of it what a device executes.
 
+    `requests` are those whose tokens are packed into a row (`#stg.requests`): each query
+    sees keys of its own request only. Without it each row is one request.
+
     ```mlir
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
     ```
     Constraints: (C1) all operands have rank 4; (C2) batch extents agree, keys and
     values agree in all but the last extent, and queries and keys in the last; (C3) kv
-    heads divide the heads.
+    heads divide the heads; (C4) where they are numbers, requests have together as many new
+    tokens as there are queries, and with those that are cached as many as there are keys.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<STG_ContextAttr>:$context);
+                       OptionalAttr<STG_ContextAttr>:$context,
+                       OptionalAttr<STG_RequestsAttr>:$requests);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
+  let hasVerifier = 1;
 }
 
 def AttentionGradOp : STG_InferredOp<"attention_grad", [
@@ -542,6 +549,7 @@ def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad"> {
 }
 
 def CrossEntropyOp : STG_InferredOp<"cross_entropy", [STG_Differentiable,
+    LossOpInterface,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["decompose"]>]> {
   let summary = "cross-entropy of logits and labels";
   let description = [{
@@ -558,6 +566,13 @@ def CrossEntropyOp : STG_InferredOp<"cross_entropy", [STG_Differentiable,
   }];
   let args = (ins STG_Tensor:$logits, STG_Tensor:$labels);
   let results = (outs STG_Tensor:$loss, STG_Tensor:$probs);
+  let extraClassDeclaration = [{
+    ::mlir::Value getPredictions() { return getLogits(); }
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                        ::mlir::TypeRange rhs) {
+      return ::stg::detail::equalUpToSharding(lhs, rhs);
+    }
+  }];
 }
 
 def CrossEntropyGradOp : STG_ExplicitOp<"cross_entropy_grad"> {
@@ -1276,6 +1291,7 @@ def YieldOp : STG_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">,
   let builders = [OpBuilder<(ins), [{ }]>];
 }
 
+include "stg/Dialect/STG/IR/STGInferenceOps.td"
 include "stg/Dialect/STG/IR/STGMoEOps.td"
 
 #endif // STG_DIALECT_STG_IR_STGOPS

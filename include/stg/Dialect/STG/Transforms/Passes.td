@@ -282,6 +282,62 @@ def Autodiff : Pass<"stg-autodiff", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
+  let summary = "derive a step of inference from the model";
+  let description = [{
+    A step is a list of requests: so many new tokens, after so many that are cached. Each
+    row of the batch is a request, whose new tokens are those of dimension `tokens`, after
+    `cached` ones, which may be a symbol; a prefill has cached=0, decoding one new token.
+    With `requests` each row is a packed step, the tokens of these requests one behind the
+    other, and what `tokens` is must be bound to is their number.
+
+    An op that looks at other tokens says what it keeps of them and how it goes on from that
+    (`IncrementalOpInterface`): attention keeps keys and values in caches (`stg.cache`), in
+    the element type `kv-type`. Every other op has to treat tokens one by one, as its
+    sharding rule says. The loss (`LossOpInterface`) becomes tokens that are sampled
+    (`stg.sample`) from the logits of the rows that are asked for: `last` of each request, or
+    `all`. Rows are selected before the product that makes the logits. What only the loss
+    needs is dropped, labels too.
+
+    *Requires* the model level, calls inlined, ops named. *Produces* the step level, without
+    a backward pass: the function returns the tokens.
+
+    ```mlir
+    // before
+    %a, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
+    ...
+    %logits = stg.einsum "bsd,dv->bsv" %n, %head : !x, !w
+    %loss, %probs = stg.cross_entropy %logits, %labels : !y, !ids
+    return %loss : !loss
+    // after
+    %k1 = stg.cache "attention.k" %k : !k -> !stg.tensor<[B, S = S + cached, K, E], bf16>
+    %v1 = stg.cache "attention.v" %v : !k -> !stg.tensor<[B, S = S + cached, K, E], bf16>
+    %a, %lse = stg.attention causal %q, %k1, %v1 : !q, !cache, !cache
+    ...
+    %last = stg.select_rows dim 1 %n : !x -> !stg.tensor<[B, S = 1, D], bf16>
+    %logits = stg.einsum "bsd,dv->bsv" %last, %head : !last, !w
+    %token = stg.sample %logits : !logits
+    return %token : !stg.tensor<[B, S = 1], i32>
+    ```
+  }];
+  let options = [
+    Option<"tokens", "tokens", "std::string", /*default=*/"\"S\"",
+           "Name of the dimension of tokens">,
+    Option<"cached", "cached", "std::string", /*default=*/"\"cached\"",
+           "Tokens of a request that are cached: an expression, whose symbols are "
+           "declared if they are not">,
+    Option<"requests", "requests", "std::string", /*default=*/"\"\"",
+           "Requests that are packed into a row: COUNT*(NEW,CACHED,LOGITS),...; "
+           "COUNT and LOGITS are 1 if they are not given">,
+    Option<"logits", "logits", "::stg::LogitRows",
+           /*default=*/"::stg::LogitRows::Last",
+           "Rows that logits are made of, if requests do not say it">,
+    Option<"kvType", "kv-type", "std::string", /*default=*/"\"\"",
+           "Element type of caches (default: that of what is kept)">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
   let summary = "update each parameter with its gradient";
   let description = [{

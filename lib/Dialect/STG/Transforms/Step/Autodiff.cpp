@@ -407,14 +407,6 @@ LogicalResult Differentiator::differentiateScan(ScanOpInterface forward,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Marks the ops that a function has as those of the forward pass.
-static void markForward(func::FuncOp function) {
-  function.walk([&](Operation *op) {
-    if (isa<CostOpInterface, ScanOpInterface>(op) && !getOrigin(op).phase)
-      setPhase(op, Phase::Forward);
-  });
-}
-
 /// The value that is differentiated: the function's first result.
 static FailureOr<Value> getObjective(func::FuncOp function,
                                      const Activity &activity) {

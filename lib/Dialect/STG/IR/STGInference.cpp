@@ -1,0 +1,201 @@
+//===- STGInference.cpp - Ops of a step of inference ----------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Types, costs and sharding rules of the ops that a step of inference has, and
+// how attention goes on from keys and values of earlier steps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGVerification.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace stg;
+using namespace stg::detail;
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Refuses numbers of a request that cannot be.
+static LogicalResult checkRequests(Operation *op, RequestsAttr requests) {
+  for (auto [fresh, cached, logits] :
+       llvm::zip_equal(requests.getNewTokens(), requests.getCachedTokens(),
+                       requests.getLogits()))
+    for (auto [what, number, least] : {std::tuple("new tokens", fresh, 1),
+                                       {"cached tokens", cached, 0},
+                                       {"rows of logits", logits, 0}})
+      if (std::optional<Rational> value = number.getConstant();
+          value && (!value->isInteger() || *value < Rational(least)))
+        return op->emitOpError("has a request with ")
+               << number.str() << ' ' << what << ", expected at least "
+               << least;
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  RequestsAttr requests = getRequestsAttr();
+  if (!requests)
+    return success();
+  if (failed(checkRequests(*this, requests)))
+    return failure();
+  SymExpr fresh = requests.getNumNew();
+  for (auto [what, expected, type] :
+       {std::tuple("queries", fresh, getQuery().getType()),
+        {"keys", fresh + requests.getNumCached(), getKey().getType()}}) {
+    SymExpr found = type.getShape()[1];
+    if (expected.isConstant() && found.isConstant() && expected != found)
+      return emitOpError("has requests with ") // attention_c4
+             << expected.str() << ' ' << what << ", the operand has "
+             << found.str();
+  }
+  return success();
+}
+
+/// Keys and values are kept. Queries are those of new tokens, the last ones,
+/// which is what the mask counts from.
+LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
+  DimAttr queries = getQuery().getType().getDim(1);
+  DimAttr keys = getKey().getType().getDim(1);
+  if (!increment.isTokens(queries) && !increment.isTokens(keys))
+    return success();
+  if (!increment.isTokens(keys))
+    return emitOpError("has keys named '")
+           << keys.getNamesText()
+           << "', which are not the tokens of a step; cross attention has no "
+              "step of inference yet";
+  if (getMask() != AttentionMask::None) {
+    getKeyMutable().assign(increment.keep(getKey(), "k"));
+    getValueMutable().assign(increment.keep(getValue(), "v"));
+  } else if (!increment.getCached().isZero()) {
+    return emitOpError("sees tokens that come later, so nothing of it can be "
+                       "kept; needs whole sequences, cached=0");
+  }
+  if (RequestsAttr requests = increment.getRequests())
+    setRequestsAttr(requests);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+LogicalResult CacheOp::verify() {
+  if (getCacheName().empty()) // cache_c2
+    return emitOpError("expects a name");
+  SymTensorType input = getInput().getType(), result = getType();
+  SmallVector<DimAttr> expected(input.getDims());
+  if (input.getRank() == result.getRank()) {
+    unsigned longer = 0; // cache_c1
+    for (auto [own, other] : llvm::zip_equal(expected, result.getDims()))
+      if (own.getExtent() != other.getExtent() && !longer++)
+        own = own.withExtent(other.getExtent());
+  }
+  return checkSameShape(getLoc(), "cache", expected, result.getDims(),
+                        getInput(), getResult());
+}
+
+LogicalResult SelectRowsOp::verify() {
+  SymTensorType input = getInput().getType(), result = getType();
+  if (getDim() >= static_cast<uint64_t>(input.getRank())) // select_rows_c1
+    return emitOpError("has dimension ")
+           << getDim() << ", the tensor has rank " << input.getRank();
+  if (input.getElementType() != result.getElementType()) // select_rows_c2
+    return emitOpError("expects operand and result of one element type, found ")
+           << input << " and " << result;
+  SmallVector<DimAttr> expected(input.getDims());
+  if (input.getRank() == result.getRank())
+    expected[getDim()] =
+        expected[getDim()].withExtent(result.getShape()[getDim()]);
+  return checkSameShape(getLoc(), "result", expected, result.getDims(),
+                        getInput(), getResult());
+}
+
+LogicalResult SampleOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  SymTensorType logits = tensorOf(adaptor.getLogits());
+  if (failed(checkMinRank(loc, "logits", logits, 1)))
+    return failure();
+  if (!isa<FloatType>(logits.getElementType()))
+    return emitOptionalError(loc, "logits have element type ",
+                             logits.getElementType(), ", expected a float");
+  types.push_back(SymTensorType::get(context, logits.getDims().drop_back(),
+                                     IntegerType::get(context, 32)));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// The new rows are read, and written where the cache has them.
+OpCost CacheOp::getCost() {
+  SymTensorType input = getInput().getType();
+  SymExpr elements = input.getNumElements();
+  bool isCast = input.getElementType() != getType().getElementType();
+  return {elements * (isCast ? 1 : 0),
+          input.getNumBytes() + elements * getType().getElementBytes(), false};
+}
+
+SmallVector<StateBuffer> CacheOp::getStateBuffers() {
+  return {
+      {getCacheName().str(), getType().withoutSharding(), StateBuffer::Cache}};
+}
+
+std::optional<unsigned> CacheOp::getResultState(unsigned) { return 0; }
+
+OpCost SelectRowsOp::getCost() {
+  SymExpr zero = SymExpr::get(getContext(), 0);
+  return {zero, isView() ? zero : getType().getNumBytes() * 2, false};
+}
+
+bool SelectRowsOp::isView() { return getInput().getType() == getType(); }
+
+OpCost SampleOp::getCost() {
+  return {getLogits().getType().getNumElements(),
+          getOperandAndResultBytes(*this), false};
+}
+
+//===----------------------------------------------------------------------===//
+// Sharding rules
+//===----------------------------------------------------------------------===//
+
+/// A device keeps what it has made; the tokens that it has are its share of
+/// all.
+ShardingRule CacheOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors tensor = rule.addFactors("d", getType().getRank());
+  rule.operands = {tensor};
+  rule.results = {tensor};
+  return rule;
+}
+
+/// The rows are anywhere, so all of them have to be here.
+ShardingRule SelectRowsOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors tensor = rule.addFactors("d", getType().getRank());
+  rule.operands = {tensor};
+  rule.factors[getDim()].kind = FactorKind::Whole;
+  tensor[getDim()] = {rule.addFactor("rows", FactorKind::Whole)};
+  rule.results = {tensor};
+  return rule;
+}
+bool SelectRowsOp::isLinear() { return true; }
+
+ShardingRule SampleOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows =
+      rule.addFactors("d", getLogits().getType().getRank() - 1);
+  TensorFactors logits = rows;
+  logits.push_back({rule.addFactor("v", FactorKind::Whole)});
+  rule.operands = {logits};
+  rule.results = {rows};
+  return rule;
+}

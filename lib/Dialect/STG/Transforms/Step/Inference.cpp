@@ -1,0 +1,470 @@
+//===- Inference.cpp - Derives a step of inference ------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The forward program on new tokens only. Ops say themselves what they keep of
+// earlier ones; this pass makes the caches, checks that all others treat tokens
+// one by one, and replaces losses by tokens that are sampled.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace stg {
+#define GEN_PASS_DEF_INFERENCE
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+/// What a step is, for all ops.
+struct Step {
+  StringAttr tokens;     ///< The dimension.
+  SymExpr cached;        ///< Tokens of a row.
+  RequestsAttr requests; ///< Null: each row is one.
+  Type kvType;           ///< Null: that of what is kept.
+  bool allLogits = false;
+};
+
+/// The increment builder of one op.
+class OpIncrementBuilder : public IncrementBuilder {
+public:
+  OpIncrementBuilder(const Step &step, Operation *op)
+      : step(step), op(op), builder(op) {}
+
+  bool isTokens(DimAttr dim) override { return dim.hasName(step.tokens); }
+  SymExpr getCached() override { return step.cached; }
+  RequestsAttr getRequests() override { return step.requests; }
+  Value keep(Value value, StringRef suffix) override;
+
+private:
+  const Step &step;
+  Operation *op;
+  OpBuilder builder;
+};
+
+/// Makes a program that of a step.
+class StepBuilder {
+public:
+  StepBuilder(func::FuncOp function, const Step &step)
+      : function(function), step(step) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult replaceLosses();
+  SmallVector<Operation *> findLosses();
+  FailureOr<Value> buildTokens(Operation *loss);
+  FailureOr<Value> selectRows(Operation *loss, Value logits);
+  SmallVector<OpOperand *> findPath(Value logits);
+  DenseSet<unsigned> getTokenFactors(Operation *op, const ShardingRule &rule);
+  LogicalResult checkRowwise(Operation *op);
+  void eraseDeadOps(Block &block);
+  void eraseUnusedArguments(const BitVector &wereUsed);
+  std::optional<unsigned> findTokens(SymTensorType type);
+
+  func::FuncOp function;
+  const Step &step;
+};
+
+struct Inference : stg::impl::InferenceBase<Inference> {
+  using InferenceBase::InferenceBase;
+  void runOnOperation() override;
+
+private:
+  FailureOr<Step> readOptions();
+  LogicalResult readRequests(Step &step);
+  LogicalResult declareSymbols(const Step &step);
+};
+} // namespace
+
+/// The name of an op and what it is for: `attention.k`.
+static StringAttr extendName(Operation *op, StringRef suffix) {
+  StringAttr own = getOrigin(op).name;
+  StringRef name = own ? own.getValue() : op->getName().stripDialect();
+  return StringAttr::get(op->getContext(), name + "." + suffix);
+}
+
+static void setForward(Operation *op, StringAttr name) {
+  setName(op, name);
+  setPhase(op, Phase::Forward);
+}
+
+Value OpIncrementBuilder::keep(Value value, StringRef suffix) {
+  auto type = cast<SymTensorType>(value.getType());
+  SmallVector<DimAttr> dims(type.getDims());
+  for (DimAttr &dim : dims)
+    if (isTokens(dim))
+      dim = dim.withExtent(dim.getExtent() + step.cached);
+  Type elementType = step.kvType ? step.kvType : type.getElementType();
+  StringAttr name = extendName(op, suffix);
+  auto cache = CacheOp::create(builder, op->getLoc(),
+                               type.withDims(dims).withElementType(elementType),
+                               value, name);
+  setForward(cache, name);
+  return cache;
+}
+
+//===----------------------------------------------------------------------===//
+// Losses
+//===----------------------------------------------------------------------===//
+
+/// The dimension of tokens; none if there is not exactly one.
+std::optional<unsigned> StepBuilder::findTokens(SymTensorType type) {
+  std::optional<unsigned> found;
+  for (auto [number, dim] : llvm::enumerate(type.getDims()))
+    if (dim.hasName(step.tokens)) {
+      if (found)
+        return std::nullopt;
+      found = number;
+    }
+  return found;
+}
+
+/// The losses that the program's first result is made of, in program order.
+SmallVector<Operation *> StepBuilder::findLosses() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  llvm::SetVector<Operation *> reached;
+  auto reach = [&](Value value) {
+    if (Operation *op = value.getDefiningOp())
+      reached.insert(op);
+  };
+  if (terminator->getNumOperands() > 0)
+    reach(terminator->getOperand(0));
+  SmallVector<Operation *> losses;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Operation *op = reached[i];
+    if (isa<LossOpInterface>(op))
+      losses.push_back(op);
+    else if (!isa<ScanOpInterface>(op))
+      llvm::for_each(op->getOperands(), reach);
+  }
+  llvm::sort(losses, [](Operation *lhs, Operation *rhs) {
+    return lhs->isBeforeInBlock(rhs);
+  });
+  return losses;
+}
+
+/// The operand that has the tokens of an op's only result one by one; null if
+/// there is not exactly one, or it has other tokens.
+static OpOperand *getTokenOperand(Operation *op, StringAttr tokens) {
+  auto shardable = dyn_cast<ShardableOpInterface>(op);
+  if (!shardable || op->getNumResults() != 1)
+    return nullptr;
+  ShardingRule rule = shardable.getShardingRule();
+  OpOperand *found = nullptr;
+  for (OpOperand &use : op->getOpOperands()) {
+    auto type = dyn_cast<SymTensorType>(use.get().getType());
+    if (!type)
+      return nullptr;
+    for (auto [dim, factors] : llvm::zip_equal(
+             type.getDims(), rule.operands[use.getOperandNumber()])) {
+      if (!dim.hasName(tokens))
+        continue;
+      if (found || factors.size() != 1 ||
+          !runsOver(rule.results[0], factors[0]))
+        return nullptr;
+      found = &use;
+    }
+  }
+  return found;
+}
+
+/// The operands through which logits are made of their rows, the last one
+/// first, up to the matrix product. Empty if there is no such product.
+SmallVector<OpOperand *> StepBuilder::findPath(Value logits) {
+  SmallVector<OpOperand *> path;
+  for (Value value = logits;;) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !value.hasOneUse() || isa<IncrementalOpInterface>(op))
+      return {};
+    OpOperand *operand = getTokenOperand(op, step.tokens);
+    if (!operand)
+      return {};
+    path.push_back(operand);
+    auto cost = dyn_cast<CostOpInterface>(op);
+    if (cost && cost.getCost().isMatrix)
+      return path;
+    value = operand->get();
+  }
+}
+
+/// Logits of the rows that are asked for. They are selected before the product.
+FailureOr<Value> StepBuilder::selectRows(Operation *loss, Value logits) {
+  auto type = cast<SymTensorType>(logits.getType());
+  std::optional<unsigned> tokens = findTokens(type);
+  if (!tokens)
+    return loss->emitOpError("has predictions of type ")
+           << type << ", expected one dimension '" << step.tokens.getValue()
+           << "', the tokens; name it with tokens=NAME";
+  if (step.allLogits)
+    return logits;
+  SymExpr rows = step.requests ? step.requests.getNumLogits()
+                               : SymExpr::get(function.getContext(), 1);
+  auto select = [&](SymTensorType type) {
+    SmallVector<DimAttr> dims(type.getDims());
+    for (DimAttr &dim : dims)
+      if (dim.hasName(step.tokens))
+        dim = dim.withExtent(rows);
+    return type.withDims(dims);
+  };
+  SmallVector<OpOperand *> path = findPath(logits);
+  Value source = path.empty() ? logits : path.back()->get();
+  auto sourceType = cast<SymTensorType>(source.getType());
+  if (select(sourceType) == sourceType)
+    return logits;
+  OpBuilder builder(path.empty() ? loss : path.back()->getOwner());
+  auto selected =
+      SelectRowsOp::create(builder, loss->getLoc(), select(sourceType), source,
+                           *findTokens(sourceType));
+  setForward(selected, extendName(loss, "rows"));
+  if (path.empty())
+    return selected.getResult();
+  path.back()->set(selected);
+  for (OpOperand *operand : path) {
+    Value result = operand->getOwner()->getResult(0);
+    result.setType(select(cast<SymTensorType>(result.getType())));
+  }
+  return logits;
+}
+
+/// The tokens that take the place of a loss.
+FailureOr<Value> StepBuilder::buildTokens(Operation *loss) {
+  FailureOr<Value> logits =
+      selectRows(loss, cast<LossOpInterface>(loss).getPredictions());
+  if (failed(logits))
+    return failure();
+  OpBuilder builder(loss);
+  auto sample = SampleOp::create(builder, loss->getLoc(), *logits);
+  setForward(sample, extendName(loss, "sample"));
+  return sample.getTokens();
+}
+
+/// Tokens are the results; without a loss, results stay what they are.
+LogicalResult StepBuilder::replaceLosses() {
+  SmallVector<Value> results;
+  for (Operation *loss : findLosses()) {
+    FailureOr<Value> tokens = buildTokens(loss);
+    if (failed(tokens))
+      return failure();
+    results.push_back(*tokens);
+  }
+  if (results.empty())
+    return success();
+  BitVector all(function.getNumResults(), true);
+  if (failed(function.eraseResults(all)))
+    return failure();
+  function.getBody().front().getTerminator()->setOperands(results);
+  function.setType(FunctionType::get(function.getContext(),
+                                     function.getArgumentTypes(),
+                                     TypeRange(ValueRange(results))));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Everything else
+//===----------------------------------------------------------------------===//
+
+/// The factors that run over the tokens of operands. Of a compound dimension,
+/// such as the rows of experts, it is what other dimensions say.
+DenseSet<unsigned> StepBuilder::getTokenFactors(Operation *op,
+                                                const ShardingRule &rule) {
+  DenseSet<unsigned> found;
+  auto forEach = [&](function_ref<void(const SmallVector<unsigned, 1> &)> add) {
+    for (auto [operand, factors] :
+         llvm::zip_equal(op->getOperands(), rule.operands))
+      for (auto [dim, own] : llvm::zip_equal(
+               cast<SymTensorType>(operand.getType()).getDims(), factors))
+        if (dim.hasName(step.tokens))
+          add(own);
+  };
+  forEach([&](const SmallVector<unsigned, 1> &own) {
+    if (own.size() == 1)
+      found.insert(own.front());
+  });
+  forEach([&](const SmallVector<unsigned, 1> &own) {
+    if (llvm::none_of(own, [&](unsigned f) { return found.contains(f); }))
+      found.insert(own.begin(), own.end());
+  });
+  return found;
+}
+
+/// What reads or makes several tokens at once has to say what it keeps.
+LogicalResult StepBuilder::checkRowwise(Operation *op) {
+  // Rows that are selected here are those of tokens.
+  if (isa<IncrementalOpInterface, SelectRowsOp>(op))
+    return success();
+  if (auto param = dyn_cast<ParamOp>(op)) {
+    if (llvm::none_of(param.getType().getDims(),
+                      [&](DimAttr dim) { return dim.hasName(step.tokens); }))
+      return success();
+    return op->emitOpError("has a row for each of the tokens '")
+           << step.tokens.getValue()
+           << "', which are others in each step; look its rows up by position";
+  }
+  auto shardable = dyn_cast<ShardableOpInterface>(op);
+  if (!shardable)
+    return success();
+  ShardingRule rule = shardable.getShardingRule();
+  DenseSet<unsigned> factors = getTokenFactors(op, rule);
+  auto isOneByOne = [&](unsigned factor) {
+    return rule.factors[factor].kind == FactorKind::Shardable &&
+           llvm::all_of(rule.results, [&](const TensorFactors &result) {
+             return runsOver(result, factor);
+           });
+  };
+  if (llvm::all_of(factors, isOneByOne))
+    return success();
+  return op->emitOpError("looks at several of the tokens '")
+         << step.tokens.getValue()
+         << "' at once, but does not say what it keeps of earlier ones; "
+            "implement IncrementalOpInterface";
+}
+
+/// What nobody reads any more, from the end.
+void StepBuilder::eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op)) {
+      op.erase();
+      continue;
+    }
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        eraseDeadOps(inner);
+  }
+}
+
+/// Labels were there for the loss only.
+void StepBuilder::eraseUnusedArguments(const BitVector &wereUsed) {
+  BitVector unused(function.getNumArguments());
+  for (BlockArgument arg : function.getArguments())
+    if (arg.use_empty() && wereUsed[arg.getArgNumber()])
+      unused.set(arg.getArgNumber());
+  // Nothing is left that could fail.
+  (void)function.eraseArguments(unused);
+}
+
+LogicalResult StepBuilder::run() {
+  Block &body = function.getBody().front();
+  BitVector used(function.getNumArguments());
+  for (BlockArgument arg : function.getArguments())
+    used[arg.getArgNumber()] = !arg.use_empty();
+  if (failed(replaceLosses()))
+    return failure();
+  // Before caches are made: what only the loss needs keeps nothing.
+  eraseDeadOps(body);
+  eraseUnusedArguments(used);
+  WalkResult checked = function.walk([&](Operation *op) {
+    return failed(checkRowwise(op)) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+  });
+  if (checked.wasInterrupted())
+    return failure();
+  SmallVector<IncrementalOpInterface> ops;
+  function.walk([&](IncrementalOpInterface op) { ops.push_back(op); });
+  for (IncrementalOpInterface op : ops) {
+    OpIncrementBuilder builder(step, op);
+    if (failed(op.buildIncrement(builder)))
+      return failure();
+  }
+  markForward(function);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+LogicalResult Inference::readRequests(Step &step) {
+  if (requests.empty())
+    return success();
+  Attribute parsed;
+  {
+    // What is wrong is told once, by what was given.
+    ScopedDiagnosticHandler quiet(&getContext(),
+                                  [](Diagnostic &) { return success(); });
+    parsed = parseAttribute("#stg.requests<" + requests + ">", &getContext());
+  }
+  step.requests = dyn_cast_or_null<RequestsAttr>(parsed);
+  if (!step.requests)
+    return getOperation().emitError("requests is '")
+           << requests
+           << "', expected COUNT*(NEW,CACHED,LOGITS),... such as "
+              "64*(1,4095),(512,0)";
+  step.cached = step.requests.getNumCached();
+  return success();
+}
+
+FailureOr<Step> Inference::readOptions() {
+  ModuleOp module = getOperation();
+  Step step;
+  step.tokens = StringAttr::get(&getContext(), tokens);
+  step.allLogits = logits == LogitRows::All;
+  llvm::Expected<SymExpr> number = SymExpr::parse(&getContext(), cached);
+  if (!number)
+    return module.emitError("cached is '")
+           << cached << "': " << llvm::toString(number.takeError());
+  step.cached = *number;
+  if (std::optional<Rational> value = step.cached.getConstant();
+      value && (!value->isInteger() || *value < Rational(0)))
+    return module.emitError("cached is ")
+           << step.cached.str() << ", expected an integer of at least 0";
+  if (!kvType.empty()) {
+    step.kvType = getFloatType(&getContext(), kvType);
+    if (!step.kvType)
+      return module.emitError("kv-type '")
+             << kvType << "' is not a float type such as bf16 or f8E4M3FN";
+  }
+  if (failed(readRequests(step)))
+    return failure();
+  return step;
+}
+
+/// Symbols that only the step has.
+LogicalResult Inference::declareSymbols(const Step &step) {
+  ModuleOp module = getOperation();
+  SymbolTable table(module);
+  llvm::SetVector<StringAttr> names;
+  auto collect = [&](SymExpr expr) {
+    expr.walkSymbols([&](StringAttr name) { names.insert(name); });
+  };
+  collect(step.cached);
+  if (step.requests)
+    for (ArrayRef<SymExpr> numbers :
+         {step.requests.getNewTokens(), step.requests.getLogits()})
+      llvm::for_each(numbers, collect);
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  for (StringAttr name : names) {
+    Operation *known = table.lookup(name);
+    if (known && !isa<SymbolOp>(known))
+      return known->emitOpError("is named '")
+             << name.getValue() << "' like a symbol of the step; name that "
+             << "otherwise with cached=SYMBOL";
+    if (!known)
+      SymbolOp::create(builder, module.getLoc(), name, SymExpr(), StringAttr(),
+                       builder.getStringAttr("tokens of a request"));
+  }
+  return success();
+}
+
+void Inference::runOnOperation() {
+  FailureOr<Step> step = readOptions();
+  if (failed(step) || failed(declareSymbols(*step)))
+    return signalPassFailure();
+  for (auto function : getOperation().getOps<func::FuncOp>()) {
+    if (function.isExternal() || function.isPrivate())
+      continue;
+    if (failed(StepBuilder(function, *step).run()))
+      return signalPassFailure();
+  }
+}

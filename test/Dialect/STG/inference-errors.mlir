@@ -1,0 +1,158 @@
+// RUN: stg-opt %s --split-input-file --stg-inference --verify-diagnostics
+
+// What mixes tokens by other means says nothing of earlier ones.
+stg.symbol @B
+stg.symbol @S
+stg.symbol @D
+!x = !stg.tensor<[B, S, D], bf16>
+func.func @mixed(%x: !x, %w: !stg.tensor<[S, T = S], bf16>) -> !stg.tensor<[B, T = S, D], bf16> {
+  // expected-error @+1 {{'stg.einsum' op looks at several of the tokens 'S' at once, but does not say what it keeps of earlier ones; implement IncrementalOpInterface}}
+  %y = stg.einsum "bsd,st->btd" %x, %w : !x, !stg.tensor<[S, T = S], bf16>
+  return %y : !stg.tensor<[B, T = S, D], bf16>
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+stg.symbol @D
+!x = !stg.tensor<[B, S, D], bf16>
+func.func @positions(%x: !x) -> !x {
+  // expected-error @+1 {{'stg.param' op has a row for each of the tokens 'S', which are others in each step; look its rows up by position}}
+  %w = stg.param "positions" : !stg.tensor<[S, D], bf16>
+  %y = stg.bias_add %x, %w : !x, !stg.tensor<[S, D], bf16>
+  return %y : !x
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+stg.symbol @H
+stg.symbol @E
+!q = !stg.tensor<[B, S, H, E], bf16>
+func.func @encoder(%q: !q) -> !q {
+  // expected-error @+1 {{'stg.attention' op sees tokens that come later, so nothing of it can be kept; needs whole sequences, cached=0}}
+  %a, %lse = stg.attention none %q, %q, %q : !q, !q, !q
+  return %a : !q
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+stg.symbol @P
+stg.symbol @H
+stg.symbol @E
+!q = !stg.tensor<[B, S, H, E], bf16>
+!k = !stg.tensor<[B, P, H, E], bf16>
+func.func @cross(%q: !q, %k: !k) -> !q {
+  // expected-error @+1 {{'stg.attention' op has keys named 'P', which are not the tokens of a step; cross attention has no step of inference yet}}
+  %a, %lse = stg.attention none %q, %k, %k : !q, !k, !k
+  return %a : !q
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @T
+stg.symbol @V
+!l = !stg.tensor<[B, T, V], bf16>
+func.func @other_tokens(%l: !l, %labels: !stg.tensor<[B, T], i32>) -> !stg.tensor<[B, T], f32> {
+  // expected-error @+1 {{'stg.cross_entropy' op has predictions of type '!stg.tensor<[B, T, V], bf16>', expected one dimension 'S', the tokens; name it with tokens=NAME}}
+  %loss, %p = stg.cross_entropy %l, %labels : !l, !stg.tensor<[B, T], i32>
+  return %loss : !stg.tensor<[B, T], f32>
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @K
+stg.symbol @E
+!q = !stg.tensor<[B, S = 5, K, E], bf16>
+!k = !stg.tensor<[B, S = 9, K, E], bf16>
+func.func @requests(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has requests with 4 queries, the operand has 5}}
+  %a, %l = stg.attention causal %q, %k, %k {requests = #stg.requests<(1, 4), (3, 0)>} : !q, !k, !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @K
+stg.symbol @E
+!q = !stg.tensor<[B, S = 5, K, E], bf16>
+!k = !stg.tensor<[B, S = 9, K, E], bf16>
+func.func @requests(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has requests with 10 keys, the operand has 9}}
+  %a, %l = stg.attention causal %q, %k, %k {requests = #stg.requests<(2, 5), (3, 0)>} : !q, !k, !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @K
+stg.symbol @E
+!q = !stg.tensor<[B, S = 5, K, E], bf16>
+func.func @requests(%q: !q) {
+  // expected-error @+1 {{'stg.attention' op has a request with -1 cached tokens, expected at least 0}}
+  %a, %l = stg.attention causal %q, %q, %q {requests = #stg.requests<(5, -1)>} : !q, !q, !q
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has 1 numbers, expected new and cached tokens and rows of logits}}
+func.func private @f() attributes {test.r = #stg.requests<(5)>}
+
+// -----
+
+// expected-error @+1 {{has a request 0 times, expected at least 1}}
+func.func private @f() attributes {test.r = #stg.requests<0 * (5, 1)>}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+stg.symbol @K
+!k = !stg.tensor<[B, S, K], bf16>
+func.func @cache(%k: !k) {
+  // expected-error @+1 {{cache has extent 2*S in dimension 2, expected K}}
+  %c = stg.cache "k" %k : !k -> !stg.tensor<[B, S = S + 1, K = 2*S], bf16>
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+!k = !stg.tensor<[B, S], bf16>
+func.func @cache(%k: !k) {
+  // expected-error @+1 {{'stg.cache' op expects a name}}
+  %c = stg.cache "" %k : !k -> !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+!k = !stg.tensor<[B, S], bf16>
+func.func @rows(%k: !k) {
+  // expected-error @+1 {{'stg.select_rows' op has dimension 2, the tensor has rank 2}}
+  %c = stg.select_rows dim 2 %k : !k -> !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+!k = !stg.tensor<[B, S], i32>
+func.func @tokens(%k: !k) {
+  // expected-error @+1 {{logits have element type 'i32', expected a float}}
+  %c = stg.sample %k : !k
+  return
+}
