@@ -348,9 +348,9 @@ TEST_P(BundleTest, DamageIsFound) {
                              "begin with STGB)");
   EXPECT_EQ(getError("STGB"), "x.stgb: the bundle is cut off");
   std::string newer = bytes;
-  newer[4] = 3;
-  EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 3; this program "
-                             "reads version 2");
+  newer[4] = 4;
+  EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 4; this program "
+                             "reads versions 2 and 3");
   EXPECT_EQ(getError(bytes + "x"),
             "x.stgb: the bundle should have " + std::to_string(bytes.size()) +
                 " bytes, but has " + std::to_string(bytes.size() + 1));
@@ -507,5 +507,77 @@ INSTANTIATE_TEST_SUITE_P(
                       "files.mlir", "gather-in-place.mlir", "groups.mlir",
                       "memory.mlir", "nested.mlir", "pipeline.mlir",
                       "repeat.mlir", "ring.mlir", "schedule.mlir"));
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// A product with a kernel and a node without, as a bundle.
+static std::string makeBundle(StringRef kernel) {
+  std::string text = (R"(chakra.graph @all mesh = #sym.mesh<dp = 2> {
+    %x = chakra.state "x" : !chakra.tensor<64, input>
+    %y = chakra.comp "y"(%x) ops(0) bytes(128)
+      : (!chakra.tensor<64, input>) -> !chakra.tensor<64, activation>
+    %z = chakra.comp "z"(%y) ops(4096) matrix bytes(256)
+      : (!chakra.tensor<64, activation>) -> !chakra.tensor<64, gradient>
+  )" + kernel + "}")
+                         .str();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<stg::chakra::ChakraDialect, stg::STGDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  EXPECT_TRUE(module);
+  stg::chakra::ExportOptions options;
+  options.output = stg::chakra::ExportOptions::Output::Memory;
+  auto summary = stg::chakra::exportTraces(*module, options);
+  EXPECT_TRUE(succeeded(summary));
+  return summary->bundle;
+}
+
+constexpr StringLiteral kProduct =
+    "kernel <einsum bf16 -> f32, [16, 8, 32, 2], accumulates>";
+
+TEST(KernelTest, KernelsAreInBundles) {
+  auto bundle = TraceBundle::parse(
+      MemoryBuffer::getMemBufferCopy(makeBundle(kProduct), "x.stgb"));
+  ASSERT_TRUE(!!bundle) << toString(bundle.takeError());
+  const TraceProgram &program = (*bundle)->getClasses()[0].program;
+  Kernel product = {"einsum", "bf16", "f32", {16, 8, 32, 2}, true};
+  EXPECT_EQ(program.kernels, std::vector<Kernel>{product});
+  ASSERT_EQ(program.nodes.size(), 2u);
+  EXPECT_EQ(program.nodes[0].kernel, kNone);
+  EXPECT_EQ(program.nodes[1].kernel, 0u);
+}
+
+/// Which kernels nodes have is no part of what traces are.
+TEST(KernelTest, FingerprintsAreThoseOfTraces) {
+  auto with = TraceBundle::parse(
+      MemoryBuffer::getMemBufferCopy(makeBundle(kProduct), "x.stgb"));
+  auto without = TraceBundle::parse(
+      MemoryBuffer::getMemBufferCopy(makeBundle(""), "x.stgb"));
+  ASSERT_TRUE(with && without);
+  EXPECT_EQ((*with)->getFingerprint(), (*without)->getFingerprint());
+}
+
+/// Files of version 2 end where kernels begin.
+TEST(KernelTest, VersionWithoutKernelsIsRead) {
+  std::string bytes = makeBundle("");
+  // No names, no kernels, and two nodes that have none.
+  constexpr size_t size = 4;
+  EXPECT_EQ(StringRef(bytes).take_back(size), StringRef("\0\0\0\0", size));
+  bytes.resize(bytes.size() - size);
+  bytes[4] = 2;
+  support::endian::write64le(&bytes[8], bytes.size());
+  support::endian::write64le(&bytes[16],
+                             xxh3_64bits(StringRef(bytes).drop_front(24)));
+  auto bundle =
+      TraceBundle::parse(MemoryBuffer::getMemBufferCopy(bytes, "x.stgb"));
+  ASSERT_TRUE(!!bundle) << toString(bundle.takeError());
+  EXPECT_EQ((*bundle)->getClasses()[0].program.nodes[1].kernel, kNone);
+  bytes[4] = 3;
+  EXPECT_EQ(toString(TraceBundle::parse(
+                         MemoryBuffer::getMemBufferCopy(bytes, "x.stgb"))
+                         .takeError()),
+            "x.stgb: a number is cut off, too large, or padded");
+}
 
 } // namespace

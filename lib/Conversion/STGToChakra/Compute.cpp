@@ -18,7 +18,7 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   AccumulateOp fused;
   if (op->getNumResults() == 1 && op->getResult(0).hasOneUse())
     fused = dyn_cast<AccumulateOp>(*op->getResult(0).user_begin());
-  if (fused && !isFused(fused))
+  if (fused && (fused.getTerm() != op->getResult(0) || !isFused(fused)))
     fused = {};
   if (auto accumulate = dyn_cast<AccumulateOp>(op.getOperation()))
     if (isFused(accumulate)) // Converted with the product.
@@ -77,6 +77,7 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
                                      inputs, cost.operations, cost.bytes, types,
                                      getPhaseName(op), updates);
   comp.setMatrix(cost.isMatrix);
+  comp.setKernelAttr(getKernel(op, cost.isMatrix, static_cast<bool>(fused)));
   auto pieces = comp.getNewResults().begin();
   for (auto [result, count] : llvm::zip_equal(op->getResults(), counts))
     for (unsigned i = 0; i < count; ++i)

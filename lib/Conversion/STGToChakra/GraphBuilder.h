@@ -27,6 +27,11 @@ namespace stg {
 /// The phase of an op as nodes spell it.
 llvm::StringRef getPhaseName(mlir::Operation *op);
 
+/// What the node of an op computes. `accumulates`: it adds the result to what
+/// is in a buffer.
+chakra::KernelAttr getKernel(CostOpInterface op, bool isMatrix,
+                             bool accumulates);
+
 using Pieces = llvm::SmallVector<mlir::Value, 1>;
 
 /// The persistent buffers of a scope and of the repeats in it.

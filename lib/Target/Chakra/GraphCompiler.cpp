@@ -44,6 +44,7 @@ private:
   LogicalResult compileNode(NodeOpInterface op, uint32_t body,
                             uint64_t executions);
   LogicalResult describe(CompOp op, NodeTemplate &node);
+  FailureOr<uint32_t> addKernel(CompOp op, KernelAttr kernel);
   LogicalResult describe(CollOp op, NodeTemplate &node);
   LogicalResult describe(MessageOpInterface op, NodeTemplate &node);
   FailureOr<AxisMask> getGroupAxes(CollOp op);
@@ -94,6 +95,7 @@ private:
   /// The nodes of a body that are emitted ahead.
   DenseMap<uint32_t, SmallVector<TraceProgram::Ahead, 0>> aheadOf;
   std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
+  DenseMap<KernelAttr, uint32_t> kernels; ///< Numbers in the program.
   uint32_t numTurns = 0; ///< Of the schedule that is being compiled.
 };
 } // namespace
@@ -216,7 +218,33 @@ LogicalResult GraphCompiler::describe(CompOp op, NodeTemplate &node) {
   node.isMatrix = op.getMatrix();
   node.operations = *ops;
   node.bytes = *bytes;
+  if (KernelAttr attr = op.getKernelAttr()) {
+    FailureOr<uint32_t> kernel = addKernel(op, attr);
+    if (failed(kernel))
+      return failure();
+    node.kernel = *kernel;
+  }
   return success();
+}
+
+/// The number of the kernel, which is added where it is new.
+FailureOr<uint32_t> GraphCompiler::addKernel(CompOp op, KernelAttr attr) {
+  auto [it, isNew] = kernels.try_emplace(attr, program.kernels.size());
+  if (!isNew)
+    return it->second;
+  Kernel kernel;
+  kernel.op = attr.getOp();
+  kernel.operandType = attr.getOperandType();
+  kernel.resultType = attr.getResultType();
+  kernel.accumulates = attr.getAccumulates();
+  for (stg::SymExpr expr : attr.getSizes()) {
+    FailureOr<int64_t> size = evaluate(op, expr, "size of a kernel");
+    if (failed(size))
+      return failure();
+    kernel.sizes.push_back(*size);
+  }
+  program.kernels.push_back(std::move(kernel));
+  return it->second;
 }
 
 /// What nodes of all kinds have: a name, a phase, what they read and make.

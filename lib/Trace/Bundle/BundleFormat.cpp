@@ -24,7 +24,9 @@ using namespace stg;
 using namespace stg::trace;
 
 static constexpr StringLiteral kMagic = "STGB";
-static constexpr uint32_t kVersion = 2;
+static constexpr uint32_t kVersion = 3;
+/// The last one in which programs have no kernels. It is still read.
+static constexpr uint32_t kWithoutKernels = 2;
 /// Magic, version, size and checksum.
 static constexpr size_t kHeaderSize = 24;
 /// How programs become bytes of traces. To be counted up with every change that
@@ -60,6 +62,7 @@ public:
   }
 
   void putClasses(ArrayRef<TraceBundle::Class> classes);
+  void putKernels(ArrayRef<TraceBundle::Class> classes);
   ArrayRef<std::pair<StringRef, uint32_t>> getNames() const {
     return names.getArrayRef();
   }
@@ -88,6 +91,7 @@ private:
   void putSchedule(const TraceProgram::Schedule &schedule);
   void putChannel(const Channel &channel);
   void putProgram(const TraceProgram &program);
+  void putKernels(const TraceProgram &program);
   std::string encodeProgram(const TraceProgram &program);
 
   raw_ostream *os;
@@ -251,6 +255,34 @@ void Encoder::putClasses(ArrayRef<TraceBundle::Class> classes) {
   }
 }
 
+void Encoder::putKernels(const TraceProgram &program) {
+  putList(program.kernels, [&](const Kernel &kernel) {
+    putName(kernel.op);
+    putName(kernel.operandType);
+    putName(kernel.resultType);
+    putUint(kernel.accumulates);
+    putList(kernel.sizes, [&](int64_t size) { putUint(size); });
+  });
+  // Of each compute node.
+  for (const NodeTemplate &node : program.nodes)
+    if (node.isComp())
+      putUint(node.kernel == kNone ? 0 : uint64_t(node.kernel) + 1);
+}
+
+/// Of each class, with a table of names. No trace depends on them, so they are
+/// not part of the core.
+void Encoder::putKernels(ArrayRef<TraceBundle::Class> classes) {
+  std::string bytes;
+  raw_string_ostream stream(bytes);
+  Encoder encoder(stream);
+  for (const TraceBundle::Class &entry : classes)
+    encoder.putKernels(entry.program);
+  putList(encoder.getNames(), [&](const std::pair<StringRef, uint32_t> &entry) {
+    putString(entry.first);
+  });
+  *os << bytes;
+}
+
 /// What the fingerprint covers.
 std::string TraceBundle::encodeCore() const {
   // The table of names stands before the classes, which fill it.
@@ -293,6 +325,7 @@ void TraceBundle::write(raw_ostream &os) const {
   encoder.putString(getManifest(0, space.getNumRanks()));
   encoder.putUint(manifestBefore.size());
   encoder.putUint(manifestAfter.size());
+  encoder.putKernels(classes);
   os << kMagic;
   putFixed(os, kVersion, 4);
   putFixed(os, kHeaderSize + content.size(), 8);
@@ -388,6 +421,7 @@ public:
       : in(in), names(names) {}
 
   TraceProgram getProgram();
+  void getKernels(TraceProgram &program);
   StringRef getName() { return getName(in.getUint()); }
 
 private:
@@ -607,6 +641,30 @@ TraceProgram ProgramDecoder::getProgram() {
   return program;
 }
 
+void ProgramDecoder::getKernels(TraceProgram &program) {
+  in.getList([&] {
+    Kernel &kernel = program.kernels.emplace_back();
+    kernel.op = getName();
+    kernel.operandType = getName();
+    kernel.resultType = getName();
+    kernel.accumulates = in.getBool();
+    in.getList([&] { kernel.sizes.push_back(in.getSize()); });
+  });
+  for (NodeTemplate &node : program.nodes)
+    if (node.isComp())
+      if (uint64_t number = in.getUint(program.kernels.size()))
+        node.kernel = static_cast<uint32_t>(number - 1);
+}
+
+static void decodeKernels(Decoder &in,
+                          std::vector<TraceBundle::Class> &classes) {
+  std::vector<StringRef> names;
+  in.getList([&] { names.push_back(in.getString()); });
+  for (TraceBundle::Class &entry : classes)
+    if (in.isGood())
+      ProgramDecoder(in, names).getKernels(entry.program);
+}
+
 static std::optional<RankSpace> decodeSpace(Decoder &in) {
   SmallVector<std::pair<std::string, int64_t>> axes;
   in.getList([&] {
@@ -716,6 +774,10 @@ static Error makeError(StringRef file, const Twine &message) {
   return createStringError(inconvertibleErrorCode(), file + ": " + message);
 }
 
+static uint32_t readVersion(StringRef bytes) {
+  return support::endian::read32le(bytes.data() + 4);
+}
+
 /// Checks the header; what follows is as it was written.
 static Error checkHeader(StringRef file, StringRef bytes) {
   if (!TraceBundle::isBundle(bytes))
@@ -723,10 +785,11 @@ static Error checkHeader(StringRef file, StringRef bytes) {
                            "STGB)");
   if (bytes.size() < kHeaderSize)
     return makeError(file, "the bundle is cut off");
-  uint32_t version = support::endian::read32le(bytes.data() + 4);
-  if (version != kVersion)
+  uint32_t version = readVersion(bytes);
+  if (version != kVersion && version != kWithoutKernels)
     return makeError(file, "is a bundle of version " + Twine(version) +
-                               "; this program reads version " +
+                               "; this program reads versions " +
+                               Twine(kWithoutKernels) + " and " +
                                Twine(kVersion));
   uint64_t size = support::endian::read64le(bytes.data() + 8);
   if (size != bytes.size())
@@ -775,6 +838,8 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
   uint64_t before = all.getUint(), after = all.getUint();
   if (before > manifest.size() || after > manifest.size() - before)
     all.fail("the manifest is cut off");
+  if (readVersion(buffer->getBuffer()) != kWithoutKernels)
+    decodeKernels(all, classes);
   for (Decoder *part : {&in, &all}) {
     if (part->isGood() && !part->isAtEnd())
       part->fail("there are bytes after the end");

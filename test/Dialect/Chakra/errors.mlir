@@ -401,3 +401,17 @@ func.func @body_op_outside() {
   %x = chakra.state "x" : !chakra.tensor<4, activation>
   return
 }
+
+// -----
+
+chakra.graph @kernel_c1 mesh = #sym.mesh<> {
+  // expected-error @+1 {{size of a kernel must be a non-negative integer, found '-1'}}
+  chakra.comp "a"() ops(0) bytes(0) : () -> () kernel <einsum bf16 -> bf16, [B, -1]>
+}
+
+// -----
+
+chakra.graph @kernel_flag mesh = #sym.mesh<> {
+  // expected-error @+1 {{expected 'accumulates'}}
+  chakra.comp "a"() ops(0) bytes(0) : () -> () kernel <einsum bf16 -> bf16, [B], adds>
+}

@@ -53,6 +53,23 @@ constexpr unsigned kNumTensorCategories = 8;
 /// "parameter", "kv_cache", ...
 llvm::StringRef getCategoryName(TensorCategory category);
 
+/// What a compute node computes. Traces do not say it; how long a node takes
+/// follows from it.
+struct Kernel {
+  llvm::StringRef op; ///< The mnemonic of an op of the stg dialect.
+  /// Element types of the first operand and of the first result.
+  llvm::StringRef operandType, resultType;
+  /// What they are depends on the op: `chakra.kernel` has the table.
+  llvm::SmallVector<int64_t, 4> sizes;
+  bool accumulates = false; ///< The result is added to what is in its buffer.
+
+  bool operator==(const Kernel &other) const {
+    return op == other.op && operandType == other.operandType &&
+           resultType == other.resultType && sizes == other.sizes &&
+           accumulates == other.accumulates;
+  }
+};
+
 /// What all executions of one node of a program have in common.
 struct NodeTemplate {
   llvm::StringRef name;
@@ -74,6 +91,8 @@ struct NodeTemplate {
   uint32_t channel = kNone;
   uint32_t axis = 0;
   int64_t shift = 0;
+  /// Compute nodes only: index into the kernels of the program, or kNone.
+  uint32_t kernel = kNone;
 
   bool isComp() const { return kind == NodeKind::Comp; }
   bool isColl() const { return kind == NodeKind::Coll; }
@@ -224,6 +243,7 @@ public:
 
   std::vector<NodeTemplate> nodes;
   std::vector<NodeWiring> wiring; ///< Parallel to `nodes`.
+  std::vector<Kernel> kernels;    ///< Each once.
   std::vector<TensorTemplate> tensors;
   std::vector<State> states;
   std::vector<Alias> aliases;

@@ -167,7 +167,8 @@ void CompOp::build(OpBuilder &builder, OperationState &state, StringRef name,
   StringAttr phaseAttr =
       phase.empty() ? StringAttr() : builder.getStringAttr(phase);
   build(builder, state, types, builder.getStringAttr(name), inputs, updates,
-        after, ops, bytes, /*matrix=*/UnitAttr(), phaseAttr);
+        after, ops, bytes, /*matrix=*/UnitAttr(), phaseAttr,
+        /*kernel=*/KernelAttr());
 }
 
 ResultRange CompOp::getNewResults() {

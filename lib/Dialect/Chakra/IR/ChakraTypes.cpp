@@ -50,6 +50,58 @@ static LogicalResult verifySize(function_ref<InFlightDiagnostic()> emitError,
 }
 
 //===----------------------------------------------------------------------===//
+// KernelAttr
+//===----------------------------------------------------------------------===//
+
+Attribute KernelAttr::parse(AsmParser &parser, Type) {
+  std::string op, operandType, resultType;
+  SmallVector<SymExpr> sizes;
+  auto parseSize = [&]() -> ParseResult {
+    FailureOr<SymExpr> size = SymExpr::parse(parser);
+    if (failed(size))
+      return failure();
+    sizes.push_back(*size);
+    return success();
+  };
+  if (parser.parseLess() || parser.parseKeywordOrString(&op) ||
+      parser.parseKeywordOrString(&operandType) || parser.parseArrow() ||
+      parser.parseKeywordOrString(&resultType) || parser.parseComma() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseSize))
+    return {};
+  bool accumulates = succeeded(parser.parseOptionalComma());
+  if ((accumulates && parser.parseKeyword("accumulates")) ||
+      parser.parseGreater())
+    return {};
+  Builder builder(parser.getContext());
+  return parser.getChecked<KernelAttr>(
+      parser.getContext(), builder.getStringAttr(op),
+      builder.getStringAttr(operandType), builder.getStringAttr(resultType),
+      sizes, accumulates);
+}
+
+void KernelAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printer.printKeywordOrString(getOp());
+  printer << ' ';
+  printer.printKeywordOrString(getOperandType());
+  printer << " -> ";
+  printer.printKeywordOrString(getResultType());
+  printer << ", [";
+  llvm::interleaveComma(getSizes(), printer,
+                        [&](SymExpr size) { size.print(printer.getStream()); });
+  printer << (getAccumulates() ? "], accumulates>" : "]>");
+}
+
+LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringAttr, StringAttr, StringAttr,
+                                 ArrayRef<SymExpr> sizes, bool) {
+  for (SymExpr size : sizes) // C1
+    if (failed(verifySize(emitError, size, "size of a kernel")))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // TensorType
 //===----------------------------------------------------------------------===//
 

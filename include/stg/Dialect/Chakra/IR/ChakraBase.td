@@ -94,6 +94,38 @@ def Chakra_CollKindAttr
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Chakra_KernelAttr : AttrDef<Chakra_Dialect, "Kernel"> {
+  let mnemonic = "kernel";
+  let summary = "what a compute node computes, and its sizes";
+  let description = [{
+    The mnemonic of the op that the node was made of, the element types of its first
+    operand and of its first result, and sizes:
+
+    | op | sizes |
+    |---|---|
+    | `einsum` that contracts | M, N, K, batch: rows of the left operand, columns of the right one, what is summed over, and what both have |
+    | `attention`, `attention_grad`, `attention_block`, `attention_block_grad` | sequences, heads, key/value heads, queries, keys, size of a key, size of a value, pairs of a query and a key that are not masked |
+    | any other | elements of its operands, then of its results |
+
+    `accumulates`: the result is added to what is in its buffer. Nobody needs kernels to
+    make traces; what says how long a node takes does.
+
+    ```mlir
+    %y = chakra.comp "ffn.fwd"(%x, %w) ... : (...) -> !chakra.tensor<2*B*S*F, activation>
+      kernel <einsum bf16 -> bf16, [B*S, F, D, 1]>
+    ```
+
+    Constraints: (C1) a constant size is a non-negative integer.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$op,
+                        "::mlir::StringAttr":$operandType,
+                        "::mlir::StringAttr":$resultType,
+                        ArrayRefParameter<"::stg::SymExpr">:$sizes,
+                        "bool":$accumulates);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -148,7 +148,7 @@ def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments,
     `updates` lists buffers that it changes in place; for each of them the op
     has a further result, after those for new buffers, which is the same buffer
     after the change. `after` adds dependencies on the nodes that made these
-    values, whose contents it does not read.
+    values, whose contents it does not read. `kernel` says what it computes.
 
     ```mlir
     %y = chakra.comp "ffn.fwd"(%x, %w)
@@ -167,7 +167,8 @@ def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments,
                        Variadic<Chakra_Buffer>:$updates,
                        Variadic<Chakra_AnyValue>:$after,
                        Sym_ExprAttr:$ops, Sym_ExprAttr:$bytes,
-                       UnitAttr:$matrix, OptionalAttr<StrAttr>:$phase);
+                       UnitAttr:$matrix, OptionalAttr<StrAttr>:$phase,
+                       OptionalAttr<Chakra_KernelAttr>:$kernel);
   let results = (outs Variadic<Chakra_AnyValue>:$results);
   let assemblyFormat = [{
     $name `(` $inputs `)`
@@ -176,6 +177,7 @@ def Chakra_CompOp : Chakra_NamedOp<"comp", [AttrSizedOperandSegments,
     `ops` `(` custom<Expr>($ops) `)` (`matrix` $matrix^)?
     `bytes` `(` custom<Expr>($bytes) `)`
     (`phase` $phase^)? attr-dict `:` functional-type($inputs, $results)
+    (`kernel` $kernel^)?
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
       "::mlir::ValueRange":$inputs, "::stg::SymExpr":$ops,

@@ -1,0 +1,117 @@
+//===- Kernels.cpp - What compute nodes compute ---------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace stg;
+
+using Sizes = SmallVector<SymExpr, 8>;
+
+/// M, N, K and batch. Operands but the last are the left one.
+static Sizes getProductSizes(EinsumOp op) {
+  auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
+  SymExpr one = SymExpr::get(op.getContext(), 1);
+  SymExpr m = one, n = one, k = one, batch = one;
+  StringRef right = equation.inputs.back();
+  SmallString<8> left;
+  auto multiply = [&](StringRef term, Value input, bool isRight) {
+    for (auto [letter, extent] : llvm::zip_equal(
+             term, cast<SymTensorType>(input.getType()).getShape())) {
+      bool isInLeft = StringRef(left).contains(letter);
+      if (!isRight && isInLeft)
+        continue;
+      if (!isRight)
+        left.push_back(letter);
+      if (isRight && isInLeft)
+        continue;
+      bool isInBoth = !isRight && right.contains(letter);
+      SymExpr &size = !equation.output.contains(letter) ? k
+                      : isInBoth                        ? batch
+                      : isRight                         ? n
+                                                        : m;
+      size = size * extent;
+    }
+  };
+  ValueRange inputs = op.getInputs();
+  for (auto [term, input] : llvm::zip_equal(
+           ArrayRef(equation.inputs).drop_back(), inputs.drop_back()))
+    multiply(term, input, /*isRight=*/false);
+  multiply(right, inputs.back(), /*isRight=*/true);
+  return {m, n, k, batch};
+}
+
+/// Pairs of a query and a key that a causal mask leaves: the last query sees
+/// all keys, each one before sees one less.
+static SymExpr getPairs(SymExpr queries, SymExpr keys, AttentionMask mask) {
+  SymExpr square = queries * keys;
+  if (mask != AttentionMask::Causal)
+    return square;
+  return square - (queries * (queries - 1)).exactDiv(2);
+}
+
+template <typename OpTy> static SymExpr getPairs(OpTy op) {
+  return getPairs(op.getQuery().getType().getShape()[1],
+                  op.getValue().getType().getShape()[1], op.getMask());
+}
+static SymExpr getPairs(AttentionBlockOp op) { return op.getPairs(); }
+static SymExpr getPairs(AttentionBlockGradOp op) {
+  SymExpr seen = op.getSeenAttr();
+  return seen ? op.getPairs() * seen : op.getPairs();
+}
+
+template <typename OpTy> static Sizes getAttentionSizes(OpTy op) {
+  auto query = op.getQuery().getType().getShape();
+  auto key = op.getKey().getType().getShape();
+  auto value = op.getValue().getType().getShape();
+  return {query[0], query[2], key[2],   query[1],
+          key[1],   query[3], value[3], getPairs(op)};
+}
+
+static Sizes getElements(Operation *op) {
+  Sizes sizes;
+  auto add = [&](Value value) {
+    if (auto tensor = dyn_cast<SymTensorType>(value.getType()))
+      sizes.push_back(tensor.getNumElements());
+  };
+  llvm::for_each(op->getOperands(), add);
+  llvm::for_each(op->getResults(), add);
+  return sizes;
+}
+
+static Sizes getSizes(Operation *op, bool isMatrix) {
+  return llvm::TypeSwitch<Operation *, Sizes>(op)
+      .Case<AttentionOp, AttentionGradOp, AttentionBlockOp,
+            AttentionBlockGradOp>([](auto op) { return getAttentionSizes(op); })
+      .Case([&](EinsumOp op) {
+        return isMatrix ? getProductSizes(op) : getElements(op);
+      })
+      .Default([](Operation *op) { return getElements(op); });
+}
+
+/// The element type of the first tensor; empty if there is none.
+static StringAttr getElementType(MLIRContext *context, TypeRange types) {
+  for (Type type : types)
+    if (auto tensor = dyn_cast<SymTensorType>(type)) {
+      std::string text;
+      llvm::raw_string_ostream(text) << tensor.getElementType();
+      return StringAttr::get(context, text);
+    }
+  return StringAttr::get(context);
+}
+
+chakra::KernelAttr stg::getKernel(CostOpInterface op, bool isMatrix,
+                                  bool accumulates) {
+  MLIRContext *context = op->getContext();
+  return chakra::KernelAttr::get(
+      context, StringAttr::get(context, op->getName().stripDialect()),
+      getElementType(context, op->getOperandTypes()),
+      getElementType(context, op->getResultTypes()), getSizes(op, isMatrix),
+      accumulates);
+}

@@ -1,0 +1,51 @@
+// What each node computes: products as M, N, K and batch, attention with the pairs that
+// its mask leaves, other ops with the elements of operands and results.
+//
+// RUN: stg-opt %s --split-input-file --convert-stg-to-chakra | FileCheck %s
+
+stg.symbol @B
+!x = !stg.tensor<[B, 8, 16], bf16>
+!w = !stg.tensor<[16, 4, 32], bf16>
+!y = !stg.tensor<[B, 8, 4, 32], bf16>
+!dw = !stg.tensor<[16, 4, 32], f32>
+
+// CHECK-LABEL: chakra.graph @products
+func.func @products(%x: !x, %w: !w, %total: !dw {stg.name = "total"}) -> (!x, !dw) {
+  // CHECK: chakra.comp "y.fwd"({{.*}} kernel <einsum bf16 -> bf16, [8*B, 128, 16, 1]>
+  %y = stg.einsum "bsd,dhe->bshe" %x, %w <"y"> : !x, !w
+  // CHECK: chakra.comp "dx.fwd"({{.*}} kernel <einsum bf16 -> bf16, [8*B, 16, 128, 1]>
+  %dx = stg.einsum "bshe,dhe->bsd" %y, %w <"dx"> : !y, !w
+  // CHECK: chakra.comp "dw.fwd"({{.*}} kernel <einsum bf16 -> f32, [16, 128, 8*B, 1]>
+  %dw = stg.einsum "bsd,bshe->dhe" %x, %y {into = f32} <"dw"> : !x, !y
+  // CHECK: chakra.comp "again.fwd"({{.*}} kernel <einsum bf16 -> f32, [16, 128, 8*B, 1], accumulates>
+  %again = stg.einsum "bsd,bshe->dhe" %x, %y {into = f32} <"again"> : !x, !y
+  %sum = stg.accumulate %dw, %again : !dw, !dw
+  // CHECK: chakra.comp "scores.fwd"({{.*}} kernel <einsum bf16 -> bf16, [8, 8, 32, 4*B]>
+  %scores = stg.einsum "bshe,bthe->bhst" %y, %y <"scores"> : !y, !y
+  // Nothing is contracted.
+  // CHECK: chakra.comp "scale.fwd"({{.*}} kernel <einsum bf16 -> bf16, [128*B, 2048, 16384*B]>
+  %scale = stg.einsum "bsd,dhe->bshde" %x, %w <"scale"> : !x, !w
+  return %dx, %sum : !x, !dw
+}
+
+// -----
+
+!q = !stg.tensor<[2, 128, 8, 64], bf16>
+!k = !stg.tensor<[2, 128, 2, 64], bf16>
+!v = !stg.tensor<[2, 128, 2, 32], bf16>
+!o = !stg.tensor<[2, 128, 8, 32], bf16>
+!table = !stg.tensor<[100, 16], bf16>
+!ids = !stg.tensor<[2, 128], i32>
+
+// CHECK-LABEL: chakra.graph @others
+func.func @others(%q: !q, %k: !k, %v: !v, %table: !table, %ids: !ids) {
+  // CHECK: chakra.comp "masked.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 128, 128, 64, 32, 8256]>
+  %o, %lse = stg.attention causal %q, %k, %v <"masked"> : !q, !k, !v
+  // CHECK: chakra.comp "full.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 128, 128, 64, 32, 16384]>
+  %f, %flse = stg.attention none %q, %k, %v <"full"> : !q, !k, !v
+  // CHECK: chakra.comp "embedding.fwd"({{.*}} kernel <embedding bf16 -> bf16, [1600, 256, 4096]>
+  %x = stg.embedding %table, %ids <"embedding"> : !table, !ids
+  // CHECK: chakra.comp "cast.fwd"({{.*}} kernel <cast bf16 -> f32, [4096, 4096]>
+  %c = stg.cast %x <"cast"> : !stg.tensor<[2, 128, 16], bf16> -> !stg.tensor<[2, 128, 16], f32>
+  return
+}
