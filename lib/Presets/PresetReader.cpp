@@ -168,6 +168,29 @@ static void readFields(Fields &fields, Preset::Fixed &fixed) {
   fields.require("message", fixed.message);
 }
 
+static void readFields(Fields &fields, Execution::Scores &scores) {
+  fields.require("forward_bytes", scores.forwardBytes);
+  fields.require("backward_bytes", scores.backwardBytes);
+  fields.require("forward_kernels", scores.forwardKernels);
+  fields.require("backward_kernels", scores.backwardKernels);
+  fields.optional("head_multiple", scores.headMultiple);
+  fields.optional("more_bytes", scores.moreBytes);
+  fields.optional("more_kernels", scores.moreKernels);
+}
+
+static void readFields(Fields &fields, Execution &execution) {
+  fields.optional("attention", execution.attention);
+  fields.optional("scores", execution.scores);
+  fields.optional("fused", execution.fused);
+  fields.optional("element_wise_traffic", execution.elementWiseTraffic);
+  fields.optional("loss_bytes", execution.lossBytes);
+  fields.optional("loss_kernels", execution.lossKernels);
+  fields.optional("optimizer_bytes", execution.optimizerBytes);
+  fields.optional("gradient_bytes", execution.gradientBytes);
+  fields.optional("live_logits", execution.liveLogits);
+  fields.optional("reserved_over_live", execution.reservedOverLive);
+}
+
 static void readFields(Fields &fields, Preset &preset) {
   fields.optional("name", preset.name);
   fields.require("description", preset.description);
@@ -182,6 +205,7 @@ static void readFields(Fields &fields, Preset &preset) {
   fields.optional("replicas", preset.replicas);
   fields.optional("defaults", preset.defaults);
   fields.optional("fixed", preset.fixed);
+  fields.optional("execution", preset.execution);
 }
 
 template <typename T, typename = decltype(readFields(std::declval<Fields &>(),
@@ -212,11 +236,25 @@ static void nameDegrees(Preset &preset) {
     }
 }
 
+/// Fields that `own` does not have are those of `base`; so are members of
+/// `execution`.
+static void inherit(json::Object &own, const json::Object &base) {
+  for (const auto &[name, value] : base) {
+    auto [it, isNew] = own.try_emplace(name, value);
+    json::Object *inner = it->second.getAsObject();
+    if (!isNew && inner && value.getAsObject() && name == "execution")
+      for (const auto &[member, inherited] : *value.getAsObject())
+        inner->try_emplace(member, inherited);
+  }
+}
+
+static Expected<json::Value> readPreset(StringRef name, StringRef text,
+                                        unsigned depth = 0);
+
 Expected<Preset> Preset::parse(StringRef name, StringRef text, bool isShipped) {
-  Expected<json::Value> value = parseJSON(text);
+  Expected<json::Value> value = readPreset(name, text);
   if (!value)
-    return llvm::createStringError("preset '" + name +
-                                   "': " + llvm::toString(value.takeError()));
+    return value.takeError();
   Preset preset;
   json::Path::Root root("preset");
   if (!fromJSON(*value, preset, root))
@@ -271,9 +309,14 @@ static llvm::Error makeUnknown(StringRef name,
                      : "one of: " + llvm::join(known, ", ")));
 }
 
-Expected<Preset> Preset::load(StringRef name) {
-  if (name.starts_with("{"))
-    return parse("", name);
+namespace {
+struct PresetFile {
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  bool isShipped;
+};
+} // namespace
+
+static Expected<PresetFile> openPreset(StringRef name) {
   std::string file = name.str(), found;
   if (!name.ends_with(".json")) {
     std::vector<std::string> path =
@@ -292,6 +335,49 @@ Expected<Preset> Preset::load(StringRef name) {
   if (!buffer)
     return llvm::createStringError("preset '" + file +
                                    "': " + llvm::toString(buffer.takeError()));
-  return parse(name, (*buffer)->getBuffer(),
-               !found.empty() && found == getShippedFolder("presets"));
+  return PresetFile{std::move(*buffer),
+                    !found.empty() && found == getShippedFolder("presets")};
+}
+
+/// The text as JSON, with what it inherits.
+static Expected<json::Value> readPreset(StringRef name, StringRef text,
+                                        unsigned depth) {
+  auto fail = [&](const llvm::Twine &message) {
+    return llvm::createStringError("preset '" + name + "': " + message);
+  };
+  Expected<json::Value> value = parseJSON(text);
+  if (!value)
+    return fail(llvm::toString(value.takeError()));
+  json::Object *object = value->getAsObject();
+  const json::Value *given = object ? object->get("based_on") : nullptr;
+  if (!given)
+    return value;
+  std::optional<StringRef> base = given->getAsString();
+  if (!base)
+    return fail("expected the name of a preset at preset.based_on");
+  // Deeper than anybody writes, unless presets are based on each other.
+  constexpr unsigned kMostBases = 8;
+  if (depth == kMostBases)
+    return fail("is based on more than " + llvm::Twine(kMostBases) +
+                " presets in a row");
+  Expected<PresetFile> file = openPreset(*base);
+  if (!file)
+    return fail("is based on another one: " + llvm::toString(file.takeError()));
+  Expected<json::Value> inherited =
+      readPreset(*base, file->buffer->getBuffer(), depth + 1);
+  if (!inherited)
+    return inherited;
+  object->erase("based_on");
+  if (const json::Object *fields = inherited->getAsObject())
+    inherit(*object, *fields);
+  return value;
+}
+
+Expected<Preset> Preset::load(StringRef name) {
+  if (name.starts_with("{"))
+    return parse("", name);
+  Expected<PresetFile> file = openPreset(name);
+  if (!file)
+    return file.takeError();
+  return parse(name, file->buffer->getBuffer(), file->isShipped);
 }

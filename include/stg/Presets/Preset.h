@@ -18,6 +18,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Machine/Execution.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "llvm/Support/Error.h"
 #include <functional>
@@ -96,6 +97,7 @@ struct Preset {
   std::optional<Replicas> replicas;
   llvm::json::Object defaults; ///< Fields of a strategy.
   std::vector<Fixed> fixed;
+  Execution execution; ///< How the framework executes programs.
 
   /// What was read, as one line of JSON with the name in it; empty of those
   /// that come with the tools.

@@ -1,0 +1,65 @@
+//===- Execution.h - How a framework executes a program ---------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A program says what has to be computed. A framework does it by kernels of its
+// own, which is a property of neither model nor machine. It is part of a preset
+// (docs/Presets.md), and nothing but estimates of time and memory reads it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_MACHINE_EXECUTION_H
+#define STG_MACHINE_EXECUTION_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stg {
+
+struct Execution {
+  /// Attention by two products, and kernels between them that read and write
+  /// the scores.
+  struct Scores {
+    /// Bytes moved for each score, and kernels, forward and backward.
+    double forwardBytes = 0, backwardBytes = 0;
+    int64_t forwardKernels = 0, backwardKernels = 0;
+    /// Heads in all sequences that the softmax of scores is written for a
+    /// multiple of; bytes and kernels more where there is another number.
+    int64_t headMultiple = 1;
+    double moreBytes = 0;
+    int64_t moreKernels = 0;
+  };
+
+  /// A kernel of the machine; not used where there are scores.
+  std::string attention = "flash";
+  std::optional<Scores> scores;
+  /// Ops, by mnemonic, that are done by the kernels around them.
+  std::vector<std::string> fused;
+  /// Bytes that element-wise kernels move, over those of operands and results.
+  double elementWiseTraffic = 1;
+  /// Bytes that all kernels of the loss move for each logit, and how many they
+  /// are, forward and backward together; none: as the program says.
+  std::optional<double> lossBytes;
+  int64_t lossKernels = 0;
+  /// Bytes that a step of the optimizer moves for each parameter; none: as the
+  /// program says.
+  std::optional<double> optimizerBytes;
+  /// Bytes that adding to the gradient of a parameter moves, in each
+  /// micro-batch where there are several.
+  double gradientBytes = 0;
+  /// Bytes of each copy of the logits that lives at the peak; none: as the
+  /// program says.
+  std::vector<double> liveLogits;
+  /// What the allocator has, over what lives.
+  double reservedOverLive = 1;
+};
+
+} // namespace stg
+
+#endif // STG_MACHINE_EXECUTION_H
