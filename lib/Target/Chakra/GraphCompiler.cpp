@@ -227,6 +227,16 @@ LogicalResult GraphCompiler::describe(CompOp op, NodeTemplate &node) {
   return success();
 }
 
+/// Experts may have fractions of tokens.
+static stg::SymExpr roundUp(stg::SymExpr expr) {
+  std::optional<stg::Rational> value = expr.getConstant();
+  if (!value || value->isInteger())
+    return expr;
+  return stg::SymExpr::get(
+      expr.getContext(),
+      stg::Rational(value->num / value->den + 1, llvm::DynamicAPInt(1)));
+}
+
 /// The number of the kernel, which is added where it is new.
 FailureOr<uint32_t> GraphCompiler::addKernel(CompOp op, KernelAttr attr) {
   auto [it, isNew] = kernels.try_emplace(attr, program.kernels.size());
@@ -238,7 +248,7 @@ FailureOr<uint32_t> GraphCompiler::addKernel(CompOp op, KernelAttr attr) {
   kernel.resultType = attr.getResultType();
   kernel.accumulates = attr.getAccumulates();
   for (stg::SymExpr expr : attr.getSizes()) {
-    FailureOr<int64_t> size = evaluate(op, expr, "size of a kernel");
+    FailureOr<int64_t> size = evaluate(op, roundUp(expr), "size of a kernel");
     if (failed(size))
       return failure();
     kernel.sizes.push_back(*size);

@@ -405,7 +405,7 @@ func.func @body_op_outside() {
 // -----
 
 chakra.graph @kernel_c1 mesh = #sym.mesh<> {
-  // expected-error @+1 {{size of a kernel must be a non-negative integer, found '-1'}}
+  // expected-error @+1 {{size of a kernel must not be negative, found '-1'}}
   chakra.comp "a"() ops(0) bytes(0) : () -> () kernel <einsum bf16 -> bf16, [B, -1]>
 }
 

@@ -115,7 +115,9 @@ def Chakra_KernelAttr : AttrDef<Chakra_Dialect, "Kernel"> {
       kernel <einsum bf16 -> bf16, [B*S, F, D, 1]>
     ```
 
-    Constraints: (C1) a constant size is a non-negative integer.
+    Where experts have different loads, sizes may be fractions; programs have them rounded up.
+
+    Constraints: (C1) a constant size is not negative.
   }];
   let parameters = (ins "::mlir::StringAttr":$op,
                         "::mlir::StringAttr":$operandType,
