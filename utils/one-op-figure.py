@@ -23,7 +23,7 @@ WIDTH = LEFT + COLUMNS * CHAR + 2 * MARGIN
 # The level, what leads to it, what is said of it, which ops are shown, and which part of them
 # is new.
 LEVELS = [
-    ("model", "--inline --symbol-dce --stg-name-ops",
+    ("model", "--stg-inline-blocks --stg-name-ops",
      "The forward pass on one logical device. The op has the name of its parameter.",
      r'stg\.(param|einsum)', r'<"gate_up_proj">'),
     ("step", "--stg-autodiff --stg-optimizer",

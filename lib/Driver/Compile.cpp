@@ -11,6 +11,7 @@
 #include "ModelLibrary.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
+#include "mlir/Transforms/Passes.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Driver/DiagnosticForwarder.h"
@@ -73,6 +74,11 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   extra["description"] = result.description;
   extra["mode"] = "train";
   extra["symbols"] = std::move(symbols);
+  llvm::json::Object options;
+  for (auto &[name, value] : result.options)
+    options[name] = value;
+  if (!options.empty())
+    extra["options"] = std::move(options);
   extra["strategy"] = toJSON(result.strategy);
   extra["dtype"] = result.dtype;
   extra["micro_batches"] = result.strategy.values.microBatches;
@@ -219,6 +225,22 @@ static Error chooseProgram(ModuleOp module, const CompileRequest &request) {
   return succeeded(pm.run(module)) ? Error::success() : makeDiagnosed();
 }
 
+/// What follows from the model follows from what is there with its options,
+/// which have their values.
+static Error inlineBlocks(ModuleOp module) {
+  PassManager blocks(module->getContext());
+  blocks.addPass(createCheckCalls());
+  blocks.addPass(createInlineBlocks());
+  if (failed(blocks.run(module)))
+    return makeDiagnosed();
+  // What MLIR makes of a valid module is looked at with what comes next.
+  PassManager functions(module->getContext());
+  functions.enableVerifier(false);
+  functions.addPass(createInlinerPass());
+  functions.addPass(createSymbolDCEPass());
+  return succeeded(functions.run(module)) ? Error::success() : makeDiagnosed();
+}
+
 namespace {
 /// What a model, and the preset that is asked for, make of a strategy.
 struct Resolved {
@@ -235,6 +257,13 @@ static Expected<Resolved> resolveStrategy(const Model &model,
   StrategyInput &strategy = result.strategy;
   strategy = request.strategy;
   if (Error error = chooseProgram(*model.module, request))
+    return std::move(error);
+  if (Error error = setOptions(model, strategy))
+    return std::move(error);
+  ModuleOp module = *model.module;
+  for (auto option : module.getOps<OptionOp>())
+    result.options[option.getSymName().str()] = option.getValue()->str();
+  if (Error error = inlineBlocks(module))
     return std::move(error);
   Expected<SymbolValues> values = collectSymbols(model, strategy);
   if (!values)

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelChecks.h"
+#include "stg/Dialect/STG/IR/Blocks.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "llvm/ADT/StringExtras.h"
 #include <numeric>
 
@@ -23,18 +25,32 @@ static Error makeError(const Twine &message) {
 // Symbols
 //===----------------------------------------------------------------------===//
 
+template <typename OpTy> static std::string listNames(ModuleOp module) {
+  SmallVector<StringRef> names;
+  for (auto op : module.getOps<OpTy>())
+    names.push_back(op.getSymName());
+  return llvm::join(names, ", ");
+}
+
 /// Sets a symbol that must exist.
 static Error setSymbol(ModuleOp module, StringRef name, int64_t value,
                        std::string source, SymbolValues &values) {
   if (!module.lookupSymbol<SymbolOp>(name)) {
-    SmallVector<StringRef> names;
-    for (auto symbol : module.getOps<SymbolOp>())
-      names.push_back(symbol.getSymName());
+    std::string options = listNames<OptionOp>(module);
     return makeError(source + ": the model has no symbol '" + name +
-                     "'; its symbols are " + llvm::join(names, ", "));
+                     "'; its symbols are " + listNames<SymbolOp>(module) +
+                     (options.empty() ? "" : ", its options " + options));
   }
   values[name.str()] = {value, std::move(source)};
   return Error::success();
+}
+
+/// `--set L=2`, as it was given.
+static std::string spellSetting(const StrategyInput &strategy, StringRef name,
+                                const Setting &setting) {
+  const Field &set = getField(FieldId::set);
+  return strategy.spell(set, (name + "=" + setting.str()).str(),
+                        strategy.getGivenBy(set.id));
 }
 
 /// What the strategy says: batch, seq and set.
@@ -49,14 +65,47 @@ static Error setFromStrategy(ModuleOp module, const StrategyInput &strategy,
                                 strategy.spell(field), values))
       return error;
   }
-  const Field &set = getField(FieldId::set);
-  for (const auto &[name, value] : strategy.values.set) {
-    std::string text = name + "=" + std::to_string(value);
-    if (Error error = setSymbol(
-            module, name, value,
-            strategy.spell(set, text, strategy.getGivenBy(set.id)), values))
+  for (const auto &[name, setting] : strategy.values.set) {
+    if (module.lookupSymbol<OptionOp>(name))
+      continue;
+    std::string source = spellSetting(strategy, name, setting);
+    if (!setting.number && module.lookupSymbol<SymbolOp>(name))
+      return makeError(source + ": expected an integer of at least 1");
+    if (Error error = setSymbol(module, name, setting.number, source, values))
       return error;
   }
+  return Error::success();
+}
+
+/// Gives an option of the model the value.
+static Error setOption(OptionOp option, StringRef value, StringRef source) {
+  if (!option.accepts(value))
+    return makeError(source + ": option '" + option.getSymName() +
+                     "' is to be '" + value + "', expected " +
+                     option.getExpected());
+  option.setValue(value);
+  return Error::success();
+}
+
+Error stg::setOptions(const Model &model, const StrategyInput &strategy) {
+  ModuleOp module = *model.module;
+  if (ConfigOp config = model.config)
+    for (NamedAttribute entry : config.getBindings())
+      if (StringAttr value = getOptionValue(entry.getValue()))
+        // The configuration has been verified.
+        module.lookupSymbol<OptionOp>(entry.getName()).setValueAttr(value);
+  for (const auto &[name, setting] : strategy.values.set)
+    if (auto option = module.lookupSymbol<OptionOp>(name))
+      if (Error error = setOption(option, setting.str(),
+                                  spellSetting(strategy, name, setting)))
+        return error;
+  for (auto option : module.getOps<OptionOp>())
+    if (!option.getValue())
+      return makeError("option '" + option.getSymName() + "' (" +
+                       option.getDescription().value_or("of the model") +
+                       ") has no value, expected " + option.getExpected() +
+                       "; give it with --set " + option.getSymName() +
+                       "=VALUE");
   return Error::success();
 }
 
@@ -136,9 +185,10 @@ Expected<SymbolValues> stg::collectSymbols(const Model &model,
   SymbolValues values;
   if (ConfigOp config = model.config)
     for (NamedAttribute entry : config.getBindings())
-      values[entry.getName().str()] = {
-          cast<IntegerAttr>(entry.getValue()).getInt(),
-          "configuration " + config.getSymName().str()};
+      if (!getOptionValue(entry.getValue()))
+        values[entry.getName().str()] = {
+            cast<IntegerAttr>(entry.getValue()).getInt(),
+            "configuration " + config.getSymName().str()};
   if (Error error = setFromStrategy(module, strategy, values))
     return error;
   if (Error error = setDefaults(module, values))
@@ -270,9 +320,10 @@ countLayers(func::FuncOp program, const SymbolValues &values, int64_t &common) {
   int64_t total = 0;
   for (auto scan : program.getBody().getOps<ScanOpInterface>()) {
     std::optional<Exact> count = evaluate(scan.getCount(), values);
-    if (!count)
+    std::optional<Exact> each = evaluate(getLayersOfIteration(scan), values);
+    if (!count || !each)
       return std::nullopt;
-    total += static_cast<int64_t>(*count);
+    total += static_cast<int64_t>(*count * *each);
     common = std::gcd(common, static_cast<int64_t>(*count));
   }
   return total;

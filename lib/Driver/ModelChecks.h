@@ -23,6 +23,10 @@ struct SymbolValue {
 };
 using SymbolValues = std::map<std::string, SymbolValue>;
 
+/// Gives the options of the model values, from its configuration and the
+/// strategy. The error says what is wrong or which option has no value.
+llvm::Error setOptions(const Model &model, const StrategyInput &strategy);
+
 /// Values of all symbols of the model, from its configuration and the strategy.
 /// The error says what is wrong or which symbol has no value.
 llvm::Expected<SymbolValues> collectSymbols(const Model &model,

@@ -8,6 +8,7 @@
 
 #include "ModelLibrary.h"
 #include "mlir/Parser/Parser.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Installation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,14 +19,6 @@ using namespace mlir;
 using namespace stg;
 using llvm::Error;
 using llvm::Expected;
-
-/// Folders with library models: those given, then $STG_MODELS_PATH, then the
-/// shipped one.
-static std::vector<std::string> getModelPath(ArrayRef<std::string> extra) {
-  std::vector<std::string> path(extra.begin(), extra.end());
-  llvm::append_range(path, getSearchPath("STG_MODELS_PATH", "models"));
-  return path;
-}
 
 /// The .mlir files of a folder, sorted.
 static std::vector<std::string> listModels(StringRef folder) {
@@ -161,7 +154,8 @@ Expected<Model> stg::loadModel(MLIRContext &context,
     return error;
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
   model.module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!model.module)
+  if (!model.module ||
+      failed(resolveImports(*model.module, getModelPath(request.modelPath))))
     return makeError("");
   if (Error error = chooseConfig(model, config))
     return error;

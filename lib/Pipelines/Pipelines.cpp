@@ -22,12 +22,40 @@
 using namespace mlir;
 using namespace stg;
 
-void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
-  // Blocks of a model are private functions; from here on there is one
-  // function.
+/// `config=NAME,SYMBOL=VALUE,...` as options of --stg-bind.
+static BindOptions getBindOptions(const Strategy &strategy) {
+  BindOptions options;
+  SmallVector<StringRef> words;
+  StringRef(strategy.bind).split(words, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef word : words)
+    if (word.consume_front("config="))
+      options.config = word.str();
+    else if (word == "defaults=true")
+      options.bindDefaults = true;
+    else
+      options.values.push_back(word.str());
+  return options;
+}
+
+/// The same, where it gives values to options of the model.
+static InlineBlocksOptions getInlineOptions(const Strategy &strategy) {
+  BindOptions bind = getBindOptions(strategy);
+  InlineBlocksOptions options;
+  options.config = bind.config;
+  options.values = bind.values;
+  return options;
+}
+
+/// Blocks and private functions; from here on there is one function.
+static void addInlining(OpPassManager &pm, const Strategy &strategy) {
+  pm.addPass(createResolveImports());
   pm.addPass(createCheckCalls());
+  pm.addPass(createInlineBlocks(getInlineOptions(strategy)));
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
+}
+
+void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.dtype)
     pm.addPass(createSetElementType({"", stringify(*strategy.dtype).str()}));
   if (strategy.attentionCount != AttentionCount::Executed)
@@ -43,6 +71,17 @@ static bool isGrouped(const Strategy &strategy) {
   return strategy.recompute == RecomputeChoice::Full &&
          (strategy.recomputeLayers > 1 ||
           strategy.recomputeMethod == RecomputeMethod::Block);
+}
+
+static CutLayersOptions getCutOptions(const Strategy &strategy) {
+  BindOptions bind = getBindOptions(strategy);
+  CutLayersOptions options;
+  int64_t devices = std::max<int64_t>(strategy.pipelineRanks.number, 1);
+  options.stages = static_cast<unsigned>(devices * strategy.virtualStages);
+  llvm::append_range(options.layersPerStage, strategy.layersPerStage);
+  options.config = bind.config;
+  options.values = bind.values;
+  return options;
 }
 
 /// Every virtual stage has layers that are replayed, where not all are.
@@ -64,6 +103,8 @@ static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
 
 void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
                             const PresetPlan *plan) {
+  if (!strategy.pipelineRanks.isOne())
+    pm.addPass(createCutLayers(getCutOptions(strategy)));
   if (isGrouped(strategy))
     pm.addNestedPass<func::FuncOp>(
         createGroupLayers(getGroupLayersOptions(strategy)));
@@ -142,21 +183,6 @@ static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
   schedule.layersPerStage.assign(strategy.layersPerStage.begin(),
                                  strategy.layersPerStage.end());
   pm.addPass(createSchedule(schedule));
-}
-
-/// `config=NAME,SYMBOL=VALUE,...` as options of --stg-bind.
-static BindOptions getBindOptions(const Strategy &strategy) {
-  BindOptions options;
-  SmallVector<StringRef> words;
-  StringRef(strategy.bind).split(words, ',', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words)
-    if (word.consume_front("config="))
-      options.config = word.str();
-    else if (word == "defaults=true")
-      options.bindDefaults = true;
-    else
-      options.values.push_back(word.str());
-  return options;
 }
 
 void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
@@ -256,6 +282,7 @@ buildPipeline(OpPassManager &pm, StringRef text,
     return errorHandler(llvm::toString(strategy.takeError()));
   if (!options.program.empty())
     pm.addPass(createSelectProgram({options.program.getValue()}));
+  addInlining(pm, *strategy);
   buildModelPipeline(pm, *strategy);
   buildPlanPipeline(pm, *strategy);
   buildLocalPipeline(pm, *strategy);

@@ -144,7 +144,7 @@ std::string Field::getExpectation() const {
   case Kind::Texts:
     return "a list of texts";
   case Kind::Object:
-    return "SYMBOL=VALUE with an integer value";
+    return "NAME=VALUE with an integer or the value of an option";
   case Kind::Loads:
     return "numbers joined by ',' or a .json file with a list of them";
   case Kind::Schedule:

@@ -138,13 +138,15 @@ json::Value FieldType<GatherKinds>::write(const GatherKinds &kinds) {
 
 Expected<Symbols> FieldType<Symbols>::parse(const Field &field,
                                             StringRef text) {
-  auto [name, number] = text.split('=');
-  int64_t value = 0;
-  if (name.empty() || number.getAsInteger(10, value))
+  auto [name, value] = text.split('=');
+  int64_t number = 0;
+  if (name.empty() || value.empty())
     return expected(field);
-  if (value < 1)
+  if (value.getAsInteger(10, number))
+    return Symbols{{name.str(), value.str()}};
+  if (number < 1)
     return makeStrategyError("expected an integer of at least 1");
-  return Symbols{{name.str(), value}};
+  return Symbols{{name.str(), number}};
 }
 
 Expected<Symbols> FieldType<Symbols>::read(const Field &,
@@ -153,11 +155,18 @@ Expected<Symbols> FieldType<Symbols>::read(const Field &,
   const json::Object *object = value.getAsObject();
   if (object)
     for (const auto &[name, entry] : *object) {
+      Setting &setting = symbols[StringRef(name).str()];
       std::optional<int64_t> number = entry.getAsInteger();
-      if (!number || *number < 1)
+      if (number && *number >= 1)
+        setting = *number;
+      else if (std::optional<StringRef> text = entry.getAsString();
+               text && !text->empty())
+        setting = text->str();
+      else if (std::optional<bool> flag = entry.getAsBoolean())
+        setting = std::string(*flag ? "true" : "false");
+      else
         return makeStrategyError("symbol '" + StringRef(name) +
                                  "': expected an integer of at least 1");
-      symbols[StringRef(name).str()] = *number;
     }
   if (!object)
     return makeStrategyError("expected an object with a value for each symbol");
@@ -167,14 +176,15 @@ Expected<Symbols> FieldType<Symbols>::read(const Field &,
 std::string FieldType<Symbols>::print(const Symbols &symbols) {
   std::string text;
   for (const auto &[name, value] : symbols)
-    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
+    text += (text.empty() ? "" : ",") + name + "=" + value.str();
   return text;
 }
 
 json::Value FieldType<Symbols>::write(const Symbols &symbols) {
   json::Object object;
   for (const auto &[name, value] : symbols)
-    object[name] = value;
+    object[name] =
+        value.number ? json::Value(value.number) : json::Value(value.text);
   return object;
 }
 
@@ -183,8 +193,8 @@ Error stg::assign(Symbols &place, Expected<Symbols> value, bool add) {
     return value.takeError();
   if (!add)
     place.clear();
-  for (const auto &[name, number] : *value)
-    place[name] = number;
+  for (const auto &[name, setting] : *value)
+    place[name] = setting;
   return Error::success();
 }
 

@@ -307,7 +307,7 @@ Error StrategyInput::checkSymbols() const {
     if (field.symbolName.empty() || !isGiven(field.id) ||
         it == values.set.end())
       continue;
-    std::string assignment = it->first + "=" + std::to_string(it->second);
+    std::string assignment = it->first + "=" + it->second.str();
     return makeStrategyError(
         spell(getField(FieldId::set), assignment, getGivenBy(FieldId::set)) +
         ": symbol '" + it->first + "' has a value from " + spell(field) +

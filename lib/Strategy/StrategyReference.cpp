@@ -75,9 +75,14 @@ static json::Object describeType(const Field &field) {
     list["items"] = json::Object{{"type", "string"}};
     return list;
   case Field::Kind::Object:
-    return json::Object{{"type", "object"},
-                        {"additionalProperties",
-                         json::Object{{"type", "integer"}, {"minimum", 1}}}};
+    return json::Object{
+        {"type", "object"},
+        {"additionalProperties",
+         json::Object{
+             {"oneOf",
+              json::Array{json::Object{{"type", "integer"}, {"minimum", 1}},
+                          json::Object{{"type", "string"}},
+                          json::Object{{"type", "boolean"}}}}}}};
   case Field::Kind::Loads:
     list["items"] = json::Object{{"type", "number"}, {"minimum", 0}};
     return json::Object{

@@ -58,3 +58,9 @@ std::vector<std::string> stg::getSearchPath(const char *variable,
     folders.push_back(shipped);
   return folders;
 }
+
+std::vector<std::string> stg::getModelPath(llvm::ArrayRef<std::string> extra) {
+  std::vector<std::string> folders(extra.begin(), extra.end());
+  llvm::append_range(folders, getSearchPath("STG_MODELS_PATH", "models"));
+  return folders;
+}

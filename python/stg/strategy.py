@@ -97,7 +97,7 @@ class Strategy:
     sequence_parallel: Optional[bool] = None
     """Shard the residual stream by tokens over tp (default: false)."""
     set: Optional[Dict[str, Any]] = None
-    """Value of any symbol of the model; the last one counts."""
+    """Value of any symbol or option of the model; the last one counts."""
     splits: Optional[int] = None
     """Chunks into which the simulator splits a collective; payloads are padded to fit (default:
     4)."""

@@ -57,7 +57,8 @@ using Exact = __int128;
 /// What came of it.
 struct CompileResult {
   std::string model, description;
-  std::map<std::string, int64_t> symbols; ///< All bound ones.
+  std::map<std::string, int64_t> symbols;     ///< All bound ones.
+  std::map<std::string, std::string> options; ///< Of the model.
   /// As it was compiled: resolved, with what follows from the model.
   StrategyInput strategy;
   Exact parameters = 0; ///< Of the whole model.

@@ -22,7 +22,7 @@ namespace stg {
 
 struct PresetPlan;
 
-/// Blocks inlined, ops named, types chosen.
+/// Ops named, types chosen, of a program whose blocks are inlined.
 void buildModelPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// From there to the plan: the training step, and the intended sharding, which
 /// is `plan` where it is known, or else what the strategy's preset makes of the

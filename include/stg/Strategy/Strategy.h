@@ -84,7 +84,22 @@ struct Degree {
 
 using Integers = std::vector<int64_t>;
 using Strings = std::vector<std::string>;
-using Symbols = std::map<std::string, int64_t>;
+
+/// What a symbol or an option of the model is set to.
+struct Setting {
+  int64_t number = 0; ///< Of a symbol; 0: the text is the value of an option.
+  std::string text;
+
+  Setting() = default;
+  Setting(int64_t number) : number(number) {}
+  Setting(std::string text) : text(std::move(text)) {}
+
+  std::string str() const { return number ? std::to_string(number) : text; }
+  bool operator==(const Setting &other) const {
+    return number == other.number && text == other.text;
+  }
+};
+using Symbols = std::map<std::string, Setting>;
 
 /// Kinds of gathered values.
 using GatherKinds = std::set<GatherKind>;

@@ -16,6 +16,7 @@
 #ifndef STG_SUPPORT_INSTALLATION_H
 #define STG_SUPPORT_INSTALLATION_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ std::string getShippedFolder(llvm::StringRef name);
 /// The folders that the environment variable lists, then the shipped one.
 std::vector<std::string> getSearchPath(const char *variable,
                                        llvm::StringRef name);
+
+/// Folders of models, and of the blocks that they import: those given, then
+/// $STG_MODELS_PATH, then the shipped one.
+std::vector<std::string> getModelPath(llvm::ArrayRef<std::string> extra = {});
 
 } // namespace stg
 

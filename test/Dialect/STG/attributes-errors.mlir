@@ -52,7 +52,7 @@ func.func @origin_of_wrong_kind(%x: !x) {
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @unknown_with_prefix(%x: !x) {
-  // expected-error @+1 {{'stg.add' op has the unknown attribute 'stg.phase', expected one of 'stg.origin', 'stg.factors', 'stg.scope', 'stg.task', 'stg.coordinates'}}
+  // expected-error @+1 {{'stg.add' op has the unknown attribute 'stg.phase', expected one of 'stg.origin', 'stg.factors', 'stg.scope', 'stg.options', 'stg.task', 'stg.coordinates'}}
   %0 = stg.add %x, %x {stg.phase = "bwd"} : !x, !x
   return
 }

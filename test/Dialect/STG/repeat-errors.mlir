@@ -163,6 +163,6 @@ func.func @two_blocks() {
 // -----
 !x = !stg.tensor<[2, 3], f32>
 func.func @yield_outside(%x: !x) {
-  // expected-error @+1 {{'stg.yield' op expects parent op 'stg.repeat'}}
+  // expected-error @+1 {{'stg.yield' op expects parent op to be one of 'stg.repeat, stg.if'}}
   stg.yield %x : !x
 }

@@ -23,12 +23,14 @@ def main():
     models, scratch = map(Path, sys.argv[1:])
     for model in sorted(models.glob("*.mlir")):
         text = model.read_text(encoding="utf-8")
-        config = re.search(r'stg\.config @"?([\w.-]+)', text).group(1)
+        config, values = re.search(r'stg\.config @"?([\w.-]+).*?{(.*)}', text).groups()
         free = re.findall(r"stg\.symbol @(\w+)(?! =| coordinate)\b", text)
         small = [f"--set={name}={SMALL[name]}" for name in free if name in SMALL]
         chosen, trace = compile_model(model, ["--config", config, *small],
                                       scratch / model.stem / "chosen")
-        flags = [f"--set={name}={chosen['symbols'][name]}" for name in free]
+        known = {**chosen["symbols"], **chosen.get("options", {})}
+        names = dict.fromkeys([*free, *re.findall(r"(\w+) =", values)])
+        flags = [f"--set={name}={known[name]}" for name in names]
         given, same = compile_model(model, flags, scratch / model.stem / "given")
         assert "config" not in given and chosen["config"] == config
         assert trace == same and given["symbols"] == chosen["symbols"], model

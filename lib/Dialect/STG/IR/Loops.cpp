@@ -185,6 +185,13 @@ SymExpr stg::getIterations(LoopLikeOpInterface loop) {
   return SymExpr::get(loop.getContext(), count->getSExtValue());
 }
 
+SymExpr stg::getLayersOfIteration(ScanOpInterface scan) {
+  SymExpr layers = SymExpr::get(scan.getContext(), 0);
+  for (auto inner : scan.getLoopBlock().getOps<ScanOpInterface>())
+    layers = layers + inner.getCount() * getLayersOfIteration(inner);
+  return layers.isZero() ? SymExpr::get(scan.getContext(), 1) : layers;
+}
+
 SymExpr stg::getExecutions(Operation *op) {
   SymExpr executions = SymExpr::get(op->getContext(), 1);
   for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop;

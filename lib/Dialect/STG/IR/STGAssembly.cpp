@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -125,14 +126,14 @@ static LogicalResult verifyShardingAxes(Operation *op, SymTensorType tensor,
 LogicalResult
 stg::detail::verifyDeclaredSymbols(Operation *op,
                                    SymbolTableCollection &symbolTable) {
-  auto module = op->getParentOfType<ModuleOp>();
-  if (!module)
+  DeclarationScope scope(op);
+  if (!scope.module)
     return success();
-  SmallPtrSet<const void *, 8> seen;
+  SmallPtrSet<const void *, 16> seen;
   LogicalResult result = success();
   auto check = [&](StringAttr name) {
     if (failed(result) || !seen.insert(name.getAsOpaquePointer()).second ||
-        symbolTable.lookupSymbolIn<SymbolOp>(module, name))
+        scope.lookup<SymbolOp>(name, symbolTable))
       return;
     result = op->emitOpError("uses symbol '")
              << name.getValue()
@@ -142,7 +143,7 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
   // Which device it is says nothing about what a dimension is.
   auto checkNames = [&](DimAttr dim) {
     for (StringAttr name : dim.getNames()) {
-      auto symbol = symbolTable.lookupSymbolIn<SymbolOp>(module, name);
+      auto symbol = symbolTable.lookupSymbolIn<SymbolOp>(scope.module, name);
       if (succeeded(result) && symbol && symbol.getCoordinate())
         result = op->emitOpError("has a dimension named '")
                  << name.getValue() << "', which is a coordinate; write its "
@@ -163,10 +164,17 @@ stg::detail::verifyDeclaredSymbols(Operation *op,
       result = verifyShardingAxes(op, tensor, MeshOp::lookup(op, symbolTable));
   };
   // Types of results are checked at the op that makes them, where it is ours.
-  for (Value operand : op->getOperands())
-    if (Operation *def = operand.getDefiningOp();
-        !def || def->getDialect() != op->getDialect())
+  // Most dimensions of a result are those of operands.
+  for (Value operand : op->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (!def || def->getDialect() != op->getDialect())
       checkType(operand.getType());
+    else if (auto tensor = dyn_cast<SymTensorType>(operand.getType());
+             tensor && !tensor.getSharding() &&
+             seen.insert(tensor.getAsOpaquePointer()).second)
+      for (DimAttr dim : tensor.getDims())
+        seen.insert(dim.getAsOpaquePointer());
+  }
   for (Type type : op->getResultTypes())
     checkType(type);
   auto checkAttr = [&](Attribute attr) {

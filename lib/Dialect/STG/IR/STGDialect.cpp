@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -149,12 +150,37 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
          << OpTy::getOperationName() << "'";
 }
 
+/// Attributes of the op, and options that are declared.
+static LogicalResult verifyOptions(Operation *op, Attribute value) {
+  auto options = dyn_cast<DictionaryAttr>(value);
+  SymbolTableCollection symbolTable;
+  for (NamedAttribute entry :
+       options ? options.getValue() : ArrayRef<NamedAttribute>()) {
+    auto name = dyn_cast<StringAttr>(entry.getValue());
+    if (!op->getInherentAttr(entry.getName()).value_or(Attribute()))
+      return op->emitOpError("has 'stg.options' for '")
+             << entry.getName().getValue()
+             << "', which is no attribute that it has";
+    if (!name || !lookupDeclared<OptionOp>(op, name, symbolTable))
+      return op->emitOpError("takes '")
+             << entry.getName().getValue() << "' from option "
+             << entry.getValue() << ", which is not declared";
+  }
+  if (options)
+    return success();
+  return op->emitOpError("has 'stg.options' ")
+         << value << ", expected the options that give values to attributes, "
+         << "such as {function = \"activation\"}";
+}
+
 LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
   if (attribute.getName() == kOriginAttr)
     return verifyOrigin(op, attribute.getValue());
   if (attribute.getName() == kFactorsAttr)
     return verifyFactors(op, attribute.getValue());
+  if (attribute.getName() == kOptionsAttr)
+    return verifyOptions(op, attribute.getValue());
   if (attribute.getName() == kTaskAttr)
     return verifyKind<func::FuncOp, TaskAttr>(op, attribute);
   if (attribute.getName() == kCoordinatesAttr)
@@ -166,8 +192,8 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
                ? verifyText(op, attribute)
                : verifyKind<func::CallOp, StringAttr>(op, attribute);
   return refuseUnknown(op, attribute,
-                       {kOriginAttr, kFactorsAttr, kScopeAttr, kTaskAttr,
-                        kCoordinatesAttr, kProgramAttr});
+                       {kOriginAttr, kFactorsAttr, kScopeAttr, kOptionsAttr,
+                        kTaskAttr, kCoordinatesAttr, kProgramAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,

@@ -14,6 +14,7 @@
 #include "STGVerification.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "stg/Dialect/Sym/IR/Schedules.h"
 
@@ -27,6 +28,9 @@ using namespace stg::detail;
 
 LogicalResult ConfigOp::verify() {
   for (NamedAttribute binding : getBindings()) {
+    // Whether there is such an option is seen later.
+    if (getOptionValue(binding.getValue()))
+      continue;
     auto value = dyn_cast<IntegerAttr>(binding.getValue()); // config_c1
     if (!value || !value.getType().isSignlessIntOrIndex() ||
         !value.getValue().isStrictlyPositive() ||
@@ -38,13 +42,34 @@ LogicalResult ConfigOp::verify() {
   return success();
 }
 
+/// The value of a symbol or an option that is declared.
+static LogicalResult checkSetting(ConfigOp config, NamedAttribute setting,
+                                  Operation *declared) {
+  StringAttr text = getOptionValue(setting.getValue());
+  if (auto option = dyn_cast_or_null<OptionOp>(declared)) // config_c3
+    return text ? checkOptionValue(option, text,
+                                   [&] { return config.emitOpError(); })
+                : config.emitOpError("gives option '")
+                      << option.getSymName() << "' the value "
+                      << setting.getValue() << ", expected "
+                      << option.getExpected();
+  if (!isa_and_nonnull<SymbolOp>(declared)) // config_c2
+    return config.emitOpError("sets ")
+           << (text ? "option" : "symbol") << " '"
+           << setting.getName().getValue() << "', which is not declared";
+  if (!text)
+    return success();
+  return config.emitOpError("expects an integer of at least 1 for symbol '")
+         << setting.getName().getValue() << "', found " << setting.getValue();
+}
+
 LogicalResult ConfigOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto module = (*this)->getParentOfType<ModuleOp>();
-  for (NamedAttribute binding : getBindings()) // config_c2
-    if (module &&
-        !symbolTable.lookupSymbolIn<SymbolOp>(module, binding.getName()))
-      return emitOpError("sets symbol '")
-             << binding.getName().getValue() << "', which is not declared";
+  for (NamedAttribute setting : getBindings())
+    if (module && failed(checkSetting(
+                      *this, setting,
+                      symbolTable.lookupSymbolIn(module, setting.getName()))))
+      return failure();
   return success();
 }
 

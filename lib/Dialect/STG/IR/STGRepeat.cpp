@@ -192,8 +192,9 @@ bool RepeatOp::areTypesCompatible(Type lhs, Type rhs) {
 }
 
 MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) {
-  unsigned carried = cast<RepeatOp>((*this)->getParentOp()).getNumCarried();
-  return {*this, 0, carried};
+  auto repeat = dyn_cast<RepeatOp>((*this)->getParentOp());
+  return {*this, 0,
+          repeat ? repeat.getNumCarried() : (*this)->getNumOperands()};
 }
 
 //===----------------------------------------------------------------------===//

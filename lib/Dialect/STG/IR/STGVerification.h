@@ -38,6 +38,26 @@ llvm::LogicalResult checkMinRank(std::optional<mlir::Location> loc,
 llvm::LogicalResult checkIntegers(std::optional<mlir::Location> loc,
                                   llvm::StringRef what, SymTensorType type);
 
+//===----------------------------------------------------------------------===//
+// Assembly of blocks
+//===----------------------------------------------------------------------===//
+
+mlir::ParseResult parseCases(mlir::OpAsmParser &parser, mlir::ArrayAttr &cases);
+void printCases(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                mlir::ArrayAttr cases);
+mlir::ParseResult parseOptionType(mlir::OpAsmParser &parser,
+                                  mlir::ArrayAttr &cases);
+void printOptionType(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                     mlir::ArrayAttr cases);
+mlir::ParseResult parseOptionValue(mlir::OpAsmParser &parser,
+                                   mlir::StringAttr &value);
+void printOptionValue(mlir::OpAsmPrinter &printer, OptionOp option,
+                      mlir::StringAttr value);
+mlir::ParseResult parseCallValues(mlir::OpAsmParser &parser,
+                                  mlir::DictionaryAttr &values);
+void printCallValues(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                     mlir::DictionaryAttr values);
+
 } // namespace stg::detail
 
 #endif // STG_LIB_DIALECT_STG_IR_STGVERIFICATION_H

@@ -14,7 +14,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Model/Blocks.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -36,6 +38,7 @@ struct Bind : stg::impl::BindBase<Bind> {
   void runOnOperation() override;
 
 private:
+  LogicalResult checkBlocks();
   LogicalResult collectConfig();
   LogicalResult collectValues();
   void collectDefaults();
@@ -104,8 +107,9 @@ LogicalResult Bind::collectConfig() {
     return diag;
   }
   for (NamedAttribute entry : op.getBindings())
-    binding[entry.getName()] = SymExpr::get(
-        &getContext(), cast<IntegerAttr>(entry.getValue()).getInt());
+    if (!getOptionValue(entry.getValue()))
+      binding[entry.getName()] = SymExpr::get(
+          &getContext(), cast<IntegerAttr>(entry.getValue()).getInt());
   return success();
 }
 
@@ -120,6 +124,8 @@ LogicalResult Bind::collectValues() {
     if (name == "defaults")
       return module.emitError("option 'defaults' has the value '")
              << text << "', expected true or false";
+    if (module.lookupSymbol<OptionOp>(name))
+      continue;
     llvm::Expected<SymExpr> value = SymExpr::parse(&getContext(), text);
     if (!value)
       return module.emitError("cannot bind '")
@@ -274,8 +280,18 @@ void Bind::replace() {
                                         /*replaceTypes=*/true);
 }
 
+/// What a block calls a symbol may stand for another one.
+LogicalResult Bind::checkBlocks() {
+  for (Operation &op : getOperation().getOps())
+    if (isa<ImportOp, BlockOp>(op))
+      return op.emitOpError("is there; symbols are bound where blocks have "
+                            "been inlined, with --stg-inline-blocks");
+  return bindOptions(getOperation(), config, values);
+}
+
 void Bind::runOnOperation() {
-  if (failed(collectConfig()) || failed(collectValues()))
+  if (failed(checkBlocks()) || failed(collectConfig()) ||
+      failed(collectValues()))
     return signalPassFailure();
   collectDefaults();
   if (failed(resolve()))

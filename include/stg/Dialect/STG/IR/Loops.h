@@ -69,6 +69,10 @@ SymExpr getIterations(mlir::LoopLikeOpInterface loop);
 /// if one is unknown.
 SymExpr getExecutions(mlir::Operation *op);
 
+/// The layers that one iteration of a scan has: those of the scans inside, or
+/// one.
+SymExpr getLayersOfIteration(ScanOpInterface scan);
+
 /// The names of the scopes around an op, outermost first, each with '/'.
 std::string getScopePath(mlir::Operation *op);
 

@@ -64,15 +64,17 @@ def SymbolOp : STG_Op<"symbol", [Symbol,
 
 def ConfigOp : STG_Op<"config", [Symbol,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "a named set of symbol values: one model of a family";
+  let summary = "a named set of values: one model of a family";
   let description = [{
     ```mlir
     stg.config @"llama3-8b" "Llama 3 8B" {D = 4096, H = 32, K = 8, L = 32}
+    stg.config @"qwen2-7b" "Qwen 2 7B" {D = 3584, H = 28, K = 4, L = 28, qkv_bias = true}
     ```
     `stg-compile llama3-8b` and `--stg-bind="config=llama3-8b"` select it.
 
-    Constraints: (C1) every value is an integer of at least 1 that fits 64 bits;
-    (C2) every name is a declared symbol.
+    Constraints: (C1) every value of a symbol is an integer of at least 1 that fits 64
+    bits; (C2) every name is a declared symbol or option; (C3) every value of an option is
+    one that it may have.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        OptionalAttr<StrAttr>:$description,
@@ -1280,11 +1282,13 @@ def RepeatOp : STG_Op<"repeat", [AttrSizedOperandSegments, RecursiveMemoryEffect
   }];
 }
 
-def YieldOp : STG_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">,
+def YieldOp : STG_Op<"yield", [Pure, Terminator,
+    ParentOneOf<["RepeatOp", "IfOp"]>,
     DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
-  let summary = "ends one iteration of stg.repeat";
+  let summary = "ends one iteration of stg.repeat, or a variant of stg.if";
   let description = [{
-    First the carried values for the next iteration, then the values to stack.
+    Of a repeat: first the carried values for the next iteration, then the values to
+    stack. Of a variant: the results.
   }];
   let arguments = (ins Variadic<STG_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -1293,5 +1297,6 @@ def YieldOp : STG_Op<"yield", [Pure, Terminator, HasParent<"RepeatOp">,
 
 include "stg/Dialect/STG/IR/STGInferenceOps.td"
 include "stg/Dialect/STG/IR/STGMoEOps.td"
+include "stg/Dialect/STG/IR/STGBlockOps.td"
 
 #endif // STG_DIALECT_STG_IR_STGOPS

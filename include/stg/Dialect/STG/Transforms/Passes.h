@@ -25,6 +25,11 @@ namespace stg {
 std::string gatherValues(llvm::StringRef options,
                          llvm::function_ref<bool(llvm::StringRef)> isDeclared);
 
+/// Reads the files that the module imports, looking for them beside the file
+/// that does and in these folders, and takes their blocks.
+llvm::LogicalResult resolveImports(mlir::ModuleOp module,
+                                   llvm::ArrayRef<std::string> path);
+
 /// The names of all dimensions of values, sorted.
 llvm::SmallVector<mlir::StringAttr>
 collectDimensionNames(mlir::Operation *root);

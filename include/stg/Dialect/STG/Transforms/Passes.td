@@ -14,9 +14,9 @@ include "mlir/Pass/PassBase.td"
 def SelectProgram : Pass<"stg-select-program", "::mlir::ModuleOp"> {
   let summary = "drop all programs but one";
   let description = [{
-    A program is a public function. Drops the others, what only they call, their meshes, and
-    the symbols that only they use, also from configurations. *Requires* the model, step,
-    plan or local level.
+    A program is a public function. Drops the others, functions and blocks that it does not
+    call, their meshes, and the symbols that only they use, also from configurations.
+    *Requires* the model, step, plan or local level.
 
     ```mlir
     // before
@@ -34,6 +34,54 @@ def SelectProgram : Pass<"stg-select-program", "::mlir::ModuleOp"> {
   ];
 }
 
+def ResolveImports : Pass<"stg-resolve-imports", "::mlir::ModuleOp"> {
+  let summary = "read the files whose blocks a model uses";
+  let description = [{
+    Files are looked for beside the one that imports them, then in the folders of `path`, of
+    `$STG_MODELS_PATH`, and of the library. A file is there once. A block of it gets the
+    symbols and options that it sees in its file. *Requires* and *produces* the model level.
+
+    ```mlir
+    // before
+    stg.import "blocks/norm.mlir"
+    // after
+    stg.block @norm(%x: !stream) -> !stream { ... }
+    ```
+  }];
+  let options = [
+    ListOption<"path", "path", "std::string", "Folders of models">,
+  ];
+}
+
+def InlineBlocks : Pass<"stg-inline-blocks", "::mlir::ModuleOp"> {
+  let summary = "put blocks in the place of their calls";
+  let description = [{
+    Each `stg.call` becomes the ops of its block, with what stands for its symbols and
+    options. Of each `stg.if` the region stays that its option chooses. No block, no call and
+    no variant is left. Files that the module imports are read first.
+
+    Options of the module have the values of `config` or of `values`, or their defaults.
+
+    *Requires* and *produces* the model level.
+
+    ```mlir
+    // before
+    %y = stg.call @norm(%x) {name = "ffn_norm"} : (!stream) -> !stream
+    // after
+    %w = stg.param "ffn_norm" : !stg.tensor<[D], bf16>
+    %y, %rstd = stg.rms_norm %x, %w : !stream, !stg.tensor<[D], bf16>
+    ```
+  }];
+  let options = [
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Configuration that gives options their values">,
+    ListOption<"values", "values", "std::string",
+               "NAME=VALUE of options of the module">,
+    ListOption<"path", "path", "std::string", "Folders of models">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def CheckCalls : Pass<"stg-check-calls", "::mlir::ModuleOp"> {
   let summary = "refuse a program that is too large when its calls are inlined";
   let description = [{
@@ -47,6 +95,41 @@ def CheckCalls : Pass<"stg-check-calls", "::mlir::ModuleOp"> {
     Option<"maxOps", "max-ops", "uint64_t", /*default=*/"1048576",
            "Ops that a program may have when all calls are inlined">,
   ];
+}
+
+def CutLayers : Pass<"stg-cut-layers", "::mlir::ModuleOp"> {
+  let summary = "let pipeline stages end anywhere in periods of layers";
+  let description = [{
+    A layer is an innermost iteration of repeats. Stages are ranges of the iterations of
+    repeats at the top of a program. An iteration of such a repeat in which a stage ends is
+    taken out of it: its repeats stand at the top then, by the names `layers.3.local`.
+    *Requires* the model level, ops named, and symbols of counts with values, which `config`,
+    `values` or defaults give. *Produces* the same program.
+
+    ```mlir
+    // before: six layers in each of four iterations
+    %y = stg.repeat "layers" * 4 carry(%h = %x : !x) {
+      %a = stg.repeat "local" * 5 carry(...) { ... }
+      %b = stg.repeat "global" * 1 carry(...) { ... }
+      ...
+    }
+    // after --stg-cut-layers="stages=2 layers-per-stage=8,16"
+    %1 = stg.repeat "layers_0" * 1 carry(...) { ... }
+    %2 = stg.repeat "layers.1.local" * 5 carry(...) { ... }
+    %3 = stg.repeat "layers.1.global" * 1 carry(...) { ... }
+    %y = stg.repeat "layers_1" * 2 from 2 carry(...) { ... }
+    ```
+  }];
+  let options = [
+    Option<"stages", "stages", "unsigned", /*default=*/"1",
+           "Virtual stages of the pipeline">,
+    ListOption<"layersPerStage", "layers-per-stage", "int64_t",
+               "Layers of each (default: as many in each)">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Configuration that gives symbols their values">,
+    ListOption<"values", "values", "std::string", "NAME=VALUE of symbols">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
 }
 
 def SetElementType : Pass<"stg-set-element-type", "::mlir::ModuleOp"> {

@@ -35,7 +35,7 @@ public:
   LogicalResult check(func::FuncOp program, uint64_t maxOps);
 
 private:
-  uint64_t count(func::CallOp call);
+  uint64_t count(CallOpInterface call);
 
   SymbolTableCollection symbolTables;
   /// Ops of each function when its calls are inlined.
@@ -50,10 +50,10 @@ struct CheckCalls : stg::impl::CheckCallsBase<CheckCalls> {
 
 /// Ops in place of a call, of whose callee the ops are known: one that calls
 /// itself, over whatever others, is not inlined there.
-uint64_t CallCounter::count(func::CallOp call) {
-  auto callee = symbolTables.lookupNearestSymbolFrom<func::FuncOp>(
-      call, call.getCalleeAttr());
-  return callee && !callee.isExternal() ? sizes.lookup(callee) : 1;
+uint64_t CallCounter::count(CallOpInterface call) {
+  Operation *callee = call.resolveCallableInTable(&symbolTables);
+  auto size = sizes.find(callee);
+  return size != sizes.end() ? size->second : 1;
 }
 
 /// Callees before their callers.
@@ -64,7 +64,7 @@ CallCounter::CallCounter(const CallGraph &calls) {
         continue;
       uint64_t size = 0;
       node->getCallableRegion()->walk([&](Operation *op) {
-        auto call = dyn_cast<func::CallOp>(op);
+        auto call = dyn_cast<CallOpInterface>(op);
         size = llvm::SaturatingAdd<uint64_t>(size, call ? count(call) : 1);
       });
       sizes[node->getCallableRegion()->getParentOp()] = size;
@@ -74,7 +74,7 @@ CallCounter::CallCounter(const CallGraph &calls) {
 LogicalResult CallCounter::check(func::FuncOp program, uint64_t maxOps) {
   uint64_t total = 0;
   WalkResult result = program.walk([&](Operation *op) {
-    auto call = dyn_cast<func::CallOp>(op);
+    auto call = dyn_cast<CallOpInterface>(op);
     if (!call) {
       ++total;
       return WalkResult::advance();
@@ -83,8 +83,10 @@ LogicalResult CallCounter::check(func::FuncOp program, uint64_t maxOps) {
     total = llvm::SaturatingAdd(total, size);
     if (total <= maxOps)
       return WalkResult::advance();
-    InFlightDiagnostic diag = call.emitOpError("calls '")
-                              << call.getCallee() << "', which makes ";
+    auto callee = cast<SymbolRefAttr>(call.getCallableForCallee());
+    InFlightDiagnostic diag = call->emitOpError("calls '")
+                              << callee.getLeafReference().getValue()
+                              << "', which makes ";
     if (size == UINT64_MAX)
       diag << "more than 2^64 ops";
     else

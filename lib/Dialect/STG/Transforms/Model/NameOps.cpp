@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Model/Blocks.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -23,16 +24,21 @@ namespace stg {
 using namespace mlir;
 using namespace stg;
 
-/// The name of an op that has none: its parameter's if it reads exactly one,
-/// else its mnemonic.
-static StringRef getDefaultName(Operation *op) {
+ParamOp stg::getNamingParameter(Operation *op) {
   ParamOp param;
   for (Value operand : op->getOperands())
     if (auto read = operand.getDefiningOp<ParamOp>()) {
       if (param)
-        return op->getName().stripDialect();
+        return {};
       param = read;
     }
+  return param;
+}
+
+/// The name of an op that has none: that of the parameter that it is called by,
+/// else its mnemonic.
+static StringRef getDefaultName(Operation *op) {
+  ParamOp param = getNamingParameter(op);
   return param ? param.getParamName() : op->getName().stripDialect();
 }
 

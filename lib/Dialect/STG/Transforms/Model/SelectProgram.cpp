@@ -92,13 +92,16 @@ func::FuncOp SelectProgram::findProgram() {
 DenseSet<Operation *> SelectProgram::collectCallees(func::FuncOp program) {
   SymbolTableCollection symbols;
   DenseSet<Operation *> reached = {program};
-  SmallVector<func::FuncOp> worklist = {program};
+  SmallVector<Operation *> worklist = {program};
   while (!worklist.empty()) {
-    auto uses = SymbolTable::getSymbolUses(&worklist.pop_back_val().getBody());
+    Operation *function = worklist.pop_back_val();
+    auto uses = SymbolTable::getSymbolUses(&function->getRegion(0));
     for (SymbolTable::SymbolUse use : *uses) {
-      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-          use.getUser(), use.getSymbolRef());
-      if (callee && reached.insert(callee).second)
+      // A block has symbols of its own, but is called at the top.
+      Operation *callee =
+          symbols.lookupSymbolIn(getOperation(), use.getSymbolRef());
+      if (isa_and_nonnull<func::FuncOp, BlockOp>(callee) &&
+          reached.insert(callee).second)
         worklist.push_back(callee);
     }
   }
@@ -133,14 +136,15 @@ void SelectProgram::runOnOperation() {
   for (Operation &op : llvm::make_early_inc_range(getOperation().getOps())) {
     auto mesh = dyn_cast<MeshOp>(op);
     auto function = dyn_cast<func::FuncOp>(op);
-    if (!mesh && !function)
+    if (!mesh && !function && !isa<BlockOp>(op))
       continue;
-    bool isOwn = mesh ? !isNamed || mesh == ownMesh
-                      : function.isExternal() || reached.contains(function);
+    bool isOwn =
+        mesh ? !isNamed || mesh == ownMesh
+             : (function && function.isExternal()) || reached.contains(&op);
     (isOwn ? own : others).addAll(&op);
     if (!isOwn)
       op.erase();
-    if (!isOwn || mesh || function.isExternal())
+    if (!isOwn || !function || function.isExternal())
       continue;
     // Of one program nothing needs to be said.
     function->removeAttr(STGDialect::kProgramAttr);

@@ -185,6 +185,7 @@ LogicalResult StageAssignment::dealLayers(ArrayRef<ScanOpInterface> scans,
   int64_t left = getSize(0);
   MLIRContext *context = program.getContext();
   for (ScanOpInterface scan : scans) {
+    SymExpr start = scan.getFirst().value_or(SymExpr::get(context, 0));
     int64_t count = *scan.getCount().getInt64();
     int64_t each = *countLayers(scan);
     std::vector<Range> &own = ranges[scan.getScopeName()];
@@ -197,8 +198,8 @@ LogicalResult StageAssignment::dealLayers(ArrayRef<ScanOpInterface> scans,
         return scan->emitOpError("has ")
                << each << " layers in an iteration; pipeline stage " << stage
                << " of " << getSize(stage) << " layers would end inside of one";
-      own[stage] = {SymExpr::get(context, first), SymExpr::get(context, taken),
-                    first == 0, first + taken == count};
+      own[stage] = {start + first, SymExpr::get(context, taken), first == 0,
+                    first + taken == count};
       first += taken;
       left -= taken * each;
     }

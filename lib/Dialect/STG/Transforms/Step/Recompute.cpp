@@ -240,7 +240,7 @@ void Recompute::runOnOperation() {
               *symbolizeRecomputePolicy(stringify(policy.getValue())),
               rewriter);
   if (!replays)
-    return;
+    return markAllAnalysesPreserved();
   RewritePatternSet patterns(&getContext());
   populateDropUnusedStacksPatterns(patterns);
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -1,0 +1,243 @@
+//===- CutLayers.cpp - Layers between which a pipeline may cut ------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A pipeline is cut between the iterations of repeats at the top of a program.
+// An iteration of a period of layers in which a stage would end is therefore
+// taken out of its repeat, before anything is derived from the model. What is
+// in it has the names that it had: `layers.3.local` is a repeat in iteration 3.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+
+namespace stg {
+#define GEN_PASS_DEF_CUTLAYERS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct CutLayers : stg::impl::CutLayersBase<CutLayers> {
+  using CutLayersBase::CutLayersBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult collectValues();
+  LogicalResult cutFunction(func::FuncOp function);
+
+  SymBinding binding;
+};
+
+/// A repeat at the top of a program, and the layers before it.
+struct Section {
+  RepeatOp repeat;
+  int64_t begin;
+};
+
+/// Takes iterations out of repeats.
+class LayerCutter {
+public:
+  LayerCutter(ArrayRef<int64_t> cuts, const SymBinding &binding)
+      : cuts(cuts), binding(binding) {}
+
+  std::optional<int64_t> evaluate(SymExpr expr) const;
+  LogicalResult cut(Section section);
+
+private:
+  bool hasCut(int64_t begin, int64_t end) const;
+  SmallVector<Value> copyPart(RepeatOp repeat, int64_t first, int64_t count,
+                              ValueRange inits, unsigned number);
+  SmallVector<Value> unroll(RepeatOp repeat, int64_t iteration,
+                            ValueRange inits, SmallVectorImpl<RepeatOp> &inner);
+
+  ArrayRef<int64_t> cuts; ///< Layers before each.
+  const SymBinding &binding;
+};
+} // namespace
+
+std::optional<int64_t> LayerCutter::evaluate(SymExpr expr) const {
+  // A default may be an expression of symbols that have values.
+  for (unsigned round = 0; round < 8 && expr && !expr.isConstant(); ++round)
+    expr = expr.substitute(binding);
+  return expr ? expr.getInt64() : std::nullopt;
+}
+
+/// True if a stage ends inside of these layers.
+bool LayerCutter::hasCut(int64_t begin, int64_t end) const {
+  auto it = llvm::upper_bound(cuts, begin);
+  return it != cuts.end() && *it < end;
+}
+
+/// The iteration of that number, counted from the first one of the repeat.
+static SymExpr getNumber(RepeatOp repeat, int64_t iteration) {
+  SymExpr first =
+      repeat.getFirst().value_or(SymExpr::get(repeat.getContext(), 0));
+  return first + iteration;
+}
+
+/// Iterations that stay together. A part has a number in its name: what is
+/// taken out of the repeat has its name in front, with that of the iteration.
+SmallVector<Value> LayerCutter::copyPart(RepeatOp repeat, int64_t first,
+                                         int64_t count, ValueRange inits,
+                                         unsigned number) {
+  OpBuilder builder(repeat);
+  std::string name =
+      repeat.getRepeatName().str() + "_" + std::to_string(number);
+  auto part = cast<RepeatOp>(builder.clone(*repeat));
+  part.setRepeatName(name);
+  part.setRange(getNumber(repeat, first),
+                SymExpr::get(repeat.getContext(), count));
+  for (auto [number, init] : llvm::enumerate(inits))
+    part->setOperand(number, init);
+  return llvm::to_vector_of<Value>(part.getResults());
+}
+
+/// The ops of one iteration, in the place of the repeat.
+SmallVector<Value> LayerCutter::unroll(RepeatOp repeat, int64_t iteration,
+                                       ValueRange inits,
+                                       SmallVectorImpl<RepeatOp> &inner) {
+  OpBuilder builder(repeat);
+  std::string prefix =
+      (repeat.getRepeatName() + "." + getNumber(repeat, iteration).str() + ".")
+          .str();
+  auto rename = [&](StringAttr name) {
+    return builder.getStringAttr(prefix + name.getValue());
+  };
+  IRMapping mapping;
+  mapping.map(repeat.getCarriedArgs(), inits);
+  for (Operation &op : repeat.getBody().front().without_terminator()) {
+    Operation *copy = builder.clone(op, mapping);
+    if (StringAttr name = getOrigin(copy).name)
+      setName(copy, rename(name));
+    if (auto param = dyn_cast<ParamOp>(copy))
+      param.setParamNameAttr(rename(param.getParamNameAttr()));
+    if (auto nested = dyn_cast<RepeatOp>(copy)) {
+      nested.setRepeatNameAttr(rename(nested.getRepeatNameAttr()));
+      inner.push_back(nested);
+    }
+  }
+  return llvm::map_to_vector(repeat.getYield().getValues(), [&](Value value) {
+    return mapping.lookupOrDefault(value);
+  });
+}
+
+LogicalResult LayerCutter::cut(Section section) {
+  RepeatOp repeat = section.repeat;
+  int64_t each = *evaluate(getLayersOfIteration(repeat));
+  int64_t count = *evaluate(repeat.getCount());
+  if (each == 1 || !hasCut(section.begin, section.begin + count * each))
+    return success();
+  SmallVector<Value> carried(repeat.getCarriedInits());
+  SmallVector<Section> sections;
+  int64_t done = 0;
+  unsigned parts = 0;
+  auto copyUntil = [&](int64_t end) {
+    if (end > done)
+      carried = copyPart(repeat, done, end - done, carried, parts++);
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t begin = section.begin + i * each;
+    if (!hasCut(begin, begin + each))
+      continue;
+    if (repeat.getNumResults() != repeat.getNumCarried() ||
+        !repeat.getStacks().empty())
+      return repeat.emitOpError("reads or makes stacks, so that no pipeline "
+                                "stage can end inside of an iteration; cut "
+                                "layers before --stg-autodiff");
+    copyUntil(i);
+    SmallVector<RepeatOp> inner;
+    carried = unroll(repeat, i, carried, inner);
+    for (RepeatOp nested : inner) {
+      sections.push_back({nested, begin});
+      begin += *evaluate(nested.getCount() * getLayersOfIteration(nested));
+    }
+    done = i + 1;
+  }
+  if (done == 0)
+    return success();
+  copyUntil(count);
+  repeat.replaceAllUsesWith(carried);
+  repeat.erase();
+  for (Section nested : sections)
+    if (failed(cut(nested)))
+      return failure();
+  return success();
+}
+
+/// Values of the configuration and of options, then defaults.
+LogicalResult CutLayers::collectValues() {
+  ModuleOp module = getOperation();
+  MLIRContext *context = &getContext();
+  if (auto op = module.lookupSymbol<ConfigOp>(config))
+    for (NamedAttribute entry : op.getBindings())
+      if (auto value = dyn_cast<IntegerAttr>(entry.getValue()))
+        binding[entry.getName()] = SymExpr::get(context, value.getInt());
+  for (StringRef assignment : values) {
+    auto [name, text] = assignment.split('=');
+    if (!module.lookupSymbol<SymbolOp>(name.trim()))
+      continue;
+    llvm::Expected<SymExpr> value = SymExpr::parse(context, text);
+    if (!value)
+      return module.emitError("cannot bind '")
+             << assignment << "': " << llvm::toString(value.takeError());
+    binding[StringAttr::get(context, name.trim())] = *value;
+  }
+  for (auto symbol : module.getOps<SymbolOp>())
+    if (symbol.getValue())
+      binding.try_emplace(symbol.getSymNameAttr(), *symbol.getValue());
+  return success();
+}
+
+LogicalResult CutLayers::cutFunction(func::FuncOp function) {
+  SmallVector<int64_t> cuts;
+  LayerCutter cutter(cuts, binding);
+  SmallVector<Section> sections;
+  int64_t total = 0;
+  for (auto repeat : function.getBody().getOps<RepeatOp>()) {
+    std::optional<int64_t> layers =
+        cutter.evaluate(repeat.getCount() * getLayersOfIteration(repeat));
+    // What has no value is an error of the schedule, too.
+    if (!layers || !cutter.evaluate(repeat.getCount()))
+      return success();
+    sections.push_back({repeat, total});
+    total += *layers;
+  }
+  // So is what does not divide.
+  if (layersPerStage.empty() && total % stages != 0)
+    return success();
+  int64_t done = 0;
+  for (unsigned stage = 0; stage + 1 < stages; ++stage) {
+    if (!layersPerStage.empty() && stage >= layersPerStage.size())
+      break;
+    done += layersPerStage.empty() ? total / stages : layersPerStage[stage];
+    cuts.push_back(done);
+  }
+  LayerCutter placed(cuts, binding);
+  for (Section section : sections)
+    if (failed(placed.cut(section)))
+      return failure();
+  return success();
+}
+
+void CutLayers::runOnOperation() {
+  if (stages == 0) {
+    getOperation().emitError("layers are cut for 'stages' of at least 1");
+    return signalPassFailure();
+  }
+  if (stages == 1)
+    return;
+  if (failed(collectValues()))
+    return signalPassFailure();
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!function.isExternal() && failed(cutFunction(function)))
+      return signalPassFailure();
+}

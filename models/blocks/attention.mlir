@@ -1,0 +1,77 @@
+// Attention with grouped key/value heads. Query, key and value are one projection, as in
+// Megatron-LM. A call with `{K as H}` has as many key/value heads as query heads.
+
+stg.import "norm.mlir"
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+stg.symbol @H "query heads"
+stg.symbol @K "key/value heads"
+stg.symbol @E "head size"
+
+!stream = !stg.tensor<[B, S, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!head = !stg.tensor<[E], bf16>
+!queries = !stg.tensor<[B, S, H, E], bf16>
+!keys = !stg.tensor<[B, S, K, E], bf16>
+!heads = !stg.tensor<[B, S, H + 2*K, E], bf16>
+
+// The heads of queries, keys and values.
+stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
+  stg.option @qkv_bias : bool = false "biases of queries, keys and values"
+  %w = stg.param "qkv_proj" : !stg.tensor<[D, H + 2*K, E], bf16>
+  %p = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, H + 2*K, E], bf16>
+  %qkv = stg.if @qkv_bias -> !heads {
+    %b = stg.param "qkv_bias" : !stg.tensor<[H + 2*K, E], bf16>
+    %y = stg.bias_add %p, %b : !heads, !stg.tensor<[H + 2*K, E], bf16>
+    stg.yield %y : !heads
+  } else {
+    stg.yield %p : !heads
+  }
+  %q, %k, %v = stg.split dim 2 %qkv : !heads -> !queries, !keys, !keys
+  stg.return %q, %k, %v : !queries, !keys, !keys
+}
+
+stg.block @attention(%x: !stream) -> !stream {
+  stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
+  stg.option @rotary : bool = true "rotary positions"
+  stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
+  stg.option @o_bias : bool = false "bias of the output"
+  %q, %k, %v = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
+  %qn, %kn = stg.if @qk_norm -> !queries, !keys {
+    %wq = stg.param "q_norm" : !head
+    %nq, %rq = stg.rms_norm %q, %wq : !queries, !head
+    %wk = stg.param "k_norm" : !head
+    %nk, %rk = stg.rms_norm %k, %wk : !keys, !head
+    stg.yield %nq, %nk : !queries, !keys
+  } else {
+    stg.yield %q, %k : !queries, !keys
+  }
+  %qr, %kr = stg.if @rotary -> !queries, !keys {
+    %rq = stg.rope %qn <"rope_q"> : !queries
+    %rk = stg.rope %kn <"rope_k"> : !keys
+    stg.yield %rq, %rk : !queries, !keys
+  } else {
+    stg.yield %qn, %kn : !queries, !keys
+  }
+  %a, %lse = stg.attention causal %qr, %kr, %v {stg.options = {mask = "mask"}} : !queries, !keys, !keys
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
+  %out = stg.if @o_bias -> !stream {
+    %b = stg.param "o_bias" : !vector
+    %y = stg.bias_add %o, %b : !stream, !vector
+    stg.yield %y : !stream
+  } else {
+    stg.yield %o : !stream
+  }
+  stg.return %out : !stream
+}
+
+// With its normalization and the residual stream.
+stg.block @attention_layer(%x: !stream) -> !stream {
+  %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
+  %a = stg.call @attention(%n) : (!stream) -> !stream
+  %y = stg.call @after(%x, %a) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}

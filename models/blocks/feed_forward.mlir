@@ -1,0 +1,72 @@
+// Feed-forward networks: of two matrices, or gated, with gate and up as one projection.
+
+stg.import "norm.mlir"
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+stg.symbol @F "feed-forward size"
+
+!stream = !stg.tensor<[B, S, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!hidden = !stg.tensor<[B, S, F], bf16>
+
+// `activation(gate) * up`, and down.
+stg.block @gated_feed_forward(%x: !stream) -> !stream {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @activation : "silu" | "gelu" | "relu" = "silu" "of the gate"
+  stg.option @glu : string = "swiglu" "name of the gated activation"
+  %wgu = stg.param "{prefix}gate_up_proj" : !stg.tensor<[D, 2, F], bf16>
+  %gu = stg.einsum "bsd,dgf->bsgf" %x, %wgu : !stream, !stg.tensor<[D, 2, F], bf16>
+  %h = stg.glu silu %gu {stg.options = {function = "activation"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
+  %wd = stg.param "{prefix}down_proj" : !stg.tensor<[F, D], bf16>
+  %d = stg.einsum "bsf,fd->bsd" %h, %wd : !hidden, !stg.tensor<[F, D], bf16>
+  stg.return %d : !stream
+}
+
+// Adds a bias, if there is one.
+stg.block @hidden_bias(%x: !hidden) -> !hidden {
+  stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  %y = stg.if @ffn_bias -> !hidden {
+    %b = stg.param "fc1_bias" : !stg.tensor<[F], bf16>
+    %z = stg.bias_add %x, %b : !hidden, !stg.tensor<[F], bf16>
+    stg.yield %z : !hidden
+  } else {
+    stg.yield %x : !hidden
+  }
+  stg.return %y : !hidden
+}
+
+stg.block @plain_feed_forward(%x: !stream) -> !stream {
+  stg.option @activation : "silu" | "gelu" | "relu" = "gelu" "between the two"
+  stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
+  %u = stg.einsum "bsd,df->bsf" %x, %w1 : !stream, !stg.tensor<[D, F], bf16>
+  %ub = stg.call @hidden_bias(%u) : (!hidden) -> !hidden
+  %h = stg.activation gelu %ub {stg.options = {function = "activation"}} <"{activation}"> : !hidden
+  %w2 = stg.param "fc2" : !stg.tensor<[F, D], bf16>
+  %d = stg.einsum "bsf,fd->bsd" %h, %w2 : !hidden, !stg.tensor<[F, D], bf16>
+  %y = stg.if @ffn_bias -> !stream {
+    %b = stg.param "fc2_bias" : !vector
+    %z = stg.bias_add %d, %b : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %d : !stream
+  }
+  stg.return %y : !stream
+}
+
+// With its normalization and the residual stream.
+stg.block @feed_forward_layer(%x: !stream) -> !stream {
+  stg.option @gated : bool = true "gate and up, or one matrix"
+  %n = stg.call @before(%x) {part = "ffn"} : (!stream) -> !stream
+  %f = stg.if @gated -> !stream {
+    %g = stg.call @gated_feed_forward(%n) : (!stream) -> !stream
+    stg.yield %g : !stream
+  } else {
+    %p = stg.call @plain_feed_forward(%n) : (!stream) -> !stream
+    stg.yield %p : !stream
+  }
+  %y = stg.call @after(%x, %f) {part = "ffn"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}

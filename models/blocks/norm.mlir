@@ -1,0 +1,62 @@
+// Normalization, and where it stands around a part of a layer.
+//
+// `@norm` is one normalization. A part of a layer, such as attention, is what stands
+// between `@before` and `@after`: these normalize its input or its output, or the sum with
+// the residual stream, as the option `placement` says.
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+
+!stream = !stg.tensor<[B, S, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+
+// `name` is the parameter, or what the names of weight and bias begin with.
+stg.block @norm(%x: !stream) -> !stream {
+  stg.option @name : string = "norm" "name of the parameter"
+  stg.option @norm : "rms" | "layer" = "rms" "RMSNorm, or LayerNorm with a bias"
+  %n = stg.if @norm = "rms" -> !stream {
+    %w = stg.param "{name}" : !vector
+    %y, %rstd = stg.rms_norm %x, %w : !stream, !vector
+    stg.yield %y : !stream
+  } else {
+    %w = stg.param "{name}.weight" : !vector
+    %b = stg.param "{name}.bias" : !vector
+    %y, %mean, %rstd = stg.layer_norm %x, %w, %b <"{name}"> : !stream, !vector, !vector
+    stg.yield %y : !stream
+  }
+  stg.return %n : !stream
+}
+
+// What a part of a layer reads.
+stg.block @before(%x: !stream) -> !stream {
+  stg.option @part : string "name of the part of the layer"
+  stg.option @placement : "input" | "output" | "both" | "sum" = "input" "what is normalized"
+  %n = stg.if @placement = "input" | "both" -> !stream {
+    %y = stg.call @norm(%x) {name = "{part}_norm"} : (!stream) -> !stream
+    stg.yield %y : !stream
+  } else {
+    stg.yield %x : !stream
+  }
+  stg.return %n : !stream
+}
+
+// The residual stream `x` with what a part of the layer has made, `out`.
+stg.block @after(%x: !stream, %out: !stream) -> !stream {
+  stg.option @part : string "name of the part of the layer"
+  stg.option @placement : "input" | "output" | "both" | "sum" = "input" "what is normalized"
+  %o = stg.if @placement = "output" | "both" -> !stream {
+    %n = stg.call @norm(%out) {name = "{part}_output_norm"} : (!stream) -> !stream
+    stg.yield %n : !stream
+  } else {
+    stg.yield %out : !stream
+  }
+  %y = stg.add %x, %o <"{part}_residual"> : !stream, !stream
+  %z = stg.if @placement = "sum" -> !stream {
+    %n = stg.call @norm(%y) {name = "{part}_norm"} : (!stream) -> !stream
+    stg.yield %n : !stream
+  } else {
+    stg.yield %y : !stream
+  }
+  stg.return %z : !stream
+}

@@ -1,0 +1,43 @@
+// Iterations in which a stage ends are taken out of their repeats, with the names they had.
+//
+// RUN: stg-opt %s --stg-name-ops --stg-cut-layers="stages=3 layers-per-stage=4,2,6" | FileCheck %s
+// RUN: stg-opt %s --stg-name-ops --stg-cut-layers="stages=2 values=P=3" | FileCheck %s --check-prefix=HALF
+// RUN: stg-opt %s --stg-name-ops --stg-cut-layers="stages=4" | FileCheck %s --check-prefix=WHOLE
+
+stg.symbol @D
+stg.symbol @P = 4
+!x = !stg.tensor<[D], bf16>
+
+// After 4 and after 6 of 12 layers: in the second period, which begins after 3, and after it.
+// CHECK: %[[A:.*]] = stg.repeat "layers_0" * 1 carry(%{{.*}} = %arg0 :
+// CHECK: stg.repeat "local" * 2 carry
+// CHECK: stg.repeat "global" * 1 carry
+// CHECK: %[[W:.*]] = stg.param "layers.1.scale"
+// CHECK: %[[S:.*]] = stg.bias_add %[[A]], %[[W]] <"layers.1.scale">
+// CHECK: %[[B:.*]] = stg.repeat "layers.1.local" * 2 carry(%{{.*}} = %[[S]] :
+// CHECK-NEXT: stg.param "w"
+// CHECK: %[[C:.*]] = stg.repeat "layers.1.global" * 1 carry(%{{.*}} = %[[B]] :
+// CHECK: %[[E:.*]] = stg.repeat "layers_1" * 2 from 2 carry(%{{.*}} = %[[C]] :
+// CHECK: return %[[E]]
+
+// Three periods have nine layers, which two stages do not divide: that is the schedule's error.
+// HALF: stg.repeat "layers" * P carry
+// WHOLE: stg.repeat "layers" * P carry
+func.func @f(%x: !x) -> !x {
+  %y = stg.repeat "layers" * P carry(%h = %x : !x) {
+    %s = stg.param "scale" : !x
+    %a = stg.bias_add %h, %s : !x, !x
+    %b = stg.repeat "local" * 2 carry(%i = %a : !x) {
+      %w = stg.param "w" : !x
+      %z = stg.bias_add %i, %w : !x, !x
+      stg.yield %z : !x
+    }
+    %c = stg.repeat "global" * 1 carry(%i = %b : !x) {
+      %w = stg.param "w" : !x
+      %z = stg.bias_add %i, %w : !x, !x
+      stg.yield %z : !x
+    }
+    stg.yield %c : !x
+  }
+  return %y : !x
+}
