@@ -81,6 +81,11 @@ typedef enum StgOutput {
   STG_OUTPUT_MEMORY = 3  /**< A bundle: `stgCompilationGetBundle`. */
 } StgOutput;
 
+/** Says whether to go on. It is called with the name of each pass before it
+ * runs, and with "write" before each file of a rank, then from several threads.
+ * After false the call ends soon, with an error that is an interruption. */
+typedef bool (*StgGoOn)(StgText step, void *data);
+
 /** What is asked for. All zeros is the default of everything but the model. */
 typedef struct StgCompileRequest {
   /** A .mlir file, or the name of a library model. */
@@ -101,6 +106,11 @@ typedef struct StgCompileRequest {
   int64_t firstRank, endRank;
   unsigned numThreads; /**< That write files; 0: one for each processor. */
   bool resume;         /**< Keep files that are complete. */
+  /** Files `<this>.<class>.csv` get the memory of each class over the step: a
+   *  line for each node at which the total changes. Null: none. */
+  const char *memoryTimeline;
+  StgGoOn goOn; /**< May be null. */
+  void *goOnData;
 } StgCompileRequest;
 
 typedef struct StgCompilation StgCompilation;
@@ -173,7 +183,8 @@ STG_C_EXPORT size_t
 stgCompilationGetNumClasses(const StgCompilation *compilation);
 STG_C_EXPORT const StgRankClass *
 stgCompilationGetClass(const StgCompilation *compilation, size_t index);
-/** The bytes of `manifest.json`: all of the above and what was compiled. */
+/** The bytes of `manifest.json`: all of the above and what was compiled. Made
+ *  when it is asked for first. */
 STG_C_EXPORT StgText
 stgCompilationGetManifest(const StgCompilation *compilation);
 /** Warnings and remarks. */
@@ -185,6 +196,44 @@ stgCompilationGetMessage(const StgCompilation *compilation, size_t index);
  *  the compilation, and is not closed. */
 STG_C_EXPORT const StgTraceBundle *
 stgCompilationGetBundle(const StgCompilation *compilation);
+
+/*===----------------------------------------------------------------------===*\
+|* Costs with symbols                                                         *|
+\*===----------------------------------------------------------------------===*/
+
+/** Totals of one rank as expressions over the symbols of the model. */
+typedef struct StgCosts StgCosts;
+
+typedef struct StgCost {
+  /** "operations", "product_operations" (those of them in matrix products),
+   *  "memory_traffic", "collective" or "state". */
+  StgText quantity;
+  StgText phase; /**< Empty for states. */
+  StgText kind;  /**< Of a collective its kind, of a state its category. */
+  StgText axes;  /**< Of a collective, joined by '+'. */
+  /** Operations, or bytes, such as "2*B*S*D/tp + ceildiv(V, 3)": sums, products
+   *  and quotients of integers, symbols, `ceildiv`, `min` and `max`. */
+  StgText expression;
+} StgCost;
+
+typedef struct StgSymbol {
+  StgText name;
+  int64_t value; /**< That the model and the strategy give. */
+} StgSymbol;
+
+/** Compiles without giving symbols values. There must be one pipeline stage and
+ *  one micro-batch. What is written is of no account. */
+STG_C_EXPORT StgError *stgComputeCosts(const StgCompileRequest *request,
+                                       StgCosts **costs);
+STG_C_EXPORT void stgCostsDestroy(StgCosts *costs);
+STG_C_EXPORT size_t stgCostsGetNum(const StgCosts *costs);
+STG_C_EXPORT StgCost stgCostsGet(const StgCosts *costs, size_t index);
+STG_C_EXPORT size_t stgCostsGetNumSymbols(const StgCosts *costs);
+STG_C_EXPORT StgSymbol stgCostsGetSymbol(const StgCosts *costs, size_t index);
+
+/** Brings an expression into its one canonical form: equal expressions have
+ *  equal texts. The result is freed by `stgTextFree`. */
+STG_C_EXPORT StgError *stgExpressionSimplify(const char *text, char **result);
 
 /*===----------------------------------------------------------------------===*\
 |* Passes                                                                     *|

@@ -64,6 +64,8 @@ STG_C_EXPORT size_t stgErrorGetNumMessages(const StgError *error);
 STG_C_EXPORT StgMessage stgErrorGetMessage(const StgError *error, size_t index);
 /** All messages as lines, as tools print them, with a zero at the end. */
 STG_C_EXPORT const char *stgErrorGetText(const StgError *error);
+/** True if nothing is wrong, but the caller stopped the call. */
+STG_C_EXPORT bool stgErrorIsInterruption(const StgError *error);
 STG_C_EXPORT void stgErrorDestroy(StgError *error);
 
 /** The version of the library, such as "0.1.0". */

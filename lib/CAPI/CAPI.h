@@ -14,10 +14,6 @@
 #include "stg/Trace/Bundle/TraceBundle.h"
 #include <memory>
 
-namespace mlir {
-class MLIRContext;
-} // namespace mlir
-
 /// Messages as C has them.
 class MessageList {
 public:
@@ -44,6 +40,7 @@ private:
 struct StgError {
   MessageList messages;
   std::string text;
+  bool isInterruption = false;
 };
 
 struct StgTraceBundle {
@@ -61,13 +58,11 @@ inline llvm::StringRef toStringRef(const char *text) {
   return text ? llvm::StringRef(text) : llvm::StringRef();
 }
 
-/// A context with all of our dialects, for one call: what the call interns ends
-/// with it. Not in the library of bundles.
-std::unique_ptr<mlir::MLIRContext> makeContext();
-
 StgError *makeError(MessageList messages);
 /// Null for success.
 StgError *makeError(llvm::Error error);
+/// Of a call that its caller stopped.
+StgError *makeInterruption();
 
 } // namespace stg::capi
 

@@ -8,12 +8,15 @@
 
 #include "stg-c/Compile.h"
 #include "CAPI.h"
+#include "stg/Dialect/Sym/IR/Sym.h"
 #include "stg/Driver/Compile.h"
-#include "stg/InitAll.h"
+#include "stg/Driver/SymbolicCosts.h"
 #include "stg/Strategy/Field.h"
 #include "llvm/ADT/StringExtras.h"
+#include <atomic>
 #include <cstring>
 #include <list>
+#include <mutex>
 
 using namespace llvm;
 using namespace stg;
@@ -33,8 +36,10 @@ struct StgCompilation {
     std::vector<StgMemoryTotals> memory;
   };
 
+  CompileRequest request;
   CompileResult result;
-  std::string manifest;
+  mutable std::once_flag manifestMade;
+  mutable std::string manifest;
   MessageList messages;
   std::list<std::string> texts; ///< Joined names that views point to.
   std::vector<Class> classes;
@@ -168,6 +173,8 @@ static Expected<CompileRequest> toRequest(const StgCompileRequest &from) {
   options.files.directory = toStringRef(from.folder);
   options.files.threads = from.numThreads;
   options.files.resume = from.resume;
+  options.files.quiet = true;
+  options.memoryTimeline = toStringRef(from.memoryTimeline);
   if (from.prefix)
     options.prefix = from.prefix;
   if (from.endRank)
@@ -276,14 +283,29 @@ static void addClasses(StgCompilation &compilation) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
-std::unique_ptr<mlir::MLIRContext> stg::capi::makeContext() {
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  auto context = std::make_unique<mlir::MLIRContext>(
-      registry, mlir::MLIRContext::Threading::DISABLED);
-  context->printOpOnDiagnostic(false);
-  return context;
-}
+namespace {
+/// One call: its request, what is said during it, and whether it was stopped.
+struct Call {
+  explicit Call(const StgCompileRequest &from)
+      : printer([this](const ToolMessage &message) { messages.add(message); }) {
+    if (from.goOn)
+      goOn = [this, &from](StringRef step) {
+        if (!isStopped && !from.goOn(toText(step), from.goOnData))
+          isStopped = true;
+        return !isStopped;
+      };
+  }
+
+  StgError *fail() {
+    return isStopped ? makeInterruption() : makeError(std::move(messages));
+  }
+
+  MessageList messages;
+  MessagePrinter printer;
+  std::function<bool(StringRef)> goOn;
+  std::atomic<bool> isStopped = false;
+};
+} // namespace
 
 /// Reads the bundle from its bytes: names that it was made with end with the
 /// context.
@@ -304,20 +326,22 @@ StgError *stgCompile(const StgCompileRequest *from, StgCompilation **result) {
   Expected<CompileRequest> request = toRequest(*from);
   if (!request)
     return makeError(request.takeError());
+  Call call(*from);
+  request->goOn = call.goOn;
   auto compilation = std::make_unique<StgCompilation>();
-  MessageList &messages = compilation->messages;
-  MessagePrinter printer(
-      [&](const ToolMessage &message) { messages.add(message); });
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   mlir::FailureOr<CompileResult> compiled =
-      compile(*context, *request, printer);
+      compile(*context, *request, call.printer);
   if (failed(compiled))
-    return makeError(std::move(messages));
+    return call.fail();
   compilation->result = std::move(*compiled);
-  raw_string_ostream manifest(compilation->manifest);
-  printJSON(*request, compilation->result, manifest);
+  compilation->messages = std::move(call.messages);
+  // The manifest needs the rest.
+  request->modelText.reset();
+  request->goOn = nullptr;
+  compilation->request = std::move(*request);
   addClasses(*compilation);
-  if (request->exportOptions.output == Output::Memory)
+  if (compilation->request.exportOptions.output == Output::Memory)
     if (Error error = takeBundle(*compilation))
       return makeError(std::move(error));
   *result = compilation.release();
@@ -346,6 +370,10 @@ const StgRankClass *stgCompilationGetClass(const StgCompilation *compilation,
 }
 
 StgText stgCompilationGetManifest(const StgCompilation *compilation) {
+  std::call_once(compilation->manifestMade, [&] {
+    raw_string_ostream os(compilation->manifest);
+    printJSON(compilation->request, compilation->result, os);
+  });
   return toText(compilation->manifest);
 }
 
@@ -361,4 +389,72 @@ StgMessage stgCompilationGetMessage(const StgCompilation *compilation,
 const StgTraceBundle *
 stgCompilationGetBundle(const StgCompilation *compilation) {
   return compilation->bundle.get();
+}
+
+//===----------------------------------------------------------------------===//
+// Costs with symbols
+//===----------------------------------------------------------------------===//
+
+struct StgCosts {
+  std::vector<SymbolicCost> costs;
+  std::vector<std::string> expressions; ///< The costs' own end with a context.
+  std::vector<std::pair<std::string, int64_t>> symbols;
+};
+
+StgError *stgComputeCosts(const StgCompileRequest *from, StgCosts **result) {
+  *result = nullptr;
+  Expected<CompileRequest> request = toRequest(*from);
+  if (!request)
+    return makeError(request.takeError());
+  Call call(*from);
+  request->goOn = call.goOn;
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  mlir::FailureOr<SymbolicCosts> computed =
+      computeCosts(*context, *request, call.printer);
+  if (failed(computed))
+    return call.fail();
+  auto costs = std::make_unique<StgCosts>();
+  for (SymbolicCost &cost : computed->costs) {
+    costs->expressions.push_back(cost.expression.str());
+    cost.expression = {};
+  }
+  costs->costs = std::move(computed->costs);
+  costs->symbols.assign(computed->symbols.begin(), computed->symbols.end());
+  *result = costs.release();
+  return nullptr;
+}
+
+void stgCostsDestroy(StgCosts *costs) { delete costs; }
+
+size_t stgCostsGetNum(const StgCosts *costs) { return costs->costs.size(); }
+
+StgCost stgCostsGet(const StgCosts *costs, size_t index) {
+  if (index >= costs->costs.size())
+    return {};
+  const SymbolicCost &cost = costs->costs[index];
+  return {toText(cost.quantity), toText(cost.phase), toText(cost.kind),
+          toText(cost.axes), toText(costs->expressions[index])};
+}
+
+StgError *stgExpressionSimplify(const char *text, char **result) {
+  *result = nullptr;
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  context->loadDialect<SymDialect>();
+  Expected<SymExpr> expression =
+      SymExpr::parse(context.get(), toStringRef(text));
+  if (!expression)
+    return makeError(expression.takeError());
+  *result = strdup(expression->str().c_str());
+  return nullptr;
+}
+
+size_t stgCostsGetNumSymbols(const StgCosts *costs) {
+  return costs->symbols.size();
+}
+
+StgSymbol stgCostsGetSymbol(const StgCosts *costs, size_t index) {
+  if (index >= costs->symbols.size())
+    return {};
+  const auto &[name, value] = costs->symbols[index];
+  return {toText(name), value};
 }

@@ -9,10 +9,10 @@
 #include "CAPI.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
-
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "stg-c/Compile.h"
+#include "stg/Driver/Compile.h"
 #include "stg/Driver/DiagnosticForwarder.h"
 #include "stg/InitAll.h"
 #include "llvm/Support/SourceMgr.h"

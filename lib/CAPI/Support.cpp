@@ -77,7 +77,7 @@ std::string MessageList::getText() const {
 }
 
 StgError *stg::capi::makeError(MessageList messages) {
-  auto *error = new StgError{std::move(messages), {}};
+  auto *error = new StgError{std::move(messages), {}, false};
   error->text = error->messages.getText();
   return error;
 }
@@ -90,6 +90,16 @@ StgError *stg::capi::makeError(Error error) {
   return makeError(std::move(messages));
 }
 
+StgError *stg::capi::makeInterruption() {
+  ToolMessage message;
+  message.text = "interrupted";
+  MessageList messages;
+  messages.add(message);
+  StgError *error = makeError(std::move(messages));
+  error->isInterruption = true;
+  return error;
+}
+
 size_t stgErrorGetNumMessages(const StgError *error) {
   return error ? error->messages.size() : 0;
 }
@@ -100,6 +110,10 @@ StgMessage stgErrorGetMessage(const StgError *error, size_t index) {
 
 const char *stgErrorGetText(const StgError *error) {
   return error ? error->text.c_str() : "";
+}
+
+bool stgErrorIsInterruption(const StgError *error) {
+  return error && error->isInterruption;
 }
 
 void stgErrorDestroy(StgError *error) { delete error; }

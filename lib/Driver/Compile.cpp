@@ -15,6 +15,8 @@
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Driver/DiagnosticForwarder.h"
+#include "stg/Driver/SymbolicCosts.h"
+#include "stg/InitAll.h"
 #include "stg/Pipelines/Pipelines.h"
 #include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/SetVector.h"
@@ -85,6 +87,46 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   extra["parameters"] = static_cast<int64_t>(result.parameters);
   return extra;
 }
+
+std::unique_ptr<MLIRContext> stg::makeContext() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false);
+  return context;
+}
+
+namespace {
+/// As long as it lives, asks the request before each pass whether to go on.
+/// What is left after a no is skipped.
+class PassWatcher {
+public:
+  PassWatcher(MLIRContext &context, const CompileRequest &request)
+      : context(context) {
+    if (!request.goOn)
+      return;
+    context.registerActionHandler(
+        [&](function_ref<void()> run, const tracing::Action &action) {
+          if (const auto *pass = dyn_cast<PassExecutionAction>(&action))
+            isStopped |= !request.goOn(pass->getPass().getName());
+          if (!isStopped)
+            run();
+        });
+  }
+  ~PassWatcher() { context.registerActionHandler(nullptr); }
+  PassWatcher(const PassWatcher &) = delete;
+  PassWatcher &operator=(const PassWatcher &) = delete;
+
+  Error check() const {
+    return isStopped ? makeStrategyError("interrupted") : Error::success();
+  }
+
+private:
+  MLIRContext &context;
+  bool isStopped = false;
+};
+} // namespace
 
 static LogicalResult runPasses(const CompileRequest &request, ModuleOp module,
                                TimingScope &timing,
@@ -318,11 +360,15 @@ static Error checkStreamStart(ModuleOp module, const StrategyInput &input) {
       "that adds to it before the layers, such as learned positions");
 }
 
+/// From the local to the chakra level.
+using BuildChakra = function_ref<void(OpPassManager &, const Strategy &)>;
+
 /// Compiles to the chakra level; fills all of `result` but what is exported.
 static Error compileModule(const Model &model, const CompileRequest &request,
                            const Resolved &resolved, TimingScope &timing,
-                           CompileResult &result) {
+                           CompileResult &result, BuildChakra buildChakra) {
   ModuleOp module = *model.module;
+  PassWatcher watcher(*module->getContext(), request);
   StrategyInput &strategy = result.strategy;
   const SymbolValues &values = resolved.values;
   auto run = [&](function_ref<void(OpPassManager &, const Strategy &)> build)
@@ -330,6 +376,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     LogicalResult ran =
         runPasses(request, module, timing,
                   [&](OpPassManager &pm) { build(pm, strategy.values); });
+    if (Error error = watcher.check())
+      return error;
     return succeeded(ran) ? Error::success() : makeDiagnosed();
   };
   if (!getProgram(module))
@@ -356,9 +404,9 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     return error;
   if (Error error = checkStreamStart(module, strategy))
     return error;
-  return run([](OpPassManager &pm, const Strategy &strategy) {
+  return run([&](OpPassManager &pm, const Strategy &strategy) {
     buildLocalPipeline(pm, strategy);
-    buildChakraPipeline(pm, strategy);
+    buildChakra(pm, strategy);
   });
 }
 
@@ -371,6 +419,8 @@ static Error exportModule(ModuleOp module, const CompileRequest &request,
   if (request.dryRun)
     options.output = chakra::ExportOptions::Output::Nothing;
   options.consumesGraphs = true;
+  if (request.goOn)
+    options.files.goOn = [&] { return request.goOn("write"); };
   options.manifestExtra = getManifestEntries(request, result);
   TimingScope exportTiming = timing.nest("Export");
   FailureOr<chakra::ExportSummary> summary =
@@ -401,7 +451,8 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   if (!resolved)
     return resolved.takeError();
   warnOfOneToken(resolved->values, printer);
-  if (Error error = compileModule(*model, request, *resolved, timing, result))
+  if (Error error = compileModule(*model, request, *resolved, timing, result,
+                                  buildChakraPipeline))
     return error;
   double compiled = getSeconds();
   if (Error error = exportModule(*model->module, request, timing, result))
@@ -428,6 +479,48 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
   if (failed(report(compileAll(context, request, printer, result), printer)))
     return failure();
   return result;
+}
+
+/// Stages and micro-batches are made when symbols have values.
+static Error checkSymbolic(const Strategy &strategy) {
+  if (strategy.pipelineRanks.isOne() && strategy.microBatches <= 1)
+    return Error::success();
+  return makeStrategyError(
+      "costs with symbols need one pipeline stage and one micro-batch, found " +
+      strategy.pipelineRanks.str() + " and " + Twine(strategy.microBatches));
+}
+
+static Error computeAll(MLIRContext &context, const CompileRequest &request,
+                        const MessagePrinter &printer, SymbolicCosts &costs) {
+  llvm::SourceMgr sources;
+  DiagnosticForwarder forwarder(context, sources, printer);
+  Expected<Model> model = loadModel(context, request, sources);
+  if (!model)
+    return model.takeError();
+  CompileResult result;
+  Expected<Resolved> resolved = resolveStrategy(*model, request, result);
+  if (!resolved)
+    return resolved.takeError();
+  if (Error error = checkSymbolic(result.strategy.values))
+    return error;
+  TimingScope timing;
+  if (Error error = compileModule(*model, request, *resolved, timing, result,
+                                  buildSymbolicChakraPipeline))
+    return error;
+  FailureOr<std::vector<SymbolicCost>> collected = collectCosts(*model->module);
+  if (failed(collected))
+    return makeDiagnosed();
+  costs = {std::move(*collected), std::move(result.symbols)};
+  return Error::success();
+}
+
+FailureOr<SymbolicCosts> stg::computeCosts(MLIRContext &context,
+                                           const CompileRequest &request,
+                                           const MessagePrinter &printer) {
+  SymbolicCosts costs;
+  if (failed(report(computeAll(context, request, printer, costs), printer)))
+    return failure();
+  return costs;
 }
 
 LogicalResult stg::printSchedule(MLIRContext &context,

@@ -185,15 +185,25 @@ static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createSchedule(schedule));
 }
 
-void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
-  pm.addPass(createBind(getBindOptions(strategy)));
-  addSchedule(pm, strategy);
+/// From the program of one device to its graph.
+static void addConversion(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.gradientReduction != GradientReduction::PerParameter)
     pm.addPass(
         createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
   pm.addPass(createCheckLayouts());
   pm.addPass(createLowerContextParallel());
   pm.addPass(createConvertSTGToChakra());
+}
+
+void stg::buildSymbolicChakraPipeline(OpPassManager &pm,
+                                      const Strategy &strategy) {
+  addConversion(pm, strategy);
+}
+
+void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
+  pm.addPass(createBind(getBindOptions(strategy)));
+  addSchedule(pm, strategy);
+  addConversion(pm, strategy);
   pm.addPass(chakra::createSplitClasses());
 }
 

@@ -8,7 +8,6 @@
 
 #include "CompileFlags.h"
 #include "mlir/Pass/PassManager.h"
-#include "stg/InitAll.h"
 #include "stg/Support/Messages.h"
 #include "llvm/Support/InitLLVM.h"
 
@@ -40,14 +39,11 @@ int main(int argc, char **argv) {
     printer.error(std::move(error));
     return 1;
   }
-  mlir::DialectRegistry registry;
-  stg::registerAllDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
+  std::unique_ptr<mlir::MLIRContext> context = stg::makeContext();
   flags.request.configurePasses = mlir::applyPassManagerCLOptions;
   if (flags.printSchedule)
-    return failed(stg::printSchedule(context, flags.request, outs(), printer));
-  auto result = stg::compile(context, flags.request, printer);
+    return failed(stg::printSchedule(*context, flags.request, outs(), printer));
+  auto result = stg::compile(*context, flags.request, printer);
   if (failed(result))
     return 1;
   if (flags.json)

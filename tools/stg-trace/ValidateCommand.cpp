@@ -6,7 +6,6 @@
 
 #include "Commands.h"
 
-#include "stg/Trace/Bundle/BundleValidator.h"
 #include "stg/Trace/Validate/TraceValidator.h"
 
 using namespace llvm;
@@ -93,9 +92,7 @@ static Expected<ValidationReport> validate(const ValidatorOptions &options) {
   Expected<TraceInput> trace = openTrace(input, groupFile);
   if (!trace)
     return trace.takeError();
-  if (trace->bundle)
-    return validateBundle(*trace->bundle, input, options);
-  return validateTrace(trace->files, trace->groups, options);
+  return validateTrace(*trace, input, options);
 }
 
 Expected<bool> runValidate(raw_ostream &os) {

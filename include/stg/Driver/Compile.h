@@ -23,6 +23,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ struct CompileRequest {
   std::vector<std::string> modelPath;
   /// Called for each pass manager before it runs; may be empty.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configurePasses;
+  /// Called with the name of each pass before it runs, and with "write" before
+  /// each file of a rank, then from several threads; false: stop, which is an
+  /// error. May be empty.
+  std::function<bool(llvm::StringRef step)> goOn;
 };
 
 /// Bytes or operations of one device, exact.
@@ -66,6 +71,10 @@ struct CompileResult {
   chakra::ExportSummary summary;
   double compileSeconds = 0, writeSeconds = 0;
 };
+
+/// A context with all of our dialects, for one compilation: what is interned
+/// ends with it.
+std::unique_ptr<mlir::MLIRContext> makeContext();
 
 /// Runs everything. What is wrong, with flags or in a file, goes to `printer`.
 mlir::FailureOr<CompileResult> compile(mlir::MLIRContext &context,

@@ -31,6 +31,10 @@ void buildPlanPipeline(mlir::OpPassManager &pm, const Strategy &strategy,
                        const PresetPlan *plan = nullptr);
 /// From there to the local level.
 void buildLocalPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+/// The conversion to the chakra level with symbols, of a program without stages
+/// and micro-batches.
+void buildSymbolicChakraPipeline(mlir::OpPassManager &pm,
+                                 const Strategy &strategy);
 /// Binding and the conversion to the chakra level.
 void buildChakraPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 

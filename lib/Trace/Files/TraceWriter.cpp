@@ -137,6 +137,8 @@ void Writer::encode(Work &work) const {
 
 Error Writer::writeRank(const Work &work, int64_t rank, RankImage &image,
                         FileWriter &writer) {
+  if (options.goOn && !options.goOn())
+    return createStringError(inconvertibleErrorCode(), "interrupted");
   std::vector<std::string> fields =
       encodeFields(work.fields, bundle.getSpace(), bundle.getGroups(), rank);
   auto stream = [&](raw_ostream &os) { bundle.writeRank(rank, os); };

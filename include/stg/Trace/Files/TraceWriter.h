@@ -16,6 +16,7 @@
 #define STG_TRACE_FILES_TRACEWRITER_H
 
 #include "stg/Trace/Bundle/TraceBundle.h"
+#include <functional>
 
 namespace stg::trace {
 
@@ -37,6 +38,9 @@ struct WriteOptions {
   bool resume = false;
   /// No progress on a terminal.
   bool quiet = false;
+  /// Asked before each file of a rank, from several threads; false: stop, which
+  /// is an error. May be empty.
+  std::function<bool()> goOn;
 };
 
 struct WriteResult {
