@@ -7,18 +7,29 @@
 
     run = stg.compile("llama3-8b", tp=8, dp=4, batch=16)
     print(run.peak_memory, run.classes[0].operations)
+
+`stg.plot` draws pictures of it, and `stg.execute` shows when ranks compute.
 """
 
 from . import _stg
-from .compiler import Compilation, compile, run_passes
-from .errors import Error, Message
-from .nodes import Bundle, Node
+from .compiler import Canceller, Compilation, compile
+from .errors import Error, Interrupted, Message
+from .expressions import Cost, Costs, Expression, costs
+from .modules import Module, run_passes
+from .nodes import COLLECTIVE, COMPUTE, RECEIVE, SEND, Bundle, Node
 from .strategy import Strategy
+from .sweeps import SweepResult, sweep
+from .tables import Table
+from .timelines import Span, Timeline, execute
 from .totals import Collective, Memory, Messages, Phase, RankClass
+from .traces import TraceFile, TraceNode, Validation, Violation, read_trace, validate
 
 __version__: str = _stg.version
 
 __all__ = [
-    "Bundle", "Collective", "Compilation", "Error", "Memory", "Message", "Messages", "Node",
-    "Phase", "RankClass", "Strategy", "compile", "run_passes",
+    "COLLECTIVE", "COMPUTE", "RECEIVE", "SEND", "Bundle", "Canceller", "Collective", "Compilation",
+    "Cost", "Costs", "Error", "Expression", "Interrupted", "Memory", "Message", "Messages",
+    "Module", "Node", "Phase", "RankClass", "Span", "Strategy", "SweepResult", "Table", "Timeline",
+    "TraceFile", "TraceNode", "Validation", "Violation", "compile", "costs", "execute",
+    "read_trace", "run_passes", "sweep", "validate",
 ]

@@ -13,7 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg-c/Compile.h"
+#include "stg-c/Trace.h"
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -61,7 +65,8 @@ void check(StgError *raw) {
   py::list messages;
   for (size_t i = 0; i < stgErrorGetNumMessages(raw); ++i)
     messages.append(toTuple(stgErrorGetMessage(raw, i)));
-  py::object type = py::module_::import("stg.errors").attr("Error");
+  const char *name = stgErrorIsInterruption(raw) ? "Interrupted" : "Error";
+  py::object type = py::module_::import("stg.errors").attr(name);
   py::object exception = type(messages);
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw py::error_already_set();
@@ -100,6 +105,70 @@ struct Columns {
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Interruption
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Stops calls of other threads.
+struct Canceller {
+  std::atomic<bool> isCancelled = false;
+};
+
+/// Asks, while a call runs, whether it goes on: a canceller always, and Python
+/// now and then, as that may have to wait for other threads.
+class Watch {
+public:
+  Watch(std::shared_ptr<Canceller> canceller, py::object progress)
+      : canceller(std::move(canceller)), progress(std::move(progress)) {}
+
+  static bool goOn(StgText step, void *data) {
+    return static_cast<Watch *>(data)->goOn(step);
+  }
+  /// Raises what Python said; called when the call has ended.
+  void rethrow() {
+    if (error)
+      throw *error;
+  }
+
+private:
+  static constexpr std::chrono::milliseconds kPeriod{50};
+
+  bool goOn(StgText step) {
+    if (canceller && canceller->isCancelled)
+      return false;
+    std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+    auto now = std::chrono::steady_clock::now();
+    if (!lock || now < next)
+      return true;
+    next = now + kPeriod;
+    return ask(step);
+  }
+
+  bool ask(StgText step) {
+    py::gil_scoped_acquire python;
+    try {
+      // Runs handlers of signals, if this is the main thread.
+      if (PyErr_CheckSignals() != 0)
+        throw py::error_already_set();
+      if (!progress.is_none())
+        progress(toString(step));
+    } catch (py::error_already_set &raised) {
+      error = std::make_unique<py::error_already_set>(raised);
+      return false;
+    }
+    return true;
+  }
+
+  std::shared_ptr<Canceller> canceller;
+  py::object progress;
+  std::mutex mutex;
+  std::chrono::steady_clock::time_point next =
+      std::chrono::steady_clock::now() + kPeriod;
+  std::unique_ptr<py::error_already_set> error;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Compilation
 //===----------------------------------------------------------------------===//
 
@@ -114,43 +183,116 @@ static const char *orNull(const std::optional<std::string> &text) {
   return text ? text->c_str() : nullptr;
 }
 
-static std::shared_ptr<Compilation>
-compile(const std::string &model, const std::optional<std::string> &text,
-        const std::optional<std::string> &config,
-        const std::optional<std::string> &program, const std::string &json,
-        const std::vector<std::string> &folders, int output,
-        const std::optional<std::string> &folder,
-        const std::optional<std::string> &prefix,
-        std::pair<int64_t, int64_t> ranks, unsigned threads, bool resume) {
-  Strategy strategy = makeStrategy(json);
-  std::vector<const char *> modelFolders;
-  for (const std::string &name : folders)
-    modelFolders.push_back(name.c_str());
+namespace {
+/// A request, and all that it points to.
+struct Request {
+  Request(const py::dict &options);
+  Request(const Request &) = delete;
+  Request &operator=(const Request &) = delete;
+
+  std::string model, strategyText;
+  std::optional<std::string> text, config, program, folder, prefix, timeline;
+  std::vector<std::string> folders;
+  std::vector<const char *> folderNames;
+  Strategy strategy;
+  std::unique_ptr<Watch> watch;
   StgCompileRequest request = {};
+};
+} // namespace
+
+template <typename T>
+static T getOption(const py::dict &options, const char *name, T otherwise) {
+  return options.contains(name) ? options[name].cast<T>() : otherwise;
+}
+
+Request::Request(const py::dict &options)
+    : model(options["model"].cast<std::string>()) {
+  using Text = std::optional<std::string>;
+  text = getOption<Text>(options, "text", {});
+  config = getOption<Text>(options, "config", {});
+  program = getOption<Text>(options, "program", {});
+  folder = getOption<Text>(options, "folder", {});
+  prefix = getOption<Text>(options, "prefix", {});
+  timeline = getOption<Text>(options, "memory_timeline", {});
+  folders = getOption<std::vector<std::string>>(options, "model_folders", {});
+  for (const std::string &name : folders)
+    folderNames.push_back(name.c_str());
+  strategy = makeStrategy(getOption<std::string>(options, "strategy", ""));
+  watch = std::make_unique<Watch>(
+      getOption<std::shared_ptr<Canceller>>(options, "canceller", nullptr),
+      getOption<py::object>(options, "progress", py::none()));
+  auto ranks = getOption<std::pair<int64_t, int64_t>>(options, "ranks", {0, 0});
   request.model = model.c_str();
   request.modelText = orNull(text);
   request.config = orNull(config);
   request.program = orNull(program);
   request.strategy = strategy.get();
-  request.modelFolders = modelFolders.data();
-  request.numModelFolders = modelFolders.size();
-  request.output = static_cast<StgOutput>(output);
+  request.modelFolders = folderNames.data();
+  request.numModelFolders = folderNames.size();
+  request.output = static_cast<StgOutput>(getOption(options, "output", 0));
   request.folder = orNull(folder);
   request.prefix = orNull(prefix);
   request.firstRank = ranks.first;
   request.endRank = ranks.second;
-  request.numThreads = threads;
-  request.resume = resume;
+  request.numThreads = getOption(options, "threads", 0u);
+  request.resume = getOption(options, "resume", false);
+  request.memoryTimeline = orNull(timeline);
+  request.goOn = Watch::goOn;
+  request.goOnData = watch.get();
+}
+
+static std::shared_ptr<Compilation> compile(const py::dict &options) {
+  Request request(options);
+  auto result = std::make_shared<Compilation>();
   StgCompilation *compilation = nullptr;
-  StgError *error = nullptr;
+  Error error;
   {
     py::gil_scoped_release others;
-    error = stgCompile(&request, &compilation);
+    error.reset(stgCompile(&request.request, &compilation));
   }
-  check(error);
-  auto result = std::make_shared<Compilation>();
   result->handle.reset(compilation);
+  request.watch->rethrow();
+  check(error.release());
   return result;
+}
+
+static py::tuple computeCosts(const py::dict &options) {
+  Request request(options);
+  StgCosts *raw = nullptr;
+  Error error;
+  {
+    py::gil_scoped_release others;
+    error.reset(stgComputeCosts(&request.request, &raw));
+  }
+  Owner<StgCosts, stgCostsDestroy> costs(raw);
+  request.watch->rethrow();
+  check(error.release());
+  py::list rows;
+  for (size_t i = 0; i < stgCostsGetNum(raw); ++i) {
+    StgCost cost = stgCostsGet(raw, i);
+    rows.append(py::make_tuple(toString(cost.quantity), toString(cost.phase),
+                               toString(cost.kind), toString(cost.axes),
+                               toString(cost.expression)));
+  }
+  py::dict symbols;
+  for (size_t i = 0; i < stgCostsGetNumSymbols(raw); ++i) {
+    StgSymbol symbol = stgCostsGetSymbol(raw, i);
+    symbols[toString(symbol.name)] = symbol.value;
+  }
+  return py::make_tuple(rows, symbols);
+}
+
+/// Text that C allocated.
+static std::string take(char *text) {
+  std::string result(text);
+  stgTextFree(text);
+  return result;
+}
+
+static std::string simplify(const std::string &text) {
+  char *simplified = nullptr;
+  check(stgExpressionSimplify(text.c_str(), &simplified));
+  return take(simplified);
 }
 
 static py::list getMessages(const Compilation &compilation) {
@@ -231,9 +373,7 @@ static std::string runPasses(const std::string &text,
         stgRunPasses(text.c_str(), name.c_str(), pipeline.c_str(), &printed);
   }
   check(error);
-  std::string result(printed);
-  stgTextFree(printed);
-  return result;
+  return take(printed);
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,6 +518,139 @@ static py::dict getColumns(const Bundle &bundle, int64_t rank) {
 }
 
 //===----------------------------------------------------------------------===//
+// Traces of any producer
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct TraceFile {
+  Owner<StgTraceFile, stgTraceFileClose> handle;
+};
+} // namespace
+
+static py::object toObject(StgValueKind kind, const StgValue &value) {
+  switch (kind) {
+  case STG_VALUE_SIGNED:
+    return py::int_(value.integer);
+  case STG_VALUE_UNSIGNED:
+    return py::int_(value.natural);
+  case STG_VALUE_DOUBLE:
+    return py::float_(value.real);
+  case STG_VALUE_BOOL:
+    return py::bool_(value.natural != 0);
+  case STG_VALUE_TEXT:
+    return toString(value.text);
+  case STG_VALUE_BYTES:
+    return py::bytes(value.text.data, value.text.size);
+  case STG_VALUE_NONE:
+    break;
+  }
+  return py::none();
+}
+
+static py::dict toDict(const StgAttribute *attributes, size_t count) {
+  py::dict result;
+  for (size_t i = 0; i < count; ++i) {
+    const StgAttribute &attribute = attributes[i];
+    py::str name = toString(attribute.name);
+    // The first of several is the one that simulators take.
+    if (result.contains(name))
+      continue;
+    py::list values;
+    for (size_t k = 0; k < attribute.numValues; ++k)
+      values.append(toObject(attribute.kind, attribute.values[k]));
+    if (attribute.isList)
+      result[name] = values;
+    else
+      result[name] = values.empty() ? py::object(py::none()) : values[0];
+  }
+  return result;
+}
+
+static TraceFile openTraceFile(const std::string &path) {
+  StgTraceFile *file = nullptr;
+  check(stgTraceFileOpen(path.c_str(), &file));
+  TraceFile result;
+  result.handle.reset(file);
+  return result;
+}
+
+static py::list toList(const uint64_t *ids, size_t count) {
+  py::list list(count);
+  for (size_t i = 0; i < count; ++i)
+    list[i] = py::int_(ids[i]);
+  return list;
+}
+
+/// The next node in the order of the fields of stg.TraceNode.
+static py::tuple getNextOfFile(TraceFile &file) {
+  StgTraceNode node;
+  bool hasNode = false;
+  check(stgTraceFileNext(file.handle.get(), &node, &hasNode));
+  if (!hasNode)
+    throw py::stop_iteration();
+  return py::make_tuple(node.id, toString(node.name), node.type,
+                        toList(node.dataDeps, node.numDataDeps),
+                        toList(node.ctrlDeps, node.numCtrlDeps),
+                        node.startMicros, node.durationMicros,
+                        toDict(node.attributes, node.numAttributes));
+}
+
+static py::dict getFileAttributes(const TraceFile &file) {
+  const StgAttribute *attributes = nullptr;
+  size_t count = stgTraceFileGetAttributes(file.handle.get(), &attributes);
+  return toDict(attributes, count);
+}
+
+static py::tuple toTuple(const StgValidation *validation) {
+  py::list violations;
+  for (size_t i = 0; i < stgValidationGetNumShown(validation); ++i) {
+    StgViolation violation = stgValidationGetViolation(validation, i);
+    py::object id = py::none(), name = py::none();
+    if (violation.hasNode) {
+      id = py::int_(violation.id);
+      name = toString(violation.name);
+    }
+    violations.append(py::make_tuple(
+        toString(violation.rule), toString(violation.ruleText),
+        toString(violation.file), id, name, toString(violation.message)));
+  }
+  return py::make_tuple(stgValidationGetNumRanks(validation),
+                        stgValidationGetNumNodes(validation),
+                        stgValidationGetTotal(validation), violations);
+}
+
+/// `trace` is a path, or a bundle.
+static py::tuple validate(const py::object &trace, const py::dict &from) {
+  auto groups = getOption<std::optional<std::string>>(from, "comm_groups", {});
+  StgValidationOptions options = {};
+  options.commGroups = orNull(groups);
+  options.peakTflops = getOption(from, "peak_tflops", 0.0);
+  options.memoryBandwidth = getOption(from, "memory_bandwidth", 0.0);
+  options.splits = getOption<uint64_t>(from, "splits", 0);
+  options.numNpus = getOption<uint64_t>(from, "num_npus", 0);
+  options.strictMemory = getOption(from, "strict_memory", false);
+  options.eagerSends = getOption(from, "eager_sends", false);
+  options.maxShown = getOption<uint64_t>(from, "max_shown", 0);
+  options.numThreads = getOption(from, "threads", 0u);
+  std::string path;
+  std::shared_ptr<const StgTraceBundle> bundle;
+  if (py::isinstance<Bundle>(trace))
+    bundle = trace.cast<Bundle>().handle;
+  else
+    path = trace.cast<std::string>();
+  StgValidation *raw = nullptr;
+  Error error;
+  {
+    py::gil_scoped_release others;
+    error.reset(bundle ? stgTraceBundleValidate(bundle.get(), &options, &raw)
+                       : stgValidate(path.c_str(), &options, &raw));
+  }
+  Owner<StgValidation, stgValidationDestroy> validation(raw);
+  check(error.release());
+  return toTuple(raw);
+}
+
+//===----------------------------------------------------------------------===//
 // Module
 //===----------------------------------------------------------------------===//
 
@@ -397,8 +670,19 @@ PYBIND11_MODULE(_stg, module) {
   module.attr("version") = stgGetVersion();
   module.def("fields", getFields);
   module.def("compile", compile);
+  module.def("compute_costs", computeCosts);
+  module.def("simplify", simplify);
   module.def("run_passes", runPasses);
   module.def("open_bundle", openBundle);
+  module.def("open_trace_file", openTraceFile);
+  module.def("validate", validate);
+
+  py::class_<Canceller, std::shared_ptr<Canceller>>(module, "Canceller")
+      .def(py::init<>())
+      .def("cancel", [](Canceller &self) { self.isCancelled = true; })
+      .def_property_readonly("is_cancelled", [](const Canceller &self) {
+        return self.isCancelled.load();
+      });
 
   py::class_<Compilation, std::shared_ptr<Compilation>>(module, "Compilation")
       .def_property_readonly(
@@ -449,4 +733,14 @@ PYBIND11_MODULE(_stg, module) {
   py::class_<Nodes>(module, "Nodes")
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", getNext);
+
+  py::class_<TraceFile>(module, "TraceFile")
+      .def_property_readonly("version",
+                             [](const TraceFile &self) {
+                               return toString(
+                                   stgTraceFileGetVersion(self.handle.get()));
+                             })
+      .def_property_readonly("attributes", getFileAttributes)
+      .def("__iter__", [](py::object self) { return self; })
+      .def("__next__", getNextOfFile);
 }

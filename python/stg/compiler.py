@@ -5,27 +5,50 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import tempfile
 from functools import cached_property
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from pathlib import Path as _Path
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _stg
 from .errors import Message
+from .modules import Module
 from .nodes import Bundle
 from .strategy import Strategy
-from .totals import RankClass, make_class, make_table
+from .tables import Table
+from .totals import RankClass, make_class
 
 Path = Union[str, "os.PathLike[str]"]
+Progress = Callable[[str], object]
 
 _NONE, _FILES, _BUNDLE, _MEMORY = range(4)
+
+
+class Canceller:
+    """Stops calls that it was given to. They raise Interrupted soon after."""
+
+    def __init__(self) -> None:
+        self._handle = _stg.Canceller()
+
+    def cancel(self) -> None:
+        """Stops all calls, from any thread, also those that begin later."""
+        self._handle.cancel()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True once `cancel` was called."""
+        return self._handle.is_cancelled
 
 
 class Compilation:
     """What a model and a strategy come to."""
 
-    def __init__(self, handle: Any):
+    def __init__(self, handle: _stg.Compilation, timelines: Mapping[str, Table]):
         self._handle = handle
+        self._timelines = timelines
 
     @property
     def parameters(self) -> int:
@@ -45,8 +68,10 @@ class Compilation:
 
     @cached_property
     def manifest(self) -> Dict[str, Any]:
-        """What `manifest.json` has: all totals, and what was compiled."""
-        return json.loads(self._handle.manifest)
+        """What `manifest.json` has: all totals, and what was compiled. Made when it is asked
+        for."""
+        manifest: Dict[str, Any] = json.loads(self._handle.manifest)
+        return manifest
 
     @property
     def strategy(self) -> Strategy:
@@ -60,7 +85,8 @@ class Compilation:
 
     @property
     def bundle(self) -> Bundle:
-        """The traces of all ranks; asked for with `compile(..., traces=True)`."""
+        """The traces of all ranks; asked for with `compile(..., traces=True)`. Raises
+        ValueError."""
         handle = self._handle.bundle
         if handle is None:
             raise ValueError("the traces were not kept; compile with traces=True")
@@ -71,63 +97,115 @@ class Compilation:
         """Bytes of the rank that needs most."""
         return max(entry.peak_memory for entry in self.classes)
 
-    def collectives(self) -> Dict[str, List[Any]]:
-        """A table of all collectives: columns by name, for `pandas.DataFrame`."""
+    def collectives(self) -> Table:
+        """A table of all collectives. `bytes` are those of all payloads of one rank."""
         rows = [(entry.name, *row) for entry in self.classes for row in entry.collectives]
-        return make_table(rows, ("class", "kind", "axes", "group_size", "phase", "count", "bytes"))
+        return Table.from_rows(
+            rows, ("class", "kind", "axes", "group_size", "phase", "count", "bytes"))
 
-    def messages(self) -> Dict[str, List[Any]]:
-        """A table of all messages."""
+    def messages(self) -> Table:
+        """A table of all messages. `bytes` are those of all of them of one rank."""
         rows = [(entry.name, *row) for entry in self.classes for row in entry.messages]
-        return make_table(rows, ("class", "kind", "axis", "shift", "phase", "count", "bytes"))
+        return Table.from_rows(rows, ("class", "kind", "axis", "shift", "phase", "count", "bytes"))
 
-    def memory(self) -> Dict[str, List[Any]]:
+    def memory(self) -> Table:
         """A table of memory by category, in bytes."""
         rows = [(entry.name, *row) for entry in self.classes for row in entry.memory]
-        return make_table(rows, ("class", "category", "persistent", "peak", "largest"))
+        return Table.from_rows(rows, ("class", "category", "persistent", "peak", "largest"))
 
-    def operations(self) -> Dict[str, List[Any]]:
+    def operations(self) -> Table:
         """A table of operations by phase."""
         rows = [(entry.name, *row) for entry in self.classes for row in entry.phases]
-        return make_table(rows, ("class", "phase", "operations", "product_operations"))
+        return Table.from_rows(rows, ("class", "phase", "operations", "product_operations"))
+
+    def memory_timeline(self, class_name: Optional[str] = None) -> Table:
+        """The memory of the ranks of a class over the step, by category, in bytes: a row for each
+        node at which the total changes, with the number and the path of the node. Asked for
+        with `compile(..., timeline=True)`. Without a name, of the class that needs most memory.
+        Raises ValueError, and KeyError if there is no such class."""
+        if not self._timelines:
+            raise ValueError("the timeline was not kept; compile with timeline=True")
+        if class_name is None:
+            class_name = max(self.classes, key=lambda entry: entry.peak_memory).name
+        return self._timelines[class_name]
 
 
-def compile(model: Path, strategy: Optional[Strategy] = None, *, text: Optional[str] = None,
-            config: Optional[str] = None, program: Optional[str] = None,
-            models: Sequence[Path] = (), traces: bool = False, output: Optional[Path] = None,
-            bundle: bool = False, prefix: Optional[str] = None,
-            ranks: Optional[Tuple[int, int]] = None, threads: int = 0, resume: bool = False,
-            **fields: Any) -> Compilation:
+def _read_timeline(path: _Path) -> Table:
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        names = next(rows)
+        columns = list(zip(*rows)) or [()] * len(names)
+    return Table({name: list(values) if name == "path" else [int(value) for value in values]
+                  for name, values in zip(names, columns)})
+
+
+def make_options(model: Union[Path, Module], strategy: Optional[Strategy], fields: Dict[str, Any],
+                 text: Optional[str], config: Optional[str], program: Optional[str],
+                 models: Sequence[Path], canceller: Optional[Canceller],
+                 progress: Optional[Progress]) -> Dict[str, Any]:
+    """What all calls that take a model tell the C interface."""
+    if isinstance(model, Module):
+        if text is not None:
+            raise ValueError("a model is a module or a text, not both")
+        name, text = model.name, model.text
+    else:
+        name = os.fspath(model)
+    given = strategy or Strategy()
+    if fields:
+        given = given.replace(**fields)
+    return {
+        "model": name, "text": text, "config": config, "program": program,
+        "model_folders": [os.fspath(folder) for folder in models], "strategy": given.to_json(),
+        "canceller": canceller._handle if canceller else None, "progress": progress}
+
+
+def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
+            text: Optional[str] = None, config: Optional[str] = None,
+            program: Optional[str] = None, models: Sequence[Path] = (), traces: bool = False,
+            timeline: bool = False, output: Optional[Path] = None, bundle: bool = False,
+            prefix: Optional[str] = None, ranks: Optional[Tuple[int, int]] = None,
+            threads: int = 0, resume: bool = False, progress: Optional[Progress] = None,
+            canceller: Optional[Canceller] = None, **fields: Any) -> Compilation:
     """Compiles a model under a strategy.
 
-    model: a .mlir file, or the name of a library model.
+    model: a .mlir file, the name of a library model, or a module.
     strategy: fields that are given; `fields` are more of them, and override it.
     text: the text of the model; `model` is then what messages call it.
     config, program: chosen where the file has several.
     models: folders that are searched for models before those of the library.
     traces: keep the traces in memory, as `Compilation.bundle`.
+    timeline: keep the memory over the step, as `Compilation.memory_timeline`.
     output: the folder in which a trace is written for each rank, or, with `bundle`, one file.
     prefix: of the names of files ("workload").
     ranks: first and end of the ranks that get files.
     threads: that write files; 0: one for each processor.
     resume: keep files that are complete.
+    progress: called now and then with the name of the pass that runs next, or "write". What it
+        raises ends the call.
+    canceller: stops the call from another thread.
 
-    Raises Error with what is wrong. Other threads run meanwhile.
+    Raises Error with what is wrong, Interrupted if it was cancelled, TypeError for a field that
+    there is not, and ValueError for arguments that exclude each other. Other threads run
+    meanwhile. In the main thread, Ctrl-C ends the call with KeyboardInterrupt.
     """
     if traces and output is not None:
         raise ValueError("traces are kept in memory or written to a folder, not both")
     if bundle and output is None:
         raise ValueError("a bundle is written to a folder; give one with output")
-    given = (strategy or Strategy()).replace(**fields)
-    kind = _MEMORY if traces else _NONE if output is None else _BUNDLE if bundle else _FILES
-    handle = _stg.compile(os.fspath(model), text, config, program, given.to_json(),
-                          [os.fspath(folder) for folder in models], kind,
-                          None if output is None else os.fspath(output), prefix, ranks or (0, 0),
-                          threads, resume)
-    return Compilation(handle)
-
-
-def run_passes(text: str, pipeline: str = "", name: str = "module") -> str:
-    """Runs a pipeline of `stg-opt`, such as "stg-name-ops,stg-autodiff", on the text of a module,
-    and returns the result as text. `name` is what messages call the module. Raises Error."""
-    return _stg.run_passes(text, pipeline, name)
+    options = make_options(model, strategy, fields, text, config, program, models, canceller,
+                           progress)
+    options["output"] = (_MEMORY if traces else _NONE if output is None else
+                         _BUNDLE if bundle else _FILES)
+    options["folder"] = None if output is None else os.fspath(output)
+    options["prefix"] = prefix
+    options["ranks"] = ranks or (0, 0)
+    options["threads"] = threads
+    options["resume"] = resume
+    if not timeline:
+        return Compilation(_stg.compile(options), {})
+    with tempfile.TemporaryDirectory() as folder:
+        options["memory_timeline"] = os.path.join(folder, "memory")
+        handle = _stg.compile(options)
+        return Compilation(handle, {
+            path.name[len("memory."):-len(".csv")]: _read_timeline(path)
+            for path in _Path(folder).iterdir()})

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence, Tuple
+from typing import Any, NamedTuple, Sequence, Tuple
 
 
 class Message(NamedTuple):
@@ -30,9 +30,13 @@ class Error(Exception):
 
     messages: Tuple[Message, ...]
 
-    def __init__(self, messages: Sequence[Sequence]):
+    def __init__(self, messages: Sequence[Sequence[Any]]):
         self.messages = tuple(Message(*message) for message in messages)
         super().__init__("\n".join(str(message) for message in self.messages))
 
-    def __reduce__(self):
-        return Error, (self.messages,)
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.messages,)
+
+
+class Interrupted(Error):
+    """Nothing is wrong, but the call was cancelled."""

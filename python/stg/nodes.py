@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _stg
+from .tables import Table
 
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
 """Types of nodes, as Chakra numbers them."""
@@ -50,7 +51,7 @@ class Bundle:
         self._handle = _stg.open_bundle(os.fspath(path))
 
     @classmethod
-    def _wrap(cls, handle: Any) -> "Bundle":
+    def _wrap(cls, handle: _stg.Bundle) -> "Bundle":
         bundle = cls.__new__(cls)
         bundle._handle = handle
         return bundle
@@ -78,8 +79,8 @@ class Bundle:
         """The nodes of a rank in their order, made one by one. Raises IndexError."""
         return map(Node._make, self._handle.get_nodes(rank))
 
-    def columns(self, rank: int) -> Dict[str, Any]:
+    def columns(self, rank: int) -> Table:
         """The nodes of a rank as columns of equal length: a list of names, and NumPy arrays of
-        64-bit numbers (`type`: 32) that nothing else refers to. What does not apply is 0 for
-        sizes and -1 for identities. Raises IndexError."""
-        return self._handle.get_columns(rank)
+        64-bit numbers (`type`: 32) that nothing else refers to. Sizes are bytes. What does not
+        apply is 0 for sizes and -1 for identities. Raises IndexError."""
+        return Table(self._handle.get_columns(rank))

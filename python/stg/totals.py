@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, NamedTuple, Tuple
 
 COLLECTIVES = {0: "all_reduce", 2: "all_gather", 6: "all_to_all", 7: "reduce_scatter"}
 """Names of Chakra's numbers of collectives."""
@@ -28,7 +28,7 @@ class Collective(NamedTuple):
     """Of the mesh, joined by '+'."""
     group_size: int
     phase: str
-    count: int
+    count: int  # type: ignore[assignment]
     bytes: int
     """Of all payloads, exact."""
 
@@ -42,7 +42,7 @@ class Messages(NamedTuple):
     shift: int
     """From the rank to its peer, along the axis."""
     phase: str
-    count: int
+    count: int  # type: ignore[assignment]
     bytes: int
 
 
@@ -102,8 +102,3 @@ def make_class(parts: Dict[str, Any]) -> RankClass:
         Messages("send" if entry[0] else "recv", *entry[1:]) for entry in parts["messages"])
     parts["memory"] = tuple(Memory(*entry) for entry in parts["memory"])
     return RankClass(**parts)
-
-
-def make_table(rows: List[Tuple[Any, ...]], columns: Tuple[str, ...]) -> Dict[str, List[Any]]:
-    """The rows as columns, which `pandas.DataFrame` takes as they are."""
-    return {name: [row[index] for row in rows] for index, name in enumerate(columns)}

@@ -1,0 +1,365 @@
+# Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+# See the LICENSE file for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Costs as expressions over the symbols of a model."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, reduce
+from math import lcm
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
+from typing import Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _stg
+from .compiler import Canceller, Path, Progress, make_options
+from .modules import Module
+from .strategy import Strategy
+from .tables import Table
+
+Array = npt.NDArray[Any]
+Value = Union[int, npt.ArrayLike]
+Operand = Union["Expression", int]
+
+_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_.$-]*)|(.))")
+_FUNCTIONS = ("ceildiv", "min", "max")
+
+
+class _Fraction(NamedTuple):
+    """Numerators and denominators, of one point or of many; denominators are positive."""
+
+    num: Any
+    den: Any
+
+
+class _Tree(NamedTuple):
+    """An operator with operands, a symbol or a number."""
+
+    kind: str
+    operands: Tuple["_Tree", ...] = ()
+    name: str = ""
+    number: int = 0
+
+
+class _Parser:
+    """Reads the text of an expression in its canonical form."""
+
+    def __init__(self, text: str):
+        self.tokens: List[Tuple[str, str, str]] = _TOKEN.findall(text)
+        self.next = 0
+
+    def peek(self) -> str:
+        return "".join(self.tokens[self.next]) if self.next < len(self.tokens) else ""
+
+    def take(self) -> Tuple[str, str, str]:
+        self.next += 1
+        return self.tokens[self.next - 1]
+
+    def sum(self) -> _Tree:
+        tree = self.product()
+        while self.peek() in ("+", "-"):
+            kind = self.take()[2]
+            tree = _Tree(kind, (tree, self.product()))
+        return tree
+
+    def product(self) -> _Tree:
+        tree = self.factor()
+        while self.peek() in ("*", "/"):
+            kind = self.take()[2]
+            tree = _Tree(kind, (tree, self.factor()))
+        return tree
+
+    def factor(self) -> _Tree:
+        number, name, sign = self.take()
+        if number:
+            return _Tree("number", number=int(number))
+        if sign == "-":
+            return _Tree("-", (_Tree("number"), self.factor()))
+        if name in _FUNCTIONS and self.peek() == "(":
+            self.take()
+            operands = [self.sum()]
+            while self.peek() == ",":
+                self.take()
+                operands.append(self.sum())
+            self.take()
+            return _Tree(name, tuple(operands))
+        if name:
+            return _Tree("symbol", name=name)
+        tree = self.sum()
+        self.take()
+        return tree
+
+
+def _to_integer(value: _Fraction, what: str) -> Any:
+    """Integers, exact."""
+    if np.any(value.num % value.den != 0):
+        raise ValueError(f"{what} is not an integer for these values")
+    return value.num // value.den
+
+
+def _with_common_denominator(left: _Fraction, right: _Fraction) -> Tuple[_Fraction, _Fraction]:
+    if isinstance(left.den, int) and isinstance(right.den, int):
+        den = lcm(left.den, right.den)
+        return (_Fraction(left.num * (den // left.den), den),
+                _Fraction(right.num * (den // right.den), den))
+    den = left.den * right.den
+    return _Fraction(left.num * right.den, den), _Fraction(right.num * left.den, den)
+
+
+def _apply(kind: str, left: _Fraction, right: _Fraction) -> _Fraction:
+    if kind == "+":
+        left, right = _with_common_denominator(left, right)
+        return _Fraction(left.num + right.num, left.den)
+    if kind == "-":
+        left, right = _with_common_denominator(left, right)
+        return _Fraction(left.num - right.num, left.den)
+    if kind == "*":
+        return _Fraction(left.num * right.num, left.den * right.den)
+    if kind == "/":
+        if np.any(right.num == 0):
+            raise ZeroDivisionError("division by zero")
+        sign = np.sign(right.num) if isinstance(right.num, np.ndarray) else (
+            1 if right.num > 0 else -1)
+        return _Fraction(left.num * right.den * sign, left.den * right.num * sign)
+    first, second = _to_integer(left, "an operand"), _to_integer(right, "an operand")
+    if kind == "ceildiv":
+        if np.any(second == 0):
+            raise ZeroDivisionError("division by zero")
+        return _Fraction(-(-first // second), 1)
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        of_arrays: Any = np.minimum if kind == "min" else np.maximum
+        return _Fraction(of_arrays(first, second), 1)
+    return _Fraction(min(first, second) if kind == "min" else max(first, second), 1)
+
+
+def _evaluate(tree: _Tree, values: Mapping[str, Any]) -> _Fraction:
+    if tree.kind == "number":
+        return _Fraction(tree.number, 1)
+    if tree.kind == "symbol":
+        return _Fraction(values[tree.name], 1)
+    operands = [_evaluate(operand, values) for operand in tree.operands]
+    return reduce(lambda left, right: _apply(tree.kind, left, right), operands)
+
+
+class _Bound(NamedTuple):
+    """How large a numerator and a denominator are at most, and anything that is computed for
+    them."""
+
+    num: int
+    den: int
+    is_number: bool
+    """Whether the denominator is one number, and that of `den`."""
+    largest: int
+
+
+def _bound_pair(kind: str, left: _Bound, right: _Bound) -> Tuple[int, int]:
+    if kind in ("+", "-"):
+        den = (lcm(left.den, right.den) if left.is_number and right.is_number
+               else left.den * right.den)
+        return left.num * (den // left.den) + right.num * (den // right.den), den
+    if kind == "*":
+        return left.num * right.num, left.den * right.den
+    if kind == "/":
+        return left.num * right.den, left.den * right.num
+    return max(left.num, right.num), 1
+
+
+def _bound(tree: _Tree, values: Mapping[str, int]) -> _Bound:
+    """For values that are absolutely at most these."""
+    if tree.kind == "number":
+        return _Bound(tree.number, 1, True, tree.number)
+    if tree.kind == "symbol":
+        return _Bound(values[tree.name], 1, True, values[tree.name])
+    bound = _bound(tree.operands[0], values)
+    for operand, part in ((part, _bound(part, values)) for part in tree.operands[1:]):
+        num, den = _bound_pair(tree.kind, bound, part)
+        is_number = bound.is_number and part.is_number and (
+            tree.kind != "/" or operand.kind == "number")
+        bound = _Bound(num, max(den, 1), is_number, max(bound.largest, part.largest, num, den))
+    return bound
+
+
+class Expression:
+    """An exact expression over symbols, in its one canonical form: equal expressions have equal
+    texts. It is a function of its symbols."""
+
+    def __init__(self, text: str):
+        """Reads an expression, such as "2*B*S*D/tp + ceildiv(V, 3)". Raises Error."""
+        self._text = _stg.simplify(text)
+
+    @cached_property
+    def _tree(self) -> _Tree:
+        return _Parser(self._text).sum()
+
+    @cached_property
+    def symbols(self) -> Tuple[str, ...]:
+        """The names of its symbols, sorted."""
+        def walk(tree: _Tree) -> Iterator[str]:
+            if tree.kind == "symbol":
+                yield tree.name
+            for operand in tree.operands:
+                yield from walk(operand)
+        return tuple(sorted(set(walk(self._tree))))
+
+    def __call__(self, values: Optional[Mapping[str, Value]] = None, **more: Value) -> Any:
+        """The value, exact: an integer if all values are integers, and an array if one is an array,
+        with all of them broadcast against each other: of 64-bit numbers where all that is computed
+        fits, else of numbers of Python. Values that the expression does not use are ignored.
+
+        Raises KeyError where a symbol has no value, ValueError where a value or the result is not
+        an integer, and ZeroDivisionError.
+        """
+        given: Dict[str, Any] = {**(values or {}), **more}
+        for name in self.symbols:
+            if name not in given:
+                raise KeyError(f"the symbol {name} has no value; {self._text} has the symbols "
+                               f"{', '.join(self.symbols)}")
+        used = {name: _to_integers(name, given[name]) for name in self.symbols}
+        arrays = [value for value in used.values() if isinstance(value, np.ndarray)]
+        if not arrays:
+            return _to_integer(_evaluate(self._tree, used), "the result")
+        limits = {name: int(np.max(np.abs(value), initial=0)) if isinstance(value, np.ndarray)
+                  else abs(value) for name, value in used.items()}
+        kind: Any = np.int64 if _bound(self._tree, limits).largest < 2**62 else object
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        used = {name: value.astype(kind) if isinstance(value, np.ndarray) else value
+                for name, value in used.items()}
+        result = np.asarray(_to_integer(_evaluate(self._tree, used), "the result"), dtype=kind)
+        return np.broadcast_to(result, shape).copy() if result.shape != shape else result
+
+    def substitute(self, **values: Operand) -> "Expression":
+        """The expression with others in place of symbols."""
+        def replace(match: "re.Match[str]") -> str:
+            name = match.group(2)
+            return f"({values[name]})" if name in values else match.group(0)
+        return Expression(_TOKEN.sub(replace, self._text))
+
+    def __add__(self, other: Operand) -> "Expression":
+        return Expression(f"({self}) + ({other})")
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> "Expression":
+        return Expression(f"({self}) - ({other})")
+
+    def __rsub__(self, other: Operand) -> "Expression":
+        return Expression(f"({other}) - ({self})")
+
+    def __mul__(self, other: Operand) -> "Expression":
+        return Expression(f"({self}) * ({other})")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> "Expression":
+        """Raises Error where the division is not exact."""
+        return Expression(f"({self}) / ({other})")
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int):
+            other = Expression(str(other))
+        return isinstance(other, Expression) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Expression({self._text!r})"
+
+
+def _to_integers(name: str, value: Any) -> Any:
+    """An integer of Python, or an array of them or of 64-bit numbers."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    array = np.asarray(value)
+    if array.dtype != object and array.dtype.kind not in "iu":
+        raise ValueError(f"the values of {name} are not integers, but {array.dtype}")
+    if array.dtype == np.uint64:
+        array = array.astype(object)
+    return array if array.shape else int(array)
+
+
+class Cost(NamedTuple):
+    """A total of one rank."""
+
+    quantity: str
+    """"operations", "product_operations" (those of them in matrix products), "memory_traffic",
+    "collective" or "state"."""
+    phase: str
+    """Empty for states."""
+    kind: str
+    """Of a collective its kind, of a state its category."""
+    axes: str
+    """Of a collective those of the mesh, joined by '+'."""
+    expression: Expression
+    """Operations, or bytes; of a collective the payloads."""
+
+
+class Costs:
+    """The totals of one rank as expressions."""
+
+    def __init__(self, rows: Sequence[Cost], symbols: Mapping[str, int]):
+        self.rows: Tuple[Cost, ...] = tuple(rows)
+        """By quantity, phase, kind and axes."""
+        self.symbols: Dict[str, int] = dict(symbols)
+        """The values that the model and the strategy give to symbols."""
+
+    def _sum(self, wanted: Callable[[Cost], bool]) -> Expression:
+        return Expression(" + ".join(f"({row.expression})" for row in self.rows if wanted(row))
+                          or "0")
+
+    @property
+    def operations(self) -> Expression:
+        """All operations of a rank."""
+        return self._sum(lambda row: row.quantity == "operations")
+
+    @property
+    def product_operations(self) -> Expression:
+        """Operations in matrix products."""
+        return self._sum(lambda row: row.quantity == "product_operations")
+
+    @property
+    def memory_traffic(self) -> Expression:
+        """Bytes that compute nodes read and write."""
+        return self._sum(lambda row: row.quantity == "memory_traffic")
+
+    def collective_bytes(self, axes: Optional[str] = None,
+                         kind: Optional[str] = None) -> Expression:
+        """Bytes of the payloads of all collectives, or of those of some axes or of a kind."""
+        return self._sum(lambda row: row.quantity == "collective" and
+                         axes in (None, row.axes) and kind in (None, row.kind))
+
+    @property
+    def states(self) -> Dict[str, Expression]:
+        """Bytes that are there over the whole step, by category."""
+        return {row.kind: row.expression for row in self.rows if row.quantity == "state"}
+
+    def table(self) -> Table:
+        """All rows as columns."""
+        return Table.from_rows(self.rows, Cost._fields)
+
+
+def costs(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
+          text: Optional[str] = None, config: Optional[str] = None,
+          program: Optional[str] = None, models: Sequence[Path] = (),
+          progress: Optional[Progress] = None, canceller: Optional[Canceller] = None,
+          **fields: Any) -> Costs:
+    """Compiles a model under a strategy without giving its symbols values. Degrees are numbers.
+    There must be one pipeline stage and one micro-batch. What arguments mean, and what is raised,
+    is as for `compile`."""
+    rows, symbols = _stg.compute_costs(
+        make_options(model, strategy, fields, text, config, program, models, canceller, progress))
+    # The expressions come in their canonical form.
+    return Costs([Cost(quantity, phase, kind, axes, _make(expression))
+                  for quantity, phase, kind, axes, expression in rows], symbols)
+
+
+def _make(text: str) -> Expression:
+    expression = Expression.__new__(Expression)
+    expression._text = text
+    return expression

@@ -1,0 +1,76 @@
+# Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+# See the LICENSE file for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Many strategies in one process."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Callable, Deque, Iterable, Iterator, NamedTuple, Optional, Sized, Union
+
+from .compiler import Canceller, Compilation, Path, compile
+from .errors import Error
+from .modules import Module
+from .strategy import Strategy
+
+
+class SweepResult(NamedTuple):
+    """What came of one strategy: a compilation, or an error."""
+
+    strategy: Strategy
+    compilation: Optional[Compilation]
+    error: Optional[Error]
+    """Why it cannot be compiled."""
+
+
+def sweep(model: Union[Path, Module], strategies: Iterable[Strategy], *, threads: int = 0,
+          progress: Optional[Callable[[int, Optional[int]], object]] = None,
+          **options: Any) -> Iterator[SweepResult]:
+    """Compiles a model under many strategies, and yields what comes of each, in their order.
+
+    strategies: any number of them, also without an end; they are taken as they are compiled.
+    threads: that compile at once; 0: one for each processor.
+    progress: called after each strategy with how many are done, and of how many if that is known.
+    options: keywords of `compile` that are the same for all, also fields of the strategy.
+
+    A strategy that cannot be compiled does not end the sweep: the result has the error. Whoever
+    stops asking for results, with Ctrl-C or in another way, stops what is being compiled.
+    """
+    count = threads or len(os.sched_getaffinity(0))
+    total = len(strategies) if isinstance(strategies, Sized) else None
+    canceller = Canceller()
+
+    def work(strategy: Strategy) -> SweepResult:
+        try:
+            return SweepResult(strategy, compile(model, strategy, canceller=canceller, **options),
+                               None)
+        except Error as error:
+            return SweepResult(strategy, None, error)
+
+    done = 0
+    pending: Deque["Future[SweepResult]"] = deque()
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            for strategy in strategies:
+                pending.append(pool.submit(work, strategy))
+                # Enough that no thread waits, and not all results at once.
+                if len(pending) < 8 * count:
+                    continue
+                done += 1
+                yield _finish(pending, done, total, progress)
+            while pending:
+                done += 1
+                yield _finish(pending, done, total, progress)
+        finally:
+            canceller.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _finish(pending: "Deque[Future[SweepResult]]", done: int, total: Optional[int],
+            progress: Optional[Callable[[int, Optional[int]], object]]) -> SweepResult:
+    result = pending.popleft().result()
+    if progress:
+        progress(done, total)
+    return result
