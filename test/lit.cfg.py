@@ -56,5 +56,16 @@ if shutil.which("dot"):
     config.available_features.add("graphviz")
 
 # Without pybind11 there is no package for Python.
-if glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*")):
+if glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*.so")):
     config.available_features.add("python-package")
+
+
+def find_modules(*names):
+    """Those of the modules that Python finds."""
+    script = "import importlib.util, sys; print(*filter(importlib.util.find_spec, sys.argv[1:]))"
+    command = [config.python_executable, "-c", script, *names]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+
+
+for module in find_modules("ensurepip", "matplotlib", "mypy", "pandas", "setuptools"):
+    config.available_features.add("python-" + module)

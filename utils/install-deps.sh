@@ -17,6 +17,8 @@ test_packages=(
   libgtest-dev
   llvm-22-tools # lit, FileCheck
   pybind11-dev python3-dev python3-numpy # the package for Python
+  mypy python3-matplotlib python3-pandas # its types, and its tour
+  python3-pip python3-setuptools python3-venv python3-wheel # pip install
   python3-protobuf
   python3-psutil # lit needs it to stop tests that hang
 )

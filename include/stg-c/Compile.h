@@ -82,8 +82,9 @@ typedef enum StgOutput {
 } StgOutput;
 
 /** Says whether to go on. It is called with the name of each pass before it
- * runs, and with "write" before each file of a rank, then from several threads.
- * After false the call ends soon, with an error that is an interruption. */
+ *  runs, such as "stg-autodiff", and with "write" before each file of a rank,
+ *  then from several threads. After false the call ends soon, with an error that
+ *  is an interruption. */
 typedef bool (*StgGoOn)(StgText step, void *data);
 
 /** What is asked for. All zeros is the default of everything but the model. */

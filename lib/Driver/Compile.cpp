@@ -108,8 +108,11 @@ public:
       return;
     context.registerActionHandler(
         [&](function_ref<void()> run, const tracing::Action &action) {
-          if (const auto *pass = dyn_cast<PassExecutionAction>(&action))
-            isStopped |= !request.goOn(pass->getPass().getName());
+          // What runs passes on nested ops is a pass without a name.
+          const auto *pass = dyn_cast<PassExecutionAction>(&action);
+          StringRef name = pass ? pass->getPass().getArgument() : "";
+          if (!name.empty() && !isStopped)
+            isStopped = !request.goOn(name);
           if (!isStopped)
             run();
         });

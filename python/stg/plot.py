@@ -40,7 +40,7 @@ def memory(run: Compilation, class_name: Optional[str] = None, axes: Any = None)
     axes = _get_axes(axes)
     names = [name for name in table if name not in ("node", "path") and any(table[name])]
     axes.stackplot(table["node"], [np.array(table[name]) / _GIB for name in names], labels=names,
-                   step="post")
+                   step="post", rasterized=True)
     axes.set_xlabel("node")
     axes.set_ylabel("GiB")
     axes.margins(x=0)

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+from collections import deque
+from typing import Deque, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .nodes import COLLECTIVE, COMPUTE, RECEIVE, SEND, Bundle, Node
+from .nodes import COLLECTIVE, COMPUTE, SEND, Bundle, Node
 from .tables import Table
 
 _PHASES = re.compile(r"\.(fwd|bwd|recompute|opt|grad_sync)\b")
@@ -49,24 +50,27 @@ class Timeline:
 
 
 class _Rank:
-    """A rank while it is executed: its nodes in order, and when those before ended."""
+    """A rank while it is executed: nodes by id, when they ended, and how many others each waits
+    for."""
 
     def __init__(self, bundle: Bundle, rank: int):
         self.rank = rank
-        self.nodes = iter(bundle.nodes(rank))
-        self.node: Optional[Node] = next(self.nodes, None)
-        self.ends: List[float] = []
+        self.nodes = list(bundle.nodes(rank))
+        self.ends: Dict[int, float] = {}
+        self.missing: Dict[int, int] = {}
+        self.users: Dict[int, List[int]] = {}
+        for node in self.nodes:
+            deps = set(node.data_deps + node.ctrl_deps)
+            self.missing[node.id] = len(deps)
+            for dep in deps:
+                self.users.setdefault(dep, []).append(node.id)
         self.free = 0.0
         self.spans: List[Span] = []
 
     def get_ready(self, node: Node) -> float:
         return max((self.ends[dep] for dep in node.data_deps + node.ctrl_deps), default=0.0)
 
-    def finish(self, end: float) -> None:
-        self.ends.append(end)
-        self.node = next(self.nodes, None)
-
-    def compute(self, node: Node, seconds: float) -> None:
+    def compute(self, node: Node, seconds: float) -> float:
         start = max(self.free, self.get_ready(node))
         self.free = start + seconds
         turn, phase = _TURN.search(node.name), _PHASES.search(node.name)
@@ -76,65 +80,93 @@ class _Rank:
             self.spans[-1] = last._replace(end=self.free)
         else:
             self.spans.append(Span(self.rank, start, self.free, *key))
-        self.finish(self.free)
+        return self.free
+
+
+class _Execution:
+    """All ranks, and what they wait for from each other."""
+
+    def __init__(self, bundle: Bundle, ranks: Iterable[int], peak: float, bandwidth: float):
+        self.ranks = {rank: _Rank(bundle, rank) for rank in ranks}
+        self.peak, self.bandwidth = peak, bandwidth
+        self.members = [[rank for rank in group if rank in self.ranks] for group in bundle.groups]
+        self.ready: Deque[Tuple[_Rank, Node]] = deque()
+        # Messages by source, target and tag: when it was sent, or who waits for it.
+        self.sent: Dict[Tuple[int, int, int], float] = {}
+        self.receivers: Dict[Tuple[int, int, int], Tuple[_Rank, Node]] = {}
+        # By group and number of the collective in it: who came.
+        self.came: Dict[Tuple[int, int], List[Tuple[_Rank, Node]]] = {}
+        self.counts: Dict[Tuple[int, int], int] = {}
+
+    def run(self) -> None:
+        for state in self.ranks.values():
+            self.ready.extend((state, node) for node in state.nodes
+                              if state.missing[node.id] == 0)
+        while self.ready:
+            state, node = self.ready.popleft()
+            if node.type == COMPUTE:
+                self.finish(state, node, state.compute(node, self.get_seconds(node)))
+            elif node.type == COLLECTIVE:
+                self.join(state, node)
+            else:
+                self.exchange(state, node)
+        waiting = [state.rank for state in self.ranks.values()
+                   if len(state.ends) < len(state.nodes)]
+        if waiting:
+            raise ValueError(f"ranks {waiting} wait for each other")
+
+    def get_seconds(self, node: Node) -> float:
+        return max((node.num_ops or 0) / self.peak, (node.tensor_size or 0) / self.bandwidth)
+
+    def finish(self, state: _Rank, node: Node, end: float) -> None:
+        state.ends[node.id] = end
+        for user in state.users.get(node.id, ()):
+            state.missing[user] -= 1
+            if state.missing[user] == 0:
+                self.ready.append((state, state.nodes[user]))
+
+    def exchange(self, state: _Rank, node: Node) -> None:
+        key = (node.source or 0, node.target or 0, node.tag or 0)
+        time = state.get_ready(node)
+        if node.type == SEND:
+            self.sent[key] = time
+            self.finish(state, node, time)
+            if key in self.receivers:
+                self.exchange(*self.receivers.pop(key))
+        elif key[0] not in self.ranks:
+            self.finish(state, node, time)
+        elif key in self.sent:
+            self.finish(state, node, max(time, self.sent[key]))
+        else:
+            self.receivers[key] = (state, node)
+
+    def join(self, state: _Rank, node: Node) -> None:
+        group = node.group or 0
+        number = self.counts.get((state.rank, group), 0)
+        self.counts[state.rank, group] = number + 1
+        came = self.came.setdefault((group, number), [])
+        came.append((state, node))
+        if len(came) == len(self.members[group - 1]):
+            end = max(member.get_ready(theirs) for member, theirs in came)
+            for member, theirs in self.came.pop((group, number)):
+                self.finish(member, theirs, end)
 
 
 def execute(bundle: Bundle, ranks: Optional[Iterable[int]] = None, *, peak_tflops: float = 900,
             memory_bandwidth: float = 3350) -> Timeline:
-    """Executes the nodes of ranks in their order. A compute node takes as long as its operations at
-    the peak rate, or its bytes at the bandwidth of the memory, whichever is longer. Communication
-    takes no time: a message is there when it is sent, and a collective ends when all members that
-    are executed have come to it. So this shows what a schedule makes idle, and is no estimate.
+    """Executes the nodes of ranks as soon as what they depend on has ended. A compute node takes as
+    long as its operations at the peak rate, or its bytes at the bandwidth of the memory, whichever
+    is longer. Communication takes no time: a message is there when it is sent, and a collective
+    ends when all members that are executed have come to it. So this shows what a schedule makes
+    idle, and is no estimate.
 
     ranks: those that are executed (all). What others would send is there at once.
     peak_tflops: 10^12 operations a second.
     memory_bandwidth: 10^9 bytes a second.
 
-    Raises ValueError where ranks wait for each other.
+    Raises IndexError, and ValueError where ranks wait for each other.
     """
-    chosen = list(range(bundle.num_ranks)) if ranks is None else sorted(set(ranks))
-    states = {rank: _Rank(bundle, rank) for rank in chosen}
-    groups = bundle.groups
-    messages: Dict[Tuple[int, int, int], float] = {}
-    # By group and number of the collective in it: when each member came.
-    arrivals: Dict[Tuple[int, int], Dict[int, float]] = {}
-    counts: Dict[Tuple[int, int], int] = {}
-
-    def step(state: _Rank, node: Node) -> bool:
-        """Executes the node; false if it has to wait."""
-        if node.type == COMPUTE:
-            state.compute(node, max((node.num_ops or 0) / (peak_tflops * 1e12),
-                                    (node.tensor_size or 0) / (memory_bandwidth * 1e9)))
-            return True
-        ready = state.get_ready(node)
-        if node.type in (SEND, RECEIVE):
-            key = (node.source or 0, node.target or 0, node.tag or 0)
-            if node.type == SEND:
-                messages[key] = ready
-            elif key[0] in states:
-                if key not in messages:
-                    return False
-                ready = max(ready, messages[key])
-        elif node.type == COLLECTIVE:
-            group = node.group or 0
-            number = counts.get((state.rank, group), 0)
-            came = arrivals.setdefault((group, number), {})
-            came[state.rank] = ready
-            members = [rank for rank in groups[group - 1] if rank in states]
-            if len(came) < len(members):
-                return False
-            counts[state.rank, group] = number + 1
-            ready = max(came.values())
-        state.finish(ready)
-        return True
-
-    progressed = True
-    while progressed:
-        progressed = False
-        for state in states.values():
-            while state.node is not None and step(state, state.node):
-                progressed = True
-    waiting = [state.rank for state in states.values() if state.node is not None]
-    if waiting:
-        raise ValueError(f"ranks {waiting} wait for each other")
-    return Timeline(span for state in states.values() for span in state.spans)
+    chosen = range(bundle.num_ranks) if ranks is None else sorted(set(ranks))
+    execution = _Execution(bundle, chosen, peak_tflops * 1e12, memory_bandwidth * 1e9)
+    execution.run()
+    return Timeline(span for state in execution.ranks.values() for span in state.spans)

@@ -50,7 +50,7 @@ struct CompileRequest {
   std::vector<std::string> modelPath;
   /// Called for each pass manager before it runs; may be empty.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configurePasses;
-  /// Called with the name of each pass before it runs, and with "write" before
+  /// Called with the flag of each pass before it runs, and with "write" before
   /// each file of a rank, then from several threads; false: stop, which is an
   /// error. May be empty.
   std::function<bool(llvm::StringRef step)> goOn;

@@ -14,6 +14,11 @@
 |*   stg-c-test passes FILE PIPELINE             what stg-opt says            *|
 |*   stg-c-test requests                         what is wrong with requests  *|
 |*   stg-c-test fields                           names of all fields          *|
+|*   stg-c-test stop MODEL N [NAME=VALUE...]     ends at the step N           *|
+|*   stg-c-test costs MODEL [NAME=VALUE...]      totals with symbols          *|
+|*   stg-c-test simplify TEXT                    an expression                *|
+|*   stg-c-test trace FILE                       nodes of any producer        *|
+|*   stg-c-test validate INPUT                   what is wrong with a trace   *|
 |*                                                                            *|
 |* NAME=VALUE is a field of the strategy, a text that begins with '{' is one  *|
 |* as JSON, and @FILE is a file with that.                                    *|
@@ -21,6 +26,7 @@
 \*===----------------------------------------------------------------------===*/
 
 #include "stg-c/Compile.h"
+#include "stg-c/Trace.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -303,9 +309,153 @@ static int runRequests(void) {
   stgStrategyDestroy(NULL);
   stgTraceBundleClose(NULL);
   stgTextFree(NULL);
+  stgCostsDestroy(NULL);
+  stgTraceFileClose(NULL);
+  stgValidationDestroy(NULL);
+  if (stgErrorIsInterruption(NULL))
+    abort();
   printf("%d failed, '%s', %zu\n", failed, stgErrorGetText(NULL),
          stgErrorGetNumMessages(NULL));
   return 0;
+}
+
+typedef struct Steps {
+  int left, asked;
+} Steps;
+
+static bool countDown(StgText step, void *data) {
+  Steps *steps = data;
+  if (step.size == 0)
+    abort();
+  ++steps->asked;
+  return --steps->left > 0;
+}
+
+/** The call ends with its N-th step, and asks no more. */
+static int runStop(const char *model, int steps, char **words, int count) {
+  Steps state = {steps, 0};
+  StgCompileRequest request = {0};
+  request.model = model;
+  request.goOn = countDown;
+  request.goOnData = &state;
+  StgCompilation *compilation = NULL;
+  StgError *error = compileWords(&request, words, count, &compilation);
+  printf("asked %d times, %s\n", state.asked,
+         stgErrorIsInterruption(error) ? "interrupted" : "went on");
+  if (error)
+    return fail(error);
+  stgCompilationDestroy(compilation);
+  return 0;
+}
+
+static int runCosts(const char *model, char **words, int count) {
+  StgStrategy *strategy = stgStrategyCreate();
+  StgError *error = makeStrategy(words, count, strategy);
+  StgCompileRequest request = {0};
+  request.model = model;
+  request.strategy = strategy;
+  StgCosts *costs = NULL;
+  if (!error)
+    error = stgComputeCosts(&request, &costs);
+  stgStrategyDestroy(strategy);
+  if (error)
+    return fail(error);
+  for (size_t i = 0; i < stgCostsGetNum(costs); ++i) {
+    StgCost cost = stgCostsGet(costs, i);
+    printText("", cost.quantity);
+    printText(" '", cost.phase);
+    printText("' '", cost.kind);
+    printText("' '", cost.axes);
+    printText("': ", cost.expression);
+    printf("\n");
+  }
+  for (size_t i = 0; i < stgCostsGetNumSymbols(costs); ++i) {
+    StgSymbol symbol = stgCostsGetSymbol(costs, i);
+    printText("", symbol.name);
+    printf(" = %" PRId64 "\n", symbol.value);
+  }
+  stgCostsDestroy(costs);
+  return 0;
+}
+
+static int runSimplify(const char *text) {
+  char *result = NULL;
+  StgError *error = stgExpressionSimplify(text, &result);
+  if (error)
+    return fail(error);
+  puts(result);
+  stgTextFree(result);
+  return 0;
+}
+
+static void printAttribute(const StgAttribute *attribute) {
+  printText("  ", attribute->name);
+  printf(" kind %d%s:", attribute->kind, attribute->isList ? " list" : "");
+  for (size_t i = 0; i < attribute->numValues; ++i) {
+    const StgValue *value = &attribute->values[i];
+    if (attribute->kind == STG_VALUE_SIGNED)
+      printf(" %" PRId64, value->integer);
+    else if (attribute->kind == STG_VALUE_DOUBLE)
+      printf(" %g", value->real);
+    else if (attribute->kind == STG_VALUE_TEXT ||
+             attribute->kind == STG_VALUE_BYTES)
+      printText(" ", value->text);
+    else
+      printf(" %" PRIu64, value->natural);
+  }
+  printf("\n");
+}
+
+static int runTrace(const char *path) {
+  StgTraceFile *file = NULL;
+  StgError *error = stgTraceFileOpen(path, &file);
+  if (error)
+    return fail(error);
+  printText("version ", stgTraceFileGetVersion(file));
+  printf("\n");
+  const StgAttribute *attributes = NULL;
+  size_t count = stgTraceFileGetAttributes(file, &attributes);
+  for (size_t i = 0; i < count; ++i)
+    printAttribute(&attributes[i]);
+  StgTraceNode node;
+  bool hasNode = false;
+  while (!(error = stgTraceFileNext(file, &node, &hasNode)) && hasNode) {
+    printf("node %" PRIu64, node.id);
+    printText(" ", node.name);
+    printf(" type %d, %zu and %zu dependencies, %" PRIu64 "+%" PRIu64 "\n",
+           node.type, node.numDataDeps, node.numCtrlDeps, node.startMicros,
+           node.durationMicros);
+    for (size_t i = 0; i < node.numAttributes; ++i)
+      printAttribute(&node.attributes[i]);
+  }
+  stgTraceFileClose(file);
+  return error ? fail(error) : 0;
+}
+
+static int runValidate(const char *input) {
+  StgValidation *validation = NULL;
+  StgError *error = stgValidate(input, NULL, &validation);
+  if (error)
+    return fail(error);
+  printf("%" PRIu64 " ranks, %" PRIu64 " nodes, %" PRIu64 " violations\n",
+         stgValidationGetNumRanks(validation),
+         stgValidationGetNumNodes(validation),
+         stgValidationGetTotal(validation));
+  for (size_t i = 0; i < stgValidationGetNumShown(validation); ++i) {
+    StgViolation violation = stgValidationGetViolation(validation, i);
+    printText("", violation.rule);
+    printText(" (", violation.ruleText);
+    if (violation.hasNode)
+      printf("): node %" PRIu64, violation.id);
+    else
+      printf("): file");
+    printText(" '", violation.name);
+    printText("': ", violation.message);
+    printf("\n");
+  }
+  int status = stgValidationGetTotal(validation) != 0;
+  stgValidationDestroy(validation);
+  return status;
 }
 
 static int runFields(void) {
@@ -341,6 +491,16 @@ int main(int argc, char **argv) {
     free(text);
     return status;
   }
+  if (strcmp(command, "costs") == 0)
+    return runCosts(argv[2], words, count);
+  if (strcmp(command, "stop") == 0 && count > 0)
+    return runStop(argv[2], atoi(words[0]), words + 1, count - 1);
+  if (strcmp(command, "simplify") == 0)
+    return runSimplify(argv[2]);
+  if (strcmp(command, "trace") == 0)
+    return runTrace(argv[2]);
+  if (strcmp(command, "validate") == 0)
+    return runValidate(argv[2]);
   if (strcmp(command, "nodes") == 0 && count > 0)
     return runNodes(argv[2], strtoll(words[0], NULL, 10), words + 1, count - 1);
   if (strcmp(command, "passes") == 0 && count == 1)

@@ -1,0 +1,263 @@
+"""Checks what the package has beside totals: tables, expressions, sweeps, interruption, traces,
+modules and timelines.
+
+    check_api.py FOLDER
+"""
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+import stg
+import stg.plot
+from stg.expressions import _evaluate
+
+BIG = "llama3.1-405b"
+BIG_STRATEGY = stg.Strategy(tp=8, pp=18, dp=2, batch=4608, micro_batch=1)
+
+
+def expect(exception, call, text):
+    try:
+        call()
+    except exception as error:
+        assert type(error) is exception and text in str(error), repr(error)
+        return
+    raise AssertionError(f"no {exception.__name__}; expected {text}")
+
+
+def check_tables():
+    table = stg.Table.from_rows([("a", 1, 2**63), ("b", -1, 2)], ("name", "small", "large"))
+    assert table == {"name": ["a", "b"], "small": [1, -1], "large": [2**63, 2]}
+    records = np.asarray(table)
+    assert [str(records.dtype[name]) for name in records.dtype.names] == ["object", "int64", "object"]
+    assert records.tolist() == list(table.rows()) == [("a", 1, 2**63), ("b", -1, 2)]
+    assert stg.Table({}).num_rows == 0 and stg.Table({"x": []}).to_numpy().shape == (0,)
+    expect(ValueError, lambda: stg.Table({"x": [1], "y": []}), "different lengths: {'x': 1, 'y': 0}")
+    run = stg.compile("gpt2-1.5b", dp=2, batch=2)
+    assert run.collectives().to_numpy()["bytes"].sum() == run.classes[0].collective_bytes
+    try:
+        import pandas
+    except ImportError:
+        return
+    frame = run.memory().to_pandas()
+    assert frame.equals(pandas.DataFrame(run.memory()))
+    assert frame["peak"].sum() == run.peak_memory and str(frame["peak"].dtype) == "int64"
+
+
+def check_expressions():
+    e = stg.Expression("(7*a*b - 3)*c/(2*d) + ceildiv(a, 3)*min(b, c) - max(a, b, 5)/6")
+    assert e.symbols == ("a", "b", "c", "d") and stg.Expression(str(e)) == e
+    assert stg.Expression("a + b") == stg.Expression("b + a") and hash(e) == hash(stg.Expression(str(e)))
+    assert e + 1 - e == 1 and 2 * e / 2 == e and (1 - e) + e == 1
+    assert e.substitute(a="b", b="a").substitute(a="b", b="a") == e
+
+    def by_hand(a, b, c, d):
+        return (Fraction((7 * a * b - 3) * c, 2 * d) + -(-a // 3) * min(b, c)
+                - Fraction(max(a, b, 5), 6))
+
+    random.seed(1)
+    for bits in (4, 12, 50):
+        points = [[random.randrange(1, 2**bits) for _ in "abcd"] for _ in range(200)]
+        arrays = {name: np.array(column) for name, column in zip("abcd", zip(*points))}
+        value = _evaluate(e._tree, {name: array.astype(object) for name, array in arrays.items()})
+        assert [Fraction(n, d) for n, d in zip(value.num, np.broadcast_to(value.den, 200))] == [
+            by_hand(*point) for point in points]
+        # What is an integer comes as one, in 64 bits where everything fits.
+        whole = stg.Expression("7*a*b*c - 3*ceildiv(c, d) + min(a, b)*max(c, d)")
+        got = whole(arrays)
+        assert got.dtype == (object if bits == 50 else np.int64), (bits, got.dtype)
+        assert got.tolist() == [7 * a * b * c - 3 * -(-c // d) + min(a, b) * max(c, d)
+                                for a, b, c, d in points]
+    product = stg.Expression("x*y")
+    assert product(x=np.arange(3), y=np.array([[1], [10]])).tolist() == [[0, 1, 2], [0, 10, 20]]
+    assert product(x=2**40, y=2**40) == 2**80 and product(x=[2**40], y=2**40).tolist() == [2**80]
+    assert stg.Expression("5")(z=np.arange(3)) == 5
+    expect(KeyError, lambda: product(x=1), "the symbol y has no value; x*y has the symbols x, y")
+    expect(ValueError, lambda: product(x=1.5, y=1), "the values of x are not integers, but float64")
+    expect(ValueError, lambda: (product / 2)(x=[1, 2], y=1), "the result is not an integer")
+    expect(ZeroDivisionError, lambda: stg.Expression("1/x")(x=0), "division by zero")
+    expect(stg.Error, lambda: stg.Expression("1/(x + y)"), "is not divisible by 'x + y'")
+    expect(stg.Error, lambda: stg.Expression("x +"), "error:")
+
+
+COSTS = [
+    ("llama3-8b", {"dp": 2, "tp": 4, "batch": 8}),
+    ("gpt2-1.5b", {"dp": 4, "batch": 8, "zero": 3, "recompute": "full"}),
+    ("mixtral-8x7b", {"dp": 4, "ep": 2, "tp": 2, "sequence_parallel": True, "batch": 8, "zero": 1}),
+    ("llama3-8b", {"cp": 4, "dp": 2, "batch": 8, "cp_comm_type": "p2p"}),
+]
+
+
+def check_costs():
+    """Expressions are the totals at the values of the model, and at others."""
+    for model, fields in COSTS:
+        costs = stg.costs(model, **fields)
+        others = {"L": 3, "B": 2 * fields["batch"]}
+        for given, run in [({}, stg.compile(model, **fields)),
+                           (others, stg.compile(model, **{**fields, "batch": others["B"]}, set={"L": 3}))]:
+            values = costs.symbols | given
+            assert len(run.classes) == 1
+            ranks = run.classes[0]
+            assert costs.operations(values) == ranks.operations
+            assert costs.product_operations(values) == sum(p.product_operations for p in ranks.phases)
+            assert costs.memory_traffic(values) == ranks.memory_traffic
+            found = {}
+            for row in costs.rows:
+                if row.quantity == "collective":
+                    found[row.kind, row.axes, row.phase] = row.expression(values)
+            assert found == {(c.kind, c.axes, c.phase): c.bytes for c in ranks.collectives}
+            assert {name: states(values) for name, states in costs.states.items()} == {
+                row.category: row.persistent for row in ranks.memory if row.persistent}
+    expect(stg.Error, lambda: stg.costs("gpt2-1.5b", pp=2, batch=2),
+           "costs with symbols need one pipeline stage and one micro-batch, found 2 and 1")
+
+
+def check_sweep():
+    strategies = [stg.Strategy(dp=dp, zero=zero) for dp in (1, 2, 3, 4) for zero in (0, 1)]
+    seen = []
+    results = list(stg.sweep("gpt2-1.5b", strategies, threads=3, batch=4, set={"L": 2},
+                             progress=lambda *counts: seen.append(counts)))
+    assert [result.strategy for result in results] == strategies
+    assert seen == [(i + 1, 8) for i in range(8)]
+    for strategy, run, error in results:
+        wrong = strategy.dp == 3 or (strategy.dp == 1 and strategy.zero)
+        assert (run is None) == (error is not None) == bool(wrong), strategy
+        if run:
+            assert run.manifest == stg.compile("gpt2-1.5b", strategy, batch=4, set={"L": 2}).manifest
+
+    def endless():
+        while True:
+            yield strategies[0]
+
+    begin = set(threading.enumerate())
+    for count, _ in enumerate(stg.sweep("gpt2-1.5b", endless(), batch=4, set={"L": 2})):
+        if count == 3:
+            break
+    for thread in set(threading.enumerate()) - begin:
+        thread.join()
+
+
+def check_interruption():
+    steps = []
+    stg.compile("gpt2-1.5b", batch=4, progress=steps.append)
+    assert all(step and isinstance(step, str) for step in steps)
+
+    def fail(step):
+        raise RuntimeError(step)
+
+    try:
+        stg.compile(BIG, BIG_STRATEGY, progress=fail)
+        raise AssertionError("what progress raises ends the call")
+    except RuntimeError as error:
+        assert str(error)
+
+    canceller = stg.Canceller()
+    threading.Timer(0.05, canceller.cancel).start()
+    expect(stg.Interrupted, lambda: stg.compile(BIG, BIG_STRATEGY, canceller=canceller),
+           "error: interrupted")
+    assert canceller.is_cancelled
+    expect(stg.Interrupted, lambda: stg.costs("gpt2-1.5b", canceller=canceller, batch=1),
+           "error: interrupted")
+
+    # Ctrl-C in a compilation, and in a sweep.
+    for call in (lambda: stg.compile(BIG, BIG_STRATEGY),
+                 lambda: list(stg.sweep(BIG, [BIG_STRATEGY] * 100, threads=2))):
+        begin = time.monotonic()
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            call()
+            raise AssertionError("not interrupted")
+        except KeyboardInterrupt:
+            assert time.monotonic() - begin < 60
+    stg.compile("gpt2-1.5b", batch=4)
+
+
+def check_traces(folder):
+    fields = {"dp": 2, "pp": 2, "batch": 4, "set": {"L": 2}}
+    stg.compile("gpt2-1.5b", output=folder / "files", prefix="x", **fields)
+    bundle = stg.compile("gpt2-1.5b", traces=True, **fields).bundle
+    for rank in range(bundle.num_ranks):
+        trace = stg.read_trace(folder / "files" / f"x.{rank}.et")
+        assert trace.version.startswith("stg-") and "persistent_tensors" in trace.attributes
+        read, made = list(trace), list(bundle.nodes(rank))
+        assert [node.id for node in read] == list(range(len(made)))
+        for node, other in zip(read, made):
+            assert node.type == other.type and node.name.startswith(other.name)
+            assert (node.data_deps, node.ctrl_deps) == (other.data_deps, other.ctrl_deps)
+            assert node.attributes.get("num_ops") == other.num_ops
+            assert node.attributes.get("comm_size") == other.comm_size
+            names = node.attributes["inputs"][::2]
+            assert names == [name for name, _ in other.inputs]
+        assert list(trace) == []
+    whole = stg.validate(folder / "files")
+    assert whole == stg.validate(bundle) == (4, sum(map(bundle.num_nodes, range(4))), 0, ())
+    assert whole.is_valid
+    (folder / "files" / "x.3.et").unlink()
+    broken = stg.validate(folder / "files", max_shown=1)
+    assert not broken.is_valid and broken.num_violations >= len(broken.violations) > 0
+    assert broken.violations[0].rule == "1.8" and str(broken.violations[0]).count("rule 1.8: ") == 1
+    data = (folder / "files" / "x.0.et").read_bytes()
+    (folder / "cut.et").write_bytes(data[: len(data) // 2])
+    expect(stg.Error, lambda: list(stg.read_trace(folder / "cut.et")), "cut.et")
+    expect(stg.Error, lambda: stg.read_trace(folder / "nothing.et"), "nothing.et")
+    expect(ValueError, lambda: stg.validate(bundle, splits=0), "splits must be greater than 0, not 0")
+
+
+def check_modules():
+    text = "stg.symbol @B\nfunc.func @f(%x: !stg.tensor<[B], bf16>) -> !stg.tensor<[B], bf16> {\n" \
+           "  %y = stg.add %x, %x : !stg.tensor<[B], bf16>, !stg.tensor<[B], bf16>\n" \
+           "  return %y : !stg.tensor<[B], bf16>\n}\n"
+    module = stg.Module(text)
+    named = module.run("stg-name-ops")
+    assert named != module and named.run("stg-name-ops") == named and len({module, named}) == 2
+    assert str(named) == named.text == stg.run_passes(text, "stg-name-ops")
+    assert stg.run_passes(module, "stg-name-ops") == named
+    expect(stg.Error, lambda: stg.Module("stg.symbol @B\nstg.symbol", name="mine"), "mine:2:1")
+    expect(stg.Error, lambda: module.run("nonsense"), "'nonsense' does not refer to a registered pass")
+    expect(ValueError, lambda: stg.compile(module, text="x"), "a module or a text, not both")
+
+
+def check_timelines():
+    run = stg.compile("gpt2-1.5b", pp=2, batch=8, micro_batch=2, set={"L": 4}, timeline=True, traces=True)
+    for ranks in run.classes:
+        table = run.memory_timeline(ranks.name)
+        totals = sum(np.array(table[row.category]) for row in ranks.memory)
+        assert totals.max() == ranks.peak_memory
+        assert table["path"][int(totals.argmax())] == ranks.peak_node
+    most = max(run.classes, key=lambda ranks: ranks.peak_memory)
+    assert run.memory_timeline() == run.memory_timeline(most.name)
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=1).memory_timeline(), "timeline=True")
+
+    alone = stg.execute(run.bundle, [1])
+    both = stg.execute(run.bundle)
+    busy = sum(max(node.num_ops / 900e12, node.tensor_size / 3350e9)
+               for node in run.bundle.nodes(1) if node.type == stg.COMPUTE)
+    assert abs(alone.busy(1) - busy) < 1e-9 and abs(both.busy(1) - busy) < 1e-9
+    # Without its peer the last stage never waits; with it, it waits for the first activations.
+    assert abs(alone.seconds - busy) < 1e-9 and alone.seconds < both.seconds
+    assert both.seconds < both.busy(0) + both.busy(1)
+    turns = {span.turn for span in both.spans if span.rank == 0 and span.phase == "fwd"}
+    assert turns == {0, 1, 2, 3}
+    assert stg.plot.get_front([(1, 5), (2, 2), (2, 3), (3, 1), (4, 1), (2, 2)]) == [0, 1, 3]
+
+
+def main():
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for check in (check_tables, check_expressions, check_costs, check_sweep, check_interruption,
+                  check_modules, check_timelines):
+        begin = time.monotonic()
+        check()
+        print(f"{check.__name__}: {time.monotonic() - begin:.2f} s", flush=True)
+    check_traces(folder)
+
+
+if __name__ == "__main__":
+    main()
