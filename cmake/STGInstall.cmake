@@ -72,7 +72,8 @@ function(stg_install_python)
     return()
   endif()
   file(RELATIVE_PATH to_lib /${STG_INSTALL_PYTHONDIR}/stg /${CMAKE_INSTALL_LIBDIR})
-  set_target_properties(stg_python PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
+  set_target_properties(stg_python PROPERTIES
+    INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/${to_lib}") # The first is for pip.
   install(TARGETS stg_python LIBRARY DESTINATION ${STG_INSTALL_PYTHONDIR}/stg)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/python/stg DESTINATION ${STG_INSTALL_PYTHONDIR}
     FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
@@ -125,5 +126,5 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${LLVM_LIBRARY_OUTPUT_INTDIR})
 # What a project needs that links the libraries; the tools do without.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-  "libmlir-22-dev, llvm-22-dev, mlir-22-tools, libprotobuf-dev, protobuf-compiler, python3 (>= 3.11)")
+  "libmlir-22-dev, llvm-22-dev, mlir-22-tools, libprotobuf-dev, protobuf-compiler, python3 (>= 3.11), python3-numpy")
 include(CPack)
