@@ -83,8 +83,8 @@ typedef enum StgOutput {
 
 /** Says whether to go on. It is called with the name of each pass before it
  *  runs, such as "stg-autodiff", and with "write" before each file of a rank,
- *  then from several threads. After false the call ends soon, with an error that
- *  is an interruption. */
+ *  then from several threads. After false the call ends soon, with an error
+ * that is an interruption. */
 typedef bool (*StgGoOn)(StgText step, void *data);
 
 /** What is asked for. All zeros is the default of everything but the model. */

@@ -230,8 +230,8 @@ class Expression:
         result = np.asarray(_to_integer(_evaluate(self._tree, used), "the result"), dtype=kind)
         return np.broadcast_to(result, shape).copy() if result.shape != shape else result
 
-    def substitute(self, **values: Operand) -> "Expression":
-        """The expression with others in place of symbols."""
+    def substitute(self, **values: Union[Operand, str]) -> "Expression":
+        """The expression with others, or their texts, in place of symbols."""
         def replace(match: "re.Match[str]") -> str:
             name = match.group(2)
             return f"({values[name]})" if name in values else match.group(0)

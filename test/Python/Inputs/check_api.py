@@ -166,7 +166,8 @@ def check_interruption():
     expect(stg.Interrupted, lambda: stg.costs("gpt2-1.5b", canceller=canceller, batch=1),
            "error: interrupted")
 
-    # Ctrl-C in a compilation, and in a sweep.
+    # Ctrl-C in a compilation, and in a sweep. A shell may have told us to ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for call in (lambda: stg.compile(BIG, BIG_STRATEGY),
                  lambda: list(stg.sweep(BIG, [BIG_STRATEGY] * 100, threads=2))):
         begin = time.monotonic()
