@@ -6,9 +6,7 @@
 // key and value are one projection, gate and up another. In the largest model the query
 // heads together are narrower than the hidden size.
 
-stg.import "blocks/attention.mlir"
-stg.import "blocks/feed_forward.mlir"
-stg.import "blocks/norm.mlir"
+stg.import "blocks/parallel.mlir"
 stg.import "blocks/text.mlir"
 
 stg.symbol @B "sequences in the global batch"
@@ -32,11 +30,7 @@ stg.config @"palm-540b" "PaLM 540B" {D = 18432, H = 48, K = 1, E = 256, V = 2560
 func.func @palm(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = "labels"}) -> !loss {
   %e = stg.call @token_embedding(%tokens) : (!ids) -> !stream
   %x = stg.repeat "layers" * L carry(%h = %e : !stream) {
-    %n = stg.call @norm(%h) : (!stream) -> !stream
-    %a = stg.call @attention(%n) : (!stream) -> !stream
-    %f = stg.call @gated_feed_forward(%n) : (!stream) -> !stream
-    %s = stg.add %a, %f <"parallel"> : !stream, !stream
-    %y = stg.add %h, %s <"residual"> : !stream, !stream
+    %y = stg.call @parallel_layer(%h) : (!stream) -> !stream
     stg.yield %y : !stream
   }
   %loss = stg.call @token_loss(%x, %labels) {tied = true} : (!stream, !ids) -> !loss

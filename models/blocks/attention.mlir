@@ -9,6 +9,8 @@ stg.symbol @D "hidden size"
 stg.symbol @H "query heads"
 stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
+stg.symbol @R = E "rotated elements of a head"
+stg.symbol @W = S "keys that a query sees at most, or tokens of a chunk"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !vector = !stg.tensor<[D], bf16>
@@ -33,10 +35,30 @@ stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
   stg.return %q, %k, %v : !queries, !keys, !keys
 }
 
+// What each query sees.
+stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
+  stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
+  stg.option @span : "full" | "window" | "chunk" = "full" "how far it sees: all, W keys, or a chunk of W"
+  %a = stg.if @span = "full" -> !queries {
+    %y, %lse = stg.attention causal %q, %k, %v {stg.options = {mask = "mask"}} : !queries, !keys, !keys
+    stg.yield %y : !queries
+  } else {
+    %b = stg.if @span = "window" -> !queries {
+      %y, %lse = stg.attention causal %q, %k, %v {stg.options = {mask = "mask"}, window = #sym.expr<W>} : !queries, !keys, !keys
+      stg.yield %y : !queries
+    } else {
+      %y, %lse = stg.attention causal %q, %k, %v {stg.options = {mask = "mask"}, chunk = #sym.expr<W>} : !queries, !keys, !keys
+      stg.yield %y : !queries
+    }
+    stg.yield %b : !queries
+  }
+  stg.return %a : !queries
+}
+
 stg.block @attention(%x: !stream) -> !stream {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @rotary : bool = true "rotary positions"
-  stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
+  stg.option @partial_rotary : bool = false "of the first R elements of each head"
   stg.option @o_bias : bool = false "bias of the output"
   %q, %k, %v = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
   %qn, %kn = stg.if @qk_norm -> !queries, !keys {
@@ -49,13 +71,20 @@ stg.block @attention(%x: !stream) -> !stream {
     stg.yield %q, %k : !queries, !keys
   }
   %qr, %kr = stg.if @rotary -> !queries, !keys {
-    %rq = stg.rope %qn <"rope_q"> : !queries
-    %rk = stg.rope %kn <"rope_k"> : !keys
+    %rq, %rk = stg.if @partial_rotary -> !queries, !keys {
+      %pq = stg.rope %qn {rotated = #sym.expr<R>} <"rope_q"> : !queries
+      %pk = stg.rope %kn {rotated = #sym.expr<R>} <"rope_k"> : !keys
+      stg.yield %pq, %pk : !queries, !keys
+    } else {
+      %pq = stg.rope %qn <"rope_q"> : !queries
+      %pk = stg.rope %kn <"rope_k"> : !keys
+      stg.yield %pq, %pk : !queries, !keys
+    }
     stg.yield %rq, %rk : !queries, !keys
   } else {
     stg.yield %qn, %kn : !queries, !keys
   }
-  %a, %lse = stg.attention causal %qr, %kr, %v {stg.options = {mask = "mask"}} : !queries, !keys, !keys
+  %a = stg.call @attend(%qr, %kr, %v) : (!queries, !keys, !keys) -> !queries
   %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
   %out = stg.if @o_bias -> !stream {

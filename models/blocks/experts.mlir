@@ -1,6 +1,9 @@
 // Mixtures of experts: each token goes through the A experts with the largest router
 // probabilities and gets the sum of their outputs, weighted with these probabilities.
 //
+// The router's scores are a softmax over all experts, a sigmoid of each, or a softmax over
+// the chosen ones. A correction is added to them where they are compared, and nowhere else.
+//
 // All experts get equally many tokens and none is dropped. A capacity factor CN/CD sizes
 // the experts' buffers otherwise: CN = 5, CD = 4 is 1.25. A shared expert is a feed-forward
 // network that all tokens see.
@@ -15,22 +18,111 @@ stg.symbol @F "feed-forward size of an expert"
 stg.symbol @G = F "feed-forward size of the shared expert"
 stg.symbol @X "experts"
 stg.symbol @A "experts per token"
+stg.symbol @NG = 1 "groups of experts"
+stg.symbol @NL = 1 "groups of which a token uses experts"
 stg.symbol @CN = 1 "capacity factor, numerator"
 stg.symbol @CD = 1 "capacity factor, denominator"
 
 !stream = !stg.tensor<[B, S, D], bf16>
+!vector = !stg.tensor<[D], bf16>
 !probs = !stg.tensor<[B, S, X], f32>
 !weights = !stg.tensor<[B, S, A], f32>
 !choices = !stg.tensor<[B, S, A], i32>
+!logits = !stg.tensor<[B, S, X], bf16>
 !buffers = !stg.tensor<[X, A*B*S*CN/(X*CD), D], bf16>
+
+// What the experts of a token are compared by.
+stg.block @scores(%logits: !logits) -> !probs {
+  stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
+  %p = stg.if @router = "softmax" -> !probs {
+    %y = stg.softmax %logits <"router_softmax"> : !logits
+    stg.yield %y : !probs
+  } else {
+    %f = stg.cast %logits <"router_cast"> : !logits -> !probs
+    %s = stg.if @router = "sigmoid" -> !probs {
+      %y = stg.activation sigmoid %f <"router_sigmoid"> : !probs
+      stg.yield %y : !probs
+    } else {
+      stg.yield %f : !probs
+    }
+    stg.yield %s : !probs
+  }
+  stg.return %p : !probs
+}
+
+// The experts with the largest scores.
+stg.block @choose(%probs: !probs, %compared: !probs) -> (!weights, !choices) {
+  stg.option @router_correction : bool = false "a correction of what is compared"
+  stg.option @router_groups : bool = false "of the experts of NL of NG groups"
+  %w, %c = stg.if @router_groups -> !weights, !choices {
+    %y, %i = stg.top_k A %probs, %compared {groups = #sym.expr<NG>, limit = #sym.expr<NL>} <"router_top_k"> : !probs, !probs
+    stg.yield %y, %i : !weights, !choices
+  } else {
+    %z, %j = stg.if @router_correction -> !weights, !choices {
+      %y, %i = stg.top_k A %probs, %compared <"router_top_k"> : !probs, !probs
+      stg.yield %y, %i : !weights, !choices
+    } else {
+      %y, %i = stg.top_k A %probs <"router_top_k"> : !probs
+      stg.yield %y, %i : !weights, !choices
+    }
+    stg.yield %z, %j : !weights, !choices
+  }
+  stg.return %w, %c : !weights, !choices
+}
+
+// The experts of each token, and their weights.
+stg.block @route(%n: !stream) -> (!weights, !choices) {
+  stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
+  stg.option @router_correction : bool = false "a correction of what is compared"
+  stg.option @normalized : bool = false "weights of a token are divided by their sum"
+  %router = stg.param "router" : !stg.tensor<[D, X], bf16>
+  %logits = stg.einsum "bsd,dx->bsx" %n, %router : !stream, !stg.tensor<[D, X], bf16>
+  %probs = stg.call @scores(%logits) : (!logits) -> !probs
+  %compared = stg.if @router_correction -> !probs {
+    %p = stg.param "router_correction" : !stg.tensor<[X], bf16>
+    %b = stg.cast %p <"router_correction"> : !stg.tensor<[X], bf16> -> !stg.tensor<[X], f32>
+    %y = stg.bias_add %probs, %b <"router_compared"> : !probs, !stg.tensor<[X], f32>
+    stg.yield %y : !probs
+  } else {
+    stg.yield %probs : !probs
+  }
+  %chosen, %choice = stg.call @choose(%probs, %compared) : (!probs, !probs) -> (!weights, !choices)
+  %w = stg.if @router = "chosen" -> !weights {
+    %y = stg.softmax %chosen <"router_softmax"> : !weights
+    stg.yield %y : !weights
+  } else {
+    %z = stg.if @normalized -> !weights {
+      %y, %sum = stg.divide_by_sum %chosen <"router_weights"> : !weights
+      stg.yield %y : !weights
+    } else {
+      stg.yield %chosen : !weights
+    }
+    stg.yield %z : !weights
+  }
+  stg.return %w, %choice : !weights, !choices
+}
+
+// The expert that all tokens see.
+stg.block @shared_expert(%n: !stream) -> !stream {
+  stg.option @shared_gate : bool = false "it is scaled by a gate of each token"
+  %shared = stg.call @gated_feed_forward(%n) {F = G, prefix = "shared_"} : (!stream) -> !stream
+  %y = stg.if @shared_gate -> !stream {
+    %w = stg.param "shared_gate" : !vector
+    %l = stg.einsum "bsd,d->bs" %n, %w : !stream, !vector
+    %g = stg.activation sigmoid %l <"shared_sigmoid"> : !stg.tensor<[B, S], bf16>
+    %b = stg.broadcast dim 2 %g <"shared_scale"> : !stg.tensor<[B, S], bf16> -> !stream
+    %z = stg.mul %shared, %b <"shared_product"> : !stream, !stream
+    stg.yield %z : !stream
+  } else {
+    stg.yield %shared : !stream
+  }
+  stg.return %y : !stream
+}
 
 stg.block @experts(%n: !stream) -> !stream {
   stg.option @activation : "silu" | "gelu" | "relu" = "silu" "of the gate"
   stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
-  %router = stg.param "router" : !stg.tensor<[D, X], bf16>
-  %logits = stg.einsum "bsd,dx->bsx" %n, %router : !stream, !stg.tensor<[D, X], bf16>
-  %probs = stg.softmax %logits <"router_softmax"> : !stg.tensor<[B, S, X], bf16>
-  %w, %choice = stg.top_k A %probs <"router_top_k"> : !probs
+  %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
   %rows = stg.dispatch %n, %choice : !stream, !choices -> !buffers
   %wgu = stg.param "gate_up_proj" : !stg.tensor<[X, D, 2, F], bf16>
   %gu = stg.einsum "xcd,xdgf->xcgf" %rows, %wgu : !buffers, !stg.tensor<[X, D, 2, F], bf16>
@@ -39,7 +131,7 @@ stg.block @experts(%n: !stream) -> !stream {
   %out = stg.einsum "xcf,xfd->xcd" %h, %wd : !stg.tensor<[X, A*B*S*CN/(X*CD), F], bf16>, !stg.tensor<[X, F, D], bf16>
   %c = stg.combine %out, %choice, %w : !buffers, !choices, !weights
   %y = stg.if @shared_expert -> !stream {
-    %shared = stg.call @gated_feed_forward(%n) {F = G, prefix = "shared_"} : (!stream) -> !stream
+    %shared = stg.call @shared_expert(%n) : (!stream) -> !stream
     %sum = stg.add %c, %shared <"experts_sum"> : !stream, !stream
     stg.yield %sum : !stream
   } else {

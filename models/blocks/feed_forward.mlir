@@ -14,14 +14,29 @@ stg.symbol @F "feed-forward size"
 // `activation(gate) * up`, and down.
 stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @prefix : string = "" "before the names of parameters and ops"
-  stg.option @activation : "silu" | "gelu" | "relu" = "silu" "of the gate"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
   stg.option @glu : string = "swiglu" "name of the gated activation"
+  stg.option @ffn_bias : bool = false "biases of the feed-forward network"
   %wgu = stg.param "{prefix}gate_up_proj" : !stg.tensor<[D, 2, F], bf16>
-  %gu = stg.einsum "bsd,dgf->bsgf" %x, %wgu : !stream, !stg.tensor<[D, 2, F], bf16>
+  %p = stg.einsum "bsd,dgf->bsgf" %x, %wgu : !stream, !stg.tensor<[D, 2, F], bf16>
+  %gu = stg.if @ffn_bias -> !stg.tensor<[B, S, 2, F], bf16> {
+    %b = stg.param "{prefix}gate_up_bias" : !stg.tensor<[2, F], bf16>
+    %z = stg.bias_add %p, %b : !stg.tensor<[B, S, 2, F], bf16>, !stg.tensor<[2, F], bf16>
+    stg.yield %z : !stg.tensor<[B, S, 2, F], bf16>
+  } else {
+    stg.yield %p : !stg.tensor<[B, S, 2, F], bf16>
+  }
   %h = stg.glu silu %gu {stg.options = {function = "activation"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
   %wd = stg.param "{prefix}down_proj" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bsf,fd->bsd" %h, %wd : !hidden, !stg.tensor<[F, D], bf16>
-  stg.return %d : !stream
+  %y = stg.if @ffn_bias -> !stream {
+    %b = stg.param "{prefix}down_bias" : !vector
+    %z = stg.bias_add %d, %b : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %d : !stream
+  }
+  stg.return %y : !stream
 }
 
 // Adds a bias, if there is one.
@@ -38,7 +53,7 @@ stg.block @hidden_bias(%x: !hidden) -> !hidden {
 }
 
 stg.block @plain_feed_forward(%x: !stream) -> !stream {
-  stg.option @activation : "silu" | "gelu" | "relu" = "gelu" "between the two"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "between the two"
   stg.option @ffn_bias : bool = false "biases of the feed-forward network"
   %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
   %u = stg.einsum "bsd,df->bsf" %x, %w1 : !stream, !stg.tensor<[D, F], bf16>

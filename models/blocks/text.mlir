@@ -31,15 +31,30 @@ stg.block @add_positions(%x: !stream, %positions: !ids) -> !stream {
 // The final normalization, the head and the cross-entropy of each token.
 stg.block @token_loss(%x: !stream, %labels: !ids) -> !loss {
   stg.option @tied : bool = false "the head is the table of the tokens"
+  stg.option @head_bias : bool = false "bias of the head"
+  stg.option @logit_cap : bool = false "logits are capped by a tanh"
   %n = stg.call @norm(%x) {name = "norm"} : (!stream) -> !stream
-  %logits = stg.if @tied -> !logits {
+  %head = stg.if @tied -> !logits {
     %table = stg.param "tok_embeddings" : !table
     %l = stg.einsum "bsd,vd->bsv" %n, %table <"output"> : !stream, !table
     stg.yield %l : !logits
   } else {
-    %head = stg.param "output" : !stg.tensor<[D, V], bf16>
-    %l = stg.einsum "bsd,dv->bsv" %n, %head : !stream, !stg.tensor<[D, V], bf16>
+    %w = stg.param "output" : !stg.tensor<[D, V], bf16>
+    %l = stg.einsum "bsd,dv->bsv" %n, %w : !stream, !stg.tensor<[D, V], bf16>
     stg.yield %l : !logits
+  }
+  %biased = stg.if @head_bias -> !logits {
+    %b = stg.param "output_bias" : !stg.tensor<[V], bf16>
+    %l = stg.bias_add %head, %b : !logits, !stg.tensor<[V], bf16>
+    stg.yield %l : !logits
+  } else {
+    stg.yield %head : !logits
+  }
+  %logits = stg.if @logit_cap -> !logits {
+    %l = stg.activation tanh %biased <"logit_cap"> : !logits
+    stg.yield %l : !logits
+  } else {
+    stg.yield %biased : !logits
   }
   %loss, %probs = stg.cross_entropy %logits, %labels : !logits, !ids
   stg.return %loss : !loss

@@ -52,8 +52,8 @@ func.func @fewer_types_than_operands(%x: !x) {
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @unknown_activation(%x: !x) {
-  // expected-error @+1 {{custom op 'stg.activation' unknown function 'tanh', expected one of silu, gelu, relu}}
-  %0 = stg.activation tanh %x : !x
+  // expected-error @+1 {{custom op 'stg.activation' unknown function 'elu', expected one of silu, gelu, relu, sigmoid, tanh, relu2, quick_gelu}}
+  %0 = stg.activation elu %x : !x
   return
 }
 // -----

@@ -45,13 +45,13 @@ func.func @no_value(%x: !x) {
 // -----
 !x = !stg.tensor<[2], f32>
 stg.block @f(%x: !x) -> !x {
-  stg.option @activation : "silu" | "tanh" = "silu"
-  // expected-error @+1 {{takes 'function' from option "activation", whose value 'tanh' is no #stg.activation}}
+  stg.option @activation : "silu" | "elu" = "silu"
+  // expected-error @+1 {{takes 'function' from option "activation", whose value 'elu' is no #stg.activation}}
   %y = stg.activation silu %x {stg.options = {function = "activation"}} : !x
   stg.return %y : !x
 }
 func.func @no_such_activation(%x: !x) {
-  %y = stg.call @f(%x) {activation = "tanh"} : (!x) -> !x
+  %y = stg.call @f(%x) {activation = "elu"} : (!x) -> !x
   return
 }
 // -----

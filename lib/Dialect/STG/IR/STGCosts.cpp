@@ -75,15 +75,61 @@ static SymExpr getSpan(SymExpr queries, SymExpr keys, bool causal) {
   return square - (queries * (queries - 1)).exactDiv(2);
 }
 
+/// 1 + 2 + ... + n, and 0 for a negative number.
+static SymExpr getTriangle(SymExpr n) {
+  n = SymExpr::getFunction(SymFunc::Max, {n, SymExpr::get(n.getContext(), 0)});
+  return (n * (n + 1)).exactDiv(2);
+}
+
+/// Of the pairs of a causal mask those that are less than the window apart. The
+/// others are a triangle, less the one of queries that are not there.
+static SymExpr getWindowSpan(SymExpr queries, SymExpr keys, SymExpr window) {
+  SymExpr past = keys - queries;
+  SymExpr pairs =
+      getSpan(queries, keys, /*causal=*/true) - getTriangle(keys - window);
+  return past.isZero() ? pairs : pairs + getTriangle(past - window);
+}
+
+/// As many queries as keys: half of the window is on each side of a query.
+static SymExpr getBandSpan(SymExpr tokens, SymExpr window) {
+  SymExpr two = SymExpr::get(tokens.getContext(), 2);
+  SymExpr side = SymExpr::getFunction(SymFunc::CeilDiv, {window - 1, two});
+  // Each side with the token itself, which is there once.
+  return getWindowSpan(tokens, tokens, side + 1) * 2 - tokens;
+}
+
+/// The first tokens see keys of their own chunk: whole chunks, and the rest.
+static SymExpr getChunkSpan(SymExpr tokens, SymExpr chunk, bool causal) {
+  SymExpr whole =
+      SymExpr::getFunction(SymFunc::CeilDiv, {tokens + 1, chunk}) - 1;
+  SymExpr rest = tokens - whole * chunk;
+  return whole * getSpan(chunk, chunk, causal) + getSpan(rest, rest, causal);
+}
+
+/// The pairs of so many queries, which are the last ones of so many keys.
+static SymExpr getPairs(AttentionOpInterface op, SymExpr queries,
+                        SymExpr keys) {
+  bool causal = op.getMask() == AttentionMask::Causal;
+  if (op.getFullCount())
+    return getSpan(queries, keys, /*causal=*/false);
+  if (SymExpr window = op.getWindowAttr())
+    return causal ? getWindowSpan(queries, keys, window)
+                  : getBandSpan(keys, window);
+  SymExpr chunk = op.getChunkAttr();
+  if (!chunk)
+    return getSpan(queries, keys, causal);
+  SymExpr pairs = getChunkSpan(keys, chunk, causal);
+  SymExpr past = keys - queries;
+  return past.isZero() ? pairs : pairs - getChunkSpan(past, chunk, causal);
+}
+
 template <typename OpTy>
 static SymExpr getPairs(OpTy op, RequestsAttr requests = {}) {
-  SymExpr queries = op.getQuery().getType().getShape()[1];
-  SymExpr keys = op.getValue().getType().getShape()[1];
-  bool causal = op.getMask() == AttentionMask::Causal && !op.getFullCount();
   if (!requests)
-    return getSpan(queries, keys, causal);
+    return getPairs(op, op.getQuery().getType().getShape()[1],
+                    op.getValue().getType().getShape()[1]);
   return requests.getSum([&](SymExpr fresh, SymExpr cached) {
-    return getSpan(fresh, cached + fresh, causal);
+    return getPairs(op, fresh, cached + fresh);
   });
 }
 
@@ -169,9 +215,15 @@ bool AttentionBlockGradOp::destroysOperand(unsigned operand) {
 int64_t stg::getActivationOperations(Activation function) {
   switch (function) {
   case Activation::Relu:
+  case Activation::Tanh:
     return 1;
+  case Activation::Relu2:
+    return 2;
+  case Activation::Sigmoid:
   case Activation::Silu:
     return 4;
+  case Activation::QuickGelu:
+    return 5;
   case Activation::Gelu:
     return 8;
   }
@@ -184,8 +236,15 @@ int64_t stg::getActivationGradOperations(Activation function) {
   switch (function) {
   case Activation::Relu:
     return 1;
+  case Activation::Relu2:
+    return 3;
+  case Activation::Tanh:
+    return 4;
+  case Activation::Sigmoid:
   case Activation::Silu:
     return 7;
+  case Activation::QuickGelu:
+    return 8;
   case Activation::Gelu:
     return 13;
   }
@@ -249,7 +308,10 @@ OpCost BiasGradOp::getCost() {
 }
 
 OpCost RopeOp::getCost() {
-  return makeVectorCost(*this, elements(getResult()) * 3);
+  SymExpr rotated = elements(getResult());
+  if (getRotated())
+    rotated = rotated.exactDiv(getType().getShape().back()) * *getRotated();
+  return makeVectorCost(*this, rotated * 3);
 }
 
 /// Reads one row per id, not the table.
@@ -321,6 +383,14 @@ OpCost ReplicateOp::getCost() {
 }
 
 OpCost ReplicateGradOp::getCost() {
+  return makeVectorCost(*this, elements(getInput()));
+}
+
+OpCost BroadcastOp::getCost() {
+  return makeVectorCost(*this, constant(*this, 0));
+}
+
+OpCost BroadcastGradOp::getCost() {
   return makeVectorCost(*this, elements(getInput()));
 }
 

@@ -69,6 +69,7 @@ OpFoldResult AddOp::fold(FoldAdaptor) {
 OpFoldResult RopeOp::fold(FoldAdaptor) {
   auto inner = getInput().getDefiningOp<RopeOp>();
   if (inner && inner.getInverse() != getInverse() &&
+      inner.getRotatedAttr() == getRotatedAttr() &&
       inner.getInput().getType() == getType())
     return inner.getInput();
   return {};

@@ -161,9 +161,9 @@ LogicalResult BiasAddOp::buildGradient(GradientBuilder &gradient) {
 }
 
 LogicalResult RopeOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(0, gradient.create<RopeOp>(std::nullopt,
-                                                  gradient.getResultGradient(0),
-                                                  !getInverse()));
+  gradient.addGradient(
+      0, gradient.create<RopeOp>(std::nullopt, gradient.getResultGradient(0),
+                                 !getInverse(), getRotatedAttr()));
   return success();
 }
 
@@ -173,7 +173,7 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
   auto op = gradient.create<AttentionGradOp>(
       std::nullopt, getQuery(), getKey(), getValue(), getResult(), getLse(),
       gradient.getResultGradient(0), getMask(), getFullCount(),
-      getContextAttr());
+      getContextAttr(), getWindowAttr(), getChunkAttr());
   for (unsigned i : {0u, 1u, 2u})
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));
@@ -225,6 +225,13 @@ LogicalResult ConcatOp::buildGradient(GradientBuilder &gradient) {
   for (unsigned i = 0, e = getInputs().size(); i != e; ++i)
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+LogicalResult BroadcastOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<BroadcastGradOp>(
+                              std::nullopt, gradient.getGradientType(0),
+                              gradient.getResultGradient(0), getDim()));
   return success();
 }
 

@@ -41,8 +41,8 @@ static LogicalResult checkRequests(Operation *op, RequestsAttr requests) {
 LogicalResult AttentionOp::verify() {
   RequestsAttr requests = getRequestsAttr();
   if (!requests)
-    return success();
-  if (failed(checkRequests(*this, requests)))
+    return verifySpan(*this);
+  if (failed(verifySpan(*this)) || failed(checkRequests(*this, requests)))
     return failure();
   SymExpr fresh = requests.getNumNew();
   for (auto [what, expected, type] :

@@ -103,6 +103,51 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult TopKOp::verify() {
+  SymTensorType input = getInput().getType().withoutSharding();
+  if (getScores() &&
+      tensorOf(getScores()).withoutSharding() != input) // top_k_c4
+    return emitOpError("compares scores of type ")
+           << getScores().getType() << ", expected that of the operand, "
+           << input;
+  SymExpr groups = getGroupsAttr(), limit = getLimitAttr();
+  if (!groups != !limit) // top_k_c5
+    return emitOpError("has ")
+           << (groups ? "groups and no limit" : "a limit and no groups");
+  std::optional<Rational> taken = limit ? limit.getConstant() : std::nullopt;
+  std::optional<Rational> all = groups ? groups.getConstant() : std::nullopt;
+  if (taken && (!taken->isInteger() || *taken < 1 || (all && *all < *taken)))
+    return emitOpError("takes the elements of ")
+           << limit.str() << " of " << groups.str() << " groups, expected 1 to "
+           << groups.str();
+  return success();
+}
+
+LogicalResult DivideBySumOp::inferReturnTypes(MLIRContext *context,
+                                              std::optional<Location> loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  // divide_by_sum_c1, divide_by_sum_c2
+  if (failed(checkMinRank(loc, "operand", input, 1)) ||
+      failed(checkFloat(loc, "operand", adaptor.getInput())))
+    return failure();
+  types.append({input.withoutSharding(),
+                SymTensorType::get(context, input.getDims().drop_back(),
+                                   input.getElementType())});
+  return success();
+}
+
+LogicalResult DivideBySumGradOp::verify() { // divide_by_sum_grad_c1
+  ArrayRef<DimAttr> shape = getQuotient().getType().getDims();
+  return success(
+      succeeded(
+          checkMinRank(getLoc(), "operand", getQuotient().getType(), 1)) &&
+      succeeded(checkShape(getLoc(), "sum", shape.drop_back(), getSum())) &&
+      succeeded(checkShape(getLoc(), "gradient", shape, getDy())) &&
+      succeeded(checkShape(getLoc(), "result", shape, getDx())));
+}
+
 LogicalResult TopKGradOp::verify() {
   ArrayRef<DimAttr> indices = getIndices().getType().getDims();
   // top_k_grad_c1, top_k_grad_c2
@@ -230,7 +275,22 @@ OpCost SoftmaxGradOp::getCost() {
 }
 
 OpCost TopKOp::getCost() {
-  return makeCost(*this, elements(getInput()) * getK().getExtent());
+  SymExpr all = elements(getInput());
+  SymExpr operations = all * getK().getExtent();
+  if (getGroups()) {
+    SymExpr rows = all.exactDiv(getInput().getType().getShape().back());
+    operations = operations + all * 2 + rows * *getGroups() * *getLimit();
+  }
+  return makeCost(*this, operations);
+}
+
+/// Sum and quotient.
+OpCost DivideBySumOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 2);
+}
+
+OpCost DivideBySumGradOp::getCost() {
+  return makeCost(*this, elements(getQuotient()) * 4);
 }
 
 OpCost TopKGradOp::getCost() {
@@ -316,9 +376,23 @@ struct ExchangeFactors {
 
 ShardingRule TopKOp::getShardingRule() {
   ChoiceFactors f(getInput().getType());
-  f.rule.operands = {f.all};
+  f.rule.operands.assign(getNumOperands(), f.all);
   f.rule.results = {f.chosen, f.chosen};
   return f.rule;
+}
+
+ShardingRule DivideBySumOp::getShardingRule() {
+  ShardingRule rule = makeRowwise(getResult().getType(), 1);
+  TensorFactors rows = rule.operands.front();
+  rows.pop_back();
+  rule.results.push_back(rows);
+  return rule;
+}
+
+ShardingRule DivideBySumGradOp::getShardingRule() {
+  ShardingRule rule = makeRowwise(getType(), 3);
+  rule.operands[1].pop_back();
+  return rule;
 }
 
 ShardingRule TopKGradOp::getShardingRule() {
@@ -367,7 +441,19 @@ LogicalResult SoftmaxOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+LogicalResult DivideBySumOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1))
+    return emitOpError("cannot be differentiated through its sums");
+  gradient.addGradient(0, gradient.create<DivideBySumGradOp>(
+                              std::nullopt, gradient.getGradientType(0),
+                              getResult(), getSum(),
+                              gradient.getResultGradient(0)));
+  return success();
+}
+
 LogicalResult TopKOp::buildGradient(GradientBuilder &gradient) {
+  if (!gradient.needsGradient(0) || !gradient.getResultGradient(0))
+    return success();
   gradient.addGradient(0, gradient.create<TopKGradOp>(
                               std::nullopt, gradient.getGradientType(0),
                               getIndices(), gradient.getResultGradient(0)));

@@ -483,6 +483,57 @@ LogicalResult ReplicateGradOp::verify() {
   return verifyReplicas(*this, getType(), getInput().getType(), getDim());
 }
 
+/// Checks that `whole` is `part` with one more dimension at `dim`.
+static LogicalResult verifyBroadcast(Operation *op, SymTensorType part,
+                                     SymTensorType whole, uint64_t dim) {
+  if (dim >= static_cast<uint64_t>(whole.getRank()))
+    return op->emitOpError("has dimension ")
+           << dim << ", the tensor has rank " << whole.getRank();
+  SmallVector<DimAttr> expected(whole.getDims());
+  expected.erase(expected.begin() + dim);
+  return checkSameShape(op->getLoc(), "tensor without the dimension", expected,
+                        part.getDims());
+}
+
+LogicalResult BroadcastOp::verify() { // broadcast_c1
+  Type own = getType().getElementType();
+  if (getInput().getType().getElementType() != own)
+    return emitOpError("has a result of element type ")
+           << own << ", expected that of the operand, "
+           << getInput().getType().getElementType();
+  return verifyBroadcast(*this, getInput().getType(), getType(), getDim());
+}
+
+LogicalResult BroadcastGradOp::verify() { // broadcast_grad_c1
+  return verifyBroadcast(*this, getType(), getInput().getType(), getDim());
+}
+
+LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
+  SymExpr window = op.getWindowAttr(), chunk = op.getChunkAttr();
+  if (window && chunk) // attention_c5
+    return op->emitOpError("has a window and a chunk, expected one of them");
+  SymExpr bound = window ? window : chunk;
+  if (!bound)
+    return success();
+  if (std::optional<Rational> value = bound.getConstant();
+      value && (!value->isInteger() || *value < 1))
+    return op->emitOpError("has a ")
+           << (window ? "window" : "chunk") << " of " << bound.str()
+           << " tokens, expected at least 1";
+  SymExpr queries = tensorOf(op->getOperand(0)).getShape()[1];
+  SymExpr keys = tensorOf(op->getOperand(1)).getShape()[1];
+  if (op.getMask() == AttentionMask::Causal || queries == keys) // attention_c6
+    return success();
+  return op->emitOpError("has ")
+         << queries.str() << " queries and " << keys.str()
+         << " keys, expected as many of both with a "
+         << (window ? "window" : "chunk") << " and no causal mask";
+}
+
+LogicalResult AttentionGradOp::verify() {
+  return stg::detail::verifySpan(*this);
+}
+
 LogicalResult AdamOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {

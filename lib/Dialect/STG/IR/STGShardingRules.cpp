@@ -193,6 +193,13 @@ template <typename OpTy>
 static LogicalResult
 becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
+  bool isBounded = op.getWindowAttr() || op.getChunkAttr();
+  if (!axes.empty() && isBounded && !op.getFullCount())
+    return op.emitOpError("has a ")
+           << (op.getWindowAttr() ? "window" : "chunk")
+           << ", and its tokens are divided over " << axes
+           << ": how many keys each device sees is not known; exchange tokens "
+              "by a2a, which divides heads, or count all pairs (full)";
   ContextAttr context = op.getContextAttr();
   KeyExchange exchange =
       context ? context.getExchange() : KeyExchange::AllGather;
@@ -349,6 +356,34 @@ addReplicas(ShardingRule &rule, unsigned rank, uint64_t dim) {
   replicated[dim].push_back(rule.addFactor("replica"));
   return {single, replicated};
 }
+
+/// The dimensions of a tensor, and of the same without the one at `dim`.
+static std::pair<TensorFactors, TensorFactors>
+addWithout(ShardingRule &rule, unsigned rank, uint64_t dim) {
+  TensorFactors whole = rule.addFactors("d", rank);
+  TensorFactors part = whole;
+  part.erase(part.begin() + dim);
+  return {whole, part};
+}
+
+ShardingRule BroadcastOp::getShardingRule() {
+  ShardingRule rule;
+  auto [whole, part] = addWithout(rule, getType().getRank(), getDim());
+  rule.operands = {part};
+  rule.results = {whole};
+  return rule;
+}
+bool BroadcastOp::isLinear() { return true; }
+
+ShardingRule BroadcastGradOp::getShardingRule() {
+  ShardingRule rule;
+  auto [whole, part] =
+      addWithout(rule, getInput().getType().getRank(), getDim());
+  rule.operands = {whole};
+  rule.results = {part};
+  return rule;
+}
+bool BroadcastGradOp::isLinear() { return true; }
 
 ShardingRule ReplicateOp::getShardingRule() {
   ShardingRule rule;

@@ -398,6 +398,15 @@ LogicalResult RopeOp::inferReturnTypes(MLIRContext *,
   SymTensorType input = tensorOf(adaptor.getInput());
   if (failed(checkMinRank(loc, "operand", input, 3)))
     return failure();
+  SymExpr rotated = adaptor.getRotatedAttr();
+  SymExpr extent = input.getShape().back();
+  std::optional<Rational> part = rotated ? rotated.getConstant() : std::nullopt;
+  std::optional<Rational> all = extent.getConstant();
+  if (part &&
+      (!part->isInteger() || *part < 1 || (all && *all < *part))) // rope_c2
+    return emitOptionalError(loc, "rotates ", rotated.str(), " of ",
+                             extent.str(), " elements, expected 1 to ",
+                             extent.str());
   types.push_back(input.withoutSharding());
   return success();
 }

@@ -58,6 +58,9 @@ mlir::ParseResult parseCallValues(mlir::OpAsmParser &parser,
 void printCallValues(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      mlir::DictionaryAttr values);
 
+/// Checks window and chunk of an attention op.
+llvm::LogicalResult verifySpan(AttentionOpInterface op);
+
 } // namespace stg::detail
 
 #endif // STG_LIB_DIALECT_STG_IR_STGVERIFICATION_H

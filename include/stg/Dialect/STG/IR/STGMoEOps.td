@@ -49,13 +49,24 @@ def TopKOp : STG_InferredOp<"top_k", [STG_Differentiable]> {
     Gives the values and their indices (i32). Operations: k per element of the operand.
     `k` is the dimension that takes the place of the last one (`A`, or `A = 2`).
 
+    With `scores` these are compared, and the values are still those of the first operand:
+    a router may correct what it compares by a bias. With `groups` the last dimension is so
+    many groups, and the elements are those of the `limit` groups whose two largest elements
+    have the largest sum: 2 operations more per element, and `limit` per group.
+
     ```mlir
     %w, %idx = stg.top_k A %p : !stg.tensor<[B, S, X], f32>
+    %v, %jdx = stg.top_k A %p, %s {groups = #sym.expr<8>, limit = #sym.expr<4>} : !p, !p
     ```
     Constraints: (C1) the rank is at least 1; (C2) numbers of `k` and of the last
-    extent agree with 1 <= k <= extent; (C3) the operand is a float.
+    extent agree with 1 <= k <= extent; (C3) the operand is a float; (C4) scores have the
+    operand's type; (C5) groups and limit are both there or none, and their numbers agree
+    with 1 <= limit <= groups.
   }];
-  let args = (ins STG_Tensor:$input, STG_DimAttr:$k);
+  let hasVerifier = 1;
+  let args = (ins STG_Tensor:$input, Optional<STG_Tensor>:$scores, STG_DimAttr:$k,
+                  OptionalAttr<Sym_ExprAttr>:$groups,
+                  OptionalAttr<Sym_ExprAttr>:$limit);
   let results = (outs STG_Tensor:$values, STG_Tensor:$indices);
   let leading = [STG_Leading<"Dimension", "k">];
 }
@@ -70,6 +81,35 @@ def TopKGradOp : STG_ExplicitOp<"top_k_grad"> {
     indices; (C3) the result has their rows.
   }];
   let args = (ins STG_Tensor:$indices, STG_Tensor:$dvalues);
+  let results = (outs STG_Tensor:$dx);
+  let hasVerifier = 1;
+}
+
+def DivideBySumOp : STG_InferredOp<"divide_by_sum", [STG_Differentiable]> {
+  let summary = "divides each row of the last dimension by its sum";
+  let description = [{
+    Weights of the experts of a token whose sum is to be one. Gives the sums, too, which the
+    backward pass reads. Operations: 2 per element (sum, quotient).
+
+    ```mlir
+    %w, %sum = stg.divide_by_sum %v : !stg.tensor<[B, S, A], f32>
+    ```
+    Constraints: (C1) the rank is at least 1; (C2) the operand is a float.
+  }];
+  let args = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$sum);
+}
+
+def DivideBySumGradOp : STG_ExplicitOp<"divide_by_sum_grad"> {
+  let summary = "gradient of stg.divide_by_sum";
+  let description = [{
+    From the quotients, the sums and the gradient. Operations: 4 per element (product with
+    the quotient, its sum, difference, quotient).
+
+    Constraints: (C1) gradient and result have the shape of the quotients, and the sums that
+    of their rows.
+  }];
+  let args = (ins STG_Tensor:$quotient, STG_Tensor:$sum, STG_Tensor:$dy);
   let results = (outs STG_Tensor:$dx);
   let hasVerifier = 1;
 }

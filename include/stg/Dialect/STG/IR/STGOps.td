@@ -257,7 +257,8 @@ def ActivationOp : STG_PointwiseOp<"activation",
     "getActivationOperations(getFunction())", "ActivationGradOp"> {
   let summary = "pointwise nonlinearity";
   let description = [{
-    Operations per element: relu 1, silu 4, gelu 8.
+    Operations per element: relu and tanh 1, relu2 (its square) 2, sigmoid and silu 4,
+    quick_gelu (x times the sigmoid of 1.702*x) 5, gelu 8.
 
     ```mlir
     %y = stg.activation gelu %x : !h
@@ -272,7 +273,7 @@ def ActivationGradOp : STG_PointwiseOp<"activation_grad",
   let summary = "gradient of stg.activation";
   let description = [{
     From the activation's input and the gradient of its result. Operations per
-    element: relu 1, silu 7, gelu 13.
+    element: relu 1, relu2 3, tanh 4, sigmoid and silu 7, quick_gelu 8, gelu 13.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
                   STG_ActivationAttr:$function);
@@ -402,15 +403,19 @@ def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
   let description = [{
     Rotates pairs of the last dimension by an angle that depends on the position
     (the second dimension). Linear and orthogonal: the backward pass is the inverse
-    rotation and needs nothing saved. Operations: 3 per element.
+    rotation and needs nothing saved. Operations: 3 per element that is rotated: all, or
+    `rotated` ones of the last dimension.
 
     ```mlir
     %qr = stg.rope %q : !stg.tensor<[B, S, H, E], bf16>
+    %pr = stg.rope %p {rotated = #sym.expr<E/4>} : !stg.tensor<[B, S, H, E], bf16>
     ```
-    Constraints: (C1) the rank is at least 3.
+    Constraints: (C1) the rank is at least 3; (C2) numbers of `rotated` and of the last
+    extent agree with 1 <= rotated <= extent.
   }];
   let hasFolder = 1;
-  let args = (ins STG_Tensor:$input, UnitAttr:$inverse);
+  let args = (ins STG_Tensor:$input, UnitAttr:$inverse,
+                  OptionalAttr<Sym_ExprAttr>:$rotated);
   let results = (outs STG_Tensor:$result);
   let leading = [STG_Leading<"Unit", "inverse">];
 }
@@ -431,6 +436,10 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     executes that skips masked blocks, keys*(keys+1)/2 for as many queries as keys;
     `full_count` counts the full square all the same.
 
+    With a `window` a query sees at most so many keys: under a causal mask its own and those
+    before it, else half of them, rounded down, on each side of its own. With a `chunk` it
+    sees the keys of its own chunk only, of so many tokens.
+
     `context` is for tokens that are divided among devices (`#stg.context`); without it keys
     and values are gathered, and shares are balanced. `--stg-lower-context-parallel` makes
     of it what a device executes.
@@ -444,12 +453,16 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     Constraints: (C1) all operands have rank 4; (C2) batch extents agree, keys and
     values agree in all but the last extent, and queries and keys in the last; (C3) kv
     heads divide the heads; (C4) where they are numbers, requests have together as many new
-    tokens as there are queries, and with those that are cached as many as there are keys.
+    tokens as there are queries, and with those that are cached as many as there are keys;
+    (C5) window and chunk are not both there, and are at least 1; (C6) with one of them and
+    no causal mask there are as many queries as keys.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<STG_ContextAttr>:$context,
-                       OptionalAttr<STG_RequestsAttr>:$requests);
+                       OptionalAttr<STG_RequestsAttr>:$requests,
+                       OptionalAttr<Sym_ExprAttr>:$window,
+                       OptionalAttr<Sym_ExprAttr>:$chunk);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
   let hasVerifier = 1;
@@ -468,7 +481,10 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
-                       OptionalAttr<STG_ContextAttr>:$context);
+                       OptionalAttr<STG_ContextAttr>:$context,
+                       OptionalAttr<Sym_ExprAttr>:$window,
+                       OptionalAttr<Sym_ExprAttr>:$chunk);
+  let hasVerifier = 1;
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
 }
@@ -758,6 +774,38 @@ def ReplicateGradOp : STG_ExplicitOp<"replicate_grad", [
 //===----------------------------------------------------------------------===//
 // Recomputation
 //===----------------------------------------------------------------------===//
+
+def BroadcastOp : STG_ExplicitOp<"broadcast", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "puts one more dimension into a tensor, along which it repeats itself";
+  let description = [{
+    The rotary key of latent attention, which all heads share, or a gate of each token for
+    all of its elements. No operations.
+
+    ```mlir
+    %k = stg.broadcast dim 2 %r : !stg.tensor<[B, S, E], bf16> -> !stg.tensor<[B, S, H, E], bf16>
+    ```
+    Constraints: (C1) the result is the operand with one more dimension at that place.
+  }];
+  let args = (ins STG_Tensor:$input, I64Attr:$dim);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Int", "dim">];
+}
+
+def BroadcastGradOp : STG_ExplicitOp<"broadcast_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "gradient of stg.broadcast: the sum along the dimension";
+  let description = [{
+    Operations: 1 per element of the operand.
+
+    Constraints: (C1) the operand is the result with one more dimension at that place.
+  }];
+  let args = (ins STG_Tensor:$input, I64Attr:$dim);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Int", "dim">];
+}
 
 def KeepOp : STG_TensorOp<"keep", [
     MemoryEffects<[MemWrite]>,

@@ -1,0 +1,28 @@
+// Attention and a feed-forward network side by side, both of the same normalized input, as in
+// PaLM, GPT-J and Falcon 7B.
+
+stg.import "attention.mlir"
+stg.import "feed_forward.mlir"
+stg.import "norm.mlir"
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+
+!stream = !stg.tensor<[B, S, D], bf16>
+
+stg.block @parallel_layer(%x: !stream) -> !stream {
+  stg.option @gated : bool = true "gate and up, or one matrix"
+  %n = stg.call @norm(%x) : (!stream) -> !stream
+  %a = stg.call @attention(%n) : (!stream) -> !stream
+  %f = stg.if @gated -> !stream {
+    %g = stg.call @gated_feed_forward(%n) : (!stream) -> !stream
+    stg.yield %g : !stream
+  } else {
+    %p = stg.call @plain_feed_forward(%n) : (!stream) -> !stream
+    stg.yield %p : !stream
+  }
+  %s = stg.add %a, %f <"parallel"> : !stream, !stream
+  %y = stg.add %x, %s <"residual"> : !stream, !stream
+  stg.return %y : !stream
+}

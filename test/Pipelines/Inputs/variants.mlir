@@ -1,0 +1,107 @@
+// A decoder of the library's blocks, whose options are all of its variants.
+
+stg.import "blocks/attention.mlir"
+stg.import "blocks/experts.mlir"
+stg.import "blocks/latent_attention.mlir"
+stg.import "blocks/parallel.mlir"
+stg.import "blocks/text.mlir"
+
+stg.symbol @B
+stg.symbol @S
+stg.symbol @D
+stg.symbol @H
+stg.symbol @K = H
+stg.symbol @E = 1
+stg.symbol @QL = 1
+stg.symbol @KL = 1
+stg.symbol @EN = 1
+stg.symbol @ER = 1
+stg.symbol @EV = 1
+stg.symbol @F
+stg.symbol @M = 1 "feed-forward size of an expert"
+stg.symbol @G = 1
+stg.symbol @X = 1
+stg.symbol @A = 1
+stg.symbol @V
+stg.symbol @L
+stg.symbol @LD = 1 "layers with a dense network, the first ones"
+
+stg.option @latent : bool = false "latent attention"
+stg.option @mixtures : "none" | "all" | "behind" = "none" "mixtures of experts, in all layers or behind dense ones"
+stg.option @parallel : bool = false "attention and feed-forward network side by side"
+stg.option @qkv_bias : bool = false
+stg.option @qk_norm : bool = false
+stg.option @rotary : bool = true
+stg.option @norms : "rms" | "layer" = "rms"
+stg.option @placement : "input" | "output" | "both" | "sum" = "input"
+stg.option @gated : bool = true
+stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu"
+stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax"
+stg.option @normalized : bool = false
+stg.option @shared_gate : bool = false
+stg.option @tied : bool = false
+stg.option @logit_cap : bool = false
+
+!ids = !stg.tensor<[B, S], i32>
+!stream = !stg.tensor<[B, S, D], bf16>
+
+stg.block @mixer(%x: !stream) -> !stream {
+  %y = stg.if @latent -> !stream {
+    %a = stg.call @latent_attention_layer(%x) : (!stream) -> !stream
+    stg.yield %a : !stream
+  } else {
+    %a = stg.call @attention_layer(%x) : (!stream) -> !stream
+    stg.yield %a : !stream
+  }
+  stg.return %y : !stream
+}
+
+stg.block @dense(%x: !stream) -> !stream {
+  %y = stg.if @parallel -> !stream {
+    %p = stg.call @parallel_layer(%x) : (!stream) -> !stream
+    stg.yield %p : !stream
+  } else {
+    %a = stg.call @mixer(%x) : (!stream) -> !stream
+    %f = stg.call @feed_forward_layer(%a) : (!stream) -> !stream
+    stg.yield %f : !stream
+  }
+  stg.return %y : !stream
+}
+
+stg.block @sparse(%x: !stream) -> !stream {
+  %a = stg.call @mixer(%x) : (!stream) -> !stream
+  %f = stg.call @experts_layer(%a) {F = M, shared_expert = true} : (!stream) -> !stream
+  stg.return %f : !stream
+}
+
+func.func @variants(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name = "labels"}) -> !stg.tensor<[B, S], f32> {
+  %e = stg.call @token_embedding(%tokens) : (!ids) -> !stream
+  %x = stg.if @mixtures = "none" -> !stream {
+    %d = stg.repeat "layers" * L carry(%h = %e : !stream) {
+      %y = stg.call @dense(%h) {norm = norms} : (!stream) -> !stream
+      stg.yield %y : !stream
+    }
+    stg.yield %d : !stream
+  } else {
+    %f = stg.if @mixtures = "all" -> !stream {
+      %m = stg.repeat "layers" * L carry(%h = %e : !stream) {
+        %y = stg.call @sparse(%h) {norm = norms} : (!stream) -> !stream
+        stg.yield %y : !stream
+      }
+      stg.yield %m : !stream
+    } else {
+      %d = stg.repeat "dense" * LD carry(%h = %e : !stream) {
+        %y = stg.call @dense(%h) {norm = norms} : (!stream) -> !stream
+        stg.yield %y : !stream
+      }
+      %m = stg.repeat "layers" * L - LD carry(%h = %d : !stream) {
+        %y = stg.call @sparse(%h) {norm = norms} : (!stream) -> !stream
+        stg.yield %y : !stream
+      }
+      stg.yield %m : !stream
+    }
+    stg.yield %f : !stream
+  }
+  %loss = stg.call @token_loss(%x, %labels) {norm = norms} : (!stream, !ids) -> !stg.tensor<[B, S], f32>
+  return %loss : !stg.tensor<[B, S], f32>
+}

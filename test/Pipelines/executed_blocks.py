@@ -1,0 +1,118 @@
+"""Compares variants of blocks with training steps that really ran.
+
+Inputs/executed_blocks.json holds what was counted while small models trained in PyTorch on
+1 or 2 processes: operations of matrix products, collectives, and the bytes of parameters,
+gradients and optimizer state. Inputs/variants.mlir makes these models of the library's
+blocks; its options say which. Everything is fp32, and the full attention square counted.
+
+A run caps the scores of attention by a tanh, or adds ALiBi's distances to them: neither is
+a product or a parameter, and a fused kernel keeps neither. The gradient of the input of a
+shared expert's gate is an outer product, which contracts nothing: a run multiplies matrices
+for it, and here it is a pointwise op.
+
+Usage: executed_blocks.py variants MODEL_FILE
+"""
+
+import json
+from pathlib import Path
+
+import checks
+from checks import Plan
+
+RUNS = json.loads((Path(__file__).parent / "Inputs" / "executed_blocks.json").read_text())
+
+
+def sizes(config):
+    """Values of the model's symbols."""
+    values = {
+        "S": "seq",
+        "D": "hidden",
+        "H": "heads",
+        "K": "kv_heads",
+        "E": "head_dim",
+        "F": "ffn",
+        "V": "vocab",
+        "L": "layers",
+        "QL": "q_rank",
+        "KL": "kv_rank",
+        "EN": "d_nope",
+        "ER": "d_rope",
+        "EV": "d_v",
+        "X": "experts",
+        "A": "topk",
+        "M": "moe_ffn",
+        "G": "shared_ffn",
+        "LD": "dense_first",
+    }
+    return {symbol: config[key] for symbol, key in values.items() if config.get(key)}
+
+
+def options(config):
+    """Values of the model's options."""
+    experts = "none" if not config["experts"] else "behind" if config["dense_first"] else "all"
+    sigmoid = bool(config["experts"]) and config["router"] == "sigmoid"
+    return {
+        "latent": config["attn"] == "mla",
+        "mixtures": experts,
+        "parallel": config["parallel_block"],
+        "qk_norm": config["qk_norm"],
+        "rotary": config["pos"] == "rope",
+        "norms": config["norm"],
+        "placement": "both" if config["sandwich"] else "input",
+        "gated": config["act"] != "gelu",
+        "activation": "silu" if config["act"] == "swiglu" else "gelu",
+        "router": "sigmoid" if sigmoid else "softmax",
+        "normalized": sigmoid,
+        "shared_gate": config["shared_gate"],
+        "tied": config["tied"],
+        "logit_cap": config["logit_cap"] > 0,
+    }
+
+
+def flags(config):
+    """The command line that makes the model."""
+    words = {**sizes(config), **options(config)}
+    return [f"--set={name}={str(value).lower()}" for name, value in words.items()]
+
+
+def products(run):
+    """Operations of products that contract a dimension."""
+    config = run["config"]
+    outer = 2 * config["micro_batch"] * config["seq"] * config["hidden"] * config["layers"]
+    return {"fwd": run["fwd"], "bwd": run["bwd"] - (outer if config["shared_gate"] else 0)}
+
+
+def collectives(only):
+    """(kind, ranks, phase) -> (count, bytes)."""
+    result = {}
+    for (kind, _, ranks, phase), (count, size) in only.collectives().items():
+        before = result.get((kind, ranks, phase), (0, 0))
+        result[kind, ranks, phase] = (before[0] + count, before[1] + size)
+    return result
+
+
+def variants(check, model_file):
+    """All runs."""
+    for name, run in RUNS.items():
+        check.context = name
+        config = run["config"]
+        plan = Plan(
+            tp=config["tp"],
+            dp=config["dp"],
+            ep=config["ep"],
+            batch=config["micro_batch"] * config["dp"],
+            sequence_parallel=config["sp"],
+            dtype="f32",
+            attention_count="full",
+        )
+        only = check.compile(model_file, plan, *flags(config)).only
+        check.equal("operations in products", only.products, products(run))
+        expected = {(k, n, phase): (c, b) for k, n, phase, c, b in run["collectives"]}
+        check.equal("collectives", collectives(only), expected)
+        check.equal("parameters", only.states["parameter"], run["param_bytes"])
+        check.equal("gradients", only.largest["gradient"], run["grad_bytes"])
+        check.equal("optimizer state", only.states["optimizer"], run["optimizer_state_bytes"])
+
+
+if __name__ == "__main__":
+    checks.main(variants)
