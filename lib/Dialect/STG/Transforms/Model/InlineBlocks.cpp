@@ -296,6 +296,11 @@ LogicalResult Inliner::copyBlock(BlockCallOp call, IRMapping &mapping,
           << "'" << other.getSymName() << "' is being inlined";
     return diag;
   }
+  // A call of a block that was imported has not been verified.
+  if (call.getNumResults() != block.getNumResults())
+    return call.emitOpError("has ")
+           << call.getNumResults() << " results, expected the "
+           << block.getNumResults() << " of '" << block.getSymName() << "'";
   SmallVector<Value> operands;
   for (Value operand : call.getInputs())
     operands.push_back(mapping.lookup(operand));

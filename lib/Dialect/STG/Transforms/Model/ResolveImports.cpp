@@ -70,6 +70,14 @@ static std::string getRealPath(StringRef file) {
   return real.str().str();
 }
 
+/// True for a file of the library, whose blocks have been verified when it was
+/// made: most of them are not even used by a model.
+static bool isShipped(StringRef real) {
+  std::string folder = getShippedFolder("models");
+  return !folder.empty() && real.consume_front(folder) &&
+         llvm::sys::path::is_separator(real.front());
+}
+
 /// The file in which an op stands; empty for one without a place.
 static StringRef getFile(Operation *op) {
   auto place = op->getLoc()->findInstanceOf<FileLineColLoc>();
@@ -147,8 +155,9 @@ LogicalResult Importer::import(ImportOp op) {
   // Places in the file are called as it was found.
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
-  OwningOpRef<ModuleOp> file =
-      parseSourceFile<ModuleOp>(sources, target.getContext());
+  ParserConfig config(target.getContext(),
+                      /*verifyAfterParse=*/!isShipped(real));
+  OwningOpRef<ModuleOp> file = parseSourceFile<ModuleOp>(sources, config);
   if (!file)
     return failure();
   ModuleOp module = *file;
