@@ -1,11 +1,13 @@
 //===- bundle-fuzzer.cpp - Any bytes as a bundle --------------------------===//
 //
 // Takes the input for a bundle whose sums are right. What is accepted is run:
-// ranks make as many nodes as their program says, all are counted and
-// validated, and written again they are the same set.
+// ranks make as many nodes as their program says, which protobuf reads and
+// writes as they are, all are counted and validated, and written again they are
+// the same set.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProtobufComparison.h"
 #include "stg/Trace/Bundle/BundleValidator.h"
 #include "stg/Trace/Bundle/TraceBundle.h"
 #include "stg/Trace/Program/ProgramRunner.h"
@@ -40,8 +42,10 @@ static void runRank(const TraceBundle &bundle, int64_t rank) {
   while (runner.next(node))
     ++numNodes;
   require(numNodes == program.getNumNodes(), "a program is longer or shorter");
-  raw_null_ostream os;
+  std::string trace;
+  raw_string_ostream os(trace);
   bundle.writeRank(rank, os);
+  require(compareEncoding(trace).empty(), "protobuf writes it otherwise");
 }
 
 static void writeAgain(const TraceBundle &bundle) {
