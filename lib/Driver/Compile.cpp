@@ -74,7 +74,7 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   if (!request.program.empty())
     extra["program"] = request.program;
   extra["description"] = result.description;
-  extra["mode"] = "train";
+  extra["mode"] = stringify(result.strategy.getMode());
   extra["symbols"] = std::move(symbols);
   llvm::json::Object options;
   for (auto &[name, value] : result.options)
@@ -143,13 +143,13 @@ static LogicalResult runPasses(const CompileRequest &request, ModuleOp module,
 }
 
 /// A step of one token is asked for by who expects decoding.
-static void warnOfOneToken(const SymbolValues &values,
+static void warnOfOneToken(const Strategy &strategy, const SymbolValues &values,
                            const MessagePrinter &printer) {
   auto tokens = values.find("S");
-  if (tokens != values.end() && tokens->second.value == 1)
+  if (strategy.training && tokens != values.end() && tokens->second.value == 1)
     printer.warning("S = 1, from " + tokens->second.source +
                     ": this is a training step of sequences of one token, with "
-                    "its backward pass, and not decoding");
+                    "its backward pass; decoding is --mode decode");
 }
 
 /// Creates the folder for the traces, before time is spent on them.
@@ -195,6 +195,7 @@ static Expected<PresetPlan> derivePlan(const Preset &preset, ModuleOp module,
 static StrategyInput deriveFile(const CompileRequest &request, ModuleOp module,
                                 const SymbolValues &values) {
   StrategyInput file = request.strategyFile;
+  file.deriveStep();
   Expected<Preset> preset = loadPreset(file);
   if (!preset) {
     llvm::consumeError(preset.takeError());
@@ -301,6 +302,7 @@ static Expected<Resolved> resolveStrategy(const Model &model,
                                           CompileResult &result) {
   StrategyInput &strategy = result.strategy;
   strategy = request.strategy;
+  strategy.deriveStep();
   if (Error error = chooseProgram(*model.module, request))
     return std::move(error);
   if (Error error = setOptions(model, strategy))
@@ -453,7 +455,7 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   Expected<Resolved> resolved = resolveStrategy(*model, request, result);
   if (!resolved)
     return resolved.takeError();
-  warnOfOneToken(resolved->values, printer);
+  warnOfOneToken(result.strategy.values, resolved->values, printer);
   if (Error error = compileModule(*model, request, *resolved, timing, result,
                                   buildChakraPipeline))
     return error;
@@ -546,6 +548,8 @@ LogicalResult stg::printSchedule(MLIRContext &context,
                     static_cast<unsigned>(strategy.microBatches)});
   if (!schedule)
     return report(schedule.takeError(), printer);
+  if (strategy.inference)
+    schedule->dropBackward();
   writeSchedule(*schedule, os);
   return success();
 }

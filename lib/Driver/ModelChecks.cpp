@@ -109,6 +109,39 @@ Error stg::setOptions(const Model &model, const StrategyInput &strategy) {
   return Error::success();
 }
 
+/// The new tokens of a row in a step of inference: where nobody says them, one
+/// in decoding, and those of all requests.
+static Error setStep(ModuleOp module, const StrategyInput &strategy,
+                     SymbolValues &values) {
+  if (!strategy.values.inference)
+    return Error::success();
+  StringRef tokens = getField(FieldId::seq).symbolName;
+  StringRef batch = getField(FieldId::batch).symbolName;
+  const Requests &requests = strategy.values.requests;
+  bool isSaid =
+      strategy.isGiven(FieldId::seq) || strategy.values.set.count(tokens.str());
+  if (!requests.empty()) {
+    std::string source = strategy.spell(getField(FieldId::requests));
+    if (isSaid)
+      return makeError(source + ": symbol '" + tokens +
+                       "' has a value already; it is that of all requests");
+    // A row for each data-parallel rank.
+    if (!values.count(batch.str()) && module.lookupSymbol<SymbolOp>(batch))
+      values[batch.str()] = {std::max<int64_t>(strategy.values.dp.number, 1),
+                             source};
+    return setSymbol(module, tokens, requests.countNew(), source, values);
+  }
+  bool isDecode = strategy.getMode() == Mode::Decode;
+  if (isDecode && !strategy.values.kvLen)
+    return makeError("decoding needs tokens that are cached; give them with "
+                     "--kv-len or --requests");
+  if (!isDecode || isSaid)
+    return Error::success();
+  const Field &source = getField(
+      strategy.isGiven(FieldId::mode) ? FieldId::mode : FieldId::kvLen);
+  return setSymbol(module, tokens, 1, strategy.spell(source), values);
+}
+
 /// Symbols that are declared with a value, which may depend on others.
 static Error setDefaults(ModuleOp module, SymbolValues &values) {
   for (bool changed = true; changed;) {
@@ -190,6 +223,8 @@ Expected<SymbolValues> stg::collectSymbols(const Model &model,
             cast<IntegerAttr>(entry.getValue()).getInt(),
             "configuration " + config.getSymName().str()};
   if (Error error = setFromStrategy(module, strategy, values))
+    return error;
+  if (Error error = setStep(module, strategy, values))
     return error;
   if (Error error = setDefaults(module, values))
     return error;

@@ -31,26 +31,56 @@ static void printRow(raw_ostream &os, StringRef key, const Twine &value) {
   os << "  " << llvm::left_justify(key, 16) << value << '\n';
 }
 
+/// `1 sequence` or `64 sequences`.
+static std::string count(Exact number, StringRef what) {
+  return withCommas(number) + " " + what.str() + (number == 1 ? "" : "s");
+}
+
+/// What a step works on: sequences, or new tokens of requests.
+static std::string describeBatch(const Strategy &strategy, int64_t batch,
+                                 int64_t tokens) {
+  if (strategy.training)
+    return count(batch, "sequence") + " of " + withCommas(tokens) + " tokens";
+  if (!strategy.requests.empty())
+    return count(batch, "row") + " of " +
+           count(strategy.requests.countRequests(), "request") + ", " +
+           count(tokens, "new token") + " after " +
+           withCommas(strategy.requests.countCached()) + " cached";
+  return count(batch, "request") + " with " + count(tokens, "new token") +
+         " after " + withCommas(strategy.kvLen.value_or(0)) + " cached";
+}
+
+/// Element types of what there is.
+static std::string describeTypes(const CompileResult &result) {
+  const Strategy &strategy = result.strategy.values;
+  std::string text = strategy.paramDtype
+                         ? "parameters " +
+                               stringify(*strategy.paramDtype).str() +
+                               ", activations " + result.dtype
+                         : result.dtype;
+  if (strategy.training)
+    return text + ", gradients " + stringify(strategy.gradDtype).str() +
+           ", moments " + stringify(strategy.optimizerDtype).str();
+  return text + (strategy.kvDtype
+                     ? ", cache " + stringify(*strategy.kvDtype).str()
+                     : "");
+}
+
 static void printModel(const CompileResult &result, raw_ostream &os) {
   os << result.model;
   if (!result.description.empty())
     os << ", " << result.description;
-  os << ": one training step\n";
+  const Strategy &strategy = result.strategy.values;
+  os << ": one "
+     << (strategy.training                            ? "training step"
+         : result.strategy.getMode() == Mode::Prefill ? "step of prefill"
+                                                      : "step of decoding")
+     << '\n';
   printRow(os, "parameters", withCommas(result.parameters));
   auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
   if (batch != result.symbols.end() && seq != result.symbols.end())
-    printRow(os, "batch",
-             withCommas(batch->second) +
-                 (batch->second == 1 ? " sequence of " : " sequences of ") +
-                 withCommas(seq->second) + " tokens");
-  const Strategy &strategy = result.strategy.values;
-  printRow(os, "types",
-           (strategy.paramDtype
-                ? "parameters " + stringify(*strategy.paramDtype).str() +
-                      ", activations " + result.dtype
-                : result.dtype) +
-               ", gradients " + stringify(strategy.gradDtype) + ", moments " +
-               stringify(strategy.optimizerDtype));
+    printRow(os, "batch", describeBatch(strategy, batch->second, seq->second));
+  printRow(os, "types", describeTypes(result));
   SmallVector<std::string> axes;
   for (const auto &axis : result.summary.axes)
     axes.push_back(axis.name + " " + std::to_string(axis.size));
@@ -179,10 +209,48 @@ static void printClasses(const CompileRequest &request,
   }
 }
 
+/// What a rank of a step of inference keeps of a token and of a request, and
+/// what it executes for a new token. Ranks that differ have tables of their
+/// own.
+static void printPerToken(const CompileResult &result, raw_ostream &os) {
+  const Strategy &strategy = result.strategy.values;
+  auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
+  if (strategy.training || result.summary.classes.size() != 1 ||
+      batch == result.symbols.end() || seq == result.symbols.end())
+    return;
+  const Requests &requests = strategy.requests;
+  Exact rows = batch->second / std::max<int64_t>(strategy.batchRanks.number, 1);
+  Exact fresh = rows * seq->second;
+  Exact cached = rows * (requests.empty() ? strategy.kvLen.value_or(0)
+                                          : requests.countCached());
+  Exact numRequests = rows * (requests.empty() ? 1 : requests.countRequests());
+  const chakra::ClassTotals &totals = result.summary.classes.front().totals;
+  Exact cache = totals.memory.peak[Category::KVCache];
+  if (fresh == 0)
+    return;
+  if (cache != 0)
+    printRow(os, "cache",
+             withCommas(cache / (fresh + cached)) + " bytes per token, " +
+                 asBytes(cache / numRequests) + " per request");
+  Exact operations = 0;
+  for (auto &[phase, own] : totals.matrixOperationsByPhase)
+    operations += own;
+  double intensity = totals.memoryTraffic == 0
+                         ? 0
+                         : static_cast<double>(operations) /
+                               static_cast<double>(totals.memoryTraffic);
+  printRow(os, "new token",
+           asOperations(operations / fresh) + " in products, " +
+               asBytes(totals.memoryTraffic / fresh) + " of memory traffic: " +
+               llvm::formatv("{0:F2}", intensity).str() +
+               " operations per byte");
+}
+
 void stg::printSummary(const CompileRequest &request,
                        const CompileResult &result, raw_ostream &os) {
   printModel(result, os);
   printClasses(request, result.summary, os);
+  printPerToken(result, os);
   if (request.memoryLimit)
     printRow(os, "memory limit",
              describeMemoryLimit(getMemoryNeeds(result.summary),

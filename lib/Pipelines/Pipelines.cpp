@@ -101,6 +101,36 @@ static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
   return options;
 }
 
+/// Without a number of cached tokens a program can be that of any: it is a
+/// symbol, which nothing binds.
+static InferenceOptions getInferenceOptions(const Strategy &strategy) {
+  InferenceOptions options;
+  if (strategy.kvLen)
+    options.cached = std::to_string(*strategy.kvLen);
+  else if (strategy.mode == Mode::Prefill)
+    options.cached = "0";
+  options.requests =
+      strategy.requests.withLogits(strategy.logits == LogitRows::All).str();
+  options.logits = strategy.logits;
+  if (strategy.kvDtype)
+    options.kvType = stringify(*strategy.kvDtype).str();
+  return options;
+}
+
+/// What a step of training has beside the forward pass.
+static void addTraining(OpPassManager &pm, const Strategy &strategy) {
+  // Derived before anything is sharded, so that one rule finds all collectives.
+  pm.addNestedPass<func::FuncOp>(
+      createAutodiff({stringify(strategy.gradDtype).str()}));
+  if (strategy.fp8)
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
+  RecomputeOptions recompute;
+  recompute.policy = strategy.recompute;
+  pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
+  pm.addNestedPass<func::FuncOp>(
+      createOptimizer({stringify(strategy.optimizerDtype).str()}));
+}
+
 void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
                             const PresetPlan *plan) {
   if (!strategy.pipelineRanks.isOne())
@@ -113,16 +143,10 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (strategy.paramDtype)
     pm.addNestedPass<func::FuncOp>(
         createSetParameterType({stringify(*strategy.paramDtype).str()}));
-  // Derived before anything is sharded, so that one rule finds all collectives.
-  pm.addNestedPass<func::FuncOp>(
-      createAutodiff({stringify(strategy.gradDtype).str()}));
-  if (strategy.fp8)
-    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
-  RecomputeOptions recompute;
-  recompute.policy = strategy.recompute;
-  pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
-  pm.addNestedPass<func::FuncOp>(
-      createOptimizer({stringify(strategy.optimizerDtype).str()}));
+  if (strategy.inference)
+    pm.addPass(createInference(getInferenceOptions(strategy)));
+  else
+    addTraining(pm, strategy);
   if (plan)
     addPresetPlan(pm, *plan);
   else
@@ -246,6 +270,7 @@ struct StrategyOptions : PassPipelineOptions<StrategyOptions> {
 /// Puts into the strategy what follows from its preset. There is no program
 /// yet: a preset may count on any dimension.
 static llvm::Error settle(StrategyInput &input) {
+  input.deriveStep();
   llvm::Expected<Preset> preset = loadPreset(input);
   if (!preset)
     return preset.takeError();

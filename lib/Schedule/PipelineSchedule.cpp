@@ -46,6 +46,13 @@ std::vector<uint64_t> PipelineSchedule::countMessages() const {
 //===----------------------------------------------------------------------===//
 
 /// Checks the numbers that describe the table.
+void PipelineSchedule::dropBackward() {
+  for (std::vector<PipelineAction> &own : actions)
+    llvm::erase_if(own, [](const PipelineAction &action) {
+      return action.kind != PipelineAction::Forward;
+    });
+}
+
 static Error verifySize(const PipelineSchedule &schedule) {
   if (!schedule.numDevices || !schedule.numVirtualStages ||
       !schedule.numMicroBatches)

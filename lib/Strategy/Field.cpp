@@ -147,6 +147,9 @@ std::string Field::getExpectation() const {
     return "NAME=VALUE with an integer or the value of an option";
   case Kind::Loads:
     return "numbers joined by ',' or a .json file with a list of them";
+  case Kind::Requests:
+    return "requests such as 64*(1,4095),(512,0) or a .jsonl file with one in "
+           "each line";
   case Kind::Schedule:
     return listScheduleNames();
   case Kind::Preset:

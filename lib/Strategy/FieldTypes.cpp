@@ -8,6 +8,7 @@
 
 #include "FieldTypes.h"
 #include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/Files.h"
 #include "stg/Support/JSON.h"
 #include "stg/Support/Text.h"
 #include "llvm/Support/raw_ostream.h"
@@ -257,6 +258,37 @@ Expected<Loads> stg::parseLoads(StringRef text) {
     numbers.push_back(number);
   }
   return scale(numbers);
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+Expected<Requests> stg::parseRequests(StringRef text) {
+  if (!text.ends_with(".jsonl") && !text.ends_with(".json"))
+    return readRequests(text);
+  ReadOptions options;
+  options.maxBytes = kMaxJSONBytes;
+  options.isNullTerminated = false;
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(text, options);
+  if (!buffer)
+    return buffer.takeError();
+  StringRef content = (*buffer)->getBuffer();
+  // What is no JSON is told as that, not as what a list looks like.
+  if (StringRef start = content.ltrim();
+      !start.starts_with("{") && !start.starts_with("["))
+    return makeStrategyError("line 1: expected an object such as "
+                             "{\"new\": 1, \"cached\": 0}");
+  return readRequests(content);
+}
+
+Expected<Requests> FieldType<Requests>::read(const Field &field,
+                                             const json::Value &value) {
+  if (std::optional<StringRef> text = value.getAsString())
+    return parse(field, *text);
+  if (const json::Array *array = value.getAsArray())
+    return readRequests(*array);
+  return expected(field);
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,8 @@ llvm::Expected<int64_t> readInteger(const Field &field,
                                     const llvm::json::Value &value);
 llvm::Expected<unsigned> parseWord(const Field &field, llvm::StringRef text);
 llvm::Expected<Loads> parseLoads(llvm::StringRef text);
+/// A list, or the path of a .jsonl or .json file.
+llvm::Expected<Requests> parseRequests(llvm::StringRef text);
 llvm::Expected<Loads> readLoads(const llvm::json::Value &value);
 llvm::Expected<ScheduleName> parseScheduleName(const Field &field,
                                                llvm::StringRef text);
@@ -260,6 +262,20 @@ template <> struct FieldType<Loads> {
   }
 };
 
+template <> struct FieldType<Requests> {
+  static constexpr Field::Kind kind = Field::Kind::Requests;
+
+  static llvm::Expected<Requests> parse(const Field &, llvm::StringRef text) {
+    return parseRequests(text);
+  }
+  static llvm::Expected<Requests> read(const Field &field,
+                                       const llvm::json::Value &value);
+  static std::string print(const Requests &requests) { return requests.str(); }
+  static llvm::json::Value write(const Requests &requests) {
+    return writeRequests(requests);
+  }
+};
+
 template <> struct FieldType<ScheduleName> {
   static constexpr Field::Kind kind = Field::Kind::Schedule;
 
@@ -325,7 +341,8 @@ constexpr bool isList =
 template <typename T>
 constexpr bool mayBeUnset =
     std::is_same_v<T, Degree> || isList<T> || std::is_same_v<T, Loads> ||
-    std::is_same_v<T, ScheduleName> ||
+    std::is_same_v<T, ScheduleName> || std::is_same_v<T, Requests> ||
+    std::is_same_v<T, std::optional<Mode>> ||
     std::is_same_v<T, std::optional<int64_t>> ||
     std::is_same_v<T, std::optional<ElementType>>;
 

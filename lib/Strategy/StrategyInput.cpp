@@ -280,6 +280,19 @@ Expected<StrategyInput> StrategyInput::combine(const StrategyInput &file,
   return all;
 }
 
+void StrategyInput::deriveStep() {
+  bool isCached = values.kvLen || !values.requests.empty();
+  Mode mode = values.mode.value_or(isCached ? Mode::Decode : Mode::Train);
+  values.training = mode == Mode::Train;
+  values.inference = !values.training;
+  setDerived(FieldId::training);
+  setDerived(FieldId::inference);
+}
+
+Mode StrategyInput::getMode() const {
+  return values.mode.value_or(values.inference ? Mode::Decode : Mode::Train);
+}
+
 void StrategyInput::resolve() {
   for (const Field &field : getFields()) {
     GivenBy &by = givenBy[static_cast<int>(field.id)];

@@ -40,6 +40,23 @@ static json::Array listNumbers(const Field &field) {
   return numbers;
 }
 
+/// A list as a text, the path of a file, or what it has.
+static json::Object describeRequests() {
+  auto describe = [](int64_t least) {
+    return json::Object{{"type", "integer"}, {"minimum", least}};
+  };
+  json::Object request{{"type", "object"},
+                       {"properties", json::Object{{"new", describe(1)},
+                                                   {"cached", describe(0)},
+                                                   {"logits", describe(0)},
+                                                   {"count", describe(1)}}},
+                       {"required", json::Array{"new", "cached"}},
+                       {"additionalProperties", false}};
+  json::Object list{{"type", "array"}, {"items", std::move(request)}};
+  return json::Object{{"oneOf", json::Array{std::move(list),
+                                            json::Object{{"type", "string"}}}}};
+}
+
 static json::Object describeSchedule() {
   json::Array names;
   for (const auto &[name, description] : listSchedules())
@@ -88,6 +105,8 @@ static json::Object describeType(const Field &field) {
     return json::Object{
         {"oneOf",
          json::Array{std::move(list), json::Object{{"type", "string"}}}}};
+  case Field::Kind::Requests:
+    return describeRequests();
   case Field::Kind::Schedule:
     return describeSchedule();
   case Field::Kind::Preset:

@@ -59,11 +59,19 @@ class Strategy:
     keep_gathered: Optional[Sequence[Literal["columns", "experts", "context"]]] = None
     """What forward gathered and backward does not gather again; without a value all (default:
     ["experts"])."""
+    kv_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
+    """Element type of what is kept of tokens (default: that of activations)."""
+    kv_len: Optional[int] = None
+    """Tokens of each request that earlier steps have kept."""
     layers_per_stage: Optional[Sequence[int]] = None
     """Layers of each virtual stage (default: as many in each)."""
+    logits: Optional[Literal["last", "all"]] = None
+    """New tokens of a request of which logits are made (default: "last")."""
     micro_batch: Optional[int] = None
     """Sequences of a data-parallel rank in one micro-batch (default: its whole share of the
     batch)."""
+    mode: Optional[Literal["train", "prefill", "decode"]] = None
+    """What a step is (default: train, or decode with --kv-len or --requests)."""
     optimizer_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of the optimizer's moments (default: "f32")."""
     param_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
@@ -84,6 +92,9 @@ class Strategy:
     """Layers of a group, or of a stage that are replayed (default: 1)."""
     recompute_method: Optional[Literal["uniform", "block"]] = None
     """Layers that are replayed (default: "uniform")."""
+    requests: Optional[Union[Sequence[Dict[str, Any]], str]] = None
+    """Requests whose tokens are packed into each row of the batch: new and cached tokens, and rows
+    of logits."""
     reshard_after_forward: Optional[bool] = None
     """Gather parameters again in backward (default: true)."""
     rules: Optional[Sequence[str]] = None

@@ -71,6 +71,30 @@ OpCost SumFeaturesOp::getCost() {
 }
 
 //===----------------------------------------------------------------------===//
+// test.add_previous
+//===----------------------------------------------------------------------===//
+
+/// The second dimension is that of tokens, all of which have to be here.
+ShardingRule AddPreviousOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors tensor = rule.addFactors("d", getRank(getInput()));
+  rule.factors[1].kind = FactorKind::Whole;
+  rule.operands = {tensor};
+  tensor[1] = {rule.addFactor("s")};
+  rule.results = {tensor};
+  return rule;
+}
+
+OpCost AddPreviousOp::getCost() {
+  return {getElements(getResult()), getOperandAndResultBytes(*this)};
+}
+
+LogicalResult AddPreviousOp::buildIncrement(IncrementBuilder &increment) {
+  getInputMutable().assign(increment.keep(getInput(), "x"));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // test.quantized_all_reduce
 //===----------------------------------------------------------------------===//
 

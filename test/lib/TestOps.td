@@ -57,6 +57,16 @@ def SumFeaturesOp : Test_Op<"sum_features", [
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 
+def AddPreviousOp : Test_Op<"add_previous", [
+    DeclareOpInterfaceMethods<ShardableOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface>,
+    DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
+  let summary = "adds to each token the one before it: a convolution of two taps";
+  let arguments = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
 def QuantizedAllReduceOp
     : STG_CollectiveOp<"quantized_all_reduce", "AllReduce", [Pure],
                        Test_Dialect> {

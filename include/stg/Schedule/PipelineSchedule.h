@@ -74,6 +74,10 @@ struct PipelineSchedule {
   /// devices.
   std::vector<uint64_t> countMessages() const;
 
+  /// Leaves the forward passes, in their order: what a step without a backward
+  /// pass executes. It is not verified as a whole schedule then.
+  void dropBackward();
+
   /// Checks that every virtual stage runs every micro-batch forward and
   /// backward exactly once, on its device, and that the lists can be executed
   /// without deadlock.

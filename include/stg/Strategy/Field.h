@@ -39,6 +39,7 @@ public:
     Texts,
     Object,
     Loads,
+    Requests,
     Schedule,
     Preset
   };

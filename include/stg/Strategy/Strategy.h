@@ -17,6 +17,7 @@
 #ifndef STG_STRATEGY_STRATEGY_H
 #define STG_STRATEGY_STRATEGY_H
 
+#include "stg/Strategy/Requests.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>

@@ -69,6 +69,12 @@ public:
   static llvm::Expected<StrategyInput> combine(const StrategyInput &file,
                                                const StrategyInput &flags);
 
+  /// Settles whether the step is one of training or of inference: where
+  /// somebody says what is cached, it is decoding.
+  void deriveStep();
+  /// What a step is, once that is settled.
+  Mode getMode() const;
+
   /// Puts the value that follows from other fields where none was given, and
   /// takes away defaults of the preset that have no effect.
   void resolve();

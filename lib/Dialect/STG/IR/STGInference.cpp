@@ -145,8 +145,15 @@ OpCost CacheOp::getCost() {
 }
 
 SmallVector<StateBuffer> CacheOp::getStateBuffers() {
-  return {
-      {getCacheName().str(), getType().withoutSharding(), StateBuffer::Cache}};
+  SymTensorType type = getType().withoutSharding();
+  if (SymExpr parts = getPartsAttr())
+    type = type.getStacked(DimAttr::get(parts));
+  return {{getCacheName().str(), type, StateBuffer::Cache}};
+}
+
+void CacheOp::splitStates(SymExpr parts) {
+  SymExpr before = getPartsAttr();
+  setPartsAttr(before ? before * parts : parts);
 }
 
 std::optional<unsigned> CacheOp::getResultState(unsigned) { return 0; }

@@ -19,12 +19,16 @@ def CacheOp : STG_TensorOp<"cache", [
     MemoryEffects<[MemRead<STG_Caches>, MemWrite<STG_Caches>]>,
     DeclareOpInterfaceMethods<ShardableOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers",
-                                                "getResultState"]>]> {
+                                                "getResultState",
+                                                "splitStates"]>]> {
   let summary = "keeps what is made of new tokens, and gives what all steps have kept";
   let description = [{
     Writes the operand behind what earlier steps have kept under that name, and gives all of
     it: the same tensor with more tokens, in the element type of the result. The buffer is
     there throughout (category `kv_cache`). Inside `stg.repeat` every iteration has its own.
+
+    With micro-batches the buffer has so many `parts`, one for the requests of each, which
+    its op is executed for.
 
     Operations: none, or 1 per new element where the element type changes. Bytes: the new
     rows are read and written. Whoever reads the result reads all rows.
@@ -36,11 +40,17 @@ def CacheOp : STG_TensorOp<"cache", [
     Constraints: (C1) operand and result have the same dimensions, but for the extent of at
     most one; (C2) the name is not empty.
   }];
-  let args = (ins STG_Tensor:$input, StrAttr:$cache_name);
+  let args = (ins STG_Tensor:$input, StrAttr:$cache_name,
+                  OptionalAttr<Sym_ExprAttr>:$parts);
   let plan = STG_Plan;
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let leading = [STG_Leading<"String", "cache_name">];
+  let builders = [OpBuilder<(ins "::stg::SymTensorType":$type,
+      "::mlir::Value":$input, "::mlir::StringAttr":$name), [{
+    build($_builder, $_state, type, input, name, ::stg::SymExpr(),
+          ::stg::OriginAttr(), ::stg::FactorsAttr());
+  }]>];
 }
 
 def SelectRowsOp : STG_ExplicitOp<"select_rows", [

@@ -109,6 +109,13 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
       /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
     InterfaceMethod<
       /*desc=*/[{
+        Called when the batch is cut into so many parts, which the op is executed for one
+        after the other: what it keeps of each of them has a place of its own.
+      }],
+      "void", "splitStates", (ins "::stg::SymExpr":$parts), /*methodBody=*/"",
+      /*defaultImplementation=*/"(void)parts;">,
+    InterfaceMethod<
+      /*desc=*/[{
         The operand whose buffer the op may write the result into, if nobody else
         reads that operand; nullopt if a result always needs a buffer of its own.
       }],

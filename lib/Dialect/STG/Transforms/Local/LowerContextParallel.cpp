@@ -41,9 +41,9 @@ enum RingChannel : int64_t { Keys, KeysBack, Gradients, NumRingChannels };
 /// later ranges. They are passed on all the same, but not computed.
 class AttentionLowering {
 public:
-  AttentionLowering(AttentionOpInterface op, SymExpr size, SymExpr range,
-                    int64_t firstChannel)
-      : op(op), builder(op), size(size), range(range),
+  AttentionLowering(AttentionOpInterface op, SymExpr group, SymExpr size,
+                    SymExpr range, int64_t firstChannel)
+      : op(op), builder(op), group(group), size(size), range(range),
         firstChannel(firstChannel) {}
 
   /// False where a number is too large.
@@ -52,6 +52,7 @@ public:
                     : static_cast<bool>(getGatheredPairs());
   }
   void lower();
+  SymExpr getCached();
 
 private:
   using Values = SmallVector<Value, 5>;
@@ -87,6 +88,7 @@ private:
 
   AttentionOpInterface op;
   OpBuilder builder;
+  SymExpr group; ///< The devices that divide the queries.
   SymExpr size;  ///< Of the ring; null if keys have been gathered.
   SymExpr range; ///< The number of the queries' range; null: none.
   int64_t firstChannel;
@@ -111,27 +113,41 @@ private:
 // Pairs
 //===----------------------------------------------------------------------===//
 
-/// All keys are here. Balanced queries see half of them, those of a range all
-/// keys of the ranges before it and half of their own.
+/// Keys that are here and of no token of the step: what earlier steps have
+/// kept, which all queries see.
+SymExpr AttentionLowering::getCached() {
+  SymExpr queries = getTokens(0), keys = getTokens(2);
+  return keys - (isRing() ? queries : queries * group);
+}
+
+/// All keys are here. Of those of the step balanced queries see half, those of
+/// a range all of the ranges before it and half of their own.
 SymExpr AttentionLowering::getGatheredPairs() {
   SymExpr queries = getTokens(0), keys = getTokens(2);
+  if (!skipsMasked())
+    return queries * keys;
+  SymExpr cached = queries * getCached();
   if (range)
-    return queries * queries * range + getOwnPairs();
-  return isBalanced() ? (queries * (keys + 1)).exactDiv(2) : queries * keys;
+    return cached + queries * queries * range +
+           (queries * (queries + 1)).exactDiv(2);
+  return cached + (queries * (queries * group + 1)).exactDiv(2);
 }
 
 /// Those with the device's own keys, half of which a causal mask hides but for
 /// the diagonal.
 SymExpr AttentionLowering::getOwnPairs() {
   SymExpr queries = getTokens(0);
-  return skipsMasked() ? (queries * (queries + 1)).exactDiv(2)
-                       : queries * queries;
+  SymExpr own =
+      skipsMasked() ? (queries * (queries + 1)).exactDiv(2) : queries * queries;
+  return queries * getCached() + own;
 }
 
 /// Those with another device's keys, of which balanced queries see half.
 SymExpr AttentionLowering::getOtherPairs() {
   SymExpr queries = getTokens(0);
-  return isBalanced() ? (queries * queries).exactDiv(2) : queries * queries;
+  SymExpr other =
+      isBalanced() ? (queries * queries).exactDiv(2) : queries * queries;
+  return queries * getCached() + other;
 }
 
 /// Of the steps between the first and the last, those whose block is seen: as
@@ -354,7 +370,13 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
       it->second = channels->take(axis, NumRingChannels);
     firstChannel = it->second;
   }
-  AttentionLowering lowering(op, size, *range, firstChannel);
+  AttentionLowering lowering(op, mesh.getGroupSize(axes), size, *range,
+                             firstChannel);
+  // A block that is hidden has keys of earlier steps that are not.
+  SymExpr cached = lowering.getCached();
+  if (size && *range && cached && !cached.isZero())
+    return op->emitOpError("goes around a ring with keys of earlier steps; "
+                           "needs tokens that are balanced, or gathered keys");
   if (!lowering.hasPairs())
     return op->emitOpError("has a cost that is too large to be expressed");
   lowering.lower();

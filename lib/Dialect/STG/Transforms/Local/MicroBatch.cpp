@@ -76,6 +76,8 @@ LogicalResult MicroBatch::replace(func::FuncOp function, SymExpr number) {
     current = op;
     replacer.replaceElementsIn(op, /*replaceAttrs=*/true,
                                /*replaceLocs=*/false, /*replaceTypes=*/true);
+    if (auto cost = dyn_cast<CostOpInterface>(op))
+      cost.splitStates(number);
   });
   return result;
 }

@@ -656,6 +656,16 @@ void Scheduler::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// False for a step of inference.
+static bool hasBackward(func::FuncOp program) {
+  return program
+      .walk([](Operation *op) {
+        return getPhase(op) == Phase::Backward ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 FailureOr<PipelineSchedule> Schedule::makePipeline(func::FuncOp program) {
   unsigned devices = 1;
   if (MeshOp mesh = MeshOp::lookup(program))
@@ -677,6 +687,8 @@ FailureOr<PipelineSchedule> Schedule::makePipeline(func::FuncOp program) {
       makeSchedule(scheduleName, request);
   if (!schedule)
     return getOperation().emitError(llvm::toString(schedule.takeError()));
+  if (!hasBackward(program))
+    schedule->dropBackward();
   return std::move(*schedule);
 }
 

@@ -207,7 +207,7 @@ FailureOr<Value> StepBuilder::selectRows(Operation *loss, Value logits) {
     return loss->emitOpError("has predictions of type ")
            << type << ", expected one dimension '" << step.tokens.getValue()
            << "', the tokens; name it with tokens=NAME";
-  if (step.allLogits)
+  if (step.allLogits && !step.requests)
     return logits;
   SymExpr rows = step.requests ? step.requests.getNumLogits()
                                : SymExpr::get(function.getContext(), 1);
@@ -238,10 +238,15 @@ FailureOr<Value> StepBuilder::selectRows(Operation *loss, Value logits) {
   return logits;
 }
 
-/// The tokens that take the place of a loss.
+/// The tokens that take the place of a loss; without a row of logits what these
+/// would be made of.
 FailureOr<Value> StepBuilder::buildTokens(Operation *loss) {
-  FailureOr<Value> logits =
-      selectRows(loss, cast<LossOpInterface>(loss).getPredictions());
+  Value predictions = cast<LossOpInterface>(loss).getPredictions();
+  if (step.requests && step.requests.getNumLogits().isZero()) {
+    SmallVector<OpOperand *> path = findPath(predictions);
+    return path.empty() ? predictions : path.back()->get();
+  }
+  FailureOr<Value> logits = selectRows(loss, predictions);
   if (failed(logits))
     return failure();
   OpBuilder builder(loss);

@@ -1,0 +1,64 @@
+//===- Requests.h - The requests of a step of inference ---------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A step of inference is a list of requests, each with new tokens and tokens
+// that earlier steps have kept. It is given as a text, `64*(1,4095),(512,0)`,
+// or as a file of JSON objects, one in each line: `{"new": 512, "cached": 0}`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_STRATEGY_REQUESTS_H
+#define STG_STRATEGY_REQUESTS_H
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace stg {
+
+/// So many requests that are alike.
+struct Request {
+  int64_t count = 1;
+  int64_t newTokens = 1;
+  int64_t cachedTokens = 0;
+  /// The last of the new tokens, of which logits are made; none: as the
+  /// strategy says.
+  std::optional<int64_t> logits;
+
+  auto getKind() const { return std::tie(newTokens, cachedTokens, logits); }
+};
+
+/// The requests whose tokens are packed into a row, equal ones together; empty:
+/// each row is a request.
+struct Requests {
+  std::vector<Request> list;
+
+  bool empty() const { return list.empty(); }
+  int64_t countRequests() const;
+  int64_t countNew() const;
+  int64_t countCached() const;
+  /// `64*(1,4095),(5,1024,5)`.
+  std::string str() const;
+  /// The same with as many rows of logits as are made where none are said.
+  Requests withLogits(bool all) const;
+};
+
+/// Reads the text of a list, or of a file if it begins with `{` or `[`: an
+/// array, or an object in each line. The error names the line.
+llvm::Expected<Requests> readRequests(llvm::StringRef text);
+/// The same of an array, whose elements are counted from 0.
+llvm::Expected<Requests> readRequests(const llvm::json::Array &array);
+/// The array that `readRequests` reads.
+llvm::json::Value writeRequests(const Requests &requests);
+
+} // namespace stg
+
+#endif // STG_STRATEGY_REQUESTS_H

@@ -1,0 +1,249 @@
+//===- Requests.cpp - The requests of a step of inference -----------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Strategy/Requests.h"
+#include "stg/Support/JSON.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
+
+using namespace llvm;
+using namespace stg;
+
+/// More tokens than these are in no step, and their products fit 128 bits.
+static constexpr int64_t kMostTokens = int64_t(1) << 40;
+
+static Error makeError(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+int64_t Requests::countRequests() const {
+  int64_t sum = 0;
+  for (const Request &request : list)
+    sum += request.count;
+  return sum;
+}
+
+int64_t Requests::countNew() const {
+  int64_t sum = 0;
+  for (const Request &request : list)
+    sum += request.count * request.newTokens;
+  return sum;
+}
+
+int64_t Requests::countCached() const {
+  int64_t sum = 0;
+  for (const Request &request : list)
+    sum += request.count * request.cachedTokens;
+  return sum;
+}
+
+std::string Requests::str() const {
+  std::string text;
+  for (const Request &request : list) {
+    text += text.empty() ? "" : ",";
+    if (request.count != 1)
+      text += std::to_string(request.count) + "*";
+    text += "(" + std::to_string(request.newTokens) + "," +
+            std::to_string(request.cachedTokens);
+    if (request.logits)
+      text += "," + std::to_string(*request.logits);
+    text += ")";
+  }
+  return text;
+}
+
+Requests Requests::withLogits(bool all) const {
+  Requests result = *this;
+  for (Request &request : result.list)
+    if (!request.logits)
+      request.logits = all ? request.newTokens : 1;
+  return result;
+}
+
+/// Puts equal requests together, where the first of them is: a step does not
+/// depend on their order, and what is compiled not on how many are alike.
+static Expected<Requests> join(ArrayRef<Request> all) {
+  Requests requests;
+  std::map<std::tuple<int64_t, int64_t, std::optional<int64_t>>, size_t> known;
+  int64_t tokens = 0;
+  for (const Request &request : all) {
+    auto [it, isNew] =
+        known.try_emplace(request.getKind(), requests.list.size());
+    if (isNew)
+      requests.list.push_back(request);
+    else
+      requests.list[it->second].count += request.count;
+    // Neither product overflows: each factor is at most 2^40, so ask first.
+    int64_t each = request.newTokens + request.cachedTokens;
+    if (request.count > kMostTokens / each ||
+        (tokens += request.count * each) > kMostTokens)
+      return makeError("has more than " + Twine(kMostTokens) + " tokens");
+  }
+  if (requests.empty())
+    return makeError("has no request");
+  return requests;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static Error checkNumber(StringRef what, int64_t number, int64_t least,
+                         int64_t most) {
+  if (number >= least && number <= most)
+    return Error::success();
+  return makeError("'" + what + "' is " + Twine(number) +
+                   ", expected an integer from " + Twine(least) + " to " +
+                   Twine(most));
+}
+
+static Error check(const Request &request) {
+  if (Error error = checkNumber("count", request.count, 1, kMostTokens))
+    return error;
+  if (Error error = checkNumber("new", request.newTokens, 1, kMostTokens))
+    return error;
+  if (Error error = checkNumber("cached", request.cachedTokens, 0, kMostTokens))
+    return error;
+  return checkNumber("logits", request.logits.value_or(0), 0,
+                     request.newTokens);
+}
+
+/// `{"new": 512, "cached": 0}`
+static Expected<Request> readRequest(const json::Value &value) {
+  const json::Object *object = value.getAsObject();
+  if (!object)
+    return makeError("expected an object such as {\"new\": 1, \"cached\": 0}");
+  Request request;
+  for (const auto &[key, member] : *object) {
+    StringRef name = key;
+    if (name != "new" && name != "cached" && name != "logits" &&
+        name != "count")
+      return makeError("unknown member '" + shortenText(name) +
+                       "'; known are new, cached, logits and count");
+    std::optional<int64_t> number = member.getAsInteger();
+    if (!number)
+      return makeError("'" + name + "' is no integer of 64 bits");
+    if (name == "logits")
+      request.logits = *number;
+    else
+      (name == "new"      ? request.newTokens
+       : name == "cached" ? request.cachedTokens
+                          : request.count) = *number;
+  }
+  for (StringRef name : {"new", "cached"})
+    if (!object->get(name))
+      return makeError("has no member '" + name + "'");
+  if (Error error = check(request))
+    return std::move(error);
+  return request;
+}
+
+Expected<Requests> stg::readRequests(const json::Array &array) {
+  std::vector<Request> all;
+  for (const auto &[number, value] : enumerate(array)) {
+    Expected<Request> request = readRequest(value);
+    if (!request)
+      return makeError("request " + Twine(number) + ": " +
+                       toString(request.takeError()));
+    all.push_back(*request);
+  }
+  return join(all);
+}
+
+/// An object in each line; empty lines are none.
+static Expected<Requests> readLines(StringRef text) {
+  std::vector<Request> all;
+  for (size_t line = 1; !text.empty(); ++line) {
+    auto [own, rest] = text.split('\n');
+    text = rest;
+    if (own.trim().empty())
+      continue;
+    Expected<json::Value> value = parseJSON(own);
+    Expected<Request> request =
+        value ? readRequest(*value) : Expected<Request>(value.takeError());
+    if (!request)
+      return makeError("line " + Twine(line) + ": " +
+                       toString(request.takeError()));
+    all.push_back(*request);
+  }
+  return join(all);
+}
+
+/// Reads the integer that `text` begins with.
+static bool consumeNumber(StringRef &text, int64_t &number) {
+  text = text.ltrim();
+  return !text.consumeInteger(10, number) && (text = text.ltrim(), true);
+}
+
+/// `64*(1,4095)` or `(5,1024,5)`.
+static bool consumeRequest(StringRef &text, Request &request) {
+  if (!text.ltrim().starts_with("(") &&
+      !(consumeNumber(text, request.count) && text.consume_front("*")))
+    return false;
+  text = text.ltrim();
+  if (!text.consume_front("(") || !consumeNumber(text, request.newTokens) ||
+      !text.consume_front(",") || !consumeNumber(text, request.cachedTokens))
+    return false;
+  int64_t logits = 0;
+  if (text.consume_front(",")) {
+    if (!consumeNumber(text, logits))
+      return false;
+    request.logits = logits;
+  }
+  return text.consume_front(")") && (text = text.ltrim(), true);
+}
+
+static Expected<Requests> readList(StringRef text) {
+  std::vector<Request> all;
+  for (bool isFirst = true; isFirst || !text.empty(); isFirst = false) {
+    Request request;
+    if ((!isFirst && !text.consume_front(",")) ||
+        !consumeRequest(text, request))
+      return makeError(
+          "expected COUNT*(NEW,CACHED),... such as 64*(1,4095),(512,0), or a "
+          ".jsonl file with a request in each line");
+    if (Error error = check(request))
+      return makeError("request " + Twine(all.size()) + ": " +
+                       toString(std::move(error)));
+    all.push_back(request);
+  }
+  return join(all);
+}
+
+Expected<Requests> stg::readRequests(StringRef text) {
+  StringRef trimmed = text.ltrim();
+  if (trimmed.starts_with("{"))
+    return readLines(text);
+  if (!trimmed.starts_with("["))
+    return readList(text);
+  Expected<json::Value> value = parseJSON(text);
+  if (!value)
+    return value.takeError();
+  if (const json::Array *array = value->getAsArray())
+    return readRequests(*array);
+  return makeError("expected a list of requests");
+}
+
+json::Value stg::writeRequests(const Requests &requests) {
+  json::Array array;
+  for (const Request &request : requests.list) {
+    json::Object object{{"new", request.newTokens},
+                        {"cached", request.cachedTokens}};
+    if (request.count != 1)
+      object["count"] = request.count;
+    if (request.logits)
+      object["logits"] = *request.logits;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
