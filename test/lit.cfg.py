@@ -69,3 +69,18 @@ def find_modules(*names):
 
 for module in find_modules("ensurepip", "matplotlib", "mypy", "pandas", "setuptools"):
     config.available_features.add("python-" + module)
+
+
+def can_mount_bundles():
+    """True if there is stg-mount, and FUSE to mount with."""
+    if not os.path.exists(os.path.join(config.stg_tools_dir, "stg-mount")):
+        return False
+    try:
+        os.close(os.open("/dev/fuse", os.O_RDWR))
+    except OSError:
+        return False
+    return shutil.which("fusermount3") is not None
+
+
+if can_mount_bundles():
+    config.available_features.add("fuse")

@@ -10,6 +10,7 @@ packages=(
   cmake g++ ninja-build python3
   libmlir-22-dev llvm-22-dev mlir-22-tools
   libprotobuf-dev protobuf-compiler libzstd-dev zlib1g-dev
+  fuse3 libfuse3-dev # stg-mount, which is left out without them
 )
 test_packages=(
   clang-format-22 # formatting is part of the tests

@@ -12,6 +12,7 @@
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Proto/et_def.pb.h"
 #include "stg/Target/Chakra/Export.h"
+#include "stg/Trace/Bundle/BundleFolder.h"
 #include "stg/Trace/Bundle/BundleValidator.h"
 #include "stg/Trace/Bundle/MessageStream.h"
 #include "stg/Trace/Reader/TraceReader.h"
@@ -334,6 +335,39 @@ TEST_P(BundleTest, MessagesAreFiles) {
         readMessages<ChakraProtoMsg::GlobalMetadata, ChakraProtoMsg::Node>(
             **bundle, rank);
     EXPECT_EQ(theirs, file);
+  }
+}
+
+/// Whatever is kept: nothing, some files, or all of them.
+TEST_P(BundleTest, FolderHasFiles) {
+  Expected<std::unique_ptr<TraceBundle>> bundle = parse(bytes);
+  ASSERT_TRUE(!!bundle);
+  int64_t numRanks = (*bundle)->getSpace().getNumRanks();
+  std::vector<std::string> expected(numRanks + 1);
+  for (int64_t rank = 0; rank < numRanks; ++rank) {
+    raw_string_ostream os(expected[rank]);
+    (*bundle)->writeRank(rank, os);
+  }
+  raw_string_ostream groups(expected[numRanks]);
+  (*bundle)->writeGroups(groups);
+  groups.flush();
+  expected.push_back((*bundle)->getManifest(0, numRanks));
+  for (uint64_t cacheBytes : {uint64_t(0), uint64_t(20000), UINT64_MAX}) {
+    BundleFolder folder(**bundle, cacheBytes);
+    ASSERT_EQ(folder.getNumFiles(), expected.size());
+    for (uint64_t file = folder.getNumFiles(); file-- > 0;) {
+      EXPECT_EQ(folder.find(folder.getName(file)), file);
+      EXPECT_EQ(folder.getSize(file), expected[file].size());
+      std::shared_ptr<const std::string> first = folder.read(file);
+      EXPECT_EQ(*first, expected[file]);
+      // The last file is kept in any case.
+      EXPECT_EQ(folder.read(file), first);
+    }
+    EXPECT_EQ(folder.getName(0), (*bundle)->getFileName(0));
+    std::string past = (*bundle)->getFileName(numRanks);
+    for (StringRef name : {"", "x", "0.et", ".et", "workload.00.et",
+                           "workload.-1.et", "workload.0.et.et", past.c_str()})
+      EXPECT_EQ(folder.find(name), std::nullopt);
   }
 }
 
