@@ -55,8 +55,9 @@ if can_mount():
 if shutil.which("dot"):
     config.available_features.add("graphviz")
 
-# Without pybind11 there is no package for Python.
-if glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*.so")):
+# Without pybind11 there is no package for Python. Sanitizers must be there when a
+# process starts, which those of an extension are not.
+if not config.stg_sanitizers and glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*.so")):
     config.available_features.add("python-package")
 
 
