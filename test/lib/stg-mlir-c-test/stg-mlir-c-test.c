@@ -65,6 +65,7 @@ int main(int argc, char **argv) {
   if (!mlirModuleIsNull(module) &&
       mlirLogicalResultIsSuccess(runPipeline(module, argv[1]))) {
     mlirOperationPrint(mlirModuleGetOperation(module), print, stdout);
+    puts(""); /* As stg-opt does. */
     status = 0;
   }
   mlirModuleDestroy(module);
