@@ -20,8 +20,8 @@ def to_strategy(flags):
     fields, symbols = {}, {}
     for flag in flags:
         name, _, value = flag.removeprefix("--").partition("=")
-        if name in ("set", "seq"):
-            symbol, _, number = (value if name == "set" else f"S={value}").partition("=")
+        if name == "set":
+            symbol, _, number = value.partition("=")
             symbols[symbol] = int(number)
         elif not value:
             fields[name.replace("-", "_")] = True
