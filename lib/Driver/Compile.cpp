@@ -324,6 +324,7 @@ static Expected<Resolved> resolveStrategy(const Model &model,
       settleStrategy(*preset, request, *model.module, *values, strategy);
   if (!plan)
     return plan.takeError();
+  result.execution = preset->execution;
   return Resolved{std::move(*values), std::move(*preset), std::move(*plan)};
 }
 

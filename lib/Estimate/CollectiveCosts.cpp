@@ -14,6 +14,22 @@
 using namespace llvm;
 using namespace stg;
 
+int64_t GroupPlace::getRanks() const {
+  int64_t ranks = 1;
+  for (const Axis &axis : axes)
+    ranks *= axis.ranks;
+  return ranks;
+}
+
+GroupPlace GroupPlace::getLocal(int64_t neighbours) const {
+  GroupPlace local;
+  for (const Axis &axis : axes)
+    local.add(
+        std::min(axis.ranks, std::max<int64_t>(1, neighbours / axis.stride)),
+        axis.stride);
+  return local;
+}
+
 CollectiveCosts::CollectiveCosts(const Machine &machine) {
   for (const NetworkTier &tier : machine.getTiers()) {
     std::string key = "network." + tier.name;
@@ -32,15 +48,16 @@ CollectiveCosts::CollectiveCosts(const Machine &machine) {
   }
 }
 
-unsigned CollectiveCosts::findTier(GroupPlace place) const {
+unsigned CollectiveCosts::findTier(const GroupPlace &place) const {
   for (auto [i, tier] : llvm::enumerate(tiers))
-    if (!tier.tier->ranks || *tier.tier->ranks >= place.ranks * place.stride)
+    if (!tier.tier->ranks ||
+        place.getLocal(*tier.tier->ranks).getRanks() == place.getRanks())
       return i;
   // More ranks than the machine joins: as if its last tier went on.
   return tiers.size() - 1;
 }
 
-StringRef CollectiveCosts::getTier(GroupPlace place) const {
+StringRef CollectiveCosts::getTier(const GroupPlace &place) const {
   return tiers[findTier(place)].tier->name;
 }
 
@@ -127,20 +144,20 @@ double CollectiveCosts::getInside(const Tier &tier, StringRef name,
 // Across tiers
 //===----------------------------------------------------------------------===//
 
-double CollectiveCosts::getCollective(StringRef name, GroupPlace place,
+double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
                                       double bytes) const {
-  if (place.ranks <= 1)
+  const int64_t count = place.getRanks();
+  if (count <= 1)
     return 0;
   unsigned outer = findTier(place);
-  int64_t members = 1;
+  GroupPlace local;
   if (outer > 0)
-    members =
-        std::max<int64_t>(1, *tiers[outer - 1].tier->ranks / place.stride);
+    local = place.getLocal(*tiers[outer - 1].tier->ranks);
+  const int64_t members = local.getRanks();
   const Tier &tier = tiers[outer];
   if (members <= 1)
-    return getInside(tier, name, place.ranks, bytes);
-  double ranks = place.ranks, groups = std::ceil(ranks / members);
-  GroupPlace local{members, place.stride};
+    return getInside(tier, name, count, bytes);
+  double ranks = count, groups = std::ceil(ranks / members);
   // What leaves the members goes through the links of its own device.
   if (name == "all_to_all")
     return getCollective(name, local, bytes * members / ranks) +

@@ -157,16 +157,15 @@ double KernelTimes::getProduct(const ProductRates &rates,
 
 double KernelTimes::getAttention(const ProductRates &rates,
                                  const AttentionShape &shape) const {
-  // Blocks of keys that the queries of a block see: up to those of the last
-  // query, or all.
+  // Blocks of keys that the queries of a block see. Under a mask, half of a
+  // block more: those that it cuts are worked on as a whole.
   double blocks = double(divideCeil(shape.queries, kBlock));
   double longest = double(shape.keys) / kBlock;
   double work = blocks * longest;
-  if (shape.isCausal) {
-    double ratio = double(shape.keys) / shape.queries;
-    work = blocks * (blocks + 1) / 2 * ratio;
-    longest = blocks * ratio;
-  }
+  if (shape.pairs < shape.queries * shape.keys)
+    work = std::min(work, (shape.pairs - shape.queries / 2.) /
+                                  double(kBlock * kBlock) +
+                              blocks / 2);
   double copies = double(shape.batch) * shape.heads;
   double unit = 4. * kBlock * kBlock * shape.headSize;
   double rate = rates.peak / cores * attention.rate;

@@ -78,6 +78,7 @@ static constexpr MachineKey kKeys[] = {
     {"overlap.tensor_gather_hidden", Dimension::Number, 0, 1},
     {"overlap.data_hidden", Dimension::Number, 0, 1},
     {"overlap.collective_slowdown", Dimension::Number, kLeast, kAny},
+    {"estimate.error", Dimension::Number, 0, kAny},
 };
 
 static constexpr StringLiteral kCollectives[] = {

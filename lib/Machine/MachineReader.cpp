@@ -457,13 +457,15 @@ Error MachineReader::read(const json::Object &object) {
   if (Error error =
           checkMembers(object, "",
                        {"description", "based_on", "also_known_as", "sources",
-                        "device", "host", "network", "overlap"}))
+                        "device", "host", "network", "overlap", "estimate"}))
     return error;
+  // Nobody has compared steps of this one with those of another.
+  machine.quantities.erase("estimate.error");
   if (Error error = readTexts(object))
     return error;
   if (Error error = readSources(object))
     return error;
-  for (StringRef member : {"device", "host", "overlap"})
+  for (StringRef member : {"device", "host", "overlap", "estimate"})
     if (const json::Value *value = object.get(member))
       if (Error error = readTree(*value, member.str()))
         return error;

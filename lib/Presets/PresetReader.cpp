@@ -187,6 +187,7 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("loss_kernels", execution.lossKernels);
   fields.optional("optimizer_bytes", execution.optimizerBytes);
   fields.optional("gradient_bytes", execution.gradientBytes);
+  fields.optional("blocking_messages", execution.blockingMessages);
   fields.optional("live_logits", execution.liveLogits);
   fields.optional("reserved_over_live", execution.reservedOverLive);
 }

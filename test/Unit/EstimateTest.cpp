@@ -49,9 +49,9 @@ TEST(KernelTimes, AttentionOfA100) {
   KernelTimes times = getTimes(machine);
   auto get = [&](int64_t batch, int64_t length, int64_t heads, int64_t kvHeads,
                  bool isBackward = false) {
-    return times.getAttention(
-        *times.findRates("bf16"),
-        {batch, heads, kvHeads, length, length, 128, true, isBackward});
+    return times.getAttention(*times.findRates("bf16"),
+                              {batch, heads, kvHeads, length, length, 128,
+                               length * (length + 1) / 2, isBackward});
   };
   EXPECT_NEAR(get(1, 2048, 64, 8), 0.000494528618628667, 1e-12);
   EXPECT_NEAR(get(1, 512, 16, 1), 3.081949628394248e-05, 1e-12);
@@ -252,4 +252,20 @@ TEST(Estimates, TwiceTheResourceIsNotSlower) {
       }
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Places of groups
+//===----------------------------------------------------------------------===//
+
+// Of tp 4, pp 2, dp 8 a group over tp and dp is not in a row: 8 neighbours have
+// 4 of its ranks, 64 all 32 of them.
+TEST(GroupPlace, AxesThatAreApart) {
+  GroupPlace place(4, 1);
+  place.add(8, 8);
+  EXPECT_EQ(place.getRanks(), 32);
+  EXPECT_EQ(place.getLocal(8).getRanks(), 4);
+  EXPECT_EQ(place.getLocal(16).getRanks(), 8);
+  EXPECT_EQ(place.getLocal(64).getRanks(), 32);
+  EXPECT_EQ(place.getLocal(1).getRanks(), 1);
 }

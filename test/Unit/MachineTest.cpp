@@ -100,7 +100,8 @@ TEST(Machine, Errors) {
   EXPECT_EQ(getError("\"two tiers\"", "2"), "description: expected a text");
   EXPECT_EQ(getError("\"device\": {", "\"devices\": {}, \"device\": {"),
             "devices: is not known; expected description, based_on, "
-            "also_known_as, sources, device, host, network or overlap");
+            "also_known_as, sources, device, host, network, overlap or "
+            "estimate");
   EXPECT_EQ(getError("\"capacity\"", "\"size\""),
             "device.memory.size: is no number of a machine");
   EXPECT_EQ(getError("\"unit\": \"TB/s\"", "\"unit\": \"TB\""),

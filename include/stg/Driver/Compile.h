@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
+#include "stg/Machine/Execution.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Export.h"
@@ -68,6 +69,7 @@ struct CompileResult {
   StrategyInput strategy;
   Exact parameters = 0; ///< Of the whole model.
   std::string dtype;    ///< Element types of the parameters.
+  Execution execution;  ///< Of the preset.
   chakra::ExportSummary summary;
   double compileSeconds = 0, writeSeconds = 0;
 };

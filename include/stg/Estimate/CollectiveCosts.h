@@ -15,12 +15,27 @@
 #define STG_ESTIMATE_COLLECTIVECOSTS_H
 
 #include "stg/Machine/Machine.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace stg {
 
-/// Ranks that are `stride` apart.
-struct GroupPlace {
-  int64_t ranks = 1, stride = 1;
+/// Where the ranks of a group are: along some axes, on each of which `stride`
+/// apart.
+class GroupPlace {
+public:
+  GroupPlace() = default;
+  GroupPlace(int64_t ranks, int64_t stride) { add(ranks, stride); }
+  void add(int64_t ranks, int64_t stride) { axes.push_back({ranks, stride}); }
+
+  int64_t getRanks() const;
+  /// The part of the group that is among so many neighbouring ranks.
+  GroupPlace getLocal(int64_t neighbours) const;
+
+private:
+  struct Axis {
+    int64_t ranks, stride;
+  };
+  llvm::SmallVector<Axis, 2> axes;
 };
 
 class CollectiveCosts {
@@ -30,12 +45,12 @@ public:
 
   /// `name` is one of getMachineCollectives(), `bytes` the whole buffer of a
   /// rank: gathered, or before it is scattered.
-  double getCollective(llvm::StringRef name, GroupPlace place,
+  double getCollective(llvm::StringRef name, const GroupPlace &place,
                        double bytes) const;
   /// Between two ranks that are so far apart.
   double getMessage(int64_t distance, double bytes) const;
   /// The innermost tier that joins the group.
-  llvm::StringRef getTier(GroupPlace place) const;
+  llvm::StringRef getTier(const GroupPlace &place) const;
 
 private:
   struct Factors {
@@ -47,7 +62,7 @@ private:
     std::map<std::string, Factors, std::less<>> factors;
   };
 
-  unsigned findTier(GroupPlace place) const;
+  unsigned findTier(const GroupPlace &place) const;
   double getInside(const Tier &tier, llvm::StringRef name, int64_t ranks,
                    double bytes) const;
   double getMeasured(const Tier &tier, llvm::StringRef name, int64_t ranks,

@@ -35,11 +35,13 @@ struct ProductShape {
 std::optional<ProductShape> deriveProduct(int64_t operations, int64_t left,
                                           int64_t right, int64_t result);
 
-/// Fused attention; all keys are attended to, or those up to the query.
+/// Fused attention.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kvHeads = 1;
   int64_t queries = 1, keys = 1, headSize = 1;
-  bool isCausal = false, isBackward = false;
+  /// Pairs of a query and a key that are not masked.
+  int64_t pairs = 1;
+  bool isBackward = false;
 };
 
 /// What products of one element type do on a machine.
@@ -63,6 +65,8 @@ public:
                       const AttentionShape &shape) const;
   /// A kernel that is bound by memory.
   double getElementwise(double bytes) const;
+  /// What any kernel takes beside what it does.
+  double getFixed() const { return fixed; }
 
 private:
   void readRates(const Machine &machine, llvm::StringRef elementType);

@@ -53,6 +53,8 @@ struct Execution {
   /// Bytes that adding to the gradient of a parameter moves, in each
   /// micro-batch where there are several.
   double gradientBytes = 0;
+  /// Who sends a message to another stage waits until it is there.
+  bool blockingMessages = false;
   /// Bytes of each copy of the logits that lives at the peak; none: as the
   /// program says.
   std::vector<double> liveLogits;

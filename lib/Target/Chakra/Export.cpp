@@ -680,6 +680,7 @@ FailureOr<ExportSummary> Exporter::run() {
   makeBundle();
   if (failed(write()))
     return failure();
+  summary.programs = std::move(bundle);
   return std::move(summary);
 }
 

@@ -20,9 +20,11 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 #include "stg/Dialect/Chakra/IR/ChakraTypes.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
 #include "stg/Trace/Files/TraceWriter.h"
 #include "llvm/Support/JSON.h"
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -136,6 +138,8 @@ struct ExportSummary {
   uint64_t filesKept = 0;    ///< As they were complete.
   uint64_t bytesWritten = 0; ///< In files of ranks, or of the bundle.
   std::string bundle;        ///< The bytes of one, if it is not a file.
+  /// What traces are made of. Names in it are those of attributes of the IR.
+  std::shared_ptr<const trace::TraceBundle> programs;
   std::vector<ClassSummary> classes;
 };
 

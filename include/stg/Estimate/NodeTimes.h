@@ -1,0 +1,107 @@
+//===- NodeTimes.h - How long the nodes of a program take -------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The time of each node by itself, on a machine and as a framework executes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_ESTIMATE_NODETIMES_H
+#define STG_ESTIMATE_NODETIMES_H
+
+#include "stg/Estimate/CollectiveCosts.h"
+#include "stg/Estimate/KernelTimes.h"
+#include "stg/Machine/Execution.h"
+#include "stg/Trace/Program/TraceProgram.h"
+
+namespace stg {
+
+/// In picoseconds: sums of them are exact, so that what repeats is seen to.
+using Ticks = int64_t;
+constexpr double kTicksPerSecond = 1e12;
+Ticks toTicks(double seconds);
+
+/// True for the kernels of a loss, by the mnemonic of their op.
+bool isLossKernel(llvm::StringRef op);
+
+/// What time is spent on.
+enum class TimeKind : uint8_t { Product, Attention, Other, Communication };
+
+struct NodeTime {
+  TimeKind kind = TimeKind::Other;
+  Ticks time = 0;
+  /// What the host takes to launch it.
+  Ticks launch = 0;
+  /// Which of getGroups() a collective or a message is over.
+  uint8_t group = 0;
+  /// A reduction of gradients or a gather of parameters after the last
+  /// backward.
+  bool isTail = false;
+  bool isForward = false;   ///< Its phase is that of forward.
+  bool isRecompute = false; ///< It does again what forward has done.
+  double operations = 0;    ///< Of products and attention.
+};
+
+/// Asks for the times of all nodes of the programs of a machine.
+class NodeTimes {
+public:
+  /// Fails if the machine has no such attention kernel. All arguments must
+  /// outlive this.
+  static llvm::Expected<NodeTimes> get(const Machine &machine,
+                                       const Execution &execution,
+                                       const trace::RankSpace &space);
+
+  /// Parallel to the nodes of the program.
+  std::vector<NodeTime> getTimes(const trace::TraceProgram &program);
+
+  /// The names of the axes of each group: "tp", "cp+dp".
+  llvm::ArrayRef<std::string> getGroups() const { return groups; }
+  const Machine &getMachine() const { return *machine; }
+  /// FLOP/s of products in that type.
+  double getPeak(llvm::StringRef elementType) const;
+  /// The element types of products that have been asked for.
+  double getProductPeak() const { return productPeak; }
+
+private:
+  NodeTimes(const Machine &machine, const Execution &execution,
+            const trace::RankSpace &space, KernelTimes kernels);
+
+  struct Facts;
+  const ProductRates &getRates(llvm::StringRef elementType);
+  NodeTime getCompute(const trace::TraceProgram &program, uint32_t node,
+                      const Facts &facts);
+  NodeTime getKernel(const trace::NodeTemplate &node,
+                     const trace::Kernel &kernel);
+  NodeTime getProduct(const trace::Kernel &kernel);
+  NodeTime getAttention(const trace::Kernel &kernel, bool isBackward);
+  NodeTime getScores(const trace::Kernel &kernel, bool isBackward);
+  NodeTime getLoss(const trace::NodeTemplate &node,
+                   const trace::Kernel &kernel);
+  NodeTime getElementWise(double bytes, int64_t kernels = 1);
+  NodeTime getCollective(const trace::NodeTemplate &node, bool isState,
+                         bool feedsGradient);
+  NodeTime getMessage(const trace::NodeTemplate &node);
+  GroupPlace getPlace(trace::AxisMask mask) const;
+  uint8_t getGroup(trace::AxisMask mask);
+  double get(llvm::StringRef key, double missing) const {
+    return machine->get(key).value_or(missing);
+  }
+
+  const Machine *machine;
+  const Execution *execution;
+  const trace::RankSpace *space;
+  KernelTimes kernels;
+  CollectiveCosts costs;
+  llvm::StringMap<ProductRates> rates;
+  std::vector<std::string> groups;
+  double launch, collectiveLaunch, slowdown, tensorHidden, gatherHidden;
+  double bandwidth, productPeak = 0;
+};
+
+} // namespace stg
+
+#endif // STG_ESTIMATE_NODETIMES_H

@@ -1,0 +1,164 @@
+//===- ProgramTimes.h - Executes the program of a rank ----------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A rank executes nodes on streams: one for kernels, one for collectives, one
+// for messages. A node starts when its stream gets to it, what it reads is
+// there, and the compute stream has reached its place in the program.
+//
+// Nothing is unrolled. Turns of a repeat are executed until two in a row take
+// the same time, and the rest is multiplied; a call that finds all as an
+// earlier one of its body did takes what that took.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_ESTIMATE_PROGRAMTIMES_H
+#define STG_ESTIMATE_PROGRAMTIMES_H
+
+#include "stg/Estimate/NodeTimes.h"
+#include <array>
+#include <functional>
+#include <map>
+
+namespace stg {
+
+/// What the compute stream of a rank does, and waits for.
+struct Spending {
+  static constexpr unsigned kMaxGroups = 16;
+
+  std::array<Ticks, 4> kernels = {}; ///< By TimeKind.
+  Ticks host = 0;                    ///< Waiting for launches.
+  Ticks interference = 0; ///< Kernels longer than they are by themselves.
+  Ticks bubble = 0;       ///< Waiting for other stages.
+  std::array<Ticks, kMaxGroups> exposed = {}; ///< Waiting for communication.
+  Ticks launch = 0;     ///< What launching takes, waited for or not.
+  Ticks background = 0; ///< Collectives, waited for or not.
+  double operations = 0, recomputed = 0; ///< Of products and attention.
+
+  void add(const Spending &other, int64_t times = 1);
+  Spending operator-(const Spending &other) const;
+  Ticks getExposed() const;
+  Ticks getCompute() const { return kernels[0] + kernels[1] + kernels[2]; }
+};
+
+/// The state of a rank.
+struct Clock {
+  Ticks compute = 0, collective = 0, message = 0;
+};
+
+class ProgramTimes {
+public:
+  /// How tasks differ from the sum of their nodes.
+  struct Rules {
+    double hostExposed = 0, interference = 0, dataHidden = 0;
+  };
+  /// When a collective starts whose group has ranks of other classes, and which
+  /// this rank has reached by that time.
+  using Meeting = std::function<Ticks(trace::AxisMask, Ticks)>;
+
+  ProgramTimes(const trace::TraceProgram &program, std::vector<NodeTime> times,
+               Rules rules, trace::AxisMask classAxes, Meeting meeting);
+
+  const trace::TraceProgram &getProgram() const { return program; }
+  const NodeTime &getTime(uint32_t node) const { return times[node]; }
+  const Clock &getClock() const { return clock; }
+  const Spending &getSpending() const { return spending; }
+  Clock &getClock() { return clock; }
+  Spending &getSpending() { return spending; }
+
+  /// When a value is there, and what for who waits for it waits.
+  struct Value {
+    Ticks time = 0;
+    uint8_t cause = 0; ///< 0: a kernel; 1 + group; kMessage + group.
+    /// Not 0: a message that may not have been sent yet, as a number of who
+    /// executes the classes.
+    uint32_t pending = 0;
+  };
+  static constexpr uint8_t kMessage = 64;
+  Value &getValue(uint32_t slot) { return values[slot]; }
+  /// The end of the collectives so far.
+  Value getLastCollective() const { return {clock.collective, lastCause}; }
+
+  /// Executes a step that is neither a schedule nor, between classes, a
+  /// message.
+  void run(trace::TraceProgram::Step step);
+  /// Sets what a node makes.
+  void setOutputs(uint32_t node, Value value);
+  /// The latest of what a node reads.
+  Value getInput(uint32_t node) const;
+  /// Moves the compute stream on to that value, and accounts for it.
+  void waitFor(Value value);
+
+  /// The host and what runs side by side make a task longer than its nodes.
+  void finishTask(Ticks start, const Spending &before);
+  /// The phase that the first node of a step has.
+  llvm::StringRef getPhase(trace::TraceProgram::Step step) const;
+  /// Where a task of that phase has begun and ended.
+  void noteTask(llvm::StringRef phase, Ticks duration);
+
+private:
+  using Program = trace::TraceProgram;
+
+  /// What a body does from a state on, relative to the compute stream.
+  struct Effect {
+    Clock clock;
+    llvm::SmallVector<Value, 4> results;
+    Spending spending;
+  };
+  struct BodyFacts {
+    bool isKnown = false;
+    bool isShared = false; ///< Other classes take part in its collectives.
+    llvm::SmallVector<uint32_t> externals; ///< Slots of others that it reads.
+  };
+  using Key = llvm::SmallVector<Ticks, 32>;
+
+  void runNode(uint32_t node);
+  void runCompute(uint32_t node);
+  void runCollective(uint32_t node);
+  void runMessage(uint32_t node);
+  void runRepeat(const Program::Repeat &repeat);
+  void runTurn(const Program::Repeat &repeat, int64_t turn,
+               std::vector<std::vector<Value>> &ahead);
+  void runBody(uint32_t body);
+  void runCall(const Program::Call &call);
+  Key getSignature(const Program::Repeat &repeat,
+                   llvm::ArrayRef<std::vector<Value>> ahead) const;
+  void skipTurns(const Program::Repeat &repeat, int64_t count, Ticks duration,
+                 const Spending &turn, std::vector<std::vector<Value>> &ahead);
+  Key getKey(const Program::Call &call, const BodyFacts &facts) const;
+  void apply(const Program::Call &call, const Effect &effect);
+  const BodyFacts &getFacts(uint32_t body);
+  void collectFacts(Program::Step step, BodyFacts &facts,
+                    llvm::SmallVectorImpl<bool> &isSet);
+  bool isShared(uint32_t node) const {
+    return program.nodes[node].isColl() &&
+           (program.nodes[node].axes & classAxes);
+  }
+  Ticks getRelative(Value value) const;
+
+  const Program &program;
+  std::vector<NodeTime> times;
+  Rules rules;
+  trace::AxisMask classAxes;
+  Meeting meeting;
+
+  Clock clock;
+  Spending spending;
+  std::vector<Value> values;          ///< By slot.
+  std::vector<Ticks> arrivals;        ///< Of messages within the class.
+  std::vector<uint32_t> sendChannels; ///< By channel, its other end or kNone.
+  uint8_t lastCause = 0;              ///< Of the collectives.
+  Ticks messageTime = 0;              ///< Of the largest message.
+  Ticks window = 0; ///< Of kernels that reductions can still be behind.
+  Ticks lastForward = 0, lastBackward = 0;
+  std::vector<BodyFacts> facts; ///< By body.
+  std::map<Key, Effect> effects;
+};
+
+} // namespace stg
+
+#endif // STG_ESTIMATE_PROGRAMTIMES_H

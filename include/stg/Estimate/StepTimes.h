@@ -1,0 +1,53 @@
+//===- StepTimes.h - How long a step takes ----------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Executes the programs of all classes of ranks side by side: each class once,
+// whatever the number of its ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_ESTIMATE_STEPTIMES_H
+#define STG_ESTIMATE_STEPTIMES_H
+
+#include "stg/Estimate/ProgramTimes.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
+
+namespace stg {
+
+/// Where the time of the ranks of a class goes. All parts together are the
+/// step: what a class waits for others at the end is bubble, too.
+struct ClassTimes {
+  llvm::StringRef name;
+  int64_t ranks = 0;
+  Ticks end = 0; ///< When it is done.
+  Spending spending;
+};
+
+struct StepTimes {
+  Ticks total = 0;
+  Ticks fixed = 0; ///< What the host does once for a step.
+  std::vector<ClassTimes> classes;
+  size_t slowest = 0; ///< The class that is done last.
+  /// Of what is exposed, the names of the axes.
+  std::vector<std::string> groups;
+  double peak = 0; ///< FLOP/s of a device in products of this program.
+
+  double getSeconds() const { return total / kTicksPerSecond; }
+  /// Of one rank, the mean of all.
+  Spending getMean() const;
+};
+
+/// Fails if the machine lacks something that the programs need, or programs
+/// wait for each other.
+llvm::Expected<StepTimes> getStepTimes(const trace::TraceBundle &programs,
+                                       const Machine &machine,
+                                       const Execution &execution);
+
+} // namespace stg
+
+#endif // STG_ESTIMATE_STEPTIMES_H

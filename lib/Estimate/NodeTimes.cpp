@@ -1,0 +1,349 @@
+//===- NodeTimes.cpp - How long the nodes of a program take ---------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Estimate/NodeTimes.h"
+#include "ProgramFacts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::trace;
+
+Ticks stg::toTicks(double seconds) {
+  constexpr double most = 1e18; // More than a week.
+  return static_cast<Ticks>(
+      std::llround(std::min(seconds * kTicksPerSecond, most)));
+}
+
+struct NodeTimes::Facts {
+  ProgramFacts program;
+  /// There are several micro-batches.
+  bool accumulates = false;
+
+  explicit Facts(const TraceProgram &program) : program(program) {
+    for (const Kernel &kernel : program.kernels)
+      accumulates |= kernel.accumulates || kernel.op == "accumulate";
+  }
+};
+
+NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
+                     const RankSpace &space, KernelTimes kernels)
+    : machine(&machine), execution(&execution), space(&space),
+      kernels(std::move(kernels)), costs(machine),
+      launch(get("host.operation", 0)),
+      collectiveLaunch(get("host.collective", 0)),
+      slowdown(get("overlap.collective_slowdown", 1)),
+      tensorHidden(get("overlap.tensor_hidden", 0)),
+      gatherHidden(get("overlap.tensor_gather_hidden", 0)),
+      bandwidth(get("device.memory.bandwidth", 0) *
+                get("device.kernel.memory_share", 1)) {}
+
+Expected<NodeTimes> NodeTimes::get(const Machine &machine,
+                                   const Execution &execution,
+                                   const RankSpace &space) {
+  // Without fused attention any kernel that the machine has will do.
+  Expected<KernelTimes> kernels = KernelTimes::get(
+      machine, execution.scores ? "flash" : execution.attention);
+  if (!kernels)
+    return kernels.takeError();
+  return NodeTimes(machine, execution, space, std::move(*kernels));
+}
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+static double getBytes(StringRef elementType) {
+  return StringSwitch<double>(elementType)
+      .StartsWith("f8", 1)
+      .Cases({"bf16", "f16", "i16"}, 2)
+      .Cases({"f64", "i64"}, 8)
+      .StartsWith("f4", 0.5)
+      .Case("i8", 1)
+      .Default(4);
+}
+
+/// What machines call it.
+static StringRef getPeakName(StringRef elementType) {
+  return StringSwitch<StringRef>(elementType)
+      .StartsWith("f8", "fp8")
+      .StartsWith("f4", "fp4")
+      .Case("i8", "int8")
+      .Default(elementType);
+}
+
+/// A type that the machine does not have is one of 16 bits in which wider
+/// elements take as much longer as they are wider.
+const ProductRates &NodeTimes::getRates(StringRef elementType) {
+  auto [it, isNew] = rates.try_emplace(elementType);
+  if (!isNew)
+    return it->second;
+  if (const ProductRates *known = kernels.findRates(getPeakName(elementType)))
+    return it->second = *known;
+  it->second = *kernels.findRates("bf16");
+  it->second.peak *= std::min(1., 2 / getBytes(elementType));
+  return it->second;
+}
+
+double NodeTimes::getPeak(StringRef elementType) const {
+  const ProductRates *known = kernels.findRates(getPeakName(elementType));
+  return known ? known->peak : kernels.findRates("bf16")->peak;
+}
+
+//===----------------------------------------------------------------------===//
+// Compute nodes
+//===----------------------------------------------------------------------===//
+
+NodeTime NodeTimes::getElementWise(double bytes, int64_t count) {
+  NodeTime time;
+  time.time = toTicks(kernels.getFixed() * count + bytes / bandwidth);
+  time.launch = toTicks(launch * count);
+  return time;
+}
+
+NodeTime NodeTimes::getProduct(const Kernel &kernel) {
+  NodeTime time;
+  time.kind = TimeKind::Product;
+  ProductShape shape{kernel.sizes[0],
+                     kernel.sizes[1],
+                     kernel.sizes[2],
+                     kernel.sizes[3],
+                     getBytes(kernel.operandType),
+                     getBytes(kernel.resultType)};
+  const ProductRates &rate = getRates(kernel.operandType);
+  productPeak = std::max(productPeak, rate.peak);
+  time.time = toTicks(kernels.getProduct(rate, shape) + kernels.getFixed());
+  time.launch = toTicks(launch);
+  return time;
+}
+
+NodeTime NodeTimes::getAttention(const Kernel &kernel, bool isBackward) {
+  ArrayRef<int64_t> sizes = kernel.sizes;
+  NodeTime time;
+  time.kind = TimeKind::Attention;
+  AttentionShape shape{sizes[0], sizes[1],  sizes[2],
+                       sizes[3], sizes[4],  (sizes[5] + sizes[6]) / 2,
+                       sizes[7], isBackward};
+  if (shape.pairs > 0)
+    time.time =
+        toTicks(kernels.getAttention(getRates(kernel.operandType), shape) +
+                kernels.getFixed());
+  time.launch = toTicks(launch);
+  return time;
+}
+
+/// Products of all pairs, masked or not, and kernels between them.
+NodeTime NodeTimes::getScores(const Kernel &kernel, bool isBackward) {
+  const Execution::Scores &scores = *execution->scores;
+  ArrayRef<int64_t> sizes = kernel.sizes;
+  const int64_t batch = sizes[0] * sizes[1], queries = sizes[3],
+                keys = sizes[4];
+  const ProductRates &rate = getRates(kernel.operandType);
+  double bytes = getBytes(kernel.operandType);
+  double products =
+      kernels.getProduct(rate, {queries, keys, sizes[5], batch, bytes, bytes}) +
+      kernels.getProduct(rate, {queries, sizes[6], keys, batch, bytes, bytes});
+  double perScore = isBackward ? scores.backwardBytes : scores.forwardBytes;
+  int64_t count = isBackward ? scores.backwardKernels : scores.forwardKernels;
+  if (batch % scores.headMultiple) {
+    perScore += scores.moreBytes;
+    count += scores.moreKernels;
+  }
+  double moved = perScore * batch * queries * keys;
+  // Operands and results, which gradients have twice.
+  moved += (isBackward ? 16. : 8.) * batch * queries * sizes[5];
+  NodeTime time = getElementWise(moved, count);
+  time.kind = TimeKind::Attention;
+  time.time += toTicks(products * (isBackward ? 2 : 1));
+  return time;
+}
+
+/// How much of the traffic of a loss, and of its kernels, is forward.
+static constexpr double kForwardLoss = 0.6;
+
+bool stg::isLossKernel(StringRef op) {
+  return StringSwitch<bool>(op)
+      .Cases({"cross_entropy", "cross_entropy_grad", "exp_sum", "reduce",
+              "pick", "nll", "normalize"},
+             true)
+      .Default(false);
+}
+
+/// The kernels of the loss count once: forward with the one that has the
+/// exponentials, backward with its gradient.
+NodeTime NodeTimes::getLoss(const NodeTemplate &node, const Kernel &kernel) {
+  if (!execution->lossBytes)
+    return getElementWise(node.bytes);
+  bool isForward = kernel.op == "cross_entropy" || kernel.op == "exp_sum";
+  if (!isForward && kernel.op != "cross_entropy_grad")
+    return {};
+  double share = isForward ? kForwardLoss : 1 - kForwardLoss;
+  return getElementWise(*execution->lossBytes * share * kernel.sizes[0],
+                        std::llround(execution->lossKernels * share));
+}
+
+NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
+  StringRef op = kernel.op;
+  bool isAttention = op.starts_with("attention") && kernel.sizes.size() == 8;
+  bool isBackward = op.ends_with("_grad");
+  if (isAttention)
+    return execution->scores ? getScores(kernel, isBackward)
+                             : getAttention(kernel, isBackward);
+  if (op == "einsum" && node.isMatrix && kernel.sizes.size() == 4)
+    return getProduct(kernel);
+  if (isLossKernel(op))
+    return getLoss(node, kernel);
+  if (is_contained(execution->fused, op))
+    return {};
+  if (op == "embedding") // Rows are read and written.
+    return getElementWise(2. * kernel.sizes.back() *
+                          getBytes(kernel.resultType));
+  if (op == "adam" && kernel.sizes.size() > 1) {
+    // One kernel works on many parameters.
+    NodeTime time = getElementWise(
+        execution->optimizerBytes ? *execution->optimizerBytes * kernel.sizes[1]
+                                  : node.bytes);
+    time.launch = 0;
+    return time;
+  }
+  return getElementWise(node.bytes * execution->elementWiseTraffic);
+}
+
+/// A node without a kernel moves bytes and executes operations.
+NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
+                               const Facts &facts) {
+  const NodeTemplate &node = program.nodes[number];
+  NodeTime time;
+  if (node.kernel != kNone) {
+    const Kernel &kernel = program.kernels[node.kernel];
+    time = getKernel(node, kernel);
+    if (facts.accumulates && node.isMatrix &&
+        facts.program.makesGradient(number) && kernel.sizes.size() == 4)
+      time.time += toTicks(execution->gradientBytes * kernel.sizes[0] *
+                           kernel.sizes[1] * kernel.sizes[3] / bandwidth);
+  } else {
+    time = getElementWise(node.bytes);
+    if (node.isMatrix) {
+      time.kind = TimeKind::Product;
+      time.time =
+          std::max(time.time, toTicks(node.operations / getRates("bf16").peak));
+    }
+  }
+  if (node.isMatrix)
+    time.operations = node.operations;
+  time.isRecompute = node.phase == "recompute";
+  time.isForward = node.phase == "fwd";
+  return time;
+}
+
+//===----------------------------------------------------------------------===//
+// Communication
+//===----------------------------------------------------------------------===//
+
+/// Axes of a mask with a subset have the ranks of that, as far apart as these
+/// are at least.
+GroupPlace NodeTimes::getPlace(AxisMask mask) const {
+  GroupPlace place;
+  const std::vector<int64_t> *subset =
+      mask >> kMaxAxes ? &space->getSubsets()[(mask >> kMaxAxes) - 1] : nullptr;
+  for (auto [i, axis] : llvm::enumerate(space->getAxes())) {
+    if (!(mask >> i & 1))
+      continue;
+    int64_t ranks = axis.size, distance = 1;
+    if (subset) {
+      ranks = subset->size();
+      distance =
+          ranks > 1 ? (subset->back() - subset->front()) / (ranks - 1) : 1;
+    }
+    place.add(ranks, axis.stride * distance);
+  }
+  return place;
+}
+
+uint8_t NodeTimes::getGroup(AxisMask mask) {
+  std::string name = join(space->getNames(mask), "+");
+  auto it = llvm::find(groups, name);
+  size_t index = it - groups.begin();
+  // More than anybody has; the rest is with the last.
+  constexpr size_t most = 16;
+  if (it == groups.end() && groups.size() < most)
+    groups.push_back(name);
+  return static_cast<uint8_t>(std::min(index, most - 1));
+}
+
+static StringRef getName(CollectiveType type) {
+  switch (type) {
+  case CollectiveType::AllReduce:
+    return "all_reduce";
+  case CollectiveType::AllGather:
+  case CollectiveType::Broadcast:
+    return "all_gather";
+  case CollectiveType::AllToAll:
+    return "all_to_all";
+  case CollectiveType::ReduceScatter:
+    return "reduce_scatter";
+  }
+  llvm_unreachable("unknown collective");
+}
+
+NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
+                                  bool feedsGradient) {
+  NodeTime time;
+  time.kind = TimeKind::Communication;
+  time.group = getGroup(node.axes);
+  time.launch = toTicks(collectiveLaunch);
+  time.isForward = node.phase == "fwd";
+  bool isInside = StringSwitch<bool>(node.phase)
+                      .Cases({"fwd", "bwd", "recompute", "wgrad"}, true)
+                      .Default(false);
+  time.isTail = isState && !isInside;
+  StringRef name = getName(node.collective);
+  GroupPlace place = getPlace(node.axes);
+  // A rank brings a shard of what is gathered.
+  double bytes = double(node.bytes) *
+                 (name == "all_gather" ? double(place.getRanks()) : 1.);
+  double seconds = costs.getCollective(name, place, bytes) * slowdown;
+  // Products hide what is sent of activations but exchanges, which they need as
+  // a whole.
+  if (!isState && name != "all_to_all")
+    seconds *= 1 - std::max(tensorHidden, feedsGradient ? gatherHidden : 0);
+  time.time = toTicks(seconds);
+  return time;
+}
+
+NodeTime NodeTimes::getMessage(const NodeTemplate &node) {
+  NodeTime time;
+  time.kind = TimeKind::Communication;
+  time.group = getGroup(AxisMask(1) << node.axis);
+  const RankSpace::Axis &axis = space->getAxes()[node.axis];
+  time.time = toTicks(costs.getMessage(axis.stride, node.bytes));
+  time.isForward = node.phase == "fwd";
+  return time;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
+  Facts facts(program);
+  std::vector<NodeTime> times;
+  for (auto [i, node] : llvm::enumerate(program.nodes)) {
+    if (node.isComp())
+      times.push_back(getCompute(program, i, facts));
+    else if (node.isColl())
+      times.push_back(getCollective(node, facts.program.isOfState(i),
+                                    facts.program.feedsGradients(i)));
+    else
+      times.push_back(getMessage(node));
+  }
+  return times;
+}

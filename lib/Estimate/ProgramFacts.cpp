@@ -1,0 +1,112 @@
+//===- ProgramFacts.cpp - What the nodes of a program are for -------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgramFacts.h"
+
+using namespace stg;
+using namespace stg::trace;
+
+ProgramFacts::ProgramFacts(const TraceProgram &program)
+    : program(program), categories(program.numSlots),
+      isVisited(program.bodies.size()), readers(program.numSlots),
+      gradientReaders(program.numSlots) {
+  visitBody(0);
+  for (size_t i = 0; i < program.nodes.size(); ++i)
+    for (Program::Slot slot : program.wiring[i].reads) {
+      ++readers[slot.index];
+      gradientReaders[slot.index] += makesGradient(i);
+    }
+}
+
+void ProgramFacts::visitBody(uint32_t body) {
+  if (isVisited[body])
+    return;
+  isVisited[body] = true;
+  for (Program::Step step : program.bodies[body].steps)
+    visitStep(step);
+}
+
+void ProgramFacts::visitNode(uint32_t node) {
+  for (const Program::Output &output : program.wiring[node].outputs) {
+    if (output.kind == Program::Output::New)
+      categories[output.slot.index] =
+          program.tensors[output.tensorTemplate].category;
+    else if (output.kind == Program::Output::InPlace)
+      copy(output.source, output.slot.index);
+  }
+}
+
+void ProgramFacts::visitRepeat(const Program::Repeat &repeat) {
+  for (Program::Carry carry : repeat.carries)
+    copy(carry.init, carry.arg);
+  for (Program::Stack slice : repeat.slices)
+    copy(slice.outer, slice.inner);
+  for (Program::Ahead ahead : repeat.ahead)
+    visitNode(ahead.node);
+  visitBody(repeat.body);
+  for (Program::Stack stack : repeat.stacks)
+    copy(stack.inner, stack.outer);
+  for (Program::Carry carry : repeat.carries)
+    copy(carry.yielded, carry.result);
+}
+
+void ProgramFacts::visitCall(const Program::Call &call) {
+  for (Program::Alias alias : call.args)
+    copy(alias.from, alias.to);
+  visitBody(call.body);
+  for (Program::Alias alias : call.results)
+    copy(alias.from, alias.to);
+}
+
+void ProgramFacts::visitStep(Program::Step step) {
+  switch (step.kind) {
+  case Program::Step::State: {
+    const Program::State &state = program.states[step.index];
+    categories[state.slot] = program.tensors[state.tensorTemplate].category;
+    return;
+  }
+  case Program::Step::Node:
+    return visitNode(step.index);
+  case Program::Step::Alias:
+    return copy(program.aliases[step.index].from,
+                program.aliases[step.index].to);
+  case Program::Step::Repeat:
+    return visitRepeat(program.repeats[step.index]);
+  case Program::Step::Call:
+    return visitCall(program.calls[step.index]);
+  case Program::Step::Schedule:
+    return visitBody(program.schedules[step.index].body);
+  }
+}
+
+bool ProgramFacts::makesGradient(uint32_t node) const {
+  const NodeTemplate &common = program.nodes[node];
+  const auto &outputs = program.wiring[node].outputs;
+  return common.isComp() && common.phase != "fwd" && !outputs.empty() &&
+         categories[outputs[0].slot.index] == Category::Gradient;
+}
+
+bool ProgramFacts::isOfState(uint32_t node) const {
+  const auto &reads = program.wiring[node].reads;
+  if (reads.empty())
+    return false;
+  std::optional<Category> category = categories[reads[0].index];
+  return category == Category::Parameter || category == Category::Gradient ||
+         category == Category::Optimizer;
+}
+
+bool ProgramFacts::feedsGradients(uint32_t node) const {
+  bool isRead = false;
+  for (const Program::Output &output : program.wiring[node].outputs) {
+    uint32_t slot = output.slot.index;
+    if (readers[slot] != gradientReaders[slot])
+      return false;
+    isRead |= readers[slot] > 0;
+  }
+  return isRead;
+}

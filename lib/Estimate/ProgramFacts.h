@@ -1,0 +1,53 @@
+//===- ProgramFacts.h - What the nodes of a program are for -----*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_ESTIMATE_PROGRAMFACTS_H
+#define STG_LIB_ESTIMATE_PROGRAMFACTS_H
+
+#include "stg/Trace/Program/TraceProgram.h"
+#include <optional>
+#include <vector>
+
+namespace stg {
+
+/// Follows tensors through the slots of a program.
+class ProgramFacts {
+public:
+  explicit ProgramFacts(const trace::TraceProgram &program);
+
+  /// True if the first result of the node is a gradient of a parameter.
+  bool makesGradient(uint32_t node) const;
+  /// True if the node sends parameters or their gradients.
+  bool isOfState(uint32_t node) const;
+  /// True if all that reads a result of the node makes gradients of parameters.
+  bool feedsGradients(uint32_t node) const;
+
+private:
+  using Program = trace::TraceProgram;
+  using Category = trace::TensorCategory;
+
+  void visitBody(uint32_t body);
+  void visitStep(Program::Step step);
+  void visitRepeat(const Program::Repeat &repeat);
+  void visitCall(const Program::Call &call);
+  void visitNode(uint32_t node);
+  void copy(uint32_t from, uint32_t to) {
+    if (categories[from])
+      categories[to] = categories[from];
+  }
+
+  const Program &program;
+  std::vector<std::optional<Category>> categories; ///< By slot.
+  std::vector<bool> isVisited;                     ///< By body.
+  /// By slot, readers, and those that make gradients.
+  std::vector<uint32_t> readers, gradientReaders;
+};
+
+} // namespace stg
+
+#endif // STG_LIB_ESTIMATE_PROGRAMFACTS_H

@@ -1,0 +1,460 @@
+//===- ProgramTimes.cpp - Executes the program of a rank ------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Estimate/ProgramTimes.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::trace;
+
+//===----------------------------------------------------------------------===//
+// Spending
+//===----------------------------------------------------------------------===//
+
+void Spending::add(const Spending &other, int64_t times) {
+  for (auto [own, more] : llvm::zip_equal(kernels, other.kernels))
+    own += more * times;
+  for (auto [own, more] : llvm::zip_equal(exposed, other.exposed))
+    own += more * times;
+  host += other.host * times;
+  interference += other.interference * times;
+  bubble += other.bubble * times;
+  launch += other.launch * times;
+  background += other.background * times;
+  operations += other.operations * times;
+  recomputed += other.recomputed * times;
+}
+
+Spending Spending::operator-(const Spending &other) const {
+  Spending result = *this;
+  result.add(other, -1);
+  return result;
+}
+
+Ticks Spending::getExposed() const {
+  Ticks sum = 0;
+  for (Ticks part : exposed)
+    sum += part;
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+ProgramTimes::ProgramTimes(const TraceProgram &program,
+                           std::vector<NodeTime> times, Rules rules,
+                           AxisMask classAxes, Meeting meeting)
+    : program(program), times(std::move(times)), rules(rules),
+      classAxes(classAxes), meeting(std::move(meeting)),
+      values(program.numSlots), arrivals(program.channels.size()),
+      sendChannels(program.channels.size(), kNone),
+      facts(program.bodies.size()) {
+  std::map<ChannelKey, uint32_t> sends;
+  for (auto [i, channel] : llvm::enumerate(program.channels))
+    if (channel.isSend)
+      sends.emplace(channel.key, i);
+  for (auto [i, channel] : llvm::enumerate(program.channels))
+    if (auto it = sends.find(channel.key); it != sends.end())
+      sendChannels[i] = it->second;
+  for (auto [i, node] : llvm::enumerate(program.nodes))
+    if (node.isMessage())
+      messageTime = std::max(messageTime, this->times[i].time);
+}
+
+ProgramTimes::Value ProgramTimes::getInput(uint32_t node) const {
+  Value latest;
+  const Program::NodeWiring &wiring = program.wiring[node];
+  for (Program::Slot slot : wiring.reads)
+    if (values[slot.index].time > latest.time)
+      latest = values[slot.index];
+  for (Program::Slot slot : wiring.after)
+    if (values[slot.index].time > latest.time)
+      latest = values[slot.index];
+  return latest;
+}
+
+void ProgramTimes::setOutputs(uint32_t node, Value value) {
+  for (const Program::Output &output : program.wiring[node].outputs)
+    values[output.slot.index] = value;
+}
+
+/// Of a message, the time that it takes itself is communication; the rest is
+/// waiting for who sends it.
+void ProgramTimes::waitFor(Value value) {
+  Ticks wait = value.time - clock.compute;
+  if (wait <= 0)
+    return;
+  clock.compute = value.time;
+  if (value.cause >= kMessage) {
+    Ticks sent = std::min(wait, messageTime);
+    spending.exposed[value.cause - kMessage] += sent;
+    spending.bubble += wait - sent;
+  } else if (value.cause > 0) {
+    spending.exposed[value.cause - 1] += wait;
+  }
+}
+
+void ProgramTimes::runCompute(uint32_t node) {
+  const NodeTime &time = times[node];
+  waitFor(getInput(node));
+  clock.compute += time.time;
+  spending.kernels[static_cast<unsigned>(time.kind)] += time.time;
+  spending.launch += time.launch;
+  spending.operations += time.operations;
+  if (time.isRecompute)
+    spending.recomputed += time.operations;
+  setOutputs(node, {clock.compute, 0});
+}
+
+/// What reduces gradients after the last backward could have begun earlier:
+/// so much of it is hidden.
+void ProgramTimes::runCollective(uint32_t node) {
+  const NodeTime &time = times[node];
+  Ticks start =
+      std::max({clock.compute, clock.collective, getInput(node).time});
+  if (isShared(node))
+    start = std::max(start, meeting(program.nodes[node].axes, start));
+  Ticks duration = time.time;
+  if (time.isTail) {
+    Ticks hidden = std::min(duration, window);
+    window -= hidden;
+    duration -= hidden;
+    duration += static_cast<Ticks>(std::llround(rules.interference * hidden));
+  } else {
+    spending.background += duration;
+  }
+  spending.launch += time.launch;
+  clock.collective = start + duration;
+  lastCause = static_cast<uint8_t>(1 + time.group);
+  setOutputs(node, {clock.collective, lastCause});
+}
+
+/// To or from a rank of the same class, which is at the same place.
+void ProgramTimes::runMessage(uint32_t node) {
+  const NodeTime &time = times[node];
+  const NodeTemplate &common = program.nodes[node];
+  auto cause = static_cast<uint8_t>(1 + time.group);
+  if (common.kind == NodeKind::Send) {
+    clock.message =
+        std::max({clock.compute, clock.message, getInput(node).time}) +
+        time.time;
+    arrivals[common.channel] = clock.message;
+    spending.background += time.time;
+    return setOutputs(node, {clock.message, cause});
+  }
+  uint32_t other = sendChannels[common.channel];
+  Ticks arrival = other == kNone ? clock.compute + time.time : arrivals[other];
+  setOutputs(node, {arrival, cause});
+}
+
+void ProgramTimes::runNode(uint32_t node) {
+  const NodeTemplate &common = program.nodes[node];
+  if (common.isComp())
+    runCompute(node);
+  else if (common.isColl())
+    runCollective(node);
+  else
+    runMessage(node);
+}
+
+//===----------------------------------------------------------------------===//
+// Repeats
+//===----------------------------------------------------------------------===//
+
+/// How much later than the compute stream something is there, and why.
+Ticks ProgramTimes::getRelative(Value value) const {
+  Ticks late = value.time - clock.compute;
+  return late > 0 ? late * 128 + value.cause : 0;
+}
+
+ProgramTimes::Key
+ProgramTimes::getSignature(const Program::Repeat &repeat,
+                           ArrayRef<std::vector<Value>> ahead) const {
+  Key key = {getRelative({clock.collective, 0}),
+             getRelative({clock.message, 0})};
+  for (Program::Carry carry : repeat.carries)
+    key.push_back(getRelative(values[carry.yielded]));
+  for (ArrayRef<Value> pending : ahead)
+    for (Value value : pending)
+      key.push_back(getRelative(value));
+  return key;
+}
+
+/// What is made ahead for a later turn waits in `ahead`, by entry of the
+/// repeat, in the order of turns.
+void ProgramTimes::runTurn(const Program::Repeat &repeat, int64_t turn,
+                           std::vector<std::vector<Value>> &ahead) {
+  for (Program::Stack slice : repeat.slices)
+    values[slice.inner] = values[slice.outer];
+  repeat.forEachAhead(turn, [&](uint32_t node, int64_t) {
+    runNode(node);
+    for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, ahead))
+      if (entry.node == node)
+        pending.push_back(
+            values[program.wiring[node].outputs.front().slot.index]);
+  });
+  for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, ahead)) {
+    setOutputs(entry.node, pending.front());
+    pending.erase(pending.begin());
+  }
+  runBody(repeat.body);
+  for (Program::Stack stack : repeat.stacks)
+    if (turn == 0 || values[stack.inner].time > values[stack.outer].time)
+      values[stack.outer] = values[stack.inner];
+}
+
+/// As if so many more turns had been executed, each like the last.
+void ProgramTimes::skipTurns(const Program::Repeat &repeat, int64_t count,
+                             Ticks duration, const Spending &turn,
+                             std::vector<std::vector<Value>> &ahead) {
+  Ticks shift = duration * count;
+  clock.compute += shift;
+  clock.collective += shift;
+  clock.message += shift;
+  for (Program::Carry carry : repeat.carries)
+    values[carry.arg].time += shift;
+  for (Program::Stack stack : repeat.stacks)
+    values[stack.outer].time += shift;
+  for (std::vector<Value> &pending : ahead)
+    for (Value &value : pending)
+      value.time += shift;
+  spending.add(turn, count);
+}
+
+void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
+  for (Program::Carry carry : repeat.carries)
+    values[carry.arg] = values[carry.init];
+  int64_t distance = 0;
+  for (Program::Ahead entry : repeat.ahead)
+    distance = std::max(distance, entry.distance);
+  std::vector<std::vector<Value>> ahead(repeat.ahead.size());
+  Key last;
+  Ticks lastDuration = -1;
+  for (int64_t turn = 0; turn < repeat.count; ++turn) {
+    Ticks start = clock.compute;
+    Spending before = spending;
+    runTurn(repeat, turn, ahead);
+    SmallVector<Value, 4> yielded;
+    for (Program::Carry carry : repeat.carries)
+      yielded.push_back(values[carry.yielded]);
+    for (auto [carry, value] : llvm::zip_equal(repeat.carries, yielded))
+      values[carry.arg] = value;
+    Key signature = getSignature(repeat, ahead);
+    Ticks duration = clock.compute - start;
+    // Turns at the end make nothing ahead.
+    int64_t alike = repeat.count - 1 - distance - turn;
+    if (alike > 0 && duration == lastDuration && signature == last) {
+      skipTurns(repeat, alike, duration, spending - before, ahead);
+      turn += alike;
+    }
+    last = std::move(signature);
+    lastDuration = duration;
+  }
+  for (Program::Carry carry : repeat.carries)
+    values[carry.result] = values[carry.arg];
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+void ProgramTimes::runBody(uint32_t body) {
+  for (Program::Step step : program.bodies[body].steps)
+    run(step);
+}
+
+void ProgramTimes::run(Program::Step step) {
+  switch (step.kind) {
+  case Program::Step::State:
+    values[program.states[step.index].slot] = {};
+    return;
+  case Program::Step::Node:
+    return runNode(step.index);
+  case Program::Step::Alias:
+    values[program.aliases[step.index].to] =
+        values[program.aliases[step.index].from];
+    return;
+  case Program::Step::Repeat:
+    return runRepeat(program.repeats[step.index]);
+  case Program::Step::Call:
+    return runCall(program.calls[step.index]);
+  case Program::Step::Schedule:
+    llvm_unreachable("schedules are for who knows all classes");
+  }
+}
+
+/// Notes what a step reads that was set outside of the body.
+void ProgramTimes::collectFacts(Program::Step step, BodyFacts &facts,
+                                SmallVectorImpl<bool> &isSet) {
+  auto read = [&](uint32_t slot) {
+    if (isSet[slot])
+      return;
+    isSet[slot] = true; // Once is enough.
+    facts.externals.push_back(slot);
+  };
+  auto node = [&](uint32_t number) {
+    const Program::NodeWiring &wiring = program.wiring[number];
+    for (Program::Slot slot : wiring.reads)
+      read(slot.index);
+    for (Program::Slot slot : wiring.after)
+      read(slot.index);
+    for (const Program::Output &output : wiring.outputs)
+      isSet[output.slot.index] = true;
+    facts.isShared |= isShared(number);
+  };
+  if (step.kind == Program::Step::State)
+    isSet[program.states[step.index].slot] = true;
+  if (step.kind == Program::Step::Node)
+    node(step.index);
+  if (step.kind == Program::Step::Alias) {
+    read(program.aliases[step.index].from);
+    isSet[program.aliases[step.index].to] = true;
+  }
+  if (step.kind != Program::Step::Repeat)
+    return;
+  const Program::Repeat &repeat = program.repeats[step.index];
+  for (Program::Carry carry : repeat.carries) {
+    read(carry.init);
+    isSet[carry.arg] = true;
+  }
+  for (Program::Stack slice : repeat.slices) {
+    read(slice.outer);
+    isSet[slice.inner] = true;
+  }
+  for (Program::Ahead entry : repeat.ahead)
+    node(entry.node);
+  for (Program::Step inner : program.bodies[repeat.body].steps)
+    collectFacts(inner, facts, isSet);
+  for (Program::Stack stack : repeat.stacks)
+    isSet[stack.outer] = true;
+  for (Program::Carry carry : repeat.carries)
+    isSet[carry.result] = true;
+}
+
+const ProgramTimes::BodyFacts &ProgramTimes::getFacts(uint32_t body) {
+  BodyFacts &own = facts[body];
+  if (own.isKnown)
+    return own;
+  own.isKnown = true;
+  SmallVector<bool> isSet(program.numSlots, false);
+  for (Program::Step step : program.bodies[body].steps)
+    collectFacts(step, own, isSet);
+  return own;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// All that what a call does depends on. Arguments are among the slots that the
+/// body reads.
+ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
+                                       const BodyFacts &facts) const {
+  Key key = {static_cast<Ticks>(call.body), window,
+             getRelative({clock.collective, 0}),
+             getRelative({clock.message, 0})};
+  for (uint32_t slot : facts.externals)
+    key.push_back(getRelative(values[slot]));
+  return key;
+}
+
+void ProgramTimes::apply(const Program::Call &call, const Effect &effect) {
+  Ticks start = clock.compute;
+  clock.compute = start + effect.clock.compute;
+  clock.collective = start + effect.clock.collective;
+  clock.message = start + effect.clock.message;
+  spending.add(effect.spending);
+  for (auto [alias, value] : llvm::zip_equal(call.results, effect.results))
+    values[alias.to] = {start + value.time, value.cause};
+}
+
+void ProgramTimes::runCall(const Program::Call &call) {
+  for (Program::Alias alias : call.args)
+    values[alias.to] = values[alias.from];
+  const BodyFacts &facts = getFacts(call.body);
+  const Ticks start = clock.compute;
+  StringRef phase =
+      getPhase({Program::Step::Call,
+                static_cast<uint32_t>(&call - program.calls.data())});
+  Key key;
+  if (!facts.isShared) {
+    key = getKey(call, facts);
+    if (auto it = effects.find(key); it != effects.end()) {
+      apply(call, it->second);
+      return noteTask(phase, clock.compute - start);
+    }
+  }
+  const Spending before = spending;
+  runBody(call.body);
+  finishTask(start, before);
+  Effect effect;
+  effect.clock = {clock.compute - start, clock.collective - start,
+                  clock.message - start};
+  effect.spending = spending - before;
+  for (Program::Alias alias : call.results) {
+    Value value = values[alias.from];
+    effect.results.push_back({value.time - start, value.cause});
+    values[alias.to] = value;
+  }
+  noteTask(phase, clock.compute - start);
+  if (!facts.isShared)
+    effects.emplace(std::move(key), std::move(effect));
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+StringRef ProgramTimes::getPhase(Program::Step step) const {
+  if (step.kind == Program::Step::Node)
+    return program.nodes[step.index].phase;
+  uint32_t body;
+  if (step.kind == Program::Step::Repeat)
+    body = program.repeats[step.index].body;
+  else if (step.kind == Program::Step::Call)
+    body = program.calls[step.index].body;
+  else
+    return "";
+  for (Program::Step inner : program.bodies[body].steps)
+    if (StringRef phase = getPhase(inner); !phase.empty())
+      return phase;
+  return "";
+}
+
+/// Reductions can be behind the last backward, gathers behind the next forward.
+void ProgramTimes::noteTask(StringRef phase, Ticks duration) {
+  if (phase == "fwd")
+    lastForward = duration;
+  else if (phase == "bwd" || phase == "recompute")
+    lastBackward = duration;
+  else
+    return;
+  window = static_cast<Ticks>(
+      std::llround(rules.dataHidden * (lastForward + lastBackward)));
+}
+
+/// Kernels that run beside collectives take longer. A task takes what is longer
+/// of its execution and its launches, and a part of the other.
+void ProgramTimes::finishTask(Ticks start, const Spending &before) {
+  Spending task = spending - before;
+  Ticks execution = clock.compute - start;
+  Ticks hidden = std::max<Ticks>(0, task.background - task.getExposed());
+  Ticks beside = static_cast<Ticks>(std::llround(rules.interference * hidden));
+  Ticks slowed = std::max<Ticks>(0, task.getCompute() + beside - execution);
+  execution += slowed;
+  Ticks host = std::max<Ticks>(0, task.launch - execution) +
+               static_cast<Ticks>(std::llround(
+                   rules.hostExposed * std::min(task.launch, execution)));
+  spending.interference += slowed;
+  spending.host += host;
+  clock.compute += slowed + host;
+}

@@ -1,0 +1,421 @@
+//===- StepTimes.cpp - How long a step takes ------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Estimate/StepTimes.h"
+#include "stg/Trace/Program/ScheduledSlots.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <optional>
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::trace;
+
+namespace {
+/// The messages that one class sends over a channel, and how many of them have
+/// been asked for.
+struct Mailbox {
+  SmallVector<Ticks, 2> arrivals;
+  size_t asked = 0;
+};
+
+/// Sender, axis and direction, and the number of the channel.
+using MailKey = std::pair<uint64_t, uint64_t>;
+
+/// A class, and how far it is.
+struct ClassRun {
+  using Program = TraceProgram;
+
+  uint32_t index;
+  const TraceBundle::Class *source;
+  std::unique_ptr<ProgramTimes> times;
+
+  size_t step = 0; ///< In the first body.
+  /// Of the schedule at that step: its entries, the next one, and by lane and
+  /// turn what its slots have.
+  std::vector<OrderEntry> order;
+  size_t entry = 0;
+  std::optional<ScheduledSlots> slots;
+  std::vector<std::vector<ProgramTimes::Value>> lanes;
+  /// Steps outside of calls that make one task.
+  StringRef phase;
+  Ticks taskStart = 0;
+  Spending taskBefore;
+  /// Messages that have been asked for: where from, and which one there.
+  std::vector<std::pair<MailKey, size_t>> asked;
+  /// How often each group with other classes has met.
+  std::map<AxisMask, size_t> meetings;
+  bool isQueued = false;
+
+  bool isDone() const {
+    return step == source->program.bodies.front().steps.size();
+  }
+};
+
+class StepSimulation {
+public:
+  StepSimulation(const TraceBundle &programs, const Machine &machine,
+                 const Execution &execution)
+      : programs(programs), machine(machine), execution(execution) {}
+
+  Expected<StepTimes> run();
+
+private:
+  using Program = TraceProgram;
+
+  void makeRuns();
+  void makeRun(uint32_t index, std::vector<NodeTime> times);
+  Error runAll();
+  bool advance(ClassRun &run);
+  bool runStep(ClassRun &run, Program::Step step);
+  bool runEntry(ClassRun &run, const Program::Schedule &schedule);
+  void runMessage(ClassRun &run, uint32_t node, uint32_t turn);
+  bool isThere(ClassRun &run, ProgramTimes::Value &value);
+  bool areInputsThere(ClassRun &run, Program::Step step);
+  bool isBetweenClasses(const ClassRun &run, uint32_t node) const;
+  uint32_t getPeer(const ClassRun &run, const NodeTemplate &node) const;
+  void startSchedule(ClassRun &run, const Program::Schedule &schedule);
+  void joinTask(ClassRun &run, Program::Step step);
+  void closeTask(ClassRun &run);
+  Ticks meet(ClassRun &run, AxisMask axes, Ticks arrival);
+  void enqueue(uint32_t index);
+  StepTimes finish();
+
+  const TraceBundle &programs;
+  const Machine &machine;
+  const Execution &execution;
+  std::optional<NodeTimes> nodes;
+  std::vector<ClassRun> runs;
+  DenseMap<MailKey, Mailbox> mail;
+  std::deque<uint32_t> queue;
+  /// When the last of all classes has come to each meeting of a group, as far
+  /// as the pass before knows, and this one.
+  std::map<std::pair<AxisMask, size_t>, Ticks> expected, arrived;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+void StepSimulation::closeTask(ClassRun &run) {
+  if (run.phase.empty())
+    return;
+  run.times->finishTask(run.taskStart, run.taskBefore);
+  run.times->noteTask(run.phase, run.times->getClock().compute - run.taskStart);
+  run.phase = "";
+}
+
+/// Steps of one phase that stand in a row are one task.
+void StepSimulation::joinTask(ClassRun &run, Program::Step step) {
+  StringRef phase = run.times->getPhase(step);
+  if (phase.empty() || phase == run.phase)
+    return;
+  closeTask(run);
+  run.phase = phase;
+  run.taskStart = run.times->getClock().compute;
+  run.taskBefore = run.times->getSpending();
+}
+
+//===----------------------------------------------------------------------===//
+// Between classes
+//===----------------------------------------------------------------------===//
+
+uint32_t StepSimulation::getPeer(const ClassRun &run,
+                                 const NodeTemplate &node) const {
+  int64_t rank = run.source->ranks[0];
+  return programs.getPartition().getClass(
+      programs.getSpace().getNeighbour(rank, node.axis, node.shift));
+}
+
+bool StepSimulation::isBetweenClasses(const ClassRun &run,
+                                      uint32_t number) const {
+  const NodeTemplate &node = run.source->program.nodes[number];
+  return node.isMessage() &&
+         (programs.getPartition().getAxes() >> node.axis & 1);
+}
+
+void StepSimulation::enqueue(uint32_t index) {
+  if (runs[index].isQueued)
+    return;
+  runs[index].isQueued = true;
+  queue.push_back(index);
+}
+
+/// A receive only asks for its message: it is posted before it is needed, and
+/// who reads it waits.
+void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn) {
+  const Program &program = run.source->program;
+  const NodeTemplate &node = program.nodes[number];
+  const Channel &channel = program.channels[node.channel];
+  uint32_t peer = getPeer(run, node);
+  bool isSend = node.kind == NodeKind::Send;
+  uint64_t sender = isSend ? run.index : peer;
+  uint64_t way = (uint64_t(channel.key.axis) << 32) | channel.key.direction;
+  MailKey key = {sender << 40 | way,
+                 channel.key.channel + int64_t(turn) * channel.stride};
+  Mailbox &box = mail[key];
+  ProgramTimes &times = *run.times;
+  const NodeTime &time = times.getTime(number);
+  auto cause = static_cast<uint8_t>(ProgramTimes::kMessage + time.group);
+  if (!isSend) {
+    run.asked.push_back({key, box.asked++});
+    times.setOutputs(number,
+                     {0, cause, static_cast<uint32_t>(run.asked.size())});
+    return;
+  }
+  Ticks start = std::max(times.getClock().compute, times.getInput(number).time);
+  box.arrivals.push_back(start + time.time);
+  times.setOutputs(number, {start + time.time, cause});
+  if (execution.blockingMessages)
+    times.waitFor({start + time.time, cause});
+  enqueue(peer);
+}
+
+/// False if it is a message that has not been sent.
+bool StepSimulation::isThere(ClassRun &run, ProgramTimes::Value &value) {
+  if (!value.pending)
+    return true;
+  const auto &[key, number] = run.asked[value.pending - 1];
+  const Mailbox &box = mail[key];
+  if (number >= box.arrivals.size())
+    return false;
+  value = {box.arrivals[number], value.cause};
+  return true;
+}
+
+/// The same of all that a step of the first body reads.
+bool StepSimulation::areInputsThere(ClassRun &run, Program::Step step) {
+  const Program &program = run.source->program;
+  SmallVector<uint32_t> slots;
+  if (step.kind == Program::Step::Node) {
+    for (Program::Slot slot : program.wiring[step.index].reads)
+      slots.push_back(slot.index);
+    for (Program::Slot slot : program.wiring[step.index].after)
+      slots.push_back(slot.index);
+  } else if (step.kind == Program::Step::Call) {
+    for (Program::Alias alias : program.calls[step.index].args)
+      slots.push_back(alias.from);
+  } else if (step.kind == Program::Step::Repeat) {
+    for (Program::Carry carry : program.repeats[step.index].carries)
+      slots.push_back(carry.init);
+  }
+  return llvm::all_of(slots, [&](uint32_t slot) {
+    return isThere(run, run.times->getValue(slot));
+  });
+}
+
+/// A group with ranks of several classes meets when the last of them comes.
+/// Classes are executed one after the other, so that is known in the next pass.
+Ticks StepSimulation::meet(ClassRun &run, AxisMask axes, Ticks arrival) {
+  std::pair<AxisMask, size_t> key = {axes, run.meetings[axes]++};
+  Ticks &last = arrived[key];
+  last = std::max(last, arrival);
+  auto it = expected.find(key);
+  return it == expected.end() ? arrival : std::max(arrival, it->second);
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+void StepSimulation::startSchedule(ClassRun &run,
+                                   const Program::Schedule &schedule) {
+  run.order = schedule.order.expand();
+  run.entry = 0;
+  run.slots.emplace(run.source->program, schedule);
+  run.lanes.clear();
+  for (const Program::Lane &lane : schedule.lanes) {
+    auto &values = run.lanes.emplace_back(schedule.count);
+    for (auto [turn, slot] : llvm::enumerate(lane.inits))
+      values[turn] = run.times->getValue(slot);
+  }
+}
+
+bool StepSimulation::runEntry(ClassRun &run,
+                              const Program::Schedule &schedule) {
+  OrderEntry entry = run.order[run.entry];
+  Program::Step step =
+      run.source->program.bodies[schedule.body].steps[entry.step];
+  for (ScheduledSlots::Use use : run.slots->reads[entry.step]) {
+    ProgramTimes::Value &value = run.lanes[use.lane][entry.turn];
+    if (!isThere(run, value))
+      return false;
+    run.times->getValue(use.slot) = value;
+  }
+  if (step.kind == Program::Step::Node && isBetweenClasses(run, step.index))
+    runMessage(run, step.index, entry.turn);
+  else
+    run.times->run(step);
+  for (ScheduledSlots::Use use : run.slots->sets[entry.step])
+    run.lanes[use.lane][entry.turn] = run.times->getValue(use.slot);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
+/// False if the class waits for another one.
+bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
+  if (step.kind == Program::Step::Schedule) {
+    const Program::Schedule &schedule =
+        run.source->program.schedules[step.index];
+    closeTask(run);
+    if (run.order.empty())
+      startSchedule(run, schedule);
+    for (; run.entry < run.order.size(); ++run.entry)
+      if (!runEntry(run, schedule))
+        return false;
+    run.order.clear();
+    return true;
+  }
+  if (!areInputsThere(run, step))
+    return false;
+  if (step.kind == Program::Step::Call)
+    closeTask(run);
+  else
+    joinTask(run, step);
+  if (step.kind == Program::Step::Node && isBetweenClasses(run, step.index))
+    runMessage(run, step.index, 0);
+  else
+    run.times->run(step);
+  return true;
+}
+
+/// False if the class waits for another one.
+bool StepSimulation::advance(ClassRun &run) {
+  const auto &steps = run.source->program.bodies.front().steps;
+  for (; run.step < steps.size(); ++run.step)
+    if (!runStep(run, steps[run.step]))
+      return false;
+  closeTask(run);
+  return true;
+}
+
+void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
+  auto get = [&](StringRef key, double missing) {
+    return machine.get(key).value_or(missing);
+  };
+  ProgramTimes::Rules rules = {get("host.exposed", 0),
+                               get("overlap.interference", 0),
+                               get("overlap.data_hidden", 0)};
+  ClassRun &run = runs[index];
+  run.index = index;
+  run.source = &programs.getClasses()[index];
+  run.times = std::make_unique<ProgramTimes>(
+      run.source->program, std::move(times), rules,
+      programs.getPartition().getAxes(), [this, index](AxisMask axes, Ticks t) {
+        return meet(runs[index], axes, t);
+      });
+}
+
+void StepSimulation::makeRuns() {
+  runs.clear();
+  runs.resize(programs.getClasses().size());
+  mail.clear();
+  for (auto [i, source] : llvm::enumerate(programs.getClasses()))
+    makeRun(i, nodes->getTimes(source.program));
+}
+
+Error StepSimulation::runAll() {
+  for (ClassRun &run : runs)
+    enqueue(run.index);
+  while (!queue.empty()) {
+    ClassRun &run = runs[queue.front()];
+    queue.pop_front();
+    run.isQueued = false;
+    advance(run);
+  }
+  for (ClassRun &run : runs)
+    if (!run.isDone())
+      return createStringError("the ranks of '" + run.source->name +
+                               "' wait for a message that nobody sends");
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Result
+//===----------------------------------------------------------------------===//
+
+Spending StepTimes::getMean() const {
+  Spending sum;
+  double ranks = 0;
+  for (const ClassTimes &entry : classes) {
+    sum.add(entry.spending, entry.ranks);
+    ranks += entry.ranks;
+  }
+  auto divide = [&](Ticks &part) {
+    part = static_cast<Ticks>(std::llround(part / ranks));
+  };
+  llvm::for_each(sum.kernels, divide);
+  llvm::for_each(sum.exposed, divide);
+  for (Ticks *part : {&sum.host, &sum.interference, &sum.bubble, &sum.launch,
+                      &sum.background})
+    divide(*part);
+  sum.operations /= ranks;
+  sum.recomputed /= ranks;
+  return sum;
+}
+
+/// What the last collectives take beyond the last kernel is exposed.
+StepTimes StepSimulation::finish() {
+  StepTimes result;
+  result.fixed = toTicks(machine.get("host.step").value_or(0));
+  for (ClassRun &run : runs) {
+    ProgramTimes &times = *run.times;
+    times.waitFor(times.getLastCollective());
+    ClassTimes entry;
+    entry.name = run.source->name;
+    entry.ranks = run.source->ranks.size();
+    entry.end = times.getClock().compute;
+    entry.spending = times.getSpending();
+    if (result.classes.empty() ||
+        entry.end > result.classes[result.slowest].end)
+      result.slowest = result.classes.size();
+    result.classes.push_back(entry);
+  }
+  Ticks last = result.classes[result.slowest].end;
+  result.total = last + result.fixed;
+  for (ClassTimes &entry : result.classes) {
+    entry.spending.bubble += last - entry.end;
+    entry.spending.host += result.fixed;
+  }
+  result.groups = nodes->getGroups().vec();
+  result.peak = nodes->getProductPeak();
+  return result;
+}
+
+Expected<StepTimes> StepSimulation::run() {
+  Expected<NodeTimes> made =
+      NodeTimes::get(machine, execution, programs.getSpace());
+  if (!made)
+    return made.takeError();
+  nodes.emplace(std::move(*made));
+  // A pass moves what comes after a meeting; there are few in a row.
+  constexpr unsigned kMostPasses = 16;
+  for (unsigned pass = 0; pass < kMostPasses; ++pass) {
+    arrived.clear();
+    makeRuns();
+    if (Error error = runAll())
+      return std::move(error);
+    if (arrived == expected)
+      break;
+    expected = arrived;
+  }
+  return finish();
+}
+
+Expected<StepTimes> stg::getStepTimes(const TraceBundle &programs,
+                                      const Machine &machine,
+                                      const Execution &execution) {
+  return StepSimulation(programs, machine, execution).run();
+}

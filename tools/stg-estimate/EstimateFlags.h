@@ -1,0 +1,90 @@
+//===- EstimateFlags.h - The flags of stg-estimate --------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TOOLS_STG_ESTIMATE_ESTIMATEFLAGS_H
+#define STG_TOOLS_STG_ESTIMATE_ESTIMATEFLAGS_H
+
+#include "stg/Driver/Compile.h"
+#include "stg/Machine/Machine.h"
+#include "stg/Strategy/StrategyFlags.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace stg {
+
+/// The command line: a model with a strategy, or a bundle, and a machine.
+struct EstimateFlags {
+  CompileRequest request;
+  std::string machine;
+  std::vector<std::string> changes;
+  std::string sweep;
+  bool json = false, listConstants = false;
+
+  StrategyFlags strategy;
+  llvm::cl::OptionCategory modelCategory{"Model"}, machineCategory{"Machine"},
+      outputCategory{"Output"};
+
+  llvm::cl::opt<std::string, true> model{
+      llvm::cl::Positional, llvm::cl::Required,
+      llvm::cl::location(request.model),
+      llvm::cl::desc("MODEL (a .mlir file or the name of a library model) or "
+                     "BUNDLE (a file, or a folder with one)"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<std::string, true> config{
+      "config", llvm::cl::location(request.config),
+      llvm::cl::value_desc("NAME"),
+      llvm::cl::desc("Configuration of a model file"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<std::string, true> program{
+      "program", llvm::cl::location(request.program),
+      llvm::cl::value_desc("NAME"),
+      llvm::cl::desc("Program of a model file that has several"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::list<std::string, std::vector<std::string>> modelPath{
+      "models", llvm::cl::location(request.modelPath),
+      llvm::cl::value_desc("DIR"),
+      llvm::cl::desc("Folder with further library models"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<std::string, true> machineFlag{
+      "machine",
+      llvm::cl::Required,
+      llvm::cl::location(machine),
+      llvm::cl::value_desc("NAME|FILE"),
+      llvm::cl::desc("Machine that the step is executed on"),
+      llvm::cl::cat(machineCategory)};
+  llvm::cl::list<std::string, std::vector<std::string>> changeFlag{
+      "machine-set", llvm::cl::location(changes),
+      llvm::cl::value_desc("KEY=VALUE"),
+      llvm::cl::desc("Change a number of the machine"),
+      llvm::cl::cat(machineCategory)};
+  llvm::cl::opt<std::string, true> sweepFlag{
+      "sweep-machine", llvm::cl::location(sweep),
+      llvm::cl::value_desc("KEY=VALUE,VALUE,..."),
+      llvm::cl::desc("Estimate for each value of a number of the machine"),
+      llvm::cl::cat(machineCategory)};
+  llvm::cl::opt<bool, true> jsonFlag{
+      "json", llvm::cl::location(json),
+      llvm::cl::desc("Print the estimate as JSON"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<bool, true> constantsFlag{
+      "list-constants", llvm::cl::location(listConstants),
+      llvm::cl::desc("Print each number of the machine with its source"),
+      llvm::cl::cat(outputCategory)};
+
+  std::vector<const llvm::cl::OptionCategory *> getCategories() const;
+  /// Reads the strategy.
+  llvm::Error finish();
+  /// True if anything was said that is for a model and not for a bundle.
+  llvm::Error checkBundle() const;
+  llvm::Expected<Machine> loadMachine() const;
+  /// `KEY=VALUE` for each value of the sweep; one that is empty without.
+  llvm::Expected<std::vector<std::string>> getPoints() const;
+};
+
+} // namespace stg
+
+#endif // STG_TOOLS_STG_ESTIMATE_ESTIMATEFLAGS_H

@@ -1,0 +1,202 @@
+//===- Report.cpp - What an estimate says ---------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+#include "stg/Support/Units.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include <algorithm>
+
+using namespace llvm;
+using namespace stg;
+
+//===----------------------------------------------------------------------===//
+// The job
+//===----------------------------------------------------------------------===//
+
+/// Bytes for each logit that live at the loss of a program: the logits in 16
+/// bits, and probabilities.
+static constexpr double kProgramLogits = 2 + 4;
+
+/// What copies of logits add to the peak of a class. They are there at the
+/// loss: nothing is added to a peak elsewhere.
+static double getMoreLogits(const trace::TraceProgram &program,
+                            StringRef peakNode, const Execution &execution) {
+  double copies = 0, more = 0;
+  for (double bytes : execution.liveLogits)
+    copies += bytes;
+  for (const trace::NodeTemplate &node : program.nodes) {
+    if (node.kernel == trace::kNone || !peakNode.ends_with(node.name))
+      continue;
+    const trace::Kernel &kernel = program.kernels[node.kernel];
+    if (isLossKernel(kernel.op) && !kernel.sizes.empty())
+      more = std::max(more, (copies - kProgramLogits) * kernel.sizes[0]);
+  }
+  return more;
+}
+
+/// What a class of the manifest needs.
+static double getPeak(const json::Object &entry,
+                      const trace::TraceBundle::Class &source,
+                      const Execution &execution) {
+  const json::Object *memory = entry.getObject("memory");
+  const json::Object *peak = memory ? memory->getObject("peak_bytes") : nullptr;
+  if (!peak)
+    return 0;
+  StringRef node = memory->getString("peak_at").value_or("");
+  return peak->getNumber("total").value_or(0) +
+         getMoreLogits(source.program, node, execution);
+}
+
+Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
+                                 const Execution &execution) {
+  JobFacts facts;
+  facts.ranks = programs.getSpace().getNumRanks();
+  Expected<json::Value> manifest =
+      json::parse(programs.getManifest(0, facts.ranks));
+  if (!manifest)
+    return createStringError("the manifest of the bundle cannot be read: " +
+                             toString(manifest.takeError()));
+  const json::Object *object = manifest->getAsObject();
+  if (!object)
+    return facts;
+  if (const json::Object *symbols = object->getObject("symbols")) {
+    std::optional<int64_t> batch = symbols->getInteger("B"),
+                           tokens = symbols->getInteger("S");
+    if (batch && tokens)
+      facts.tokens = *batch * *tokens;
+  }
+  if (const json::Array *classes = object->getArray("classes"))
+    for (auto [entry, source] : zip(*classes, programs.getClasses()))
+      if (const json::Object *own = entry.getAsObject())
+        facts.peakBytes =
+            std::max(facts.peakBytes, getPeak(*own, source, execution));
+  return facts;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+std::vector<Report::Part> Report::getParts() const {
+  Spending mean = step.getMean();
+  auto seconds = [](Ticks ticks) { return ticks / kTicksPerSecond; };
+  std::vector<Part> parts = {{"products", seconds(mean.kernels[0])},
+                             {"attention", seconds(mean.kernels[1])},
+                             {"other kernels", seconds(mean.kernels[2])}};
+  for (auto [i, group] : enumerate(step.groups))
+    if (mean.exposed[i])
+      parts.push_back({"exposed " + group, seconds(mean.exposed[i])});
+  parts.push_back({"interference", seconds(mean.interference)});
+  parts.push_back({"host", seconds(mean.host)});
+  parts.push_back({"bubble", seconds(mean.bubble)});
+  return parts;
+}
+
+/// Operations of products over what the device could do.
+double Report::getUse(bool withRecompute) const {
+  Spending mean = step.getMean();
+  double operations = mean.operations - (withRecompute ? 0 : mean.recomputed);
+  return step.peak > 0 ? operations / (step.getSeconds() * step.peak) : 0;
+}
+
+std::optional<double> Report::getTokenRate() const {
+  if (!job.tokens)
+    return std::nullopt;
+  return *job.tokens / (step.getSeconds() * job.ranks);
+}
+
+double Report::getCapacity() const {
+  return machine.get("device.memory.capacity").value_or(0) -
+         machine.get("device.memory.reserved").value_or(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+void Report::printText(raw_ostream &os) const {
+  const double total = step.getSeconds();
+  os << format("step            %.6g s", total) << " on " << job.ranks << " x "
+     << machine.getName() << '\n';
+  for (const Part &part : getParts())
+    if (part.seconds != 0)
+      os << "  " << left_justify(part.name, 20)
+         << format("%12.6f s  %5.1f %%", part.seconds,
+                   100 * part.seconds / total)
+         << '\n';
+  if (step.classes.size() > 1)
+    os << "last done       " << step.classes[step.slowest].name << '\n';
+  os << format(
+      "use of peak     %.1f %% of the model, %.1f %% of the hardware\n",
+      100 * getUse(false), 100 * getUse(true));
+  if (std::optional<double> rate = getTokenRate())
+    os << format("tokens          %.1f per second and device\n", *rate);
+  os << "memory          " << asBytes(static_cast<__int128>(getNeeded()))
+     << " of " << asBytes(static_cast<__int128>(getCapacity()))
+     << (getNeeded() <= getCapacity() ? "" : ": does not fit") << '\n';
+  const Quantity *error = machine.find("estimate.error");
+  if (error)
+    os << format("error           %.1f %% on average, of runs that no constant "
+                 "was fitted on: ",
+                 100 * error->value)
+       << error->source << '\n';
+  else
+    os << "error           unknown: no step of this machine has been "
+          "compared\n";
+}
+
+json::Object Report::getJSON() const {
+  json::Object time, memory, result;
+  json::Object exposed;
+  for (const Part &part : getParts()) {
+    StringRef name = part.name;
+    if (name.consume_front("exposed "))
+      exposed[name.str()] = part.seconds;
+    else
+      time[name == "other kernels" ? "other_kernels" : name.str()] =
+          part.seconds;
+  }
+  time["exposed"] = std::move(exposed);
+  memory["needed_bytes"] = static_cast<int64_t>(getNeeded());
+  memory["available_bytes"] = static_cast<int64_t>(getCapacity());
+  memory["fits"] = getNeeded() <= getCapacity();
+  json::Array classes;
+  for (const ClassTimes &entry : step.classes)
+    classes.push_back(
+        json::Object{{"name", entry.name},
+                     {"ranks", entry.ranks},
+                     {"end_seconds", entry.end / kTicksPerSecond}});
+  result["version"] = 1;
+  result["step_seconds"] = step.getSeconds();
+  result["machine"] = machine.getName().str();
+  result["ranks"] = job.ranks;
+  result["time"] = std::move(time);
+  result["classes"] = std::move(classes);
+  result["last_class"] = step.classes[step.slowest].name;
+  result["mfu"] = getUse(false);
+  result["hfu"] = getUse(true);
+  if (std::optional<double> rate = getTokenRate())
+    result["tokens_per_second_and_device"] = *rate;
+  result["memory"] = std::move(memory);
+  if (std::optional<double> error = machine.get("estimate.error"))
+    result["mean_error"] = *error;
+  return result;
+}
+
+void stg::printConstants(const Machine &machine, raw_ostream &os) {
+  for (const auto &[key, quantity] : machine.getQuantities()) {
+    os << key << " = " << format("%g", quantity.given);
+    if (quantity.unit != "1")
+      os << ' ' << quantity.unit;
+    os << "  (" << quantity.source;
+    if (!quantity.fitted.empty())
+      os << "; fitted on " << quantity.fitted;
+    os << ")\n";
+  }
+}
