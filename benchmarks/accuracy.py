@@ -44,6 +44,7 @@ GROUPS = [
     ("mpt fsdp", r"mpt-", "llm-foundry"),
     ("nemo dense", r"nemo2407", NEMO_2024),
     ("nemo dense", r"nemo-", NEMO_2024),
+    ("bridge in 4 bits", r"bridge.*NVFP4", "megatron"),
     ("bridge dense", r"bridge.*LLAMA", "megatron"),
     ("bridge experts", r"bridge", "megatron"),
     ("torchtitan", r"torchtitan.*eager", "torchtitan"),
