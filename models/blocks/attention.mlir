@@ -57,6 +57,7 @@ stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
 
 stg.block @attention(%x: !stream) -> !stream {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
+  stg.option @qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   stg.option @rotary : bool = true "rotary positions"
   stg.option @partial_rotary : bool = false "of the first R elements of each head"
   stg.option @o_bias : bool = false "bias of the output"
@@ -68,7 +69,16 @@ stg.block @attention(%x: !stream) -> !stream {
     %nk, %rk = stg.rms_norm %k, %wk : !keys, !head
     stg.yield %nq, %nk : !queries, !keys
   } else {
-    stg.yield %q, %k : !queries, !keys
+    %aq, %ak = stg.if @qk_norm_all -> !queries, !keys {
+      %wq = stg.param "q_norm" : !stg.tensor<[H, E], bf16>
+      %nq, %rq = stg.rms_norm %q, %wq : !queries, !stg.tensor<[H, E], bf16>
+      %wk = stg.param "k_norm" : !stg.tensor<[K, E], bf16>
+      %nk, %rk = stg.rms_norm %k, %wk : !keys, !stg.tensor<[K, E], bf16>
+      stg.yield %nq, %nk : !queries, !keys
+    } else {
+      stg.yield %q, %k : !queries, !keys
+    }
+    stg.yield %aq, %ak : !queries, !keys
   }
   %qr, %kr = stg.if @rotary -> !queries, !keys {
     %rq, %rk = stg.if @partial_rotary -> !queries, !keys {

@@ -75,8 +75,17 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
   stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
   stg.option @router_correction : bool = false "a correction of what is compared"
   stg.option @normalized : bool = false "weights of a token are divided by their sum"
+  stg.option @router_bias : bool = false "bias of the router's logits"
+  stg.option @router_scaled : bool = false "weights are scaled by a constant"
   %router = stg.param "router" : !stg.tensor<[D, X], bf16>
-  %logits = stg.einsum "bsd,dx->bsx" %n, %router : !stream, !stg.tensor<[D, X], bf16>
+  %product = stg.einsum "bsd,dx->bsx" %n, %router : !stream, !stg.tensor<[D, X], bf16>
+  %logits = stg.if @router_bias -> !logits {
+    %b = stg.param "router_bias" : !stg.tensor<[X], bf16>
+    %y = stg.bias_add %product, %b : !logits, !stg.tensor<[X], bf16>
+    stg.yield %y : !logits
+  } else {
+    stg.yield %product : !logits
+  }
   %probs = stg.call @scores(%logits) : (!logits) -> !probs
   %compared = stg.if @router_correction -> !probs {
     %p = stg.param "router_correction" : !stg.tensor<[X], bf16>
@@ -99,7 +108,15 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
     }
     stg.yield %z : !weights
   }
-  stg.return %w, %choice : !weights, !choices
+  %scaled = stg.if @router_scaled -> !weights {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !weights
+    %y = stg.mul %w, %c <"router_scale"> : !weights, !weights
+    stg.yield %y : !weights
+  } else {
+    stg.yield %w : !weights
+  }
+  stg.return %scaled, %choice : !weights, !choices
 }
 
 // The expert that all tokens see.

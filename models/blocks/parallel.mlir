@@ -1,5 +1,6 @@
-// Attention and a feed-forward network side by side, both of the same normalized input, as in
-// PaLM, GPT-J and Falcon 7B.
+// Attention and a feed-forward network side by side: both of the same normalized input, as in
+// PaLM, GPT-J and Falcon 7B, or each of an input normalized by itself, as in GPT-NeoX and
+// Falcon 40B.
 
 stg.import "attention.mlir"
 stg.import "feed_forward.mlir"
@@ -13,13 +14,21 @@ stg.symbol @D "hidden size"
 
 stg.block @parallel_layer(%x: !stream) -> !stream {
   stg.option @gated : bool = true "gate and up, or one matrix"
-  %n = stg.call @norm(%x) : (!stream) -> !stream
-  %a = stg.call @attention(%n) : (!stream) -> !stream
+  stg.option @norms : "one" | "two" = "one" "whether both read the same"
+  %na, %nf = stg.if @norms = "one" -> !stream, !stream {
+    %n = stg.call @norm(%x) : (!stream) -> !stream
+    stg.yield %n, %n : !stream, !stream
+  } else {
+    %n = stg.call @norm(%x) {name = "attention_norm"} : (!stream) -> !stream
+    %m = stg.call @norm(%x) {name = "ffn_norm"} : (!stream) -> !stream
+    stg.yield %n, %m : !stream, !stream
+  }
+  %a = stg.call @attention(%na) : (!stream) -> !stream
   %f = stg.if @gated -> !stream {
-    %g = stg.call @gated_feed_forward(%n) : (!stream) -> !stream
+    %g = stg.call @gated_feed_forward(%nf) : (!stream) -> !stream
     stg.yield %g : !stream
   } else {
-    %p = stg.call @plain_feed_forward(%n) : (!stream) -> !stream
+    %p = stg.call @plain_feed_forward(%nf) : (!stream) -> !stream
     stg.yield %p : !stream
   }
   %s = stg.add %a, %f <"parallel"> : !stream, !stream

@@ -15,9 +15,18 @@ stg.symbol @P "positions"
 !table = !stg.tensor<[V, D], bf16>
 
 stg.block @token_embedding(%tokens: !ids) -> !stream {
+  stg.option @scaled : bool = false "times a constant, such as the root of the hidden size"
   %table = stg.param "tok_embeddings" : !table
   %e = stg.embedding %table, %tokens : !table, !ids
-  stg.return %e : !stream
+  %x = stg.if @scaled -> !stream {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !stream
+    %y = stg.mul %e, %c <"embedding_scale"> : !stream, !stream
+    stg.yield %y : !stream
+  } else {
+    stg.yield %e : !stream
+  }
+  stg.return %x : !stream
 }
 
 // Learned positions, added to the embedding of the tokens.

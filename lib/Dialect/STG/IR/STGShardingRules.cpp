@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "STGVerification.h"
 #include "mlir/IR/PatternMatch.h"
 #include "stg/Dialect/STG/IR/STG.h"
 
@@ -88,20 +89,40 @@ ShardingRule GluGradOp::getShardingRule() {
   return rule;
 }
 
+namespace {
+/// The factors of a norm over the dimensions that its weight has.
+struct NormFactors {
+  TensorFactors rows, weight, full;
+};
+} // namespace
+
+static NormFactors addNorm(ShardingRule &rule, SymTensorType input,
+                           SymTensorType weight) {
+  NormFactors factors;
+  unsigned width = getNormWidth(input, weight);
+  factors.rows = rule.addFactors("d", input.getRank() - width);
+  factors.full = factors.rows;
+  for (unsigned i = 0; i < width; ++i) {
+    std::string name = "width" + (i == 0 ? "" : std::to_string(i));
+    factors.weight.push_back({rule.addFactor(name, FactorKind::Whole)});
+  }
+  llvm::append_range(factors.full, factors.weight);
+  return factors;
+}
+
 ShardingRule RmsNormOp::getShardingRule() {
   ShardingRule rule;
-  TensorFactors rows = addRows(rule, getInput().getType());
-  unsigned width = rule.addFactor("width", FactorKind::Whole);
-  rule.operands = {append(rows, width), {{width}}};
-  rule.results = {append(rows, width), rows};
+  auto [rows, weight, full] =
+      addNorm(rule, getInput().getType(), getWeight().getType());
+  rule.operands = {full, weight};
+  rule.results = {full, rows};
   return rule;
 }
 
 ShardingRule RmsNormGradOp::getShardingRule() {
   ShardingRule rule;
-  TensorFactors rows = addRows(rule, getInput().getType());
-  unsigned width = rule.addFactor("width", FactorKind::Whole);
-  TensorFactors full = append(rows, width), weight = {{width}};
+  auto [rows, weight, full] =
+      addNorm(rule, getInput().getType(), getWeight().getType());
   rule.operands = {full, weight, rows, full};
   rule.results = {full, weight};
   return rule;

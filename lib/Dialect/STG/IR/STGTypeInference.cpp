@@ -112,9 +112,9 @@ static SymTensorType makeTensor(ArrayRef<DimAttr> shape, Type elementType) {
   return SymTensorType::get(elementType.getContext(), shape, elementType);
 }
 
-/// The rows of `type`: its shape without the last dimension, in fp32.
-static SymTensorType rowsOf(SymTensorType type) {
-  return makeTensor(type.getDims().drop_back(), f32(type.getContext()));
+/// The rows of `type`: its shape without the last dimensions, in fp32.
+static SymTensorType rowsOf(SymTensorType type, unsigned width = 1) {
+  return makeTensor(type.getDims().drop_back(width), f32(type.getContext()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -299,17 +299,25 @@ LogicalResult GluGradOp::inferReturnTypes(MLIRContext *,
 // Norms, rotary embedding, attention
 //===----------------------------------------------------------------------===//
 
+unsigned stg::getNormWidth(SymTensorType input, SymTensorType weight) {
+  bool hasRows = weight.getRank() > 0 && weight.getRank() < input.getRank();
+  return hasRows ? weight.getRank() : 1;
+}
+
 LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> loc,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
-  if (failed(checkMinRank(loc, "operand", input, 1)) ||
-      failed(checkSameShape(loc, "weight", input.getDims().take_back(1),
-                            tensorOf(adaptor.getWeight()).getDims(),
-                            adaptor.getInput(), adaptor.getWeight())))
+  SymTensorType weight = tensorOf(adaptor.getWeight());
+  if (failed(checkMinRank(loc, "operand", input, 1)))
     return failure();
-  types.append({input.withoutSharding(), rowsOf(input)});
+  unsigned width = getNormWidth(input, weight);
+  if (failed(checkSameShape(loc, "weight", input.getDims().take_back(width),
+                            weight.getDims(), adaptor.getInput(),
+                            adaptor.getWeight())))
+    return failure();
+  types.append({input.withoutSharding(), rowsOf(input, width)});
   return success();
 }
 
@@ -317,8 +325,9 @@ LogicalResult RmsNormGradOp::verify() {
   SymTensorType input = getInput().getType();
   if (failed(checkMinRank(getLoc(), "operand", input, 1)))
     return failure();
-  ArrayRef<DimAttr> full = input.getDims(), rows = full.drop_back(),
-                    width = full.take_back(1);
+  unsigned rank = getNormWidth(input, getWeight().getType());
+  ArrayRef<DimAttr> full = input.getDims(), rows = full.drop_back(rank),
+                    width = full.take_back(rank);
   return checkShapes(getLoc(), getInput(),
                      {{"weight", width, getWeight()},
                       {"rstd", rows, getRstd()},

@@ -15,6 +15,8 @@ namespace stg {
 /// Operations for each element.
 int64_t getActivationOperations(Activation function);
 int64_t getActivationGradOperations(Activation function);
+/// How many dimensions a row of a norm has: those of the weight.
+unsigned getNormWidth(SymTensorType input, SymTensorType weight);
 } // namespace stg
 
 namespace stg::detail {
