@@ -9,6 +9,7 @@
 #include "stg/Driver/Compile.h"
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
+#include "ParameterCounts.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
@@ -21,7 +22,6 @@
 #include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include <chrono>
 
@@ -33,22 +33,6 @@ using llvm::Expected;
 static double getSeconds() {
   using namespace std::chrono;
   return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
-
-/// Parameters of the model: each name once per scope, times the iterations of
-/// the loops around it.
-static SymExpr countParameters(ModuleOp module) {
-  SmallVector<SymExpr> counts = {SymExpr::get(module.getContext(), 0)};
-  llvm::StringSet<> seen;
-  module.walk([&](ParamOp param) {
-    if (seen.insert(getParameterPath(param)).second)
-      counts.push_back(param.getType().getNumElements() * getExecutions(param));
-  });
-  // In pairs: a sum costs as much as it has terms.
-  for (size_t step = 1; step < counts.size(); step *= 2)
-    for (size_t i = 0; i + step < counts.size(); i += 2 * step)
-      counts[i] = counts[i] + counts[i + step];
-  return counts.front();
 }
 
 /// The element types of the parameters, joined by '+'.
@@ -85,6 +69,9 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   extra["dtype"] = result.dtype;
   extra["micro_batches"] = result.strategy.values.microBatches;
   extra["parameters"] = static_cast<int64_t>(result.parameters);
+  extra["active_parameters"] = static_cast<int64_t>(result.activeParameters);
+  extra["embedding_parameters"] =
+      static_cast<int64_t>(result.embeddingParameters);
   return extra;
 }
 
@@ -271,9 +258,7 @@ static Error chooseProgram(ModuleOp module, const CompileRequest &request) {
   return succeeded(pm.run(module)) ? Error::success() : makeDiagnosed();
 }
 
-/// What follows from the model follows from what is there with its options,
-/// which have their values.
-static Error inlineBlocks(ModuleOp module) {
+Error stg::inlineBlocks(ModuleOp module) {
   PassManager blocks(module->getContext());
   blocks.addPass(createCheckCalls());
   blocks.addPass(createInlineBlocks());
@@ -395,9 +380,14 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   if (Error error = checkRecompute(getProgram(module), strategy, values))
     return error;
   result.dtype = getParameterTypes(module);
-  if (SymExpr parameters = countParameters(module))
-    // Binding reports at its op what has no value.
-    result.parameters = evaluate(parameters, values).value_or(0);
+  ParameterCounts counts = countParameters(module);
+  // Binding reports at its op what has no value.
+  auto getNumber = [&](SymExpr count) -> Exact {
+    return count ? evaluate(count, values).value_or(0) : 0;
+  };
+  result.parameters = getNumber(counts.all);
+  result.activeParameters = getNumber(counts.active);
+  result.embeddingParameters = getNumber(counts.embedding);
   auto buildPlan = [&](OpPassManager &pm, const Strategy &strategy) {
     buildPlanPipeline(pm, strategy, &resolved.plan);
   };
@@ -446,7 +436,7 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   llvm::SourceMgr sources;
   DiagnosticForwarder forwarder(context, sources, printer);
   TimingScope parserTiming = timing.nest("Parser");
-  Expected<Model> model = loadModel(context, request, sources);
+  Expected<Model> model = loadModel(context, request, sources, printer);
   parserTiming.stop();
   if (!model)
     return model.takeError();
@@ -500,7 +490,7 @@ static Error computeAll(MLIRContext &context, const CompileRequest &request,
                         const MessagePrinter &printer, SymbolicCosts &costs) {
   llvm::SourceMgr sources;
   DiagnosticForwarder forwarder(context, sources, printer);
-  Expected<Model> model = loadModel(context, request, sources);
+  Expected<Model> model = loadModel(context, request, sources, printer);
   if (!model)
     return model.takeError();
   CompileResult result;
@@ -534,7 +524,7 @@ LogicalResult stg::printSchedule(MLIRContext &context,
                                  const MessagePrinter &printer) {
   llvm::SourceMgr sources;
   DiagnosticForwarder forwarder(context, sources, printer);
-  Expected<Model> model = loadModel(context, request, sources);
+  Expected<Model> model = loadModel(context, request, sources, printer);
   if (!model)
     return report(model.takeError(), printer);
   CompileResult result;

@@ -9,6 +9,7 @@
 #include "ModelLibrary.h"
 #include "mlir/Parser/Parser.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Import/Import.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Installation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,16 +21,23 @@ using namespace stg;
 using llvm::Error;
 using llvm::Expected;
 
-/// The .mlir files of a folder, sorted.
-static std::vector<std::string> listModels(StringRef folder) {
+/// The files of a folder whose names end so, sorted.
+static std::vector<std::string> listFiles(StringRef folder, StringRef ending) {
   std::vector<std::string> files;
   std::error_code code;
   for (llvm::sys::fs::directory_iterator it(folder, code), end;
        it != end && !code; it.increment(code))
-    if (StringRef(it->path()).ends_with(".mlir"))
+    if (StringRef(it->path()).ends_with(ending))
       files.push_back(it->path());
   llvm::sort(files);
   return files;
+}
+
+/// The configurations of a folder of models, each a file of its name.
+static std::vector<std::string> listConfigs(StringRef folder) {
+  llvm::SmallString<128> configs(folder);
+  llvm::sys::path::append(configs, "configs");
+  return listFiles(configs, ".json");
 }
 
 /// The names of the configurations in a file, without parsing it.
@@ -49,13 +57,18 @@ static SmallVector<StringRef> scanConfigs(StringRef text) {
   return names;
 }
 
-/// The library file with a configuration of that name; all names if there is
-/// none.
+/// The library file with a configuration of that name, or that is one; all
+/// names if there is none.
 static std::optional<std::string>
 findInLibrary(StringRef name, ArrayRef<std::string> path,
               std::vector<std::string> &known) {
-  for (const std::string &folder : path)
-    for (const std::string &file : listModels(folder)) {
+  for (const std::string &folder : path) {
+    for (const std::string &file : listConfigs(folder)) {
+      known.push_back(llvm::sys::path::stem(file).str());
+      if (known.back() == name)
+        return file;
+    }
+    for (const std::string &file : listFiles(folder, ".mlir")) {
       llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer =
           readFile(file);
       if (!buffer) {
@@ -68,6 +81,7 @@ findInLibrary(StringRef name, ArrayRef<std::string> path,
         known.push_back(config.str());
       }
     }
+  }
   llvm::sort(known);
   known.erase(llvm::unique(known), known.end());
   return std::nullopt;
@@ -100,19 +114,42 @@ static Error chooseConfig(Model &model, StringRef name) {
 /// The library file with the configuration `name`.
 static Expected<std::string> findModel(StringRef name, StringRef config,
                                        ArrayRef<std::string> path) {
-  if (name.ends_with(".mlir"))
+  if (name.ends_with(".mlir") || isConfigFile(name))
     return makeError("cannot open '" + name + "': no such file");
   std::vector<std::string> known;
   std::optional<std::string> file = findInLibrary(name, path, known);
   if (!file)
     return makeError("unknown model '" + name +
-                     "'; give a .mlir file or one of the library's models: " +
+                     "'; give a .mlir file, a config.json or one of the "
+                     "library's models: " +
                      llvm::join(known, ", "));
   if (!config.empty() && config != name)
     return makeError("model '" + name +
                      "' is a configuration already; --config is for model "
                      "files");
   return *file;
+}
+
+/// A configuration becomes a model of one configuration.
+static Error makeModel(const CompileRequest &request, Model &model,
+                       std::unique_ptr<llvm::MemoryBuffer> &buffer,
+                       const MessagePrinter &printer) {
+  if (!request.config.empty())
+    return makeError("--config " + request.config + " with '" + model.file +
+                     "', which is a configuration itself");
+  ImportOptions options;
+  options.file = model.file;
+  options.modelPath = getModelPath(request.modelPath);
+  options.ignoresQuantization = request.ignoresQuantization;
+  auto tell = [&](const ToolMessage &message) { printer.print(message); };
+  std::optional<ImportedModel> imported =
+      importConfig(buffer->getBuffer(), options, tell);
+  if (!imported)
+    return makeError("");
+  model.family = imported->family;
+  buffer = llvm::MemoryBuffer::getMemBufferCopy(imported->text,
+                                                model.file + " (as a model)");
+  return Error::success();
 }
 
 /// The text of the model that is asked for, the name of its file, and the name
@@ -146,12 +183,22 @@ static Error readModel(const CompileRequest &request,
 
 Expected<Model> stg::loadModel(MLIRContext &context,
                                const CompileRequest &request,
-                               llvm::SourceMgr &sources) {
+                               llvm::SourceMgr &sources,
+                               const MessagePrinter &printer) {
   Model model;
   StringRef config;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   if (Error error = readModel(request, buffer, model.file, config))
     return error;
+  model.family = llvm::sys::path::stem(model.file).str();
+  if (isConfigFile(model.file)) {
+    if (Error error = makeModel(request, model, buffer, printer))
+      return error;
+    config = ""; // It has one.
+  } else if (request.ignoresQuantization) {
+    return makeError("--ignore-quantization with '" + model.file +
+                     "', which is no configuration (.json)");
+  }
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
   model.module = parseSourceFile<ModuleOp>(sources, &context);
   if (!model.module ||
@@ -160,4 +207,10 @@ Expected<Model> stg::loadModel(MLIRContext &context,
   if (Error error = chooseConfig(model, config))
     return error;
   return model;
+}
+
+std::vector<std::string> stg::listLibrary(ArrayRef<std::string> path) {
+  std::vector<std::string> names;
+  (void)findInLibrary("", path, names);
+  return names;
 }

@@ -21,16 +21,26 @@ namespace stg {
 struct Model {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string file;
+  std::string family; ///< What the file, or the configuration, says it is.
   ConfigOp
       config; ///< Null if the file has none, or several and none was chosen.
 };
 
 /// Parses the text of the request, or its file, or the library file that has a
-/// configuration of that name. Errors in it go to the context's handler, and an
+/// configuration of that name. A file that is a configuration itself is made a
+/// model first. Errors in it go to the context's handler, and an
 /// error without a message is returned.
 llvm::Expected<Model> loadModel(mlir::MLIRContext &context,
                                 const CompileRequest &request,
-                                llvm::SourceMgr &sources);
+                                llvm::SourceMgr &sources,
+                                const MessagePrinter &printer);
+
+/// Puts blocks in the place of their calls. What follows from a model follows
+/// from what is there with its options, which have their values.
+llvm::Error inlineBlocks(mlir::ModuleOp module);
+
+/// The names of all models in these folders, sorted.
+std::vector<std::string> listLibrary(llvm::ArrayRef<std::string> path);
 
 } // namespace stg
 

@@ -76,7 +76,12 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
          : result.strategy.getMode() == Mode::Prefill ? "step of prefill"
                                                       : "step of decoding")
      << '\n';
-  printRow(os, "parameters", withCommas(result.parameters));
+  printRow(os, "parameters",
+           withCommas(result.parameters) +
+               (result.activeParameters != result.parameters
+                    ? ", of which a token uses " +
+                          withCommas(result.activeParameters)
+                    : ""));
   auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
   if (batch != result.symbols.end() && seq != result.symbols.end())
     printRow(os, "batch", describeBatch(strategy, batch->second, seq->second));

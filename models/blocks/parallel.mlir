@@ -9,6 +9,8 @@ stg.import "norm.mlir"
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
+stg.symbol @H "query heads"
+stg.symbol @K "key/value heads"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 

@@ -57,7 +57,7 @@ def options(config):
         "parallel": config["parallel_block"],
         "qk_norm": config["qk_norm"],
         "rotary": config["pos"] == "rope",
-        "norms": config["norm"],
+        "norm_kind": config["norm"],
         "placement": "both" if config["sandwich"] else "input",
         "gated": config["act"] != "gelu",
         "activation": "silu" if config["act"] == "swiglu" else "gelu",

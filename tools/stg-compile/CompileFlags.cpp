@@ -28,11 +28,31 @@ Error CompileFlags::finish() {
   for (const std::string &folder : request.modelPath)
     if (!sys::fs::is_directory(folder))
       return makeStrategyError("--models " + folder + ": is not a folder");
+  if (listModels)
+    return finishList();
+  if (request.model.empty())
+    return makeStrategyError("no model; give a .mlir file, a config.json or "
+                             "the name of a library model, one of those that "
+                             "--list-models prints");
   if (printSchedule)
     return finishSchedule();
   if (Error error = finishSummary())
     return error;
   return finishOutput();
+}
+
+/// Nothing is compiled for --list-models, and no other flag has an effect.
+Error CompileFlags::finishList() {
+  for (const auto &[name, option] : cl::getRegisteredOptions())
+    if (option->getNumOccurrences() && option != &listModelsFlag &&
+        option != &jsonFlag && option != &modelPath)
+      return makeStrategyError("--list-models with " +
+                               Twine(name.size() == 1 ? "-" : "--") + name +
+                               ", which has no effect: nothing is compiled");
+  if (!request.model.empty())
+    return makeStrategyError("--list-models with '" + request.model +
+                             "': it is for all models");
+  return Error::success();
 }
 
 /// Nothing is compiled for --print-schedule.

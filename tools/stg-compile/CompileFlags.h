@@ -19,16 +19,16 @@ namespace stg {
 struct CompileFlags {
   CompileRequest request;
   std::string ranks, part;
-  bool json = false, bundle = false, printSchedule = false;
+  bool json = false, bundle = false, printSchedule = false, listModels = false;
   double memoryLimit = 0;
 
   StrategyFlags strategy;
   llvm::cl::OptionCategory modelCategory{"Model"}, outputCategory{"Output"};
 
   llvm::cl::opt<std::string, true> model{
-      llvm::cl::Positional, llvm::cl::Required,
-      llvm::cl::location(request.model),
-      llvm::cl::desc("MODEL (a .mlir file or the name of a library model)"),
+      llvm::cl::Positional, llvm::cl::location(request.model),
+      llvm::cl::desc("MODEL (a .mlir file, a config.json or the name of a "
+                     "library model)"),
       llvm::cl::cat(modelCategory)};
   llvm::cl::opt<std::string, true> config{
       "config", llvm::cl::location(request.config),
@@ -44,6 +44,16 @@ struct CompileFlags {
       "models", llvm::cl::location(request.modelPath),
       llvm::cl::value_desc("DIR"),
       llvm::cl::desc("Folder with further library models"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<bool, true> ignoreQuantizationFlag{
+      "ignore-quantization", llvm::cl::location(request.ignoresQuantization),
+      llvm::cl::desc("Of a quantized config.json take the model without "
+                     "quantization"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<bool, true> listModelsFlag{
+      "list-models", llvm::cl::location(listModels),
+      llvm::cl::desc("Print name, family and parameters of the library's "
+                     "models, and do nothing else"),
       llvm::cl::cat(modelCategory)};
   llvm::cl::opt<std::string, true> output{
       "o", llvm::cl::location(request.exportOptions.files.directory),
@@ -114,6 +124,7 @@ struct CompileFlags {
   llvm::Error finish();
 
 private:
+  llvm::Error finishList();
   llvm::Error finishSchedule();
   llvm::Error finishSummary();
   llvm::Error finishOutput();

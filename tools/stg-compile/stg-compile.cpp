@@ -40,6 +40,12 @@ int main(int argc, char **argv) {
     return 1;
   }
   std::unique_ptr<mlir::MLIRContext> context = stg::makeContext();
+  if (flags.listModels) {
+    auto models = stg::listModels(*context, flags.request.modelPath, printer);
+    if (succeeded(models))
+      stg::printModels(*models, flags.json, outs());
+    return failed(models);
+  }
   flags.request.configurePasses = mlir::applyPassManagerCLOptions;
   if (flags.printSchedule)
     return failed(stg::printSchedule(*context, flags.request, outs(), printer));

@@ -12,12 +12,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "stg/Import/Import.h"
 #include "stg/Support/Files.h"
+#include "stg/Support/Installation.h"
 #include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Translation.h"
 #include "stg/Target/Graphviz/Graphviz.h"
@@ -59,6 +62,65 @@ struct Flags {
                      "the corresponding line")};
 };
 } // namespace
+
+/// The flags of `--import-hf-config`.
+namespace {
+struct ConfigFlags {
+  llvm::cl::OptionCategory category{
+      "Models from configurations (--import-hf-config)"};
+  llvm::cl::list<std::string> modelPath{
+      "models", llvm::cl::value_desc("DIR"),
+      llvm::cl::desc("Folder with further families of models"),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<bool> ignoreQuantization{
+      "ignore-quantization",
+      llvm::cl::desc("Of a quantized config.json take the model without "
+                     "quantization"),
+      llvm::cl::cat(category)};
+};
+} // namespace
+
+/// What the importer says, as diagnostics.
+static void report(const stg::ToolMessage &message, MLIRContext *context) {
+  Location loc = UnknownLoc::get(context);
+  if (message.place)
+    loc = FileLineColLoc::get(context, message.place->file,
+                              static_cast<unsigned>(message.place->line),
+                              static_cast<unsigned>(message.place->column));
+  if (message.severity == stg::ToolMessage::Severity::Error)
+    emitError(loc, message.text);
+  else
+    emitRemark(loc, message.text);
+}
+
+static LogicalResult printImported(const ConfigFlags &flags,
+                                   llvm::SourceMgr &sources, raw_ostream &os,
+                                   MLIRContext *context) {
+  const llvm::MemoryBuffer *buffer =
+      sources.getMemoryBuffer(sources.getMainFileID());
+  stg::ImportOptions options;
+  options.file = buffer->getBufferIdentifier().str();
+  options.modelPath = stg::getModelPath(flags.modelPath);
+  options.ignoresQuantization = flags.ignoreQuantization;
+  auto model = stg::importConfig(
+      buffer->getBuffer(), options,
+      [&](const stg::ToolMessage &message) { report(message, context); });
+  if (!model)
+    return failure();
+  os << model->text;
+  return success();
+}
+
+/// It is text that is printed, and no module: with comments and names of types.
+static void registerConfigTranslation() {
+  static ConfigFlags flags;
+  static TranslateRegistration registration(
+      "import-hf-config", "print the model of a config.json as a .mlir file",
+      [](const std::shared_ptr<llvm::SourceMgr> &sources, raw_ostream &os,
+         MLIRContext *context) {
+        return printImported(flags, *sources, os, context);
+      });
+}
 
 static LogicalResult translateChunk(const Flags &flags,
                                     std::unique_ptr<llvm::MemoryBuffer> chunk,
@@ -107,6 +169,7 @@ int main(int argc, char **argv) {
   stg::MessagePrinter &printer = stg::guardStandardStreams("stg-translate");
   stg::chakra::registerChakraTraceTranslations();
   stg::registerGraphvizTranslation();
+  registerConfigTranslation();
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
   registerTranslationCLOptions();

@@ -33,7 +33,8 @@ namespace stg {
 
 /// What the user asks for.
 struct CompileRequest {
-  std::string model; ///< A .mlir file, or the name of a library model.
+  /// A .mlir file, a configuration (.json), or the name of a library model.
+  std::string model;
   /// The text of the model; `model` is then what messages call it.
   std::optional<std::string> modelText;
   std::string config; ///< Of the file; chosen by `model` if that is a name.
@@ -47,6 +48,8 @@ struct CompileRequest {
   /// Bytes of memory of a device, which the summary compares peaks with.
   std::optional<int64_t> memoryLimit;
   chakra::ExportOptions exportOptions;
+  /// A quantized configuration is that of the model before.
+  bool ignoresQuantization = false;
   /// Folders that are searched for library models.
   std::vector<std::string> modelPath;
   /// Called for each pass manager before it runs; may be empty.
@@ -68,8 +71,12 @@ struct CompileResult {
   /// As it was compiled: resolved, with what follows from the model.
   StrategyInput strategy;
   Exact parameters = 0; ///< Of the whole model.
-  std::string dtype;    ///< Element types of the parameters.
-  Execution execution;  ///< Of the preset.
+  /// Without those of the experts that a token does not go through.
+  Exact activeParameters = 0;
+  /// Of the tables that have a row for each word of the vocabulary.
+  Exact embeddingParameters = 0;
+  std::string dtype;   ///< Element types of the parameters.
+  Execution execution; ///< Of the preset.
   chakra::ExportSummary summary;
   double compileSeconds = 0, writeSeconds = 0;
 };
@@ -88,6 +95,22 @@ mlir::LogicalResult printSchedule(mlir::MLIRContext &context,
                                   const CompileRequest &request,
                                   llvm::raw_ostream &os,
                                   const MessagePrinter &printer);
+
+/// A model of the library.
+struct LibraryModel {
+  std::string name, family;
+  Exact parameters = 0;
+};
+
+/// All models of the library, by their names. What is wrong with one of them is
+/// an error.
+mlir::FailureOr<std::vector<LibraryModel>>
+listModels(mlir::MLIRContext &context, llvm::ArrayRef<std::string> modelPath,
+           const MessagePrinter &printer);
+
+/// Prints them for a person, or for a program.
+void printModels(llvm::ArrayRef<LibraryModel> models, bool asJSON,
+                 llvm::raw_ostream &os);
 
 /// What the manifest says of a compilation: model, symbols, strategy,
 /// parameters.

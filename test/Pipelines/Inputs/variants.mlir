@@ -32,7 +32,7 @@ stg.option @parallel : bool = false "attention and feed-forward network side by 
 stg.option @qkv_bias : bool = false
 stg.option @qk_norm : bool = false
 stg.option @rotary : bool = true
-stg.option @norms : "rms" | "layer" = "rms"
+stg.option @norm_kind : "rms" | "layer" = "rms"
 stg.option @placement : "input" | "output" | "both" | "sum" = "input"
 stg.option @gated : bool = true
 stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu"
@@ -78,30 +78,30 @@ func.func @variants(%tokens: !ids {stg.name = "tokens"}, %labels: !ids {stg.name
   %e = stg.call @token_embedding(%tokens) : (!ids) -> !stream
   %x = stg.if @mixtures = "none" -> !stream {
     %d = stg.repeat "layers" * L carry(%h = %e : !stream) {
-      %y = stg.call @dense(%h) {norm = norms} : (!stream) -> !stream
+      %y = stg.call @dense(%h) {norm = norm_kind} : (!stream) -> !stream
       stg.yield %y : !stream
     }
     stg.yield %d : !stream
   } else {
     %f = stg.if @mixtures = "all" -> !stream {
       %m = stg.repeat "layers" * L carry(%h = %e : !stream) {
-        %y = stg.call @sparse(%h) {norm = norms} : (!stream) -> !stream
+        %y = stg.call @sparse(%h) {norm = norm_kind} : (!stream) -> !stream
         stg.yield %y : !stream
       }
       stg.yield %m : !stream
     } else {
       %d = stg.repeat "dense" * LD carry(%h = %e : !stream) {
-        %y = stg.call @dense(%h) {norm = norms} : (!stream) -> !stream
+        %y = stg.call @dense(%h) {norm = norm_kind} : (!stream) -> !stream
         stg.yield %y : !stream
       }
       %m = stg.repeat "layers" * L - LD carry(%h = %d : !stream) {
-        %y = stg.call @sparse(%h) {norm = norms} : (!stream) -> !stream
+        %y = stg.call @sparse(%h) {norm = norm_kind} : (!stream) -> !stream
         stg.yield %y : !stream
       }
       stg.yield %m : !stream
     }
     stg.yield %f : !stream
   }
-  %loss = stg.call @token_loss(%x, %labels) {norm = norms} : (!stream, !ids) -> !stg.tensor<[B, S], f32>
+  %loss = stg.call @token_loss(%x, %labels) {norm = norm_kind} : (!stream, !ids) -> !stg.tensor<[B, S], f32>
   return %loss : !stg.tensor<[B, S], f32>
 }

@@ -311,17 +311,15 @@ def GluGradOp : STG_InferredOp<"glu_grad"> {
 }
 
 def RmsNormOp : STG_InferredOp<"rms_norm", [STG_Differentiable]> {
-  let summary = "root-mean-square normalization over the last dimensions";
+  let summary = "root-mean-square normalization over the last dimension";
   let description = [{
     Gives the normalized tensor and the fp32 reciprocal root per row, which the
-    backward pass needs. A row has the dimensions that the weight has: one, or several, as
-    where all heads of a token are normalized together. Operations: 4 per element and 3 per
-    row.
+    backward pass needs. Operations: 4 per element and 3 per row.
 
     ```mlir
     %n, %rstd = stg.rms_norm %x, %w : !x, !stg.tensor<[D], bf16>
     ```
-    Constraints: (C1) the weight has the input's last dimensions.
+    Constraints: (C1) the weight has the extent of the input's last dimension.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$weight);
   let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);

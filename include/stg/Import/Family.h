@@ -1,0 +1,115 @@
+//===- Family.h - What is known of a family of models ---------- -*- C++
+//-*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A family is a JSON file in a folder `families` of the folders of models:
+// which keys its configurations have, what they are where they are absent, and
+// what the model is that they describe. docs/Families.md says how it is
+// written.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_IMPORT_FAMILY_H
+#define STG_IMPORT_FAMILY_H
+
+#include "stg/Import/Expression.h"
+#include <map>
+#include <set>
+
+namespace stg::importer {
+
+/// A text with expressions in braces.
+struct Template {
+  /// Texts, each but the last with what stands behind it.
+  std::vector<std::pair<std::string, std::optional<Expression>>> parts;
+};
+
+struct Family {
+  /// What must hold, and what is said where it does not.
+  struct Check {
+    Expression holds;
+    std::string key; ///< Where that is said.
+    Template message;
+  };
+  /// The values that a key may have, and why no others.
+  struct Only {
+    std::vector<Value> values;
+    std::string reason;
+  };
+  struct Symbol {
+    std::string name, help;
+    /// None if the configuration says nothing of it.
+    std::optional<Expression> value;
+  };
+  /// A list of layers.
+  struct Stack {
+    Expression count;
+    std::optional<Expression> name;
+    std::string symbol; ///< That stands for the count.
+    std::vector<Statement> layer;
+  };
+  struct Input {
+    std::string name;
+    std::optional<Expression> condition;
+  };
+  /// What a configuration describes and the model does not have.
+  struct LeftOut {
+    Expression condition;
+    Template what;
+    Expression parameters;
+  };
+
+  std::string name, description;
+  std::vector<std::string> modelTypes, architectures;
+  std::map<std::string, std::string> kinds;
+  /// By key: a value, or a text that begins with `=` and is in `definitions`.
+  std::map<std::string, Value> defaults;
+  /// What null means where it is not what absence means.
+  std::map<std::string, Expression> nulls;
+  std::map<std::string, Expression> definitions;
+  std::map<std::string, std::string> spellings; ///< To the key.
+  std::set<std::string> unused;
+  /// Objects whose keys are those of the model: `text_config`.
+  std::set<std::string> transparent;
+  std::vector<std::pair<std::string, Only>> only;
+  std::vector<Check> checks;
+  std::vector<Symbol> symbols;
+  std::map<std::string, std::string> types, values, blocks;
+  std::vector<Input> inputs;
+  std::vector<Statement> program;
+  std::string result;
+  std::map<std::string, Stack> stacks;
+  std::vector<LeftOut> leftOut;
+
+  bool isKey(llvm::StringRef name) const {
+    return defaults.count(name.str()) != 0;
+  }
+};
+
+/// The tables in the folders of models.
+class FamilyLibrary {
+public:
+  /// Reads all of them; those of an earlier folder hide later ones.
+  static llvm::Expected<FamilyLibrary>
+  load(llvm::ArrayRef<std::string> modelPath);
+
+  /// The table of a `model_type` or `_class_name`; none if there is none.
+  llvm::Expected<std::optional<Family>> find(llvm::StringRef type) const;
+  /// All types, sorted.
+  std::vector<std::string> getTypes() const;
+
+private:
+  llvm::Expected<Value> getMerged(llvm::StringRef name, unsigned depth) const;
+
+  /// By the names of files.
+  std::map<std::string, Value> tables;
+};
+
+} // namespace stg::importer
+
+#endif // STG_IMPORT_FAMILY_H

@@ -1,0 +1,314 @@
+//===- Config.cpp - A configuration, read with its family's table===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Config.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::importer;
+
+void Config::error(Place place, const Twine &message) {
+  isGood = false;
+  tell({ToolMessage::Severity::Error,
+        ToolMessage::Place{options.file, place.line, place.column},
+        message.str(),
+        {}});
+}
+
+void Config::remark(const Twine &message) {
+  tell({ToolMessage::Severity::Remark,
+        ToolMessage::Place{options.file, 1, 1},
+        message.str(),
+        {}});
+}
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+/// What is wrong with a value of a kind, as what is expected; empty if nothing
+/// is. Behind `|` stand texts that are good, too.
+static std::string getExpected(const Value &value, StringRef kind) {
+  auto [first, texts] = kind.split('|');
+  if (!texts.empty() && value.kind == Value::Text &&
+      is_contained(split(texts, '|'), value.text))
+    return "";
+  auto isCount = [](const Value &value) {
+    return value.kind == Value::Int && value.number >= 0;
+  };
+  auto isText = [](const Value &value) { return value.kind == Value::Text; };
+  auto isList = [&](auto isElement) {
+    return value.kind == Value::List && all_of(value.list, isElement);
+  };
+  bool isNumber = value.kind == Value::Int ||
+                  (value.kind == Value::Real && std::isfinite(value.real));
+  std::string expected;
+  if (first == "size" && !(isCount(value) && value.number > 0))
+    expected = "a positive integer";
+  else if (first == "count" && !isCount(value))
+    expected = "an integer that is not negative";
+  else if (first == "flag" && value.kind != Value::Bool)
+    expected = "true or false";
+  else if (first == "text" && !isText(value))
+    expected = "a text";
+  else if (first == "number" && !isNumber)
+    expected = "a number";
+  else if (first == "counts" && !isList(isCount))
+    expected = "a list of integers that are not negative";
+  else if (first == "texts" && !isList(isText))
+    expected = "a list of texts";
+  else if (first == "object" && value.kind != Value::Object)
+    expected = "an object";
+  if (!expected.empty() && !texts.empty())
+    expected += (" or \"" + texts + "\"").str();
+  return expected;
+}
+
+void Config::checkKind(const Member &member, const std::string &path,
+                       StringRef kind) {
+  std::string expected = getExpected(member.value, kind);
+  if (!expected.empty())
+    error(member.place,
+          "'" + path + "' is " + member.value.str() + ", expected " + expected);
+}
+
+void Config::rejectUnknown(const Member &member, const std::string &path) {
+  error(member.place,
+        "'" + shortenText(path) + "' is " + member.value.str() +
+            ", but configurations of family '" + family.name +
+            "' have no such key; remove it if the model is the same without "
+            "it");
+}
+
+void Config::readKey(const Member &member, const std::string &path,
+                     const std::string &key) {
+  auto kind = family.kinds.find(key);
+  if (member.value.isNull() && !family.nulls.count(key))
+    return;
+  if (!member.value.isNull())
+    checkKind(member, path, kind->second);
+  auto [it, isNew] =
+      given.try_emplace(key, Given{member.place, path, member.value});
+  if (isNew || it->second.value == member.value || member.value.isNull())
+    return;
+  error(member.place, "'" + path + "' is " + member.value.str() + ", but '" +
+                          it->second.spelling + "', which means the same, is " +
+                          it->second.value.str());
+}
+
+/// The key that a path means: itself, another spelling, or what it is in the
+/// object that it stands in.
+std::string Config::getKey(const std::string &path) const {
+  auto spelling = family.spellings.find(path);
+  if (spelling != family.spellings.end())
+    return spelling->second;
+  auto [object, key] = StringRef(path).split('.');
+  bool isInside = !key.empty() && family.transparent.count(object.str()) &&
+                  !family.isKey(path) && !family.unused.count(path);
+  return isInside ? getKey(key.str()) : path;
+}
+
+void Config::readMember(const Member &member, const std::string &path) {
+  std::string key = getKey(path);
+  auto kind = family.kinds.find(key);
+  bool isObject = kind != family.kinds.end() && kind->second == "object" &&
+                  family.isKey(key);
+  if (isObject || family.transparent.count(path)) {
+    if (member.value.isNull())
+      return;
+    if (member.value.kind != Value::Object)
+      return checkKind(member, path, "object");
+    return readObject(member.value, path + ".");
+  }
+  if (family.isKey(key))
+    return readKey(member, path, key);
+  if (!family.unused.count(key))
+    rejectUnknown(member, path);
+}
+
+void Config::readObject(const Value &object, const std::string &prefix) {
+  for (const Member &member : object.members)
+    readMember(member, prefix + member.key);
+}
+
+/// What hangs on the trunk.
+bool Config::checkArchitecture() {
+  auto it = given.find("architectures");
+  if (it == given.end() || it->second.value.list.empty())
+    return true;
+  const std::string &name = it->second.value.list.front().text;
+  if (is_contained(family.architectures, name))
+    return true;
+  error(it->second.place, "'architectures' is " + it->second.value.str() +
+                              ", which is no model of family '" + family.name +
+                              "' that can be trained here; accepted: " +
+                              joinWords(family.architectures, "or"));
+  return false;
+}
+
+bool Config::read(const Value &root) {
+  readObject(root, "");
+  return isGood && checkArchitecture();
+}
+
+bool Config::checkOnly() {
+  for (const auto &[key, only] : family.only) {
+    Value value;
+    if (!lookup(key, value))
+      return false;
+    if (value.isNull() || is_contained(only.values, value))
+      continue;
+    SmallVector<std::string> accepted;
+    for (const Value &one : only.values)
+      accepted.push_back(one.str());
+    auto it = given.find(key);
+    error(it != given.end() ? it->second.place : Place(),
+          "'" + (it != given.end() ? it->second.spelling : key) + "' is " +
+              value.str() + (only.reason.empty() ? "" : ", " + only.reason) +
+              "; accepted: " + joinWords(accepted, "or"));
+  }
+  return isGood;
+}
+
+bool Config::check() {
+  if (!checkOnly())
+    return false;
+  for (const Family::Check &check : family.checks) {
+    std::optional<bool> isRight = holds(check.holds);
+    if (!isRight)
+      return false;
+    if (*isRight)
+      continue;
+    std::optional<std::string> message = fillIn(check.message);
+    if (!message)
+      return false;
+    auto it = given.find(check.key);
+    error(it != given.end() ? it->second.place : getPlace(check.holds),
+          *message);
+    return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+bool Config::lookup(StringRef name, Value &value) {
+  constexpr unsigned kMaxDepth = 100;
+  if (name == "layer" && !layer) {
+    error(Place(), "family '" + family.name +
+                       "': 'layer' is asked for outside of layers");
+    return false;
+  }
+  if (name == "layer") {
+    value = Value::getInt(*layer);
+    return true;
+  }
+  auto define = [&](const Expression &expression) {
+    if (++depth > kMaxDepth) {
+      error(Place(), "family '" + family.name + "': '" + name +
+                         "' is defined by itself");
+      return false;
+    }
+    std::optional<Value> result = evaluate(expression);
+    --depth;
+    if (!result)
+      return false;
+    value = std::move(*result);
+    return true;
+  };
+  if (auto it = given.find(name); it != given.end()) {
+    if (it->second.value.isNull())
+      return define(family.nulls.at(name.str()));
+    value = it->second.value;
+    return true;
+  }
+  auto byDefault = family.definitions.find("=" + name.str());
+  if (byDefault != family.definitions.end())
+    return define(byDefault->second);
+  if (auto it = family.defaults.find(name.str()); it != family.defaults.end()) {
+    value = it->second;
+    return true;
+  }
+  auto it = family.definitions.find(name.str());
+  return it != family.definitions.end() && define(it->second);
+}
+
+/// The first key of the file that the part of an expression comes from.
+const Config::Given *Config::findGiven(const Expression &part, unsigned level) {
+  const Given *found = nullptr;
+  part.walkNames([&](StringRef name) {
+    if (found || level > 16)
+      return;
+    if (auto it = given.find(name); it != given.end()) {
+      found = &it->second;
+      return;
+    }
+    for (const std::string &key : {"=" + name.str(), name.str()})
+      if (auto it = family.definitions.find(key);
+          !found && it != family.definitions.end())
+        found = findGiven(it->second, level + 1);
+  });
+  return found;
+}
+
+static std::string spell(const Expression &part) {
+  std::string names;
+  part.walkNames([&](StringRef name) {
+    names += ((names.empty() ? "'" : ", '") + name + "'").str();
+  });
+  return names;
+}
+
+Place Config::getPlace(const Expression &expression) {
+  const Given *key = findGiven(expression, 0);
+  return key ? key->place : Place();
+}
+
+void Config::complain(const Expression &part, const Twine &text) {
+  error(getPlace(part), "from " + spell(part) + ": " + text);
+}
+
+std::optional<Value> Config::evaluate(const Expression &expression) {
+  Value value;
+  auto find = [&](StringRef name, Value &value) { return lookup(name, value); };
+  auto say = [&](const Expression &part, const Twine &text) {
+    complain(part, text);
+  };
+  if (!importer::evaluate(expression, find, say, value))
+    return std::nullopt;
+  return value;
+}
+
+std::optional<bool> Config::holds(const std::optional<Expression> &condition) {
+  if (!condition)
+    return true;
+  std::optional<Value> value = evaluate(*condition);
+  if (!value)
+    return std::nullopt;
+  return value->isTrue();
+}
+
+std::optional<std::string> Config::fillIn(const Template &text) {
+  std::string result;
+  for (const auto &[before, expression] : text.parts) {
+    result += before;
+    if (!expression)
+      continue;
+    std::optional<Value> value = evaluate(*expression);
+    if (!value)
+      return std::nullopt;
+    result += value->kind == Value::Text ? value->text : value->str();
+  }
+  return result;
+}

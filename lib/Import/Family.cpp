@@ -1,0 +1,415 @@
+//===- Family.cpp - Reads the tables of families===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Import/Family.h"
+#include "stg/Support/Files.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace stg::importer;
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static Error readTable(StringRef file, std::map<std::string, Value> &tables) {
+  std::string name = sys::path::stem(file).str();
+  if (tables.count(name))
+    return Error::success();
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readFile(file);
+  if (!buffer)
+    return createStringError(file + ": " + toString(buffer.takeError()));
+  Value table;
+  Problem problem;
+  if (!parseValue((*buffer)->getBuffer(), table, problem))
+    return createStringError(file + ":" + Twine(problem.place.line) + ":" +
+                             Twine(problem.place.column) + ": " +
+                             problem.message);
+  if (table.kind != Value::Object)
+    return createStringError(file + ": expected an object");
+  tables[name] = std::move(table);
+  return Error::success();
+}
+
+Expected<FamilyLibrary> FamilyLibrary::load(ArrayRef<std::string> modelPath) {
+  FamilyLibrary library;
+  for (const std::string &folder : modelPath) {
+    SmallString<128> families(folder);
+    sys::path::append(families, "families");
+    std::error_code code;
+    for (sys::fs::directory_iterator it(families, code), end;
+         it != end && !code; it.increment(code))
+      if (StringRef(it->path()).ends_with(".json"))
+        if (Error error = readTable(it->path(), library.tables))
+          return std::move(error);
+  }
+  return library;
+}
+
+/// The types that a table is for.
+static std::vector<std::string> getTypesOf(const Value &table) {
+  std::vector<std::string> types;
+  if (const Value *list = table.find("types"))
+    for (const Value &type : list->list)
+      types.push_back(type.text);
+  return types;
+}
+
+std::vector<std::string> FamilyLibrary::getTypes() const {
+  std::vector<std::string> types;
+  for (const auto &[name, table] : tables)
+    append_range(types, getTypesOf(table));
+  llvm::sort(types);
+  types.erase(llvm::unique(types), types.end());
+  return types;
+}
+
+/// Puts `own` over `base`: members over members, what is listed behind what is
+/// listed, all else in its place.
+static void mergeInto(Value &base, const Value &own, StringRef key) {
+  bool isAppended = key == "unused" || key == "checks" || key == "left_out";
+  if (base.kind == Value::List && own.kind == Value::List && isAppended) {
+    append_range(base.list, own.list);
+    return;
+  }
+  if (base.kind != Value::Object || own.kind != Value::Object) {
+    base = own;
+    return;
+  }
+  for (const Member &member : own.members) {
+    auto same = find_if(base.members, [&](const Member &other) {
+      return other.key == member.key;
+    });
+    if (same == base.members.end())
+      base.members.push_back(member);
+    else
+      mergeInto(same->value, member.value, member.key);
+  }
+}
+
+Expected<Value> FamilyLibrary::getMerged(StringRef name, unsigned depth) const {
+  auto it = tables.find(name.str());
+  if (it == tables.end() || depth > 8)
+    return createStringError("there is no table '" + name + "' of a family");
+  const Value &own = it->second;
+  const Value *basis = own.find("based_on");
+  if (!basis)
+    return own;
+  Expected<Value> merged = getMerged(basis->text, depth + 1);
+  if (!merged)
+    return merged;
+  // What a table is for is said by itself alone.
+  erase_if(merged->members,
+           [](const Member &member) { return member.key == "types"; });
+  mergeInto(*merged, own, "");
+  return merged;
+}
+
+//===----------------------------------------------------------------------===//
+// A family
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Takes a table apart. What is wrong with it is said with the path to it.
+class FamilyReader {
+public:
+  FamilyReader(Family &family, const Value &table)
+      : family(family), table(table) {}
+
+  Error read();
+
+private:
+  void readFacts();
+  void readNames(StringRef key, std::map<std::string, std::string> &names);
+  void readKeys();
+  void readOnly();
+  void readChecks();
+  void readSymbols();
+  void readProgram();
+  void readStacks();
+  void readLeftOut();
+  void checkNames();
+
+  const Value &get(const Value &object, StringRef key, Value::Kind kind);
+  std::vector<std::string> getTexts(StringRef key);
+  Expression getExpression(const Value &value, const Twine &path);
+  std::optional<Expression> getOptional(const Value &object, StringRef key,
+                                        const Twine &path);
+  Template getTemplate(const Value &value, const Twine &path);
+  std::vector<Statement> getStatements(const Value &list, const Twine &path);
+  void fail(const Twine &path, const Twine &message);
+
+  Family &family;
+  const Value &table;
+  std::string problem;
+};
+} // namespace
+
+void FamilyReader::fail(const Twine &path, const Twine &message) {
+  if (problem.empty())
+    problem = ("family '" + family.name + "': " + path + ": " + message).str();
+}
+
+/// A member of an object; an empty one if it is not there.
+const Value &FamilyReader::get(const Value &object, StringRef key,
+                               Value::Kind kind) {
+  static const Value empty;
+  const Value *value = object.find(key);
+  if (!value)
+    return empty;
+  if (value->kind != kind)
+    fail(key, "is " + value->str());
+  return *value;
+}
+
+std::vector<std::string> FamilyReader::getTexts(StringRef key) {
+  std::vector<std::string> texts;
+  for (const Value &value : get(table, key, Value::List).list)
+    texts.push_back(value.text);
+  return texts;
+}
+
+/// A text is an expression; flags and numbers are themselves.
+Expression FamilyReader::getExpression(const Value &value, const Twine &path) {
+  Expression constant;
+  constant.value = value;
+  if (value.kind != Value::Text)
+    return constant;
+  Expected<Expression> parsed = parseExpression(value.text);
+  if (parsed)
+    return std::move(*parsed);
+  fail(path, toString(parsed.takeError()));
+  return constant;
+}
+
+std::optional<Expression> FamilyReader::getOptional(const Value &object,
+                                                    StringRef key,
+                                                    const Twine &path) {
+  const Value *value = object.find(key);
+  if (!value || value->isNull())
+    return std::nullopt;
+  return getExpression(*value, path + "." + key);
+}
+
+Template FamilyReader::getTemplate(const Value &value, const Twine &path) {
+  Template result;
+  StringRef rest = value.text;
+  while (true) {
+    auto [before, behind] = rest.split('{');
+    result.parts.emplace_back(before.str(), std::nullopt);
+    if (before.size() == rest.size())
+      return result;
+    auto [inside, after] = behind.split('}');
+    result.parts.back().second = getExpression(Value::getText(inside), path);
+    rest = after;
+  }
+}
+
+std::vector<Statement> FamilyReader::getStatements(const Value &list,
+                                                   const Twine &path) {
+  std::vector<Statement> statements;
+  for (const Value &value : list.list) {
+    Expected<Statement> statement = parseStatement(value.text);
+    if (statement)
+      statements.push_back(std::move(*statement));
+    else
+      fail(path, toString(statement.takeError()));
+  }
+  return statements;
+}
+
+void FamilyReader::readNames(StringRef key,
+                             std::map<std::string, std::string> &names) {
+  for (const Member &member : get(table, key, Value::Object).members)
+    names[member.key] = member.value.text;
+}
+
+void FamilyReader::readFacts() {
+  family.description = get(table, "description", Value::Text).text;
+  family.modelTypes = getTexts("types");
+  family.architectures = getTexts("architectures");
+  family.result = get(table, "result", Value::Text).text;
+  readNames("value_types", family.values);
+  readNames("aliases", family.types);
+  readNames("blocks", family.blocks);
+  for (const Member &kind : get(table, "kinds", Value::Object).members)
+    for (const Value &key : kind.value.list)
+      family.kinds[key.text] = kind.key;
+}
+
+void FamilyReader::readKeys() {
+  for (const Member &member : get(table, "keys", Value::Object).members) {
+    family.defaults[member.key] = member.value;
+    StringRef text = member.value.text;
+    if (member.value.kind == Value::Text && text.consume_front("="))
+      family.definitions.insert_or_assign(
+          "=" + member.key,
+          getExpression(Value::getText(text), "keys." + member.key));
+    if (!family.kinds.count(member.key))
+      fail("keys." + member.key, "has no kind");
+  }
+  for (const Member &member : get(table, "null", Value::Object).members)
+    family.nulls.insert_or_assign(
+        member.key, getExpression(member.value, "null." + member.key));
+  for (const Member &member : get(table, "spellings", Value::Object).members)
+    for (const Value &other : member.value.list)
+      family.spellings[other.text] = member.key;
+  for (const Member &member : get(table, "let", Value::Object).members)
+    family.definitions.insert_or_assign(
+        member.key, getExpression(member.value, "let." + member.key));
+  for (const std::string &key : getTexts("unused"))
+    family.unused.insert(key);
+  for (const std::string &key : getTexts("transparent"))
+    family.transparent.insert(key);
+}
+
+void FamilyReader::readOnly() {
+  for (const Member &member : get(table, "only", Value::Object).members) {
+    Family::Only only;
+    only.values = get(member.value, "values", Value::List).list;
+    only.reason = get(member.value, "because", Value::Text).text;
+    family.only.emplace_back(member.key, std::move(only));
+  }
+}
+
+void FamilyReader::readChecks() {
+  for (const Value &value : get(table, "checks", Value::List).list)
+    family.checks.push_back(
+        {getExpression(get(value, "holds", Value::Text), "checks"),
+         get(value, "key", Value::Text).text,
+         getTemplate(get(value, "message", Value::Text), "checks")});
+}
+
+void FamilyReader::readSymbols() {
+  for (const Member &member : get(table, "symbols", Value::Object).members)
+    family.symbols.push_back(
+        {member.key, get(member.value, "help", Value::Text).text,
+         getOptional(member.value, "value", "symbols." + member.key)});
+}
+
+void FamilyReader::readProgram() {
+  for (const Value &value : get(table, "inputs", Value::List).list) {
+    auto [name, condition] = StringRef(value.text).split(" if ");
+    Family::Input input{name.str(), std::nullopt};
+    if (!condition.empty())
+      input.condition = getExpression(Value::getText(condition), "inputs");
+    family.inputs.push_back(std::move(input));
+  }
+  family.program = getStatements(get(table, "program", Value::List), "program");
+}
+
+void FamilyReader::readStacks() {
+  for (const Member &member : get(table, "stacks", Value::Object).members) {
+    std::string path = "stacks." + member.key;
+    Family::Stack stack;
+    stack.count =
+        getOptional(member.value, "count", path).value_or(Expression());
+    stack.name = getOptional(member.value, "name", path);
+    stack.symbol = get(member.value, "symbol", Value::Text).text;
+    stack.layer =
+        getStatements(get(member.value, "layer", Value::List), path + ".layer");
+    family.stacks[member.key] = std::move(stack);
+  }
+}
+
+void FamilyReader::readLeftOut() {
+  for (const Value &value : get(table, "left_out", Value::List).list)
+    family.leftOut.push_back(
+        {getExpression(get(value, "if", Value::Text), "left_out.if"),
+         getTemplate(get(value, "what", Value::Text), "left_out.what"),
+         getOptional(value, "parameters", "left_out").value_or(Expression())});
+}
+
+/// A key that nothing reads would be dropped from models in silence.
+void FamilyReader::checkNames() {
+  std::set<std::string> read;
+  auto visit = [&](StringRef name) {
+    read.insert(name.str());
+    if (name != "layer" && !family.isKey(name) &&
+        !family.definitions.count(name.str()))
+      fail("names", "'" + name + "' is neither a key nor a definition");
+  };
+  auto visitOptional = [&](const std::optional<Expression> &expression) {
+    if (expression)
+      expression->walkNames(visit);
+  };
+  auto visitTemplate = [&](const Template &text) {
+    for (const auto &part : text.parts)
+      visitOptional(part.second);
+  };
+  auto visitStatements = [&](ArrayRef<Statement> statements) {
+    for (const Statement &statement : statements) {
+      visitOptional(statement.condition);
+      for (const Statement::Entry &entry : statement.entries)
+        entry.value.walkNames(visit);
+    }
+  };
+  for (const auto &entry : family.definitions)
+    entry.second.walkNames(visit);
+  for (const auto &entry : family.nulls)
+    entry.second.walkNames(visit);
+  for (const auto &entry : family.only)
+    visit(entry.first);
+  for (const Family::Check &check : family.checks) {
+    check.holds.walkNames(visit);
+    visitTemplate(check.message);
+  }
+  for (const Family::Symbol &symbol : family.symbols)
+    visitOptional(symbol.value);
+  for (const Family::Input &input : family.inputs)
+    visitOptional(input.condition);
+  for (const Family::LeftOut &part : family.leftOut) {
+    part.condition.walkNames(visit);
+    visitTemplate(part.what);
+    part.parameters.walkNames(visit);
+  }
+  visitStatements(family.program);
+  for (const auto &[name, stack] : family.stacks) {
+    stack.count.walkNames(visit);
+    visitOptional(stack.name);
+    visitStatements(stack.layer);
+  }
+  for (const auto &[key, value] : family.defaults)
+    if (!read.count(key) && family.kinds[key] != "object")
+      fail("keys." + key, "is read nowhere; list it as unused");
+}
+
+Error FamilyReader::read() {
+  readFacts();
+  readKeys();
+  readOnly();
+  readChecks();
+  readSymbols();
+  readProgram();
+  readStacks();
+  readLeftOut();
+  checkNames();
+  if (!problem.empty())
+    return createStringError(problem);
+  return Error::success();
+}
+
+Expected<std::optional<Family>> FamilyLibrary::find(StringRef type) const {
+  for (const auto &[name, table] : tables) {
+    if (!is_contained(getTypesOf(table), type))
+      continue;
+    Expected<Value> merged = getMerged(name, 0);
+    if (!merged)
+      return merged.takeError();
+    Family family;
+    family.name = name;
+    if (Error error = FamilyReader(family, *merged).read())
+      return std::move(error);
+    return family;
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,148 @@
+//===- Import.cpp - Models from configurations===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Import/Import.h"
+#include "Config.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::importer;
+
+bool stg::isConfigFile(StringRef path) { return path.ends_with(".json"); }
+
+/// What the file is called, or, as that is always `config.json`, its folder.
+static std::string getModelName(StringRef file) {
+  StringRef name = sys::path::stem(file);
+  if (name == "config")
+    name = sys::path::filename(sys::path::parent_path(file));
+  if (file == "-" || file == "<stdin>")
+    name = "model";
+  std::string result;
+  for (char c : name)
+    result += isAlnum(c) || StringRef("-._").contains(c) ? c : '_';
+  return result.empty() || result == "." || result == ".." ? "model" : result;
+}
+
+namespace {
+/// One import, from the text to the model.
+class Importer {
+public:
+  Importer(const ImportOptions &options, MessageHandler tell)
+      : options(options), tell(tell) {}
+
+  std::optional<ImportedModel> run(StringRef text);
+
+private:
+  std::nullopt_t fail(Place place, const Twine &message);
+  std::optional<Family> findFamily(const Value &root);
+  bool takeQuantization(Value &root);
+
+  const ImportOptions &options;
+  MessageHandler tell;
+};
+} // namespace
+
+std::nullopt_t Importer::fail(Place place, const Twine &message) {
+  tell({ToolMessage::Severity::Error,
+        ToolMessage::Place{options.file, place.line, place.column},
+        message.str(),
+        {}});
+  return std::nullopt;
+}
+
+std::optional<Family> Importer::findFamily(const Value &root) {
+  Expected<FamilyLibrary> library = FamilyLibrary::load(options.modelPath);
+  if (!library)
+    return fail(root.place, toString(library.takeError()));
+  const Value *type = root.find("model_type");
+  StringRef key = "model_type";
+  if (!type || type->isNull()) {
+    type = root.find("_class_name");
+    key = "_class_name";
+  }
+  std::string known = joinWords(library->getTypes(), "or");
+  if (!type || type->isNull())
+    return fail(root.place, "has neither 'model_type' nor '_class_name', one "
+                            "of which says what the other keys mean; known: " +
+                                known);
+  if (type->kind != Value::Text)
+    return fail(type->place,
+                "'" + key + "' is " + type->str() + ", expected a text");
+  Expected<std::optional<Family>> family = library->find(type->text);
+  if (!family)
+    return fail(type->place, toString(family.takeError()));
+  if (*family)
+    return std::move(*family);
+  const Value *architectures = root.find("architectures");
+  return fail(type->place,
+              "'" + key + "' is " + type->str() +
+                  (architectures && !architectures->isNull()
+                       ? ", with 'architectures' " + architectures->str()
+                       : "") +
+                  ", which is not known; known: " + known);
+}
+
+/// A quantized model has other bytes and operations.
+bool Importer::takeQuantization(Value &root) {
+  for (StringRef key : {"quantization_config", "compression_config"}) {
+    auto it = find_if(root.members,
+                      [&](const Member &member) { return member.key == key; });
+    if (it == root.members.end())
+      continue;
+    const Value *method = it->value.find("quant_method");
+    std::string text = "'" + key.str() + "' is there" +
+                       (method ? ", with method " + method->str() : "");
+    if (!it->value.isNull() && !options.ignoresQuantization) {
+      fail(it->place,
+           text + ": a quantized model has other bytes and operations; the "
+                  "model without quantization is that of "
+                  "--ignore-quantization");
+      return false;
+    }
+    if (!it->value.isNull())
+      tell({ToolMessage::Severity::Remark,
+            ToolMessage::Place{options.file, it->place.line, it->place.column},
+            text + "; the model is the one without quantization",
+            {}});
+    root.members.erase(it);
+  }
+  return true;
+}
+
+std::optional<ImportedModel> Importer::run(StringRef text) {
+  Value root;
+  Problem problem;
+  if (!parseValue(text, root, problem))
+    return fail(problem.place, "not valid JSON: " + problem.message);
+  if (root.kind != Value::Object)
+    return fail(root.place, "expected an object, the keys of a configuration");
+  std::optional<Family> family = findFamily(root);
+  if (!family || !takeQuantization(root))
+    return std::nullopt;
+  Config config(*family, options, tell);
+  if (!config.read(root) || !config.check())
+    return std::nullopt;
+  ImportedModel model;
+  model.name = getModelName(options.file);
+  model.family = family->name;
+  std::optional<std::string> modelText =
+      printModel(*family, config, model.name);
+  if (!modelText)
+    return std::nullopt;
+  model.text = std::move(*modelText);
+  return model;
+}
+
+std::optional<ImportedModel> stg::importConfig(StringRef text,
+                                               const ImportOptions &options,
+                                               MessageHandler tell) {
+  return Importer(options, tell).run(text);
+}

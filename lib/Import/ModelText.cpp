@@ -1,0 +1,405 @@
+//===- ModelText.cpp - The text of a model from a configuration===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The layers of a stack are what the table makes of each; those that come to
+// the same text are of one kind, and the list of kinds becomes loops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Config.h"
+#include "stg/Import/LayerList.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+using namespace stg;
+using namespace stg::importer;
+
+namespace {
+
+/// A call with everything that the configuration says of it.
+struct Call {
+  std::string result, callee, scope, entries;
+  std::vector<std::string> arguments;
+};
+
+/// The layers of a stack.
+struct Layers {
+  std::vector<std::vector<Call>> kinds;
+  std::vector<std::string> names; ///< Of the kinds.
+  std::vector<LayerLoop> loops;
+  int64_t count = 0;
+};
+
+class ModelPrinter {
+public:
+  ModelPrinter(const Family &family, Config &config, StringRef name)
+      : family(family), config(config), name(name), os(body) {}
+
+  std::optional<std::string> print();
+
+private:
+  using Values = StringMap<std::string>;
+
+  std::optional<Call> resolve(const Statement &statement);
+  std::optional<std::vector<Call>> resolveAll(ArrayRef<Statement> statements);
+  std::optional<Layers> collectLayers(StringRef name,
+                                      const Family::Stack &stack);
+  bool collectInputs();
+  bool collectSymbols();
+  bool collectLeftOut();
+
+  bool printFunction();
+  bool printStack(const Call &call, Values &values);
+  void printCall(const Call &call, Values &values, unsigned indent);
+  void printLoops(ArrayRef<LayerLoop> loops, const Layers &layers,
+                  const Call &call, ArrayRef<std::string> counts,
+                  Values &values, unsigned indent);
+  std::vector<std::string> getCounts(const Layers &layers, StringRef symbol);
+  std::string makeValue(StringRef variable);
+  StringRef getType(StringRef variable);
+  void printHead(raw_ostream &os);
+
+  const Family &family;
+  Config &config;
+  StringRef name;
+  std::string body;
+  raw_string_ostream os;
+  std::vector<std::string> inputs, leftOut;
+  std::string symbols, values;
+  StringSet<> usedTypes, usedFiles;
+  StringMap<unsigned> numbers; ///< Of the values of a variable.
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What is in the model
+//===----------------------------------------------------------------------===//
+
+/// A number or symbol, an option, or nothing: false and null are not written.
+static std::string printEntry(const Statement::Entry &entry,
+                              const Value &value) {
+  if (value.isNull() || (value.kind == Value::Bool && !value.flag))
+    return "";
+  // A text that is a flag says that it is off where it is on by default.
+  std::string text =
+      value == Value::getText("false") ? value.text : value.str();
+  return entry.name + (entry.isDimension ? " as " : " = ") + text;
+}
+
+std::optional<Call> ModelPrinter::resolve(const Statement &statement) {
+  Call call{statement.result, statement.callee, statement.scope, "",
+            statement.arguments};
+  for (const Statement::Entry &entry : statement.entries) {
+    std::optional<Value> value = config.evaluate(entry.value);
+    if (!value)
+      return std::nullopt;
+    std::string text = printEntry(entry, *value);
+    if (!text.empty())
+      call.entries += (call.entries.empty() ? "" : ", ") + text;
+  }
+  return call;
+}
+
+std::optional<std::vector<Call>>
+ModelPrinter::resolveAll(ArrayRef<Statement> statements) {
+  std::vector<Call> calls;
+  for (const Statement &statement : statements) {
+    std::optional<bool> isThere = config.holds(statement.condition);
+    if (!isThere)
+      return std::nullopt;
+    if (!*isThere)
+      continue;
+    std::optional<Call> call = resolve(statement);
+    if (!call)
+      return std::nullopt;
+    calls.push_back(std::move(*call));
+  }
+  return calls;
+}
+
+static std::string getKey(ArrayRef<Call> calls, StringRef name) {
+  std::string key = name.str();
+  for (const Call &call : calls)
+    key += "\n" + call.result + "=" + call.callee + "<" + call.scope + ">(" +
+           llvm::join(call.arguments, ",") + "){" + call.entries + "}";
+  return key;
+}
+
+std::optional<Layers> ModelPrinter::collectLayers(StringRef name,
+                                                  const Family::Stack &stack) {
+  constexpr int64_t kMaxLayers = 10000;
+  std::optional<Value> count = config.evaluate(stack.count);
+  if (!count)
+    return std::nullopt;
+  if (count->kind != Value::Int || count->number < 1 ||
+      count->number > kMaxLayers) {
+    config.error(config.getPlace(stack.count),
+                 "has " + count->str() + " layers in '" + name +
+                     "', expected 1 to " + Twine(kMaxLayers));
+    return std::nullopt;
+  }
+  Layers layers;
+  layers.count = count->number;
+  std::vector<unsigned> kinds;
+  StringMap<unsigned> numbers;
+  for (int64_t layer = 0; layer < layers.count; ++layer) {
+    config.layer = layer;
+    std::optional<std::vector<Call>> calls = resolveAll(stack.layer);
+    std::optional<Value> kind =
+        stack.name ? config.evaluate(*stack.name) : Value::getText(name);
+    config.layer.reset();
+    if (!calls || !kind)
+      return std::nullopt;
+    auto [it, isNew] =
+        numbers.try_emplace(getKey(*calls, kind->text), numbers.size());
+    kinds.push_back(it->second);
+    if (!isNew)
+      continue;
+    layers.kinds.push_back(std::move(*calls));
+    layers.names.push_back(kind->text);
+  }
+  // One kind needs no name of its own.
+  if (layers.kinds.size() == 1)
+    layers.names.front() = name.str();
+  layers.loops = findLoops(kinds);
+  return layers;
+}
+
+bool ModelPrinter::collectInputs() {
+  for (const Family::Input &input : family.inputs) {
+    std::optional<bool> isThere = config.holds(input.condition);
+    if (!isThere)
+      return false;
+    if (*isThere)
+      inputs.push_back(input.name);
+  }
+  return true;
+}
+
+bool ModelPrinter::collectSymbols() {
+  raw_string_ostream declarations(symbols), entries(values);
+  for (const Family::Symbol &symbol : family.symbols) {
+    if (symbol.value) {
+      std::optional<Value> value = config.evaluate(*symbol.value);
+      if (!value)
+        return false;
+      if (value->isNull())
+        continue;
+      entries << (values.empty() ? "" : ", ") << symbol.name << " = "
+              << value->str();
+    }
+    declarations << "stg.symbol @" << symbol.name << " \"" << symbol.help
+                 << "\"\n";
+  }
+  return true;
+}
+
+/// 8030261248 as 8,030,261,248.
+static std::string withCommas(int64_t number) {
+  std::string digits = std::to_string(number), text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0)
+      text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+bool ModelPrinter::collectLeftOut() {
+  for (const Family::LeftOut &part : family.leftOut) {
+    std::optional<bool> isThere = config.holds(part.condition);
+    if (!isThere)
+      return false;
+    if (!*isThere)
+      continue;
+    std::optional<std::string> what = config.fillIn(part.what);
+    std::optional<Value> parameters = config.evaluate(part.parameters);
+    if (!what || !parameters)
+      return false;
+    leftOut.push_back(*what);
+    if (parameters->number)
+      leftOut.back() += " (" + withCommas(parameters->number) + " parameters)";
+    config.remark("the model leaves out " + leftOut.back());
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// `%x`, `%x1`, ...
+std::string ModelPrinter::makeValue(StringRef variable) {
+  unsigned number = numbers[variable]++;
+  return ("%" + variable + (number ? Twine(number) : Twine())).str();
+}
+
+StringRef ModelPrinter::getType(StringRef variable) {
+  auto it = family.values.find(variable.str());
+  StringRef type = it != family.values.end() ? StringRef(it->second) : variable;
+  usedTypes.insert(type);
+  return type;
+}
+
+void ModelPrinter::printCall(const Call &call, Values &values,
+                             unsigned indent) {
+  if (auto file = family.blocks.find(call.callee); file != family.blocks.end())
+    usedFiles.insert(file->second);
+  std::vector<std::string> operands, types;
+  for (const std::string &argument : call.arguments) {
+    operands.push_back(values[argument]);
+    types.push_back(("!" + getType(argument)).str());
+  }
+  std::string result = makeValue(call.result);
+  os.indent(indent) << result << " = stg.call @" << call.callee << "("
+                    << llvm::join(operands, ", ") << ")";
+  if (!call.entries.empty())
+    os << " {" << call.entries << "}";
+  if (!call.scope.empty())
+    os << " <\"" << call.scope << "\">";
+  os << " : (" << llvm::join(types, ", ") << ") -> !" << getType(call.result)
+     << "\n";
+  values[call.result] = result;
+}
+
+static int64_t countLayers(const LayerLoop &loop) {
+  int64_t inside = loop.isLeaf() ? 1 : 0;
+  for (const LayerLoop &inner : loop.body)
+    inside += countLayers(inner);
+  return loop.count * inside;
+}
+
+/// How often the loops are run: the one with the most layers takes as many as
+/// the symbol leaves over, so that another number of layers can be asked for.
+std::vector<std::string> ModelPrinter::getCounts(const Layers &layers,
+                                                 StringRef symbol) {
+  std::vector<std::string> counts;
+  for (const LayerLoop &loop : layers.loops)
+    counts.push_back(std::to_string(loop.count));
+  if (symbol.empty())
+    return counts;
+  auto largest = llvm::max_element(layers.loops,
+                                   [](const LayerLoop &a, const LayerLoop &b) {
+                                     return countLayers(a) < countLayers(b);
+                                   });
+  int64_t own = countLayers(*largest), rest = layers.count - own;
+  int64_t period = own / largest->count;
+  std::string text = symbol.str();
+  if (rest > 0)
+    text += " - " + std::to_string(rest);
+  if (period > 1)
+    text = (rest > 0 ? "(" + text + ")" : text) + "/" + std::to_string(period);
+  counts[largest - layers.loops.begin()] = text;
+  return counts;
+}
+
+void ModelPrinter::printLoops(ArrayRef<LayerLoop> loops, const Layers &layers,
+                              const Call &call, ArrayRef<std::string> counts,
+                              Values &values, unsigned indent) {
+  StringMap<unsigned> names;
+  for (auto [index, loop] : enumerate(loops)) {
+    std::string loopName =
+        loop.isLeaf() ? layers.names[loop.kind] : std::string("periods");
+    if (unsigned number = names[loopName]++)
+      loopName += "_" + std::to_string(number + 1);
+    const std::string &carried = call.arguments.front();
+    std::string result = makeValue(call.result), inner = makeValue(carried);
+    StringRef type = getType(carried);
+    os.indent(indent) << result << " = stg.repeat \"" << loopName << "\" * "
+                      << (counts.empty() ? std::to_string(loop.count)
+                                         : counts[index])
+                      << " carry(" << inner << " = " << values[carried]
+                      << " : !" << type << ") {\n";
+    Values inside = values;
+    inside[carried] = inner;
+    for (const Call &one :
+         loop.isLeaf() ? ArrayRef(layers.kinds[loop.kind]) : ArrayRef<Call>())
+      printCall(one, inside, indent + 2);
+    printLoops(loop.body, layers, call, {}, inside, indent + 2);
+    os.indent(indent + 2) << "stg.yield " << inside[carried] << " : !" << type
+                          << "\n";
+    os.indent(indent) << "}\n";
+    values[call.result] = result;
+  }
+}
+
+bool ModelPrinter::printStack(const Call &call, Values &values) {
+  const Family::Stack &stack = family.stacks.at(call.callee);
+  std::optional<Layers> layers = collectLayers(call.callee, stack);
+  if (!layers)
+    return false;
+  printLoops(layers->loops, *layers, call, getCounts(*layers, stack.symbol),
+             values, 2);
+  return true;
+}
+
+bool ModelPrinter::printFunction() {
+  Values values;
+  std::vector<std::string> arguments;
+  for (const std::string &input : inputs) {
+    values[input] = makeValue(input);
+    arguments.push_back((values[input] + ": !" + getType(input) +
+                         " {stg.name = \"" + input + "\"}")
+                            .str());
+  }
+  // Configurations and functions are both symbols of a module.
+  os << "func.func @" << family.name << (name == family.name ? "_model" : "")
+     << "(" << llvm::join(arguments, ", ") << ") -> !" << getType(family.result)
+     << " {\n";
+  std::optional<std::vector<Call>> calls = resolveAll(family.program);
+  if (!calls)
+    return false;
+  for (const Call &call : *calls) {
+    if (!family.stacks.count(call.callee))
+      printCall(call, values, 2);
+    else if (!printStack(call, values))
+      return false;
+  }
+  os << "  return " << values[family.result] << " : !" << getType(family.result)
+     << "\n}\n";
+  return true;
+}
+
+void ModelPrinter::printHead(raw_ostream &out) {
+  out << "// " << name << ": " << family.description << "\n";
+  for (const std::string &part : leftOut)
+    out << "// Left out: " << part << ".\n";
+  out << "\n";
+  std::vector<StringRef> files(usedFiles.keys().begin(),
+                               usedFiles.keys().end());
+  llvm::sort(files);
+  for (StringRef file : files)
+    out << "stg.import \"" << file << "\"\n";
+  out << "\n"
+      << symbols << "\nstg.config @\"" << name << "\" {" << this->values
+      << "}\n\n";
+  for (const auto &[alias, type] : family.types)
+    if (usedTypes.contains(alias))
+      out << "!" << alias << " = " << type << "\n";
+  out << "\n";
+}
+
+std::optional<std::string> ModelPrinter::print() {
+  if (!collectInputs() || !collectSymbols() || !collectLeftOut() ||
+      !printFunction())
+    return std::nullopt;
+  std::string text;
+  raw_string_ostream out(text);
+  printHead(out);
+  out << body;
+  return text;
+}
+
+std::optional<std::string> stg::importer::printModel(const Family &family,
+                                                     Config &config,
+                                                     StringRef name) {
+  return ModelPrinter(family, config, name).print();
+}

@@ -1,0 +1,244 @@
+"""Parameters of configurations: as published, and as the closed forms have them.
+
+All models of the library that are configurations, and configurations with sizes drawn by a
+fixed seed: each comes to the total, active and vocabulary parameters of closed_forms.py.
+"""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import closed_forms
+
+RUNS = 84
+ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
+
+
+def compile(path):
+    run = subprocess.run(["stg-compile", path, "--batch", "1", "--dry-run", "--json"],
+                         capture_output=True, text=True)
+    if run.returncode:
+        return run.stderr
+    result = json.loads(run.stdout)
+    return tuple(result[key] for key in
+                 ("parameters", "active_parameters", "embedding_parameters"))
+
+
+def draw_sizes(draw):
+    K, group, E = draw.choice([1, 2, 3]), draw.choice([1, 2, 4]), draw.choice([8, 16])
+    return {"hidden_size": K * group * E, "num_attention_heads": K * group,
+            "num_hidden_layers": draw.randint(1, 9), "vocab_size": draw.randint(100, 999),
+            "intermediate_size": draw.randint(3, 99), "num_key_value_heads": K}
+
+
+def draw_llama(draw):
+    return draw_sizes(draw) | {"attention_bias": draw.random() < 0.5,
+                               "mlp_bias": draw.random() < 0.5,
+                               "tie_word_embeddings": draw.random() < 0.5,
+                               "head_dim": draw.choice([None, 12, 24])}
+
+
+def draw_qwen2(draw):
+    return draw_sizes(draw) | {"tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_qwen3(draw):
+    return draw_qwen2(draw) | {"attention_bias": draw.random() < 0.5,
+                               "head_dim": draw.choice([None, 12, 24])}
+
+
+def draw_qwen3_moe(draw):
+    layers = draw.randint(1, 12)
+    only = sorted(draw.sample(range(layers), draw.randint(0, layers)))
+    return draw_qwen3(draw) | {
+        "num_hidden_layers": layers, "num_experts": draw.choice([4, 6]),
+        "num_experts_per_tok": draw.choice([1, 2, 4]), "moe_intermediate_size": 24,
+        "decoder_sparse_step": draw.randint(1, 4), "mlp_only_layers": only}
+
+
+def draw_mixtral(draw):
+    return draw_sizes(draw) | {"num_local_experts": draw.choice([2, 4]),
+                               "num_experts_per_tok": draw.choice([1, 2])}
+
+
+def draw_olmo2(draw):
+    return draw_sizes(draw) | {"attention_bias": draw.random() < 0.5,
+                               "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_exaone4(draw):
+    return draw_sizes(draw) | {"sliding_window": None, "sliding_window_pattern": None,
+                               "head_dim": draw.choice([None, 24])}
+
+
+def draw_olmoe(draw):
+    return draw_olmo2(draw) | {"num_experts": draw.choice([4, 8]),
+                               "num_experts_per_tok": draw.choice([1, 2, 3])}
+
+
+def draw_deepseek(draw):
+    return draw_sizes(draw) | {
+        "n_routed_experts": draw.choice([4, 8]), "num_experts_per_tok": draw.choice([1, 2]),
+        "n_shared_experts": draw.choice([None, 1, 2]), "moe_intermediate_size": 20,
+        "first_k_dense_replace": draw.randint(0, 3), "moe_layer_freq": draw.randint(1, 3)}
+
+
+def draw_gemma(draw):
+    return draw_sizes(draw) | {"head_dim": draw.choice([None, 24])}
+
+
+def draw_gpt2(draw):
+    sizes = draw_sizes(draw)
+    return {"n_embd": sizes["hidden_size"], "n_layer": sizes["num_hidden_layers"],
+            "n_head": sizes["num_attention_heads"], "vocab_size": sizes["vocab_size"],
+            "n_positions": draw.randint(8, 64), "n_inner": draw.choice([None, 40])}
+
+
+def draw_gpt_bigcode(draw):
+    return draw_gpt2(draw) | {"multi_query": draw.random() < 0.5}
+
+
+def draw_opt(draw):
+    sizes = draw_sizes(draw)
+    sizes["ffn_dim"] = sizes.pop("intermediate_size")
+    del sizes["num_key_value_heads"]
+    return sizes | {"max_position_embeddings": draw.randint(8, 64),
+                    "enable_bias": draw.random() < 0.5}
+
+
+def draw_gpt_neox(draw):
+    sizes = draw_sizes(draw)
+    del sizes["num_key_value_heads"]
+    return sizes | {"rotary_pct": draw.choice([0.25, 0.5, 1]),
+                    "use_parallel_residual": draw.random() < 0.5,
+                    "attention_bias": draw.random() < 0.5}
+
+
+def draw_gptj(draw):
+    sizes = draw_gpt2(draw)
+    return sizes | {"rotary_dim": draw.choice([2, 4, 8])}
+
+
+def draw_phi(draw):
+    return draw_sizes(draw) | {"partial_rotary_factor": draw.choice([0.4, 0.5])}
+
+
+def draw_phi3(draw):
+    return draw_qwen2(draw) | {"sliding_window": draw.choice([None, 7, 2047, 99999]),
+                               "partial_rotary_factor": draw.choice([0.75, 1.0])}
+
+
+def draw_starcoder2(draw):
+    return draw_qwen2(draw) | {"sliding_window": draw.choice([None, 16]),
+                               "use_bias": draw.random() < 0.5}
+
+
+def draw_stablelm(draw):
+    return draw_qwen2(draw) | {"use_qkv_bias": draw.random() < 0.5,
+                               "use_parallel_residual": draw.random() < 0.5}
+
+
+def draw_qwen2_moe(draw):
+    moe = draw_qwen3_moe(draw)
+    for key in ("head_dim", "attention_bias"):
+        del moe[key]
+    return moe | {"shared_expert_intermediate_size": 36, "qkv_bias": draw.random() < 0.5}
+
+
+def draw_gemma2(draw):
+    return draw_sizes(draw) | {"head_dim": draw.choice([None, 24]), "sliding_window": 32,
+                               "query_pre_attn_scalar": 24}
+
+
+def draw_gemma3_text(draw):
+    return draw_gemma2(draw) | {"sliding_window_pattern": draw.choice([None, 2, 3])}
+
+
+def draw_olmo3(draw):
+    sizes = draw_olmo2(draw)
+    kinds = [draw.choice(["full_attention", "sliding_attention"])
+             for _ in range(sizes["num_hidden_layers"])]
+    return sizes | {"sliding_window": 16, "layer_types": draw.choice([None, kinds])}
+
+
+def draw_deepseek_v2(draw):
+    sizes = draw_deepseek(draw)
+    sizes.update(first_k_dense_replace=draw.randint(0, 2), q_lora_rank=draw.choice([None, 12]),
+                 n_shared_experts=draw.choice([1, 2]), kv_lora_rank=20, qk_nope_head_dim=12, qk_rope_head_dim=4, v_head_dim=10,
+                 n_group=1, topk_group=1)
+    return sizes
+
+
+def draw_deepseek_v3(draw):
+    sizes = draw_deepseek_v2(draw)
+    return sizes | {"n_group": 2, "topk_group": draw.choice([1, 2]), "n_shared_experts": 1,
+                    "num_nextn_predict_layers": draw.choice([0, 1]),
+                    "q_lora_rank": draw.choice([8, 12])}
+
+
+def draw_glm4_moe(draw):
+    sizes = draw_deepseek(draw)
+    del sizes["moe_layer_freq"]
+    return sizes | {"attention_bias": draw.random() < 0.5, "use_qk_norm": draw.random() < 0.5,
+                    "n_shared_experts": 1}
+
+
+def draw_falcon(draw):
+    sizes = draw_sizes(draw)
+    few = sizes.pop("num_key_value_heads")
+    del sizes["intermediate_size"]
+    new = draw.random() < 0.5
+    return sizes | {"new_decoder_architecture": new, "multi_query": draw.random() < 0.5,
+                    "bias": draw.random() < 0.5, "num_kv_heads": few if new else None,
+                    "num_ln_in_parallel_attn": draw.choice([None, 1, 2]),
+                    "ffn_hidden_size": draw.choice([None, 40])}
+
+
+DRAWS = {name[5:]: draw for name, draw in list(globals().items())
+         if name.startswith("draw_") and name != "draw_sizes"}
+
+
+def check_library(folder, published):
+    """Each compiles with a batch alone; --list-models has its name, family and parameters."""
+    listed = json.loads(subprocess.run(["stg-compile", "--list-models", "--json"],
+                                       capture_output=True, text=True, check=True).stdout)
+    listed = {entry["name"]: entry for entry in listed}
+    wrong = [f"{name}: {count} expected, {listed.get(name)}" for name, count in published.items()
+             if name not in listed or listed[name]["parameters"] != count]
+    files = sorted(Path(folder).glob("*.json"))
+    for path in files:
+        config = json.loads(path.read_text())
+        entry = listed[path.stem]
+        expected, found = closed_forms.count(config), compile(path)
+        if (found != expected or entry["parameters"] != expected[0]
+                or entry["family"] != config["model_type"]):
+            wrong.append(f"{path.stem}: {expected} expected, {found}, {entry}")
+    return len(files), wrong
+
+
+def check_drawn(folder):
+    draw, wrong = random.Random(1), []
+    for number in range(RUNS):
+        family = sorted(DRAWS)[number % len(DRAWS)]
+        config = {"model_type": family} | DRAWS[family](draw)
+        # What is null is absent, but for windows, which are then off.
+        config = {key: value for key, value in config.items()
+                  if value is not None or key in ("sliding_window", "q_lora_rank") or draw.random() < 0.5}
+        path = Path(folder) / "drawn.json"
+        path.write_text(json.dumps(config))
+        expected, found = closed_forms.count(config), compile(path)
+        if expected != found:
+            wrong.append(f"{config}: {expected} expected, {found}")
+    return wrong
+
+
+def main(configs, published, folder):
+    number, wrong = check_library(configs, json.loads(Path(published).read_text()))
+    wrong += check_drawn(folder)
+    print(*wrong, sep="\n")
+    print(f"{number} models of the library, {RUNS} drawn configurations, {len(wrong)} wrong")
+
+
+main(*sys.argv[1:])
