@@ -58,6 +58,8 @@ def compare(number, model, values, strategy):
         first,
         compile_model(
             model,
+            "--stg-resolve-imports",
+            "--stg-inline-blocks",
             f"--stg-bind={values} defaults=true",
             f"--stg-pipeline={strategy}",
         ),
