@@ -8,26 +8,19 @@
 
 #include "CompileFlags.h"
 #include "stg/Support/Units.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace stg;
 
 std::vector<const cl::OptionCategory *> CompileFlags::getCategories() const {
-  auto categories = strategy.getCategories();
-  categories.push_back(&modelCategory);
+  auto categories = getRequestCategories();
   categories.push_back(&outputCategory);
   return categories;
 }
 
 Error CompileFlags::finish() {
-  Expected<StrategyInput> input = strategy.read(request.strategyFile);
-  if (!input)
-    return input.takeError();
-  request.strategy = std::move(*input);
-  for (const std::string &folder : request.modelPath)
-    if (!sys::fs::is_directory(folder))
-      return makeStrategyError("--models " + folder + ": is not a folder");
+  if (Error error = finishRequest())
+    return error;
   if (listModels)
     return finishList();
   if (request.model.empty())

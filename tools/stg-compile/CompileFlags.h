@@ -9,42 +9,22 @@
 #ifndef STG_TOOLS_STG_COMPILE_COMPILEFLAGS_H
 #define STG_TOOLS_STG_COMPILE_COMPILEFLAGS_H
 
-#include "stg/Driver/Compile.h"
-#include "stg/Strategy/StrategyFlags.h"
-#include "llvm/Support/CommandLine.h"
+#include "stg/Driver/RequestFlags.h"
 
 namespace stg {
 
 /// The command line: that of the strategy, and what is written where.
-struct CompileFlags {
-  CompileRequest request;
+struct CompileFlags : RequestFlags {
+  CompileFlags()
+      : RequestFlags("MODEL (a .mlir file, a config.json or the name of a "
+                     "library model)") {}
+
   std::string ranks, part;
   bool json = false, bundle = false, printSchedule = false, listModels = false;
   double memoryLimit = 0;
 
-  StrategyFlags strategy;
-  llvm::cl::OptionCategory modelCategory{"Model"}, outputCategory{"Output"};
+  llvm::cl::OptionCategory outputCategory{"Output"};
 
-  llvm::cl::opt<std::string, true> model{
-      llvm::cl::Positional, llvm::cl::location(request.model),
-      llvm::cl::desc("MODEL (a .mlir file, a config.json or the name of a "
-                     "library model)"),
-      llvm::cl::cat(modelCategory)};
-  llvm::cl::opt<std::string, true> config{
-      "config", llvm::cl::location(request.config),
-      llvm::cl::value_desc("NAME"),
-      llvm::cl::desc("Configuration of a model file"),
-      llvm::cl::cat(modelCategory)};
-  llvm::cl::opt<std::string, true> program{
-      "program", llvm::cl::location(request.program),
-      llvm::cl::value_desc("NAME"),
-      llvm::cl::desc("Program of a model file that has several"),
-      llvm::cl::cat(modelCategory)};
-  llvm::cl::list<std::string, std::vector<std::string>> modelPath{
-      "models", llvm::cl::location(request.modelPath),
-      llvm::cl::value_desc("DIR"),
-      llvm::cl::desc("Folder with further library models"),
-      llvm::cl::cat(modelCategory)};
   llvm::cl::opt<bool, true> ignoreQuantizationFlag{
       "ignore-quantization", llvm::cl::location(request.ignoresQuantization),
       llvm::cl::desc("Of a quantized config.json take the model without "

@@ -9,35 +9,25 @@
 #include "EstimateFlags.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace stg;
 
 std::vector<const cl::OptionCategory *> EstimateFlags::getCategories() const {
-  auto categories = strategy.getCategories();
-  for (const cl::OptionCategory *own :
-       {&modelCategory, &machineCategory, &outputCategory})
-    categories.push_back(own);
+  auto categories = getRequestCategories();
+  categories.push_back(&machineCategory);
+  categories.push_back(&outputCategory);
   return categories;
 }
 
 Error EstimateFlags::finish() {
-  Expected<StrategyInput> input = strategy.read(request.strategyFile);
-  if (!input)
-    return input.takeError();
-  request.strategy = std::move(*input);
   request.dryRun = true;
-  for (const std::string &folder : request.modelPath)
-    if (!sys::fs::is_directory(folder))
-      return createStringError("--models " + folder + ": is not a folder");
-  return Error::success();
+  return finishRequest();
 }
 
 /// A bundle has its strategy.
 Error EstimateFlags::checkBundle() const {
-  auto categories = strategy.getCategories();
-  categories.push_back(&modelCategory);
+  auto categories = getRequestCategories();
   for (const auto &[name, option] : cl::getRegisteredOptions())
     if (option->getNumOccurrences() && option != &model &&
         any_of(categories, [&, &option = option](const auto *category) {

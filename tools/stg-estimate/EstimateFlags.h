@@ -9,46 +9,26 @@
 #ifndef STG_TOOLS_STG_ESTIMATE_ESTIMATEFLAGS_H
 #define STG_TOOLS_STG_ESTIMATE_ESTIMATEFLAGS_H
 
-#include "stg/Driver/Compile.h"
+#include "stg/Driver/RequestFlags.h"
 #include "stg/Machine/Machine.h"
-#include "stg/Strategy/StrategyFlags.h"
-#include "llvm/Support/CommandLine.h"
 
 namespace stg {
 
 /// The command line: a model with a strategy, or a bundle, and a machine.
-struct EstimateFlags {
-  CompileRequest request;
+struct EstimateFlags : RequestFlags {
+  EstimateFlags()
+      : RequestFlags("MODEL (a .mlir file or the name of a library model) or "
+                     "BUNDLE (a file, or a folder with one)") {
+    model.setNumOccurrencesFlag(llvm::cl::Required);
+  }
+
   std::string machine;
   std::vector<std::string> changes;
   std::string sweep;
   bool json = false, listConstants = false;
 
-  StrategyFlags strategy;
-  llvm::cl::OptionCategory modelCategory{"Model"}, machineCategory{"Machine"},
-      outputCategory{"Output"};
+  llvm::cl::OptionCategory machineCategory{"Machine"}, outputCategory{"Output"};
 
-  llvm::cl::opt<std::string, true> model{
-      llvm::cl::Positional, llvm::cl::Required,
-      llvm::cl::location(request.model),
-      llvm::cl::desc("MODEL (a .mlir file or the name of a library model) or "
-                     "BUNDLE (a file, or a folder with one)"),
-      llvm::cl::cat(modelCategory)};
-  llvm::cl::opt<std::string, true> config{
-      "config", llvm::cl::location(request.config),
-      llvm::cl::value_desc("NAME"),
-      llvm::cl::desc("Configuration of a model file"),
-      llvm::cl::cat(modelCategory)};
-  llvm::cl::opt<std::string, true> program{
-      "program", llvm::cl::location(request.program),
-      llvm::cl::value_desc("NAME"),
-      llvm::cl::desc("Program of a model file that has several"),
-      llvm::cl::cat(modelCategory)};
-  llvm::cl::list<std::string, std::vector<std::string>> modelPath{
-      "models", llvm::cl::location(request.modelPath),
-      llvm::cl::value_desc("DIR"),
-      llvm::cl::desc("Folder with further library models"),
-      llvm::cl::cat(modelCategory)};
   llvm::cl::opt<std::string, true> machineFlag{
       "machine",
       llvm::cl::Required,

@@ -9,15 +9,12 @@
 #include "EstimateFlags.h"
 #include "Report.h"
 #include "mlir/Pass/PassManager.h"
-#include "stg/InitAll.h"
 #include "stg/Presets/Preset.h"
 #include "stg/Strategy/Strategy.h"
-#include "stg/Support/Files.h"
 #include "stg/Support/Messages.h"
-#include "llvm/Support/FileSystem.h"
+#include "stg/Trace/Bundle/TraceInput.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace stg;
@@ -30,19 +27,6 @@ struct Job {
   Execution execution;
 };
 } // namespace
-
-/// The bundle that the input names, if it is one.
-static Expected<std::unique_ptr<TraceBundle>> findBundle(StringRef input) {
-  SmallString<128> path(input);
-  if (sys::fs::is_directory(input))
-    sys::path::append(path, TraceBundle::kFileName);
-  if (!isRegularFile(path))
-    return nullptr;
-  auto begin = MemoryBuffer::getFileSlice(path, /*MapSize=*/4, /*Offset=*/0);
-  if (!begin || !TraceBundle::isBundle((*begin)->getBuffer()))
-    return nullptr;
-  return TraceBundle::open(path);
-}
 
 /// The preset that a bundle was made with says how it is executed.
 static Expected<Execution> findExecution(const TraceBundle &bundle) {
@@ -150,7 +134,7 @@ static int run(EstimateFlags &flags, MessagePrinter &printer) {
   if (Expected<Machine> machine = flags.loadMachine(); !machine)
     return fail(machine.takeError());
   Expected<std::unique_ptr<TraceBundle>> bundle =
-      findBundle(flags.request.model);
+      trace::findBundle(flags.request.model);
   if (!bundle)
     return fail(bundle.takeError());
   if (*bundle) {
@@ -161,11 +145,8 @@ static int run(EstimateFlags &flags, MessagePrinter &printer) {
       return fail(std::move(error));
     return 0;
   }
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
-  std::optional<Job> job = compileJob(context, flags, printer);
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  std::optional<Job> job = compileJob(*context, flags, printer);
   if (!job)
     return 1;
   if (Error error = estimate(flags, *job))
