@@ -2,8 +2,9 @@
 //
 // RMSNorm before attention and before a SwiGLU feed-forward network, rotary
 // positions, grouped key/value heads, untied head, no biases. Query, key and value
-// are one projection, gate and up another, as in Megatron-LM. The program is the
-// forward pass of a training step: it gives the cross-entropy of each token.
+// are one projection, gate and up another, as in Megatron-LM; or each is one, as in
+// torchtitan. The program is the forward pass of a training step: it gives the
+// cross-entropy of each token.
 
 stg.import "blocks/attention.mlir"
 stg.import "blocks/feed_forward.mlir"
@@ -18,6 +19,7 @@ stg.symbol @E "head size"
 stg.symbol @F "feed-forward size"
 stg.symbol @V "vocabulary"
 stg.symbol @L "layers"
+stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
 
 stg.config @"llama2-7b" "Llama 2 7B" {D = 4096, H = 32, K = 32, E = 128, F = 11008, V = 32000, L = 32, S = 4096}
 stg.config @"llama2-70b" "Llama 2 70B" {D = 8192, H = 64, K = 8, E = 128, F = 28672, V = 32000, L = 80, S = 4096}

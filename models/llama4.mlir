@@ -4,7 +4,8 @@
 // Sequences are of up to 8192 tokens, within which the model's chunked attention is causal
 // attention. Left out are the norms of queries and keys (they have no parameters), the
 // scaling of an expert's input by the router, which is at its output here, and that each
-// fourth layer has no rotary embedding. A capacity factor is as in models/mixtral.mlir.
+// fourth layer has no rotary embedding; `llama-4-scout` is a configuration that has all of
+// this. A capacity factor is as in models/mixtral.mlir.
 
 stg.import "blocks/attention.mlir"
 stg.import "blocks/experts.mlir"

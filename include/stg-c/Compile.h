@@ -89,7 +89,7 @@ typedef bool (*StgGoOn)(StgText step, void *data);
 
 /** What is asked for. All zeros is the default of everything but the model. */
 typedef struct StgCompileRequest {
-  /** A .mlir file, or the name of a library model. */
+  /** A .mlir file, a config.json, or the name of a library model. */
   const char *model;
   /** The text of the model; `model` is then what messages call it. */
   const char *modelText;
@@ -112,6 +112,8 @@ typedef struct StgCompileRequest {
   const char *memoryTimeline;
   StgGoOn goOn; /**< May be null. */
   void *goOnData;
+  /** A quantized configuration is that of the model before. */
+  bool ignoreQuantization;
 } StgCompileRequest;
 
 typedef struct StgCompilation StgCompilation;
@@ -149,6 +151,15 @@ typedef struct StgMessageTotals {
   StgExact bytes;
 } StgMessageTotals;
 
+typedef struct StgTransferTotals {
+  bool isLoad; /**< From the host, else to it. */
+  StgText phase;
+  uint64_t count;
+  StgExact bytes;
+} StgTransferTotals;
+
+/** The category "host" is of buffers that are not in the rank's memory; no
+ *  total contains it. */
 typedef struct StgMemoryTotals {
   StgText category;    /**< "parameter", "activation", ... */
   StgExact persistent; /**< Bytes of states, over the whole step. */
@@ -173,11 +184,19 @@ typedef struct StgRankClass {
   size_t numMessages;
   const StgMemoryTotals *memory; /**< One for each category. */
   size_t numCategories;
+  const StgTransferTotals *transfers;
+  size_t numTransfers;
 } StgRankClass;
 
 /** Parameters of the whole model. */
 STG_C_EXPORT StgExact
 stgCompilationGetParameters(const StgCompilation *compilation);
+/** Of them, those that a token goes through: not of all experts. */
+STG_C_EXPORT StgExact
+stgCompilationGetActiveParameters(const StgCompilation *compilation);
+/** Of them, those of tables that tokens are looked up in. */
+STG_C_EXPORT StgExact
+stgCompilationGetEmbeddingParameters(const StgCompilation *compilation);
 STG_C_EXPORT int64_t
 stgCompilationGetNumRanks(const StgCompilation *compilation);
 STG_C_EXPORT size_t

@@ -37,6 +37,8 @@ typedef struct StgNodeStream StgNodeStream;
 
 /** The numbers are those of Chakra's NodeType. */
 typedef enum StgNodeType {
+  STG_MEM_LOAD_NODE = 2,
+  STG_MEM_STORE_NODE = 3,
   STG_COMP_NODE = 4,
   STG_COMM_SEND_NODE = 5,
   STG_COMM_RECV_NODE = 6,
@@ -73,8 +75,10 @@ typedef struct StgNode {
   size_t numOutputs;
 
   /* Compute nodes. */
-  int64_t numOps;     /**< Operations, at least 1. */
-  int64_t tensorSize; /**< Bytes read and written, at least 1. */
+  int64_t numOps; /**< Operations, at least 1. */
+  /** Bytes read and written, at least 1. Transfers: their size. One of their
+   *  two tensors is on the host. */
+  int64_t tensorSize;
 
   /* Communication. */
   int64_t commSize;     /**< Bytes; of collectives padded for simulators. */

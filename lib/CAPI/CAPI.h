@@ -58,6 +58,10 @@ inline llvm::StringRef toStringRef(const char *text) {
   return text ? llvm::StringRef(text) : llvm::StringRef();
 }
 
+inline StgExact toExact(__int128 value) {
+  return {static_cast<int64_t>(value >> 64), static_cast<uint64_t>(value)};
+}
+
 StgError *makeError(MessageList messages);
 /// Null for success.
 StgError *makeError(llvm::Error error);

@@ -7,13 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg-c/Compile.h"
-#include "CAPI.h"
+#include "CompileCall.h"
 #include "stg/Dialect/Sym/IR/Sym.h"
-#include "stg/Driver/Compile.h"
 #include "stg/Driver/SymbolicCosts.h"
 #include "stg/Strategy/Field.h"
 #include "llvm/ADT/StringExtras.h"
-#include <atomic>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -33,6 +31,7 @@ struct StgCompilation {
     std::vector<StgPhaseTotals> phases;
     std::vector<StgCollectiveTotals> collectives;
     std::vector<StgMessageTotals> messages;
+    std::vector<StgTransferTotals> transfers;
     std::vector<StgMemoryTotals> memory;
   };
 
@@ -145,7 +144,7 @@ static Error checkRequest(const StgCompileRequest &request, Output output) {
   return Error::success();
 }
 
-static Expected<CompileRequest> toRequest(const StgCompileRequest &from) {
+Expected<CompileRequest> stg::capi::toRequest(const StgCompileRequest &from) {
   Expected<Output> output = toOutput(from.output);
   if (!output)
     return output.takeError();
@@ -167,6 +166,7 @@ static Expected<CompileRequest> toRequest(const StgCompileRequest &from) {
   request.strategyFile = strategy.file;
   for (size_t i = 0; i < from.numModelFolders; ++i)
     request.modelPath.push_back(from.modelFolders[i]);
+  request.ignoresQuantization = from.ignoreQuantization;
   request.dryRun = *output == Output::Nothing;
   chakra::ExportOptions &options = request.exportOptions;
   options.output = *output;
@@ -185,10 +185,6 @@ static Expected<CompileRequest> toRequest(const StgCompileRequest &from) {
 //===----------------------------------------------------------------------===//
 // Totals
 //===----------------------------------------------------------------------===//
-
-static StgExact toExact(__int128 value) {
-  return {static_cast<int64_t>(value >> 64), static_cast<uint64_t>(value)};
-}
 
 static StgCollective toCollective(chakra::CollKind kind) {
   switch (kind) {
@@ -228,6 +224,9 @@ static void addCommunication(const chakra::ClassTotals &totals,
     entry.messages.push_back({message.isSend, toText(message.axis),
                               message.shift, toText(message.phase),
                               message.count, toExact(message.bytes)});
+  for (const chakra::TransferTotals &transfer : totals.transfers)
+    entry.transfers.push_back({transfer.isLoad, toText(transfer.phase),
+                               transfer.count, toExact(transfer.bytes)});
 }
 
 static void addMemory(const chakra::MemoryTotals &memory,
@@ -263,6 +262,8 @@ static void fillView(const chakra::ClassSummary &summary,
   view.numCollectives = entry.collectives.size();
   view.messages = entry.messages.data();
   view.numMessages = entry.messages.size();
+  view.transfers = entry.transfers.data();
+  view.numTransfers = entry.transfers.size();
   view.memory = entry.memory.data();
   view.numCategories = entry.memory.size();
 }
@@ -283,30 +284,6 @@ static void addClasses(StgCompilation &compilation) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// One call: its request, what is said during it, and whether it was stopped.
-struct Call {
-  explicit Call(const StgCompileRequest &from)
-      : printer([this](const ToolMessage &message) { messages.add(message); }) {
-    if (from.goOn)
-      goOn = [this, &from](StringRef step) {
-        if (!isStopped && !from.goOn(toText(step), from.goOnData))
-          isStopped = true;
-        return !isStopped;
-      };
-  }
-
-  StgError *fail() {
-    return isStopped ? makeInterruption() : makeError(std::move(messages));
-  }
-
-  MessageList messages;
-  MessagePrinter printer;
-  std::function<bool(StringRef)> goOn;
-  std::atomic<bool> isStopped = false;
-};
-} // namespace
-
 /// Reads the bundle from its bytes: names that it was made with end with the
 /// context.
 static Error takeBundle(StgCompilation &compilation) {
@@ -326,7 +303,7 @@ StgError *stgCompile(const StgCompileRequest *from, StgCompilation **result) {
   Expected<CompileRequest> request = toRequest(*from);
   if (!request)
     return makeError(request.takeError());
-  Call call(*from);
+  CompileCall call(*from);
   request->goOn = call.goOn;
   auto compilation = std::make_unique<StgCompilation>();
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
@@ -352,6 +329,15 @@ void stgCompilationDestroy(StgCompilation *compilation) { delete compilation; }
 
 StgExact stgCompilationGetParameters(const StgCompilation *compilation) {
   return toExact(compilation->result.parameters);
+}
+
+StgExact stgCompilationGetActiveParameters(const StgCompilation *compilation) {
+  return toExact(compilation->result.activeParameters);
+}
+
+StgExact
+stgCompilationGetEmbeddingParameters(const StgCompilation *compilation) {
+  return toExact(compilation->result.embeddingParameters);
 }
 
 int64_t stgCompilationGetNumRanks(const StgCompilation *compilation) {
@@ -406,7 +392,7 @@ StgError *stgComputeCosts(const StgCompileRequest *from, StgCosts **result) {
   Expected<CompileRequest> request = toRequest(*from);
   if (!request)
     return makeError(request.takeError());
-  Call call(*from);
+  CompileCall call(*from);
   request->goOn = call.goOn;
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   mlir::FailureOr<SymbolicCosts> computed =

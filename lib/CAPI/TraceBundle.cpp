@@ -46,6 +46,10 @@ static StgNodeType getType(NodeKind kind) {
     return STG_COMM_SEND_NODE;
   case NodeKind::Recv:
     return STG_COMM_RECV_NODE;
+  case NodeKind::Load:
+    return STG_MEM_LOAD_NODE;
+  case NodeKind::Store:
+    return STG_MEM_STORE_NODE;
   }
   llvm_unreachable("unknown kind");
 }
@@ -110,6 +114,8 @@ bool StgNodeStream::next(StgNode &node) {
   if (flat.common->isComp()) {
     node.numOps = getNumOps(*flat.common);
     node.tensorSize = getTensorSize(flat);
+  } else if (flat.common->isTransfer()) {
+    node.tensorSize = flat.common->bytes;
   } else {
     setCommunication(flat, node);
   }

@@ -10,6 +10,8 @@
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
 #include "ParameterCounts.h"
+#include "SettleStrategy.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
@@ -72,6 +74,8 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   extra["active_parameters"] = static_cast<int64_t>(result.activeParameters);
   extra["embedding_parameters"] =
       static_cast<int64_t>(result.embeddingParameters);
+  extra["trainable_parameters"] =
+      static_cast<int64_t>(result.parameters - result.frozenParameters);
   return extra;
 }
 
@@ -125,8 +129,13 @@ static LogicalResult runPasses(const CompileRequest &request, ModuleOp module,
   if (request.configurePasses && failed(request.configurePasses(pm)))
     return failure();
   pm.enableTiming(timing);
+#ifdef NDEBUG
+  // Checks between our own passes find mistakes of ours, which builds with
+  // assertions and stg-opt look for; here the module is checked at the end.
+  pm.enableVerifier(false);
+#endif
   build(pm);
-  return pm.run(module);
+  return failure(failed(pm.run(module)) || failed(verify(module)));
 }
 
 /// A step of one token is asked for by who expects decoding.
@@ -207,13 +216,11 @@ static Error checkRankRange(const CompileRequest &request,
       ", the number of ranks");
 }
 
-/// Makes the strategy what is compiled: with the defaults of the preset, and
-/// what follows from the model and the mesh.
-static Expected<PresetPlan> settleStrategy(const Preset &preset,
-                                           const CompileRequest &request,
-                                           ModuleOp module,
-                                           const SymbolValues &values,
-                                           StrategyInput &strategy) {
+Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
+                                         const CompileRequest &request,
+                                         ModuleOp module,
+                                         const SymbolValues &values,
+                                         StrategyInput &strategy) {
   deriveFromModel(strategy, preset, values);
   std::optional<StrategyInput> file;
   auto hasEffectInFile = [&](const Field &field) {
@@ -258,10 +265,12 @@ static Error chooseProgram(ModuleOp module, const CompileRequest &request) {
   return succeeded(pm.run(module)) ? Error::success() : makeDiagnosed();
 }
 
-Error stg::inlineBlocks(ModuleOp module) {
+Error stg::inlineBlocks(ModuleOp module, ArrayRef<std::string> frozen) {
   PassManager blocks(module->getContext());
   blocks.addPass(createCheckCalls());
-  blocks.addPass(createInlineBlocks());
+  InlineBlocksOptions options;
+  llvm::append_range(options.freeze, frozen);
+  blocks.addPass(createInlineBlocks(options));
   if (failed(blocks.run(module)))
     return makeDiagnosed();
   // What MLIR makes of a valid module is looked at with what comes next.
@@ -270,6 +279,22 @@ Error stg::inlineBlocks(ModuleOp module) {
   functions.addPass(createInlinerPass());
   functions.addPass(createSymbolDCEPass());
   return succeeded(functions.run(module)) ? Error::success() : makeDiagnosed();
+}
+
+Expected<std::map<std::string, std::string>>
+stg::prepareModel(const Model &model, const CompileRequest &request,
+                  const StrategyInput &strategy) {
+  ModuleOp module = *model.module;
+  if (Error error = chooseProgram(module, request))
+    return std::move(error);
+  if (Error error = setOptions(model, strategy))
+    return std::move(error);
+  std::map<std::string, std::string> options;
+  for (auto option : module.getOps<OptionOp>())
+    options[option.getSymName().str()] = option.getValue()->str();
+  if (Error error = inlineBlocks(module, getFrozenBlocks(strategy.values)))
+    return std::move(error);
+  return options;
 }
 
 namespace {
@@ -288,15 +313,10 @@ static Expected<Resolved> resolveStrategy(const Model &model,
   StrategyInput &strategy = result.strategy;
   strategy = request.strategy;
   strategy.deriveStep();
-  if (Error error = chooseProgram(*model.module, request))
-    return std::move(error);
-  if (Error error = setOptions(model, strategy))
-    return std::move(error);
-  ModuleOp module = *model.module;
-  for (auto option : module.getOps<OptionOp>())
-    result.options[option.getSymName().str()] = option.getValue()->str();
-  if (Error error = inlineBlocks(module))
-    return std::move(error);
+  auto options = prepareModel(model, request, strategy);
+  if (!options)
+    return options.takeError();
+  result.options = std::move(*options);
   Expected<SymbolValues> values = collectSymbols(model, strategy);
   if (!values)
     return values.takeError();
@@ -388,6 +408,7 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   result.parameters = getNumber(counts.all);
   result.activeParameters = getNumber(counts.active);
   result.embeddingParameters = getNumber(counts.embedding);
+  result.frozenParameters = getNumber(counts.frozen);
   auto buildPlan = [&](OpPassManager &pm, const Strategy &strategy) {
     buildPlanPipeline(pm, strategy, &resolved.plan);
   };

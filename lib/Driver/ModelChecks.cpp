@@ -348,10 +348,9 @@ Error stg::deriveFromMesh(StrategyInput &strategy, const SymbolValues &values) {
 // Whether degrees divide
 //===----------------------------------------------------------------------===//
 
-/// The layers of all scans of the program; none if one has no value, which
-/// binding reports. `common` divides the layers of each.
-static std::optional<int64_t>
-countLayers(func::FuncOp program, const SymbolValues &values, int64_t &common) {
+std::optional<int64_t> stg::countLayers(func::FuncOp program,
+                                        const SymbolValues &values,
+                                        int64_t &common) {
   int64_t total = 0;
   for (auto scan : program.getBody().getOps<ScanOpInterface>()) {
     std::optional<Exact> count = evaluate(scan.getCount(), values);

@@ -47,6 +47,11 @@ llvm::Error deriveFromMesh(StrategyInput &strategy, const SymbolValues &values);
 llvm::Error checkContext(const StrategyInput &strategy,
                          const SymbolValues &values);
 
+/// The layers of all scans of the program; none if one has no value, which
+/// binding reports. `common` divides the layers of each.
+std::optional<int64_t> countLayers(mlir::func::FuncOp program,
+                                   const SymbolValues &values, int64_t &common);
+
 /// Checks that pipeline stages divide the layers of `program`.
 llvm::Error checkStages(mlir::func::FuncOp program,
                         const StrategyInput &strategy,

@@ -130,6 +130,20 @@ static Expected<std::string> findModel(StringRef name, StringRef config,
   return *file;
 }
 
+static Expected<ImportedModel> importText(const CompileRequest &request,
+                                          StringRef file, StringRef text,
+                                          const MessagePrinter &printer) {
+  ImportOptions options;
+  options.file = file.str();
+  options.modelPath = getModelPath(request.modelPath);
+  options.ignoresQuantization = request.ignoresQuantization;
+  auto tell = [&](const ToolMessage &message) { printer.print(message); };
+  std::optional<ImportedModel> imported = importConfig(text, options, tell);
+  if (!imported)
+    return makeError("");
+  return std::move(*imported);
+}
+
 /// A configuration becomes a model of one configuration.
 static Error makeModel(const CompileRequest &request, Model &model,
                        std::unique_ptr<llvm::MemoryBuffer> &buffer,
@@ -137,15 +151,10 @@ static Error makeModel(const CompileRequest &request, Model &model,
   if (!request.config.empty())
     return makeError("--config " + request.config + " with '" + model.file +
                      "', which is a configuration itself");
-  ImportOptions options;
-  options.file = model.file;
-  options.modelPath = getModelPath(request.modelPath);
-  options.ignoresQuantization = request.ignoresQuantization;
-  auto tell = [&](const ToolMessage &message) { printer.print(message); };
-  std::optional<ImportedModel> imported =
-      importConfig(buffer->getBuffer(), options, tell);
+  Expected<ImportedModel> imported =
+      importText(request, model.file, buffer->getBuffer(), printer);
   if (!imported)
-    return makeError("");
+    return imported.takeError();
   model.family = imported->family;
   buffer = llvm::MemoryBuffer::getMemBufferCopy(imported->text,
                                                 model.file + " (as a model)");
@@ -179,6 +188,19 @@ static Error readModel(const CompileRequest &request,
     return makeError(file + ": " + llvm::toString(read.takeError()));
   buffer = std::move(*read);
   return Error::success();
+}
+
+Expected<ImportedModel> stg::importModel(const CompileRequest &request,
+                                         const MessagePrinter &printer) {
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::string file;
+  StringRef config;
+  if (!isConfigFile(request.model))
+    return makeError("'" + request.model +
+                     "' is no configuration, expected a .json file");
+  if (Error error = readModel(request, buffer, file, config))
+    return std::move(error);
+  return importText(request, file, buffer->getBuffer(), printer);
 }
 
 Expected<Model> stg::loadModel(MLIRContext &context,

@@ -37,7 +37,9 @@ llvm::Expected<Model> loadModel(mlir::MLIRContext &context,
 
 /// Puts blocks in the place of their calls. What follows from a model follows
 /// from what is there with its options, which have their values.
-llvm::Error inlineBlocks(mlir::ModuleOp module);
+/// Parameters of the blocks of `frozen`, patterns of names, are not trained.
+llvm::Error inlineBlocks(mlir::ModuleOp module,
+                         llvm::ArrayRef<std::string> frozen = {});
 
 /// The names of all models in these folders, sorted.
 std::vector<std::string> listLibrary(llvm::ArrayRef<std::string> path);

@@ -108,13 +108,15 @@ static SymExpr sum(MutableArrayRef<SymExpr> counts, SymExpr zero) {
 ParameterCounts ParameterCounter::count() {
   collectVocabulary();
   module.walk([&](DispatchOp dispatch) { collectRouted(dispatch); });
-  SmallVector<SymExpr> all, active, embedding;
+  SmallVector<SymExpr> all, active, embedding, frozen;
   llvm::StringSet<> seen;
   module.walk([&](ParamOp param) {
     if (!seen.insert(getParameterPath(param)).second)
       return;
     SymExpr number = param.getType().getNumElements() * getExecutions(param);
     all.push_back(number);
+    if (param.getFrozen())
+      frozen.push_back(number);
     if (isVocabularyTable(param))
       embedding.push_back(number);
     // What has experts as a dimension is a multiple of their number.
@@ -123,7 +125,8 @@ ParameterCounts ParameterCounter::count() {
     active.push_back(number);
   });
   SymExpr zero = SymExpr::get(module.getContext(), 0);
-  return {sum(all, zero), sum(active, zero), sum(embedding, zero)};
+  return {sum(all, zero), sum(active, zero), sum(embedding, zero),
+          sum(frozen, zero)};
 }
 
 ParameterCounts stg::countParameters(ModuleOp module) {

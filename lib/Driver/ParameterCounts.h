@@ -22,6 +22,8 @@ struct ParameterCounts {
   SymExpr active;
   /// Of the tables that have a row for each word of the vocabulary.
   SymExpr embedding;
+  /// Those that are not trained.
+  SymExpr frozen;
 };
 
 ParameterCounts countParameters(mlir::ModuleOp module);

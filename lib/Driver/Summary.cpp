@@ -82,6 +82,9 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
                     ? ", of which a token uses " +
                           withCommas(result.activeParameters)
                     : ""));
+  if (result.frozenParameters != 0)
+    printRow(os, "  trained",
+             withCommas(result.parameters - result.frozenParameters));
   auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
   if (batch != result.symbols.end() && seq != result.symbols.end())
     printRow(os, "batch", describeBatch(strategy, batch->second, seq->second));
@@ -167,15 +170,31 @@ static void printMessages(const chakra::ExportSummary &summary,
   }
 }
 
+static void printTransfers(const chakra::ClassTotals &totals, raw_ostream &os) {
+  if (totals.transfers.empty())
+    return;
+  os << "  transfers       kind                        phase         count"
+        "        payload\n";
+  for (const chakra::TransferTotals &transfers : totals.transfers)
+    os << "                  "
+       << llvm::left_justify(
+              transfers.isLoad ? "load from the host" : "store to the host", 28)
+       << llvm::left_justify(transfers.phase, 10)
+       << llvm::right_justify(withCommas(transfers.count), 9)
+       << llvm::right_justify(asBytes(transfers.bytes), 15) << '\n';
+}
+
 static void printMemory(const chakra::ClassTotals &totals, raw_ostream &os) {
   printRow(os, "memory peak",
            asBytes(totals.memory.peak.getTotal()) + " at " + totals.peakNode);
   for (unsigned i = 0; i < chakra::kNumCategories; ++i) {
     auto category = static_cast<Category>(i);
-    if (totals.memory.peak[category] != 0)
+    if (totals.memory.peak[category] != 0 && category != Category::Host)
       printRow(os, ("  " + chakra::stringifyCategory(category)).str(),
                asBytes(totals.memory.peak[category]));
   }
+  if (totals.memory.largest[Category::Host] != 0)
+    printRow(os, "host memory", asBytes(totals.memory.largest[Category::Host]));
 }
 
 /// All that is known of one class of ranks.
@@ -184,6 +203,7 @@ static void printClass(const chakra::ExportSummary &summary,
   printOperations(entry.totals, os);
   printCollectives(entry.totals, os);
   printMessages(summary, entry, os);
+  printTransfers(entry.totals, os);
   printMemory(entry.totals, os);
   printRow(os, "nodes",
            withCommas(entry.totals.compNodes) + " compute, " +
@@ -191,7 +211,11 @@ static void printClass(const chakra::ExportSummary &summary,
                (entry.totals.messages.empty()
                     ? ""
                     : ", " + withCommas(entry.totals.sendNodes) + " send, " +
-                          withCommas(entry.totals.recvNodes) + " receive"));
+                          withCommas(entry.totals.recvNodes) + " receive") +
+               (entry.totals.transfers.empty()
+                    ? ""
+                    : ", " + withCommas(entry.totals.countTransfers()) +
+                          " transfer"));
 }
 
 static void printClasses(const CompileRequest &request,
@@ -214,29 +238,46 @@ static void printClasses(const CompileRequest &request,
   }
 }
 
+namespace {
+/// The requests of a data-parallel rank in a step of inference.
+struct RankRequests {
+  Exact number, newTokens, cachedTokens;
+};
+} // namespace
+
+/// Nothing for a step of training, or if the model has no batch of tokens.
+static std::optional<RankRequests> countRequests(const CompileResult &result) {
+  const Strategy &strategy = result.strategy.values;
+  auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
+  if (strategy.training || batch == result.symbols.end() ||
+      seq == result.symbols.end())
+    return std::nullopt;
+  const Requests &requests = strategy.requests;
+  Exact rows = batch->second / std::max<int64_t>(strategy.batchRanks.number, 1);
+  if (rows * seq->second == 0)
+    return std::nullopt;
+  if (requests.empty())
+    return RankRequests{rows, rows * seq->second,
+                        rows * strategy.kvLen.value_or(0)};
+  return RankRequests{rows * requests.countRequests(), rows * seq->second,
+                      rows * requests.countCached()};
+}
+
 /// What a rank of a step of inference keeps of a token and of a request, and
 /// what it executes for a new token. Ranks that differ have tables of their
 /// own.
 static void printPerToken(const CompileResult &result, raw_ostream &os) {
-  const Strategy &strategy = result.strategy.values;
-  auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
-  if (strategy.training || result.summary.classes.size() != 1 ||
-      batch == result.symbols.end() || seq == result.symbols.end())
+  std::optional<RankRequests> requests = countRequests(result);
+  if (!requests || result.summary.classes.size() != 1)
     return;
-  const Requests &requests = strategy.requests;
-  Exact rows = batch->second / std::max<int64_t>(strategy.batchRanks.number, 1);
-  Exact fresh = rows * seq->second;
-  Exact cached = rows * (requests.empty() ? strategy.kvLen.value_or(0)
-                                          : requests.countCached());
-  Exact numRequests = rows * (requests.empty() ? 1 : requests.countRequests());
+  Exact fresh = requests->newTokens;
   const chakra::ClassTotals &totals = result.summary.classes.front().totals;
   Exact cache = totals.memory.peak[Category::KVCache];
-  if (fresh == 0)
-    return;
   if (cache != 0)
     printRow(os, "cache",
-             withCommas(cache / (fresh + cached)) + " bytes per token, " +
-                 asBytes(cache / numRequests) + " per request");
+             withCommas(cache / (fresh + requests->cachedTokens)) +
+                 " bytes per token, " + asBytes(cache / requests->number) +
+                 " per request");
   Exact operations = 0;
   for (auto &[phase, own] : totals.matrixOperationsByPhase)
     operations += own;
@@ -251,15 +292,48 @@ static void printPerToken(const CompileResult &result, raw_ostream &os) {
                " operations per byte");
 }
 
+namespace {
+/// What a limit of memory leaves for caches, on the rank that has room for the
+/// fewest requests.
+struct CacheRoom {
+  Exact bytes, requests;
+};
+} // namespace
+
+/// Nothing if no rank keeps anything.
+static std::optional<CacheRoom> getCacheRoom(const CompileResult &result,
+                                             Exact limit) {
+  std::optional<RankRequests> requests = countRequests(result);
+  std::optional<CacheRoom> room;
+  for (const chakra::ClassSummary &entry : result.summary.classes) {
+    const auto &peak = entry.totals.memory.peak;
+    Exact cache = peak[Category::KVCache];
+    if (!requests || cache == 0)
+      continue;
+    Exact bytes = std::max<Exact>(limit - (peak.getTotal() - cache), 0);
+    // As large as those of the step are on average.
+    Exact number = bytes * requests->number / cache;
+    if (!room || number < room->requests)
+      room = {bytes, number};
+  }
+  return room;
+}
+
 void stg::printSummary(const CompileRequest &request,
                        const CompileResult &result, raw_ostream &os) {
   printModel(result, os);
   printClasses(request, result.summary, os);
   printPerToken(result, os);
-  if (request.memoryLimit)
+  if (request.memoryLimit) {
     printRow(os, "memory limit",
              describeMemoryLimit(getMemoryNeeds(result.summary),
                                  *request.memoryLimit));
+    if (std::optional<CacheRoom> room =
+            getCacheRoom(result, *request.memoryLimit))
+      printRow(os, "room for caches",
+               asBytes(room->bytes) + ", of " +
+                   count(room->requests, "request") + " like these");
+  }
   if (request.dryRun) {
     os << "nothing written (dry run); compiled in "
        << llvm::format("%.2f s", result.compileSeconds) << '\n';
@@ -293,6 +367,13 @@ void stg::printJSON(const CompileRequest &request, const CompileResult &result,
     options.manifestExtra["memory_limit_bytes"] = *request.memoryLimit;
     options.manifestExtra["fits_memory_limit"] =
         fitsMemory(getMemoryNeeds(result.summary), *request.memoryLimit);
+    if (std::optional<CacheRoom> room =
+            getCacheRoom(result, *request.memoryLimit)) {
+      options.manifestExtra["cache_room_bytes"] =
+          static_cast<int64_t>(room->bytes);
+      options.manifestExtra["cache_room_requests"] =
+          static_cast<int64_t>(room->requests);
+    }
   }
   chakra::writeManifest(result.summary, options, os);
 }

@@ -144,8 +144,16 @@ double CollectiveCosts::getInside(const Tier &tier, StringRef name,
 // Across tiers
 //===----------------------------------------------------------------------===//
 
+/// Of `copies` of a token for experts on any of `places`, the part that is left
+/// if each place gets one at most: the mean of equally likely experts.
+static double getDistinct(double copies, double places) {
+  if (copies <= 1)
+    return 1;
+  return places * (1 - std::pow(1 - 1 / places, copies)) / copies;
+}
+
 double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
-                                      double bytes) const {
+                                      double bytes, double copies) const {
   const int64_t count = place.getRanks();
   if (count <= 1)
     return 0;
@@ -155,14 +163,19 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
     local = place.getLocal(*tiers[outer - 1].tier->ranks);
   const int64_t members = local.getRanks();
   const Tier &tier = tiers[outer];
+  double ranks = count,
+         groups = std::ceil(ranks / std::max(members, int64_t(1)));
   if (members <= 1)
-    return getInside(tier, name, count, bytes);
-  double ranks = count, groups = std::ceil(ranks / members);
-  // What leaves the members goes through the links of its own device.
-  if (name == "all_to_all")
-    return getCollective(name, local, bytes * members / ranks) +
+    return getInside(tier, name, count, bytes * getDistinct(copies, ranks));
+  // What leaves the members goes through the links of its own device. What
+  // comes once for all of them is then handed on.
+  if (name == "all_to_all") {
+    double here = copies > 1 ? getDistinct(copies, ranks) : members / ranks;
+    return getCollective(name, local, bytes * here) +
            getSteps(name, groups) * tier.latency +
-           bytes * (ranks - members) / ranks / getBandwidth(tier, groups);
+           bytes * getDistinct(copies, groups) * (ranks - members) / ranks /
+               getBandwidth(tier, groups);
+  }
   double inside = getCollective(name, local, bytes);
   auto factors = tier.factors.find(name);
   double volume =

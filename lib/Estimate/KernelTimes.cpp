@@ -79,6 +79,12 @@ Expected<KernelTimes> KernelTimes::get(const Machine &machine,
                     machine.get("device.kernel.memory_share").value_or(1);
   std::string prefix = ("device.attention." + attentionKernel + ".").str();
   std::optional<double> rate = machine.get(prefix + "rate");
+  // A machine may not know this version of the kernel.
+  if (!rate) {
+    StringRef family = attentionKernel.rsplit('-').first;
+    prefix = ("device.attention." + family + ".").str();
+    rate = machine.get(prefix + "rate");
+  }
   if (!rate)
     return createStringError("machine '" + machine.getName() +
                              "' has no attention kernel '" +
@@ -167,9 +173,19 @@ double KernelTimes::getAttention(const ProductRates &rates,
                                   double(kBlock * kBlock) +
                               blocks / 2);
   double copies = double(shape.batch) * shape.heads;
+  double split = 1;
+  // Few queries: those of all heads that share keys are in a block, and keys
+  // are divided over cores that would have nothing to do.
+  if (shape.queries < kBlock && !shape.isBackward) {
+    copies = double(shape.batch) * shape.kvHeads;
+    blocks =
+        double(divideCeil(shape.queries * shape.heads / shape.kvHeads, kBlock));
+    work = blocks * longest;
+    split = std::clamp(cores / (blocks * copies), 1., std::max(longest, 1.));
+  }
   double unit = 4. * kBlock * kBlock * shape.headSize;
   double rate = rates.peak / cores * attention.rate;
-  double tail = (longest + attention.overhead) * unit / rate;
+  double tail = (longest / split + attention.overhead) * unit / rate;
   double time = tail;
   if (blocks * copies > cores) {
     double all = (work + blocks * attention.overhead) * unit * copies;

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <algorithm>
 #include <cmath>
 
 using namespace llvm;
@@ -27,10 +28,18 @@ struct NodeTimes::Facts {
   ProgramFacts program;
   /// There are several micro-batches.
   bool accumulates = false;
+  /// Of each token, that all-to-alls send.
+  double copies = 1;
 
-  explicit Facts(const TraceProgram &program) : program(program) {
-    for (const Kernel &kernel : program.kernels)
+  Facts(const TraceProgram &program, const Execution &execution)
+      : program(program) {
+    for (const Kernel &kernel : program.kernels) {
       accumulates |= kernel.accumulates || kernel.op == "accumulate";
+      // From tokens, and which experts they choose, to rows of experts.
+      if (execution.exchangeOnce && kernel.op == "dispatch")
+        copies = std::max(copies, double(kernel.sizes.back()) /
+                                      double(kernel.sizes.front()));
+    }
   }
 };
 
@@ -38,10 +47,11 @@ NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
                      const RankSpace &space, KernelTimes kernels)
     : machine(&machine), execution(&execution), space(&space),
       kernels(std::move(kernels)), costs(machine),
-      launch(get("host.operation", 0)),
+      launch(execution.hostOperation.value_or(get("host.operation", 0))),
       collectiveLaunch(get("host.collective", 0)),
       slowdown(get("overlap.collective_slowdown", 1)),
-      tensorHidden(get("overlap.tensor_hidden", 0)),
+      tensorHidden(
+          execution.tensorHidden.value_or(get("overlap.tensor_hidden", 0))),
       gatherHidden(get("overlap.tensor_gather_hidden", 0)),
       bandwidth(get("device.memory.bandwidth", 0) *
                 get("device.kernel.memory_share", 1)) {}
@@ -295,7 +305,7 @@ static StringRef getName(CollectiveType type) {
 }
 
 NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
-                                  bool feedsGradient) {
+                                  bool feedsGradient, double copies) {
   NodeTime time;
   time.kind = TimeKind::Communication;
   time.group = getGroup(node.axes);
@@ -310,10 +320,15 @@ NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
   // A rank brings a shard of what is gathered.
   double bytes = double(node.bytes) *
                  (name == "all_gather" ? double(place.getRanks()) : 1.);
-  double seconds = costs.getCollective(name, place, bytes) * slowdown;
+  bool isExchange = name == "all_to_all";
+  double seconds =
+      costs.getCollective(name, place, bytes, isExchange ? copies : 1) *
+      slowdown;
   // Products hide what is sent of activations but exchanges, which they need as
   // a whole.
-  if (!isState && name != "all_to_all")
+  if (isExchange)
+    seconds *= 1 - execution->exchangeHidden;
+  else if (!isState)
     seconds *= 1 - std::max(tensorHidden, feedsGradient ? gatherHidden : 0);
   time.time = toTicks(seconds);
   return time;
@@ -334,16 +349,19 @@ NodeTime NodeTimes::getMessage(const NodeTemplate &node) {
 //===----------------------------------------------------------------------===//
 
 std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
-  Facts facts(program);
+  Facts facts(program, *execution);
   std::vector<NodeTime> times;
   for (auto [i, node] : llvm::enumerate(program.nodes)) {
     if (node.isComp())
       times.push_back(getCompute(program, i, facts));
     else if (node.isColl())
       times.push_back(getCollective(node, facts.program.isOfState(i),
-                                    facts.program.feedsGradients(i)));
-    else
+                                    facts.program.feedsGradients(i),
+                                    facts.copies));
+    else if (node.isMessage())
       times.push_back(getMessage(node));
+    else
+      times.emplace_back(); // Transfers are refused where time counts.
   }
   return times;
 }

@@ -57,7 +57,7 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
       classAxes(classAxes), meeting(std::move(meeting)),
       values(program.numSlots), arrivals(program.channels.size()),
       sendChannels(program.channels.size(), kNone),
-      facts(program.bodies.size()) {
+      facts(program.bodies.size()), lastSends(program.channels.size(), kNone) {
   std::map<ChannelKey, uint32_t> sends;
   for (auto [i, channel] : llvm::enumerate(program.channels))
     if (channel.isSend)
@@ -87,20 +87,36 @@ void ProgramTimes::setOutputs(uint32_t node, Value value) {
     values[output.slot.index] = value;
 }
 
-/// Of a message, the time that it takes itself is communication; the rest is
-/// waiting for who sends it.
+/// What the compute stream waits for from `start` to `end`. Of a message, the
+/// time that it takes itself is communication; the rest is waiting for who
+/// sends it.
+void ProgramTimes::account(uint8_t cause, Ticks start, Ticks end) {
+  if (cause == 0 || start >= end)
+    return;
+  if (cause == kOthers) {
+    spending.bubble += end - start;
+    return record(RecordedEvent::Bubble, kNone, 0, start, end);
+  }
+  bool isMessage = cause >= kMessage;
+  auto group = static_cast<uint8_t>(cause - (isMessage ? kMessage : 1));
+  Ticks sent = isMessage ? std::min(end - start, messageTime) : end - start;
+  spending.bubble += end - start - sent;
+  spending.exposed[group] += sent;
+  if (end - start > sent)
+    record(RecordedEvent::Bubble, kNone, group, start, end - sent);
+  if (sent > 0)
+    record(RecordedEvent::Exposed, kNone, group, end - sent, end);
+}
+
 void ProgramTimes::waitFor(Value value) {
-  Ticks wait = value.time - clock.compute;
-  if (wait <= 0)
+  const Ticks start = clock.compute;
+  if (value.time <= start)
     return;
   clock.compute = value.time;
-  if (value.cause >= kMessage) {
-    Ticks sent = std::min(wait, messageTime);
-    spending.exposed[value.cause - kMessage] += sent;
-    spending.bubble += wait - sent;
-  } else if (value.cause > 0) {
-    spending.exposed[value.cause - 1] += wait;
-  }
+  Ticks begun =
+      value.own >= 0 ? std::max(start, value.time - value.own) : start;
+  account(value.before, start, begun);
+  account(value.cause, begun, value.time);
 }
 
 void ProgramTimes::runCompute(uint32_t node) {
@@ -112,6 +128,8 @@ void ProgramTimes::runCompute(uint32_t node) {
   spending.operations += time.operations;
   if (time.isRecompute)
     spending.recomputed += time.operations;
+  record(RecordedEvent::Kernel, node, 0, clock.compute - time.time,
+         clock.compute);
   setOutputs(node, {clock.compute, 0});
 }
 
@@ -119,10 +137,21 @@ void ProgramTimes::runCompute(uint32_t node) {
 /// so much of it is hidden.
 void ProgramTimes::runCollective(uint32_t node) {
   const NodeTime &time = times[node];
-  Ticks start =
-      std::max({clock.compute, clock.collective, getInput(node).time});
-  if (isShared(node))
-    start = std::max(start, meeting(program.nodes[node].axes, start));
+  Value input = getInput(node);
+  Ticks start = std::max(clock.compute, clock.collective);
+  auto cause = static_cast<uint8_t>(1 + time.group);
+  // Who waits for it waits for what it waits for, too.
+  uint8_t before = lastCollective.cause;
+  if (input.time > start) {
+    start = input.time;
+    before = input.cause;
+  }
+  if (isShared(node)) {
+    Ticks met = meeting(program.nodes[node].axes, start);
+    if (met > start)
+      before = kOthers;
+    start = std::max(start, met);
+  }
   Ticks duration = time.time;
   if (time.isTail) {
     Ticks hidden = std::min(duration, window);
@@ -134,8 +163,10 @@ void ProgramTimes::runCollective(uint32_t node) {
   }
   spending.launch += time.launch;
   clock.collective = start + duration;
-  lastCause = static_cast<uint8_t>(1 + time.group);
-  setOutputs(node, {clock.collective, lastCause});
+  lastCollective = {clock.collective, cause, 0, duration,
+                    before ? before : cause};
+  record(RecordedEvent::Collective, node, time.group, start, clock.collective);
+  setOutputs(node, lastCollective);
 }
 
 /// To or from a rank of the same class, which is at the same place.
@@ -149,10 +180,15 @@ void ProgramTimes::runMessage(uint32_t node) {
         time.time;
     arrivals[common.channel] = clock.message;
     spending.background += time.time;
+    lastSends[common.channel] = getNumEvents();
+    record(RecordedEvent::Send, node, time.group, clock.message - time.time,
+           clock.message);
     return setOutputs(node, {clock.message, cause});
   }
   uint32_t other = sendChannels[common.channel];
   Ticks arrival = other == kNone ? clock.compute + time.time : arrivals[other];
+  record(RecordedEvent::Receive, node, time.group, arrival - time.time, arrival,
+         other == kNone ? kNone : lastSends[other]);
   setOutputs(node, {arrival, cause});
 }
 
@@ -176,16 +212,25 @@ Ticks ProgramTimes::getRelative(Value value) const {
   return late > 0 ? late * 128 + value.cause : 0;
 }
 
+/// All of a value that has an effect on who waits for it.
+void ProgramTimes::addRelative(Value value, Key &key) const {
+  key.push_back(getRelative(value));
+  if (key.back() == 0)
+    return;
+  key.push_back(value.own);
+  key.push_back(value.before);
+}
+
 ProgramTimes::Key
 ProgramTimes::getSignature(const Program::Repeat &repeat,
                            ArrayRef<std::vector<Value>> ahead) const {
-  Key key = {getRelative({clock.collective, 0}),
-             getRelative({clock.message, 0})};
+  Key key = {getRelative({clock.message, 0})};
+  addRelative(getLastCollective(), key);
   for (Program::Carry carry : repeat.carries)
-    key.push_back(getRelative(values[carry.yielded]));
+    addRelative(values[carry.yielded], key);
   for (ArrayRef<Value> pending : ahead)
     for (Value value : pending)
-      key.push_back(getRelative(value));
+      addRelative(value, key);
   return key;
 }
 
@@ -230,6 +275,18 @@ void ProgramTimes::skipTurns(const Program::Repeat &repeat, int64_t count,
   spending.add(turn, count);
 }
 
+/// The events of a turn, from `firstEvent` on, so many times more.
+void ProgramTimes::recordTurns(uint32_t firstEvent, int64_t turn, int64_t count,
+                               Ticks duration) {
+  if (!recording)
+    return;
+  const uint32_t last = recording->size();
+  for (int64_t i = 1; i <= count; ++i) {
+    recording->repeat(firstEvent, last, duration * i);
+    recording->events.back().turn = static_cast<uint32_t>(turn + i);
+  }
+}
+
 void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
   for (Program::Carry carry : repeat.carries)
     values[carry.arg] = values[carry.init];
@@ -242,7 +299,12 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
   for (int64_t turn = 0; turn < repeat.count; ++turn) {
     Ticks start = clock.compute;
     Spending before = spending;
+    const uint32_t firstEvent = getNumEvents();
     runTurn(repeat, turn, ahead);
+    record(RecordedEvent::Turn, getIndex(repeat), 0, start, clock.compute,
+           firstEvent);
+    if (recording)
+      recording->events.back().turn = static_cast<uint32_t>(turn);
     SmallVector<Value, 4> yielded;
     for (Program::Carry carry : repeat.carries)
       yielded.push_back(values[carry.yielded]);
@@ -254,6 +316,7 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
     int64_t alike = repeat.count - 1 - distance - turn;
     if (alike > 0 && duration == lastDuration && signature == last) {
       skipTurns(repeat, alike, duration, spending - before, ahead);
+      recordTurns(firstEvent, turn, alike, duration);
       turn += alike;
     }
     last = std::move(signature);
@@ -360,10 +423,10 @@ const ProgramTimes::BodyFacts &ProgramTimes::getFacts(uint32_t body) {
 ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
                                        const BodyFacts &facts) const {
   Key key = {static_cast<Ticks>(call.body), window,
-             getRelative({clock.collective, 0}),
              getRelative({clock.message, 0})};
+  addRelative(getLastCollective(), key);
   for (uint32_t slot : facts.externals)
-    key.push_back(getRelative(values[slot]));
+    addRelative(values[slot], key);
   return key;
 }
 
@@ -372,9 +435,16 @@ void ProgramTimes::apply(const Program::Call &call, const Effect &effect) {
   clock.compute = start + effect.clock.compute;
   clock.collective = start + effect.clock.collective;
   clock.message = start + effect.clock.message;
+  lastCollective = effect.lastCollective;
   spending.add(effect.spending);
+  if (recording) {
+    recording->repeat(effect.firstEvent, effect.lastEvent,
+                      start - effect.start);
+    recording->events.back().index = getIndex(call);
+  }
   for (auto [alias, value] : llvm::zip_equal(call.results, effect.results))
-    values[alias.to] = {start + value.time, value.cause};
+    values[alias.to] = {start + value.time, value.cause, 0, value.own,
+                        value.before};
 }
 
 void ProgramTimes::runCall(const Program::Call &call) {
@@ -382,9 +452,7 @@ void ProgramTimes::runCall(const Program::Call &call) {
     values[alias.to] = values[alias.from];
   const BodyFacts &facts = getFacts(call.body);
   const Ticks start = clock.compute;
-  StringRef phase =
-      getPhase({Program::Step::Call,
-                static_cast<uint32_t>(&call - program.calls.data())});
+  StringRef phase = getPhase({Program::Step::Call, getIndex(call)});
   Key key;
   if (!facts.isShared) {
     key = getKey(call, facts);
@@ -394,15 +462,23 @@ void ProgramTimes::runCall(const Program::Call &call) {
     }
   }
   const Spending before = spending;
+  const uint32_t firstEvent = getNumEvents();
   runBody(call.body);
   finishTask(start, before);
+  record(RecordedEvent::Body, getIndex(call), 0, start, clock.compute,
+         firstEvent);
   Effect effect;
+  effect.start = start;
+  effect.firstEvent = firstEvent;
+  effect.lastEvent = getNumEvents();
   effect.clock = {clock.compute - start, clock.collective - start,
                   clock.message - start};
+  effect.lastCollective = lastCollective;
   effect.spending = spending - before;
   for (Program::Alias alias : call.results) {
     Value value = values[alias.from];
-    effect.results.push_back({value.time - start, value.cause});
+    effect.results.push_back(
+        {value.time - start, value.cause, 0, value.own, value.before});
     values[alias.to] = value;
   }
   noteTask(phase, clock.compute - start);
@@ -456,5 +532,10 @@ void ProgramTimes::finishTask(Ticks start, const Spending &before) {
                    rules.hostExposed * std::min(task.launch, execution)));
   spending.interference += slowed;
   spending.host += host;
+  const Ticks done = clock.compute;
   clock.compute += slowed + host;
+  if (slowed > 0)
+    record(RecordedEvent::Slowed, kNone, 0, done, done + slowed);
+  if (host > 0)
+    record(RecordedEvent::Host, kNone, 0, done + slowed, clock.compute);
 }

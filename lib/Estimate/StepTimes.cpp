@@ -24,6 +24,7 @@ namespace {
 /// been asked for.
 struct Mailbox {
   SmallVector<Ticks, 2> arrivals;
+  SmallVector<uint32_t, 2> sends; ///< Among the events of the sender.
   size_t asked = 0;
 };
 
@@ -48,9 +49,11 @@ struct ClassRun {
   /// Steps outside of calls that make one task.
   StringRef phase;
   Ticks taskStart = 0;
+  uint32_t taskEvent = 0; ///< The first one that is recorded.
   Spending taskBefore;
   /// Messages that have been asked for: where from, and which one there.
   std::vector<std::pair<MailKey, size_t>> asked;
+  std::vector<uint32_t> askedEvents; ///< Of what is recorded, parallel.
   /// How often each group with other classes has met.
   std::map<AxisMask, size_t> meetings;
   bool isQueued = false;
@@ -63,8 +66,9 @@ struct ClassRun {
 class StepSimulation {
 public:
   StepSimulation(const TraceBundle &programs, const Machine &machine,
-                 const Execution &execution)
-      : programs(programs), machine(machine), execution(execution) {}
+                 const Execution &execution, StepRecording *recording)
+      : programs(programs), machine(machine), execution(execution),
+        recording(recording) {}
 
   Expected<StepTimes> run();
 
@@ -87,11 +91,17 @@ private:
   void closeTask(ClassRun &run);
   Ticks meet(ClassRun &run, AxisMask axes, Ticks arrival);
   void enqueue(uint32_t index);
+  void recordTask(ClassRun &run, uint32_t step, uint32_t turn, Ticks start,
+                  uint32_t firstEvent);
+  void recordArrivals(ClassRun &run);
   StepTimes finish();
 
   const TraceBundle &programs;
   const Machine &machine;
   const Execution &execution;
+  StepRecording *recording;
+  /// Where each meeting is in the recording.
+  std::map<std::pair<AxisMask, size_t>, size_t> meetingNumbers;
   std::optional<NodeTimes> nodes;
   std::vector<ClassRun> runs;
   DenseMap<MailKey, Mailbox> mail;
@@ -111,7 +121,17 @@ void StepSimulation::closeTask(ClassRun &run) {
     return;
   run.times->finishTask(run.taskStart, run.taskBefore);
   run.times->noteTask(run.phase, run.times->getClock().compute - run.taskStart);
+  recordTask(run, kNone, 0, run.taskStart, run.taskEvent);
   run.phase = "";
+}
+
+void StepSimulation::recordTask(ClassRun &run, uint32_t step, uint32_t turn,
+                                Ticks start, uint32_t firstEvent) {
+  if (!recording)
+    return;
+  Ticks end = run.times->getClock().compute;
+  run.times->getRecording()->add({RecordedEvent::Task, 0, step, turn,
+                                  firstEvent, kNone, start, start, end});
 }
 
 /// Steps of one phase that stand in a row are one task.
@@ -122,6 +142,8 @@ void StepSimulation::joinTask(ClassRun &run, Program::Step step) {
   closeTask(run);
   run.phase = phase;
   run.taskStart = run.times->getClock().compute;
+  if (recording)
+    run.taskEvent = run.times->getRecording()->size();
   run.taskBefore = run.times->getSpending();
 }
 
@@ -166,14 +188,25 @@ void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn) {
   ProgramTimes &times = *run.times;
   const NodeTime &time = times.getTime(number);
   auto cause = static_cast<uint8_t>(ProgramTimes::kMessage + time.group);
+  Ticks issue = times.getClock().compute;
   if (!isSend) {
     run.asked.push_back({key, box.asked++});
+    if (recording) {
+      run.askedEvents.push_back(times.getRecording()->size());
+      times.getRecording()->add({RecordedEvent::Receive, time.group, number,
+                                 turn, kNone, peer, issue, issue, issue});
+    }
     times.setOutputs(number,
                      {0, cause, static_cast<uint32_t>(run.asked.size())});
     return;
   }
   Ticks start = std::max(times.getClock().compute, times.getInput(number).time);
   box.arrivals.push_back(start + time.time);
+  if (recording) {
+    box.sends.push_back(times.getRecording()->size());
+    times.getRecording()->add({RecordedEvent::Send, time.group, number, turn,
+                               kNone, peer, issue, start, start + time.time});
+  }
   times.setOutputs(number, {start + time.time, cause});
   if (execution.blockingMessages)
     times.waitFor({start + time.time, cause});
@@ -219,6 +252,15 @@ Ticks StepSimulation::meet(ClassRun &run, AxisMask axes, Ticks arrival) {
   std::pair<AxisMask, size_t> key = {axes, run.meetings[axes]++};
   Ticks &last = arrived[key];
   last = std::max(last, arrival);
+  if (recording) {
+    auto [it, isNew] =
+        meetingNumbers.try_emplace(key, recording->meetings.size());
+    if (isNew)
+      recording->meetings.emplace_back();
+    // The collective is recorded next.
+    recording->meetings[it->second].push_back(
+        {run.index, run.times->getRecording()->size(), arrival});
+  }
   auto it = expected.find(key);
   return it == expected.end() ? arrival : std::max(arrival, it->second);
 }
@@ -251,10 +293,14 @@ bool StepSimulation::runEntry(ClassRun &run,
       return false;
     run.times->getValue(use.slot) = value;
   }
+  const Ticks start = run.times->getClock().compute;
+  const uint32_t firstEvent = recording ? run.times->getRecording()->size() : 0;
   if (step.kind == Program::Step::Node && isBetweenClasses(run, step.index))
     runMessage(run, step.index, entry.turn);
   else
     run.times->run(step);
+  if (step.kind == Program::Step::Call)
+    recordTask(run, entry.step, entry.turn, start, firstEvent);
   for (ScheduledSlots::Use use : run.slots->sets[entry.step])
     run.lanes[use.lane][entry.turn] = run.times->getValue(use.slot);
   return true;
@@ -284,10 +330,14 @@ bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
     closeTask(run);
   else
     joinTask(run, step);
+  const Ticks start = run.times->getClock().compute;
+  const uint32_t firstEvent = recording ? run.times->getRecording()->size() : 0;
   if (step.kind == Program::Step::Node && isBetweenClasses(run, step.index))
     runMessage(run, step.index, 0);
   else
     run.times->run(step);
+  if (step.kind == Program::Step::Call)
+    recordTask(run, kNone, 0, start, firstEvent);
   return true;
 }
 
@@ -305,9 +355,9 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
   auto get = [&](StringRef key, double missing) {
     return machine.get(key).value_or(missing);
   };
-  ProgramTimes::Rules rules = {get("host.exposed", 0),
-                               get("overlap.interference", 0),
-                               get("overlap.data_hidden", 0)};
+  ProgramTimes::Rules rules = {
+      execution.hostExposed.value_or(get("host.exposed", 0)),
+      get("overlap.interference", 0), get("overlap.data_hidden", 0)};
   ClassRun &run = runs[index];
   run.index = index;
   run.source = &programs.getClasses()[index];
@@ -316,12 +366,19 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
       programs.getPartition().getAxes(), [this, index](AxisMask axes, Ticks t) {
         return meet(runs[index], axes, t);
       });
+  if (recording)
+    run.times->setRecording(&recording->classes[index]);
 }
 
 void StepSimulation::makeRuns() {
   runs.clear();
   runs.resize(programs.getClasses().size());
   mail.clear();
+  if (recording) {
+    recording->classes.assign(runs.size(), {});
+    recording->meetings.clear();
+    meetingNumbers.clear();
+  }
   for (auto [i, source] : llvm::enumerate(programs.getClasses()))
     makeRun(i, nodes->getTimes(source.program));
 }
@@ -366,6 +423,21 @@ Spending StepTimes::getMean() const {
   return sum;
 }
 
+/// When messages were sent and arrived is known when all classes are done.
+void StepSimulation::recordArrivals(ClassRun &run) {
+  for (auto [event, asked] : llvm::zip(run.askedEvents, run.asked)) {
+    const auto &[key, number] = asked;
+    const Mailbox &box = mail[key];
+    if (number >= box.sends.size())
+      continue; // Nobody reads it, or the step had not ended.
+    uint32_t sender = static_cast<uint32_t>(key.first >> 40);
+    RecordedEvent &receive = recording->classes[run.index].events[event];
+    receive.link = box.sends[number];
+    receive.start = recording->classes[sender].events[receive.link].start;
+    receive.end = box.arrivals[number];
+  }
+}
+
 /// What the last collectives take beyond the last kernel is exposed.
 StepTimes StepSimulation::finish() {
   StepTimes result;
@@ -373,6 +445,7 @@ StepTimes StepSimulation::finish() {
   for (ClassRun &run : runs) {
     ProgramTimes &times = *run.times;
     times.waitFor(times.getLastCollective());
+    recordArrivals(run);
     ClassTimes entry;
     entry.name = run.source->name;
     entry.ranks = run.source->ranks.size();
@@ -395,6 +468,10 @@ StepTimes StepSimulation::finish() {
 }
 
 Expected<StepTimes> StepSimulation::run() {
+  for (const TraceBundle::Class &entry : programs.getClasses())
+    if (entry.program.usesHost())
+      return createStringError("machines have no link to the host's memory "
+                               "yet: a program with --offload has no estimate");
   Expected<NodeTimes> made =
       NodeTimes::get(machine, execution, programs.getSpace());
   if (!made)
@@ -416,6 +493,7 @@ Expected<StepTimes> StepSimulation::run() {
 
 Expected<StepTimes> stg::getStepTimes(const TraceBundle &programs,
                                       const Machine &machine,
-                                      const Execution &execution) {
-  return StepSimulation(programs, machine, execution).run();
+                                      const Execution &execution,
+                                      StepRecording *recording) {
+  return StepSimulation(programs, machine, execution, recording).run();
 }

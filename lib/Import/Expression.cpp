@@ -253,10 +253,30 @@ bool Evaluator::evaluateCall(const Expression &expr, Value &value) {
       value = Value::getInt(operands[0].list.size());
     else if (operands[0].kind == Value::Text)
       value = Value::getInt(operands[0].text.size());
+    else if (operands[0].kind == Value::Object)
+      value = Value::getInt(operands[0].members.size());
     return true;
   }
   if (name == "count" && operands.size() == 2) {
     value = Value::getInt(llvm::count(operands[0].list, operands[1]));
+    return true;
+  }
+  // The first elements of a list, as many as are asked for.
+  if (name == "take" && operands.size() == 2 &&
+      operands[1].kind == Value::Int && operands[1].number >= 0) {
+    if (isList(0))
+      value = Value::getList(std::vector<Value>(
+          operands[0].list.begin(),
+          operands[0].list.begin() +
+              std::min<uint64_t>(operands[1].number, operands[0].list.size())));
+    return true;
+  }
+  // One text of texts and numbers.
+  if (name == "join") {
+    std::string text;
+    for (const Value &operand : operands)
+      text += operand.kind == Value::Text ? operand.text : operand.str();
+    value = Value::getText(text);
     return true;
   }
   // The part of a size that a factor of at most one takes, rounded down.
@@ -283,6 +303,15 @@ bool Evaluator::evaluateCall(const Expression &expr, Value &value) {
     value =
         Value::getInt(divideCeil(static_cast<uint64_t>(operands[0].number),
                                  static_cast<uint64_t>(operands[1].number)));
+    return true;
+  }
+  // The side of a square; 0 of what is none.
+  if (name == "root" && operands.size() == 1 &&
+      operands[0].kind == Value::Int && operands[0].number >= 0) {
+    int64_t side = 0;
+    while (side * side < operands[0].number && side < (1 << 20))
+      ++side;
+    value = Value::getInt(side * side == operands[0].number ? side : 0);
     return true;
   }
   if (name == "starts" && operands.size() == 2) {

@@ -32,6 +32,7 @@ private:
   Expression parseIndexed();
   Expression parsePrimary();
   std::vector<Expression> parseList(StringRef end);
+  void parseCall(Statement &statement);
   void parseEntries(Statement &statement);
 
   void next();
@@ -269,16 +270,10 @@ void ExpressionParser::parseEntries(Statement &statement) {
   expect("}");
 }
 
-Expected<Statement> ExpressionParser::parseStatement() {
-  Statement statement;
-  statement.result = takeName("what is made");
-  expect("=");
-  statement.callee = takeName("a block");
+/// What stands behind the name of a block.
+void ExpressionParser::parseCall(Statement &statement) {
   if (consume("<")) {
-    statement.scope = token.str();
-    if (kind != Quoted)
-      fail("expected a text");
-    next();
+    statement.scope = parsePrimary();
     expect(">");
   }
   expect("(");
@@ -289,6 +284,21 @@ Expected<Statement> ExpressionParser::parseStatement() {
     expect(")");
   }
   parseEntries(statement);
+}
+
+Expected<Statement> ExpressionParser::parseStatement() {
+  Statement statement;
+  do
+    statement.results.push_back(takeName("what is made"));
+  while (consume(","));
+  expect("=");
+  statement.callee = takeName("a block or a value");
+  if (kind == End || (kind == Word && token == "if")) {
+    statement.arguments.push_back(std::move(statement.callee));
+    statement.callee.clear();
+  } else {
+    parseCall(statement);
+  }
   if (consume("if"))
     statement.condition = parseAny();
   if (kind != End)

@@ -237,7 +237,11 @@ void FamilyReader::readFacts() {
   family.description = get(table, "description", Value::Text).text;
   family.modelTypes = getTexts("types");
   family.architectures = getTexts("architectures");
-  family.result = get(table, "result", Value::Text).text;
+  const Value &result = get(table, "result", Value::Text);
+  StringRef text = result.text;
+  family.result.value = result;
+  if (text.consume_front("="))
+    family.result = getExpression(Value::getText(text), "result");
   readNames("value_types", family.values);
   readNames("aliases", family.types);
   readNames("blocks", family.blocks);
@@ -314,6 +318,7 @@ void FamilyReader::readStacks() {
     stack.count =
         getOptional(member.value, "count", path).value_or(Expression());
     stack.name = getOptional(member.value, "name", path);
+    stack.apart = getOptional(member.value, "apart", path);
     stack.symbol = get(member.value, "symbol", Value::Text).text;
     stack.layer =
         getStatements(get(member.value, "layer", Value::List), path + ".layer");
@@ -349,6 +354,7 @@ void FamilyReader::checkNames() {
   auto visitStatements = [&](ArrayRef<Statement> statements) {
     for (const Statement &statement : statements) {
       visitOptional(statement.condition);
+      visitOptional(statement.scope);
       for (const Statement::Entry &entry : statement.entries)
         entry.value.walkNames(visit);
     }
@@ -367,6 +373,7 @@ void FamilyReader::checkNames() {
     visitOptional(symbol.value);
   for (const Family::Input &input : family.inputs)
     visitOptional(input.condition);
+  family.result.walkNames(visit);
   for (const Family::LeftOut &part : family.leftOut) {
     part.condition.walkNames(visit);
     visitTemplate(part.what);
@@ -376,6 +383,7 @@ void FamilyReader::checkNames() {
   for (const auto &[name, stack] : family.stacks) {
     stack.count.walkNames(visit);
     visitOptional(stack.name);
+    visitOptional(stack.apart);
     visitStatements(stack.layer);
   }
   for (const auto &[key, value] : family.defaults)

@@ -26,7 +26,8 @@ namespace {
 
 /// A call with everything that the configuration says of it.
 struct Call {
-  std::string result, callee, scope, entries;
+  std::vector<std::string> results;
+  std::string callee, scope, entries;
   std::vector<std::string> arguments;
 };
 
@@ -34,8 +35,8 @@ struct Call {
 struct Layers {
   std::vector<std::vector<Call>> kinds;
   std::vector<std::string> names; ///< Of the kinds.
-  std::vector<LayerLoop> loops;
-  int64_t count = 0;
+  std::vector<bool> apart;        ///< The kinds that are in no loop.
+  std::vector<unsigned> order;    ///< The kind of each layer.
 };
 
 class ModelPrinter {
@@ -61,8 +62,9 @@ private:
   void printCall(const Call &call, Values &values, unsigned indent);
   void printLoops(ArrayRef<LayerLoop> loops, const Layers &layers,
                   const Call &call, ArrayRef<std::string> counts,
-                  Values &values, unsigned indent);
-  std::vector<std::string> getCounts(const Layers &layers, StringRef symbol);
+                  Values &values, StringMap<unsigned> &names, unsigned indent);
+  std::vector<std::string> getCounts(ArrayRef<LayerLoop> loops, int64_t layers,
+                                     StringRef symbol);
   std::string makeValue(StringRef variable);
   StringRef getType(StringRef variable);
   void printHead(raw_ostream &os);
@@ -95,8 +97,13 @@ static std::string printEntry(const Statement::Entry &entry,
 }
 
 std::optional<Call> ModelPrinter::resolve(const Statement &statement) {
-  Call call{statement.result, statement.callee, statement.scope, "",
-            statement.arguments};
+  Call call{statement.results, statement.callee, "", "", statement.arguments};
+  if (statement.scope) {
+    std::optional<Value> scope = config.evaluate(*statement.scope);
+    if (!scope)
+      return std::nullopt;
+    call.scope = scope->text;
+  }
   for (const Statement::Entry &entry : statement.entries) {
     std::optional<Value> value = config.evaluate(entry.value);
     if (!value)
@@ -128,8 +135,9 @@ ModelPrinter::resolveAll(ArrayRef<Statement> statements) {
 static std::string getKey(ArrayRef<Call> calls, StringRef name) {
   std::string key = name.str();
   for (const Call &call : calls)
-    key += "\n" + call.result + "=" + call.callee + "<" + call.scope + ">(" +
-           llvm::join(call.arguments, ",") + "){" + call.entries + "}";
+    key += "\n" + llvm::join(call.results, ",") + "=" + call.callee + "<" +
+           call.scope + ">(" + llvm::join(call.arguments, ",") + "){" +
+           call.entries + "}";
   return key;
 }
 
@@ -147,29 +155,29 @@ std::optional<Layers> ModelPrinter::collectLayers(StringRef name,
     return std::nullopt;
   }
   Layers layers;
-  layers.count = count->number;
-  std::vector<unsigned> kinds;
   StringMap<unsigned> numbers;
-  for (int64_t layer = 0; layer < layers.count; ++layer) {
+  for (int64_t layer = 0; layer < count->number; ++layer) {
     config.layer = layer;
     std::optional<std::vector<Call>> calls = resolveAll(stack.layer);
     std::optional<Value> kind =
         stack.name ? config.evaluate(*stack.name) : Value::getText(name);
+    std::optional<bool> isApart =
+        stack.apart ? config.holds(*stack.apart) : false;
     config.layer.reset();
-    if (!calls || !kind)
+    if (!calls || !kind || !isApart)
       return std::nullopt;
     auto [it, isNew] =
         numbers.try_emplace(getKey(*calls, kind->text), numbers.size());
-    kinds.push_back(it->second);
+    layers.order.push_back(it->second);
     if (!isNew)
       continue;
     layers.kinds.push_back(std::move(*calls));
     layers.names.push_back(kind->text);
+    layers.apart.push_back(*isApart);
   }
   // One kind needs no name of its own.
   if (layers.kinds.size() == 1)
     layers.names.front() = name.str();
-  layers.loops = findLoops(kinds);
   return layers;
 }
 
@@ -251,6 +259,11 @@ StringRef ModelPrinter::getType(StringRef variable) {
 
 void ModelPrinter::printCall(const Call &call, Values &values,
                              unsigned indent) {
+  if (call.callee.empty()) {
+    for (const std::string &result : call.results)
+      values[result] = values[call.arguments.front()];
+    return;
+  }
   if (auto file = family.blocks.find(call.callee); file != family.blocks.end())
     usedFiles.insert(file->second);
   std::vector<std::string> operands, types;
@@ -258,16 +271,22 @@ void ModelPrinter::printCall(const Call &call, Values &values,
     operands.push_back(values[argument]);
     types.push_back(("!" + getType(argument)).str());
   }
-  std::string result = makeValue(call.result);
-  os.indent(indent) << result << " = stg.call @" << call.callee << "("
-                    << llvm::join(operands, ", ") << ")";
+  std::vector<std::string> results, made;
+  for (const std::string &result : call.results) {
+    results.push_back(makeValue(result));
+    made.push_back(("!" + getType(result)).str());
+  }
+  os.indent(indent) << llvm::join(results, ", ") << " = stg.call @"
+                    << call.callee << "(" << llvm::join(operands, ", ") << ")";
   if (!call.entries.empty())
     os << " {" << call.entries << "}";
   if (!call.scope.empty())
     os << " <\"" << call.scope << "\">";
-  os << " : (" << llvm::join(types, ", ") << ") -> !" << getType(call.result)
+  os << " : (" << llvm::join(types, ", ") << ") -> "
+     << (made.size() == 1 ? made.front() : "(" + llvm::join(made, ", ") + ")")
      << "\n";
-  values[call.result] = result;
+  for (auto [variable, result] : llvm::zip_equal(call.results, results))
+    values[variable] = result;
 }
 
 static int64_t countLayers(const LayerLoop &loop) {
@@ -279,55 +298,66 @@ static int64_t countLayers(const LayerLoop &loop) {
 
 /// How often the loops are run: the one with the most layers takes as many as
 /// the symbol leaves over, so that another number of layers can be asked for.
-std::vector<std::string> ModelPrinter::getCounts(const Layers &layers,
+std::vector<std::string> ModelPrinter::getCounts(ArrayRef<LayerLoop> loops,
+                                                 int64_t layers,
                                                  StringRef symbol) {
   std::vector<std::string> counts;
-  for (const LayerLoop &loop : layers.loops)
+  for (const LayerLoop &loop : loops)
     counts.push_back(std::to_string(loop.count));
   if (symbol.empty())
     return counts;
-  auto largest = llvm::max_element(layers.loops,
-                                   [](const LayerLoop &a, const LayerLoop &b) {
-                                     return countLayers(a) < countLayers(b);
-                                   });
-  int64_t own = countLayers(*largest), rest = layers.count - own;
+  auto largest =
+      llvm::max_element(loops, [](const LayerLoop &a, const LayerLoop &b) {
+        return countLayers(a) < countLayers(b);
+      });
+  int64_t own = countLayers(*largest), rest = layers - own;
   int64_t period = own / largest->count;
   std::string text = symbol.str();
   if (rest > 0)
     text += " - " + std::to_string(rest);
   if (period > 1)
     text = (rest > 0 ? "(" + text + ")" : text) + "/" + std::to_string(period);
-  counts[largest - layers.loops.begin()] = text;
+  counts[largest - loops.begin()] = text;
   return counts;
 }
 
 void ModelPrinter::printLoops(ArrayRef<LayerLoop> loops, const Layers &layers,
                               const Call &call, ArrayRef<std::string> counts,
-                              Values &values, unsigned indent) {
-  StringMap<unsigned> names;
+                              Values &values, StringMap<unsigned> &names,
+                              unsigned indent) {
   for (auto [index, loop] : enumerate(loops)) {
     std::string loopName =
         loop.isLeaf() ? layers.names[loop.kind] : std::string("periods");
     if (unsigned number = names[loopName]++)
       loopName += "_" + std::to_string(number + 1);
-    const std::string &carried = call.arguments.front();
-    std::string result = makeValue(call.result), inner = makeValue(carried);
-    StringRef type = getType(carried);
-    os.indent(indent) << result << " = stg.repeat \"" << loopName << "\" * "
+    Values inside = values;
+    std::vector<std::string> results, carried, types;
+    for (auto [result, variable] : llvm::zip(call.results, call.arguments)) {
+      results.push_back(makeValue(result));
+      std::string inner = makeValue(variable);
+      types.push_back(("!" + getType(variable)).str());
+      carried.push_back(inner + " = " + values[variable] + " : " +
+                        types.back());
+      inside[variable] = inner;
+    }
+    os.indent(indent) << llvm::join(results, ", ") << " = stg.repeat \""
+                      << loopName << "\" * "
                       << (counts.empty() ? std::to_string(loop.count)
                                          : counts[index])
-                      << " carry(" << inner << " = " << values[carried]
-                      << " : !" << type << ") {\n";
-    Values inside = values;
-    inside[carried] = inner;
+                      << " carry(" << llvm::join(carried, ", ") << ") {\n";
     for (const Call &one :
          loop.isLeaf() ? ArrayRef(layers.kinds[loop.kind]) : ArrayRef<Call>())
       printCall(one, inside, indent + 2);
-    printLoops(loop.body, layers, call, {}, inside, indent + 2);
-    os.indent(indent + 2) << "stg.yield " << inside[carried] << " : !" << type
-                          << "\n";
+    StringMap<unsigned> innerNames;
+    printLoops(loop.body, layers, call, {}, inside, innerNames, indent + 2);
+    std::vector<std::string> yielded;
+    for (auto [_, variable] : llvm::zip(call.results, call.arguments))
+      yielded.push_back(inside[variable]);
+    os.indent(indent + 2) << "stg.yield " << llvm::join(yielded, ", ") << " : "
+                          << llvm::join(types, ", ") << "\n";
     os.indent(indent) << "}\n";
-    values[call.result] = result;
+    for (auto [variable, result] : llvm::zip(call.results, results))
+      values[variable] = result;
   }
 }
 
@@ -336,8 +366,27 @@ bool ModelPrinter::printStack(const Call &call, Values &values) {
   std::optional<Layers> layers = collectLayers(call.callee, stack);
   if (!layers)
     return false;
-  printLoops(layers->loops, *layers, call, getCounts(*layers, stack.symbol),
-             values, 2);
+  StringMap<unsigned> names;
+  ArrayRef<unsigned> order(layers->order);
+  bool isWhole = llvm::none_of(layers->apart, [](bool apart) { return apart; });
+  auto isApart = [&](unsigned kind) { return layers->apart[kind]; };
+  while (!order.empty()) {
+    if (isApart(order.front())) {
+      for (const Call &one : layers->kinds[order.front()])
+        printCall(one, values, 2);
+      order = order.drop_front();
+      continue;
+    }
+    ArrayRef<unsigned> run =
+        order.take_until([&](unsigned kind) { return isApart(kind); });
+    std::vector<LayerLoop> loops = findLoops(run);
+    // Where layers stand apart, another number of them is another program.
+    printLoops(loops, *layers, call,
+               getCounts(loops, static_cast<int64_t>(run.size()),
+                         isWhole ? StringRef(stack.symbol) : StringRef()),
+               values, names, 2);
+    order = order.drop_front(run.size());
+  }
   return true;
 }
 
@@ -351,8 +400,11 @@ bool ModelPrinter::printFunction() {
                             .str());
   }
   // Configurations and functions are both symbols of a module.
+  std::optional<Value> result = config.evaluate(family.result);
+  if (!result)
+    return false;
   os << "func.func @" << family.name << (name == family.name ? "_model" : "")
-     << "(" << llvm::join(arguments, ", ") << ") -> !" << getType(family.result)
+     << "(" << llvm::join(arguments, ", ") << ") -> !" << getType(result->text)
      << " {\n";
   std::optional<std::vector<Call>> calls = resolveAll(family.program);
   if (!calls)
@@ -363,7 +415,7 @@ bool ModelPrinter::printFunction() {
     else if (!printStack(call, values))
       return false;
   }
-  os << "  return " << values[family.result] << " : !" << getType(family.result)
+  os << "  return " << values[result->text] << " : !" << getType(result->text)
      << "\n}\n";
   return true;
 }

@@ -37,12 +37,44 @@ static BindOptions getBindOptions(const Strategy &strategy) {
   return options;
 }
 
+std::vector<std::string> stg::getFrozenBlocks(const Strategy &strategy) {
+  std::vector<std::string> names;
+  for (StringRef name : strategy.freeze)
+    if (name.consume_front("@"))
+      names.push_back(name.str());
+  return names;
+}
+
+static AddAdaptersOptions getAdapterOptions(const Strategy &strategy) {
+  AddAdaptersOptions options;
+  options.rank = strategy.lora.rank;
+  options.alpha = strategy.lora.alpha;
+  llvm::append_range(options.targets, strategy.lora.targets);
+  return options;
+}
+
+/// What names of parameters and repeats say.
+static FreezeParametersOptions getFreezeOptions(const Strategy &strategy) {
+  BindOptions bind = getBindOptions(strategy);
+  FreezeParametersOptions options;
+  for (StringRef name : strategy.freeze)
+    if (!name.starts_with("@"))
+      options.names.push_back(name.str());
+  // Where layers are replayed, frameworks make what the first one reads require
+  // a gradient, as nothing would be replayed otherwise.
+  options.peel = strategy.recompute != RecomputeChoice::Full;
+  options.config = bind.config;
+  options.values = bind.values;
+  return options;
+}
+
 /// The same, where it gives values to options of the model.
 static InlineBlocksOptions getInlineOptions(const Strategy &strategy) {
   BindOptions bind = getBindOptions(strategy);
   InlineBlocksOptions options;
   options.config = bind.config;
   options.values = bind.values;
+  llvm::append_range(options.freeze, getFrozenBlocks(strategy));
   return options;
 }
 
@@ -60,7 +92,18 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
     pm.addPass(createSetElementType({"", stringify(*strategy.dtype).str()}));
   if (strategy.attentionCount != AttentionCount::Executed)
     pm.addPass(createSetAttentionCount({strategy.attentionCount}));
+  if (strategy.mtp > 0) {
+    AddPredictionLayersOptions options;
+    options.count = static_cast<unsigned>(strategy.mtp);
+    // What is copied has its name, with that of the module.
+    pm.addNestedPass<func::FuncOp>(createNameOps());
+    pm.addNestedPass<func::FuncOp>(createAddPredictionLayers(options));
+  }
+  if (strategy.lora.isSet())
+    pm.addPass(createAddAdapters(getAdapterOptions(strategy)));
   pm.addNestedPass<func::FuncOp>(createNameOps());
+  if (!strategy.inference)
+    pm.addPass(createFreezeParameters(getFreezeOptions(strategy)));
   if (!strategy.replicas.isOne())
     pm.addNestedPass<func::FuncOp>(createReplicateHeads(
         {strategy.replicatedDim, strategy.replicas.str()}));
@@ -114,6 +157,23 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   options.logits = strategy.logits;
   if (strategy.kvDtype)
     options.kvType = stringify(*strategy.kvDtype).str();
+  options.kvBlockSize = strategy.kvBlockSize;
+  options.mlaForm = strategy.mlaForm;
+  BindOptions bind = getBindOptions(strategy);
+  options.config = bind.config;
+  llvm::append_range(options.values, bind.values);
+  return options;
+}
+
+static bool hasNarrowProducts(const Strategy &strategy) {
+  return strategy.fp8 || strategy.productDtype;
+}
+
+/// Gradients have the type of other operands but with --fp8.
+static NarrowProductsOptions getNarrowOptions(const Strategy &strategy) {
+  NarrowProductsOptions options;
+  if (strategy.productDtype)
+    options.type = options.gradients = stringify(*strategy.productDtype).str();
   return options;
 }
 
@@ -122,8 +182,9 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
   // Derived before anything is sharded, so that one rule finds all collectives.
   pm.addNestedPass<func::FuncOp>(
       createAutodiff({stringify(strategy.gradDtype).str()}));
-  if (strategy.fp8)
-    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
+  if (hasNarrowProducts(strategy))
+    pm.addNestedPass<func::FuncOp>(
+        createNarrowProducts(getNarrowOptions(strategy)));
   RecomputeOptions recompute;
   recompute.policy = strategy.recompute;
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
@@ -138,8 +199,9 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (isGrouped(strategy))
     pm.addNestedPass<func::FuncOp>(
         createGroupLayers(getGroupLayersOptions(strategy)));
-  if (strategy.fp8)
-    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
+  if (hasNarrowProducts(strategy))
+    pm.addNestedPass<func::FuncOp>(
+        createNarrowProducts(getNarrowOptions(strategy)));
   if (strategy.paramDtype)
     pm.addNestedPass<func::FuncOp>(
         createSetParameterType({stringify(*strategy.paramDtype).str()}));
@@ -151,7 +213,8 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
     addPresetPlan(pm, *plan);
   else
     pm.addPass(createApplyPreset(getPresetOptions(strategy)));
-  if (strategy.cpCommType != ContextExchange::AllGather ||
+  if (!strategy.cp.isOne() || !strategy.contextRanks.isOne() ||
+      strategy.cpCommType != ContextExchange::AllGather ||
       strategy.cpBalance != ContextBalance::ZigZag)
     pm.addPass(
         createContextParallel({strategy.cpCommType, strategy.cpBalance}));
@@ -176,6 +239,7 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     simplify.keepGathered.push_back(stringify(kind).str());
   if (simplify.keepGathered.empty())
     simplify.keepGathered.push_back("none");
+  simplify.combineFirst = strategy.inference;
   pm.addPass(createSimplifyCollectives(simplify));
   expectLayouts(pm);
   if (strategy.microBatches > 1)
@@ -188,6 +252,9 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     experts.clip = strategy.clipExperts;
     pm.addPass(createLoadExperts(experts));
   }
+  if (!strategy.dispatchBytes.empty() || !strategy.combineBytes.empty())
+    pm.addPass(
+        createEncodeExperts({strategy.dispatchBytes, strategy.combineBytes}));
   if (strategy.zero != ZeroLevel::None)
     pm.addPass(createShardStates({strategy.zero, strategy.zeroRoot,
                                   strategy.reshardAfterForward,
@@ -217,6 +284,14 @@ static void addConversion(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createCheckLayouts());
   pm.addPass(createLowerContextParallel());
   pm.addPass(createConvertSTGToChakra());
+  if (strategy.offload.empty())
+    return;
+  chakra::OffloadOptions offload;
+  for (OffloadKind kind : strategy.offload)
+    offload.what.push_back(stringify(kind).str());
+  offload.percent = static_cast<unsigned>(strategy.offloadPercent);
+  offload.ahead = static_cast<unsigned>(strategy.offloadAhead);
+  pm.addPass(chakra::createOffload(offload));
 }
 
 void stg::buildSymbolicChakraPipeline(OpPassManager &pm,

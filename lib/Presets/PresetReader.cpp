@@ -10,11 +10,15 @@
 #include "stg/Support/Files.h"
 #include "stg/Support/Installation.h"
 #include "stg/Support/JSON.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <map>
 
 using namespace stg;
 using llvm::Expected;
@@ -188,8 +192,17 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("optimizer_bytes", execution.optimizerBytes);
   fields.optional("gradient_bytes", execution.gradientBytes);
   fields.optional("blocking_messages", execution.blockingMessages);
+  fields.optional("host_operation", execution.hostOperation);
+  fields.optional("host_exposed", execution.hostExposed);
+  fields.optional("exchange_once", execution.exchangeOnce);
+  fields.optional("exchange_hidden", execution.exchangeHidden);
+  fields.optional("tensor_hidden", execution.tensorHidden);
   fields.optional("live_logits", execution.liveLogits);
+  fields.optional("live_logits_sharded", execution.liveLogitsSharded);
+  fields.optional("separate_pools", execution.separatePools);
   fields.optional("reserved_over_live", execution.reservedOverLive);
+  std::map<std::string, std::string> sources; // See listConstants().
+  fields.optional("sources", sources);
 }
 
 static void readFields(Fields &fields, Preset &preset) {
@@ -223,6 +236,33 @@ static bool fromJSON(const json::Value &value, T &object, json::Path path) {
 }
 } // namespace stg
 
+/// The members of `execution`, with where they are from.
+static llvm::Error listConstants(const json::Object &file,
+                                 Execution &execution) {
+  const json::Object *object = file.getObject("execution");
+  if (!object)
+    return llvm::Error::success();
+  const json::Object *sources = object->getObject("sources");
+  auto print = [](const json::Value &value) {
+    std::optional<double> number = value.getAsNumber();
+    return number ? llvm::formatv("{0}", llvm::format("%g", *number)).str()
+                  : llvm::formatv("{0}", value).str();
+  };
+  for (const auto &[name, value] : *object)
+    if (name != "sources")
+      execution.constants.push_back(
+          {name.str(), print(value),
+           sources ? sources->getString(name).value_or("").str() : ""});
+  llvm::sort(execution.constants,
+             [](const auto &a, const auto &b) { return a.name < b.name; });
+  for (const auto &[name, source] : sources ? *sources : json::Object())
+    if (name == "sources" || !object->get(name))
+      return llvm::createStringError("is not a member at "
+                                     "preset.execution.sources." +
+                                     StringRef(name));
+  return llvm::Error::success();
+}
+
 /// What is not written: the degree that makes an axis has the name of the axis,
 /// or of its group.
 static void nameDegrees(Preset &preset) {
@@ -237,15 +277,28 @@ static void nameDegrees(Preset &preset) {
     }
 }
 
+static void inheritMembers(json::Object &own, const json::Object &base) {
+  const json::Object *sources = base.getObject("sources");
+  for (const auto &[name, value] : base) {
+    if (name == "sources" || !own.try_emplace(name, value).second || !sources)
+      continue;
+    if (const json::Value *source = sources->get(name)) {
+      json::Value &all = own["sources"];
+      if (!all.getAsObject())
+        all = json::Object();
+      all.getAsObject()->try_emplace(name, *source);
+    }
+  }
+}
+
 /// Fields that `own` does not have are those of `base`; so are members of
-/// `execution`.
+/// `execution`, with their sources.
 static void inherit(json::Object &own, const json::Object &base) {
   for (const auto &[name, value] : base) {
     auto [it, isNew] = own.try_emplace(name, value);
     json::Object *inner = it->second.getAsObject();
     if (!isNew && inner && value.getAsObject() && name == "execution")
-      for (const auto &[member, inherited] : *value.getAsObject())
-        inner->try_emplace(member, inherited);
+      inheritMembers(*inner, *value.getAsObject());
   }
 }
 
@@ -261,6 +314,10 @@ Expected<Preset> Preset::parse(StringRef name, StringRef text, bool isShipped) {
   if (!fromJSON(*value, preset, root))
     return llvm::createStringError("preset '" + name +
                                    "': " + llvm::toString(root.getError()));
+  if (llvm::Error error =
+          listConstants(*value->getAsObject(), preset.execution))
+    return llvm::createStringError("preset '" + name +
+                                   "': " + llvm::toString(std::move(error)));
   // The file's name comes first; a text without a file may say one.
   if (!name.empty() || preset.name.empty())
     preset.name = name.str();

@@ -53,6 +53,9 @@ bool Term::holds(const StrategyInput &input) const {
   case IsSet:
     return !text.empty() && text != "false";
   case Equal:
+    // One of several words.
+    if (field->kind == Field::Kind::Words)
+      return is_contained(split(text, ','), value);
     return text == value;
   case NotEqual:
     return text != value;

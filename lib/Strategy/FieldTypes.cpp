@@ -11,6 +11,7 @@
 #include "stg/Support/Files.h"
 #include "stg/Support/JSON.h"
 #include "stg/Support/Text.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <numeric>
@@ -84,53 +85,96 @@ Expected<Degree> FieldType<Degree>::parse(const Field &field, StringRef text) {
 }
 
 //===----------------------------------------------------------------------===//
-// Kinds of gathers
+// Adapters
 //===----------------------------------------------------------------------===//
 
-std::optional<GatherKinds> stg::parseGatherKinds(ArrayRef<StringRef> words) {
-  ArrayRef<NamedValue> known = getNamedValues<GatherKind>();
-  GatherKinds kinds;
+Strings Adapters::getWords() const {
+  Strings words;
+  if (!isSet())
+    return words;
+  words.push_back("rank=" + std::to_string(rank));
+  if (alpha)
+    words.push_back("alpha=" + std::to_string(alpha));
+  words.push_back("targets=" + join(targets, ":"));
+  return words;
+}
+
+Expected<Adapters> FieldType<Adapters>::parse(const Field &field,
+                                              StringRef text) {
+  Adapters adapters;
+  StringSet<> seen;
+  for (StringRef word : split(text, ',')) {
+    auto [name, value] = word.split('=');
+    if (!seen.insert(name).second)
+      return makeStrategyError("expected each of rank, targets and alpha once, "
+                               "found '" +
+                               word + "' again");
+    int64_t *number = name == "rank"    ? &adapters.rank
+                      : name == "alpha" ? &adapters.alpha
+                                        : nullptr;
+    if (number) {
+      if (value.getAsInteger(10, *number) || *number < 1)
+        return makeStrategyError("expected " + name +
+                                 " to be an integer of at least 1, found '" +
+                                 value + "'");
+      continue;
+    }
+    if (name != "targets" || value.empty())
+      return makeStrategyError("expected rank=N,targets=NAME:NAME[,alpha=N], "
+                               "found '" +
+                               word + "'");
+    for (StringRef target : split(value, ':'))
+      adapters.targets.push_back(target.str());
+  }
+  if (!adapters.isSet() || adapters.targets.empty())
+    return makeStrategyError(Twine("expected ") +
+                             (adapters.isSet() ? "targets, such as "
+                                                 "targets=q_proj:v_proj"
+                                               : "a rank, such as rank=16"));
+  return adapters;
+}
+
+//===----------------------------------------------------------------------===//
+// Sets of words
+//===----------------------------------------------------------------------===//
+
+std::optional<std::vector<unsigned>>
+stg::parseWordSet(ArrayRef<NamedValue> known, ArrayRef<StringRef> words) {
+  std::vector<unsigned> positions;
   if (words.size() == 1 && words[0] == "none")
-    return kinds;
+    return positions;
   bool isAll = words.size() == 1 && (words[0] == "all" || words[0].empty());
   for (auto [i, value] : enumerate(known))
     if (isAll || is_contained(words, StringRef(value.name)))
-      kinds.insert(static_cast<GatherKind>(i));
+      positions.push_back(i);
   for (StringRef word : words)
     if (!isAll && none_of(known, [&](const NamedValue &value) {
           return word == value.name;
         }))
       return std::nullopt;
-  return kinds;
+  return positions;
 }
 
-Expected<GatherKinds> FieldType<GatherKinds>::read(const Field &field,
-                                                   const json::Value &value) {
+Expected<std::vector<unsigned>> stg::readWordSet(const Field &field,
+                                                 const json::Value &value) {
   const json::Array *array = value.getAsArray();
   SmallVector<StringRef> words;
   if (array)
     for (const json::Value &entry : *array)
       words.push_back(entry.getAsString().value_or(""));
   if (array && words.empty())
-    return GatherKinds();
-  std::optional<GatherKinds> kinds = parseGatherKinds(words);
-  if (!kinds || is_contained(words, ""))
+    return std::vector<unsigned>();
+  std::optional<std::vector<unsigned>> positions =
+      parseWordSet(field.values, words);
+  if (!positions || is_contained(words, ""))
     return expected(field);
-  return *kinds;
+  return *positions;
 }
 
-std::string FieldType<GatherKinds>::print(const GatherKinds &kinds) {
-  std::string text;
-  for (GatherKind kind : kinds)
-    text += (text.empty() ? "" : ",") + stringify(kind).str();
-  return text.empty() ? "none" : text;
-}
-
-json::Value FieldType<GatherKinds>::write(const GatherKinds &kinds) {
-  json::Array names;
-  for (GatherKind kind : kinds)
-    names.push_back(stringify(kind));
-  return names;
+std::optional<GatherKinds> stg::parseGatherKinds(ArrayRef<StringRef> words) {
+  auto positions = parseWordSet(getNamedValues<GatherKind>(), words);
+  return positions ? std::optional(FieldType<GatherKinds>::make(*positions))
+                   : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

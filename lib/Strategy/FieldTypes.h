@@ -218,19 +218,49 @@ template <typename T> struct FieldType<std::vector<T>> {
   }
 };
 
-template <> struct FieldType<GatherKinds> {
-  static constexpr Field::Kind kind = Field::Kind::Words;
+/// The positions among the values of the field that a list of words names;
+/// `all`, the empty word and `none` stand alone.
+std::optional<std::vector<unsigned>>
+parseWordSet(llvm::ArrayRef<NamedValue> known,
+             llvm::ArrayRef<llvm::StringRef> words);
+/// The words of a JSON list.
+llvm::Expected<std::vector<unsigned>>
+readWordSet(const Field &field, const llvm::json::Value &value);
 
-  static llvm::Expected<GatherKinds> parse(const Field &field,
-                                           llvm::StringRef text) {
-    auto words = llvm::to_vector(llvm::split(text, ','));
-    std::optional<GatherKinds> kinds = parseGatherKinds(words);
-    return kinds ? llvm::Expected<GatherKinds>(*kinds) : expected(field);
+template <typename Enum> struct FieldType<std::set<Enum>> {
+  static constexpr Field::Kind kind = Field::Kind::Words;
+  using Set = std::set<Enum>;
+
+  static Set make(const std::vector<unsigned> &positions) {
+    Set set;
+    for (unsigned position : positions)
+      set.insert(static_cast<Enum>(position));
+    return set;
   }
-  static llvm::Expected<GatherKinds> read(const Field &field,
-                                          const llvm::json::Value &value);
-  static std::string print(const GatherKinds &kinds);
-  static llvm::json::Value write(const GatherKinds &kinds);
+  static llvm::Expected<Set> parse(const Field &field, llvm::StringRef text) {
+    auto words = llvm::to_vector(llvm::split(text, ','));
+    auto positions = parseWordSet(getNamedValues<Enum>(), words);
+    return positions ? llvm::Expected<Set>(make(*positions)) : expected(field);
+  }
+  static llvm::Expected<Set> read(const Field &field,
+                                  const llvm::json::Value &value) {
+    llvm::Expected<std::vector<unsigned>> positions = readWordSet(field, value);
+    if (!positions)
+      return positions.takeError();
+    return make(*positions);
+  }
+  static std::string print(const Set &set) {
+    std::string text;
+    for (Enum entry : set)
+      text += (text.empty() ? "" : ",") + stringify(entry).str();
+    return text.empty() ? "none" : text;
+  }
+  static llvm::json::Value write(const Set &set) {
+    llvm::json::Array names;
+    for (Enum entry : set)
+      names.push_back(stringify(entry));
+    return names;
+  }
 };
 
 template <> struct FieldType<Symbols> {
@@ -242,6 +272,29 @@ template <> struct FieldType<Symbols> {
                                       const llvm::json::Value &value);
   static std::string print(const Symbols &symbols);
   static llvm::json::Value write(const Symbols &symbols);
+};
+
+/// `rank=16,targets=q_proj:v_proj`, in JSON a list of these words.
+template <> struct FieldType<Adapters> {
+  static constexpr Field::Kind kind = Field::Kind::Texts;
+
+  static llvm::Expected<Adapters> parse(const Field &field,
+                                        llvm::StringRef text);
+  static llvm::Expected<Adapters> read(const Field &field,
+                                       const llvm::json::Value &value) {
+    llvm::Expected<Strings> words = FieldType<Strings>::read(field, value);
+    if (!words)
+      return words.takeError();
+    if (words->empty())
+      return Adapters();
+    return parse(field, llvm::join(*words, ","));
+  }
+  static std::string print(const Adapters &adapters) {
+    return llvm::join(adapters.getWords(), ",");
+  }
+  static llvm::json::Value write(const Adapters &adapters) {
+    return llvm::json::Array(adapters.getWords());
+  }
 };
 
 template <> struct FieldType<Loads> {
@@ -344,7 +397,8 @@ constexpr bool mayBeUnset =
     std::is_same_v<T, ScheduleName> || std::is_same_v<T, Requests> ||
     std::is_same_v<T, std::optional<Mode>> ||
     std::is_same_v<T, std::optional<int64_t>> ||
-    std::is_same_v<T, std::optional<ElementType>>;
+    std::is_same_v<T, std::optional<ElementType>> ||
+    std::is_same_v<T, std::optional<ProductType>>;
 
 template <typename T> llvm::ArrayRef<NamedValue> getNamedValuesOf(T *) {
   if constexpr (std::is_enum_v<T>)

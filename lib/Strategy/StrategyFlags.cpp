@@ -39,7 +39,8 @@ public:
 private:
   /// Means something without a value.
   bool isSwitch() const {
-    return field.kind == Field::Kind::Bool || field.kind == Field::Kind::Words;
+    return field.kind == Field::Kind::Bool ||
+           (field.kind == Field::Kind::Words && !field.needsValue);
   }
 
   bool handleOccurrence(unsigned, StringRef, StringRef text) override {

@@ -360,7 +360,14 @@ Error StrategyInput::check() const {
 }
 
 bool StrategyInput::hasEffect(const Field &field) const {
-  return Condition::parse(field.condition).holds(*this);
+  // Searches ask for thousands of strategies.
+  static const std::vector<Condition> conditions = [] {
+    std::vector<Condition> all;
+    for (const Field &field : getFields())
+      all.push_back(Condition::parse(field.condition));
+    return all;
+  }();
+  return conditions[static_cast<size_t>(field.id)].holds(*this);
 }
 
 /// True for what no degree of the preset makes larger.

@@ -1,5 +1,6 @@
 // Attention with grouped key/value heads. Query, key and value are one projection, as in
-// Megatron-LM. A call with `{K as H}` has as many key/value heads as query heads.
+// Megatron-LM, unless `separate_projections` is set. A call with `{K as H}` has as many
+// key/value heads as query heads.
 
 stg.import "norm.mlir"
 
@@ -18,10 +19,13 @@ stg.symbol @W = S "keys that a query sees at most, or tokens of a chunk"
 !queries = !stg.tensor<[B, S, H, E], bf16>
 !keys = !stg.tensor<[B, S, K, E], bf16>
 !heads = !stg.tensor<[B, S, H + 2*K, E], bf16>
+!gated_heads = !stg.tensor<[B, S, 2*H + 2*K, E], bf16>
+!sinks = !stg.tensor<[H], bf16>
 
 // The heads of queries, keys and values.
-stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
+stg.block @fused_heads(%x: !stream) -> (!queries, !keys, !keys) {
   stg.option @qkv_bias : bool = false "biases of queries, keys and values"
+  stg.option @qv_bias : bool = false "biases of queries and values, not of keys"
   %w = stg.param "qkv_proj" : !stg.tensor<[D, H + 2*K, E], bf16>
   %p = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, H + 2*K, E], bf16>
   %qkv = stg.if @qkv_bias -> !heads {
@@ -32,6 +36,61 @@ stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
     stg.yield %p : !heads
   }
   %q, %k, %v = stg.split dim 2 %qkv : !heads -> !queries, !keys, !keys
+  %qb, %vb = stg.if @qv_bias -> !queries, !keys {
+    %bq = stg.param "q_bias" : !stg.tensor<[H, E], bf16>
+    %yq = stg.bias_add %q, %bq : !queries, !stg.tensor<[H, E], bf16>
+    %bv = stg.param "v_bias" : !stg.tensor<[K, E], bf16>
+    %yv = stg.bias_add %v, %bv : !keys, !stg.tensor<[K, E], bf16>
+    stg.yield %yq, %yv : !queries, !keys
+  } else {
+    stg.yield %q, %v : !queries, !keys
+  }
+  stg.return %qb, %k, %vb : !queries, !keys, !keys
+}
+
+// The same, with a gate for each element of the output.
+stg.block @heads_with_gate(%x: !stream) -> (!queries, !keys, !keys, !queries) {
+  stg.option @qkv_bias : bool = false "biases of queries, keys and values"
+  %w = stg.param "qkv_proj" : !stg.tensor<[D, 2*H + 2*K, E], bf16>
+  %p = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, 2*H + 2*K, E], bf16>
+  %qkv = stg.if @qkv_bias -> !gated_heads {
+    %b = stg.param "qkv_bias" : !stg.tensor<[2*H + 2*K, E], bf16>
+    %y = stg.bias_add %p, %b : !gated_heads, !stg.tensor<[2*H + 2*K, E], bf16>
+    stg.yield %y : !gated_heads
+  } else {
+    stg.yield %p : !gated_heads
+  }
+  %q, %g, %k, %v = stg.split dim 2 %qkv : !gated_heads -> !queries, !queries, !keys, !keys
+  stg.return %q, %k, %v, %g : !queries, !keys, !keys, !queries
+}
+
+// A projection of its own: the `name` of one with biases, or without.
+stg.block @key_heads(%x: !stream) -> !keys {
+  stg.option @qkv_bias : bool = false "biases of queries, keys and values"
+  stg.option @name : string = "k" "what it is, in the names of its parameters"
+  %w = stg.param "{name}_proj" : !stg.tensor<[D, K, E], bf16>
+  %p = stg.einsum "bsd,dke->bske" %x, %w : !stream, !stg.tensor<[D, K, E], bf16>
+  %y = stg.if @qkv_bias -> !keys {
+    %b = stg.param "{name}_bias" : !stg.tensor<[K, E], bf16>
+    %z = stg.bias_add %p, %b : !keys, !stg.tensor<[K, E], bf16>
+    stg.yield %z : !keys
+  } else {
+    stg.yield %p : !keys
+  }
+  stg.return %y : !keys
+}
+
+stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
+  stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
+  %q, %k, %v = stg.if @separate_projections -> !queries, !keys, !keys {
+    %qs = stg.call @key_heads(%x) {name = "q", K as H} : (!stream) -> !queries
+    %ks = stg.call @key_heads(%x) {name = "k"} : (!stream) -> !keys
+    %vs = stg.call @key_heads(%x) {name = "v"} : (!stream) -> !keys
+    stg.yield %qs, %ks, %vs : !queries, !keys, !keys
+  } else {
+    %qf, %kf, %vf = stg.call @fused_heads(%x) : (!stream) -> (!queries, !keys, !keys)
+    stg.yield %qf, %kf, %vf : !queries, !keys, !keys
+  }
   stg.return %q, %k, %v : !queries, !keys, !keys
 }
 
@@ -39,15 +98,40 @@ stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
 stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
   stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
   stg.option @span : "full" | "window" | "chunk" = "full" "how far it sees: all, W keys, or a chunk of W"
+  stg.option @score_cap : bool = false "scores are capped by a tanh"
+  stg.option @alibi : bool = false "scores fall with the distance of query and key"
   %a = stg.if @span = "full" -> !queries {
-    %y, %lse = stg.attention causal %q, %k, %v {stg.options = {mask = "mask"}} : !queries, !keys, !keys
+    %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}} : !queries, !keys, !keys
     stg.yield %y : !queries
   } else {
     %b = stg.if @span = "window" -> !queries {
-      %y, %lse = stg.attention causal %q, %k, %v {stg.options = {mask = "mask"}, window = #sym.expr<W>} : !queries, !keys, !keys
+      %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !keys
       stg.yield %y : !queries
     } else {
-      %y, %lse = stg.attention causal %q, %k, %v {stg.options = {mask = "mask"}, chunk = #sym.expr<W>} : !queries, !keys, !keys
+      %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys
+      stg.yield %y : !queries
+    }
+    stg.yield %b : !queries
+  }
+  stg.return %a : !queries
+}
+
+// The same, with a score of each head that no key has: a sink.
+stg.block @attend_with_sinks(%q: !queries, %k: !keys, %v: !keys) -> !queries {
+  stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
+  stg.option @span : "full" | "window" | "chunk" = "full" "how far it sees: all, W keys, or a chunk of W"
+  stg.option @score_cap : bool = false "scores are capped by a tanh"
+  stg.option @alibi : bool = false "scores fall with the distance of query and key"
+  %s = stg.param "sinks" : !sinks
+  %a = stg.if @span = "full" -> !queries {
+    %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}} : !queries, !keys, !keys, !sinks
+    stg.yield %y : !queries
+  } else {
+    %b = stg.if @span = "window" -> !queries {
+      %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !keys, !sinks
+      stg.yield %y : !queries
+    } else {
+      %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys, !sinks
       stg.yield %y : !queries
     }
     stg.yield %b : !queries
@@ -57,11 +141,23 @@ stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
 
 stg.block @attention(%x: !stream) -> !stream {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
+  stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
+  stg.option @qk_norm_rotated : bool = false "RMSNorm without weights of each query and key head, behind the rotation"
   stg.option @qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   stg.option @rotary : bool = true "rotary positions"
   stg.option @partial_rotary : bool = false "of the first R elements of each head"
+  stg.option @query_scaled : bool = false "queries times a constant of their position"
+  stg.option @sinks : bool = false "a score of each head that no key has"
+  stg.option @output_gate : bool = false "a gate for each element of the output"
   stg.option @o_bias : bool = false "bias of the output"
-  %q, %k, %v = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
+  // Without a gate nothing reads the fourth.
+  %q, %k, %v, %g = stg.if @output_gate -> !queries, !keys, !keys, !queries {
+    %gq, %gk, %gv, %gg = stg.call @heads_with_gate(%x) : (!stream) -> (!queries, !keys, !keys, !queries)
+    stg.yield %gq, %gk, %gv, %gg : !queries, !keys, !keys, !queries
+  } else {
+    %pq, %pk, %pv = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
+    stg.yield %pq, %pk, %pv, %pq : !queries, !keys, !keys, !queries
+  }
   %qn, %kn = stg.if @qk_norm -> !queries, !keys {
     %wq = stg.param "q_norm" : !head
     %nq, %rq = stg.rms_norm %q, %wq : !queries, !head
@@ -76,7 +172,18 @@ stg.block @attention(%x: !stream) -> !stream {
       %nk, %rk = stg.rms_norm %k, %wk : !keys, !stg.tensor<[K, E], bf16>
       stg.yield %nq, %nk : !queries, !keys
     } else {
-      stg.yield %q, %k : !queries, !keys
+      %lq, %lk = stg.if @qk_norm_layer -> !queries, !keys {
+        %mq, %meanq, %rq = stg.layer_norm %q <"q_norm"> : !queries
+        %wq = stg.param "q_norm" : !stg.tensor<[H, E], bf16>
+        %nq = stg.einsum "bshe,he->bshe" %mq, %wq <"q_norm_scale"> : !queries, !stg.tensor<[H, E], bf16>
+        %mk, %meank, %rk = stg.layer_norm %k <"k_norm"> : !keys
+        %wk = stg.param "k_norm" : !stg.tensor<[K, E], bf16>
+        %nk = stg.einsum "bshe,he->bshe" %mk, %wk <"k_norm_scale"> : !keys, !stg.tensor<[K, E], bf16>
+        stg.yield %nq, %nk : !queries, !keys
+      } else {
+        stg.yield %q, %k : !queries, !keys
+      }
+      stg.yield %lq, %lk : !queries, !keys
     }
     stg.yield %aq, %ak : !queries, !keys
   }
@@ -94,9 +201,37 @@ stg.block @attention(%x: !stream) -> !stream {
   } else {
     stg.yield %qn, %kn : !queries, !keys
   }
-  %a = stg.call @attend(%qr, %kr, %v) : (!queries, !keys, !keys) -> !queries
+  %ql, %kl = stg.if @qk_norm_rotated -> !queries, !keys {
+    %nq, %rq = stg.rms_norm %qr <"q_norm"> : !queries
+    %nk, %rk = stg.rms_norm %kr <"k_norm"> : !keys
+    stg.yield %nq, %nk : !queries, !keys
+  } else {
+    stg.yield %qr, %kr : !queries, !keys
+  }
+  %qs = stg.if @query_scaled -> !queries {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !queries
+    %y = stg.mul %ql, %c <"query_scale"> : !queries, !queries
+    stg.yield %y : !queries
+  } else {
+    stg.yield %ql : !queries
+  }
+  %a = stg.if @sinks -> !queries {
+    %y = stg.call @attend_with_sinks(%qs, %kl, %v) : (!queries, !keys, !keys) -> !queries
+    stg.yield %y : !queries
+  } else {
+    %y = stg.call @attend(%qs, %kl, %v) : (!queries, !keys, !keys) -> !queries
+    stg.yield %y : !queries
+  }
+  %ag = stg.if @output_gate -> !queries {
+    %s = stg.activation sigmoid %g <"output_gate"> : !queries
+    %y = stg.mul %a, %s <"gated_output"> : !queries, !queries
+    stg.yield %y : !queries
+  } else {
+    stg.yield %a : !queries
+  }
   %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
-  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %ag, %wo : !queries, !stg.tensor<[H, E, D], bf16>
   %out = stg.if @o_bias -> !stream {
     %b = stg.param "o_bias" : !vector
     %y = stg.bias_add %o, %b : !stream, !vector

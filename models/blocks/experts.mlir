@@ -30,6 +30,8 @@ stg.symbol @CD = 1 "capacity factor, denominator"
 !choices = !stg.tensor<[B, S, A], i32>
 !logits = !stg.tensor<[B, S, X], bf16>
 !buffers = !stg.tensor<[X, A*B*S*CN/(X*CD), D], bf16>
+!hidden = !stg.tensor<[X, A*B*S*CN/(X*CD), F], bf16>
+!pairs = !stg.tensor<[X, A*B*S*CN/(X*CD), 2, F], bf16>
 
 // What the experts of a token are compared by.
 stg.block @scores(%logits: !logits) -> !probs {
@@ -122,7 +124,14 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
 // The expert that all tokens see.
 stg.block @shared_expert(%n: !stream) -> !stream {
   stg.option @shared_gate : bool = false "it is scaled by a gate of each token"
-  %shared = stg.call @gated_feed_forward(%n) {F = G, prefix = "shared_"} : (!stream) -> !stream
+  stg.option @expert_gated : bool = true "gate and up, or one matrix"
+  %shared = stg.if @expert_gated -> !stream {
+    %f = stg.call @gated_feed_forward(%n) {F = G, prefix = "shared_"} : (!stream) -> !stream
+    stg.yield %f : !stream
+  } else {
+    %f = stg.call @plain_feed_forward(%n) {F = G} <"shared"> : (!stream) -> !stream
+    stg.yield %f : !stream
+  }
   %y = stg.if @shared_gate -> !stream {
     %w = stg.param "shared_gate" : !vector
     %l = stg.einsum "bsd,d->bs" %n, %w : !stream, !vector
@@ -136,17 +145,74 @@ stg.block @shared_expert(%n: !stream) -> !stream {
   stg.return %y : !stream
 }
 
+// What the experts make of the rows of their buffers: gated, or of one matrix.
+stg.block @expert_hidden(%rows: !buffers) -> !hidden {
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
+  stg.option @expert_bias : bool = false "biases of the experts"
+  stg.option @expert_gated : bool = true "gate and up, or one matrix"
+  stg.option @clamped : bool = false "gate and up are limited, and up is one more"
+  %h = stg.if @expert_gated -> !hidden {
+    %w = stg.param "gate_up_proj" : !stg.tensor<[X, D, 2, F], bf16>
+    %p = stg.einsum "xcd,xdgf->xcgf" %rows, %w : !buffers, !stg.tensor<[X, D, 2, F], bf16>
+    %gu = stg.if @expert_bias -> !pairs {
+      %b = stg.param "gate_up_bias" : !stg.tensor<[X, 2, F], bf16>
+      %z = stg.bias_add %p, %b {dims = array<i64: 0, 2, 3>} : !pairs, !stg.tensor<[X, 2, F], bf16>
+      stg.yield %z : !pairs
+    } else {
+      stg.yield %p : !pairs
+    }
+    %y = stg.glu silu %gu {clamped, stg.options = {function = "activation", clamped = "clamped"}} <"swiglu"> : !pairs
+    stg.yield %y : !hidden
+  } else {
+    %w = stg.param "fc1" : !stg.tensor<[X, D, F], bf16>
+    %p = stg.einsum "xcd,xdf->xcf" %rows, %w : !buffers, !stg.tensor<[X, D, F], bf16>
+    %u = stg.if @expert_bias -> !hidden {
+      %b = stg.param "fc1_bias" : !stg.tensor<[X, F], bf16>
+      %z = stg.bias_add %p, %b {dims = array<i64: 0, 2>} : !hidden, !stg.tensor<[X, F], bf16>
+      stg.yield %z : !hidden
+    } else {
+      stg.yield %p : !hidden
+    }
+    %y = stg.activation silu %u {stg.options = {function = "activation"}} <"{activation}"> : !hidden
+    stg.yield %y : !hidden
+  }
+  stg.return %h : !hidden
+}
+
+stg.block @expert_output(%h: !hidden) -> !buffers {
+  stg.option @expert_bias : bool = false "biases of the experts"
+  %w = stg.param "down_proj" : !stg.tensor<[X, F, D], bf16>
+  %p = stg.einsum "xcf,xfd->xcd" %h, %w : !hidden, !stg.tensor<[X, F, D], bf16>
+  %out = stg.if @expert_bias -> !buffers {
+    %b = stg.param "down_bias" : !stg.tensor<[X, D], bf16>
+    %z = stg.bias_add %p, %b {dims = array<i64: 0, 2>} : !buffers, !stg.tensor<[X, D], bf16>
+    stg.yield %z : !buffers
+  } else {
+    stg.yield %p : !buffers
+  }
+  stg.return %out : !buffers
+}
+
 stg.block @experts(%n: !stream) -> !stream {
-  stg.option @activation : "silu" | "gelu" | "relu" = "silu" "of the gate"
   stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
+  stg.option @weighted : "output" | "input" = "output" "what the weight of an expert scales"
   %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
-  %rows = stg.dispatch %n, %choice : !stream, !choices -> !buffers
-  %wgu = stg.param "gate_up_proj" : !stg.tensor<[X, D, 2, F], bf16>
-  %gu = stg.einsum "xcd,xdgf->xcgf" %rows, %wgu : !buffers, !stg.tensor<[X, D, 2, F], bf16>
-  %h = stg.glu silu %gu {stg.options = {function = "activation"}} <"swiglu"> : !stg.tensor<[X, A*B*S*CN/(X*CD), 2, F], bf16>
-  %wd = stg.param "down_proj" : !stg.tensor<[X, F, D], bf16>
-  %out = stg.einsum "xcf,xfd->xcd" %h, %wd : !stg.tensor<[X, A*B*S*CN/(X*CD), F], bf16>, !stg.tensor<[X, F, D], bf16>
-  %c = stg.combine %out, %choice, %w : !buffers, !choices, !weights
+  %rows = stg.if @weighted = "input" -> !buffers {
+    %r = stg.dispatch %n, %choice, %w : !stream, !choices, !weights -> !buffers
+    stg.yield %r : !buffers
+  } else {
+    %r = stg.dispatch %n, %choice : !stream, !choices -> !buffers
+    stg.yield %r : !buffers
+  }
+  %h = stg.call @expert_hidden(%rows) : (!buffers) -> !hidden
+  %out = stg.call @expert_output(%h) : (!hidden) -> !buffers
+  %c = stg.if @weighted = "input" -> !stream {
+    %s = stg.combine %out, %choice : !buffers, !choices
+    stg.yield %s : !stream
+  } else {
+    %s = stg.combine %out, %choice, %w : !buffers, !choices, !weights
+    stg.yield %s : !stream
+  }
   %y = stg.if @shared_expert -> !stream {
     %shared = stg.call @shared_expert(%n) : (!stream) -> !stream
     %sum = stg.add %c, %shared <"experts_sum"> : !stream, !stream

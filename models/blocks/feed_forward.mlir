@@ -11,8 +11,8 @@ stg.symbol @F "feed-forward size"
 !vector = !stg.tensor<[D], bf16>
 !hidden = !stg.tensor<[B, S, F], bf16>
 
-// `activation(gate) * up`, and down.
-stg.block @gated_feed_forward(%x: !stream) -> !stream {
+// `activation(gate) * up`, of one projection.
+stg.block @fused_gate(%x: !stream) -> !hidden {
   stg.option @prefix : string = "" "before the names of parameters and ops"
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
   stg.option @glu : string = "swiglu" "name of the gated activation"
@@ -27,6 +27,49 @@ stg.block @gated_feed_forward(%x: !stream) -> !stream {
     stg.yield %p : !stg.tensor<[B, S, 2, F], bf16>
   }
   %h = stg.glu silu %gu {stg.options = {function = "activation"}} <"{prefix}{glu}"> : !stg.tensor<[B, S, 2, F], bf16>
+  stg.return %h : !hidden
+}
+
+// One of two projections.
+stg.block @gate_part(%x: !stream) -> !hidden {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @name : string = "gate" "what it is, in the names of its parameters"
+  stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  %w = stg.param "{prefix}{name}_proj" : !stg.tensor<[D, F], bf16>
+  %p = stg.einsum "bsd,df->bsf" %x, %w : !stream, !stg.tensor<[D, F], bf16>
+  %y = stg.if @ffn_bias -> !hidden {
+    %b = stg.param "{prefix}{name}_bias" : !stg.tensor<[F], bf16>
+    %z = stg.bias_add %p, %b : !hidden, !stg.tensor<[F], bf16>
+    stg.yield %z : !hidden
+  } else {
+    stg.yield %p : !hidden
+  }
+  stg.return %y : !hidden
+}
+
+// `activation(gate) * up`, of two projections, by two kernels.
+stg.block @separate_gate(%x: !stream) -> !hidden {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
+  %g = stg.call @gate_part(%x) {name = "gate"} : (!stream) -> !hidden
+  %a = stg.activation silu %g {stg.options = {function = "activation"}} <"{prefix}{activation}"> : !hidden
+  %u = stg.call @gate_part(%x) {name = "up"} : (!stream) -> !hidden
+  %h = stg.mul %a, %u <"{prefix}gate"> : !hidden, !hidden
+  stg.return %h : !hidden
+}
+
+// `activation(gate) * up`, and down.
+stg.block @gated_feed_forward(%x: !stream) -> !stream {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
+  %h = stg.if @separate_projections -> !hidden {
+    %s = stg.call @separate_gate(%x) : (!stream) -> !hidden
+    stg.yield %s : !hidden
+  } else {
+    %f = stg.call @fused_gate(%x) : (!stream) -> !hidden
+    stg.yield %f : !hidden
+  }
   %wd = stg.param "{prefix}down_proj" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bsf,fd->bsd" %h, %wd : !hidden, !stg.tensor<[F, D], bf16>
   %y = stg.if @ffn_bias -> !stream {

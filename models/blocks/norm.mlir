@@ -14,16 +14,23 @@ stg.symbol @D "hidden size"
 // `name` is the parameter, or what the names of weight and bias begin with.
 stg.block @norm(%x: !stream) -> !stream {
   stg.option @name : string = "norm" "name of the parameter"
-  stg.option @norm : "rms" | "layer" = "rms" "RMSNorm, or LayerNorm with a bias"
+  stg.option @norm : "rms" | "layer" | "layer_unbiased" = "rms" "RMSNorm, or LayerNorm with a bias or without"
   %n = stg.if @norm = "rms" -> !stream {
     %w = stg.param "{name}" : !vector
     %y, %rstd = stg.rms_norm %x, %w : !stream, !vector
     stg.yield %y : !stream
   } else {
-    %w = stg.param "{name}.weight" : !vector
-    %b = stg.param "{name}.bias" : !vector
-    %y, %mean, %rstd = stg.layer_norm %x, %w, %b <"{name}"> : !stream, !vector, !vector
-    stg.yield %y : !stream
+    %z = stg.if @norm = "layer" -> !stream {
+      %w = stg.param "{name}.weight" : !vector
+      %b = stg.param "{name}.bias" : !vector
+      %y, %mean, %rstd = stg.layer_norm %x, %w, %b <"{name}"> : !stream, !vector, !vector
+      stg.yield %y : !stream
+    } else {
+      %w = stg.param "{name}" : !vector
+      %y, %mean, %rstd = stg.layer_norm %x, %w : !stream, !vector
+      stg.yield %y : !stream
+    }
+    stg.yield %z : !stream
   }
   stg.return %n : !stream
 }
@@ -31,7 +38,7 @@ stg.block @norm(%x: !stream) -> !stream {
 // What a part of a layer reads.
 stg.block @before(%x: !stream) -> !stream {
   stg.option @part : string "name of the part of the layer"
-  stg.option @placement : "input" | "output" | "both" | "sum" = "input" "what is normalized"
+  stg.option @placement : "input" | "output" | "both" | "sum" | "none" = "input" "what is normalized"
   %n = stg.if @placement = "input" | "both" -> !stream {
     %y = stg.call @norm(%x) {name = "{part}_norm"} : (!stream) -> !stream
     stg.yield %y : !stream
@@ -44,14 +51,23 @@ stg.block @before(%x: !stream) -> !stream {
 // The residual stream `x` with what a part of the layer has made, `out`.
 stg.block @after(%x: !stream, %out: !stream) -> !stream {
   stg.option @part : string "name of the part of the layer"
-  stg.option @placement : "input" | "output" | "both" | "sum" = "input" "what is normalized"
+  stg.option @placement : "input" | "output" | "both" | "sum" | "none" = "input" "what is normalized"
+  stg.option @residual_scaled : bool = false "the output times a constant"
   %o = stg.if @placement = "output" | "both" -> !stream {
     %n = stg.call @norm(%out) {name = "{part}_output_norm"} : (!stream) -> !stream
     stg.yield %n : !stream
   } else {
     stg.yield %out : !stream
   }
-  %y = stg.add %x, %o <"{part}_residual"> : !stream, !stream
+  %s = stg.if @residual_scaled -> !stream {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !stream
+    %m = stg.mul %o, %c <"{part}_scale"> : !stream, !stream
+    stg.yield %m : !stream
+  } else {
+    stg.yield %o : !stream
+  }
+  %y = stg.add %x, %s <"{part}_residual"> : !stream, !stream
   %z = stg.if @placement = "sum" -> !stream {
     %n = stg.call @norm(%y) {name = "{part}_norm"} : (!stream) -> !stream
     stg.yield %n : !stream

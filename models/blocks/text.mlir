@@ -29,6 +29,12 @@ stg.block @token_embedding(%tokens: !ids) -> !stream {
   stg.return %x : !stream
 }
 
+// A normalization of what the embedding gives.
+stg.block @embedding_norm(%x: !stream) -> !stream {
+  %y = stg.call @norm(%x) {name = "embedding_norm"} : (!stream) -> !stream
+  stg.return %y : !stream
+}
+
 // Learned positions, added to the embedding of the tokens.
 stg.block @add_positions(%x: !stream, %positions: !ids) -> !stream {
   %table = stg.param "pos_embeddings" : !stg.tensor<[P, D], bf16>
@@ -42,6 +48,7 @@ stg.block @token_loss(%x: !stream, %labels: !ids) -> !loss {
   stg.option @tied : bool = false "the head is the table of the tokens"
   stg.option @head_bias : bool = false "bias of the head"
   stg.option @logit_cap : bool = false "logits are capped by a tanh"
+  stg.option @logit_scaled : bool = false "logits times a constant"
   %n = stg.call @norm(%x) {name = "norm"} : (!stream) -> !stream
   %head = stg.if @tied -> !logits {
     %table = stg.param "tok_embeddings" : !table
@@ -59,11 +66,19 @@ stg.block @token_loss(%x: !stream, %labels: !ids) -> !loss {
   } else {
     stg.yield %head : !logits
   }
-  %logits = stg.if @logit_cap -> !logits {
-    %l = stg.activation tanh %biased <"logit_cap"> : !logits
+  %scaled = stg.if @logit_scaled -> !logits {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !logits
+    %l = stg.mul %biased, %c <"logit_scale"> : !logits, !logits
     stg.yield %l : !logits
   } else {
     stg.yield %biased : !logits
+  }
+  %logits = stg.if @logit_cap -> !logits {
+    %l = stg.activation tanh %scaled <"logit_cap"> : !logits
+    stg.yield %l : !logits
+  } else {
+    stg.yield %scaled : !logits
   }
   %loss, %probs = stg.cross_entropy %logits, %labels : !logits, !ids
   stg.return %loss : !loss

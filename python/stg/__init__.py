@@ -13,23 +13,27 @@
 
 from . import _stg
 from .compiler import Canceller, Compilation, compile
+from .estimates import ClassTime, Estimate, estimate
 from .errors import Error, Interrupted, Message
 from .expressions import Cost, Costs, Expression, costs
+from .models import ImportedModel, LibraryModel, import_config, list_models
 from .modules import Module, run_passes
-from .nodes import COLLECTIVE, COMPUTE, RECEIVE, SEND, Bundle, Node
+from .nodes import COLLECTIVE, COMPUTE, LOAD, RECEIVE, SEND, STORE, Bundle, Node
 from .strategy import Strategy
 from .sweeps import SweepResult, sweep
 from .tables import Table
 from .timelines import Span, Timeline, execute
-from .totals import Collective, Memory, Messages, Phase, RankClass
+from .totals import Collective, Memory, Messages, Phase, RankClass, Transfers
 from .traces import TraceFile, TraceNode, Validation, Violation, read_trace, validate
 
 __version__: str = _stg.version
 
 __all__ = [
-    "COLLECTIVE", "COMPUTE", "RECEIVE", "SEND", "Bundle", "Canceller", "Collective", "Compilation",
-    "Cost", "Costs", "Error", "Expression", "Interrupted", "Memory", "Message", "Messages",
-    "Module", "Node", "Phase", "RankClass", "Span", "Strategy", "SweepResult", "Table", "Timeline",
-    "TraceFile", "TraceNode", "Validation", "Violation", "compile", "costs", "execute",
-    "read_trace", "run_passes", "sweep", "validate",
+    "COLLECTIVE", "COMPUTE", "LOAD", "RECEIVE", "SEND", "STORE", "Bundle", "Canceller",
+    "ClassTime", "Collective", "Compilation", "Cost", "Costs", "Error", "Estimate",
+    "Expression", "ImportedModel", "Interrupted", "LibraryModel", "Memory", "Message",
+    "Messages", "Module", "Node", "Phase", "RankClass", "Span", "Strategy", "SweepResult",
+    "Table", "Timeline", "TraceFile", "TraceNode", "Transfers", "Validation", "Violation",
+    "compile", "costs", "estimate", "execute", "import_config", "list_models", "read_trace",
+    "run_passes", "sweep", "validate",
 ]

@@ -12,7 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg-c/Compile.h"
+#include "stg-c/Estimate.h"
+#include "stg-c/Models.h"
 #include "stg-c/Trace.h"
 #include <atomic>
 #include <chrono>
@@ -237,6 +238,7 @@ Request::Request(const py::dict &options)
   request.numThreads = getOption(options, "threads", 0u);
   request.resume = getOption(options, "resume", false);
   request.memoryTimeline = orNull(timeline);
+  request.ignoreQuantization = getOption(options, "ignore_quantization", false);
   request.goOn = Watch::goOn;
   request.goOnData = watch.get();
 }
@@ -255,6 +257,143 @@ static std::shared_ptr<Compilation> compile(const py::dict &options) {
   check(error.release());
   return result;
 }
+
+//===----------------------------------------------------------------------===//
+// Estimates
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A machine, and all that it points to.
+struct MachineRequest {
+  MachineRequest(std::string name, std::vector<std::string> changes)
+      : name(std::move(name)), changes(std::move(changes)) {
+    for (const std::string &change : this->changes)
+      texts.push_back(change.c_str());
+    machine = {this->name.c_str(), texts.data(), texts.size()};
+  }
+  MachineRequest(const MachineRequest &) = delete;
+  MachineRequest &operator=(const MachineRequest &) = delete;
+
+  std::string name;
+  std::vector<std::string> changes;
+  std::vector<const char *> texts;
+  StgMachine machine;
+};
+} // namespace
+
+/// In the order of the fields of stg.Estimate.
+static py::dict toDict(StgEstimate *raw) {
+  Owner<StgEstimate, stgEstimateDestroy> estimate(raw);
+  const StgEstimateTotals *totals = stgEstimateGetTotals(raw);
+  py::list parts, classes;
+  for (size_t i = 0; i < totals->numParts; ++i)
+    parts.append(py::make_tuple(toString(totals->parts[i].name),
+                                totals->parts[i].seconds));
+  for (size_t i = 0; i < totals->numClasses; ++i)
+    classes.append(py::make_tuple(toString(totals->classes[i].name),
+                                  totals->classes[i].numRanks,
+                                  totals->classes[i].endSeconds));
+  auto orNone = [](bool given, double value) -> py::object {
+    return given ? py::object(py::float_(value)) : py::object(py::none());
+  };
+  py::dict result;
+  result["step_seconds"] = totals->stepSeconds;
+  result["machine"] = toString(totals->machine);
+  result["num_ranks"] = totals->numRanks;
+  result["model_use"] = totals->modelUse;
+  result["hardware_use"] = totals->hardwareUse;
+  result["token_rate"] = orNone(totals->tokenRate > 0, totals->tokenRate);
+  result["needed_bytes"] = totals->neededBytes;
+  result["available_bytes"] = totals->availableBytes;
+  result["mean_error"] = orNone(totals->meanError >= 0, totals->meanError);
+  result["parts"] = parts;
+  result["classes"] = classes;
+  result["last_class"] = toString(totals->lastClass);
+  result["text"] = toString(stgEstimateGetJSON(raw));
+  return result;
+}
+
+static py::dict estimate(const py::dict &options, const std::string &name,
+                         const std::vector<std::string> &changes) {
+  Request request(options);
+  MachineRequest machine(name, changes);
+  StgEstimate *raw = nullptr;
+  Error error;
+  {
+    py::gil_scoped_release others;
+    error.reset(stgEstimate(&request.request, &machine.machine, &raw));
+  }
+  Owner<StgEstimate, stgEstimateDestroy> owner(raw);
+  request.watch->rethrow();
+  check(error.release());
+  return toDict(owner.release());
+}
+
+static py::dict estimateBundle(const Bundle &bundle, const std::string &name,
+                               const std::vector<std::string> &changes) {
+  MachineRequest machine(name, changes);
+  StgEstimate *raw = nullptr;
+  Error error;
+  {
+    py::gil_scoped_release others;
+    error.reset(stgEstimateBundle(bundle.handle.get(), &machine.machine, &raw));
+  }
+  check(error.release());
+  return toDict(raw);
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+static std::vector<const char *>
+toPointers(const std::vector<std::string> &texts) {
+  std::vector<const char *> pointers;
+  for (const std::string &text : texts)
+    pointers.push_back(text.c_str());
+  return pointers;
+}
+
+static py::list listModels(const std::vector<std::string> &folders) {
+  std::vector<const char *> names = toPointers(folders);
+  StgModels *raw = nullptr;
+  Error error;
+  {
+    py::gil_scoped_release others;
+    error.reset(stgListModels(names.data(), names.size(), &raw));
+  }
+  check(error.release());
+  Owner<StgModels, stgModelsDestroy> models(raw);
+  py::list result;
+  for (size_t i = 0; i < stgModelsGetNum(raw); ++i) {
+    StgModel model = stgModelsGet(raw, i);
+    result.append(py::make_tuple(toString(model.name), toString(model.family),
+                                 toInt(model.parameters)));
+  }
+  return result;
+}
+
+static py::tuple importConfig(const std::string &file,
+                              const std::optional<std::string> &text,
+                              const std::vector<std::string> &folders,
+                              bool ignoreQuantization) {
+  std::vector<const char *> names = toPointers(folders);
+  StgConfigRequest request = {file.c_str(), orNull(text), names.data(),
+                              names.size(), ignoreQuantization};
+  StgImportedModel *raw = nullptr;
+  check(stgImportConfig(&request, &raw));
+  Owner<StgImportedModel, stgImportedModelDestroy> model(raw);
+  py::list messages;
+  for (size_t i = 0; i < stgImportedModelGetNumMessages(raw); ++i)
+    messages.append(toTuple(stgImportedModelGetMessage(raw, i)));
+  return py::make_tuple(toString(stgImportedModelGetName(raw)),
+                        toString(stgImportedModelGetFamily(raw)),
+                        toString(stgImportedModelGetText(raw)), messages);
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
 
 static py::tuple computeCosts(const py::dict &options) {
   Request request(options);
@@ -309,7 +448,7 @@ static py::dict getClass(const Compilation &compilation, size_t index) {
       stgCompilationGetClass(compilation.handle.get(), index);
   if (!ranks)
     throw py::index_error("class " + std::to_string(index));
-  py::list phases, collectives, messages, memory;
+  py::list phases, collectives, messages, memory, transfers;
   for (size_t i = 0; i < ranks->numPhases; ++i) {
     const StgPhaseTotals &phase = ranks->phases[i];
     phases.append(py::make_tuple(toString(phase.phase), toInt(phase.operations),
@@ -333,6 +472,11 @@ static py::dict getClass(const Compilation &compilation, size_t index) {
         py::make_tuple(toString(category.category), toInt(category.persistent),
                        toInt(category.peak), toInt(category.largest)));
   }
+  for (size_t i = 0; i < ranks->numTransfers; ++i) {
+    const StgTransferTotals &transfer = ranks->transfers[i];
+    transfers.append(py::make_tuple(transfer.isLoad, toString(transfer.phase),
+                                    transfer.count, toInt(transfer.bytes)));
+  }
   py::dict result;
   result["name"] = toString(ranks->name);
   result["num_ranks"] = ranks->numRanks;
@@ -349,6 +493,7 @@ static py::dict getClass(const Compilation &compilation, size_t index) {
   result["collectives"] = collectives;
   result["messages"] = messages;
   result["memory"] = memory;
+  result["transfers"] = transfers;
   return result;
 }
 
@@ -444,7 +589,10 @@ static py::tuple getNext(Nodes &nodes) {
     throw py::stop_iteration();
   bool isComp = node.type == STG_COMP_NODE;
   bool isColl = node.type == STG_COMM_COLL_NODE;
-  bool isMessage = !isComp && !isColl;
+  bool isTransfer =
+      node.type == STG_MEM_LOAD_NODE || node.type == STG_MEM_STORE_NODE;
+  bool isMessage = !isComp && !isColl && !isTransfer;
+  bool isComm = isColl || isMessage;
   auto only = [](bool given, int64_t value) -> py::object {
     return given ? py::object(py::int_(value)) : py::object(py::none());
   };
@@ -454,8 +602,8 @@ static py::tuple getNext(Nodes &nodes) {
       toList(node.ctrlDeps, node.numCtrlDeps),
       toList(node.inputs, node.numInputs),
       toList(node.outputs, node.numOutputs), only(isComp, node.numOps),
-      only(isComp, node.tensorSize), only(!isComp, node.commSize),
-      only(!isComp, node.payloadBytes), only(isColl, node.collective),
+      only(!isComm, node.tensorSize), only(isComm, node.commSize),
+      only(isComm, node.payloadBytes), only(isColl, node.collective),
       only(isColl, node.group), only(isMessage, node.source),
       only(isMessage, node.target), only(isMessage, node.tag));
 }
@@ -468,13 +616,15 @@ static Columns readColumns(const StgTraceBundle *bundle, int64_t rank) {
   while (stgNodeStreamNext(stream.get(), &node)) {
     bool isComp = node.type == STG_COMP_NODE;
     bool isColl = node.type == STG_COMM_COLL_NODE;
-    bool isMessage = !isComp && !isColl;
+    bool isTransfer =
+        node.type == STG_MEM_LOAD_NODE || node.type == STG_MEM_STORE_NODE;
+    bool isMessage = !isComp && !isColl && !isTransfer;
     columns.type.push_back(node.type);
     columns.names.emplace_back(node.name.data, node.name.size);
     columns.numOps.push_back(isComp ? node.numOps : 0);
-    columns.tensorSize.push_back(isComp ? node.tensorSize : 0);
-    columns.commSize.push_back(isComp ? 0 : node.commSize);
-    columns.payloadBytes.push_back(isComp ? 0 : node.payloadBytes);
+    columns.tensorSize.push_back(node.tensorSize);
+    columns.commSize.push_back(node.commSize);
+    columns.payloadBytes.push_back(node.payloadBytes);
     columns.collective.push_back(isColl ? node.collective : -1);
     columns.group.push_back(isColl ? node.group : -1);
     columns.source.push_back(isMessage ? node.source : -1);
@@ -670,6 +820,10 @@ PYBIND11_MODULE(_stg, module) {
   module.attr("version") = stgGetVersion();
   module.def("fields", getFields);
   module.def("compile", compile);
+  module.def("estimate", estimate);
+  module.def("estimate_bundle", estimateBundle);
+  module.def("list_models", listModels);
+  module.def("import_config", importConfig);
   module.def("compute_costs", computeCosts);
   module.def("simplify", simplify);
   module.def("run_passes", runPasses);
@@ -689,6 +843,17 @@ PYBIND11_MODULE(_stg, module) {
           "parameters",
           [](const Compilation &self) {
             return toInt(stgCompilationGetParameters(self.handle.get()));
+          })
+      .def_property_readonly(
+          "active_parameters",
+          [](const Compilation &self) {
+            return toInt(stgCompilationGetActiveParameters(self.handle.get()));
+          })
+      .def_property_readonly(
+          "embedding_parameters",
+          [](const Compilation &self) {
+            return toInt(
+                stgCompilationGetEmbeddingParameters(self.handle.get()));
           })
       .def_property_readonly("num_ranks",
                              [](const Compilation &self) {

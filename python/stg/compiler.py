@@ -56,6 +56,16 @@ class Compilation:
         return self._handle.parameters
 
     @property
+    def active_parameters(self) -> int:
+        """Of them, those that a token goes through: not of all experts."""
+        return self._handle.active_parameters
+
+    @property
+    def embedding_parameters(self) -> int:
+        """Of them, those of tables that tokens are looked up in."""
+        return self._handle.embedding_parameters
+
+    @property
     def num_ranks(self) -> int:
         """The number of ranks."""
         return self._handle.num_ranks
@@ -107,6 +117,12 @@ class Compilation:
         """A table of all messages. `bytes` are those of all of them of one rank."""
         rows = [(entry.name, *row) for entry in self.classes for row in entry.messages]
         return Table.from_rows(rows, ("class", "kind", "axis", "shift", "phase", "count", "bytes"))
+
+    def transfers(self) -> Table:
+        """A table of what is loaded from the host and stored there, with `offload`. `bytes` are
+        those of all transfers of one rank."""
+        rows = [(entry.name, *row) for entry in self.classes for row in entry.transfers]
+        return Table.from_rows(rows, ("class", "kind", "phase", "count", "bytes"))
 
     def memory(self) -> Table:
         """A table of memory by category, in bytes."""
@@ -164,11 +180,13 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
             program: Optional[str] = None, models: Sequence[Path] = (), traces: bool = False,
             timeline: bool = False, output: Optional[Path] = None, bundle: bool = False,
             prefix: Optional[str] = None, ranks: Optional[Tuple[int, int]] = None,
-            threads: int = 0, resume: bool = False, progress: Optional[Progress] = None,
-            canceller: Optional[Canceller] = None, **fields: Any) -> Compilation:
+            threads: int = 0, resume: bool = False, ignore_quantization: bool = False,
+            progress: Optional[Progress] = None, canceller: Optional[Canceller] = None,
+            **fields: Any) -> Compilation:
     """Compiles a model under a strategy.
 
-    model: a .mlir file, the name of a library model, or a module.
+    model: a .mlir file, a config.json as model hubs have it, the name of a library model, or a
+        module.
     strategy: fields that are given; `fields` are more of them, and override it.
     text: the text of the model; `model` is then what messages call it.
     config, program: chosen where the file has several.
@@ -180,6 +198,7 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     ranks: first and end of the ranks that get files.
     threads: that write files; 0: one for each processor.
     resume: keep files that are complete.
+    ignore_quantization: a quantized configuration is that of the model before.
     progress: called now and then with the name of the pass that runs next, or "write". What it
         raises ends the call.
     canceller: stops the call from another thread.
@@ -201,6 +220,7 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     options["ranks"] = ranks or (0, 0)
     options["threads"] = threads
     options["resume"] = resume
+    options["ignore_quantization"] = ignore_quantization
     if not timeline:
         return Compilation(_stg.compile(options), {})
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 from . import _stg
 from .tables import Table
 
-COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
+LOAD, STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE = 2, 3, 4, 5, 6, 7
 """Types of nodes, as Chakra numbers them."""
 
 
@@ -29,7 +29,7 @@ class Node(NamedTuple):
     num_ops: Optional[int]
     """Operations, at least 1."""
     tensor_size: Optional[int]
-    """Bytes read and written, at least 1."""
+    """Bytes read and written, at least 1; of loads and stores those that are transferred."""
     comm_size: Optional[int]
     """Bytes; of collectives padded for simulators."""
     payload_bytes: Optional[int]

@@ -26,6 +26,9 @@ class Strategy:
     """Sequences in the global batch."""
     bucket_size: Optional[int] = None
     """Close a bucket of gradients when it has this size; 0: one bucket (default: 0)."""
+    combine_bytes: Optional[str] = None
+    """Bytes of a row that an expert sends back: an expression of symbols of the model (default: its
+    elements) (default: "")."""
     cp: Optional[int] = None
     """Context-parallel degree."""
     cp_balance: Optional[Literal["zigzag", "none"]] = None
@@ -34,6 +37,9 @@ class Strategy:
     """How attention sees the tokens of other ranks of a context axis (default: "all_gather")."""
     degrees: Optional[Sequence[str]] = None
     """Degrees and options of the preset that have no flag of their own."""
+    dispatch_bytes: Optional[str] = None
+    """Bytes of a row that is sent to an expert, with scales and header: an expression of symbols of
+    the model (default: its elements) (default: "")."""
     dp: Optional[int] = None
     """Data-parallel degree."""
     dp_replicate: Optional[int] = None
@@ -52,6 +58,9 @@ class Strategy:
     """8-bit operands of the products in layers (f8E4M3FN, gradients f8E5M2) (default: false)."""
     fp8_gather: Optional[bool] = None
     """Gather the 8-bit operands of --fp8 instead of what they are cast from (default: false)."""
+    freeze: Optional[Sequence[str]] = None
+    """What is not trained: patterns of names of parameters, of repeats or of what stands before a
+    dot; the first N iterations of a repeat; a block."""
     grad_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of gradients (default: "f32")."""
     gradient_reduction: Optional[Literal["flat", "per-parameter", "per-layer"]] = None
@@ -59,6 +68,8 @@ class Strategy:
     keep_gathered: Optional[Sequence[Literal["columns", "experts", "context"]]] = None
     """What forward gathered and backward does not gather again; without a value all (default:
     ["experts"])."""
+    kv_block_size: Optional[int] = None
+    """Tokens of a block of a cache: each request has whole blocks (default: 1)."""
     kv_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of what is kept of tokens (default: that of activations)."""
     kv_len: Optional[int] = None
@@ -67,11 +78,26 @@ class Strategy:
     """Layers of each virtual stage (default: as many in each)."""
     logits: Optional[Literal["last", "all"]] = None
     """New tokens of a request of which logits are made (default: "last")."""
+    lora: Optional[Sequence[str]] = None
+    """Low-rank adapters beside projections, which alone are trained: rank, projections, and alpha
+    (default: the rank) (default: [])."""
     micro_batch: Optional[int] = None
     """Sequences of a data-parallel rank in one micro-batch (default: its whole share of the
     batch)."""
+    mla_form: Optional[Literal["auto", "naive", "absorbed", "by-request"]] = None
+    """How attention with latents is executed (default: "auto")."""
     mode: Optional[Literal["train", "prefill", "decode"]] = None
     """What a step is (default: train, or decode with --kv-len or --requests)."""
+    mtp: Optional[int] = None
+    """Modules that predict further tokens, as DeepSeek-V3 has one (default: 0)."""
+    offload: Optional[Sequence[Literal["activations", "optimizer", "parameters"]]] = None
+    """What is kept in the memory of the host, or a remote one, and transferred when it is used
+    (default: [])."""
+    offload_ahead: Optional[int] = None
+    """Layers that what is kept there is loaded ahead (default: 1)."""
+    offload_percent: Optional[int] = None
+    """The part of the bytes of a layer that is kept there, the largest buffers first (default:
+    100)."""
     optimizer_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of the optimizer's moments (default: "f32")."""
     param_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
@@ -83,10 +109,13 @@ class Strategy:
     """Layers that parameters are gathered ahead (default: 1)."""
     preset: Optional[Union[str, Any]] = None
     """What degrees and rules mean: the name of a preset, or a .json file (default: "megatron")."""
+    product_dtype: Optional[Literal["f8E4M3FN", "f8E5M2", "f4E2M1FN"]] = None
+    """Element type of the operands of products in layers, forward and backward (default: that of
+    activations)."""
     rank_order: Optional[str] = None
     """Groups of axes from the fastest to the slowest (default: as the preset has them; tp-cp-dp-pp
     in megatron) (default: "")."""
-    recompute: Optional[Literal["none", "selective", "full"]] = None
+    recompute: Optional[Literal["none", "selective", "alternate", "full"]] = None
     """What backward replays instead of having it saved (default: "none")."""
     recompute_layers: Optional[int] = None
     """Layers of a group, or of a stage that are replayed (default: 1)."""

@@ -9,7 +9,7 @@ import re
 from collections import deque
 from typing import Deque, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .nodes import COLLECTIVE, COMPUTE, SEND, Bundle, Node
+from .nodes import COLLECTIVE, COMPUTE, LOAD, SEND, STORE, Bundle, Node
 from .tables import Table
 
 _PHASES = re.compile(r"\.(fwd|bwd|recompute|opt|grad_sync)\b")
@@ -106,6 +106,8 @@ class _Execution:
             state, node = self.ready.popleft()
             if node.type == COMPUTE:
                 self.finish(state, node, state.compute(node, self.get_seconds(node)))
+            elif node.type in (LOAD, STORE):
+                raise ValueError("transfers to and from the host have no bandwidth here")
             elif node.type == COLLECTIVE:
                 self.join(state, node)
             else:

@@ -46,8 +46,19 @@ class Messages(NamedTuple):
     bytes: int
 
 
+class Transfers(NamedTuple):
+    """What one rank loads from its host or stores there in one phase."""
+
+    kind: str
+    """"load" or "store"."""
+    phase: str
+    count: int  # type: ignore[assignment]
+    bytes: int
+
+
 class Memory(NamedTuple):
-    """Bytes of one rank in one category."""
+    """Bytes of one rank in one category. What is in "host" is not in its memory, and in no
+    total."""
 
     category: str
     persistent: int
@@ -79,12 +90,13 @@ class RankClass(NamedTuple):
     collectives: Tuple[Collective, ...]
     messages: Tuple[Messages, ...]
     memory: Tuple[Memory, ...]
+    transfers: Tuple[Transfers, ...] = ()
 
     @property
     def num_nodes(self) -> int:
         """Nodes of all types."""
         return (self.num_compute_nodes + self.num_collective_nodes + self.num_send_nodes +
-                self.num_receive_nodes)
+                self.num_receive_nodes + sum(entry.count for entry in self.transfers))
 
     @property
     def collective_bytes(self) -> int:
@@ -101,4 +113,6 @@ def make_class(parts: Dict[str, Any]) -> RankClass:
     parts["messages"] = tuple(
         Messages("send" if entry[0] else "recv", *entry[1:]) for entry in parts["messages"])
     parts["memory"] = tuple(Memory(*entry) for entry in parts["memory"])
+    parts["transfers"] = tuple(
+        Transfers("load" if entry[0] else "store", *entry[1:]) for entry in parts["transfers"])
     return RankClass(**parts)

@@ -74,8 +74,51 @@ Error CompileFlags::finishSummary() {
   return Error::success();
 }
 
+Expected<Machine> CompileFlags::loadMachine() const {
+  Expected<Machine> loaded = Machine::load(machine);
+  if (!loaded)
+    return loaded;
+  for (const std::string &change : machineChanges)
+    if (Error error = loaded->set(change))
+      return createStringError("--machine-set " + change + ": " +
+                               toString(std::move(error)));
+  return loaded;
+}
+
+/// A simulator reads files of all ranks.
+Error CompileFlags::finishAstraSim() {
+  if (machine.empty())
+    return makeStrategyError("--astra-sim needs a machine: give --machine");
+  for (auto [isGiven, flag] : {std::pair(request.dryRun, "--dry-run"),
+                               {bundle, "--bundle"},
+                               {!ranks.empty(), "--ranks"},
+                               {!part.empty(), "--part"}})
+    if (isGiven)
+      return makeStrategyError(Twine("--astra-sim with ") + flag +
+                               ": the simulator reads files of all ranks");
+  return Error::success();
+}
+
+/// Checks what a machine is for.
+Error CompileFlags::finishMachine() {
+  if (report == "-")
+    return makeStrategyError("--report -: expected the name of a file");
+  if (machine.empty() && !machineChanges.empty())
+    return makeStrategyError("--machine-set has no effect without --machine");
+  if (!machine.empty() && !astraSim && report.empty())
+    return makeStrategyError(
+        "--machine has no effect without --astra-sim or --report");
+  if (astraSim)
+    if (Error error = finishAstraSim())
+      return error;
+  // What is wrong with a machine is said before a model is compiled.
+  return machine.empty() ? Error::success() : loadMachine().takeError();
+}
+
 /// Checks what is written, and where.
 Error CompileFlags::finishOutput() {
+  if (Error error = finishMachine())
+    return error;
   chakra::ExportOptions &options = request.exportOptions;
   if (!request.dryRun && options.files.directory.empty())
     return makeStrategyError(

@@ -10,6 +10,7 @@
 #define STG_TOOLS_STG_COMPILE_COMPILEFLAGS_H
 
 #include "stg/Driver/RequestFlags.h"
+#include "stg/Machine/Machine.h"
 
 namespace stg {
 
@@ -22,6 +23,9 @@ struct CompileFlags : RequestFlags {
   std::string ranks, part;
   bool json = false, bundle = false, printSchedule = false, listModels = false;
   double memoryLimit = 0;
+  std::string machine, report;
+  std::vector<std::string> machineChanges;
+  bool astraSim = false;
 
   llvm::cl::OptionCategory outputCategory{"Output"};
 
@@ -97,11 +101,33 @@ struct CompileFlags : RequestFlags {
                      "more at their peak"),
       llvm::cl::cat(outputCategory)};
 
+  llvm::cl::opt<std::string, true> machineFlag{
+      "machine", llvm::cl::location(machine), llvm::cl::value_desc("NAME|FILE"),
+      llvm::cl::desc("Machine of --astra-sim, and of times in --report"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::list<std::string, std::vector<std::string>> machineChangeFlag{
+      "machine-set", llvm::cl::location(machineChanges),
+      llvm::cl::value_desc("KEY=VALUE"),
+      llvm::cl::desc("Change a number of the machine"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<bool, true> astraSimFlag{
+      "astra-sim", llvm::cl::location(astraSim),
+      llvm::cl::desc("Write what ASTRA-sim reads beside the traces, and print "
+                     "its command line; needs --machine"),
+      llvm::cl::cat(outputCategory)};
+
+  llvm::cl::opt<std::string, true> reportFlag{
+      "report", llvm::cl::location(report), llvm::cl::value_desc("FILE.html"),
+      llvm::cl::desc("Write a page with pictures of memory and communication, "
+                     "and with --machine of the schedule and its times"),
+      llvm::cl::cat(outputCategory)};
+
   /// What `-h` lists; the options that libLLVM registers are not in it.
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
 
   /// Reads the strategy and checks what llvm::cl::opt cannot.
   llvm::Error finish();
+  llvm::Expected<Machine> loadMachine() const;
 
 private:
   llvm::Error finishList();
@@ -110,6 +136,8 @@ private:
   llvm::Error finishOutput();
   llvm::Error finishPart();
   llvm::Error finishRanks();
+  llvm::Error finishAstraSim();
+  llvm::Error finishMachine();
 };
 } // namespace stg
 

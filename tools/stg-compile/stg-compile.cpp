@@ -8,6 +8,9 @@
 
 #include "CompileFlags.h"
 #include "mlir/Pass/PassManager.h"
+#include "stg/Estimate/AstraSim.h"
+#include "stg/Estimate/HTMLReport.h"
+#include "stg/Support/Files.h"
 #include "stg/Support/Messages.h"
 #include "llvm/Support/InitLLVM.h"
 
@@ -19,6 +22,64 @@ static void hideOptions(ArrayRef<const cl::OptionCategory *> ours) {
   for (auto &[name, option] : cl::getRegisteredOptions())
     if (name.starts_with("mlir-"))
       option->setHiddenFlag(cl::Hidden);
+}
+
+/// Writes what ASTRA-sim reads, and says how it is called.
+static Error writeAstraSim(const stg::CompileFlags &flags,
+                           const stg::CompileResult &result, raw_ostream &os) {
+  Expected<stg::Machine> machine = flags.loadMachine();
+  if (!machine)
+    return machine.takeError();
+  const auto &output = flags.request.exportOptions;
+  const std::string &folder = output.files.directory;
+  auto configuration = stg::AstraConfiguration::get(
+      *machine, result.summary.programs->getSpace().getNumRanks());
+  if (!configuration)
+    return configuration.takeError();
+  if (Error error = configuration->write(folder))
+    return error;
+  os << "ASTRA-sim: AstraSim_Analytical_Congestion_Unaware";
+  for (const std::string &argument :
+       stg::getAstraArguments(folder, output.prefix))
+    os << ' ' << argument;
+  os << '\n';
+  return Error::success();
+}
+
+static Error writeReport(const stg::CompileFlags &flags,
+                         const stg::CompileResult &result) {
+  std::string summary;
+  raw_string_ostream os(summary);
+  stg::printSummary(flags.request, result, os);
+  const stg::trace::TraceBundle &programs = *result.summary.programs;
+  stg::HTMLReport page = {result.model, summary, programs, std::nullopt};
+  std::optional<stg::Machine> machine;
+  std::optional<stg::JobFacts> facts;
+  std::optional<stg::StepTimes> step;
+  std::optional<stg::Report> report;
+  stg::StepRecording recording;
+  if (!flags.machine.empty()) {
+    Expected<stg::Machine> loaded = flags.loadMachine();
+    if (!loaded)
+      return loaded.takeError();
+    machine = std::move(*loaded);
+    auto job = stg::JobFacts::get(programs, result.execution);
+    if (!job)
+      return job.takeError();
+    facts = std::move(*job);
+    auto times =
+        stg::getStepTimes(programs, *machine, result.execution, &recording);
+    if (!times)
+      return times.takeError();
+    step = std::move(*times);
+    report.emplace(stg::Report{*machine, *facts, *step, result.execution});
+    page.timed.emplace(stg::HTMLReport::Timed{*report, recording});
+  }
+  auto file = stg::OutputFile::open(flags.report);
+  if (!file)
+    return file.takeError();
+  page.write((*file)->os());
+  return (*file)->keep();
 }
 
 int main(int argc, char **argv) {
@@ -56,5 +117,17 @@ int main(int argc, char **argv) {
     stg::printJSON(flags.request, *result, outs());
   else
     stg::printSummary(flags.request, *result, outs());
+  if (!flags.report.empty())
+    if (Error error = writeReport(flags, *result)) {
+      printer.error(std::move(error));
+      return 1;
+    }
+  if (!flags.astraSim)
+    return 0;
+  if (Error error =
+          writeAstraSim(flags, *result, flags.json ? nulls() : outs())) {
+    printer.error(std::move(error));
+    return 1;
+  }
   return 0;
 }

@@ -22,6 +22,23 @@ std::vector<const cl::OptionCategory *> EstimateFlags::getCategories() const {
 
 Error EstimateFlags::finish() {
   request.dryRun = true;
+  if (timelineRanksFlag.getNumOccurrences() && timeline.empty())
+    return createStringError(
+        "--timeline-ranks has no effect without --timeline");
+  for (const auto &[flag, file] :
+       {std::pair("--timeline", timeline), {"--pipeline-svg", picture}})
+    if (!file.empty() && !sweep.empty())
+      return createStringError(
+          Twine(flag) +
+          " is of one machine: it does not go with --sweep-machine");
+  if (timeline == "-")
+    return createStringError(
+        "--timeline -: expected the name of a file, or of a folder and '/'");
+  if (picture == "-")
+    return createStringError("--pipeline-svg -: expected the name of a file");
+  if (!simai.empty() && !sweep.empty())
+    return createStringError("--simai writes one workload; leave out "
+                             "--sweep-machine");
   return finishRequest();
 }
 
@@ -64,4 +81,35 @@ Expected<std::vector<std::string>> EstimateFlags::getPoints() const {
     return createStringError("--sweep-machine " + sweep +
                              ": expected KEY=VALUE,VALUE,...");
   return points;
+}
+
+/// More processes than a viewer shows.
+static constexpr size_t kMostTimelineRanks = 1024;
+
+Expected<std::vector<int64_t>>
+EstimateFlags::getTimelineRanks(int64_t numRanks) const {
+  std::vector<int64_t> ranks;
+  auto fail = [&](const Twine &what) {
+    return createStringError("--timeline-ranks " + timelineRanks + ": " + what);
+  };
+  for (StringRef part : split(timelineRanks, ',')) {
+    if (timelineRanks.empty())
+      break;
+    auto [low, high] = part.split(':');
+    int64_t first, end;
+    if (low.getAsInteger(10, first) || first < 0)
+      return fail("expected ranks and ranges LO:HI");
+    end = first + 1;
+    if (part.contains(':') && (high.getAsInteger(10, end) || end <= first))
+      return fail("expected ranks and ranges LO:HI with LO < HI");
+    if (end > numRanks)
+      return fail("there are ranks 0 to " + Twine(numRanks - 1));
+    if (ranks.size() + (end - first) > kMostTimelineRanks)
+      return fail("more than " + Twine(kMostTimelineRanks) + " ranks");
+    for (; first < end; ++first)
+      ranks.push_back(first);
+  }
+  llvm::sort(ranks);
+  ranks.erase(llvm::unique(ranks), ranks.end());
+  return ranks;
 }

@@ -25,7 +25,9 @@ struct EstimateFlags : RequestFlags {
   std::string machine;
   std::vector<std::string> changes;
   std::string sweep;
-  bool json = false, listConstants = false;
+  std::string timeline, timelineRanks, picture;
+  bool json = false, listConstants = false, criticalPath = false;
+  std::string simai;
 
   llvm::cl::OptionCategory machineCategory{"Machine"}, outputCategory{"Output"};
 
@@ -55,12 +57,45 @@ struct EstimateFlags : RequestFlags {
       llvm::cl::desc("Print each number of the machine with its source"),
       llvm::cl::cat(outputCategory)};
 
+  llvm::cl::opt<bool, true> pathFlag{
+      "critical-path", llvm::cl::location(criticalPath),
+      llvm::cl::desc("Say what the step waits for, from its end to its start"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<std::string, true> timelineFlag{
+      "timeline", llvm::cl::location(timeline),
+      llvm::cl::value_desc("FILE|FOLDER/"),
+      llvm::cl::desc("Write what ranks do when, for Perfetto; to a folder, a "
+                     "file for each rank"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<std::string, true> timelineRanksFlag{
+      "timeline-ranks", llvm::cl::location(timelineRanks),
+      llvm::cl::value_desc("R,LO:HI,..."),
+      llvm::cl::desc("The ranks of the timeline (default: the first of each "
+                     "class)"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<std::string, true> simaiFlag{
+      "simai", llvm::cl::location(simai), llvm::cl::value_desc("FILE"),
+      llvm::cl::desc("Write the step as a workload of SimAI, with these times"),
+      llvm::cl::cat(outputCategory)};
+
+  llvm::cl::opt<std::string, true> pictureFlag{
+      "pipeline-svg", llvm::cl::location(picture), llvm::cl::value_desc("FILE"),
+      llvm::cl::desc("Draw what each stage does when, with memory of "
+                     "activations and exposed communication"),
+      llvm::cl::cat(outputCategory)};
+
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
   /// Reads the strategy.
   llvm::Error finish();
   /// True if anything was said that is for a model and not for a bundle.
   llvm::Error checkBundle() const;
   llvm::Expected<Machine> loadMachine() const;
+  /// True if the events of the step are needed.
+  bool wantsRecording() const {
+    return criticalPath || !timeline.empty() || !picture.empty();
+  }
+  /// The ranks that --timeline-ranks names, ascending; none without.
+  llvm::Expected<std::vector<int64_t>> getTimelineRanks(int64_t ranks) const;
   /// `KEY=VALUE` for each value of the sweep; one that is empty without.
   llvm::Expected<std::vector<std::string>> getPoints() const;
 };

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "EstimateFlags.h"
-#include "Report.h"
 #include "mlir/Pass/PassManager.h"
-#include "stg/Presets/Preset.h"
-#include "stg/Strategy/Strategy.h"
+#include "stg/Estimate/PipelinePicture.h"
+#include "stg/Estimate/Report.h"
+#include "stg/Estimate/SimAIWorkload.h"
+#include "stg/Estimate/Timeline.h"
+#include "stg/Support/Files.h"
 #include "stg/Support/Messages.h"
 #include "stg/Trace/Bundle/TraceInput.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -27,27 +29,6 @@ struct Job {
   Execution execution;
 };
 } // namespace
-
-/// The preset that a bundle was made with says how it is executed.
-static Expected<Execution> findExecution(const TraceBundle &bundle) {
-  Expected<json::Value> manifest =
-      json::parse(bundle.getManifest(0, bundle.getSpace().getNumRanks()));
-  if (!manifest)
-    return manifest.takeError();
-  const json::Object *object = manifest->getAsObject();
-  const json::Object *strategy =
-      object ? object->getObject("strategy") : nullptr;
-  const json::Value *given = strategy ? strategy->get("preset") : nullptr;
-  std::string name = Strategy().preset.str();
-  if (given && given->getAsObject())
-    name = formatv("{0}", *given).str();
-  else if (given)
-    name = given->getAsString().value_or(name).str();
-  Expected<Preset> preset = Preset::load(name);
-  if (!preset)
-    return preset.takeError();
-  return preset->execution;
-}
 
 static bool hasKernels(const TraceBundle &programs) {
   return any_of(programs.getClasses(), [](const TraceBundle::Class &entry) {
@@ -81,6 +62,49 @@ static std::optional<Job> compileJob(mlir::MLIRContext &context,
   return Job{result->summary.programs, result->execution};
 }
 
+static Error writeFile(const Twine &name,
+                       function_ref<void(raw_ostream &)> fill) {
+  auto file = OutputFile::open(name.str());
+  if (!file)
+    return file.takeError();
+  fill((*file)->os());
+  return (*file)->keep();
+}
+
+/// Writes the files of a timeline.
+static Error writeTimeline(const EstimateFlags &flags,
+                           const Timeline &timeline) {
+  Expected<std::vector<int64_t>> ranks =
+      flags.getTimelineRanks(timeline.programs.getSpace().getNumRanks());
+  if (!ranks)
+    return ranks.takeError();
+  if (ranks->empty())
+    ranks = timeline.getFirstRanks();
+  if (!StringRef(flags.timeline).ends_with("/"))
+    return writeFile(flags.timeline,
+                     [&](raw_ostream &os) { timeline.write(*ranks, os); });
+  if (std::error_code code = sys::fs::create_directories(flags.timeline))
+    return createStringError("cannot make the folder " + flags.timeline + ": " +
+                             code.message());
+  for (int64_t rank : *ranks)
+    if (Error error = writeFile(
+            flags.timeline + "rank" + Twine(rank) + ".json",
+            [&, rank](raw_ostream &os) { timeline.writeAlone(rank, os); }))
+      return error;
+  return Error::success();
+}
+
+static Error writeSimAI(const EstimateFlags &flags, const Job &job,
+                        const Machine &machine) {
+  auto file = OutputFile::open(flags.simai);
+  if (!file)
+    return file.takeError();
+  if (Error error = writeSimAIWorkload(*job.programs, machine, job.execution,
+                                       (*file)->os()))
+    return error;
+  return (*file)->keep();
+}
+
 /// One estimate for each point of the sweep.
 static Error estimate(const EstimateFlags &flags, const Job &job) {
   Expected<std::vector<std::string>> points = flags.getPoints();
@@ -99,12 +123,33 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
         return createStringError("--sweep-machine " + flags.sweep + ": " +
                                  toString(std::move(error)));
     if (flags.listConstants)
-      printConstants(*machine, outs());
+      printConstants(*machine, job.execution, outs());
+    StepRecording recording;
+    if (!flags.simai.empty())
+      if (Error error = writeSimAI(flags, job, *machine))
+        return error;
     Expected<StepTimes> step =
-        getStepTimes(*job.programs, *machine, job.execution);
+        getStepTimes(*job.programs, *machine, job.execution,
+                     flags.wantsRecording() ? &recording : nullptr);
     if (!step)
       return step.takeError();
-    Report report = {*machine, *facts, *step, job.execution};
+    std::optional<CriticalPath> path;
+    if (flags.wantsRecording())
+      path.emplace(*step, recording);
+    if (!flags.timeline.empty())
+      if (Error error =
+              writeTimeline(flags, {*job.programs, *step, recording, *path}))
+        return error;
+    PipelinePicture picture = {*job.programs, *step, recording};
+    if (!flags.picture.empty())
+      if (Error error = writeFile(flags.picture,
+                                  [&](raw_ostream &os) { picture.write(os); }))
+        return error;
+    std::optional<PathReport> pathReport;
+    if (flags.criticalPath)
+      pathReport.emplace(*path, *job.programs, *step, recording);
+    Report report = {*machine, *facts, *step, job.execution,
+                     pathReport ? &*pathReport : nullptr};
     if (flags.json) {
       json::Object object = report.getJSON();
       if (!point.empty())

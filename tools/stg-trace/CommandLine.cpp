@@ -27,6 +27,17 @@ bool parseCommandLine(int argc, char **argv, MessagePrinter &printer) {
                                printer);
 }
 
+Expected<std::pair<uint64_t, uint64_t>> parseRankRange(StringRef text) {
+  auto [first, end] = text.split(':');
+  std::pair<uint64_t, uint64_t> ranks = {0, UINT64_MAX};
+  if (text.contains(':') && !first.getAsInteger(10, ranks.first) &&
+      (end.empty() || !end.getAsInteger(10, ranks.second)) &&
+      ranks.first < ranks.second)
+    return ranks;
+  return createStringError("--ranks " + text +
+                           ": expected LO:HI with LO < HI, or LO:");
+}
+
 Expected<bool> runCommand(raw_ostream &os) {
   if (getStatsCommand())
     return runStats(os);
@@ -34,8 +45,17 @@ Expected<bool> runCommand(raw_ostream &os) {
     return runValidate(os);
   if (getPrintCommand())
     return runPrint(os);
+  if (getEncodeCommand())
+    return runEncode(os);
+  if (getTimelineCommand())
+    return runTimeline(os);
+  if (getGraphCommand())
+    return runGraph(os);
+  if (getDiffCommand())
+    return runDiff(os);
   return createStringError(inconvertibleErrorCode(),
-                           "expected a subcommand: stats, validate or print");
+                           "expected a subcommand: stats, validate, print, "
+                           "encode, timeline, graph or diff");
 }
 
 } // namespace stg::trace

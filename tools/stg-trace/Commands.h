@@ -20,6 +20,10 @@ bool parseCommandLine(int argc, char **argv, MessagePrinter &printer);
 /// The file that -o names.
 std::string getOutputFile();
 
+/// The ranks LO <= rank < HI that `--ranks LO:HI` names (LO: to the last).
+llvm::Expected<std::pair<uint64_t, uint64_t>>
+parseRankRange(llvm::StringRef text);
+
 /// Runs the subcommand that was given.
 llvm::Expected<bool> runCommand(llvm::raw_ostream &os);
 
@@ -27,11 +31,19 @@ llvm::Expected<bool> runCommand(llvm::raw_ostream &os);
 llvm::cl::SubCommand &getStatsCommand();
 llvm::cl::SubCommand &getValidateCommand();
 llvm::cl::SubCommand &getPrintCommand();
+llvm::cl::SubCommand &getTimelineCommand();
+llvm::cl::SubCommand &getGraphCommand();
+llvm::cl::SubCommand &getDiffCommand();
+llvm::cl::SubCommand &getEncodeCommand();
 
 /// Run functions. False if the command did its work and found the trace bad.
 llvm::Expected<bool> runStats(llvm::raw_ostream &os);
 llvm::Expected<bool> runValidate(llvm::raw_ostream &os);
 llvm::Expected<bool> runPrint(llvm::raw_ostream &os);
+llvm::Expected<bool> runTimeline(llvm::raw_ostream &os);
+llvm::Expected<bool> runGraph(llvm::raw_ostream &os);
+llvm::Expected<bool> runDiff(llvm::raw_ostream &os);
+llvm::Expected<bool> runEncode(llvm::raw_ostream &os);
 
 } // namespace stg::trace
 

@@ -1,11 +1,12 @@
 //===- PrintCommand.cpp - stg-trace print ---------------------------------===//
 //
-// The messages of one file as JSON, one a line.
+// The messages of one file as JSON: one a line, or in a form of Chakra's.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
 
+#include "stg/Trace/Reader/ChakraJSON.h"
 #include "stg/Trace/Reader/TracePrinter.h"
 
 using namespace llvm;
@@ -19,6 +20,32 @@ static cl::opt<std::string> input(cl::Positional, cl::Required,
                                   cl::sub(command));
 static cl::opt<uint64_t> rank("rank", cl::desc("Rank to print"),
                               cl::value_desc("r"), cl::sub(command));
+
+namespace {
+enum class Form { Lines, Messages, Feeder };
+} // namespace
+static cl::opt<Form>
+    form("form", cl::desc("How it is written"), cl::init(Form::Lines),
+         cl::sub(command),
+         cl::values(clEnumValN(Form::Lines, "lines", "one node a line"),
+                    clEnumValN(Form::Messages, "messages",
+                               "as chakra_jsonizer does; stg-trace encode "
+                               "reads it"),
+                    clEnumValN(Form::Feeder, "feeder",
+                               "for the feeder of Chakra, in place of a "
+                               "trace")));
+
+static Error printAs(TraceReader &reader, raw_ostream &os) {
+  switch (form) {
+  case Form::Lines:
+    return printTrace(reader, os);
+  case Form::Messages:
+    return printMessages(reader, os);
+  case Form::Feeder:
+    return printFeederGraph(reader, os);
+  }
+  llvm_unreachable("all forms are above");
+}
 
 cl::SubCommand &getPrintCommand() { return command; }
 
@@ -52,7 +79,7 @@ static Error printFromBundle(const TraceBundle &bundle, raw_ostream &os) {
   raw_string_ostream stream(trace);
   bundle.writeRank(static_cast<int64_t>(rank.getValue()), stream);
   TraceReader reader(MemoryBufferRef(trace, input));
-  return printTrace(reader, os);
+  return printAs(reader, os);
 }
 
 static Error print(raw_ostream &os) {
@@ -70,7 +97,7 @@ static Error print(raw_ostream &os) {
   Expected<TraceReader> reader = TraceReader::open((*file)->path);
   if (!reader)
     return reader.takeError();
-  return printTrace(*reader, os);
+  return printAs(*reader, os);
 }
 
 Expected<bool> runPrint(raw_ostream &os) {

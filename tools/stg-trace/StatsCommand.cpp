@@ -48,17 +48,11 @@ cl::SubCommand &getStatsCommand() { return command; }
 static Error readExpandedRanks(StatsView &view) {
   if (!rankRange.getNumOccurrences())
     return Error::success();
-  auto [first, end] = StringRef(rankRange).split(':');
-  std::pair<uint64_t, uint64_t> ranks = {0, UINT64_MAX};
-  if (StringRef(rankRange).contains(':') &&
-      !first.getAsInteger(10, ranks.first) &&
-      (end.empty() || !end.getAsInteger(10, ranks.second)) &&
-      ranks.first < ranks.second) {
-    view.expanded = ranks;
-    return Error::success();
-  }
-  return createStringError("--ranks " + Twine(rankRange) +
-                           ": expected LO:HI with LO < HI, or LO:");
+  Expected<std::pair<uint64_t, uint64_t>> ranks = parseRankRange(rankRange);
+  if (!ranks)
+    return ranks.takeError();
+  view.expanded = *ranks;
+  return Error::success();
 }
 
 static Expected<StatsView> getView() {

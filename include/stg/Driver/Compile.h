@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
+#include "stg/Import/Import.h"
 #include "stg/Machine/Execution.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "stg/Support/Messages.h"
@@ -75,6 +76,8 @@ struct CompileResult {
   Exact activeParameters = 0;
   /// Of the tables that have a row for each word of the vocabulary.
   Exact embeddingParameters = 0;
+  /// Those that are not trained.
+  Exact frozenParameters = 0;
   std::string dtype;   ///< Element types of the parameters.
   Execution execution; ///< Of the preset.
   chakra::ExportSummary summary;
@@ -95,6 +98,13 @@ mlir::LogicalResult printSchedule(mlir::MLIRContext &context,
                                   const CompileRequest &request,
                                   llvm::raw_ostream &os,
                                   const MessagePrinter &printer);
+
+/// What the configuration that is asked for becomes.
+llvm::Expected<ImportedModel> importModel(const CompileRequest &request,
+                                          const MessagePrinter &printer);
+
+/// How a bundle is executed: as the preset that it was made with says.
+llvm::Expected<Execution> findExecution(const trace::TraceBundle &programs);
 
 /// A model of the library.
 struct LibraryModel {

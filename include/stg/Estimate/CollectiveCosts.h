@@ -44,9 +44,11 @@ public:
   explicit CollectiveCosts(const Machine &machine);
 
   /// `name` is one of getMachineCollectives(), `bytes` the whole buffer of a
-  /// rank: gathered, or before it is scattered.
+  /// rank: gathered, or before it is scattered. An all-to-all of several
+  /// `copies` of each token for experts sends one of them to a rank, and to a
+  /// group of ranks that a tier joins, at most.
   double getCollective(llvm::StringRef name, const GroupPlace &place,
-                       double bytes) const;
+                       double bytes, double copies = 1) const;
   /// Between two ranks that are so far apart.
   double getMessage(int64_t distance, double bytes) const;
   /// The innermost tier that joins the group.

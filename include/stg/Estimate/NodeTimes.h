@@ -83,7 +83,7 @@ private:
                    const trace::Kernel &kernel);
   NodeTime getElementWise(double bytes, int64_t kernels = 1);
   NodeTime getCollective(const trace::NodeTemplate &node, bool isState,
-                         bool feedsGradient);
+                         bool feedsGradient, double copies);
   NodeTime getMessage(const trace::NodeTemplate &node);
   GroupPlace getPlace(trace::AxisMask mask) const;
   uint8_t getGroup(trace::AxisMask mask);

@@ -19,7 +19,7 @@
 #ifndef STG_ESTIMATE_PROGRAMTIMES_H
 #define STG_ESTIMATE_PROGRAMTIMES_H
 
-#include "stg/Estimate/NodeTimes.h"
+#include "stg/Estimate/Recording.h"
 #include <array>
 #include <functional>
 #include <map>
@@ -73,15 +73,29 @@ public:
   /// When a value is there, and what for who waits for it waits.
   struct Value {
     Ticks time = 0;
-    uint8_t cause = 0; ///< 0: a kernel; 1 + group; kMessage + group.
+    uint8_t cause = 0; ///< 0: a kernel; 1 + group; kMessage + group; kOthers.
     /// Not 0: a message that may not have been sent yet, as a number of who
     /// executes the classes.
     uint32_t pending = 0;
+    /// What the communication took itself; less than 0: all of the time. Before
+    /// that it waited for `before`, a cause.
+    Ticks own = -1;
+    uint8_t before = 0;
   };
-  static constexpr uint8_t kMessage = 64;
+  /// Causes: a message of another class; ranks of other classes.
+  static constexpr uint8_t kMessage = 64, kOthers = 127;
   Value &getValue(uint32_t slot) { return values[slot]; }
   /// The end of the collectives so far.
-  Value getLastCollective() const { return {clock.collective, lastCause}; }
+  Value getLastCollective() const {
+    Value last = lastCollective;
+    last.time = clock.collective;
+    return last;
+  }
+
+  /// What is executed from now on is added to `recording`, which must outlive
+  /// this.
+  void setRecording(Recording *value) { recording = value; }
+  Recording *getRecording() const { return recording; }
 
   /// Executes a step that is neither a schedule nor, between classes, a
   /// message.
@@ -106,8 +120,12 @@ private:
   /// What a body does from a state on, relative to the compute stream.
   struct Effect {
     Clock clock;
+    Value lastCollective;
     llvm::SmallVector<Value, 4> results;
     Spending spending;
+    /// Where it began, and what was recorded from there on.
+    Ticks start = 0;
+    uint32_t firstEvent = 0, lastEvent = 0;
   };
   struct BodyFacts {
     bool isKnown = false;
@@ -129,6 +147,14 @@ private:
                    llvm::ArrayRef<std::vector<Value>> ahead) const;
   void skipTurns(const Program::Repeat &repeat, int64_t count, Ticks duration,
                  const Spending &turn, std::vector<std::vector<Value>> &ahead);
+  void recordTurns(uint32_t firstEvent, int64_t turn, int64_t count,
+                   Ticks duration);
+  uint32_t getIndex(const Program::Call &call) const {
+    return static_cast<uint32_t>(&call - program.calls.data());
+  }
+  uint32_t getIndex(const Program::Repeat &repeat) const {
+    return static_cast<uint32_t>(&repeat - program.repeats.data());
+  }
   Key getKey(const Program::Call &call, const BodyFacts &facts) const;
   void apply(const Program::Call &call, const Effect &effect);
   const BodyFacts &getFacts(uint32_t body);
@@ -139,6 +165,15 @@ private:
            (program.nodes[node].axes & classAxes);
   }
   Ticks getRelative(Value value) const;
+  void addRelative(Value value, Key &key) const;
+  void account(uint8_t cause, Ticks start, Ticks end);
+  void record(RecordedEvent::Kind kind, uint32_t index, uint8_t group,
+              Ticks start, Ticks end, uint32_t link = trace::kNone) {
+    if (recording)
+      recording->add({kind, group, index, 0, link, trace::kNone, clock.compute,
+                      start, end});
+  }
+  uint32_t getNumEvents() const { return recording ? recording->size() : 0; }
 
   const Program &program;
   std::vector<NodeTime> times;
@@ -151,12 +186,14 @@ private:
   std::vector<Value> values;          ///< By slot.
   std::vector<Ticks> arrivals;        ///< Of messages within the class.
   std::vector<uint32_t> sendChannels; ///< By channel, its other end or kNone.
-  uint8_t lastCause = 0;              ///< Of the collectives.
-  Ticks messageTime = 0;              ///< Of the largest message.
-  Ticks window = 0; ///< Of kernels that reductions can still be behind.
+  Value lastCollective;  ///< But for its time, which the clock has.
+  Ticks messageTime = 0; ///< Of the largest message.
+  Ticks window = 0;      ///< Of kernels that reductions can still be behind.
   Ticks lastForward = 0, lastBackward = 0;
   std::vector<BodyFacts> facts; ///< By body.
   std::map<Key, Effect> effects;
+  Recording *recording = nullptr;
+  std::vector<uint32_t> lastSends; ///< By channel, among recorded events.
 };
 
 } // namespace stg

@@ -43,10 +43,12 @@ struct StepTimes {
 };
 
 /// Fails if the machine lacks something that the programs need, or programs
-/// wait for each other.
+/// wait for each other. If there is a recording, it has the events of all
+/// classes in the end.
 llvm::Expected<StepTimes> getStepTimes(const trace::TraceBundle &programs,
                                        const Machine &machine,
-                                       const Execution &execution);
+                                       const Execution &execution,
+                                       StepRecording *recording = nullptr);
 
 } // namespace stg
 

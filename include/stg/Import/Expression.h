@@ -43,7 +43,8 @@ struct Expression {
   void walkNames(llvm::function_ref<void(llvm::StringRef)> visit) const;
 };
 
-/// `RESULT = CALLEE(ARGUMENTS) {ENTRIES} if CONDITION`.
+/// `RESULT = CALLEE(ARGUMENTS) {ENTRIES} if CONDITION`, or `RESULT = ARGUMENT`,
+/// which is another name of a value and has no callee.
 struct Statement {
   struct Entry {
     std::string name;
@@ -51,8 +52,10 @@ struct Statement {
     Expression value;
   };
 
-  std::string result, callee;
-  std::string scope; ///< `CALLEE<'scope'>(...)`.
+  std::vector<std::string> results;
+  std::string callee;
+  /// `CALLEE<'scope'>(...)`, or `CALLEE<join('layer', n)>(...)`.
+  std::optional<Expression> scope;
   std::vector<std::string> arguments;
   std::vector<Entry> entries;
   std::optional<Expression> condition;

@@ -50,6 +50,9 @@ struct Family {
   struct Stack {
     Expression count;
     std::optional<Expression> name;
+    /// Which layers are no iterations of a loop, so that their parameters are
+    /// the program's, and shared by what has one name.
+    std::optional<Expression> apart;
     std::string symbol; ///< That stands for the count.
     std::vector<Statement> layer;
   };
@@ -82,7 +85,8 @@ struct Family {
   std::map<std::string, std::string> types, values, blocks;
   std::vector<Input> inputs;
   std::vector<Statement> program;
-  std::string result;
+  /// A name, or an expression that has one as its value.
+  Expression result;
   std::map<std::string, Stack> stacks;
   std::vector<LeftOut> leftOut;
 

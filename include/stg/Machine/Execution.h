@@ -36,6 +36,12 @@ struct Execution {
     int64_t moreKernels = 0;
   };
 
+  /// A member as it is written.
+  struct Constant {
+    std::string name, value;
+    std::string source; ///< Empty: what a kernel is, and no measurement.
+  };
+
   /// A kernel of the machine; not used where there are scores.
   std::string attention = "flash";
   std::optional<Scores> scores;
@@ -55,11 +61,27 @@ struct Execution {
   double gradientBytes = 0;
   /// Who sends a message to another stage waits until it is there.
   bool blockingMessages = false;
-  /// Bytes of each copy of the logits that lives at the peak; none: as the
-  /// program says.
-  std::vector<double> liveLogits;
+  /// Seconds that launching the kernels of an operation takes; none: as the
+  /// machine says.
+  std::optional<double> hostOperation;
+  /// Of the smaller of launching and execution, what is not behind the larger;
+  /// none: as the machine says.
+  std::optional<double> hostExposed;
+  /// A token of several experts of one rank, or of one node, is sent once.
+  bool exchangeOnce = false;
+  /// Of an all-to-all, what is behind other kernels.
+  double exchangeHidden = 0;
+  /// Of tensor collectives, what products hide; none: as the machine says.
+  std::optional<double> tensorHidden;
+  /// Bytes of each copy of the logits that lives at the peak, where a rank has
+  /// all of them and where it has a part; none: as the program says.
+  std::vector<double> liveLogits, liveLogitsSharded;
+  /// What one category of tensors has had, no other uses again.
+  bool separatePools = false;
   /// What the allocator has, over what lives.
   double reservedOverLive = 1;
+  /// All members that the preset has, by name.
+  std::vector<Constant> constants;
 };
 
 } // namespace stg

@@ -22,6 +22,9 @@ namespace stg {
 
 struct PresetPlan;
 
+/// The patterns of names of blocks whose parameters are not trained.
+std::vector<std::string> getFrozenBlocks(const Strategy &strategy);
+
 /// Ops named, types chosen, of a program whose blocks are inlined.
 void buildModelPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// From there to the plan: the training step, and the intended sharding, which

@@ -56,6 +56,7 @@ public:
   int64_t least = 1, most = kMostRanks;
   llvm::ArrayRef<NamedValue> values; ///< All there are, or empty.
   unsigned scopes = Flags | File | Pipeline;
+  bool needsValue = false; ///< Words: the flag alone does not mean all.
 
   //===--------------------------------------------------------------------===//
   // What its type says
@@ -90,6 +91,7 @@ public:
   Field &otherwise(llvm::StringRef text) { return fallback = text, *this; }
   Field &symbol(llvm::StringRef text) { return symbolName = text, *this; }
   Field &known(llvm::StringRef text) { return knownAs = text, *this; }
+  Field &withValue() { return needsValue = true, *this; }
   Field &only(unsigned where) { return scopes = where, *this; }
 
   /// What a value looks like: "an integer of at least 1", "executed or full".

@@ -108,6 +108,9 @@ using GatherKinds = std::set<GatherKind>;
 std::optional<GatherKinds>
 parseGatherKinds(llvm::ArrayRef<llvm::StringRef> words);
 
+/// Kinds of buffers that are kept in the memory of the host.
+using OffloadKinds = std::set<OffloadKind>;
+
 /// Relative loads in lowest terms; empty: all are equal.
 struct Loads {
   Integers values;
@@ -127,6 +130,17 @@ struct PresetName {
   explicit PresetName(llvm::StringRef name = "") : name(name) {}
   /// What finds it: the text, or else the name.
   const std::string &str() const { return text.empty() ? name : text; }
+};
+
+/// Low-rank adapters; a rank of 0: there are none.
+struct Adapters {
+  int64_t rank = 0;
+  int64_t alpha = 0; ///< 0: the rank.
+  Strings targets;
+
+  bool isSet() const { return rank != 0; }
+  /// `rank=16`, `alpha=32` and `targets=q_proj:v_proj`.
+  Strings getWords() const;
 };
 
 //===----------------------------------------------------------------------===//

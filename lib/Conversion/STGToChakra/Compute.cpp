@@ -54,7 +54,7 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   SmallVector<Type> types;
   SmallVector<unsigned> counts;
   for (OpResult result : op->getResults()) {
-    if (overwritten.contains(result.getResultNumber())) {
+    if (overwritten.contains(result.getResultNumber()) || !isMade(result)) {
       counts.push_back(0);
       continue;
     }

@@ -243,6 +243,12 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
            llvm::zip_equal(exchange.getInputs(), exchange.getResults()))
         buffers.unionSets(input.getAsOpaquePointer(),
                           result.getAsOpaquePointer());
+    // A view has none of its own.
+    if (auto view = dyn_cast<CostOpInterface>(op);
+        view && op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+        view.isView() && !isa<SplitOp>(op))
+      buffers.unionSets(op->getOperand(0).getAsOpaquePointer(),
+                        op->getResult(0).getAsOpaquePointer());
     // What is joined has no buffers but those of its parts.
     if (auto concat = dyn_cast<ConcatOp>(op))
       for (Value part : concat.getInputs())
@@ -273,6 +279,12 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
                                              : Category::Communication);
     if (auto collective = dyn_cast<CollectiveOpInterface>(op))
       markCollective(collective, owners);
+  });
+  // What is saved as a whole is saved in its parts.
+  function.walk([&](SplitOp split) {
+    if (get(split.getInput()) == Category::Activation)
+      for (Value part : split.getResults())
+        mark(part, Category::Activation);
   });
 }
 

@@ -47,6 +47,9 @@ private:
   FailureOr<uint32_t> addKernel(CompOp op, KernelAttr kernel);
   LogicalResult describe(CollOp op, NodeTemplate &node);
   LogicalResult describe(MessageOpInterface op, NodeTemplate &node);
+  LogicalResult describe(LoadOp op, NodeTemplate &node);
+  LogicalResult describe(StoreOp op, NodeTemplate &node);
+  LogicalResult describeTransfer(Operation *op, NodeTemplate &node);
   FailureOr<AxisMask> getGroupAxes(CollOp op);
   LogicalResult compileLoneColl(CollOp op, uint32_t body);
   FailureOr<uint32_t> addMessages(MessageOpInterface op,
@@ -268,7 +271,7 @@ LogicalResult GraphCompiler::compileNode(NodeOpInterface op, uint32_t body,
   auto coll = dyn_cast<CollOp>(*op);
   LogicalResult described =
       llvm::TypeSwitch<Operation *, LogicalResult>(op)
-          .Case<CompOp, CollOp, MessageOpInterface>(
+          .Case<CompOp, CollOp, MessageOpInterface, LoadOp, StoreOp>(
               [&](auto op) { return describe(op, node); });
   if (failed(described))
     return failure();
@@ -282,8 +285,36 @@ LogicalResult GraphCompiler::compileNode(NodeOpInterface op, uint32_t body,
   for (OpResult result : op->getResults())
     if (failed(addOutput(op, result, body, wiring)))
       return failure();
+  std::optional<uint64_t> ahead;
+  if (coll)
+    ahead = coll.getAhead();
+  else if (auto load = dyn_cast<LoadOp>(*op))
+    ahead = load.getAhead();
   return addNode(op, node, std::move(wiring), body,
-                 coll ? coll.getAhead().value_or(0) : 0);
+                 static_cast<int64_t>(ahead.value_or(0)));
+}
+
+/// Both ends of a transfer have its size.
+LogicalResult GraphCompiler::describeTransfer(Operation *op,
+                                              NodeTemplate &node) {
+  FailureOr<int64_t> bytes =
+      getBytes(op, op->getResultTypes(), "size of a transfer");
+  if (failed(bytes))
+    return failure();
+  node.bytes = *bytes;
+  if (*bytes < 1)
+    return emitShortOpError(op) << "transfers a buffer without bytes";
+  return success();
+}
+
+LogicalResult GraphCompiler::describe(LoadOp op, NodeTemplate &node) {
+  node.kind = NodeKind::Load;
+  return describeTransfer(op, node);
+}
+
+LogicalResult GraphCompiler::describe(StoreOp op, NodeTemplate &node) {
+  node.kind = NodeKind::Store;
+  return describeTransfer(op, node);
 }
 
 FailureOr<int64_t> GraphCompiler::getPayload(CollOp op) {

@@ -357,7 +357,11 @@ void GraphImporter::importNode(uint64_t position) {
     return importSend(node, inputs, after);
   case NodeKind::Recv:
     return importRecv(position, after);
+  case NodeKind::Load:
+  case NodeKind::Store:
+    break; // Refused before.
   }
+  llvm_unreachable("a node of no known kind");
 }
 
 LogicalResult GraphImporter::run() {

@@ -62,6 +62,15 @@ static void writeMessages(OStream &json, const MessageTotals &messages) {
   });
 }
 
+static void writeTransfers(OStream &json, const TransferTotals &transfers) {
+  json.object([&] {
+    json.attribute("kind", transfers.isLoad ? "load" : "store");
+    json.attribute("phase", transfers.phase);
+    json.attribute("count", transfers.count);
+    writeNumber(json, "bytes", transfers.bytes);
+  });
+}
+
 static void writePhases(OStream &json, StringRef key,
                         ArrayRef<std::pair<std::string, __int128>> phases) {
   json.attributeObject(key, [&] {
@@ -77,6 +86,8 @@ static void writeTotals(OStream &json, const ClassTotals &totals) {
     json.attribute("send_nodes", totals.sendNodes);
     json.attribute("recv_nodes", totals.recvNodes);
   }
+  if (!totals.transfers.empty())
+    json.attribute("transfer_nodes", totals.countTransfers());
   writeNumber(json, "operations", totals.operations);
   writePhases(json, "operations_by_phase", totals.operationsByPhase);
   writePhases(json, "matrix_operations_by_phase",
@@ -90,6 +101,11 @@ static void writeTotals(OStream &json, const ClassTotals &totals) {
     json.attributeArray("messages", [&] {
       for (const MessageTotals &messages : totals.messages)
         writeMessages(json, messages);
+    });
+  if (!totals.transfers.empty())
+    json.attributeArray("transfers", [&] {
+      for (const TransferTotals &transfers : totals.transfers)
+        writeTransfers(json, transfers);
     });
   json.attributeObject("memory", [&] {
     writeCategories(json, "persistent_bytes", totals.memory.persistent);
@@ -126,7 +142,7 @@ static void writeMachineTotals(OStream &json, const ExportSummary &summary) {
     const ClassTotals &totals = entry.totals;
     __int128 ranks = entry.numRanks;
     nodes += ranks * (totals.compNodes + totals.collNodes + totals.sendNodes +
-                      totals.recvNodes);
+                      totals.recvNodes + totals.countTransfers());
     operations += ranks * totals.operations;
     peak = std::max(peak, totals.memory.peak.getTotal());
   }

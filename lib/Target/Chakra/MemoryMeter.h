@@ -6,10 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tensor occupies memory from the node that writes it to the last node, in
-// program order, that reads it (or only during the node that writes it, if none
-// reads it); a state occupies it throughout. Inputs and outputs of a node are
-// there together while it runs.
+// The peak of what LiveTensors.h counts, and all of it as CSV.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,18 +31,12 @@ public:
   MemoryTotals finish(llvm::raw_ostream *timeline = nullptr);
 
 private:
-  const trace::TensorTemplate &getTemplate(uint32_t tensor) const {
-    return program.tensors[runner.getInstances()[tensor].tensorTemplate];
-  }
-
-  void addStates();
   void writeHeader(llvm::raw_ostream &os) const;
   void writeLine(uint32_t node, const CategoryBytes &live,
                  llvm::raw_ostream &os) const;
 
   const trace::TraceProgram &program;
   const trace::ProgramRunner &runner;
-  MemoryTotals totals;
 };
 
 } // namespace stg::chakra

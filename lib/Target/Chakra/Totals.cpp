@@ -17,7 +17,7 @@ __int128 CategoryBytes::getTotal() const {
   __int128 total = 0;
   for (__int128 value : bytes)
     total += value;
-  return total;
+  return total - (*this)[Category::Host];
 }
 
 std::string stg::chakra::toDecimal(__int128 value) {
@@ -97,6 +97,20 @@ static void addMessage(const NodeTemplate &node, const RankSpace &space,
                static_cast<__int128>(node.executions);
 }
 
+static void addTransfer(const NodeTemplate &node, ClassTotals &totals) {
+  bool isLoad = node.kind == NodeKind::Load;
+  auto it = llvm::find_if(totals.transfers, [&](const TransferTotals &entry) {
+    return entry.isLoad == isLoad && entry.phase == node.phase;
+  });
+  if (it == totals.transfers.end()) {
+    totals.transfers.push_back({isLoad, node.phase.str()});
+    it = std::prev(totals.transfers.end());
+  }
+  it->count += node.executions;
+  it->bytes += static_cast<__int128>(node.bytes) *
+               static_cast<__int128>(node.executions);
+}
+
 ClassTotals stg::chakra::computeTotals(const TraceProgram &program,
                                        const RankSpace &space) {
   ClassTotals totals;
@@ -107,6 +121,8 @@ ClassTotals stg::chakra::computeTotals(const TraceProgram &program,
       addColl(node, space, totals);
     else if (node.isMessage())
       addMessage(node, space, totals);
+    else if (node.isTransfer())
+      addTransfer(node, totals);
     else
       addComp(node, totals);
   }

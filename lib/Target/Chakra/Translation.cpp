@@ -154,7 +154,8 @@ static LogicalResult exportProgram(ModuleOp module, const ExportFlags &flags,
   for (const ClassSummary &entry : summary->classes)
     nodes += static_cast<__int128>(entry.numRanks) *
              (entry.totals.compNodes + entry.totals.collNodes +
-              entry.totals.sendNodes + entry.totals.recvNodes);
+              entry.totals.sendNodes + entry.totals.recvNodes +
+              entry.totals.countTransfers());
   os << options.files.directory << ": "
      << summary->ranks.second - summary->ranks.first << " of "
      << summary->numRanks << " ranks, " << summary->classes.size()

@@ -25,6 +25,8 @@ using namespace stg::trace;
 
 static constexpr StringLiteral kMagic = "STGB";
 static constexpr uint32_t kVersion = 3;
+/// Of a bundle with transfers, which readers of the other versions do not know.
+static constexpr uint32_t kWithTransfers = 4;
 /// The last one in which programs have no kernels. It is still read.
 static constexpr uint32_t kWithoutKernels = 2;
 /// Magic, version, size and checksum.
@@ -33,6 +35,8 @@ static constexpr size_t kHeaderSize = 24;
 /// makes other files of the same bundle, so that no two versions write parts of
 /// one set.
 static constexpr uint64_t kConventions = 1;
+/// Kinds of nodes behind the first four of NodeKind.
+static constexpr uint64_t kMatrix = 4, kLoad = 5, kStore = 6;
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -99,11 +103,18 @@ private:
 };
 } // namespace
 
+/// The number of a kind of node; matrix products are one of their own.
+static uint64_t encodeKind(const NodeTemplate &node) {
+  if (node.isTransfer())
+    return node.kind == NodeKind::Load ? kLoad : kStore;
+  return node.isMatrix ? kMatrix : static_cast<uint64_t>(node.kind);
+}
+
 void Encoder::putNode(const NodeTemplate &node,
                       const TraceProgram::NodeWiring &wiring) {
   putName(node.name);
   putName(node.phase);
-  putUint(static_cast<unsigned>(node.kind) + (node.isMatrix ? 4 : 0));
+  putUint(encodeKind(node));
   switch (node.kind) {
   case NodeKind::Comp:
     putUint(node.operations);
@@ -120,6 +131,10 @@ void Encoder::putNode(const NodeTemplate &node,
   case NodeKind::Recv:
     putUint(node.bytes);
     putUint(node.channel);
+    break;
+  case NodeKind::Load:
+  case NodeKind::Store:
+    putUint(node.bytes);
     break;
   }
   putList(wiring.reads, [&](TraceProgram::Slot slot) { putSlot(slot); });
@@ -327,7 +342,9 @@ void TraceBundle::write(raw_ostream &os) const {
   encoder.putUint(manifestAfter.size());
   encoder.putKernels(classes);
   os << kMagic;
-  putFixed(os, kVersion, 4);
+  bool usesHost = llvm::any_of(
+      classes, [](const Class &entry) { return entry.program.usesHost(); });
+  putFixed(os, usesHost ? kWithTransfers : kVersion, 4);
   putFixed(os, kHeaderSize + content.size(), 8);
   putFixed(os, xxh3_64bits(content), 8);
   os << content;
@@ -491,6 +508,10 @@ void ProgramDecoder::getPayload(NodeTemplate &node) {
     node.bytes = node.commSize = in.getSize();
     node.channel = in.getIndex();
     return;
+  case NodeKind::Load:
+  case NodeKind::Store:
+    node.bytes = in.getSize();
+    return;
   }
 }
 
@@ -509,9 +530,12 @@ void ProgramDecoder::getNode(TraceProgram &program) {
   NodeTemplate node;
   node.name = getName();
   node.phase = getName();
-  uint64_t kind = in.getUint(4);
-  node.kind = static_cast<NodeKind>(kind % 4);
-  node.isMatrix = kind == 4;
+  uint64_t kind = in.getUint(kStore);
+  node.isMatrix = kind == kMatrix;
+  if (kind < kMatrix)
+    node.kind = static_cast<NodeKind>(kind);
+  else if (kind > kMatrix)
+    node.kind = kind == kLoad ? NodeKind::Load : NodeKind::Store;
   getPayload(node);
   TraceProgram::NodeWiring wiring;
   in.getList([&] { wiring.reads.push_back(getSlot()); });
@@ -786,11 +810,11 @@ static Error checkHeader(StringRef file, StringRef bytes) {
   if (bytes.size() < kHeaderSize)
     return makeError(file, "the bundle is cut off");
   uint32_t version = readVersion(bytes);
-  if (version != kVersion && version != kWithoutKernels)
+  if (version < kWithoutKernels || version > kWithTransfers)
     return makeError(file, "is a bundle of version " + Twine(version) +
                                "; this program reads versions " +
-                               Twine(kWithoutKernels) + " and " +
-                               Twine(kVersion));
+                               Twine(kWithoutKernels) + " to " +
+                               Twine(kWithTransfers));
   uint64_t size = support::endian::read64le(bytes.data() + 8);
   if (size != bytes.size())
     return makeError(file, "the bundle should have " + Twine(size) +

@@ -158,26 +158,39 @@ void ProgramRunner::runNode(uint32_t index, FlatNode &node) {
           tag};
   if (common.isComp())
     lastComp = nextId;
+  else if (common.isTransfer())
+    lastTransfer = nextId;
   else if (common.kind != NodeKind::Recv)
     lastComm = nextId;
+  if (common.kind == NodeKind::Store && !frames.empty())
+    frames.back().stores.front() = nextId;
   ++nextId;
 }
 
-/// Compute nodes are a stream, and so are collectives and sends together. A
-/// receive, and a collective that waits for no node, is issued when the compute
-/// stream has come to its place: what it makes takes memory from then on.
+/// Compute nodes are a stream, and so are collectives and sends together, and
+/// transfers. A receive, a load, and a collective that waits for no node, is
+/// issued when the compute stream has come to its place: what it makes takes
+/// memory from then on. At the start of a turn the compute stream waits for the
+/// stores of the turn before the last, so that few buffers wait for theirs.
 void ProgramRunner::addControl(const NodeTemplate &node) {
   ctrlDeps.clear();
   auto add = [&](uint32_t id) {
     if (id != kNone)
       ctrlDeps.push_back(id);
   };
-  if (node.isComp())
-    return add(lastComp);
-  if (node.kind != NodeKind::Recv)
-    add(lastComm);
-  if (deps.empty() && node.kind != NodeKind::Send)
+  if (node.isComp()) {
     add(lastComp);
+    add(std::exchange(awaitedStore, kNone));
+  } else if (node.isTransfer()) {
+    add(lastTransfer);
+    if (node.kind == NodeKind::Load)
+      add(lastComp);
+  } else {
+    if (node.kind != NodeKind::Recv)
+      add(lastComm);
+    if (deps.empty() && node.kind != NodeKind::Send)
+      add(lastComp);
+  }
   llvm::sort(ctrlDeps);
 }
 
@@ -257,6 +270,11 @@ void ProgramRunner::beginTurn(Frame &frame) {
 void ProgramRunner::runDueNode(Frame &frame, FlatNode &node) {
   auto [index, turn] = frame.due[frame.nextDue++];
   enterIteration(frame, turn);
+  // What it reads may have been made even further ahead.
+  for (const TraceProgram::Ahead &entry : frame.repeat->ahead)
+    if (auto it = aheadOutputs.find({entry.node, turn});
+        it != aheadOutputs.end())
+      setAheadOutputs(entry.node, it->second);
   runNode(index, node);
   auto &made = aheadOutputs[{index, turn}];
   made.clear();
@@ -264,13 +282,18 @@ void ProgramRunner::runDueNode(Frame &frame, FlatNode &node) {
     made.push_back(slots[output.slot.index]);
 }
 
+void ProgramRunner::setAheadOutputs(uint32_t node,
+                                    ArrayRef<const Reference *> made) {
+  for (auto [output, reference] :
+       llvm::zip_equal(program.wiring[node].outputs, made))
+    slots[output.slot.index] = reference;
+}
+
 /// Makes their results visible in the turn that they belong to.
 void ProgramRunner::takeDueNodes(const Frame &frame) {
   for (const TraceProgram::Ahead &entry : frame.repeat->ahead) {
     auto it = aheadOutputs.find({entry.node, frame.turn});
-    for (auto [output, reference] :
-         llvm::zip_equal(program.wiring[entry.node].outputs, it->second))
-      slots[output.slot.index] = reference;
+    setAheadOutputs(entry.node, it->second);
     aheadOutputs.erase(it);
   }
 }
@@ -287,6 +310,8 @@ void ProgramRunner::endTurn(Frame &frame) {
     carried.push_back(slots[carry.yielded]);
   for (auto [carry, reference] : llvm::zip_equal(repeat.carries, carried))
     slots[carry.arg] = reference;
+  awaitedStore = frame.stores[1];
+  frame.stores = {kNone, frame.stores[0]};
   ++frame.turn;
 }
 

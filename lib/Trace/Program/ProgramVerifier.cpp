@@ -164,6 +164,8 @@ bool ProgramVerifier::checkCollective(const NodeTemplate &node) {
 bool ProgramVerifier::checkNode(const NodeTemplate &node) {
   if (node.operations < 0 || node.bytes < 0 || node.commSize < 0)
     return fail("a number of a node does not fit in 63 bits");
+  if (node.isTransfer())
+    return require(node.bytes > 0, "a transfer moves nothing");
   if (node.isColl())
     return checkCollective(node);
   if (!node.isMessage())

@@ -34,6 +34,10 @@ StringRef stg::trace::getSuffix(NodeKind kind) {
     return kSendSuffix;
   case NodeKind::Recv:
     return kRecvSuffix;
+  case NodeKind::Load:
+    return kLoadSuffix;
+  case NodeKind::Store:
+    return kStoreSuffix;
   }
   llvm_unreachable("unknown kind");
 }

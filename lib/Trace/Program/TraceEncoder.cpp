@@ -139,6 +139,13 @@ void TraceEncoder::encodeMetadata(StringRef version) {
   appendAttrHead(body, kMetadataAttr, "persistent_tensors", kAttrStringList,
                  list.size());
   body.append(list.str());
+  if (program.usesHost()) {
+    // So that who reads the trace knows that transfers are meant.
+    body.appendVarint(kMetadataAttr);
+    body.appendVarint(2 + kHostAttr.size() + 3);
+    appendBytes(body, kAttrName, kHostAttr);
+    appendInt(body, kAttrBool, 1);
+  }
   image.bytes.appendVarint(body.size());
   image.bytes.append(body.str());
 }
@@ -153,6 +160,10 @@ static NodeType getNodeType(NodeKind kind) {
     return NodeType::Send;
   case NodeKind::Recv:
     return NodeType::Recv;
+  case NodeKind::Load:
+    return NodeType::MemLoad;
+  case NodeKind::Store:
+    return NodeType::MemStore;
   }
   llvm_unreachable("unknown kind");
 }
@@ -164,6 +175,8 @@ TraceEncoder::Shared TraceEncoder::getShared(const NodeTemplate &node) {
   appendIntAttr(attributes, "is_cpu_op", kAttrBool, false);
   if (node.isComp()) {
     appendIntAttr(attributes, "num_ops", kAttrInt64, getNumOps(node));
+  } else if (node.isTransfer()) {
+    appendIntAttr(attributes, "tensor_size", kAttrUint64, node.bytes);
   } else {
     if (node.isColl())
       appendIntAttr(attributes, "comm_type", kAttrInt64,
@@ -229,6 +242,25 @@ void TraceEncoder::appendTensors(StringRef name, ArrayRef<uint32_t> tensors) {
   body.append(list.str());
 }
 
+/// What is in the memory of the rank, and what is not.
+void TraceEncoder::appendTransferred(const FlatNode &node) {
+  auto isOnHost = [&](uint32_t tensor) {
+    const TensorInstance &instance = runner.getInstances()[tensor];
+    return program.tensors[instance.tensorTemplate].category ==
+           TensorCategory::Host;
+  };
+  auto append = [&](StringRef name, StringRef hostName,
+                    ArrayRef<uint32_t> tensors) {
+    SmallVector<uint32_t, 2> own, host;
+    for (uint32_t tensor : tensors)
+      (isOnHost(tensor) ? host : own).push_back(tensor);
+    appendTensors(name, own);
+    appendTensors(hostName, host);
+  };
+  append("inputs", "host_inputs", node.inputs);
+  append("outputs", "host_outputs", outputs);
+}
+
 void TraceEncoder::encode(const FlatNode &node) {
   const NodeTemplate &common = *node.common;
   const Shared &shared = this->shared[&common - program.nodes.data()];
@@ -243,11 +275,15 @@ void TraceEncoder::encode(const FlatNode &node) {
     appendTensorSize(node);
   if (common.isMessage())
     appendIntAttr(body, "comm_tag", kAttrInt32, node.tag);
-  appendTensors("inputs", node.inputs);
   outputs.resize(node.numOutputs);
   std::iota(outputs.begin(), outputs.end(), node.firstOutput);
-  appendTensors("outputs", outputs);
-  if (common.isComp())
+  if (common.isTransfer()) {
+    appendTransferred(node);
+  } else {
+    appendTensors("inputs", node.inputs);
+    appendTensors("outputs", outputs);
+  }
+  if (common.isComp() || common.isTransfer())
     image.bytes.appendVarint(body.size());
   else
     image.patches.push_back({image.bytes.size(), body.size(), shared.field});

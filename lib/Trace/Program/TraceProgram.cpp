@@ -15,8 +15,8 @@ using namespace stg::trace;
 
 StringRef stg::trace::getCategoryName(TensorCategory category) {
   static constexpr StringLiteral names[kNumTensorCategories] = {
-      "parameter", "gradient",      "optimizer", "activation",
-      "temporary", "communication", "input",     "kv_cache"};
+      "parameter",     "gradient", "optimizer", "activation", "temporary",
+      "communication", "input",    "kv_cache",  "host"};
   return names[static_cast<unsigned>(category)];
 }
 
@@ -60,6 +60,15 @@ bool TraceProgram::findInRepeat(const Repeat &repeat, uint64_t &position,
     position -= own;
   }
   return false;
+}
+
+bool TraceProgram::usesHost() const {
+  return llvm::any_of(
+             nodes,
+             [](const NodeTemplate &node) { return node.isTransfer(); }) ||
+         llvm::any_of(tensors, [](const TensorTemplate &tensor) {
+           return tensor.category == TensorCategory::Host;
+         });
 }
 
 uint64_t TraceProgram::getNumNodes(Step step) const {

@@ -20,6 +20,7 @@ void MemoryChecker::report(Rule rule, const Node &node, const Twine &message) {
 }
 
 void MemoryChecker::addMetadata(const Metadata &metadata) {
+  usesHost = metadata.attrs.getInteger(kHostAttr).value_or(0) != 0;
   const Attribute *attr = metadata.attrs.find("persistent_tensors");
   if (!attr || attr->kind != AttrKind::StringList)
     return;
@@ -114,6 +115,16 @@ void MemoryChecker::addNode(const Node &node, uint32_t index, bool distinct) {
   ArrayRef<StringRef> outputs = getNames(node, "outputs");
   for (size_t i = 0; i < outputs.size(); i += 2)
     addWrite(node, index, outputs[i]);
+  bool isTransfer = node.is(NodeType::MemLoad) || node.is(NodeType::MemStore);
+  if (!usesHost || !isTransfer)
+    return;
+  // Buffers of the host are written and read like others.
+  ArrayRef<StringRef> hostInputs = getNames(node, "host_inputs");
+  for (size_t i = 0; i < hostInputs.size(); i += 2)
+    addRead(index, hostInputs[i]);
+  ArrayRef<StringRef> hostOutputs = getNames(node, "host_outputs");
+  for (size_t i = 0; i < hostOutputs.size(); i += 2)
+    addWrite(node, index, hostOutputs[i]);
 }
 
 void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
@@ -122,10 +133,11 @@ void MemoryChecker::finish(ArrayRef<uint32_t> order, bool isComplete,
   auto describe = [&](const Read &read) -> std::string {
     Node node;
     readNode(read.node, node);
-    if (const Attribute *list = node.attrs.find("inputs"))
-      for (StringRef name : node.attrs.getStrings(*list))
-        if (getKey(name) == read.tensor)
-          return "tensor '" + shortenText(name) + "'";
+    for (StringRef attribute : {"inputs", "host_inputs"})
+      if (const Attribute *list = node.attrs.find(attribute))
+        for (StringRef name : node.attrs.getStrings(*list))
+          if (getKey(name) == read.tensor)
+            return "tensor '" + shortenText(name) + "'";
     return "a tensor";
   };
   std::vector<AncestorQuery> queries;

@@ -75,6 +75,7 @@ private:
   ViolationList &violations;
   /// True if the metadata says which tensors are persistent.
   bool listsPersistent = false;
+  bool usesHost = false; ///< The trace has transfers.
   llvm::DenseSet<llvm::StringRef> persistentNames;
   llvm::SmallVector<llvm::StringRef, 4> persistentPrefixes;
   std::vector<Read> reads;

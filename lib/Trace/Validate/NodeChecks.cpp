@@ -23,9 +23,10 @@ enum TypeMask : unsigned {
   OnSend = 2,
   OnRecv = 4,
   OnColl = 8,
+  OnTransfer = 16,
   OnMessage = OnSend | OnRecv,
   OnComm = OnMessage | OnColl,
-  OnAll = OnComp | OnComm,
+  OnAll = OnComp | OnComm | OnTransfer,
 };
 
 /// An attribute that consumers read.
@@ -44,7 +45,7 @@ constexpr int64_t maxMessageSize = INT32_MAX;
 static const AttrSpec attrSpecs[] = {
     {"is_cpu_op", AttrKind::Bool, OnAll, true},
     {"num_ops", AttrKind::Int64, OnComp, true},
-    {"tensor_size", AttrKind::Uint64, OnComp, true},
+    {"tensor_size", AttrKind::Uint64, OnComp | OnTransfer, true},
     {"comm_type", AttrKind::Int64, OnColl, true},
     {"comm_size", AttrKind::Int64, OnComm, true},
     {"comm_src", AttrKind::Int32, OnMessage, true},
@@ -57,8 +58,12 @@ static const AttrSpec attrSpecs[] = {
     {"pg_name", AttrKind::String, OnColl, false},
 };
 
-static unsigned getMask(const Node &node) {
+/// Transfers count as what consumers take only where the trace says so.
+unsigned NodeChecker::getMask(const Node &node) const {
   switch (static_cast<NodeType>(node.type)) {
+  case NodeType::MemLoad:
+  case NodeType::MemStore:
+    return usesHost ? static_cast<unsigned>(OnTransfer) : 0;
   case NodeType::Comp:
     return OnComp;
   case NodeType::Send:
@@ -70,6 +75,10 @@ static unsigned getMask(const Node &node) {
   default:
     return 0;
   }
+}
+
+void NodeChecker::addMetadata(const Metadata &metadata) {
+  usesHost = metadata.attrs.getInteger(kHostAttr).value_or(0) != 0;
 }
 
 void NodeChecker::report(Rule rule, const Node &node, const Twine &message) {
@@ -259,13 +268,51 @@ void NodeChecker::checkMessage(const Node &node) {
                Twine(maxMessageSize));
 }
 
+/// The bytes of a list of tensors; what is no number is reported elsewhere.
+static Int128 sumSizes(const Node &node, StringRef attribute) {
+  Int128 sum = 0;
+  const Attribute *attr = node.attrs.find(attribute);
+  if (!attr || attr->kind != AttrKind::StringList)
+    return sum;
+  ArrayRef<StringRef> list = node.attrs.getStrings(*attr);
+  for (size_t i = 1; i < list.size(); i += 2) {
+    uint64_t bytes = 0;
+    if (!list[i].getAsInteger(10, bytes))
+      sum += bytes;
+  }
+  return sum;
+}
+
+/// What leaves one memory comes into the other. A store into a buffer that is
+/// there before the step reads that, as everything does that changes in place.
+void NodeChecker::checkTransfer(const Node &node) {
+  std::optional<Int128> size = node.attrs.getInteger("tensor_size");
+  if (!size)
+    return;
+  if (*size < 1)
+    report(Rule::TensorSize, node,
+           "tensor_size is " + toString(*size) + ", expected at least 1");
+  bool isLoad = node.is(NodeType::MemLoad);
+  Int128 own = sumSizes(node, isLoad ? "outputs" : "inputs");
+  Int128 other = sumSizes(node, isLoad ? "inputs" : "outputs");
+  Int128 host = sumSizes(node, "host_inputs") + sumSizes(node, "host_outputs");
+  if (own != *size || host != *size || other != 0)
+    report(Rule::TransferSize, node,
+           "tensor_size is " + toString(*size) + ", but the node " +
+               (isLoad ? "writes " : "reads ") + toString(own) +
+               " bytes here, " + (isLoad ? "reads " : "writes ") +
+               toString(other) + ", and has " + toString(host) +
+               " on the host");
+}
+
 void NodeChecker::check(const Node &node) {
   checkText(node);
   unsigned mask = getMask(node);
   if (mask == 0)
     report(Rule::NodeTypes, node,
            "node type is " + getNodeTypeName(node.type) +
-               ", expected COMP, COMM_SEND, COMM_RECV or COMM_COLL");
+               ", expected COMP, COMM_SEND, COMM_RECV or COMM_COLL" +
+               (usesHost ? ", MEM_LOAD or MEM_STORE" : ""));
   checkDistinct(node);
   checkAttributes(node);
   if (node.attrs.getInteger("is_cpu_op").value_or(0) != 0)
@@ -276,6 +323,8 @@ void NodeChecker::check(const Node &node) {
     checkCollective(node);
   else if (mask & OnMessage)
     checkMessage(node);
+  else if (mask == OnTransfer)
+    checkTransfer(node);
 }
 
 } // namespace stg::trace

@@ -29,9 +29,12 @@ public:
   NodeChecker(const RankContext &context, ViolationList &violations)
       : context(context), violations(violations) {}
 
+  void addMetadata(const Metadata &metadata);
   void check(const Node &node);
 
 private:
+  unsigned getMask(const Node &node) const;
+  void checkTransfer(const Node &node);
   void report(Rule rule, const Node &node, const llvm::Twine &message);
   void checkText(const Node &node);
   void checkAttributes(const Node &node);
@@ -54,6 +57,7 @@ private:
   const RankContext &context;
   ViolationList &violations;
   llvm::StringMap<GroupInfo> groups;
+  bool usesHost = false; ///< The trace has transfers.
 };
 
 } // namespace stg::trace

@@ -141,6 +141,7 @@ bool RankChecker::readMetadata() {
     report(Rule::Utf8, "field '" + *metadata.invalidText +
                            "' of GlobalMetadata is not valid UTF-8");
   memory.addMetadata(metadata);
+  nodes.addMetadata(metadata);
   return true;
 }
 

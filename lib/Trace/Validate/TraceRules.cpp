@@ -37,7 +37,8 @@ static const RuleEntry rules[] = {
     {"2.5", "a dependency is listed once"},
     {"2.6", "dependencies have no cycle"},
     {"2.7", "a tensor's writer reaches its reader by data_deps"},
-    {"3.1", "types are COMP, COMM_SEND, COMM_RECV or COMM_COLL"},
+    {"3.1", "types are COMP, COMM_SEND, COMM_RECV or COMM_COLL; with "
+            "host_memory in the metadata also MEM_LOAD or MEM_STORE"},
     {"3.2", "is_cpu_op is false"},
     {"3.3", "attributes that the node's type needs are there"},
     {"3.4", "attributes have the wire type that all consumers read"},
@@ -73,6 +74,7 @@ static const RuleEntry rules[] = {
     {"8.6", "a tensor's writer is upstream of its reader"},
     {"8.7", "a tensor that is never written is persistent"},
     {"8.8", "a persistent tensor is never written"},
+    {"9.1", "a transfer moves a buffer of tensor_size bytes"},
 };
 static_assert(std::size(rules) == numRules, "one entry for each rule");
 

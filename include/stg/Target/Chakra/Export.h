@@ -75,6 +75,7 @@ struct CategoryBytes {
   __int128 &operator[](trace::TensorCategory category) {
     return bytes[static_cast<unsigned>(category)];
   }
+  /// Of the memory of the rank: what is on the host does not count.
   __int128 getTotal() const;
 };
 
@@ -106,6 +107,14 @@ struct MessageTotals {
   __int128 bytes = 0;
 };
 
+/// The transfers of one direction and phase between a rank and its host.
+struct TransferTotals {
+  bool isLoad;
+  std::string phase;
+  uint64_t count = 0;
+  __int128 bytes = 0;
+};
+
 /// Totals of one rank.
 struct ClassTotals {
   uint64_t compNodes = 0, collNodes = 0, sendNodes = 0, recvNodes = 0;
@@ -115,10 +124,18 @@ struct ClassTotals {
   /// The part of them in matrix products.
   std::vector<std::pair<std::string, __int128>> matrixOperationsByPhase;
   __int128 memoryTraffic = 0; ///< Bytes read and written by compute nodes.
-  std::vector<CollTotals> collectives; ///< In order of first occurrence.
-  std::vector<MessageTotals> messages; ///< Likewise.
+  std::vector<CollTotals> collectives;   ///< In order of first occurrence.
+  std::vector<MessageTotals> messages;   ///< Likewise.
+  std::vector<TransferTotals> transfers; ///< Likewise.
   MemoryTotals memory;
   std::string peakNode; ///< The path of the node at the peak.
+
+  uint64_t countTransfers() const {
+    uint64_t count = 0;
+    for (const TransferTotals &entry : transfers)
+      count += entry.count;
+    return count;
+  }
 };
 
 struct ClassSummary {

@@ -11,6 +11,7 @@
 
 #include "stg/Trace/Program/ScheduledSlots.h"
 #include "llvm/Support/Allocator.h"
+#include <array>
 #include <map>
 
 namespace stg::trace {
@@ -112,6 +113,8 @@ private:
     llvm::SmallVector<std::pair<uint32_t, int64_t>, 0> due;
     size_t nextDue = 0;
     llvm::SmallVector<Reference *, 4> stacks;
+    /// The last store of this turn, and of the one before.
+    std::array<uint32_t, 2> stores = {kNone, kNone};
   };
 
   void pushCall(const TraceProgram::Call &call);
@@ -124,6 +127,7 @@ private:
   void endRepeat(const Frame &frame);
   void popFrame();
   void runDueNode(Frame &frame, FlatNode &node);
+  void setAheadOutputs(uint32_t node, llvm::ArrayRef<const Reference *> made);
   void takeDueNodes(const Frame &frame);
   void enterIteration(const Frame &frame, int64_t turn);
   void notePrefix();
@@ -168,8 +172,10 @@ private:
 
   uint32_t numStates = 0;
   uint32_t nextId = 0;
-  /// The last compute node, and the last that occupies the network.
-  uint32_t lastComp = kNone, lastComm = kNone;
+  /// The last compute node, the last that occupies the network, and the last
+  /// transfer.
+  uint32_t lastComp = kNone, lastComm = kNone, lastTransfer = kNone;
+  uint32_t awaitedStore = kNone;  ///< By the next compute node.
   std::vector<uint32_t> messages; ///< Of each channel so far.
   /// What nodes that run ahead have made, by node and turn.
   std::map<std::pair<uint32_t, int64_t>, llvm::SmallVector<const Reference *>>

@@ -132,6 +132,7 @@ private:
   void appendDeps(const FlatNode &node);
   void appendTensorSize(const FlatNode &node);
   void appendTensors(llvm::StringRef name, llvm::ArrayRef<uint32_t> tensors);
+  void appendTransferred(const FlatNode &node);
   void appendEntry(const TensorInstance &tensor);
 
   const TraceProgram &program;

@@ -30,13 +30,16 @@ namespace stg::trace {
 /// No node, no tensor.
 constexpr uint32_t kNone = UINT32_MAX;
 
-enum class NodeKind : uint8_t { Comp, Coll, Send, Recv };
+/// Loads and stores are transfers from and to the memory of the host.
+enum class NodeKind : uint8_t { Comp, Coll, Send, Recv, Load, Store };
 
 /// What `Node.name` ends in, by which other tools recognize the kind of a node.
 constexpr llvm::StringLiteral kCompSuffix = "/COMP_NODE";
 constexpr llvm::StringLiteral kCollSuffix = "/COMM_COLL_NODE";
 constexpr llvm::StringLiteral kSendSuffix = "/COMM_SEND_NODE";
 constexpr llvm::StringLiteral kRecvSuffix = "/COMM_RECV_NODE";
+constexpr llvm::StringLiteral kLoadSuffix = "/REMOTE_MEMORY/MEM_LOAD_NODE";
+constexpr llvm::StringLiteral kStoreSuffix = "/REMOTE_MEMORY/MEM_STORE_NODE";
 
 /// What a tensor holds; the values are those of a bundle.
 enum class TensorCategory : uint8_t {
@@ -48,8 +51,9 @@ enum class TensorCategory : uint8_t {
   Communication,
   Input,
   KVCache,
+  Host, ///< Not in the memory of the rank.
 };
-constexpr unsigned kNumTensorCategories = 8;
+constexpr unsigned kNumTensorCategories = 9;
 /// "parameter", "kv_cache", ...
 llvm::StringRef getCategoryName(TensorCategory category);
 
@@ -80,7 +84,7 @@ struct NodeTemplate {
   AxisMask axes = 0;      ///< Collectives only; never empty.
   int64_t operations = 0; ///< Compute nodes only; exact, may be 0.
   /// Compute nodes: bytes read and written. Collectives: bytes of the operands.
-  /// Messages: their size.
+  /// Messages and transfers: their size.
   int64_t bytes = 0;
   /// Collectives: `bytes` made acceptable to simulators. Messages: `bytes`.
   int64_t commSize = 0;
@@ -98,6 +102,9 @@ struct NodeTemplate {
   bool isColl() const { return kind == NodeKind::Coll; }
   bool isMessage() const {
     return kind == NodeKind::Send || kind == NodeKind::Recv;
+  }
+  bool isTransfer() const {
+    return kind == NodeKind::Load || kind == NodeKind::Store;
   }
 };
 
@@ -256,6 +263,9 @@ public:
   uint32_t numSlots = 0;
   /// By slot, its references; only where a program is made, not in bundles.
   std::vector<uint32_t> slotCounts;
+
+  /// True if there are transfers, or buffers of the host.
+  bool usesHost() const;
 
   uint64_t getNumNodes() const { return bodies.front().numNodes; }
   /// The nodes that one execution of a step makes.

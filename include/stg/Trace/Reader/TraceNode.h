@@ -21,6 +21,10 @@
 
 namespace stg::trace {
 
+/// The attribute of the metadata that is true where nodes transfer buffers to
+/// and from the memory of the host.
+constexpr llvm::StringLiteral kHostAttr = "host_memory";
+
 /// Sums of 64-bit quantities over a whole trace do not fit 64 bits.
 __extension__ typedef __int128 Int128;
 

@@ -127,11 +127,11 @@ enum class Rule : uint8_t {
   WriterUpstream,
   Persistent,
   PersistentNotWritten,
+  TransferSize,
 };
 
 /// Number of rules.
-constexpr unsigned numRules =
-    static_cast<unsigned>(Rule::PersistentNotWritten) + 1;
+constexpr unsigned numRules = static_cast<unsigned>(Rule::TransferSize) + 1;
 
 /// Number of a rule, e.g. "5.2".
 llvm::StringRef getRuleNumber(Rule rule);

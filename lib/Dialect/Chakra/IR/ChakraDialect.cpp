@@ -8,11 +8,16 @@
 
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
+#include "stg/Dialect/Sym/IR/Bytecode.h"
 
 using namespace mlir;
 using namespace stg::chakra;
 
 #include "stg/Dialect/Chakra/IR/ChakraDialect.cpp.inc"
+
+/// To be counted up, with an upgrade, when what was written before would not be
+/// read or would mean something else.
+static constexpr uint64_t kBytecodeVersion = 1;
 
 void ChakraDialect::initialize() {
   registerAttributes();
@@ -21,4 +26,5 @@ void ChakraDialect::initialize() {
 #define GET_OP_LIST
 #include "stg/Dialect/Chakra/IR/ChakraOps.cpp.inc"
       >();
+  addInterface<stg::VersionedBytecode>(kBytecodeVersion);
 }

@@ -242,6 +242,21 @@ static LogicalResult verifyReadsAfterChange(Operation *change, Value value) {
   return success();
 }
 
+/// What is on the host is loaded before it is read (C7). Changes of the node's
+/// own are those of `chakra.store`.
+static LogicalResult verifyReadsDevice(NodeOpInterface node) {
+  if (isa<LoadOp, StoreOp>(*node))
+    return success();
+  for (Value buffer : node.getBuffers())
+    if (isOnHost(buffer.getType()))
+      return node.emitOpError("reads a buffer of the host; use the result of a "
+                              "chakra.load");
+  for (Value result : node->getResults())
+    if (isOnHost(result.getType()))
+      return node.emitOpError("makes a buffer of the host; chakra.store does");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Names behind the scopes of calls (C4)
 //===----------------------------------------------------------------------===//
@@ -485,7 +500,8 @@ LogicalResult GraphOp::verifyRegions() {
       failed(verifyTopLevelNames(getBody().front())))
     return failure();
   WalkResult result = walk([&](NodeOpInterface node) -> WalkResult {
-    if (failed(node.verifyInGraph(getMesh(), getCoordinatesAttr())))
+    if (failed(node.verifyInGraph(getMesh(), getCoordinatesAttr())) ||
+        failed(verifyReadsDevice(node)))
       return failure();
     for (unsigned i = 0, e = node->getNumResults(); i < e; ++i)
       if (Value buffer = node.getChangedBuffer(i))

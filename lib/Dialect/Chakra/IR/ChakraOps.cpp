@@ -268,23 +268,36 @@ static LogicalResult verifyAmong(CollOp op) { // C7
   return success();
 }
 
-static LogicalResult verifyAhead(CollOp op) { // C8
-  if (!op.getAhead() || *op.getAhead() == 0)
+/// How many iterations the node that makes a value is issued ahead.
+static uint64_t getAheadOf(Value value) {
+  Operation *producer = value.getDefiningOp();
+  if (auto load = dyn_cast_or_null<LoadOp>(producer))
+    return load.getAhead().value_or(0);
+  auto coll = dyn_cast_or_null<CollOp>(producer);
+  return coll ? coll.getAhead().value_or(0) : 0;
+}
+
+/// What is issued in an earlier iteration cannot read what its own one makes,
+/// but for what is issued as early.
+static LogicalResult verifyAhead(Operation *op,
+                                 std::optional<uint64_t> distance) {
+  if (!distance || *distance == 0)
     return success();
-  auto ahead = static_cast<int64_t>(*op.getAhead());
+  auto ahead = static_cast<int64_t>(*distance);
   if (ahead < 0)
-    return op.emitOpError("is ")
+    return op->emitOpError("is ")
            << ahead << " iterations ahead, expected at least 0";
   auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
   if (!repeat)
-    return op.emitOpError("is ahead, but not in the body of a repeat");
+    return op->emitOpError("is ahead, but not in the body of a repeat");
   for (Value operand : op->getOperands()) {
     auto arg = dyn_cast<BlockArgument>(operand);
     bool isSlice = arg && arg.getOwner()->getParentOp() == repeat &&
                    arg.getArgNumber() >= repeat.getInits().size();
-    if (!isSlice && repeat.getBody().isAncestor(operand.getParentRegion()))
-      return op.emitOpError("is ahead, but reads a value that its own "
-                            "iteration makes or gets");
+    if (!isSlice && getAheadOf(operand) < *distance &&
+        repeat.getBody().isAncestor(operand.getParentRegion()))
+      return op->emitOpError("is ahead, but reads a value that its own "
+                             "iteration makes or gets");
   }
   return success();
 }
@@ -302,7 +315,8 @@ LogicalResult CollOp::verify() {
   if (getInPlace() && changesSize) // C5
     return emitOpError("cannot be in place: ")
            << stringifyCollKind(getKind()) << " changes the size";
-  if (failed(verifyAmong(*this)) || failed(verifyAhead(*this)))
+  if (failed(verifyAmong(*this)) ||
+      failed(verifyAhead(*this, getAhead()))) // C8
     return failure();
   if (SymExpr payload = getPayloadAttr()) // C6
     if (failed(verifyCount(*this, payload, "payload")))
@@ -409,6 +423,44 @@ LogicalResult RecvOp::verify() { return verifyMessage(*this); }
 LogicalResult RecvOp::verifyInGraph(MeshAttr mesh, DictionaryAttr) {
   return verifyMessageAxis(*this, mesh);
 }
+
+//===----------------------------------------------------------------------===//
+// LoadOp, StoreOp
+//===----------------------------------------------------------------------===//
+
+/// One end of a transfer is in the host's memory, the other is not (C1).
+static LogicalResult verifyTransfer(Operation *op, stg::chakra::TensorType host,
+                                    stg::chakra::TensorType device,
+                                    StringRef what) {
+  if (!isOnHost(host))
+    return op->emitOpError("expects ")
+           << what << " of category host, found " << host;
+  if (isOnHost(device))
+    return op->emitOpError("copies from one buffer of the host to another");
+  if (host.getBytes() == device.getBytes())
+    return success();
+  return op->emitOpError("copies a buffer of type ")
+         << op->getOperand(0).getType() << " into one of type "
+         << op->getResult(0).getType();
+}
+
+LogicalResult LoadOp::verify() {
+  if (failed(verifyAhead(*this, getAhead()))) // C2
+    return failure();
+  return verifyTransfer(*this, getInput().getType(), getResult().getType(),
+                        "an operand");
+}
+
+LogicalResult StoreOp::verify() {
+  if (getInto() && getInto().getType() != getResult().getType()) // C2
+    return emitOpError("copies into a buffer of type ")
+           << getInto().getType() << ", but has the result type "
+           << getResult().getType();
+  return verifyTransfer(*this, getResult().getType(), getInput().getType(),
+                        "a result");
+}
+
+Value StoreOp::getChangedBuffer(unsigned) { return getInto(); }
 
 //===----------------------------------------------------------------------===//
 // FuncOp, CallOp
@@ -609,9 +661,16 @@ void RepeatOp::print(OpAsmPrinter &printer) {
                       /*printBlockTerminators=*/getYield()->getNumOperands());
 }
 
-/// True if the types agree in everything but memory categories: what one
-/// iteration hands to the next may be for something else than what the first
-/// one got.
+bool stg::chakra::isOnHost(Type type) {
+  if (auto stack = dyn_cast<StackType>(type))
+    type = stack.getTensorType();
+  auto tensor = dyn_cast<stg::chakra::TensorType>(type);
+  return tensor && tensor.getCategory() == Category::Host;
+}
+
+/// True if the types agree in everything but what buffers of the rank are for:
+/// what one iteration hands to the next may be for something else than what the
+/// first one got.
 bool stg::chakra::detail::haveSameSize(Type lhs, Type rhs) {
   auto lhsStack = dyn_cast<StackType>(lhs), rhsStack = dyn_cast<StackType>(rhs);
   if (lhsStack && rhsStack)
@@ -620,7 +679,8 @@ bool stg::chakra::detail::haveSameSize(Type lhs, Type rhs) {
   auto lhsTensor = dyn_cast<stg::chakra::TensorType>(lhs);
   auto rhsTensor = dyn_cast<stg::chakra::TensorType>(rhs);
   if (lhsTensor && rhsTensor)
-    return lhsTensor.getBytes() == rhsTensor.getBytes();
+    return lhsTensor.getBytes() == rhsTensor.getBytes() &&
+           isOnHost(lhsTensor) == isOnHost(rhsTensor);
   return lhs == rhs;
 }
 

@@ -91,9 +91,12 @@ bool GradientFlow::addNext(Value next, int stacks, bool isTerm, Flow &flow) {
 }
 
 /// False if `use` leads to anything but the optimizer. What a loop carries is
-/// no gradient any more: it is made of those of several iterations.
+/// no gradient any more, as it is made of those of several iterations; but if
+/// it is nothing but their sum.
 bool GradientFlow::addUse(OpOperand &use, Flow &flow) {
   Operation *user = use.getOwner();
+  if (std::optional<CarriedValue> sum = getYieldedSum(use))
+    return addNext(sum->result, /*stacks=*/0, /*isTerm=*/true, flow);
   SmallVector<PassedValue> passed = getPassedValues(use);
   if (!passed.empty())
     return passed.size() == 1 && passed[0].as != PassedAs::Same &&

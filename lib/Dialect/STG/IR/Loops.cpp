@@ -110,6 +110,54 @@ SmallVector<CarriedValue> stg::getCarriedValues(Operation *op) {
   return carried;
 }
 
+SmallVector<Operation *> stg::getSummands(const CarriedValue &carried) {
+  SmallVector<Operation *> ops;
+  Value value = carried.arg;
+  while (value != carried.yielded->get()) {
+    if (!value.hasOneUse())
+      return {};
+    auto linear = dyn_cast<ShardableOpInterface>(*value.user_begin());
+    if (!linear || !linear.isLinear() || linear->getNumResults() != 1 ||
+        linear->getNumOperands() != 2 ||
+        !SymTensorType::equalUpToSharding(linear->getResult(0).getType(),
+                                          value.getType()) ||
+        linear->getBlock() != carried.arg.getOwner())
+      return {};
+    ops.push_back(linear);
+    value = linear->getResult(0);
+  }
+  if (!value.hasOneUse())
+    return {};
+  return ops;
+}
+
+bool stg::isSum(const CarriedValue &carried) {
+  return !getSummands(carried).empty();
+}
+
+bool stg::isSumFromZero(const CarriedValue &carried) {
+  auto init = carried.init->get().getDefiningOp<SplatOp>();
+  return init && init.getValue().isZero() && isSum(carried);
+}
+
+std::optional<CarriedValue> stg::getYieldedSum(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (!user->hasTrait<OpTrait::IsTerminator>() || !user->getParentOp())
+    return std::nullopt;
+  for (const CarriedValue &carried : getCarriedValues(user->getParentOp()))
+    if (carried.yielded == &use && isSum(carried))
+      return carried;
+  return std::nullopt;
+}
+
+std::optional<CarriedValue> stg::getResultingSum(Value result) {
+  if (Operation *loop = result.getDefiningOp())
+    for (const CarriedValue &carried : getCarriedValues(loop))
+      if (carried.result == result && isSum(carried))
+        return carried;
+  return std::nullopt;
+}
+
 /// What `point` forwards the operand to.
 static void collectSuccessorInputs(RegionBranchOpInterface op,
                                    RegionBranchPoint point, OpOperand &use,

@@ -20,6 +20,9 @@ static ParseResult checkOperands(OpAsmParser &parser, SMLoc loc,
   if (traits.numOperands && *traits.numOperands != operands.size())
     return parser.emitError(loc) << "expects " << *traits.numOperands
                                  << " operands, found " << operands.size();
+  if (operands.size() < traits.leastOperands)
+    return parser.emitError(loc) << "expects at least " << traits.leastOperands
+                                 << " operands, found " << operands.size();
   for (auto [number, operand] : llvm::enumerate(operands))
     if (!isa<SymTensorType>(operand.getType()))
       return parser.emitError(loc)

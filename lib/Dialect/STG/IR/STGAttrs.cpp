@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace stg;
@@ -1049,7 +1050,7 @@ bool SymTensorType::isValidElementType(Type type) {
   if (!type.isIntOrFloat())
     return false;
   unsigned width = type.getIntOrFloatBitWidth();
-  return width > 0 && width % 8 == 0;
+  return isa<Float4E2M1FNType>(type) || (width > 0 && width % 8 == 0);
 }
 
 LogicalResult
@@ -1058,8 +1059,9 @@ SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
                       ShardingAttr sharding) {
   // tensor_c1
   if (!isValidElementType(elementType))
-    return emitError() << "element type " << elementType
-                       << " is not an integer or float of whole bytes";
+    return emitError()
+           << "element type " << elementType
+           << " is not an integer or float of whole bytes, or f4E2M1FN";
   for (DimAttr dim : dims) // tensor_c3
     if (!dim.getExtent().canBeExtent())
       return emitError() << "dimension " << dim.getExtent()
@@ -1078,11 +1080,16 @@ SymExpr SymTensorType::getNumElements() const {
 }
 
 int64_t SymTensorType::getElementBytes() const {
-  return getElementType().getIntOrFloatBitWidth() / 8;
+  return llvm::divideCeil(getElementType().getIntOrFloatBitWidth(), 8);
 }
 
+/// Elements of 4 bits are two to a byte.
 SymExpr SymTensorType::getNumBytes() const {
-  return getNumElements() * getElementBytes();
+  SymExpr elements = getNumElements();
+  if (getElementType().getIntOrFloatBitWidth() == 4)
+    return SymExpr::getFunction(SymFunc::CeilDiv,
+                                {elements, SymExpr::get(getContext(), 2)});
+  return elements * getElementBytes();
 }
 
 SymTensorType SymTensorType::withoutSharding() const {

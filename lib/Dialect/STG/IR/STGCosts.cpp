@@ -26,8 +26,19 @@ SymExpr stg::getOperandAndResultBytes(Operation *op) {
       bytes = bytes + tensor.getNumBytes();
   };
   llvm::for_each(op->getOperands(), add);
-  llvm::for_each(op->getResults(), add);
+  for (OpResult result : op->getResults())
+    if (isMade(result))
+      add(result);
   return bytes;
+}
+
+bool stg::isMade(Value value) {
+  auto result = cast<OpResult>(value);
+  Operation *op = result.getOwner();
+  auto cost = dyn_cast<CostOpInterface>(op);
+  // An op that nobody reads at all is looked at as it is.
+  return !cost || !cost.isMadeIfRead(result.getResultNumber()) ||
+         !result.use_empty() || op->use_empty();
 }
 
 static SymExpr elements(Value value) {
@@ -116,20 +127,26 @@ static SymExpr getPairs(AttentionOpInterface op, SymExpr queries,
     return causal ? getWindowSpan(queries, keys, window)
                   : getBandSpan(keys, window);
   SymExpr chunk = op.getChunkAttr();
-  if (!chunk)
-    return getSpan(queries, keys, causal);
+  if (!chunk) {
+    // Of the tokens of a prefix each sees the later ones, too.
+    SymExpr pairs = getSpan(queries, keys, causal);
+    SymExpr prefix = op.getPrefixAttr();
+    return causal && prefix ? pairs + (prefix * (prefix - 1)).exactDiv(2)
+                            : pairs;
+  }
   SymExpr pairs = getChunkSpan(keys, chunk, causal);
   SymExpr past = keys - queries;
   return past.isZero() ? pairs : pairs - getChunkSpan(past, chunk, causal);
 }
 
 template <typename OpTy>
-static SymExpr getPairs(OpTy op, RequestsAttr requests = {}) {
+static SymExpr getPairs(OpTy op, RequestsAttr requests) {
   if (!requests)
     return getPairs(op, op.getQuery().getType().getShape()[1],
                     op.getValue().getType().getShape()[1]);
+  TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
   return requests.getSum([&](SymExpr fresh, SymExpr cached) {
-    return getPairs(op, fresh, cached + fresh);
+    return getPairs(op, fresh, span.getVisible(cached) + fresh);
   });
 }
 
@@ -142,15 +159,44 @@ static SymExpr getAttentionOperations(OpTy op, SymExpr pairs) {
   return query[0] * query[2] * pairs * (query[3] + value[3]) * 2;
 }
 
+/// Whether the values lie in the buffers of the keys, with one head for all.
+static bool isPartOfKeys(AttentionOp op) {
+  auto key = op.getKey().getDefiningOp<BroadcastOp>();
+  auto value = op.getValue().getDefiningOp<BroadcastOp>();
+  if (!key || !value || !key.isView() || !value.isView())
+    return false;
+  auto whole = key.getInput().getDefiningOp<ConcatOp>();
+  return whole ? llvm::is_contained(whole.getInputs(), value.getInput())
+               : key.getInput() == value.getInput();
+}
+
 OpCost AttentionOp::getCost() {
+  SymExpr bytes = getOperandAndResultBytes(*this);
+  if (isPartOfKeys(*this))
+    bytes = bytes - getValue().getType().getNumBytes();
   return {getAttentionOperations(*this, getPairs(*this, getRequestsAttr())),
+          bytes, true};
+}
+
+/// Products of queries and keys have another size than those with values.
+OpCost AttentionGradOp::getCost() {
+  ExtentRange query = getQuery().getType().getShape();
+  SymExpr keySize = query[3];
+  SymExpr valueSize = getValue().getType().getShape()[3];
+  SymExpr sizes = constant(*this, 0);
+  if (isMade(getDquery()))
+    sizes = sizes + keySize;
+  if (isMade(getDkey()))
+    sizes = sizes + keySize;
+  if (!sizes.isZero())
+    sizes = sizes + valueSize;
+  if (isMade(getDvalue()))
+    sizes = sizes + valueSize;
+  return {query[0] * query[2] * getPairs(*this, getRequestsAttr()) * sizes * 2,
           getOperandAndResultBytes(*this), true};
 }
 
-OpCost AttentionGradOp::getCost() {
-  return {getAttentionOperations(*this, getPairs(*this)) * 2,
-          getOperandAndResultBytes(*this), true};
-}
+bool AttentionGradOp::isMadeIfRead(unsigned) { return true; }
 
 /// A node costs that much only where all keys are its own device's.
 static StringRef getContextLowering(ContextAttr context) {
@@ -169,11 +215,24 @@ static SymExpr getBytes(ValueRange values, SymExpr bytes) {
   return bytes;
 }
 
+/// How many operands are what earlier blocks have made; sinks are not.
+template <typename OpTy> static unsigned getNumEarlier(OpTy op) {
+  unsigned number = op.getPartial().size();
+  return number == op->getNumResults() ? number : 0;
+}
+
 OpCost AttentionBlockOp::getCost() {
   SymExpr written = getBytes(getResults(), constant(*this, 0));
   return {getAttentionOperations(*this, getPairs()),
-          getBytes(getOperands().drop_back(getPartial().size()), written),
+          getBytes(getOperands().drop_back(getNumEarlier(*this)), written),
           true};
+}
+
+/// Product and sum of the output and its gradient; difference, exponential,
+/// product and sum.
+OpCost AttentionSinksGradOp::getCost() {
+  return makeVectorCost(*this,
+                        elements(getOutput()) * 2 + elements(getLse()) * 4);
 }
 
 OpCost AttentionBlockGradOp::getCost() {
@@ -189,9 +248,9 @@ OpCost AttentionBlockGradOp::getCost() {
 /// What earlier blocks have made is corrected where it is.
 template <typename OpTy>
 static std::optional<unsigned> getPartialOperand(OpTy op, unsigned result) {
-  if (op.getPartial().empty())
+  if (getNumEarlier(op) == 0)
     return std::nullopt;
-  return op->getNumOperands() - op.getPartial().size() + result;
+  return op->getNumOperands() - getNumEarlier(op) + result;
 }
 std::optional<unsigned> AttentionBlockOp::getReusableOperand(unsigned result) {
   return getPartialOperand(*this, result);
@@ -201,7 +260,7 @@ AttentionBlockGradOp::getReusableOperand(unsigned result) {
   return getPartialOperand(*this, result);
 }
 bool AttentionBlockOp::destroysOperand(unsigned operand) {
-  return operand + getPartial().size() >= getNumOperands();
+  return operand + getNumEarlier(*this) >= getNumOperands();
 }
 bool AttentionBlockGradOp::destroysOperand(unsigned operand) {
   return operand + getPartial().size() >= getNumOperands();
@@ -219,6 +278,8 @@ int64_t stg::getActivationOperations(Activation function) {
     return 1;
   case Activation::Relu2:
     return 2;
+  case Activation::Softplus:
+    return 3;
   case Activation::Sigmoid:
   case Activation::Silu:
     return 4;
@@ -231,16 +292,18 @@ int64_t stg::getActivationOperations(Activation function) {
 }
 
 /// Gradient of the activation times the incoming gradient. silu: the sigmoid
-/// (4) is kept from above and s*(1 + x*(1-s)) times dy adds 3 more.
+/// (4) is kept from above and s*(1 + x*(1-s)) times dy adds 3 more. tanh and
+/// sigmoid: (1 - y*y)*dy and y*(1-y)*dy, from the result.
 int64_t stg::getActivationGradOperations(Activation function) {
   switch (function) {
   case Activation::Relu:
     return 1;
   case Activation::Relu2:
-    return 3;
   case Activation::Tanh:
-    return 4;
   case Activation::Sigmoid:
+    return 3;
+  case Activation::Softplus: // The sigmoid, times dy.
+    return 5;
   case Activation::Silu:
     return 7;
   case Activation::QuickGelu:
@@ -255,15 +318,16 @@ std::optional<unsigned> AccumulateOp::getReusableOperand(unsigned) { return 0; }
 bool AccumulateOp::destroysOperand(unsigned operand) { return operand == 0; }
 
 OpCost GluOp::getCost() {
-  return makeVectorCost(*this,
-                        elements(getResult()) *
-                            (getActivationOperations(getFunction()) + 1));
+  int64_t perElement =
+      getActivationOperations(getFunction()) + 1 + (getClamped() ? 4 : 0);
+  return makeVectorCost(*this, elements(getResult()) * perElement);
 }
 
 /// d up = dy * act(gate), d gate = dy * up * act'(gate).
 OpCost GluGradOp::getCost() {
   int64_t perElement = getActivationOperations(getFunction()) +
-                       getActivationGradOperations(getFunction()) + 2;
+                       getActivationGradOperations(getFunction()) + 2 +
+                       (getClamped() ? 6 : 0);
   return makeVectorCost(*this, elements(getDy()) * perElement);
 }
 
@@ -273,22 +337,29 @@ OpCost GluGradOp::getCost() {
 
 /// Per element: square, sum, scale, weight. Per row: mean, epsilon, root.
 OpCost RmsNormOp::getCost() {
-  return makeVectorCost(*this,
-                        elements(getResult()) * 4 + elements(getRstd()) * 3);
+  return makeVectorCost(*this, elements(getResult()) * (getWeight() ? 4 : 3) +
+                                   elements(getRstd()) * 3);
 }
 
 /// Per element: x*rstd; dy*w; its product with x*rstd and their sum; the
 /// correction x*rstd*mean, difference and scale; dy*x*rstd and its sum over
-/// rows. Per row: mean.
+/// rows. Per row: mean. The first is for both gradients, the last two for that
+/// of the weight.
 OpCost RmsNormGradOp::getCost() {
-  return makeVectorCost(*this, elements(getDx()) * 9 + elements(getRstd()));
+  bool hasDx = isMade(getDx()), hasDw = getDw() && isMade(getDw());
+  int64_t perElement = 1 + (hasDw ? 2 : 0);
+  if (hasDx)
+    perElement += getWeight() ? 6 : 5;
+  SymExpr count = elements(getInput()) * perElement;
+  return makeVectorCost(*this, hasDx ? count + elements(getRstd()) : count);
 }
 
 /// Per element: sum, difference, square, sum, scale, weight, bias. Per row: two
 /// means, epsilon, root.
 OpCost LayerNormOp::getCost() {
-  return makeVectorCost(*this,
-                        elements(getResult()) * 7 + elements(getRstd()) * 4);
+  int64_t perElement = 5 + static_cast<int64_t>(getParameters().size());
+  return makeVectorCost(*this, elements(getResult()) * perElement +
+                                   elements(getRstd()) * 4);
 }
 
 /// Per element: the normalized value (2); dy*w; its sum; its product with the
@@ -296,9 +367,20 @@ OpCost LayerNormOp::getCost() {
 /// times the normalized value and its sum over rows (2); the sum of dy over
 /// rows. Per row: two means.
 OpCost LayerNormGradOp::getCost() {
-  return makeVectorCost(*this,
-                        elements(getDx()) * 12 + elements(getRstd()) * 2);
+  ResultRange ofParameters = getDparameters();
+  bool hasDx = isMade(getDx());
+  bool hasDw = !ofParameters.empty() && isMade(ofParameters[0]);
+  bool hasDb = ofParameters.size() == 2 && isMade(ofParameters[1]);
+  int64_t perElement =
+      (hasDx || hasDw ? 2 : 0) + (hasDw ? 2 : 0) + (hasDb ? 1 : 0);
+  if (hasDx)
+    perElement += getWeight() ? 7 : 6;
+  SymExpr count = elements(getInput()) * perElement;
+  return makeVectorCost(*this, hasDx ? count + elements(getRstd()) * 2 : count);
 }
+
+bool RmsNormGradOp::isMadeIfRead(unsigned) { return true; }
+bool LayerNormGradOp::isMadeIfRead(unsigned) { return true; }
 
 OpCost BiasAddOp::getCost() {
   return makeVectorCost(*this, elements(getResult()));
@@ -387,7 +469,13 @@ OpCost ReplicateGradOp::getCost() {
 }
 
 OpCost BroadcastOp::getCost() {
-  return makeVectorCost(*this, constant(*this, 0));
+  return isView() ? getViewCost(*this)
+                  : makeVectorCost(*this, constant(*this, 0));
+}
+/// A share of heads that is one is not meant: all devices do the same.
+bool BroadcastOp::isView() {
+  DimAttr dim = getType().getDim(getDim());
+  return dim.getExtent().isOne() && dim.getNames().empty();
 }
 
 OpCost BroadcastGradOp::getCost() {

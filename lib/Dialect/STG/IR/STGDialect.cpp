@@ -9,7 +9,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
+#include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
+#include "stg/Dialect/Sym/IR/Bytecode.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -32,14 +34,22 @@ struct STGInlinerInterface : DialectInlinerInterface {
 };
 } // namespace
 
+/// To be counted up, with an upgrade, when what was written before would not be
+/// read or would mean something else.
+static constexpr uint64_t kBytecodeVersion = 1;
+
 void STGDialect::initialize() {
   registerAttributes();
   registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "stg/Dialect/STG/IR/STGOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "stg/Dialect/STG/IR/STGMixerOps.cpp.inc"
       >();
   addInterfaces<STGInlinerInterface>();
+  addInterface<VersionedBytecode>(kBytecodeVersion);
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,6 +160,16 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
          << OpTy::getOperationName() << "'";
 }
 
+/// The weight of a loss; 0 would not be one.
+static LogicalResult verifyLoss(Operation *op, Attribute value) {
+  auto weight = dyn_cast<SymExpr>(value);
+  if (weight && !weight.isZero() && isa<func::FuncOp>(op))
+    return success();
+  return op->emitOpError("has 'stg.loss' ")
+         << value << ", expected the weight of a loss, a '#sym.expr' that is "
+         << "not 0, at a result of a 'func.func'";
+}
+
 /// Attributes of the op, and options that are declared.
 static LogicalResult verifyOptions(Operation *op, Attribute value) {
   auto options = dyn_cast<DictionaryAttr>(value);
@@ -215,8 +235,10 @@ LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
 LogicalResult
 STGDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
                                         NamedAttribute attribute) {
+  if (attribute.getName() == kLossAttr)
+    return verifyLoss(op, attribute.getValue());
   if (attribute.getName() != kGradientAttr)
-    return refuseUnknown(op, attribute, {kGradientAttr});
+    return refuseUnknown(op, attribute, {kGradientAttr, kLossAttr});
   return verifyKind<func::FuncOp, GradientAttr>(op, attribute);
 }
 

@@ -114,10 +114,26 @@ LogicalResult MulOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
-LogicalResult GluOp::buildGradient(GradientBuilder &gradient) {
-  gradient.addGradient(0, gradient.create<GluGradOp>(
-                              std::nullopt, getInput(),
+/// True where the gradient follows from the result, which what comes behind
+/// often keeps anyway.
+static bool isSavedByResult(Activation function) {
+  return function == Activation::Relu || function == Activation::Tanh ||
+         function == Activation::Sigmoid;
+}
+
+LogicalResult ActivationOp::buildGradient(GradientBuilder &gradient) {
+  Value saved = isSavedByResult(getFunction()) ? getResult() : getInput();
+  gradient.addGradient(0, gradient.create<ActivationGradOp>(
+                              std::nullopt, saved,
                               gradient.getResultGradient(0), getFunction()));
+  return success();
+}
+
+LogicalResult GluOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0,
+                       gradient.create<GluGradOp>(std::nullopt, getInput(),
+                                                  gradient.getResultGradient(0),
+                                                  getFunction(), getClamped()));
   return success();
 }
 
@@ -125,10 +141,10 @@ LogicalResult RmsNormOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1))
     return emitOpError("cannot be differentiated through its rstd result");
   auto op = gradient.create<RmsNormGradOp>(
-      std::nullopt,
-      TypeRange{gradient.getGradientType(0), gradient.getGradientType(1)},
-      getInput(), getWeight(), getRstd(), gradient.getResultGradient(0));
-  for (unsigned i : {0u, 1u})
+      std::nullopt, gradient.getGradientType(0),
+      getWeight() ? gradient.getGradientType(1) : SymTensorType(), getInput(),
+      getWeight(), getRstd(), gradient.getResultGradient(0));
+  for (unsigned i = 0, e = getNumOperands(); i != e; ++i)
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));
   return success();
@@ -138,13 +154,14 @@ LogicalResult LayerNormOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1) || gradient.getResultGradient(2))
     return emitOpError(
         "cannot be differentiated through its mean and rstd results");
+  SmallVector<Type> types;
+  for (unsigned i = 0, e = getNumOperands(); i != e; ++i)
+    types.push_back(gradient.getGradientType(i));
+  Value weight = getParameters().empty() ? Value() : getParameters().front();
   auto op = gradient.create<LayerNormGradOp>(
-      std::nullopt,
-      TypeRange{gradient.getGradientType(0), gradient.getGradientType(1),
-                gradient.getGradientType(2)},
-      getInput(), getWeight(), getMean(), getRstd(),
-      gradient.getResultGradient(0));
-  for (unsigned i : {0u, 1u, 2u})
+      std::nullopt, types.front(), ArrayRef(types).drop_front(), getInput(),
+      weight, getMean(), getRstd(), gradient.getResultGradient(0));
+  for (unsigned i = 0, e = getNumOperands(); i != e; ++i)
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));
   return success();
@@ -155,8 +172,9 @@ LogicalResult BiasAddOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.needsGradient(0))
     gradient.addGradient(0, dy);
   if (gradient.needsGradient(1))
-    gradient.addGradient(1, gradient.create<BiasGradOp>(
-                                Role::Db, gradient.getGradientType(1), dy));
+    gradient.addGradient(
+        1, gradient.create<BiasGradOp>(Role::Db, gradient.getGradientType(1),
+                                       dy, getDimsAttr()));
   return success();
 }
 
@@ -170,13 +188,29 @@ LogicalResult RopeOp::buildGradient(GradientBuilder &gradient) {
 LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1))
     return emitOpError("cannot be differentiated through its log-sum-exp");
+  Value dy = gradient.getResultGradient(0);
+  SmallVector<unsigned> others{0, 1, 2}; ///< Than the sinks.
+  for (auto [number, term] : llvm::enumerate(getTerms())) {
+    unsigned operand = 3 + number;
+    if (term == getBias())
+      others.push_back(operand);
+    else if (gradient.needsGradient(operand))
+      gradient.addGradient(operand,
+                           gradient.create<AttentionSinksGradOp>(
+                               Role::Dw, gradient.getGradientType(operand),
+                               term, getResult(), getLse(), dy));
+  }
+  if (llvm::none_of(others,
+                    [&](unsigned i) { return gradient.needsGradient(i); }))
+    return success();
   auto op = gradient.create<AttentionGradOp>(
-      std::nullopt, getQuery(), getKey(), getValue(), getResult(), getLse(),
-      gradient.getResultGradient(0), getMask(), getFullCount(),
-      getContextAttr(), getWindowAttr(), getChunkAttr());
-  for (unsigned i : {0u, 1u, 2u})
-    if (gradient.needsGradient(i))
-      gradient.addGradient(i, op->getResult(i));
+      std::nullopt, getQuery(), getKey(), getValue(), getResult(), getLse(), dy,
+      getBias(), getMask(), getFullCount(), getContextAttr(), getRequestsAttr(),
+      getWindowAttr(), getChunkAttr(), getCapped(), getAlibi(),
+      getPrefixAttr());
+  for (auto [result, operand] : llvm::enumerate(others))
+    if (gradient.needsGradient(operand))
+      gradient.addGradient(operand, op->getResult(result));
   return success();
 }
 

@@ -22,6 +22,21 @@ using namespace stg::detail;
 // Attention
 //===----------------------------------------------------------------------===//
 
+SymExpr TokenSpan::getVisible(SymExpr tokens) const {
+  if (tokens.isZero() || (!window && !chunk))
+    return tokens;
+  if (window)
+    return SymExpr::getFunction(SymFunc::Min, {tokens, window - 1});
+  SymExpr whole =
+      SymExpr::getFunction(SymFunc::CeilDiv, {tokens + 1, chunk}) - 1;
+  return tokens - whole * chunk;
+}
+
+SymExpr TokenSpan::getKept(SymExpr tokens) const {
+  SymExpr bound = window ? window : chunk;
+  return bound ? SymExpr::getFunction(SymFunc::Min, {tokens, bound}) : tokens;
+}
+
 /// Refuses numbers of a request that cannot be.
 static LogicalResult checkRequests(Operation *op, RequestsAttr requests) {
   for (auto [fresh, cached, logits] :
@@ -45,9 +60,12 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifySpan(*this)) || failed(checkRequests(*this, requests)))
     return failure();
   SymExpr fresh = requests.getNumNew();
+  TokenSpan span{getWindowAttr(), getChunkAttr()};
+  SymExpr past = requests.getSum(
+      [&](SymExpr, SymExpr cached) { return span.getVisible(cached); });
   for (auto [what, expected, type] :
        {std::tuple("queries", fresh, getQuery().getType()),
-        {"keys", fresh + requests.getNumCached(), getKey().getType()}}) {
+        {"keys", fresh + past, getKey().getType()}}) {
     SymExpr found = type.getShape()[1];
     if (expected.isConstant() && found.isConstant() && expected != found)
       return emitOpError("has requests with ") // attention_c4
@@ -70,8 +88,9 @@ LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
            << "', which are not the tokens of a step; cross attention has no "
               "step of inference yet";
   if (getMask() != AttentionMask::None) {
-    getKeyMutable().assign(increment.keep(getKey(), "k"));
-    getValueMutable().assign(increment.keep(getValue(), "v"));
+    TokenSpan span{getWindowAttr(), getChunkAttr()};
+    getKeyMutable().assign(increment.keep(getKey(), "k", span));
+    getValueMutable().assign(increment.keep(getValue(), "v", span));
   } else if (!increment.getCached().isZero()) {
     return emitOpError("sees tokens that come later, so nothing of it can be "
                        "kept; needs whole sequences, cached=0");
@@ -89,6 +108,18 @@ LogicalResult CacheOp::verify() {
   if (getCacheName().empty()) // cache_c2
     return emitOpError("expects a name");
   SymTensorType input = getInput().getType(), result = getType();
+  SymExpr capacity = getCapacityAttr(); // cache_c3
+  if (!capacity != !getDim())
+    return emitOpError("has ") << (capacity ? "a capacity and no dimension"
+                                            : "a dimension and no capacity");
+  if (capacity && *getDim() >= static_cast<uint64_t>(result.getRank()))
+    return emitOpError("has a capacity of dimension ")
+           << *getDim() << ", the tensor has rank " << result.getRank();
+  if (std::optional<Rational> number =
+          capacity ? capacity.getConstant() : std::nullopt;
+      number && (!number->isInteger() || *number < 1))
+    return emitOpError("has a capacity of ")
+           << capacity.str() << ", expected an integer of at least 1";
   SmallVector<DimAttr> expected(input.getDims());
   if (input.getRank() == result.getRank()) {
     unsigned longer = 0; // cache_c1
@@ -131,6 +162,17 @@ LogicalResult SampleOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult EncodeRowsOp::verify() {
+  SymTensorType input = getInput().getType(), result = getType();
+  if (failed(checkMinRank(getLoc(), "operand", input, 1))) // encode_rows_c1
+    return failure();
+  SmallVector<DimAttr> expected(input.getDims()); // encode_rows_c2
+  if (input.getRank() == result.getRank())
+    expected.back() = result.getDims().back();
+  return checkSameShape(getLoc(), "result", expected, result.getDims(),
+                        getInput(), getResult());
+}
+
 //===----------------------------------------------------------------------===//
 // Costs
 //===----------------------------------------------------------------------===//
@@ -146,6 +188,11 @@ OpCost CacheOp::getCost() {
 
 SmallVector<StateBuffer> CacheOp::getStateBuffers() {
   SymTensorType type = getType().withoutSharding();
+  if (SymExpr capacity = getCapacityAttr()) {
+    SmallVector<DimAttr> dims(type.getDims());
+    dims[*getDim()] = dims[*getDim()].withExtent(capacity);
+    type = type.withDims(dims);
+  }
   if (SymExpr parts = getPartsAttr())
     type = type.getStacked(DimAttr::get(parts));
   return {{getCacheName().str(), type, StateBuffer::Cache}};
@@ -170,9 +217,27 @@ OpCost SampleOp::getCost() {
           getOperandAndResultBytes(*this), false};
 }
 
+OpCost EncodeRowsOp::getCost() {
+  return {
+      SymExpr::getFunction(SymFunc::Max, {getInput().getType().getNumElements(),
+                                          getType().getNumElements()}),
+      getOperandAndResultBytes(*this), false};
+}
+
 //===----------------------------------------------------------------------===//
 // Sharding rules
 //===----------------------------------------------------------------------===//
+
+ShardingRule EncodeRowsOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = rule.addFactors("d", getType().getRank() - 1);
+  TensorFactors from = rows, to = rows;
+  from.push_back({rule.addFactor("from", FactorKind::Whole)});
+  to.push_back({rule.addFactor("to", FactorKind::Whole)});
+  rule.operands = {from};
+  rule.results = {to};
+  return rule;
+}
 
 /// A device keeps what it has made; the tokens that it has are its share of
 /// all.
@@ -182,6 +247,19 @@ ShardingRule CacheOp::getShardingRule() {
   rule.operands = {tensor};
   rule.results = {tensor};
   return rule;
+}
+
+/// A device has its share of the buffer.
+LogicalResult CacheOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  SymExpr capacity = getCapacityAttr();
+  if (!capacity)
+    return success();
+  ArrayAttr axes = getAxes("d" + std::to_string(*getDim()));
+  if (!axes.empty())
+    setCapacityAttr(SymExpr::getFunction(
+        SymFunc::CeilDiv,
+        {capacity, MeshOp::lookup(*this).getMesh().getGroupSize(axes)}));
+  return success();
 }
 
 /// The rows are anywhere, so all of them have to be here.

@@ -160,6 +160,16 @@ LogicalResult TopKGradOp::verify() {
                         getDx().getType().getDims().drop_back());
 }
 
+/// A float for each index, if there are weights.
+static LogicalResult checkWeights(std::optional<Location> loc, Value indices,
+                                  Value weights) {
+  if (!weights)
+    return success();
+  return success(succeeded(checkShape(loc, "weight operand",
+                                      tensorOf(indices).getDims(), weights)) &&
+                 succeeded(checkFloat(loc, "weight operand", weights)));
+}
+
 LogicalResult DispatchOp::verify() {
   SymTensorType tokens = getTokens().getType(), result = getResult().getType();
   ArrayRef<DimAttr> indices = getIndices().getType().getDims();
@@ -168,7 +178,9 @@ LogicalResult DispatchOp::verify() {
       failed(checkSameShape(getLoc(), "index rows",
                             tokens.getDims().drop_back(),
                             indices.drop_back())) ||
-      failed(checkBuffers(getLoc(), "result", getResult()))) // dispatch_c2
+      failed(checkBuffers(getLoc(), "result", getResult())) || // dispatch_c2
+      failed(checkWeights(getLoc(), getIndices(),
+                          getWeights()))) // dispatch_c3
     return failure();
   SymExpr width = tokens.getShape().back(), found = result.getShape().back();
   if (found != width)
@@ -197,6 +209,19 @@ LogicalResult DispatchGradOp::verify() {
                     getDtokens());
 }
 
+LogicalResult DispatchWeightsGradOp::verify() {
+  // dispatch_weights_grad_c1, dispatch_weights_grad_c2
+  if (failed(checkBuffers(getLoc(), "gradient", getDresult())) ||
+      failed(checkIndices(getLoc(), getIndices())))
+    return failure();
+  ArrayRef<DimAttr> indices = getIndices().getType().getDims();
+  DimAttr width = getDresult().getType().getDims().back();
+  return success(
+      succeeded(checkShape(getLoc(), "token operand", // c3
+                           withLast(indices, width), getTokens())) &&
+      succeeded(checkShape(getLoc(), "result", indices, getDweights()))); // c4
+}
+
 /// The type of what `stg.combine` gives for these operands.
 static FailureOr<SymTensorType> getCombined(std::optional<Location> loc,
                                             Value outputs, Value indices,
@@ -204,9 +229,7 @@ static FailureOr<SymTensorType> getCombined(std::optional<Location> loc,
   // combine_c1, combine_c2, combine_c3
   if (failed(checkBuffers(loc, "expert output operand", outputs)) ||
       failed(checkIndices(loc, indices)) ||
-      failed(checkShape(loc, "weight operand", tensorOf(indices).getDims(),
-                        weights)) ||
-      failed(checkFloat(loc, "weight operand", weights)))
+      failed(checkWeights(loc, indices, weights)))
     return failure();
   SymTensorType type = tensorOf(outputs);
   return SymTensorType::get(
@@ -299,8 +322,18 @@ OpCost TopKGradOp::getCost() {
 
 /// Reads one row for each that it writes, not the tokens once.
 OpCost DispatchOp::getCost() {
-  return makeMove(*this, getIndices().getType().getNumBytes() +
-                             getResult().getType().getNumBytes() * 2);
+  SymTensorType result = getResult().getType();
+  SymExpr bytes =
+      getIndices().getType().getNumBytes() + result.getNumBytes() * 2;
+  if (!getWeights())
+    return makeMove(*this, bytes);
+  return {result.getNumElements(), bytes + tensorOf(getWeights()).getNumBytes(),
+          false};
+}
+
+/// The rows of gradients and tokens are read, product and sum.
+OpCost DispatchWeightsGradOp::getCost() {
+  return makeCost(*this, copiedElements(getIndices(), getDresult()) * 2);
 }
 
 OpCost DispatchGradOp::getCost() {
@@ -308,7 +341,8 @@ OpCost DispatchGradOp::getCost() {
 }
 
 OpCost CombineOp::getCost() {
-  return makeCost(*this, copiedElements(getIndices(), getOutputs()) * 2);
+  return makeCost(*this, copiedElements(getIndices(), getOutputs()) *
+                             (getWeights() ? 2 : 1));
 }
 
 OpCost CombineGradOp::getCost() {
@@ -405,6 +439,8 @@ ShardingRule TopKGradOp::getShardingRule() {
 ShardingRule DispatchOp::getShardingRule() {
   ExchangeFactors f(getIndices().getType());
   f.rule.operands = {f.tokens, f.indices};
+  if (getWeights())
+    f.rule.operands.push_back(f.indices);
   f.rule.results = {f.buffers};
   return f.rule;
 }
@@ -416,9 +452,18 @@ ShardingRule DispatchGradOp::getShardingRule() {
   return f.rule;
 }
 
+ShardingRule DispatchWeightsGradOp::getShardingRule() {
+  ExchangeFactors f(getIndices().getType());
+  f.rule.operands = {f.buffers, f.indices, f.tokens};
+  f.rule.results = {f.indices};
+  return f.rule;
+}
+
 ShardingRule CombineOp::getShardingRule() {
   ExchangeFactors f(getIndices().getType());
-  f.rule.operands = {f.buffers, f.indices, f.indices};
+  f.rule.operands = {f.buffers, f.indices};
+  if (getWeights())
+    f.rule.operands.push_back(f.indices);
   f.rule.results = {f.tokens};
   return f.rule;
 }
@@ -460,14 +505,34 @@ LogicalResult TopKOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+/// Scaled copies are gathered as outputs of experts are.
 LogicalResult DispatchOp::buildGradient(GradientBuilder &gradient) {
+  Value dy = gradient.getResultGradient(0);
+  if (getWeights()) {
+    if (gradient.needsGradient(0))
+      gradient.addGradient(0, gradient.create<CombineOp>(
+                                  Role::Dlhs, dy, getIndices(), getWeights()));
+    if (gradient.needsGradient(2))
+      gradient.addGradient(2, gradient.create<DispatchWeightsGradOp>(
+                                  Role::Drhs, gradient.getGradientType(2), dy,
+                                  getIndices(), getTokens()));
+    return success();
+  }
   gradient.addGradient(0, gradient.create<DispatchGradOp>(
                               std::nullopt, gradient.getGradientType(0),
                               gradient.getResultGradient(0), getIndices()));
   return success();
 }
 
+/// Without weights the gradient of each output is that of its token.
 LogicalResult CombineOp::buildGradient(GradientBuilder &gradient) {
+  if (!getWeights()) {
+    gradient.addGradient(0, gradient.create<DispatchOp>(
+                                std::nullopt, gradient.getGradientType(0),
+                                gradient.getResultGradient(0), getIndices(),
+                                Value()));
+    return success();
+  }
   auto op = gradient.create<CombineGradOp>(std::nullopt, getOutputs(),
                                            getIndices(), getWeights(),
                                            gradient.getResultGradient(0));

@@ -89,6 +89,9 @@ LogicalResult SymbolOp::verify() {
 template <typename OpTy> static LogicalResult verifyPartial(OpTy op) {
   if (op.getPartial().empty())
     return success();
+  if (isa<AttentionBlockOp>(*op) && op.getPartial().size() == 1)
+    return stg::detail::checkSinks(op.getLoc(), op.getQuery(),
+                                   op.getPartial().front());
   if (op.getPartial().size() != op->getNumResults()) // attention_block_c4
     return op.emitOpError("has ")
            << op.getPartial().size() << " partial results, expected none or "
@@ -112,8 +115,10 @@ Operation *AttentionOp::createBlock(OpBuilder &builder, ValueRange operands,
                                     ValueRange partial, SymExpr pairs,
                                     SymExpr seen) {
   assert(!seen && "what is not seen is not computed");
+  // Log-sum-exps begin with the sinks.
+  ValueRange earlier = partial.empty() ? operands.drop_front(3) : partial;
   return AttentionBlockOp::create(builder, getLoc(), operands[0], operands[1],
-                                  operands[2], partial, pairs);
+                                  operands[2], earlier, pairs);
 }
 
 Operation *AttentionGradOp::createBlock(OpBuilder &builder, ValueRange operands,
@@ -510,6 +515,19 @@ LogicalResult BroadcastGradOp::verify() { // broadcast_grad_c1
 
 LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
   SymExpr window = op.getWindowAttr(), chunk = op.getChunkAttr();
+  if (SymExpr prefix = op.getPrefixAttr()) { // attention_c8
+    if (op.getMask() != AttentionMask::Causal || window || chunk)
+      return op->emitOpError("has a prefix, expected a causal mask without "
+                             "window and chunk");
+    std::optional<Rational> number = prefix.getConstant();
+    std::optional<Rational> queries =
+        tensorOf(op->getOperand(0)).getShape()[1].getConstant();
+    if (number && (!number->isInteger() || *number < 1 ||
+                   (queries && *queries < *number)))
+      return op->emitOpError("has a prefix of ")
+             << prefix << " tokens, expected at least 1 and at most those of "
+             << "the queries";
+  }
   if (window && chunk) // attention_c5
     return op->emitOpError("has a window and a chunk, expected one of them");
   SymExpr bound = window ? window : chunk;
@@ -542,7 +560,7 @@ LogicalResult AdamOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 }
 
 LogicalResult AdamOp::verify() {
-  if (!isa<FloatType>(getMoments()) ||
+  if (!isa<FloatType>(getMoments()) || isa<Float4E2M1FNType>(getMoments()) ||
       !SymTensorType::isValidElementType(getMoments())) // adam_c2
     return emitOpError(
                "expects a float type of whole bytes for the moments, found ")

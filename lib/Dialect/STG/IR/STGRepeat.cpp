@@ -10,7 +10,9 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace stg;
@@ -65,36 +67,78 @@ static RepeatOp recreate(RewriterBase &rewriter, RepeatOp op, TypeRange types) {
   return repeat;
 }
 
-LogicalResult RepeatOp::dropUnusedStacks(RewriterBase &rewriter) {
+/// Drops the slices that nobody reads; true if there are any.
+static bool dropUnreadSlices(RewriterBase &rewriter, RepeatOp repeat) {
   bool changed = false;
-  for (unsigned i = getStacks().size(); i-- > 0;) {
-    BlockArgument slice = getSliceArgs()[i];
+  for (unsigned i = repeat.getStacks().size(); i-- > 0;) {
+    BlockArgument slice = repeat.getSliceArgs()[i];
     if (!slice.use_empty())
       continue;
-    rewriter.modifyOpInPlace(*this, [&] {
-      getBody().front().eraseArgument(slice.getArgNumber());
-      getStacksMutable().erase(i);
+    rewriter.modifyOpInPlace(repeat, [&] {
+      repeat.getBody().front().eraseArgument(slice.getArgNumber());
+      repeat.getStacksMutable().erase(i);
     });
     changed = true;
   }
-  if (llvm::none_of(getStackedResults(),
-                    [](Value result) { return result.use_empty(); }))
+  return changed;
+}
+
+/// True for a carried value that is handed on for nobody: no iteration makes
+/// anything of it but a sum that nobody reads.
+static bool isUnusedSum(const CarriedValue &carried) {
+  if (!carried.result.use_empty())
+    return false;
+  bool isHandedOn =
+      carried.yielded->get() == carried.arg && carried.arg.hasOneUse();
+  return isHandedOn || isSum(carried);
+}
+
+/// What reads a sum, and what reads that, last first.
+static SmallVector<Operation *> getSummandsOf(Value sum) {
+  SmallVector<Operation *> ops;
+  while (!sum.use_empty()) {
+    ops.push_back(*sum.user_begin());
+    sum = ops.back()->getResult(0);
+  }
+  std::reverse(ops.begin(), ops.end());
+  return ops;
+}
+
+LogicalResult RepeatOp::dropUnusedStacks(RewriterBase &rewriter) {
+  bool changed = dropUnreadSlices(rewriter, *this);
+  llvm::BitVector dropped(getNumResults());
+  for (auto [number, carried] : llvm::enumerate(getCarriedValues(*this)))
+    dropped[number] = isUnusedSum(carried);
+  for (OpResult result : getStackedResults())
+    dropped[result.getResultNumber()] = result.use_empty();
+  if (dropped.none())
     return success(changed);
-  SmallVector<Type> types(getCarriedResults().getTypes());
-  SmallVector<Value> yielded(
-      getYield().getValues().take_front(getNumCarried()));
-  SmallVector<Value> kept(getCarriedResults());
+  SmallVector<Type> types;
+  SmallVector<Value> yielded, kept;
   for (auto [result, value] :
-       llvm::zip_equal(getStackedResults(),
-                       getYield().getValues().drop_front(getNumCarried())))
-    if (!result.use_empty()) {
+       llvm::zip_equal(getResults(), getYield().getValues()))
+    if (!dropped.test(result.getResultNumber())) {
       types.push_back(result.getType());
       yielded.push_back(value);
       kept.push_back(result);
     }
+  llvm::BitVector droppedArgs(getNumOperands());
+  for (unsigned i = 0, e = getNumCarried(); i != e; ++i)
+    droppedArgs[i] = dropped[i];
   RepeatOp repeat = recreate(rewriter, *this, types);
-  rewriter.modifyOpInPlace(repeat.getYield(), [&] {
+  rewriter.modifyOpInPlace(repeat, [&] {
     repeat.getYield().getValuesMutable().assign(yielded);
+    // What adds to a sum that is not there any more.
+    for (unsigned i : llvm::reverse(llvm::to_vector(droppedArgs.set_bits()))) {
+      for (Operation *op : getSummandsOf(repeat.getBody().getArgument(i)))
+        rewriter.eraseOp(op);
+      repeat->eraseOperand(i);
+      --repeat.getProperties().operandSegmentSizes[0];
+    }
+    repeat.getBody().front().eraseArguments([&](BlockArgument arg) {
+      return arg.getArgNumber() < droppedArgs.size() &&
+             droppedArgs.test(arg.getArgNumber());
+    });
   });
   for (auto [from, to] : llvm::zip_equal(kept, repeat.getResults()))
     rewriter.replaceAllUsesWith(from, to);

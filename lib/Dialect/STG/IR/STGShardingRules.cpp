@@ -58,6 +58,10 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
+bool EinsumOp::isMultilinear() { return true; }
+
+bool MulOp::isMultilinear() { return true; }
+
 bool AddOp::isLinear() { return true; }
 
 bool AccumulateOp::isLinear() { return true; }
@@ -97,7 +101,7 @@ struct NormFactors {
 } // namespace
 
 static NormFactors addNorm(ShardingRule &rule, SymTensorType input,
-                           SymTensorType weight) {
+                           Value weight) {
   NormFactors factors;
   unsigned width = getNormWidth(input, weight);
   factors.rows = rule.addFactors("d", input.getRank() - width);
@@ -112,19 +116,24 @@ static NormFactors addNorm(ShardingRule &rule, SymTensorType input,
 
 ShardingRule RmsNormOp::getShardingRule() {
   ShardingRule rule;
-  auto [rows, weight, full] =
-      addNorm(rule, getInput().getType(), getWeight().getType());
-  rule.operands = {full, weight};
+  auto [rows, weight, full] = addNorm(rule, getInput().getType(), getWeight());
+  rule.operands = {full};
+  if (getWeight())
+    rule.operands.push_back(weight);
   rule.results = {full, rows};
   return rule;
 }
 
 ShardingRule RmsNormGradOp::getShardingRule() {
   ShardingRule rule;
-  auto [rows, weight, full] =
-      addNorm(rule, getInput().getType(), getWeight().getType());
-  rule.operands = {full, weight, rows, full};
-  rule.results = {full, weight};
+  auto [rows, weight, full] = addNorm(rule, getInput().getType(), getWeight());
+  rule.operands = {full};
+  rule.results = {full};
+  if (getWeight()) {
+    rule.operands.push_back(weight);
+    rule.results.push_back(weight);
+  }
+  rule.operands.append({rows, full});
   return rule;
 }
 
@@ -133,7 +142,8 @@ ShardingRule LayerNormOp::getShardingRule() {
   TensorFactors rows = addRows(rule, getInput().getType());
   unsigned width = rule.addFactor("width", FactorKind::Whole);
   TensorFactors full = append(rows, width), weight = {{width}};
-  rule.operands = {full, weight, weight};
+  rule.operands = {full};
+  rule.operands.append(getParameters().size(), weight);
   rule.results = {full, rows, rows};
   return rule;
 }
@@ -143,26 +153,37 @@ ShardingRule LayerNormGradOp::getShardingRule() {
   TensorFactors rows = addRows(rule, getInput().getType());
   unsigned width = rule.addFactor("width", FactorKind::Whole);
   TensorFactors full = append(rows, width), weight = {{width}};
-  rule.operands = {full, weight, rows, rows, full};
-  rule.results = {full, weight, weight};
+  rule.operands = {full};
+  if (getWeight())
+    rule.operands.push_back(weight);
+  rule.operands.append({rows, rows, full});
+  rule.results = {full};
+  rule.results.append(getDparameters().size(), weight);
   return rule;
 }
 
-/// The last `rank` dimensions of a tensor.
-static TensorFactors lastDims(const TensorFactors &tensor, unsigned rank) {
-  return TensorFactors(tensor.end() - rank, tensor.end());
+/// The factors of a bias, of those of the tensor that it is added to.
+static TensorFactors getBiasFactors(const TensorFactors &tensor,
+                                    ArrayRef<unsigned> dims) {
+  TensorFactors bias;
+  for (unsigned dim : dims)
+    bias.push_back(tensor[dim]);
+  return bias;
 }
 
 ShardingRule BiasAddOp::getShardingRule() {
   ShardingRule rule = makePointwise(getType().getRank(), 1);
-  rule.operands.push_back(
-      lastDims(rule.operands[0], getBias().getType().getRank()));
+  rule.operands.push_back(getBiasFactors(
+      rule.operands[0],
+      getBiasDims(getType(), getBias().getType(), getDimsAttr())));
   return rule;
 }
 
 ShardingRule BiasGradOp::getShardingRule() {
-  ShardingRule rule = makePointwise(getDy().getType().getRank(), 1, 0);
-  rule.results.push_back(lastDims(rule.operands[0], getType().getRank()));
+  SymTensorType dy = getDy().getType();
+  ShardingRule rule = makePointwise(dy.getRank(), 1, 0);
+  rule.results.push_back(getBiasFactors(
+      rule.operands[0], getBiasDims(dy, getType(), getDimsAttr())));
   return rule;
 }
 
@@ -178,15 +199,17 @@ bool RopeOp::isLinear() { return true; }
 
 namespace {
 /// Tensors of an attention op as factors. Query heads and key/value heads are
-/// one factor: a shard holds whole groups.
+/// one factor: a shard holds whole groups. One head of keys without a name is
+/// for all query heads, and every device has it.
 struct AttentionFactors {
   ShardingRule rule;
-  TensorFactors query, key, value, output, lse;
+  TensorFactors query, key, value, output, lse, bias;
 
   /// How a device sees the keys of others decides what may be divided: with
   /// all-to-alls only heads, with a ring queries and keys together. What is
   /// packed into a row is not divided.
-  explicit AttentionFactors(ContextAttr context, bool isPacked = false) {
+  AttentionFactors(ContextAttr context, SymTensorType keys,
+                   bool isPacked = false) {
     KeyExchange exchange =
         context ? context.getExchange() : KeyExchange::AllGather;
     bool isRing = exchange == KeyExchange::Ring;
@@ -196,14 +219,21 @@ struct AttentionFactors {
                                 ? FactorKind::Whole
                                 : FactorKind::Shardable);
     unsigned heads = rule.addFactor("h");
-    unsigned keys = isRing ? queries : rule.addFactor("t", FactorKind::Whole);
+    unsigned tokens = isRing ? queries : rule.addFactor("t", FactorKind::Whole);
     unsigned keySize = rule.addFactor("e", FactorKind::Whole);
     unsigned valueSize = rule.addFactor("v", FactorKind::Whole);
     query = {{batch}, {queries}, {heads}, {keySize}};
-    key = {{batch}, {keys}, {heads}, {keySize}};
-    value = {{batch}, {keys}, {heads}, {valueSize}};
+    DimAttr own = keys.getDim(2);
+    SmallVector<unsigned, 1> keyHeads;
+    if (!own.getExtent().isOne() || !own.getNames().empty())
+      keyHeads = {heads};
+    key = {{batch}, {tokens}, keyHeads, {keySize}};
+    value = {{batch}, {tokens}, keyHeads, {valueSize}};
     output = {{batch}, {queries}, {heads}, {valueSize}};
     lse = {{batch}, {queries}, {heads}};
+    bias = {{heads}, {queries}, {tokens}};
+    if (isRing) // Of which each device needs all.
+      bias[2] = {rule.addFactor("all", FactorKind::Whole)};
   }
 };
 } // namespace
@@ -221,6 +251,12 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
            << ", and its tokens are divided over " << axes
            << ": how many keys each device sees is not known; exchange tokens "
               "by a2a, which divides heads, or count all pairs (full)";
+  if (!axes.empty() && (op.getBias() || op.getPrefixAttr()))
+    return op.emitOpError("has a ")
+           << (op.getBias() ? "bias of its scores" : "prefix")
+           << ", and its tokens are divided over " << axes
+           << ": what each device sees of it is not known; exchange tokens by "
+              "a2a, which divides heads";
   ContextAttr context = op.getContextAttr();
   KeyExchange exchange =
       context ? context.getExchange() : KeyExchange::AllGather;
@@ -235,10 +271,24 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
 }
 
 ShardingRule AttentionOp::getShardingRule() {
-  AttentionFactors f(getContextAttr(), getRequests().has_value());
+  AttentionFactors f(getContextAttr(), getKey().getType(),
+                     getRequests().has_value());
   f.rule.operands = {f.query, f.key, f.value};
+  for (Value term : getTerms())
+    f.rule.operands.push_back(term == getBias() ? f.bias
+                                                : TensorFactors{f.query[2]});
   f.rule.results = {f.output, f.lse};
   return f.rule;
+}
+
+/// Every query has a part of the gradient of its head's sink.
+ShardingRule AttentionSinksGradOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows = rule.addFactors("d", 3), heads = {rows[2]};
+  TensorFactors output = append(rows, rule.addFactor("v"));
+  rule.operands = {heads, output, rows, output};
+  rule.results = {heads};
+  return rule;
 }
 
 LogicalResult
@@ -247,9 +297,14 @@ AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
-  AttentionFactors f(getContextAttr());
+  AttentionFactors f(getContextAttr(), getKey().getType(),
+                     getRequests().has_value());
   f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
   f.rule.results = {f.query, f.key, f.value};
+  if (getBias()) {
+    f.rule.operands.push_back(f.bias);
+    f.rule.results.push_back(f.bias);
+  }
   return f.rule;
 }
 

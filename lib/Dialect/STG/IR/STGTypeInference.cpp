@@ -207,7 +207,8 @@ LogicalResult EinsumOp::inferReturnTypes(MLIRContext *context,
     return emitOptionalError(loc, "equation '", adaptor.getEquation(), "' ",
                              llvm::toString(equation.takeError()));
   if (adaptor.getInto() &&
-      !SymTensorType::isValidElementType(*adaptor.getInto())) // einsum_c5
+      (isa<Float4E2M1FNType>(*adaptor.getInto()) ||
+       !SymTensorType::isValidElementType(*adaptor.getInto()))) // einsum_c5
     return emitOptionalError(loc, "'into' is ", *adaptor.getInto(),
                              ", expected an integer or float of whole bytes");
   if (equation->inputs.size() != adaptor.getInputs().size())
@@ -299,9 +300,9 @@ LogicalResult GluGradOp::inferReturnTypes(MLIRContext *,
 // Norms, rotary embedding, attention
 //===----------------------------------------------------------------------===//
 
-unsigned stg::getNormWidth(SymTensorType input, SymTensorType weight) {
-  bool hasRows = weight.getRank() > 0 && weight.getRank() < input.getRank();
-  return hasRows ? weight.getRank() : 1;
+unsigned stg::getNormWidth(SymTensorType input, Value weight) {
+  int64_t rank = weight ? tensorOf(weight).getRank() : 0;
+  return rank > 0 && rank < input.getRank() ? rank : 1;
 }
 
 LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
@@ -309,13 +310,13 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
-  SymTensorType weight = tensorOf(adaptor.getWeight());
+  Value weight = adaptor.getWeight();
   if (failed(checkMinRank(loc, "operand", input, 1)))
     return failure();
   unsigned width = getNormWidth(input, weight);
-  if (failed(checkSameShape(loc, "weight", input.getDims().take_back(width),
-                            weight.getDims(), adaptor.getInput(),
-                            adaptor.getWeight())))
+  if (weight && failed(checkSameShape(
+                    loc, "weight", input.getDims().take_back(width),
+                    tensorOf(weight).getDims(), adaptor.getInput(), weight)))
     return failure();
   types.append({input.withoutSharding(), rowsOf(input, width)});
   return success();
@@ -325,15 +326,21 @@ LogicalResult RmsNormGradOp::verify() {
   SymTensorType input = getInput().getType();
   if (failed(checkMinRank(getLoc(), "operand", input, 1)))
     return failure();
-  unsigned rank = getNormWidth(input, getWeight().getType());
+  if (!getWeight() != !getDw()) // rms_norm_grad_c2
+    return emitOpError("has ")
+           << (getWeight() ? "a weight and no gradient of it"
+                           : "no weight and a gradient of one");
+  unsigned rank = getNormWidth(input, getWeight());
   ArrayRef<DimAttr> full = input.getDims(), rows = full.drop_back(rank),
                     width = full.take_back(rank);
+  if (getWeight() && failed(checkShapes(getLoc(), getInput(),
+                                        {{"weight", width, getWeight()},
+                                         {"result #1", width, getDw()}})))
+    return failure();
   return checkShapes(getLoc(), getInput(),
-                     {{"weight", width, getWeight()},
-                      {"rstd", rows, getRstd()},
+                     {{"rstd", rows, getRstd()},
                       {"gradient", full, getDy()},
-                      {"result #0", full, getDx()},
-                      {"result #1", width, getDw()}});
+                      {"result #0", full, getDx()}});
 }
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
@@ -341,14 +348,17 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
-  if (failed(checkMinRank(loc, "operand", input, 1)) ||
-      failed(checkSameShape(loc, "weight", input.getDims().take_back(1),
-                            tensorOf(adaptor.getWeight()).getDims(),
-                            adaptor.getInput(), adaptor.getWeight())) ||
-      failed(checkSameShape(loc, "bias", input.getDims().take_back(1),
-                            tensorOf(adaptor.getBias()).getDims(),
-                            adaptor.getInput(), adaptor.getBias())))
+  ValueRange parameters = adaptor.getParameters();
+  if (failed(checkMinRank(loc, "operand", input, 1)))
     return failure();
+  if (parameters.size() > 2) // layer_norm_c2
+    return emitOptionalError(loc, "has ", parameters.size(),
+                             " parameters, expected a weight and a bias");
+  for (auto [number, value] : llvm::enumerate(parameters)) // layer_norm_c1
+    if (failed(checkSameShape(
+            loc, number == 0 ? "weight" : "bias", input.getDims().take_back(1),
+            tensorOf(value).getDims(), adaptor.getInput(), value)))
+      return failure();
   types.append({input.withoutSharding(), rowsOf(input), rowsOf(input)});
   return success();
 }
@@ -359,24 +369,59 @@ LogicalResult LayerNormGradOp::verify() {
     return failure();
   ArrayRef<DimAttr> full = input.getDims(), rows = full.drop_back(),
                     width = full.take_back(1);
+  size_t most = getWeight() ? 2 : 0;
+  if (getDparameters().size() > most) // layer_norm_grad_c2
+    return emitOpError("has gradients of ")
+           << getDparameters().size() << " parameters, expected at most "
+           << most;
+  if (getWeight() && failed(checkShapes(getLoc(), getInput(),
+                                        {{"weight", width, getWeight()}})))
+    return failure();
+  for (auto [number, value] : llvm::enumerate(getDparameters()))
+    if (failed(checkShapes(
+            getLoc(), getInput(),
+            {{number == 0 ? "result #1" : "result #2", width, value}})))
+      return failure();
   return checkShapes(getLoc(), getInput(),
-                     {{"weight", width, getWeight()},
-                      {"mean", rows, getMean()},
+                     {{"mean", rows, getMean()},
                       {"rstd", rows, getRstd()},
                       {"gradient", full, getDy()},
-                      {"result #0", full, getDx()},
-                      {"result #1", width, getDw()},
-                      {"result #2", width, getDb()}});
+                      {"result #0", full, getDx()}});
 }
 
-/// Checks that `bias` has the last dimensions of `tensor`.
+SmallVector<unsigned> stg::getBiasDims(SymTensorType input, SymTensorType bias,
+                                       DenseI64ArrayAttr dims) {
+  if (dims)
+    return SmallVector<unsigned>(dims.asArrayRef());
+  return llvm::to_vector(
+      llvm::seq<unsigned>(input.getRank() - bias.getRank(), input.getRank()));
+}
+
+/// Checks that `bias` has those dimensions of `tensor`, or the last ones.
 static LogicalResult checkBias(std::optional<Location> loc, StringRef what,
-                               Value tensor, Value bias) {
+                               Value tensor, Value bias,
+                               DenseI64ArrayAttr dims) {
+  SymTensorType type = tensorOf(tensor);
   int64_t rank = tensorOf(bias).getRank();
-  if (failed(checkMinRank(loc, "operand", tensorOf(tensor), rank)))
+  if (failed(checkMinRank(loc, "operand", type, rank)))
     return failure();
-  return checkSameShape(loc, what, tensorOf(tensor).getDims().take_back(rank),
-                        tensorOf(bias).getDims(), tensor, bias);
+  int64_t previous = -1;
+  for (int64_t dim : dims ? dims.asArrayRef() : ArrayRef<int64_t>()) {
+    if (dim <= previous || dim >= type.getRank()) // bias_add_c2
+      return emitOptionalError(loc, "'dims' has ", dim,
+                               ", expected dimensions of the operand, which "
+                               "has rank ",
+                               type.getRank(), ", in ascending order");
+    previous = dim;
+  }
+  if (dims && dims.size() != rank)
+    return emitOptionalError(loc, "'dims' names ", dims.size(),
+                             " dimensions, but the ", what, " has rank ", rank);
+  SmallVector<DimAttr> expected;
+  for (unsigned dim : getBiasDims(type, tensorOf(bias), dims))
+    expected.push_back(type.getDim(dim));
+  return checkSameShape(loc, what, expected, tensorOf(bias).getDims(), tensor,
+                        bias);
 }
 
 LogicalResult BiasAddOp::inferReturnTypes(MLIRContext *,
@@ -385,8 +430,8 @@ LogicalResult BiasAddOp::inferReturnTypes(MLIRContext *,
                                           SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
   SymTensorType bias = tensorOf(adaptor.getBias());
-  if (failed(checkBias(loc, "bias", adaptor.getInput(),
-                       adaptor.getBias()))) // bias_add_c1
+  if (failed(checkBias(loc, "bias", adaptor.getInput(), adaptor.getBias(),
+                       adaptor.getDimsAttr()))) // bias_add_c1
     return failure();
   if (input.getElementType() != bias.getElementType())
     return emitOptionalError(loc, "bias has element type ",
@@ -397,7 +442,7 @@ LogicalResult BiasAddOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult BiasGradOp::verify() { // bias_grad_c1
-  return checkBias(getLoc(), "result", getDy(), getResult());
+  return checkBias(getLoc(), "result", getDy(), getResult(), getDimsAttr());
 }
 
 LogicalResult RopeOp::inferReturnTypes(MLIRContext *,
@@ -456,6 +501,47 @@ static LogicalResult checkAttention(std::optional<Location> loc,
   return success();
 }
 
+LogicalResult stg::detail::checkSinks(std::optional<Location> loc, Value query,
+                                      Value sinks) {
+  if (!sinks)
+    return success();
+  if (!isa<FloatType>(tensorOf(sinks).getElementType())) // attention_c7
+    return emitOptionalError(loc, "sinks have element type ",
+                             tensorOf(sinks).getElementType(),
+                             ", expected a float");
+  return checkSameShape(loc, "sinks", tensorOf(query).getDims().slice(2, 1),
+                        tensorOf(sinks).getDims(), query, sinks);
+}
+
+/// Checks that a bias is for the heads, queries and keys.
+static LogicalResult checkScoreBias(std::optional<Location> loc, Value bias,
+                                    Value query, Value key) {
+  if (!bias)
+    return success();
+  ArrayRef<DimAttr> dims = tensorOf(bias).getDims();
+  if (dims.size() != 3) // attention_c7
+    return emitOptionalError(loc, "bias has rank ", dims.size(),
+                             ", expected 3: heads, queries, keys");
+  for (auto [what, dim, expected] :
+       {std::tuple("heads", dims[0], tensorOf(query).getDim(2)),
+        {"queries", dims[1], tensorOf(query).getDim(1)},
+        {"keys", dims[2], tensorOf(key).getDim(1)}})
+    if (dim.getExtent() != expected.getExtent())
+      return emitOptionalError(loc, "bias has ", dim.getExtent().str(), " ",
+                               what, ", expected ", expected.getExtent().str());
+  return success();
+}
+
+/// What is added to scores: a bias has three dimensions, sinks have one.
+static Value findTerm(ValueRange terms, bool isBias) {
+  for (Value term : terms)
+    if ((tensorOf(term).getRank() == 3) == isBias)
+      return term;
+  return {};
+}
+Value AttentionOp::getSinks() { return findTerm(getTerms(), false); }
+Value AttentionOp::getBias() { return findTerm(getTerms(), true); }
+
 template <typename Adaptor>
 static LogicalResult inferAttention(std::optional<Location> loc,
                                     Adaptor adaptor,
@@ -499,14 +585,43 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
-  return inferAttention(loc, adaptor, types);
+  if (failed(inferAttention(loc, adaptor, types)))
+    return failure();
+  Value sinks = findTerm(adaptor.getTerms(), false);
+  Value bias = findTerm(adaptor.getTerms(), true);
+  for (Value term : adaptor.getTerms())
+    if (term != sinks && term != bias)
+      return emitOptionalError(loc, "has ", adaptor.getTerms().size(),
+                               " terms, expected sinks and a bias at most");
+  return failure(
+      failed(checkSinks(loc, adaptor.getQuery(), sinks)) ||
+      failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())));
+}
+
+LogicalResult AttentionSinksGradOp::verify() {
+  SymTensorType output = getOutput().getType();
+  if (output.getRank() != 4) // attention_sinks_grad_c1
+    return emitOpError("has an output of rank ")
+           << output.getRank() << ", expected 4";
+  ArrayRef<DimAttr> full = output.getDims(), heads = full.slice(2, 1);
+  return checkShapes(getLoc(), getOutput(),
+                     {{"sinks", heads, getSinks()},
+                      {"log-sum-exp", full.drop_back(), getLse()},
+                      {"gradient", full, getDy()},
+                      {"result", heads, getDsinks()}});
 }
 
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
                                                 std::optional<Location> loc,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
-  return inferAttentionGrad(loc, adaptor, types);
+  Value bias = adaptor.getBias();
+  if (failed(inferAttentionGrad(loc, adaptor, types)) ||
+      failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())))
+    return failure();
+  if (bias)
+    types.push_back(tensorOf(bias).withoutSharding());
+  return success();
 }
 
 LogicalResult AttentionBlockOp::inferReturnTypes(MLIRContext *,

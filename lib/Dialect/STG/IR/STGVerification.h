@@ -15,8 +15,12 @@ namespace stg {
 /// Operations for each element.
 int64_t getActivationOperations(Activation function);
 int64_t getActivationGradOperations(Activation function);
-/// How many dimensions a row of a norm has: those of the weight.
-unsigned getNormWidth(SymTensorType input, SymTensorType weight);
+/// How many dimensions a row of a norm has: those of the weight, or one if
+/// there is none.
+unsigned getNormWidth(SymTensorType input, mlir::Value weight);
+/// The dimensions of the input that a bias has: `dims`, or the last ones.
+llvm::SmallVector<unsigned> getBiasDims(SymTensorType input, SymTensorType bias,
+                                        mlir::DenseI64ArrayAttr dims);
 } // namespace stg
 
 namespace stg::detail {
@@ -60,6 +64,9 @@ mlir::ParseResult parseCallValues(mlir::OpAsmParser &parser,
 void printCallValues(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      mlir::DictionaryAttr values);
 
+/// Checks that there is a sink for each head of the queries, if there are any.
+llvm::LogicalResult checkSinks(std::optional<mlir::Location> loc,
+                               mlir::Value query, mlir::Value sinks);
 /// Checks window and chunk of an attention op.
 llvm::LogicalResult verifySpan(AttentionOpInterface op);
 

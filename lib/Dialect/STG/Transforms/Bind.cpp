@@ -16,6 +16,7 @@
 
 #include "Model/Blocks.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Verifier.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -304,4 +305,7 @@ void Bind::runOnOperation() {
     return signalPassFailure();
   eraseEmpty();
   replace();
+  // What is wrong with a value, ops say: heads that do not divide others.
+  if (failed(verify(getOperation())))
+    signalPassFailure();
 }

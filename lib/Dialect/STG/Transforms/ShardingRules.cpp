@@ -111,12 +111,20 @@ SmallVector<StringAttr> stg::collectDimensionNames(Operation *root) {
   return names;
 }
 
+/// True for the gradient of a parameter, which iterations of a loop add up.
+static bool addsToParameter(const CarriedValue &carried) {
+  return llvm::any_of(getSummands(carried),
+                      [](Operation *op) { return isa<AccumulateOp>(op); });
+}
+
 void stg::forEachRuledValue(Operation *root,
                             function_ref<void(Value, RuleScope)> visit) {
   root->walk([&](Operation *op) {
     if (auto param = dyn_cast<ParamOp>(op))
       visit(param, RuleScope::Param);
     SmallVector<CarriedValue> carried = getCarriedValues(op);
+    // Gradients of parameters are sharded as these are.
+    llvm::erase_if(carried, addsToParameter);
     for (const CarriedValue &value : carried)
       visit(value.arg, RuleScope::Stream);
     for (const CarriedValue &value : carried)

@@ -9,6 +9,7 @@
 #include "SymExprDetail.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "stg/Dialect/Sym/IR/Bytecode.h"
 #include "stg/Dialect/Sym/IR/Sym.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,11 +23,16 @@ using namespace stg;
 #define GET_ATTRDEF_CLASSES
 #include "stg/Dialect/Sym/IR/SymAttrs.cpp.inc"
 
+/// To be counted up, with an upgrade, when what was written before would not be
+/// read or would mean something else.
+static constexpr uint64_t kBytecodeVersion = 1;
+
 void SymDialect::initialize() {
   addAttributes<SymExpr,
 #define GET_ATTRDEF_LIST
 #include "stg/Dialect/Sym/IR/SymAttrs.cpp.inc"
                 >();
+  addInterface<VersionedBytecode>(kBytecodeVersion);
 }
 
 Attribute SymDialect::parseAttribute(DialectAsmParser &parser,

@@ -32,8 +32,8 @@ def Chakra_Dialect : Dialect {
     iteration of a repeat. There are no views and no copies: what is not a node
     costs nothing and is not here.
 
-    Program order is the order of execution of each of the two streams of a rank
-    (compute, communication). An SSA use is a dependency that is needed for
+    Program order is the order of execution of each of the three streams of a rank
+    (compute, communication, transfers to and from the host). An SSA use is a dependency that is needed for
     correctness.
 
     ```mlir
@@ -75,7 +75,8 @@ def Chakra_Category : I32EnumAttr<"Category", "memory category", [
     I32EnumAttrCase<"Temporary", 4, "temporary">,
     I32EnumAttrCase<"Communication", 5, "communication">,
     I32EnumAttrCase<"Input", 6, "input">,
-    I32EnumAttrCase<"KVCache", 7, "kv_cache">]> {
+    I32EnumAttrCase<"KVCache", 7, "kv_cache">,
+    I32EnumAttrCase<"Host", 8, "host">]> {
   let cppNamespace = "::stg::chakra";
   let genSpecializedAttr = 0;
 }
@@ -146,7 +147,9 @@ def Chakra_Tensor : Chakra_Type<"Tensor", "tensor"> {
     ```
 
     Categories: `parameter`, `gradient`, `optimizer`, `activation`, `temporary`,
-    `communication`, `input`, `kv_cache`.
+    `communication`, `input`, `kv_cache`; and `host` for what is not in the memory of the
+    rank but in that of its host, or in a remote one. Only `chakra.load` and `chakra.store`
+    touch such a buffer.
 
     Constraints: (C1) a constant size is a non-negative integer.
   }];

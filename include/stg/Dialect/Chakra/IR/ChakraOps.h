@@ -25,9 +25,15 @@
 namespace stg::chakra::detail {
 /// Names are parts of paths in traces.
 llvm::LogicalResult verifyName(mlir::Operation *op, llvm::StringRef name);
-/// Categories may differ.
+/// Categories may differ, but for that of what is on the host.
 bool haveSameSize(mlir::Type lhs, mlir::Type rhs);
 } // namespace stg::chakra::detail
+
+namespace stg::chakra {
+/// True for a buffer, or a stack of buffers, that is not in the memory of the
+/// rank but in that of its host.
+bool isOnHost(mlir::Type type);
+} // namespace stg::chakra
 
 #define GET_OP_CLASSES
 #include "stg/Dialect/Chakra/IR/ChakraOps.h.inc"

@@ -83,7 +83,8 @@ def Chakra_GraphOp : Chakra_Op<"graph", [IsolatedFromAbove, NoRegionArguments,
     digit; (C5) no name at the top begins with a memory category and a slash,
     which is how persistent tensors are named; (C6) a buffer is not read after
     an op beside the reader has changed it in place: readers take the result of
-    that op (to be listed in `after` is not to be read).
+    that op (to be listed in `after` is not to be read); (C7) no node but
+    `chakra.load` reads a buffer of the host.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Sym_MeshAttr:$mesh,
                        OptionalAttr<DictionaryAttr>:$coordinates,
@@ -238,8 +239,8 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
     other each rank has its shard of the buffers up to date; (C6) a constant `payload` is a non-negative integer; (C7) `among` has at
     least two distinct coordinates on a single axis, and the graph's own is one of them
     (a graph without one is refused at export);
-    (C8) an op that is `ahead` stands in the body of a repeat and reads slices of it or
-    values from outside.
+    (C8) an op that is `ahead` stands in the body of a repeat and reads slices of it,
+    values from outside, or results of ops that are as far ahead.
   }];
   let arguments = (ins Chakra_CollKindAttr:$kind, StrAttr:$name,
                        Variadic<Chakra_Buffer>:$inputs,
@@ -329,6 +330,75 @@ def Chakra_RecvOp : Chakra_MessageOp<"recv"> {
     $name `axis` $axis `shift` $shift `channel` $channel
     (`by` $stride^)? (`after` `(` $after^ `:` qualified(type($after)) `)`)?
     (`phase` $phase^)? attr-dict `:` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// LoadOp, StoreOp
+//===----------------------------------------------------------------------===//
+
+def Chakra_LoadOp : Chakra_NamedOp<"load", [NodeOpInterface]> {
+  let summary = "a transfer from the host's memory";
+  let description = [{
+    Copies a buffer of the host, or of a remote memory, into a new one of the rank. It is
+    issued when the compute stream reaches its place, or, with `ahead`, that many
+    iterations of the repeat around it earlier, and overlaps with what is computed.
+
+    ```mlir
+    %y = chakra.load "norm.fwd.load"(%h) ahead 1 phase "bwd"
+      : (!chakra.tensor<2*B*S*D, host>) -> !chakra.tensor<2*B*S*D, activation>
+    ```
+
+    Constraints: (C1) the operand is a buffer of the host and the result, of as many
+    bytes, is not; (C2) with `ahead` what `chakra.coll` says of it; (C3) the name is not
+    empty and has no control characters, commas or equals signs.
+  }];
+  let arguments = (ins StrAttr:$name, Chakra_Tensor:$input,
+                       Variadic<Chakra_AnyValue>:$after,
+                       OptionalAttr<I64Attr>:$ahead,
+                       OptionalAttr<StrAttr>:$phase);
+  let results = (outs Chakra_Tensor:$result);
+  let assemblyFormat = [{
+    $name `(` $input `)` (`ahead` $ahead^)?
+    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`phase` $phase^)? attr-dict
+    `:` `(` qualified(type($input)) `)` `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Chakra_StoreOp : Chakra_NamedOp<"store", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<NodeOpInterface, ["getChangedBuffer"]>]> {
+  let summary = "a transfer to the host's memory";
+  let description = [{
+    Copies a buffer into a new one of the host, or of a remote memory, or with `into` into
+    one that is there, such as a state. It starts when the buffer has been written. So that
+    not all buffers wait to be copied, the compute stream waits at the start of an iteration
+    for the stores of the one before the last.
+
+    ```mlir
+    %h = chakra.store "norm.fwd.store"(%y) phase "fwd"
+      : (!chakra.tensor<2*B*S*D, activation>) -> !chakra.tensor<2*B*S*D, host>
+    %m1 = chakra.store "wq.moment1.store"(%new) into(%m : !chakra.tensor<4*D*D, host>)
+      phase "opt" : (!chakra.tensor<4*D*D, optimizer>) -> !chakra.tensor<4*D*D, host>
+    ```
+
+    Constraints: (C1) the result is a buffer of the host and the operand, of as many bytes,
+    is not; (C2) what it is copied `into` has the type of the result, which is that buffer
+    after the transfer; (C3) the name is not empty and has no control characters, commas or
+    equals signs.
+  }];
+  let arguments = (ins StrAttr:$name, Chakra_Tensor:$input,
+                       Optional<Chakra_Tensor>:$into,
+                       Variadic<Chakra_AnyValue>:$after,
+                       OptionalAttr<StrAttr>:$phase);
+  let results = (outs Chakra_Tensor:$result);
+  let assemblyFormat = [{
+    $name `(` $input `)` (`into` `(` $into^ `:` qualified(type($into)) `)`)?
+    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`phase` $phase^)? attr-dict
+    `:` `(` qualified(type($input)) `)` `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }

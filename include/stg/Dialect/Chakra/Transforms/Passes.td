@@ -41,4 +41,55 @@ def SplitClasses : Pass<"chakra-split-classes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::chakra::ChakraDialect"];
 }
 
+def Offload : Pass<"chakra-offload", "::mlir::ModuleOp"> {
+  let summary = "keep buffers in the memory of the host";
+  let description = [{
+    Moves what `what` names to the host, or a remote memory, and adds the loads and stores
+    that this takes:
+
+    - `activations`: what layers of the forward pass save for backward. Each buffer is
+      stored when it is there, and loaded in backward.
+    - `optimizer`: states of the optimizer. Each is loaded for the update and stored after
+      it.
+    - `parameters`: loaded for each layer and pass that reads them, and by the update, after
+      which they are stored.
+
+    Loads in a repeat are issued `ahead` iterations early (further for what is itself
+    issued ahead, as gathers of parameters are); outside of repeats at their first reader.
+    With `percent` below 100 the largest buffers are moved, as long as those of a scope (the
+    body of a repeat, or the top) are within that part of its bytes: all layers move the
+    same.
+
+    *Requires* the chakra level; with `percent` below 100, numbers. *Produces* the chakra
+    level, in which what has been moved has the category `host`.
+
+    What cannot be moved is an error at the op that needs it on the device: buffers that are
+    carried from iteration to iteration, and parameters that are gathered for all layers at
+    once after the update.
+
+    ```mlir
+    // before
+    %y:2 = chakra.repeat "layers" * L carry(%x = %x0 : !T) -> (!T, !chakra.stack<!T, L>) {
+      %z = chakra.comp "norm.fwd"(%x) ops(1) bytes(1) phase "fwd" : (!T) -> !T
+      chakra.yield carry(%z : !T) stack(%z : !T)
+    }
+    // after
+    %y:2 = chakra.repeat "layers" * L carry(%x = %x0 : !T) -> (!T, !chakra.stack<!H, L>) {
+      %z = chakra.comp "norm.fwd"(%x) ops(1) bytes(1) phase "fwd" : (!T) -> !T
+      %h = chakra.store "norm.fwd.store"(%z) phase "fwd" : (!T) -> !H
+      chakra.yield carry(%z : !T) stack(%h : !H)
+    }
+    ```
+  }];
+  let dependentDialects = ["::stg::chakra::ChakraDialect"];
+  let options = [
+    ListOption<"what", "what", "std::string",
+               "activations, optimizer, parameters">,
+    Option<"percent", "percent", "unsigned", /*default=*/"100",
+           "The part of the bytes of each scope that is moved at most">,
+    Option<"ahead", "ahead", "unsigned", /*default=*/"1",
+           "Iterations that loads are issued early">,
+  ];
+}
+
 #endif // STG_DIALECT_CHAKRA_TRANSFORMS_PASSES

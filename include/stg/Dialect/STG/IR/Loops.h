@@ -32,6 +32,23 @@ struct CarriedValue {
 /// What the op carries, if it is a loop, in order.
 llvm::SmallVector<CarriedValue> getCarriedValues(mlir::Operation *op);
 
+/// True if what a loop carries is a sum: each iteration only adds to what it is
+/// handed, by linear ops with one reader each, and nobody else reads that.
+bool isSum(const CarriedValue &carried);
+
+/// True for a sum that starts with zero.
+bool isSumFromZero(const CarriedValue &carried);
+
+/// The ops that add to such a sum in an iteration, in order.
+llvm::SmallVector<mlir::Operation *> getSummands(const CarriedValue &carried);
+
+/// The sum that the op of a loop's body hands on to the next iteration; nothing
+/// if the operand of its terminator is none.
+std::optional<CarriedValue> getYieldedSum(mlir::OpOperand &use);
+
+/// The sum that `result` is of all iterations of a loop; likewise.
+std::optional<CarriedValue> getResultingSum(mlir::Value result);
+
 /// How a value gets into a region or out of it.
 enum class PassedAs {
   Same,  ///< As it is.

@@ -91,7 +91,8 @@ def STG_Activation : I32EnumAttr<"Activation", "pointwise nonlinearity", [
     I32EnumAttrCase<"Silu", 0, "silu">, I32EnumAttrCase<"Gelu", 1, "gelu">,
     I32EnumAttrCase<"Relu", 2, "relu">, I32EnumAttrCase<"Sigmoid", 3, "sigmoid">,
     I32EnumAttrCase<"Tanh", 4, "tanh">, I32EnumAttrCase<"Relu2", 5, "relu2">,
-    I32EnumAttrCase<"QuickGelu", 6, "quick_gelu">]> {
+    I32EnumAttrCase<"QuickGelu", 6, "quick_gelu">,
+    I32EnumAttrCase<"Softplus", 7, "softplus">]> {
   let cppNamespace = "::stg";
   let genSpecializedAttr = 0;
 }

@@ -39,6 +39,7 @@ def STG_Dialect : Dialect {
     | `stg.task` | functions that devices call | `#stg.task`: kind, sends, saves |
     | `stg.coordinates` | public functions | `#stg.coordinates`: the devices that execute it |
     | `stg.program` | functions of a module with several programs | `#stg.program`: the program and its mesh |
+    | `stg.loss` | results of programs | `#sym.expr`: the weight of the loss that the result is; without any the first result is the loss |
     | `stg.options` | ops of blocks and models | attributes that options give values to, such as `{function = "activation"}` |
     | `stg.scope` | calls of tasks | what is before the names of their nodes, a text |
   }];
@@ -58,6 +59,7 @@ def STG_Dialect : Dialect {
     /// What ops of this dialect call the same.
     static constexpr ::llvm::StringLiteral kFactorsName = "factors";
     static constexpr ::llvm::StringLiteral kGradientAttr = "stg.gradient";
+    static constexpr ::llvm::StringLiteral kLossAttr = "stg.loss";
     static constexpr ::llvm::StringLiteral kScopeAttr = "stg.scope";
     static constexpr ::llvm::StringLiteral kOptionsAttr = "stg.options";
     static constexpr ::llvm::StringLiteral kTaskAttr = "stg.task";

@@ -138,9 +138,12 @@ def BlockCallOp : STG_Op<"call", [CallOpInterface,
     scope, both without a name or both with the same, share parameters; with names of their
     own they have parameters of their own.
 
+    All parameters of a `frozen` call are frozen, also those of what the block calls.
+
     ```mlir
     %a = stg.call @attention(%x) : (!stream) -> !stream
     %b = stg.call @attention(%y) {H = Hv, K as H, bias = true, norm = "layer"} <"image"> : (!patches) -> !patches
+    %c = stg.call @image_tower(%z) <"image"> frozen : (!pixels) -> !patches
     ```
     Constraints: (C1) what is said is an expression, a dimension or a text; (C2) the block is
     there, unless files are still to be imported; (C3) it has the symbols, and it or what it calls the options, that
@@ -150,11 +153,13 @@ def BlockCallOp : STG_Op<"call", [CallOpInterface,
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<STG_Tensor>:$inputs,
                        OptionalAttr<DictionaryAttr>:$values,
                        OptionalAttr<StrAttr>:$scope,
+                       UnitAttr:$frozen,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<STG_Tensor>:$results);
   let assemblyFormat = [{
     $callee `(` $inputs `)` custom<CallValues>($values) (`<` $scope^ `>`)?
+    (`frozen` $frozen^)?
     attr-dict-with-keyword `:` functional-type($inputs, $results)
   }];
   let hasVerifier = 1;

@@ -30,6 +30,10 @@ struct OpCost {
 /// Immediates (`stg.splat`) are not in memory and count nothing.
 SymExpr getOperandAndResultBytes(mlir::Operation *op);
 
+/// False for a result of an op that does not compute it, because nobody reads
+/// it; see `CostOpInterface::isMadeIfRead`.
+bool isMade(mlir::Value result);
+
 /// A persistent buffer that belongs to an op, such as an optimizer moment.
 struct StateBuffer {
   enum Kind { Optimizer, Cache };
@@ -80,6 +84,18 @@ protected:
   mlir::Operation *forward;
 };
 
+/// How far the tokens of a request see back. What none of them sees is not
+/// kept.
+struct TokenSpan {
+  SymExpr window; ///< Tokens that one sees, its own too; null: all.
+  SymExpr chunk;  ///< Tokens of a chunk, of which one sees its own; null: none.
+
+  /// Of so many tokens that are there those that one of the next ones sees.
+  SymExpr getVisible(SymExpr tokens) const;
+  /// Of so many tokens those that there is room for.
+  SymExpr getKept(SymExpr tokens) const;
+};
+
 /// Through which an op becomes that of a step of inference; see
 /// `IncrementalOpInterface`.
 class IncrementBuilder {
@@ -93,8 +109,13 @@ public:
   /// The requests that are packed into a row; null: each row is one.
   virtual RequestsAttr getRequests() = 0;
   /// Keeps what is made of the new tokens for later steps, by the name of the
-  /// op and `suffix`, and gives it together with what earlier steps have kept.
-  virtual mlir::Value keep(mlir::Value value, llvm::StringRef suffix) = 0;
+  /// op and `suffix`, and gives it together with what earlier steps have kept,
+  /// as far as the new tokens see.
+  virtual mlir::Value keep(mlir::Value value, llvm::StringRef suffix,
+                           TokenSpan span = {}) = 0;
+  /// What a state is called that the op itself keeps from step to step, whose
+  /// size does not depend on how many tokens there have been.
+  virtual mlir::StringAttr nameState(llvm::StringRef suffix) = 0;
 };
 
 namespace detail {

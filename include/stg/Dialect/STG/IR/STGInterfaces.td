@@ -42,6 +42,14 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
       /*defaultImplementation=*/"return false;">,
     InterfaceMethod<
       /*desc=*/[{
+        True if the op is linear in each of its tensor operands while the others stay, as a
+        product is: f(a1 + a2, b) = f(a1, b) + f(a2, b). One operand may then be a partial
+        sum, and the result is one.
+      }],
+      "bool", "isMultilinear", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
         Called when the op becomes that of one device, with the axes over which it
         computes each factor: it records in attributes what it must know of its shard
         beyond the shapes.
@@ -137,6 +145,13 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
       /*defaultImplementation=*/"return false;">,
     InterfaceMethod<
       /*desc=*/[{
+        True for a result that is not computed where nobody reads it: it has no buffer
+        then, and the cost is without it.
+      }],
+      "bool", "isMadeIfRead", (ins "unsigned":$result), /*methodBody=*/"",
+      /*defaultImplementation=*/"(void)result; return false;">,
+    InterfaceMethod<
+      /*desc=*/[{
         The pass that replaces the op by what a device executes, such as
         `stg-lower-context-parallel`; empty if the op is a node as it is.
       }],
@@ -161,6 +176,8 @@ def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
                     "::stg::SymExpr", "getWindowAttr">,
     InterfaceMethod<"Tokens of a chunk that sees no other; null if there are no chunks.",
                     "::stg::SymExpr", "getChunkAttr">,
+    InterfaceMethod<"How many tokens of a causal mask see each other; null: none do.",
+                    "::stg::SymExpr", "getPrefixAttr">,
     InterfaceMethod<"How tokens are divided; null by default.",
                     "::stg::ContextAttr", "getContextAttr">,
     InterfaceMethod<"Says how tokens are divided.", "void", "setContextAttr",
@@ -174,6 +191,20 @@ def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
            "::mlir::ValueRange":$partial, "::stg::SymExpr":$pairs,
            "::stg::SymExpr":$seen)>,
+  ];
+}
+
+def RecurrentOpInterface : OpInterface<"RecurrentOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    An op that goes over all tokens of a sequence in order, such as a scan or a causal
+    convolution. Where tokens are divided among devices they take something else apart
+    instead, by all-to-alls.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "The factor of the op's sharding rule that is divided instead of tokens.",
+      "::llvm::StringRef", "getContextFactor">,
   ];
 }
 
@@ -413,8 +444,8 @@ def ScanOpInterface : OpInterface<"ScanOpInterface"> {
       (ins "::mlir::RewriterBase &":$rewriter, "::mlir::ValueRange":$values)>,
     InterfaceMethod<
       /*desc=*/[{
-        Drops slices that nobody reads and results that nobody uses of what is stacked.
-        Fails if there are none; otherwise the loop may have been replaced.
+        Drops slices that nobody reads, and results that nobody uses of what is stacked
+        or summed up. Fails if there are none; otherwise the loop may have been replaced.
       }],
       "::llvm::LogicalResult", "dropUnusedStacks",
       (ins "::mlir::RewriterBase &":$rewriter), /*methodBody=*/"",

@@ -125,14 +125,19 @@ def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable]> {
     tokens, for all experts. Where a plan shards experts, an all-to-all moves rows to their
     experts.
 
+    With `weights` each copy of a token is scaled with that of its expert, as in Llama 4: 1
+    operation per element of the result.
+
     ```mlir
     %e = stg.dispatch %x, %idx : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, A], i32>
         -> !stg.tensor<[X, A*B*S/X, D], bf16>
     ```
     Constraints: (C1) the indices are integers, one row for each row of the tokens; (C2) the
-    result has rank 3, and width and element type of the tokens.
+    result has rank 3, and width and element type of the tokens; (C3) the weights are floats
+    of the shape of the indices.
   }];
-  let args = (ins STG_Tensor:$tokens, STG_Tensor:$indices);
+  let args = (ins STG_Tensor:$tokens, STG_Tensor:$indices,
+                  Optional<STG_Tensor>:$weights);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -151,10 +156,26 @@ def DispatchGradOp : STG_ExplicitOp<"dispatch_grad"> {
   let hasVerifier = 1;
 }
 
+def DispatchWeightsGradOp : STG_ExplicitOp<"dispatch_weights_grad"> {
+  let summary = "gradient of stg.dispatch with respect to the weights";
+  let description = [{
+    For each token and expert of it the product of the token and of the gradient of its copy,
+    summed: 2 operations per token, expert of the token and element.
+
+    Constraints: (C1) the gradient has rank 3; (C2) the indices are integers; (C3) the tokens
+    have the rows of the indices and the width of the gradient; (C4) the result has the shape
+    of the indices.
+  }];
+  let args = (ins STG_Tensor:$dresult, STG_Tensor:$indices, STG_Tensor:$tokens);
+  let results = (outs STG_Tensor:$dweights);
+  let hasVerifier = 1;
+}
+
 def CombineOp : STG_InferredOp<"combine", [STG_Differentiable]> {
   let summary = "sums the outputs of each token's experts, weighted";
   let description = [{
-    The inverse of `stg.dispatch`. Operations: 2 per token, expert of the token and element.
+    The inverse of `stg.dispatch`. Operations: 2 per token, expert of the token and element;
+    without weights, which are then one, 1.
 
     ```mlir
     %y = stg.combine %h, %idx, %w : !stg.tensor<[X, A*B*S/X, D], bf16>,
@@ -163,7 +184,8 @@ def CombineOp : STG_InferredOp<"combine", [STG_Differentiable]> {
     Constraints: (C1) the first operand has rank 3: experts, rows, width; (C2) the indices
     are integers; (C3) the weights are floats of the same shape.
   }];
-  let args = (ins STG_Tensor:$outputs, STG_Tensor:$indices, STG_Tensor:$weights);
+  let args = (ins STG_Tensor:$outputs, STG_Tensor:$indices,
+                  Optional<STG_Tensor>:$weights);
   let results = (outs STG_Tensor:$result);
 }
 

@@ -33,12 +33,13 @@ using ResultTypeInference = llvm::function_ref<llvm::LogicalResult(
 /// What an op's class says of its operands and results.
 struct TensorOpTraits {
   std::optional<unsigned> numOperands; ///< Unless variadic.
+  unsigned leastOperands; ///< Those that are neither optional nor variadic.
   bool infersResults;
   bool hasResults;
 
   template <typename OpTy> static TensorOpTraits get() {
     using namespace mlir;
-    return {getNumOperands<OpTy>(),
+    return {getNumOperands<OpTy>(), getLeastOperands<OpTy>(),
             OpTy::template hasTrait<InferTypeOpInterface::Trait>(),
             !OpTy::template hasTrait<OpTrait::ZeroResults>()};
   }
@@ -51,6 +52,21 @@ private:
     if (OpTy::template hasTrait<OpTrait::OneOperand>())
       return 1;
     return findNumOperands<OpTy>(std::make_integer_sequence<unsigned, 16>());
+  }
+
+  template <typename OpTy> static unsigned getLeastOperands() {
+    return findLeastOperands<OpTy>(std::make_integer_sequence<unsigned, 16>());
+  }
+
+  template <typename OpTy, unsigned... N>
+  static unsigned findLeastOperands(std::integer_sequence<unsigned, N...>) {
+    using namespace mlir;
+    unsigned number = 0;
+    ((OpTy::template hasTrait<OpTrait::AtLeastNOperands<N + 1>::template Impl>()
+          ? void(number = N + 1)
+          : void()),
+     ...);
+    return number;
   }
 
   /// An op that is not variadic has the trait of one of these numbers.

@@ -179,6 +179,10 @@ class STG_CollectiveOp<string mnemonic, string kind, list<Trait> traits = [],
       # moreDeclarations;
 }
 
+/// A gradient with several results, of which those that nobody reads are not made.
+def STG_MadeIfRead
+    : DeclareOpInterfaceMethods<CostOpInterface, ["isMadeIfRead"]>;
+
 def STG_Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 
 //===----------------------------------------------------------------------===//

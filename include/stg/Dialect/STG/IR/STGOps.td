@@ -141,7 +141,7 @@ def MeshOp : STG_Op<"mesh", [Symbol,
 //===----------------------------------------------------------------------===//
 
 def ParamOp : STG_TensorOp<"param", [MemoryEffects<[MemRead<STG_Parameters>]>]> {
-  let summary = "a trainable parameter";
+  let summary = "a parameter";
   let description = [{
     Reads the parameter of that name: two reads are one unless the optimizer writes
     parameters between them. Inside `stg.repeat` every iteration has its
@@ -150,14 +150,18 @@ def ParamOp : STG_TensorOp<"param", [MemoryEffects<[MemRead<STG_Parameters>]>]> 
     tied. So a read means something else outside of its repeat: it may not be moved out
     of a loop, and is neither free of effects nor speculatable.
 
+    A `frozen` parameter is not trained: it has no gradient and no optimizer state, and
+    where nothing else that is trained lies behind an op, that has no backward pass.
+
     ```mlir
     %w = stg.param "q_proj" : !stg.tensor<[D, H, E], bf16>
+    %v = stg.param "patch_proj" {frozen} : !stg.tensor<[P, D], bf16>
     ```
     At the local level `layout` says what devices have of it.
     Constraints: (C1) the name is not empty and has no `,`, `=` or `/`; (C2) the layout
     is one of the type.
   }];
-  let args = (ins StrAttr:$param_name, STG_Layout:$layout);
+  let args = (ins StrAttr:$param_name, STG_Layout:$layout, UnitAttr:$frozen);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let leading = [STG_Leading<"String", "param_name">];
@@ -182,7 +186,8 @@ def SplatOp : STG_TensorOp<"splat", [Pure]> {
 // Compute ops
 //===----------------------------------------------------------------------===//
 
-def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable]> {
+def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isMultilinear"]>]> {
   let summary = "sum of products over named indices";
   let description = [{
     Operations: 2 x the product of all index extents; 1 x where nothing is
@@ -220,7 +225,8 @@ def AddOp : STG_PointwiseOp<"add", "1", "", [Commutative, STG_Differentiable,
   let hasFolder = 1;
 }
 
-def MulOp : STG_PointwiseOp<"mul", "1", "", [Commutative, STG_Differentiable]> {
+def MulOp : STG_PointwiseOp<"mul", "1", "", [Commutative, STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isMultilinear"]>]> {
   let summary = "pointwise product";
   let description = [{
     Operations: 1 per element.
@@ -254,11 +260,12 @@ def CastOp : STG_ExplicitOp<"cast", [STG_Differentiable]> {
 }
 
 def ActivationOp : STG_PointwiseOp<"activation",
-    "getActivationOperations(getFunction())", "ActivationGradOp"> {
+    "getActivationOperations(getFunction())", "", [STG_Differentiable]> {
   let summary = "pointwise nonlinearity";
   let description = [{
-    Operations per element: relu and tanh 1, relu2 (its square) 2, sigmoid and silu 4,
-    quick_gelu (x times the sigmoid of 1.702*x) 5, gelu 8.
+    Operations per element: relu and tanh 1, relu2 (its square) 2, softplus (the logarithm
+    of 1 + e^x) 3, sigmoid and silu 4, quick_gelu (x times the sigmoid of 1.702*x) 5, gelu 8.
+    Backward of relu, tanh and sigmoid needs the result, of the others the input.
 
     ```mlir
     %y = stg.activation gelu %x : !h
@@ -272,10 +279,11 @@ def ActivationGradOp : STG_PointwiseOp<"activation_grad",
     "getActivationGradOperations(getFunction())"> {
   let summary = "gradient of stg.activation";
   let description = [{
-    From the activation's input and the gradient of its result. Operations per
-    element: relu 1, relu2 3, tanh 4, sigmoid and silu 7, quick_gelu 8, gelu 13.
+    From what the activation has saved, its input or its result, and the gradient of its
+    result. Operations per element: relu 1, relu2, tanh and sigmoid 3, softplus 5, silu 7,
+    quick_gelu 8, gelu 13.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
+  let args = (ins STG_Tensor:$saved, STG_Tensor:$dy,
                   STG_ActivationAttr:$function);
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
@@ -287,12 +295,17 @@ def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
     makes both. `silu` makes it SwiGLU. Operations per element of the result: 1 more
     than the activation.
 
+    With `clamped` it is activation(gate) * (up + 1), where gate is not above a limit and
+    up not further from zero than it, as in gpt-oss: 4 operations more (one and two
+    comparisons, a sum).
+
     ```mlir
     %h = stg.glu silu %gate_up : !stg.tensor<[B, S, 2, F], bf16>
     ```
     Constraints: (C1) the rank is at least 2 and the second last dimension is 2.
   }];
-  let args = (ins STG_Tensor:$input, STG_ActivationAttr:$function);
+  let args = (ins STG_Tensor:$input, STG_ActivationAttr:$function,
+                  UnitAttr:$clamped);
   let results = (outs STG_Tensor:$result);
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
@@ -302,10 +315,11 @@ def GluGradOp : STG_InferredOp<"glu_grad"> {
   let description = [{
     From the input (gate and up) and the gradient of the result; gives the gradient
     of gate and up in one tensor. Operations per element of `dy`: those of the
-    activation and of its gradient, and 2 products.
+    activation and of its gradient, and 2 products; with `clamped` 6 more, the four of
+    the forward pass and a product with 0 or 1 for each of gate and up.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
-                       STG_ActivationAttr:$function);
+                       STG_ActivationAttr:$function, UnitAttr:$clamped);
   let results = (outs STG_Tensor:$dx);
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
@@ -314,27 +328,32 @@ def RmsNormOp : STG_InferredOp<"rms_norm", [STG_Differentiable]> {
   let summary = "root-mean-square normalization over the last dimension";
   let description = [{
     Gives the normalized tensor and the fp32 reciprocal root per row, which the
-    backward pass needs. Operations: 4 per element and 3 per row.
+    backward pass needs. Operations: 4 per element and 3 per row; without a weight 3 per
+    element.
 
     ```mlir
     %n, %rstd = stg.rms_norm %x, %w : !x, !stg.tensor<[D], bf16>
+    %m, %root = stg.rms_norm %q : !q
     ```
-    Constraints: (C1) the weight has the extent of the input's last dimension.
+    Constraints: (C1) the weight, if there is one, has the extent of the input's last
+    dimension.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$weight);
+  let args = (ins STG_Tensor:$input, Optional<STG_Tensor>:$weight);
   let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
 }
 
-def RmsNormGradOp : STG_ExplicitOp<"rms_norm_grad"> {
+def RmsNormGradOp : STG_ExplicitOp<"rms_norm_grad", [STG_MadeIfRead]> {
   let summary = "gradient of stg.rms_norm with respect to input and weight";
   let description = [{
-    Operations: 9 per element and 1 per row.
+    Operations: 9 per element and 1 per row; without a weight 6 per element. Where nobody
+    reads `dw` 7 per element, where nobody reads `dx` 3 and none per row.
 
-    Constraints: (C1) `dx` and `dy` have the input's shape, `dw` the weight's.
+    Constraints: (C1) `dx` and `dy` have the input's shape, `dw` the weight's; (C2) `dw` is
+    there if the weight is.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$rstd,
-                       STG_Tensor:$dy);
-  let results = (outs STG_Tensor:$dx, STG_Tensor:$dw);
+  let args = (ins STG_Tensor:$input, Optional<STG_Tensor>:$weight,
+                       STG_Tensor:$rstd, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx, Optional<STG_Tensor>:$dw);
   let hasVerifier = 1;
 }
 
@@ -342,45 +361,54 @@ def LayerNormOp : STG_InferredOp<"layer_norm", [STG_Differentiable]> {
   let summary = "normalization to zero mean and unit variance over the last dimension";
   let description = [{
     Gives the normalized, scaled and shifted tensor and, per row and in fp32, the mean
-    and the reciprocal standard deviation, which the backward pass needs. Operations: 7
-    per element and 4 per row.
+    and the reciprocal standard deviation, which the backward pass needs. Weight and bias,
+    in this order, are the `parameters`; there may be no bias, or neither. Operations: 5
+    per element, 1 more for each of the parameters, and 4 per row.
 
     ```mlir
     %n, %mean, %rstd = stg.layer_norm %x, %w, %b : !x, !w, !w
+    %m, %mean1, %rstd1 = stg.layer_norm %x : !x
     ```
-    Constraints: (C1) weight and bias have the extent of the input's last dimension.
+    Constraints: (C1) weight and bias have the extent of the input's last dimension; (C2)
+    there are at most two parameters.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$bias);
+  let args = (ins STG_Tensor:$input, Variadic<STG_Tensor>:$parameters);
   let results = (outs STG_Tensor:$result, STG_Tensor:$mean, STG_Tensor:$rstd);
 }
 
-def LayerNormGradOp : STG_ExplicitOp<"layer_norm_grad"> {
+def LayerNormGradOp : STG_ExplicitOp<"layer_norm_grad", [STG_MadeIfRead]> {
   let summary = "gradient of stg.layer_norm with respect to input, weight and bias";
   let description = [{
-    Operations: 12 per element and 2 per row.
+    Operations: 12 per element and 2 per row; without a bias 11, without a weight 8 per
+    element. What nobody reads is not computed: of the 12, 2 are for `dw`, 1 is for that of
+    the bias, 7 and those per row are for `dx`, and 2 for `dx` or `dw`.
 
-    Constraints: (C1) `dx` and `dy` have the input's shape, `dw` and `db` the weight's,
-    `mean` and `rstd` that of the input's rows.
+    Constraints: (C1) `dx` and `dy` have the input's shape, the gradients of the parameters
+    the weight's, `mean` and `rstd` that of the input's rows; (C2) without a weight there are
+    no gradients of parameters.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$mean,
-                       STG_Tensor:$rstd, STG_Tensor:$dy);
-  let results = (outs STG_Tensor:$dx, STG_Tensor:$dw, STG_Tensor:$db);
+  let args = (ins STG_Tensor:$input, Optional<STG_Tensor>:$weight,
+                       STG_Tensor:$mean, STG_Tensor:$rstd, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx, Variadic<STG_Tensor>:$dparameters);
   let hasVerifier = 1;
 }
 
 def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
   let summary = "adds a bias to every row";
   let description = [{
-    The bias has the last dimensions of the input and is the same for all others.
-    Operations: 1 per element of the input.
+    The bias has the last dimensions of the input, or those that `dims` names, and is the
+    same for all others. Operations: 1 per element of the input.
 
     ```mlir
     %y = stg.bias_add %x, %b : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[H, E], bf16>
+    %e = stg.bias_add %r, %c {dims = array<i64: 0, 2>} : !stg.tensor<[X, C, F], bf16>, !stg.tensor<[X, F], bf16>
     ```
-    Constraints: (C1) the bias has the extents of the input's last dimensions and its
-    element type.
+    Constraints: (C1) the bias has the extents of these dimensions of the input and its
+    element type; (C2) `dims` are dimensions of the input in ascending order, as many as the
+    bias has.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$bias);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$bias,
+                  OptionalAttr<DenseI64ArrayAttr>:$dims);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -390,9 +418,10 @@ def BiasGradOp : STG_ExplicitOp<"bias_grad"> {
     The sum of `dy` over the dimensions that the bias lacks. Operations: 1 per element
     of `dy`.
 
-    Constraints: (C1) the result has the extents of the last dimensions of `dy`.
+    Constraints: (C1) the result has the extents of the last dimensions of `dy`, or of its
+    `dims`; (C2) as of `stg.bias_add`.
   }];
-  let args = (ins STG_Tensor:$dy);
+  let args = (ins STG_Tensor:$dy, OptionalAttr<DenseI64ArrayAttr>:$dims);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -431,7 +460,8 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     size]`; each group of heads / kv heads query heads shares a kv head. Gives the
     output and the fp32 log-sum-exp per query and head, as a fused kernel saves it.
 
-    Operations: 2 x batch x heads x span x (key size + value size), for QK^T and PV.
+    Operations: 2 x batch x heads x span x (key size + value size), for QK^T and PV. Values
+    that are a part of the keys, as latents are, are read once.
     The span is queries x keys, or with a causal mask the pairs that a kernel
     executes that skips masked blocks, keys*(keys+1)/2 for as many queries as keys;
     `full_count` counts the full square all the same.
@@ -445,48 +475,106 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     of it what a device executes.
 
     `requests` are those whose tokens are packed into a row (`#stg.requests`): each query
-    sees keys of its own request only. Without it each row is one request.
+    sees keys of its own request only. Without it each row is one request. In training they
+    are the documents of a row, of which nothing is cached.
+
+    `sinks`, one for each head, are scores of a key without a value that every query sees:
+    terms of the denominator of its softmax, as gpt-oss learns them. With `capped` scores go
+    through c * tanh(x / c) before the softmax (Gemma 2), with `alibi` a constant slope of
+    the head times the distance of query and key is subtracted from them. Like the softmax
+    these are no operations that are counted.
+
+    `bias` [heads, queries, keys] is added to the scores of every sequence, as T5 does by
+    relative position; its gradient is that of the scores, summed over sequences. Sinks and
+    bias are the `terms`, in any order. With a `prefix` the first so many tokens of a causal
+    mask see each other, whatever their order.
 
     ```mlir
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
+    %p, %lsf = stg.attention causal %q, %k, %v, %sinks {window = #sym.expr<128>} : !q, !k, !k, !stg.tensor<[H], bf16>
     ```
     Constraints: (C1) all operands have rank 4; (C2) batch extents agree, keys and
     values agree in all but the last extent, and queries and keys in the last; (C3) kv
     heads divide the heads; (C4) where they are numbers, requests have together as many new
-    tokens as there are queries, and with those that are cached as many as there are keys;
+    tokens as there are queries, and with those that are cached, as far as window or chunk
+    reach, as many as there are keys;
     (C5) window and chunk are not both there, and are at least 1; (C6) with one of them and
-    no causal mask there are as many queries as keys.
+    no causal mask there are as many queries as keys; (C7) sinks are a float for each head of
+    the queries, and a bias has the extents of heads, queries and keys; (C8) a prefix is that
+    of a causal mask without window and chunk, and where they are numbers at most as long as
+    there are queries.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
+                       Variadic<STG_Tensor>:$terms,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<STG_ContextAttr>:$context,
                        OptionalAttr<STG_RequestsAttr>:$requests,
                        OptionalAttr<Sym_ExprAttr>:$window,
-                       OptionalAttr<Sym_ExprAttr>:$chunk);
+                       OptionalAttr<Sym_ExprAttr>:$chunk, UnitAttr:$capped,
+                       UnitAttr:$alibi, OptionalAttr<Sym_ExprAttr>:$prefix);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
+  let extraClassDeclaration = [{
+    /// Of the terms that of one dimension, or null.
+    ::mlir::Value getSinks();
+    /// The one of three dimensions.
+    ::mlir::Value getBias();
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                        ::mlir::TypeRange rhs) {
+      return ::stg::detail::equalUpToSharding(lhs, rhs);
+    }
+  }];
   let hasVerifier = 1;
 }
 
 def AttentionGradOp : STG_InferredOp<"attention_grad", [
     DeclareOpInterfaceMethods<AttentionOpInterface>,
-    DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass"]>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass",
+                                                "isMadeIfRead"]>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "gradient of stg.attention";
   let description = [{
     The four products dV, dP, dQ and dK: twice the operations of the forward pass.
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
-    so does this.) Attributes are those of `stg.attention`.
+    so does this.) Attributes are those of `stg.attention`. With sinks the log-sum-exp has
+    them, so the gradients of queries, keys and values do not read them; a bias is read, and
+    its gradient is a fourth result. What nobody reads of the results is not computed: each
+    has a product of its own, and dP is for dQ and dK.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
+                       Optional<STG_Tensor>:$bias,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<STG_ContextAttr>:$context,
+                       OptionalAttr<STG_RequestsAttr>:$requests,
                        OptionalAttr<Sym_ExprAttr>:$window,
-                       OptionalAttr<Sym_ExprAttr>:$chunk);
+                       OptionalAttr<Sym_ExprAttr>:$chunk, UnitAttr:$capped,
+                       UnitAttr:$alibi, OptionalAttr<Sym_ExprAttr>:$prefix);
   let hasVerifier = 1;
-  let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
+  let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue,
+                      Optional<STG_Tensor>:$dbias);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
+}
+
+def AttentionSinksGradOp : STG_ExplicitOp<"attention_sinks_grad"> {
+  let summary = "gradient of stg.attention with respect to its sinks";
+  let description = [{
+    Of each query and head the share of the sink, e^(sink - log-sum-exp), times the product of
+    the output and its gradient, summed over all queries, with a minus sign. Operations: 2 per
+    element of the output (product, sum), 4 per query and head (difference, exponential,
+    product, sum).
+
+    ```mlir
+    %ds = stg.attention_sinks_grad %s, %o, %lse, %do
+      : !s, !q, !lse, !q -> !stg.tensor<[H], f32>
+    ```
+    Constraints: (C1) the output has rank 4, its gradient the same shape, the log-sum-exp that
+    of its rows, and sinks and result the extent of its heads.
+  }];
+  let args = (ins STG_Tensor:$sinks, STG_Tensor:$output, STG_Tensor:$lse,
+                  STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dsinks);
+  let hasVerifier = 1;
 }
 
 /// What attention is on one device: the queries with some of the keys.
@@ -503,7 +591,8 @@ def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {
   let description = [{
     So many `pairs` of a query and a key of each sequence and head; whatever is masked is not
     among them. Where other keys have been before, `partial` are the output and the
-    log-sum-exp so far, which the op corrects in place. At the local level only.
+    log-sum-exp so far, which the op corrects in place; before the first block it may be the
+    sinks of the heads, with which log-sum-exps begin. At the local level only.
 
     Operations: those of `stg.attention` with the pairs as its span. Bytes: queries, keys and
     values are read, output and log-sum-exp are written.
@@ -513,7 +602,8 @@ def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {
     %o1, %lse1 = stg.attention_block S*S %q, %k1, %v1, %o, %lse : !q, !k, !k, !q, !lse
     ```
     Constraints: (C1) to (C3) of `stg.attention`; (C4) there are as many `partial` values as
-    results, of their types, or none, and nobody reads them afterwards.
+    results, of their types, or none, and nobody reads them afterwards; or there is one, a
+    float for each head.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        Variadic<STG_Tensor>:$partial, Sym_ExprAttr:$pairs);
@@ -776,11 +866,12 @@ def ReplicateGradOp : STG_ExplicitOp<"replicate_grad", [
 //===----------------------------------------------------------------------===//
 
 def BroadcastOp : STG_ExplicitOp<"broadcast", [STG_Differentiable,
+    DeclareOpInterfaceMethods<CostOpInterface, ["isView"]>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
   let summary = "puts one more dimension into a tensor, along which it repeats itself";
   let description = [{
     The rotary key of latent attention, which all heads share, or a gate of each token for
-    all of its elements. No operations.
+    all of its elements. No operations. With an extent of 1 it is a view.
 
     ```mlir
     %k = stg.broadcast dim 2 %r : !stg.tensor<[B, S, E], bf16> -> !stg.tensor<[B, S, H, E], bf16>
@@ -1345,6 +1436,7 @@ def YieldOp : STG_Op<"yield", [Pure, Terminator,
 
 include "stg/Dialect/STG/IR/STGInferenceOps.td"
 include "stg/Dialect/STG/IR/STGMoEOps.td"
+include "stg/Dialect/STG/IR/STGTensorOps.td"
 include "stg/Dialect/STG/IR/STGBlockOps.td"
 
 #endif // STG_DIALECT_STG_IR_STGOPS

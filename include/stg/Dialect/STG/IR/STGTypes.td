@@ -31,7 +31,8 @@ def STG_Tensor : TypeDef<STG_Dialect, "SymTensor"> {
     dimensions have different names are different types. A dimension sharded over
     several axes lists them major to minor: `B : (dp, cp)`.
 
-    Constraints: (C1) the element type is an integer or a float of whole bytes;
+    Constraints: (C1) the element type is an integer or a float of whole bytes, or f4E2M1FN, of
+    which two share a byte;
     (C2) no axis occurs twice; (C3) no dimension is a constant other than a positive
     integer.
   }];

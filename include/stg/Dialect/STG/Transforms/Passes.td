@@ -60,7 +60,8 @@ def InlineBlocks : Pass<"stg-inline-blocks", "::mlir::ModuleOp"> {
     options. Of each `stg.if` the region stays that its option chooses. No block, no call and
     no variant is left. Files that the module imports are read first.
 
-    Options of the module have the values of `config` or of `values`, or their defaults.
+    Options of the module have the values of `config` or of `values`, or their defaults. The
+    parameters of blocks that `freeze` names become `frozen`.
 
     *Requires* and *produces* the model level.
 
@@ -78,6 +79,8 @@ def InlineBlocks : Pass<"stg-inline-blocks", "::mlir::ModuleOp"> {
     ListOption<"values", "values", "std::string",
                "NAME=VALUE of options of the module">,
     ListOption<"path", "path", "std::string", "Folders of models">,
+    ListOption<"freeze", "freeze", "std::string",
+               "Patterns of names of blocks whose parameters are not trained">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -257,6 +260,105 @@ def NameOps : Pass<"stg-name-ops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def AddPredictionLayers
+    : Pass<"stg-add-prediction-layers", "::mlir::func::FuncOp"> {
+  let summary = "add modules that predict further tokens";
+  let description = [{
+    Multi-token prediction as DeepSeek-V3 has it. Each of `count` modules reads what the
+    last layer, or the module before, has made, and the embedding of the next tokens:
+    both are normalized, joined, and projected to the width of the residual stream. Then
+    come a layer like the last one, a final normalization, the head, and the loss of the
+    tokens after the next. The tables of the vocabulary are those of the model. Together the
+    losses of modules have `weight`.
+
+    *Requires* the model level, calls inlined, of a language model: an embedding of tokens,
+    layers that carry the residual stream, and a loss of logits. *Produces* the same with
+    further arguments `mtp.tokens` and `mtp.labels`, parameters `mtp.NAME`, and a further
+    result with `stg.loss`; with several modules they are `mtp0`, `mtp1`.
+  }];
+  let options = [
+    Option<"count", "count", "unsigned", /*default=*/"1", "Modules">,
+    Option<"weight", "weight", "std::string", /*default=*/"\"3/10\"",
+           "Weight of their losses, an expression">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def AddAdapters : Pass<"stg-add-adapters", "::mlir::ModuleOp"> {
+  let summary = "put low-rank adapters beside projections, and freeze the rest";
+  let description = [{
+    LoRA: beside a product of `x` with a parameter stands that of `x` with two small ones,
+    whose results are added, and only these are trained. A joint projection has an adapter
+    for each of its parts (`q_proj`, `k_proj` and `v_proj` of `qkv_proj`, `gate_proj` and
+    `up_proj` of `gate_up_proj`), added where the parts are apart, or one for all of it.
+
+    A target is a pattern of the name of a parameter or of a part, or of what stands in it
+    behind a dot. One that the program does not have may be a name from transformers or
+    Megatron-LM (`c_attn`, `query_key_value`, `linear_fc1`, `w1`). `all-linear` are all
+    products in repeats. With an `alpha` other than the rank, what is added is scaled.
+
+    *Requires* the model level. *Produces* the same with adapters; all other parameters are
+    `frozen`.
+
+    ```mlir
+    // before
+    %y = stg.einsum "bsf,fd->bsd" %h, %w <"down_proj"> : !h, !w
+    // after --stg-add-adapters="rank=16 targets=down_proj"
+    %0 = stg.einsum "bsf,fd->bsd" %h, %w <"down_proj"> : !h, !w
+    %a = stg.param "down_proj.lora_A" : !stg.tensor<[F, rank = 16], bf16>
+    %1 = stg.einsum "bsf,fa->bsa" %h, %a : !h, !a
+    %b = stg.param "down_proj.lora_B" : !stg.tensor<[rank = 16, D], bf16>
+    %2 = stg.einsum "bsa,ad->bsd" %1, %b : !n, !b
+    %y = stg.add %0, %2 <"down_proj.lora"> : !y, !y
+    ```
+  }];
+  let options = [
+    Option<"rank", "rank", "int64_t", /*default=*/"0", "Rank of the adapters">,
+    Option<"alpha", "alpha", "int64_t", /*default=*/"0",
+           "Times 1/rank the factor of what is added (default: the rank)">,
+    ListOption<"targets", "targets", "std::string", "Patterns of projections">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def FreezeParameters : Pass<"stg-freeze-parameters", "::mlir::ModuleOp"> {
+  let summary = "say which parameters are not trained";
+  let description = [{
+    A parameter is `frozen` that any of `names` is for: a pattern (`*`, `?`, `[...]`) of its
+    path (`layers/qkv_proj`), of its name, of a repeat around it, or of what stands before a
+    dot in either (`vision` is for `vision.patch_proj`). `layers:2` are the parameters of the
+    first two iterations of that repeat, which becomes two. A parameter that is read in
+    several places is frozen if one of them says so.
+
+    Iterations of one repeat have one backward pass. So where the first iteration has less
+    of it than the others, because no parameter before it is trained, it becomes a repeat of
+    its own, `layers_first`; not with `peel=false`.
+
+    *Requires* the model level, ops named. *Produces* the same program.
+
+    ```mlir
+    // before
+    %e = stg.embedding %table, %tokens <"tok_embeddings"> : !table, !ids
+    %y = stg.repeat "layers" * L carry(%h = %e : !x) { ... }
+    // after --stg-freeze-parameters="names=tok_embeddings,layers:2"
+    %table = stg.param "tok_embeddings" {frozen} : !table
+    %e = stg.embedding %table, %tokens <"tok_embeddings"> : !table, !ids
+    %1 = stg.repeat "layers_frozen" * 2 carry(%h = %e : !x) { ... }
+    %2 = stg.repeat "layers_first" * 1 carry(%h = %1 : !x) { ... }
+    %y = stg.repeat "layers" * L - 3 carry(%h = %2 : !x) { ... }
+    ```
+  }];
+  let options = [
+    ListOption<"names", "names", "std::string", "Patterns of names, NAME:COUNT of repeats">,
+    Option<"peel", "peel", "bool", /*default=*/"true",
+           "A first iteration with less backward becomes a repeat of its own">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Configuration that gives symbols their values">,
+    ListOption<"values", "values", "std::string", "NAME=VALUE of symbols">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
   let summary = "replicate key/value heads, for more devices than there are heads";
   let description = [{
@@ -297,12 +399,12 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
 }
 
 def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
-  let summary = "products of layers with 8-bit operands";
+  let summary = "products of layers with operands of 8 or 4 bits";
   let description = [{
-    The operands of products with a parameter in the layers of a model are cast to an 8-bit
-    float, results keep their type, as in TransformerEngine's hybrid recipe: `type` in
-    forward, `gradients` for gradients that flow backward. Run before `--stg-autodiff`, so
-    that backward saves and reads the 8-bit operands, and again after it for gradients.
+    The operands of products with a parameter in the layers of a model are cast to a float of 8
+    or 4 bits, results keep their type, as in TransformerEngine's recipes: `type` in forward,
+    `gradients` for gradients that flow backward. Run before `--stg-autodiff`, so that
+    backward saves and reads the narrow operands, and again after it for gradients.
     Casts of parameters are replayed in backward. Scaling factors and their reductions are
     not modelled. The head and what is outside of repeats stays as it is.
 
@@ -382,6 +484,14 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     `all`. Rows are selected before the product that makes the logits. What only the loss
     needs is dropped, labels too.
 
+    Under a window a cache is a ring of so many tokens, with chunks it has room for one; with
+    `kv-block-size` each request has whole blocks. Where keys and values are products of
+    latents, vectors of each token without heads that are made for them alone, these are kept.
+    `mla-form` says what follows: `naive` executes the products on all tokens; `absorbed`
+    executes them on queries and on the output, and all heads have the latents as keys and
+    values. `auto` takes for each request what executes fewer operations, if `config` and
+    `values` say how large everything is, and else absorbs where a single token is new.
+
     *Requires* the model level, calls inlined, ops named. *Produces* the step level, without
     a backward pass: the function returns the tokens.
 
@@ -417,6 +527,15 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "Rows that logits are made of, if requests do not say it">,
     Option<"kvType", "kv-type", "std::string", /*default=*/"\"\"",
            "Element type of caches (default: that of what is kept)">,
+    Option<"kvBlockSize", "kv-block-size", "int64_t", /*default=*/"1",
+           "Tokens of a block: of each request whole blocks are kept">,
+    Option<"mlaForm", "mla-form", "::stg::MlaForm",
+           /*default=*/"::stg::MlaForm::Auto",
+           "How attention with latents is executed">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Configuration whose values decide between the forms">,
+    ListOption<"values", "values", "std::string",
+               "NAME=VALUE,... before those of the configuration">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -490,7 +609,9 @@ def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
 def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
   let summary = "replay parts of the forward pass instead of saving their results";
   let description = [{
-    Works on each pair of a forward and a backward `stg.repeat`. With `policy=full` the
+    Works on each pair of a forward and a backward `stg.repeat`. With `policy=alternate` the first
+    of each two products of a body, and the ops named by `ops`, are saved, and backward begins
+    with what else it reads, as torchtitan does op by op. With `policy=full` the
     forward repeat saves only what it carries, and the backward body begins with the whole
     forward body again (as Megatron-LM and torch.utils.checkpoint replay a layer, its last
     projection included). With `policy=selective` only the ops named by `ops` are
@@ -516,9 +637,9 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"policy", "policy", "::stg::RecomputeChoice",
-           /*default=*/"::stg::RecomputeChoice::None", "none, selective or full">,
+           /*default=*/"::stg::RecomputeChoice::None", "none, selective, alternate or full">,
     ListOption<"ops", "ops", "std::string",
-               "Names of the ops that policy=selective replays (default stg.attention)">,
+               "Names of the ops that policy=selective replays and policy=alternate saves (default stg.attention)">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -681,7 +802,9 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
       place, if backward exchanges the value in the same way and reads nothing else of it.
     - Partial sums are linear: `add(reduce(x), reduce(y))` becomes
       `reduce(add(x, y))`, for any linear op, and `(x + reduce(a)) + reduce(b)` becomes
-      `x + reduce(a + b)`.
+      `x + reduce(a + b)`. With `combine-first` what experts made is combined first, too:
+      `combine(reduce(x))` becomes `reduce(combine(x))`, one row for each token instead of
+      one for each of its experts. Engines of inference do so, frameworks of training not.
     - A slice of an all-reduce is a reduce-scatter, a slice of an all-gather is what was
       gathered, and an exchange undoes its inverse (also `--canonicalize` knows these). An
       all-gather of a slice is the value where its devices have the same one, which
@@ -703,6 +826,8 @@ def SimplifyCollectives : Pass<"stg-simplify-collectives", "::mlir::ModuleOp"> {
                "Kinds of gathered values that are kept for backward instead of being "
                "gathered again: columns, experts, context; all or none of them (default "
                "experts)">,
+    Option<"combineFirst", "combine-first", "bool", /*default=*/"false",
+           "Reduce what experts made of a token after it is combined">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -923,6 +1048,36 @@ def MicroBatch : Pass<"stg-micro-batch", "::mlir::ModuleOp"> {
            "Micro-batches of a step, a number or a symbol">,
     Option<"batch", "batch", "std::string", /*default=*/"\"B\"",
            "The name of the batch's dimensions">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def EncodeExperts : Pass<"stg-encode-experts", "::mlir::ModuleOp"> {
+  let summary = "send the rows of experts in another encoding";
+  let description = [{
+    An all-to-all of what `stg.dispatch` made, and one of what `stg.combine` reads, exchanges
+    rows of so many bytes: `stg.encode_rows` makes them before it, and rows of elements of
+    them behind it. In the phase of the forward pass alone.
+
+    *Requires* and *produces* the local level.
+
+    ```mlir
+    // before
+    %rows = stg.dispatch %x, %choice : !x, !choice -> !rows
+    %own = stg.all_to_all from 1 to 0 over ["ep"] %rows : !rows -> !own
+    // after --stg-encode-experts="dispatch-bytes=D+D/32+16"
+    %rows = stg.dispatch %x, %choice : !x, !choice -> !rows
+    %sent = stg.encode_rows %rows : !rows -> !stg.tensor<[X, R/ep, D + D/32 + 16], i8>
+    %got = stg.all_to_all from 1 to 0 over ["ep"] %sent : ...
+    %own = stg.encode_rows %got : !stg.tensor<[X/ep, R, D + D/32 + 16], i8> -> !own
+    ```
+  }];
+  let options = [
+    Option<"dispatchBytes", "dispatch-bytes", "std::string", /*default=*/"\"\"",
+           "Bytes of a row that is sent to an expert, an expression (default: its "
+           "elements)">,
+    Option<"combineBytes", "combine-bytes", "std::string", /*default=*/"\"\"",
+           "Bytes of a row that an expert sends back (default: its elements)">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

@@ -108,6 +108,25 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
     return transferWhole(rule);
   if (op.isLinear && all == AxisState::getPartial(ReduceKind::Sum))
     return fill(all);
+  if (op.linearOperand) {
+    AxisState others{AxisState::Zero};
+    for (auto [number, state] : llvm::enumerate(operands))
+      if (number != *op.linearOperand)
+        others = joinStates(others, state);
+    AxisState own = operands[*op.linearOperand];
+    if (own == AxisState::getPartial(ReduceKind::Sum) &&
+        others.kind >= AxisState::Zero && others.kind <= AxisState::Whole)
+      return fill(own);
+  }
+  // One factor of a product is a partial sum, the others are the same
+  // everywhere.
+  if (op.isMultilinear &&
+      llvm::count(operands, AxisState::getPartial(ReduceKind::Sum)) == 1 &&
+      llvm::all_of(operands, [](AxisState state) {
+        return state.kind <= AxisState::Whole ||
+               state == AxisState::getPartial(ReduceKind::Sum);
+      }))
+    return fill(AxisState::getPartial(ReduceKind::Sum));
   if (op.isElementwise && all.kind == AxisState::Flat)
     return fill(all);
   if (op.isElementwise && all.kind == AxisState::Divided &&
@@ -258,8 +277,12 @@ void LocalLayouts::visitCompute(ShardableOpInterface op) {
   }
   SmallVector<AxisStates, 2> results(op->getNumResults());
   if (isKnown) {
-    OpFacts facts{op.getShardingRule(), op.isLinear(), false};
+    OpFacts facts{op.getShardingRule(), op.isLinear(), op.isMultilinear(),
+                  false};
     facts.isElementwise = isElementwise(op, facts.rule);
+    // Rows of experts, with weights that are the same.
+    if (isa<CombineOp>(op))
+      facts.linearOperand = 0;
     SmallVector<AxisState> along(operands.size());
     for (size_t axis = 0; axis != axes.size(); ++axis) {
       for (auto [state, states] : llvm::zip_equal(along, operands))

@@ -27,7 +27,10 @@ using AxisStates = llvm::SmallVector<AxisState, 4>;
 struct OpFacts {
   ShardingRule rule;
   bool isLinear;
+  bool isMultilinear;
   bool isElementwise; ///< All tensors have one shape and run over one rule.
+  /// Linear in that operand, if all others are what they are.
+  std::optional<unsigned> linearOperand = std::nullopt;
 };
 
 /// What an op makes of what its operands are along one axis: one state for each

@@ -39,6 +39,7 @@ private:
   void retype(Value value, SymTensorType type);
   void recordShard(AdamOp adam, ArrayAttr axes);
   void gatherUpdated(func::FuncOp function);
+  ArrayAttr getAxesOfFrozen(ParamOp param);
   void shardParameters(func::FuncOp function);
   /// By whether they are gathered again in backward, and in which type.
   using ReadsByGather =
@@ -302,14 +303,23 @@ static Operation *getMirrored(ScanOpInterface next, Block &block) {
   for (Operation &op : block) {
     if (!isBackward(&op))
       continue;
-    if (!first)
-      first = &op;
+    if (!next)
+      return &op;
     auto scan = dyn_cast<ScanOpInterface>(op);
-    if (next && scan && scan.getReverse() &&
-        scan.getScopeName() == next.getScopeName())
-      return scan->getNextNode();
+    if (scan && scan.getReverse() && scan.getScopeName() == next.getScopeName())
+      first = scan->getNextNode();
   }
   return first;
+}
+
+/// True if backward does anything in the part of its block that begins at
+/// `segment` and ends at the next loop: not where nothing in it is trained.
+static bool hasBackward(Operation *segment) {
+  for (Operation *op = segment; op && !isa<LoopLikeOpInterface>(op);
+       op = op->getNextNode())
+    if (isBackward(op) && !isa<FlatAllGatherOp, KeepOp>(op))
+      return true;
+  return false;
 }
 
 /// True if `op` is in the part of its block that begins at `segment` and ends
@@ -382,7 +392,8 @@ void ShardStates::completeUnits(Block &forward, Block &backward) {
       isa<func::FuncOp>(forward.getParentOp()) && root == RootUnits::Kept;
   if (!isKept)
     for (auto [gather, following] : llvm::reverse(gathers))
-      if (Operation *segment = getMirrored(following, backward))
+      if (Operation *segment = getMirrored(following, backward);
+          segment && hasBackward(segment))
         gatherMissing(gather, backward, segment);
   for (ScanOpInterface scan : scans)
     for (auto other : backward.getOps<ScanOpInterface>())
@@ -489,13 +500,28 @@ static void mergeReads(ScanOpInterface scan) {
   }
 }
 
+/// What is not trained has no gradient whose reduction would say which devices
+/// hold it: those that do not divide it.
+ArrayAttr ShardStates::getAxesOfFrozen(ParamOp param) {
+  LayoutAttr layout = param.getLayout();
+  SmallVector<Attribute> axes;
+  for (auto axis : over.getAsRange<StringAttr>())
+    if (!layout || layout.getState(axis).kind == AxisState::Whole)
+      axes.push_back(axis);
+  return axes.empty() ? ArrayAttr() : ArrayAttr::get(&getContext(), axes);
+}
+
 void ShardStates::shardParameters(func::FuncOp function) {
   function.walk(mergeReads);
   SmallVector<ParamOp> params;
   function.walk([&](ParamOp param) { params.push_back(param); });
-  for (ParamOp param : params)
-    if (ArrayAttr axes = shardedOver.lookup(getParameterPath(param)))
+  for (ParamOp param : params) {
+    ArrayAttr axes = param.getFrozen()
+                         ? getAxesOfFrozen(param)
+                         : shardedOver.lookup(getParameterPath(param));
+    if (axes)
       gather(param, axes);
+  }
   function.walk([&](AdamOp adam) {
     adam.getUpdated().setType(adam.getParam().getType());
   });

@@ -132,11 +132,14 @@ struct ReduceAfterLinear : OpInterfaceRewritePattern<ShardableOpInterface> {
       reductions.push_back(reduction);
       partials.push_back(reduction->getOperand(0));
     }
-    // The op must do to whole values what it did to shards.
-    Type partialType = partials[0].getType();
-    if (!llvm::all_equal(TypeRange(ValueRange(partials))) ||
-        op->getResult(0).getType() != op->getOperand(0).getType())
-      return failure();
+    // The op must do to whole values what it did to shards, if there are any.
+    Type partialType = op->getResult(0).getType();
+    if (TypeRange(ValueRange(partials)) != op->getOperandTypes()) {
+      if (!llvm::all_equal(TypeRange(ValueRange(partials))) ||
+          op->getResult(0).getType() != op->getOperand(0).getType())
+        return failure();
+      partialType = partials[0].getType();
+    }
     Operation *linear = cloneWith(rewriter, op, partials, partialType);
     Operation *reduction =
         cloneWith(rewriter, reductions.front(), linear->getResult(0),
@@ -201,6 +204,36 @@ private:
     rewriter.eraseOp(first);
     rewriter.eraseOp(second);
   }
+};
+
+/// combine(all_reduce(rows)) is all_reduce(combine(rows)) where all devices of
+/// the group have the same choices and weights: a row for each token instead of
+/// one for each of its experts.
+struct ReduceAfterCombine : OpRewritePattern<CombineOp> {
+  ReduceAfterCombine(MLIRContext *context, CurrentLayouts &layouts)
+      : OpRewritePattern(context), layouts(layouts) {}
+
+  LogicalResult matchAndRewrite(CombineOp op,
+                                PatternRewriter &rewriter) const override {
+    CollectiveOpInterface sum = asSum(op->getOperand(0).getDefiningOp());
+    if (!sum || !sum.isKind(CollectiveKind::AllReduce) ||
+        !sum->getResult(0).hasOneUse() || sum->getBlock() != op->getBlock() ||
+        llvm::any_of(op->getOperands().drop_front(), [&](Value other) {
+          return !layouts.isWhole(other, sum.getAxes());
+        }))
+      return failure();
+    SmallVector<Value> operands(op->getOperands());
+    operands[0] = sum->getOperand(0);
+    Operation *partial = cloneWith(rewriter, op, operands, op.getType());
+    Operation *reduction =
+        cloneWith(rewriter, sum, partial->getResult(0), op.getType());
+    rewriter.replaceOp(op, reduction->getResults());
+    rewriter.eraseOp(sum);
+    return success();
+  }
+
+private:
+  CurrentLayouts &layouts;
 };
 
 //===----------------------------------------------------------------------===//
@@ -356,6 +389,8 @@ LogicalResult SimplifyCollectives::rewrite(func::FuncOp function) {
   LocalSliceOp::getCanonicalizationPatterns(patterns, context);
   patterns.add<ReduceAfterLinear, ReduceAddChainOnce>(context);
   patterns.add<DropGatheredSlice>(context, layouts);
+  if (combineFirst)
+    patterns.add<ReduceAfterCombine>(context, layouts);
   GreedyRewriteConfig config;
   config.setListener(&layouts);
   return applyPatternsGreedily(function, std::move(patterns), config);

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SymbolValues.h"
 #include "mlir/IR/IRMapping.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -31,7 +32,6 @@ struct CutLayers : stg::impl::CutLayersBase<CutLayers> {
   void runOnOperation() override;
 
 private:
-  LogicalResult collectValues();
   LogicalResult cutFunction(func::FuncOp function);
 
   SymBinding binding;
@@ -49,7 +49,9 @@ public:
   LayerCutter(ArrayRef<int64_t> cuts, const SymBinding &binding)
       : cuts(cuts), binding(binding) {}
 
-  std::optional<int64_t> evaluate(SymExpr expr) const;
+  std::optional<int64_t> evaluate(SymExpr expr) const {
+    return stg::evaluate(expr, binding);
+  }
   LogicalResult cut(Section section);
 
 private:
@@ -63,13 +65,6 @@ private:
   const SymBinding &binding;
 };
 } // namespace
-
-std::optional<int64_t> LayerCutter::evaluate(SymExpr expr) const {
-  // A default may be an expression of symbols that have values.
-  for (unsigned round = 0; round < 8 && expr && !expr.isConstant(); ++round)
-    expr = expr.substitute(binding);
-  return expr ? expr.getInt64() : std::nullopt;
-}
 
 /// True if a stage ends inside of these layers.
 bool LayerCutter::hasCut(int64_t begin, int64_t end) const {
@@ -174,29 +169,6 @@ LogicalResult LayerCutter::cut(Section section) {
 }
 
 /// Values of the configuration and of options, then defaults.
-LogicalResult CutLayers::collectValues() {
-  ModuleOp module = getOperation();
-  MLIRContext *context = &getContext();
-  if (auto op = module.lookupSymbol<ConfigOp>(config))
-    for (NamedAttribute entry : op.getBindings())
-      if (auto value = dyn_cast<IntegerAttr>(entry.getValue()))
-        binding[entry.getName()] = SymExpr::get(context, value.getInt());
-  for (StringRef assignment : values) {
-    auto [name, text] = assignment.split('=');
-    if (!module.lookupSymbol<SymbolOp>(name.trim()))
-      continue;
-    llvm::Expected<SymExpr> value = SymExpr::parse(context, text);
-    if (!value)
-      return module.emitError("cannot bind '")
-             << assignment << "': " << llvm::toString(value.takeError());
-    binding[StringAttr::get(context, name.trim())] = *value;
-  }
-  for (auto symbol : module.getOps<SymbolOp>())
-    if (symbol.getValue())
-      binding.try_emplace(symbol.getSymNameAttr(), *symbol.getValue());
-  return success();
-}
-
 LogicalResult CutLayers::cutFunction(func::FuncOp function) {
   SmallVector<int64_t> cuts;
   LayerCutter cutter(cuts, binding);
@@ -235,8 +207,11 @@ void CutLayers::runOnOperation() {
   }
   if (stages == 1)
     return;
-  if (failed(collectValues()))
+  FailureOr<SymBinding> known =
+      collectSymbolValues(getOperation(), config, *values);
+  if (failed(known))
     return signalPassFailure();
+  binding = std::move(*known);
   for (auto function : getOperation().getOps<func::FuncOp>())
     if (!function.isExternal() && failed(cutFunction(function)))
       return signalPassFailure();

@@ -19,7 +19,10 @@
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Support/Installation.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/GlobPattern.h"
 
 namespace stg {
 #define GEN_PASS_DEF_INLINEBLOCKS
@@ -42,6 +45,8 @@ struct Place {
   std::string prefix;
   /// Where the block is called; null in a function.
   LocationAttr caller;
+  /// Whether parameters are not trained, by a call around.
+  bool isFrozen = false;
   /// The values of the results, at the end of the block.
   SmallVector<Value> results = {};
 };
@@ -49,9 +54,13 @@ struct Place {
 /// Copies ops, with blocks in the place of their calls.
 class Inliner {
 public:
-  explicit Inliner(ModuleOp module) : builder(module.getContext()) {}
+  Inliner(ModuleOp module, ArrayRef<std::string> frozen)
+      : module(module), builder(module.getContext()), frozen(frozen) {}
 
+  LogicalResult parseFrozen();
   LogicalResult run(func::FuncOp function);
+  /// After all functions: a pattern that no block was called by is an error.
+  LogicalResult checkFrozen();
 
 private:
   LogicalResult copyOps(Block &block, IRMapping &mapping, Place &place);
@@ -75,9 +84,16 @@ private:
   FailureOr<StringAttr> fillIn(Operation *op, StringAttr text,
                                const BlockBinding &binding);
 
+  bool isFrozen(BlockOp block);
+
+  ModuleOp module;
   OpBuilder builder;
   SymbolTableCollection symbolTable;
   SmallVector<BlockOp> open; ///< Those that are being copied.
+  ArrayRef<std::string> frozen;
+  SmallVector<llvm::GlobPattern> frozenPatterns; ///< Of `frozen`.
+  llvm::BitVector isFrozenFound;
+  llvm::SmallSetVector<StringRef, 8> called; ///< Names of blocks.
   /// Of parameters, by their scope and name.
   DenseMap<std::pair<Block *, StringAttr>, Value> reads;
 };
@@ -181,6 +197,16 @@ LogicalResult Inliner::setAttributes(Operation &op, Operation *copy,
       return failure();
     Attribute old = *copy->getInherentAttr(entry.getName());
     Attribute attr = *value;
+    if (isa<UnitAttr>(old)) {
+      if (value->getValue() == "false")
+        copy->removeAttr(entry.getName());
+      else if (value->getValue() != "true")
+        return op.emitOpError("takes '")
+               << entry.getName().getValue() << "' from option "
+               << entry.getValue() << ", whose value '" << value->getValue()
+               << "' is neither true nor false";
+      continue;
+    }
     if (!isa<StringAttr>(old)) {
       ScopedDiagnosticHandler quiet(op.getContext(),
                                     [](Diagnostic &) { return success(); });
@@ -236,6 +262,7 @@ LogicalResult Inliner::copyParam(ParamOp op, IRMapping &mapping, Place &place) {
     return failure();
   auto copy = cast<ParamOp>(copyPlain(*op.getOperation(), mapping, place));
   copy.setParamNameAttr(*name);
+  copy.setFrozen(copy.getFrozen() || place.isFrozen);
   if (failed(place.binding.substitute(copy, op)) ||
       failed(setAttributes(*op.getOperation(), copy, place)) ||
       failed(setNames(*op.getOperation(), copy, place)))
@@ -245,6 +272,8 @@ LogicalResult Inliner::copyParam(ParamOp op, IRMapping &mapping, Place &place) {
     read = copy.getResult();
     return success();
   }
+  auto first = cast<ParamOp>(read.getDefiningOp());
+  first.setFrozen(first.getFrozen() || copy.getFrozen());
   copy.erase();
   mapping.map(op.getResult(), read);
   return success();
@@ -275,10 +304,50 @@ LogicalResult Inliner::copyVariant(IfOp op, IRMapping &mapping, Place &place) {
     return failure();
   Region &chosen =
       op.isChosen(*value) ? op.getThenRegion() : op.getElseRegion();
-  Place inner{place.binding, place.prefix, place.caller};
+  Place inner{place.binding, place.prefix, place.caller, place.isFrozen};
   if (failed(copyOps(chosen.front(), mapping, inner)))
     return failure();
   mapping.map(op.getResults(), inner.results);
+  return success();
+}
+
+LogicalResult Inliner::parseFrozen() {
+  for (StringRef text : frozen) {
+    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
+    if (!pattern)
+      return module.emitError("freezes block '")
+             << text << "', which is no pattern: "
+             << llvm::toString(pattern.takeError());
+    frozenPatterns.push_back(std::move(*pattern));
+  }
+  isFrozenFound.resize(frozenPatterns.size());
+  return success();
+}
+
+/// True if a pattern is for the block; it is called.
+bool Inliner::isFrozen(BlockOp block) {
+  called.insert(block.getSymName());
+  bool isNamed = false;
+  for (auto [number, pattern] : llvm::enumerate(frozenPatterns))
+    if (pattern.match(block.getSymName())) {
+      isFrozenFound.set(number);
+      isNamed = true;
+    }
+  return isNamed;
+}
+
+LogicalResult Inliner::checkFrozen() {
+  for (auto [number, text] : llvm::enumerate(frozen)) {
+    if (isFrozenFound.test(number))
+      continue;
+    InFlightDiagnostic diag = module.emitError("freezes block '")
+                              << text << "', but ";
+    if (called.empty())
+      return diag << "the program calls no blocks";
+    diag << "no block of such a name is called; there are ";
+    llvm::interleaveComma(called, diag);
+    return diag;
+  }
   return success();
 }
 
@@ -311,7 +380,9 @@ LogicalResult Inliner::copyBlock(BlockCallOp call, IRMapping &mapping,
   Location loc = place.caller
                      ? Location(CallSiteLoc::get(call.getLoc(), place.caller))
                      : call.getLoc();
-  Place inner{*binding, place.prefix, loc};
+  bool isNamed = isFrozen(block);
+  Place inner{*binding, place.prefix, loc,
+              place.isFrozen || call.getFrozen() || isNamed};
   if (call.getScopeAttr()) {
     FailureOr<StringAttr> scope =
         fillIn(call, call.getScopeAttr(), place.binding);
@@ -334,7 +405,8 @@ LogicalResult Inliner::copyRegions(Operation &op, Operation *copy,
   // The iterations of a repeat are a scope of their own, whose name has all
   // that stands before.
   BlockBinding binding = place.binding;
-  Place inner{binding, isa<RepeatOp>(op) ? "" : place.prefix, place.caller};
+  Place inner{binding, isa<RepeatOp>(op) ? "" : place.prefix, place.caller,
+              place.isFrozen};
   for (auto [region, target] :
        llvm::zip_equal(op.getRegions(), copy->getRegions()))
     for (Block &block : region) {
@@ -452,10 +524,14 @@ void InlineBlocks::runOnOperation() {
   if (failed(resolveImports(module, getModelPath(path))) ||
       failed(bindOptions(module, config, values)))
     return signalPassFailure();
-  Inliner inliner(module);
+  Inliner inliner(module, freeze);
+  if (failed(inliner.parseFrozen()))
+    return signalPassFailure();
   for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
     if (!function.isExternal() && failed(inliner.run(function)))
       return signalPassFailure();
+  if (failed(inliner.checkFrozen()))
+    return signalPassFailure();
   for (auto block : llvm::make_early_inc_range(module.getOps<BlockOp>()))
     block.erase();
 }

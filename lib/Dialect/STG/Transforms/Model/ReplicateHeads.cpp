@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProductSplitter.h"
 #include "ShardingRules.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace stg {
 #define GEN_PASS_DEF_REPLICATEHEADS
@@ -50,40 +50,6 @@ private:
   StringAttr heads;
   SymExpr replicas;
 };
-
-/// Makes the parts of a product with a parameter, each a product with a
-/// parameter of its own.
-class ProductSplitter {
-public:
-  /// Dimension `dim` of the product is to consist of these; the parts are named
-  /// after them.
-  ProductSplitter(ArrayRef<DimAttr> dims) : dims(dims) {
-    for (DimAttr dim : dims) {
-      std::string &suffix = names.emplace_back();
-      for (StringAttr name : dim.getNames())
-        suffix += "_" + name.str();
-    }
-  }
-
-  /// Nothing if this is no product with a parameter.
-  SmallVector<Value> split(Value value, unsigned dim);
-  /// Erases what has been split and is not read any more.
-  void eraseUnread() {
-    for (Operation *op : llvm::reverse(replaced))
-      if (op->use_empty())
-        op->erase();
-  }
-
-private:
-  SmallVector<Value> splitProduct(EinsumOp op, unsigned dim);
-  SmallVector<Value> splitBiased(BiasAddOp op, unsigned dim);
-  SmallVector<Value> splitParam(ParamOp param, unsigned dim);
-  void finish(Operation *op, ArrayRef<Value> parts);
-
-  llvm::SetVector<Operation *> replaced; ///< Producers first.
-  SmallVector<DimAttr> dims;
-  SmallVector<std::string> names;
-};
 } // namespace
 
 static std::string toString(Type type) {
@@ -101,86 +67,6 @@ LogicalResult ReplicateHeads::refuse(Operation *op, const Twine &reason) {
 //===----------------------------------------------------------------------===//
 // Parameters that hold other heads, too
 //===----------------------------------------------------------------------===//
-
-/// The type with another dimension in one place.
-static SymTensorType withDim(Value value, unsigned number, DimAttr dim) {
-  auto type = cast<SymTensorType>(value.getType());
-  SmallVector<DimAttr> dims(type.getDims());
-  dims[number] = dim;
-  return SymTensorType::get(type.getContext(), dims, type.getElementType());
-}
-
-SmallVector<Value> ProductSplitter::split(Value value, unsigned dim) {
-  if (auto param = value.getDefiningOp<ParamOp>())
-    return splitParam(param, dim);
-  if (auto product = value.getDefiningOp<EinsumOp>())
-    return splitProduct(product, dim);
-  if (auto biased = value.getDefiningOp<BiasAddOp>())
-    return splitBiased(biased, dim);
-  return {};
-}
-
-SmallVector<Value> ProductSplitter::splitParam(ParamOp param, unsigned dim) {
-  OpBuilder builder(param);
-  SmallVector<Value> parts;
-  for (auto [part, name] : llvm::zip_equal(dims, names))
-    parts.push_back(ParamOp::create(
-        builder, param.getLoc(), withDim(param.getResult(), dim, part),
-        builder.getStringAttr(param.getParamName() + name)));
-  replaced.insert(param);
-  return parts;
-}
-
-SmallVector<Value> ProductSplitter::splitProduct(EinsumOp op, unsigned dim) {
-  auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
-  char index = equation.output[dim];
-  SmallVector<SmallVector<Value>> inputs(dims.size());
-  for (auto [term, input] : llvm::zip_equal(equation.inputs, op.getInputs())) {
-    size_t position = term.find(index);
-    SmallVector<Value> parts(dims.size(), input);
-    if (position != StringRef::npos)
-      parts = split(input, position);
-    if (parts.empty())
-      return {};
-    for (auto [list, part] : llvm::zip_equal(inputs, parts))
-      list.push_back(part);
-  }
-  OpBuilder builder(op);
-  SmallVector<Value> parts;
-  for (ArrayRef<Value> operands : inputs)
-    parts.push_back(EinsumOp::create(builder, op.getLoc(), operands,
-                                     op.getEquation(), op.getIntoAttr()));
-  finish(op, parts);
-  return parts;
-}
-
-SmallVector<Value> ProductSplitter::splitBiased(BiasAddOp op, unsigned dim) {
-  unsigned leading = op.getType().getRank() - op.getBias().getType().getRank();
-  if (dim < leading)
-    return {};
-  SmallVector<Value> inputs = split(op.getInput(), dim);
-  SmallVector<Value> biases = split(op.getBias(), dim - leading);
-  if (inputs.empty() || biases.empty())
-    return {};
-  OpBuilder builder(op);
-  SmallVector<Value> parts;
-  for (auto [input, bias] : llvm::zip_equal(inputs, biases))
-    parts.push_back(BiasAddOp::create(builder, op.getLoc(), input, bias));
-  finish(op, parts);
-  return parts;
-}
-
-/// The parts of `op` have its attributes, and its name with their own suffix.
-void ProductSplitter::finish(Operation *op, ArrayRef<Value> parts) {
-  replaced.insert(op);
-  for (auto [part, suffix] : llvm::zip_equal(parts, names)) {
-    Operation *made = part.getDefiningOp();
-    made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    copyOrigin(op, made);
-    if (StringAttr name = getOrigin(op).name)
-      setName(made, StringAttr::get(op->getContext(), name.str() + suffix));
-  }
-}
 
 /// Cuts what is cut into these heads and others into two products, so that no
 /// parameter holds both.

@@ -25,6 +25,7 @@ struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
 private:
   LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
   void mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
+  void divide(Operation *op, StringRef factor, ArrayRef<StringAttr> axes);
 };
 } // namespace
 
@@ -39,19 +40,23 @@ LogicalResult ContextParallel::checkRing(MeshOp mesh,
 }
 
 void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
-  Builder builder(&getContext());
   op.setContextAttr(ContextAttr::get(
       &getContext(), *symbolizeKeyExchange(stringify(type.getValue())),
       balance == ContextBalance::None ? TokenShare::Range : TokenShare::ZigZag,
       /*axes=*/ArrayAttr()));
   // Heads take the place of tokens.
-  if (type == ContextExchange::AllToAll) {
-    SmallVector<Attribute> slowestFirst(llvm::reverse(axes));
-    cast<ShardableOpInterface>(op.getOperation())
-        .setFactorsAttr(FactorsAttr::get(
-            &getContext(), {{builder.getStringAttr("h"),
-                             builder.getArrayAttr(slowestFirst)}}));
-  }
+  if (type == ContextExchange::AllToAll)
+    divide(op, "h", axes);
+}
+
+/// The op divides this factor over the axes, and all tokens are on each device.
+void ContextParallel::divide(Operation *op, StringRef factor,
+                             ArrayRef<StringAttr> axes) {
+  Builder builder(&getContext());
+  SmallVector<Attribute> slowestFirst(llvm::reverse(axes));
+  cast<ShardableOpInterface>(op).setFactorsAttr(FactorsAttr::get(
+      &getContext(),
+      {{builder.getStringAttr(factor), builder.getArrayAttr(slowestFirst)}}));
 }
 
 void ContextParallel::runOnOperation() {
@@ -64,7 +69,13 @@ void ContextParallel::runOnOperation() {
     if (balance == ContextBalance::None)
       for (StringAttr axis : axes)
         SymbolOp::declareCoordinate(getOperation(), axis);
-    function.walk([&](AttentionOpInterface op) { mark(op, axes); });
+    function.walk([&](Operation *op) {
+      if (auto attention = dyn_cast<AttentionOpInterface>(op))
+        mark(attention, axes);
+      // Whatever attention does: what has a state goes over all tokens.
+      if (auto recurrent = dyn_cast<RecurrentOpInterface>(op))
+        divide(op, recurrent.getContextFactor(), axes);
+    });
     return success();
   };
   if (failed(forEachProgram(getOperation(), run)))

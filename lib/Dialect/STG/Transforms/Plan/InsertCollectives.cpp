@@ -89,7 +89,12 @@ private:
   LayoutAttr getLayoutAttr(SymTensorType type);
   void recordLayouts(func::FuncOp function);
   SymTensorType getPlannedType(Value value);
-  AxisNames getPassedAxes(ShardableOpInterface op);
+  /// Axes, and the only operand that is partial over them; none: all are.
+  struct PassedSum {
+    AxisNames axes;
+    std::optional<unsigned> operand;
+  };
+  PassedSum getPassedSum(ShardableOpInterface op);
   LogicalResult convert(OpOperand &use, const Layout &need);
   LogicalResult convertResult(OpResult result, const Layout &made);
 
@@ -397,13 +402,28 @@ SymTensorType Localizer::getPlannedType(Value value) {
   return planned ? planned : cast<SymTensorType>(value.getType());
 }
 
-/// The axes over which a linear op is planned to read a partial sum, which then
-/// passes through it.
-AxisNames Localizer::getPassedAxes(ShardableOpInterface op) {
-  if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1)
+/// The axes over which an op is planned to read partial sums, which then pass
+/// through it: all operands of a linear op, or one operand of a product.
+Localizer::PassedSum Localizer::getPassedSum(ShardableOpInterface op) {
+  if (op->getNumOperands() == 0 || op->getNumResults() != 1)
     return {};
-  Layout layout = Layout::get(getPlannedType(op->getOperand(0)));
-  return layout.partialKind == ReduceKind::Sum ? layout.partial : AxisNames();
+  SmallVector<AxisNames> partial;
+  std::optional<unsigned> only;
+  for (OpOperand &use : op->getOpOperands()) {
+    Layout layout = Layout::get(getPlannedType(use.get()));
+    bool isSum = layout.partialKind == ReduceKind::Sum;
+    partial.push_back(isSum ? layout.partial : AxisNames());
+    if (!partial.back().empty())
+      only = only ? op->getNumOperands() : use.getOperandNumber();
+  }
+  bool areAlike = llvm::all_of(partial, [&](const AxisNames &axes) {
+    return Layout::isSameSet(axes, partial.front());
+  });
+  if (op.isLinear() && areAlike)
+    return {partial.front(), std::nullopt};
+  if (op.isMultilinear() && only && *only < op->getNumOperands())
+    return {partial[*only], only};
+  return {};
 }
 
 /// Makes a use read its value in layout `need`.
@@ -420,7 +440,8 @@ LogicalResult Localizer::convert(OpOperand &use, const Layout &need) {
            << " is planned as a partial result, which it is not";
   Origin owner = getOwner(user);
   // What is reduced for the optimizer is gradient synchronization.
-  if (owner.phase == Phase::Optimizer)
+  if (owner.phase == Phase::Optimizer ||
+      (!have.partial.empty() && flow->reachesOptimizer(value)))
     owner.phase = Phase::GradSync;
   if (!owner.name)
     if (Operation *producer = value.getDefiningOp())
@@ -440,7 +461,7 @@ LogicalResult Localizer::convert(OpOperand &use, const Layout &need) {
 LogicalResult Localizer::convertResult(OpResult result, const Layout &made) {
   auto global = cast<SymTensorType>(result.getType());
   Layout planned = Layout::get(global);
-  if (made == planned)
+  if (made == planned || !isMade(result))
     return success();
   Operation *op = result.getOwner();
   if (!canReshard(made, planned))
@@ -567,17 +588,19 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
   if (failed(checkFactors(op, rule)))
     return failure();
   auto factorAxes = getFactorAxes(op, rule);
-  AxisNames passed = getPassedAxes(op);
+  PassedSum passed = getPassedSum(op);
   for (auto [use, tensor] :
        llvm::zip_equal(op->getOpOperands(), rule.operands)) {
     Layout need = getOperandLayout(tensor, factorAxes);
-    need.partial = passed;
+    if (!passed.operand || *passed.operand == use.getOperandNumber())
+      need.partial = passed.axes;
     if (failed(convert(use, need)))
       return failure();
   }
   for (OpResult result : op->getResults()) {
     Layout made = getResultLayout(rule, result.getResultNumber(), factorAxes);
-    made.partial.insert(made.partial.begin(), passed.begin(), passed.end());
+    made.partial.insert(made.partial.begin(), passed.axes.begin(),
+                        passed.axes.end());
     if (failed(convertResult(result, made)))
       return failure();
   }
@@ -592,8 +615,9 @@ LogicalResult Localizer::localizeCompute(ShardableOpInterface op) {
   return success();
 }
 
-/// Inits and stacks are read in the layouts of the arguments; a slice is
-/// complete. What the body hands out gets the layouts of the results.
+/// Inits and stacks are read in the layouts of the arguments; what a loop
+/// starts with is complete. What the body hands out gets the layouts of the
+/// results.
 LogicalResult Localizer::localizeLoop(Operation *loop) {
   auto convertTo = [&](OpOperand &use, Value like, PassedAs as) {
     Layout need = Layout::get(cast<SymTensorType>(like.getType()));
@@ -601,7 +625,7 @@ LogicalResult Localizer::localizeLoop(Operation *loop) {
       need.dims.insert(need.dims.begin(), SmallVector<StringAttr, 2>());
     if (as == PassedAs::Stack)
       need.dims.erase(need.dims.begin());
-    if (isa<BlockArgument>(like))
+    if (isa<BlockArgument>(like) && as == PassedAs::Same)
       need.partial.clear();
     return convert(use, need);
   };

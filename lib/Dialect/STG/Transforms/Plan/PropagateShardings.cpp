@@ -22,6 +22,7 @@
 
 #include "ShardingRules.h"
 #include "stg/Analysis/ShardingPropagation.h"
+#include "stg/Dialect/STG/Analysis/GradientFlow.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
@@ -79,8 +80,11 @@ private:
                                 const ShardingRule &rule);
   void writeFactors(ShardableOpInterface op, const PlannedOp &planned);
   void joinPartials(ShardableOpInterface op);
+  void joinProducts(func::FuncOp function);
   void setPartial(Value value, ArrayRef<Attribute> axes);
-  void delayPartials(ScanOpInterface scan);
+  void delayPartials(ScanOpInterface scan, bool delayGradients);
+  void delaySums(Operation *loop, const GradientFlow &gradients);
+  void passPartials(func::FuncOp function);
 
   MeshAttr mesh;
   DimensionRules rules;
@@ -194,7 +198,7 @@ void FunctionPlan::addCarried(ScanOpInterface scan) {
   for (const CarriedValue &value : getCarriedValues(scan)) {
     unsigned carried = tensors[value.result] = addTensor(value.arg);
     AxisList blocked;
-    if (startsWhole && isOutermost)
+    if (startsWhole && isOutermost && !isSum(value))
       blocked = getStreamAxes(value.arg);
     bool isForward = !scan.getReverse();
     addEdge(getRead(value.init->get()), carried, 0, 0,
@@ -363,6 +367,14 @@ void FunctionPlan::writeFactors(ShardableOpInterface op,
   op.setFactorsAttr(FactorsAttr::get(mesh.getContext(), std::move(factors)));
 }
 
+/// The axes over which a value is planned to be a partial sum.
+static ArrayRef<Attribute> getPlannedPartial(Value value) {
+  auto type = dyn_cast<SymTensorType>(value.getType());
+  if (!type || !type.getSharding())
+    return {};
+  return type.getSharding().getPartialAxes().getValue();
+}
+
 /// The axes over which the op that makes `value` leaves it a partial sum.
 static SmallVector<Attribute> getPartialSum(OpResult value) {
   if (isa<ScanOpInterface>(value.getOwner())) {
@@ -377,13 +389,13 @@ static SmallVector<Attribute> getPartialSum(OpResult value) {
   ShardingRule rule = shardable.getShardingRule();
   if (!rule.reduceKinds.empty())
     return {};
-  // What is partial already passes through a linear op.
+  // What is partial already passes through a linear op, and through a product
+  // with something complete.
   SmallVector<Attribute> partial;
-  if (shardable.isLinear() && shardable->getNumOperands() == 1) {
-    auto type = cast<SymTensorType>(shardable->getOperand(0).getType());
-    if (type.getSharding())
-      llvm::append_range(partial, type.getSharding().getPartialAxes());
-  }
+  if ((shardable.isLinear() && shardable->getNumOperands() == 1) ||
+      shardable.isMultilinear())
+    for (Value operand : shardable->getOperands())
+      llvm::append_range(partial, getPlannedPartial(operand));
   llvm::append_range(partial, getPartialAxes(rule, value.getResultNumber(),
                                              getFactorAxes(shardable, rule)));
   return partial;
@@ -402,15 +414,182 @@ void FunctionPlan::joinPartials(ShardableOpInterface op) {
   setPartial(operand, getPartialSum(operand));
 }
 
+/// True if the op multiplies a partial sum over `axes` with what is complete:
+/// it computes nothing in shares over these axes.
+static bool passesProduct(Operation *op, ArrayRef<Attribute> axes) {
+  auto product = dyn_cast<ShardableOpInterface>(op);
+  if (!product || !product.isMultilinear())
+    return false;
+  ShardingRule rule = product.getShardingRule();
+  for (const AxisNames &own : getFactorAxes(product, rule))
+    for (StringAttr axis : own)
+      if (llvm::is_contained(axes, Attribute(axis)))
+        return false;
+  return true;
+}
+
+/// True if all that reads the value multiplies it with what is complete, also
+/// where scans save it; `saved` receives the stacks and slices.
+static bool isOnlyMultiplied(Value value, ArrayRef<Attribute> axes,
+                             SmallVectorImpl<Value> &saved) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    SmallVector<PassedValue> passed = getPassedValues(use);
+    if (passed.empty())
+      return passesProduct(use.getOwner(), axes);
+    return llvm::all_of(passed, [&](const PassedValue &next) {
+      if (next.as == PassedAs::Same)
+        return false;
+      saved.push_back(next.value);
+      return isOnlyMultiplied(next.value, axes, saved);
+    });
+  });
+}
+
+namespace {
+/// A value that can be a partial sum.
+struct PartialTerm {
+  SmallVector<Attribute> axes;
+  /// What has to be planned so.
+  SmallVector<Value> values;
+  /// True if a product has to be done with what is not complete.
+  bool isMultiplied = false;
+};
+} // namespace
+
+/// How a term of a sum can be partial; nothing if it cannot.
+static std::optional<PartialTerm> getPartialTerm(Value term) {
+  PartialTerm result;
+  llvm::append_range(result.axes, getPlannedPartial(term));
+  if (!result.axes.empty())
+    return result;
+  auto made = dyn_cast<OpResult>(term);
+  if (!made || !made.hasOneUse() || isa<LoopLikeOpInterface>(made.getOwner()))
+    return std::nullopt;
+  result.values.push_back(term);
+  result.axes = getPartialSum(made);
+  if (!result.axes.empty())
+    return result;
+  // A product of a partial sum that only products read, such as what lies
+  // between the factors of a low-rank adapter.
+  auto product = dyn_cast<ShardableOpInterface>(made.getOwner());
+  if (!product || !product.isMultilinear())
+    return std::nullopt;
+  for (Value operand : product->getOperands()) {
+    auto factor = dyn_cast<OpResult>(operand);
+    auto maker = factor ? dyn_cast<ShardableOpInterface>(factor.getOwner())
+                        : ShardableOpInterface();
+    if (!maker || !maker.isMultilinear())
+      continue;
+    std::optional<PartialTerm> inner;
+    if (factor.hasOneUse()) {
+      inner = getPartialTerm(factor);
+    } else if (auto axes = getPartialSum(factor); !axes.empty()) {
+      inner.emplace();
+      inner->axes = axes;
+      inner->values.push_back(factor);
+    }
+    if (!inner || inner->axes.empty() ||
+        !isOnlyMultiplied(factor, inner->axes, inner->values))
+      continue;
+    inner->isMultiplied = true;
+    inner->values.push_back(term);
+    return inner;
+  }
+  return std::nullopt;
+}
+
+static bool areSameAxes(ArrayRef<Attribute> lhs, ArrayRef<Attribute> rhs) {
+  return lhs.size() == rhs.size() &&
+         std::is_permutation(lhs.begin(), lhs.end(), rhs.begin());
+}
+
+/// A sum of a partial sum and a product of one is reduced instead of both of
+/// them: adapters beside a projection communicate nothing of their own.
+void FunctionPlan::joinProducts(func::FuncOp function) {
+  SmallVector<AddOp> joined;
+  function.walk([&](AddOp sum) {
+    std::optional<PartialTerm> lhs = getPartialTerm(sum.getLhs());
+    std::optional<PartialTerm> rhs = getPartialTerm(sum.getRhs());
+    if (!lhs || !rhs || !(lhs->isMultiplied || rhs->isMultiplied) ||
+        !areSameAxes(lhs->axes, rhs->axes))
+      return;
+    for (const PartialTerm &term : {*lhs, *rhs})
+      for (Value value : term.values)
+        setPartial(value, term.axes);
+    setPartial(sum, lhs->axes);
+    joined.push_back(sum);
+  });
+  // The last one of a chain is complete.
+  for (AddOp sum : joined)
+    if (!sum->hasOneUse() || !llvm::is_contained(joined, *sum->user_begin()))
+      setPartial(sum, {});
+}
+
 void FunctionPlan::setPartial(Value value, ArrayRef<Attribute> axes) {
   value.setType(
       cast<SymTensorType>(value.getType())
           .withSharding(getSharding(tensors.at(value), axes, ReduceKind::Sum)));
 }
 
+/// True for what the iterations make of one parameter, which is added up.
+static bool isAddedUp(Value stack) {
+  return !stack.use_empty() &&
+         llvm::all_of(stack.getUsers(),
+                      [](Operation *op) { return isa<SumOp>(op); });
+}
+
+/// The axes over which all that is added in each iteration is partial, but not
+/// those over which the sum is sharded: there it leaves a shard at once.
+static SmallVector<Attribute> getCommonPartial(const CarriedValue &sum,
+                                               ArrayRef<Operation *> ops) {
+  std::optional<SmallVector<Attribute>> common;
+  Value total = sum.arg;
+  for (Operation *op : ops) {
+    auto term = dyn_cast<OpResult>(op->getOperand(op->getOperand(0) == total));
+    SmallVector<Attribute> partial;
+    if (term && term.hasOneUse())
+      partial = getPartialSum(term);
+    if (!common)
+      common = partial;
+    llvm::erase_if(*common, [&](Attribute axis) {
+      return !llvm::is_contained(partial, axis);
+    });
+    total = op->getResult(0);
+  }
+  ShardingAttr sharding = cast<SymTensorType>(sum.arg.getType()).getSharding();
+  llvm::erase_if(*common, [&](Attribute axis) {
+    return sharding && sharding.shardsOver(cast<StringAttr>(axis));
+  });
+  return *common;
+}
+
+/// The gradient of a parameter from outside of a loop stays partial while the
+/// iterations add to it: it is reduced once. That of another value is complete
+/// in each iteration, as frameworks have it.
+void FunctionPlan::delaySums(Operation *loop, const GradientFlow &gradients) {
+  for (const CarriedValue &sum : getCarriedValues(loop)) {
+    if (!isSumFromZero(sum) || !gradients.lookup(sum.result))
+      continue;
+    SmallVector<Operation *> ops = getSummands(sum);
+    SmallVector<Attribute> partial = getCommonPartial(sum, ops);
+    if (partial.empty())
+      continue;
+    Value total = sum.arg;
+    for (Operation *op : ops) {
+      setPartial(op->getOperand(op->getOperand(0) == total), partial);
+      total = op->getResult(0);
+      setPartial(total, partial);
+    }
+    setPartial(sum.arg, partial);
+    setPartial(sum.result, partial);
+  }
+}
+
 /// Sums that are only stacked stay partial: the stack is reduced as one.
-void FunctionPlan::delayPartials(ScanOpInterface scan) {
+void FunctionPlan::delayPartials(ScanOpInterface scan, bool delayGradients) {
   for (Value stack : scan.getStackedResults()) {
+    if (!delayGradients && !isAddedUp(stack))
+      continue;
     auto result = dyn_cast<OpResult>(getStackedOperand(stack)->get());
     if (!result || !result.hasOneUse())
       continue;
@@ -429,6 +608,19 @@ void FunctionPlan::delayPartials(ScanOpInterface scan) {
   }
 }
 
+/// What linear ops make of a partial gradient is reduced behind the last one.
+void FunctionPlan::passPartials(func::FuncOp function) {
+  GradientFlow flow(function);
+  function.walk([&](ShardableOpInterface op) {
+    if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1)
+      return;
+    auto operand = dyn_cast<OpResult>(op->getOperand(0));
+    if (operand && operand.hasOneUse() && flow.lookup(operand) &&
+        !isa<LoopLikeOpInterface>(operand.getOwner()))
+      setPartial(operand, getPartialSum(operand));
+  });
+}
+
 void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
   for (auto [value, tensor] : tensors) {
     auto type = cast<SymTensorType>(value.getType());
@@ -438,11 +630,15 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
   for (auto [op, index] : plannedOps)
     writeFactors(op, plan.ops[index]);
   function.walk([&](ShardableOpInterface op) { joinPartials(op); });
-  // Inner repeats first.
-  function.walk([&](ScanOpInterface scan) {
-    if (delayGradients)
-      delayPartials(scan);
+  joinProducts(function);
+  GradientFlow gradients(function);
+  // Inner loops first.
+  function.walk([&](LoopLikeOpInterface loop) {
+    if (auto scan = dyn_cast<ScanOpInterface>(loop.getOperation()))
+      delayPartials(scan, delayGradients);
+    delaySums(loop, gradients);
   });
+  passPartials(function);
   updateFunctionType(function);
 }
 

@@ -90,6 +90,12 @@ static void accumulate(OpOperand &use, Value total, StringAttr name,
     BlockArgument slice = cast<ScanOpInterface>(source).addSlice(total);
     return accumulate(*getStackedOperand(use.get()), slice, name, rewriter);
   }
+  std::optional<CarriedValue> carried = getResultingSum(use.get());
+  if (carried && isSumFromZero(*carried) && use.get().hasOneUse()) {
+    // Iterations go on from what is there.
+    carried->init->set(total);
+    return;
+  }
   if (result)
     rewriter.setInsertionPointAfter(source);
   else

@@ -14,6 +14,7 @@
 
 #include "StageAssignment.h"
 #include "stg/Dialect/STG/Analysis/GradientFlow.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 
 using namespace mlir;
 using namespace stg;
@@ -21,9 +22,14 @@ using namespace stg;
 /// Finds the sums of contributions to the gradient of a parameter that several
 /// ops read.
 void StageAssignment::collectGradientSums(const GradientFlow &gradients) {
-  for (auto sum : program.getBody().front().getOps<AddOp>())
+  Block &body = program.getBody().front();
+  for (auto sum : body.getOps<AddOp>())
     if (getSection(sum) == Section::Backward && gradients.lookup(sum))
       gradientSums.insert(sum);
+  for (auto scan : body.getOps<ScanOpInterface>())
+    for (const CarriedValue &carried : getCarriedValues(scan))
+      if (isSumFromZero(carried) && gradients.lookup(carried.result))
+        parameterSums.insert(carried.result);
 }
 
 /// The sums that `sum` consists of, itself the last one, and what they add.
@@ -63,6 +69,14 @@ void StageAssignment::reduceTerms(AddOp sum, ArrayRef<Value> sumTerms,
     newSum->setOperands({total, term});
     gradientSums.insert(newSum);
     total = newSum->getResult(0);
+  }
+  if (sumTerms.size() == 1) {
+    // Several stages have it.
+    auto newSum = cast<AddOp>(builder.clone(*sum));
+    newSum.getResult().setType(cast<SymTensorType>(types[number]));
+    newSum->setOperands({total, makeZero(total)});
+    gradientSums.insert(newSum);
+    total = newSum;
   }
   for (auto [index, result] : llvm::enumerate(reduce->getResults()))
     result.replaceAllUsesWith(index == number ? total
@@ -106,7 +120,8 @@ LogicalResult StageAssignment::assignGradientSum(AddOp sum) {
   SmallVector<Value> terms;
   collectTerms(sum, sums, terms);
   bool isShared = llvm::any_of(terms, [&](Value term) {
-    return getStages(term) != getStages(terms.front());
+    return getStages(term) != getStages(terms.front()) ||
+           (parameterSums.contains(term) && getStages(term).count() > 1);
   });
   if (!isShared) {
     for (AddOp part : sums)
@@ -116,7 +131,8 @@ LogicalResult StageAssignment::assignGradientSum(AddOp sum) {
   }
   if (failed(sumTermsOfStages(sums, terms)))
     return failure();
-  sum->setOperands({terms[0], terms[1]});
+  if (terms.size() > 1)
+    sum->setOperands({terms[0], terms[1]});
   for (AddOp part : llvm::reverse(ArrayRef(sums).drop_back())) {
     gradientSums.erase(part);
     part->erase();

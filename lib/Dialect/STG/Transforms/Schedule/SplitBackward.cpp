@@ -10,6 +10,7 @@
 #include "Local/LocalLayouts.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "stg/Dialect/STG/Analysis/GradientFlow.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -34,6 +35,8 @@ private:
   };
 
   void markInput();
+  bool isReturnedGradient(Value value);
+  bool isWeightSum(const CarriedValue &carried);
   void mark(Value value);
   bool isInput(Operation *op) const { return inputOps.contains(op); }
 
@@ -95,6 +98,23 @@ void BackwardSplitter::mark(Value value) {
   });
 }
 
+/// True for a gradient that the task returns and does not send, if need be
+/// after its reduction.
+bool BackwardSplitter::isReturnedGradient(Value value) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isReduction(user))
+      return isReturnedGradient(user->getResult(use.getOperandNumber()));
+    return user == task.getBody().front().getTerminator() &&
+           use.getOperandNumber() >= numSends;
+  });
+}
+
+/// True for the gradient of a parameter that the iterations add up.
+bool BackwardSplitter::isWeightSum(const CarriedValue &carried) {
+  return isSumFromZero(carried) && isReturnedGradient(carried.result);
+}
+
 /// Everything that is sent, what layers hand to each other, and what forward
 /// passes replay.
 void BackwardSplitter::markInput() {
@@ -114,10 +134,12 @@ void BackwardSplitter::markInput() {
   markReplayed(task.getBody().front());
   for (auto scan : task.getBody().front().getOps<ScanOpInterface>()) {
     markReplayed(scan.getLoopBlock());
-    for (Value yielded : scan.getYielded().take_front(scan.getNumCarried()))
-      mark(yielded);
-    for (Value init : scan.getCarriedInits())
-      mark(init);
+    for (const CarriedValue &carried : getCarriedValues(scan)) {
+      if (isWeightSum(carried))
+        continue;
+      mark(carried.yielded->get());
+      mark(carried.init->get());
+    }
     inputOps.insert(scan);
   }
 }
@@ -221,8 +243,15 @@ void BackwardSplitter::buildWeightRepeat(ScanOpInterface scan) {
   if (ops.empty())
     return;
   OpBuilder::InsertionGuard guard(rewriter);
+  SmallVector<CarriedValue> sums;
+  SmallVector<Value> inits;
+  for (const CarriedValue &carried : getCarriedValues(scan))
+    if (isWeightSum(carried)) {
+      sums.push_back(carried);
+      inits.push_back(getWeightValue(carried.init->get()));
+    }
   auto copy = RepeatOp::create(rewriter, scan.getLoc(), scan.getScopeName(),
-                               scan.getCount(), scan.getReverse(), ValueRange(),
+                               scan.getCount(), scan.getReverse(), inits,
                                ValueRange(), TypeRange());
   if (std::optional<SymExpr> first = scan.getFirst())
     copy.setFirstAttr(*first);
@@ -230,6 +259,8 @@ void BackwardSplitter::buildWeightRepeat(ScanOpInterface scan) {
   copyOrigin(scan, copy);
   rewriter.setInsertionPointToEnd(&copy.getBody().front());
   DenseMap<Value, Value> slices;
+  for (auto [sum, arg] : llvm::zip_equal(sums, copy.getCarriedArgs()))
+    slices[sum.arg] = arg;
   for (Operation *op : ops) {
     IRMapping mapping;
     op->walk([&](Operation *inner) {
@@ -242,9 +273,12 @@ void BackwardSplitter::buildWeightRepeat(ScanOpInterface scan) {
          llvm::zip_equal(op->getResults(), made->getResults()))
       slices[from] = to;
   }
-  YieldOp::create(rewriter, scan.getLoc(), ValueRange());
-  SmallVector<Value> stacked;
-  SmallVector<Value> results;
+  SmallVector<Value> stacked, summed, results;
+  for (const CarriedValue &sum : sums) {
+    summed.push_back(slices.at(sum.yielded->get()));
+    results.push_back(sum.result);
+  }
+  YieldOp::create(rewriter, scan.getLoc(), summed);
   unsigned carried = scan.getNumCarried();
   for (auto [number, value] :
        llvm::enumerate(scan.getYielded().drop_front(carried)))

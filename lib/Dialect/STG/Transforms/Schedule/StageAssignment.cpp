@@ -251,11 +251,49 @@ LogicalResult StageAssignment::assignScan(ScanOpInterface scan) {
   }
   for (Value result : scan.getCarriedResults())
     valueStages[result] = last;
+  if (getSection(scan) == Section::Backward)
+    assignSums(scan, set);
   for (Value result : scan.getStackedResults()) {
     valueStages[result] = set;
     stackOf[result] = name;
   }
   return success();
+}
+
+/// The gradients of what layers read from outside of them. That of a parameter
+/// is added up by each stage by itself, and over stages once per step; that of
+/// another value goes through the stages to the one that makes the value.
+void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
+  for (const CarriedValue &sum : getCarriedValues(scan)) {
+    if (!isSumFromZero(sum))
+      continue;
+    if (!parameterSums.contains(sum.result)) {
+      StringAttr name = getOrigin(getSummands(sum).back()).name;
+      auto made = makers.find(name);
+      if (made != makers.end() && getStages(made->second).any())
+        valueStages[sum.result] = getStages(made->second);
+      continue;
+    }
+    valueStages[sum.result] = set;
+    if (set.count() == 1)
+      continue;
+    // A sum of one term, which several stages have.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(scan);
+    Value zero = makeZero(sum.result);
+    auto total = AddOp::create(builder, scan.getLoc(), sum.result, zero);
+    copyOrigin(getSummands(sum).back(), total);
+    setRole(total, Role::Add);
+    Value(sum.result).replaceAllUsesExcept(total, total);
+    gradientSums.insert(total);
+  }
+}
+
+/// Immediates are held by all stages.
+Value StageAssignment::makeZero(Value like) {
+  return SplatOp::create(builder, like.getLoc(),
+                         cast<SymTensorType>(like.getType()),
+                         SymExpr::get(like.getContext(), 0));
 }
 
 LogicalResult StageAssignment::assignForward(Operation *op) {
@@ -267,6 +305,10 @@ LogicalResult StageAssignment::assignForward(Operation *op) {
   if (!stage)
     return success();
   setStage(op, *stage);
+  if (StringAttr name = getOrigin(op).name) {
+    unsigned &known = forwardStage[name];
+    known = std::max(known, *stage);
+  }
   for (Value operand : op->getOperands())
     if (failed(checkStack(op, operand, stagesOf[op])))
       return failure();
@@ -274,12 +316,52 @@ LogicalResult StageAssignment::assignForward(Operation *op) {
 }
 
 LogicalResult StageAssignment::assignBackward(Operation *op) {
+  if (assignStagePart(op))
+    return success();
   return gradientSums.contains(op) ? assignGradientSum(cast<AddOp>(op))
                                    : placeBackward(op);
 }
 
+/// The sum over a stack whose layers are in several stages, and what linear ops
+/// make of it: each stage has its part of a gradient, and they are added once
+/// per step. False if the op is none of these.
+bool StageAssignment::assignStagePart(Operation *op) {
+  if (op->getNumOperands() != 1 || op->getNumResults() != 1)
+    return false;
+  Value operand = op->getOperand(0), result = op->getResult(0);
+  BitVector set = getStages(operand);
+  auto sum = dyn_cast<SumOp>(op);
+  bool isFirst = sum && sum.getDim() == 0 && stackOf.contains(operand);
+  auto linear = dyn_cast<ShardableOpInterface>(op);
+  if (set.count() < 2 || !(isFirst || (stageParts.contains(operand) && linear &&
+                                       linear.isLinear())))
+    return false;
+  setStages(op, set);
+  stageParts.insert(result);
+  bool isRead = llvm::all_of(result.getUsers(), [](Operation *user) {
+    auto next = dyn_cast<ShardableOpInterface>(user);
+    return next && next.isLinear() && user->getNumOperands() == 1 &&
+           getPhase(user) == Phase::Backward;
+  });
+  if (isRead)
+    return true;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(op);
+  auto type = cast<SymTensorType>(result.getType());
+  Value zero = SplatOp::create(builder, op->getLoc(), type,
+                               SymExpr::get(op->getContext(), 0));
+  auto total = AddOp::create(builder, op->getLoc(), result, zero);
+  copyOrigin(op, total);
+  setRole(total, Role::Add);
+  result.replaceAllUsesExcept(total, total);
+  sharedGradients[total] = {result};
+  setStages(total, set);
+  return true;
+}
+
 /// A backward op belongs where its gradient comes from, the earliest stage of
-/// those; one without a gradient, where its forward value is.
+/// those, or where its forward op is if that is earlier; one without a
+/// gradient, where its forward value is.
 LogicalResult StageAssignment::placeBackward(Operation *op) {
   if (isCoalesced(op)) {
     BitVector set(getNumStages());
@@ -304,6 +386,9 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
     else
       fromGradient = std::min(fromGradient.value_or(stage), stage);
   }
+  auto forward = forwardStage.find(getOrigin(op).name);
+  if (fromGradient && forward != forwardStage.end())
+    fromGradient = std::min(*fromGradient, forward->second);
   if (fromGradient || fromForward)
     setStage(op, fromGradient ? *fromGradient : *fromForward);
   return success();
@@ -331,6 +416,10 @@ LogicalResult StageAssignment::assignStep(Operation *op) {
 LogicalResult StageAssignment::assignOp(Operation *op) {
   if (isa<ParamOp, SplatOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return success();
+  if (op->getNumResults() > 0 && getSection(op) == Section::Forward) {
+    auto scan = dyn_cast<ScanOpInterface>(op);
+    makers[scan ? scan.getScopeName() : getOrigin(op).name] = op->getResult(0);
+  }
   if (auto scan = dyn_cast<ScanOpInterface>(op)) {
     if (!ranges.contains(scan.getScopeName()))
       return scan->emitOpError("has no counterpart in the forward pass, so its "
@@ -361,8 +450,8 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
 }
 
 /// Ops that read only inputs and parameters go where their results are read;
-/// collectives and casts of parameters to every such stage, other ops to the
-/// first.
+/// collectives and what is made of parameters alone to every such stage, other
+/// ops to the first.
 void StageAssignment::assignFloating(Operation *op) {
   if (isCoalesced(op) && op->getNumResults() > 0) {
     BitVector all(getNumStages());
@@ -375,9 +464,10 @@ void StageAssignment::assignFloating(Operation *op) {
   BitVector set =
       getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
                                     : llvm::to_vector(op->getUsers()));
-  bool isCastParameter =
-      op->getNumResults() == 1 && getReadParameter(op->getResult(0));
-  if (isa<ShardableOpInterface>(op) && !isCastParameter)
+  bool isOfParameters = llvm::all_of(op->getOperands(), [](Value operand) {
+    return static_cast<bool>(getReadParameter(operand));
+  });
+  if (isa<ShardableOpInterface>(op) && !isOfParameters)
     setStage(op, set.find_first());
   else
     setStages(op, set);

@@ -82,8 +82,11 @@ private:
   llvm::LogicalResult assignStages();
   llvm::LogicalResult assignOp(mlir::Operation *op);
   llvm::LogicalResult assignScan(ScanOpInterface scan);
+  void assignSums(ScanOpInterface scan, const llvm::BitVector &set);
+  mlir::Value makeZero(mlir::Value like);
   llvm::LogicalResult assignForward(mlir::Operation *op);
   llvm::LogicalResult assignBackward(mlir::Operation *op);
+  bool assignStagePart(mlir::Operation *op);
   llvm::LogicalResult placeBackward(mlir::Operation *op);
   llvm::LogicalResult assignStep(mlir::Operation *op);
   void assignFloating(mlir::Operation *op);
@@ -115,10 +118,19 @@ private:
   llvm::DenseMap<mlir::StringAttr, std::vector<Range>> ranges;
   /// By name of the scan, the stage that makes what it starts with.
   llvm::DenseMap<mlir::StringAttr, unsigned> madeIn;
+  /// Of which each stage has a part.
+  llvm::DenseSet<mlir::Value> stageParts;
+  /// By name of an op outside of scans, the stage of its forward pass.
+  llvm::DenseMap<mlir::StringAttr, unsigned> forwardStage;
   llvm::DenseMap<mlir::Operation *, llvm::BitVector> stagesOf;
   llvm::DenseMap<mlir::Value, llvm::BitVector> valueStages;
   /// Values whose leading dimension is the layers of a scan.
   llvm::DenseMap<mlir::Value, mlir::StringAttr> stackOf;
+  /// What forward makes at the top of the program, by the name of the op or of
+  /// the scan.
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> makers;
+  /// Results of scans that are gradients of parameters.
+  llvm::DenseSet<mlir::Value> parameterSums;
   /// Sums of contributions to a gradient, at the top of the program.
   llvm::DenseSet<mlir::Operation *> gradientSums;
   /// Those of what several stages contribute, and their terms.

@@ -15,8 +15,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Transforms/RegionUtils.h"
+#include "stg/Dialect/STG/Analysis/Activity.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -28,70 +31,7 @@ namespace stg {
 using namespace mlir;
 using namespace stg;
 
-static bool isFloatTensor(Value value) {
-  auto tensor = dyn_cast<SymTensorType>(value.getType());
-  return tensor && isa<FloatType>(tensor.getElementType());
-}
-
-//===----------------------------------------------------------------------===//
-// Activity: which values depend on a parameter
-//===----------------------------------------------------------------------===//
-
 namespace {
-/// Values that depend on a parameter, and so may have a gradient.
-class Activity {
-public:
-  void addBlock(Block &block) {
-    for (Operation &op : block)
-      addOp(op);
-  }
-  bool contains(Value value) const { return active.contains(value); }
-
-private:
-  void addOp(Operation &op) {
-    if (auto scan = dyn_cast<ScanOpInterface>(op))
-      return addScan(scan);
-    bool isActive =
-        isa<ParamOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
-          return active.contains(operand);
-        });
-    if (isActive)
-      addFloats(op.getResults());
-  }
-
-  void addFloats(ValueRange values) {
-    for (Value value : values)
-      if (isFloatTensor(value))
-        active.insert(value);
-  }
-
-  /// Carried values feed themselves: repeated until nothing is added.
-  void addScan(ScanOpInterface scan) {
-    Block &body = scan.getLoopBlock();
-    for (auto [arg, operand] :
-         llvm::zip_equal(body.getArguments(), scan->getOperands()))
-      if (contains(operand))
-        active.insert(arg);
-    OperandRange yielded = scan.getYielded();
-    for (bool changed = true; changed;) {
-      addBlock(body);
-      changed = false;
-      for (auto [arg, value] : llvm::zip(scan.getCarriedArgs(), yielded))
-        if (contains(value))
-          changed |= active.insert(arg).second;
-    }
-    for (auto [result, value] : llvm::zip_equal(scan->getResults(), yielded))
-      if (contains(value))
-        active.insert(result);
-    for (auto [result, arg] :
-         llvm::zip_equal(scan.getCarriedResults(), scan.getCarriedArgs()))
-      if (contains(arg))
-        active.insert(result);
-  }
-
-  DenseSet<Value> active;
-};
-
 /// Gradients of parameters by name, in the order of the forward pass.
 struct ParamGradient {
   SmallVector<std::string> path; ///< Enclosing repeats, then the name.
@@ -103,6 +43,9 @@ struct BlockGradients {
   DenseMap<Value, Value> values;
   llvm::MapVector<StringRef, Value> params;
   SmallVector<ParamGradient> nested;
+  /// In the body of a repeat, the values from outside of it whose gradients it
+  /// adds up over its iterations.
+  llvm::SetVector<Value> captured;
 };
 
 //===----------------------------------------------------------------------===//
@@ -131,6 +74,8 @@ private:
   LogicalResult yieldGradients(ScanOpInterface forward, RepeatOp &backward,
                                BlockGradients &gradients,
                                BlockGradients &inner);
+  void dropUnusedSums(RepeatOp &backward, BlockGradients &inner);
+  Value addStacked(Value captured, Value stack);
   void saveCaptured(ScanOpInterface forward, RepeatOp backward);
 
   /// Gradient element type for a value: parameters have their own.
@@ -175,10 +120,30 @@ public:
     gradient =
         convert(gradient, parent.getGradientType(value).getElementType());
     Value &total = gradients.values[value];
-    total = total ? create<AddOp>(Role::Add, total, gradient) : gradient;
+    if (!total)
+      total = gradient;
+    else if (gradients.captured.contains(value))
+      total = addToSum(value, total, gradient);
+    else
+      total = create<AddOp>(Role::Add, total, gradient);
   }
 
 private:
+  /// Adds to what iterations add up. A parameter's buffer is added to in place,
+  /// as over micro-batches. The op is called like what makes the captured
+  /// value, since that is what it is the gradient of.
+  Value addToSum(Value captured, Value total, Value gradient) {
+    if (getReadParameter(captured))
+      return create<AccumulateOp>(Role::Accumulate, total, gradient);
+    auto sum = create<AddOp>(Role::Add, total, gradient);
+    if (Operation *maker = captured.getDefiningOp()) {
+      auto scan = dyn_cast<ScanOpInterface>(maker);
+      if (StringAttr name = scan ? scan.getScopeName() : getOrigin(maker).name)
+        setName(sum, name);
+    }
+    return sum;
+  }
+
   /// A pointwise op gives the gradient of a parameter in the type of the
   /// parameter.
   Value convert(Value gradient, Type elementType) {
@@ -240,13 +205,6 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
   });
   if (!hasGradient || !(isActive || isa<ScanOpInterface>(op)))
     return success();
-  for (Value operand : op->getOperands())
-    if (activity.contains(operand) &&
-        operand.getParentBlock() != op->getBlock())
-      return op->emitOpError("cannot be differentiated: it uses a value from "
-                             "outside of its repeat; carry the value instead")
-                 .attachNote(operand.getLoc())
-             << "the value is defined here";
   if (auto scan = dyn_cast<ScanOpInterface>(op))
     return differentiateScan(scan, gradients);
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
@@ -261,14 +219,32 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
 // Scans
 //===----------------------------------------------------------------------===//
 
+/// True if the value is made of parameters, with no input of the function.
+static bool isMadeOfParameters(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumRegions() == 0 &&
+         (isa<ParamOp>(op) ||
+          (op->getNumOperands() != 0 &&
+           llvm::all_of(op->getOperands(), isMadeOfParameters)));
+}
+
+/// Gradients of values from outside of a repeat are carried and added to in
+/// each iteration. That of one which is made of parameters, but is none, is a
+/// sum over the whole batch: it is stacked, and the stack is added up behind
+/// the repeat, so that devices reduce only the sum.
+static bool isAddedUpBehind(Value captured) {
+  return isMadeOfParameters(captured) && !getReadParameter(captured);
+}
+
 /// Creates the backward repeat with an empty body: it carries the gradients of
-/// the active carried values and reads slices of the gradients of stacked
-/// results. `inner` receives the gradients that are known at the end of the
-/// forward body.
+/// the active carried values and sums of those of captured values, and reads
+/// slices of the gradients of stacked results. `inner` receives the gradients
+/// that are known at the end of the forward body.
 RepeatOp Differentiator::buildBackwardRepeat(ScanOpInterface forward,
                                              BlockGradients &gradients,
                                              BlockGradients &inner) {
   SmallVector<Value> inits, stacks, initTargets, stackTargets;
+  SmallVector<std::pair<Value, Value>> read; ///< Targets and their gradients.
   OperandRange yielded = forward.getYielded();
   for (auto [number, result] : llvm::enumerate(forward->getResults())) {
     Value gradient = gradients.values.lookup(result);
@@ -279,32 +255,92 @@ RepeatOp Differentiator::buildBackwardRepeat(ScanOpInterface forward,
       }
       continue;
     }
-    if (!activity.contains(forward.getCarriedArgs()[number]))
+    if (!activity.contains(forward.getCarriedArgs()[number])) {
+      // Of one iteration: nothing goes on to another one.
+      if (gradient && activity.contains(yielded[number]))
+        read.emplace_back(yielded[number], gradient);
       continue;
+    }
     inits.push_back(gradient ? gradient : makeZero(result));
     initTargets.push_back(yielded[number]);
   }
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(forward->getRegions(), captured);
+  for (Value value : captured)
+    if (activity.contains(value) && !isAddedUpBehind(value)) {
+      inner.captured.insert(value);
+      inits.push_back(makeZero(value));
+    }
   auto backward = RepeatOp::create(
       rewriter, forward.getLoc(), forward.getScopeName(), forward.getCount(),
       !forward.getReverse(), inits, stacks, TypeRange());
   setPhase(backward, Phase::Backward);
   OpGradientBuilder add(*this, forward, inner);
   rewriter.setInsertionPointToEnd(&backward.getBody().front());
-  for (auto [target, arg] :
-       llvm::zip_equal(initTargets, backward.getCarriedArgs()))
+  for (auto [target, gradient] : read)
+    add.addTo(target, gradient);
+  unsigned numTargets = initTargets.size();
+  for (auto [target, arg] : llvm::zip(initTargets, backward.getCarriedArgs()))
     add.addTo(target, arg);
+  for (auto [value, sum] : llvm::zip_equal(
+           inner.captured, backward.getCarriedArgs().drop_front(numTargets)))
+    inner.values[value] = sum;
   for (auto [target, arg] :
        llvm::zip_equal(stackTargets, backward.getSliceArgs()))
     add.addTo(target, arg);
   return backward;
 }
 
-/// Ends the backward body: yields the gradients of the carried arguments, and
-/// stacks those of parameters and of slices. Hands all of them to `gradients`.
+/// Drops the sums to which no iteration adds: of what the loss does not depend
+/// on. The body is not finished, and nobody has read a result yet.
+void Differentiator::dropUnusedSums(RepeatOp &backward, BlockGradients &inner) {
+  unsigned carried = backward.getNumCarried();
+  unsigned first = carried - inner.captured.size();
+  llvm::BitVector dropped(carried + backward.getStacks().size());
+  llvm::SetVector<Value> used;
+  for (auto [number, value] : llvm::enumerate(inner.captured)) {
+    if (inner.values.lookup(value) == backward.getCarriedArgs()[first + number])
+      dropped.set(first + number);
+    else
+      used.insert(value);
+  }
+  if (dropped.none())
+    return;
+  SmallVector<Value> inits;
+  for (auto [number, init] : llvm::enumerate(backward.getCarriedInits()))
+    if (!dropped.test(number))
+      inits.push_back(init);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(backward);
+  auto copy =
+      RepeatOp::create(rewriter, backward.getLoc(), backward.getRepeatName(),
+                       backward.getCount(), backward.getReverse(), inits,
+                       backward.getStacks(), TypeRange());
+  copyOrigin(backward, copy);
+  // The same block: its values are known.
+  copy.getBody().takeBody(backward.getBody());
+  copy.getBody().front().eraseArguments(dropped);
+  rewriter.eraseOp(backward);
+  backward = copy;
+  inner.captured = std::move(used);
+}
+
+/// The sum over all iterations of the gradient of a captured value.
+Value Differentiator::addStacked(Value captured, Value stack) {
+  auto sum = SumOp::create(rewriter, captured.getLoc(), stack, /*dim=*/0);
+  setOrigin(sum, {getOrigin(captured.getDefiningOp()).name, Phase::Backward,
+                  Role::Add});
+  return sum;
+}
+
+/// Ends the backward body: yields the gradients of the carried arguments and of
+/// captured values, and stacks those of parameters and of slices. Hands all of
+/// them to `gradients`.
 LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
                                              RepeatOp &backward,
                                              BlockGradients &gradients,
                                              BlockGradients &inner) {
+  dropUnusedSums(backward, inner);
   SmallVector<Value> carried, stacked;
   for (BlockArgument arg : forward.getCarriedArgs()) {
     if (!activity.contains(arg))
@@ -312,6 +348,8 @@ LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
     Value gradient = inner.values.lookup(arg);
     carried.push_back(gradient ? gradient : makeZero(arg));
   }
+  for (Value value : inner.captured)
+    carried.push_back(inner.values.lookup(value));
   YieldOp::create(rewriter, forward.getLoc(), carried);
   for (auto &[name, value] : inner.params)
     stacked.push_back(value);
@@ -324,6 +362,15 @@ LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
       stacked.push_back(gradient);
       sliceTargets.push_back(stack);
     }
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(forward->getRegions(), captured);
+  SmallVector<Value> summed;
+  for (Value value : captured)
+    if (isAddedUpBehind(value))
+      if (Value gradient = inner.values.lookup(value)) {
+        stacked.push_back(gradient);
+        summed.push_back(value);
+      }
   backward = backward.withStacked(rewriter, stacked);
   auto results = backward.getStackedResults().begin();
   std::string scope = forward.getScopeName().str();
@@ -344,6 +391,8 @@ LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
         cast<SymTensorType>(gradient.getType()).getSlice().getStacked(leading));
     add.addTo(target, gradient);
   }
+  for (Value value : summed)
+    add.addTo(value, addStacked(value, *results++));
   auto backwardCarried = backward.getCarriedResults().begin();
   for (auto [arg, init] :
        llvm::zip_equal(forward.getCarriedArgs(), forward.getCarriedInits())) {
@@ -353,6 +402,8 @@ LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
       add.addTo(init, *backwardCarried);
     ++backwardCarried;
   }
+  for (Value value : inner.captured)
+    add.addTo(value, *backwardCarried++);
   return success();
 }
 
@@ -407,21 +458,64 @@ LogicalResult Differentiator::differentiateScan(ScanOpInterface forward,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// The value that is differentiated: the function's first result.
-static FailureOr<Value> getObjective(func::FuncOp function,
-                                     const Activity &activity) {
+/// True if any parameter of the function is frozen.
+static bool hasFrozen(func::FuncOp function) {
+  return function
+      .walk([](ParamOp param) {
+        return param.getFrozen() ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+namespace {
+/// A result of the program whose mean is part of the objective.
+struct Loss {
+  Value value;
+  SymExpr weight;
+};
+} // namespace
+
+static LogicalResult checkLoss(func::FuncOp function, Value loss,
+                               const Activity &activity, StringRef which) {
+  if (!isFloatTensor(loss))
+    return function.emitOpError("has a ")
+           << which << "result of type " << loss.getType()
+           << ", expected a float tensor: the loss";
+  if (!activity.contains(loss))
+    return function.emitOpError("has a loss that depends on no parameter")
+           << (hasFrozen(function) ? " that is trained: all that it depends on "
+                                     "are frozen"
+                                   : "");
+  return success();
+}
+
+/// The values that are differentiated: results that say so with their weight,
+/// or the first result.
+static FailureOr<SmallVector<Loss>> getLosses(func::FuncOp function,
+                                              const Activity &activity) {
   Operation *terminator = function.getBody().front().getTerminator();
   if (terminator->getNumOperands() == 0)
     return function.emitOpError(
         "has no result to differentiate; return the loss "
         "as the first result");
-  Value loss = terminator->getOperand(0);
-  if (!isFloatTensor(loss))
-    return function.emitOpError("has a first result of type ")
-           << loss.getType() << ", expected a float tensor: the loss";
-  if (!activity.contains(loss))
-    return function.emitOpError("has a loss that depends on no parameter");
-  return loss;
+  SmallVector<Loss> losses;
+  for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
+    auto weight =
+        function.getResultAttrOfType<SymExpr>(number, STGDialect::kLossAttr);
+    if (!weight)
+      continue;
+    if (failed(checkLoss(function, value, activity, "")))
+      return failure();
+    losses.push_back({value, weight});
+  }
+  if (!losses.empty())
+    return losses;
+  Value first = terminator->getOperand(0);
+  if (failed(checkLoss(function, first, activity, "first ")))
+    return failure();
+  losses.push_back({first, SymExpr::get(function.getContext(), 1)});
+  return losses;
 }
 
 /// What `block` casts of parameters is cast again for backward, not saved.
@@ -452,24 +546,29 @@ static void castAgain(Block &block) {
 LogicalResult Differentiator::run(func::FuncOp function) {
   Block &body = function.getBody().front();
   activity.addBlock(body);
-  FailureOr<Value> loss = getObjective(function, activity);
-  if (failed(loss))
+  FailureOr<SmallVector<Loss>> losses = getLosses(function, activity);
+  if (failed(losses))
     return failure();
   markForward(function);
   Operation *terminator = body.getTerminator();
   rewriter.setInsertionPoint(terminator);
 
-  // The objective is the mean of the loss over its elements.
-  auto lossType = cast<SymTensorType>(loss->getType());
-  SymExpr one = SymExpr::get(function.getContext(), 1);
-  SymExpr mean = one.exactDiv(lossType.getNumElements());
-  if (!mean)
-    return function.emitOpError("has a loss of ")
-           << lossType.getNumElements().str()
-           << " elements, whose mean has no exact expression";
+  // The objective is the weighted sum of the means of losses over their
+  // elements.
   BlockGradients gradients;
-  gradients.values[*loss] =
-      SplatOp::create(rewriter, loss->getLoc(), lossType, mean);
+  for (const Loss &loss : *losses) {
+    auto type = cast<SymTensorType>(loss.value.getType());
+    SymExpr mean = loss.weight.exactDiv(type.getNumElements());
+    if (!mean)
+      return function.emitOpError("has a loss of ")
+             << type.getNumElements().str()
+             << " elements, whose mean has no exact expression";
+    Value seed = SplatOp::create(rewriter, loss.value.getLoc(), type, mean);
+    Value &total = gradients.values[loss.value];
+    if (total)
+      return function.emitOpError("returns one value as two losses");
+    total = seed;
+  }
   if (failed(differentiateBlock(body, gradients)))
     return failure();
   castAgain(body);

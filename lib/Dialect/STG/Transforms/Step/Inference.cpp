@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InferenceStep.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "stg/Dialect/STG/IR/Loops.h"
@@ -27,28 +28,25 @@ using namespace mlir;
 using namespace stg;
 
 namespace {
-/// What a step is, for all ops.
-struct Step {
-  StringAttr tokens;     ///< The dimension.
-  SymExpr cached;        ///< Tokens of a row.
-  RequestsAttr requests; ///< Null: each row is one.
-  Type kvType;           ///< Null: that of what is kept.
-  bool allLogits = false;
-};
-
 /// The increment builder of one op.
 class OpIncrementBuilder : public IncrementBuilder {
 public:
-  OpIncrementBuilder(const Step &step, Operation *op)
+  OpIncrementBuilder(const InferenceStep &step, Operation *op)
       : step(step), op(op), builder(op) {}
 
-  bool isTokens(DimAttr dim) override { return dim.hasName(step.tokens); }
+  bool isTokens(DimAttr dim) override { return step.isTokens(dim); }
   SymExpr getCached() override { return step.cached; }
   RequestsAttr getRequests() override { return step.requests; }
-  Value keep(Value value, StringRef suffix) override;
+  Value keep(Value value, StringRef suffix, TokenSpan span) override {
+    return keepTokens(builder, step, op->getLoc(), value,
+                      extendName(op, suffix), span, step.requests);
+  }
+  StringAttr nameState(StringRef suffix) override {
+    return extendName(op, suffix);
+  }
 
 private:
-  const Step &step;
+  const InferenceStep &step;
   Operation *op;
   OpBuilder builder;
 };
@@ -56,7 +54,7 @@ private:
 /// Makes a program that of a step.
 class StepBuilder {
 public:
-  StepBuilder(func::FuncOp function, const Step &step)
+  StepBuilder(func::FuncOp function, const InferenceStep &step)
       : function(function), step(step) {}
 
   LogicalResult run();
@@ -74,7 +72,7 @@ private:
   std::optional<unsigned> findTokens(SymTensorType type);
 
   func::FuncOp function;
-  const Step &step;
+  const InferenceStep &step;
 };
 
 struct Inference : stg::impl::InferenceBase<Inference> {
@@ -82,35 +80,65 @@ struct Inference : stg::impl::InferenceBase<Inference> {
   void runOnOperation() override;
 
 private:
-  FailureOr<Step> readOptions();
-  LogicalResult readRequests(Step &step);
-  LogicalResult declareSymbols(const Step &step);
+  FailureOr<InferenceStep> readOptions();
+  LogicalResult readRequests(InferenceStep &step);
+  LogicalResult declareSymbols(const InferenceStep &step);
 };
 } // namespace
 
-/// The name of an op and what it is for: `attention.k`.
-static StringAttr extendName(Operation *op, StringRef suffix) {
+StringRef stg::getOwnName(Operation *op) {
   StringAttr own = getOrigin(op).name;
-  StringRef name = own ? own.getValue() : op->getName().stripDialect();
-  return StringAttr::get(op->getContext(), name + "." + suffix);
+  return own ? own.getValue() : op->getName().stripDialect();
 }
 
-static void setForward(Operation *op, StringAttr name) {
+StringAttr stg::extendName(Operation *op, StringRef suffix) {
+  return StringAttr::get(op->getContext(), getOwnName(op) + "." + suffix);
+}
+
+void stg::setForward(Operation *op, StringAttr name) {
   setName(op, name);
   setPhase(op, Phase::Forward);
 }
 
-Value OpIncrementBuilder::keep(Value value, StringRef suffix) {
+Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
+                      Location loc, Value value, StringAttr name,
+                      TokenSpan span, RequestsAttr requests) {
   auto type = cast<SymTensorType>(value.getType());
+  bool isRounded = step.kvBlockSize > 1;
   SmallVector<DimAttr> dims(type.getDims());
-  for (DimAttr &dim : dims)
-    if (isTokens(dim))
-      dim = dim.withExtent(dim.getExtent() + step.cached);
+  std::optional<unsigned> number;
+  SymExpr capacity;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (!step.isTokens(dim))
+      continue;
+    SymExpr fresh = dim.getExtent();
+    auto getSum = [&](function_ref<SymExpr(SymExpr, SymExpr)> get) {
+      return requests ? requests.getSum(get) : get(fresh, step.cached);
+    };
+    dim = dim.withExtent(fresh + getSum([&](SymExpr, SymExpr cached) {
+                           return span.getVisible(cached);
+                         }));
+    if (!isRounded && !span.window && !span.chunk)
+      continue;
+    number = i;
+    capacity = getSum([&](SymExpr own, SymExpr cached) {
+      SymExpr kept = span.getKept(own + cached);
+      SymExpr size = SymExpr::get(builder.getContext(), step.kvBlockSize);
+      return isRounded
+                 ? SymExpr::getFunction(SymFunc::CeilDiv, {kept, size}) * size
+                 : kept;
+    });
+    if (capacity == dim.getExtent())
+      number.reset();
+  }
   Type elementType = step.kvType ? step.kvType : type.getElementType();
-  StringAttr name = extendName(op, suffix);
-  auto cache = CacheOp::create(builder, op->getLoc(),
+  auto cache = CacheOp::create(builder, loc,
                                type.withDims(dims).withElementType(elementType),
                                value, name);
+  if (number) {
+    cache.setDim(*number);
+    cache.setCapacityAttr(capacity);
+  }
   setForward(cache, name);
   return cache;
 }
@@ -375,8 +403,14 @@ LogicalResult StepBuilder::run() {
   });
   if (checked.wasInterrupted())
     return failure();
+  DenseSet<Operation *> done;
+  if (failed(keepLatents(function, step, done)))
+    return failure();
   SmallVector<IncrementalOpInterface> ops;
-  function.walk([&](IncrementalOpInterface op) { ops.push_back(op); });
+  function.walk([&](IncrementalOpInterface op) {
+    if (!done.contains(op))
+      ops.push_back(op);
+  });
   for (IncrementalOpInterface op : ops) {
     OpIncrementBuilder builder(step, op);
     if (failed(op.buildIncrement(builder)))
@@ -390,7 +424,7 @@ LogicalResult StepBuilder::run() {
 // Options
 //===----------------------------------------------------------------------===//
 
-LogicalResult Inference::readRequests(Step &step) {
+LogicalResult Inference::readRequests(InferenceStep &step) {
   if (requests.empty())
     return success();
   Attribute parsed;
@@ -410,9 +444,9 @@ LogicalResult Inference::readRequests(Step &step) {
   return success();
 }
 
-FailureOr<Step> Inference::readOptions() {
+FailureOr<InferenceStep> Inference::readOptions() {
   ModuleOp module = getOperation();
-  Step step;
+  InferenceStep step;
   step.tokens = StringAttr::get(&getContext(), tokens);
   step.allLogits = logits == LogitRows::All;
   llvm::Expected<SymExpr> number = SymExpr::parse(&getContext(), cached);
@@ -430,13 +464,20 @@ FailureOr<Step> Inference::readOptions() {
       return module.emitError("kv-type '")
              << kvType << "' is not a float type such as bf16 or f8E4M3FN";
   }
-  if (failed(readRequests(step)))
+  if (kvBlockSize < 1)
+    return module.emitError("kv-block-size is ")
+           << kvBlockSize.getValue() << ", expected at least 1";
+  step.kvBlockSize = kvBlockSize;
+  step.mlaForm = mlaForm;
+  FailureOr<SymBinding> known = collectSymbolValues(module, config, *values);
+  if (failed(known) || failed(readRequests(step)))
     return failure();
+  step.binding = std::move(*known);
   return step;
 }
 
 /// Symbols that only the step has.
-LogicalResult Inference::declareSymbols(const Step &step) {
+LogicalResult Inference::declareSymbols(const InferenceStep &step) {
   ModuleOp module = getOperation();
   SymbolTable table(module);
   llvm::SetVector<StringAttr> names;
@@ -463,7 +504,7 @@ LogicalResult Inference::declareSymbols(const Step &step) {
 }
 
 void Inference::runOnOperation() {
-  FailureOr<Step> step = readOptions();
+  FailureOr<InferenceStep> step = readOptions();
   if (failed(step) || failed(declareSymbols(*step)))
     return signalPassFailure();
   for (auto function : getOperation().getOps<func::FuncOp>()) {

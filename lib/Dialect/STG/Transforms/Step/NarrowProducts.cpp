@@ -1,4 +1,4 @@
-//===- NarrowProducts.cpp - Products of 8-bit floats ----------------------===//
+//===- NarrowProducts.cpp - Products of narrow floats ---------------------===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -30,6 +30,13 @@ private:
   DenseMap<std::pair<Value, Type>, Value> casts;
 };
 } // namespace
+
+/// Only operands of products may have 4 bits.
+static FloatType getNarrowType(MLIRContext *context, StringRef name) {
+  if (name == "f4E2M1FN")
+    return Float4E2M1FNType::get(context);
+  return getFloatType(context, name);
+}
 
 static bool isNarrow(Value value) {
   return mlir::cast<SymTensorType>(value.getType()).getElementBytes() == 1;
@@ -77,13 +84,14 @@ void NarrowProducts::narrow(EinsumOp product) {
 
 void NarrowProducts::runOnOperation() {
   func::FuncOp function = getOperation();
-  forwardType = getFloatType(&getContext(), type);
-  gradientType = getFloatType(&getContext(), gradients);
+  forwardType = getNarrowType(&getContext(), type);
+  gradientType = getNarrowType(&getContext(), gradients);
   for (auto [name, parsed] :
        {std::pair<StringRef, FloatType>(type, forwardType),
         {gradients, gradientType}})
-    if (!parsed || parsed.getWidth() != 8) {
-      function.emitError("type '") << name << "' is not f8E4M3FN or f8E5M2";
+    if (!parsed || parsed.getWidth() > 8) {
+      function.emitError("type '")
+          << name << "' is not f8E4M3FN, f8E5M2 or f4E2M1FN";
       return signalPassFailure();
     }
   casts.clear();

@@ -18,6 +18,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace stg {
 #define GEN_PASS_DEF_RECOMPUTE
@@ -39,6 +40,7 @@ public:
 
   void replayAll();
   void replaySelected(function_ref<bool(Operation *)> isSelected);
+  void replayBut(const DenseSet<Operation *> &kept);
 
   /// The value of the forward body of which `slice` is what the backward body
   /// sees, or null.
@@ -64,10 +66,15 @@ struct Recompute : stg::impl::RecomputeBase<Recompute> {
   void runOnOperation() override;
 
 private:
-  void recomputeIn(Region &region, ScanPair *outer, RecomputePolicy policy,
+  void recomputeIn(Region &region, ScanPair *outer, RecomputeChoice choice,
                    IRRewriter &rewriter);
+  bool isNamed(Operation *op) const {
+    return llvm::is_contained(names, op->getName().getStringRef());
+  }
+  DenseSet<Operation *> getKept(Block &body) const;
 
-  SmallVector<std::string> names; ///< Of the ops that are replayed singly.
+  /// Of the ops that are replayed singly, or that nothing replays.
+  SmallVector<std::string> names;
   bool replays; ///< Whether any repeat has another policy than `none`.
 };
 } // namespace
@@ -185,6 +192,53 @@ void ScanPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
   }
 }
 
+/// Replays at the start of the backward body what that reads, down to results
+/// of `kept` ops and what the forward body is given.
+void ScanPair::replayBut(const DenseSet<Operation *> &kept) {
+  Block *body = &forward.getLoopBlock();
+  DenseSet<Operation *> needed;
+  SmallVector<Value> worklist;
+  auto isReplayed = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == body && !kept.contains(op);
+  };
+  SmallVector<std::pair<BlockArgument, Value>> slices;
+  for (BlockArgument slice : backward.getSliceArgs())
+    if (Value value = getForwardValue(slice); value && isReplayed(value)) {
+      slices.emplace_back(slice, value);
+      worklist.push_back(value);
+    }
+  auto isRead = [](Value value) {
+    return getReadParameter(value) || value.getDefiningOp<SplatOp>();
+  };
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!needed.insert(op).second)
+      continue;
+    for (Value operand : op->getOperands())
+      if (isReplayed(operand) && !isRead(operand))
+        worklist.push_back(operand);
+  }
+  SmallVector<Operation *> ordered;
+  for (Operation &op : *body)
+    if (needed.contains(&op))
+      ordered.push_back(&op);
+  IRMapping mapping;
+  rewriter.setInsertionPointToStart(&backward.getLoopBlock());
+  for (Operation *op : ordered) {
+    for (Value operand : op->getOperands()) {
+      if (mapping.contains(operand))
+        continue;
+      mapping.map(operand, isRead(operand)
+                               ? readAgain(rewriter, operand, Phase::Recompute)
+                               : getSaved(operand));
+    }
+    markReplayed(rewriter.clone(*op, mapping));
+  }
+  for (auto [slice, value] : slices)
+    rewriter.replaceAllUsesWith(slice, mapping.lookup(value));
+}
+
 /// The forward scan that made the stacks that `backward` reads, or null.
 /// `outer` is the pair around it, or null.
 static ScanOpInterface getForward(ScanOpInterface backward, ScanPair *outer) {
@@ -201,11 +255,39 @@ static ScanOpInterface getForward(ScanOpInterface backward, ScanPair *outer) {
   return {};
 }
 
+static RecomputeChoice getChoice(RecomputePolicy policy) {
+  switch (policy) {
+  case RecomputePolicy::None:
+    return RecomputeChoice::None;
+  case RecomputePolicy::Selective:
+    return RecomputeChoice::Selective;
+  case RecomputePolicy::Full:
+    return RecomputeChoice::Full;
+  }
+  llvm_unreachable("unknown policy");
+}
+
+/// Of the body of a layer: the first of each two products, what is named, and
+/// scans, which keep for themselves.
+DenseSet<Operation *> Recompute::getKept(Block &body) const {
+  DenseSet<Operation *> kept;
+  unsigned products = 0;
+  for (Operation &op : body) {
+    auto product = dyn_cast<EinsumOp>(op);
+    bool isProduct = product && product.getInputs().size() == 2 &&
+                     product.getCost().isMatrix;
+    if (isProduct ? products++ % 2 == 0
+                  : isNamed(&op) || isa<ScanOpInterface>(op))
+      kept.insert(&op);
+  }
+  return kept;
+}
+
 /// Works on the backward scans of `region`, each before those inside of it:
-/// what a whole body replays contains the inner forward scans. `policy` is that
+/// what a whole body replays contains the inner forward scans. `choice` is that
 /// of a scan that has none of its own.
 void Recompute::recomputeIn(Region &region, ScanPair *outer,
-                            RecomputePolicy policy, IRRewriter &rewriter) {
+                            RecomputeChoice choice, IRRewriter &rewriter) {
   auto found = region.getOps<ScanOpInterface>();
   SmallVector<ScanOpInterface> scans(found.begin(), found.end());
   for (ScanOpInterface backward : scans) {
@@ -214,17 +296,19 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
     ScanOpInterface forward = getForward(backward, outer);
     if (!forward)
       continue;
-    RecomputePolicy own = forward.getRecompute().value_or(policy);
-    replays |= own != RecomputePolicy::None;
+    RecomputeChoice own = choice;
+    if (std::optional<RecomputePolicy> policy = forward.getRecompute())
+      own = getChoice(*policy);
+    replays |= own != RecomputeChoice::None;
     ScanPair pair(forward, backward, outer, rewriter);
-    if (own == RecomputePolicy::Full) {
+    if (own == RecomputeChoice::Full) {
       pair.replayAll();
       continue;
     }
-    if (own == RecomputePolicy::Selective)
-      pair.replaySelected([&](Operation *op) {
-        return llvm::is_contained(names, op->getName().getStringRef());
-      });
+    if (own == RecomputeChoice::Selective)
+      pair.replaySelected([&](Operation *op) { return isNamed(op); });
+    if (own == RecomputeChoice::Alternate)
+      pair.replayBut(getKept(forward.getLoopBlock()));
     recomputeIn(backward->getRegion(0), &pair, own, rewriter);
   }
 }
@@ -235,10 +319,7 @@ void Recompute::runOnOperation() {
   if (names.empty())
     names.push_back("stg.attention");
   IRRewriter rewriter(&getContext());
-  // The attribute has the same words.
-  recomputeIn(getOperation().getBody(), /*outer=*/nullptr,
-              *symbolizeRecomputePolicy(stringify(policy.getValue())),
-              rewriter);
+  recomputeIn(getOperation().getBody(), /*outer=*/nullptr, policy, rewriter);
   if (!replays)
     return markAllAnalysesPreserved();
   RewritePatternSet patterns(&getContext());

@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Report.h"
+#include "stg/Estimate/Report.h"
 #include "stg/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace llvm;
 using namespace stg;
@@ -23,34 +24,57 @@ using namespace stg;
 /// bits, and probabilities.
 static constexpr double kProgramLogits = 2 + 4;
 
-/// What copies of logits add to the peak of a class. They are there at the
-/// loss: nothing is added to a peak elsewhere.
+/// What copies of logits add to the memory of a class: of those at `peakNode`,
+/// or of all, if that is empty.
 static double getMoreLogits(const trace::TraceProgram &program,
                             StringRef peakNode, const Execution &execution) {
-  double copies = 0, more = 0;
-  for (double bytes : execution.liveLogits)
-    copies += bytes;
+  auto getCopies = [](ArrayRef<double> bytes) {
+    return std::accumulate(bytes.begin(), bytes.end(), -kProgramLogits);
+  };
+  double whole = getCopies(execution.liveLogits), more = 0;
+  double sharded = execution.liveLogitsSharded.empty()
+                       ? whole
+                       : getCopies(execution.liveLogitsSharded);
   for (const trace::NodeTemplate &node : program.nodes) {
-    if (node.kernel == trace::kNone || !peakNode.ends_with(node.name))
+    if (node.kernel == trace::kNone ||
+        !(peakNode.empty() || peakNode.ends_with(node.name)))
       continue;
     const trace::Kernel &kernel = program.kernels[node.kernel];
+    // A loss of parts has its steps as kernels.
+    bool isWhole = StringRef(kernel.op).starts_with("cross_entropy");
     if (isLossKernel(kernel.op) && !kernel.sizes.empty())
-      more = std::max(more, (copies - kProgramLogits) * kernel.sizes[0]);
+      more = std::max(more, (isWhole ? whole : sharded) * kernel.sizes[0]);
   }
   return more;
 }
 
-/// What a class of the manifest needs.
-static double getPeak(const json::Object &entry,
-                      const trace::TraceBundle::Class &source,
-                      const Execution &execution) {
+/// The sum over categories.
+static double getTotal(const json::Object &bytes) {
+  if (std::optional<double> total = bytes.getNumber("total"))
+    return *total;
+  double sum = 0;
+  for (const auto &[category, value] : bytes)
+    sum += value.getAsNumber().value_or(0);
+  return sum;
+}
+
+/// What a class of the manifest has at its peak, and what that takes.
+static std::pair<double, double>
+getMemory(const json::Object &entry, const trace::TraceBundle::Class &source,
+          const Execution &execution) {
   const json::Object *memory = entry.getObject("memory");
   const json::Object *peak = memory ? memory->getObject("peak_bytes") : nullptr;
-  if (!peak)
-    return 0;
+  const json::Object *largest =
+      memory ? memory->getObject("largest_bytes") : nullptr;
+  if (!peak || !largest)
+    return {0, 0};
   StringRef node = memory->getString("peak_at").value_or("");
-  return peak->getNumber("total").value_or(0) +
-         getMoreLogits(source.program, node, execution);
+  double live =
+      getTotal(*peak) + getMoreLogits(source.program, node, execution);
+  double pools =
+      getTotal(*largest) + getMoreLogits(source.program, "", execution);
+  double most = execution.separatePools ? std::max(live, pools) : live;
+  return {live, most * execution.reservedOverLive};
 }
 
 Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
@@ -70,12 +94,18 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
                            tokens = symbols->getInteger("S");
     if (batch && tokens)
       facts.tokens = *batch * *tokens;
+    const json::Object *strategy = object->getObject("strategy");
+    if (strategy && !strategy->get("requests"))
+      facts.requests = batch;
   }
+  facts.mode = object->getString("mode").value_or("").str();
   if (const json::Array *classes = object->getArray("classes"))
     for (auto [entry, source] : zip(*classes, programs.getClasses()))
-      if (const json::Object *own = entry.getAsObject())
-        facts.peakBytes =
-            std::max(facts.peakBytes, getPeak(*own, source, execution));
+      if (const json::Object *own = entry.getAsObject()) {
+        auto [live, needed] = getMemory(*own, source, execution);
+        facts.liveBytes = std::max(facts.liveBytes, live);
+        facts.neededBytes = std::max(facts.neededBytes, needed);
+      }
   return facts;
 }
 
@@ -98,7 +128,6 @@ std::vector<Report::Part> Report::getParts() const {
   return parts;
 }
 
-/// Operations of products over what the device could do.
 double Report::getUse(bool withRecompute) const {
   Spending mean = step.getMean();
   double operations = mean.operations - (withRecompute ? 0 : mean.recomputed);
@@ -111,7 +140,25 @@ std::optional<double> Report::getTokenRate() const {
   return *job.tokens / (step.getSeconds() * job.ranks);
 }
 
-double Report::getCapacity() const {
+/// What a request waits for in a step of inference of one token each, or of
+/// prompts.
+std::optional<StringRef> Report::getLatency() const {
+  if (!job.requests || job.mode == "train" || job.mode.empty())
+    return std::nullopt;
+  if (job.mode == "prefill")
+    return "first token";
+  bool isOneToken = job.tokens && *job.tokens == *job.requests;
+  return isOneToken ? std::optional<StringRef>("time per token") : std::nullopt;
+}
+
+/// Of all ranks together, what such steps one after the other do.
+std::optional<double> Report::getRequestRate() const {
+  if (!getLatency())
+    return std::nullopt;
+  return *job.requests / step.getSeconds();
+}
+
+double stg::getAvailableMemory(const Machine &machine) {
   return machine.get("device.memory.capacity").value_or(0) -
          machine.get("device.memory.reserved").value_or(0);
 }
@@ -137,9 +184,17 @@ void Report::printText(raw_ostream &os) const {
       100 * getUse(false), 100 * getUse(true));
   if (std::optional<double> rate = getTokenRate())
     os << format("tokens          %.1f per second and device\n", *rate);
-  os << "memory          " << asBytes(static_cast<__int128>(getNeeded()))
-     << " of " << asBytes(static_cast<__int128>(getCapacity()))
-     << (getNeeded() <= getCapacity() ? "" : ": does not fit") << '\n';
+  if (std::optional<StringRef> name = getLatency())
+    os << left_justify(*name, 16) << format("%.6g s", total) << '\n';
+  if (std::optional<double> rate = getRequestRate())
+    os << format("requests        %.6g %s per second\n", *rate,
+                 job.mode == "decode" ? "tokens" : "prompts");
+  os << "memory          " << asBytes(static_cast<__int128>(job.neededBytes))
+     << " of " << asBytes(static_cast<__int128>(getCapacity())) << ", "
+     << asBytes(static_cast<__int128>(job.liveBytes)) << " live"
+     << (job.neededBytes <= getCapacity() ? "" : ": does not fit") << '\n';
+  if (path)
+    path->printText(os);
   const Quantity *error = machine.find("estimate.error");
   if (error)
     os << format("error           %.1f %% on average, of runs that no constant "
@@ -163,9 +218,10 @@ json::Object Report::getJSON() const {
           part.seconds;
   }
   time["exposed"] = std::move(exposed);
-  memory["needed_bytes"] = static_cast<int64_t>(getNeeded());
+  memory["live_bytes"] = static_cast<int64_t>(job.liveBytes);
+  memory["needed_bytes"] = static_cast<int64_t>(job.neededBytes);
   memory["available_bytes"] = static_cast<int64_t>(getCapacity());
-  memory["fits"] = getNeeded() <= getCapacity();
+  memory["fits"] = job.neededBytes <= getCapacity();
   json::Array classes;
   for (const ClassTimes &entry : step.classes)
     classes.push_back(
@@ -184,12 +240,24 @@ json::Object Report::getJSON() const {
   if (std::optional<double> rate = getTokenRate())
     result["tokens_per_second_and_device"] = *rate;
   result["memory"] = std::move(memory);
+  if (path)
+    result["critical_path"] = path->getJSON();
+  if (!job.mode.empty())
+    result["mode"] = job.mode;
+  if (std::optional<StringRef> name = getLatency())
+    result[*name == "first token" ? "time_to_first_token_seconds"
+                                  : "time_per_token_seconds"] =
+        step.getSeconds();
+  if (std::optional<double> rate = getRequestRate())
+    result[job.mode == "decode" ? "tokens_per_second" : "prompts_per_second"] =
+        *rate;
   if (std::optional<double> error = machine.get("estimate.error"))
     result["mean_error"] = *error;
   return result;
 }
 
-void stg::printConstants(const Machine &machine, raw_ostream &os) {
+void stg::printConstants(const Machine &machine, const Execution &execution,
+                         raw_ostream &os) {
   for (const auto &[key, quantity] : machine.getQuantities()) {
     os << key << " = " << format("%g", quantity.given);
     if (quantity.unit != "1")
@@ -198,5 +266,11 @@ void stg::printConstants(const Machine &machine, raw_ostream &os) {
     if (!quantity.fitted.empty())
       os << "; fitted on " << quantity.fitted;
     os << ")\n";
+  }
+  for (const Execution::Constant &constant : execution.constants) {
+    os << "execution." << constant.name << " = " << constant.value;
+    if (!constant.source.empty())
+      os << "  (" << constant.source << ")";
+    os << '\n';
   }
 }

@@ -1,0 +1,23 @@
+//===- Mixers.h - Ops that go over tokens in order --------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The classes of the ops of STGMixerOps.td: causal convolutions, scans, the
+// gated delta rule and the gated norm.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_MIXERS_H
+#define STG_DIALECT_STG_IR_MIXERS_H
+
+#include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
+
+#define GET_OP_CLASSES
+#include "stg/Dialect/STG/IR/STGMixerOps.h.inc"
+
+#endif // STG_DIALECT_STG_IR_MIXERS_H

@@ -1,0 +1,327 @@
+//===- STGMixerOps.td - Ops that go over tokens in order ---*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// State spaces and linear attention: causal convolutions of a few tokens, the
+// selective scan of Mamba, the chunked scan of Mamba-2, the gated delta rule, and
+// the gated norm behind them. All need the tokens of a sequence on one device;
+// channels or heads are what is divided. The C++ classes are in
+// stg/Dialect/STG/IR/Mixers.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGMIXEROPS
+#define STG_DIALECT_STG_IR_STGMIXEROPS
+
+include "stg/Dialect/STG/IR/STGOpBase.td"
+
+/// What an op keeps from step to step of inference: its name, and how many parts
+/// there are of it. `requests` are those whose tokens are packed into a row.
+defvar STG_State = (ins OptionalAttr<StrAttr>:$state,
+                        OptionalAttr<Sym_ExprAttr>:$parts,
+                        OptionalAttr<STG_RequestsAttr>:$requests);
+
+def STG_Recurrent : DeclareOpInterfaceMethods<RecurrentOpInterface>;
+
+/// An op with a state; tokens are the second dimension of its operands.
+class STG_ScanOp<string mnemonic>
+    : STG_InferredOp<mnemonic, [STG_Differentiable, STG_Recurrent,
+        DeclareOpInterfaceMethods<IncrementalOpInterface>,
+        DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers",
+                                                    "splitStates"]>]>;
+
+class STG_ScanGradOp<string mnemonic>
+    : STG_ExplicitOp<mnemonic, [STG_Recurrent]> {
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Causal convolution
+//===----------------------------------------------------------------------===//
+
+def CausalConvOp : STG_ScanOp<"causal_conv"> {
+  let summary = "a convolution of each channel with the tokens before it";
+  let description = [{
+    Of each channel (the dimensions behind batch and tokens) the sum of the last tokens, its
+    own the last one, each times a weight: the last dimension of the weight. Before the first
+    token there are zeros. With `reversed` it is the tokens behind that are summed, which is
+    the gradient of the input. The gradient of the weight is `stg.causal_conv_weight_grad`.
+
+    Operations: 2 per element and weight of its channel. They are not those of a matrix
+    product.
+
+    In a step of inference the op keeps, as its `state`, one token less of each sequence than
+    the convolution is wide.
+
+    ```mlir
+    %y = stg.causal_conv %x, %w : !stg.tensor<[B, S, C], bf16>, !stg.tensor<[C, 4], bf16>
+    ```
+    Constraints: (C1) the rank of the input is at least 3; (C2) the weight has the dimensions
+    of the input behind the tokens, and one more; (C3) one that is reversed has no state.
+  }];
+  let args = !con((ins STG_Tensor:$input, STG_Tensor:$weight, UnitAttr:$reversed),
+                  STG_State);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def CausalConvWeightGradOp : STG_ScanGradOp<"causal_conv_weight_grad"> {
+  let summary = "gradient of stg.causal_conv with respect to the weight";
+  let description = [{
+    From the input and the gradient of the result. Operations: 2 per element and weight of its
+    channel.
+
+    Constraints: (C1) the gradient has the shape of the input, the result is as of the weight.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dw);
+}
+
+//===----------------------------------------------------------------------===//
+// Selective scan
+//===----------------------------------------------------------------------===//
+
+def SelectiveScanOp : STG_ScanOp<"selective_scan"> {
+  let summary = "the selective scan of Mamba";
+  let description = [{
+    Each channel of `x` has a state of N numbers. A token multiplies it with the exponential of
+    `dt` times -exp(`a`), adds `dt` times `x` times `b` to it, and reads it with `c`; `d` times
+    `x` is added to what is read. `b` and `c` are those of a token, the same for all channels.
+
+    Operations: 7 per token, channel and element of the state, a convention that counts the
+    scan alone. They are not those of a matrix product. Backward saves the operands, computes
+    states again, which is not counted, and executes twice as many.
+
+    In a step of inference the op keeps the states in fp32.
+
+    ```mlir
+    %y = stg.selective_scan %x, %dt, %a, %b, %c, %d
+      : !x, !x, !stg.tensor<[C, N], bf16>, !n, !n, !stg.tensor<[C], bf16>
+    ```
+    Constraints: (C1) `x` and `dt` are batch, tokens, channels; (C2) `a` is channels, state; (C3)
+    `b` and `c` are batch, tokens, state; (C4) `d` is channels.
+  }];
+  let args = !con((ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
+                       STG_Tensor:$c, STG_Tensor:$d), STG_State);
+  let results = (outs STG_Tensor:$result);
+}
+
+def SelectiveScanGradOp : STG_ScanGradOp<"selective_scan_grad"> {
+  let summary = "gradient of stg.selective_scan";
+  let description = [{
+    Operations: 14 per token, channel and element of the state.
+
+    Constraints: those of `stg.selective_scan`; (C5) results have the shapes of its operands.
+  }];
+  let args = (ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
+                  STG_Tensor:$c, STG_Tensor:$d, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$ddt, STG_Tensor:$da,
+                      STG_Tensor:$db, STG_Tensor:$dc, STG_Tensor:$dd);
+}
+
+//===----------------------------------------------------------------------===//
+// Chunked state-space duality
+//===----------------------------------------------------------------------===//
+
+def SsdOp : STG_ScanOp<"ssd"> {
+  let summary = "the scan of Mamba-2, in chunks";
+  let description = [{
+    Each head of `x` has a state of head size times N numbers. As in `stg.selective_scan`, but
+    `dt`, `a` and `d` are one number for a head, and `b` and `c` are those of a group of heads,
+    or of all of them. In chunks of tokens, which are matrix products: C B^T of each group, it
+    times `x`, the state of each chunk, and what is read of the state before it.
+
+    Operations: for a chunk of so many tokens 2 x tokens^2 x (N x groups + heads x head size)
+    and 4 x tokens x heads x head size x N, all of them those of matrix products; tokens that
+    are left over are a shorter chunk. Backward saves the operands, computes states and
+    C B^T again, which is not counted, and executes twice as many.
+
+    In a step of inference the op keeps the states in fp32. Of a sequence with one new token it
+    updates and reads the state: 4 x heads x head size x N operations.
+
+    ```mlir
+    %y = stg.ssd 128 %x, %dt, %a, %b, %c, %d
+      : !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[B, S, H], bf16>, !h,
+        !stg.tensor<[B, S, G, N], bf16>, !stg.tensor<[B, S, G, N], bf16>, !h
+    ```
+    Where `b` and `c` have groups, these are divided with the heads; without, all heads read
+    all of them.
+    Constraints: (C1) `x` is batch, tokens, heads, head size, and `dt` without the head size;
+    (C2) `a` and `d` are heads; (C3) `b` and `c` are alike: batch, tokens, groups, state, or
+    without groups; (C4) a number of groups divides that of the heads; (C5) the chunk is at
+    least 1.
+  }];
+  let args = !con((ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
+                       STG_Tensor:$c, STG_Tensor:$d, Sym_ExprAttr:$chunk), STG_State);
+  let results = (outs STG_Tensor:$result);
+  let leading = [STG_Leading<"Expr", "chunk">];
+}
+
+def SsdGradOp : STG_ScanGradOp<"ssd_grad"> {
+  let summary = "gradient of stg.ssd";
+  let description = [{
+    Two products for each of the forward pass.
+
+    Constraints: those of `stg.ssd`; (C6) results have the shapes of its operands.
+  }];
+  let args = (ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
+                  STG_Tensor:$c, STG_Tensor:$d, STG_Tensor:$dy, Sym_ExprAttr:$chunk);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$ddt, STG_Tensor:$da,
+                      STG_Tensor:$db, STG_Tensor:$dc, STG_Tensor:$dd);
+  let leading = [STG_Leading<"Expr", "chunk">];
+}
+
+//===----------------------------------------------------------------------===//
+// Gated delta rule
+//===----------------------------------------------------------------------===//
+
+def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
+  let summary = "linear attention whose state forgets, and is corrected by what it predicts";
+  let description = [{
+    Each head has a state of key size times value size. A token multiplies it with the
+    exponential of `dt` times -exp(`a`), replaces a part, `beta`, of what the state has for its
+    key by its value, and reads it with its query. Queries and keys are normalized; several
+    value heads may share a key head. In chunks of tokens, as Gated DeltaNet executes it.
+
+    Operations, all of them counted as those of matrix products: for a chunk of so many tokens
+    and each value head tokens^2 x (6 x key size + 4 x value size), 6 x tokens x key size x
+    value size, and tokens (tokens - 1)(2 x tokens - 1)/3 to solve for the corrections; tokens
+    that are left over are a shorter chunk. Backward saves the operands and executes twice as
+    many.
+
+    In a step of inference the op keeps the states in fp32. Of a sequence with one new token it
+    executes 6 x key size x value size operations for each value head.
+
+    ```mlir
+    %y = stg.gated_delta_rule 64 %q, %k, %v, %dt, %a, %beta
+      : !stg.tensor<[B, S, K, E], bf16>, !stg.tensor<[B, S, K, E], bf16>,
+        !stg.tensor<[B, S, H, V], bf16>, !stg.tensor<[B, S, H], bf16>, !h,
+        !stg.tensor<[B, S, H], bf16>
+    ```
+    Constraints: (C1) `q` and `k` are batch, tokens, key heads, key size; (C2) `v` is batch, tokens,
+    value heads, value size, `dt` and `beta` are without the value size; (C3) `a` is value
+    heads; (C4) a number of key heads divides that of the value heads; (C5) the chunk is at
+    least 1.
+  }];
+  let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$dt,
+                       STG_Tensor:$a, STG_Tensor:$beta, Sym_ExprAttr:$chunk),
+                  STG_State);
+  let results = (outs STG_Tensor:$result);
+  let leading = [STG_Leading<"Expr", "chunk">];
+}
+
+def GatedDeltaRuleGradOp : STG_ScanGradOp<"gated_delta_rule_grad"> {
+  let summary = "gradient of stg.gated_delta_rule";
+  let description = [{
+    Twice the operations of the forward pass.
+
+    Constraints: those of `stg.gated_delta_rule`; (C6) results have the shapes of its operands.
+  }];
+  let args = (ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$dt,
+                  STG_Tensor:$a, STG_Tensor:$beta, STG_Tensor:$dy, Sym_ExprAttr:$chunk);
+  let results = (outs STG_Tensor:$dq, STG_Tensor:$dk, STG_Tensor:$dv, STG_Tensor:$ddt,
+                      STG_Tensor:$da, STG_Tensor:$dbeta);
+  let leading = [STG_Leading<"Expr", "chunk">];
+}
+
+//===----------------------------------------------------------------------===//
+// Gated norm
+//===----------------------------------------------------------------------===//
+
+def GatedNormOp : STG_ExplicitOp<"gated_norm", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["decompose"]>]> {
+  let summary = "RMSNorm of what a gate lets through, of groups of heads";
+  let description = [{
+    The input times silu of the gate, normalized over the heads of each group and their size,
+    times a weight for each element; without groups over all heads. Gives the result and the
+    fp32 reciprocal root per token and group. Operations: 9 per element (silu 4, product,
+    square, sum, scale, weight) and 3 per root.
+
+    Groups are divided with their heads. Without groups the norm of heads that are divided is
+    one of all of them: the op decomposes into `stg.gated_norm_squares`, whose partial results
+    are a number per token, `stg.norm_root` and `stg.gated_norm_apply`.
+
+    ```mlir
+    %n, %rstd = stg.gated_norm %y, %z, %w : !y, !y, !stg.tensor<[H, P], bf16>
+      -> !y, !stg.tensor<[B, S, G], f32>
+    ```
+    Constraints: (C1) input, gate and result are batch, tokens, heads, head size; (C2) the
+    weight is heads, head size; (C3) the roots are batch, tokens and groups, whose number
+    divides that of the heads, or batch and tokens.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
+  let hasVerifier = 1;
+}
+
+def GatedNormGradOp : STG_ExplicitOp<"gated_norm_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["decompose"]>]> {
+  let summary = "gradient of stg.gated_norm";
+  let description = [{
+    From input, gate, weight, the reciprocal roots and the gradient of the result. Operations:
+    23 per element (silu and its gradient 11, the gated value, 9 as of `stg.rms_norm_grad`,
+    the products with the gate and the input) and 1 per root.
+
+    Where heads of one norm are divided it decomposes: `stg.gated_norm_dot` makes a device's
+    part of the product of the gradient with gated values, and `dot` is what this op then
+    reads.
+
+    Constraints: (C1) to (C3) of `stg.gated_norm`; (C4) the results have the shapes of input,
+    gate and weight; (C5) with `dot`, batch and tokens, there are no groups.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
+                  STG_Tensor:$rstd, STG_Tensor:$dy, Optional<STG_Tensor>:$dot);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$dgate, STG_Tensor:$dw);
+  let hasVerifier = 1;
+}
+
+def GatedNormSquaresOp : STG_InferredOp<"gated_norm_squares"> {
+  let summary = "the sum of squares of what a gate lets through, of all heads";
+  let description = [{
+    Per token and in fp32. Operations: 7 per element (silu 4, product, square, sum). A part of
+    `stg.gated_norm`.
+
+    Constraints: (C1) input and gate are batch, tokens, heads, head size.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$gate);
+  let results = (outs STG_Tensor:$squares);
+}
+
+def NormRootOp : STG_PointwiseOp<"norm_root", "3"> {
+  let summary = "the reciprocal root of a mean of squares, from their sum";
+  let description = [{
+    Operations: 3 per element (mean, epsilon, root).
+  }];
+  let args = (ins STG_Tensor:$squares);
+}
+
+def GatedNormApplyOp : STG_InferredOp<"gated_norm_apply"> {
+  let summary = "gates, scales and weights with roots that are known";
+  let description = [{
+    Operations: 7 per element (silu 4, product, scale, weight). A part of `stg.gated_norm`.
+
+    Constraints: (C1) and (C2) of `stg.gated_norm`; (C3) the roots are batch and tokens.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
+                  STG_Tensor:$rstd);
+  let results = (outs STG_Tensor:$result);
+}
+
+def GatedNormDotOp : STG_InferredOp<"gated_norm_dot"> {
+  let summary = "the product of gated values with the gradient of their norm";
+  let description = [{
+    Per token and in fp32. Operations: 8 per element (silu 4, gated value, weight, product,
+    sum). A part of `stg.gated_norm_grad`.
+
+    Constraints: (C1) and (C2) of `stg.gated_norm`; (C3) the gradient has the shape of the input.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
+                  STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dot);
+}
+
+#endif // STG_DIALECT_STG_IR_STGMIXEROPS

@@ -1,0 +1,309 @@
+//===- STGTensorOps.td - Shapes, convolutions, positions ---*- tablegen -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What images, sounds and diffusion need beside products, norms and attention:
+// other shapes of a tensor, a vector for many rows, sums along a dimension,
+// convolutions, pooling, and a bias of attention by relative position. This file
+// is part of STGOps.td, which includes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DIALECT_STG_IR_STGTENSOROPS
+#define STG_DIALECT_STG_IR_STGTENSOROPS
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+def RearrangeOp : STG_ExplicitOp<"rearrange", [STG_Differentiable,
+    DeclareOpInterfaceMethods<CostOpInterface, ["isView"]>,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "the same elements under another shape, or in another order";
+  let description = [{
+    The pattern names what the dimensions of operand and result run over. A dimension of
+    several letters, in parentheses, is over all of them, the first one slowest; one that is
+    over none, `()`, has the extent 1. So a pattern cuts dimensions, joins them and changes
+    their order:
+
+    ```mlir
+    %p = stg.rearrange "bhiwjc->b(hw)(ijc)" %image : !stg.tensor<[B, Y, P, X, P, C], bf16> -> !stg.tensor<[B, N = X*Y, _ = C*P^2], bf16>
+    %m = stg.rearrange "b(nk)d->bn(kd)" %x : !stg.tensor<[B, N, D], bf16> -> !stg.tensor<[B, N/4, 4*D], bf16>
+    ```
+    Where the letters have one order on both sides it is a view. Otherwise elements are
+    copied: no operations; all are read and written. A letter that is a dimension by itself on
+    both sides is one dimension.
+
+    Constraints: (C1) the pattern has two sides of lower-case letters, each letter once on
+    each side; (C2) it has as many dimensions as operand and result; (C3) a letter that is a
+    dimension on both sides has one extent and name; (C4) operand and result have as many
+    elements, of one type.
+  }];
+  let args = (ins STG_Tensor:$input, StrAttr:$pattern);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"String", "pattern">];
+}
+
+def SliceOp : STG_ExplicitOp<"slice", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "a copy of a part of one dimension";
+  let description = [{
+    The elements `from`, `from` + 1, ... of the dimension, as many as the result has. What is
+    copied is read and written; no operations. `stg.split` gives parts without a copy, which
+    live as long as the whole.
+
+    ```mlir
+    %first = stg.slice dim 1 %x {from = #sym.expr<0>} : !x -> !stg.tensor<[B, 1, D], bf16>
+    ```
+    Constraints: (C1) the result has the operand's element type and its dimensions, but for
+    the extent of this one; (C2) where they are numbers, the part lies in the dimension.
+  }];
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, Sym_ExprAttr:$from);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Int", "dim">];
+}
+
+def PadOp : STG_ExplicitOp<"pad", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "a tensor between zeros along one dimension";
+  let description = [{
+    The inverse of `stg.slice`, and its gradient: the operand's elements are those from
+    `from` on, all others are zero. No operations; the operand is read, the result written.
+
+    ```mlir
+    %y = stg.pad dim 1 %x {from = #sym.expr<0>} : !x -> !stg.tensor<[B, S + 2, D], bf16>
+    ```
+    Constraints: those of `stg.slice` with operand and result exchanged.
+  }];
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, Sym_ExprAttr:$from);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Int", "dim">];
+}
+
+//===----------------------------------------------------------------------===//
+// Along dimensions
+//===----------------------------------------------------------------------===//
+
+/// A sum along one dimension.
+class STG_ReduceDimOp<string mnemonic, list<Trait> traits = []>
+    : STG_InferredOp<mnemonic, !listconcat([STG_Differentiable], traits)> {
+  let args = (ins STG_Tensor:$input, I64Attr:$dim);
+  let results = (outs STG_Tensor:$result);
+  let leading = [STG_Leading<"Int", "dim">];
+}
+
+def SumOp : STG_ReduceDimOp<"sum", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "the sum along one dimension";
+  let description = [{
+    Operations: 1 per element of the operand. Over a dimension that is divided it is a partial
+    sum.
+
+    ```mlir
+    %y = stg.sum dim 1 %x : !stg.tensor<[B, N, D], bf16>
+    ```
+    Constraints: (C1) the operand has the dimension.
+  }];
+}
+
+def MeanOp : STG_ReduceDimOp<"mean"> {
+  let summary = "the mean along one dimension";
+  let description = [{
+    Operations: 1 per element of the operand and 1 per element of the result. The dimension is
+    whole on every device. The gradient is `stg.broadcast` of dy times a constant, which is
+    counted with it: no operations.
+
+    ```mlir
+    %y = stg.mean dim 1 %x : !stg.tensor<[B, N, D], bf16>
+    ```
+    Constraints: (C1) the operand has the dimension.
+  }];
+}
+
+def MulAlongOp : STG_InferredOp<"mul_along", [STG_Differentiable]> {
+  let summary = "multiplies each slice of a tensor with a smaller one";
+  let description = [{
+    The second operand has the dimensions `dims` of the first, in their order, and is the same
+    along all others: the scale and the gate of an adaptive norm, one vector for all tokens of
+    a sample, or the temperature of logits (`dims` is empty). `stg.bias_add` adds so.
+    Operations: 1 per element of the result.
+
+    ```mlir
+    %y = stg.mul_along %x, %scale {dims = array<i64: 0, 2>} : !stg.tensor<[B, N, D], bf16>, !stg.tensor<[B, D], bf16>
+    ```
+    Constraints: (C1) the dimensions ascend and are some of the first operand's; (C2) the
+    second operand has these, and the element type of the first.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$vector,
+                  DenseI64ArrayAttr:$dims);
+  let results = (outs STG_Tensor:$result);
+}
+
+def MulAlongGradOp : STG_ExplicitOp<"mul_along_grad"> {
+  let summary = "gradient of stg.mul_along with respect to its second operand";
+  let description = [{
+    The product of the first operand and `dy`, summed along all dimensions that are not in
+    `dims`. Operations: 2 per element of `dy`.
+
+    Constraints: (C1) the dimensions ascend and are some of the operand's; (C2) the result
+    has these; (C3) `dy` has the shape of the operand.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$dy, DenseI64ArrayAttr:$dims);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution and pooling
+//===----------------------------------------------------------------------===//
+
+def ConvOp : STG_ExplicitOp<"conv", [STG_Differentiable]> {
+  let summary = "convolution over any number of dimensions";
+  let description = [{
+    The input is [batch, positions ..., channels], the weight [window ..., channels of a
+    group, outputs], the result [batch, positions ..., outputs]. Each position of the result
+    sees a window of the input; windows are `strides` apart, and `padding` zeros are on both
+    sides of each dimension. With `grouped` the input has more channels than the weight: it and
+    the outputs are cut into groups, each of which sees its own channels. A weight for one
+    channel is a depthwise convolution.
+
+    Operations: 2 x the elements of the result x those of the window x the channels of a
+    group; zeros count. It is a matrix product, and its gradients are two.
+
+    ```mlir
+    %y = stg.conv %x, %w {strides = array<i64: 2>, padding = array<i64: 1>}
+      : !stg.tensor<[B, S, C], bf16>, !stg.tensor<[3, C, D], bf16> -> !stg.tensor<[B, S/2, D], bf16>
+    ```
+    Constraints: (C1) input and result have one rank, at least 3, and the weight as many
+    dimensions; (C2) batches agree, outputs are those of the weight, and so are channels, or, if
+    grouped, a multiple of them; (C3) there is a stride of at least 1 and a padding of at least
+    0 for each position; (C4) where they are numbers, the result has
+    floor((positions + 2*padding - window)/stride) + 1 positions; (C5) element types agree.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight,
+                  DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding,
+                  UnitAttr:$grouped);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def ConvInputGradOp : STG_ExplicitOp<"conv_input_grad"> {
+  let summary = "gradient of stg.conv with respect to its input";
+  let description = [{
+    The operations of the forward pass. Attributes are those of `stg.conv`.
+
+    Constraints: those of `stg.conv` with the result as the input.
+  }];
+  let args = (ins STG_Tensor:$weight, STG_Tensor:$dy,
+                  DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding,
+                  UnitAttr:$grouped);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def ConvWeightGradOp : STG_ExplicitOp<"conv_weight_grad"> {
+  let summary = "gradient of stg.conv with respect to its weight";
+  let description = [{
+    The operations of the forward pass. Attributes are those of `stg.conv`.
+
+    Constraints: those of `stg.conv` with the result as the weight, but for its element type.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$dy,
+                  DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding,
+                  UnitAttr:$grouped);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def STG_Pooling : I32EnumAttr<"Pooling", "what a window becomes", [
+    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Mean", 1, "mean">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+def STG_PoolingAttr : EnumAttr<STG_Dialect, STG_Pooling, "pooling">;
+
+def PoolOp : STG_ExplicitOp<"pool", [STG_Differentiable]> {
+  let summary = "the maximum or the mean of windows";
+  let description = [{
+    Input and result are [batch, positions ..., channels]. Operations: 1 per element of the
+    result and of its window. The gradient of a mean needs nothing saved, that of a maximum
+    the input.
+
+    ```mlir
+    %y = stg.pool mean %x {window = array<i64: 4, 4>, strides = array<i64: 4, 4>, padding = array<i64: 0, 0>}
+      : !stg.tensor<[B, Y, X, D], bf16> -> !stg.tensor<[B, Y/4, X/4, D], bf16>
+    ```
+    Constraints: (C1) input and result have one rank, at least 3, and agree in batch,
+    channels and element type; (C2) there is a window and a stride of at least 1 and a padding
+    of at least 0 for each position; (C3) where they are numbers, the result has
+    floor((positions + 2*padding - window)/stride) + 1 positions.
+  }];
+  let args = (ins STG_Tensor:$input, STG_PoolingAttr:$kind,
+                  DenseI64ArrayAttr:$window, DenseI64ArrayAttr:$strides,
+                  DenseI64ArrayAttr:$padding);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_EnumLeading<"Pooling", "kind">];
+}
+
+def PoolGradOp : STG_ExplicitOp<"pool_grad"> {
+  let summary = "gradient of stg.pool";
+  let description = [{
+    From the gradient of the result and, of a maximum, the input. Operations: 1 per element of
+    `dy` and of its window.
+
+    Constraints: (C1) those of `stg.pool` with the result as the input; (C2) the input is
+    there for a maximum, and has the shape of the result.
+  }];
+  let args = (ins STG_Tensor:$dy, Optional<STG_Tensor>:$input,
+                  STG_PoolingAttr:$kind, DenseI64ArrayAttr:$window,
+                  DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_EnumLeading<"Pooling", "kind">];
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+def RelativeBiasOp : STG_ExplicitOp<"relative_bias", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "what attention adds to scores, by how far apart query and key are";
+  let description = [{
+    Looks up, for each query, key and head, the bucket of their distance in a table [buckets,
+    heads]; the result [heads, queries, keys] is an operand of `stg.attention`. No operations:
+    it reads one element of the table for each one that it writes.
+
+    ```mlir
+    %b = stg.relative_bias %table : !stg.tensor<[N, H], bf16> -> !stg.tensor<[H, S, T = S], bf16>
+    ```
+    Constraints: (C1) the table has rank 2 and the result rank 3; (C2) heads and element types
+    agree.
+  }];
+  let args = (ins STG_Tensor:$table);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def RelativeBiasGradOp : STG_ExplicitOp<"relative_bias_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "gradient of stg.relative_bias";
+  let description = [{
+    Adds each element to that of its bucket. Operations: 1 per element of `dy`.
+
+    Constraints: (C1) `dy` has rank 3 and the result rank 2; (C2) heads agree.
+  }];
+  let args = (ins STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+#endif // STG_DIALECT_STG_IR_STGTENSOROPS

@@ -1,0 +1,64 @@
+//===- StrategySettler.h - What a model makes of strategies -----*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of a compilation before passes, for many strategies of one model:
+// the model is read once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_DRIVER_STRATEGYSETTLER_H
+#define STG_DRIVER_STRATEGYSETTLER_H
+
+#include "stg/Driver/Compile.h"
+#include <map>
+#include <memory>
+
+namespace stg {
+
+class StrategySettler {
+public:
+  /// The model and all else are those of the request; its strategy is not
+  /// looked at. All must outlive this.
+  StrategySettler(mlir::MLIRContext &context, const CompileRequest &request,
+                  const MessagePrinter &printer);
+  ~StrategySettler();
+
+  /// The strategy with what follows from the model, the preset and the mesh.
+  /// The error is what `compile` says of it before any pass; it is empty if
+  /// that has gone to the printer, as what is wrong with the model does.
+  llvm::Expected<StrategyInput> settle(const StrategyInput &strategy);
+
+  // Of the last strategy that was settled, or refused for its degrees:
+
+  /// False if the model, or its preset, could not be read.
+  bool isLoaded() const { return last != nullptr; }
+
+  /// The value of a symbol of the model.
+  std::optional<int64_t> getSymbol(llvm::StringRef name) const;
+  /// The layers of all loops of the model.
+  std::optional<int64_t> countLayers() const;
+  /// True if the preset has a degree, or an option, of that name.
+  bool hasDegree(llvm::StringRef name) const;
+  bool hasOption(llvm::StringRef name) const;
+
+private:
+  struct Loaded;
+  llvm::Expected<Loaded *> load(const StrategyInput &strategy);
+
+  mlir::MLIRContext &context;
+  const CompileRequest &request;
+  const MessagePrinter &printer;
+  /// By what is set: options of a model change it.
+  std::map<std::string, std::unique_ptr<Loaded>> models;
+  struct Settled;
+  std::unique_ptr<Settled> last;
+};
+
+} // namespace stg
+
+#endif // STG_DRIVER_STRATEGYSETTLER_H

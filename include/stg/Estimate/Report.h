@@ -1,0 +1,71 @@
+//===- Report.h - What an estimate says -------------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_ESTIMATE_REPORT_H
+#define STG_ESTIMATE_REPORT_H
+
+#include "stg/Estimate/PathReport.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace stg {
+
+/// What the manifest of a program says that an estimate needs.
+struct JobFacts {
+  int64_t ranks = 1;
+  std::optional<int64_t> tokens; ///< Of a step.
+  std::string mode; ///< train, prefill or decode; empty if nothing says it.
+  /// Rows of the batch of a step of inference; none where rows are packed.
+  std::optional<int64_t> requests;
+  /// Of the class that has most: what lives at its peak, with the copies of
+  /// logits that the framework has, and what its allocator takes for it.
+  double liveBytes = 0, neededBytes = 0;
+
+  static llvm::Expected<JobFacts> get(const trace::TraceBundle &programs,
+                                      const Execution &execution);
+};
+
+/// Bytes of a device without those that are set aside.
+double getAvailableMemory(const Machine &machine);
+
+struct Report {
+  const Machine &machine;
+  const JobFacts &job;
+  const StepTimes &step;
+  const Execution &execution;
+  const PathReport *path = nullptr; ///< If it is asked for.
+
+  struct Part {
+    std::string name;
+    double seconds;
+  };
+
+  void printText(llvm::raw_ostream &os) const;
+  llvm::json::Object getJSON() const;
+
+  /// Where the time of a rank goes, the mean of all: together the step.
+  std::vector<Part> getParts() const;
+  /// Operations of products over what the device could do.
+  double getUse(bool withRecompute) const;
+  std::optional<double> getTokenRate() const;
+  /// What a request waits for in this step: "first token" or "time per token";
+  /// none in training, and where rows are packed.
+  std::optional<llvm::StringRef> getLatency() const;
+  /// Prompts, or tokens, of all ranks in a second; none likewise.
+  std::optional<double> getRequestRate() const;
+  /// Bytes that a device needs, and that it has for them.
+  double getNeeded() const { return job.neededBytes; }
+  double getCapacity() const { return getAvailableMemory(machine); }
+};
+
+/// All numbers of a machine and how a framework executes, with their sources.
+void printConstants(const Machine &machine, const Execution &execution,
+                    llvm::raw_ostream &os);
+
+} // namespace stg
+
+#endif // STG_ESTIMATE_REPORT_H

@@ -1,0 +1,101 @@
+//===- SearchSpace.h - The strategies that a search looks at ----*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All combinations of values of some fields of a strategy that make so many
+// ranks and in which each value has an effect. A strategy is a row of small
+// numbers, so that there may be millions. docs/Rationale/Search.md says why it
+// looks like this.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_SEARCH_SEARCHSPACE_H
+#define STG_SEARCH_SEARCHSPACE_H
+
+#include "stg/Driver/StrategySettler.h"
+#include <functional>
+
+namespace stg {
+
+/// A field, and the values that are tried.
+struct SearchAxis {
+  const Field *field;
+  std::vector<std::string> values;
+};
+
+/// What bounds ask of a strategy.
+struct PointFacts {
+  uint32_t shape = 0;        ///< What devices do for a micro-batch.
+  uint32_t microBatches = 1; ///< Of a step.
+  uint32_t stages = 1;       ///< Pipeline devices.
+  uint32_t virtualStages = 1;
+  uint32_t schedule = 0; ///< Index into `SearchSpace::schedules`.
+  uint32_t shards = 1;   ///< Ranks that ZeRO divides over, at most.
+  uint8_t zero = 0;
+  /// Gradients are reduced in each micro-batch, before they are added up.
+  bool reducesInside = false;
+  bool listsLayers = false; ///< Stages have other numbers of layers.
+};
+
+/// Strategies whose tasks, a micro-batch forward or backward through layers,
+/// execute the same kernels on a device: they differ in the pipeline, in ZeRO,
+/// and in the number of micro-batches.
+struct TaskShape {
+  /// One of them without a pipeline and ZeRO, with two micro-batches, or one.
+  StrategyInput strategy;
+  bool hasMicroBatches = true; ///< Two, not one.
+  size_t firstPoint = 0;       ///< A strategy of the shape.
+};
+
+/// Where strategies that were tried have gone.
+struct RefusedPoints {
+  uint64_t count = 0;
+  std::string example; ///< The message about the first of them.
+};
+
+class SearchSpace {
+public:
+  static constexpr uint8_t kUnset = 255;
+
+  std::vector<SearchAxis> axes; ///< In the order of fields.
+  std::vector<PointFacts> points;
+  std::vector<TaskShape> shapes;
+  std::vector<std::string> schedules;
+  /// Meshes that the model or the preset refuses.
+  RefusedPoints refused;
+
+  size_t size() const { return points.size(); }
+  /// By axis the number of its value, or kUnset where none has an effect.
+  llvm::ArrayRef<uint8_t> getChoices(size_t point) const {
+    return llvm::ArrayRef(choices).slice(point * axes.size(), axes.size());
+  }
+  /// The strategy of a point: what is fixed, and the choices.
+  StrategyInput getStrategy(size_t point, const StrategyInput &fixed) const;
+
+private:
+  friend class SpaceBuilder;
+  std::vector<uint8_t> choices;
+};
+
+/// What spans a space.
+struct SpaceRequest {
+  const CompileRequest *request = nullptr; ///< Its strategy is fixed.
+  int64_t ranks = 1;
+  /// `FLAG=VALUE,VALUE`, or with `;` where values have commas.
+  std::vector<std::string> vary;
+  /// Asked now and then; true: stop. May be empty.
+  std::function<bool()> isInterrupted;
+};
+
+/// Enumerates. The error says what is wrong with the request; it is empty if
+/// that has been printed.
+llvm::Expected<SearchSpace> makeSearchSpace(const SpaceRequest &request,
+                                            StrategySettler &settler);
+
+} // namespace stg
+
+#endif // STG_SEARCH_SEARCHSPACE_H

@@ -1,0 +1,101 @@
+//===- TaskBounds.h - What strategies take at least -------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Least times and memory of all strategies of a task shape, from one of them
+// that has no pipeline. docs/Rationale/Search.md shows that they are least.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_SEARCH_TASKBOUNDS_H
+#define STG_SEARCH_TASKBOUNDS_H
+
+#include "stg/Driver/Compile.h"
+#include "stg/Estimate/ProgramTimes.h"
+#include "stg/Search/SearchSpace.h"
+
+namespace stg {
+
+/// What a schedule says of any program.
+struct ScheduleFacts {
+  std::string refusal; ///< Empty if there is such a schedule.
+  bool splitsBackward = false;
+  /// Device d has the virtual stages d, d + p, d + 2p, ...
+  bool isChain = true;
+  /// Pairs of a virtual stage and a micro-batch whose forward a device has
+  /// executed and whose backward it has not, and virtual stages that it has
+  /// gradients of.
+  struct Held {
+    unsigned activations, gradients;
+  };
+  /// The largest there are: none has no more of both than another one.
+  llvm::SmallVector<Held, 4> held;
+
+  static ScheduleFacts get(llvm::StringRef name, unsigned devices,
+                           unsigned virtualStages, unsigned microBatches);
+};
+
+/// Ticks of a task by itself, from an idle device on.
+struct TaskTime {
+  Ticks task = 0;    ///< Waiting for what is communicated within it.
+  Ticks kernels = 0; ///< Of kernels, or of their launches.
+};
+
+class TaskBounds {
+public:
+  /// Empty if there is such a program.
+  std::string refusal;
+
+  /// Forward and backward of a part of the layers.
+  struct Stage {
+    TaskTime forward, backward;         ///< Of layers only.
+    TaskTime lastForward, lastBackward; ///< With what comes after all layers.
+  };
+
+  /// Runs the program of a shape. `stageCounts` are the numbers of virtual
+  /// stages that will be asked for.
+  void measure(const CompileResult &result, const Machine &machine,
+               bool hasMicroBatches, llvm::ArrayRef<unsigned> stageCounts);
+
+  /// No step of the strategy is shorter.
+  Ticks getTime(const PointFacts &point, const ScheduleFacts &schedule) const;
+  /// No step needs fewer bytes on its largest device.
+  double getMemory(const PointFacts &point,
+                   const ScheduleFacts &schedule) const;
+
+private:
+  class Reader;
+
+  struct Times {
+    /// All of a micro-batch on one device; with one micro-batch of the whole
+    /// step but for the ends of it.
+    TaskTime whole;
+    std::map<unsigned, Stage> stages; ///< By number of virtual stages.
+  };
+
+  void measureTimes(Reader &reader, bool isAlone,
+                    llvm::ArrayRef<unsigned> stageCounts, Times &times);
+
+  bool hasMicroBatches = true;
+  /// Where gradients are added up as they are made, and where only what is left
+  /// of them after they are reduced.
+  Times adding, reducing;
+  Ticks fixed = 0; ///< Of the host, once.
+
+  // Bytes.
+  double parameters = 0, optimizer = 0, other = 0;
+  double peakActivations = 0, peakGradients = 0;
+  /// Of these, the part that layers have.
+  double layerParameters = 0, layerOptimizer = 0, layerGradients = 0;
+  double layerActivations = 0; ///< Kept for backward, of a micro-batch.
+  bool hasLayers = false;      ///< All in one loop.
+  double reservedOverLive = 1;
+};
+
+} // namespace stg
+
+#endif // STG_SEARCH_TASKBOUNDS_H

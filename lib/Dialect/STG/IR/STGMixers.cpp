@@ -1,0 +1,869 @@
+//===- STGMixers.cpp - Ops that go over tokens in order -------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Types, costs, states, sharding rules and gradients of causal convolutions,
+// scans, the gated delta rule and the gated norm.
+//
+//===----------------------------------------------------------------------===//
+
+#include "STGVerification.h"
+#include "mlir/IR/Builders.h"
+#include "stg/Dialect/STG/IR/Mixers.h"
+#include "llvm/ADT/SmallString.h"
+
+using namespace mlir;
+using namespace stg;
+using namespace stg::detail;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static Type f32(MLIRContext *context) { return Float32Type::get(context); }
+
+namespace {
+/// What a value is called in messages and the dimensions that it must have.
+struct Expected {
+  StringRef what;
+  SmallVector<DimAttr> dims;
+  Value value;
+};
+} // namespace
+
+/// What differs first is an error; what is expected follows from `source`.
+static LogicalResult checkAll(std::optional<Location> loc, Value source,
+                              ArrayRef<Expected> expected) {
+  return success(llvm::all_of(expected, [&](const Expected &entry) {
+    return succeeded(checkSameShape(loc, entry.what, entry.dims,
+                                    tensorOf(entry.value).getDims(), source,
+                                    entry.value));
+  }));
+}
+
+static LogicalResult checkRank(std::optional<Location> loc, StringRef what,
+                               Value value, int64_t rank, StringRef dims) {
+  if (tensorOf(value).getRank() == rank)
+    return success();
+  return emitOptionalError(loc, what, " has rank ", tensorOf(value).getRank(),
+                           ", expected ", rank, ": ", dims);
+}
+
+static LogicalResult checkChunk(std::optional<Location> loc, SymExpr chunk) {
+  std::optional<Rational> tokens = chunk.getConstant();
+  if (!tokens || (tokens->isInteger() && !(*tokens < 1)))
+    return success();
+  return emitOptionalError(loc, "has chunks of ", chunk.str(),
+                           " tokens, expected at least 1");
+}
+
+/// A number of the groups, or key heads, that each have equally many heads.
+static LogicalResult checkDivides(std::optional<Location> loc, StringRef what,
+                                  SymExpr groups, SymExpr heads) {
+  SymExpr each = heads.exactDiv(groups);
+  std::optional<Rational> size = each ? each.getConstant() : std::nullopt;
+  if (!size || size->isInteger())
+    return success();
+  return emitOptionalError(loc, "has ", heads.str(), " heads, which the ",
+                           groups.str(), ' ', what, " do not divide");
+}
+
+/// The results of a gradient have the shapes of what they are gradients of.
+static LogicalResult checkGradients(Operation *op, unsigned number) {
+  for (unsigned i = 0; i != number; ++i) {
+    llvm::SmallString<16> what("result #");
+    what += std::to_string(i);
+    if (failed(checkSameShape(op->getLoc(), what,
+                              tensorOf(op->getOperand(i)).getDims(),
+                              tensorOf(op->getResult(i)).getDims())))
+      return failure();
+  }
+  return success();
+}
+
+template <typename Adaptor>
+static LogicalResult checkSelectiveScan(std::optional<Location> loc,
+                                        Adaptor adaptor) {
+  if (failed(checkRank(loc, "x", adaptor.getX(), 3,
+                       "batch, tokens, channels")) || // selective_scan_c1
+      failed(checkRank(loc, "a", adaptor.getA(), 2,
+                       "channels, state"))) // selective_scan_c2
+    return failure();
+  ArrayRef<DimAttr> x = tensorOf(adaptor.getX()).getDims();
+  DimAttr state = tensorOf(adaptor.getA()).getDim(1);
+  return checkAll(loc, adaptor.getX(),
+                  {{"dt", SmallVector<DimAttr>(x), adaptor.getDt()},
+                   {"a", {x[2], state}, adaptor.getA()},
+                   {"b", {x[0], x[1], state}, adaptor.getB()}, // _c3
+                   {"c", {x[0], x[1], state}, adaptor.getC()},
+                   {"d", {x[2]}, adaptor.getD()}}); // selective_scan_c4
+}
+
+template <typename Adaptor>
+static LogicalResult checkSsd(std::optional<Location> loc, Adaptor adaptor) {
+  if (failed(checkRank(loc, "x", adaptor.getX(), 4,
+                       "batch, tokens, heads, head size"))) // ssd_c1
+    return failure();
+  ArrayRef<DimAttr> x = tensorOf(adaptor.getX()).getDims();
+  ArrayRef<DimAttr> b = tensorOf(adaptor.getB()).getDims();
+  if (b.size() != 3 && b.size() != 4) // ssd_c3
+    return emitOptionalError(loc, "b has rank ", b.size(),
+                             ", expected 3 or 4: batch, tokens, groups or "
+                             "none, state");
+  SmallVector<DimAttr> perGroup{x[0], x[1]};
+  llvm::append_range(perGroup, b.drop_front(2));
+  if (failed(checkAll(loc, adaptor.getX(),
+                      {{"dt", {x[0], x[1], x[2]}, adaptor.getDt()},
+                       {"a", {x[2]}, adaptor.getA()}, // ssd_c2
+                       {"b", perGroup, adaptor.getB()},
+                       {"c", perGroup, adaptor.getC()},
+                       {"d", {x[2]}, adaptor.getD()}})) ||
+      failed(checkChunk(loc, adaptor.getChunkAttr()))) // ssd_c5
+    return failure();
+  return b.size() == 3 ? success()
+                       : checkDivides(loc, "groups", b[2].getExtent(),
+                                      x[2].getExtent()); // ssd_c4
+}
+
+template <typename Adaptor>
+static LogicalResult checkDeltaRule(std::optional<Location> loc,
+                                    Adaptor adaptor) {
+  if (failed(checkRank(loc, "q", adaptor.getQ(), 4,
+                       "batch, tokens, key heads, key size")) || // _c1
+      failed(checkRank(loc, "v", adaptor.getV(), 4,
+                       "batch, tokens, value heads, value size"))) // _c2
+    return failure();
+  ArrayRef<DimAttr> q = tensorOf(adaptor.getQ()).getDims();
+  ArrayRef<DimAttr> v = tensorOf(adaptor.getV()).getDims();
+  SmallVector<DimAttr> perHead(v.drop_back());
+  if (failed(checkAll(loc, adaptor.getQ(),
+                      {{"k", SmallVector<DimAttr>(q), adaptor.getK()},
+                       {"v", {q[0], q[1], v[2], v[3]}, adaptor.getV()},
+                       {"dt", perHead, adaptor.getDt()},
+                       {"beta", perHead, adaptor.getBeta()},
+                       {"a", {v[2]}, adaptor.getA()}})) || // _c3
+      failed(checkDivides(loc, "key heads", q[2].getExtent(),
+                          v[2].getExtent()))) // _c4
+    return failure();
+  return checkChunk(loc, adaptor.getChunkAttr()); // _c5
+}
+
+LogicalResult CausalConvOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  SymTensorType weight = tensorOf(adaptor.getWeight());
+  if (failed(checkMinRank(loc, "operand", input, 3)) || // causal_conv_c1
+      failed(checkMinRank(loc, "weight", weight, 1)) || // causal_conv_c2
+      failed(checkSameShape(loc, "weight without its last dimension",
+                            input.getDims().drop_front(2),
+                            weight.getDims().drop_back(), adaptor.getInput(),
+                            adaptor.getWeight())))
+    return failure();
+  types.push_back(input.withoutSharding());
+  return success();
+}
+
+LogicalResult CausalConvOp::verify() {
+  if (getReversed() && getState()) // causal_conv_c3
+    return emitOpError("is reversed and has a state");
+  return success();
+}
+
+LogicalResult CausalConvWeightGradOp::verify() {
+  SymTensorType input = getInput().getType(), weight = getType();
+  if (failed(checkMinRank(getLoc(), "operand", input, 3)) ||
+      failed(checkMinRank(getLoc(), "result", weight, 1)))
+    return failure();
+  SmallVector<DimAttr> channels(input.getDims().drop_front(2));
+  channels.push_back(weight.getDims().back());
+  return checkAll(getLoc(), getInput(), // causal_conv_weight_grad_c1
+                  {{"gradient", SmallVector<DimAttr>(input.getDims()), getDy()},
+                   {"result", channels, getDw()}});
+}
+
+LogicalResult SelectiveScanOp::inferReturnTypes(MLIRContext *,
+                                                std::optional<Location> loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  if (failed(checkSelectiveScan(loc, adaptor)))
+    return failure();
+  types.push_back(tensorOf(adaptor.getX()).withoutSharding());
+  return success();
+}
+
+LogicalResult SelectiveScanGradOp::verify() {
+  if (failed(checkSelectiveScan(getLoc(), *this)) ||
+      failed(checkSameShape(getLoc(), "gradient", getX().getType().getDims(),
+                            getDy().getType().getDims(), getX(), getDy())))
+    return failure();
+  return checkGradients(*this, 6); // selective_scan_grad_c5
+}
+
+LogicalResult SsdOp::inferReturnTypes(MLIRContext *,
+                                      std::optional<Location> loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  if (failed(checkSsd(loc, adaptor)))
+    return failure();
+  types.push_back(tensorOf(adaptor.getX()).withoutSharding());
+  return success();
+}
+
+LogicalResult SsdGradOp::verify() {
+  if (failed(checkSsd(getLoc(), *this)) ||
+      failed(checkSameShape(getLoc(), "gradient", getX().getType().getDims(),
+                            getDy().getType().getDims(), getX(), getDy())))
+    return failure();
+  return checkGradients(*this, 6); // ssd_grad_c6
+}
+
+LogicalResult GatedDeltaRuleOp::inferReturnTypes(MLIRContext *,
+                                                 std::optional<Location> loc,
+                                                 Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &types) {
+  if (failed(checkDeltaRule(loc, adaptor)))
+    return failure();
+  types.push_back(tensorOf(adaptor.getV()).withoutSharding());
+  return success();
+}
+
+LogicalResult GatedDeltaRuleGradOp::verify() {
+  if (failed(checkDeltaRule(getLoc(), *this)) ||
+      failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
+                            getDy().getType().getDims(), getV(), getDy())))
+    return failure();
+  return checkGradients(*this, 6); // gated_delta_rule_grad_c6
+}
+
+/// Input, gate and weight of a gated norm.
+static LogicalResult checkGated(std::optional<Location> loc, Value input,
+                                Value gate, Value weight) {
+  if (failed(checkRank(loc, "operand", input, 4,
+                       "batch, tokens, heads, head size"))) // gated_norm_c1
+    return failure();
+  ArrayRef<DimAttr> dims = tensorOf(input).getDims();
+  if (failed(
+          checkAll(loc, input, {{"gate", SmallVector<DimAttr>(dims), gate}})))
+    return failure();
+  if (!weight)
+    return success();
+  return checkAll(loc, input, // gated_norm_c2
+                  {{"weight", {dims[2], dims[3]}, weight}});
+}
+
+/// One root for each token and group, or for each token.
+static LogicalResult checkRoots(Operation *op, Value input, Value roots) {
+  ArrayRef<DimAttr> dims = tensorOf(input).getDims();
+  ArrayRef<DimAttr> found = tensorOf(roots).getDims();
+  if (found.size() != 2 && found.size() != 3)
+    return op->emitOpError("has reciprocal roots of rank ")
+           << found.size()
+           << ", expected 2 or 3: batch, tokens, groups or none";
+  if (failed(checkSameShape(op->getLoc(), "reciprocal root", dims.take_front(2),
+                            found.take_front(2), input, roots)))
+    return failure();
+  return found.size() == 2
+             ? success()
+             : checkDivides(op->getLoc(), "groups", found[2].getExtent(),
+                            dims[2].getExtent());
+}
+
+LogicalResult GatedNormOp::verify() {
+  if (failed(checkGated(getLoc(), getInput(), getGate(), getWeight())) ||
+      failed(checkSameShape(getLoc(), "result", getInput().getType().getDims(),
+                            getResult().getType().getDims())))
+    return failure();
+  return checkRoots(*this, getInput(), getRstd()); // gated_norm_c3
+}
+
+LogicalResult GatedNormGradOp::verify() {
+  if (failed(checkGated(getLoc(), getInput(), getGate(), getWeight())) ||
+      failed(checkRoots(*this, getInput(), getRstd())) ||
+      failed(checkSameShape(getLoc(), "gradient",
+                            getInput().getType().getDims(),
+                            getDy().getType().getDims())))
+    return failure();
+  if (getDot() && getRstd().getType().getRank() != 2) // gated_norm_grad_c5
+    return emitOpError("has the product of all heads, and groups");
+  if (getDot() &&
+      failed(checkSameShape(getLoc(), "product", getRstd().getType().getDims(),
+                            tensorOf(getDot()).getDims())))
+    return failure();
+  return checkGradients(*this, 3); // gated_norm_grad_c4
+}
+
+/// A number of fp32 per token.
+static SymTensorType getPerToken(Value input) {
+  SymTensorType type = tensorOf(input);
+  return SymTensorType::get(type.getContext(), type.getDims().take_front(2),
+                            f32(type.getContext()));
+}
+
+LogicalResult
+GatedNormSquaresOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                     Adaptor adaptor,
+                                     SmallVectorImpl<Type> &types) {
+  if (failed(checkGated(loc, adaptor.getInput(), adaptor.getGate(), Value())))
+    return failure();
+  types.push_back(getPerToken(adaptor.getInput()));
+  return success();
+}
+
+LogicalResult GatedNormApplyOp::inferReturnTypes(MLIRContext *,
+                                                 std::optional<Location> loc,
+                                                 Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &types) {
+  if (failed(checkGated(loc, adaptor.getInput(), adaptor.getGate(),
+                        adaptor.getWeight())) ||
+      failed(
+          checkSameShape(loc, "reciprocal root",
+                         tensorOf(adaptor.getInput()).getDims().take_front(2),
+                         tensorOf(adaptor.getRstd()).getDims())))
+    return failure();
+  types.push_back(tensorOf(adaptor.getInput()).withoutSharding());
+  return success();
+}
+
+LogicalResult GatedNormDotOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  if (failed(checkGated(loc, adaptor.getInput(), adaptor.getGate(),
+                        adaptor.getWeight())) ||
+      failed(checkSameShape(loc, "gradient",
+                            tensorOf(adaptor.getInput()).getDims(),
+                            tensorOf(adaptor.getDy()).getDims())))
+    return failure();
+  types.push_back(getPerToken(adaptor.getInput()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+static SymExpr elements(Value value) {
+  return tensorOf(value).getNumElements();
+}
+
+static SymExpr constant(Operation *op, int64_t value) {
+  return SymExpr::get(op->getContext(), value);
+}
+
+static OpCost makeCost(Operation *op, SymExpr operations,
+                       bool isMatrix = false) {
+  return {operations, getOperandAndResultBytes(op), isMatrix};
+}
+
+/// The sum of `get` of the tokens of each chunk: whole ones, and what is left.
+static SymExpr sumOverChunks(SymExpr tokens, SymExpr chunk,
+                             function_ref<SymExpr(SymExpr)> get) {
+  SymExpr whole =
+      SymExpr::getFunction(SymFunc::CeilDiv, {tokens + 1, chunk}) - 1;
+  return whole * get(chunk) + get(tokens - whole * chunk);
+}
+
+/// The sum over the sequences of a row of what `get` makes of their tokens.
+static SymExpr sumOverSequences(RequestsAttr requests, SymExpr tokens,
+                                function_ref<SymExpr(SymExpr)> get) {
+  if (!requests)
+    return get(tokens);
+  return requests.getSum([&](SymExpr fresh, SymExpr) { return get(fresh); });
+}
+
+/// A state that is updated is read and written.
+template <typename OpTy> static OpCost addStates(OpTy op, OpCost cost) {
+  for (const StateBuffer &state : op.getStateBuffers())
+    cost.bytes = cost.bytes + state.type.getNumBytes() * 2;
+  return cost;
+}
+
+/// A state for each sequence, whose other dimensions are `dims`.
+template <typename OpTy>
+static SmallVector<StateBuffer>
+makeState(OpTy op, DimAttr batch, ArrayRef<DimAttr> dims, Type elementType) {
+  if (!op.getState())
+    return {};
+  SymExpr sequences = batch.getExtent();
+  if (RequestsAttr requests = op.getRequestsAttr()) {
+    SymExpr one = constant(op, 1);
+    sequences =
+        sequences * requests.getSum([&](SymExpr, SymExpr) { return one; });
+  }
+  SmallVector<DimAttr> all{batch.withExtent(sequences)};
+  llvm::append_range(all, dims);
+  auto type = SymTensorType::get(op.getContext(), all, elementType);
+  if (SymExpr parts = op.getPartsAttr())
+    type = type.getStacked(DimAttr::get(parts));
+  return {{op.getState()->str(), type, StateBuffer::Cache}};
+}
+
+template <typename OpTy> static void splitStateOf(OpTy op, SymExpr parts) {
+  if (!op.getState())
+    return;
+  SymExpr before = op.getPartsAttr();
+  op.setPartsAttr(before ? before * parts : parts);
+}
+
+OpCost CausalConvOp::getCost() {
+  SymExpr width = getWeight().getType().getShape().back();
+  return addStates(*this, makeCost(*this, elements(getResult()) * width * 2));
+}
+
+SmallVector<StateBuffer> CausalConvOp::getStateBuffers() {
+  SymTensorType input = getInput().getType();
+  SymExpr width = getWeight().getType().getShape().back();
+  SmallVector<DimAttr> dims{DimAttr::get(width - 1)};
+  llvm::append_range(dims, input.getDims().drop_front(2));
+  return makeState(*this, input.getDim(0), dims, input.getElementType());
+}
+
+void CausalConvOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
+
+OpCost CausalConvWeightGradOp::getCost() {
+  SymExpr width = getType().getShape().back();
+  return makeCost(*this, elements(getInput()) * width * 2);
+}
+
+/// Per token, channel and element of the state.
+template <typename OpTy>
+static SymExpr getScanOperations(OpTy op, int64_t perElement) {
+  return elements(op.getX()) * op.getA().getType().getShape().back() *
+         perElement;
+}
+
+OpCost SelectiveScanOp::getCost() {
+  return addStates(*this, makeCost(*this, getScanOperations(*this, 7)));
+}
+
+SmallVector<StateBuffer> SelectiveScanOp::getStateBuffers() {
+  return makeState(*this, getX().getType().getDim(0),
+                   getA().getType().getDims(), f32(getContext()));
+}
+
+void SelectiveScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
+
+OpCost SelectiveScanGradOp::getCost() {
+  return makeCost(*this, getScanOperations(*this, 14));
+}
+
+/// The products of a row of so many tokens: C B^T and what is read of it in
+/// each chunk, states and what is read of them.
+template <typename OpTy>
+static SymExpr getSsdOperations(OpTy op, SymExpr tokens) {
+  ExtentRange x = op.getX().getType().getShape();
+  ArrayRef<DimAttr> b = op.getB().getType().getDims();
+  SymExpr channels = x[2] * x[3], state = b.back().getExtent();
+  SymExpr groups = b.size() == 4 ? b[2].getExtent() : constant(op, 1);
+  SymExpr squares =
+      sumOverChunks(tokens, op.getChunkAttr(), [](SymExpr n) { return n * n; });
+  return squares * (state * groups + channels) * 2 +
+         tokens * channels * state * 4;
+}
+
+OpCost SsdOp::getCost() {
+  ExtentRange x = getX().getType().getShape();
+  SymExpr state = getB().getType().getShape().back();
+  SymExpr row = sumOverSequences(getRequestsAttr(), x[1], [&](SymExpr tokens) {
+    if (getState() && tokens.isOne())
+      return x[2] * x[3] * state * 4;
+    return getSsdOperations(*this, tokens);
+  });
+  return addStates(*this, makeCost(*this, x[0] * row, /*isMatrix=*/true));
+}
+
+SmallVector<StateBuffer> SsdOp::getStateBuffers() {
+  ArrayRef<DimAttr> x = getX().getType().getDims();
+  return makeState(*this, x[0], {x[2], x[3], getB().getType().getDims().back()},
+                   f32(getContext()));
+}
+
+void SsdOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
+
+OpCost SsdGradOp::getCost() {
+  ExtentRange x = getX().getType().getShape();
+  return makeCost(*this, x[0] * getSsdOperations(*this, x[1]) * 2,
+                  /*isMatrix=*/true);
+}
+
+/// The products of a row of so many tokens, and solving for its corrections.
+template <typename OpTy>
+static SymExpr getDeltaRuleOperations(OpTy op, SymExpr tokens) {
+  SymExpr key = op.getQ().getType().getShape()[3];
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr row = sumOverChunks(tokens, op.getChunkAttr(), [&](SymExpr n) {
+    return n * n * (key * 6 + v[3] * 4) +
+           ((n - 1) * n * (n * 2 - 1)).exactDiv(3);
+  });
+  return v[2] * (row + tokens * key * v[3] * 6);
+}
+
+OpCost GatedDeltaRuleOp::getCost() {
+  SymExpr key = getQ().getType().getShape()[3];
+  ExtentRange v = getV().getType().getShape();
+  SymExpr row = sumOverSequences(getRequestsAttr(), v[1], [&](SymExpr tokens) {
+    if (getState() && tokens.isOne())
+      return v[2] * key * v[3] * 6;
+    return getDeltaRuleOperations(*this, tokens);
+  });
+  return addStates(*this, makeCost(*this, v[0] * row, /*isMatrix=*/true));
+}
+
+SmallVector<StateBuffer> GatedDeltaRuleOp::getStateBuffers() {
+  ArrayRef<DimAttr> v = getV().getType().getDims();
+  return makeState(*this, v[0], {v[2], getQ().getType().getDim(3), v[3]},
+                   f32(getContext()));
+}
+
+void GatedDeltaRuleOp::splitStates(SymExpr parts) {
+  splitStateOf(*this, parts);
+}
+
+OpCost GatedDeltaRuleGradOp::getCost() {
+  ExtentRange v = getV().getType().getShape();
+  return makeCost(*this, v[0] * getDeltaRuleOperations(*this, v[1]) * 2,
+                  /*isMatrix=*/true);
+}
+
+OpCost GatedNormOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 9 + elements(getRstd()) * 3);
+}
+OpCost GatedNormGradOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 23 + elements(getRstd()));
+}
+OpCost GatedNormSquaresOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 7);
+}
+OpCost GatedNormApplyOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 7);
+}
+OpCost GatedNormDotOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 8);
+}
+
+//===----------------------------------------------------------------------===//
+// Sharding rules
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The factors of batch and tokens, all of which have to be here.
+struct TokenFactors {
+  ShardingRule rule;
+  unsigned batch, tokens;
+
+  TokenFactors()
+      : batch(rule.addFactor("b")),
+        tokens(rule.addFactor("s", FactorKind::Whole)) {}
+
+  /// A tensor of tokens, whose other dimensions run over these factors.
+  TensorFactors of(ArrayRef<unsigned> factors) const {
+    TensorFactors tensor{{batch}, {tokens}};
+    for (unsigned factor : factors)
+      tensor.push_back({factor});
+    return tensor;
+  }
+};
+
+/// Of a convolution: channels c0, c1, ... and the weights of one.
+struct ConvFactors : TokenFactors {
+  TensorFactors input, weight;
+
+  explicit ConvFactors(SymTensorType type) {
+    for (int64_t i = 0, e = type.getRank() - 2; i != e; ++i)
+      weight.push_back({rule.addFactor("c" + std::to_string(i))});
+    input = {{batch}, {tokens}};
+    llvm::append_range(input, weight);
+    weight.push_back({rule.addFactor("w", FactorKind::Whole)});
+  }
+};
+
+struct SelectiveScanFactors : TokenFactors {
+  TensorFactors x, a, b, d;
+
+  SelectiveScanFactors() {
+    unsigned channels = rule.addFactor("c");
+    unsigned state = rule.addFactor("n", FactorKind::Whole);
+    x = of({channels});
+    b = of({state});
+    a = {{channels}, {state}};
+    d = {{channels}};
+  }
+  SmallVector<TensorFactors, 8> getOperands() { return {x, x, a, b, b, d}; }
+};
+
+/// Groups, where there are some, are one factor with their heads: a device has
+/// whole groups.
+struct SsdFactors : TokenFactors {
+  TensorFactors x, dt, a, b;
+
+  explicit SsdFactors(SymTensorType perGroup) {
+    unsigned heads = rule.addFactor("h");
+    unsigned size = rule.addFactor("p", FactorKind::Whole);
+    unsigned state = rule.addFactor("n", FactorKind::Whole);
+    x = of({heads, size});
+    dt = of({heads});
+    a = {{heads}};
+    b = perGroup.getRank() == 4 ? of({heads, state}) : of({state});
+  }
+  SmallVector<TensorFactors, 8> getOperands() { return {x, dt, a, b, b, a}; }
+};
+
+/// Key heads are one factor with the value heads that share them.
+struct DeltaRuleFactors : TokenFactors {
+  TensorFactors q, v, dt, a;
+
+  DeltaRuleFactors() {
+    unsigned heads = rule.addFactor("h");
+    unsigned key = rule.addFactor("k", FactorKind::Whole);
+    unsigned value = rule.addFactor("v", FactorKind::Whole);
+    q = of({heads, key});
+    v = of({heads, value});
+    dt = of({heads});
+    a = {{heads}};
+  }
+  SmallVector<TensorFactors, 8> getOperands() { return {q, q, v, dt, a, dt}; }
+};
+
+/// Tokens are one by one. Heads that have a norm of their own may be divided;
+/// those of one norm only once the sums are apart.
+struct GatedNormFactors {
+  ShardingRule rule;
+  TensorFactors input, weight, roots, perToken;
+
+  GatedNormFactors(bool hasGroups, bool isDecomposed) {
+    unsigned batch = rule.addFactor("b"), tokens = rule.addFactor("s");
+    unsigned heads =
+        rule.addFactor("h", hasGroups || isDecomposed ? FactorKind::Shardable
+                                                      : FactorKind::Decomposed);
+    unsigned size = rule.addFactor("p", FactorKind::Whole);
+    input = {{batch}, {tokens}, {heads}, {size}};
+    weight = {{heads}, {size}};
+    perToken = {{batch}, {tokens}};
+    roots = perToken;
+    if (hasGroups)
+      roots.push_back({heads});
+  }
+};
+} // namespace
+
+template <typename Factors>
+static ShardingRule makeRule(Factors factors, const TensorFactors &result) {
+  llvm::append_range(factors.rule.operands, factors.getOperands());
+  factors.rule.results = {result};
+  return factors.rule;
+}
+
+/// The gradient reads that of the result, too, and makes those of the operands.
+template <typename Factors>
+static ShardingRule makeGradRule(Factors factors, const TensorFactors &dy) {
+  llvm::append_range(factors.rule.operands, factors.getOperands());
+  llvm::append_range(factors.rule.results, factors.getOperands());
+  factors.rule.operands.push_back(dy);
+  return factors.rule;
+}
+
+ShardingRule CausalConvOp::getShardingRule() {
+  ConvFactors f(getInput().getType());
+  f.rule.operands = {f.input, f.weight};
+  f.rule.results = {f.input};
+  return f.rule;
+}
+
+ShardingRule CausalConvWeightGradOp::getShardingRule() {
+  ConvFactors f(getInput().getType());
+  f.rule.operands = {f.input, f.input};
+  f.rule.results = {f.weight};
+  return f.rule;
+}
+
+ShardingRule SelectiveScanOp::getShardingRule() {
+  SelectiveScanFactors f;
+  return makeRule(f, f.x);
+}
+ShardingRule SelectiveScanGradOp::getShardingRule() {
+  SelectiveScanFactors f;
+  return makeGradRule(f, f.x);
+}
+ShardingRule SsdOp::getShardingRule() {
+  SsdFactors f(getB().getType());
+  return makeRule(f, f.x);
+}
+ShardingRule SsdGradOp::getShardingRule() {
+  SsdFactors f(getB().getType());
+  return makeGradRule(f, f.x);
+}
+ShardingRule GatedDeltaRuleOp::getShardingRule() {
+  DeltaRuleFactors f;
+  return makeRule(f, f.v);
+}
+ShardingRule GatedDeltaRuleGradOp::getShardingRule() {
+  DeltaRuleFactors f;
+  return makeGradRule(f, f.v);
+}
+
+StringRef CausalConvOp::getContextFactor() { return "c0"; }
+StringRef CausalConvWeightGradOp::getContextFactor() { return "c0"; }
+StringRef SelectiveScanOp::getContextFactor() { return "c"; }
+StringRef SelectiveScanGradOp::getContextFactor() { return "c"; }
+StringRef SsdOp::getContextFactor() { return "h"; }
+StringRef SsdGradOp::getContextFactor() { return "h"; }
+StringRef GatedDeltaRuleOp::getContextFactor() { return "h"; }
+StringRef GatedDeltaRuleGradOp::getContextFactor() { return "h"; }
+
+ShardingRule GatedNormOp::getShardingRule() {
+  GatedNormFactors f(getRstd().getType().getRank() == 3,
+                     /*isDecomposed=*/false);
+  f.rule.operands = {f.input, f.input, f.weight};
+  f.rule.results = {f.input, f.roots};
+  return f.rule;
+}
+
+LogicalResult GatedNormOp::decompose(RewriterBase &rewriter) {
+  Location loc = getLoc();
+  Value squares =
+      GatedNormSquaresOp::create(rewriter, loc, getInput(), getGate());
+  Value rstd = NormRootOp::create(rewriter, loc, squares);
+  Value result = GatedNormApplyOp::create(rewriter, loc, getInput(), getGate(),
+                                          getWeight(), rstd);
+  rewriter.replaceOp(*this, {result, rstd});
+  return success();
+}
+
+ShardingRule GatedNormGradOp::getShardingRule() {
+  bool isDecomposed = static_cast<bool>(getDot());
+  GatedNormFactors f(getRstd().getType().getRank() == 3, isDecomposed);
+  f.rule.operands = {f.input, f.input, f.weight, f.roots, f.input};
+  if (isDecomposed)
+    f.rule.operands.push_back(f.perToken);
+  f.rule.results = {f.input, f.input, f.weight};
+  return f.rule;
+}
+
+LogicalResult GatedNormGradOp::decompose(RewriterBase &rewriter) {
+  Value dot = GatedNormDotOp::create(rewriter, getLoc(), getInput(), getGate(),
+                                     getWeight(), getDy());
+  auto op =
+      GatedNormGradOp::create(rewriter, getLoc(), getResultTypes(), getInput(),
+                              getGate(), getWeight(), getRstd(), getDy(), dot);
+  rewriter.replaceOp(*this, op);
+  return success();
+}
+
+ShardingRule GatedNormSquaresOp::getShardingRule() {
+  GatedNormFactors f(/*hasGroups=*/false, /*isDecomposed=*/true);
+  f.rule.operands = {f.input, f.input};
+  f.rule.results = {f.perToken};
+  return f.rule;
+}
+
+ShardingRule GatedNormApplyOp::getShardingRule() {
+  GatedNormFactors f(/*hasGroups=*/false, /*isDecomposed=*/true);
+  f.rule.operands = {f.input, f.input, f.weight, f.perToken};
+  f.rule.results = {f.input};
+  return f.rule;
+}
+
+ShardingRule GatedNormDotOp::getShardingRule() {
+  GatedNormFactors f(/*hasGroups=*/false, /*isDecomposed=*/true);
+  f.rule.operands = {f.input, f.input, f.weight, f.input};
+  f.rule.results = {f.perToken};
+  return f.rule;
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+LogicalResult CausalConvOp::buildGradient(GradientBuilder &gradient) {
+  Value dy = gradient.getResultGradient(0);
+  if (gradient.needsGradient(0))
+    gradient.addGradient(0, gradient.create<CausalConvOp>(
+                                Role::Dx, dy, getWeight(), !getReversed(),
+                                StringAttr(), SymExpr(), RequestsAttr()));
+  if (gradient.needsGradient(1))
+    gradient.addGradient(
+        1, gradient.create<CausalConvWeightGradOp>(
+               Role::Dw, gradient.getGradientType(1), getInput(), dy));
+  return success();
+}
+
+/// One op makes the gradients of all operands.
+template <typename GradOp, typename OpTy, typename... Attributes>
+static LogicalResult buildScanGradient(OpTy op, GradientBuilder &gradient,
+                                       Attributes... attributes) {
+  SmallVector<Type> types;
+  SmallVector<Value> operands(op->getOperands());
+  for (unsigned i = 0, e = operands.size(); i != e; ++i)
+    types.push_back(gradient.getGradientType(i));
+  operands.push_back(gradient.getResultGradient(0));
+  auto made = gradient.create<GradOp>(
+      std::nullopt, types, operands[0], operands[1], operands[2], operands[3],
+      operands[4], operands[5], operands[6], attributes...);
+  for (unsigned i = 0, e = op->getNumOperands(); i != e; ++i)
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, made->getResult(i));
+  return success();
+}
+
+LogicalResult SelectiveScanOp::buildGradient(GradientBuilder &gradient) {
+  return buildScanGradient<SelectiveScanGradOp>(*this, gradient);
+}
+LogicalResult SsdOp::buildGradient(GradientBuilder &gradient) {
+  return buildScanGradient<SsdGradOp>(*this, gradient, getChunkAttr());
+}
+LogicalResult GatedDeltaRuleOp::buildGradient(GradientBuilder &gradient) {
+  return buildScanGradient<GatedDeltaRuleGradOp>(*this, gradient,
+                                                 getChunkAttr());
+}
+
+LogicalResult GatedNormOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1))
+    return emitOpError("cannot be differentiated through its reciprocal roots");
+  SmallVector<Type> types;
+  for (unsigned i : {0u, 1u, 2u})
+    types.push_back(gradient.getGradientType(i));
+  auto op = gradient.create<GatedNormGradOp>(
+      std::nullopt, types, getInput(), getGate(), getWeight(), getRstd(),
+      gradient.getResultGradient(0), Value());
+  for (unsigned i : {0u, 1u, 2u})
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+/// The op keeps its state if it goes over the tokens of a step.
+template <typename OpTy>
+static LogicalResult keepState(OpTy op, IncrementBuilder &increment) {
+  if (!increment.isTokens(tensorOf(op->getOperand(0)).getDim(1)))
+    return success();
+  op.setStateAttr(increment.nameState("state"));
+  if (RequestsAttr requests = increment.getRequests())
+    op.setRequestsAttr(requests);
+  return success();
+}
+
+LogicalResult CausalConvOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+LogicalResult SelectiveScanOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+LogicalResult SsdOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+LogicalResult GatedDeltaRuleOp::buildIncrement(IncrementBuilder &increment) {
+  return keepState(*this, increment);
+}
+
+#define GET_OP_CLASSES
+#include "stg/Dialect/STG/IR/STGMixerOps.cpp.inc"

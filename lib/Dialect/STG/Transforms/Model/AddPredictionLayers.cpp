@@ -1,0 +1,299 @@
+//===- AddPredictionLayers.cpp - Layers that predict further tokens -------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A module of DeepSeek-V3's multi-token prediction is made of parts that the
+// model has: the ops from tokens to the residual stream, its last layer, and
+// the ops from the stream to the loss are copied. What a word of the vocabulary
+// has a row in is shared, everything else is the module's own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/IRMapping.h"
+#include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+
+namespace stg {
+#define GEN_PASS_DEF_ADDPREDICTIONLAYERS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+struct AddPredictionLayers
+    : stg::impl::AddPredictionLayersBase<AddPredictionLayers> {
+  using AddPredictionLayersBase::AddPredictionLayersBase;
+  void runOnOperation() override;
+};
+
+/// The parts of a language model.
+struct LanguageModel {
+  RepeatOp first, last; ///< Repeats at the top.
+  LossOpInterface loss;
+  SmallVector<Operation *> embedding; ///< From tokens to the stream.
+  Block *layer = nullptr;             ///< The body of the last layer.
+  SmallVector<Operation *> head;      ///< From the stream to the loss.
+  DenseSet<StringAttr> vocabulary;    ///< Names of dimensions.
+};
+
+/// Adds modules to a program.
+class ModuleBuilder {
+public:
+  ModuleBuilder(func::FuncOp program, LanguageModel &model)
+      : program(program), model(model), builder(program.getContext()) {}
+
+  LogicalResult addModule(unsigned number, unsigned count, SymExpr weight);
+
+private:
+  Value addInput(BlockArgument like);
+  bool isShared(ParamOp param) const;
+  void copy(ArrayRef<Operation *> ops, IRMapping &mapping);
+  Value addNorm(Value input, StringRef name);
+  FailureOr<Value> addProjection(Value stream, Value embedded);
+
+  func::FuncOp program;
+  LanguageModel &model;
+  OpBuilder builder;
+  std::string prefix;
+  Value stream; ///< What the module before has made.
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The parts of the model
+//===----------------------------------------------------------------------===//
+
+static LogicalResult refuse(func::FuncOp program, const Twine &reason) {
+  return program.emitOpError("has no place for layers that predict further "
+                             "tokens: ")
+         << reason;
+}
+
+/// What `value` is made of in its block, without repeats, in order.
+static SmallVector<Operation *> getMakers(Value value) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == value.getParentBlock() && !isa<RepeatOp>(op);
+  };
+  (void)getBackwardSlice(value, &slice, options);
+  SmallVector<Operation *> ops(slice.begin(), slice.end());
+  llvm::sort(ops, [](Operation *lhs, Operation *rhs) {
+    return lhs->isBeforeInBlock(rhs);
+  });
+  return ops;
+}
+
+static FailureOr<LanguageModel> findParts(func::FuncOp program) {
+  LanguageModel model;
+  Block &body = program.getBody().front();
+  for (auto repeat : body.getOps<RepeatOp>()) {
+    if (!model.first)
+      model.first = repeat;
+    model.last = repeat;
+  }
+  for (auto loss : body.getOps<LossOpInterface>())
+    model.loss = loss;
+  if (!model.last || !model.loss)
+    return refuse(program, "expected layers in an stg.repeat and a loss of "
+                           "logits");
+  RepeatOp layers = model.last;
+  while (true) {
+    if (layers.getNumCarried() != 1 || layers.getNumResults() != 1 ||
+        !layers.getStacks().empty())
+      return refuse(program, "expected layers that carry one value, the "
+                             "residual stream, and stack nothing");
+    model.layer = &layers.getBody().front();
+    RepeatOp inner;
+    for (auto nested : model.layer->getOps<RepeatOp>())
+      inner = nested;
+    if (!inner)
+      break;
+    layers = inner;
+  }
+  if (model.first.getNumCarried() != 1)
+    return refuse(program, "expected first layers that carry one value");
+  model.embedding = getMakers(model.first.getInits().front());
+  for (Value result : model.loss->getResults())
+    for (Operation *op : getMakers(result))
+      if (!llvm::is_contained(model.head, op))
+        model.head.push_back(op);
+  auto logits = cast<SymTensorType>(model.loss.getPredictions().getType());
+  for (StringAttr name : logits.getDims().back().getNames())
+    model.vocabulary.insert(name);
+  bool isRead =
+      llvm::any_of(model.last.getResult(0).getUsers(), [&](Operation *user) {
+        return llvm::is_contained(model.head, user);
+      });
+  if (!isRead)
+    return refuse(program, "expected a loss of what the last layers make");
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// A module
+//===----------------------------------------------------------------------===//
+
+/// Tables with a row for each word, and the head.
+bool ModuleBuilder::isShared(ParamOp param) const {
+  return llvm::any_of(param.getType().getDims(), [&](DimAttr dim) {
+    return llvm::any_of(dim.getNames(), [&](StringAttr name) {
+      return model.vocabulary.contains(name);
+    });
+  });
+}
+
+Value ModuleBuilder::addInput(BlockArgument like) {
+  auto own = program.getArgAttrOfType<StringAttr>(like.getArgNumber(),
+                                                  STGDialect::kNameAttr);
+  std::string name =
+      own ? own.str() : "arg" + std::to_string(like.getArgNumber());
+  unsigned number = program.getNumArguments();
+  (void)program.insertArgument(
+      number, like.getType(),
+      builder.getDictionaryAttr(builder.getNamedAttr(
+          STGDialect::kNameAttr, builder.getStringAttr(prefix + name))),
+      like.getLoc());
+  return program.getArgument(number);
+}
+
+void ModuleBuilder::copy(ArrayRef<Operation *> ops, IRMapping &mapping) {
+  for (Operation *op : ops) {
+    Operation *made = builder.clone(*op, mapping);
+    made->walk([&](Operation *inner) {
+      if (StringAttr name = getOrigin(inner).name)
+        setName(inner, builder.getStringAttr(prefix + name.getValue()));
+    });
+    if (auto param = dyn_cast<ParamOp>(made); param && !isShared(param))
+      param.setParamName((prefix + param.getParamName()).str());
+    if (auto repeat = dyn_cast<RepeatOp>(made))
+      repeat.setRepeatName((prefix + repeat.getRepeatName()).str());
+  }
+}
+
+Value ModuleBuilder::addNorm(Value input, StringRef name) {
+  auto type = cast<SymTensorType>(input.getType());
+  auto weight = ParamOp::create(builder, input.getLoc(),
+                                SymTensorType::get(builder.getContext(),
+                                                   {type.getDims().back()},
+                                                   type.getElementType()),
+                                builder.getStringAttr(prefix + name));
+  auto norm = RmsNormOp::create(builder, input.getLoc(), input, weight);
+  setName(norm, builder.getStringAttr(prefix + name));
+  return norm.getResult();
+}
+
+/// The stream and the embedding of the next tokens, normalized, joined, and
+/// made as wide as the stream.
+FailureOr<Value> ModuleBuilder::addProjection(Value before, Value embedded) {
+  auto type = cast<SymTensorType>(before.getType());
+  if (embedded.getType() != type || type.getRank() != 3)
+    return refuse(program, "expected a residual stream of batch, tokens and "
+                           "width that starts as it ends");
+  Value parts[] = {addNorm(before, "hnorm"), addNorm(embedded, "enorm")};
+  SmallVector<DimAttr> dims(type.getDims());
+  DimAttr width = dims.back();
+  DimAttr twice = width.withExtent(width.getExtent() * 2);
+  dims.back() = twice;
+  MLIRContext *context = builder.getContext();
+  Location loc = before.getLoc();
+  Type element = type.getElementType();
+  Value joined =
+      ConcatOp::create(builder, loc, SymTensorType::get(context, dims, element),
+                       parts, type.getRank() - 1, /*ordered=*/true);
+  setName(joined.getDefiningOp(), builder.getStringAttr(prefix + "eh_concat"));
+  // Not the same dimension twice: one is contracted.
+  auto weight = ParamOp::create(
+      builder, loc, SymTensorType::get(context, {twice, width}, element),
+      builder.getStringAttr(prefix + "eh_proj"));
+  auto product = EinsumOp::create(builder, loc, ValueRange{joined, weight},
+                                  "bsc,cd->bsd", /*into=*/TypeAttr());
+  setName(product, builder.getStringAttr(prefix + "eh_proj"));
+  return product.getResult();
+}
+
+LogicalResult ModuleBuilder::addModule(unsigned number, unsigned count,
+                                       SymExpr weight) {
+  prefix = "mtp" + (count > 1 ? std::to_string(number) : std::string()) + ".";
+  Operation *terminator = program.getBody().front().getTerminator();
+  builder.setInsertionPoint(terminator);
+  if (!stream)
+    stream = model.last.getResult(0);
+  // The embedding of the next tokens.
+  IRMapping embedding;
+  bool hasTokens = false;
+  for (Operation *op : model.embedding)
+    if (auto lookup = dyn_cast<EmbeddingOp>(op)) {
+      auto param = lookup.getTable().getDefiningOp<ParamOp>();
+      auto ids = dyn_cast<BlockArgument>(lookup.getIds());
+      if (param && ids && isShared(param) && !embedding.contains(ids)) {
+        embedding.map(ids, addInput(ids));
+        hasTokens = true;
+      }
+    }
+  if (!hasTokens)
+    return refuse(program, "expected an argument with the tokens, whose rows "
+                           "of a table the layers start with");
+  copy(model.embedding, embedding);
+  FailureOr<Value> joined =
+      addProjection(stream, embedding.lookup(model.first.getInits().front()));
+  if (failed(joined))
+    return failure();
+  // A layer.
+  IRMapping layer;
+  layer.map(model.layer->getArgument(0), *joined);
+  SmallVector<Operation *> ops;
+  for (Operation &op : model.layer->without_terminator())
+    ops.push_back(&op);
+  copy(ops, layer);
+  stream = layer.lookupOrDefault(model.layer->getTerminator()->getOperand(0));
+  // The loss of the tokens after the next.
+  IRMapping head;
+  head.map(model.last.getResult(0), stream);
+  for (Value operand : model.loss->getOperands())
+    if (auto labels = dyn_cast<BlockArgument>(operand))
+      head.map(labels, addInput(labels));
+  copy(model.head, head);
+  Operation *loss = model.loss;
+  unsigned result = program.getNumResults();
+  (void)program.insertResult(result, loss->getResult(0).getType(),
+                             builder.getDictionaryAttr(builder.getNamedAttr(
+                                 STGDialect::kLossAttr, weight)));
+  terminator->insertOperands(terminator->getNumOperands(),
+                             head.lookup(loss->getResult(0)));
+  return success();
+}
+
+void AddPredictionLayers::runOnOperation() {
+  func::FuncOp program = getOperation();
+  if (count == 0 || program.isExternal() || program.isPrivate())
+    return;
+  llvm::Expected<SymExpr> total = SymExpr::parse(&getContext(), weight);
+  if (!total || total->isZero()) {
+    program.emitError("layers that predict further tokens have the weight '")
+        << weight << "', expected one such as 3/10";
+    if (!total)
+      llvm::consumeError(total.takeError());
+    return signalPassFailure();
+  }
+  FailureOr<LanguageModel> model = findParts(program);
+  if (failed(model))
+    return signalPassFailure();
+  // The first result is a loss like the others from now on.
+  if (!program.getResultAttr(0, STGDialect::kLossAttr))
+    program.setResultAttr(0, STGDialect::kLossAttr,
+                          SymExpr::get(&getContext(), 1));
+  SymExpr each = total->exactDiv(SymExpr::get(&getContext(), count));
+  ModuleBuilder modules(program, *model);
+  for (unsigned number = 0; number < count; ++number)
+    if (failed(modules.addModule(number, count, each)))
+      return signalPassFailure();
+}

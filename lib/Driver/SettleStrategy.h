@@ -1,0 +1,33 @@
+//===- SettleStrategy.h - From what is given to what is compiled -*- C++ -*-==//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DRIVER_SETTLESTRATEGY_H
+#define STG_LIB_DRIVER_SETTLESTRATEGY_H
+
+#include "ModelChecks.h"
+#include "stg/Presets/Preset.h"
+
+namespace stg {
+
+/// Leaves the program that is compiled, without blocks and calls. Returns the
+/// values that the options of the model have.
+llvm::Expected<std::map<std::string, std::string>>
+prepareModel(const Model &model, const CompileRequest &request,
+             const StrategyInput &strategy);
+
+/// Makes the strategy what is compiled: with the defaults of the preset, and
+/// what follows from the model and the mesh.
+llvm::Expected<PresetPlan> settleStrategy(const Preset &preset,
+                                          const CompileRequest &request,
+                                          mlir::ModuleOp module,
+                                          const SymbolValues &values,
+                                          StrategyInput &strategy);
+
+} // namespace stg
+
+#endif // STG_LIB_DRIVER_SETTLESTRATEGY_H

@@ -1,0 +1,524 @@
+//===- SearchSpace.cpp - The strategies that a search looks at ------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Search/SearchSpace.h"
+#include "stg/Schedule/PipelineSchedule.h"
+#include "stg/Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include <numeric>
+
+using namespace llvm;
+using namespace stg;
+
+static Error makeError(const Twine &message) {
+  return makeStrategyError(message);
+}
+
+StrategyInput SearchSpace::getStrategy(size_t point,
+                                       const StrategyInput &fixed) const {
+  StrategyInput strategy = fixed;
+  for (auto [axis, choice] : zip_equal(axes, getChoices(point)))
+    if (choice != kUnset)
+      cantFail(strategy.set(*axis.field, axis.values[choice], GivenBy::Flag));
+  return strategy;
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+namespace stg {
+/// Enumerates in two steps: meshes, which the model and the preset look at one
+/// by one, and for each of them all that does not change the mesh.
+class SpaceBuilder {
+public:
+  SpaceBuilder(const SpaceRequest &request, StrategySettler &settler)
+      : request(request), settler(settler), fixed(request.request->strategy) {}
+
+  Expected<SearchSpace> run();
+
+private:
+  /// What follows from the mesh, the micro-batches and earlier choices.
+  struct State {
+    StrategyInput strategy;
+    Strategy settled; ///< What fields are where nothing is chosen.
+    uint32_t shards = 1;
+    int64_t share = 1; ///< Sequences of a rank that divides the batch.
+  };
+
+  Error checkRequest();
+  Error readVaried();
+  Error addDefaults();
+  void addDefault(FieldId id, std::vector<std::string> values);
+  void addDefaultIfFree(FieldId id, std::vector<std::string> values);
+  std::vector<std::string> listDivisors(int64_t number) const;
+  std::vector<std::string> listPowers(int64_t most) const;
+
+  void enterMesh(size_t axis, int64_t ranksLeft);
+  void settleMesh();
+  void enterRest(size_t axis, State &state);
+  void addPoint(State &state);
+  bool mayHave(const State &state, const SearchAxis &axis, StringRef value);
+  uint32_t findShape(const State &state);
+  uint32_t findSchedule(const StrategyInput &strategy);
+  bool isDefaultAxis(FieldId id) const { return defaults.count(id); }
+
+  const SpaceRequest &request;
+  StrategySettler &settler;
+  const StrategyInput &fixed;
+  SearchSpace space;
+  std::set<FieldId> defaults;
+  /// Degrees whose product is the number of ranks.
+  std::vector<size_t> meshAxes, restAxes;
+  std::vector<uint8_t> current;
+  std::map<std::vector<uint8_t>, uint32_t> shapeOf;
+  bool isStopped = false;
+};
+} // namespace stg
+
+/// Degrees that are not parts of others.
+static bool isWhole(FieldId id) {
+  return id == FieldId::dp || id == FieldId::tp || id == FieldId::cp ||
+         id == FieldId::pp;
+}
+
+/// What the mesh, and with it the facts of a strategy, follow from.
+static bool isOfMesh(const Field &field) {
+  return field.isDegree || field.id == FieldId::sequenceParallel ||
+         field.id == FieldId::preset || field.id == FieldId::degrees ||
+         field.id == FieldId::rules || field.id == FieldId::rankOrder ||
+         field.id == FieldId::set || field.id == FieldId::seq ||
+         field.id == FieldId::batch || field.id == FieldId::mode ||
+         field.id == FieldId::kvLen || field.id == FieldId::requests;
+}
+
+/// What does not change the kernels of a task, or adds to them.
+static bool isOutsideOfTasks(FieldId id) {
+  switch (id) {
+  case FieldId::dp:
+  case FieldId::pp:
+  case FieldId::batch:
+  case FieldId::virtualStages:
+  case FieldId::layersPerStage:
+  case FieldId::schedule:
+  case FieldId::zero:
+  case FieldId::zeroRoot:
+  case FieldId::reshardAfterForward:
+  case FieldId::prefetch:
+  case FieldId::gradientReduction:
+  case FieldId::bucketSize:
+  case FieldId::fp8Gather:
+  case FieldId::dpReplicate:
+    return true;
+  default:
+    return false;
+  }
+}
+
+std::vector<std::string> SpaceBuilder::listDivisors(int64_t number) const {
+  std::vector<std::string> divisors;
+  for (int64_t i = 1; i <= number && divisors.size() < SearchSpace::kUnset; ++i)
+    if (number % i == 0)
+      divisors.push_back(std::to_string(i));
+  return divisors;
+}
+
+std::vector<std::string> SpaceBuilder::listPowers(int64_t most) const {
+  std::vector<std::string> powers;
+  for (int64_t i = 1; i <= most; i *= 2)
+    powers.push_back(std::to_string(i));
+  return powers;
+}
+
+void SpaceBuilder::addDefault(FieldId id, std::vector<std::string> values) {
+  if (fixed.isGiven(id) || any_of(space.axes, [&](const SearchAxis &axis) {
+        return axis.field->id == id;
+      }))
+    return;
+  space.axes.push_back({&getField(id), std::move(values)});
+  defaults.insert(id);
+}
+
+/// The fields of --vary.
+Error SpaceBuilder::readVaried() {
+  for (StringRef text : request.vary) {
+    auto fail = [&](const Twine &message) {
+      return makeError("--vary " + text + ": " + message);
+    };
+    auto [name, list] = text.split('=');
+    name = name.trim();
+    name.consume_front("--");
+    const Field *field = findField(name);
+    if (!field || !(field->scopes & Field::Flags))
+      return fail("there is no flag --" + name +
+                  " of a strategy; expected FLAG=VALUE,VALUE,...");
+    if (fixed.isGiven(field->id))
+      return fail(fixed.spell(*field) + " is given as well; give one of them");
+    SearchAxis axis = {field, {}};
+    if (list.trim().empty())
+      return fail("expected FLAG=VALUE,VALUE,...");
+    for (StringRef value : split(list, list.contains(';') ? ';' : ',')) {
+      value = value.trim();
+      if (value.empty())
+        return fail("expected FLAG=VALUE,VALUE,...");
+      StrategyInput trial;
+      if (Error error = trial.set(*field, value, GivenBy::Flag))
+        return fail(toString(std::move(error)));
+      if (!is_contained(axis.values, value))
+        axis.values.push_back(value.str());
+    }
+    if (axis.values.size() >= SearchSpace::kUnset)
+      return fail("has " + Twine(axis.values.size()) +
+                  " values, expected at most " +
+                  Twine(SearchSpace::kUnset - 1));
+    for (const SearchAxis &other : space.axes)
+      if (other.field == field)
+        return fail("--" + name + " is varied twice");
+    space.axes.push_back(std::move(axis));
+  }
+  return Error::success();
+}
+
+/// What is tried where nobody says it.
+Error SpaceBuilder::addDefaults() {
+  // Settling anything tells what the model and the preset have.
+  StrategyInput trial = fixed;
+  for (const SearchAxis &axis : space.axes)
+    if (isOfMesh(*axis.field) && !axis.field->isDegree)
+      if (Error error =
+              trial.set(*axis.field, axis.values.front(), GivenBy::Flag))
+        return error;
+  Expected<StrategyInput> settled = settler.settle(trial);
+  bool isTraining = !settled || settled->values.training;
+  if (!settled) {
+    if (!settler.isLoaded())
+      return settled.takeError();
+    // What is fixed may need degrees that are not.
+    consumeError(settled.takeError());
+  }
+  for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp})
+    if (settler.hasDegree(getField(id).jsonName))
+      addDefault(id, listDivisors(request.ranks));
+  if (std::optional<int64_t> experts = settler.getSymbol(kExpertDim)) {
+    if (settler.hasDegree(getField(FieldId::ep).jsonName))
+      addDefault(FieldId::ep, listDivisors(*experts));
+    if (settler.hasDegree(getField(FieldId::etp).jsonName) &&
+        !fixed.isGiven(FieldId::etp))
+      addDefault(FieldId::etp, {"1"});
+  }
+  if (settler.hasOption(getField(FieldId::sequenceParallel).jsonName))
+    addDefault(FieldId::sequenceParallel, {"false", "true"});
+  auto addWords = [&](FieldId id) {
+    std::vector<std::string> words;
+    for (const NamedValue &value : getField(id).values)
+      words.push_back(value.name);
+    addDefault(id, std::move(words));
+  };
+  if (settler.hasDegree(getField(FieldId::cp).jsonName))
+    addWords(FieldId::cpCommType);
+  if (!isTraining)
+    return Error::success();
+  std::optional<int64_t> batch =
+      settler.getSymbol(getField(FieldId::batch).symbolName);
+  addDefault(FieldId::microBatch, listPowers(batch.value_or(1)));
+  std::vector<std::string> names;
+  for (auto &[name, meaning] : listSchedules())
+    names.push_back(name);
+  addDefault(FieldId::schedule, std::move(names));
+  addDefault(FieldId::virtualStages,
+             listDivisors(settler.countLayers().value_or(1)));
+  addWords(FieldId::zero);
+  addWords(FieldId::recompute);
+  return Error::success();
+}
+
+Error SpaceBuilder::checkRequest() {
+  if (!fixed.isGiven(FieldId::batch) &&
+      none_of(request.vary,
+              [](StringRef text) {
+                return text.starts_with("batch=") ||
+                       text.starts_with("--batch=");
+              }) &&
+      !fixed.isGiven(FieldId::requests))
+    return makeError("the batch is not given: --batch is the sequences of a "
+                     "step, which all strategies have in common");
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+static int64_t toNumber(StringRef text) {
+  int64_t number = 0;
+  return text.getAsInteger(10, number) ? 0 : number;
+}
+
+/// `ranksLeft` is what whole degrees are still to make; 0 where a degree of the
+/// preset has no field, whose mesh is counted when it is there.
+void SpaceBuilder::enterMesh(size_t number, int64_t ranksLeft) {
+  if (isStopped)
+    return;
+  if (number == meshAxes.size()) {
+    if (ranksLeft <= 1)
+      settleMesh();
+    return;
+  }
+  const SearchAxis &axis = space.axes[meshAxes[number]];
+  uint8_t &choice = current[meshAxes[number]];
+  bool isOptional =
+      axis.field->id == FieldId::etp && isDefaultAxis(FieldId::etp);
+  if (isOptional) {
+    choice = SearchSpace::kUnset;
+    enterMesh(number + 1, ranksLeft);
+  }
+  for (size_t i = 0; i < axis.values.size(); ++i) {
+    int64_t left = ranksLeft;
+    if (isWhole(axis.field->id) && ranksLeft) {
+      int64_t degree = toNumber(axis.values[i]);
+      if (!degree || ranksLeft % degree)
+        continue;
+      left = ranksLeft / degree;
+    }
+    choice = static_cast<uint8_t>(i);
+    enterMesh(number + 1, left);
+  }
+  choice = SearchSpace::kUnset;
+}
+
+/// What is not of the mesh waits.
+void SpaceBuilder::settleMesh() {
+  isStopped = request.isInterrupted && request.isInterrupted();
+  if (isStopped)
+    return;
+  StrategyInput strategy;
+  auto refuse = [&](std::string message) {
+    if (!space.refused.count++)
+      space.refused.example = std::move(message);
+  };
+  for (const Field &field : getFields())
+    if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
+        isOfMesh(field))
+      cantFail(strategy.set(field, field.print(fixed.values), GivenBy::Flag));
+  for (size_t axis : meshAxes)
+    if (current[axis] != SearchSpace::kUnset) {
+      const Field &field = *space.axes[axis].field;
+      StringRef value = space.axes[axis].values[current[axis]];
+      // What is not divided says nothing.
+      bool saysNothing =
+          (field.isDegree && value == "1" && field.id != FieldId::etp) ||
+          value == "false";
+      if (!saysNothing)
+        cantFail(strategy.set(field, value, GivenBy::Flag));
+    }
+  Expected<StrategyInput> settled = settler.settle(strategy);
+  if (!settled)
+    return refuse(toString(settled.takeError()));
+  const Strategy &facts = settled->values;
+  int64_t ranks = facts.dataRanks.number * facts.replicaRanks.number *
+                  facts.contextRanks.number * facts.tensorRanks.number *
+                  facts.pipelineRanks.number;
+  if (ranks != request.ranks)
+    return;
+  State state;
+  state.strategy = std::move(*settled);
+  state.shards =
+      static_cast<uint32_t>(facts.dataRanks.number * facts.replicaRanks.number *
+                            facts.contextRanks.number);
+  int64_t batch = settler.getSymbol(getField(FieldId::batch).symbolName)
+                      .value_or(facts.batchRanks.number);
+  if (batch % facts.batchRanks.number)
+    return refuse(state.strategy.spellSources(FieldId::batchRanks, " times ") +
+                  " does not divide the batch");
+  state.share = batch / facts.batchRanks.number;
+  // The rest that is fixed.
+  for (const Field &field : getFields())
+    if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
+        !isOfMesh(field))
+      cantFail(
+          state.strategy.set(field, field.print(fixed.values), GivenBy::Flag));
+  Strategy &values = state.strategy.values;
+  if (!fixed.isGiven(FieldId::schedule))
+    values.schedule = {}; // It follows from what is chosen.
+  if (fixed.isGiven(FieldId::microBatch)) {
+    if (state.share % *values.microBatch)
+      return refuse(fixed.spell(getField(FieldId::microBatch)) +
+                    " does not divide the sequences of a rank");
+    values.microBatches = state.share / *values.microBatch;
+  }
+  state.settled = values;
+  enterRest(0, state);
+}
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+/// True if the value can be there after the choices so far. What cannot be
+/// told from these is found when the strategy is looked at.
+bool SpaceBuilder::mayHave(const State &state, const SearchAxis &axis,
+                           StringRef value) {
+  const Strategy &values = state.strategy.values;
+  switch (axis.field->id) {
+  case FieldId::microBatch:
+    return state.share % toNumber(value) == 0;
+  case FieldId::schedule:
+    // Without a pipeline the order of micro-batches makes no difference.
+    return !isDefaultAxis(FieldId::schedule) || values.pipelineRanks.number > 1;
+  case FieldId::virtualStages: {
+    if (!isDefaultAxis(FieldId::virtualStages))
+      break;
+    if (values.pipelineRanks.number <= 1)
+      return false;
+    std::optional<int64_t> layers = settler.countLayers();
+    return !layers ||
+           *layers % (values.pipelineRanks.number * toNumber(value)) == 0;
+  }
+  default:
+    break;
+  }
+  return state.strategy.hasEffect(*axis.field);
+}
+
+void SpaceBuilder::enterRest(size_t number, State &state) {
+  if (number == restAxes.size())
+    return addPoint(state);
+  const SearchAxis &axis = space.axes[restAxes[number]];
+  uint8_t &choice = current[restAxes[number]];
+  Strategy &values = state.strategy.values;
+  bool any = false;
+  for (size_t i = 0; i < axis.values.size(); ++i) {
+    cantFail(
+        axis.field->parse(*axis.field, axis.values[i], /*add=*/false, values));
+    if (!mayHave(state, axis, axis.values[i]))
+      continue;
+    if (axis.field->id == FieldId::microBatch)
+      values.microBatches = state.share / toNumber(axis.values[i]);
+    any = true;
+    choice = static_cast<uint8_t>(i);
+    enterRest(number + 1, state);
+  }
+  axis.field->copy(state.settled, values);
+  choice = SearchSpace::kUnset;
+  if (axis.field->id == FieldId::microBatch)
+    values.microBatches = 1;
+  if (!any)
+    enterRest(number + 1, state);
+}
+
+uint32_t SpaceBuilder::findSchedule(const StrategyInput &strategy) {
+  std::string name = strategy.values.schedule.text;
+  if (name.empty()) {
+    StrategyInput copy = strategy;
+    copy.resolve();
+    name = copy.values.schedule.text;
+  }
+  auto it = llvm::find(space.schedules, name);
+  size_t index = it - space.schedules.begin();
+  if (it == space.schedules.end())
+    space.schedules.push_back(name);
+  return static_cast<uint32_t>(index);
+}
+
+/// A strategy with the same tasks and as little else as possible.
+uint32_t SpaceBuilder::findShape(const State &state) {
+  std::vector<uint8_t> key;
+  for (auto [axis, choice] : zip_equal(space.axes, current))
+    if (!isOutsideOfTasks(axis.field->id))
+      key.push_back(choice);
+  int64_t count = state.strategy.values.microBatches;
+  key.push_back(count > 1);
+  auto [it, isNew] = shapeOf.try_emplace(std::move(key), space.shapes.size());
+  if (!isNew)
+    return it->second;
+  TaskShape &shape = space.shapes.emplace_back();
+  shape.firstPoint = space.points.size();
+  shape.hasMicroBatches = count > 1;
+  auto give = [&](const Field &field, StringRef text) {
+    bool isKept = field.id == FieldId::dp || !isOutsideOfTasks(field.id);
+    if (isKept && (field.scopes & Field::Flags) && !text.empty())
+      cantFail(shape.strategy.set(field, text, GivenBy::Flag));
+  };
+  for (const Field &field : getFields())
+    if (fixed.isGiven(field.id))
+      give(field, field.print(fixed.values));
+  for (auto [axis, choice] : zip_equal(space.axes, current))
+    if (choice != SearchSpace::kUnset)
+      give(*axis.field, axis.values[choice]);
+  const Strategy &values = state.strategy.values;
+  int64_t sequences = state.share / count;
+  int64_t batch =
+      std::min<int64_t>(count, 2) * sequences * values.batchRanks.number;
+  if (!fixed.isGiven(FieldId::requests))
+    cantFail(shape.strategy.set(getField(FieldId::batch), std::to_string(batch),
+                                GivenBy::Flag));
+  // Not what the preset does if nothing is said.
+  for (auto [id, text] :
+       {std::pair(FieldId::zero, "0"), {FieldId::gradientReduction, "flat"}})
+    if (values.training)
+      cantFail(shape.strategy.set(getField(id), text, GivenBy::Flag));
+  return it->second;
+}
+
+void SpaceBuilder::addPoint(State &state) {
+  const StrategyInput &strategy = state.strategy;
+  const Strategy &values = strategy.values;
+  PointFacts facts;
+  facts.shape = findShape(state);
+  facts.microBatches = static_cast<uint32_t>(values.microBatches);
+  facts.stages = static_cast<uint32_t>(values.pipelineRanks.number);
+  facts.virtualStages = static_cast<uint32_t>(values.virtualStages);
+  facts.schedule = findSchedule(strategy);
+  facts.shards = state.shards;
+  facts.zero = static_cast<uint8_t>(values.zero);
+  facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
+                        values.gradientReduction != GradientReduction::Flat;
+  facts.listsLayers = !values.layersPerStage.empty();
+  space.points.push_back(facts);
+  append_range(space.choices, current);
+}
+
+Expected<SearchSpace> SpaceBuilder::run() {
+  if (Error error = checkRequest())
+    return std::move(error);
+  if (Error error = readVaried())
+    return std::move(error);
+  if (Error error = addDefaults())
+    return std::move(error);
+  llvm::sort(space.axes, [](const SearchAxis &lhs, const SearchAxis &rhs) {
+    return lhs.field->id < rhs.field->id;
+  });
+  int64_t ranksLeft = request.ranks;
+  for (auto [i, axis] : enumerate(space.axes))
+    (isOfMesh(*axis.field) ? meshAxes : restAxes).push_back(i);
+  current.assign(space.axes.size(), SearchSpace::kUnset);
+  for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp}) {
+    if (!fixed.isGiven(id))
+      continue;
+    int64_t degree = toNumber(getField(id).print(fixed.values));
+    if (!degree || ranksLeft % degree)
+      return makeError("--ranks " + Twine(request.ranks) +
+                       ": is not divisible by " + fixed.spell(getField(id)));
+    ranksLeft /= degree;
+  }
+  // Other degrees of the preset make ranks, too.
+  if (fixed.isGiven(FieldId::degrees) ||
+      any_of(space.axes, [](const SearchAxis &axis) {
+        return axis.field->id == FieldId::degrees;
+      }))
+    ranksLeft = 0;
+  enterMesh(0, ranksLeft);
+  return std::move(space);
+}
+
+Expected<SearchSpace> stg::makeSearchSpace(const SpaceRequest &request,
+                                           StrategySettler &settler) {
+  return SpaceBuilder(request, settler).run();
+}

@@ -1,0 +1,37 @@
+// How alike the texts and the images of a batch are: each is compared with all of the other.
+
+stg.symbol @B "pairs in the global batch"
+stg.symbol @D "hidden size"
+stg.symbol @PD "size of what is compared"
+
+!row = !stg.tensor<[B, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!embedding = !stg.tensor<[B, PD], bf16>
+!pairs = !stg.tensor<[B, B], bf16>
+!one = !stg.tensor<[B], i32>
+!loss = !stg.tensor<[B], f32>
+
+stg.block @row_norm(%x: !row) -> !row {
+  %w = stg.param "norm.weight" : !vector
+  %b = stg.param "norm.bias" : !vector
+  %y, %mean, %rstd = stg.layer_norm %x, %w, %b <"norm"> : !row, !vector, !vector
+  stg.return %y : !row
+}
+
+stg.block @embed_row(%x: !row) -> !embedding {
+  %w = stg.param "projection" : !stg.tensor<[D, PD], bf16>
+  %y = stg.einsum "bd,dp->bp" %x, %w : !row, !stg.tensor<[D, PD], bf16>
+  stg.return %y : !embedding
+}
+
+// The cross-entropy of each text among the images and of each image among the texts.
+stg.block @contrast(%text: !embedding, %image: !embedding, %own: !one) -> !loss {
+  %p = stg.einsum "bp,cp->bc" %text, %image <"similarity"> : !embedding, !embedding
+  %t = stg.param "logit_scale" : !stg.tensor<[], bf16>
+  %s = stg.mul_along %p, %t {dims = array<i64>} <"similarity_scaled"> : !pairs, !stg.tensor<[], bf16>
+  %lt, %pt = stg.cross_entropy %s, %own <"text_loss"> : !pairs, !one
+  %r = stg.rearrange "bc->cb" %s <"similarity_of_images"> : !pairs -> !pairs
+  %li, %pi = stg.cross_entropy %r, %own <"image_loss"> : !pairs, !one
+  %y = stg.add %lt, %li <"losses"> : !loss, !loss
+  stg.return %y : !loss
+}

@@ -1,0 +1,93 @@
+// Attention to the tokens of another sequence, and attention with a bias of its scores by
+// relative position: what encoder-decoder models have.
+
+stg.import "attention.mlir"
+stg.import "norm.mlir"
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @T "tokens of the sequence that is attended to"
+stg.symbol @D "hidden size"
+stg.symbol @H "query heads"
+stg.symbol @K "key/value heads"
+stg.symbol @E "head size"
+stg.symbol @N "buckets of relative positions"
+
+!stream = !stg.tensor<[B, S, D], bf16>
+!other = !stg.tensor<[B, T, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!queries = !stg.tensor<[B, S, H, E], bf16>
+!keys = !stg.tensor<[B, S, K, E], bf16>
+!other_keys = !stg.tensor<[B, T, K, E], bf16>
+!scores = !stg.tensor<[H, S, _ = S], bf16>
+
+// Adds a bias to what attention gives, if there is one.
+stg.block @output_bias(%x: !stream) -> !stream {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @o_bias : bool = false "bias of the output"
+  %y = stg.if @o_bias -> !stream {
+    %b = stg.param "{prefix}o_bias" : !vector
+    %z = stg.bias_add %x, %b : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %x : !stream
+  }
+  stg.return %y : !stream
+}
+
+// What is added to the scores of all layers of a stack, of one table.
+stg.block @relative_bias() -> !scores {
+  %t = stg.param "relative_bias" : !stg.tensor<[N, H], bf16>
+  %b = stg.relative_bias %t : !stg.tensor<[N, H], bf16> -> !scores
+  stg.return %b : !scores
+}
+
+// Attention within a sequence with that bias.
+stg.block @biased_attention(%x: !stream, %bias: !scores) -> !stream {
+  stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
+  %q, %k, %v = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
+  %a, %lse = stg.attention causal %q, %k, %v, %bias {stg.options = {mask = "mask"}} : !queries, !keys, !keys, !scores
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
+  %y = stg.call @output_bias(%o) : (!stream) -> !stream
+  stg.return %y : !stream
+}
+
+// With its normalization and the residual stream.
+stg.block @biased_attention_layer(%x: !stream, %bias: !scores) -> !stream {
+  %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
+  %a = stg.call @biased_attention(%n, %bias) : (!stream, !scores) -> !stream
+  %y = stg.call @after(%x, %a) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
+
+// Queries of one sequence, keys and values of another one, which has no mask.
+stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
+  stg.option @qv_bias : bool = false "biases of queries and values, not of keys"
+  %wq = stg.param "cross_q_proj" : !stg.tensor<[D, H, E], bf16>
+  %pq = stg.einsum "bsd,dhe->bshe" %x, %wq : !stream, !stg.tensor<[D, H, E], bf16>
+  %wkv = stg.param "cross_kv_proj" : !stg.tensor<[D, 2*K, E], bf16>
+  %kv = stg.einsum "btd,dhe->bthe" %other, %wkv : !other, !stg.tensor<[D, 2*K, E], bf16>
+  %k, %pv = stg.split dim 2 %kv : !stg.tensor<[B, T, 2*K, E], bf16> -> !other_keys, !other_keys
+  %q, %v = stg.if @qv_bias -> !queries, !other_keys {
+    %bq = stg.param "cross_q_bias" : !stg.tensor<[H, E], bf16>
+    %yq = stg.bias_add %pq, %bq : !queries, !stg.tensor<[H, E], bf16>
+    %bv = stg.param "cross_v_bias" : !stg.tensor<[K, E], bf16>
+    %yv = stg.bias_add %pv, %bv : !other_keys, !stg.tensor<[K, E], bf16>
+    stg.yield %yq, %yv : !queries, !other_keys
+  } else {
+    stg.yield %pq, %pv : !queries, !other_keys
+  }
+  %a, %lse = stg.attention none %q, %k, %v <"cross_attention"> : !queries, !other_keys, !other_keys
+  %wo = stg.param "cross_o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
+  %y = stg.call @output_bias(%o) {prefix = "cross_"} : (!stream) -> !stream
+  stg.return %y : !stream
+}
+
+stg.block @cross_attention_layer(%x: !stream, %other: !other) -> !stream {
+  %n = stg.call @before(%x) {part = "cross"} : (!stream) -> !stream
+  %a = stg.call @cross_attention(%n, %other) : (!stream, !other) -> !stream
+  %y = stg.call @after(%x, %a) {part = "cross"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}

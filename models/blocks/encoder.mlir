@@ -1,0 +1,152 @@
+// What encoders of text have beside attention and feed-forward networks: types of tokens, and
+// heads for masked tokens, for pairs of sentences, and for what is read from the first token.
+
+stg.import "norm.mlir"
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+stg.symbol @V "vocabulary"
+stg.symbol @TT "types of tokens"
+stg.symbol @Y = 2 "classes"
+
+!ids = !stg.tensor<[B, S], i32>
+!mask = !stg.tensor<[B, S], f32>
+!one = !stg.tensor<[B], i32>
+!loss = !stg.tensor<[B], f32>
+!stream = !stg.tensor<[B, S, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!square = !stg.tensor<[D, D], bf16>
+!row = !stg.tensor<[B, D], bf16>
+!first = !stg.tensor<[B, 1, D], bf16>
+!logits = !stg.tensor<[B, S, V], bf16>
+!classes = !stg.tensor<[B, Y], bf16>
+!table = !stg.tensor<[V, D], bf16>
+
+// The embedding of each token's type, added to that of the token.
+stg.block @add_token_types(%x: !stream, %types: !ids) -> !stream {
+  %table = stg.param "type_embeddings" : !stg.tensor<[TT, D], bf16>
+  %t = stg.embedding %table, %types : !stg.tensor<[TT, D], bf16>, !ids
+  %y = stg.add %x, %t <"typed_embeddings"> : !stream, !stream
+  stg.return %y : !stream
+}
+
+// The loss of masked tokens: of each sequence the sum over its tokens, each times its weight.
+// A weight is 0 for a token that is not masked. Logits are those of all tokens.
+stg.block @masked_loss(%x: !stream, %labels: !ids, %weights: !mask) -> !loss {
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "of the head"
+  stg.option @transform_bias : bool = true "bias of the head's transform"
+  stg.option @head_bias : bool = true "bias of the logits"
+  stg.option @tied : bool = true "the logits' matrix is the table of the tokens"
+  %w = stg.param "head_transform" : !square
+  %p = stg.einsum "bsd,de->bse" %x, %w : !stream, !square
+  %t = stg.if @transform_bias -> !stream {
+    %b = stg.param "head_transform_bias" : !vector
+    %y = stg.bias_add %p, %b : !stream, !vector
+    stg.yield %y : !stream
+  } else {
+    stg.yield %p : !stream
+  }
+  %a = stg.activation gelu %t {stg.options = {function = "activation"}} <"head_{activation}"> : !stream
+  %n = stg.call @norm(%a) {name = "head_norm"} : (!stream) -> !stream
+  %head = stg.if @tied -> !logits {
+    %table = stg.param "tok_embeddings" : !table
+    %l = stg.einsum "bsd,vd->bsv" %n, %table <"output"> : !stream, !table
+    stg.yield %l : !logits
+  } else {
+    %o = stg.param "output" : !stg.tensor<[D, V], bf16>
+    %l = stg.einsum "bsd,dv->bsv" %n, %o : !stream, !stg.tensor<[D, V], bf16>
+    stg.yield %l : !logits
+  }
+  %logits = stg.if @head_bias -> !logits {
+    %b = stg.param "output_bias" : !stg.tensor<[V], bf16>
+    %l = stg.bias_add %head, %b : !logits, !stg.tensor<[V], bf16>
+    stg.yield %l : !logits
+  } else {
+    stg.yield %head : !logits
+  }
+  %loss, %probs = stg.cross_entropy %logits, %labels : !logits, !ids
+  %m = stg.mul %loss, %weights <"masked_loss"> : !mask, !mask
+  %sum = stg.sum dim 1 %m <"masked_sum"> : !mask
+  stg.return %sum : !loss
+}
+
+// The first token of each sequence.
+stg.block @first_token(%x: !stream) -> !row {
+  %f = stg.slice dim 1 %x {from = #sym.expr<0>} <"first_token"> : !stream -> !first
+  %r = stg.rearrange "b()d->bd" %f : !first -> !row
+  stg.return %r : !row
+}
+
+// What a sequence is, from its first token.
+stg.block @pooled(%x: !stream) -> !row {
+  %f = stg.call @first_token(%x) : (!stream) -> !row
+  %w = stg.param "pooler" : !square
+  %p = stg.einsum "bd,de->be" %f, %w : !row, !square
+  %b = stg.param "pooler_bias" : !vector
+  %y = stg.bias_add %p, %b : !row, !vector
+  %t = stg.activation tanh %y <"pooler_tanh"> : !row
+  stg.return %t : !row
+}
+
+// The loss of a class of each sequence: whether two sentences follow one another, or what an
+// image shows.
+stg.block @class_loss(%x: !row, %labels: !one) -> !loss {
+  stg.option @class_bias : bool = true "bias of the classes"
+  %w = stg.param "classifier" : !stg.tensor<[D, Y], bf16>
+  %p = stg.einsum "bd,dy->by" %x, %w : !row, !stg.tensor<[D, Y], bf16>
+  %l = stg.if @class_bias -> !classes {
+    %b = stg.param "classifier_bias" : !stg.tensor<[Y], bf16>
+    %z = stg.bias_add %p, %b : !classes, !stg.tensor<[Y], bf16>
+    stg.yield %z : !classes
+  } else {
+    stg.yield %p : !classes
+  }
+  %loss, %probs = stg.cross_entropy %l, %labels <"class_loss"> : !classes, !one
+  stg.return %loss : !loss
+}
+
+// Before the classes of a sequence: a matrix, gelu and a norm.
+stg.block @class_transform(%x: !row) -> !row {
+  stg.option @transform_bias : bool = true "bias of the head's transform"
+  stg.option @norm : "rms" | "layer" | "layer_unbiased" = "rms" "RMSNorm, or LayerNorm with or without a bias"
+  %w = stg.param "head_transform" : !square
+  %p = stg.einsum "bd,de->be" %x, %w : !row, !square
+  %t = stg.if @transform_bias -> !row {
+    %b = stg.param "head_transform_bias" : !vector
+    %y = stg.bias_add %p, %b : !row, !vector
+    stg.yield %y : !row
+  } else {
+    stg.yield %p : !row
+  }
+  %a = stg.activation gelu %t <"head_gelu"> : !row
+  %n = stg.if @norm = "layer_unbiased" -> !row {
+    %v = stg.param "head_norm" : !vector
+    %y, %mean, %rstd = stg.layer_norm %a, %v : !row, !vector
+    stg.yield %y : !row
+  } else {
+    %v = stg.param "head_norm.weight" : !vector
+    %b = stg.param "head_norm.bias" : !vector
+    %y, %mean, %rstd = stg.layer_norm %a, %v, %b <"head_norm"> : !row, !vector, !vector
+    stg.yield %y : !row
+  }
+  stg.return %n : !row
+}
+
+// Two losses of a sequence.
+stg.block @both_losses(%a: !loss, %b: !loss) -> !loss {
+  %y = stg.add %a, %b <"losses"> : !loss, !loss
+  stg.return %y : !loss
+}
+
+// What stands for the loss of a model without a head: the mean of what it gives.
+stg.block @mean_of_row(%x: !row) -> !loss {
+  %m = stg.mean dim 1 %x <"output_mean"> : !row
+  %y = stg.cast %m <"output_mean"> : !stg.tensor<[B], bf16> -> !loss
+  stg.return %y : !loss
+}
+stg.block @mean_of_tokens(%x: !stream) -> !loss {
+  %m = stg.mean dim 1 %x <"token_mean"> : !stream
+  %y = stg.call @mean_of_row(%m) : (!row) -> !loss
+  stg.return %y : !loss
+}

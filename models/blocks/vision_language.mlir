@@ -1,0 +1,99 @@
+// Images among the tokens of a text: what a vision tower gives becomes tokens of the width of
+// the text, and these stand before the text's own.
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+stg.symbol @IM = 1 "images per sequence"
+stg.symbol @IT "tokens of an image"
+stg.symbol @DV "hidden size of the vision tower"
+stg.symbol @SV "tokens of the vision tower"
+stg.symbol @ME = 1 "patches that become one token, along each side"
+stg.symbol @MS = 1 "tokens of an image, along each side"
+
+!vision = !stg.tensor<[B = IM*B, SV, DV], bf16>
+!image = !stg.tensor<[B = IM*B, IT, DV], bf16>
+!projected = !stg.tensor<[B = IM*B, IT, D], bf16>
+!tokens = !stg.tensor<[B, S = IM*IT, D], bf16>
+!text = !stg.tensor<[B, S = S - IM*IT, D], bf16>
+!stream = !stg.tensor<[B, S, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!wide = !stg.tensor<[B = IM*B, IT, ME*ME*DV], bf16>
+!wide_vector = !stg.tensor<[ME*ME*DV], bf16>
+
+// The images of a sequence one after the other, and its text behind them.
+stg.block @join_images(%images: !projected, %text: !text) -> !stream {
+  %i = stg.rearrange "(bi)td->b(it)d" %images <"image_tokens"> : !projected -> !tokens
+  %x = stg.concat dim 1 ordered %i, %text : !tokens, !text -> !stream
+  stg.return %x : !stream
+}
+
+// What the tower gives behind the features that are used: executed, but read by nobody.
+stg.block @end_of_tower(%x: !vision) -> !vision {
+  %f = stg.slice dim 1 %x {from = #sym.expr<0>} <"unread_token"> : !vision -> !stg.tensor<[B = IM*B, 1, DV], bf16>
+  %w = stg.param "norm.weight" : !stg.tensor<[DV], bf16>
+  %b = stg.param "norm.bias" : !stg.tensor<[DV], bf16>
+  %n, %mean, %rstd = stg.layer_norm %f, %w, %b <"unread_norm"> : !stg.tensor<[B = IM*B, 1, DV], bf16>, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
+  stg.keep %n : !stg.tensor<[B = IM*B, 1, DV], bf16>
+  stg.return %x : !vision
+}
+
+// The patches without the token in front of them.
+stg.block @drop_class(%x: !stg.tensor<[B = IM*B, SV, DV], bf16>) -> !image {
+  %p = stg.slice dim 1 %x {from = #sym.expr<1>} <"without_class"> : !vision -> !image
+  stg.return %p : !image
+}
+
+// Two matrices with gelu in between (LLaVA).
+stg.block @project_image(%x: !image) -> !projected {
+  stg.option @projector_bias : bool = true "biases of both"
+  %w1 = stg.param "projector1" : !stg.tensor<[DV, D], bf16>
+  %p1 = stg.einsum "bnv,vd->bnd" %x, %w1 : !image, !stg.tensor<[DV, D], bf16>
+  %y1 = stg.if @projector_bias -> !projected {
+    %b = stg.param "projector1_bias" : !vector
+    %z = stg.bias_add %p1, %b : !projected, !vector
+    stg.yield %z : !projected
+  } else {
+    stg.yield %p1 : !projected
+  }
+  %a = stg.activation gelu %y1 <"projector_gelu"> : !projected
+  %w2 = stg.param "projector2" : !stg.tensor<[D, D], bf16>
+  %p2 = stg.einsum "bnd,de->bne" %a, %w2 : !projected, !stg.tensor<[D, D], bf16>
+  %y2 = stg.if @projector_bias -> !projected {
+    %b = stg.param "projector2_bias" : !vector
+    %z = stg.bias_add %p2, %b : !projected, !vector
+    stg.yield %z : !projected
+  } else {
+    stg.yield %p2 : !projected
+  }
+  stg.return %y2 : !projected
+}
+
+// Squares of patches become their mean, which is normalized and projected (Gemma 3).
+stg.block @pool_image(%x: !vision) -> !projected {
+  %g = stg.rearrange "b(ynxm)d->b(yx)(nm)d" %x <"squares"> : !vision -> !stg.tensor<[B = IM*B, IT, ME*ME, DV], bf16>
+  %p = stg.mean dim 2 %g <"squares_mean"> : !stg.tensor<[B = IM*B, IT, ME*ME, DV], bf16>
+  %wn = stg.param "projector_norm" : !stg.tensor<[DV], bf16>
+  %n, %rstd = stg.rms_norm %p, %wn : !image, !stg.tensor<[DV], bf16>
+  %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
+  %y = stg.einsum "bnv,vd->bnd" %n, %w : !image, !stg.tensor<[DV, D], bf16>
+  stg.return %y : !projected
+}
+
+// Squares of patches become one wide token, which two matrices project (Qwen 2.5 VL). The
+// patches of a square follow one another.
+stg.block @merge_patches(%x: !vision) -> !projected {
+  %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
+  %n, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
+  %m = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !wide
+  %w1 = stg.param "merger1" : !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %p1 = stg.einsum "bnv,vw->bnw" %m, %w1 : !wide, !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
+  %b1 = stg.param "merger1_bias" : !wide_vector
+  %y1 = stg.bias_add %p1, %b1 : !wide, !wide_vector
+  %a = stg.activation gelu %y1 <"merger_gelu"> : !wide
+  %w2 = stg.param "merger2" : !stg.tensor<[ME*ME*DV, D], bf16>
+  %p2 = stg.einsum "bnv,vd->bnd" %a, %w2 : !wide, !stg.tensor<[ME*ME*DV, D], bf16>
+  %b2 = stg.param "merger2_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !projected, !vector
+  stg.return %y2 : !projected
+}

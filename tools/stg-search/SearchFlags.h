@@ -1,0 +1,112 @@
+//===- SearchFlags.h - The flags of stg-search ------------------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_TOOLS_STG_SEARCH_SEARCHFLAGS_H
+#define STG_TOOLS_STG_SEARCH_SEARCHFLAGS_H
+
+#include "stg/Driver/RequestFlags.h"
+#include "stg/Machine/Machine.h"
+#include "stg/Search/Search.h"
+
+namespace stg {
+
+/// The command line: a model, a machine, what is fixed, and what is varied.
+struct SearchFlags : RequestFlags {
+  SearchFlags()
+      : RequestFlags("MODEL (a .mlir file, a config.json or the name of a "
+                     "library model)") {
+    model.setNumOccurrencesFlag(llvm::cl::Required);
+  }
+
+  std::string machine, among, csv, strategyOutput;
+  std::vector<std::string> changes, vary;
+  int64_t ranks = 0;
+  double memoryLimit = 0, within = 1.1;
+  unsigned top = 10, jobs = 0;
+  bool json = false, quiet = false, exhaustive = false;
+
+  llvm::cl::OptionCategory searchCategory{"Search"}, outputCategory{"Output"};
+
+  llvm::cl::opt<std::string, true> machineFlag{
+      "machine",
+      llvm::cl::Required,
+      llvm::cl::location(machine),
+      llvm::cl::value_desc("NAME|FILE"),
+      llvm::cl::desc("Machine that steps are executed on"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::list<std::string, std::vector<std::string>> changeFlag{
+      "machine-set", llvm::cl::location(changes),
+      llvm::cl::value_desc("KEY=VALUE"),
+      llvm::cl::desc("Change a number of the machine"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<int64_t, true> ranksFlag{
+      "ranks", llvm::cl::location(ranks), llvm::cl::value_desc("N"),
+      llvm::cl::desc("Devices, all of which a strategy uses"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<double, true> memoryLimitFlag{
+      "memory-limit", llvm::cl::location(memoryLimit),
+      llvm::cl::value_desc("GiB"),
+      llvm::cl::desc("Memory of a device (default: that of the machine, "
+                     "without what is set aside)"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::list<std::string, std::vector<std::string>> varyFlag{
+      "vary", llvm::cl::location(vary),
+      llvm::cl::value_desc("FLAG=VALUE,VALUE,..."),
+      llvm::cl::desc("Try these values of a flag of the strategy (with ; "
+                     "where values have commas)"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<std::string, true> amongFlag{
+      "among", llvm::cl::location(among), llvm::cl::value_desc("FILE"),
+      llvm::cl::desc("Choose among these strategies: an array of strategy "
+                     "objects, or one in each line"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<double, true> withinFlag{
+      "within", llvm::cl::location(within), llvm::cl::value_desc("FACTOR"),
+      llvm::cl::desc("Leave out of the front of time and memory what takes "
+                     "longer than so many times the best (default: 1.1)"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<unsigned, true> jobsFlag{
+      "jobs", llvm::cl::location(jobs), llvm::cl::value_desc("N"),
+      llvm::cl::desc("Threads (default: all cores)"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<bool, true> exhaustiveFlag{
+      "exhaustive", llvm::cl::location(exhaustive), llvm::cl::Hidden,
+      llvm::cl::desc("Estimate every strategy"), llvm::cl::cat(searchCategory)};
+
+  llvm::cl::opt<unsigned, true> topFlag{
+      "top", llvm::cl::location(top), llvm::cl::value_desc("K"),
+      llvm::cl::desc("Show the best K strategies (default: 10)"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<bool, true> jsonFlag{"json", llvm::cl::location(json),
+                                     llvm::cl::desc("Print the result as JSON"),
+                                     llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<std::string, true> csvFlag{
+      "csv", llvm::cl::location(csv), llvm::cl::value_desc("FILE"),
+      llvm::cl::desc("Write all strategies that were estimated and fit, a "
+                     "line each"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<std::string, true> strategyOutputFlag{
+      "write-strategy", llvm::cl::location(strategyOutput),
+      llvm::cl::value_desc("FILE.json"),
+      llvm::cl::desc("Write the best strategy as a file for --strategy"),
+      llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<bool, true> quietFlag{"quiet", llvm::cl::location(quiet),
+                                      llvm::cl::desc("Show no progress"),
+                                      llvm::cl::cat(outputCategory)};
+
+  std::vector<const llvm::cl::OptionCategory *> getCategories() const;
+  /// Reads the strategy, and checks what llvm::cl::opt cannot.
+  llvm::Error finish();
+  llvm::Expected<Machine> loadMachine() const;
+  /// The strategies of --among, with what is fixed.
+  llvm::Expected<std::vector<StrategyInput>> readAmong() const;
+};
+
+} // namespace stg
+
+#endif // STG_TOOLS_STG_SEARCH_SEARCHFLAGS_H

@@ -1,0 +1,339 @@
+//===- SearchReport.cpp - What a search says ------------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SearchReport.h"
+#include "stg/Support/Units.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace stg;
+
+static std::string asGiB(double bytes) {
+  return asBytes(static_cast<__int128>(bytes));
+}
+
+static std::string asCount(uint64_t count) {
+  return formatv("{0:N0}", count).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+/// True for what says that there is nothing of something.
+static bool saysNothing(const Field &field, const Strategy &values) {
+  static const Strategy defaults;
+  bool isPlain = field.isDegree || field.kind == Field::Kind::Bool;
+  return isPlain && field.print(values) == field.print(defaults);
+}
+
+/// As a word of a shell.
+static std::string quote(StringRef word) {
+  if (all_of(word, [](char c) {
+        return isAlnum(c) || StringRef("-_=./,:+").contains(c);
+      }))
+    return word.str();
+  std::string quoted = "'";
+  for (char c : word)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string SearchReport::getCommand(const Estimated &entry) const {
+  std::string command = "stg-compile " + quote(request.model);
+  auto add = [&](StringRef flag, StringRef value) {
+    if (!value.empty())
+      command += (" --" + flag + " " + quote(value)).str();
+  };
+  add("config", request.config);
+  add("program", request.program);
+  for (const std::string &folder : request.modelPath)
+    add("models", folder);
+  for (const Field &field : getFields()) {
+    if (!entry.strategy.isGiven(field.id) || !(field.scopes & Field::Flags) ||
+        saysNothing(field, entry.strategy.values))
+      continue;
+    std::string value = field.print(entry.strategy.values);
+    if (field.kind == Field::Kind::Bool)
+      command += " --" + field.name.str() + (value == "true" ? "" : "=false");
+    else
+      add(field.name, value);
+  }
+  return command;
+}
+
+/// True if not all strategies have the same.
+bool SearchReport::isVaried(const Field &field) const {
+  if (!result.axes.empty())
+    return any_of(result.axes, [&](const SearchResult::AxisCost &axis) {
+      return axis.field->id == field.id;
+    });
+  std::string first = field.print(result.estimated.front().strategy.values);
+  return any_of(result.estimated, [&](const Estimated &entry) {
+    return field.print(entry.strategy.values) != first;
+  });
+}
+
+/// What makes it different from others of the search.
+std::string SearchReport::describe(const Estimated &entry) const {
+  std::string text;
+  for (const Field &field : getFields()) {
+    if (!entry.strategy.isGiven(field.id) || !isVaried(field) ||
+        saysNothing(field, entry.strategy.values))
+      continue;
+    std::string value = field.print(entry.strategy.values);
+    text += (text.empty() ? "" : " ") + field.name.str();
+    if (field.kind != Field::Kind::Bool)
+      text += " " + value;
+  }
+  return text;
+}
+
+static std::string getPartName(StringRef part) {
+  return part == "other kernels" ? "other_kernels" : part.str();
+}
+
+json::Object SearchReport::getEntry(const Estimated &entry) const {
+  json::Object object, time, exposed;
+  for (const Report::Part &part : entry.parts) {
+    StringRef name = part.name;
+    if (name.consume_front("exposed "))
+      exposed[name.str()] = part.seconds;
+    else
+      time[getPartName(name)] = part.seconds;
+  }
+  time["exposed"] = std::move(exposed);
+  object["number"] = static_cast<int64_t>(entry.number);
+  object["step_seconds"] = entry.seconds;
+  object["memory_bytes"] = static_cast<int64_t>(entry.needed);
+  object["ranks"] = entry.ranks;
+  object["mfu"] = entry.mfu;
+  object["hfu"] = entry.hfu;
+  if (entry.tokenRate)
+    object["tokens_per_second_and_device"] = *entry.tokenRate;
+  object["time"] = std::move(time);
+  object["strategy"] = json::Object(entry.settled);
+  object["command"] = getCommand(entry);
+  return object;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+void SearchReport::printBest(raw_ostream &os) const {
+  os << "      step, s  use of peak         memory  strategy\n";
+  for (size_t i = 0; i < result.numBest; ++i) {
+    const Estimated &entry = result.estimated[i];
+    os << format("%3zu  %8.6g      %5.1f %%  ", i + 1, entry.seconds,
+                 100 * entry.mfu)
+       << right_justify(asGiB(entry.needed), 13) << "  " << describe(entry)
+       << '\n';
+  }
+}
+
+void SearchReport::printFront(raw_ostream &os) const {
+  if (result.front.size() < 2)
+    return;
+  os << "least memory\n";
+  for (size_t i : result.front) {
+    const Estimated &entry = result.estimated[i];
+    os << format("     %8.6g               ", entry.seconds)
+       << right_justify(asGiB(entry.needed), 13) << "  " << describe(entry)
+       << '\n';
+  }
+}
+
+/// The best with each value, over the best of all.
+void SearchReport::printAxes(raw_ostream &os) const {
+  double best = result.estimated.front().seconds;
+  bool any = false;
+  for (const SearchResult::AxisCost &axis : result.axes) {
+    std::string line;
+    unsigned known = 0;
+    for (const SearchResult::ValueCost &value : axis.values) {
+      if (!value.seconds && !value.atLeast)
+        continue;
+      ++known;
+      line += "  " + value.value;
+      if (value.seconds && !value.atLeast)
+        line += formatv(" {0:F1} %", 100 * (*value.seconds / best - 1)).str();
+      else
+        line += formatv(" >{0:F1} %",
+                        100 * (std::max(*value.atLeast, best) / best - 1))
+                    .str();
+    }
+    if (known < 2)
+      continue;
+    if (!any)
+      os << "longer with, at best\n";
+    any = true;
+    os << "  " << left_justify(axis.field->name, 20) << line << '\n';
+  }
+}
+
+void SearchReport::printRunnerUp(raw_ostream &os) const {
+  if (result.numBest < 2)
+    return;
+  const Estimated &first = result.estimated[0], &second = result.estimated[1];
+  os << format("the second takes %.6g s longer:",
+               second.seconds - first.seconds);
+  std::map<std::string, double> more;
+  for (const Report::Part &part : second.parts)
+    more[part.name] += part.seconds;
+  for (const Report::Part &part : first.parts)
+    more[part.name] -= part.seconds;
+  std::vector<std::pair<std::string, double>> parts(more.begin(), more.end());
+  llvm::sort(parts, [](const auto &lhs, const auto &rhs) {
+    return std::abs(lhs.second) > std::abs(rhs.second);
+  });
+  StringRef separator = " ";
+  for (const auto &[name, seconds] : ArrayRef(parts).take_front(4)) {
+    if (seconds == 0)
+      continue;
+    os << separator << name << format(" %+.6g s", seconds);
+    separator = ", ";
+  }
+  os << '\n';
+}
+
+void SearchReport::printCounts(raw_ostream &os) const {
+  os << asCount(result.numStrategies) << " strategies in "
+     << format("%.3g s", result.seconds);
+  if (result.numShapes)
+    os << ", " << asCount(result.numShapes) << " kinds of tasks";
+  os << ": " << asCount(result.numEstimated) << " estimated";
+  for (auto [count, what] :
+       {std::pair(result.cutByTime, "cannot be better"),
+        {result.cutByMemory + result.tooLarge, "do not fit"},
+        {result.refused, "refused"}})
+    if (count)
+      os << ", " << asCount(count) << ' ' << what;
+  os << '\n';
+  if (!result.isComplete)
+    os << "interrupted: the best of those that were estimated so far\n";
+}
+
+void SearchReport::printText(raw_ostream &os) const {
+  const Estimated &best = result.estimated.front();
+  os << "best strategies of " << request.model << " on " << best.ranks << " x "
+     << machine.getName() << '\n';
+  printBest(os);
+  printFront(os);
+  printAxes(os);
+  printRunnerUp(os);
+  os << getCommand(best) << '\n';
+  printCounts(os);
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+json::Object SearchReport::getJSON() const {
+  json::Object object;
+  object["version"] = 1;
+  object["model"] = request.model;
+  object["machine"] = machine.getName().str();
+  object["memory_limit_bytes"] = static_cast<int64_t>(memoryLimit);
+  object["complete"] = result.isComplete;
+  object["seconds"] = result.seconds;
+  object["strategies"] = json::Object{
+      {"all", result.numStrategies},     {"estimated", result.numEstimated},
+      {"cut_by_time", result.cutByTime}, {"cut_by_memory", result.cutByMemory},
+      {"too_large", result.tooLarge},    {"refused", result.refused},
+  };
+  json::Array best, front, axes;
+  for (size_t i = 0; i < result.numBest; ++i)
+    best.push_back(getEntry(result.estimated[i]));
+  for (size_t i : result.front)
+    front.push_back(getEntry(result.estimated[i]));
+  for (const SearchResult::AxisCost &axis : result.axes) {
+    json::Array values;
+    for (const SearchResult::ValueCost &value : axis.values) {
+      json::Object entry{{"value", value.value}};
+      if (value.seconds)
+        entry["step_seconds"] = *value.seconds;
+      if (value.atLeast)
+        entry["at_least_seconds"] = *value.atLeast;
+      values.push_back(std::move(entry));
+    }
+    axes.push_back(json::Object{{"flag", axis.field->name.str()},
+                                {"values", std::move(values)}});
+  }
+  object["best"] = std::move(best);
+  object["front"] = std::move(front);
+  object["axes"] = std::move(axes);
+  return object;
+}
+
+void SearchReport::writeCSV(raw_ostream &os) const {
+  std::vector<const Field *> fields;
+  for (const Field &field : getFields())
+    if (any_of(result.estimated, [&](const Estimated &entry) {
+          return entry.strategy.isGiven(field.id);
+        }))
+      fields.push_back(&field);
+  auto quoteCell = [](std::string text) {
+    if (text.find_first_of(",\"\n") == std::string::npos)
+      return text;
+    std::string quoted = "\"";
+    for (char c : text)
+      quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+  };
+  os << "number,step_seconds,memory_bytes,ranks,mfu,hfu";
+  for (const Field *field : fields)
+    os << ',' << field->name;
+  os << '\n';
+  for (const Estimated &entry : result.estimated) {
+    os << entry.number << ',' << format("%.12f,", entry.seconds)
+       << static_cast<int64_t>(entry.needed) << ',' << entry.ranks
+       << format(",%.6f,%.6f", entry.mfu, entry.hfu);
+    for (const Field *field : fields) {
+      os << ',';
+      if (entry.strategy.isGiven(field->id))
+        os << quoteCell(field->print(entry.strategy.values));
+    }
+    os << '\n';
+  }
+}
+
+void SearchReport::writeStrategy(raw_ostream &os) const {
+  os << formatv("{0:2}\n",
+                json::Value(json::Object(result.estimated.front().settled)));
+}
+
+//===----------------------------------------------------------------------===//
+// Nothing found
+//===----------------------------------------------------------------------===//
+
+Error SearchReport::check() const {
+  if (!result.estimated.empty())
+    return Error::success();
+  if (!result.isComplete)
+    return createStringError("interrupted before any strategy was estimated");
+  std::string refused = result.refusalExample;
+  if (uint64_t large = result.cutByMemory + result.tooLarge)
+    return createStringError(
+        "no strategy fits: each of " + asCount(large) + " needs more than " +
+        asGiB(memoryLimit) + " on a device, the smallest at least " +
+        asGiB(result.leastNeeded) +
+        "; needs more --ranks, a smaller model, or a larger --memory-limit");
+  if (!refused.empty())
+    return createStringError(
+        "no strategy is possible: all are refused, the first because " +
+        refused);
+  return createStringError("there is no strategy with so many ranks: degrees "
+                           "that are given or varied do not make them; leave "
+                           "one of --dp, --tp, --cp and --pp open");
+}

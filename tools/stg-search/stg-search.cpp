@@ -1,0 +1,159 @@
+//===- stg-search.cpp - Which strategy is the best ------------------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SearchFlags.h"
+#include "SearchReport.h"
+#include "mlir/IR/MLIRContext.h"
+#include "stg/Support/Files.h"
+#include "stg/Support/Messages.h"
+#include "stg/Support/Units.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Threading.h"
+#include <atomic>
+#include <chrono>
+#include <csignal>
+
+using namespace llvm;
+using namespace stg;
+
+static std::atomic<bool> isInterrupted = false;
+
+/// The second time the process ends.
+static void handleInterrupt(int) {
+  isInterrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+namespace {
+/// One line that is written over, where somebody watches.
+class ProgressLine {
+public:
+  explicit ProgressLine(bool isQuiet)
+      : isShown(!isQuiet && errs().is_displayed()) {}
+  ~ProgressLine() {
+    if (hasLine)
+      errs() << "\r\x1b[K";
+  }
+
+  void show(StringRef step, uint64_t done, uint64_t total, double best) {
+    auto now = std::chrono::steady_clock::now();
+    if (!isShown || (hasLine && now < next))
+      return;
+    next = now + std::chrono::milliseconds(100);
+    hasLine = true;
+    errs() << "\r\x1b[K" << step;
+    if (total)
+      errs() << formatv(" {0:N0} of {1:N0}", done, total);
+    if (best > 0)
+      errs() << format(", best %.6g s", best);
+  }
+
+private:
+  bool isShown, hasLine = false;
+  std::chrono::steady_clock::time_point next;
+};
+} // namespace
+
+/// Writes a file whole, or not.
+static Error writeFile(const std::string &path,
+                       function_ref<void(raw_ostream &)> write) {
+  Expected<std::unique_ptr<OutputFile>> file = OutputFile::open(path);
+  if (!file)
+    return file.takeError();
+  write((*file)->os());
+  return (*file)->keep();
+}
+
+static Expected<SearchRequest> makeRequest(const SearchFlags &flags,
+                                           const Machine &machine) {
+  SearchRequest request;
+  request.space.request = &flags.request;
+  request.space.ranks = flags.ranks;
+  request.space.vary = flags.vary;
+  request.space.isInterrupted = [] { return isInterrupted.load(); };
+  request.machine = &machine;
+  request.memoryLimit = getAvailableMemory(machine);
+  if (flags.memoryLimitFlag.getNumOccurrences()) {
+    Expected<int64_t> limit = getMemoryLimit(flags.memoryLimit);
+    if (!limit)
+      return limit.takeError();
+    request.memoryLimit = static_cast<double>(*limit);
+  }
+  request.most = flags.top;
+  request.within = flags.within;
+  request.isExhaustive = flags.exhaustive;
+  request.jobs = hardware_concurrency(flags.jobs).compute_thread_count();
+  if (!flags.among.empty()) {
+    Expected<std::vector<StrategyInput>> among = flags.readAmong();
+    if (!among)
+      return among.takeError();
+    request.among = std::move(*among);
+  }
+  return request;
+}
+
+static Error run(SearchFlags &flags, MessagePrinter &printer) {
+  if (Error error = flags.finish())
+    return error;
+  // What is wrong with a machine is said before a model is compiled.
+  Expected<Machine> machine = flags.loadMachine();
+  if (!machine)
+    return machine.takeError();
+  Expected<SearchRequest> request = makeRequest(flags, *machine);
+  if (!request)
+    return request.takeError();
+  std::signal(SIGINT, handleInterrupt);
+  Expected<SearchResult> result = [&] {
+    ProgressLine line(flags.quiet);
+    request->progress = [&](StringRef step, uint64_t done, uint64_t total,
+                            double best) {
+      line.show(step, done, total, best);
+    };
+    return stg::search(*request, printer);
+  }();
+  if (!result)
+    return result.takeError();
+  SearchReport report = {flags.request, *machine, *result,
+                         request->memoryLimit};
+  if (Error error = report.check())
+    return error;
+  if (!flags.csv.empty())
+    if (Error error =
+            writeFile(flags.csv, [&](raw_ostream &os) { report.writeCSV(os); }))
+      return error;
+  if (!flags.strategyOutput.empty())
+    if (Error error = writeFile(flags.strategyOutput, [&](raw_ostream &os) {
+          report.writeStrategy(os);
+        }))
+      return error;
+  if (flags.json)
+    outs() << formatv("{0:2}\n", json::Value(report.getJSON()));
+  else
+    report.printText(outs());
+  return Error::success();
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  MessagePrinter &printer = guardStandardStreams("stg-search");
+  SearchFlags flags;
+  cl::HideUnrelatedOptions(flags.getCategories());
+  if (!parseCommandLine(argc, argv, "STG: which strategy is the best\n",
+                        printer))
+    return 1;
+  Error error = run(flags, printer);
+  if (!error)
+    return 0;
+  // What has been printed has no message.
+  std::string message = toString(std::move(error));
+  if (!message.empty())
+    printer.error(message);
+  return 1;
+}
