@@ -55,6 +55,11 @@ if can_mount():
 if shutil.which("dot"):
     config.available_features.add("graphviz")
 
+# Pages are looked at in a browser.
+for browser in filter(shutil.which, ("chromium", "chromium-browser", "google-chrome")):
+    config.environment["CHROMIUM"] = browser
+    config.available_features.add("chromium")
+
 # Without pybind11 there is no package for Python. Sanitizers must be there when a
 # process starts, which those of an extension are not.
 if not config.stg_sanitizers and glob.glob(os.path.join(config.stg_obj_root, "python", "stg", "_stg.*.so")):

@@ -57,6 +57,8 @@ class Plan:
     optimizer_dtype: str = None
     fp8: bool = False
     fp8_gather: bool = False
+    product_dtype: str = None
+    set: str = None
 
     def flags(self):
         """The command line of stg-compile for it."""

@@ -5,10 +5,13 @@ Inputs/executed_blocks.json holds what was counted while small models trained in
 gradients and optimizer state. Inputs/variants.mlir makes these models of the library's
 blocks; its options say which. Everything is fp32, and the full attention square counted.
 
-A run caps the scores of attention by a tanh, or adds ALiBi's distances to them: neither is
-a product or a parameter, and a fused kernel keeps neither. The gradient of the input of a
+A run caps the scores of attention by a tanh, or adds ALiBi's distances to them, which is no
+product: a fused kernel keeps neither. The gradient of the input of a
 shared expert's gate is an outer product, which contracts nothing: a run multiplies matrices
 for it, and here it is a pointwise op.
+
+Runs with adapters or frozen parts execute no gradient that nothing trained needs: neither
+do layers here that have no trained parameter before them.
 
 Usage: executed_blocks.py variants MODEL_FILE
 """
@@ -43,12 +46,22 @@ def sizes(config):
         "M": "moe_ffn",
         "G": "shared_ffn",
         "LD": "dense_first",
+        "MH": "ssm_heads",
+        "MN": "d_state",
+        "MG": "groups",
+        "CW": "conv_k",
+        "MQ": "chunk",
     }
-    return {symbol: config[key] for symbol, key in values.items() if config.get(key)}
+    found = {symbol: config[key] for symbol, key in values.items() if config.get(key)}
+    if "MH" in found:
+        found["MP"] = config["d_inner"] // found["MH"]
+    return found
 
 
 def options(config):
     """Values of the model's options."""
+    if config.get("arch") == "mamba2":
+        return {"scans": True, "mixer_groups": config["groups"] > 1}
     experts = "none" if not config["experts"] else "behind" if config["dense_first"] else "all"
     sigmoid = bool(config["experts"]) and config["router"] == "sigmoid"
     return {
@@ -66,20 +79,46 @@ def options(config):
         "shared_gate": config["shared_gate"],
         "tied": config["tied"],
         "logit_cap": config["logit_cap"] > 0,
+        "score_cap": config["score_cap"] > 0,
+        "alibi": config["pos"] == "alibi",
     }
+
+
+TARGETS = {
+    "qv": "q_proj:v_proj",
+    "qkvo": "q_proj:k_proj:v_proj:o_proj",
+    "all": "all-linear",
+}
+FROZEN = {"embed": "tok_embeddings", "layers2": "layers:2"}
+
+
+def training(config):
+    """Flags that say what is trained."""
+    words = []
+    if config.get("mtp"):
+        words.append(f"--mtp={config['mtp']}")
+    if config.get("lora"):
+        targets = TARGETS[config["lora"]]
+        alpha = f",alpha={config['lora_alpha']}"
+        words.append(f"--lora=rank={config['lora_r']},targets={targets}{alpha}")
+    elif config.get("freeze"):
+        names = [FROZEN[part] for part in config["freeze"].split("+")]
+        words.append("--freeze=" + ",".join(names))
+    return words
 
 
 def flags(config):
     """The command line that makes the model."""
     words = {**sizes(config), **options(config)}
-    return [f"--set={name}={str(value).lower()}" for name, value in words.items()]
+    settings = [f"--set={name}={str(value).lower()}" for name, value in words.items()]
+    return settings + training(config)
 
 
 def products(run):
     """Operations of products that contract a dimension."""
     config = run["config"]
     outer = 2 * config["micro_batch"] * config["seq"] * config["hidden"] * config["layers"]
-    return {"fwd": run["fwd"], "bwd": run["bwd"] - (outer if config["shared_gate"] else 0)}
+    return {"fwd": run["fwd"], "bwd": run["bwd"] - (outer if config.get("shared_gate") else 0)}
 
 
 def collectives(only):
@@ -99,17 +138,22 @@ def variants(check, model_file):
         plan = Plan(
             tp=config["tp"],
             dp=config["dp"],
-            ep=config["ep"],
+            ep=config.get("ep", 1),
             batch=config["micro_batch"] * config["dp"],
             sequence_parallel=config["sp"],
             dtype="f32",
             attention_count="full",
         )
-        only = check.compile(model_file, plan, *flags(config)).only
+        compiled = check.compile(model_file, plan, *flags(config))
+        only = compiled.only
         check.equal("operations in products", only.products, products(run))
         expected = {(k, n, phase): (c, b) for k, n, phase, c, b in run["collectives"]}
         check.equal("collectives", collectives(only), expected)
         check.equal("parameters", only.states["parameter"], run["param_bytes"])
+        if "trainable_param_bytes" in run:
+            frozen = run["param_bytes"] - run["trainable_param_bytes"]
+            trained = compiled["parameters"] - frozen // 4
+            check.equal("trained parameters", compiled["trainable_parameters"], trained)
         check.equal("gradients", only.largest["gradient"], run["grad_bytes"])
         check.equal("optimizer state", only.states["optimizer"], run["optimizer_state_bytes"])
 

@@ -3,11 +3,12 @@
 A step is a list of requests (u new tokens, p cached ones). What follows from that is computed here
 from the sizes of the models, in other terms than the compiler does it.
 
-Usage: inference.py {decode|prefill|replicas|ragged|verify|chunks|context|budget|experts|memory}...
+Usage: inference.py {decode|prefill|replicas|ragged|verify|chunks|context|budget|experts|memory|groups|windows|latents}...
 """
 
 import sys
 from collections import namedtuple
+from pathlib import Path
 
 import traces
 
@@ -69,6 +70,11 @@ def products(entry):
 
 def collectives(entry):
     return [(c["kind"], c["axes"], c["phase"], c["count"], c["bytes"]) for c in entry["collectives"]]
+
+
+def exchanges(entry):
+    """The rows of experts; the correction of a router is gathered, too."""
+    return [c for c in collectives(entry) if c[0] == "all_to_all"]
 
 
 def check(what, entry, step, size=2, parameters=2):
@@ -206,8 +212,8 @@ def budget():
 def experts():
     summary = traces.compile_json("mixtral-8x7b", "--dry-run", "--tp=8", "--batch=64", "--kv-len=4095")
     (entry,) = summary["classes"]
-    # The rows of both experts of a token are summed over tp before they are combined.
-    reduced = (33 + 2 * 32) * 524288
+    # What both experts of a token made is combined before it is summed over tp.
+    reduced = 65 * 524288
     equal("experts", collectives(entry), [("all_reduce", ["tp"], "fwd", 65, reduced), ("all_gather", ["tp"], "fwd", 1, 64 * 32000 // 8 * 2)])
     tokens, h, f, t = 64, 4096, 14336, 8
     layer = 2 * tokens * h * (32 // t + 2) * 128 + 2 * tokens * 32 // t * 128 * h + 4 * tokens * 4096 * 32 // t * 128
@@ -225,6 +231,164 @@ def memory():
     equal("weights, tp", entry["memory"]["persistent_bytes"]["parameter"], 17640734720)
     # What forward makes nobody saves.
     equal("activations", "activation" in entry["memory"]["largest_bytes"], False)
+
+
+def groups():
+    """Attention of groups with 16 requests each, before and after a feed-forward of 8 ranks."""
+    flags = ["--set=D=7168", "--preset=sglang", "--kv-len=4095"]
+    entry = compile_step(LLAMA3_8B, *flags, "--dp=8", "--batch=128")
+    whole = 8 * 229376
+    equal("whole", whole, 1835008)
+    equal("groups", collectives(entry), [("all_gather", ["dp"], "fwd", 32, 32 * 229376), ("reduce_scatter", ["dp"], "fwd", 32, 32 * whole)])
+    # With two ranks of a group each gives half of its requests.
+    entry = compile_step(LLAMA3_8B, *flags, "--dp=4", "--tp=2", "--batch=64", "--sequence-parallel")
+    parts = [("all_gather", ["tp", "dp"], "fwd", 32, 32 * 114688), ("reduce_scatter", ["tp", "dp"], "fwd", 32, 32 * 8 * 114688)]
+    equal("two ranks", [c for c in collectives(entry) if c[1] == ["tp", "dp"]], parts)
+
+
+def count_pairs(u, p, window=None, chunk=None):
+    """Row by row: what each new token sees."""
+    if window:
+        return sum(min(i, window) for i in range(p + 1, p + u + 1))
+    return sum(i % chunk + 1 for i in range(p, p + u)) if chunk else u * p + u * (u + 1) // 2
+
+
+def windows():
+    """Layers with a window and layers without, in turns, as gpt-oss-120b and Mistral have them."""
+    Sizes = namedtuple("Sizes", "L h a g d f V")
+    m, W = Sizes(36, 2880, 64, 8, 64, 2880, 201088), 128
+    flags = [f"--set={k}={v}" for k, v in dict(D=m.h, H=m.a, K=m.g, E=m.d, F=m.f, V=m.V, N=1, L=18, W=W, rest="false").items()]
+
+    def check_step(what, requests, window, *more):
+        entry = traces.compile_json("gemma-3-1b", "--dry-run", "--batch=1", *flags, *more)["classes"][0]
+        T = sum(u for u, p in requests)
+        layer = 2 * T * m.h * (m.a + 2 * m.g) * m.d + 2 * T * m.a * m.d * m.h + 6 * T * m.h * m.f
+        head = 2 * len(requests) * m.h * m.V
+        own = sum(count_pairs(u, p, window) for u, p in requests)
+        whole = sum(count_pairs(u, p) for u, p in requests)
+        equal(f"{what}: core", products(entry) - m.L * layer - head, 18 * 4 * (own + whole) * m.a * m.d)
+        kept = sum(min(u + p, window) + u + p for u, p in requests)
+        equal(f"{what}: cache", entry["memory"]["persistent_bytes"]["kv_cache"], 18 * kept * 2 * m.g * m.d * 2)
+        return 4 * own * m.a * m.d, 4 * whole * m.a * m.d, entry
+
+    equal("pairs", (count_pairs(8192, 0, W), count_pairs(8192, 0)), (1040448, 33558528))
+    own, whole, _ = check_step("prefill", [(8192, 0)], W, "--mode=prefill", "--seq=8192")
+    equal("prefill", (own, whole, 18 * (own + whole)), (17046700032, 549822922752, 10203653210112))
+    own, whole, entry = check_step("decode", [(1, 8191)], W, "--kv-len=8191")
+    equal("decode", 18 * (own + whole), 2453667840)
+    equal("decode: ring", entry["memory"]["persistent_bytes"]["kv_cache"], 306708480)
+    equal("per token", 2 * m.g * m.d * 2, 2048)
+    equal("steady", count_pairs(2048, 6144, 4096), 8388608)
+    equal("Mistral", count_pairs(8192, 0, 4096), 25167872)
+    check_step("steady", [(2048, 6144)], 4096, "--seq=2048", "--kv-len=6144", "--set=W=4096")
+    check_step("ragged", [(9, 20), (1, 127), (1, 128), (300, 0), (300, 5000)], W, "--requests=(9,20),(1,127),(1,128),(300,0),(300,5000)")
+    # A ring of whole blocks, and of tokens that are in it.
+    entry = check_step("blocks", [(1, 8191)], W, "--kv-len=8191", "--kv-block-size=128")[2]
+    entry = traces.compile_json("gemma-3-1b", "--dry-run", "--batch=1", *flags, "--kv-len=99", "--kv-block-size=16")["classes"][0]
+    equal("part of a block", entry["memory"]["persistent_bytes"]["kv_cache"], 36 * 112 * 2048)
+    # Chunks: a query sees its own, so the last chunk is kept.
+    equal("Llama 4", (count_pairs(20000, 0, chunk=8192), count_pairs(1000, 16000, chunk=8192)), (73656592, 3262228))
+    model = str(Path(__file__).parent / "Inputs" / "chunks.mlir")
+    flags = [f"--set={k}={v}" for k, v in dict(D=64, H=40, K=8, E=128, F=64, V=64, L=36, W=8192).items()]
+    for u, p in (1, 16000), (1000, 16000), (20000, 0):
+        plan = ["--dry-run", "--batch=1", "--mode=decode", f"--seq={u}", f"--kv-len={p}", *flags]
+        (entry,) = traces.compile_json(model, *plan)["classes"]
+        rest = 36 * u * (2 * 64 * 56 * 128 + 2 * 40 * 128 * 64 + 6 * 64 * 64) + 2 * 64 * 64
+        equal(f"chunks {u}, {p}", products(entry) - rest, 36 * 4 * count_pairs(u, p, chunk=8192) * 40 * 128)
+        equal(f"chunks {u}, {p}: cache", entry["memory"]["persistent_bytes"]["kv_cache"], 36 * min(u + p, 8192) * 2 * 8 * 128 * 2)
+    equal("keys", count_pairs(1, 16000, chunk=8192), 7809)
+    # Blocks of 16 tokens, one more for the first token that is generated.
+    for prompt, size in (128, 21233664), (32768, 4834197504):
+        entry = traces.compile_json("qwen3-8b", "--dry-run", "--batch=1", f"--kv-len={prompt}", "--kv-block-size=16")["classes"][0]
+        equal(f"prompt of {prompt}", entry["memory"]["persistent_bytes"]["kv_cache"], size)
+        entry = traces.compile_json("qwen3-8b", "--dry-run", "--batch=1", f"--kv-len={prompt}", "--preset=vllm")["classes"][0]
+        equal(f"prompt of {prompt}, preset", entry["memory"]["persistent_bytes"]["kv_cache"], size)
+
+
+class Latents:
+    """What a request of DeepSeek-V3 executes in a layer beside its projections."""
+
+    H, KL, EN, ER, EV = 128, 512, 128, 64, 128
+    expand = 2 * KL * H * (EN + EV)
+
+    @classmethod
+    def naive(cls, u, p):
+        return cls.expand * (p + u) + 2 * count_pairs(u, p) * cls.H * (cls.EN + cls.ER + cls.EV)
+
+    @classmethod
+    def absorbed(cls, u, p):
+        return cls.expand * u + 2 * count_pairs(u, p) * cls.H * (2 * cls.KL + cls.ER)
+
+
+def latents():
+    """DeepSeek-V3: a decode step of one of 64 ranks, and which form is cheaper."""
+    form = Latents
+    h, layers, tokens = 7168, 61, 128
+    rest = 2 * (h * 1536 + 1536 * 128 * 192 + h * 576 + 128 * 128 * h)
+    equal("projections of a token", rest + form.expand, 374210560)
+    equal("decode, absorbed", rest + form.absorbed(1, 4095), 1515061248)
+    equal("decode, naive", rest + form.naive(1, 4095), 138115153920)
+    attention = layers * tokens * (rest + form.absorbed(1, 4095))
+    equal("attention", attention, 11829598224384)
+    dense = 3 * 6 * tokens * h * 18432
+    experts = 58 * tokens * (2 * h * 256 + 9 * 6 * h * 2048)
+    head = 2 * tokens * h * 129280
+    equal("parts", (dense, experts, head), (304405807104, 5912425136128, 237229834240))
+    plan = ["--dry-run", "--dp=64", "--ep=64", "--batch=8192", "--kv-len=4095"]
+    (entry,) = traces.compile_json("deepseek-v3", *plan)["classes"]
+    equal("step", attention + dense + experts + head, 18283659001856)
+    equal("step: operations", products(entry), 18283659001856)
+    equal("step: cache", entry["memory"]["persistent_bytes"]["kv_cache"], 36842766336)
+    # Rows that are sent: 8-bit elements, a scale for 128 of them and a header of 16 bytes.
+    (kind, axes, phase, count, size), *others = exchanges(entry)
+    equal("one kind", others, [])
+    equal("rows of elements", (kind, axes, count, size), ("all_to_all", ["ep"], 2 * 58, 2 * 58 * 128 * 8 * 2 * h))
+    row = h + 4 * h // 128 + 16
+    equal("a row", (row, 16 + 2 * h), (7408, 14352))
+    (sent,) = traces.compile_json("deepseek-v3", *plan, "--dispatch-bytes=D + D/32 + 16")["classes"]
+    (kind, axes, phase, count, size), *others = exchanges(sent)
+    equal("dispatch", 128 * 8 * row, 7585792)
+    equal("combine", 128 * 8 * 2 * h, 14680064)
+    equal("low latency", (count, size), (2 * 58, 439975936 + 851443712))
+    (preset,) = traces.compile_json("deepseek-v3", *plan, "--preset=deepep")["classes"]
+    equal("preset", preset, sent)
+    equal("encoded: products", products(sent), products(entry))
+    (sent,) = traces.compile_json("deepseek-v3", *plan, "--dispatch-bytes=16 + 2*D")["classes"]
+    equal("bf16", exchanges(sent)[0][4], 58 * 128 * 8 * (14352 + 14336))
+    # Rows of the other kind, padded to 16 bytes: a row, its source, scales, indices and weights.
+    normal = ["--dispatch-bytes=16*ceildiv(D + 8 + D/32 + 8*A, 16)", "--combine-bytes=16*ceildiv(2*D + 8 + 4*A, 16)"]
+    (sent,) = traces.compile_json("deepseek-v3", *plan, *normal)["classes"]
+    equal("normal", exchanges(sent)[0][4], 58 * 128 * 8 * (7472 + 14384))
+    equal("bytes of a token", layers * 576 * 2, 70272)
+    (other,) = traces.compile_json("deepseek-v3", *plan, "--mla-form=naive")["classes"]
+    more = layers * tokens * (form.naive(1, 4095) - form.absorbed(1, 4095))
+    equal("step, naive: operations", products(other) - products(entry), more)
+    equal("step, naive: cache", other["memory"]["persistent_bytes"]["kv_cache"], 36842766336)
+    equal("parameters", other["memory"]["persistent_bytes"]["parameter"], entry["memory"]["persistent_bytes"]["parameter"])
+
+    def step(*flags):
+        (entry,) = traces.compile_json("deepseek-v2-lite", "--dry-run", "--set=X=6", *flags)["classes"]
+        return products(entry)
+
+    # From 170 2/3 new tokens on products with cached latents are the cheaper ones, for any
+    # number of heads, the nearer the more are cached.
+    for u in 64, 170, 171, 192:
+        flags = ["--batch=1", f"--seq={u}", "--kv-len=65536", "--mode=decode"]
+        naive, absorbed, auto = (step(*flags, f"--mla-form={f}") for f in ("naive", "absorbed", "auto"))
+        equal(f"{u} tokens", auto, absorbed if u < 170.667 else naive)
+        heads = 16 / form.H
+        equal(f"{u} tokens: difference", naive - absorbed, 27 * int(heads * (form.naive(u, 65536) - form.absorbed(u, 65536))))
+    # Each request in its form; together they are what they are alone.
+    both = step("--requests=32*(1,4095),(2048,0)")
+    alone = 27 * int(16 / form.H * (32 * form.absorbed(1, 4095) + form.naive(2048, 0)))
+    equal("by request", step("--requests=32*(1,4095),(2048,0)", "--mla-form=by-request"), both)
+    every = 27 * int(16 / form.H * (32 * form.naive(1, 4095) + form.naive(2048, 0)))
+    equal("each in its form", step("--requests=32*(1,4095),(2048,0)", "--mla-form=naive") - both, every - alone)
+    # Chunks of a prompt: the past is expanded again for each.
+    chunks = [step("--batch=1", "--mode=prefill", "--seq=8192", f"--kv-len={i * 8192}", "--mla-form=naive") for i in range(4)]
+    whole = step("--batch=1", "--mode=prefill", "--seq=32768", "--mla-form=naive")
+    equal("expansion of the past", 49152 * form.expand, 1649267441664)
+    equal("chunks", sum(chunks) - whole - 3 * 2 * 2048 * 102400, 27 * 49152 * form.expand // 8)
 
 
 for name in sys.argv[1:]:

@@ -6,7 +6,8 @@ every rank and step: operations of matrix products, collectives (kind, size of t
 bytes passed in), messages (peer, count, bytes), bytes of parameters and of what is cached.
 
 Where ranks or micro-batches had requests of their own, each gets here the same number of tokens
-with as many cached ones: with one new token everything is linear in these.
+with as many cached ones: with one new token everything is linear in these. Ranks that had other
+numbers of cached tokens are compared with their mean.
 
 Usage: inference_executed.py RUN...
 """
@@ -30,11 +31,29 @@ def equal(what, found, want):
         print(f"{what}: found {found}, expected {want}")
 
 
-def flags_of(run):
+def model_of(run, number):
+    """The model that executes a step: a draft model makes those before the last."""
+    models = run.get("models", [])
+    return models[number] if number < len(models) else run["model"]
+
+
+def flags_of(run, m):
     """The model with its sizes, and the plan."""
-    m, parallel = run["model"], run["parallel"]
+    parallel = run["parallel"]
     sizes = dict(D=m["hidden"], H=m["heads"], E=m["head_dim"], F=m["ffn"], V=m["vocab"], L=m["layers"])
-    if m["arch"] == "gpt":
+    if "shared_ffn" in m:
+        name = str(Path(__file__).parent / "Inputs" / "variants.mlir")
+        sizes.update(K=m["kv_heads"], X=m["experts"], A=m["topk"], M=m["expert_ffn"], G=m["shared_ffn"], mixtures="all")
+    elif "kv_lora" in m:
+        name = str(Path(__file__).parent / "Inputs" / "variants.mlir")
+        sizes.update(QL=m["q_lora"], KL=m["kv_lora"], EN=m["nope_dim"], ER=m["rope_dim"], EV=m["v_dim"], latent="true")
+    elif "window" in m:
+        # Periods of a layer with a window and one without.
+        name = "gemma-3-1b"
+        assert m["kinds"] == ["window", "full"] * (m["layers"] // 2)
+        sizes.update(K=m["kv_heads"], W=m["window"], N=1, L=m["layers"] // 2, rest="false", qk_norm="false")
+        sizes.update(placement="input", activation="silu", tied="false")
+    elif m["arch"] == "gpt":
         name = "gpt2-1.5b"
         sizes.update(P=m["max_pos"])
     elif "experts" in m:
@@ -46,7 +65,12 @@ def flags_of(run):
     flags = [name, "--dtype=f32", "--dry-run"] + [f"--set={key}={value}" for key, value in sizes.items()]
     flags += [f"--{axis}={size}" for axis, size in parallel.items()]
     if "experts" in m:
-        flags += [f"--ep={parallel['dp']}"]
+        flags += [f"--ep={parallel.get('dp', 1)}"]
+    if "dp_ffn" in run:
+        # Requests are divided over tp, too, where there is one.
+        flags += ["--preset=sglang"] + ["--sequence-parallel"] * ("tp" in parallel)
+    if "mla_form" in run:
+        flags += ["--mla-form=" + run["mla_form"].replace("_", "-")]
     if run["full"]:
         flags += ["--attention-count=full"]
     return flags
@@ -69,6 +93,10 @@ def step_flags(run, requests):
         ((u, p, n),) = requests
         ring = ["--cp-comm-type=p2p"] if run["cp_variant"] == "ring" else []
         return ["--mode=prefill", "--batch=1", f"--seq={u}", f"--kv-len={p}"] + ring
+    if "dp_ffn" in run:
+        cached = sum(p for u, p, n in requests)
+        assert all((u, n) == (1, 1) for u, p, n in requests) and cached % len(requests) == 0
+        return [f"--batch={len(requests)}", f"--kv-len={cached // len(requests)}"]
     rows = run["parallel"].get("dp", 1) * run.get("microbatches", 1)
     text = ",".join(f"({u},{p},{n})" for u, p, n in share(requests, rows))
     flags = [f"--requests={text}", f"--batch={rows}"]
@@ -117,23 +145,47 @@ def more_products(run, requests):
     return size * (size - 1) * 4 * m["heads"] * m["head_dim"] * m["layers"]
 
 
-def more_parameters(run):
+def collectives_that_ran(run, want):
+    """Where requests are divided between layers, too, the sum after the embedding is not one
+    all-reduce but its two halves."""
+    if "dp_ffn" not in run or "tp" not in run["parallel"]:
+        return sorted(want)
+    found, size = Counter(), run["parallel"]["tp"]
+    for kind, group, count, total in want:
+        halves = {"reduce_scatter": total, "all_gather": total // size} if kind == "all_reduce" else {kind: total}
+        for half, share in halves.items():
+            found[half, group] += complex(count, share)
+    return sorted([*key, int(both.real), int(both.imag)] for key, both in found.items())
+
+
+def mean(run, number, rank, what):
+    """Of a rank, or where ranks had other requests of all of them."""
+    steps = [entry["steps"][number][what] for entry in run["ranks"]]
+    if "dp_ffn" not in run:
+        return steps[rank]
+    assert sum(steps) % len(steps) == 0
+    return sum(steps) // len(steps)
+
+
+def more_parameters(m):
     """What ran had a head of its own; GPT's is the embedding."""
-    m = run["model"]
     return m["vocab"] * m["hidden"] * 4 if m["arch"] == "gpt" else 0
 
 
 for name in sys.argv[1:]:
     run = RUNS[name]
     for number, requests in enumerate(run["steps"]):
-        summary = traces.compile_json(*flags_of(run), *step_flags(run, requests))
+        model = model_of(run, number)
+        held = "parameter_bytes" if model == run["model"] else "draft_parameter_bytes"
+        summary = traces.compile_json(*flags_of(run, model), *step_flags(run, requests))
         equal(f"{name}: ranks", summary["ranks"], len(run["ranks"]))
         for rank, entry, coordinates in ranks_of(summary):
             want, what = run["ranks"][rank]["steps"][number], f"{name}, step {number}, rank {rank}"
-            equal(f"{what}: products", entry["matrix_operations_by_phase"], {"fwd": want["products"] - more_products(run, requests)})
-            equal(f"{what}: collectives", collectives_of(entry), sorted(want["collectives"]))
+            products = mean(run, number, rank, "products") - more_products(run, requests)
+            equal(f"{what}: products", entry["matrix_operations_by_phase"], {"fwd": products})
+            equal(f"{what}: collectives", collectives_of(entry), collectives_that_ran(run, want["collectives"]))
             equal(f"{what}: messages", messages_of(summary, entry, rank, coordinates), sorted(want["messages"]))
             persistent = entry["memory"]["persistent_bytes"]
-            equal(f"{what}: cache", persistent["kv_cache"], want["cache_bytes"])
-            equal(f"{what}: parameters", persistent["parameter"], run["ranks"][rank]["parameter_bytes"] - more_parameters(run))
+            equal(f"{what}: cache", persistent["kv_cache"], mean(run, number, rank, "cache_bytes"))
+            equal(f"{what}: parameters", persistent["parameter"], run["ranks"][rank][held] - more_parameters(model))
 sys.exit(FAILED)

@@ -6,7 +6,7 @@ Liu et al. arXiv:2310.01889 (ring attention), Jacobs et al. arXiv:2309.14509 (Ul
 Won et al. arXiv:2511.10480 (STAGE's volumes).
 
 Usage: parallel_forms.py
-    {iteration|zero|zero-stages|types|in-flight|replayed|messages|layers|context|ranges|stage}...
+    {iteration|zero|zero-stages|types|in-flight|replayed|alternate|messages|layers|context|ranges|stage}...
 """
 
 from collections import Counter
@@ -236,6 +236,30 @@ def replayed(check):
             check.equal(f"inputs that a group of 2 does not save, p={p}", less, p * of // 2 * stream)
 
 
+def alternate(check):
+    """A layer with --recompute=alternate, and with operands of products of 8 and 4 bits: what
+    it saves, and products that are replayed."""
+    def layer(**others):
+        few, many = (check.compile(replace(TINY, L=depth), Plan(batch=4, **others)).classes[0]
+                     for depth in (11, 12))
+        again = many.products.get("recompute", 0) - few.products.get("recompute", 0)
+        return many.largest["activation"] - few.largest["activation"], again
+
+    m, tokens = TINY, 4 * TINY.s
+    q, kv = m.a * m.d, m.g * m.d
+    kept = BF16 * (m.h + q) + FP32 * m.a  # the input, and attention with its log-sum-exp
+    # Of query, key, value, output, gate, up and down all second ones are replayed.
+    check.equal("separate projections", layer(recompute="alternate", set="separate_projections=true"),
+                (tokens * (kept + BF16 * (q + kv + m.f)), 2 * tokens * m.h * (kv + q + m.f)))
+    # Of qkv, output, gate-up and down the output is; nobody reads what down makes.
+    check.equal("fused projections", layer(recompute="alternate"),
+                (tokens * (kept + BF16 * (q + 2 * kv + 2 * m.f)), 2 * tokens * m.h * q))
+    eight, four, both = (layer(product_dtype=name)[0] for name in ("f8E4M3FN", "f4E2M1FN", "f8E5M2"))
+    check.equal("8 bits and 4", eight - four, tokens * (2 * m.h + q + m.f) // 2)
+    check.equal("types of 8 bits", both, eight)
+    check.equal("as with --fp8", layer(fp8=True)[0], eight)
+
+
 def messages(check):
     """Narayanan et al. 2.2: messages that each device sends."""
     def sends(p, m, v, schedule):
@@ -405,4 +429,4 @@ def stage(check):
 
 
 if __name__ == "__main__":
-    checks.main(iteration, zero, zero_stages, types, in_flight, replayed, messages, layers, context, ranges, stage)
+    checks.main(iteration, zero, zero_stages, types, in_flight, replayed, alternate, messages, layers, context, ranges, stage)

@@ -21,7 +21,7 @@ COLLECTIVE_KINDS = {
 }
 
 # A node's name: its layers, its op, its pass, and what it is there.
-NAME = re.compile(r"(?:layers(?:_groups|_replayed)?\.\d+\.)*(.*?)\.(fwd|recompute|bwd|opt|grad_sync)\b")
+NAME = re.compile(r"(?:layers(?:_groups|_replayed|_first|_frozen)?\.\d+\.)*(.*?)\.(fwd|recompute|bwd|opt|grad_sync)\b")
 
 
 def run(*command):

@@ -128,10 +128,37 @@ TEST(KernelTimes, TypesAndKernels) {
   EXPECT_EQ(times.findRates("f64"), nullptr);
   ASSERT_TRUE(times.findRates("fp4"));
   EXPECT_EQ(times.findRates("fp4")->peak, 15e15);
-  EXPECT_EQ(times.findRates("fp4")->tiles[0], 0.703);
+  EXPECT_EQ(times.findRates("fp4")->tiles[0], 0.45);
+  EXPECT_EQ(times.findRates("f16")->tiles[0], 0.703);
   EXPECT_EQ(times.findRates("fp8")->tiles[0], 0.532);
   EXPECT_EQ(toString(KernelTimes::get(machine, "slow").takeError()),
             "machine 'b300-dgx' has no attention kernel 'slow'");
+}
+
+// A token after 2048 others, 64 heads on 8 of keys: a block of 8 queries for
+// each of the 8, whose 16 blocks of keys idle cores share.
+TEST(KernelTimes, FewQueries) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  auto get = [&](int64_t batch) {
+    return times.getAttention(*times.findRates("bf16"),
+                              {batch, 64, 8, 1, 2048, 128, 2048});
+  };
+  auto value = [&](StringRef key) { return *machine.get(key); };
+  double overhead = value("device.attention.flash.block_overhead");
+  double fixed = value("device.attention.flash.fixed");
+  double rate =
+      value("device.peak.bf16") * value("device.attention.flash.rate");
+  double unit = 4. * 128 * 128 * 128, cores = value("device.cores");
+  EXPECT_EQ(cores, 108);
+  EXPECT_NEAR(get(1),
+              fixed + (16 / (108. / 8) + overhead) * unit * cores / rate,
+              1e-12);
+  double bytes = 2. * 128 * 64 * (2 * 64 + 2 * 2048. * 8);
+  double memory = bytes / (value("device.memory.bandwidth") *
+                           value("device.kernel.memory_share"));
+  double work = (16 + overhead) * unit * (64 * 8 + cores * (216. / 512) / 2);
+  EXPECT_NEAR(get(64), fixed + std::max(work / rate, memory), 1e-12);
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,6 +217,26 @@ TEST(CollectiveCosts, AcrossNodes) {
   EXPECT_NEAR(costs.getMessage(1, bytes), 3.4e-6 + bytes / (300e9 * 0.8),
               1e-12);
   EXPECT_NEAR(costs.getMessage(8, bytes), 14e-6 + bytes / link, 1e-12);
+}
+
+// Of 8 copies of a token for experts anywhere, one is sent to each of the
+// places that at least one is for.
+TEST(CollectiveCosts, TokensThatAreSentOnce) {
+  Machine machine = load("a100-80gb-dgx");
+  CollectiveCosts costs(machine);
+  double bytes = 1 << 30, link = 25e9 * 0.9;
+  auto distinct = [](double places) {
+    return places * (1 - std::pow(1 - 1 / places, 8)) / 8;
+  };
+  EXPECT_DOUBLE_EQ(
+      costs.getCollective("all_to_all", {8, 1}, bytes, 8),
+      costs.getCollective("all_to_all", {8, 1}, bytes * distinct(8)));
+  EXPECT_NEAR(costs.getCollective("all_to_all", {32, 1}, bytes, 8),
+              costs.getCollective("all_to_all", {8, 1}, bytes * distinct(32)) +
+                  3 * 14e-6 + 0.75 * bytes * distinct(4) / link,
+              1e-12);
+  EXPECT_EQ(costs.getCollective("all_to_all", {32, 1}, bytes, 1),
+            costs.getCollective("all_to_all", {32, 1}, bytes));
 }
 
 TEST(CollectiveCosts, InTheNetwork) {

@@ -15,6 +15,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
+#include "stg/Dialect/Sym/IR/Bytecode.h"
+#include <cstdlib>
 
 using namespace mlir;
 using namespace stg;
@@ -29,11 +31,28 @@ using namespace stg;
 
 using namespace test;
 
+/// Version 1 called `test.note` `test.remark`.
+static LogicalResult renameRemarks(Operation *top) {
+  top->walk([](Operation *op) {
+    if (Attribute remark = op->removeDiscardableAttr("test.remark"))
+      op->setDiscardableAttr("test.note", remark);
+  });
+  return success();
+}
+
+/// The version of the dialect, which a test can choose.
+static uint64_t getVersion() {
+  const char *text = std::getenv("STG_TEST_DIALECT_VERSION");
+  return text ? std::strtoull(text, nullptr, 10) : 2;
+}
+
 void TestDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "TestOps.cpp.inc"
       >();
+  using Upgrades = std::vector<VersionedBytecode::Upgrade>;
+  addInterface<VersionedBytecode>(getVersion(), Upgrades{{1, renameRemarks}});
 }
 
 static unsigned getRank(Value value) {

@@ -10,7 +10,7 @@ import sys
 
 KINDS = {"all_reduce": 0, "all_gather": 2, "all_to_all": 6, "reduce_scatter": 7}
 CATEGORIES = ["parameter", "gradient", "optimizer", "activation", "temporary", "communication",
-              "input", "kv_cache"]
+              "input", "kv_cache", "host"]
 
 
 def expect_class(entry):
@@ -26,10 +26,13 @@ def expect_class(entry):
     for coll in entry["collectives"]:
         yield (f"  {'+'.join(coll['axes'])} kind {KINDS[coll['kind']]} of {coll['group_size']} "
                f"{coll['phase']} count {coll['count']} bytes {coll['bytes']}")
-    for message in entry["messages"]:
+    for message in entry.get("messages", []):
         verb = "send" if message["kind"] == "send" else "receive"
         yield (f"  {verb} {message['axis']} shift {message['shift']} {message['phase']} "
                f"count {message['count']} bytes {message['bytes']}")
+    for transfer in entry.get("transfers", []):
+        yield (f"  {transfer['kind']} {transfer['phase']} count {transfer['count']} "
+               f"bytes {transfer['bytes']}")
     for category in CATEGORIES:
         persistent, peak, largest = (memory[f"{which}_bytes"].get(category, 0)
                                      for which in ("persistent", "peak", "largest"))

@@ -11,7 +11,7 @@ func.func private @tensor_c1(!chakra.tensor<1/2, input>)
 
 // -----
 
-// expected-error @+1 {{unknown memory category 'weight', expected one of parameter, gradient, optimizer, activation, temporary, communication, input, kv_cache}}
+// expected-error @+1 {{unknown memory category 'weight', expected one of parameter, gradient, optimizer, activation, temporary, communication, input, kv_cache, host}}
 func.func private @tensor_category(!chakra.tensor<4, weight>)
 
 // -----

@@ -80,16 +80,16 @@ func.func @misspelled(%x: !x) {
 !q = !stg.tensor<[4, 4, 4, 4], bf16>
 func.func @far_from_all(%q: !q) {
   // expected-error @+2 {{'stg.attention' op has no attribute 'width'}}
-  // expected-note @+1 {{it has 'chunk', 'context', 'factors', 'full_count', 'mask', 'origin', 'requests', 'window'; an attribute of another dialect has that dialect's prefix}}
+  // expected-note @+1 {{it has 'alibi', 'capped', 'chunk', 'context', 'factors', 'full_count', 'mask', 'origin', 'prefix', 'requests', 'window'; an attribute of another dialect has that dialect's prefix}}
   %0, %1 = stg.attention causal %q, %q, %q {width = 4096} : !q, !q, !q
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @unknown_of_parameter(%x: !x) {
-  // expected-error @+2 {{'stg.param' op has no attribute 'frozen'}}
-  // expected-note @+1 {{it has 'layout', 'origin', 'param_name'; an attribute of another dialect has that dialect's prefix}}
-  %0 = stg.param "w" {frozen} : !x
+  // expected-error @+2 {{'stg.param' op has no attribute 'pinned'}}
+  // expected-note @+1 {{it has 'frozen', 'layout', 'origin', 'param_name'; an attribute of another dialect has that dialect's prefix}}
+  %0 = stg.param "w" {pinned} : !x
   return
 }
 // -----

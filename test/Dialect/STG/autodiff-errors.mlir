@@ -47,19 +47,6 @@ func.func @index_summed_alone() -> !stg.tensor<[4], f32> {
   return %y : !stg.tensor<[4], f32>
 }
 // -----
-stg.symbol @L
-!x = !stg.tensor<[4], f32>
-func.func @value_from_outside_of_repeat(%x: !x) -> !x {
-  // expected-note @+1 {{the value is defined here}}
-  %w = stg.param "w" : !x
-  %y = stg.repeat "layers" * L carry(%c = %x : !x) {
-    // expected-error @+1 {{'stg.mul' op cannot be differentiated: it uses a value from outside of its repeat; carry the value instead}}
-    %a = stg.mul %c, %w : !x, !x
-    stg.yield %a : !x
-  }
-  return %y : !x
-}
-// -----
 !x = !stg.tensor<[4, 4], f32>
 !w = !stg.tensor<[4], f32>
 func.func @through_rstd() -> !w {

@@ -156,3 +156,70 @@ func.func @tokens(%k: !k) {
   %c = stg.sample %k : !k
   return
 }
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+!k = !stg.tensor<[B, S], bf16>
+func.func @capacity(%k: !k) {
+  // expected-error @+1 {{'stg.cache' op has a capacity and no dimension}}
+  %c = stg.cache "k" %k {capacity = #sym.expr<S>} : !k -> !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+!k = !stg.tensor<[B, S], bf16>
+func.func @capacity(%k: !k) {
+  // expected-error @+1 {{'stg.cache' op has a dimension and no capacity}}
+  %c = stg.cache "k" %k {dim = 1 : i64} : !k -> !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+!k = !stg.tensor<[B, S], bf16>
+func.func @capacity(%k: !k) {
+  // expected-error @+1 {{'stg.cache' op has a capacity of dimension 2, the tensor has rank 2}}
+  %c = stg.cache "k" %k {capacity = #sym.expr<S>, dim = 2 : i64} : !k -> !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @S
+!k = !stg.tensor<[B, S], bf16>
+func.func @capacity(%k: !k) {
+  // expected-error @+1 {{'stg.cache' op has a capacity of 0, expected an integer of at least 1}}
+  %c = stg.cache "k" %k {capacity = #sym.expr<0>, dim = 1 : i64} : !k -> !k
+  return
+}
+
+// -----
+
+// Under a window of 4 the request of 5 cached tokens reads 3 of them.
+stg.symbol @B
+stg.symbol @K
+stg.symbol @E
+!q = !stg.tensor<[B, S = 5, K, E], bf16>
+!k = !stg.tensor<[B, S = 9, K, E], bf16>
+func.func @requests(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has requests with 8 keys, the operand has 9}}
+  %a, %l = stg.attention causal %q, %k, %k {requests = #stg.requests<(2, 5), (3, 0)>, window = #sym.expr<4>} : !q, !k, !k
+  return
+}
+
+// -----
+
+stg.symbol @R
+func.func @rows(%x: !stg.tensor<[R, 8], bf16>) {
+  // expected-error @+1 {{result has extent 2*R in dimension 0, expected R}}
+  %y = stg.encode_rows %x : !stg.tensor<[R, 8], bf16> -> !stg.tensor<[R = 2*R, 10], i8>
+  return
+}

@@ -28,8 +28,8 @@ func.func @gradient(%ids: !ids) -> !x {
   // CHECK-SAME: fwd>
   %y, %mean, %rstd = stg.layer_norm %x, %w, %b <"norm"> : !x, !w, !w
   // CHECK: %[[SEED:.*]] = stg.splat
-  // CHECK-NEXT: %[[DX:.*]], %[[DW:.*]], %[[DB:.*]] = stg.layer_norm_grad %[[X]], %[[W]], %[[MEAN]], %[[RSTD]], %[[SEED]] <"norm" bwd>
+  // CHECK-NEXT: %[[DX:.*]], %[[DP:.*]]:2 = stg.layer_norm_grad %[[X]], %[[W]], %[[MEAN]], %[[RSTD]], %[[SEED]] <"norm" bwd>
   // CHECK-NEXT: %[[DT:.*]] = stg.embedding_grad %[[IDS]], %[[DX]] <"lookup" bwd dw>
-  // CHECK-NEXT: return %[[Y]], %[[DT]], %[[DW]], %[[DB]]
+  // CHECK-NEXT: return %[[Y]], %[[DT]], %[[DP]]#0, %[[DP]]#1
   return %y : !x
 }

@@ -44,9 +44,9 @@ func.func @width(%x: !width, %w: !w, %b: !w) {
 //
 // LOCAL-LABEL: func.func @gradient
 func.func @gradient(%x: !sequence, %w: !w, %r: !row, %dy: !x) -> (!g, !g) {
-  // LOCAL: %[[DX:.*]], %[[DW:.*]], %[[DB:.*]] = stg.layer_norm_grad
-  // LOCAL-DAG: stg.all_reduce sum over ["tp"] %[[DW]]{{ }}
-  // LOCAL-DAG: stg.all_reduce sum over ["tp"] %[[DB]]{{ }}
+  // LOCAL: %[[DX:.*]], %[[DP:.*]]:2 = stg.layer_norm_grad
+  // LOCAL-DAG: stg.all_reduce sum over ["tp"] %[[DP]]#0{{ }}
+  // LOCAL-DAG: stg.all_reduce sum over ["tp"] %[[DP]]#1{{ }}
   %dx, %dw, %db = stg.layer_norm_grad %x, %w, %r, %r, %dy : !sequence, !w, !row, !row, !x -> !x, !g, !g
   return %dw, %db : !g, !g
 }

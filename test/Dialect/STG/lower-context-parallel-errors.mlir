@@ -41,7 +41,14 @@ func.func @coordinate(%q: !x) {
 // -----
 !x = !stg.tensor<[2, 8, 4, 16], bf16>
 func.func @attention_block_c4_count(%q: !x) {
-  // expected-error @+1 {{'stg.attention_block' op has 1 partial results, expected none or 2}}
+  // expected-error @+1 {{'stg.attention_block' op has 3 partial results, expected none or 2}}
+  %o, %lse = stg.attention_block 64 %q, %q, %q, %q, %q, %q : !x, !x, !x, !x, !x, !x
+  return
+}
+// -----
+!x = !stg.tensor<[2, 8, 4, 16], bf16>
+func.func @attention_block_c4_sinks(%q: !x) {
+  // expected-error @+1 {{sinks has rank 4, expected 1}}
   %o, %lse = stg.attention_block 64 %q, %q, %q, %q : !x, !x, !x, !x
   return
 }

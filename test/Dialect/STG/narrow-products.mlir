@@ -4,7 +4,7 @@
 //
 // RUN: stg-opt %s --stg-name-ops --stg-narrow-products --stg-autodiff --stg-narrow-products | FileCheck %s
 // RUN: not stg-opt %s --stg-narrow-products=type=bf16 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error: type 'bf16' is not f8E4M3FN or f8E5M2
+// TYPE: error: type 'bf16' is not f8E4M3FN, f8E5M2 or f4E2M1FN
 
 stg.symbol @B
 stg.symbol @D

@@ -87,3 +87,6 @@ func.func private @unknown_type(!stg.matrix<2>)
 // -----
 // expected-error @+1 {{expression is too large}}
 func.func private @too_large(!stg.tensor<[(a0 + b0)*(a1 + b1)*(a2 + b2)*(a3 + b3)*(a4 + b4)*(a5 + b5)*(a6 + b6)*(a7 + b7)*(a8 + b8)*(a9 + b9)*(a10 + b10)*(a11 + b11)*(a12 + b12)*(a13 + b13)*(a14 + b14)*(a15 + b15)*(a16 + b16)*(a17 + b17)*(a18 + b18)*(a19 + b19)*(a20 + b20)*(a21 + b21)*(a22 + b22)*(a23 + b23)], f32>)
+// -----
+// expected-error @+1 {{element type 'f6E2M3FN' is not an integer or float of whole bytes, or f4E2M1FN}}
+func.func private @tensor_c1_six_bits(!stg.tensor<[2], f6E2M3FN>)

@@ -326,7 +326,233 @@ def stablelm(c):
     return dense(L * (layer + norms * layer_norm(D)) + layer_norm(D) + tables * V * D, V * D)
 
 
+def bloom(c):
+    """ALiBi has no parameters; the embedding has a norm."""
+    D, V = first(c, "hidden_size", "n_embed"), c["vocab_size"]
+    L, H = first(c, "n_layer", "num_hidden_layers"), first(c, "n_head", "num_attention_heads")
+    layer = grouped_attention(D, H, H, D // H, True, True) + plain(D, 4 * D, True)
+    return dense(L * (layer + 2 * layer_norm(D)) + 2 * layer_norm(D) + V * D, V * D)
+
+
+def cohere(c):
+    """One norm without bias in each layer; those of heads have weights for each head."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                 "vocab_size"))
+    K, bias = first(c, "num_key_value_heads", default=H), c.get("attention_bias", False)
+    E = first(c, "head_dim", default=D // H)
+    layer = grouped_attention(D, H, K, E, bias, bias) + gated(D, c["intermediate_size"]) + D
+    layer += (H + K) * E if c.get("use_qk_norm", False) else 0
+    tables = 1 if c.get("tie_word_embeddings", True) else 2
+    return dense(L * layer + D + tables * V * D, V * D)
+
+
+def granite(c):
+    bias = c.get("attention_bias", False)
+    return rms_decoder(c, first(c, "num_key_value_heads", default=c["num_attention_heads"]),
+                       c["hidden_size"] // c["num_attention_heads"],
+                       c.get("tie_word_embeddings", False), qkv_bias=bias, o_bias=bias)
+
+
+def granitemoe(c):
+    bias, H = c.get("attention_bias", False), c["num_attention_heads"]
+    return mixture(c, c.get("num_local_experts", 8), c.get("num_experts_per_tok", 2),
+                   c["intermediate_size"], lambda layer: False,
+                   first(c, "num_key_value_heads", default=H), c["hidden_size"] // H,
+                   shared=c.get("shared_intermediate_size", 0), qkv_bias=bias, o_bias=bias)
+
+
+def llama4_text(c):
+    """Norms of heads have no weights; layers without experts are wider."""
+    step, bias = c.get("interleave_moe_layer_step", 1), c.get("attention_bias", False)
+    chosen = first(c, "moe_layers", default=range(step - 1, c["num_hidden_layers"], step))
+    widths = c | {"intermediate_size": c["intermediate_size_mlp"]}
+    return mixture(widths, c["num_local_experts"], c.get("num_experts_per_tok", 1),
+                   c["intermediate_size"], lambda layer: layer not in chosen,
+                   first(c, "num_key_value_heads", default=8), c.get("head_dim", 128),
+                   shared=c["intermediate_size"], qkv_bias=bias, o_bias=bias)
+
+
+def llama4(c):
+    return llama4_text(c | c["text_config"])
+
+
+def mamba1_mixer(D, I, N, R, width, bias=False, conv_bias=True, norms=False):
+    """A norm of the input, the mixer, and perhaps norms of what the scan reads."""
+    total = D + linear(D, 2 * I, bias) + linear(I, R + 2 * N) + linear(R, I, True) + I * N + I
+    return (total + linear(I, D, bias) + I * (width + (1 if conv_bias else 0))
+            + (R + 2 * N if norms else 0))
+
+
+def mamba2_mixer(D, heads, P, G, N, width, bias=False, conv_bias=True):
+    I = heads * P
+    total = D + linear(D, 2 * I + 2 * G * N + heads, bias) + linear(I, D, bias)
+    return total + (I + 2 * G * N) * (width + (1 if conv_bias else 0)) + 3 * heads + I
+
+
+def mamba(c):
+    D, L, V = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
+    R = c.get("time_step_rank", "auto")
+    R = math.ceil(D / 16) if R == "auto" else R
+    I = first(c, "intermediate_size", default=c.get("expand", 2) * D)
+    layer = mamba1_mixer(D, I, c.get("state_size", 16), R, c.get("conv_kernel", 4),
+                         c.get("use_bias", False), c.get("use_conv_bias", True))
+    tables = 1 if c.get("tie_word_embeddings", True) else 2
+    return dense(L * layer + D + tables * V * D, V * D)
+
+
+def mamba2(c):
+    D, L, V = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
+    layer = mamba2_mixer(D, c["num_heads"], c["head_dim"], c.get("n_groups", 8),
+                         c.get("state_size", 128), c.get("conv_kernel", 4),
+                         c.get("use_bias", False), c.get("use_conv_bias", True))
+    tables = 1 if c.get("tie_word_embeddings", False) else 2
+    return dense(L * layer + D + tables * V * D, V * D)
+
+
+def jamba(c):
+    """Attention every so many layers, experts every so many; the rest is Mamba and dense."""
+    D, L, H, V, F = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                    "vocab_size", "intermediate_size"))
+    K, X = first(c, "num_key_value_heads", default=8), c.get("num_experts", 16)
+    R = c.get("mamba_dt_rank", "auto")
+    R = math.ceil(D / 16) if R == "auto" else R
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for layer in range(L):
+        if layer % c.get("attn_layer_period", 8) == c.get("attn_layer_offset", 4):
+            common = grouped_attention(D, H, K, D // H) + D
+        else:
+            common = mamba1_mixer(D, c.get("mamba_expand", 2) * D, c.get("mamba_d_state", 16), R,
+                                  c.get("mamba_d_conv", 4), c.get("mamba_proj_bias", False),
+                                  c.get("mamba_conv_bias", True), norms=True)
+        common += D
+        sparse = layer % c.get("expert_layer_period", 2) == c.get("expert_layer_offset", 1)
+        if sparse and X > 1:
+            common += D * X
+            total += X * gated(D, F)
+            active += c.get("num_experts_per_tok", 2) * gated(D, F)
+        else:
+            common += gated(D, F)
+        total, active = total + common, active + common
+    return total, active, V * D
+
+
+def hybrid_mixer(c):
+    heads, expand = c.get("mamba_n_heads", 128), c.get("mamba_expand", 2)
+    P = c.get("mamba_d_head", "auto")
+    P = expand * c["hidden_size"] // heads if P == "auto" else P
+    return mamba2_mixer(c["hidden_size"], heads, P, c.get("mamba_n_groups", 1),
+                        c.get("mamba_d_state", 256), c.get("mamba_d_conv", 4),
+                        c.get("mamba_proj_bias", False), c.get("mamba_conv_bias", True))
+
+
+def bamba(c):
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                 "vocab_size"))
+    attention = grouped_attention(D, H, first(c, "num_key_value_heads", default=8), D // H) + D
+    chosen = c.get("attn_layer_indices") or []
+    layers = sum(attention if layer in chosen else hybrid_mixer(c) for layer in range(L))
+    tables = 1 if c.get("tie_word_embeddings", False) else 2
+    return dense(layers + L * (D + gated(D, c["intermediate_size"])) + D + tables * V * D, V * D)
+
+
+def granitemoehybrid(c):
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                 "vocab_size"))
+    X, A = c.get("num_local_experts", 8), c.get("num_experts_per_tok", 2)
+    bias = c.get("attention_bias", False)
+    attention = grouped_attention(D, H, first(c, "num_key_value_heads", default=H), D // H,
+                                  bias, bias) + D
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for kind in c.get("layer_types") or ["mamba"] * L:
+        common = (attention if kind == "attention" else hybrid_mixer(c)) + D
+        common += gated(D, c.get("shared_intermediate_size", 1024)) + (D * X if X else 0)
+        total += common + X * gated(D, c["intermediate_size"])
+        active += common + (A if X else 0) * gated(D, c["intermediate_size"])
+    return total, active, V * D
+
+
+def nemotron_h(c):
+    """One mixer in each layer, by the letters of a pattern; nothing is gated."""
+    D, V, H = c["hidden_size"], c["vocab_size"], c.get("num_attention_heads", 32)
+    E = first(c, "head_dim", "attention_head_dim", default=128)
+    K, bias = first(c, "num_key_value_heads", default=8), c.get("attention_bias", False)
+    X, A = c.get("n_routed_experts", 8), c.get("num_experts_per_tok", 2)
+    M, mlp = c.get("moe_intermediate_size", 7688), c.get("mlp_bias", False)
+    shared = c.get("n_shared_experts", 1) * c.get("moe_shared_expert_intermediate_size", 7688)
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for letter in c["hybrid_override_pattern"]:
+        skipped = 0
+        if letter == "M":
+            layer = mamba2_mixer(D, c["mamba_num_heads"], c["mamba_head_dim"], c["n_groups"],
+                                 c["ssm_state_size"], c.get("conv_kernel", 4),
+                                 c.get("use_bias", False), c.get("use_conv_bias", True))
+        elif letter == "*":
+            layer = D + grouped_attention(D, H, K, E, bias, bias)
+        elif letter == "-":
+            layer = D + plain(D, c["intermediate_size"], mlp)
+        else:
+            layer = D + D * X + X + X * plain(D, M, mlp) + plain(D, shared, mlp)
+            skipped = (X - A) * plain(D, M, mlp)
+        total, active = total + layer, active + layer - skipped
+    return total, active, V * D
+
+
+def qwen3_next(c):
+    """Gated DeltaNet, and attention whose queries have a gate beside them."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                 "vocab_size"))
+    K, E, bias = c.get("num_key_value_heads", 2), c.get("head_dim", 256), c.get("attention_bias")
+    keys = c.get("linear_num_key_heads", 16) * c.get("linear_key_head_dim", 128)
+    heads, size = c.get("linear_num_value_heads", 32), c.get("linear_value_head_dim", 128)
+    values = heads * size
+    delta = D * (2 * keys + 2 * values + 2 * heads) + values * D + 2 * heads + size
+    delta += (2 * keys + values) * c.get("linear_conv_kernel_dim", 4)
+    attention = (linear(D, 2 * H * E, bias) + 2 * linear(D, K * E, bias) + linear(H * E, D, bias)
+                 + 2 * E)
+    X, A = c.get("num_experts", 512), c.get("num_experts_per_tok", 10)
+    M, shared = c.get("moe_intermediate_size", 512), c.get("shared_expert_intermediate_size", 512)
+    step, only = c.get("decoder_sparse_step", 1), c.get("mlp_only_layers") or []
+    every = c.get("full_attention_interval", 4)
+    kinds = c.get("layer_types") or ["full_attention" if (layer + 1) % every == 0
+                                     else "linear_attention" for layer in range(L)]
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for layer, kind in enumerate(kinds):
+        common = 2 * D + (attention if kind == "full_attention" else delta)
+        if layer in only or (layer + 1) % step != 0:
+            common += gated(D, c["intermediate_size"])
+        else:
+            common += D * X + gated(D, shared) + D
+            total += X * gated(D, M)
+            active += A * gated(D, M)
+        total, active = total + common, active + common
+    return total, active, V * D
+
+
+def zamba2(c):
+    """Shared layers count once, whatever the number of their places; adapters are a place's."""
+    D, V, H = c["hidden_size"], c["vocab_size"], c["num_attention_heads"]
+    K, E, r = first(c, "num_key_value_heads", default=H), 2 * D // H, c.get("adapter_rank", 128)
+    F, heads = first(c, "intermediate_size", default=4 * D), c.get("n_mamba_heads", 8)
+    kinds, shared = c["layers_block_type"], c.get("num_mem_blocks", 1)
+    places = kinds.count("hybrid")
+    mixer = mamba2_mixer(D, heads, c.get("mamba_expand", 2) * D // heads,
+                         c.get("mamba_ngroups", 1), c.get("mamba_d_state", 64),
+                         c.get("mamba_d_conv", 4), conv_bias=c.get("use_conv_bias", True))
+    layer = 3 * D + 2 * D * (H + 2 * K) * E + H * E * D + gated(D, F)
+    place = D * D + D * r + r * 2 * F
+    if c.get("use_shared_attention_adapter", False):
+        place += 2 * D * r + r * (H + 2 * K) * E
+    tables = 1 if c.get("tie_word_embeddings", True) else 2
+    return dense(len(kinds) * mixer + min(shared, places) * layer + places * place + D
+                 + tables * V * D, V * D)
+
+
 FAMILIES = {
+    "zamba2": zamba2, "bamba": bamba, "falcon_mamba": mamba, "granitemoehybrid": granitemoehybrid, "jamba": jamba,
+    "mamba": mamba, "mamba2": mamba2, "nemotron_h": nemotron_h, "qwen3_next": qwen3_next,
+    "bloom": bloom, "cohere": cohere, "cohere2": cohere, "granite": granite,
+    "granitemoe": granitemoe, "granitemoeshared": granitemoe, "llama4": llama4,
+    "llama4_text": llama4_text,
     "deepseek_v2": deepseek_v2, "deepseek_v3": deepseek_v3, "gemma2": gemma2,
     "gemma3_text": gemma3_text, "glm4_moe": glm4_moe, "gpt_oss": gpt_oss,
     "kimi_k2": deepseek_v3, "qwen2_moe": qwen2_moe,

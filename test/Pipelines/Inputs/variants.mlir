@@ -3,13 +3,14 @@
 stg.import "blocks/attention.mlir"
 stg.import "blocks/experts.mlir"
 stg.import "blocks/latent_attention.mlir"
+stg.import "blocks/mamba2.mlir"
 stg.import "blocks/parallel.mlir"
 stg.import "blocks/text.mlir"
 
 stg.symbol @B
 stg.symbol @S
 stg.symbol @D
-stg.symbol @H
+stg.symbol @H = 1
 stg.symbol @K = H
 stg.symbol @E = 1
 stg.symbol @QL = 1
@@ -17,9 +18,15 @@ stg.symbol @KL = 1
 stg.symbol @EN = 1
 stg.symbol @ER = 1
 stg.symbol @EV = 1
-stg.symbol @F
+stg.symbol @F = 1
 stg.symbol @M = 1 "feed-forward size of an expert"
 stg.symbol @G = 1
+stg.symbol @MH = 1
+stg.symbol @MP = 1
+stg.symbol @MN = 1
+stg.symbol @MG = 1
+stg.symbol @CW = 4
+stg.symbol @MQ = 1
 stg.symbol @X = 1
 stg.symbol @A = 1
 stg.symbol @V
@@ -27,6 +34,8 @@ stg.symbol @L
 stg.symbol @LD = 1 "layers with a dense network, the first ones"
 
 stg.option @latent : bool = false "latent attention"
+stg.option @scans : bool = false "Mamba-2, and nothing else"
+stg.option @mixer_groups : bool = false
 stg.option @mixtures : "none" | "all" | "behind" = "none" "mixtures of experts, in all layers or behind dense ones"
 stg.option @parallel : bool = false "attention and feed-forward network side by side"
 stg.option @qkv_bias : bool = false
@@ -40,6 +49,8 @@ stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax"
 stg.option @normalized : bool = false
 stg.option @shared_gate : bool = false
 stg.option @tied : bool = false
+stg.option @score_cap : bool = false
+stg.option @alibi : bool = false
 stg.option @logit_cap : bool = false
 
 !ids = !stg.tensor<[B, S], i32>
@@ -61,9 +72,15 @@ stg.block @dense(%x: !stream) -> !stream {
     %p = stg.call @parallel_layer(%x) : (!stream) -> !stream
     stg.yield %p : !stream
   } else {
-    %a = stg.call @mixer(%x) : (!stream) -> !stream
-    %f = stg.call @feed_forward_layer(%a) : (!stream) -> !stream
-    stg.yield %f : !stream
+    %m = stg.if @scans -> !stream {
+      %s = stg.call @mamba2_layer(%x) : (!stream) -> !stream
+      stg.yield %s : !stream
+    } else {
+      %a = stg.call @mixer(%x) : (!stream) -> !stream
+      %f = stg.call @feed_forward_layer(%a) : (!stream) -> !stream
+      stg.yield %f : !stream
+    }
+    stg.yield %m : !stream
   }
   stg.return %y : !stream
 }

@@ -4,9 +4,11 @@ modules and timelines.
     check_api.py FOLDER
 """
 
+import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -249,15 +251,84 @@ def check_timelines():
     assert stg.plot.get_front([(1, 5), (2, 2), (2, 3), (3, 1), (4, 1), (2, 2)]) == [0, 1, 3]
 
 
+def run_tool(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def check_estimates(folder):
+    fields = dict(tp=4, pp=2, batch=8, micro_batch=1)
+    flags = ["--tp=4", "--pp=2", "--batch=8", "--micro-batch=1"]
+    one = stg.estimate("llama3-8b", "h100-80gb-dgx", **fields)
+    tool = json.loads(run_tool("stg-estimate", "llama3-8b", "--machine=h100-80gb-dgx", "--json", *flags))
+    assert one.to_dict() == tool and one.step_seconds == tool["step_seconds"]
+    assert one.model_use == tool["mfu"] and one.num_ranks == tool["ranks"] == 8
+    assert abs(sum(one.parts.values()) - one.step_seconds) < 1e-9 and one.fits
+    assert max(entry.end_seconds for entry in one.classes) <= one.step_seconds
+    less = stg.estimate("llama3-8b", "h100-80gb-dgx", stg.Strategy(**fields),
+                        machine_set={"device.memory.capacity": "20 GB"})
+    assert not less.fits and less.step_seconds == one.step_seconds
+    run = stg.compile("llama3-8b", traces=True, **fields)
+    assert stg.estimate(run.bundle, "h100-80gb-dgx") == one
+    expect(ValueError, lambda: stg.estimate(run.bundle, "h100-80gb-dgx", tp=2), "with a strategy")
+    expect(stg.Error, lambda: stg.estimate("llama3-8b", "toaster", batch=1), "toaster")
+    expect(stg.Error, lambda: stg.estimate("llama3-8b", "h100-80gb-dgx", dp=3, batch=4), '"dp": 3')
+
+
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64,
+          "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
+          "num_hidden_layers": 2, "vocab_size": 256, "max_position_embeddings": 128,
+          "rms_norm_eps": 1e-5, "hidden_act": "silu", "tie_word_embeddings": False}
+
+
+def check_models(folder):
+    path = folder / "config.json"
+    path.write_text(json.dumps(CONFIG))
+    model = stg.import_config(path)
+    assert model.text == run_tool("stg-translate", "--import-hf-config", str(path))
+    same = stg.import_config(path, text=json.dumps(CONFIG))
+    assert same == model and model.name == folder.name and model.family == "llama"
+    run, again = stg.compile(path, batch=2), stg.compile(model.module, batch=2)
+    # h 64, 4 and 2 heads of 16, f 128, V 256, 2 layers.
+    layer = 64 * (64 + 2 * 32) + 64 * 64 + 3 * 64 * 128 + 2 * 64
+    assert run.parameters == again.parameters == 2 * layer + 2 * 256 * 64 + 64
+    assert run.embedding_parameters == 256 * 64 and run.active_parameters == run.parameters
+    sparse = stg.compile("mixtral-8x7b", batch=1)
+    assert sparse.active_parameters < sparse.parameters == 46702792704
+    broken = dict(CONFIG, hidden_size="wide")
+    expect(stg.Error, lambda: stg.import_config("x.json", text=json.dumps(broken)), "x.json:1:")
+    expect(stg.Error, lambda: stg.import_config("x.mlir"), "is no configuration")
+    known = {entry.name: entry for entry in stg.list_models()}
+    assert known["llama3-8b"].parameters == 8030261248 and len(known) > 20
+
+
+def check_transfers():
+    run = stg.compile("gpt2-1.5b", batch=1, set={"L": 4}, offload=["optimizer"], traces=True)
+    (ranks,) = run.classes
+    table = run.transfers()
+    assert table["kind"] == ["load", "store"] and table["phase"] == ["opt", "opt"]
+    # Moments and a master copy of each parameter.
+    assert list(table["bytes"]) == [12 * run.parameters] * 2
+    (host,) = [row for row in ranks.memory if row.category == "host"]
+    assert host.persistent == 12 * run.parameters
+    nodes = list(run.bundle.nodes(0))
+    for kind, count in ((stg.LOAD, table["count"][0]), (stg.STORE, table["count"][1])):
+        moved = [node.tensor_size for node in nodes if node.type == kind]
+        assert len(moved) == count and sum(moved) == 12 * run.parameters
+    assert len(nodes) == ranks.num_nodes == run.bundle.num_nodes(0)
+    expect(ValueError, lambda: stg.execute(run.bundle), "no bandwidth")
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for check in (check_tables, check_expressions, check_costs, check_sweep, check_interruption,
-                  check_modules, check_timelines):
+                  check_modules, check_timelines, check_transfers):
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.2f} s", flush=True)
     check_traces(folder)
+    check_estimates(folder)
+    check_models(folder)
 
 
 if __name__ == "__main__":

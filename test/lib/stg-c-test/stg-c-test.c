@@ -19,13 +19,20 @@
 |*   stg-c-test simplify TEXT                    an expression                *|
 |*   stg-c-test trace FILE                       nodes of any producer        *|
 |*   stg-c-test validate INPUT                   what is wrong with a trace   *|
+|*   stg-c-test estimate MODEL MACHINE [KEY:VALUE|NAME=VALUE...]              *|
+|*                                               what stg-estimate --json says*|
+|*   stg-c-test estimate-bundle FILE MACHINE     the same of a bundle         *|
+|*   stg-c-test parts MODEL MACHINE [...]        the same, of structs         *|
+|*   stg-c-test config FILE                      what a config.json becomes   *|
+|*   stg-c-test models FOLDER                    names of models              *|
 |*                                                                            *|
 |* NAME=VALUE is a field of the strategy, a text that begins with '{' is one  *|
 |* as JSON, and @FILE is a file with that.                                    *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 
-#include "stg-c/Compile.h"
+#include "stg-c/Estimate.h"
+#include "stg-c/Models.h"
 #include "stg-c/Trace.h"
 
 #include <inttypes.h>
@@ -151,6 +158,13 @@ static void printTotals(const StgCompilation *compilation) {
       printText(" ", message->phase);
       printf(" count %" PRIu64, message->count);
       printExact(" bytes ", message->bytes);
+      printf("\n");
+    }
+    for (size_t k = 0; k < ranks->numTransfers; ++k) {
+      const StgTransferTotals *transfer = &ranks->transfers[k];
+      printText(transfer->isLoad ? "  load " : "  store ", transfer->phase);
+      printf(" count %" PRIu64, transfer->count);
+      printExact(" bytes ", transfer->bytes);
       printf("\n");
     }
     for (size_t k = 0; k < ranks->numCategories; ++k) {
@@ -312,6 +326,9 @@ static int runRequests(void) {
   stgCostsDestroy(NULL);
   stgTraceFileClose(NULL);
   stgValidationDestroy(NULL);
+  stgEstimateDestroy(NULL);
+  stgModelsDestroy(NULL);
+  stgImportedModelDestroy(NULL);
   if (stgErrorIsInterruption(NULL))
     abort();
   printf("%d failed, '%s', %zu\n", failed, stgErrorGetText(NULL),
@@ -469,6 +486,89 @@ static int runFields(void) {
   return 0;
 }
 
+static void printParts(const StgEstimate *estimate) {
+  const StgEstimateTotals *totals = stgEstimateGetTotals(estimate);
+  double sum = 0;
+  for (size_t i = 0; i < totals->numParts; ++i)
+    sum += totals->parts[i].seconds;
+  printf("step %g parts %g ranks %" PRId64, totals->stepSeconds, sum,
+         totals->numRanks);
+  printText(" on ", totals->machine);
+  printText(", last ", totals->lastClass);
+  printf(" of %zu, %s\n", totals->numClasses,
+         totals->neededBytes <= totals->availableBytes ? "fits"
+                                                       : "does not fit");
+}
+
+static int runEstimate(const char *model, const char *name, char **words,
+                       int count, bool isBundle, bool hasParts) {
+  const char *changes[16];
+  StgMachine machine = {name, changes, 0};
+  for (; count > 0 && strchr(words[0], ':') && machine.numChanges < 16;
+       ++words, --count) {
+    *strchr(words[0], ':') = '=';
+    changes[machine.numChanges++] = words[0];
+  }
+  StgEstimate *estimate = NULL;
+  StgError *error = NULL;
+  if (isBundle) {
+    StgTraceBundle *bundle = NULL;
+    error = stgTraceBundleOpen(model, &bundle);
+    if (!error)
+      error = stgEstimateBundle(bundle, &machine, &estimate);
+    stgTraceBundleClose(bundle);
+  } else {
+    StgStrategy *strategy = stgStrategyCreate();
+    error = makeStrategy(words, count, strategy);
+    StgCompileRequest request = {0};
+    request.model = model;
+    request.strategy = strategy;
+    if (!error)
+      error = stgEstimate(&request, &machine, &estimate);
+    stgStrategyDestroy(strategy);
+  }
+  if (error)
+    return fail(error);
+  if (hasParts)
+    printParts(estimate);
+  else
+    printText("", stgEstimateGetJSON(estimate));
+  stgEstimateDestroy(estimate);
+  return 0;
+}
+
+static int runConfig(const char *file) {
+  StgConfigRequest request = {0};
+  request.file = file;
+  StgImportedModel *model = NULL;
+  StgError *error = stgImportConfig(&request, &model);
+  if (error)
+    return fail(error);
+  for (size_t i = 0; i < stgImportedModelGetNumMessages(model); ++i) {
+    printText("// ", stgImportedModelGetMessage(model, i).text);
+    printf("\n");
+  }
+  printText("", stgImportedModelGetText(model));
+  stgImportedModelDestroy(model);
+  return 0;
+}
+
+static int runModels(const char *folder) {
+  StgModels *models = NULL;
+  StgError *error = stgListModels(&folder, 1, &models);
+  if (error)
+    return fail(error);
+  for (size_t i = 0; i < stgModelsGetNum(models); ++i) {
+    StgModel model = stgModelsGet(models, i);
+    printText("", model.name);
+    printText(" (", model.family);
+    printExact(") ", model.parameters);
+    printf("\n");
+  }
+  stgModelsDestroy(models);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   const char *command = argc > 1 ? argv[1] : "";
   if (strcmp(command, "requests") == 0)
@@ -501,6 +601,15 @@ int main(int argc, char **argv) {
     return runTrace(argv[2]);
   if (strcmp(command, "validate") == 0)
     return runValidate(argv[2]);
+  if (strcmp(command, "config") == 0)
+    return runConfig(argv[2]);
+  if (strcmp(command, "models") == 0)
+    return runModels(argv[2]);
+  bool isBundle = strcmp(command, "estimate-bundle") == 0;
+  bool hasParts = strcmp(command, "parts") == 0;
+  if ((isBundle || hasParts || strcmp(command, "estimate") == 0) && count > 0)
+    return runEstimate(argv[2], words[0], words + 1, count - 1, isBundle,
+                       hasParts);
   if (strcmp(command, "nodes") == 0 && count > 0)
     return runNodes(argv[2], strtoll(words[0], NULL, 10), words + 1, count - 1);
   if (strcmp(command, "passes") == 0 && count == 1)

@@ -1,0 +1,47 @@
+// RUN: stg-opt %s --stg-encode-experts="dispatch-bytes=D+16 combine-bytes=2*D+8" | FileCheck %s
+// RUN: stg-opt %s --stg-encode-experts="combine-bytes=3*D" | FileCheck %s --check-prefix=BACK
+// RUN: stg-opt %s --stg-encode-experts | FileCheck %s --check-prefix=NOTHING --implicit-check-not=stg.encode_rows
+// RUN: not stg-opt %s --stg-encode-experts="dispatch-bytes=D+Q" 2>&1 | FileCheck %s --check-prefix=SYMBOL
+// RUN: not stg-opt %s --stg-encode-experts="dispatch-bytes=D+" 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: not stg-opt %s --stg-encode-experts="combine-bytes=0" 2>&1 | FileCheck %s --check-prefix=ZERO
+
+// Rows are sent to experts and back in so many bytes; what experts work on stays as it is.
+// What is not on its way to or from experts stays, too.
+//
+// CHECK: %[[D:.*]] = stg.dispatch
+// CHECK: %[[E:.*]] = stg.encode_rows %[[D]] <"rows.encode" fwd> : !stg.tensor<[X, R/2, D], bf16> -> !stg.tensor<[X, R/2, D + 16], i8>
+// CHECK: %[[A:.*]] = stg.all_to_all from 1 to 0 over ["ep"] %[[E]] {{.*}} : !stg.tensor<[X, R/2, D + 16], i8> -> !stg.tensor<[X/2, R, D + 16], i8>
+// CHECK: %[[G:.*]] = stg.encode_rows %[[A]] <"rows.decode" fwd> : {{.*}} -> !stg.tensor<[X/2, R, D], bf16>
+// CHECK: %[[Y:.*]] = stg.activation gelu %[[G]]
+// CHECK: %[[S:.*]] = stg.encode_rows %[[Y]] <"expert.encode" fwd> : !stg.tensor<[X/2, R, D], bf16> -> !stg.tensor<[X/2, R, 2*D + 8], i8>
+// CHECK: %[[B:.*]] = stg.all_to_all from 0 to 1 over ["ep"] %[[S]]
+// CHECK: %[[O:.*]] = stg.encode_rows %[[B]] <"expert.decode" fwd>
+// CHECK: stg.combine %[[O]]
+// CHECK: stg.all_to_all from 0 to 1 over ["ep"] %[[Y]]
+// CHECK-NOT: stg.encode_rows
+// BACK-NOT: D + 16
+// BACK: stg.encode_rows {{.*}} -> !stg.tensor<[X/2, R, 3*D], i8>
+// NOTHING: stg.combine
+// SYMBOL: error: dispatch-bytes is 'D+Q': the model has no symbol 'Q'
+// SYNTAX: error: dispatch-bytes is 'D+':
+// ZERO: error: combine-bytes is '0', expected an integer of at least 1
+stg.symbol @T
+stg.symbol @D
+stg.symbol @X
+stg.symbol @A
+stg.symbol @R
+stg.mesh @mesh <ep = 2 : expert>
+!t = !stg.tensor<[T, D], bf16>
+!c = !stg.tensor<[T, A], i32>
+!w = !stg.tensor<[T, A], f32>
+!rows = !stg.tensor<[X, R/2, D], bf16>
+!own = !stg.tensor<[X/2, R, D], bf16>
+func.func @f(%t: !t, %c: !c, %w: !w) -> (!t, !rows) {
+  %d = stg.dispatch %t, %c <"rows" fwd> : !t, !c -> !rows
+  %a = stg.all_to_all from 1 to 0 over ["ep"] %d <"rows" fwd> : !rows -> !own
+  %y = stg.activation gelu %a <"expert" fwd> : !own
+  %b = stg.all_to_all from 0 to 1 over ["ep"] %y <"combine" fwd> : !own -> !rows
+  %o = stg.combine %b, %c, %w <"combine" fwd> : !rows, !c, !w
+  %z = stg.all_to_all from 0 to 1 over ["ep"] %y <"other" fwd> : !own -> !rows
+  return %o, %z : !t, !rows
+}

@@ -1,0 +1,182 @@
+"""Closed forms of the parameters of encoders, encoder-decoders, images and diffusion.
+
+From the descriptions of the models, not from ours: linear layers of given widths, norms,
+tables. `count` gives all parameters of a configuration.
+"""
+
+
+def linear(inputs, outputs, bias=True):
+    return inputs * outputs + (outputs if bias else 0)
+
+
+def norm(width):
+    return 2 * width
+
+
+def block(D, F, qkv_bias=True):
+    """A layer of a transformer with biases and two layer norms."""
+    return linear(D, 3 * D, qkv_bias) + linear(D, D) + linear(D, F) + linear(F, D) + 2 * norm(D)
+
+
+def classes(c):
+    return c.get("num_labels") or len(c.get("id2label") or {0: 0, 1: 1})
+
+
+def bert(c):
+    D, V = c.get("hidden_size", 768), c.get("vocab_size", 30522)
+    tables = V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)
+    total = tables * D + norm(D)
+    total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    kind = (c.get("architectures") or ["BertModel"])[0]
+    if kind != "BertForMaskedLM":
+        total += linear(D, D)
+    if kind in ("BertForMaskedLM", "BertForPreTraining"):
+        total += linear(D, D) + norm(D) + V
+        total += 0 if c.get("tie_word_embeddings", True) else V * D
+    if kind == "BertForPreTraining":
+        total += linear(D, 2)
+    if kind == "BertForSequenceClassification":
+        total += linear(D, classes(c))
+    return total
+
+
+def patches(c):
+    side = c.get("image_size", 224) // c.get("patch_size", 16)
+    return side * side, c.get("num_channels", 3) * c.get("patch_size", 16) ** 2
+
+
+def vit(c):
+    D = c.get("hidden_size", 768)
+    number, width = patches(c)
+    total = linear(width, D) + D + (number + 1) * D + norm(D)
+    layer = block(D, c.get("intermediate_size", 3072), c.get("qkv_bias", True))
+    total += c.get("num_hidden_layers", 12) * layer
+    if (c.get("architectures") or [""])[0] == "ViTForImageClassification":
+        return total + linear(D, classes(c))
+    return total + linear(D, D)
+
+
+def t5(c):
+    D, E = c.get("d_model", 512), c.get("d_kv", 64) * c.get("num_heads", 8)
+    F, V = c.get("d_ff", 2048), c.get("vocab_size", 32128)
+    matrices = 3 if c.get("feed_forward_proj", "relu").startswith("gated-") else 2
+    attention, network = 4 * D * E + D, matrices * D * F + D
+    encoder = c.get("num_layers", 6)
+    decoder = c.get("num_decoder_layers") or encoder
+    bias = c.get("relative_attention_num_buckets", 32) * c.get("num_heads", 8)
+    total = V * D + encoder * (attention + network) + D + bias
+    if (c.get("architectures") or [""])[0] == "T5EncoderModel":
+        return total
+    total += decoder * (2 * attention + network) + D + bias
+    return total + (0 if c.get("tie_word_embeddings", True) else V * D)
+
+
+def whisper(c):
+    D, M = c.get("d_model", 384), c.get("num_mel_bins", 80)
+    attention = 4 * D * D + 3 * D + norm(D)
+
+    def network(key):
+        F = c.get(key, 1536)
+        return linear(D, F) + linear(F, D) + norm(D)
+
+    total = linear(3 * M, D) + linear(3 * D, D)
+    total += (c.get("max_source_positions", 1500) + c.get("max_target_positions", 448)) * D
+    total += c.get("encoder_layers", 4) * (attention + network("encoder_ffn_dim"))
+    total += c.get("decoder_layers", 4) * (2 * attention + network("decoder_ffn_dim"))
+    tables = 1 if c.get("tie_word_embeddings", True) else 2
+    return total + 2 * norm(D) + tables * c.get("vocab_size", 51865) * D
+
+
+def modernbert(c):
+    D, F, V = c.get("hidden_size", 768), c.get("intermediate_size", 1152), c.get("vocab_size", 50368)
+    L = c.get("num_hidden_layers", 22)
+    width = 2 * D if c.get("norm_bias", False) else D
+    bias, mlp_bias = c.get("attention_bias", False), c.get("mlp_bias", False)
+    layer = linear(D, 3 * D, bias) + linear(D, D, bias) + width
+    layer += linear(D, 2 * F, mlp_bias) + linear(F, D, mlp_bias) + width
+    total = V * D + width + L * layer - width + width  # the first layer has one norm
+    kind = (c.get("architectures") or ["ModernBertModel"])[0]
+    if kind != "ModernBertModel":
+        total += linear(D, D, c.get("classifier_bias", False)) + width
+    if kind == "ModernBertForMaskedLM":
+        total += V if c.get("decoder_bias", True) else 0
+        total += 0 if c.get("tie_word_embeddings", True) else V * D
+    if kind == "ModernBertForSequenceClassification":
+        total += linear(D, classes(c))
+    return total
+
+
+def clip_vision(v):
+    D = v.get("hidden_size", 768)
+    number, width = patches({"patch_size": 32} | v)
+    total = width * D + D + (number + 1) * D + 2 * norm(D)
+    return total + v.get("num_hidden_layers", 12) * block(D, v.get("intermediate_size", 3072))
+
+
+def clip(c):
+    t, v, P = c.get("text_config") or {}, c.get("vision_config") or {}, c.get("projection_dim", 512)
+    D = t.get("hidden_size", 512)
+    total = (t.get("vocab_size", 49408) + t.get("max_position_embeddings", 77)) * D + norm(D)
+    total += t.get("num_hidden_layers", 12) * block(D, t.get("intermediate_size", 2048))
+    return total + clip_vision(v) + D * P + v.get("hidden_size", 768) * P + 1
+
+
+def width(c, heads, size):
+    return c.get("num_attention_heads", heads) * c.get("attention_head_dim", size)
+
+
+def features(inputs, D):
+    return linear(inputs, D) + linear(D, D)
+
+
+def dit(c):
+    D, p = width(c, 16, 72), c.get("patch_size", 2) ** 2
+    inputs = c.get("in_channels", 4)
+    total = linear(inputs * p, D) + features(256, D) + (c.get("num_embeds_ada_norm", 1000) + 1) * D
+    layer = linear(D, 3 * D, c.get("attention_bias", True)) + linear(D, D)
+    layer += linear(D, 4 * D) + linear(4 * D, D) + linear(D, 6 * D)
+    outputs = c.get("out_channels") or inputs
+    return total + c.get("num_layers", 28) * layer + linear(D, 2 * D) + linear(D, outputs * p)
+
+
+def ends(c, D, inputs, p, pooled):
+    """Patches, text, time and the output of a model for an image and a text."""
+    total = linear(inputs * p, D) + linear(c.get("joint_attention_dim", 4096), D)
+    total += features(256, D) + features(c.get("pooled_projection_dim", pooled), D)
+    return total + linear(D, 2 * D) + linear(D, (c.get("out_channels") or inputs) * p)
+
+
+def sd3(c):
+    D, E = width(c, 18, 64), c.get("attention_head_dim", 64)
+    total = ends(c, D, c.get("in_channels", 16), c.get("patch_size", 2) ** 2, 2048)
+    head = 2 * E if c.get("qk_norm") else 0
+    network, attention = linear(D, 4 * D) + linear(4 * D, D), linear(D, 3 * D) + linear(D, D)
+    stream = attention + head + network + linear(D, 6 * D)
+    last = linear(D, 3 * D) + head + linear(D, 2 * D)
+    L = c.get("num_layers", 18)
+    own = len(c.get("dual_attention_layers") or []) * (attention + head + linear(D, 3 * D))
+    return total + (2 * L - 1) * stream + last + own
+
+
+def flux(c):
+    D, E = width(c, 24, 128), c.get("attention_head_dim", 128)
+    total = ends(c, D, c.get("in_channels", 64), 1, 768)
+    total += features(256, D) if c.get("guidance_embeds") else 0
+    double = linear(D, 3 * D) + linear(D, D) + 2 * E + linear(D, 4 * D) + linear(4 * D, D)
+    single = linear(D, 3 * D) + 2 * E + linear(D, 4 * D) + linear(5 * D, D) + linear(D, 3 * D)
+    total += 2 * c.get("num_layers", 19) * (double + linear(D, 6 * D))
+    return total + c.get("num_single_layers", 38) * single
+
+
+FAMILIES = {
+    "bert": bert, "vit": vit, "t5": t5, "whisper": whisper, "modernbert": modernbert, "clip": clip,
+    "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,
+}
+
+
+def family(config):
+    return config.get("model_type") or config["_class_name"]
+
+
+def count(config):
+    return FAMILIES[family(config)](config)

@@ -1,0 +1,170 @@
+"""Parameters of encoders, encoder-decoders, images and diffusion, as published and as drawn.
+
+All models of the library of these families, and configurations with sizes drawn by a fixed
+seed: each has the parameters of tower_forms.py, and compiles with a batch alone.
+
+Usage: towers.py CONFIGS PUBLISHED FOLDER
+"""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import tower_forms
+
+RUNS = 72
+
+
+def compile(path):
+    run = subprocess.run(["stg-compile", path, "--batch", "2", "--dry-run", "--json"],
+                         capture_output=True, text=True)
+    return json.loads(run.stdout)["parameters"] if run.returncode == 0 else run.stderr
+
+
+def draw_encoder(draw):
+    H = draw.choice([1, 2, 3])
+    return {"hidden_size": 8 * H * draw.choice([1, 2]), "num_attention_heads": H,
+            "num_hidden_layers": draw.randint(1, 7), "intermediate_size": draw.randint(3, 99),
+            "vocab_size": draw.randint(100, 999), "max_position_embeddings": draw.randint(4, 40)}
+
+
+def labels(draw):
+    return draw.choice([{}, {"id2label": {str(i): "x" for i in range(draw.randint(1, 9))}},
+                        {"num_labels": draw.randint(1, 9)}])
+
+
+def draw_bert(draw):
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification"]
+    return draw_encoder(draw) | labels(draw) | {
+        "architectures": ["Bert" + draw.choice(kinds)], "type_vocab_size": draw.randint(1, 4),
+        "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_image(draw):
+    patch = draw.choice([2, 4, 7])
+    return {"image_size": patch * draw.randint(1, 5) + draw.randint(0, 1), "patch_size": patch,
+            "num_channels": draw.choice([1, 3])}
+
+
+def draw_vit(draw):
+    sizes = draw_encoder(draw)
+    del sizes["vocab_size"], sizes["max_position_embeddings"]
+    kind = draw.choice(["ViTModel", "ViTForImageClassification"])
+    return sizes | draw_image(draw) | labels(draw) | {"architectures": [kind],
+                                                      "qkv_bias": draw.random() < 0.5}
+
+
+def draw_t5(draw):
+    return {"d_model": draw.choice([8, 24]), "d_kv": draw.choice([4, 12]), "num_heads": draw.choice([1, 3]),
+            "d_ff": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+            "num_layers": draw.randint(1, 5), "num_decoder_layers": draw.choice([None, 1, 4]),
+            "feed_forward_proj": draw.choice(["relu", "gated-gelu", "gated-silu"]),
+            "relative_attention_num_buckets": draw.choice([8, 32]),
+            "tie_word_embeddings": draw.random() < 0.5,
+            "architectures": [draw.choice(["T5ForConditionalGeneration", "T5EncoderModel"])]}
+
+
+def draw_whisper(draw):
+    D = draw.choice([12, 24])
+    return {"d_model": D, "num_mel_bins": draw.choice([8, 80]), "vocab_size": draw.randint(100, 999),
+            "encoder_layers": draw.randint(1, 5), "decoder_layers": draw.randint(1, 5),
+            "encoder_attention_heads": draw.choice([2, 3]), "decoder_attention_heads": draw.choice([2, 3]),
+            "encoder_ffn_dim": draw.randint(3, 99), "decoder_ffn_dim": draw.randint(3, 99),
+            "max_source_positions": draw.randint(4, 40), "max_target_positions": draw.randint(4, 40)}
+
+
+def draw_modernbert(draw):
+    kinds = ["Model", "ForMaskedLM", "ForSequenceClassification"]
+    flags = ["norm_bias", "attention_bias", "mlp_bias", "decoder_bias", "classifier_bias"]
+    return draw_encoder(draw) | labels(draw) | {
+        "architectures": ["ModernBert" + draw.choice(kinds)], "local_attention": draw.choice([2, 5]),
+        "global_attn_every_n_layers": draw.randint(1, 4),
+        "tie_word_embeddings": draw.random() < 0.5} | {flag: draw.random() < 0.5 for flag in flags}
+
+
+def draw_clip(draw):
+    vision = draw_encoder(draw) | draw_image(draw)
+    del vision["vocab_size"], vision["max_position_embeddings"]
+    return {"text_config": draw_encoder(draw), "vision_config": vision,
+            "projection_dim": draw.choice([8, 20])}
+
+
+def draw_diffusion(draw):
+    return {"num_attention_heads": draw.choice([1, 3]), "attention_head_dim": draw.choice([8, 16]),
+            "num_layers": draw.randint(2, 6), "in_channels": draw.choice([4, 16]),
+            "out_channels": draw.choice([None, 8])}
+
+
+def draw_dit(draw):
+    return draw_diffusion(draw) | {
+        "sample_size": 2 * draw.randint(1, 6), "patch_size": 2, "attention_bias": draw.random() < 0.5,
+        "num_embeds_ada_norm": draw.randint(1, 99)}
+
+
+def draw_sd3(draw):
+    sizes = draw_diffusion(draw)
+    L = sizes["num_layers"]
+    return sizes | {
+        "caption_projection_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"],
+        "joint_attention_dim": 24, "pooled_projection_dim": 20, "sample_size": 8,
+        "qk_norm": draw.choice([None, "rms_norm"]),
+        "dual_attention_layers": sorted(draw.sample(range(L), draw.randint(0, L)))}
+
+
+def draw_flux(draw):
+    return draw_diffusion(draw) | {
+        "num_single_layers": draw.randint(1, 5), "joint_attention_dim": 24,
+        "pooled_projection_dim": 20, "guidance_embeds": draw.random() < 0.5}
+
+
+DRAWS = {
+    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "whisper": draw_whisper,
+    "modernbert": draw_modernbert, "clip": draw_clip, "DiTTransformer2DModel": draw_dit,
+    "SD3Transformer2DModel": draw_sd3, "FluxTransformer2DModel": draw_flux,
+}
+
+
+# Of models of texts and images the counts of published files alone are compared.
+PUBLISHED_ONLY = {"gemma3", "llava", "qwen2_5_vl"}
+
+
+def check_library(folder, published):
+    wrong, number = [], 0
+    for path in sorted(Path(folder).glob("*.json")):
+        config = json.loads(path.read_text())
+        family = tower_forms.family(config)
+        if family not in tower_forms.FAMILIES and family not in PUBLISHED_ONLY:
+            continue
+        number += 1
+        expected = (published.get(path.stem) if family in PUBLISHED_ONLY
+                    else tower_forms.count(config))
+        if expected != compile(path) or published.pop(path.stem, None) != expected:
+            wrong.append(f"{path.stem}: {expected} expected, {compile(path)}")
+    return number, wrong + [f"{name} is missing" for name in published]
+
+
+def check_drawn(folder):
+    draw, wrong = random.Random(1), []
+    for number in range(RUNS):
+        family = sorted(DRAWS)[number % len(DRAWS)]
+        key = "model_type" if family.islower() else "_class_name"
+        config = {key: family} | DRAWS[family](draw)
+        config = {k: v for k, v in config.items() if v is not None or draw.random() < 0.5}
+        path = Path(folder) / "drawn.json"
+        path.write_text(json.dumps(config))
+        expected, found = tower_forms.count(config), compile(path)
+        if expected != found:
+            wrong.append(f"{config}: {expected} expected, {found}")
+    return wrong
+
+
+def main(configs, published, folder):
+    number, wrong = check_library(configs, json.loads(Path(published).read_text()))
+    wrong += check_drawn(folder)
+    print(*wrong, sep="\n")
+    print(f"{number} models of the library, {RUNS} drawn configurations, {len(wrong)} wrong")
+
+
+main(*sys.argv[1:])
