@@ -45,6 +45,10 @@ PLANS = {
         "mixtral": ["heads=2,ffn=2", "heads=4,ffn=2"],
         "palm": ["heads=2,ffn=2", "heads=2,ffn=2,dp=2"],
     },
+    "sglang": {
+        "llama": ["dp=2,tp=2", "dp=4,tp=2,sequence_parallel=true", "dp=2,tp=2 pp=2 micro-batches=2"],
+        "gpt": ["dp=4", "dp=2,tp=2,sequence_parallel=true"],
+    },
 }
 
 

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Compares stg-estimate with measured steps of inference.
+
+    inference-accuracy.py [--tool PATH] [--only REGEX] [--jobs N] [--csv FILE]
+
+No constant was fitted on these runs. A decoding step has the mean context of its run, the prompt
+and half of what is generated. Sources: ai-dynamo/aiconfigurator 095f58a, silicon_sample.csv
+(time per output token of Llama 3.1 70B in FP8 with vLLM and of 8B in bf16 with TensorRT-LLM, H100);
+mutinifni/splitwise-sim, data/perf_model.csv (prompts of Llama 2 70B with vLLM of 2023, A100; its
+decoding waited for launches); arXiv:2411.01783 (prefill of Llama 3.1 405B, one sequence of 128,000
+tokens, H100-96GB, FP8 in feed-forward only).
+"""
+import argparse
+import concurrent.futures
+import json
+import re
+import subprocess
+import sys
+
+from accuracy import show
+
+H100, A100, TITAN = "h100-80gb-dgx", "a100-80gb-dgx", "h100-96gb"
+FP8 = ["--fp8", "--param-dtype=f8E4M3FN"]
+
+# By input and output tokens and ranks of tensor parallelism, ms per token at these batches.
+DECODE = [
+    ("llama3-70b", FP8, [4, 8, 16, 32, 64], {
+        (1024, 1024): {2: [17.407, 18.221, 19.740, 23.538, 28.769],
+                       4: [11.776, 12.110, 13.192, 16.492, 19.515],
+                       8: [9.114, 9.356, 11.392, 12.637, 15.455]},
+        # The first layout waits for caches from 32 requests on.
+        (8192, 1024): {2: [20.616, 25.014, 34.625],
+                       4: [13.274, 15.766, 21.064, 32.824, 53.495],
+                       8: [10.218, 11.588, 15.853, 21.612, 34.483]}}),
+    ("llama3-8b", [], [8, 16, 32, 64], {
+        (1024, 512): {1: [7.417, 8.354, 9.877, 13.102], 2: [4.827, 5.582, 6.648, 8.604],
+                      4: [3.294, 4.039, 5.131, 7.103], 8: [2.731, 3.315, 4.380, 6.626]},
+        (4096, 512): {1: [9.647, 12.402, 18.154, 30.089], 2: [6.002, 8.105, 11.240, 17.777],
+                      4: [3.980, 5.369, 7.447, 11.246], 8: [2.996, 4.060, 5.643, 8.530]}}),
+]
+
+# Sequences and tokens of a prompt, ms with tensor parallelism over 8 and over 2 ranks.
+PREFILL = [
+    (1, 512, 94.31, 196.86), (1, 1024, 154.46, 377.06), (1, 2048, 274.22, 688.05),
+    (1, 4096, 661.22, 1485.4), (1, 8192, 1549.8, 2990.2), (8, 512, None, 1596.8),
+    (16, 512, 2084.4, 3238.9), (32, 512, 3524.5, 6632.6), (64, 512, 7554.0, None),
+]
+
+# Ranks of context parallelism, seconds.
+LONG = [(1, 42.010), (2, 21.042), (4, 10.950)]
+
+
+def get_runs():
+    """(group, id, flags, measured seconds)"""
+    for model, flags, batches, lengths in DECODE:
+        for (prompt, generated), layouts in lengths.items():
+            for tp, times in layouts.items():
+                for batch, milliseconds in zip(batches, times):
+                    yield (f"decode {model}", f"{model}-tp{tp}-{prompt}-{batch}",
+                           [model, "--mode=decode", f"--tp={tp}", f"--batch={batch}",
+                            f"--kv-len={prompt + generated // 2}", f"--machine={H100}"] + flags,
+                           milliseconds / 1e3)
+    for batch, prompt, eight, two in PREFILL:
+        for tp, milliseconds in ((8, eight), (2, two)):
+            if milliseconds:
+                yield ("prefill llama2-70b", f"llama2-70b-tp{tp}-{batch}x{prompt}",
+                       ["llama2-70b", "--mode=prefill", f"--tp={tp}", f"--batch={batch}",
+                        f"--seq={prompt}", f"--machine={A100}"], milliseconds / 1e3)
+    for cp, seconds in LONG:
+        yield ("prefill llama3.1-405b", f"llama3.1-405b-tp8-cp{cp}",
+               ["llama3.1-405b", "--mode=prefill", "--tp=8", f"--cp={cp}", "--cp-comm-type=p2p",
+                "--batch=1", "--seq=128000", f"--machine={TITAN}"] + FP8, seconds)
+
+
+def estimate(tool, flags):
+    flags = [flag for flag in flags if "cp-comm-type" not in flag or "--cp=1" not in flags]
+    process = subprocess.run([tool] + flags + ["--preset=inference-engine", "--json"],
+                             capture_output=True, text=True)
+    if process.returncode:
+        return process.stderr.strip().splitlines()[0]
+    result = json.loads(process.stdout)
+    return result.get("time_per_token_seconds") or result["time_to_first_token_seconds"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tool", default="stg-estimate")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--csv")
+    options = parser.parse_args()
+    runs = [run for run in get_runs() if re.search(options.only, run[1])]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda run: estimate(options.tool, run[2]), runs))
+    groups, lines = {}, []
+    for (group, name, _, measured), ours in zip(runs, results):
+        if isinstance(ours, str):
+            print(f"{name}: {ours}", file=sys.stderr)
+            continue
+        groups.setdefault(group, []).append((measured, ours))
+        lines.append(f"{name},{measured:.6g},{ours:.6g},{ours / measured - 1:+.4f}")
+    for group, pairs in groups.items():
+        show(group, pairs)
+    if options.csv:
+        with open(options.csv, "w", encoding="utf-8") as file:
+            file.write("id,measured,estimated,error\n" + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
