@@ -116,11 +116,15 @@ struct Canceller {
 };
 
 /// Asks, while a call runs, whether it goes on: a canceller always, and Python
-/// now and then, as that may have to wait for other threads.
+/// now and then, as that may have to wait for other threads. Progress is told
+/// of the first step at once.
 class Watch {
 public:
   Watch(std::shared_ptr<Canceller> canceller, py::object progress)
-      : canceller(std::move(canceller)), progress(std::move(progress)) {}
+      : canceller(std::move(canceller)), progress(std::move(progress)) {
+    if (this->progress.is_none())
+      next = std::chrono::steady_clock::now() + kPeriod;
+  }
 
   static bool goOn(StgText step, void *data) {
     return static_cast<Watch *>(data)->goOn(step);
@@ -163,8 +167,8 @@ private:
   std::shared_ptr<Canceller> canceller;
   py::object progress;
   std::mutex mutex;
-  std::chrono::steady_clock::time_point next =
-      std::chrono::steady_clock::now() + kPeriod;
+  /// When Python is asked again.
+  std::chrono::steady_clock::time_point next;
   std::unique_ptr<py::error_already_set> error;
 };
 } // namespace
