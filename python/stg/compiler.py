@@ -199,8 +199,8 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     threads: that write files; 0: one for each processor.
     resume: keep files that are complete.
     ignore_quantization: a quantized configuration is that of the model before.
-    progress: called now and then with the name of the pass that runs next, or "write". What it
-        raises ends the call.
+    progress: called at once, and then now and then, with the name of the pass that runs next, or
+        "write". What it raises ends the call.
     canceller: stops the call from another thread.
 
     Raises Error with what is wrong, Interrupted if it was cancelled, TypeError for a field that
