@@ -248,12 +248,17 @@ double AstraConfiguration::getLink(int64_t from, int64_t to,
 
 /// A part goes around the ring, so a member is done when what has begun some
 /// members before it has come to it. Reductions read two parts and write one.
+/// A part of an exchange goes as far as its receiver is away: half of the
+/// ring, on average.
 std::vector<double> AstraConfiguration::getRing(CollectiveType type,
                                                 ArrayRef<int64_t> members,
                                                 double bytes) const {
   const size_t count = members.size();
-  const size_t steps =
-      type == CollectiveType::AllReduce ? 2 * (count - 1) : count - 1;
+  size_t steps = count - 1;
+  if (type == CollectiveType::AllReduce)
+    steps *= 2;
+  else if (type == CollectiveType::AllToAll)
+    steps = steps * count / 2;
   double part =
       type == CollectiveType::AllGather ? bytes : bytes / double(count);
   bool reduces = type == CollectiveType::AllReduce ||
@@ -272,12 +277,13 @@ std::vector<double> AstraConfiguration::getRing(CollectiveType type,
 }
 
 /// Groups of all ranks go through the dimensions one after the other, others
-/// are one ring.
+/// are one ring, whatever algorithm the dimensions have. With one dimension
+/// an exchange is direct in any group.
 std::vector<double> AstraConfiguration::getCollective(CollectiveType type,
                                                       ArrayRef<int64_t> members,
                                                       double bytes) const {
   const bool isAll = int64_t(members.size()) == getNumRanks();
-  if (type == CollectiveType::AllToAll && (!isAll || network.size() == 1)) {
+  if (type == CollectiveType::AllToAll && network.size() == 1) {
     // One message after the other.
     std::vector<double> times;
     for (size_t i = 0; i < members.size(); ++i) {
