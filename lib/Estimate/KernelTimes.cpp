@@ -77,18 +77,20 @@ Expected<KernelTimes> KernelTimes::get(const Machine &machine,
   times.fixed = machine.get("device.kernel.fixed").value_or(0);
   times.bandwidth = *machine.get("device.memory.bandwidth") *
                     machine.get("device.kernel.memory_share").value_or(1);
-  std::string prefix = ("device.attention." + attentionKernel + ".").str();
-  std::optional<double> rate = machine.get(prefix + "rate");
-  // A machine may not know this version of the kernel.
-  if (!rate) {
-    StringRef family = attentionKernel.rsplit('-').first;
-    prefix = ("device.attention." + family + ".").str();
-    rate = machine.get(prefix + "rate");
-  }
+  // A machine may not know this version of the kernel, or have another one:
+  // what it has for fused attention is called flash.
+  std::string prefix;
+  std::optional<double> rate;
+  for (StringRef kernel :
+       {attentionKernel, attentionKernel.rsplit('-').first, StringRef("flash")})
+    if (!rate) {
+      prefix = ("device.attention." + kernel + ".").str();
+      rate = machine.get(prefix + "rate");
+    }
   if (!rate)
-    return createStringError("machine '" + machine.getName() +
-                             "' has no attention kernel '" +
-                             shortenText(attentionKernel) + "'");
+    return createStringError(
+        "machine '" + machine.getName() + "' has no attention kernel '" +
+        shortenText(attentionKernel) + "', and no 'flash' in its place");
   times.attention = {*rate, machine.get(prefix + "block_overhead").value_or(0),
                      machine.get(prefix + "fixed").value_or(0),
                      machine.get(prefix + "backward").value_or(1)};

@@ -131,8 +131,18 @@ TEST(KernelTimes, TypesAndKernels) {
   EXPECT_EQ(times.findRates("fp4")->tiles[0], 0.45);
   EXPECT_EQ(times.findRates("f16")->tiles[0], 0.703);
   EXPECT_EQ(times.findRates("fp8")->tiles[0], 0.532);
-  EXPECT_EQ(toString(KernelTimes::get(machine, "slow").takeError()),
-            "machine 'b300-dgx' has no attention kernel 'slow'");
+  // Of a kernel that a machine does not have it has its own.
+  auto getAttention = [&](StringRef machineName, StringRef kernel) {
+    Expected<KernelTimes> times = KernelTimes::get(load(machineName), kernel);
+    EXPECT_TRUE(bool(times));
+    return times->getAttention(*times->findRates("bf16"),
+                               {8, 64, 8, 4096, 4096, 128, 4096});
+  };
+  EXPECT_NE(getAttention("b300-dgx", "cudnn"),
+            getAttention("b300-dgx", "flash"));
+  EXPECT_EQ(getAttention("b300-dgx", "slow"),
+            getAttention("b300-dgx", "flash"));
+  EXPECT_EQ(getAttention("mi300x", "cudnn"), getAttention("mi300x", "flash"));
 }
 
 // A token after 2048 others, 64 heads on 8 of keys: a block of 8 queries for
