@@ -50,6 +50,61 @@ Ticks Spending::getExposed() const {
 // Nodes
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Looks, from the end of a program, for reductions of gradients with backward
+/// behind them: such a program says itself what hides its reductions.
+class ReductionFinder {
+public:
+  ReductionFinder(const TraceProgram &program, ArrayRef<NodeTime> times)
+      : program(program), times(times), seen(program.bodies.size()) {}
+
+  bool find() { return visit(0, false), isFound; }
+
+private:
+  /// Whether a body has nodes of backward; `isFollowed` if some come after it.
+  bool visit(uint32_t body, bool isFollowed) {
+    std::optional<bool> &known = seen[body][isFollowed];
+    if (known)
+      return *known;
+    bool hasBackward = false;
+    for (TraceProgram::Step step : llvm::reverse(program.bodies[body].steps))
+      hasBackward |= visit(step, isFollowed || hasBackward);
+    known = hasBackward;
+    return hasBackward;
+  }
+
+  bool visit(TraceProgram::Step step, bool isFollowed) {
+    switch (step.kind) {
+    case TraceProgram::Step::Node: {
+      const NodeTemplate &node = program.nodes[step.index];
+      isFound |=
+          isFollowed && times[step.index].isTail && node.phase == "grad_sync";
+      return node.isComp() && node.phase == "bwd";
+    }
+    case TraceProgram::Step::Call:
+      return visit(program.calls[step.index].body, isFollowed);
+    case TraceProgram::Step::Repeat: {
+      const TraceProgram::Repeat &repeat = program.repeats[step.index];
+      bool hasBackward = visit(repeat.body, isFollowed);
+      if (hasBackward && repeat.count > 1)
+        visit(repeat.body, true);
+      return hasBackward;
+    }
+    case TraceProgram::Step::Schedule:
+      return visit(program.schedules[step.index].body, isFollowed);
+    default:
+      return false;
+    }
+  }
+
+  const TraceProgram &program;
+  ArrayRef<NodeTime> times;
+  /// By body, without and with backward after it.
+  std::vector<std::array<std::optional<bool>, 2>> seen;
+  bool isFound = false;
+};
+} // namespace
+
 ProgramTimes::ProgramTimes(const TraceProgram &program,
                            std::vector<NodeTime> times, Rules rules,
                            AxisMask classAxes, Meeting meeting)
@@ -68,6 +123,9 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
   for (auto [i, node] : llvm::enumerate(program.nodes))
     if (node.isMessage())
       messageTime = std::max(messageTime, this->times[i].time);
+  if (ReductionFinder(program, this->times).find())
+    for (auto [node, time] : llvm::zip_equal(program.nodes, this->times))
+      time.isTail &= node.phase != "grad_sync";
 }
 
 ProgramTimes::Value ProgramTimes::getInput(uint32_t node) const {
@@ -133,8 +191,9 @@ void ProgramTimes::runCompute(uint32_t node) {
   setOutputs(node, {clock.compute, 0});
 }
 
-/// What reduces gradients after the last backward could have begun earlier:
-/// so much of it is hidden.
+/// What reduces gradients after the last backward could have begun earlier, and
+/// what gathers parameters after the step could have been done later: so much
+/// of it is hidden.
 void ProgramTimes::runCollective(uint32_t node) {
   const NodeTime &time = times[node];
   Value input = getInput(node);
