@@ -20,11 +20,6 @@ using namespace llvm;
 using namespace stg;
 using namespace stg::capi;
 
-/// What is kept of flags and of a file apart: flags override.
-struct StgStrategy {
-  StrategyInput file, flags;
-};
-
 struct StgCompilation {
   struct Class {
     StgRankClass view;

@@ -10,14 +10,23 @@
 #define STG_LIB_CAPI_COMPILECALL_H
 
 #include "CAPI.h"
-#include "stg-c/Compile.h"
+#include "stg-c/Estimate.h"
 #include "stg/Driver/Compile.h"
+#include "stg/Machine/Machine.h"
 #include <atomic>
+
+/// What is kept of flags and of a file apart: flags override.
+struct StgStrategy {
+  stg::StrategyInput file, flags;
+};
 
 namespace stg::capi {
 
 /// What C asks for, checked as flags are.
 llvm::Expected<CompileRequest> toRequest(const StgCompileRequest &from);
+
+/// The machine that C names, with its changes.
+llvm::Expected<Machine> loadMachine(const StgMachine &from);
 
 /// One call: its request, what is said during it, and whether it was stopped.
 struct CompileCall {

@@ -27,15 +27,10 @@ struct StgEstimate {
   StgEstimateTotals totals = {};
 };
 
-static Expected<Machine> loadMachine(const StgMachine &from) {
-  Expected<Machine> machine = Machine::load(toStringRef(from.name));
-  if (!machine)
-    return machine;
-  for (size_t i = 0; i < from.numChanges; ++i)
-    if (Error error = machine->set(from.changes[i]))
-      return createStringError(Twine(from.changes[i]) + ": " +
-                               toString(std::move(error)));
-  return machine;
+Expected<Machine> stg::capi::loadMachine(const StgMachine &from) {
+  std::vector<std::string> changes(from.changes,
+                                   from.changes + from.numChanges);
+  return Machine::load(toStringRef(from.name), changes);
 }
 
 /// Makes what C sees of a report.

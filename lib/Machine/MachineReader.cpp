@@ -510,3 +510,14 @@ Expected<Machine> Machine::load(StringRef name) {
                              "': " + toString(std::move(error)));
   return machine;
 }
+
+Expected<Machine> Machine::load(StringRef name, ArrayRef<std::string> changes) {
+  Expected<Machine> machine = load(name);
+  if (!machine)
+    return machine;
+  for (const std::string &change : changes)
+    if (Error error = machine->set(change))
+      return createStringError("--machine-set " + change + ": " +
+                               toString(std::move(error)));
+  return machine;
+}

@@ -365,14 +365,14 @@ Expected<ScheduleName> FieldType<ScheduleName>::read(const Field &field,
 json::Value stg::writeScheduleName(const ScheduleName &name) {
   StringRef text = name.text;
   if (!text.ends_with(".json") && !text.starts_with("{"))
-    return text;
+    return text.str();
   Expected<json::Value> value =
       text.starts_with("{") ? parseJSON(text) : readJSON(text);
   if (value)
     return *value;
   // The schedule was made from it, so that it can be read.
   consumeError(value.takeError());
-  return text;
+  return text.str();
 }
 
 //===----------------------------------------------------------------------===//

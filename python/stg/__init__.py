@@ -19,6 +19,7 @@ from .expressions import Cost, Costs, Expression, costs
 from .models import ImportedModel, LibraryModel, import_config, list_models
 from .modules import Module, run_passes
 from .nodes import COLLECTIVE, COMPUTE, LOAD, RECEIVE, SEND, STORE, Bundle, Node
+from .searches import Found, SearchCounts, SearchProgress, SearchResult, SearchValue, search
 from .strategy import Strategy
 from .sweeps import SweepResult, sweep
 from .tables import Table
@@ -31,9 +32,10 @@ __version__: str = _stg.version
 __all__ = [
     "COLLECTIVE", "COMPUTE", "LOAD", "RECEIVE", "SEND", "STORE", "Bundle", "Canceller",
     "ClassTime", "Collective", "Compilation", "Cost", "Costs", "Error", "Estimate",
-    "Expression", "ImportedModel", "Interrupted", "LibraryModel", "Memory", "Message",
-    "Messages", "Module", "Node", "Phase", "RankClass", "Span", "Strategy", "SweepResult",
-    "Table", "Timeline", "TraceFile", "TraceNode", "Transfers", "Validation", "Violation",
-    "compile", "costs", "estimate", "execute", "import_config", "list_models", "read_trace",
-    "run_passes", "sweep", "validate",
+    "Expression", "Found", "ImportedModel", "Interrupted", "LibraryModel", "Memory", "Message",
+    "Messages", "Module", "Node", "Phase", "RankClass", "SearchCounts", "SearchProgress",
+    "SearchResult", "SearchValue", "Span", "Strategy", "SweepResult", "Table", "Timeline",
+    "TraceFile", "TraceNode", "Transfers", "Validation", "Violation", "compile", "costs",
+    "estimate", "execute", "import_config", "list_models", "read_trace", "run_passes", "search",
+    "sweep", "validate",
 ]

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg-c/Estimate.h"
 #include "stg-c/Models.h"
+#include "stg-c/Search.h"
 #include "stg-c/Trace.h"
 #include <atomic>
 #include <chrono>
@@ -188,6 +188,14 @@ static const char *orNull(const std::optional<std::string> &text) {
   return text ? text->c_str() : nullptr;
 }
 
+static std::vector<const char *>
+toPointers(const std::vector<std::string> &texts) {
+  std::vector<const char *> pointers;
+  for (const std::string &text : texts)
+    pointers.push_back(text.c_str());
+  return pointers;
+}
+
 namespace {
 /// A request, and all that it points to.
 struct Request {
@@ -220,8 +228,7 @@ Request::Request(const py::dict &options)
   prefix = getOption<Text>(options, "prefix", {});
   timeline = getOption<Text>(options, "memory_timeline", {});
   folders = getOption<std::vector<std::string>>(options, "model_folders", {});
-  for (const std::string &name : folders)
-    folderNames.push_back(name.c_str());
+  folderNames = toPointers(folders);
   strategy = makeStrategy(getOption<std::string>(options, "strategy", ""));
   watch = std::make_unique<Watch>(
       getOption<std::shared_ptr<Canceller>>(options, "canceller", nullptr),
@@ -270,9 +277,8 @@ namespace {
 /// A machine, and all that it points to.
 struct MachineRequest {
   MachineRequest(std::string name, std::vector<std::string> changes)
-      : name(std::move(name)), changes(std::move(changes)) {
-    for (const std::string &change : this->changes)
-      texts.push_back(change.c_str());
+      : name(std::move(name)), changes(std::move(changes)),
+        texts(toPointers(this->changes)) {
     machine = {this->name.c_str(), texts.data(), texts.size()};
   }
   MachineRequest(const MachineRequest &) = delete;
@@ -284,6 +290,10 @@ struct MachineRequest {
   StgMachine machine;
 };
 } // namespace
+
+static py::object orNone(bool given, double value) {
+  return given ? py::object(py::float_(value)) : py::object(py::none());
+}
 
 /// In the order of the fields of stg.Estimate.
 static py::dict toDict(StgEstimate *raw) {
@@ -297,9 +307,6 @@ static py::dict toDict(StgEstimate *raw) {
     classes.append(py::make_tuple(toString(totals->classes[i].name),
                                   totals->classes[i].numRanks,
                                   totals->classes[i].endSeconds));
-  auto orNone = [](bool given, double value) -> py::object {
-    return given ? py::object(py::float_(value)) : py::object(py::none());
-  };
   py::dict result;
   result["step_seconds"] = totals->stepSeconds;
   result["machine"] = toString(totals->machine);
@@ -347,16 +354,139 @@ static py::dict estimateBundle(const Bundle &bundle, const std::string &name,
 }
 
 //===----------------------------------------------------------------------===//
-// Models
+// Searches
 //===----------------------------------------------------------------------===//
 
-static std::vector<const char *>
-toPointers(const std::vector<std::string> &texts) {
-  std::vector<const char *> pointers;
-  for (const std::string &text : texts)
-    pointers.push_back(text.c_str());
-  return pointers;
+namespace {
+/// Tells Python how far a search is, from any thread.
+class SearchWatch {
+public:
+  explicit SearchWatch(py::object progress) : progress(std::move(progress)) {}
+
+  static bool goOn(StgSearchProgress progress, void *data) {
+    return static_cast<SearchWatch *>(data)->goOn(progress);
+  }
+  /// Raises what Python said; called when the call has ended.
+  void rethrow() {
+    if (error)
+      throw *error;
+  }
+
+private:
+  /// False is an answer; None, as of a function that returns nothing, is not.
+  bool goOn(const StgSearchProgress &state) {
+    py::gil_scoped_acquire python;
+    try {
+      py::object answer =
+          progress(toString(state.step), state.done, state.total,
+                   orNone(state.bestSeconds > 0, state.bestSeconds));
+      return !answer.is(py::bool_(false));
+    } catch (py::error_already_set &raised) {
+      error = std::make_unique<py::error_already_set>(raised);
+      return false;
+    }
+  }
+
+  py::object progress;
+  std::unique_ptr<py::error_already_set> error;
+};
+} // namespace
+
+static py::dict toDict(const StgSearchEntry &entry) {
+  py::list parts;
+  for (size_t i = 0; i < entry.numParts; ++i)
+    parts.append(
+        py::make_tuple(toString(entry.parts[i].name), entry.parts[i].seconds));
+  py::dict result;
+  result["number"] = entry.number;
+  result["step_seconds"] = entry.stepSeconds;
+  result["needed_bytes"] = entry.neededBytes;
+  result["num_ranks"] = entry.numRanks;
+  result["model_use"] = entry.modelUse;
+  result["hardware_use"] = entry.hardwareUse;
+  result["token_rate"] = orNone(entry.tokenRate > 0, entry.tokenRate);
+  result["parts"] = parts;
+  result["strategy"] = toString(entry.strategy);
+  result["command"] = toString(entry.command);
+  return result;
 }
+
+static py::dict toDict(const StgSearch *search) {
+  py::list entries, front, values, messages;
+  for (size_t i = 0; i < stgSearchGetNumEntries(search); ++i)
+    entries.append(toDict(*stgSearchGetEntry(search, i)));
+  for (size_t i = 0; i < stgSearchGetNumFront(search); ++i)
+    front.append(stgSearchGetFront(search, i));
+  for (size_t i = 0; i < stgSearchGetNumValues(search); ++i) {
+    StgSearchValue value = stgSearchGetValue(search, i);
+    values.append(
+        py::make_tuple(toString(value.flag), toString(value.value),
+                       orNone(value.stepSeconds > 0, value.stepSeconds),
+                       orNone(value.atLeastSeconds > 0, value.atLeastSeconds)));
+  }
+  for (size_t i = 0; i < stgSearchGetNumMessages(search); ++i)
+    messages.append(toTuple(stgSearchGetMessage(search, i)));
+  StgSearchCounts counts = stgSearchGetCounts(search);
+  py::dict result;
+  result["entries"] = entries;
+  result["num_best"] = stgSearchGetNumBest(search);
+  result["front"] = front;
+  result["values"] = values;
+  result["counts"] =
+      py::make_tuple(counts.all, counts.estimated, counts.cutByTime,
+                     counts.cutByMemory, counts.tooLarge, counts.refused);
+  result["messages"] = messages;
+  result["complete"] = stgSearchIsComplete(search);
+  result["text"] = toString(stgSearchGetJSON(search));
+  return result;
+}
+
+static py::dict search(const py::dict &options, const std::string &name,
+                       const std::vector<std::string> &changes,
+                       const py::dict &what) {
+  Request request(options);
+  MachineRequest machine(name, changes);
+  auto vary = getOption<std::vector<std::string>>(what, "vary", {});
+  std::vector<const char *> varied = toPointers(vary);
+  std::vector<Strategy> among;
+  std::vector<const StgStrategy *> listed;
+  for (const std::string &text :
+       getOption<std::vector<std::string>>(what, "among", {})) {
+    among.push_back(makeStrategy(text));
+    listed.push_back(among.back().get());
+  }
+  auto progress = getOption<py::object>(what, "progress", py::none());
+  SearchWatch watch(progress);
+  StgSearchOptions asked = {};
+  asked.numRanks = getOption<int64_t>(what, "ranks", 0);
+  asked.vary = varied.data();
+  asked.numVary = varied.size();
+  asked.among = listed.data();
+  asked.numAmong = listed.size();
+  asked.memoryLimit = getOption(what, "memory_limit", 0.0);
+  asked.numBest = getOption<size_t>(what, "top", 0);
+  asked.within = getOption(what, "within", 0.0);
+  asked.numThreads = getOption(what, "threads", 0u);
+  if (!progress.is_none()) {
+    asked.progress = SearchWatch::goOn;
+    asked.progressData = &watch;
+  }
+  StgSearch *raw = nullptr;
+  Error error;
+  {
+    py::gil_scoped_release others;
+    error.reset(stgSearch(&request.request, &machine.machine, &asked, &raw));
+  }
+  Owner<StgSearch, stgSearchDestroy> owner(raw);
+  watch.rethrow();
+  request.watch->rethrow();
+  check(error.release());
+  return toDict(raw);
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
 
 static py::list listModels(const std::vector<std::string> &folders) {
   std::vector<const char *> names = toPointers(folders);
@@ -826,6 +956,7 @@ PYBIND11_MODULE(_stg, module) {
   module.def("compile", compile);
   module.def("estimate", estimate);
   module.def("estimate_bundle", estimateBundle);
+  module.def("search", search);
   module.def("list_models", listModels);
   module.def("import_config", importConfig);
   module.def("compute_costs", computeCosts);

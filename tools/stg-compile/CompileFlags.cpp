@@ -74,17 +74,6 @@ Error CompileFlags::finishSummary() {
   return Error::success();
 }
 
-Expected<Machine> CompileFlags::loadMachine() const {
-  Expected<Machine> loaded = Machine::load(machine);
-  if (!loaded)
-    return loaded;
-  for (const std::string &change : machineChanges)
-    if (Error error = loaded->set(change))
-      return createStringError("--machine-set " + change + ": " +
-                               toString(std::move(error)));
-  return loaded;
-}
-
 /// A simulator reads files of all ranks.
 Error CompileFlags::finishAstraSim() {
   if (machine.empty())

@@ -127,7 +127,9 @@ struct CompileFlags : RequestFlags {
 
   /// Reads the strategy and checks what llvm::cl::opt cannot.
   llvm::Error finish();
-  llvm::Expected<Machine> loadMachine() const;
+  llvm::Expected<Machine> loadMachine() const {
+    return Machine::load(machine, machineChanges);
+  }
 
 private:
   llvm::Error finishList();

@@ -56,17 +56,6 @@ Error EstimateFlags::checkBundle() const {
   return Error::success();
 }
 
-Expected<Machine> EstimateFlags::loadMachine() const {
-  Expected<Machine> machine = Machine::load(this->machine);
-  if (!machine)
-    return machine;
-  for (const std::string &change : changes)
-    if (Error error = machine->set(change))
-      return createStringError("--machine-set " + change + ": " +
-                               toString(std::move(error)));
-  return machine;
-}
-
 Expected<std::vector<std::string>> EstimateFlags::getPoints() const {
   std::vector<std::string> points;
   if (sweep.empty()) {

@@ -89,7 +89,9 @@ struct EstimateFlags : RequestFlags {
   llvm::Error finish();
   /// True if anything was said that is for a model and not for a bundle.
   llvm::Error checkBundle() const;
-  llvm::Expected<Machine> loadMachine() const;
+  llvm::Expected<Machine> loadMachine() const {
+    return Machine::load(machine, changes);
+  }
   /// True if the events of the step are needed.
   bool wantsRecording() const {
     return criticalPath || !timeline.empty() || !picture.empty();

@@ -11,7 +11,7 @@
 
 #include "stg/Driver/RequestFlags.h"
 #include "stg/Machine/Machine.h"
-#include "stg/Search/Search.h"
+#include "stg/Search/SearchOptions.h"
 
 namespace stg {
 
@@ -24,11 +24,10 @@ struct SearchFlags : RequestFlags {
   }
 
   std::string machine, among, csv, strategyOutput;
-  std::vector<std::string> changes, vary;
-  int64_t ranks = 0;
-  double memoryLimit = 0, within = 1.1;
-  unsigned top = 10, jobs = 0;
-  bool json = false, quiet = false, exhaustive = false;
+  std::vector<std::string> changes;
+  SearchOptions options;
+  double memoryLimit = 0; ///< GiB.
+  bool json = false, quiet = false;
 
   llvm::cl::OptionCategory searchCategory{"Search"}, outputCategory{"Output"};
 
@@ -45,7 +44,7 @@ struct SearchFlags : RequestFlags {
       llvm::cl::desc("Change a number of the machine"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<int64_t, true> ranksFlag{
-      "ranks", llvm::cl::location(ranks), llvm::cl::value_desc("N"),
+      "ranks", llvm::cl::location(options.ranks), llvm::cl::value_desc("N"),
       llvm::cl::desc("Devices, all of which a strategy uses"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<double, true> memoryLimitFlag{
@@ -55,7 +54,7 @@ struct SearchFlags : RequestFlags {
                      "without what is set aside)"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::list<std::string, std::vector<std::string>> varyFlag{
-      "vary", llvm::cl::location(vary),
+      "vary", llvm::cl::location(options.vary),
       llvm::cl::value_desc("FLAG=VALUE,VALUE,..."),
       llvm::cl::desc("Try these values of a flag of the strategy (with ; "
                      "where values have commas)"),
@@ -66,20 +65,21 @@ struct SearchFlags : RequestFlags {
                      "objects, or one in each line"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<double, true> withinFlag{
-      "within", llvm::cl::location(within), llvm::cl::value_desc("FACTOR"),
+      "within", llvm::cl::location(options.within),
+      llvm::cl::value_desc("FACTOR"),
       llvm::cl::desc("Leave out of the front of time and memory what takes "
                      "longer than so many times the best (default: 1.1)"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<unsigned, true> jobsFlag{
-      "jobs", llvm::cl::location(jobs), llvm::cl::value_desc("N"),
+      "jobs", llvm::cl::location(options.jobs), llvm::cl::value_desc("N"),
       llvm::cl::desc("Threads (default: all cores)"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<bool, true> exhaustiveFlag{
-      "exhaustive", llvm::cl::location(exhaustive), llvm::cl::Hidden,
+      "exhaustive", llvm::cl::location(options.isExhaustive), llvm::cl::Hidden,
       llvm::cl::desc("Estimate every strategy"), llvm::cl::cat(searchCategory)};
 
-  llvm::cl::opt<unsigned, true> topFlag{
-      "top", llvm::cl::location(top), llvm::cl::value_desc("K"),
+  llvm::cl::opt<size_t, true> topFlag{
+      "top", llvm::cl::location(options.most), llvm::cl::value_desc("K"),
       llvm::cl::desc("Show the best K strategies (default: 10)"),
       llvm::cl::cat(outputCategory)};
   llvm::cl::opt<bool, true> jsonFlag{"json", llvm::cl::location(json),
@@ -102,9 +102,11 @@ struct SearchFlags : RequestFlags {
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
   /// Reads the strategy, and checks what llvm::cl::opt cannot.
   llvm::Error finish();
-  llvm::Expected<Machine> loadMachine() const;
-  /// The strategies of --among, with what is fixed.
-  llvm::Expected<std::vector<StrategyInput>> readAmong() const;
+  llvm::Expected<Machine> loadMachine() const {
+    return Machine::load(machine, changes);
+  }
+  /// The search, with the strategies of --among.
+  llvm::Expected<SearchRequest> makeRequest(const Machine &machine);
 };
 
 } // namespace stg

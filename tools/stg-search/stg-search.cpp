@@ -7,15 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "SearchFlags.h"
-#include "SearchReport.h"
-#include "mlir/IR/MLIRContext.h"
+#include "stg/Search/SearchReport.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Messages.h"
-#include "stg/Support/Units.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/Threading.h"
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -71,34 +68,6 @@ static Error writeFile(const std::string &path,
   return (*file)->keep();
 }
 
-static Expected<SearchRequest> makeRequest(const SearchFlags &flags,
-                                           const Machine &machine) {
-  SearchRequest request;
-  request.space.request = &flags.request;
-  request.space.ranks = flags.ranks;
-  request.space.vary = flags.vary;
-  request.space.isInterrupted = [] { return isInterrupted.load(); };
-  request.machine = &machine;
-  request.memoryLimit = getAvailableMemory(machine);
-  if (flags.memoryLimitFlag.getNumOccurrences()) {
-    Expected<int64_t> limit = getMemoryLimit(flags.memoryLimit);
-    if (!limit)
-      return limit.takeError();
-    request.memoryLimit = static_cast<double>(*limit);
-  }
-  request.most = flags.top;
-  request.within = flags.within;
-  request.isExhaustive = flags.exhaustive;
-  request.jobs = hardware_concurrency(flags.jobs).compute_thread_count();
-  if (!flags.among.empty()) {
-    Expected<std::vector<StrategyInput>> among = flags.readAmong();
-    if (!among)
-      return among.takeError();
-    request.among = std::move(*among);
-  }
-  return request;
-}
-
 static Error run(SearchFlags &flags, MessagePrinter &printer) {
   if (Error error = flags.finish())
     return error;
@@ -106,9 +75,10 @@ static Error run(SearchFlags &flags, MessagePrinter &printer) {
   Expected<Machine> machine = flags.loadMachine();
   if (!machine)
     return machine.takeError();
-  Expected<SearchRequest> request = makeRequest(flags, *machine);
+  Expected<SearchRequest> request = flags.makeRequest(*machine);
   if (!request)
     return request.takeError();
+  request->space.isInterrupted = [] { return isInterrupted.load(); };
   std::signal(SIGINT, handleInterrupt);
   Expected<SearchResult> result = [&] {
     ProgressLine line(flags.quiet);

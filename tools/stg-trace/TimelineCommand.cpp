@@ -46,17 +46,6 @@ static cl::opt<bool>
 
 cl::SubCommand &getTimelineCommand() { return command; }
 
-static Expected<Machine> loadMachine() {
-  Expected<Machine> machine = Machine::load(machineName);
-  if (!machine)
-    return machine;
-  for (const std::string &change : changes)
-    if (Error error = machine->set(change))
-      return createStringError("--machine-set " + change + ": " +
-                               toString(std::move(error)));
-  return machine;
-}
-
 static void printSummary(const TraceGraphs &graphs, const TraceTimes &times,
                          ArrayRef<size_t> positions, raw_ostream &os) {
   auto seconds = [](Ticks time) { return double(time) / kTicksPerSecond; };
@@ -73,7 +62,7 @@ static void printSummary(const TraceGraphs &graphs, const TraceTimes &times,
 }
 
 Expected<bool> runTimeline(raw_ostream &os) {
-  Expected<Machine> machine = loadMachine();
+  Expected<Machine> machine = Machine::load(machineName, changes);
   if (!machine)
     return machine.takeError();
   std::pair<uint64_t, uint64_t> shown = {0, 8};

@@ -63,6 +63,9 @@ public:
   /// Reads a machine: a file, or one that comes with the tools, by its name or
   /// by a name that it is also known as.
   static llvm::Expected<Machine> load(llvm::StringRef name);
+  /// The same with other numbers, each as `set` takes it.
+  static llvm::Expected<Machine> load(llvm::StringRef name,
+                                      llvm::ArrayRef<std::string> changes);
   /// The names of those that come with the tools, sorted.
   static std::vector<std::string> listNames();
 

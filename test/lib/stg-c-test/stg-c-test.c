@@ -1,4 +1,5 @@
-/*===- stg-c-test.c - The C interface, from C ------------------------------===*\
+/*===- stg-c-test.c - The C interface, from C
+------------------------------===*\
 |*                                                                            *|
 |* Part of the STG project, under the Apache License v2.0 with LLVM           *|
 |* Exceptions. See the LICENSE file for license information.                  *|
@@ -23,6 +24,13 @@
 |*                                               what stg-estimate --json says*|
 |*   stg-c-test estimate-bundle FILE MACHINE     the same of a bundle         *|
 |*   stg-c-test parts MODEL MACHINE [...]        the same, of structs         *|
+|*   stg-c-test search MODEL MACHINE RANKS [FLAG:VALUES|{...}|NAME=VALUE...]  *|
+|*                                               what stg-search --json says, *|
+|*                                               with values that are varied  *|
+|*   stg-c-test found MODEL MACHINE RANKS [...]  the same, of structs         *|
+|*   stg-c-test among MODEL MACHINE 0 [...]      the same, of a list          *|
+|*   stg-c-test found-until MODEL MACHINE RANKS N [...]  ends at the N-th report
+*|
 |*   stg-c-test config FILE                      what a config.json becomes   *|
 |*   stg-c-test models FOLDER                    names of models              *|
 |*                                                                            *|
@@ -33,6 +41,7 @@
 
 #include "stg-c/Estimate.h"
 #include "stg-c/Models.h"
+#include "stg-c/Search.h"
 #include "stg-c/Trace.h"
 
 #include <inttypes.h>
@@ -327,6 +336,7 @@ static int runRequests(void) {
   stgTraceFileClose(NULL);
   stgValidationDestroy(NULL);
   stgEstimateDestroy(NULL);
+  stgSearchDestroy(NULL);
   stgModelsDestroy(NULL);
   stgImportedModelDestroy(NULL);
   if (stgErrorIsInterruption(NULL))
@@ -537,6 +547,113 @@ static int runEstimate(const char *model, const char *name, char **words,
   return 0;
 }
 
+typedef struct Reports {
+  int left; /**< 0: no end. */
+  int count;
+  uint64_t done;
+} Reports;
+
+static bool takeReport(StgSearchProgress progress, void *data) {
+  Reports *reports = data;
+  if (progress.step.size == 0 ||
+      (progress.total && progress.done > progress.total))
+    abort();
+  ++reports->count;
+  return reports->left == 0 || --reports->left > 0;
+}
+
+static void printFound(const StgSearch *search) {
+  StgSearchCounts counts = stgSearchGetCounts(search);
+  printf("all %" PRIu64 " estimated %" PRIu64 " cut %" PRIu64 "+%" PRIu64
+         " large %" PRIu64 " refused %" PRIu64 ", %s\n",
+         counts.all, counts.estimated, counts.cutByTime, counts.cutByMemory,
+         counts.tooLarge, counts.refused,
+         stgSearchIsComplete(search) ? "complete" : "not complete");
+  for (size_t i = 0; i < stgSearchGetNumEntries(search); ++i) {
+    const StgSearchEntry *entry = stgSearchGetEntry(search, i);
+    double sum = 0;
+    for (size_t k = 0; k < entry->numParts; ++k)
+      sum += entry->parts[k].seconds;
+    printf("%s %.17g s parts %.9g of %.9g, %.17g B, %" PRId64
+           " ranks, use %.17g %.17g, rate %.17g: ",
+           i < stgSearchGetNumBest(search) ? "best" : "also",
+           entry->stepSeconds, sum, entry->stepSeconds, entry->neededBytes,
+           entry->numRanks, entry->modelUse, entry->hardwareUse,
+           entry->tokenRate);
+    printText("", entry->command);
+    printText(" ", entry->strategy);
+    printf("\n");
+  }
+  for (size_t i = 0; i < stgSearchGetNumFront(search); ++i)
+    printf("front %zu\n", stgSearchGetFront(search, i));
+  for (size_t i = 0; i < stgSearchGetNumValues(search); ++i) {
+    StgSearchValue value = stgSearchGetValue(search, i);
+    printText("", value.flag);
+    printText(" ", value.value);
+    printf(": %.17g, at least %.17g\n", value.stepSeconds,
+           value.atLeastSeconds);
+  }
+  if (stgSearchGetEntry(search, stgSearchGetNumEntries(search)) ||
+      stgSearchGetFront(search, stgSearchGetNumFront(search)) != SIZE_MAX ||
+      stgSearchGetValue(search, stgSearchGetNumValues(search)).flag.size)
+    abort();
+}
+
+static int runSearch(const char *command, const char *model, const char *name,
+                     int64_t numRanks, char **words, int count) {
+  enum { kMost = 16 };
+  const char *vary[kMost];
+  StgStrategy *among[kMost];
+  Reports reports = {0, 0, 0};
+  StgMachine machine = {name, NULL, 0};
+  StgSearchOptions options = {0};
+  StgSearch *search = NULL;
+  StgError *error = NULL;
+  if (strcmp(command, "found-until") == 0 && count > 0) {
+    reports.left = atoi(words[0]);
+    ++words, --count;
+  }
+  for (; !error && count > 0 && words[0][0] == '{' && options.numAmong < kMost;
+       ++words, --count) {
+    among[options.numAmong] = stgStrategyCreate();
+    error = stgStrategyReadJSON(among[options.numAmong++], words[0], NULL);
+  }
+  for (; count > 0 && strchr(words[0], ':') && options.numVary < kMost;
+       ++words, --count) {
+    *strchr(words[0], ':') = '=';
+    vary[options.numVary++] = words[0];
+  }
+  options.numRanks = numRanks;
+  options.vary = vary;
+  options.among = (const StgStrategy *const *)among;
+  options.numThreads = 1;
+  options.progress = takeReport;
+  options.progressData = &reports;
+  StgStrategy *strategy = stgStrategyCreate();
+  if (!error)
+    error = makeStrategy(words, count, strategy);
+  StgCompileRequest request = {0};
+  request.model = model;
+  request.strategy = strategy;
+  if (!error)
+    error = stgSearch(&request, &machine, &options, &search);
+  stgStrategyDestroy(strategy);
+  for (size_t i = 0; i < options.numAmong; ++i)
+    stgStrategyDestroy(among[i]);
+  if (error) {
+    printf("%s", stgErrorIsInterruption(error) ? "interrupted\n" : "");
+    return fail(error);
+  }
+  if (reports.count == 0)
+    abort();
+  if (strcmp(command, "search") == 0)
+    printText("", stgSearchGetJSON(search));
+  else
+    printFound(search);
+  stgSearchDestroy(search);
+  return 0;
+}
+
 static int runConfig(const char *file) {
   StgConfigRequest request = {0};
   request.file = file;
@@ -610,6 +727,11 @@ int main(int argc, char **argv) {
   if ((isBundle || hasParts || strcmp(command, "estimate") == 0) && count > 0)
     return runEstimate(argv[2], words[0], words + 1, count - 1, isBundle,
                        hasParts);
+  if ((strcmp(command, "search") == 0 || strcmp(command, "among") == 0 ||
+       strncmp(command, "found", 5) == 0) &&
+      count > 1)
+    return runSearch(command, argv[2], words[0], strtoll(words[1], NULL, 10),
+                     words + 2, count - 2);
   if (strcmp(command, "nodes") == 0 && count > 0)
     return runNodes(argv[2], strtoll(words[0], NULL, 10), words + 1, count - 1);
   if (strcmp(command, "passes") == 0 && count == 1)

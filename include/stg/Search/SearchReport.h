@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef STG_TOOLS_STG_SEARCH_SEARCHREPORT_H
-#define STG_TOOLS_STG_SEARCH_SEARCHREPORT_H
+#ifndef STG_SEARCH_SEARCHREPORT_H
+#define STG_SEARCH_SEARCHREPORT_H
 
 #include "stg/Search/Search.h"
 
@@ -26,9 +26,10 @@ struct SearchReport {
   void writeCSV(llvm::raw_ostream &os) const;
   /// The best, for --strategy.
   void writeStrategy(llvm::raw_ostream &os) const;
+  /// Of a shell, that compiles the strategy.
+  std::string getCommand(const Estimated &entry) const;
 
 private:
-  std::string getCommand(const Estimated &entry) const;
   bool isVaried(const Field &field) const;
   std::string describe(const Estimated &entry) const;
   llvm::json::Object getEntry(const Estimated &entry) const;
@@ -41,4 +42,4 @@ private:
 
 } // namespace stg
 
-#endif // STG_TOOLS_STG_SEARCH_SEARCHREPORT_H
+#endif // STG_SEARCH_SEARCHREPORT_H

@@ -1,0 +1,201 @@
+# Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+# See the LICENSE file for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which strategy is the best."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import _stg
+from .compiler import Canceller, Path, make_options
+from .errors import Message
+from .modules import Module
+from .strategy import Strategy
+from .tables import Table
+
+
+class SearchProgress(NamedTuple):
+    """How far a search is."""
+
+    step: str
+    """"listing", "measuring tasks" or "estimating"."""
+    done: int
+    total: int
+    """Of this step; 0: that is not known yet."""
+    best_seconds: Optional[float]
+    """The shortest step so far."""
+
+
+class Found(NamedTuple):
+    """A strategy that was estimated and fits."""
+
+    strategy: Strategy
+    """With all that follows from it."""
+    step_seconds: float
+    needed_bytes: float
+    """Memory of the device that needs most."""
+    num_ranks: int
+    model_use: float
+    """Operations of products and attention over what the devices could do, from 0 to 1 (MFU)."""
+    hardware_use: float
+    """The same with those that are done again (HFU)."""
+    token_rate: Optional[float]
+    """Tokens per second and device; None if the step has none."""
+    parts: Dict[str, float]
+    """Seconds of a rank by what they are spent on, the mean of all: together the step."""
+    command: str
+    """Of a shell, that compiles it."""
+    number: int
+    """In the list that was chosen from; of no meaning without one."""
+
+
+class SearchValue(NamedTuple):
+    """The best with a value of a field that was varied."""
+
+    field: str
+    value: str
+    step_seconds: Optional[float]
+    """Of the best that was estimated; None if none was."""
+    at_least_seconds: Optional[float]
+    """None takes less than that. None if nothing that was not estimated is shorter than the best
+    that was, or nothing with the value fits."""
+
+
+class SearchCounts(NamedTuple):
+    """Where strategies have gone."""
+
+    all: int
+    estimated: int
+    cut_by_time: int
+    cut_by_memory: int
+    """By bounds, without an estimate."""
+    too_large: int
+    """Estimated, and do not fit."""
+    refused: int
+    """There is no such program."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchResult:
+    """What a search has found. All sequences begin with the shortest step."""
+
+    best: Tuple[Found, ...]
+    front: Tuple[Found, ...]
+    """Those of which no other is as short with as little memory (Pareto)."""
+    estimated: Tuple[Found, ...]
+    """All that were estimated and fit."""
+    values: Tuple[SearchValue, ...]
+    counts: SearchCounts
+    complete: bool
+    """False if it ended because `progress` said so."""
+    warnings: Tuple[Message, ...]
+    text: str = dataclasses.field(repr=False)
+    """What `stg-search --json` prints."""
+
+    def to_dict(self) -> Dict[str, Any]:
+        """What `stg-search --json` prints."""
+        result: Dict[str, Any] = json.loads(self.text)
+        return result
+
+    def table(self) -> Table:
+        """A table of all that were estimated and fit, with a column for each field of a strategy
+        in which they differ."""
+        strategies = [found.strategy.to_dict() for found in self.estimated]
+        names = [field.name for field in dataclasses.fields(Strategy)
+                 if any(one.get(field.name) != strategies[0].get(field.name) for one in strategies)]
+        columns: Dict[str, Any] = {
+            "step_seconds": [found.step_seconds for found in self.estimated],
+            "needed_bytes": [int(found.needed_bytes) for found in self.estimated],
+            "model_use": [found.model_use for found in self.estimated]}
+        for name in names:
+            columns[name] = [one.get(name) for one in strategies]
+        return Table(columns)
+
+
+def _to_flag(value: Any) -> str:
+    """As a flag has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_to_flag(one) for one in value)
+    return str(value)
+
+
+def _to_variation(name: str, values: Iterable[Any]) -> str:
+    texts = [_to_flag(value) for value in values]
+    # A separator says that commas are in values; one value has none unless it stands twice.
+    if any("," in text for text in texts):
+        return f"{name.replace('_', '-')}=" + ";".join(texts * 2 if len(texts) == 1 else texts)
+    return f"{name.replace('_', '-')}=" + ",".join(texts)
+
+
+def _to_found(entry: Dict[str, Any]) -> Found:
+    entry["strategy"] = Strategy.from_json(entry["strategy"])
+    entry["parts"] = dict(entry["parts"])
+    return Found(**entry)
+
+
+def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strategy] = None, *,
+           ranks: Optional[int] = None, vary: Mapping[str, Iterable[Any]] = {},
+           among: Optional[Iterable[Strategy]] = None, memory_limit: Optional[float] = None,
+           top: int = 10, within: float = 1.1, threads: int = 0,
+           machine_set: Mapping[str, Any] = {}, text: Optional[str] = None,
+           config: Optional[str] = None, program: Optional[str] = None,
+           models: Sequence[Path] = (), ignore_quantization: bool = False,
+           progress: Optional[Callable[[SearchProgress], object]] = None,
+           canceller: Optional[Canceller] = None, **fields: Any) -> SearchResult:
+    """Finds the strategies with the shortest steps on a machine.
+
+    machine, machine_set: as of `estimate`.
+    strategy: fields that are the same for all; `fields` are more of them, and override it. What
+        is not given is tried.
+    ranks: devices, all of which a strategy uses.
+    vary: values of a field that are tried, such as {"zero": [1, 3]}.
+    among: instead of both, strategies to choose from. What `strategy` gives takes the place of
+        their fields.
+    memory_limit: bytes of a device; that of the machine without what is set aside.
+    top: the best so many are found.
+    within: the front has no longer steps than so many times the best.
+    threads: that estimate at once; 0: one for each processor.
+    progress: called now and then, perhaps in another thread. After it returns False, the search
+        ends soon with what it has found. What it raises ends the call.
+    canceller: stops the call from another thread; what was found is lost.
+    The rest is as of `compile`.
+
+    Raises Error with what is wrong, or if there is no such strategy, Interrupted if it was
+    cancelled or ended before anything was found, TypeError for a field that there is not, and
+    ValueError for a value that cannot be one. Other threads run meanwhile. In the main thread,
+    Ctrl-C ends the call with KeyboardInterrupt.
+    """
+    listed = None if among is None else [one.to_json() for one in among]
+    if listed is not None and not listed:
+        raise ValueError("there is no strategy to choose from")
+    if top < 1:
+        raise ValueError(f"top={top}: expected at least 1")
+    if memory_limit is not None and not memory_limit > 0:
+        raise ValueError(f"memory_limit={memory_limit}: expected more than 0 bytes")
+    if not within >= 1:
+        raise ValueError(f"within={within}: expected a factor of at least 1")
+    options = make_options(model, strategy, fields, text, config, program, models, canceller, None)
+    options["ignore_quantization"] = ignore_quantization
+    watch: Optional[Callable[..., object]] = None
+    if progress is not None:
+        told = progress
+        watch = lambda *state: told(SearchProgress(*state))  # noqa: E731
+    result = _stg.search(
+        options, os.fspath(machine), [f"{key}={value}" for key, value in machine_set.items()],
+        {"ranks": ranks or 0, "among": listed or [], "memory_limit": memory_limit or 0.0,
+         "vary": [_to_variation(name, values) for name, values in vary.items()],
+         "top": top, "within": float(within), "threads": threads, "progress": watch})
+    found = tuple(_to_found(entry) for entry in result["entries"])
+    return SearchResult(
+        best=found[:result["num_best"]], front=tuple(found[index] for index in result["front"]),
+        estimated=found,
+        values=tuple(SearchValue(flag.replace("-", "_"), *rest)
+                     for flag, *rest in result["values"]),
+        counts=SearchCounts(*result["counts"]), complete=result["complete"],
+        warnings=tuple(Message(*message) for message in result["messages"]), text=result["text"])
