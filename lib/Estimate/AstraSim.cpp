@@ -11,6 +11,7 @@
 #include "stg/Support/JSON.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -24,6 +25,10 @@ using namespace stg::trace;
 static constexpr double kEndpointDelay = 10;
 
 static constexpr double kGiB = 1 << 30;
+
+/// Transfers are impossible, or each rank has a link of its own.
+static constexpr StringLiteral kNoMemory = "NO_MEMORY_EXPANSION",
+                               kMemoryOfEach = "PER_NPU_MEMORY_EXPANSION";
 
 int64_t AstraConfiguration::getNumRanks() const {
   int64_t ranks = 1;
@@ -59,6 +64,14 @@ Expected<AstraConfiguration> AstraConfiguration::get(const Machine &machine,
   if (result.peak <= 0 || result.memoryBandwidth <= 0)
     return createStringError("machine '" + machine.getName() +
                              "' has no peak of bf16, or no memory");
+  if (std::optional<double> link =
+          machine.get("device.second_memory.bandwidth")) {
+    double share = machine.get("device.second_memory.share").value_or(1);
+    double latency = machine.get("device.second_memory.latency").value_or(0);
+    result.hostBandwidth =
+        std::max<int64_t>(1, std::llround(*link * share / 1e9));
+    result.hostLatency = std::llround(latency * 1e9);
+  }
   if (numRanks < 2)
     return createStringError("ASTRA-sim has networks of two ranks or more");
   int64_t inside = 1;
@@ -141,8 +154,13 @@ Error AstraConfiguration::write(StringRef folder) const {
   if (Error error =
           writeFile(folder, kSystemFile, formatv("{0:2}\n", system).str()))
     return error;
+  json::Object memory{{"memory-type", kNoMemory}};
+  if (hostBandwidth > 0)
+    memory = json::Object{{"memory-type", kMemoryOfEach},
+                          {"remote-mem-latency", hostLatency},
+                          {"remote-mem-bw", hostBandwidth}};
   return writeFile(folder, kMemoryFile,
-                   "{\"memory-type\": \"NO_MEMORY_EXPANSION\"}\n");
+                   formatv("{0:2}\n", json::Value(std::move(memory))).str());
 }
 
 /// The elements of `key: [ a, b ]`.
@@ -203,6 +221,21 @@ Expected<AstraConfiguration> AstraConfiguration::read(StringRef folder) {
     return fail("expected numbers 'peak-perf' and 'local-mem-bw'");
   result.peak = *peak;
   result.memoryBandwidth = *bandwidth;
+  path = folder;
+  sys::path::append(path, kMemoryFile);
+  if (!sys::fs::exists(path))
+    return result;
+  Expected<json::Value> memory = readJSON(path);
+  if (!memory)
+    return fail(toString(memory.takeError()));
+  object = memory->getAsObject();
+  if (object && object->getString("memory-type") == kMemoryOfEach) {
+    result.hostBandwidth = object->getInteger("remote-mem-bw").value_or(0);
+    result.hostLatency = object->getInteger("remote-mem-latency").value_or(0);
+    if (result.hostBandwidth < 1 || result.hostLatency < 0)
+      return fail("expected whole numbers 'remote-mem-bw' of at least 1 and "
+                  "'remote-mem-latency'");
+  }
   return result;
 }
 
@@ -369,5 +402,14 @@ TraceCosts AstraConfiguration::getCosts() const {
   costs.message = [this, toTime](int64_t from, int64_t to, int64_t bytes) {
     return toTime(getLink(from, to, double(bytes)));
   };
+  // Whole ns, too.
+  if (hostBandwidth > 0)
+    costs.transfer = [this](int64_t bytes) {
+      return static_cast<Ticks>(double(hostLatency + bytes / hostBandwidth) *
+                                kTicks);
+    };
+  else
+    costs.missingLink =
+        (kMemoryFile + " has no memory of type " + kMemoryOfEach).str();
   return costs;
 }

@@ -11,6 +11,28 @@
 
 using namespace llvm;
 using namespace stg;
+using trace::CollectiveType;
+
+std::pair<StringRef, StringRef> stg::getProfilerNames(CollectiveType type) {
+  switch (type) {
+  case CollectiveType::AllReduce:
+    return {"allreduce", "ncclDevKernel_AllReduce"};
+  case CollectiveType::AllGather:
+    return {"_allgather_base", "ncclDevKernel_AllGather"};
+  case CollectiveType::AllToAll:
+    return {"all_to_allv", "ncclDevKernel_AllToAll"};
+  case CollectiveType::ReduceScatter:
+    return {"_reduce_scatter_base", "ncclDevKernel_ReduceScatter"};
+  case CollectiveType::Broadcast:
+    return {"broadcast", "ncclDevKernel_Broadcast"};
+  }
+  llvm_unreachable("unknown collective");
+}
+
+StringRef stg::getProfilerName(bool isLoad) {
+  return isLoad ? "Memcpy HtoD (Pinned -> Device)"
+                : "Memcpy DtoH (Device -> Pinned)";
+}
 
 std::string stg::formatMicroseconds(Ticks time) {
   constexpr Ticks one = 1000000;

@@ -56,6 +56,27 @@ NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
       bandwidth(get("device.memory.bandwidth", 0) *
                 get("device.kernel.memory_share", 1)) {}
 
+Error stg::checkHostLink(const Machine &machine) {
+  if (machine.find("device.second_memory.bandwidth"))
+    return Error::success();
+  return createStringError(
+      "machine '" + machine.getName() +
+      "' does not say how fast the memory of the host is, which a program with "
+      "--offload needs: give --machine-set "
+      "\"device.second_memory.bandwidth=63 GB/s\"");
+}
+
+double stg::getTransferSeconds(const Machine &machine, double bytes) {
+  auto get = [&](StringRef key, double missing) {
+    return machine.get(key).value_or(missing);
+  };
+  double bandwidth = get("device.second_memory.bandwidth", 0) *
+                     get("device.second_memory.share", 1);
+  return bandwidth > 0
+             ? get("device.second_memory.latency", 0) + bytes / bandwidth
+             : 0;
+}
+
 Expected<NodeTimes> NodeTimes::get(const Machine &machine,
                                    const Execution &execution,
                                    const RankSpace &space) {
@@ -279,17 +300,20 @@ GroupPlace NodeTimes::getPlace(AxisMask mask) const {
 }
 
 uint8_t NodeTimes::getGroup(AxisMask mask) {
-  std::string name = join(space->getNames(mask), "+");
+  return getGroup(join(space->getNames(mask), "+"));
+}
+
+uint8_t NodeTimes::getGroup(StringRef name) {
   auto it = llvm::find(groups, name);
   size_t index = it - groups.begin();
   // More than anybody has; the rest is with the last.
   constexpr size_t most = 16;
   if (it == groups.end() && groups.size() < most)
-    groups.push_back(name);
+    groups.push_back(name.str());
   return static_cast<uint8_t>(std::min(index, most - 1));
 }
 
-static StringRef getName(CollectiveType type) {
+StringRef stg::getMachineName(CollectiveType type) {
   switch (type) {
   case CollectiveType::AllReduce:
     return "all_reduce";
@@ -315,7 +339,7 @@ NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
                       .Cases({"fwd", "bwd", "recompute", "wgrad"}, true)
                       .Default(false);
   time.isTail = isState && !isInside;
-  StringRef name = getName(node.collective);
+  StringRef name = getMachineName(node.collective);
   GroupPlace place = getPlace(node.axes);
   // A rank brings a shard of what is gathered.
   double bytes = double(node.bytes) *
@@ -344,6 +368,17 @@ NodeTime NodeTimes::getMessage(const NodeTemplate &node) {
   return time;
 }
 
+/// Copy engines move it: kernels beside it are as fast as alone.
+NodeTime NodeTimes::getTransfer(const NodeTemplate &node) {
+  NodeTime time;
+  time.kind = TimeKind::Communication;
+  time.group = getGroup("host");
+  time.launch = toTicks(launch);
+  time.time = toTicks(getTransferSeconds(*machine, double(node.bytes)));
+  time.isForward = node.phase == "fwd";
+  return time;
+}
+
 //===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
@@ -361,7 +396,7 @@ std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
     else if (node.isMessage())
       times.push_back(getMessage(node));
     else
-      times.emplace_back(); // Transfers are refused where time counts.
+      times.push_back(getTransfer(node));
   }
   return times;
 }

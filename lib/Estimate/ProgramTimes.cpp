@@ -29,6 +29,7 @@ void Spending::add(const Spending &other, int64_t times) {
   bubble += other.bubble * times;
   launch += other.launch * times;
   background += other.background * times;
+  transfer += other.transfer * times;
   operations += other.operations * times;
   recomputed += other.recomputed * times;
 }
@@ -123,6 +124,8 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
   for (auto [i, node] : llvm::enumerate(program.nodes))
     if (node.isMessage())
       messageTime = std::max(messageTime, this->times[i].time);
+    else if (node.isTransfer())
+      hostGroup = this->times[i].group;
   if (ReductionFinder(program, this->times).find())
     for (auto [node, time] : llvm::zip_equal(program.nodes, this->times))
       time.isTail &= node.phase != "grad_sync";
@@ -160,6 +163,8 @@ void ProgramTimes::account(uint8_t cause, Ticks start, Ticks end) {
   Ticks sent = isMessage ? std::min(end - start, messageTime) : end - start;
   spending.bubble += end - start - sent;
   spending.exposed[group] += sent;
+  if (group == hostGroup)
+    spending.transfer += sent;
   if (end - start > sent)
     record(RecordedEvent::Bubble, kNone, group, start, end - sent);
   if (sent > 0)
@@ -228,6 +233,25 @@ void ProgramTimes::runCollective(uint32_t node) {
   setOutputs(node, lastCollective);
 }
 
+/// One after the other, in the order of the program.
+void ProgramTimes::runTransfer(uint32_t node) {
+  const NodeTime &time = times[node];
+  Value input = getInput(node);
+  Ticks start = std::max(clock.compute, clock.transfer);
+  auto cause = static_cast<uint8_t>(1 + time.group);
+  // Who waits for it waits for what it waits for, too.
+  uint8_t before = lastTransfer.cause;
+  if (input.time > start) {
+    start = input.time;
+    before = input.cause;
+  }
+  spending.launch += time.launch;
+  clock.transfer = start + time.time;
+  lastTransfer = {clock.transfer, cause, 0, time.time, before ? before : cause};
+  record(RecordedEvent::Transfer, node, time.group, start, clock.transfer);
+  setOutputs(node, lastTransfer);
+}
+
 /// To or from a rank of the same class, which is at the same place.
 void ProgramTimes::runMessage(uint32_t node) {
   const NodeTime &time = times[node];
@@ -257,6 +281,8 @@ void ProgramTimes::runNode(uint32_t node) {
     runCompute(node);
   else if (common.isColl())
     runCollective(node);
+  else if (common.isTransfer())
+    runTransfer(node);
   else
     runMessage(node);
 }
@@ -285,6 +311,7 @@ ProgramTimes::getSignature(const Program::Repeat &repeat,
                            ArrayRef<std::vector<Value>> ahead) const {
   Key key = {getRelative({clock.message, 0})};
   addRelative(getLastCollective(), key);
+  addRelative(getLastTransfer(), key);
   for (Program::Carry carry : repeat.carries)
     addRelative(values[carry.yielded], key);
   for (ArrayRef<Value> pending : ahead)
@@ -324,6 +351,7 @@ void ProgramTimes::skipTurns(const Program::Repeat &repeat, int64_t count,
   clock.compute += shift;
   clock.collective += shift;
   clock.message += shift;
+  clock.transfer += shift;
   for (Program::Carry carry : repeat.carries)
     values[carry.arg].time += shift;
   for (Program::Stack stack : repeat.stacks)
@@ -484,6 +512,7 @@ ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
   Key key = {static_cast<Ticks>(call.body), window,
              getRelative({clock.message, 0})};
   addRelative(getLastCollective(), key);
+  addRelative(getLastTransfer(), key);
   for (uint32_t slot : facts.externals)
     addRelative(values[slot], key);
   return key;
@@ -494,7 +523,9 @@ void ProgramTimes::apply(const Program::Call &call, const Effect &effect) {
   clock.compute = start + effect.clock.compute;
   clock.collective = start + effect.clock.collective;
   clock.message = start + effect.clock.message;
+  clock.transfer = start + effect.clock.transfer;
   lastCollective = effect.lastCollective;
+  lastTransfer = effect.lastTransfer;
   spending.add(effect.spending);
   if (recording) {
     recording->repeat(effect.firstEvent, effect.lastEvent,
@@ -531,8 +562,9 @@ void ProgramTimes::runCall(const Program::Call &call) {
   effect.firstEvent = firstEvent;
   effect.lastEvent = getNumEvents();
   effect.clock = {clock.compute - start, clock.collective - start,
-                  clock.message - start};
+                  clock.message - start, clock.transfer - start};
   effect.lastCollective = lastCollective;
+  effect.lastTransfer = lastTransfer;
   effect.spending = spending - before;
   for (Program::Alias alias : call.results) {
     Value value = values[alias.from];
@@ -582,7 +614,8 @@ void ProgramTimes::noteTask(StringRef phase, Ticks duration) {
 void ProgramTimes::finishTask(Ticks start, const Spending &before) {
   Spending task = spending - before;
   Ticks execution = clock.compute - start;
-  Ticks hidden = std::max<Ticks>(0, task.background - task.getExposed());
+  Ticks hidden =
+      std::max<Ticks>(0, task.background + task.transfer - task.getExposed());
   Ticks beside = static_cast<Ticks>(std::llround(rules.interference * hidden));
   Ticks slowed = std::max<Ticks>(0, task.getCompute() + beside - execution);
   execution += slowed;

@@ -54,7 +54,8 @@ static double getTotal(const json::Object &bytes) {
     return *total;
   double sum = 0;
   for (const auto &[category, value] : bytes)
-    sum += value.getAsNumber().value_or(0);
+    if (category != "host")
+      sum += value.getAsNumber().value_or(0);
   return sum;
 }
 
@@ -75,6 +76,14 @@ getMemory(const json::Object &entry, const trace::TraceBundle::Class &source,
       getTotal(*largest) + getMoreLogits(source.program, "", execution);
   double most = execution.separatePools ? std::max(live, pools) : live;
   return {live, most * execution.reservedOverLive};
+}
+
+/// What a class has in the memory of the host.
+static double getHostBytes(const json::Object &entry) {
+  const json::Object *memory = entry.getObject("memory");
+  const json::Object *largest =
+      memory ? memory->getObject("largest_bytes") : nullptr;
+  return largest ? largest->getNumber("host").value_or(0) : 0;
 }
 
 Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
@@ -105,6 +114,7 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
         auto [live, needed] = getMemory(*own, source, execution);
         facts.liveBytes = std::max(facts.liveBytes, live);
         facts.neededBytes = std::max(facts.neededBytes, needed);
+        facts.hostBytes = std::max(facts.hostBytes, getHostBytes(*own));
       }
   return facts;
 }
@@ -163,6 +173,11 @@ double stg::getAvailableMemory(const Machine &machine) {
          machine.get("device.memory.reserved").value_or(0);
 }
 
+bool Report::fits() const {
+  std::optional<double> host = machine.get("device.second_memory.capacity");
+  return getNeeded() <= getCapacity() && (!host || job.hostBytes <= *host);
+}
+
 //===----------------------------------------------------------------------===//
 // Output
 //===----------------------------------------------------------------------===//
@@ -193,6 +208,15 @@ void Report::printText(raw_ostream &os) const {
      << " of " << asBytes(static_cast<__int128>(getCapacity())) << ", "
      << asBytes(static_cast<__int128>(job.liveBytes)) << " live"
      << (job.neededBytes <= getCapacity() ? "" : ": does not fit") << '\n';
+  if (job.hostBytes > 0) {
+    std::optional<double> capacity =
+        machine.get("device.second_memory.capacity");
+    os << "host memory     " << asBytes(static_cast<__int128>(job.hostBytes));
+    if (capacity)
+      os << " of " << asBytes(static_cast<__int128>(*capacity));
+    os << " for each device"
+       << (capacity && job.hostBytes > *capacity ? ": does not fit\n" : "\n");
+  }
   if (path)
     path->printText(os);
   const Quantity *error = machine.find("estimate.error");
@@ -221,7 +245,13 @@ json::Object Report::getJSON() const {
   memory["live_bytes"] = static_cast<int64_t>(job.liveBytes);
   memory["needed_bytes"] = static_cast<int64_t>(job.neededBytes);
   memory["available_bytes"] = static_cast<int64_t>(getCapacity());
-  memory["fits"] = job.neededBytes <= getCapacity();
+  memory["fits"] = fits();
+  if (job.hostBytes > 0) {
+    memory["host_bytes"] = static_cast<int64_t>(job.hostBytes);
+    if (std::optional<double> capacity =
+            machine.get("device.second_memory.capacity"))
+      memory["host_available_bytes"] = static_cast<int64_t>(*capacity);
+  }
   json::Array classes;
   for (const ClassTimes &entry : step.classes)
     classes.push_back(

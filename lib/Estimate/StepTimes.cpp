@@ -416,7 +416,7 @@ Spending StepTimes::getMean() const {
   llvm::for_each(sum.kernels, divide);
   llvm::for_each(sum.exposed, divide);
   for (Ticks *part : {&sum.host, &sum.interference, &sum.bubble, &sum.launch,
-                      &sum.background})
+                      &sum.background, &sum.transfer})
     divide(*part);
   sum.operations /= ranks;
   sum.recomputed /= ranks;
@@ -438,13 +438,15 @@ void StepSimulation::recordArrivals(ClassRun &run) {
   }
 }
 
-/// What the last collectives take beyond the last kernel is exposed.
+/// What the last collectives and transfers take beyond the last kernel is
+/// exposed.
 StepTimes StepSimulation::finish() {
   StepTimes result;
   result.fixed = toTicks(machine.get("host.step").value_or(0));
   for (ClassRun &run : runs) {
     ProgramTimes &times = *run.times;
     times.waitFor(times.getLastCollective());
+    times.waitFor(times.getLastTransfer());
     recordArrivals(run);
     ClassTimes entry;
     entry.name = run.source->name;
@@ -470,8 +472,8 @@ StepTimes StepSimulation::finish() {
 Expected<StepTimes> StepSimulation::run() {
   for (const TraceBundle::Class &entry : programs.getClasses())
     if (entry.program.usesHost())
-      return createStringError("machines have no link to the host's memory "
-                               "yet: a program with --offload has no estimate");
+      if (Error error = checkHostLink(machine))
+        return std::move(error);
   Expected<NodeTimes> made =
       NodeTimes::get(machine, execution, programs.getSpace());
   if (!made)

@@ -22,23 +22,6 @@ using namespace stg::trace;
 // Names
 //===----------------------------------------------------------------------===//
 
-/// What PyTorch's profiler calls a collective, and the kernel that does it.
-static std::pair<StringRef, StringRef> getNames(CollectiveType type) {
-  switch (type) {
-  case CollectiveType::AllReduce:
-    return {"allreduce", "ncclDevKernel_AllReduce"};
-  case CollectiveType::AllGather:
-    return {"_allgather_base", "ncclDevKernel_AllGather"};
-  case CollectiveType::AllToAll:
-    return {"all_to_allv", "ncclDevKernel_AllToAll"};
-  case CollectiveType::ReduceScatter:
-    return {"_reduce_scatter_base", "ncclDevKernel_ReduceScatter"};
-  case CollectiveType::Broadcast:
-    return {"broadcast", "ncclDevKernel_Broadcast"};
-  }
-  llvm_unreachable("unknown collective");
-}
-
 /// Tools tell communication from kernels by these names.
 static std::string getName(const RecordedEvent &event,
                            const TraceProgram &program,
@@ -47,10 +30,13 @@ static std::string getName(const RecordedEvent &event,
   case RecordedEvent::Kernel:
     return program.nodes[event.index].name.str();
   case RecordedEvent::Collective:
-    return getNames(program.nodes[event.index].collective).second.str();
+    return getProfilerNames(program.nodes[event.index].collective).second.str();
   case RecordedEvent::Send:
   case RecordedEvent::Receive:
     return "ncclDevKernel_SendRecv";
+  case RecordedEvent::Transfer:
+    return getProfilerName(program.nodes[event.index].kind == NodeKind::Load)
+        .str();
   case RecordedEvent::Exposed:
     return "waits for " + groups[event.group];
   case RecordedEvent::Bubble:
@@ -93,6 +79,8 @@ std::string stg::describePart(const CriticalPath::Part &part,
   case RecordedEvent::Send:
   case RecordedEvent::Receive:
     return "messages " + step.groups[event.group];
+  case RecordedEvent::Transfer:
+    return "transfers " + step.groups[event.group];
   case RecordedEvent::Slowed:
     return "interference";
   case RecordedEvent::Host:
@@ -282,7 +270,7 @@ void RankWriter::describeCommunication(const NodeTemplate &node,
     out *= size;
   else if (node.collective == CollectiveType::ReduceScatter)
     out /= size;
-  args.attribute("Collective name", getNames(node.collective).first);
+  args.attribute("Collective name", getProfilerNames(node.collective).first);
   args.attribute("Out msg nelems", out);
   args.attribute("Group size", size);
   args.attribute("Process Group Name",
@@ -302,7 +290,8 @@ void RankWriter::writeNode(const RecordedEvent &event, uint32_t number,
                            const FlatNode &node) {
   const NodeTemplate &common = *node.common;
   int64_t thread = event.isCommunication() ? threads[number] : kCompute;
-  trace.addSpan(rank, thread, "kernel",
+  trace.addSpan(rank, thread,
+                event.kind == RecordedEvent::Transfer ? "gpu_memcpy" : "kernel",
                 getName(event, program, timeline.step.groups), event.start,
                 event.end, [&](json::OStream &args) {
                   args.attribute("stream", thread);
@@ -313,6 +302,8 @@ void RankWriter::writeNode(const RecordedEvent &event, uint32_t number,
                     args.attribute("phase", common.phase);
                   if (common.isComp()) {
                     args.attribute("operations", common.operations);
+                    args.attribute("bytes", common.bytes);
+                  } else if (common.isTransfer()) {
                     args.attribute("bytes", common.bytes);
                   } else {
                     describeCommunication(common, args);

@@ -145,10 +145,18 @@ Error GraphReader::add(const Node &node) {
     if (Error error = addCommunication(node, result))
       return error;
     break;
+  case NodeType::MemLoad:
+  case NodeType::MemStore: {
+    Expected<int64_t> bytes = getInteger(node, "tensor_size");
+    if (!bytes)
+      return bytes.takeError();
+    result.bytes = *bytes;
+    break;
+  }
   default:
     return makeError(node, "is of type " + getNodeTypeName(node.type) +
-                               ": only COMP, COMM_COLL, COMM_SEND and "
-                               "COMM_RECV can be executed");
+                               ": only COMP, COMM_COLL, COMM_SEND, COMM_RECV, "
+                               "MEM_LOAD and MEM_STORE can be executed");
   }
   if (!byId.try_emplace(node.id, graph.nodes.size()).second)
     return makeError(node, "has the id of another node");

@@ -21,23 +21,6 @@ using namespace stg::trace;
 /// Numbers of threads; those of receives follow the last.
 static constexpr int64_t kCompute = 7, kCommunication = 20, kReceives = 21;
 
-/// As PyTorch's profiler calls a collective, and its kernel.
-static std::pair<StringRef, StringRef> getNames(CollectiveType type) {
-  switch (type) {
-  case CollectiveType::AllReduce:
-    return {"allreduce", "ncclDevKernel_AllReduce"};
-  case CollectiveType::AllGather:
-    return {"_allgather_base", "ncclDevKernel_AllGather"};
-  case CollectiveType::AllToAll:
-    return {"all_to_allv", "ncclDevKernel_AllToAll"};
-  case CollectiveType::ReduceScatter:
-    return {"_reduce_scatter_base", "ncclDevKernel_ReduceScatter"};
-  case CollectiveType::Broadcast:
-    return {"broadcast", "ncclDevKernel_Broadcast"};
-  }
-  llvm_unreachable("unknown collective");
-}
-
 namespace {
 class TraceTimelineWriter {
 public:
@@ -140,10 +123,12 @@ void TraceTimelineWriter::writeNode(size_t position, uint32_t number) {
   const bool isColl = node.type == NodeType::Coll;
   StringRef name = graph.names[number];
   if (node.type != NodeType::Comp)
-    name = isColl ? getNames(node.collective).second : "ncclDevKernel_SendRecv";
+    name = isColl              ? getProfilerNames(node.collective).second
+           : node.isTransfer() ? getProfilerName(node.type == NodeType::MemLoad)
+                               : "ncclDevKernel_SendRecv";
   trace.addSpan(
-      rank, threads[number], "kernel", name, span.issue, span.end,
-      [&](json::OStream &args) {
+      rank, threads[number], node.isTransfer() ? "gpu_memcpy" : "kernel", name,
+      span.issue, span.end, [&](json::OStream &args) {
         args.attribute("stream", threads[number]);
         args.attribute("device", rank);
         args.attribute("correlation", int64_t(number) + 1);
@@ -154,11 +139,16 @@ void TraceTimelineWriter::writeNode(size_t position, uint32_t number) {
           args.attribute("bytes", node.bytes);
           return;
         }
+        if (node.isTransfer()) {
+          args.attribute("bytes", node.bytes);
+          return;
+        }
         args.attribute("dtype", "Byte");
         args.attribute("In msg nelems", node.bytes);
         if (isColl) {
           const TraceGraphs::Group &group = graphs.groups[node.place];
-          args.attribute("Collective name", getNames(node.collective).first);
+          args.attribute("Collective name",
+                         getProfilerNames(node.collective).first);
           args.attribute("Process Group Name", escapeText(group.name));
           args.attribute("Group size",
                          static_cast<int64_t>(group.members.size()));
@@ -210,7 +200,8 @@ void TraceTimelineWriter::writeRank(size_t position) {
   auto rank = static_cast<int64_t>(graph.rank);
   trace.nameProcess(rank, "rank " + itostr(rank), rank);
   trace.nameThread(rank, kCompute, "stream 7 compute");
-  trace.nameThread(rank, kCommunication, "stream 20 collectives and sends");
+  trace.nameThread(rank, kCommunication,
+                   "stream 20 collectives, sends and transfers");
   placeReceives(position);
   for (uint32_t i = 0; i < graph.nodes.size(); ++i)
     writeNode(position, i);

@@ -24,21 +24,6 @@ using namespace stg::trace;
 // Costs
 //===----------------------------------------------------------------------===//
 
-static StringRef getMachineName(CollectiveType type) {
-  switch (type) {
-  case CollectiveType::AllReduce:
-    return "all_reduce";
-  case CollectiveType::AllGather:
-  case CollectiveType::Broadcast:
-    return "all_gather";
-  case CollectiveType::AllToAll:
-    return "all_to_all";
-  case CollectiveType::ReduceScatter:
-    return "reduce_scatter";
-  }
-  llvm_unreachable("unknown collective");
-}
-
 /// Where members are: a regular block of ranks, or some distance apart.
 static GroupPlace getPlace(ArrayRef<int64_t> members) {
   std::vector<int64_t> sorted = members.vec();
@@ -129,6 +114,12 @@ Expected<TraceCosts> stg::getMachineCosts(const Machine &machine,
     return toTicks(
         costs->collectives.getMessage(std::abs(from - to), double(bytes)));
   };
+  if (Error error = checkHostLink(machine))
+    result.missingLink = toString(std::move(error));
+  else
+    result.transfer = [&machine](int64_t bytes) {
+      return toTicks(getTransferSeconds(machine, double(bytes)));
+    };
   return result;
 }
 
@@ -273,6 +264,8 @@ void TraceExecution::startCommunication(uint32_t rank, uint32_t node) {
   runs[rank].isCommunicating = true;
   if (common.type == NodeType::Coll)
     return startCollective(rank, node);
+  if (common.isTransfer())
+    return endAt(rank, node, now + costs.transfer(common.bytes));
   endAt(rank, node,
         now +
             costs.message(graphs.ranks[rank].rank, common.place, common.bytes));
@@ -359,6 +352,13 @@ Error TraceExecution::describeStop() const {
 }
 
 Expected<TraceTimes> TraceExecution::run() {
+  if (!costs.transfer)
+    for (const TraceGraph &graph : graphs.ranks)
+      for (const TracedNode &node : graph.nodes)
+        if (node.isTransfer())
+          return createStringError("node " + Twine(node.id) + " of rank " +
+                                   Twine(graph.rank) +
+                                   " is a transfer: " + costs.missingLink);
   for (uint32_t rank = 0; rank < runs.size(); ++rank)
     prepare(rank);
   for (uint32_t rank = 0; rank < runs.size(); ++rank) {

@@ -50,6 +50,8 @@ static constexpr MachineKey kKeys[] = {
     {"device.memory.bandwidth", Dimension::Bandwidth, kLeast, kAny},
     {"device.second_memory.capacity", Dimension::Bytes, 1, kAny},
     {"device.second_memory.bandwidth", Dimension::Bandwidth, kLeast, kAny},
+    {"device.second_memory.share", Dimension::Number, kLeast, 1},
+    {"device.second_memory.latency", Dimension::Time, 0, kAny},
     {"device.kernel.fixed", Dimension::Time, 0, kAny},
     {"device.kernel.memory_share", Dimension::Number, kLeast, 1},
     {"device.product.*.rate", Dimension::Number, kLeast, 1},

@@ -360,6 +360,9 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   peakGradients = getBytes(memory.peak, TensorCategory::Gradient);
 
   const TraceProgram &program = programs.getClasses().front().program;
+  usesHost = program.usesHost();
+  if (usesHost)
+    return;
   bool isAlone = programs.getClasses().size() == 1;
   Reader reader(program, nodes->getTimes(program), {get("host.exposed"), 0, 0});
   reader.prepare();
@@ -380,6 +383,8 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
 
 Ticks TaskBounds::getTime(const PointFacts &point,
                           const ScheduleFacts &schedule) const {
+  if (usesHost)
+    return 0;
   const Times &times = point.reducesInside ? reducing : adding;
   const TaskTime &whole = times.whole;
   const int64_t count = point.microBatches;
@@ -412,6 +417,8 @@ Ticks TaskBounds::getTime(const PointFacts &point,
 
 double TaskBounds::getMemory(const PointFacts &point,
                              const ScheduleFacts &schedule) const {
+  if (usesHost)
+    return 0;
   auto divide = [&](double bytes, unsigned zero) {
     return point.zero >= zero ? bytes / point.shards : bytes;
   };

@@ -34,6 +34,8 @@ struct AstraConfiguration {
   std::vector<Dimension> network;
   double peak = 0;            ///< TFLOP/s.
   double memoryBandwidth = 0; ///< GB/s.
+  /// Of the link to the memory of the host, whole GB/s and ns; 0 without one.
+  int64_t hostBandwidth = 0, hostLatency = 0;
 
   int64_t getNumRanks() const;
 

@@ -58,6 +58,12 @@ private:
   llvm::json::OStream json;
 };
 
+/// What PyTorch's profiler calls a collective, and the kernel that does it.
+std::pair<llvm::StringRef, llvm::StringRef>
+getProfilerNames(trace::CollectiveType type);
+/// The same of a transfer from the host, or to it.
+llvm::StringRef getProfilerName(bool isLoad);
+
 /// Microseconds with all digits: "12.000345".
 std::string formatMicroseconds(Ticks time);
 

@@ -28,6 +28,9 @@ Ticks toTicks(double seconds);
 /// True for the kernels of a loss, by the mnemonic of their op.
 bool isLossKernel(llvm::StringRef op);
 
+/// What machines call a collective.
+llvm::StringRef getMachineName(trace::CollectiveType type);
+
 /// What time is spent on.
 enum class TimeKind : uint8_t { Product, Attention, Other, Communication };
 
@@ -36,7 +39,8 @@ struct NodeTime {
   Ticks time = 0;
   /// What the host takes to launch it.
   Ticks launch = 0;
-  /// Which of getGroups() a collective or a message is over.
+  /// Which of getGroups() a collective or a message is over; that of a
+  /// transfer is the host.
   uint8_t group = 0;
   /// A reduction of gradients or a gather of parameters after the last
   /// backward.
@@ -58,7 +62,7 @@ public:
   /// Parallel to the nodes of the program.
   std::vector<NodeTime> getTimes(const trace::TraceProgram &program);
 
-  /// The names of the axes of each group: "tp", "cp+dp".
+  /// The names of the axes of each group: "tp", "cp+dp"; or "host".
   llvm::ArrayRef<std::string> getGroups() const { return groups; }
   const Machine &getMachine() const { return *machine; }
   /// FLOP/s of products in that type.
@@ -85,8 +89,10 @@ private:
   NodeTime getCollective(const trace::NodeTemplate &node, bool isState,
                          bool feedsGradient, double copies);
   NodeTime getMessage(const trace::NodeTemplate &node);
+  NodeTime getTransfer(const trace::NodeTemplate &node);
   GroupPlace getPlace(trace::AxisMask mask) const;
   uint8_t getGroup(trace::AxisMask mask);
+  uint8_t getGroup(llvm::StringRef name);
   double get(llvm::StringRef key, double missing) const {
     return machine->get(key).value_or(missing);
   }
@@ -101,6 +107,12 @@ private:
   double launch, collectiveLaunch, slowdown, tensorHidden, gatherHidden;
   double bandwidth, productPeak = 0;
 };
+
+/// An error, which says what would work, if the machine has no link to a memory
+/// that programs with --offload need.
+llvm::Error checkHostLink(const Machine &machine);
+/// What a transfer takes by itself on a machine that has one.
+double getTransferSeconds(const Machine &machine, double bytes);
 
 } // namespace stg
 

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A rank executes nodes on streams: one for kernels, one for collectives, one
-// for messages. A node starts when its stream gets to it, what it reads is
-// there, and the compute stream has reached its place in the program.
+// for messages, one for transfers from and to the host. A node starts when its
+// stream gets to it, what it reads is there, and the compute stream has reached
+// its place in the program.
 //
 // Nothing is unrolled. Turns of a repeat are executed until two in a row take
 // the same time, and the rest is multiplied; a call that finds all as an
@@ -35,6 +36,7 @@ struct Spending {
   Ticks interference = 0; ///< Kernels longer than they are by themselves.
   Ticks bubble = 0;       ///< Waiting for other stages.
   std::array<Ticks, kMaxGroups> exposed = {}; ///< Waiting for communication.
+  Ticks transfer = 0;   ///< The part of `exposed` that is for transfers.
   Ticks launch = 0;     ///< What launching takes, waited for or not.
   Ticks background = 0; ///< Collectives, waited for or not.
   double operations = 0, recomputed = 0; ///< Of products and attention.
@@ -47,7 +49,7 @@ struct Spending {
 
 /// The state of a rank.
 struct Clock {
-  Ticks compute = 0, collective = 0, message = 0;
+  Ticks compute = 0, collective = 0, message = 0, transfer = 0;
 };
 
 class ProgramTimes {
@@ -92,6 +94,13 @@ public:
     return last;
   }
 
+  /// The same of transfers.
+  Value getLastTransfer() const {
+    Value last = lastTransfer;
+    last.time = clock.transfer;
+    return last;
+  }
+
   /// What is executed from now on is added to `recording`, which must outlive
   /// this.
   void setRecording(Recording *value) { recording = value; }
@@ -120,7 +129,7 @@ private:
   /// What a body does from a state on, relative to the compute stream.
   struct Effect {
     Clock clock;
-    Value lastCollective;
+    Value lastCollective, lastTransfer;
     llvm::SmallVector<Value, 4> results;
     Spending spending;
     /// Where it began, and what was recorded from there on.
@@ -138,6 +147,7 @@ private:
   void runCompute(uint32_t node);
   void runCollective(uint32_t node);
   void runMessage(uint32_t node);
+  void runTransfer(uint32_t node);
   void runRepeat(const Program::Repeat &repeat);
   void runTurn(const Program::Repeat &repeat, int64_t turn,
                std::vector<std::vector<Value>> &ahead);
@@ -186,9 +196,11 @@ private:
   std::vector<Value> values;          ///< By slot.
   std::vector<Ticks> arrivals;        ///< Of messages within the class.
   std::vector<uint32_t> sendChannels; ///< By channel, its other end or kNone.
-  Value lastCollective;  ///< But for its time, which the clock has.
-  Ticks messageTime = 0; ///< Of the largest message.
-  Ticks window = 0;      ///< Of kernels that reductions can still be behind.
+  /// But for their times, which the clock has.
+  Value lastCollective, lastTransfer;
+  uint8_t hostGroup = kMessage; ///< Of transfers; kMessage: there are none.
+  Ticks messageTime = 0;        ///< Of the largest message.
+  Ticks window = 0; ///< Of kernels that reductions can still be behind.
   Ticks lastForward = 0, lastBackward = 0;
   std::vector<BodyFacts> facts; ///< By body.
   std::map<Key, Effect> effects;

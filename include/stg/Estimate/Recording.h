@@ -26,6 +26,7 @@ struct RecordedEvent {
     Collective,
     Send,
     Receive,
+    Transfer, ///< From or to the memory of the host.
     // The compute stream:
     Exposed, ///< waits for communication,
     Bubble,  ///< waits for another stage,
@@ -50,9 +51,9 @@ struct RecordedEvent {
   Ticks issue = 0;              ///< When the compute stream was at this place.
   Ticks start = 0, end = 0;
 
-  bool isNode() const { return kind <= Receive; }
+  bool isNode() const { return kind <= Transfer; }
   bool isCommunication() const {
-    return kind == Collective || kind == Send || kind == Receive;
+    return kind >= Collective && kind <= Transfer;
   }
   /// True for what the compute stream does. Such events follow each other
   /// without gaps.

@@ -24,6 +24,7 @@ struct JobFacts {
   /// Of the class that has most: what lives at its peak, with the copies of
   /// logits that the framework has, and what its allocator takes for it.
   double liveBytes = 0, neededBytes = 0;
+  double hostBytes = 0; ///< Of the class that has most there.
 
   static llvm::Expected<JobFacts> get(const trace::TraceBundle &programs,
                                       const Execution &execution);
@@ -60,6 +61,8 @@ struct Report {
   /// Bytes that a device needs, and that it has for them.
   double getNeeded() const { return job.neededBytes; }
   double getCapacity() const { return getAvailableMemory(machine); }
+  /// False if the device, or the memory of the host, has less.
+  bool fits() const;
 };
 
 /// All numbers of a machine and how a framework executes, with their sources.

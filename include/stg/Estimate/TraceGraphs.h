@@ -29,11 +29,16 @@ struct TracedNode {
   uint32_t place = 0;
   int64_t tag = 0;
   int64_t operations = 0;
-  /// Compute nodes: `tensor_size`. Others: `comm_size`.
+  /// Compute nodes and transfers: `tensor_size`. Others: `comm_size`.
   int64_t bytes = 0;
   /// As `inputs` and `outputs` list them, 0 where there is none: the first two
   /// that are read, and the first that is written.
   std::array<int64_t, 3> tensors = {};
+
+  bool isTransfer() const {
+    return type == trace::NodeType::MemLoad ||
+           type == trace::NodeType::MemStore;
+  }
 };
 
 /// A tensor of a rank that lives from one node to another.

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // By the rules of simulators of traces: a rank executes one compute node at a
-// time, and beside it one collective or send; receives wait on their own. Of
-// the nodes whose dependencies are done, the one with the least id comes first.
-// A collective holds its place from when it is issued, and begins when its last
-// member comes; a send holds it until the message is there.
+// time, and beside it one collective, send or transfer; receives wait on their
+// own. Of the nodes whose dependencies are done, the one with the least id
+// comes first. A collective holds its place from when it is issued, and begins
+// when its last member comes; a send holds it until the message is there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +32,10 @@ struct TraceCosts {
                                    llvm::ArrayRef<int64_t> members)>
       collective;
   std::function<Ticks(int64_t from, int64_t to, int64_t bytes)> message;
+  /// From or to the memory of the host; empty if there is no link to it, for
+  /// the reason that `missingLink` is.
+  std::function<Ticks(int64_t bytes)> transfer;
+  std::string missingLink;
 };
 
 /// Costs on a machine. Compute nodes take the larger of operations at the peak

@@ -81,6 +81,9 @@ private:
                     llvm::ArrayRef<unsigned> stageCounts, Times &times);
 
   bool hasMicroBatches = true;
+  /// It moves buffers to the host, of which nothing is known here: bounds are
+  /// 0.
+  bool usesHost = false;
   /// Where gradients are added up as they are made, and where only what is left
   /// of them after they are reduced.
   Times adding, reducing;
