@@ -33,28 +33,48 @@ static std::vector<std::string> listFiles(StringRef folder, StringRef ending) {
   return files;
 }
 
-/// The configurations of a folder of models, each a file of its name.
-static std::vector<std::string> listConfigs(StringRef folder) {
-  llvm::SmallString<128> configs(folder);
-  llvm::sys::path::append(configs, "configs");
-  return listFiles(configs, ".json");
+/// The .json files of a part of a folder of models: configurations, each a file
+/// of its name, or tables of families.
+static std::vector<std::string> listTables(StringRef folder, StringRef part) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, part);
+  return listFiles(path, ".json");
 }
 
 /// The names of the configurations in a file, without parsing it.
-static SmallVector<StringRef> scanConfigs(StringRef text) {
-  SmallVector<StringRef> names;
+static std::vector<std::string> scanConfigs(StringRef text) {
+  std::vector<std::string> names;
   constexpr StringLiteral keyword = "stg.config @";
   for (size_t at = text.find(keyword); at != StringRef::npos;
        at = text.find(keyword, at)) {
     at += keyword.size();
     StringRef rest = text.drop_front(at);
-    names.push_back(rest.consume_front("\"")
-                        ? rest.take_until([](char c) { return c == '"'; })
-                        : rest.take_while([](char c) {
-                            return llvm::isAlnum(c) || c == '_';
-                          }));
+    bool isQuoted = rest.consume_front("\"");
+    names.push_back(rest.take_while([&](char c) {
+                          return isQuoted ? c != '"'
+                                          : llvm::isAlnum(c) || c == '_';
+                        })
+                        .str());
   }
   return names;
+}
+
+/// True for the table of a family, in which sizes are models.
+static bool isFamily(StringRef file) {
+  return isConfigFile(file) &&
+         llvm::sys::path::filename(llvm::sys::path::parent_path(file)) ==
+             "families";
+}
+
+/// The names of the models in a file of the library.
+static std::vector<std::string> scanModels(StringRef file) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readFile(file);
+  if (!buffer) {
+    llvm::consumeError(buffer.takeError());
+    return {};
+  }
+  StringRef text = (*buffer)->getBuffer();
+  return isFamily(file) ? listSizes(text) : scanConfigs(text);
 }
 
 /// The library file with a configuration of that name, or that is one; all
@@ -63,24 +83,19 @@ static std::optional<std::string>
 findInLibrary(StringRef name, ArrayRef<std::string> path,
               std::vector<std::string> &known) {
   for (const std::string &folder : path) {
-    for (const std::string &file : listConfigs(folder)) {
+    for (const std::string &file : listTables(folder, "configs")) {
       known.push_back(llvm::sys::path::stem(file).str());
       if (known.back() == name)
         return file;
     }
-    for (const std::string &file : listFiles(folder, ".mlir")) {
-      llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer =
-          readFile(file);
-      if (!buffer) {
-        llvm::consumeError(buffer.takeError());
-        continue;
-      }
-      for (StringRef config : scanConfigs((*buffer)->getBuffer())) {
-        if (config == name)
+    std::vector<std::string> files = listTables(folder, "families");
+    llvm::append_range(files, listFiles(folder, ".mlir"));
+    for (const std::string &file : files)
+      for (const std::string &model : scanModels(file)) {
+        if (model == name)
           return file;
-        known.push_back(config.str());
+        known.push_back(model);
       }
-    }
   }
   llvm::sort(known);
   known.erase(llvm::unique(known), known.end());
@@ -130,11 +145,14 @@ static Expected<std::string> findModel(StringRef name, StringRef config,
   return *file;
 }
 
+/// `size` is the name of a model in the table of a family, or empty.
 static Expected<ImportedModel> importText(const CompileRequest &request,
-                                          StringRef file, StringRef text,
+                                          StringRef file, StringRef size,
+                                          StringRef text,
                                           const MessagePrinter &printer) {
   ImportOptions options;
   options.file = file.str();
+  options.size = size.str();
   options.modelPath = getModelPath(request.modelPath);
   options.ignoresQuantization = request.ignoresQuantization;
   auto tell = [&](const ToolMessage &message) { printer.print(message); };
@@ -145,14 +163,15 @@ static Expected<ImportedModel> importText(const CompileRequest &request,
 }
 
 /// A configuration becomes a model of one configuration.
-static Error makeModel(const CompileRequest &request, Model &model,
+static Error makeModel(const CompileRequest &request, StringRef size,
+                       Model &model,
                        std::unique_ptr<llvm::MemoryBuffer> &buffer,
                        const MessagePrinter &printer) {
   if (!request.config.empty())
     return makeError("--config " + request.config + " with '" + model.file +
                      "', which is a configuration itself");
   Expected<ImportedModel> imported =
-      importText(request, model.file, buffer->getBuffer(), printer);
+      importText(request, model.file, size, buffer->getBuffer(), printer);
   if (!imported)
     return imported.takeError();
   model.family = imported->family;
@@ -200,7 +219,7 @@ Expected<ImportedModel> stg::importModel(const CompileRequest &request,
                      "' is no configuration, expected a .json file");
   if (Error error = readModel(request, buffer, file, config))
     return std::move(error);
-  return importText(request, file, buffer->getBuffer(), printer);
+  return importText(request, file, /*size=*/"", buffer->getBuffer(), printer);
 }
 
 Expected<Model> stg::loadModel(MLIRContext &context,
@@ -214,7 +233,11 @@ Expected<Model> stg::loadModel(MLIRContext &context,
     return error;
   model.family = llvm::sys::path::stem(model.file).str();
   if (isConfigFile(model.file)) {
-    if (Error error = makeModel(request, model, buffer, printer))
+    // A file that is named is a configuration, wherever it lies.
+    StringRef size = model.file != request.model && isFamily(model.file)
+                         ? config
+                         : StringRef();
+    if (Error error = makeModel(request, size, model, buffer, printer))
       return error;
     config = ""; // It has one.
   } else if (request.ignoresQuantization) {

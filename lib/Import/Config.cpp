@@ -49,8 +49,10 @@ static std::string getExpected(const Value &value, StringRef kind) {
   auto isList = [&](auto isElement) {
     return value.kind == Value::List && all_of(value.list, isElement);
   };
-  bool isNumber = value.kind == Value::Int ||
-                  (value.kind == Value::Real && std::isfinite(value.real));
+  auto isNumber = [](const Value &value) {
+    return value.kind == Value::Int ||
+           (value.kind == Value::Real && std::isfinite(value.real));
+  };
   std::string expected;
   if (first == "size" && !(isCount(value) && value.number > 0))
     expected = "a positive integer";
@@ -60,8 +62,10 @@ static std::string getExpected(const Value &value, StringRef kind) {
     expected = "true or false";
   else if (first == "text" && !isText(value))
     expected = "a text";
-  else if (first == "number" && !isNumber)
+  else if (first == "number" && !isNumber(value))
     expected = "a number";
+  else if (first == "numbers" && !isList(isNumber))
+    expected = "a list of numbers";
   else if (first == "counts" && !isList(isCount))
     expected = "a list of integers that are not negative";
   else if (first == "texts" && !isList(isText))

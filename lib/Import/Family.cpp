@@ -108,8 +108,9 @@ Expected<Value> FamilyLibrary::getMerged(StringRef name, unsigned depth) const {
   if (!merged)
     return merged;
   // What a table is for is said by itself alone.
-  erase_if(merged->members,
-           [](const Member &member) { return member.key == "types"; });
+  erase_if(merged->members, [](const Member &member) {
+    return member.key == "types" || member.key == "sizes";
+  });
   mergeInto(*merged, own, "");
   return merged;
 }

@@ -43,6 +43,7 @@ public:
 private:
   std::nullopt_t fail(Place place, const Twine &message);
   std::optional<Family> findFamily(const Value &root);
+  bool takeSize(Value &root);
   bool takeQuantization(Value &root);
 
   const ImportOptions &options;
@@ -90,6 +91,25 @@ std::optional<Family> Importer::findFamily(const Value &root) {
                   ", which is not known; known: " + known);
 }
 
+/// Puts one of the sizes of a family in the place of its table: a configuration
+/// of the first type that the table is for, unless it says another one.
+bool Importer::takeSize(Value &root) {
+  const Value *sizes = root.find("sizes");
+  const Value *size = sizes ? sizes->find(options.size) : nullptr;
+  if (!size)
+    return false;
+  Value config = *size;
+  const Value *types = root.find("types");
+  if (types && !types->list.empty() && !config.find("model_type") &&
+      !config.find("_class_name")) {
+    Member type{"model_type", config.place, types->list.front()};
+    type.value.place = config.place;
+    config.members.push_back(std::move(type));
+  }
+  root = std::move(config);
+  return true;
+}
+
 /// A quantized model has other bytes and operations.
 bool Importer::takeQuantization(Value &root) {
   for (StringRef key : {"quantization_config", "compression_config"}) {
@@ -122,6 +142,8 @@ std::optional<ImportedModel> Importer::run(StringRef text) {
   Problem problem;
   if (!parseValue(text, root, problem))
     return fail(problem.place, "not valid JSON: " + problem.message);
+  if (!options.size.empty() && !takeSize(root))
+    return fail(root.place, "there is no size '" + options.size + "'");
   if (root.kind != Value::Object)
     return fail(root.place, "expected an object, the keys of a configuration");
   std::optional<Family> family = findFamily(root);
@@ -131,7 +153,7 @@ std::optional<ImportedModel> Importer::run(StringRef text) {
   if (!config.read(root) || !config.check())
     return std::nullopt;
   ImportedModel model;
-  model.name = getModelName(options.file);
+  model.name = getModelName(options.size.empty() ? options.file : options.size);
   model.family = family->name;
   std::optional<std::string> modelText =
       printModel(*family, config, model.name);
@@ -139,6 +161,17 @@ std::optional<ImportedModel> Importer::run(StringRef text) {
     return std::nullopt;
   model.text = std::move(*modelText);
   return model;
+}
+
+std::vector<std::string> stg::listSizes(StringRef table) {
+  Value root;
+  Problem problem;
+  std::vector<std::string> names;
+  if (parseValue(table, root, problem))
+    if (const Value *sizes = root.find("sizes"))
+      for (const Member &size : sizes->members)
+        names.push_back(size.key);
+  return names;
 }
 
 std::optional<ImportedModel> stg::importConfig(StringRef text,

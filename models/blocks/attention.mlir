@@ -147,6 +147,7 @@ stg.block @attention(%x: !stream) -> !stream {
   stg.option @rotary : bool = true "rotary positions"
   stg.option @partial_rotary : bool = false "of the first R elements of each head"
   stg.option @query_scaled : bool = false "queries times a constant of their position"
+  stg.option @key_scaled : bool = false "keys times a constant"
   stg.option @sinks : bool = false "a score of each head that no key has"
   stg.option @output_gate : bool = false "a gate for each element of the output"
   stg.option @o_bias : bool = false "bias of the output"
@@ -158,30 +159,38 @@ stg.block @attention(%x: !stream) -> !stream {
     %pq, %pk, %pv = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
     stg.yield %pq, %pk, %pv, %pq : !queries, !keys, !keys, !queries
   }
+  %kc = stg.if @key_scaled -> !keys {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !keys
+    %y = stg.mul %k, %c <"key_scale"> : !keys, !keys
+    stg.yield %y : !keys
+  } else {
+    stg.yield %k : !keys
+  }
   %qn, %kn = stg.if @qk_norm -> !queries, !keys {
     %wq = stg.param "q_norm" : !head
     %nq, %rq = stg.rms_norm %q, %wq : !queries, !head
     %wk = stg.param "k_norm" : !head
-    %nk, %rk = stg.rms_norm %k, %wk : !keys, !head
+    %nk, %rk = stg.rms_norm %kc, %wk : !keys, !head
     stg.yield %nq, %nk : !queries, !keys
   } else {
     %aq, %ak = stg.if @qk_norm_all -> !queries, !keys {
       %wq = stg.param "q_norm" : !stg.tensor<[H, E], bf16>
       %nq, %rq = stg.rms_norm %q, %wq : !queries, !stg.tensor<[H, E], bf16>
       %wk = stg.param "k_norm" : !stg.tensor<[K, E], bf16>
-      %nk, %rk = stg.rms_norm %k, %wk : !keys, !stg.tensor<[K, E], bf16>
+      %nk, %rk = stg.rms_norm %kc, %wk : !keys, !stg.tensor<[K, E], bf16>
       stg.yield %nq, %nk : !queries, !keys
     } else {
       %lq, %lk = stg.if @qk_norm_layer -> !queries, !keys {
         %mq, %meanq, %rq = stg.layer_norm %q <"q_norm"> : !queries
         %wq = stg.param "q_norm" : !stg.tensor<[H, E], bf16>
         %nq = stg.einsum "bshe,he->bshe" %mq, %wq <"q_norm_scale"> : !queries, !stg.tensor<[H, E], bf16>
-        %mk, %meank, %rk = stg.layer_norm %k <"k_norm"> : !keys
+        %mk, %meank, %rk = stg.layer_norm %kc <"k_norm"> : !keys
         %wk = stg.param "k_norm" : !stg.tensor<[K, E], bf16>
         %nk = stg.einsum "bshe,he->bshe" %mk, %wk <"k_norm_scale"> : !keys, !stg.tensor<[K, E], bf16>
         stg.yield %nq, %nk : !queries, !keys
       } else {
-        stg.yield %q, %k : !queries, !keys
+        stg.yield %q, %kc : !queries, !keys
       }
       stg.yield %lq, %lk : !queries, !keys
     }

@@ -16,6 +16,7 @@ stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @F "feed-forward size of an expert"
 stg.symbol @G = F "feed-forward size of the shared expert"
+stg.symbol @XL = D "size of the space that experts work in"
 stg.symbol @X "experts"
 stg.symbol @A "experts per token"
 stg.symbol @NG = 1 "groups of experts"
@@ -25,6 +26,7 @@ stg.symbol @CD = 1 "capacity factor, denominator"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !vector = !stg.tensor<[D], bf16>
+!latents = !stg.tensor<[B, S, XL], bf16>
 !probs = !stg.tensor<[B, S, X], f32>
 !weights = !stg.tensor<[B, S, A], f32>
 !choices = !stg.tensor<[B, S, A], i32>
@@ -193,10 +195,9 @@ stg.block @expert_output(%h: !hidden) -> !buffers {
   stg.return %out : !buffers
 }
 
-stg.block @experts(%n: !stream) -> !stream {
-  stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
+// What the experts make of the tokens that have chosen them.
+stg.block @chosen_experts(%n: !stream, %w: !weights, %choice: !choices) -> !stream {
   stg.option @weighted : "output" | "input" = "output" "what the weight of an expert scales"
-  %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
   %rows = stg.if @weighted = "input" -> !buffers {
     %r = stg.dispatch %n, %choice, %w : !stream, !choices, !weights -> !buffers
     stg.yield %r : !buffers
@@ -211,6 +212,45 @@ stg.block @experts(%n: !stream) -> !stream {
     stg.yield %s : !stream
   } else {
     %s = stg.combine %out, %choice, %w : !buffers, !choices, !weights
+    stg.yield %s : !stream
+  }
+  stg.return %c : !stream
+}
+
+// The same in a narrower space, into which and from which all tokens are projected.
+stg.block @latent_experts(%n: !stream, %w: !weights, %choice: !choices) -> !stream {
+  stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  %wi = stg.param "latent_in" : !stg.tensor<[D, XL], bf16>
+  %p = stg.einsum "bsd,dl->bsl" %n, %wi : !stream, !stg.tensor<[D, XL], bf16>
+  %l = stg.if @ffn_bias -> !latents {
+    %b = stg.param "latent_in_bias" : !stg.tensor<[XL], bf16>
+    %z = stg.bias_add %p, %b : !latents, !stg.tensor<[XL], bf16>
+    stg.yield %z : !latents
+  } else {
+    stg.yield %p : !latents
+  }
+  %e = stg.call @chosen_experts(%l, %w, %choice) : (!latents, !weights, !choices) -> !latents
+  %wo = stg.param "latent_out" : !stg.tensor<[XL, D], bf16>
+  %o = stg.einsum "bsl,ld->bsd" %e, %wo : !latents, !stg.tensor<[XL, D], bf16>
+  %y = stg.if @ffn_bias -> !stream {
+    %b = stg.param "latent_out_bias" : !vector
+    %z = stg.bias_add %o, %b : !stream, !vector
+    stg.yield %z : !stream
+  } else {
+    stg.yield %o : !stream
+  }
+  stg.return %y : !stream
+}
+
+stg.block @experts(%n: !stream) -> !stream {
+  stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
+  stg.option @expert_latent : bool = false "experts work in a space of XL dimensions"
+  %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
+  %c = stg.if @expert_latent -> !stream {
+    %s = stg.call @latent_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
+    stg.yield %s : !stream
+  } else {
+    %s = stg.call @chosen_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
     stg.yield %s : !stream
   }
   %y = stg.if @shared_expert -> !stream {

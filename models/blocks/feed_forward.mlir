@@ -62,6 +62,7 @@ stg.block @separate_gate(%x: !stream) -> !hidden {
 stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @prefix : string = "" "before the names of parameters and ops"
   stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  stg.option @gate_scaled : bool = false "the gate, times a constant"
   stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
   %h = stg.if @separate_projections -> !hidden {
     %s = stg.call @separate_gate(%x) : (!stream) -> !hidden
@@ -70,8 +71,16 @@ stg.block @gated_feed_forward(%x: !stream) -> !stream {
     %f = stg.call @fused_gate(%x) : (!stream) -> !hidden
     stg.yield %f : !hidden
   }
+  %hs = stg.if @gate_scaled -> !hidden {
+    // As many elements as of the gate, which it scales. No trace has the value of the constant.
+    %c = stg.splat 1 : !hidden
+    %m = stg.mul %h, %c <"{prefix}gate_scale"> : !hidden, !hidden
+    stg.yield %m : !hidden
+  } else {
+    stg.yield %h : !hidden
+  }
   %wd = stg.param "{prefix}down_proj" : !stg.tensor<[F, D], bf16>
-  %d = stg.einsum "bsf,fd->bsd" %h, %wd : !hidden, !stg.tensor<[F, D], bf16>
+  %d = stg.einsum "bsf,fd->bsd" %hs, %wd : !hidden, !stg.tensor<[F, D], bf16>
   %y = stg.if @ffn_bias -> !stream {
     %b = stg.param "{prefix}down_bias" : !vector
     %z = stg.bias_add %d, %b : !stream, !vector

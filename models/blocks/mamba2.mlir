@@ -31,6 +31,7 @@ stg.symbol @MQ = 256 "tokens of a chunk"
 // Gate and input of the heads.
 stg.block @mixer_input(%n: !stream) -> (!heads, !heads) {
   stg.option @mixer_bias : bool = false "biases of the projections in and out"
+  stg.option @mixer_scaled : bool = false "what the projections in give, times constants"
   %w = stg.param "zx_proj" : !stg.tensor<[D, MH, 2*MP], bf16>
   %p = stg.einsum "bsd,dmp->bsmp" %n, %w : !stream, !stg.tensor<[D, MH, 2*MP], bf16>
   %q = stg.if @mixer_bias -> !pairs {
@@ -40,12 +41,21 @@ stg.block @mixer_input(%n: !stream) -> (!heads, !heads) {
   } else {
     stg.yield %p : !pairs
   }
-  %z, %x = stg.split dim 3 %q : !pairs -> !heads, !heads
+  %t = stg.if @mixer_scaled -> !pairs {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !pairs
+    %m = stg.mul %q, %c <"zx_scale"> : !pairs, !pairs
+    stg.yield %m : !pairs
+  } else {
+    stg.yield %q : !pairs
+  }
+  %z, %x = stg.split dim 3 %t : !pairs -> !heads, !heads
   stg.return %z, %x : !heads, !heads
 }
 
 stg.block @mixer_step(%n: !stream) -> !steps {
   stg.option @mixer_bias : bool = false "biases of the projections in and out"
+  stg.option @mixer_scaled : bool = false "what the projections in give, times constants"
   %w = stg.param "dt_proj" : !stg.tensor<[D, MH], bf16>
   %p = stg.einsum "bsd,dm->bsm" %n, %w : !stream, !stg.tensor<[D, MH], bf16>
   %q = stg.if @mixer_bias -> !steps {
@@ -55,8 +65,16 @@ stg.block @mixer_step(%n: !stream) -> !steps {
   } else {
     stg.yield %p : !steps
   }
+  %t = stg.if @mixer_scaled -> !steps {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !steps
+    %m = stg.mul %q, %c <"dt_scale"> : !steps, !steps
+    stg.yield %m : !steps
+  } else {
+    stg.yield %q : !steps
+  }
   %b = stg.param "dt_bias" : !each
-  %s = stg.bias_add %q, %b : !steps, !each
+  %s = stg.bias_add %t, %b : !steps, !each
   %dt = stg.activation softplus %s <"dt"> : !steps
   stg.return %dt : !steps
 }
@@ -80,6 +98,7 @@ stg.block @head_conv(%x: !heads) -> !heads {
 stg.block @group_states(%n: !stream) -> (!groups, !groups) {
   stg.option @mixer_bias : bool = false "biases of the projections in and out"
   stg.option @conv_bias : bool = true "bias of the convolution"
+  stg.option @mixer_scaled : bool = false "what the projections in give, times constants"
   %w = stg.param "bc_proj" : !stg.tensor<[D, MG, 2*MN], bf16>
   %p = stg.einsum "bsd,dgn->bsgn" %n, %w : !stream, !stg.tensor<[D, MG, 2*MN], bf16>
   %q = stg.if @mixer_bias -> !group_pairs {
@@ -90,7 +109,15 @@ stg.block @group_states(%n: !stream) -> (!groups, !groups) {
     stg.yield %p : !group_pairs
   }
   %wc = stg.param "bc_conv" : !stg.tensor<[MG, 2*MN, CW], bf16>
-  %u = stg.causal_conv %q, %wc : !group_pairs, !stg.tensor<[MG, 2*MN, CW], bf16>
+  %t = stg.if @mixer_scaled -> !group_pairs {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !group_pairs
+    %m = stg.mul %q, %c <"bc_scale"> : !group_pairs, !group_pairs
+    stg.yield %m : !group_pairs
+  } else {
+    stg.yield %q : !group_pairs
+  }
+  %u = stg.causal_conv %t, %wc : !group_pairs, !stg.tensor<[MG, 2*MN, CW], bf16>
   %v = stg.if @conv_bias -> !group_pairs {
     %b = stg.param "bc_conv_bias" : !stg.tensor<[MG, 2*MN], bf16>
     %y = stg.bias_add %u, %b : !group_pairs, !stg.tensor<[MG, 2*MN], bf16>
@@ -107,6 +134,7 @@ stg.block @group_states(%n: !stream) -> (!groups, !groups) {
 stg.block @shared_states(%n: !stream) -> (!shared, !shared) {
   stg.option @mixer_bias : bool = false "biases of the projections in and out"
   stg.option @conv_bias : bool = true "bias of the convolution"
+  stg.option @mixer_scaled : bool = false "what the projections in give, times constants"
   %w = stg.param "bc_proj" : !stg.tensor<[D, 2*MN], bf16>
   %p = stg.einsum "bsd,dn->bsn" %n, %w : !stream, !stg.tensor<[D, 2*MN], bf16>
   %q = stg.if @mixer_bias -> !shared_pairs {
@@ -117,7 +145,15 @@ stg.block @shared_states(%n: !stream) -> (!shared, !shared) {
     stg.yield %p : !shared_pairs
   }
   %wc = stg.param "bc_conv" : !stg.tensor<[2*MN, CW], bf16>
-  %u = stg.causal_conv %q, %wc : !shared_pairs, !stg.tensor<[2*MN, CW], bf16>
+  %t = stg.if @mixer_scaled -> !shared_pairs {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !shared_pairs
+    %m = stg.mul %q, %c <"bc_scale"> : !shared_pairs, !shared_pairs
+    stg.yield %m : !shared_pairs
+  } else {
+    stg.yield %q : !shared_pairs
+  }
+  %u = stg.causal_conv %t, %wc : !shared_pairs, !stg.tensor<[2*MN, CW], bf16>
   %v = stg.if @conv_bias -> !shared_pairs {
     %b = stg.param "bc_conv_bias" : !stg.tensor<[2*MN], bf16>
     %y = stg.bias_add %u, %b : !shared_pairs, !stg.tensor<[2*MN], bf16>

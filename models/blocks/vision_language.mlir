@@ -8,6 +8,7 @@ stg.symbol @IM = 1 "images per sequence"
 stg.symbol @IT "tokens of an image"
 stg.symbol @DV "hidden size of the vision tower"
 stg.symbol @SV "tokens of the vision tower"
+stg.symbol @DP = D "width between the vision tower and the text"
 stg.symbol @ME = 1 "patches that become one token, along each side"
 stg.symbol @MS = 1 "tokens of an image, along each side"
 
@@ -18,6 +19,8 @@ stg.symbol @MS = 1 "tokens of an image, along each side"
 !text = !stg.tensor<[B, S = S - IM*IT, D], bf16>
 !stream = !stg.tensor<[B, S, D], bf16>
 !vector = !stg.tensor<[D], bf16>
+!patches = !stg.tensor<[B = IM*B, SV - 1, DV], bf16>
+!adapted = !stg.tensor<[B = IM*B, IT, DP], bf16>
 !wide = !stg.tensor<[B = IM*B, IT, ME*ME*DV], bf16>
 !wide_vector = !stg.tensor<[ME*ME*DV], bf16>
 
@@ -42,6 +45,27 @@ stg.block @end_of_tower(%x: !vision) -> !vision {
 stg.block @drop_class(%x: !stg.tensor<[B = IM*B, SV, DV], bf16>) -> !image {
   %p = stg.slice dim 1 %x {from = #sym.expr<1>} <"without_class"> : !vision -> !image
   stg.return %p : !image
+}
+
+// The same where several patches become one token.
+stg.block @drop_class_of_tower(%x: !vision) -> !patches {
+  %p = stg.slice dim 1 %x {from = #sym.expr<1>} <"without_class"> : !vision -> !patches
+  stg.return %p : !patches
+}
+
+// Squares of patches become one wide token, which two matrices with gelu behind each project, and
+// a third one takes to the width of the text (Llama 4).
+stg.block @shuffle_patches(%x: !patches) -> !projected {
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !patches -> !wide
+  %w1 = stg.param "adapter1" : !stg.tensor<[ME*ME*DV, DP], bf16>
+  %p1 = stg.einsum "bnv,vp->bnp" %m, %w1 : !wide, !stg.tensor<[ME*ME*DV, DP], bf16>
+  %a1 = stg.activation gelu %p1 <"adapter1_gelu"> : !adapted
+  %w2 = stg.param "adapter2" : !stg.tensor<[DP, _ = DP], bf16>
+  %p2 = stg.einsum "bnp,pq->bnq" %a1, %w2 : !adapted, !stg.tensor<[DP, _ = DP], bf16>
+  %a2 = stg.activation gelu %p2 <"adapter2_gelu"> : !stg.tensor<[B = IM*B, IT, _ = DP], bf16>
+  %w3 = stg.param "projector" : !stg.tensor<[_ = DP, D], bf16>
+  %y = stg.einsum "bnq,qd->bnd" %a2, %w3 : !stg.tensor<[B = IM*B, IT, _ = DP], bf16>, !stg.tensor<[_ = DP, D], bf16>
+  stg.return %y : !projected
 }
 
 // Two matrices with gelu in between (LLaVA).

@@ -29,6 +29,9 @@ struct ImportOptions {
   std::string file;
   /// Folders of models, in which the tables of families are.
   std::vector<std::string> modelPath;
+  /// The text is the table of a family, and the configuration that of this
+  /// name among its sizes.
+  std::string size;
   /// A quantized configuration is that of the model before.
   bool ignoresQuantization = false;
 };
@@ -37,6 +40,9 @@ struct ImportedModel {
   std::string name, family;
   std::string text; ///< That of a `.mlir` file with one configuration.
 };
+
+/// The names of the sizes in the table of a family; none if it is not valid.
+std::vector<std::string> listSizes(llvm::StringRef table);
 
 using MessageHandler = llvm::function_ref<void(const ToolMessage &)>;
 

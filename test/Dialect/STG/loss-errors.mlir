@@ -2,9 +2,33 @@
 //
 // RUN: stg-opt %s -split-input-file -verify-diagnostics
 
-func.func @embedding_c1(%t: !stg.tensor<[2, 100, 8], f32>, %i: !stg.tensor<[4], i32>) {
-  // expected-error @+1 {{table has rank 3, expected 2: vocabulary and embedding size}}
+func.func @embedding_c1_rank(%t: !stg.tensor<[8], f32>, %i: !stg.tensor<[4], i32>) {
+  // expected-error @+1 {{table has rank 1, expected 2: vocabulary and embedding size}}
+  %0 = stg.embedding %t, %i : !stg.tensor<[8], f32>, !stg.tensor<[4], i32>
+  return
+}
+// -----
+func.func @embedding_c1_tables(%t: !stg.tensor<[2, 100, 8], f32>, %i: !stg.tensor<[4], i32>) {
+  // expected-error @+1 {{table has extent 2 in dimension 0, expected 4}}
   %0 = stg.embedding %t, %i : !stg.tensor<[2, 100, 8], f32>, !stg.tensor<[4], i32>
+  return
+}
+// -----
+func.func @embedding_c1_ids(%t: !stg.tensor<[2, 3, 100, 8], f32>, %i: !stg.tensor<[3], i32>) {
+  // expected-error @+1 {{table has 2 dimensions of tables, the ids have rank 1}}
+  %0 = stg.embedding %t, %i : !stg.tensor<[2, 3, 100, 8], f32>, !stg.tensor<[3], i32>
+  return
+}
+// -----
+func.func @embedding_c3(%t: !stg.tensor<[100, 8], f32>, %i: !stg.tensor<[4], i32>) {
+  // expected-error @+1 {{'pooled' is 1, expected one of the 1 dimensions of the ids}}
+  %0 = stg.embedding %t, %i {pooled = 1} : !stg.tensor<[100, 8], f32>, !stg.tensor<[4], i32>
+  return
+}
+// -----
+func.func @embedding_c3_tables(%t: !stg.tensor<[2, 100, 8], f32>, %i: !stg.tensor<[4, 2], i32>) {
+  // expected-error @+1 {{'pooled' is 1, expected one of the 2 dimensions of the ids that is none of the table}}
+  %0 = stg.embedding %t, %i {pooled = 1} : !stg.tensor<[2, 100, 8], f32>, !stg.tensor<[4, 2], i32>
   return
 }
 // -----
@@ -25,7 +49,7 @@ func.func @embedding_grad_c1_size(%i: !i, %y: !y) {
 !i = !stg.tensor<[4], i32>
 !y = !stg.tensor<[4, 8], f32>
 func.func @embedding_grad_c1_rank(%i: !i, %y: !y) {
-  // expected-error @+1 {{'stg.embedding_grad' op has a result of rank 1, expected 2: vocabulary and embedding size}}
+  // expected-error @+1 {{result has rank 1, expected 2: vocabulary and embedding size}}
   %0 = stg.embedding_grad %i, %y : !i, !y -> !stg.tensor<[8], f32>
   return
 }

@@ -396,17 +396,24 @@ OpCost RopeOp::getCost() {
   return makeVectorCost(*this, rotated * 3);
 }
 
+/// Elements of the rows of all ids.
+static SymExpr getRowElements(Value ids, Value rows) {
+  return cast<SymTensorType>(ids.getType()).getNumElements() *
+         cast<SymTensorType>(rows.getType()).getShape().back();
+}
+
 /// Reads one row per id, not the table.
 OpCost EmbeddingOp::getCost() {
   SymExpr ids = cast<SymTensorType>(getIds().getType()).getNumBytes();
-  SymExpr rows = getResult().getType().getNumElements() *
-                 cast<SymTensorType>(getTable().getType()).getElementBytes();
-  return {constant(*this, 0), ids + rows + getResult().getType().getNumBytes(),
-          false};
+  SymExpr rows = getRowElements(getIds(), getResult());
+  SymExpr bytes =
+      rows * cast<SymTensorType>(getTable().getType()).getElementBytes();
+  return {getPooled() ? rows : constant(*this, 0),
+          ids + bytes + getResult().getType().getNumBytes(), false};
 }
 
 OpCost EmbeddingGradOp::getCost() {
-  return makeVectorCost(*this, elements(getDy()));
+  return makeVectorCost(*this, getRowElements(getIds(), getDy()));
 }
 
 //===----------------------------------------------------------------------===//

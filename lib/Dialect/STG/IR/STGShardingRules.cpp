@@ -313,22 +313,39 @@ AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
   return becomeLocalAttention(*this, getAxes);
 }
 
-ShardingRule EmbeddingOp::getShardingRule() {
+namespace {
+/// Of a lookup: ids and what is found run over the same, but for what is
+/// pooled, a table over the last factors of the ids where there are several.
+struct LookupFactors {
   ShardingRule rule;
-  TensorFactors ids = rule.addFactors("d", getIds().getType().getRank());
-  unsigned vocabulary = rule.addFactor("v"), width = rule.addFactor("width");
-  rule.operands = {{{vocabulary}, {width}}, ids};
-  rule.results = {append(ids, width)};
-  return rule;
+  TensorFactors ids, table, rows;
+
+  LookupFactors(SymTensorType idsType, SymTensorType tableType,
+                std::optional<uint64_t> pooled) {
+    ids = rule.addFactors("d", idsType.getRank());
+    unsigned vocabulary = rule.addFactor("v"), width = rule.addFactor("width");
+    table.assign(ids.end() - (tableType.getRank() - 2), ids.end());
+    table.push_back({vocabulary});
+    table.push_back({width});
+    rows = append(ids, width);
+    if (pooled)
+      rows.erase(rows.begin() + *pooled);
+  }
+};
+} // namespace
+
+ShardingRule EmbeddingOp::getShardingRule() {
+  LookupFactors f(getIds().getType(), getTable().getType(), getPooled());
+  f.rule.operands = {f.table, f.ids};
+  f.rule.results = {f.rows};
+  return f.rule;
 }
 
 ShardingRule EmbeddingGradOp::getShardingRule() {
-  ShardingRule rule;
-  TensorFactors ids = rule.addFactors("d", getIds().getType().getRank());
-  unsigned vocabulary = rule.addFactor("v"), width = rule.addFactor("width");
-  rule.operands = {ids, append(ids, width)};
-  rule.results = {{{vocabulary}, {width}}};
-  return rule;
+  LookupFactors f(getIds().getType(), getResult().getType(), getPooled());
+  f.rule.operands = {f.ids, f.rows};
+  f.rule.results = {f.table};
+  return f.rule;
 }
 
 ShardingRule CrossEntropyOp::getShardingRule() {

@@ -749,6 +749,105 @@ LogicalResult PoolOp::buildGradient(GradientBuilder &gradient) {
 }
 
 //===----------------------------------------------------------------------===//
+// BatchNormOp
+//===----------------------------------------------------------------------===//
+
+/// Checks that each of the values is a vector of the tensor's channels.
+static LogicalResult
+checkChannels(std::optional<Location> loc, Value input,
+              ArrayRef<std::pair<StringRef, Value>> vectors) {
+  SymTensorType type = tensorOf(input);
+  if (type.getRank() < 2) // batch_norm_c1
+    return emitOptionalError(loc, "operand has rank ", type.getRank(),
+                             ", expected at least 2: a batch and channels");
+  for (auto [what, vector] : vectors) // batch_norm_c2
+    if (failed(checkDims(loc, what, type.getDims().take_back(), vector, input)))
+      return failure();
+  return success();
+}
+
+LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  types.push_back(tensorOf(adaptor.getInput()).withoutSharding());
+  return checkChannels(
+      loc, adaptor.getInput(),
+      {{"weight", adaptor.getWeight()}, {"bias", adaptor.getBias()}});
+}
+
+LogicalResult BatchNormGradOp::verify() {
+  ArrayRef<DimAttr> full = getInput().getType().getDims();
+  return failure(
+      failed(checkChannels(getLoc(), getInput(),
+                           {{"weight", getWeight()},
+                            {"result #1", getDw()},
+                            {"result #2", getDb()}})) ||
+      failed(checkDims(getLoc(), "gradient", full, getDy(), getInput())) ||
+      failed(checkDims(getLoc(), "result #0", full, getDx(), getInput())));
+}
+
+/// Per element: sum, difference, square, sum, scale, weight, bias. Per channel:
+/// two means, epsilon, root.
+OpCost BatchNormOp::getCost() {
+  return makeCost(*this, elements(getResult()) * 7 + elements(getWeight()) * 4);
+}
+
+/// Per element: the normalized value (sum, difference, square, sum, scale); dy
+/// times it and the sum of that; the sum of dy; dy*w, its sum, its product with
+/// the normalized value and that sum, the two corrections and the scale. Per
+/// channel: the statistics, and two means.
+OpCost BatchNormGradOp::getCost() {
+  bool hasDx = isMade(getDx()), hasDw = isMade(getDw());
+  int64_t perElement = (hasDw ? 2 : 0) + (isMade(getDb()) ? 1 : 0) +
+                       (hasDx ? 7 : 0) + (hasDx || hasDw ? 5 : 0);
+  int64_t perChannel = (hasDx ? 2 : 0) + (hasDx || hasDw ? 4 : 0);
+  return makeCost(*this, elements(getInput()) * perElement +
+                             elements(getWeight()) * perChannel);
+}
+bool BatchNormGradOp::isMadeIfRead(unsigned) { return true; }
+
+namespace {
+struct BatchNormFactors {
+  ShardingRule rule;
+  TensorFactors full, vector;
+
+  explicit BatchNormFactors(unsigned rank) {
+    full = {{rule.addFactor("b")}};
+    llvm::append_range(full,
+                       rule.addFactors("at", rank - 2, FactorKind::Whole));
+    vector = {{rule.addFactor("c")}};
+    llvm::append_range(full, vector);
+  }
+};
+} // namespace
+
+ShardingRule BatchNormOp::getShardingRule() {
+  BatchNormFactors f(getType().getRank());
+  f.rule.operands = {f.full, f.vector, f.vector};
+  f.rule.results = {f.full};
+  return f.rule;
+}
+ShardingRule BatchNormGradOp::getShardingRule() {
+  BatchNormFactors f(getInput().getType().getRank());
+  f.rule.operands = {f.full, f.vector, f.full};
+  f.rule.results = {f.full, f.vector, f.vector};
+  return f.rule;
+}
+
+LogicalResult BatchNormOp::buildGradient(GradientBuilder &gradient) {
+  auto op = gradient.create<BatchNormGradOp>(
+      std::nullopt, gradient.getGradientType(0).withoutSharding(),
+      gradient.getGradientType(1).withoutSharding(),
+      gradient.getGradientType(2).withoutSharding(), getInput(), getWeight(),
+      gradient.getResultGradient(0));
+  for (unsigned i = 0, e = getNumOperands(); i != e; ++i)
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // RelativeBiasOp
 //===----------------------------------------------------------------------===//
 

@@ -656,20 +656,54 @@ LogicalResult ExchangeOp::inferReturnTypes(MLIRContext *,
 // Embedding and cross-entropy
 //===----------------------------------------------------------------------===//
 
+/// Checks that the leading dimensions of a table, of which there are several,
+/// are the last ones of the ids, and gives the shape of what is found but for
+/// its width: the ids without the dimension that is pooled.
+static FailureOr<SmallVector<DimAttr>>
+getRowDims(std::optional<Location> loc, StringRef what, SymTensorType table,
+           SymTensorType ids, std::optional<uint64_t> pooled) {
+  if (failed(checkIntegers(loc, "token id operand", ids))) // embedding_c2
+    return failure();
+  if (table.getRank() < 2) { // embedding_c1
+    (void)emitOptionalError(loc, what, " has rank ", table.getRank(),
+                            ", expected 2: vocabulary and embedding size");
+    return failure();
+  }
+  ArrayRef<DimAttr> tables = table.getDims().drop_back(2);
+  if (tables.size() > static_cast<size_t>(ids.getRank())) {
+    (void)emitOptionalError(loc, what, " has ", tables.size(),
+                            " dimensions of tables, the ids have rank ",
+                            ids.getRank());
+    return failure();
+  }
+  if (failed(checkSameShape(loc, what, ids.getDims().take_back(tables.size()),
+                            tables)))
+    return failure();
+  SmallVector<DimAttr> rows(ids.getDims());
+  if (pooled) {
+    if (*pooled >= rows.size() - tables.size()) { // embedding_c3
+      (void)emitOptionalError(
+          loc, "'pooled' is ", *pooled, ", expected one of the ", rows.size(),
+          " dimensions of the ids",
+          tables.empty() ? "" : " that is none of the table");
+      return failure();
+    }
+    rows.erase(rows.begin() + *pooled);
+  }
+  return rows;
+}
+
 LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
   SymTensorType table = tensorOf(adaptor.getTable());
-  SymTensorType ids = tensorOf(adaptor.getIds());
-  if (table.getRank() != 2) // embedding_c1
-    return emitOptionalError(loc, "table has rank ", table.getRank(),
-                             ", expected 2: vocabulary and embedding size");
-  if (failed(checkIntegers(loc, "token id operand", ids))) // embedding_c2
+  FailureOr<SmallVector<DimAttr>> shape = getRowDims(
+      loc, "table", table, tensorOf(adaptor.getIds()), adaptor.getPooled());
+  if (failed(shape))
     return failure();
-  SmallVector<DimAttr> shape(ids.getDims());
-  shape.push_back(table.getDims()[1]);
-  types.push_back(makeTensor(shape, table.getElementType()));
+  shape->push_back(table.getDims().back());
+  types.push_back(makeTensor(*shape, table.getElementType()));
   return success();
 }
 
@@ -677,17 +711,14 @@ LogicalResult EmbeddingGradOp::verify() {
   SymTensorType dy = getDy().getType(), result = getResult().getType();
   if (failed(checkMinRank(getLoc(), "gradient", dy, 1)))
     return failure();
-  if (result.getRank() != 2)
-    return emitOpError("has a result of rank ")
-           << result.getRank() << ", expected 2: vocabulary and embedding size";
-  return success(succeeded(checkIntegers(getLoc(), "token id operand",
-                                         getIds().getType())) &&
-                 succeeded(checkSameShape(getLoc(), "gradient rows",
-                                          getIds().getType().getDims(),
-                                          dy.getDims().drop_back())) &&
-                 succeeded(checkSameShape(getLoc(), "embedding size",
-                                          dy.getDims().take_back(1),
-                                          result.getDims().drop_front())));
+  FailureOr<SmallVector<DimAttr>> rows =
+      getRowDims(getLoc(), "result", result, getIds().getType(), getPooled());
+  return failure(failed(rows) ||
+                 failed(checkSameShape(getLoc(), "gradient rows", *rows,
+                                       dy.getDims().drop_back())) ||
+                 failed(checkSameShape(getLoc(), "embedding size",
+                                       dy.getDims().take_back(1),
+                                       result.getDims().take_back(1))));
 }
 
 LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,

@@ -637,21 +637,34 @@ def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable]> {
 
     ```mlir
     %x = stg.embedding %table, %tokens : !stg.tensor<[V, D], bf16>, !stg.tensor<[B, S], i32>
+    %e = stg.embedding %tables, %ids : !stg.tensor<[N, R, D], bf16>, !stg.tensor<[B, N], i32>
     ```
-    Constraints: (C1) the table has rank 2; (C2) ids are integers.
+    Several tables of one size are one with more dimensions, the leading ones, which are the
+    last dimensions of the ids: each id is of its table. Where they are sharded each device
+    looks up the rows of its tables, for all samples.
+
+    With `pooled` the rows that are found along that dimension of the ids are summed: 1
+    operation for each element that is read.
+
+    Constraints: (C1) the table has at least rank 2, and its leading dimensions are the last
+    ones of the ids; (C2) ids are integers; (C3) what is pooled is a dimension of the ids that
+    is none of the table.
   }];
-  let args = (ins STG_Tensor:$table, STG_Tensor:$ids);
+  let args = (ins STG_Tensor:$table, STG_Tensor:$ids, OptionalAttr<I64Attr>:$pooled);
   let results = (outs STG_Tensor:$result);
 }
 
 def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad"> {
   let summary = "gradient of stg.embedding with respect to the table";
   let description = [{
-    Adds each row of `dy` to the row of its id. Operations: 1 per element of `dy`.
+    Adds each row of `dy` to the row of its id, or of all its ids if rows are `pooled`.
+    Operations: 1 per element of a row and id.
 
-    Constraints: (C1) the result is [vocabulary, last extent of `dy`].
+    Constraints: (C1) the result is [tables ..., vocabulary, last extent of `dy`], where the
+    ids end with the dimensions of the tables, if there are several; (C2) as of
+    `stg.embedding`.
   }];
-  let args = (ins STG_Tensor:$ids, STG_Tensor:$dy);
+  let args = (ins STG_Tensor:$ids, STG_Tensor:$dy, OptionalAttr<I64Attr>:$pooled);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }

@@ -8,7 +8,8 @@
 //
 // What images, sounds and diffusion need beside products, norms and attention:
 // other shapes of a tensor, a vector for many rows, sums along a dimension,
-// convolutions, pooling, and a bias of attention by relative position. This file
+// convolutions, pooling, norms over a batch, and a bias of attention by relative
+// position. This file
 // is part of STGOps.td, which includes it.
 //
 //===----------------------------------------------------------------------===//
@@ -268,6 +269,45 @@ def PoolGradOp : STG_ExplicitOp<"pool_grad"> {
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let leading = [STG_EnumLeading<"Pooling", "kind">];
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization over a batch
+//===----------------------------------------------------------------------===//
+
+def BatchNormOp : STG_InferredOp<"batch_norm", [STG_Differentiable]> {
+  let summary = "normalization of each channel over samples and positions";
+  let description = [{
+    The input is [batch, positions ..., channels]; weight and bias are vectors of the channels.
+    The statistics are those of the samples that a device has at a time, of its part of a
+    micro-batch, as where nothing synchronizes them: a divided batch communicates nothing.
+    They are not kept: the backward pass computes them again from the input, which it reads
+    anyway. Running averages, which training does not read, are not updated. Operations: 7 per
+    element and 4 per channel.
+
+    ```mlir
+    %y = stg.batch_norm %x, %w, %b : !stg.tensor<[B, Y, X, C], bf16>, !stg.tensor<[C], bf16>, !stg.tensor<[C], bf16>
+    ```
+    Constraints: (C1) the input has at least rank 2; (C2) weight and bias have the extent of
+    its last dimension.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$bias);
+  let results = (outs STG_Tensor:$result);
+}
+
+def BatchNormGradOp : STG_ExplicitOp<"batch_norm_grad", [STG_MadeIfRead]> {
+  let summary = "gradient of stg.batch_norm with respect to input, weight and bias";
+  let description = [{
+    Operations: 15 per element and 6 per channel. What nobody reads is not computed: of the
+    15, 5 and 4 per channel are for the normalized value, which `dx` and `dw` need, 7 and 2
+    per channel are for `dx`, 2 for `dw` and 1 for `db`.
+
+    Constraints: (C1) as of `stg.batch_norm`; (C2) `dx` and `dy` have the input's shape, `dw`
+    and `db` that of the weight.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$dw, STG_Tensor:$db);
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
