@@ -8,9 +8,13 @@ of its heads, however tokens are divided.
 Usage: family_strategies.py
 """
 
+from pathlib import Path
+
 import traces
 
 BATCH, SEQ = 12, 16
+# Llama 4 Maverick without its tower.
+TEXT = str(Path(__file__).parent / "Inputs" / "llama-4-maverick-text.json")
 SMALL = {
     "deepseek-v3": {
         "D": 64, "H": 8, "QL": 48, "KL": 32, "EN": 16, "ER": 8, "EV": 16, "DF": 128, "F": 32,
@@ -28,7 +32,7 @@ SMALL = {
     "gpt-oss-20b": {
         "D": 64, "H": 8, "K": 4, "E": 16, "F": 32, "X": 8, "A": 2, "V": 128, "W": 5, "L": 6,
     },
-    "llama-4-maverick": {
+    TEXT: {
         "D": 64, "H": 8, "K": 4, "E": 16, "F": 32, "I": 48, "G": 32, "X": 8, "A": 1, "V": 128,
         "W": 4, "L": 12,
     },
@@ -45,7 +49,7 @@ DENSE = (
     "codestral-mamba-7b",
 )  # fmt: skip
 # Layers without experts.
-PLAIN = {"llama-4-maverick": 6}
+PLAIN = {TEXT: 6}
 STRATEGIES = [
     ["--dp=2", "--zero=1"],
     ["--dp=4", "--zero=3"],

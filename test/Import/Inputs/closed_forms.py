@@ -372,8 +372,22 @@ def llama4_text(c):
                    shared=c["intermediate_size"], qkv_bias=bias, o_bias=bias)
 
 
+def llama4_tower(v):
+    """A class token, norms with biases before and behind, two matrices of an adapter."""
+    D, F = v.get("hidden_size", 768), v.get("intermediate_size", 5632)
+    size, inputs = v.get("patch_size", 14), v.get("projector_input_dim", 4096)
+    patches = (v.get("image_size", 448) // size) ** 2
+    layer = grouped_attention(D, 1, 1, D, True, True) + plain(D, F, True) + 2 * layer_norm(D)
+    total = 3 * size * size * D + D + (patches + 1) * D + 2 * layer_norm(D)
+    return (total + v.get("num_hidden_layers", 34) * layer + F * inputs
+            + inputs * v.get("projector_output_dim", 4096))
+
+
 def llama4(c):
-    return llama4_text(c | c["text_config"])
+    text, v = c | c["text_config"], c.get("vision_config") or {}
+    tower = llama4_tower(v) + v.get("vision_output_dim", 7680) * text["hidden_size"]
+    total, active, table = llama4_text(text)
+    return total + tower, active + tower, table
 
 
 def mamba1_mixer(D, I, N, R, width, bias=False, conv_bias=True, norms=False):
@@ -491,10 +505,38 @@ def nemotron_h(c):
         elif letter == "-":
             layer = D + plain(D, c["intermediate_size"], mlp)
         else:
-            layer = D + D * X + X + X * plain(D, M, mlp) + plain(D, shared, mlp)
-            skipped = (X - A) * plain(D, M, mlp)
+            space = c.get("moe_latent_size") or D
+            layer = D + D * X + X + X * plain(space, M, mlp) + plain(D, shared, mlp)
+            layer += plain(D, space, mlp) if space != D else 0
+            skipped = (X - A) * plain(space, M, mlp)
         total, active = total + layer, active + layer - skipped
     return total, active, V * D
+
+
+def falcon_h1(c):
+    """Attention and a mixer in each layer, which share a norm."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                 "vocab_size"))
+    K, E = first(c, "num_key_value_heads", default=8), first(c, "head_dim", default=D // H)
+    heads, bias = c.get("mamba_n_heads", 128), c.get("attention_bias", False)
+    I = c.get("mamba_d_ssm", 1024)
+    layer = mamba2_mixer(D, heads, I // heads, c.get("mamba_n_groups", 1),
+                         c.get("mamba_d_state", 256), c.get("mamba_d_conv", 4),
+                         c.get("mamba_proj_bias", False), c.get("mamba_conv_bias", True))
+    layer -= 0 if c.get("mamba_rms_norm", False) else I
+    layer += grouped_attention(D, H, K, E, bias, bias)
+    layer += D + gated(D, c["intermediate_size"], c.get("mlp_bias", False))
+    tables = 1 if c.get("tie_word_embeddings", False) else 2
+    return dense(L * layer + D + tables * V * D, V * D)
+
+
+def glm(c):
+    bias = c.get("attention_bias", c["model_type"] == "glm")
+    total, _, table = rms_decoder(c, first(c, "num_key_value_heads", default=2),
+                                  first(c, "head_dim", default=128),
+                                  c.get("tie_word_embeddings", False), qkv_bias=bias)
+    more = 2 * c["hidden_size"] if c["model_type"] == "glm4" else 0
+    return dense(total + c["num_hidden_layers"] * more, table)
 
 
 def qwen3_next(c):
@@ -548,6 +590,7 @@ def zamba2(c):
 
 
 FAMILIES = {
+    "falcon_h1": falcon_h1, "glm": glm, "glm4": glm,
     "zamba2": zamba2, "bamba": bamba, "falcon_mamba": mamba, "granitemoehybrid": granitemoehybrid, "jamba": jamba,
     "mamba": mamba, "mamba2": mamba2, "nemotron_h": nemotron_h, "qwen3_next": qwen3_next,
     "bloom": bloom, "cohere": cohere, "cohere2": cohere, "granite": granite,

@@ -71,6 +71,14 @@ def t5(c):
     return total + (0 if c.get("tie_word_embeddings", True) else V * D)
 
 
+def mt5(c):
+    """T5 with other defaults."""
+    c = {"d_ff": 1024, "num_layers": 8, "num_heads": 6, "vocab_size": 250112,
+         "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False} | c
+    kind = (c.get("architectures") or ["MT5ForConditionalGeneration"])[0]
+    return t5(c | {"architectures": [kind[1:]]})
+
+
 def whisper(c):
     D, M = c.get("d_model", 384), c.get("num_mel_bins", 80)
     attention = 4 * D * D + 3 * D + norm(D)
@@ -169,7 +177,7 @@ def flux(c):
 
 
 FAMILIES = {
-    "bert": bert, "vit": vit, "t5": t5, "whisper": whisper, "modernbert": modernbert, "clip": clip,
+    "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "whisper": whisper, "modernbert": modernbert, "clip": clip,
     "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,
 }
 

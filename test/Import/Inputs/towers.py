@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tower_forms
 
-RUNS = 72
+RUNS = 80
 
 
 def compile(path):
@@ -64,6 +64,11 @@ def draw_t5(draw):
             "relative_attention_num_buckets": draw.choice([8, 32]),
             "tie_word_embeddings": draw.random() < 0.5,
             "architectures": [draw.choice(["T5ForConditionalGeneration", "T5EncoderModel"])]}
+
+
+def draw_mt5(draw):
+    kinds = ["MT5ForConditionalGeneration", "MT5EncoderModel"]
+    return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
 
 
 def draw_whisper(draw):
@@ -120,7 +125,7 @@ def draw_flux(draw):
 
 
 DRAWS = {
-    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "whisper": draw_whisper,
+    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "whisper": draw_whisper,
     "modernbert": draw_modernbert, "clip": draw_clip, "DiTTransformer2DModel": draw_dit,
     "SD3Transformer2DModel": draw_sd3, "FluxTransformer2DModel": draw_flux,
 }
@@ -130,8 +135,22 @@ DRAWS = {
 PUBLISHED_ONLY = {"gemma3", "llava", "qwen2_5_vl"}
 
 
+def read_sizes(families):
+    """The models of these families that stand in their tables."""
+    for path in sorted(Path(families).glob("*.json")):
+        table = json.loads(path.read_text())
+        for name, size in table.get("sizes", {}).items():
+            key = "model_type" if table["types"][0].islower() else "_class_name"
+            config = {key: table["types"][0]} | size
+            if tower_forms.family(config) in tower_forms.FAMILIES:
+                yield name, config
+
+
 def check_library(folder, published):
     wrong, number = [], 0
+    listed = json.loads(subprocess.run(["stg-compile", "--list-models", "--json"],
+                                       capture_output=True, text=True, check=True).stdout)
+    listed = {entry["name"]: entry["parameters"] for entry in listed}
     for path in sorted(Path(folder).glob("*.json")):
         config = json.loads(path.read_text())
         family = tower_forms.family(config)
@@ -142,6 +161,11 @@ def check_library(folder, published):
                     else tower_forms.count(config))
         if expected != compile(path) or published.pop(path.stem, None) != expected:
             wrong.append(f"{path.stem}: {expected} expected, {compile(path)}")
+    for name, config in read_sizes(Path(folder).parent / "families"):
+        number += 1
+        expected = tower_forms.count(config)
+        if expected != listed.get(name) or published.pop(name, None) != expected:
+            wrong.append(f"{name}: {expected} expected, {listed.get(name)}")
     return number, wrong + [f"{name} is missing" for name in published]
 
 
