@@ -14,7 +14,7 @@ stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
 stg.symbol @F "feed-forward size"
 stg.symbol @TD "features of a time step"
-stg.symbol @X "classes, with one for none"
+stg.symbol @Y "classes, with one for none"
 stg.symbol @C "width of what is projected"
 stg.symbol @PO "elements of a patch that is given"
 
@@ -49,8 +49,8 @@ stg.block @project_features(%x: !features) -> !row {
 }
 
 stg.block @add_class(%e: !row, %class: !stg.tensor<[B], i32>) -> !row {
-  %t = stg.param "class_embeddings" : !stg.tensor<[X, D], bf16>
-  %c = stg.embedding %t, %class : !stg.tensor<[X, D], bf16>, !stg.tensor<[B], i32>
+  %t = stg.param "class_embeddings" : !stg.tensor<[Y, D], bf16>
+  %c = stg.embedding %t, %class : !stg.tensor<[Y, D], bf16>, !stg.tensor<[B], i32>
   %y = stg.add %e, %c <"conditions"> : !row, !row
   stg.return %y : !row
 }

@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""Every family of configurations under every mechanism of parallelism, on 1 to 8 ranks.
+
+Each family has a small configuration here, and so have the models of models/ that are no
+configurations. Compiled under a strategy it is either refused, with one line that says why, or
+compiles, passes `stg-trace validate`, and executes in all ranks together as many operations in
+matrix products, forward and backward, as the ranks that divide heads alone: data, context (but
+for all-to-alls) and expert parallelism, pipelines with any schedule, ZeRO and recomputation
+repeat nothing. What tensor parallelism and all-to-alls of context parallelism repeat (routers,
+latents, what all heads of a scan share) is in both numbers; with neither, it is one rank's.
+
+Usage: families.py [--subset N] [--jobs J]       one of every N combinations
+       families.py --table [FAMILY...]           the table in docs/Families.md
+       families.py --write PAGE                  the same, into the page
+       families.py --check PAGE [--subset N]     is it still what it was?
+"""
+
+import argparse
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+
+TOOLS = os.environ.get("STG_TOOLS", "")
+BEGIN, END = "<!-- strategies -->\n", "\n<!-- end of strategies -->\n"
+
+
+def decoder(layers=8, **more):
+    """What most decoders have: eight heads, of which four are of keys and values."""
+    return {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": layers, "num_attention_heads": 8,
+            "num_key_value_heads": 4, "vocab_size": 128, "max_position_embeddings": 32} | more
+
+
+def few(layers=8, **more):
+    """GPT-2 and those that name things as it does."""
+    return {"n_embd": 64, "n_layer": layers, "n_head": 8, "n_positions": 32, "vocab_size": 128} | more
+
+
+def alike(layers=8, **more):
+    """Decoders with as many heads of keys and values as of queries."""
+    config = decoder(layers, **more)
+    del config["num_key_value_heads"]
+    return config
+
+
+WINDOW = {"sliding_window": 8}
+SIZE = {"head_dim": 8}
+EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+ROUTED = {"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1,
+          "first_k_dense_replace": 2}
+LATENT = ROUTED | {"num_key_value_heads": 8, "kv_lora_rank": 16, "q_lora_rank": 24, "qk_nope_head_dim": 8,
+                   "qk_rope_head_dim": 4, "v_head_dim": 8}
+SCAN = {"mamba_n_heads": 16, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_chunk_size": 8}
+VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "num_hidden_layers": 8}
+ENCODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8}
+MIXED = ["mamba", "attention"] * 4
+
+CONFIGS = {
+    "bamba": decoder(attn_layer_indices=[1, 3, 5, 7], **SCAN),
+    "bert": ENCODER | {"architectures": ["BertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
+    "bloom": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "vocab_size": 128, "seq_length": 32},
+    "clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
+             "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
+    "cohere": decoder(),
+    "cohere2": decoder(**SIZE, **WINDOW),
+    "deepseek": decoder(**ROUTED, moe_layer_freq=1),
+    "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
+    "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
+    "DiTTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8},
+    "exaone4": decoder(**SIZE, **WINDOW),
+    "falcon": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "vocab_size": 128,
+               "num_kv_heads": 4, "new_decoder_architecture": True},
+    "falcon_h1": decoder(**SIZE, mamba_d_ssm=128, **SCAN),
+    "falcon_mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "intermediate_size": 128},
+    "FluxTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 4,
+                               "num_single_layers": 4, "joint_attention_dim": 32, "pooled_projection_dim": 16},
+    "gemma": decoder(**SIZE),
+    "gemma2": decoder(**SIZE, **WINDOW),
+    "gemma3": {"text_config": decoder(**SIZE, **WINDOW), "mm_tokens_per_image": 4,
+               "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
+    "gemma3_text": decoder(**SIZE, **WINDOW),
+    "glm": decoder(**SIZE),
+    "glm4": decoder(**SIZE),
+    "glm4_moe": decoder(**ROUTED, **SIZE),
+    "gpt2": few(),
+    "gpt_bigcode": few(),
+    "gpt_neox": alike(),
+    "gpt_oss": decoder(**SIZE, **WINDOW, num_local_experts=8, num_experts_per_tok=2),
+    "gptj": few(rotary_dim=4),
+    "granite": decoder(),
+    "granitemoe": decoder(num_local_experts=8, num_experts_per_tok=2),
+    "granitemoehybrid": decoder(layer_types=MIXED, num_local_experts=8, num_experts_per_tok=2,
+                                shared_intermediate_size=32, **SCAN),
+    "granitemoeshared": decoder(num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=32),
+    "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
+                     attn_layer_offset=1),
+    "llama": decoder(),
+    "llama4": {"text_config": decoder(**SIZE, num_local_experts=8, intermediate_size_mlp=96),
+               "vision_config": VISION | {"intermediate_size": 128, "image_size": 32, "patch_size": 8, "vision_output_dim": 48,
+                                          "projector_input_dim": 48, "projector_output_dim": 48}},
+    "llama4_text": decoder(**SIZE, num_local_experts=8, intermediate_size_mlp=96, attention_chunk_size=8,
+                           interleave_moe_layer_step=2),
+    "llava": {"text_config": {"model_type": "llama"} | decoder(),
+              "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layer": -1},
+    "mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128},
+    "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
+               "n_groups": 8, "state_size": 8, "chunk_size": 8},
+    "mistral": decoder(**WINDOW),
+    "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
+    "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
+                             "max_position_embeddings": 32},
+    "mt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
+    "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
+                          ssm_state_size=8, chunk_size=8, n_routed_experts=8, num_experts_per_tok=2,
+                          moe_intermediate_size=32, moe_shared_expert_intermediate_size=32, moe_latent_size=16),
+    "olmo2": decoder(),
+    "olmo3": decoder(**WINDOW),
+    "olmoe": decoder(num_experts=8, num_experts_per_tok=2),
+    "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
+            "max_position_embeddings": 32},
+    "phi": decoder(),
+    "phi3": decoder(),
+    "qwen2": decoder(),
+    "qwen2_5_vl": decoder(max_position_embeddings=512, vision_config={
+        "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
+        "fullatt_block_indexes": [3, 7], "window_size": 28}),
+    "qwen2_5_vl_text": decoder(),
+    "qwen2_moe": decoder(**EXPERTS, shared_expert_intermediate_size=32),
+    "qwen3": decoder(**SIZE),
+    "qwen3_moe": decoder(**EXPERTS, **SIZE),
+    "qwen3_next": decoder(**EXPERTS, **SIZE, shared_expert_intermediate_size=32, linear_num_key_heads=8,
+                          linear_num_value_heads=16, linear_key_head_dim=8, linear_value_head_dim=8),
+    "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
+                              "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
+    "stablelm": decoder(),
+    "starcoder2": decoder(),
+    "t5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
+    "vit": ENCODER | {"image_size": 32, "patch_size": 8},
+    "whisper": {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
+                "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128,
+                "num_mel_bins": 16, "max_source_positions": 32, "max_target_positions": 32},
+    "zamba2": decoder(layers_block_type=["mamba", "hybrid"] * 4, num_mem_blocks=2, adapter_rank=4, n_mamba_heads=16,
+                      mamba_ngroups=2, mamba_d_state=8, chunk_size=8),
+}
+# Models of models/ that are no configurations, and what makes them small.
+MODELS = {
+    "resnet": ["resnet-50", "--set=IM=32", "--set=C=8", "--set=NC=16"],
+    "dlrm": ["dlrm-stacked", "--set=NR=64", "--set=D=16", "--set=ND=32", "--set=J1=32", "--set=J2=16", "--set=NP=4",
+             "--set=O1=32", "--set=O2=32", "--set=O3=32", "--set=O4=16"],
+}
+BATCH = 16
+
+# What the table has: a column each.
+MECHANISMS = {
+    "dp": ["--dp=2"],
+    "zero 1": ["--dp=2", "--zero=1"],
+    "zero 2": ["--dp=2", "--zero=2"],
+    "zero 3": ["--dp=2", "--zero=3"],
+    "tp": ["--tp=2"],
+    "tp, sp": ["--tp=2", "--sequence-parallel"],
+    "cp gather": ["--cp=2", "--cp-comm-type=all_gather"],
+    "cp ring": ["--cp=2", "--cp-comm-type=p2p"],
+    "cp a2a": ["--cp=2", "--cp-comm-type=a2a"],
+    "ep": ["--dp=2", "--ep=2"],
+    "pp": ["--pp=2", "--micro-batch=2"],
+    "interleaved": ["--pp=2", "--virtual-stages=2", "--schedule=interleaved", "--micro-batch=2"],
+    "zb-h1": ["--pp=2", "--schedule=zb-h1", "--micro-batch=2"],
+    "recompute": ["--recompute=full"],
+}
+
+
+def run(*command):
+    return subprocess.run([TOOLS + command[0], *command[1:]], capture_output=True, text=True)
+
+
+@lru_cache(maxsize=None)
+def folder():
+    made = tempfile.TemporaryDirectory()
+    for family, config in CONFIGS.items():
+        key = "model_type" if family.islower() else "_class_name"
+        (Path(made.name) / f"{family}.json").write_text(json.dumps({key: family} | config))
+    return made
+
+
+def model(family):
+    return MODELS.get(family) or [str(Path(folder().name) / f"{family}.json")]
+
+
+def compile(family, flags, *more):
+    return run("stg-compile", *model(family), f"--batch={BATCH}", *flags, *more)
+
+
+def why(family, result):
+    """The line that says why not."""
+    lines = [line for line in result.stderr.splitlines() if "error:" in line] or result.stderr.splitlines() or ["?"]
+    text = lines[0].split("error: ", 1)[-1].replace(str(folder().name) + "/", "")
+    return text if len(lines) == 1 else f"{text} [{len(lines)} errors]"
+
+
+#===------------------------------------------------------------------------===#
+# The table
+#===------------------------------------------------------------------------===#
+
+
+def cell(family, mechanism):
+    """None where it works, else why not."""
+    result = compile(family, MECHANISMS[mechanism], "--dry-run")
+    return why(family, result) if result.returncode else None
+
+
+def page(families, jobs):
+    cells = list(itertools.product(families, MECHANISMS))
+    with ThreadPoolExecutor(jobs) as pool:
+        found = dict(zip(cells, pool.map(lambda item: cell(*item), cells)))
+    reasons, rows = {}, []
+    for family in families:
+        marks = []
+        for mechanism in MECHANISMS:
+            reason = found[family, mechanism]
+            if reason is None:
+                marks.append("yes")
+                continue
+            number = reasons.setdefault(shorten(family, reason), len(reasons) + 1)
+            marks.append(f"({number})")
+        rows.append(f"| `{family}` | " + " | ".join(marks) + " |")
+    head = ["| family | " + " | ".join(MECHANISMS) + " |", "|---|" + "---|" * len(MECHANISMS)]
+    notes = [f"{number}. `{reason}`" for reason, number in reasons.items()]
+    return "\n".join(head + rows + [""] + notes)
+
+
+def shorten(family, reason):
+    """The reason for any family."""
+    return reason.replace(f"{family}.json", "MODEL").replace(model(family)[0], "MODEL").replace("stg-compile: ", "")
+
+
+def split(text):
+    before, rest = text.split(BEGIN)
+    table, after = rest.split(END)
+    return before, table, after
+
+
+#===------------------------------------------------------------------------===#
+# Combinations
+#===------------------------------------------------------------------------===#
+
+
+def combinations():
+    pipelines = [(1, "1f1b", 1)] + [(p, s, v) for p in (2, 4) for s, v in
+                                    (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2))]
+    for family, dp, (tp, sp), (cp, kind), ep, (pp, schedule, v), zero, recompute in itertools.product(
+        [*CONFIGS, *MODELS], (1, 2, 4, 8), ((1, False), (2, False), (2, True), (4, True)),
+        ((1, "none"), (2, "all_gather"), (2, "p2p"), (2, "a2a"), (4, "a2a")), (1, 2, 4), pipelines, range(4),
+        ("none", "selective", "full"),
+    ):
+        if dp * tp * cp * pp > 8 or dp % ep or (zero and dp == 1) or (v > 1 and pp * v > 8):
+            continue
+        flags = [f"--dp={dp}", f"--tp={tp}", f"--cp={cp}", f"--pp={pp}", f"--ep={ep}", f"--zero={zero}",
+                 f"--recompute={recompute}"]
+        same = [f"--tp={tp}"]
+        if sp:
+            flags.append("--sequence-parallel")
+            same.append("--sequence-parallel")
+        if cp > 1:
+            flags.append(f"--cp-comm-type={kind}")
+            if kind == "a2a":
+                same += [f"--cp={cp}", "--cp-comm-type=a2a"]
+        if pp > 1:
+            flags += [f"--schedule={schedule}", f"--virtual-stages={v}", f"--micro-batch={BATCH // dp // 8 or 1}"]
+        yield family, tuple(flags), tuple(same)
+
+
+def products(manifest):
+    total = {}
+    for entry in manifest["classes"]:
+        for phase, operations in entry["matrix_operations_by_phase"].items():
+            if phase != "recompute":
+                total[phase] = total.get(phase, 0) + operations * entry["ranks"]
+    return total
+
+
+@lru_cache(maxsize=None)
+def expected(family, flags):
+    result = compile(family, flags, "--dry-run", "--json")
+    return products(json.loads(result.stdout)) if result.returncode == 0 else why(family, result)
+
+
+def check(case):
+    """What became of it: "equal", "refused" and why, or what is wrong."""
+    family, flags, same = case
+    with tempfile.TemporaryDirectory() as out:
+        made = compile(family, flags, "-o", out)
+        if made.returncode:
+            reason = why(family, made)
+            is_line = len(made.stderr.strip().splitlines()) <= 3 and "assert" not in made.stderr.lower()
+            return ("refused" if is_line and made.returncode == 1 else "wrong"), reason
+        valid = run("stg-trace", "validate", out)
+        if valid.returncode:
+            return "wrong", f"is not valid: {valid.stdout.strip()[:300]}"
+        have = products(json.loads((Path(out) / "manifest.json").read_text()))
+    want = expected(family, same)
+    if have != want:
+        return "wrong", f"executes {have}, {' '.join(same)} alone {want}"
+    return "equal", ""
+
+
+def check_all(subset, jobs):
+    cases = list(combinations())
+    chosen = cases[::subset]
+    counts, reasons, wrong = {}, {}, 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for case, (kind, text) in zip(chosen, pool.map(check, chosen)):
+            counts[kind] = counts.get(kind, 0) + 1
+            if kind == "wrong":
+                wrong += 1
+                print("wrong:", case[0], " ".join(case[1]), text, flush=True)
+            elif kind == "refused":
+                key = re.sub(r"\d+", "N", shorten(case[0], text))
+                reasons.setdefault(key, []).append(case)
+    for reason, refused in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        print(f"refused {len(refused)}: {reason}    e.g. {refused[0][0]} {' '.join(refused[0][1])}")
+    families = len({case[0] for case in chosen})
+    print(f"{len(chosen)} of {len(cases)} combinations of {families} families: {counts.get('equal', 0)} valid and equal,"
+          f" {counts.get('refused', 0)} refused, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--subset", type=int, default=1, metavar="N", help="only one of every N")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--table", nargs="*", metavar="FAMILY", help="print the table")
+    parser.add_argument("--write", metavar="PAGE", help="put the table into a page")
+    parser.add_argument("--check", metavar="PAGE", help="compare the table, or one of every N families, with a page")
+    args = parser.parse_args()
+    folder()  # Once, before there are threads.
+    families = [*sorted(CONFIGS, key=str.lower), *MODELS]
+    if args.table is not None:
+        print(page(args.table or families, args.jobs))
+    elif args.write:
+        before, _, after = split(Path(args.write).read_text())
+        Path(args.write).write_text(before + BEGIN + page(families, args.jobs) + END + after)
+    elif args.check:
+        return check_page(Path(args.check), families, args.subset, args.jobs)
+    else:
+        return check_all(args.subset, args.jobs)
+    return 0
+
+
+def read_table(text):
+    """Of a family, what each cell says, with notes in their places."""
+    notes = dict(re.findall(r"^(\d+)\. `(.*)`$", text, re.M))
+    rows = {}
+    for line in text.splitlines():
+        parts = [part.strip() for part in line.strip("|").split("|")]
+        if line.startswith("| `"):
+            rows[parts[0].strip("`")] = [notes.get(mark.strip("()"), mark) for mark in parts[1:]]
+    return rows
+
+
+def check_page(path, families, subset, jobs):
+    committed = read_table(split(path.read_text())[1])
+    chosen = families[::subset]
+    current = read_table(page(chosen, jobs))
+    wrong = [f"{family}: {current[family]}, the page has {committed.get(family)}" for family in chosen
+             if current[family] != committed.get(family)]
+    if list(committed) != families:
+        wrong.append(f"the page has {list(committed)}, there are {families}")
+    print(*wrong, sep="\n")
+    print(f"{len(chosen)} of {len(families)} families, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
