@@ -7,7 +7,8 @@ compiles, passes `stg-trace validate`, and executes in all ranks together as man
 matrix products, forward and backward, as the ranks that divide heads alone: data, context (but
 for all-to-alls) and expert parallelism, pipelines with any schedule, ZeRO and recomputation
 repeat nothing. What tensor parallelism and all-to-alls of context parallelism repeat (routers,
-latents, what all heads of a scan share) is in both numbers; with neither, it is one rank's.
+latents, what all heads of a scan share) is in both numbers; with neither, it is one rank's. Where
+samples are compared with each other, as in CLIP, those of a rank and micro-batch are.
 
 Usage: families.py [--subset N] [--jobs J]       one of every N combinations
        families.py --table [FAMILY...]           the table in docs/Families.md
@@ -154,6 +155,12 @@ MODELS = {
     "dlrm": ["dlrm-stacked", "--set=NR=64", "--set=D=16", "--set=ND=32", "--set=J1=32", "--set=J2=16", "--set=NP=4",
              "--set=O1=32", "--set=O2=32", "--set=O3=32", "--set=O4=16"],
 }
+# What is said where a pass has made something that another one refuses.
+DEFECTS = ("which is taken in this scope", "its peer's graph", "'chakra.")
+# All heads of a scan share what they read and write.
+ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
+# Samples are compared with those that a rank has at a time.
+PAIRS = ("clip",)
 BATCH = 16
 
 # What the table has: a column each.
@@ -260,6 +267,11 @@ def combinations():
     ):
         if dp * tp * cp * pp > 8 or dp % ep or (zero and dp == 1) or (v > 1 and pp * v > 8):
             continue
+        # What has no effect is refused, as the table shows.
+        if (tp * cp > 1 and family in MODELS) or (pp > 1 and family == "dlrm"):
+            continue
+        if ep > 1 and "expert" not in json.dumps(CONFIGS.get(family, {})):
+            continue
         flags = [f"--dp={dp}", f"--tp={tp}", f"--cp={cp}", f"--pp={pp}", f"--ep={ep}", f"--zero={zero}",
                  f"--recompute={recompute}"]
         same = [f"--tp={tp}"]
@@ -268,10 +280,13 @@ def combinations():
             same.append("--sequence-parallel")
         if cp > 1:
             flags.append(f"--cp-comm-type={kind}")
-            if kind == "a2a":
+            # Scans exchange tokens for heads whatever attention does.
+            if kind == "a2a" or family in ONE_GROUP:
                 same += [f"--cp={cp}", "--cp-comm-type=a2a"]
         if pp > 1:
             flags += [f"--schedule={schedule}", f"--virtual-stages={v}", f"--micro-batch={BATCH // dp // 8 or 1}"]
+        if family in PAIRS:
+            same += [flag for flag in flags if flag.startswith(("--dp=", "--micro-batch="))]
         yield family, tuple(flags), tuple(same)
 
 
@@ -297,8 +312,8 @@ def check(case):
         made = compile(family, flags, "-o", out)
         if made.returncode:
             reason = why(family, made)
-            is_line = len(made.stderr.strip().splitlines()) <= 3 and "assert" not in made.stderr.lower()
-            return ("refused" if is_line and made.returncode == 1 else "wrong"), reason
+            is_said = made.returncode == 1 and made.stderr.count("error: ") == 1
+            return ("refused" if is_said and not any(text in reason for text in DEFECTS) else "wrong"), reason
         valid = run("stg-trace", "validate", out)
         if valid.returncode:
             return "wrong", f"is not valid: {valid.stdout.strip()[:300]}"
