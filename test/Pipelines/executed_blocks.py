@@ -2,7 +2,7 @@
 
 Inputs/executed_blocks.json holds what was counted while small models trained in PyTorch on
 1 or 2 processes: operations of matrix products, collectives, and the bytes of parameters,
-gradients and optimizer state. Inputs/variants.mlir makes these models of the library's
+gradients, optimizer state and of what was saved for backward. Inputs/variants.mlir makes these models of the library's
 blocks; its options say which. Everything is fp32, and the full attention square counted.
 
 A run caps the scores of attention by a tanh, or adds ALiBi's distances to them, which is no
@@ -20,7 +20,7 @@ import json
 from pathlib import Path
 
 import checks
-from checks import Plan
+from checks import FP32, Plan
 
 RUNS = json.loads((Path(__file__).parent / "Inputs" / "executed_blocks.json").read_text())
 
@@ -130,6 +130,55 @@ def collectives(only):
     return result
 
 
+def attention_layers(config):
+    """Layers whose attention has something trained before it, and so a backward pass."""
+    if config.get("arch") == "mamba2":
+        return 0
+    frozen = 2 if "layers2" in config.get("freeze", "") else 0
+    return config["layers"] - frozen + config.get("mtp", 0)
+
+
+def not_fused(config):
+    """Elements that a run saves of what a fused kernel makes again.
+
+    Attention: softmaxes, of which we save a log-sum-exp for each query and head, and capped
+    scores. Mamba-2, with A = cumsum(-exp(a_log) dt) of a chunk's tokens: A, exp(A), exp(A_end - A)
+    and the last times dt; exp(A_end), exp(a_log) and d; C B^T of groups and of heads; decayed B and
+    C of each head; states at the starts of chunks.
+    """
+    sequences, seq = config["micro_batch"], config["seq"]
+    heads = config.get("heads", 0) // config["tp"]
+    saved = attention_layers(config) * sequences * heads * (seq**2 - seq)
+    if config.get("score_cap"):
+        saved += config["layers"] * sequences * heads * seq**2
+    if config.get("arch") == "mamba2":
+        tokens, size = sequences * seq, config["d_state"]
+        heads, groups = config["ssm_heads"] // config["tp"], config["groups"] // config["tp"]
+        chunks, channels = tokens // config["chunk"], config["d_inner"] // config["ssm_heads"]
+        decays = 4 * tokens * heads + chunks * heads + 2 * heads
+        products = tokens * config["chunk"] * (groups + heads) + 2 * tokens * heads * size
+        saved += config["layers"] * (decays + products + chunks * heads * size * channels)
+    return saved
+
+
+def only_here(config):
+    """Elements that we save, and a run does not: the indices of chosen experts, with 4 bytes,
+    which are no floats, and a gate for each element of a shared expert's output instead of each
+    token's; a run has the chosen scores before they are divided by their sum."""
+    layers = (config.get("layers", 0) - config.get("dense_first", 0)) if config.get("experts") else 0
+    tokens = config["micro_batch"] * config["seq"]
+    indices = tokens * config.get("topk", 0)
+    divided = indices if config.get("router") == "sigmoid" else 0
+    gate = tokens * config["hidden"] if config.get("shared_gate") else 0
+    return layers * (indices - divided + gate)
+
+
+def saved(run):
+    """Bytes of activations that backward reads."""
+    config = run["config"]
+    return run["saved_float_bytes"] + FP32 * (only_here(config) - not_fused(config))
+
+
 def variants(check, model_file):
     """All runs."""
     for name, run in RUNS.items():
@@ -155,6 +204,7 @@ def variants(check, model_file):
             trained = compiled["parameters"] - frozen // 4
             check.equal("trained parameters", compiled["trainable_parameters"], trained)
         check.equal("gradients", only.largest["gradient"], run["grad_bytes"])
+        check.equal("activations", only.largest["activation"], saved(run))
         check.equal("optimizer state", only.states["optimizer"], run["optimizer_state_bytes"])
 
 

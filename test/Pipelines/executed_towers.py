@@ -3,7 +3,8 @@
 Inputs/executed_towers.json holds what was counted while small models trained in PyTorch on 1 or
 2 processes. Here a config.json describes each of them. Everything is fp32, and the full
 attention square counted. A fused attention saves the log-sum-exp of a query and head instead of
-its softmax; what is data in a run is an input here: patches, features of time, the mask.
+its softmax; what is data in a run is an input here: patches, features of time, the mask. One run
+has a frozen encoder with a table of its own.
 
 Usage: executed_towers.py towers
 """
@@ -12,6 +13,7 @@ import json
 from pathlib import Path
 
 import checks
+import traces
 from checks import Plan
 
 RUNS = json.loads((Path(__file__).parent / "Inputs" / "executed_towers.json").read_text())
@@ -75,12 +77,20 @@ def dit(c):
     }, [f"--set=TD={c['t_dim']}"]
 
 
+def frozen_encoder(text):
+    """The model with a table of its own for the encoder, all of which is then frozen."""
+    shared = "@token_embedding(%read) :"
+    assert text.count(shared) == 1
+    return text.replace(shared, '@token_embedding(%read) <"encoder"> :')
+
+
 def softmaxes(c):
-    """(queries, keys) of each attention."""
+    """(queries, keys) of each attention with something trained before it."""
     if c["arch"] != "t5":
         return [(c["seq"], c["seq"])] * c["layers"]
     decoder = [(c["seq"], c["seq"]), (c["seq"], c["enc_seq"])] * c["layers"]
-    return [(c["enc_seq"], c["enc_seq"])] * c["enc_layers"] + decoder
+    encoder = 0 if c.get("freeze") == "encoder" else c["enc_layers"]
+    return [(c["enc_seq"], c["enc_seq"])] * encoder + decoder
 
 
 def data(c):
@@ -98,7 +108,7 @@ def saved(c, rank):
     its scores, which is one for all layers of a stack."""
     rows = c["micro_batch"] * c["heads"] // c["tp"]
     fused = sum(rows * (q * k - q) for q, k in softmaxes(c))
-    stacks = (c["seq"], c["enc_seq"]) if c["arch"] == "t5" else ()
+    stacks = {queries for queries, keys in softmaxes(c) if queries == keys} if c["arch"] == "t5" else ()
     bias = sum(c["heads"] // c["tp"] * tokens**2 for tokens in stacks)
     return rank["saved_float_bytes"] - FP32 * (fused + data(c) - bias)
 
@@ -130,6 +140,11 @@ def towers(check):
         file.write_text(json.dumps(config))
         if c["arch"] in ("t5", "bert"):
             flags = [*flags, f"--seq={c['seq']}"]
+        if c.get("freeze") == "encoder":
+            text = traces.run("stg-translate", "--import-hf-config", file)
+            file = file.with_suffix(".mlir")
+            file.write_text(frozen_encoder(text))
+            flags = [*flags, "--freeze=encoder"]
         compiled = check.compile(str(file), plan, *flags)
         check.equal("classes", len(compiled.classes), c["pp"])
         for number, found in enumerate(compiled.classes):
