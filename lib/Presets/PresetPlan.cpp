@@ -43,6 +43,7 @@ private:
   Error orderGroups(SmallVectorImpl<StringRef> &order);
   Error makeMesh(ArrayRef<StringRef> order);
   Error addAxis(const Preset::Axis &axis, StringRef group);
+  Error cutAxis(const Preset::Axis &axis, StringRef group, SymExpr size);
   Error collectPresetRules();
   void noteStream(const Preset::Rule &rule, RuleAttr parsed);
   Error applyUserRules();
@@ -74,8 +75,9 @@ private:
   llvm::StringMap<bool> flags; ///< Options.
   DenseSet<StringRef> absent;  ///< Optional degrees that are not given.
   SmallVector<StringRef> axes; ///< Of the mesh.
-  /// Axes of the mesh by group, from the fastest to the slowest.
-  llvm::StringMap<SmallVector<StringRef>> groups;
+  /// Axes of the mesh by group, and by part of an axis that is cut, from the
+  /// fastest to the slowest.
+  llvm::StringMap<SmallVector<StringRef>> groups, parts;
   PresetPlan plan;
 };
 } // namespace
@@ -317,8 +319,111 @@ Error PresetEvaluator::addAxis(const Preset::Axis &axis, StringRef group) {
   // Nothing is divided over one rank.
   if (size->isOne())
     return Error::success();
-  plan.axes.push_back({axis.name, group.str(), axis.of, *size, axis.role});
-  axes.push_back(axis.name);
+  return cutAxis(axis, group, *size);
+}
+
+namespace {
+/// A part of an axis, which begins and ends at divisors of its size.
+struct PartRange {
+  StringRef name;
+  SymExpr from, to;
+};
+
+/// The divisors of an axis' size at which it is cut, each a divisor of the
+/// next.
+class Cuts {
+public:
+  Cuts(SymExpr one, SymExpr size) : cuts({one, size}) {}
+
+  /// False if the cut is in no order with the others. Of symbols each divides
+  /// each: they stand in the order in which they come.
+  bool add(SymExpr cut) {
+    if (llvm::is_contained(cuts, cut))
+      return true;
+    for (unsigned i = 1; i < cuts.size(); ++i)
+      if (divides(cuts[i - 1], cut) && divides(cut, cuts[i])) {
+        cuts.insert(cuts.begin() + i, cut);
+        return true;
+      }
+    return false;
+  }
+
+  unsigned getNumPieces() const { return cuts.size() - 1; }
+  SymExpr getSize(unsigned piece) const {
+    return cuts[piece + 1].exactDiv(cuts[piece]);
+  }
+  bool isIn(unsigned piece, const PartRange &range) const {
+    return find(range.from) <= piece && piece < find(range.to);
+  }
+  bool isAllOf(unsigned piece, const PartRange &range) const {
+    return find(range.from) == piece && find(range.to) == piece + 1;
+  }
+  std::string str() const {
+    return llvm::join(llvm::map_range(ArrayRef(cuts).drop_front().drop_back(),
+                                      [](SymExpr cut) { return cut.str(); }),
+                      ", ");
+  }
+
+private:
+  unsigned find(SymExpr cut) const {
+    return llvm::find(cuts, cut) - cuts.begin();
+  }
+
+  SmallVector<SymExpr> cuts;
+};
+} // namespace
+
+/// A piece has the name of the part that is just that, or else of all parts
+/// that it is in.
+static std::string namePiece(ArrayRef<PartRange> ranges, const Cuts &cuts,
+                             unsigned piece) {
+  SmallVector<StringRef> around;
+  for (const PartRange &range : ranges) {
+    if (cuts.isAllOf(piece, range))
+      return range.name.str();
+    if (cuts.isIn(piece, range))
+      around.push_back(range.name);
+  }
+  return llvm::join(around, "_");
+}
+
+/// Cuts the axis where its parts begin and end. Each part stands for the pieces
+/// between its ends. What is not cut has the name of the axis.
+Error PresetEvaluator::cutAxis(const Preset::Axis &axis, StringRef group,
+                               SymExpr size) {
+  SmallVector<PartRange> ranges;
+  Cuts cuts(SymExpr::get(context, 1), size);
+  for (const Preset::Part &part : axis.parts) {
+    Expected<SymExpr> from = evaluate(part.from);
+    if (!from)
+      return from.takeError();
+    Expected<SymExpr> to = evaluate(part.to);
+    if (!to)
+      return to.takeError();
+    if (!*from || !*to || !divides(*from, *to) || !divides(*to, size))
+      return fail("part '" + part.name + "' of axis '" + axis.name +
+                  "' goes from '" + part.from + "' to '" + part.to +
+                  "', expected divisors of its size, the first of the second");
+    ranges.push_back({part.name, *from, *to});
+    for (SymExpr cut : {*from, *to})
+      if (*from != *to && !cuts.add(cut))
+        return fail(
+            "part '" + part.name + "' of axis '" + axis.name + "' cuts it at " +
+            cut.str() +
+            ", which neither divides nor is a multiple of other cuts: " +
+            cuts.str());
+  }
+  for (unsigned piece = 0; piece < cuts.getNumPieces(); ++piece) {
+    bool isWhole = cuts.getNumPieces() == 1;
+    std::string name = isWhole ? "" : namePiece(ranges, cuts, piece);
+    auto symbol = StringAttr::get(context, name.empty() ? axis.name : name);
+    plan.axes.push_back(
+        {symbol.str(), group.str(), axis.of, cuts.getSize(piece), axis.role});
+    axes.push_back(symbol);
+    for (const PartRange &range : ranges)
+      if (range.from != range.to && cuts.isIn(piece, range))
+        parts[range.name].push_back(symbol);
+  }
   return Error::success();
 }
 
@@ -362,18 +467,25 @@ Error PresetEvaluator::makeMesh(ArrayRef<StringRef> order) {
 /// A rule for a group is one for each of its axes, the slowest first.
 SmallVector<PresetPlan::Rule> PresetEvaluator::expand(RuleAttr rule,
                                                       bool isPreset) {
-  SmallVector<StringRef> parts;
-  auto group = groups.find(rule.getAxis().getValue());
+  StringRef name = rule.getAxis();
+  SmallVector<StringRef> divided;
+  auto group = groups.find(name), part = parts.find(name);
   if (group != groups.end())
-    llvm::append_range(parts, llvm::reverse(group->second));
-  else if (llvm::is_contained(axes, rule.getAxis().getValue()))
-    parts.push_back(rule.getAxis());
+    divided = group->second;
+  else if (part != parts.end())
+    divided = part->second;
+  else if (llvm::is_contained(axes, name))
+    divided.push_back(name);
+  // A part that is all of a group is what the degree of the group makes.
+  for (const auto &[known, all] : groups)
+    if (part != parts.end() && all == divided)
+      name = known;
   SmallVector<PresetPlan::Rule> rules;
-  for (StringRef axis : parts)
+  for (StringRef axis : llvm::reverse(divided))
     rules.push_back(
         {RuleAttr::get(context, rule.getDim(), StringAttr::get(context, axis),
                        rule.getScope()),
-         rule.getAxis().str(), isPreset});
+         name.str(), isPreset});
   return rules;
 }
 
@@ -383,12 +495,19 @@ Expected<RuleAttr> PresetEvaluator::parseRule(StringRef text) {
     return fail(llvm::toString(rule.takeError()));
   // Stages divide the program, not its values.
   SmallVector<StringRef> known;
+  auto note = [&](StringRef name) {
+    if (!llvm::is_contained(known, name))
+      known.push_back(name);
+  };
   for (const Preset::Group &group : preset.groups)
-    for (const Preset::Axis &axis : group.axes)
-      if (axis.role != AxisRole::Pipeline)
-        for (StringRef name : {StringRef(group.name), StringRef(axis.name)})
-          if (!llvm::is_contained(known, name))
-            known.push_back(name);
+    for (const Preset::Axis &axis : group.axes) {
+      if (axis.role == AxisRole::Pipeline)
+        continue;
+      note(group.name);
+      for (const Preset::Part &part : axis.parts)
+        note(part.name);
+      note(axis.name);
+    }
   if (!llvm::is_contained(known, rule->getAxis().getValue()))
     return fail("rule '" + text + "' names mesh axis '" +
                 rule->getAxis().getValue() + "', expected one of " +
@@ -520,8 +639,14 @@ Error PresetEvaluator::makeClaims() {
     Expected<bool> applies = holds(claim.guard);
     if (!applies)
       return applies.takeError();
-    if (*applies && llvm::is_contained(axes, claim.axis))
-      plan.claims.push_back(claim.op + "/" + claim.factor + ":" + claim.axis);
+    SmallVector<StringRef> claimed;
+    auto part = parts.find(claim.axis);
+    if (part != parts.end())
+      llvm::append_range(claimed, llvm::reverse(part->second));
+    else if (llvm::is_contained(axes, claim.axis))
+      claimed.push_back(claim.axis);
+    for (StringRef axis : *applies ? ArrayRef(claimed) : ArrayRef<StringRef>())
+      plan.claims.push_back(claim.op + "/" + claim.factor + ":" + axis.str());
   }
   return Error::success();
 }
@@ -535,12 +660,17 @@ Error PresetEvaluator::makeJoined() {
     for (const std::string &name : list) {
       bool isAxis = llvm::any_of(preset.groups, [&](const auto &group) {
         return llvm::any_of(group.axes, [&](const Preset::Axis &axis) {
-          return axis.name == name;
+          return axis.name == name ||
+                 llvm::any_of(axis.parts, [&](const Preset::Part &part) {
+                   return part.name == name;
+                 });
         });
       });
-      auto group = groups.find(name);
+      auto group = groups.find(name), part = parts.find(name);
       if (group != groups.end())
         llvm::append_range(all, group->second);
+      else if (part != parts.end())
+        llvm::append_range(all, part->second);
       else if (llvm::is_contained(axes, name))
         all.push_back(name);
       else if (!isAxis)

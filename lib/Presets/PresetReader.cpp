@@ -136,12 +136,19 @@ static void readFields(Fields &fields, Preset::Requirement &requirement) {
   fields.require("message", requirement.message);
 }
 
+static void readFields(Fields &fields, Preset::Part &part) {
+  fields.require("name", part.name);
+  fields.optional("from", part.from);
+  fields.require("to", part.to);
+}
+
 static void readFields(Fields &fields, Preset::Axis &axis) {
   readFields(fields, axis.guard);
   fields.require("name", axis.name);
   fields.require("size", axis.size);
   fields.optional("role", axis.role);
   fields.optional("of", axis.of);
+  fields.optional("parts", axis.parts);
 }
 
 static void readFields(Fields &fields, Preset::Group &group) {

@@ -107,7 +107,7 @@ def collectives(check):
             plan = Plan(tp=t, dp=2, batch=4, sequence_parallel=sp)
             check.context = plan
             expected = {
-                (kind, "tp_replicate", t, phase): cost
+                (kind, "tp", t, phase): cost
                 for (kind, phase), cost in tensor_collectives(m, 2, t, sp).items()
             }
             expected["all_reduce", "dp", 2, "grad_sync"] = (1, local_parameters(m, t) * FP32)

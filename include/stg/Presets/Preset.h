@@ -53,11 +53,18 @@ struct Preset {
     std::vector<std::string> that;
     std::string message; ///< `{NAME}` stands for a value.
   };
+  /// The ranks of an axis from the fastest `from` to the fastest `to` ones, as
+  /// divisors of its size. Rules and claims may name it.
+  struct Part {
+    std::string name, from = "1", to;
+  };
   struct Axis {
     Guard guard;
     std::string name, size;
     AxisRole role = AxisRole::None;
     std::string of; ///< The degree that makes it, for messages.
+    /// The axis is cut where these begin and end.
+    std::vector<Part> parts;
   };
   /// Axes that stand together in rank order, from the fastest to the slowest.
   struct Group {

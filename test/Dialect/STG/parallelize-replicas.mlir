@@ -18,7 +18,7 @@ stg.symbol @K
 
 // CHECK: stg.mesh @mesh <tp_replicate = 2 : tensor, tp_kv = 8 : tensor> rules [K : tp_kv, F : tp_kv, F : tp_replicate, S : tp_kv @stream, S : tp_replicate @stream]
 // SYMBOLS: stg.mesh @mesh <tp_replicate = r : tensor, tp_kv = t/r : tensor> rules [K : tp_kv, F : tp_kv, F : tp_replicate]
-// ALL: stg.mesh @mesh <tp_replicate = 4 : tensor, cp = 2 : context> rules [S : cp, F : tp_replicate]{{$}}
+// ALL: stg.mesh @mesh <tp = 4 : tensor, cp = 2 : context> rules [S : cp, F : tp]{{$}}
 // RULES: stg.mesh @mesh <tp_replicate = 2 : tensor, tp_kv = 2 : tensor> rules [K : tp_kv, F : tp_replicate]{{$}}
 func.func @f(%x: !stg.tensor<[S, D], bf16>) {
   // CHECK-PLAN: stg.param "w" : !stg.tensor<[D, K : tp_kv], bf16>
