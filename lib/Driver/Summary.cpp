@@ -61,6 +61,8 @@ static std::string describeTypes(const CompileResult &result) {
   if (strategy.training)
     return text + ", gradients " + stringify(strategy.gradDtype).str() +
            ", moments " + stringify(strategy.optimizerDtype).str();
+  if (strategy.weightDtype)
+    text += ", weights " + stringify(*strategy.weightDtype).str();
   return text + (strategy.kvDtype
                      ? ", cache " + stringify(*strategy.kvDtype).str()
                      : "");

@@ -156,10 +156,12 @@ double KernelTimes::getProduct(const ProductRates &rates,
   // Rows of operands and results have n or k elements, whatever m is.
   if (shape.n % kAlignment || shape.k % kAlignment)
     math /= unaligned;
-  double operands = double(shape.m) * shape.k + double(shape.k) * shape.n;
-  double results = double(shape.m) * shape.n;
+  double left = double(shape.m) * shape.k, results = double(shape.m) * shape.n;
+  double right = double(shape.k) * shape.n;
   double bytes = shape.batch *
-                 (operands * shape.operandBytes + results * shape.resultBytes);
+                 (left * shape.operandBytes + results * shape.resultBytes);
+  bytes += shape.rightBytes ? double(*shape.rightBytes)
+                            : shape.batch * right * shape.operandBytes;
   return rates.fixed + std::max(math, bytes / rates.bandwidth);
 }
 

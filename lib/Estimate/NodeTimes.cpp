@@ -149,6 +149,8 @@ NodeTime NodeTimes::getProduct(const Kernel &kernel) {
                      kernel.sizes[3],
                      getBytes(kernel.operandType),
                      getBytes(kernel.resultType)};
+  if (kernel.sizes.size() > 4)
+    shape.rightBytes = kernel.sizes[4];
   const ProductRates &rate = getRates(kernel.operandType);
   productPeak = std::max(productPeak, rate.peak);
   time.time = toTicks(kernels.getProduct(rate, shape) + kernels.getFixed());
@@ -228,8 +230,11 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   if (isAttention)
     return execution->scores ? getScores(kernel, isBackward)
                              : getAttention(kernel, isBackward);
-  if (op == "einsum" && node.isMatrix && kernel.sizes.size() == 4)
+  if (op == "einsum" && node.isMatrix && kernel.sizes.size() >= 4)
     return getProduct(kernel);
+  // A part of the product that reads the weight.
+  if (op == "dequantize")
+    return {};
   if (isLossKernel(op))
     return getLoss(node, kernel);
   if (is_contained(execution->fused, op))

@@ -157,11 +157,19 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   options.logits = strategy.logits;
   if (strategy.kvDtype)
     options.kvType = stringify(*strategy.kvDtype).str();
+  options.kvScaleBlock = strategy.kvScaleBlock;
   options.kvBlockSize = strategy.kvBlockSize;
   options.mlaForm = strategy.mlaForm;
   BindOptions bind = getBindOptions(strategy);
   options.config = bind.config;
   llvm::append_range(options.values, bind.values);
+  return options;
+}
+
+static QuantizeWeightsOptions getQuantizeOptions(const Strategy &strategy) {
+  QuantizeWeightsOptions options;
+  options.format = *strategy.weightDtype;
+  llvm::append_range(options.keep, strategy.weightKeep);
   return options;
 }
 
@@ -205,10 +213,14 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (strategy.paramDtype)
     pm.addNestedPass<func::FuncOp>(
         createSetParameterType({stringify(*strategy.paramDtype).str()}));
-  if (strategy.inference)
+  if (strategy.inference) {
     pm.addPass(createInference(getInferenceOptions(strategy)));
-  else
+    if (strategy.weightDtype)
+      pm.addNestedPass<func::FuncOp>(
+          createQuantizeWeights(getQuantizeOptions(strategy)));
+  } else {
     addTraining(pm, strategy);
+  }
   if (plan)
     addPresetPlan(pm, *plan);
   else
@@ -245,6 +257,9 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.microBatches > 1)
     pm.addPass(createMicroBatch({std::to_string(strategy.microBatches), "B"}));
   expectLayouts(pm);
+  // Buffers that have room for so many rows have whole rows.
+  if (strategy.expertRows == ExpertRows::Padded || strategy.clipExperts)
+    pm.addPass(createPadExperts());
   if (!strategy.expertHistogram.values.empty()) {
     LoadExpertsOptions experts;
     experts.loads.assign(strategy.expertHistogram.values.begin(),

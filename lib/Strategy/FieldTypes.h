@@ -398,7 +398,8 @@ constexpr bool mayBeUnset =
     std::is_same_v<T, std::optional<Mode>> ||
     std::is_same_v<T, std::optional<int64_t>> ||
     std::is_same_v<T, std::optional<ElementType>> ||
-    std::is_same_v<T, std::optional<ProductType>>;
+    std::is_same_v<T, std::optional<ProductType>> ||
+    std::is_same_v<T, std::optional<WeightFormat>>;
 
 template <typename T> llvm::ArrayRef<NamedValue> getNamedValuesOf(T *) {
   if constexpr (std::is_enum_v<T>)

@@ -25,6 +25,8 @@ namespace stg {
 struct ProductShape {
   int64_t m = 1, n = 1, k = 1, batch = 1;
   double operandBytes = 2, resultBytes = 2; ///< Of one element.
+  /// Of all of the right operand, where it is not stored in such elements.
+  std::optional<int64_t> rightBytes = std::nullopt;
 
   double getOperations() const { return 2. * m * n * k * batch; }
 };

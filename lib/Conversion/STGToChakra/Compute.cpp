@@ -54,7 +54,8 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
   SmallVector<Type> types;
   SmallVector<unsigned> counts;
   for (OpResult result : op->getResults()) {
-    if (overwritten.contains(result.getResultNumber()) || !isMade(result)) {
+    if (overwritten.contains(result.getResultNumber()) || !isMade(result) ||
+        isa<DequantizeOp>(op)) {
       counts.push_back(0);
       continue;
     }
@@ -78,6 +79,11 @@ LogicalResult GraphBuilder::convertCompute(CostOpInterface op,
                                      getPhaseName(op), updates);
   comp.setMatrix(cost.isMatrix);
   comp.setKernelAttr(getKernel(op, cost.isMatrix, static_cast<bool>(fused)));
+  // Who reads what has been dequantized reads what is stored.
+  if (isa<DequantizeOp>(op)) {
+    appendPieces(op->getOperand(0), map[op->getResult(0)]);
+    return success();
+  }
   auto pieces = comp.getNewResults().begin();
   for (auto [result, count] : llvm::zip_equal(op->getResults(), counts))
     for (unsigned i = 0; i < count; ++i)

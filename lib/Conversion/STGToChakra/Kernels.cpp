@@ -14,11 +14,13 @@ using namespace stg;
 
 using Sizes = SmallVector<SymExpr, 8>;
 
-/// M, N, K and batch. Operands but the last are the left one.
+/// M, N, K and batch. Operands but the last are the left one. Where slices of
+/// the batch have different numbers of rows, those that have some, with the
+/// most of them. Of a right operand that is stored otherwise its bytes follow.
 static Sizes getProductSizes(EinsumOp op) {
   auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
   SymExpr one = SymExpr::get(op.getContext(), 1);
-  SymExpr m = one, n = one, k = one, batch = one;
+  SymExpr m = one, n = one, k = one, batch = one, rows = one;
   StringRef right = equation.inputs.back();
   SmallString<8> left;
   auto multiply = [&](StringRef term, Value input, bool isRight) {
@@ -32,10 +34,12 @@ static Sizes getProductSizes(EinsumOp op) {
       if (isRight && isInLeft)
         continue;
       bool isInBoth = !isRight && right.contains(letter);
-      SymExpr &size = !equation.output.contains(letter) ? k
-                      : isInBoth                        ? batch
-                      : isRight                         ? n
-                                                        : m;
+      bool isInOutput = equation.output.contains(letter);
+      SymExpr &size = !isInOutput         ? k
+                      : isInBoth          ? batch
+                      : isRight           ? n
+                      : canBeMean(extent) ? rows
+                                          : m;
       size = size * extent;
     }
   };
@@ -44,7 +48,18 @@ static Sizes getProductSizes(EinsumOp op) {
            ArrayRef(equation.inputs).drop_back(), inputs.drop_back()))
     multiply(term, input, /*isRight=*/false);
   multiply(right, inputs.back(), /*isRight=*/true);
-  return {m, n, k, batch};
+  if (!rows.isOne()) {
+    SymExpr all = batch * rows;
+    batch = SymExpr::getFunction(SymFunc::Min, {batch, all});
+    SymExpr divisor = SymExpr::getFunction(SymFunc::Max, {batch, one});
+    m = m * SymExpr::getFunction(SymFunc::CeilDiv, {all, divisor});
+  }
+  auto weight = inputs.back().getDefiningOp<DequantizeOp>();
+  if (!weight)
+    return {m, n, k, batch};
+  return {m, n, k, batch,
+          getReadPart(op->getOpOperand(op.getNumOperands() - 1),
+                      weight.getInput().getType().getNumBytes())};
 }
 
 /// Pairs of a query and a key that a causal mask leaves: the last query sees

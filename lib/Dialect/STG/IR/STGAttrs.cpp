@@ -1047,6 +1047,8 @@ void SymTensorType::print(AsmPrinter &printer) const {
 }
 
 bool SymTensorType::isValidElementType(Type type) {
+  if (isa<ScaledType>(type))
+    return true;
   if (!type.isIntOrFloat())
     return false;
   unsigned width = type.getIntOrFloatBitWidth();
@@ -1062,10 +1064,21 @@ SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "element type " << elementType
            << " is not an integer or float of whole bytes, or f4E2M1FN";
-  for (DimAttr dim : dims) // tensor_c3
-    if (!dim.getExtent().canBeExtent())
-      return emitError() << "dimension " << dim.getExtent()
+  SymExpr count;
+  for (DimAttr dim : dims) { // tensor_c3
+    SymExpr extent = dim.getExtent();
+    std::optional<Rational> number = extent.getConstant();
+    if (number && !(Rational(0) < *number))
+      return emitError() << "dimension " << extent
                          << " is not an integer of at least 1";
+    count = count ? count * extent : extent;
+  }
+  if (count && !count.canBeExtent())
+    for (DimAttr dim : dims)
+      if (!dim.getExtent().canBeExtent())
+        return emitError() << "dimension " << dim.getExtent()
+                           << " is not an integer of at least 1, and the "
+                           << count << " elements are no integer";
   if (sharding && sharding.getDimAxes().size() != dims.size())
     return emitError() << "sharding has " << sharding.getDimAxes().size()
                        << " dimensions, the tensor has " << dims.size();
@@ -1079,17 +1092,67 @@ SymExpr SymTensorType::getNumElements() const {
   return count;
 }
 
+/// What is stored of an element beside its scale.
+static Type getStoredType(Type elementType) {
+  auto scaled = dyn_cast<ScaledType>(elementType);
+  return scaled ? scaled.getElementType() : elementType;
+}
+
 int64_t SymTensorType::getElementBytes() const {
-  return llvm::divideCeil(getElementType().getIntOrFloatBitWidth(), 8);
+  return llvm::divideCeil(
+      getStoredType(getElementType()).getIntOrFloatBitWidth(), 8);
+}
+
+/// Blocks of the tensor that have a scale each.
+static SymExpr getNumScales(SymTensorType type, ArrayRef<int64_t> blocks) {
+  MLIRContext *context = type.getContext();
+  SymExpr one = SymExpr::get(context, 1), count = one, joined = one;
+  // Tensors of fewer dimensions have the last blocks.
+  int64_t offset = static_cast<int64_t>(blocks.size()) - type.getRank();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t block = offset + dim < 0 ? 1 : blocks[offset + dim];
+    joined = joined * type.getShape()[dim];
+    if (block == 0)
+      continue;
+    if (block > 0)
+      count =
+          count * SymExpr::getFunction(SymFunc::CeilDiv,
+                                       {joined, SymExpr::get(context, block)});
+    joined = one;
+  }
+  return count;
 }
 
 /// Elements of 4 bits are two to a byte.
 SymExpr SymTensorType::getNumBytes() const {
-  SymExpr elements = getNumElements();
-  if (getElementType().getIntOrFloatBitWidth() == 4)
-    return SymExpr::getFunction(SymFunc::CeilDiv,
-                                {elements, SymExpr::get(getContext(), 2)});
-  return elements * getElementBytes();
+  SymExpr elements = getNumElements(), bytes = elements * getElementBytes();
+  if (getStoredType(getElementType()).getIntOrFloatBitWidth() == 4)
+    bytes = SymExpr::getFunction(SymFunc::CeilDiv,
+                                 {elements, SymExpr::get(getContext(), 2)});
+  auto scaled = dyn_cast<ScaledType>(getElementType());
+  if (!scaled)
+    return bytes;
+  int64_t width = scaled.getScaleType().getIntOrFloatBitWidth() / 8;
+  return bytes + getNumScales(*this, scaled.getBlocks()) * width;
+}
+
+LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 Type elementType, Type scaleType,
+                                 ArrayRef<int64_t> blocks) {
+  unsigned width =
+      elementType.isIntOrFloat() ? elementType.getIntOrFloatBitWidth() : 0;
+  if (width != 4 && width != 8) // scaled_c1
+    return emitError() << "element type " << elementType
+                       << " is not an integer or float of 4 or 8 bits";
+  if (!isa<FloatType>(scaleType) || scaleType.getIntOrFloatBitWidth() % 8)
+    return emitError() << "scale type " << scaleType
+                       << " is not a float of whole bytes";
+  if (blocks.empty() || blocks.back() == 0 || // scaled_c2
+      llvm::any_of(blocks, [](int64_t block) { return block < -1; }))
+    return emitError() << "blocks are [" << blocks
+                       << "], expected numbers of at least -1, of which the "
+                          "last one is not 0";
+  return success();
 }
 
 SymTensorType SymTensorType::withoutSharding() const {

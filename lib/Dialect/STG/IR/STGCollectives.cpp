@@ -77,7 +77,10 @@ static LogicalResult verifyExchange(CollectiveOpInterface op,
   SymExpr divided = shape[to].exactDiv(group);
   std::optional<Rational> extent =
       divided ? divided.getConstant() : std::nullopt;
-  if (!divided || (extent && !extent->isInteger()))
+  // A mean of several extents may be a fraction.
+  bool isMean =
+      divided && result.getRank() == rank && result.getShape()[to] == divided;
+  if (!divided || (extent && !extent->isInteger() && !isMean))
     return op->emitOpError("cannot divide extent ")
            << shape[to].str() << " by the group size " << group.str();
   SmallVector<DimAttr> expected(input.getDims());

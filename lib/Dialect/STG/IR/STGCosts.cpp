@@ -18,18 +18,87 @@
 using namespace mlir;
 using namespace stg;
 
+/// What is in memory of a value that an op reads.
+static Value getStored(Value value) {
+  auto dequantize = value.getDefiningOp<DequantizeOp>();
+  return dequantize ? dequantize.getInput() : value;
+}
+
 SymExpr stg::getOperandAndResultBytes(Operation *op) {
   SymExpr bytes = SymExpr::get(op->getContext(), 0);
-  auto add = [&](Value value) {
-    auto tensor = dyn_cast<SymTensorType>(value.getType());
-    if (tensor && !value.getDefiningOp<SplatOp>())
+  for (OpOperand &use : op->getOpOperands()) {
+    auto tensor = dyn_cast<SymTensorType>(getStored(use.get()).getType());
+    if (tensor && !use.get().getDefiningOp<SplatOp>())
+      bytes = bytes + getReadPart(use, tensor.getNumBytes());
+  }
+  for (OpResult result : op->getResults()) {
+    auto tensor = dyn_cast<SymTensorType>(result.getType());
+    if (tensor && isMade(result))
       bytes = bytes + tensor.getNumBytes();
-  };
-  llvm::for_each(op->getOperands(), add);
-  for (OpResult result : op->getResults())
-    if (isMade(result))
-      add(result);
+  }
   return bytes;
+}
+
+bool stg::canBeMean(SymExpr extent) {
+  if (std::optional<Rational> number = extent.getConstant())
+    return !number->isInteger();
+  return llvm::any_of(extent.getTerms(), [](const SymExpr::Term &term) {
+    return !term.coefficient.isInteger() ||
+           llvm::any_of(term.factors, [](const SymExpr::Factor &factor) {
+             return factor.exponent < 0;
+           });
+  });
+}
+
+/// Of so many slices those that have a row.
+static SymExpr getUsedPart(SymExpr amount, SymExpr slices, SymExpr rows) {
+  if (!canBeMean(rows))
+    return amount;
+  return amount.exactDiv(slices) *
+         SymExpr::getFunction(SymFunc::Min, {slices, slices * rows});
+}
+
+/// Slices of an einsum's operand are what another operand has rows of: `x` of
+/// "xcd,xdf->xcf".
+static SymExpr getReadPart(EinsumOp op, unsigned number, SymExpr amount) {
+  auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
+  StringRef own = equation.inputs[number];
+  for (auto [term, input] : llvm::zip_equal(equation.inputs, op.getInputs())) {
+    auto shape = cast<SymTensorType>(input.getType()).getShape();
+    for (size_t i = 1; i < term.size(); ++i)
+      if (own.contains(term[i - 1]) && !own.contains(term[i]) &&
+          equation.output.contains(term[i - 1]))
+        amount = getUsedPart(amount, shape[i - 1], shape[i]);
+  }
+  return amount;
+}
+
+/// A bias has slices in front of a dimension that it does not have.
+static SymExpr getReadPart(BiasAddOp op, SymExpr amount) {
+  auto shape = op.getType().getShape();
+  SmallVector<unsigned> dims = getBiasDims(
+      op.getType(), op.getBias().getType(), op.getDimsAttr());
+  for (unsigned dim : dims)
+    if (dim + 1 < op.getType().getRank() && !llvm::is_contained(dims, dim + 1))
+      amount = getUsedPart(amount, shape[dim], shape[dim + 1]);
+  return amount;
+}
+
+SymExpr stg::getReadPart(OpOperand &use, SymExpr amount) {
+  if (auto einsum = dyn_cast<EinsumOp>(use.getOwner()))
+    return ::getReadPart(einsum, use.getOperandNumber(), amount);
+  if (auto bias = dyn_cast<BiasAddOp>(use.getOwner());
+      bias && use.get() == bias.getBias())
+    return ::getReadPart(bias, amount);
+  return amount;
+}
+
+/// What is read is the product's; of slices that nobody reads nothing is made.
+OpCost DequantizeOp::getCost() {
+  SymExpr operations = getType().getNumElements();
+  if (getResult().hasOneUse())
+    operations = getReadPart(*getResult().use_begin(), operations);
+  return {operations, SymExpr::get(getContext(), 0), /*isMatrix=*/false};
 }
 
 bool stg::isMade(Value value) {

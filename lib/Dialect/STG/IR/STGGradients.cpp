@@ -22,7 +22,7 @@ ParamOp stg::getReadParameter(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto param = dyn_cast<ParamOp>(op))
       return param;
-    if (!isa<ReplicateOp, CastOp>(op))
+    if (!isa<ReplicateOp, CastOp, DequantizeOp>(op))
       break;
     value = op->getOperand(0);
   }

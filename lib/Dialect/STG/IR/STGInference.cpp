@@ -183,7 +183,9 @@ OpCost CacheOp::getCost() {
   SymExpr elements = input.getNumElements();
   bool isCast = input.getElementType() != getType().getElementType();
   return {elements * (isCast ? 1 : 0),
-          input.getNumBytes() + elements * getType().getElementBytes(), false};
+          input.getNumBytes() +
+              input.withElementType(getType().getElementType()).getNumBytes(),
+          false};
 }
 
 SmallVector<StateBuffer> CacheOp::getStateBuffers() {

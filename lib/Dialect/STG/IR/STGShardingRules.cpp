@@ -187,6 +187,10 @@ ShardingRule BiasGradOp::getShardingRule() {
   return rule;
 }
 
+ShardingRule DequantizeOp::getShardingRule() {
+  return makePointwise(getType().getRank(), 1);
+}
+
 ShardingRule RopeOp::getShardingRule() {
   ShardingRule rule;
   TensorFactors rows = addRows(rule, getType());

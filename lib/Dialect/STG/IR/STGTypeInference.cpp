@@ -248,9 +248,23 @@ LogicalResult CastOp::verify() {
                             getInput(), getResult()))) // cast_c1
     return failure();
   for (SymTensorType type : {from, to})
-    if (!isa<FloatType>(type.getElementType())) // cast_c2
+    if (!isa<FloatType>(type.getElementType()) && // cast_c2
+        !(type == from && isa<ScaledType>(type.getElementType())))
       return emitOpError("expects floats, found element type ")
              << type.getElementType();
+  return success();
+}
+
+LogicalResult DequantizeOp::verify() {
+  SymTensorType from = getInput().getType(), to = getType();
+  if (failed(checkSameShape(getLoc(), "result", from.getDims(), to.getDims(),
+                            getInput(), getResult()))) // dequantize_c1
+    return failure();
+  if (!isa<ScaledType>(from.getElementType()) || // dequantize_c2
+      !isa<FloatType>(to.getElementType()))
+    return emitOpError("expects an operand of '!stg.scaled' and a float as "
+                       "result, found ")
+           << from << " and " << to;
   return success();
 }
 

@@ -47,6 +47,8 @@ private:
   bool isEmpty(ScanOpInterface scan);
   LogicalResult checkOp(Operation *op);
   LogicalResult check(Operation *op, SymExpr expr, bool isExtent);
+  void collectMeans();
+  bool isMean(SymTensorType type, DimAttr dim);
   void eraseEmpty();
   void replace();
 
@@ -59,6 +61,9 @@ private:
 
   SymBinding binding;
   DenseMap<SymExpr, SymExpr> substituted;
+  /// Dimensions, as of extent 1, that are means of several: the rows of
+  /// experts.
+  DenseSet<DimAttr> means;
   /// Extents and other expressions that have been looked at.
   DenseSet<SymExpr> checkedExtents, checkedOthers;
 };
@@ -211,6 +216,28 @@ LogicalResult Bind::check(Operation *op, SymExpr expr, bool isExtent) {
          << " and not a positive integer with " << values();
 }
 
+static DimAttr withoutExtent(DimAttr dim) {
+  return dim.withExtent(SymExpr::get(dim.getContext(), 1));
+}
+
+/// Experts may get different numbers of rows, or some of them none.
+void Bind::collectMeans() {
+  getOperation().walk([&](DispatchOp op) {
+    means.insert(withoutExtent(op.getResult().getType().getDim(1)));
+  });
+}
+
+/// True for a dimension that may be a fraction: all rows together are whole.
+bool Bind::isMean(SymTensorType type, DimAttr dim) {
+  if (!means.contains(withoutExtent(dim)))
+    return false;
+  SymExpr extent = substitute(dim.getExtent());
+  SymExpr elements = substitute(type.getNumElements());
+  std::optional<Rational> value = extent ? extent.getConstant() : std::nullopt;
+  return value && !value->isInteger() && Rational(0) < *value && elements &&
+         elements.canBeExtent();
+}
+
 /// True for a loop that is executed no more: it hands on what it starts with,
 /// which it can if it stacks nothing.
 bool Bind::isEmpty(ScanOpInterface scan) {
@@ -224,13 +251,25 @@ LogicalResult Bind::checkOp(Operation *op) {
   LogicalResult result = success();
   // What stands in a type or a mesh is an extent or a size.
   AttrTypeWalker typeWalker, walker;
+  typeWalker.addWalk([&](SymTensorType type) {
+    bool hasMean = false;
+    for (DimAttr dim : type.getDims())
+      hasMean |= isMean(type, dim);
+    if (!hasMean)
+      return WalkResult::advance();
+    for (DimAttr dim : type.getDims())
+      if (!isMean(type, dim) &&
+          failed(check(op, dim.getExtent(), /*isExtent=*/true)))
+        result = failure();
+    return WalkResult::skip();
+  });
   typeWalker.addWalk([&](SymExpr expr) {
     if (failed(check(op, expr, /*isExtent=*/true)))
       result = failure();
     return WalkResult::skip();
   });
   walker.addWalk([&](Type type) {
-    typeWalker.walk(type);
+    typeWalker.walk<WalkOrder::PreOrder>(type);
     return WalkResult::skip();
   });
   walker.addWalk([&](MeshAttr mesh) {
@@ -297,6 +336,7 @@ void Bind::runOnOperation() {
   collectDefaults();
   if (failed(resolve()))
     return signalPassFailure();
+  collectMeans();
   WalkResult result = getOperation().walk([&](Operation *op) {
     return failed(checkOp(op)) ? WalkResult::interrupt()
                                : WalkResult::advance();

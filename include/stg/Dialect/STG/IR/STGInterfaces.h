@@ -30,6 +30,15 @@ struct OpCost {
 /// Immediates (`stg.splat`) are not in memory and count nothing.
 SymExpr getOperandAndResultBytes(mlir::Operation *op);
 
+/// Whether an extent may be the mean of several, and no integer or below one:
+/// it is a fraction, or has a divisor.
+bool canBeMean(SymExpr extent);
+
+/// Of `amount`, which an operand of a product has, the part that is read: where
+/// the other operand has fewer rows than there are slices, such as experts,
+/// slices without a row are not.
+SymExpr getReadPart(mlir::OpOperand &use, SymExpr amount);
+
 /// False for a result of an op that does not compute it, because nobody reads
 /// it; see `CostOpInterface::isMadeIfRead`.
 bool isMade(mlir::Value result);

@@ -259,6 +259,25 @@ def CastOp : STG_ExplicitOp<"cast", [STG_Differentiable]> {
   }];
 }
 
+def DequantizeOp : STG_ExplicitOp<"dequantize"> {
+  let summary = "elements times their scales";
+  let description = [{
+    What a product makes of a weight that is stored with scales, on its way from memory: the
+    result is nowhere in memory, and whoever reads it reads the elements and the scales.
+    Operations: 1 per element. Of experts without a row there is nothing to do.
+
+    ```mlir
+    %w = stg.dequantize %p : !stg.tensor<[D, F], !stg.scaled<f8E4M3FN scales f32 of [128, 128]>>
+        -> !stg.tensor<[D, F], bf16>
+    ```
+    Constraints: (C1) operand and result have the same shape; (C2) the operand's element
+    type is `!stg.scaled`, and that of the result a float.
+  }];
+  let args = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
 def ActivationOp : STG_PointwiseOp<"activation",
     "getActivationOperations(getFunction())", "", [STG_Differentiable]> {
   let summary = "pointwise nonlinearity";

@@ -31,10 +31,13 @@ def STG_Tensor : TypeDef<STG_Dialect, "SymTensor"> {
     dimensions have different names are different types. A dimension sharded over
     several axes lists them major to minor: `B : (dp, cp)`.
 
-    Constraints: (C1) the element type is an integer or a float of whole bytes, or f4E2M1FN, of
-    which two share a byte;
-    (C2) no axis occurs twice; (C3) no dimension is a constant other than a positive
-    integer.
+    A dimension may be the mean of several: of the rows that experts get, where these do not
+    divide evenly. Then it is a fraction, and the tensor has an integer number of elements.
+
+    Constraints: (C1) the element type is an integer or a float of whole bytes, f4E2M1FN, of
+    which two share a byte, or `!stg.scaled`;
+    (C2) no axis occurs twice; (C3) no dimension is a constant other than a positive number,
+    and the number of elements is an integer where it is a constant.
   }];
   let parameters = (ins
     ArrayRefParameter<"::stg::DimAttr">:$dims,
@@ -55,7 +58,7 @@ def STG_Tensor : TypeDef<STG_Dialect, "SymTensor"> {
     ::stg::ExtentRange getShape() const { return getDims(); }
     /// Number of elements; 1 for a scalar.
     ::stg::SymExpr getNumElements() const;
-    /// Bytes of one element (int4 and other sub-byte types are refused).
+    /// Bytes of one element, rounded up, without scales.
     int64_t getElementBytes() const;
     ::stg::SymExpr getNumBytes() const;
     /// The same tensor without sharding.
@@ -74,6 +77,37 @@ def STG_Tensor : TypeDef<STG_Dialect, "SymTensor"> {
     /// True if dimensions and element types agree; shardings may differ.
     static bool equalUpToSharding(::mlir::Type lhs, ::mlir::Type rhs);
   }];
+}
+
+def STG_Scaled : TypeDef<STG_Dialect, "Scaled"> {
+  let mnemonic = "scaled";
+  let summary = "narrow elements, with scales of blocks of them";
+  let description = [{
+    An element type of what is stored: elements in few bits, and beside them one scale for
+    each block. There is a number for each of the last dimensions of the tensor: how many
+    elements of it are in a block, -1 for all of them, and 0 for a dimension that is joined
+    with the next one before both are divided. Dimensions before these have a block for each
+    element.
+
+    ```mlir
+    // 128 x 128 elements share a scale, as in DeepSeek-V3
+    !stg.tensor<[D, F], !stg.scaled<f8E4M3FN scales f32 of [128, 128]>>
+    // 32 of the products of a column, as MXFP4 has them; heads and their sizes are one row
+    !stg.tensor<[H, E, D], !stg.scaled<f4E2M1FN scales f8E8M0FNU of [0, 32, 1]>>
+    ```
+    The bytes of a tensor are those of its elements and of its scales. Blocks that a shard
+    of a tensor begins are counted whole.
+
+    Constraints: (C1) elements are integers or floats of 4 or 8 bits, and scales floats of
+    whole bytes; (C2) there is at least one number, none is below -1, and the last one is
+    not 0.
+  }];
+  let parameters = (ins
+    "::mlir::Type":$elementType, "::mlir::Type":$scaleType,
+    ArrayRefParameter<"int64_t">:$blocks);
+  let assemblyFormat =
+      "`<` $elementType `scales` $scaleType `of` `[` $blocks `]` `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // STG_DIALECT_STG_IR_STGTYPES

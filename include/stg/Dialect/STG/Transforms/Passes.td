@@ -527,6 +527,9 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "Rows that logits are made of, if requests do not say it">,
     Option<"kvType", "kv-type", "std::string", /*default=*/"\"\"",
            "Element type of caches (default: that of what is kept)">,
+    Option<"kvScaleBlock", "kv-scale-block", "int64_t", /*default=*/"0",
+           "Elements of the last dimension of a cache that share a scale, an f32; 0: "
+           "there are no scales">,
     Option<"kvBlockSize", "kv-block-size", "int64_t", /*default=*/"1",
            "Tokens of a block: of each request whole blocks are kept">,
     Option<"mlaForm", "mla-form", "::stg::MlaForm",
@@ -536,6 +539,38 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "Configuration whose values decide between the forms">,
     ListOption<"values", "values", "std::string",
                "NAME=VALUE,... before those of the configuration">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def QuantizeWeights : Pass<"stg-quantize-weights", "::mlir::func::FuncOp"> {
+  let summary = "store the weights of layers in few bits, with scales";
+  let description = [{
+    A matrix that products in repeats read, and nothing else does, is stored in the element
+    type of the format, with its scales (`!stg.scaled`), and products read it through
+    `stg.dequantize`. What a product sums over is divided into blocks, as the format says.
+    Dimensions of a matrix that are summed over together, or not, and stand beside each other
+    are one, such as heads and their size. Parameters whose names match one of the patterns
+    in `keep` stay as they are, and so do vectors.
+
+    *Requires* the step level without a backward pass. *Produces* the step level.
+
+    ```mlir
+    // before
+    %w = stg.param "down_proj" : !stg.tensor<[F, D], bf16>
+    %y = stg.einsum "bsf,fd->bsd" %h, %w : !h, !stg.tensor<[F, D], bf16>
+    // after --stg-quantize-weights=format=mxfp4
+    %w = stg.param "down_proj" : !stg.tensor<[F, D], !stg.scaled<f4E2M1FN scales f8E8M0FNU of [32, 1]>>
+    %d = stg.dequantize %w : ... -> !stg.tensor<[F, D], bf16>
+    %y = stg.einsum "bsf,fd->bsd" %h, %d : !h, !stg.tensor<[F, D], bf16>
+    ```
+  }];
+  let options = [
+    Option<"format", "format", "::stg::WeightFormat",
+           /*default=*/"::stg::WeightFormat::FP8Block",
+           "How weights are stored">,
+    ListOption<"keep", "keep", "std::string",
+               "Patterns of names of parameters that stay as they are">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -989,6 +1024,27 @@ def BucketGradients : Pass<"stg-bucket-gradients", "::mlir::ModuleOp"> {
     Option<"bucketBytes", "bucket-bytes", "uint64_t", /*default=*/"0",
            "Least size of a bucket but the last; 0: one bucket">,
   ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def PadExperts : Pass<"stg-pad-experts", "::mlir::ModuleOp"> {
+  let summary = "round the rows of each expert up";
+  let description = [{
+    What `stg.dispatch` makes has so many rows for each expert, which is a mean where the
+    tokens of a device do not divide evenly. Here each buffer gets whole rows, the next
+    integer, and so do those that exchanges make of them.
+
+    *Requires* the local level; `--stg-micro-batch` comes before. *Produces* the local level.
+
+    ```mlir
+    // before
+    %e = stg.dispatch %x, %i : ... -> !stg.tensor<[X, A*B/X, D], bf16>
+    %o = stg.all_to_all from 1 to 0 over ["ep"] %e : ... -> !stg.tensor<[X/ep, A*B*ep/X, D], bf16>
+    // after
+    %e = stg.dispatch %x, %i : ... -> !stg.tensor<[X, ceildiv(A*B, X), D], bf16>
+    %o = stg.all_to_all from 1 to 0 over ["ep"] %e : ... -> !stg.tensor<[X/ep, ep*ceildiv(A*B, X), D], bf16>
+    ```
+  }];
   let dependentDialects = ["::stg::STGDialect"];
 }
 

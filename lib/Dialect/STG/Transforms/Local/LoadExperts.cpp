@@ -222,9 +222,9 @@ FailureOr<NewRows> LoadExperts::setExchanges() {
   for (auto [op, buffers] : exchanges) {
     SymExpr rows = newRows[buffers].getExtent();
     std::optional<Rational> number = rows.getConstant();
-    if (number && !(number->isInteger() && Rational(0) < *number))
+    if (number && !(Rational(0) < *number))
       return op.emitOpError("gives each expert ")
-             << rows << " rows, which is not a positive integer";
+             << rows << " rows, which is not a positive number";
     SymTensorType type =
         op.getTo() == 0 ? op.getResult().getType() : op.getInput().getType();
     SymExpr rowBytes = type.getNumBytes().exactDiv(buffers.first.getExtent() *

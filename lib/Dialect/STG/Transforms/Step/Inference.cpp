@@ -464,6 +464,15 @@ FailureOr<InferenceStep> Inference::readOptions() {
       return module.emitError("kv-type '")
              << kvType << "' is not a float type such as bf16 or f8E4M3FN";
   }
+  if (kvScaleBlock > 0) {
+    if (!step.kvType || step.kvType.getIntOrFloatBitWidth() != 8)
+      return module.emitError("kv-scale-block is ")
+             << kvScaleBlock.getValue()
+             << ", but only elements of 8 bits have scales; give kv-type";
+    step.kvType = ScaledType::get(&getContext(), step.kvType,
+                                  Float32Type::get(&getContext()),
+                                  {kvScaleBlock.getValue()});
+  }
   if (kvBlockSize < 1)
     return module.emitError("kv-block-size is ")
            << kvBlockSize.getValue() << ", expected at least 1";
