@@ -54,6 +54,8 @@ class Strategy:
     expert_histogram: Optional[Union[Sequence[float], str]] = None
     """Relative loads of experts, one for each; ranks that hold different experts then differ
     (default: all equal)."""
+    expert_rows: Optional[Literal["exact", "padded"]] = None
+    """Rows of experts where the tokens do not divide evenly among them (default: "exact")."""
     fp8: Optional[bool] = None
     """8-bit operands of the products in layers (f8E4M3FN, gradients f8E5M2) (default: false)."""
     fp8_gather: Optional[bool] = None
@@ -74,6 +76,8 @@ class Strategy:
     """Element type of what is kept of tokens (default: that of activations)."""
     kv_len: Optional[int] = None
     """Tokens of each request that earlier steps have kept."""
+    kv_scale_block: Optional[int] = None
+    """Elements of a row of a cache that share a scale of 4 bytes; 0: no scales (default: 0)."""
     layers_per_stage: Optional[Sequence[int]] = None
     """Layers of each virtual stage (default: as many in each)."""
     logits: Optional[Literal["last", "all"]] = None
@@ -147,6 +151,12 @@ class Strategy:
     """Tensor-parallel degree; a multiple of the key/value heads replicates them."""
     virtual_stages: Optional[int] = None
     """Virtual pipeline stages of each device (default: 1)."""
+    weight_dtype: Optional[
+        Literal["fp8", "fp8-block", "mxfp8", "int8", "int4", "mxfp4", "nvfp4"]] = None
+    """How matrices of layers are stored, with scales (default: as other parameters)."""
+    weight_keep: Optional[Sequence[str]] = None
+    """Matrices of layers that --weight-dtype leaves as they are: patterns of names of parameters;
+    'none' for no matrix."""
     zero: Optional[Literal[0, 1, 2, 3]] = None
     """ZeRO: what is sharded over the data axes (default: 0)."""
     zero_root: Optional[Literal["kept", "units"]] = None
