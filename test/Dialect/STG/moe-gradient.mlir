@@ -43,12 +43,13 @@ stg.symbol @A
 // CHECK: %[[DROUTER:.*]] = stg.einsum "bsd,bsx->dx" %{{.*}}, %[[DL]] {into = f32} <{{.*}} dw>
 // CHECK: return %{{.*}}, %{{.*}}, %[[DROUTER]], %[[DUP]], %[[DDOWN]]
 //
-// A product of experts is one matrix product with the rows of all experts.
+// A product of experts is one matrix product with the rows of all experts. It reads the weights of
+// those that have a row.
 //
 // COST: comp "softmax.fwd"(%{{.*}}) ops(5*B*S*X) bytes(6*B*S*X)
 // COST: comp "top_k.fwd"(%{{.*}}) ops(A*B*S*X) bytes(8*A*B*S + 4*B*S*X)
 // COST: comp "dispatch.fwd"(%{{.*}}) ops(0) bytes(4*A*B*D*S + 4*A*B*S)
-// COST: comp "up.fwd"(%{{.*}}) ops(4*A*B*D*F*S) matrix bytes(2*A*B*D*S + 4*A*B*F*S + 4*D*F*X)
+// COST: comp "up.fwd"(%{{.*}}) ops(4*A*B*D*F*S) matrix bytes(2*A*B*D*S + 4*A*B*F*S + 4*D*F*min(A*B*S, X))
 // COST: comp "glu.fwd"(%{{.*}}) ops(5*A*B*F*S) bytes(6*A*B*F*S)
 // COST: comp "down.fwd"(%{{.*}}) ops(2*A*B*D*F*S) matrix
 // COST: comp "combine.fwd"(%{{.*}}) ops(2*A*B*D*S) bytes(2*A*B*D*S + 8*A*B*S + 2*B*D*S)
