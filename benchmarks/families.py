@@ -7,7 +7,7 @@ compiles, passes `stg-trace validate`, and executes in all ranks together as man
 matrix products, forward and backward, as the ranks that divide heads alone: data, context (but
 for all-to-alls) and expert parallelism, pipelines with any schedule, ZeRO and recomputation
 repeat nothing. What tensor parallelism and all-to-alls of context parallelism repeat (routers,
-latents, what all heads of a scan share) is in both numbers; with neither, it is one rank's. Where
+latents, what all heads of a scan share, what is made of a whole sample) is in both numbers; with neither, it is one rank's. Where
 samples are compared with each other, as in CLIP, those of a rank and micro-batch are.
 
 Usage: families.py [--subset N] [--jobs J]       one of every N combinations
@@ -120,6 +120,7 @@ CONFIGS = {
     "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
                           ssm_state_size=8, chunk_size=8, n_routed_experts=8, num_experts_per_tok=2,
                           moe_intermediate_size=32, moe_shared_expert_intermediate_size=32, moe_latent_size=16),
+    "olmo": alike(),
     "olmo2": decoder(),
     "olmo3": decoder(**WINDOW),
     "olmoe": decoder(num_experts=8, num_experts_per_tok=2),
@@ -127,6 +128,7 @@ CONFIGS = {
             "max_position_embeddings": 32},
     "phi": decoder(),
     "phi3": decoder(),
+    "phimoe": decoder(num_local_experts=8, num_experts_per_tok=2, attention_bias=True, lm_head_bias=True),
     "qwen2": decoder(),
     "qwen2_5_vl": decoder(max_position_embeddings=512, vision_config={
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
@@ -137,8 +139,11 @@ CONFIGS = {
     "qwen3_moe": decoder(**EXPERTS, **SIZE),
     "qwen3_next": decoder(**EXPERTS, **SIZE, shared_expert_intermediate_size=32, linear_num_key_heads=8,
                           linear_num_value_heads=16, linear_key_head_dim=8, linear_value_head_dim=8),
+    "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
+    "seed_oss": decoder(**SIZE),
+    "smollm3": decoder(),
     "stablelm": decoder(),
     "starcoder2": decoder(),
     "t5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
@@ -159,6 +164,8 @@ MODELS = {
 DEFECTS = ("which is taken in this scope", "its peer's graph", "'chakra.")
 # All heads of a scan share what they read and write.
 ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
+# What is made of a sample, not of its tokens, each rank makes that has some of its tokens.
+PER_SAMPLE = ("bert", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip",)
 BATCH = 16
@@ -281,8 +288,8 @@ def combinations():
         if cp > 1:
             flags.append(f"--cp-comm-type={kind}")
             # Scans exchange tokens for heads whatever attention does.
-            if kind == "a2a" or family in ONE_GROUP:
-                same += [f"--cp={cp}", "--cp-comm-type=a2a"]
+            if kind == "a2a" or family in ONE_GROUP + PER_SAMPLE:
+                same += [f"--cp={cp}", f"--cp-comm-type={kind if family in PER_SAMPLE else 'a2a'}"]
         if pp > 1:
             flags += [f"--schedule={schedule}", f"--virtual-stages={v}", f"--micro-batch={BATCH // dp // 8 or 1}"]
         if family in PAIRS:

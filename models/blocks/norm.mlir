@@ -14,7 +14,7 @@ stg.symbol @D "hidden size"
 // `name` is the parameter, or what the names of weight and bias begin with.
 stg.block @norm(%x: !stream) -> !stream {
   stg.option @name : string = "norm" "name of the parameter"
-  stg.option @norm : "rms" | "layer" | "layer_unbiased" = "rms" "RMSNorm, or LayerNorm with a bias or without"
+  stg.option @norm : "rms" | "layer" | "layer_unbiased" | "layer_bare" = "rms" "RMSNorm, or LayerNorm with weight and bias, without bias, or without both"
   %n = stg.if @norm = "rms" -> !stream {
     %w = stg.param "{name}" : !vector
     %y, %rstd = stg.rms_norm %x, %w : !stream, !vector
@@ -26,9 +26,15 @@ stg.block @norm(%x: !stream) -> !stream {
       %y, %mean, %rstd = stg.layer_norm %x, %w, %b <"{name}"> : !stream, !vector, !vector
       stg.yield %y : !stream
     } else {
-      %w = stg.param "{name}" : !vector
-      %y, %mean, %rstd = stg.layer_norm %x, %w : !stream, !vector
-      stg.yield %y : !stream
+      %u = stg.if @norm = "layer_unbiased" -> !stream {
+        %w = stg.param "{name}" : !vector
+        %y, %mean, %rstd = stg.layer_norm %x, %w : !stream, !vector
+        stg.yield %y : !stream
+      } else {
+        %y, %mean, %rstd = stg.layer_norm %x <"{name}"> : !stream
+        stg.yield %y : !stream
+      }
+      stg.yield %u : !stream
     }
     stg.yield %z : !stream
   }

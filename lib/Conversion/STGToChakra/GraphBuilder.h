@@ -171,6 +171,8 @@ private:
   llvm::DenseMap<mlir::Value, Pieces> map;
   std::string scopePath;
   llvm::StringMap<llvm::StringMap<unsigned>> names; ///< Uses, by scope.
+  /// Those before the variants of a task, by scope and task.
+  llvm::StringMap<llvm::StringMap<unsigned>> taskNames;
 
   /// Of a function that has been converted, the pieces of each of its results.
   struct Callee {

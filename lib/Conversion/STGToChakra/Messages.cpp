@@ -12,13 +12,21 @@ using namespace mlir;
 using namespace stg;
 using chakra::Category;
 
-/// The buffers of a value that is sent: what is a slice of a larger buffer is
-/// copied out of it.
+/// The buffers of a value that is sent: what is a slice of a larger buffer, or
+/// of several that are joined, is copied out of it.
 Pieces GraphBuilder::getSentPieces(Operation *op, Value value) {
   Pieces pieces = map[value];
-  if (pieces.size() == 1 && isa<chakra::TensorType>(pieces[0].getType()))
-    return {toOneBuffer(op, value, Category::Communication)};
-  return pieces;
+  SymExpr bytes = SymExpr::get(builder.getContext(), 0);
+  for (Value piece : pieces) {
+    auto tensor = dyn_cast<chakra::TensorType>(piece.getType());
+    if (!tensor)
+      return pieces;
+    bytes = bytes + tensor.getBytes();
+  }
+  bool isWhole = bytes == cast<SymTensorType>(value.getType()).getNumBytes();
+  if (pieces.empty() || isWhole)
+    return pieces;
+  return {toOneBuffer(op, value, Category::Communication)};
 }
 
 chakra::SendOp GraphBuilder::makeSend(MessageOpInterface op, ValueRange values,

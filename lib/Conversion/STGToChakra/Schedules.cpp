@@ -41,14 +41,29 @@ LogicalResult GraphBuilder::convertCallee(func::FuncOp callee,
   }
   builder.setInsertionPointToEnd(&entry);
   std::string outerPath = scopePath;
-  // The nodes of a variant have the names of those of the others.
+  // The nodes of a variant have the names of those of the others, and of no
+  // other task.
   auto task = callee->getAttrOfType<TaskAttr>(STGDialect::kTaskAttr);
-  if (task && task.getVariant())
+  bool isVariant = task && task.getVariant();
+  if (isVariant) {
+    StringRef base = callee.getSymName().rsplit('.').first;
+    llvm::StringMap<unsigned> used =
+        taskNames.try_emplace(outerPath + "@" + base.str(), names[outerPath])
+            .first->second;
     scopePath += ("@" + callee.getSymName() + "/").str();
+    names[scopePath] = std::move(used);
+  }
   categories.push_back(
       std::make_unique<MemoryCategories>(callee, tables.owners));
   LogicalResult converted = convertBlock(body, env);
   categories.pop_back();
+  if (isVariant) {
+    llvm::StringMap<unsigned> &outer = names[outerPath];
+    for (const auto &own : names[scopePath]) {
+      unsigned &count = outer[own.getKey()];
+      count = std::max(count, own.getValue());
+    }
+  }
   scopePath = outerPath;
   if (failed(converted))
     return failure();

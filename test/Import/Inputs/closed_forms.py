@@ -513,6 +513,35 @@ def nemotron_h(c):
     return total, active, V * D
 
 
+def smollm3(c):
+    return llama({"num_key_value_heads": 4, "tie_word_embeddings": True} | c)
+
+
+def seed_oss(c):
+    return rms_decoder(c, first(c, "num_key_value_heads", default=8),
+                       first(c, "head_dim", default=128), c.get("tie_word_embeddings", False),
+                       qkv_bias=c.get("attention_bias", True),
+                       o_bias=c.get("attention_out_bias", False))
+
+
+def olmo(c):
+    """Norms have no weights."""
+    total, _, table = llama(c)
+    return dense(total - (2 * c["num_hidden_layers"] + 1) * c["hidden_size"], table)
+
+
+def phimoe(c):
+    """LayerNorms have biases, and so has the head."""
+    D, L, V = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
+    bias = c.get("attention_bias", False)
+    total, active, table = mixture(
+        c, c.get("num_local_experts", 16), c.get("num_experts_per_tok", 2), c["intermediate_size"],
+        lambda layer: False, first(c, "num_key_value_heads", default=8),
+        D // c["num_attention_heads"], qkv_bias=bias, o_bias=bias)
+    more = (2 * L + 1) * D + (V if c.get("lm_head_bias", False) else 0)
+    return total + more, active + more, table
+
+
 def falcon_h1(c):
     """Attention and a mixer in each layer, which share a norm."""
     D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
@@ -590,6 +619,7 @@ def zamba2(c):
 
 
 FAMILIES = {
+    "olmo": olmo, "phimoe": phimoe, "seed_oss": seed_oss, "smollm3": smollm3,
     "falcon_h1": falcon_h1, "glm": glm, "glm4": glm,
     "zamba2": zamba2, "bamba": bamba, "falcon_mamba": mamba, "granitemoehybrid": granitemoehybrid, "jamba": jamba,
     "mamba": mamba, "mamba2": mamba2, "nemotron_h": nemotron_h, "qwen3_next": qwen3_next,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import closed_forms
 
-RUNS = 150
+RUNS = 160
 ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
 
 
@@ -327,6 +327,23 @@ def draw_glm(draw):
 
 def draw_glm4(draw):
     return draw_glm(draw)
+
+
+def draw_smollm3(draw):
+    return draw_qwen2(draw) | {"no_rope_layer_interval": draw.choice([1, 2, 4])}
+
+
+def draw_seed_oss(draw):
+    return draw_qwen3(draw) | {"attention_out_bias": draw.random() < 0.5}
+
+
+def draw_olmo(draw):
+    return draw_qwen2(draw)
+
+
+def draw_phimoe(draw):
+    return draw_mixtral(draw) | {"attention_bias": draw.random() < 0.5,
+                                 "lm_head_bias": draw.random() < 0.5}
 
 
 def draw_llama4(draw):

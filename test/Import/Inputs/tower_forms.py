@@ -40,6 +40,13 @@ def bert(c):
     return total
 
 
+def roberta(c):
+    """BERT with other defaults and names; a classification has a layer in place of the pooler."""
+    c = {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1} | c
+    kind = (c.get("architectures") or ["RobertaModel"])[0]
+    return bert(c | {"architectures": ["Bert" + kind.split("oberta")[1]]})
+
+
 def patches(c):
     side = c.get("image_size", 224) // c.get("patch_size", 16)
     return side * side, c.get("num_channels", 3) * c.get("patch_size", 16) ** 2
@@ -177,7 +184,7 @@ def flux(c):
 
 
 FAMILIES = {
-    "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "whisper": whisper, "modernbert": modernbert, "clip": clip,
+    "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,
     "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,
 }
 

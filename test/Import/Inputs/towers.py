@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tower_forms
 
-RUNS = 80
+RUNS = 88
 
 
 def compile(path):
@@ -40,6 +40,11 @@ def draw_bert(draw):
     return draw_encoder(draw) | labels(draw) | {
         "architectures": ["Bert" + draw.choice(kinds)], "type_vocab_size": draw.randint(1, 4),
         "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_roberta(draw):
+    kinds = ["Model", "ForMaskedLM", "ForSequenceClassification"]
+    return draw_bert(draw) | {"architectures": [draw.choice(["Roberta", "XLMRoberta"]) + draw.choice(kinds)]}
 
 
 def draw_image(draw):
@@ -125,7 +130,7 @@ def draw_flux(draw):
 
 
 DRAWS = {
-    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "whisper": draw_whisper,
+    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "roberta": draw_roberta, "whisper": draw_whisper,
     "modernbert": draw_modernbert, "clip": draw_clip, "DiTTransformer2DModel": draw_dit,
     "SD3Transformer2DModel": draw_sd3, "FluxTransformer2DModel": draw_flux,
 }
