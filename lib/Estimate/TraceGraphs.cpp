@@ -190,16 +190,10 @@ Error GraphReader::read(TraceReader reader) {
   Metadata metadata;
   if (Error error = reader.readMetadata(metadata))
     return error;
-  Node node;
-  while (true) {
-    Expected<bool> isThere = reader.readNode(node);
-    if (!isThere)
-      return isThere.takeError();
-    if (!*isThere)
-      return resolve();
-    if (Error error = add(node))
-      return error;
-  }
+  if (Error error =
+          reader.forEachNode([&](const Node &node) { return add(node); }))
+    return error;
+  return resolve();
 }
 
 std::optional<size_t> TraceGraphs::find(int64_t rank) const {

@@ -164,15 +164,10 @@ Error WorkReader::readRank(TraceReader reader, Int128 times) {
   Metadata metadata;
   if (Error error = reader.readMetadata(metadata))
     return error;
-  Node node;
-  while (true) {
-    Expected<bool> isThere = reader.readNode(node);
-    if (!isThere)
-      return isThere.takeError();
-    if (!*isThere)
-      return Error::success();
+  return reader.forEachNode([&](const Node &node) {
     add(node, times);
-  }
+    return Error::success();
+  });
 }
 
 /// Ranks of a class of a bundle do the same.

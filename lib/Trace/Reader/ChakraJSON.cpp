@@ -203,22 +203,15 @@ static Error checkText(const Message &message, StringRef file,
                              " is not valid UTF-8, which JSON cannot hold");
 }
 
-/// Calls `visit` for each node.
+/// Calls `visit` for each node, whose texts are valid.
 static Error forEachNode(TraceReader &reader,
                          function_ref<Error(const Node &)> visit) {
-  Node node;
-  while (true) {
-    Expected<bool> more = reader.readNode(node);
-    if (!more)
-      return more.takeError();
-    if (!*more)
-      return Error::success();
+  return reader.forEachNode([&](const Node &node) -> Error {
     if (Error error =
             checkText(node, reader.getFile(), "node " + Twine(node.id)))
       return error;
-    if (Error error = visit(node))
-      return error;
-  }
+    return visit(node);
+  });
 }
 
 Error stg::trace::printMessages(TraceReader &reader, raw_ostream &os) {

@@ -147,15 +147,10 @@ Error printTrace(TraceReader &reader, raw_ostream &os) {
   if (Error error = reader.readMetadata(metadata))
     return error;
   printMetadata(metadata, os);
-  Node node;
-  while (true) {
-    Expected<bool> more = reader.readNode(node);
-    if (!more)
-      return more.takeError();
-    if (!*more)
-      return Error::success();
+  return reader.forEachNode([&](const Node &node) {
     printNode(node, os);
-  }
+    return Error::success();
+  });
 }
 
 } // namespace stg::trace

@@ -150,6 +150,19 @@ Expected<bool> TraceReader::readNode(Node &node) {
   return true;
 }
 
+Error TraceReader::forEachNode(function_ref<Error(const Node &)> visit) {
+  Node node;
+  while (true) {
+    Expected<bool> more = readNode(node);
+    if (!more)
+      return more.takeError();
+    if (!*more)
+      return Error::success();
+    if (Error error = visit(node))
+      return error;
+  }
+}
+
 bool TraceReader::readNodeAt(uint64_t frame, Node &node) const {
   StringRef part = bytes.drop_front(std::min<uint64_t>(frame, bytes.size()));
   uint64_t length = 0;

@@ -103,17 +103,14 @@ Expected<RankStats> computeRankStats(TraceReader &reader, uint64_t rank) {
   if (Error error = reader.readMetadata(metadata))
     return std::move(error);
   stats.version = metadata.version.str();
-  Node node;
   TensorMemory memory;
-  while (true) {
-    Expected<bool> more = reader.readNode(node);
-    if (!more)
-      return more.takeError();
-    if (!*more)
-      break;
-    stats.add(node);
-    memory.addNode(node);
-  }
+  if (Error error = reader.forEachNode([&](const Node &node) {
+        stats.add(node);
+        memory.addNode(node);
+        return Error::success();
+      }))
+    return std::move(error);
+  Node node;
   stats.memory = memory.finish([&](uint64_t frame) {
     return reader.readNodeAt(frame, node) ? node.name.str() : std::string();
   });

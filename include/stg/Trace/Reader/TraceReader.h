@@ -11,6 +11,7 @@
 #define STG_TRACE_READER_TRACEREADER_H
 
 #include "stg/Trace/Reader/TraceNode.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -71,6 +72,8 @@ private:
 ///     Expected<bool> more = reader->readNode(node);
 ///     ...
 ///   }
+///
+/// or forEachNode() where an error is final.
 class TraceReader {
 public:
   /// Maps the file at `path`; "-" reads standard input.
@@ -89,6 +92,10 @@ public:
   /// Returns false at the end of the file. After an error for which
   /// TraceError::isRecoverable() holds the next call reads the next message.
   llvm::Expected<bool> readNode(Node &node);
+
+  /// Calls `visit` for each node that is left. Any error, also one of `visit`,
+  /// is the last thing.
+  llvm::Error forEachNode(llvm::function_ref<llvm::Error(const Node &)> visit);
 
   /// Reads a node again, whose frame is at `frame`; false if there is none.
   bool readNodeAt(uint64_t frame, Node &node) const;
