@@ -19,6 +19,8 @@ stg.symbol @V "vocabulary"
 stg.symbol @P "positions"
 stg.symbol @L "layers"
 
+stg.option @dropout : bool = false "of what layers add to the residual stream"
+
 stg.config @"gpt2-1.5b" "GPT-2 1.5B" {D = 1600, H = 25, V = 50257, P = 1024, L = 48, S = 1024}
 stg.config @"gpt3-175b" "GPT-3 175B" {D = 12288, H = 96, V = 50257, P = 2048, L = 96, S = 2048}
 stg.config @"megatron-22b" "Megatron-LM 22B" {D = 6144, H = 64, V = 51200, P = 2048, L = 48, S = 2048}

@@ -109,12 +109,31 @@ Error stg::setOptions(const Model &model, const StrategyInput &strategy) {
   return Error::success();
 }
 
+/// The tokens of a row are those of all documents.
+static Error setDocuments(ModuleOp module, const StrategyInput &strategy,
+                          SymbolValues &values) {
+  const std::vector<int64_t> &documents = strategy.values.documents;
+  if (documents.empty())
+    return Error::success();
+  std::string source = strategy.spell(getField(FieldId::documents));
+  StringRef tokens = getField(FieldId::seq).symbolName;
+  if (strategy.values.set.count(tokens.str()))
+    return makeError(source + ": symbol '" + tokens +
+                     "' has a value already; it is that of all documents");
+  int64_t sum = 0;
+  for (int64_t length : documents)
+    if (llvm::AddOverflow(sum, length, sum) || sum > kMostRanks)
+      return makeError(source + ": more than " + Twine(kMostRanks) +
+                       " tokens in a row");
+  return setSymbol(module, tokens, sum, source, values);
+}
+
 /// The new tokens of a row in a step of inference: where nobody says them, one
-/// in decoding, and those of all requests.
+/// in decoding, and those of all requests. In training those of all documents.
 static Error setStep(ModuleOp module, const StrategyInput &strategy,
                      SymbolValues &values) {
   if (!strategy.values.inference)
-    return Error::success();
+    return setDocuments(module, strategy, values);
   StringRef tokens = getField(FieldId::seq).symbolName;
   StringRef batch = getField(FieldId::batch).symbolName;
   const Requests &requests = strategy.values.requests;

@@ -92,6 +92,13 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
     pm.addPass(createSetElementType({"", stringify(*strategy.dtype).str()}));
   if (strategy.attentionCount != AttentionCount::Executed)
     pm.addPass(createSetAttentionCount({strategy.attentionCount}));
+  if (!strategy.documents.empty() || strategy.prefixTokens) {
+    SetAttentionMaskOptions options;
+    options.documents.assign(strategy.documents.begin(),
+                             strategy.documents.end());
+    options.prefix = strategy.prefixTokens.value_or(0);
+    pm.addPass(createSetAttentionMask(options));
+  }
   if (strategy.mtp > 0) {
     AddPredictionLayersOptions options;
     options.count = static_cast<unsigned>(strategy.mtp);

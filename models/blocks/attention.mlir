@@ -11,7 +11,7 @@ stg.symbol @H "query heads"
 stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
 stg.symbol @R = E "rotated elements of a head"
-stg.symbol @W = S "keys that a query sees at most, or tokens of a chunk"
+stg.symbol @W = S "keys that a query sees at most, tokens of a chunk, or of a prefix"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !vector = !stg.tensor<[D], bf16>
@@ -97,7 +97,7 @@ stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
 // What each query sees.
 stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
   stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
-  stg.option @span : "full" | "window" | "chunk" = "full" "how far it sees: all, W keys, or a chunk of W"
+  stg.option @span : "full" | "window" | "chunk" | "prefix" = "full" "how far it sees: all, W keys, a chunk of W, or the first W tokens each other"
   stg.option @score_cap : bool = false "scores are capped by a tanh"
   stg.option @alibi : bool = false "scores fall with the distance of query and key"
   %a = stg.if @span = "full" -> !queries {
@@ -108,8 +108,14 @@ stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
       %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !keys
       stg.yield %y : !queries
     } else {
-      %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys
-      stg.yield %y : !queries
+      %c = stg.if @span = "chunk" -> !queries {
+        %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys
+        stg.yield %y : !queries
+      } else {
+        %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {capped = "score_cap", alibi = "alibi"}, prefix = #sym.expr<W>} : !queries, !keys, !keys
+        stg.yield %y : !queries
+      }
+      stg.yield %c : !queries
     }
     stg.yield %b : !queries
   }
@@ -119,7 +125,7 @@ stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
 // The same, with a score of each head that no key has: a sink.
 stg.block @attend_with_sinks(%q: !queries, %k: !keys, %v: !keys) -> !queries {
   stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
-  stg.option @span : "full" | "window" | "chunk" = "full" "how far it sees: all, W keys, or a chunk of W"
+  stg.option @span : "full" | "window" | "chunk" | "prefix" = "full" "how far it sees: all, W keys, a chunk of W, or the first W tokens each other"
   stg.option @score_cap : bool = false "scores are capped by a tanh"
   stg.option @alibi : bool = false "scores fall with the distance of query and key"
   %s = stg.param "sinks" : !sinks
@@ -131,8 +137,14 @@ stg.block @attend_with_sinks(%q: !queries, %k: !keys, %v: !keys) -> !queries {
       %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !keys, !sinks
       stg.yield %y : !queries
     } else {
-      %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys, !sinks
-      stg.yield %y : !queries
+      %c = stg.if @span = "chunk" -> !queries {
+        %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys, !sinks
+        stg.yield %y : !queries
+      } else {
+        %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {capped = "score_cap", alibi = "alibi"}, prefix = #sym.expr<W>} : !queries, !keys, !keys, !sinks
+        stg.yield %y : !queries
+      }
+      stg.yield %c : !queries
     }
     stg.yield %b : !queries
   }

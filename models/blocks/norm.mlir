@@ -59,6 +59,7 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   stg.option @part : string "name of the part of the layer"
   stg.option @placement : "input" | "output" | "both" | "sum" | "none" = "input" "what is normalized"
   stg.option @residual_scaled : bool = false "the output times a constant"
+  stg.option @dropout : bool = false "some elements of the output are zero, at random"
   %o = stg.if @placement = "output" | "both" -> !stream {
     %n = stg.call @norm(%out) {name = "{part}_output_norm"} : (!stream) -> !stream
     stg.yield %n : !stream
@@ -73,7 +74,13 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   } else {
     stg.yield %o : !stream
   }
-  %y = stg.add %x, %s <"{part}_residual"> : !stream, !stream
+  %d = stg.if @dropout -> !stream {
+    %kept, %mask = stg.dropout %s <"{part}_dropout"> : !stream
+    stg.yield %kept : !stream
+  } else {
+    stg.yield %s : !stream
+  }
+  %y = stg.add %x, %d <"{part}_residual"> : !stream, !stream
   %z = stg.if @placement = "sum" -> !stream {
     %n = stg.call @norm(%y) {name = "{part}_norm"} : (!stream) -> !stream
     stg.yield %n : !stream

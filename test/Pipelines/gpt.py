@@ -162,7 +162,7 @@ def korthikanti(m, plan):
 def saved_per_layer(m, plan):
     """Bytes that one layer saves: Korthikanti's, but
 
-    * no dropout, so without its two masks of a byte per element: -2sbh;
+    * the two masks of dropout, a byte per element, only where it is on: else -2sbh;
     * the mean and reciprocal deviation of both norms in fp32, which the paper calls
       small and leaves out: +16sb;
     * `selective`: the log-sum-exp is replayed with the rest of attention: -4asb;
@@ -172,7 +172,8 @@ def saved_per_layer(m, plan):
     stream = Fraction(sb, plan.stream_shards)
     if plan.recompute == "full":
         return 2 * m.h * stream
-    saved = korthikanti(m, plan) + (16 - 2 * m.h) * stream
+    masks = 0 if plan.set == "dropout=true" else 2 * m.h
+    saved = korthikanti(m, plan) + (16 - masks) * stream
     if plan.recompute == "selective":
         saved -= Fraction(4 * m.a * sb, plan.t)
     return saved
@@ -337,7 +338,8 @@ def activations(check):
         (Plan(tp=8, batch=1, sequence_parallel=True), Fraction(106_954_752) + 4 * 96 * 2048 // 8),
     ]:
         check.equal(f"{plan}", korthikanti(PADDED, plan), expected)
-    for plan in plans([(1, 1), (2, 1), (8, 2)], POLICIES):
+    dropout = plans([(1, 1), (8, 2)], ("none", "selective"))
+    for plan in [*plans([(1, 1), (2, 1), (8, 2)], POLICIES), *(replace(p, set="dropout=true") for p in dropout)]:
         check.context = plan
         largest = []
         for depth in (2, 3):

@@ -170,9 +170,13 @@ private:
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, Pieces> map;
   std::string scopePath;
-  llvm::StringMap<llvm::StringMap<unsigned>> names; ///< Uses, by scope.
-  /// Those before the variants of a task, by scope and task.
-  llvm::StringMap<llvm::StringMap<unsigned>> taskNames;
+  /// How often names are used, by scope.
+  using NameUses = llvm::StringMap<llvm::StringMap<unsigned>>;
+  NameUses getNamesUnder(llvm::StringRef path) const;
+  NameUses names;
+  /// What tasks that have variants begin with: one variant does not know of
+  /// another, but of other tasks.
+  llvm::StringMap<NameUses> namesBefore;
 
   /// Of a function that has been converted, the pieces of each of its results.
   struct Callee {

@@ -46,24 +46,24 @@ LogicalResult GraphBuilder::convertCallee(func::FuncOp callee,
   auto task = callee->getAttrOfType<TaskAttr>(STGDialect::kTaskAttr);
   bool isVariant = task && task.getVariant();
   if (isVariant) {
-    StringRef base = callee.getSymName().rsplit('.').first;
-    llvm::StringMap<unsigned> used =
-        taskNames.try_emplace(outerPath + "@" + base.str(), names[outerPath])
-            .first->second;
     scopePath += ("@" + callee.getSymName() + "/").str();
-    names[scopePath] = std::move(used);
+    StringRef name = callee.getSymName().rsplit('.').first;
+    auto [before, isNew] = namesBefore.try_emplace((outerPath + name).str());
+    if (isNew)
+      before->second = getNamesUnder(outerPath);
+    for (auto &[path, uses] : before->second)
+      names[scopePath + path.str()] = uses;
   }
   categories.push_back(
       std::make_unique<MemoryCategories>(callee, tables.owners));
   LogicalResult converted = convertBlock(body, env);
   categories.pop_back();
-  if (isVariant) {
-    llvm::StringMap<unsigned> &outer = names[outerPath];
-    for (const auto &own : names[scopePath]) {
-      unsigned &count = outer[own.getKey()];
-      count = std::max(count, own.getValue());
-    }
-  }
+  if (isVariant)
+    for (auto &[path, uses] : getNamesUnder(scopePath))
+      for (auto &[name, number] : uses) {
+        unsigned &known = names[outerPath + path.str()][name];
+        known = std::max(known, number);
+      }
   scopePath = outerPath;
   if (failed(converted))
     return failure();

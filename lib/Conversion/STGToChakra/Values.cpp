@@ -39,6 +39,20 @@ static StringRef getRoleName(Operation *op, Role role) {
   return op->getName().stripDialect();
 }
 
+/// Those of a scope and of repeats in it, by what follows its path.
+GraphBuilder::NameUses GraphBuilder::getNamesUnder(StringRef path) const {
+  NameUses found;
+  for (const auto &[scope, uses] : names) {
+    StringRef inner = scope;
+    // Variants and executions have paths of their own.
+    bool isOther = !inner.consume_front(path) || inner.starts_with("@") ||
+                   inner.starts_with("#");
+    if (!isOther && !inner.contains("/@") && !inner.contains("/#"))
+      found[inner] = uses;
+  }
+  return found;
+}
+
 /// `NAME.PHASE[.ROLE][.SUFFIX]`, unique in its scope.
 std::string GraphBuilder::makeName(Operation *op, StringRef suffix) {
   StringAttr own = getOrigin(op).name;

@@ -129,6 +129,13 @@ LogicalResult ActivationOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+LogicalResult DropoutOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(
+      0, gradient.create<DropoutGradOp>(std::nullopt, getMask(),
+                                        gradient.getResultGradient(0)));
+  return success();
+}
+
 LogicalResult GluOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0,
                        gradient.create<GluGradOp>(std::nullopt, getInput(),

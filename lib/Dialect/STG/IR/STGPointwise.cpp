@@ -37,6 +37,35 @@ LogicalResult stg::detail::inferPointwise(std::optional<Location> loc,
   return success();
 }
 
+LogicalResult DropoutOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput()).withoutSharding();
+  if (!isa<FloatType>(input.getElementType())) // dropout_c1
+    return emitOptionalError(loc, "operand has element type ",
+                             input.getElementType(), ", expected a float");
+  types.append({input, input.withElementType(IntegerType::get(context, 8))});
+  return success();
+}
+
+LogicalResult DropoutGradOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  SymTensorType mask = tensorOf(adaptor.getMask());
+  SymTensorType gradient = tensorOf(adaptor.getDy());
+  if (failed(checkSameShape(loc, "gradient", mask.getDims(), // dropout_grad_c1
+                            gradient.getDims(), adaptor.getMask(),
+                            adaptor.getDy())))
+    return failure();
+  if (!isa<IntegerType>(mask.getElementType())) // dropout_grad_c2
+    return emitOptionalError(loc, "mask has element type ",
+                             mask.getElementType(), ", expected an integer");
+  types.push_back(gradient.withoutSharding());
+  return success();
+}
+
 ShardingRule stg::detail::makePointwiseRule(Operation *op) {
   ShardingRule rule;
   TensorFactors tensor =

@@ -201,6 +201,10 @@ ShardingRule RopeOp::getShardingRule() {
 }
 bool RopeOp::isLinear() { return true; }
 
+static bool hasCachedTokens(RequestsAttr requests) {
+  return requests && !requests.getNumCached().isZero();
+}
+
 namespace {
 /// Tensors of an attention op as factors. Query heads and key/value heads are
 /// one factor: a shard holds whole groups. One head of keys without a name is
@@ -211,7 +215,7 @@ struct AttentionFactors {
 
   /// How a device sees the keys of others decides what may be divided: with
   /// all-to-alls only heads, with a ring queries and keys together. What is
-  /// packed into a row is not divided.
+  /// packed into a row is not divided where some of it is cached.
   AttentionFactors(ContextAttr context, SymTensorType keys,
                    bool isPacked = false) {
     KeyExchange exchange =
@@ -242,23 +246,22 @@ struct AttentionFactors {
 };
 } // namespace
 
+/// True if more than the causal mask says which keys a query sees.
+static bool hasPlaces(AttentionOpInterface op) {
+  return op.getWindowAttr() || op.getChunkAttr() || op.getPrefixAttr() ||
+         op.getRequestsAttr();
+}
+
 /// What a local attention must know of its shard of the queries: how tokens are
 /// divided, unless all pairs are counted and all keys are here.
 template <typename OpTy>
 static LogicalResult
 becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
-  bool isBounded = op.getWindowAttr() || op.getChunkAttr();
-  if (!axes.empty() && isBounded && !op.getFullCount())
-    return op.emitOpError("has a ")
-           << (op.getWindowAttr() ? "window" : "chunk")
-           << ", and its tokens are divided over " << axes
-           << ": how many keys each device sees is not known; exchange tokens "
-              "by a2a, which divides heads, or count all pairs (full)";
-  if (!axes.empty() && (op.getBias() || op.getPrefixAttr()))
-    return op.emitOpError("has a ")
-           << (op.getBias() ? "bias of its scores" : "prefix")
-           << ", and its tokens are divided over " << axes
+  if (!axes.empty() && op.getBias())
+    return op.emitOpError("has a bias of its scores, and its tokens are "
+                          "divided over ")
+           << axes
            << ": what each device sees of it is not known; exchange tokens by "
               "a2a, which divides heads";
   ContextAttr context = op.getContextAttr();
@@ -266,8 +269,8 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
       context ? context.getExchange() : KeyExchange::AllGather;
   TokenShare tokens = context ? context.getTokens() : TokenShare::ZigZag;
   op.removeContextAttr();
-  bool skipsMasked =
-      op.getMask() == AttentionMask::Causal && !op.getFullCount();
+  bool isMasked = op.getMask() == AttentionMask::Causal || hasPlaces(op);
+  bool skipsMasked = isMasked && !op.getFullCount();
   if (!axes.empty() && (exchange == KeyExchange::Ring || skipsMasked))
     op.setContextAttr(
         ContextAttr::get(op->getContext(), exchange, tokens, axes));
@@ -276,7 +279,7 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
 
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors f(getContextAttr(), getKey().getType(),
-                     getRequests().has_value());
+                     hasCachedTokens(getRequestsAttr()));
   f.rule.operands = {f.query, f.key, f.value};
   for (Value term : getTerms())
     f.rule.operands.push_back(term == getBias() ? f.bias
@@ -302,7 +305,7 @@ AttentionOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
 
 ShardingRule AttentionGradOp::getShardingRule() {
   AttentionFactors f(getContextAttr(), getKey().getType(),
-                     getRequests().has_value());
+                     hasCachedTokens(getRequestsAttr()));
   f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
   f.rule.results = {f.query, f.key, f.value};
   if (getBias()) {

@@ -307,6 +307,36 @@ def ActivationGradOp : STG_PointwiseOp<"activation_grad",
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
 
+def DropoutOp : STG_InferredOp<"dropout", [STG_Differentiable]> {
+  let summary = "zeros in random places, and the rest scaled";
+  let description = [{
+    Gives the result and, for the backward pass, a mask of a byte for each element. How likely
+    a zero is changes nothing. Operations: 2 per element (comparison with a random number,
+    product); making random numbers is not counted. A step of inference has none.
+
+    ```mlir
+    %y, %mask = stg.dropout %x : !x
+    ```
+    Constraints: (C1) the operand is a float.
+  }];
+  let args = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$mask);
+  let moreDefinitions = STG_Pointwise<"2">.rule;
+}
+
+def DropoutGradOp : STG_InferredOp<"dropout_grad"> {
+  let summary = "gradient of stg.dropout";
+  let description = [{
+    The gradient of the result where the mask is set, scaled, else zero. Operations: 1 per
+    element.
+
+    Constraints: (C1) mask and gradient have the same shape; (C2) the mask is of integers.
+  }];
+  let args = (ins STG_Tensor:$mask, STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$dx);
+  let moreDefinitions = STG_Pointwise<"1">.rule;
+}
+
 def GluOp : STG_InferredOp<"glu", [STG_Differentiable]> {
   let summary = "gated linear unit: activation(gate) * up";
   let description = [{

@@ -205,6 +205,32 @@ def SetAttentionCount : Pass<"stg-set-attention-count", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def SetAttentionMask : Pass<"stg-set-attention-mask", "::mlir::ModuleOp"> {
+  let summary = "say which tokens of a row see each other";
+  let description = [{
+    Attention of tokens to the tokens of the same row, which `tokens` names, gets `documents`
+    that are packed into a row, one behind the other, none of whose tokens see those of
+    another, and a `prefix` of so many tokens, which under a causal mask see each other.
+
+    Requires: the model level, calls inlined.
+    Produces: the same, with `requests` and `prefix` of attention. A program without such
+    attention, and one whose tokens see others with a length of their own, is an error.
+
+    ```mlir
+    // before
+    %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
+    // after --stg-set-attention-mask="documents=3,3,4"
+    %o, %lse = stg.attention causal %q, %k, %v {requests = #stg.requests<2 * (3, 0), (4, 0)>} : !q, !k, !k
+    ```
+  }];
+  let options = [
+    ListOption<"documents", "documents", "int64_t", "Tokens of each document of a row, in order">,
+    Option<"prefix", "prefix", "int64_t", /*default=*/"0", "The first tokens, which see each other">,
+    Option<"tokens", "tokens", "std::string", /*default=*/"\"S\"", "The name of the dimension of tokens">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def Bind : Pass<"stg-bind", "::mlir::ModuleOp"> {
   let summary = "replace symbols by numbers, at any level";
   let description = [{

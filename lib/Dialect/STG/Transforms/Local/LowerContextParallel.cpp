@@ -14,6 +14,7 @@
 
 #include "Channels.h"
 #include "ShardingRules.h"
+#include "stg/Analysis/AttentionPairs.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -28,6 +29,25 @@ namespace {
 /// The channels of the rings along an axis, from the first one on.
 enum RingChannel : int64_t { Keys, KeysBack, Gradients, NumRingChannels };
 
+/// Where tokens are, if the pairs of a device depend on it.
+struct TokenPlaces {
+  AttentionPattern pattern;
+  int64_t devices = 1;
+  bool zigzag = false;
+  SymExpr index; ///< The number of a device.
+
+  /// The pairs of a device with the keys of that device, or with all.
+  int64_t countPairs(int64_t own, std::optional<int64_t> other) const;
+  /// The same as an expression of the device's number, with the keys of the
+  /// device so many before it, or with all.
+  SymExpr getPairs(std::optional<int64_t> before) const;
+  /// 1 where there are such pairs, else 0.
+  SymExpr getSeen(int64_t before) const;
+
+private:
+  SymExpr tabulate(function_ref<int64_t(int64_t device)> get) const;
+};
+
 /// One attention or gradient of one, as blocks.
 ///
 /// In each step of a ring keys and values go on to the next device while the
@@ -38,16 +58,21 @@ enum RingChannel : int64_t { Keys, KeysBack, Gradients, NumRingChannels };
 /// behind.
 ///
 /// Where queries are those of one range, a causal mask hides the blocks of
-/// later ranges. They are passed on all the same, but not computed.
+/// later ranges. They are passed on all the same, but not computed. The same
+/// holds for what windows, chunks and documents hide: each step of a ring has
+/// then pairs of its own.
 class AttentionLowering {
 public:
   AttentionLowering(AttentionOpInterface op, SymExpr group, SymExpr size,
-                    SymExpr range, int64_t firstChannel)
+                    SymExpr range, const std::optional<TokenPlaces> &places,
+                    int64_t firstChannel)
       : op(op), builder(op), group(group), size(size), range(range),
-        firstChannel(firstChannel) {}
+        places(places), firstChannel(firstChannel) {}
 
   /// False where a number is too large.
   bool hasPairs() {
+    if (places)
+      return true;
     return isRing() ? getOwnPairs() && getOtherPairs()
                     : static_cast<bool>(getGatheredPairs());
   }
@@ -59,6 +84,8 @@ private:
 
   Values buildForward();
   Values buildBackward();
+  Values buildPlacedForward();
+  Values buildPlacedBackward();
 
   Values exchange(ArrayRef<Value> values, Role role, RingChannel channel);
   Values passKeys(ArrayRef<Value> keys, Role role);
@@ -68,6 +95,8 @@ private:
   void repeat(StringRef suffix, SymExpr count, Values &keys, Values &made,
               function_ref<void(Values &, Values &)> buildStep);
   void repeatMiddle(bool isHidden, Values &keys, Values &made);
+  void computePlaced(int64_t before, const Values &keys, Values &made,
+                     Role role);
 
   Origin getOrigin(std::optional<Role> role);
   SymExpr getTokens(unsigned operand) {
@@ -91,6 +120,7 @@ private:
   SymExpr group; ///< The devices that divide the queries.
   SymExpr size;  ///< Of the ring; null if keys have been gathered.
   SymExpr range; ///< The number of the queries' range; null: none.
+  const std::optional<TokenPlaces> &places; ///< None: places do not matter.
   int64_t firstChannel;
   SmallVector<Value> operands; ///< Queries, keys, values, others.
 };
@@ -102,7 +132,10 @@ struct LowerContextParallel
 
 private:
   LogicalResult lower(AttentionOpInterface op, MeshAttr mesh);
+  FailureOr<SymExpr> getDeviceNumber(AttentionOpInterface op, MeshAttr mesh);
   FailureOr<SymExpr> getRange(AttentionOpInterface op, MeshAttr mesh);
+  LogicalResult place(AttentionOpInterface op, MeshAttr mesh,
+                      std::optional<TokenPlaces> &places);
 
   std::optional<Channels> channels;
   DenseMap<StringAttr, int64_t> firstChannels; ///< Of rings, by axis.
@@ -120,10 +153,55 @@ SymExpr AttentionLowering::getCached() {
   return keys - (isRing() ? queries : queries * group);
 }
 
+int64_t TokenPlaces::countPairs(int64_t own,
+                                std::optional<int64_t> other) const {
+  int64_t tokens = pattern.countTokens();
+  std::vector<TokenRange> keys = {{0, tokens}};
+  if (other)
+    keys = getTokensOf(*other, devices, tokens, zigzag);
+  return pattern.countPairs(getTokensOf(own, devices, tokens, zigzag), keys);
+}
+
+/// A step where a device has another number than the one before it.
+SymExpr TokenPlaces::tabulate(function_ref<int64_t(int64_t device)> get) const {
+  MLIRContext *context = index.getContext();
+  SymExpr zero = SymExpr::get(context, 0), one = SymExpr::get(context, 1);
+  int64_t last = get(0);
+  SymExpr sum = SymExpr::get(context, last);
+  for (int64_t device = 1; device < devices; ++device) {
+    int64_t number = get(device);
+    if (number == last)
+      continue;
+    SymExpr isFrom = SymExpr::getFunction(
+        SymFunc::Max, {zero, SymExpr::getFunction(
+                                 SymFunc::Min, {one, index - (device - 1)})});
+    sum = sum + isFrom * (number - last);
+    last = number;
+  }
+  return sum;
+}
+
+SymExpr TokenPlaces::getPairs(std::optional<int64_t> before) const {
+  return tabulate([&](int64_t own) {
+    std::optional<int64_t> other;
+    if (before)
+      other = (own + devices - *before) % devices;
+    return countPairs(own, other);
+  });
+}
+
+SymExpr TokenPlaces::getSeen(int64_t before) const {
+  return tabulate([&](int64_t own) -> int64_t {
+    return countPairs(own, (own + devices - before) % devices) != 0;
+  });
+}
+
 /// All keys are here. Of those of the step balanced queries see half, those of
 /// a range all of the ranges before it and half of their own.
 SymExpr AttentionLowering::getGatheredPairs() {
   SymExpr queries = getTokens(0), keys = getTokens(2);
+  if (places)
+    return places->getPairs(/*before=*/std::nullopt);
   if (!skipsMasked())
     return queries * keys;
   SymExpr cached = queries * getCached();
@@ -293,6 +371,53 @@ AttentionLowering::Values AttentionLowering::buildBackward() {
   return compute(keys, made, getOwnPairs(), Role::Own);
 }
 
+/// The block of a step, where anything of it is seen.
+void AttentionLowering::computePlaced(int64_t before, const Values &keys,
+                                      Values &made, Role role) {
+  SymExpr pairs = places->getPairs(before);
+  auto build = [&](Values &keys, Values &made) {
+    made = compute(keys, made, pairs, role);
+  };
+  Values here = keys;
+  SymExpr seen = places->getSeen(before);
+  if (seen.isOne())
+    build(here, made);
+  else
+    repeat(".before" + std::to_string(before), seen, here, made, build);
+}
+
+AttentionLowering::Values AttentionLowering::buildPlacedForward() {
+  Values keys{operands[1], operands[2]};
+  Values here = keys;
+  keys = passKeys(here, Role::First);
+  Values made = compute(here, {}, places->getPairs(0), Role::Own);
+  for (int64_t before = 1; before < places->devices; ++before) {
+    here = keys;
+    bool isLast = before + 1 == places->devices;
+    if (!isLast)
+      keys = passKeys(here, Role::Keys);
+    computePlaced(before, here, made, isLast ? Role::Last : Role::Block);
+  }
+  return made;
+}
+
+AttentionLowering::Values AttentionLowering::buildPlacedBackward() {
+  Values here{operands[1], operands[2]};
+  int64_t before = places->devices - 1;
+  Values keys = passKeys(here, Role::First);
+  SymExpr seen = places->getSeen(before);
+  Values made = compute(here, {}, places->getPairs(before), Role::Farthest,
+                        seen.isOne() ? SymExpr() : seen);
+  while (--before > 0) {
+    here = keys;
+    keys = passKeys(here, Role::Keys);
+    made = passGradients(made, Role::Gradients);
+    computePlaced(before, here, made, Role::Block);
+  }
+  made = passGradients(made, Role::Last);
+  return compute(keys, made, places->getPairs(0), Role::Own);
+}
+
 void AttentionLowering::lower() {
   operands = llvm::to_vector(op->getOperands());
   Values made;
@@ -303,7 +428,10 @@ void AttentionLowering::lower() {
       setOrigin(pack, getOrigin(/*role=*/std::nullopt));
       operand = pack;
     }
-    made = isBackward() ? buildBackward() : buildForward();
+    if (places)
+      made = isBackward() ? buildPlacedBackward() : buildPlacedForward();
+    else
+      made = isBackward() ? buildBackward() : buildForward();
   } else {
     made = compute({operands[1], operands[2]}, {}, getGatheredPairs(),
                    stg::getOrigin(op).role);
@@ -316,29 +444,116 @@ void AttentionLowering::lower() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Which of the ranges of queries a device has: its number among the devices
-/// that divide them. The first axis is the fastest. Null if places do not
-/// matter, as nothing is masked or all have equally many pairs.
-FailureOr<SymExpr> LowerContextParallel::getRange(AttentionOpInterface op,
-                                                  MeshAttr mesh) {
+/// True if more than the causal mask says which keys a query sees.
+static bool hasPattern(AttentionOpInterface op) {
+  return !op.getFullCount() && (op.getWindowAttr() || op.getChunkAttr() ||
+                                op.getPrefixAttr() || op.getRequestsAttr());
+}
+
+/// The number of a device among those that divide the tokens. The first axis is
+/// the fastest.
+FailureOr<SymExpr>
+LowerContextParallel::getDeviceNumber(AttentionOpInterface op, MeshAttr mesh) {
   ContextAttr context = op.getContextAttr();
-  if (context.getTokens() != TokenShare::Range ||
-      op.getMask() != AttentionMask::Causal || op.getFullCount())
-    return SymExpr();
   SymExpr range = SymExpr::get(&getContext(), 0);
   SymExpr stride = SymExpr::get(&getContext(), 1);
   for (auto axis : context.getAxes().getAsRange<StringAttr>()) {
     SymbolOp coordinate =
         SymbolOp::lookupCoordinate(getOperation(), axis.getValue());
     if (!coordinate)
-      return op->emitOpError("has ranges of tokens over mesh axis '")
-             << axis.getValue() << "', whose coordinate is not a symbol, as "
+      return op->emitOpError("has ")
+             << (hasPattern(op) ? "places" : "ranges")
+             << " of tokens over mesh axis '" << axis.getValue()
+             << "', whose coordinate is not a symbol, as "
              << "--stg-context-parallel=\"balance=none\" declares it for axes "
                 "with the role context";
     range = range + SymExpr::getSymbol(coordinate.getSymNameAttr()) * stride;
     stride = stride * mesh.getAxisSize(axis);
   }
   return range;
+}
+
+/// Which of the ranges of queries a device has. Null if places do not matter,
+/// as nothing is masked or all have equally many pairs.
+FailureOr<SymExpr> LowerContextParallel::getRange(AttentionOpInterface op,
+                                                  MeshAttr mesh) {
+  if (op.getContextAttr().getTokens() != TokenShare::Range ||
+      op.getMask() != AttentionMask::Causal || op.getFullCount())
+    return SymExpr();
+  return getDeviceNumber(op, mesh);
+}
+
+/// The number that an expression is; false if it is another.
+static bool readNumber(SymExpr expr, std::optional<int64_t> &number) {
+  number = expr ? expr.getInt64() : std::nullopt;
+  return number || !expr;
+}
+
+/// The documents of a row, or the row as one, and what is seen in each. None
+/// if something of it is no number.
+static std::optional<AttentionPattern> getPattern(AttentionOpInterface op,
+                                                  SymExpr tokens) {
+  AttentionPattern pattern;
+  std::optional<int64_t> prefix, number;
+  pattern.isCausal = op.getMask() == AttentionMask::Causal;
+  if (!readNumber(op.getWindowAttr(), pattern.window) ||
+      !readNumber(op.getChunkAttr(), pattern.chunk) ||
+      !readNumber(op.getPrefixAttr(), prefix))
+    return std::nullopt;
+  pattern.prefix = prefix.value_or(0);
+  RequestsAttr requests = op.getRequestsAttr();
+  if (!requests) {
+    if (!readNumber(tokens, number))
+      return std::nullopt;
+    pattern.documents = {*number};
+    return pattern;
+  }
+  for (auto [count, length] :
+       llvm::zip_equal(requests.getCounts(), requests.getNewTokens())) {
+    if (!readNumber(length, number))
+      return std::nullopt;
+    pattern.documents.insert(pattern.documents.end(), count, *number);
+  }
+  return pattern;
+}
+
+/// Tells pairs of devices apart that see more or less.
+LogicalResult LowerContextParallel::place(AttentionOpInterface op,
+                                          MeshAttr mesh,
+                                          std::optional<TokenPlaces> &places) {
+  if (!hasPattern(op))
+    return success();
+  ContextAttr context = op.getContextAttr();
+  SymExpr group = mesh.getGroupSize(context.getAxes());
+  SymExpr queries =
+      cast<SymTensorType>(op->getOperand(0).getType()).getShape()[1];
+  bool isRing = context.getExchange() == KeyExchange::Ring;
+  SymExpr keys = cast<SymTensorType>(op->getOperand(2).getType()).getShape()[1];
+  if (keys != (isRing ? queries : queries * group))
+    return op->emitOpError("has keys of earlier steps, and its tokens are "
+                           "divided over ")
+           << context.getAxes()
+           << ": how many of them each device sees is not known; exchange "
+              "tokens by a2a, which divides heads";
+  std::optional<AttentionPattern> pattern = getPattern(op, queries * group);
+  std::optional<int64_t> devices = group.getInt64();
+  if (!pattern || !devices)
+    return op->emitOpError("has tokens that are divided over ")
+           << context.getAxes()
+           << ", and how many keys each device sees is known for numbers only; "
+              "give symbols their values first (--stg-bind)";
+  bool zigzag = context.getTokens() == TokenShare::ZigZag;
+  int64_t shares = *devices * (zigzag ? 2 : 1);
+  int64_t tokens = pattern->countTokens();
+  if (tokens % shares != 0)
+    return op->emitOpError("has ")
+           << tokens << " tokens, which are divided into " << shares
+           << " parts; expected a multiple of that";
+  FailureOr<SymExpr> index = getDeviceNumber(op, mesh);
+  if (failed(index))
+    return failure();
+  places = TokenPlaces{std::move(*pattern), *devices, zigzag, *index};
+  return success();
 }
 
 LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
@@ -356,7 +571,8 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
   if (isRing && axes.size() != 1)
     return op->emitOpError("goes around the axes ") << axes << ", expected one";
   FailureOr<SymExpr> range = getRange(op, mesh);
-  if (failed(range))
+  std::optional<TokenPlaces> places;
+  if (failed(range) || failed(place(op, mesh, places)))
     return failure();
   SymExpr size;
   int64_t firstChannel = 0;
@@ -370,7 +586,7 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
       it->second = channels->take(axis, NumRingChannels);
     firstChannel = it->second;
   }
-  AttentionLowering lowering(op, mesh.getGroupSize(axes), size, *range,
+  AttentionLowering lowering(op, mesh.getGroupSize(axes), size, *range, places,
                              firstChannel);
   // A block that is hidden has keys of earlier steps that are not.
   SymExpr cached = lowering.getCached();

@@ -26,6 +26,7 @@ private:
   LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
   void mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
   void divide(Operation *op, StringRef factor, ArrayRef<StringAttr> axes);
+  bool dependsOnPlace(func::FuncOp function);
 };
 } // namespace
 
@@ -59,6 +60,20 @@ void ContextParallel::divide(Operation *op, StringRef factor,
       {{builder.getStringAttr(factor), builder.getArrayAttr(slowestFirst)}}));
 }
 
+/// True if devices may see different numbers of keys, however tokens are dealt
+/// out: of documents, and of windows.
+bool ContextParallel::dependsOnPlace(func::FuncOp function) {
+  if (type == ContextExchange::AllToAll)
+    return false;
+  WalkResult walked = function.walk([](AttentionOpInterface op) {
+    bool isWhole =
+        op.getFullCount() || !(op.getWindowAttr() || op.getChunkAttr() ||
+                               op.getPrefixAttr() || op.getRequestsAttr());
+    return isWhole ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return walked.wasInterrupted();
+}
+
 void ContextParallel::runOnOperation() {
   auto run = [&](func::FuncOp function, MeshOp mesh) -> LogicalResult {
     SmallVector<StringAttr> axes = mesh.getMesh().getAxes(AxisRole::Context);
@@ -66,7 +81,7 @@ void ContextParallel::runOnOperation() {
       return success();
     if (failed(checkRing(mesh, axes)))
       return failure();
-    if (balance == ContextBalance::None)
+    if (balance == ContextBalance::None || dependsOnPlace(function))
       for (StringAttr axis : axes)
         SymbolOp::declareCoordinate(getOperation(), axis);
     function.walk([&](Operation *op) {

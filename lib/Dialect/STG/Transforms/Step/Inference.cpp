@@ -387,7 +387,18 @@ void StepBuilder::eraseUnusedArguments(const BitVector &wereUsed) {
   (void)function.eraseArguments(unused);
 }
 
+/// What only training does.
+static void removeDropout(func::FuncOp function) {
+  function.walk([](DropoutOp op) {
+    if (!op.getMask().use_empty())
+      return;
+    op.getResult().replaceAllUsesWith(op.getInput());
+    op.erase();
+  });
+}
+
 LogicalResult StepBuilder::run() {
+  removeDropout(function);
   Block &body = function.getBody().front();
   BitVector used(function.getNumArguments());
   for (BlockArgument arg : function.getArguments())
