@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cmath>
 
@@ -253,6 +254,32 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   return getElementWise(node.bytes * execution->elementWiseTraffic);
 }
 
+/// One of the sizes of a product grows. What is rounded up grows less than in
+/// proportion: by no more than the last element of each.
+NodeTime NodeTimes::getGrown(const NodeTemplate &node, const Kernel &kernel,
+                             int64_t growingBytes) {
+  NodeTemplate grownNode = node;
+  grownNode.bytes += (growth - 1) * growingBytes;
+  Kernel grown = kernel;
+  if (!node.isMatrix || kernel.sizes.size() != 4) {
+    // Attention: sequences; losses: logits; embeddings: elements of results.
+    int64_t &size =
+        kernel.op == "embedding" ? grown.sizes.back() : grown.sizes.front();
+    size *= growth;
+    return getKernel(grownNode, grown);
+  }
+  std::optional<NodeTime> least;
+  for (auto [size, original] : zip_equal(grown.sizes, kernel.sizes)) {
+    size = std::min<int64_t>(growth * original,
+                             alignTo(growth * (original - 1) + 1, 8));
+    NodeTime time = getKernel(grownNode, grown);
+    if (!least || time.time < least->time)
+      least = time;
+    size = original;
+  }
+  return *least;
+}
+
 /// A node without a kernel moves bytes and executes operations.
 NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
                                const Facts &facts) {
@@ -260,7 +287,11 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
   NodeTime time;
   if (node.kernel != kNone) {
     const Kernel &kernel = program.kernels[node.kernel];
-    time = getKernel(node, kernel);
+    bool isGrown =
+        growth > 1 && facts.program.grows(number) && !kernel.sizes.empty();
+    time = isGrown
+               ? getGrown(node, kernel, facts.program.getGrowingBytes(number))
+               : getKernel(node, kernel);
     if (facts.accumulates && node.isMatrix &&
         facts.program.makesGradient(number) && kernel.sizes.size() == 4)
       time.time += toTicks(execution->gradientBytes * kernel.sizes[0] *
@@ -334,7 +365,8 @@ StringRef stg::getMachineName(CollectiveType type) {
 }
 
 NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
-                                  bool feedsGradient, double copies) {
+                                  bool feedsGradient, bool isGrown,
+                                  double copies) {
   NodeTime time;
   time.kind = TimeKind::Communication;
   time.group = getGroup(node.axes);
@@ -348,7 +380,8 @@ NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
   GroupPlace place = getPlace(node.axes);
   // A rank brings a shard of what is gathered.
   double bytes = double(node.bytes) *
-                 (name == "all_gather" ? double(place.getRanks()) : 1.);
+                 (name == "all_gather" ? double(place.getRanks()) : 1.) *
+                 (isGrown ? double(growth) : 1.);
   bool isExchange = name == "all_to_all";
   double seconds =
       costs.getCollective(name, place, bytes, isExchange ? copies : 1) *
@@ -397,11 +430,19 @@ std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
     else if (node.isColl())
       times.push_back(getCollective(node, facts.program.isOfState(i),
                                     facts.program.feedsGradients(i),
-                                    facts.copies));
+                                    facts.program.grows(i), facts.copies));
     else if (node.isMessage())
       times.push_back(getMessage(node));
     else
       times.push_back(getTransfer(node));
   }
+  return times;
+}
+
+std::vector<NodeTime> NodeTimes::getLeastTimes(const TraceProgram &program,
+                                               int64_t growth) {
+  this->growth = growth;
+  std::vector<NodeTime> times = getTimes(program);
+  this->growth = 1;
   return times;
 }

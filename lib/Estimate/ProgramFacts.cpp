@@ -7,12 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramFacts.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace stg;
 using namespace stg::trace;
 
 ProgramFacts::ProgramFacts(const TraceProgram &program)
-    : program(program), categories(program.numSlots),
+    : program(program), categories(program.numSlots), growing(program.numSlots),
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots) {
   visitBody(0);
@@ -31,12 +32,21 @@ void ProgramFacts::visitBody(uint32_t body) {
     visitStep(step);
 }
 
+static bool isStateCategory(TensorCategory category) {
+  return category == TensorCategory::Parameter ||
+         category == TensorCategory::Gradient ||
+         category == TensorCategory::Optimizer;
+}
+
 void ProgramFacts::visitNode(uint32_t node) {
+  const bool isGrowing = grows(node);
   for (const Program::Output &output : program.wiring[node].outputs) {
-    if (output.kind == Program::Output::New)
-      categories[output.slot.index] =
-          program.tensors[output.tensorTemplate].category;
-    else if (output.kind == Program::Output::InPlace)
+    if (output.kind == Program::Output::New) {
+      const TensorTemplate &tensor = program.tensors[output.tensorTemplate];
+      categories[output.slot.index] = tensor.category;
+      if (isGrowing && !isStateCategory(tensor.category))
+        growing[output.slot.index] = tensor.bytes * output.slot.count;
+    } else if (output.kind == Program::Output::InPlace)
       copy(output.source, output.slot.index);
   }
 }
@@ -67,7 +77,10 @@ void ProgramFacts::visitStep(Program::Step step) {
   switch (step.kind) {
   case Program::Step::State: {
     const Program::State &state = program.states[step.index];
-    categories[state.slot] = program.tensors[state.tensorTemplate].category;
+    const TensorTemplate &tensor = program.tensors[state.tensorTemplate];
+    categories[state.slot] = tensor.category;
+    if (tensor.category == Category::Input)
+      growing[state.slot] = tensor.bytes;
     return;
   }
   case Program::Step::Node:
@@ -79,8 +92,13 @@ void ProgramFacts::visitStep(Program::Step step) {
     return visitRepeat(program.repeats[step.index]);
   case Program::Step::Call:
     return visitCall(program.calls[step.index]);
-  case Program::Step::Schedule:
-    return visitBody(program.schedules[step.index].body);
+  case Program::Step::Schedule: {
+    const Program::Schedule &schedule = program.schedules[step.index];
+    for (const Program::Lane &lane : schedule.lanes)
+      if (!lane.inits.empty())
+        growing[lane.slot] = growing[lane.inits.front()];
+    return visitBody(schedule.body);
+  }
   }
 }
 
@@ -96,8 +114,23 @@ bool ProgramFacts::isOfState(uint32_t node) const {
   if (reads.empty())
     return false;
   std::optional<Category> category = categories[reads[0].index];
-  return category == Category::Parameter || category == Category::Gradient ||
-         category == Category::Optimizer;
+  return category && isStateCategory(*category);
+}
+
+bool ProgramFacts::grows(uint32_t node) const {
+  return llvm::any_of(program.wiring[node].reads, [&](Program::Slot slot) {
+    return growing[slot.index] > 0;
+  });
+}
+
+int64_t ProgramFacts::getGrowingBytes(uint32_t node) const {
+  int64_t bytes = 0;
+  for (Program::Slot slot : program.wiring[node].reads)
+    bytes += growing[slot.index];
+  for (const Program::Output &output : program.wiring[node].outputs)
+    if (output.kind == Program::Output::New)
+      bytes += growing[output.slot.index];
+  return std::min(bytes, program.nodes[node].bytes);
 }
 
 bool ProgramFacts::feedsGradients(uint32_t node) const {

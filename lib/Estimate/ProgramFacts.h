@@ -26,6 +26,11 @@ public:
   bool isOfState(uint32_t node) const;
   /// True if all that reads a result of the node makes gradients of parameters.
   bool feedsGradients(uint32_t node) const;
+  /// True if the node reads what has more elements the more sequences a
+  /// micro-batch has.
+  bool grows(uint32_t node) const;
+  /// Bytes of what the node reads and makes that grow so, at most all of its.
+  int64_t getGrowingBytes(uint32_t node) const;
 
 private:
   using Program = trace::TraceProgram;
@@ -39,11 +44,13 @@ private:
   void copy(uint32_t from, uint32_t to) {
     if (categories[from])
       categories[to] = categories[from];
+    growing[to] = std::max(growing[to], growing[from]);
   }
 
   const Program &program;
   std::vector<std::optional<Category>> categories; ///< By slot.
-  std::vector<bool> isVisited;                     ///< By body.
+  std::vector<int64_t> growing; ///< By slot, bytes; 0: does not grow.
+  std::vector<bool> isVisited;  ///< By body.
   /// By slot, readers, and those that make gradients.
   std::vector<uint32_t> readers, gradientReaders;
 };

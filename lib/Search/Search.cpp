@@ -12,8 +12,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
-#include <numeric>
+#include <queue>
 #include <thread>
 
 using namespace llvm;
@@ -118,14 +119,22 @@ private:
   struct Bound {
     Ticks time = 0;
     double memory = 0;
+    bool isClose = false; ///< Of the program of its own shape.
   };
+  enum class ShapeState : uint8_t { Unknown, Grown, BeingMeasured, Measured };
 
   Error enumerate();
-  void measureShapes();
+  bool measure(uint32_t number, ArrayRef<uint32_t> others);
+  void measureFamilies();
   bool isRefused(const TaskShape &shape, StringRef refusal) const;
   void readSchedules();
+  void refuse(const std::string &why);
+  bool bound(uint32_t number);
   void boundPoints();
+  void measureClosely(uint32_t shape, std::unique_lock<std::mutex> &lock);
+  void estimate(uint32_t point, std::unique_lock<std::mutex> &lock);
   void estimatePoints();
+  void estimateFirst();
   void estimateList();
   void keep(Estimated estimated);
   bool isCut(const Bound &bound) const;
@@ -145,15 +154,23 @@ private:
   const SearchRequest &request;
   const MessagePrinter &printer;
   SearchResult result;
+  // By shape.
   std::vector<TaskBounds> shapes;
+  std::vector<ShapeState> states;
+  std::vector<std::vector<unsigned>> stageCounts;
+  std::vector<std::vector<uint32_t>> waiting; ///< Points, for it.
   std::map<ScheduleKey, ScheduleFacts> schedules;
-  /// Of each point; those that are left, the least first.
+  // By point.
   std::vector<Bound> bounds;
-  std::vector<uint32_t> left;
-  std::vector<bool> isLeft;
+  std::vector<bool> isLeft; ///< Neither estimated nor known not to fit.
+  /// Points to look at, the least bound first.
+  using Entry = std::pair<Ticks, uint32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
 
   std::mutex mutex;
-  std::multiset<Ticks> best;                   ///< At most `most`.
+  std::condition_variable changed;
+  unsigned numActive = 0;    ///< Threads that may add to the queue.
+  std::multiset<Ticks> best; ///< At most `most`.
   std::vector<std::pair<Ticks, double>> front; ///< Times and memory, found.
   Ticks fastest = INT64_MAX;
 };
@@ -188,33 +205,64 @@ bool Searcher::isRefused(const TaskShape &shape, StringRef refusal) const {
   return first.refusal == refusal;
 }
 
-/// Each shape is compiled once.
-void Searcher::measureShapes() {
+/// Compiles a shape, and sets its bounds and those of the shapes after it in
+/// its family. False if there is no such program.
+bool Searcher::measure(uint32_t number, ArrayRef<uint32_t> others) {
+  const TaskShape &shape = result.space.shapes[number];
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  std::string refusal;
+  auto compiled = compileQuietly(
+      *context, makeCompileRequest(*request.space.request, shape.strategy),
+      refusal);
+  if (failed(compiled)) {
+    if (isRefused(shape, refusal))
+      shapes[number].refusal = std::move(refusal);
+    return false;
+  }
+  TaskBounds own;
+  own.measure(*compiled, *request.machine, shape.hasMicroBatches,
+              stageCounts[number]);
+  shapes[number] = std::move(own);
+  for (uint32_t other : others)
+    shapes[other].measure(
+        *compiled, *request.machine, shape.hasMicroBatches, stageCounts[other],
+        result.space.shapes[other].sequences / shape.sequences);
+  return true;
+}
+
+/// Of each family the shape with the fewest sequences is compiled.
+void Searcher::measureFamilies() {
   const SearchSpace &space = result.space;
-  std::set<unsigned> counts;
+  stageCounts.resize(space.shapes.size());
   for (const PointFacts &point : space.points)
     if (point.stages > 1)
-      counts.insert(point.stages * point.virtualStages);
-  std::vector<unsigned> stageCounts(counts.begin(), counts.end());
+      stageCounts[point.shape].push_back(point.stages * point.virtualStages);
+  for (std::vector<unsigned> &counts : stageCounts) {
+    llvm::sort(counts);
+    counts.erase(llvm::unique(counts), counts.end());
+  }
   shapes.resize(space.shapes.size());
+  states.assign(space.shapes.size(), ShapeState::Unknown);
   result.numShapes = shapes.size();
   uint64_t done = 0;
   runAll(
-      request.jobs, shapes.size(),
+      request.jobs, space.families.size(),
       [&](size_t i) {
-        const TaskShape &shape = space.shapes[i];
-        std::unique_ptr<mlir::MLIRContext> context = makeContext();
-        auto compiled = compileQuietly(
-            *context,
-            makeCompileRequest(*request.space.request, shape.strategy),
-            shapes[i].refusal);
-        if (succeeded(compiled))
-          shapes[i].measure(*compiled, *request.machine, shape.hasMicroBatches,
-                            stageCounts);
-        else if (!isRefused(shape, shapes[i].refusal))
-          shapes[i].refusal.clear();
+        ArrayRef<uint32_t> left = space.families[i];
+        uint64_t numMeasured = 0;
+        for (bool isMeasured = false; !left.empty() && !isMeasured;) {
+          uint32_t shape = left.front();
+          left = left.drop_front();
+          isMeasured = measure(shape, left);
+          states[shape] = ShapeState::Measured;
+          ++numMeasured;
+          if (isMeasured)
+            for (uint32_t other : left)
+              states[other] = ShapeState::Grown;
+        }
         std::lock_guard<std::mutex> lock(mutex);
-        report("measuring tasks", ++done, shapes.size());
+        result.numMeasured += numMeasured;
+        report("measuring tasks", ++done, space.families.size());
       },
       [&] { return isStopped(); });
 }
@@ -236,38 +284,46 @@ void Searcher::readSchedules() {
       [&] { return isStopped(); });
 }
 
+void Searcher::refuse(const std::string &why) {
+  if (!result.refused++ && result.refusalExample.empty())
+    result.refusalExample = why;
+}
+
+/// False if it is known by now that there is no such strategy, or that it does
+/// not fit.
+bool Searcher::bound(uint32_t number) {
+  static const ScheduleFacts none;
+  const PointFacts &point = result.space.points[number];
+  const TaskBounds &shape = shapes[point.shape];
+  const ScheduleFacts &schedule =
+      point.stages > 1 ? schedules.find(getKey(point))->second : none;
+  if (!shape.refusal.empty() || !schedule.refusal.empty()) {
+    refuse(shape.refusal.empty() ? schedule.refusal : shape.refusal);
+    return false;
+  }
+  Bound &own = bounds[number];
+  own = {shape.getTime(point, schedule), shape.getMemory(point, schedule),
+         states[point.shape] == ShapeState::Measured};
+  if (own.memory <= request.memoryLimit || request.isExhaustive)
+    return true;
+  ++result.cutByMemory;
+  if (!result.leastNeeded || own.memory < result.leastNeeded)
+    result.leastNeeded = own.memory;
+  return false;
+}
+
 void Searcher::boundPoints() {
   const SearchSpace &space = result.space;
-  static const ScheduleFacts none;
   bounds.resize(space.size());
   isLeft.assign(space.size(), false);
-  auto refuse = [&](const std::string &why) {
-    if (!result.refused++ && result.refusalExample.empty())
-      result.refusalExample = why;
-  };
+  waiting.resize(shapes.size());
   for (size_t i = 0; i < space.size(); ++i) {
-    const PointFacts &point = space.points[i];
-    const TaskBounds &shape = shapes[point.shape];
-    const ScheduleFacts &schedule =
-        point.stages > 1 ? schedules.find(getKey(point))->second : none;
-    if (!shape.refusal.empty() || !schedule.refusal.empty()) {
-      refuse(shape.refusal.empty() ? schedule.refusal : shape.refusal);
+    // Where measuring was interrupted.
+    if (states[space.points[i].shape] == ShapeState::Unknown || !bound(i))
       continue;
-    }
-    bounds[i] = {shape.getTime(point, schedule),
-                 shape.getMemory(point, schedule)};
-    if (bounds[i].memory > request.memoryLimit && !request.isExhaustive) {
-      ++result.cutByMemory;
-      if (!result.leastNeeded || bounds[i].memory < result.leastNeeded)
-        result.leastNeeded = bounds[i].memory;
-      continue;
-    }
     isLeft[i] = true;
-    left.push_back(i);
+    queue.push({bounds[i].time, static_cast<uint32_t>(i)});
   }
-  llvm::sort(left, [&](uint32_t lhs, uint32_t rhs) {
-    return std::pair(bounds[lhs].time, lhs) < std::pair(bounds[rhs].time, rhs);
-  });
 }
 
 /// True if something that has been found is as good as the strategy can be, and
@@ -288,8 +344,7 @@ bool Searcher::isCut(const Bound &bound) const {
 void Searcher::keep(Estimated estimated) {
   ++result.numEstimated;
   if (!estimated.refusal.empty()) {
-    if (!result.refused++ && result.refusalExample.empty())
-      result.refusalExample = estimated.refusal;
+    refuse(estimated.refusal);
     --result.numEstimated;
     return;
   }
@@ -315,36 +370,102 @@ void Searcher::keep(Estimated estimated) {
   result.estimated.push_back(std::move(estimated));
 }
 
+/// The shape's own program is run, and those of its strategies that were to be
+/// looked at have closer bounds. With the lock, which it gives back meanwhile.
+void Searcher::measureClosely(uint32_t shape,
+                              std::unique_lock<std::mutex> &lock) {
+  states[shape] = ShapeState::BeingMeasured;
+  ++numActive;
+  lock.unlock();
+  measure(shape, {});
+  lock.lock();
+  --numActive;
+  ++result.numMeasured;
+  states[shape] = ShapeState::Measured;
+  for (uint32_t point : waiting[shape]) {
+    [[maybe_unused]] Bound last = bounds[point];
+    if (!bound(point)) {
+      isLeft[point] = false;
+      continue;
+    }
+    assert(last.time <= bounds[point].time &&
+           last.memory <= bounds[point].memory &&
+           "a bound of a family is not one of its shapes");
+    queue.push({bounds[point].time, point});
+  }
+  waiting[shape].clear();
+  changed.notify_all();
+}
+
+/// Likewise.
+void Searcher::estimate(uint32_t point, std::unique_lock<std::mutex> &lock) {
+  const CompileRequest &base = *request.space.request;
+  isLeft[point] = false;
+  ++numActive;
+  lock.unlock();
+  Estimated estimated = estimateStrategy(
+      base, result.space.getStrategy(point, base.strategy), *request.machine);
+  estimated.number = point;
+  estimated.leastSeconds = bounds[point].time / kTicksPerSecond;
+  estimated.leastNeeded = bounds[point].memory;
+  assert((!estimated.refusal.empty() ||
+          (bounds[point].time <= estimated.total &&
+           bounds[point].memory <= estimated.needed)) &&
+         "a bound is not one");
+  lock.lock();
+  --numActive;
+  keep(std::move(estimated));
+  changed.notify_all();
+}
+
 /// From the least bound on: what has been found cuts the more of the rest.
 void Searcher::estimatePoints() {
-  const CompileRequest &base = *request.space.request;
-  uint64_t done = 0;
-  runAll(
-      request.jobs, left.size(),
-      [&](size_t i) {
-        uint32_t point = left[i];
-        {
-          std::lock_guard<std::mutex> lock(mutex);
-          ++done;
-          if (isCut(bounds[point])) {
-            ++result.cutByTime;
-            return;
-          }
-        }
-        isLeft[point] = false;
-        Estimated estimated = estimateStrategy(
-            base, result.space.getStrategy(point, base.strategy),
-            *request.machine);
-        estimated.number = point;
-        assert((!estimated.refusal.empty() ||
-                (bounds[point].time <= estimated.total &&
-                 bounds[point].memory <= estimated.needed)) &&
-               "a bound is not one");
-        std::lock_guard<std::mutex> lock(mutex);
-        keep(std::move(estimated));
-        report("estimating", done, left.size());
-      },
-      [&] { return isStopped(); });
+  const uint64_t total = queue.size();
+  auto run = [&](size_t) {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!isStopped()) {
+      if (queue.empty()) {
+        if (!numActive)
+          return;
+        changed.wait(lock);
+        continue;
+      }
+      const uint32_t point = queue.top().second;
+      queue.pop();
+      const uint32_t shape = result.space.points[point].shape;
+      if (isCut(bounds[point])) {
+        ++result.cutByTime;
+      } else if (bounds[point].isClose) {
+        estimate(point, lock);
+        report("estimating", total - std::min(total, queue.size()), total);
+      } else if (states[shape] == ShapeState::Measured) {
+        // Others of the shape have been looked at before.
+        if (bound(point))
+          queue.push({bounds[point].time, point});
+        else
+          isLeft[point] = false;
+      } else {
+        waiting[shape].push_back(point);
+        if (states[shape] == ShapeState::Grown)
+          measureClosely(shape, lock);
+      }
+    }
+    // Who waits is to see it as well.
+    changed.notify_all();
+  };
+  runAll(request.jobs, request.jobs, run, [] { return false; });
+}
+
+/// Interrupted before anything was estimated: the most promising strategies,
+/// until one fits.
+void Searcher::estimateFirst() {
+  constexpr unsigned most = 16;
+  std::unique_lock<std::mutex> lock(mutex);
+  for (unsigned i = 0; i < most && !queue.empty() && best.empty(); ++i) {
+    uint32_t point = queue.top().second;
+    queue.pop();
+    estimate(point, lock);
+  }
 }
 
 void Searcher::estimateList() {
@@ -382,7 +503,7 @@ void Searcher::finishAxes() {
       if (choice != SearchSpace::kUnset)
         lower(cost.values[choice].seconds, entry.seconds);
     }
-    for (uint32_t point : left) {
+    for (size_t point = 0; point < isLeft.size(); ++point) {
       uint8_t choice = space.getChoices(point)[number];
       if (isLeft[point] && choice != SearchSpace::kUnset)
         lower(cost.values[choice].atLeast,
@@ -419,12 +540,12 @@ Expected<SearchResult> Searcher::run() {
   } else {
     if (Error error = enumerate())
       return std::move(error);
-    measureShapes();
     readSchedules();
-    if (!isStopped()) {
-      boundPoints();
-      estimatePoints();
-    }
+    measureFamilies();
+    boundPoints();
+    estimatePoints();
+    if (isStopped() && best.empty())
+      estimateFirst();
   }
   result.isComplete = !isStopped();
   finish();

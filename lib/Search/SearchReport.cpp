@@ -210,7 +210,8 @@ void SearchReport::printCounts(raw_ostream &os) const {
   os << asCount(result.numStrategies) << " strategies in "
      << format("%.3g s", result.seconds);
   if (result.numShapes)
-    os << ", " << asCount(result.numShapes) << " kinds of tasks";
+    os << ", " << asCount(result.numMeasured) << " of "
+       << asCount(result.numShapes) << " kinds of tasks measured";
   os << ": " << asCount(result.numEstimated) << " estimated";
   for (auto [count, what] :
        {std::pair(result.cutByTime, "cannot be better"),
@@ -291,14 +292,20 @@ void SearchReport::writeCSV(raw_ostream &os) const {
       quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";
   };
-  os << "number,step_seconds,memory_bytes,ranks,mfu,hfu";
+  os << "number,step_seconds,memory_bytes,ranks,mfu,hfu,at_least_seconds,"
+        "at_least_bytes";
   for (const Field *field : fields)
     os << ',' << field->name;
   os << '\n';
   for (const Estimated &entry : result.estimated) {
     os << entry.number << ',' << format("%.12f,", entry.seconds)
        << static_cast<int64_t>(entry.needed) << ',' << entry.ranks
-       << format(",%.6f,%.6f", entry.mfu, entry.hfu);
+       << format(",%.6f,%.6f,", entry.mfu, entry.hfu);
+    if (entry.leastSeconds)
+      os << format("%.12f", *entry.leastSeconds);
+    os << ',';
+    if (entry.leastNeeded)
+      os << static_cast<int64_t>(*entry.leastNeeded);
     for (const Field *field : fields) {
       os << ',';
       if (entry.strategy.isGiven(field->id))

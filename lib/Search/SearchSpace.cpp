@@ -66,6 +66,7 @@ private:
   void enterRest(size_t axis, State &state);
   void addPoint(State &state);
   bool mayHave(const State &state, const SearchAxis &axis, StringRef value);
+  void setShape(const State &state, TaskShape &shape);
   uint32_t findShape(const State &state);
   uint32_t findSchedule(const StrategyInput &strategy);
   bool isDefaultAxis(FieldId id) const { return defaults.count(id); }
@@ -78,7 +79,7 @@ private:
   /// Degrees whose product is the number of ranks.
   std::vector<size_t> meshAxes, restAxes;
   std::vector<uint8_t> current;
-  std::map<std::vector<uint8_t>, uint32_t> shapeOf;
+  std::map<std::vector<uint8_t>, uint32_t> shapeOf, familyOf;
   bool isStopped = false;
 };
 } // namespace stg
@@ -428,19 +429,14 @@ uint32_t SpaceBuilder::findSchedule(const StrategyInput &strategy) {
 }
 
 /// A strategy with the same tasks and as little else as possible.
-uint32_t SpaceBuilder::findShape(const State &state) {
-  std::vector<uint8_t> key;
-  for (auto [axis, choice] : zip_equal(space.axes, current))
-    if (!isOutsideOfTasks(axis.field->id))
-      key.push_back(choice);
-  int64_t count = state.strategy.values.microBatches;
-  key.push_back(count > 1);
-  auto [it, isNew] = shapeOf.try_emplace(std::move(key), space.shapes.size());
-  if (!isNew)
-    return it->second;
-  TaskShape &shape = space.shapes.emplace_back();
+void SpaceBuilder::setShape(const State &state, TaskShape &shape) {
+  const Strategy &values = state.strategy.values;
+  const int64_t count = values.microBatches;
   shape.firstPoint = space.points.size();
   shape.hasMicroBatches = count > 1;
+  shape.sequences = state.share / count;
+  shape.data = static_cast<uint32_t>(values.dp.number);
+  shape.strategy = {};
   auto give = [&](const Field &field, StringRef text) {
     bool isKept = field.id == FieldId::dp || !isOutsideOfTasks(field.id);
     if (isKept && (field.scopes & Field::Flags) && !text.empty())
@@ -452,10 +448,8 @@ uint32_t SpaceBuilder::findShape(const State &state) {
   for (auto [axis, choice] : zip_equal(space.axes, current))
     if (choice != SearchSpace::kUnset)
       give(*axis.field, axis.values[choice]);
-  const Strategy &values = state.strategy.values;
-  int64_t sequences = state.share / count;
   int64_t batch =
-      std::min<int64_t>(count, 2) * sequences * values.batchRanks.number;
+      std::min<int64_t>(count, 2) * shape.sequences * values.batchRanks.number;
   if (!fixed.isGiven(FieldId::requests))
     cantFail(shape.strategy.set(getField(FieldId::batch), std::to_string(batch),
                                 GivenBy::Flag));
@@ -464,6 +458,35 @@ uint32_t SpaceBuilder::findShape(const State &state) {
        {std::pair(FieldId::zero, "0"), {FieldId::gradientReduction, "flat"}})
     if (values.training)
       cantFail(shape.strategy.set(getField(id), text, GivenBy::Flag));
+}
+
+/// That with the most data parallelism stands for a shape: it says over which
+/// ranks gradients are reduced.
+uint32_t SpaceBuilder::findShape(const State &state) {
+  std::vector<uint8_t> key, familyKey;
+  for (auto [axis, choice] : zip_equal(space.axes, current)) {
+    if (isOutsideOfTasks(axis.field->id))
+      continue;
+    key.push_back(choice);
+    if (axis.field->id != FieldId::microBatch)
+      familyKey.push_back(choice);
+  }
+  const Strategy &values = state.strategy.values;
+  key.push_back(values.microBatches > 1);
+  familyKey.push_back(values.microBatches > 1);
+  auto [it, isNew] = shapeOf.try_emplace(std::move(key), space.shapes.size());
+  if (isNew) {
+    space.shapes.emplace_back();
+    uint32_t family =
+        familyOf.try_emplace(std::move(familyKey), space.families.size())
+            .first->second;
+    if (family == space.families.size())
+      space.families.emplace_back();
+    space.families[family].push_back(it->second);
+  }
+  TaskShape &shape = space.shapes[it->second];
+  if (values.dp.number > shape.data)
+    setShape(state, shape);
   return it->second;
 }
 
@@ -477,6 +500,7 @@ void SpaceBuilder::addPoint(State &state) {
   facts.virtualStages = static_cast<uint32_t>(values.virtualStages);
   facts.schedule = findSchedule(strategy);
   facts.shards = state.shards;
+  facts.data = static_cast<uint32_t>(values.dp.number);
   facts.zero = static_cast<uint8_t>(values.zero);
   facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
                         values.gradientReduction != GradientReduction::Flat;
@@ -515,6 +539,11 @@ Expected<SearchSpace> SpaceBuilder::run() {
       }))
     ranksLeft = 0;
   enterMesh(0, ranksLeft);
+  for (std::vector<uint32_t> &family : space.families)
+    llvm::sort(family, [&](uint32_t lhs, uint32_t rhs) {
+      return std::pair(space.shapes[lhs].sequences, lhs) <
+             std::pair(space.shapes[rhs].sequences, rhs);
+    });
   return std::move(space);
 }
 

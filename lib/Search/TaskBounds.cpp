@@ -10,6 +10,7 @@
 #include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 #include <set>
 
 using namespace llvm;
@@ -72,24 +73,28 @@ public:
          ProgramTimes::Rules rules)
       : program(std::move(program)), times(std::move(times)), rules(rules) {}
 
-  void prepare() {
-    markLayerSlots();
-    readOrigins();
-  }
   bool findTasks();
   TaskTime run(const TraceProgram::Call &call, bool skipsBefore,
                bool skipsAfter);
+  std::vector<NodeTime> skip(const TraceProgram::Call &call, bool skipsBefore,
+                             bool skipsAfter) const;
   /// The least of all backward tasks.
   TaskTime runBackward(bool skipsBefore, bool skipsAfter) {
-    TaskTime least = {INT64_MAX, INT64_MAX};
+    TaskTime least = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     for (const TraceProgram::Call *call : backward) {
       TaskTime time = run(*call, skipsBefore, skipsAfter);
+      if (skipsBefore)
+        time.late = runLate(*call);
       least = {std::min(least.task, time.task),
-               std::min(least.kernels, time.kernels)};
+               std::min(least.kernels, time.kernels),
+               std::min(least.collectives, time.collectives),
+               std::min(least.late, time.late)};
     }
     return least;
   }
+  Ticks runLate(const TraceProgram::Call &call);
   TaskTime runAll();
+  void readOrigins();
   void setTimes(std::vector<NodeTime> other) { times = std::move(other); }
   /// Layers of each loop.
   void setLayers(int64_t count) {
@@ -97,7 +102,7 @@ public:
       program.repeats[repeat].count = count;
   }
   double getLayerBytes(TensorCategory category) const;
-  double getKeptBytes() const;
+  double getKeptBytes(double least) const;
 
   const TraceProgram::Call *forward = nullptr;
   SmallVector<const TraceProgram::Call *, 2> backward;
@@ -107,15 +112,12 @@ private:
   std::optional<uint32_t> findLoop(const TraceProgram::Call &call) const;
   TaskTime getTime(ProgramTimes &run) const;
   static bool isInside(StringRef phase);
-  void markLayerSlots();
   uint32_t getOrigin(uint32_t slot) const;
-  void readOrigins();
 
   TraceProgram program;
   std::vector<NodeTime> times;
   ProgramTimes::Rules rules;
   SmallVector<uint32_t, 2> loops;
-  std::vector<bool> isOfLayers;      ///< By slot.
   std::map<uint32_t, uint32_t> from; ///< Slots that are others.
   std::map<uint32_t, double> bytesOf;
 };
@@ -175,15 +177,18 @@ bool TaskBounds::Reader::findTasks() {
 TaskTime TaskBounds::Reader::getTime(ProgramTimes &run) const {
   const Spending &spending = run.getSpending();
   Ticks kernels = std::max(spending.getCompute(), spending.launch);
-  return {std::max(run.getClock().compute, kernels), kernels};
+  return {std::max(run.getClock().compute, kernels), kernels,
+          spending.background, 0};
 }
 
 static auto makeMeeting() {
   return [](AxisMask, Ticks arrival) { return arrival; };
 }
 
-TaskTime TaskBounds::Reader::run(const TraceProgram::Call &call,
-                                 bool skipsBefore, bool skipsAfter) {
+/// Times without those of nodes of a task before and after its loop.
+std::vector<NodeTime> TaskBounds::Reader::skip(const TraceProgram::Call &call,
+                                               bool skipsBefore,
+                                               bool skipsAfter) const {
   std::vector<NodeTime> own = times;
   bool isAfter = false;
   for (TraceProgram::Step step : program.bodies[call.body].steps) {
@@ -192,10 +197,32 @@ TaskTime TaskBounds::Reader::run(const TraceProgram::Call &call,
         (isAfter ? skipsAfter : skipsBefore))
       own[step.index] = {};
   }
-  ProgramTimes run(program, std::move(own), rules, 0, makeMeeting());
+  return own;
+}
+
+TaskTime TaskBounds::Reader::run(const TraceProgram::Call &call,
+                                 bool skipsBefore, bool skipsAfter) {
+  ProgramTimes run(program, skip(call, skipsBefore, skipsAfter), rules, 0,
+                   makeMeeting());
   run.run({TraceProgram::Step::Call,
            static_cast<uint32_t>(&call - program.calls.data())});
   return getTime(run);
+}
+
+/// Of a task with one loop, of which what goes round comes when all else has
+/// long been there.
+Ticks TaskBounds::Reader::runLate(const TraceProgram::Call &call) {
+  const Ticks late = toTicks(1e4);
+  ProgramTimes run(program, skip(call, true, true), rules, 0, makeMeeting());
+  for (TraceProgram::Alias alias : call.args)
+    run.getValue(alias.to) = run.getValue(alias.from);
+  for (TraceProgram::Step step : program.bodies[call.body].steps) {
+    if (step.kind == TraceProgram::Step::Repeat)
+      for (TraceProgram::Carry carry : program.repeats[step.index].carries)
+        run.getValue(carry.init).time = late;
+    run.run(step);
+  }
+  return std::max<Ticks>(0, run.getClock().compute - late);
 }
 
 /// All but what is before the first forward and after the last backward.
@@ -215,25 +242,19 @@ TaskTime TaskBounds::Reader::runAll() {
 // Memory of layers
 //===----------------------------------------------------------------------===//
 
-void TaskBounds::Reader::markLayerSlots() {
-  isOfLayers.assign(program.numSlots, false);
-  for (const TraceProgram::Repeat &repeat : program.repeats)
-    for (TraceProgram::Stack slice : repeat.slices)
-      isOfLayers[slice.outer] = true;
-  for (const TraceProgram::Call &call : program.calls)
-    for (TraceProgram::Alias alias : call.args)
-      if (isOfLayers[alias.to])
-        isOfLayers[alias.from] = true;
-}
-
-/// Of states.
+/// Of states: those that a loop makes, once for each of its turns.
 double TaskBounds::Reader::getLayerBytes(TensorCategory category) const {
   double bytes = 0;
-  for (const TraceProgram::State &state : program.states) {
-    const TensorTemplate &tensor = program.tensors[state.tensorTemplate];
-    if (tensor.category == category && isOfLayers[state.slot])
-      bytes += double(tensor.bytes) * program.slotCounts[state.slot];
-  }
+  for (const TraceProgram::Repeat &repeat : program.repeats)
+    for (TraceProgram::Step step : program.bodies[repeat.body].steps) {
+      if (step.kind != TraceProgram::Step::State)
+        continue;
+      const TraceProgram::State &state = program.states[step.index];
+      const TensorTemplate &tensor = program.tensors[state.tensorTemplate];
+      if (tensor.category == category)
+        bytes += double(tensor.bytes) * program.slotCounts[state.slot] *
+                 double(repeat.count);
+    }
   return bytes;
 }
 
@@ -273,8 +294,8 @@ uint32_t TaskBounds::Reader::getOrigin(uint32_t slot) const {
 }
 
 /// Of one turn of the loop forward, what it stacks for backward: each tensor
-/// once.
-double TaskBounds::Reader::getKeptBytes() const {
+/// of at least so many bytes once.
+double TaskBounds::Reader::getKeptBytes(double least) const {
   std::set<uint32_t> returned, origins;
   for (TraceProgram::Alias alias : forward->results)
     returned.insert(alias.from);
@@ -284,7 +305,8 @@ double TaskBounds::Reader::getKeptBytes() const {
       continue;
     uint32_t origin = getOrigin(stack.inner);
     auto it = bytesOf.find(origin);
-    if (it != bytesOf.end() && origins.insert(origin).second)
+    if (it != bytesOf.end() && it->second >= least &&
+        origins.insert(origin).second)
       bytes += it->second;
   }
   return bytes;
@@ -303,7 +325,7 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
                               ArrayRef<unsigned> stageCounts, Times &times) {
   // Ranks of other classes may be faster, and send earlier.
   auto getSafe = [&](TaskTime time) {
-    return isAlone ? time : TaskTime{time.kernels, time.kernels};
+    return isAlone ? time : TaskTime{time.kernels, time.kernels, 0, 0};
   };
   if (!hasMicroBatches) {
     times.whole = getSafe(reader.runAll());
@@ -314,7 +336,8 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
   TaskTime forward = getSafe(reader.run(*reader.forward, false, false)),
            backward = getSafe(reader.runBackward(false, false));
   times.whole = {forward.task + backward.task,
-                 forward.kernels + backward.kernels};
+                 forward.kernels + backward.kernels,
+                 forward.collectives + backward.collectives, 0};
   const int64_t layers = reader.layers;
   for (unsigned count : stageCounts) {
     if (!layers || layers % count)
@@ -329,8 +352,14 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
     reader.setLayers(layers);
 }
 
+/// Small tensors need not grow with sequences: counts and sums. What is rounded
+/// up, such as the places of tokens at experts, grows by less, though by much
+/// less than this.
+static constexpr double kLeastGrowing = 1 << 20, kGrowingPart = 0.99;
+
 void TaskBounds::measure(const CompileResult &result, const Machine &machine,
-                         bool hasMicroBatches, ArrayRef<unsigned> stageCounts) {
+                         bool hasMicroBatches, ArrayRef<unsigned> stageCounts,
+                         int64_t growth) {
   const TraceBundle &programs = *result.summary.programs;
   // What adds up gradients adds less where they have been reduced.
   Execution withoutAdding = result.execution;
@@ -356,7 +385,8 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   optimizer = getBytes(memory.persistent, TensorCategory::Optimizer);
   other = static_cast<double>(memory.persistent.getTotal()) - parameters -
           optimizer;
-  peakActivations = getBytes(memory.peak, TensorCategory::Activation);
+  const double more = growth == 1 ? 1 : 1 + (growth - 1) * kGrowingPart;
+  peakActivations = getBytes(memory.peak, TensorCategory::Activation) * more;
   peakGradients = getBytes(memory.peak, TensorCategory::Gradient);
 
   const TraceProgram &program = programs.getClasses().front().program;
@@ -364,40 +394,161 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   if (usesHost)
     return;
   bool isAlone = programs.getClasses().size() == 1;
-  Reader reader(program, nodes->getTimes(program), {get("host.exposed"), 0, 0});
-  reader.prepare();
+  Reader reader(program, nodes->getLeastTimes(program, growth),
+                {get("host.exposed"), 0, 0});
+  reader.readOrigins();
+  if (isAlone && result.strategy.values.training)
+    measureUpdate(programs, machine, nodes->getTimes(program));
   if (hasMicroBatches && !reader.findTasks())
     return;
   measureTimes(reader, isAlone, stageCounts, adding);
-  reader.setTimes(others->getTimes(program));
+  reader.setTimes(others->getLeastTimes(program, growth));
   measureTimes(reader, isAlone, stageCounts, reducing);
   if (!reader.layers)
     return;
   hasLayers = true;
-  layerActivations = reader.getKeptBytes() * reader.layers;
+  layerActivations = reader.getKeptBytes(growth == 1 ? 0 : kLeastGrowing) *
+                     reader.layers * more;
   layerParameters = reader.getLayerBytes(TensorCategory::Parameter);
   layerOptimizer = reader.getLayerBytes(TensorCategory::Optimizer);
-  if (parameters > 0)
-    layerGradients = peakGradients * layerParameters / parameters;
+  if (optimizer > 0)
+    trainedLayers = layerOptimizer / optimizer;
+  // What is trained has states.
+  if (optimizer > 0)
+    layerGradients = peakGradients * layerOptimizer / optimizer;
+}
+
+/// Gradients are reduced over the same ranks where no expert has ranks of its
+/// own: along the axes of data and of context parallelism.
+void TaskBounds::measureUpdate(const TraceBundle &programs,
+                               const Machine &machine,
+                               ArrayRef<NodeTime> times) {
+  const TraceProgram &program = programs.getClasses().front().program;
+  const RankSpace &space = programs.getSpace();
+  std::optional<AxisMask> mask;
+  auto get = [&](StringRef key, double missing) {
+    return machine.get(key).value_or(missing);
+  };
+  const Ticks fixed = toTicks(get("device.kernel.fixed", 0));
+  for (auto [node, time] : zip_equal(program.nodes, times)) {
+    if (node.isComp() && node.kernel != kNone &&
+        program.kernels[node.kernel].op == "adam")
+      update += std::max<Ticks>(0, time.time - fixed) * node.executions;
+    if (!time.isTail || node.collective != CollectiveType::AllReduce)
+      continue;
+    // Of norms that sequence parallelism divides: these come on top.
+    if (auto names = space.getNames(node.axes);
+        names.size() == 1 && names.front() == "tp")
+      continue;
+    if (mask && *mask != node.axes)
+      return;
+    mask = node.axes;
+    gradients += double(node.bytes) * double(node.executions);
+  }
+  if (!mask || *mask >> kMaxAxes)
+    return;
+  for (auto [i, axis] : enumerate(space.getAxes())) {
+    if (!(*mask >> i & 1))
+      continue;
+    if (axis.name != "dp" && axis.name != "cp")
+      return reducedOver.clear();
+    reducedOver.push_back(axis);
+  }
+  costs.emplace(machine);
+  slowdown = get("overlap.collective_slowdown", 1);
+  dataHidden = get("overlap.data_hidden", 0);
+}
+
+/// A byte of a large buffer takes less than one of a small buffer; that of the
+/// size that is best counts. Stages between the ranks only part them further.
+Ticks TaskBounds::getReduction(StringRef collective, unsigned data,
+                               double bytes) const {
+  if (reducedOver.empty())
+    return 0;
+  auto [it, isNew] = rates.try_emplace({collective == "all_reduce", data});
+  if (isNew) {
+    GroupPlace place;
+    int64_t was = 1, dataStride = INT64_MAX;
+    for (const RankSpace::Axis &axis : reducedOver)
+      if (axis.name == "dp") {
+        was = axis.size;
+        dataStride = axis.stride;
+      }
+    // Where the program has no such ranks it does not say where they are.
+    if (was == 1 && data > 1)
+      return 0;
+    for (const RankSpace::Axis &axis : reducedOver) {
+      bool isOutside = axis.stride > dataStride;
+      place.add(axis.name == "dp" ? data : axis.size,
+                isOutside ? std::max<int64_t>(1, axis.stride / was * data)
+                          : axis.stride);
+    }
+    constexpr unsigned first = 10, last = 42;
+    double least = INFINITY;
+    for (unsigned power = first; power <= last; ++power) {
+      double size = std::ldexp(1., power);
+      least =
+          std::min(least, costs->getCollective(collective, place, size) / size);
+    }
+    it->second = least * slowdown * kTicksPerSecond;
+  }
+  return static_cast<Ticks>(it->second * bytes);
+}
+
+/// The first device has an equal part of the layers, and is the last to end.
+/// Reductions are behind the optimizer where there are several.
+Ticks TaskBounds::getUpdate(const PointFacts &point, Ticks window) const {
+  if (point.listsLayers || (point.stages > 1 && !hasLayers))
+    return 0;
+  double part = point.stages == 1 ? 1 : trainedLayers / point.stages;
+  double own = update * part / (point.zero >= 1 ? point.shards : 1);
+  Ticks tail = 0;
+  if (!point.reducesInside)
+    tail = getReduction(point.zero >= 1 ? "reduce_scatter" : "all_reduce",
+                        point.data, gradients * part) -
+           window;
+  return std::max({static_cast<Ticks>(own), tail, Ticks(0)});
 }
 
 Ticks TaskBounds::getTime(const PointFacts &point,
                           const ScheduleFacts &schedule) const {
   if (usesHost)
     return 0;
+  Ticks window = 0;
+  Ticks time = getTasks(point, schedule, window);
+  // What has been done between the tasks that reductions are behind cannot be
+  // told from waiting within them.
+  time += getUpdate(point, static_cast<Ticks>(std::ceil(dataHidden * window)));
+  if (point.zero < 2 || !hasMicroBatches)
+    return fixed + time;
+  // Collectives are one after the other, those of gradients among them.
+  const Times &times = reducing;
+  Ticks reductions = times.whole.collectives +
+                     getReduction("reduce_scatter", point.data, gradients);
+  return fixed +
+         std::max<Ticks>(time, point.microBatches * reductions / point.stages);
+}
+
+/// All but the ends of a step. No less than `window` of it are the last tasks
+/// of the device that ends last, and what it waits for in them.
+Ticks TaskBounds::getTasks(const PointFacts &point,
+                           const ScheduleFacts &schedule, Ticks &window) const {
   const Times &times = point.reducesInside ? reducing : adding;
   const TaskTime &whole = times.whole;
   const int64_t count = point.microBatches;
   // The only micro-batch goes through all stages, one after the other.
   if (!hasMicroBatches)
-    return fixed + (point.stages == 1 ? whole.task : whole.kernels);
-  if (point.stages == 1)
-    return fixed + count * (schedule.splitsBackward || point.virtualStages > 1
-                                ? whole.kernels
-                                : whole.task);
+    return window = point.stages == 1 ? whole.task : whole.kernels;
+  if (point.stages == 1) {
+    Ticks one = schedule.splitsBackward || point.virtualStages > 1
+                    ? whole.kernels
+                    : whole.task;
+    window = one;
+    return count * one;
+  }
   auto it = times.stages.find(point.stages * point.virtualStages);
   if (it == times.stages.end() || point.listsLayers)
-    return fixed + count * whole.kernels / point.stages;
+    return window = count * whole.kernels / point.stages;
   const Stage &stage = it->second;
   auto getBoth = [&](TaskTime forward, TaskTime backward) {
     return forward.task +
@@ -407,12 +558,14 @@ Ticks TaskBounds::getTime(const PointFacts &point,
   // The device of the last stage has others, too.
   Ticks work = count * ((point.virtualStages - 1) * one +
                         getBoth(stage.lastForward, stage.lastBackward));
-  if (!schedule.isChain)
-    return fixed + work;
   // Before its first task and after its last one a micro-batch is in the first
   // stage of each of the other devices.
-  Ticks through = schedule.splitsBackward ? stage.forward.task : one;
-  return fixed + work + (point.stages - 1) * through;
+  if (schedule.isChain)
+    work += (point.stages - 1) *
+            (stage.forward.task +
+             (schedule.splitsBackward ? 0 : stage.backward.late));
+  window = work - (count * point.virtualStages - 1) * one;
+  return work;
 }
 
 double TaskBounds::getMemory(const PointFacts &point,

@@ -56,22 +56,6 @@ Error EstimateFlags::checkBundle() const {
   return Error::success();
 }
 
-Expected<std::vector<std::string>> EstimateFlags::getPoints() const {
-  std::vector<std::string> points;
-  if (sweep.empty()) {
-    points.emplace_back();
-    return points;
-  }
-  auto [key, values] = StringRef(sweep).split('=');
-  for (StringRef value : split(values, ','))
-    if (!value.trim().empty())
-      points.push_back((key + "=" + value.trim()).str());
-  if (key.empty() || points.empty())
-    return createStringError("--sweep-machine " + sweep +
-                             ": expected KEY=VALUE,VALUE,...");
-  return points;
-}
-
 /// More processes than a viewer shows.
 static constexpr size_t kMostTimelineRanks = 1024;
 

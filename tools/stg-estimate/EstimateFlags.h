@@ -10,7 +10,7 @@
 #define STG_TOOLS_STG_ESTIMATE_ESTIMATEFLAGS_H
 
 #include "stg/Driver/RequestFlags.h"
-#include "stg/Machine/Machine.h"
+#include "stg/Machine/MachineSweep.h"
 
 namespace stg {
 
@@ -89,8 +89,8 @@ struct EstimateFlags : RequestFlags {
   llvm::Error finish();
   /// True if anything was said that is for a model and not for a bundle.
   llvm::Error checkBundle() const;
-  llvm::Expected<Machine> loadMachine() const {
-    return Machine::load(machine, changes);
+  llvm::Expected<Machine> loadMachine(llvm::StringRef point = "") const {
+    return stg::loadMachine(machine, changes, sweep, point);
   }
   /// True if the events of the step are needed.
   bool wantsRecording() const {
@@ -98,8 +98,6 @@ struct EstimateFlags : RequestFlags {
   }
   /// The ranks that --timeline-ranks names, ascending; none without.
   llvm::Expected<std::vector<int64_t>> getTimelineRanks(int64_t ranks) const;
-  /// `KEY=VALUE` for each value of the sweep; one that is empty without.
-  llvm::Expected<std::vector<std::string>> getPoints() const;
 };
 
 } // namespace stg

@@ -107,7 +107,7 @@ static Error writeSimAI(const EstimateFlags &flags, const Job &job,
 
 /// One estimate for each point of the sweep.
 static Error estimate(const EstimateFlags &flags, const Job &job) {
-  Expected<std::vector<std::string>> points = flags.getPoints();
+  Expected<std::vector<std::string>> points = listSweepPoints(flags.sweep);
   if (!points)
     return points.takeError();
   Expected<JobFacts> facts = JobFacts::get(*job.programs, job.execution);
@@ -115,13 +115,9 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     return facts.takeError();
   json::Array all;
   for (const std::string &point : *points) {
-    Expected<Machine> machine = flags.loadMachine();
+    Expected<Machine> machine = flags.loadMachine(point);
     if (!machine)
       return machine.takeError();
-    if (!point.empty())
-      if (Error error = machine->set(point))
-        return createStringError("--sweep-machine " + flags.sweep + ": " +
-                                 toString(std::move(error)));
     if (flags.listConstants)
       printConstants(*machine, job.execution, outs());
     StepRecording recording;

@@ -30,6 +30,13 @@ Error SearchFlags::finish() {
       return limit.takeError();
     options.memoryLimit = static_cast<double>(*limit);
   }
+  for (const cl::Option *option :
+       {static_cast<const cl::Option *>(&csvFlag),
+        static_cast<const cl::Option *>(&strategyOutputFlag)})
+    if (option->getNumOccurrences() && !sweep.empty())
+      return makeStrategyError("--" + option->ArgStr +
+                               " is of one machine: it does not go with "
+                               "--sweep-machine");
   return options.check(/*isList=*/!among.empty());
 }
 

@@ -10,7 +10,7 @@
 #define STG_TOOLS_STG_SEARCH_SEARCHFLAGS_H
 
 #include "stg/Driver/RequestFlags.h"
-#include "stg/Machine/Machine.h"
+#include "stg/Machine/MachineSweep.h"
 #include "stg/Search/SearchOptions.h"
 
 namespace stg {
@@ -23,7 +23,7 @@ struct SearchFlags : RequestFlags {
     model.setNumOccurrencesFlag(llvm::cl::Required);
   }
 
-  std::string machine, among, csv, strategyOutput;
+  std::string machine, sweep, among, csv, strategyOutput;
   std::vector<std::string> changes;
   SearchOptions options;
   double memoryLimit = 0; ///< GiB.
@@ -42,6 +42,11 @@ struct SearchFlags : RequestFlags {
       "machine-set", llvm::cl::location(changes),
       llvm::cl::value_desc("KEY=VALUE"),
       llvm::cl::desc("Change a number of the machine"),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<std::string, true> sweepFlag{
+      "sweep-machine", llvm::cl::location(sweep),
+      llvm::cl::value_desc("KEY=VALUE,VALUE,..."),
+      llvm::cl::desc("Search for each value of a number of the machine"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<int64_t, true> ranksFlag{
       "ranks", llvm::cl::location(options.ranks), llvm::cl::value_desc("N"),
@@ -102,8 +107,8 @@ struct SearchFlags : RequestFlags {
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
   /// Reads the strategy, and checks what llvm::cl::opt cannot.
   llvm::Error finish();
-  llvm::Expected<Machine> loadMachine() const {
-    return Machine::load(machine, changes);
+  llvm::Expected<Machine> loadMachine(llvm::StringRef point = "") const {
+    return stg::loadMachine(machine, changes, sweep, point);
   }
   /// The search, with the strategies of --among.
   llvm::Expected<SearchRequest> makeRequest(const Machine &machine);

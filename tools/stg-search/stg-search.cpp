@@ -68,45 +68,90 @@ static Error writeFile(const std::string &path,
   return (*file)->keep();
 }
 
-static Error run(SearchFlags &flags, MessagePrinter &printer) {
-  if (Error error = flags.finish())
-    return error;
-  // What is wrong with a machine is said before a model is compiled.
-  Expected<Machine> machine = flags.loadMachine();
+/// The search on one machine.
+static Expected<SearchResult> runSearch(const SearchFlags &flags,
+                                        SearchRequest &request,
+                                        const MessagePrinter &printer) {
+  ProgressLine line(flags.quiet);
+  request.progress = [&](StringRef step, uint64_t done, uint64_t total,
+                         double best) { line.show(step, done, total, best); };
+  return stg::search(request, printer);
+}
+
+static Error writeFiles(const SearchFlags &flags, const SearchReport &report) {
+  if (!flags.csv.empty())
+    if (Error error =
+            writeFile(flags.csv, [&](raw_ostream &os) { report.writeCSV(os); }))
+      return error;
+  if (flags.strategyOutput.empty())
+    return Error::success();
+  return writeFile(flags.strategyOutput,
+                   [&](raw_ostream &os) { report.writeStrategy(os); });
+}
+
+/// A point of a sweep, where it may be that nothing fits, or all without one.
+static Error runPoint(SearchFlags &flags, StringRef point,
+                      const MessagePrinter &printer, json::Array &results) {
+  Expected<Machine> machine = flags.loadMachine(point);
   if (!machine)
     return machine.takeError();
   Expected<SearchRequest> request = flags.makeRequest(*machine);
   if (!request)
     return request.takeError();
   request->space.isInterrupted = [] { return isInterrupted.load(); };
-  std::signal(SIGINT, handleInterrupt);
-  Expected<SearchResult> result = [&] {
-    ProgressLine line(flags.quiet);
-    request->progress = [&](StringRef step, uint64_t done, uint64_t total,
-                            double best) {
-      line.show(step, done, total, best);
-    };
-    return stg::search(*request, printer);
-  }();
+  Expected<SearchResult> result = runSearch(flags, *request, printer);
   if (!result)
     return result.takeError();
   SearchReport report = {flags.request, *machine, *result,
                          request->memoryLimit};
-  if (Error error = report.check())
+  std::string message;
+  if (Error error = report.check()) {
+    if (point.empty())
+      return error;
+    message = toString(std::move(error));
+  }
+  if (Error error = writeFiles(flags, report))
     return error;
-  if (!flags.csv.empty())
-    if (Error error =
-            writeFile(flags.csv, [&](raw_ostream &os) { report.writeCSV(os); }))
-      return error;
-  if (!flags.strategyOutput.empty())
-    if (Error error = writeFile(flags.strategyOutput, [&](raw_ostream &os) {
-          report.writeStrategy(os);
-        }))
-      return error;
-  if (flags.json)
-    outs() << formatv("{0:2}\n", json::Value(report.getJSON()));
-  else
+  if (flags.json) {
+    json::Object object = report.getJSON();
+    if (!point.empty())
+      object["machine_set"] = point;
+    if (!message.empty())
+      object["message"] = message;
+    results.push_back(std::move(object));
+    return Error::success();
+  }
+  if (!point.empty())
+    outs() << point << ":\n";
+  if (message.empty())
     report.printText(outs());
+  else
+    outs() << message << '\n';
+  return Error::success();
+}
+
+static Error run(SearchFlags &flags, MessagePrinter &printer) {
+  if (Error error = flags.finish())
+    return error;
+  Expected<std::vector<std::string>> points = listSweepPoints(flags.sweep);
+  if (!points)
+    return points.takeError();
+  // What is wrong with a machine is said before a model is compiled.
+  for (const std::string &point : *points)
+    if (Expected<Machine> machine = flags.loadMachine(point); !machine)
+      return machine.takeError();
+  std::signal(SIGINT, handleInterrupt);
+  json::Array results;
+  for (const std::string &point : *points) {
+    if (Error error = runPoint(flags, point, printer, results))
+      return error;
+    if (isInterrupted)
+      break;
+  }
+  if (flags.json && flags.sweep.empty())
+    outs() << formatv("{0:2}\n", results.front());
+  else if (flags.json)
+    outs() << formatv("{0:2}\n", json::Value(std::move(results)));
   return Error::success();
 }
 

@@ -61,6 +61,10 @@ public:
 
   /// Parallel to the nodes of the program.
   std::vector<NodeTime> getTimes(const trace::TraceProgram &program);
+  /// No node takes less in the program of a strategy that differs in the
+  /// sequences of a micro-batch, of which it has `growth` times as many.
+  std::vector<NodeTime> getLeastTimes(const trace::TraceProgram &program,
+                                      int64_t growth);
 
   /// The names of the axes of each group: "tp", "cp+dp"; or "host".
   llvm::ArrayRef<std::string> getGroups() const { return groups; }
@@ -81,13 +85,15 @@ private:
   NodeTime getKernel(const trace::NodeTemplate &node,
                      const trace::Kernel &kernel);
   NodeTime getProduct(const trace::Kernel &kernel);
+  NodeTime getGrown(const trace::NodeTemplate &node,
+                    const trace::Kernel &kernel, int64_t growingBytes);
   NodeTime getAttention(const trace::Kernel &kernel, bool isBackward);
   NodeTime getScores(const trace::Kernel &kernel, bool isBackward);
   NodeTime getLoss(const trace::NodeTemplate &node,
                    const trace::Kernel &kernel);
   NodeTime getElementWise(double bytes, int64_t kernels = 1);
   NodeTime getCollective(const trace::NodeTemplate &node, bool isState,
-                         bool feedsGradient, double copies);
+                         bool feedsGradient, bool isGrown, double copies);
   NodeTime getMessage(const trace::NodeTemplate &node);
   NodeTime getTransfer(const trace::NodeTemplate &node);
   GroupPlace getPlace(trace::AxisMask mask) const;
@@ -106,6 +112,7 @@ private:
   std::vector<std::string> groups;
   double launch, collectiveLaunch, slowdown, tensorHidden, gatherHidden;
   double bandwidth, productPeak = 0;
+  int64_t growth = 1; ///< Of the sequences of a micro-batch.
 };
 
 /// An error, which says what would work, if the machine has no link to a memory

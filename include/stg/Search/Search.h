@@ -29,6 +29,8 @@ struct Estimated {
   Ticks total = 0;
   double seconds = 0;
   double needed = 0; ///< Bytes of the device that needs most.
+  /// What bounds said of it before, of the same; not of lists.
+  std::optional<double> leastSeconds, leastNeeded;
   int64_t ranks = 0;
   double mfu = 0, hfu = 0;
   std::optional<double> tokenRate; ///< Each second, of each device.
@@ -69,7 +71,8 @@ struct SearchResult {
   uint64_t cutByMemory = 0, cutByTime = 0; ///< By bounds.
   uint64_t tooLarge = 0; ///< Estimated, and need more than the limit.
   uint64_t numEstimated = 0;
-  uint64_t numShapes = 0;
+  uint64_t numShapes = 0; ///< Kinds of tasks, and of them those compiled.
+  uint64_t numMeasured = 0;
   bool isComplete = true; ///< Not interrupted.
   double seconds = 0;
   double leastNeeded = 0; ///< Bytes, of what does not fit; 0: all fits.

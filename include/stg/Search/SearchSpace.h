@@ -35,6 +35,7 @@ struct PointFacts {
   uint32_t virtualStages = 1;
   uint32_t schedule = 0; ///< Index into `SearchSpace::schedules`.
   uint32_t shards = 1;   ///< Ranks that ZeRO divides over, at most.
+  uint32_t data = 1;     ///< Ranks along the axis of data parallelism.
   uint8_t zero = 0;
   /// Gradients are reduced in each micro-batch, before they are added up.
   bool reducesInside = false;
@@ -43,12 +44,15 @@ struct PointFacts {
 
 /// Strategies whose tasks, a micro-batch forward or backward through layers,
 /// execute the same kernels on a device: they differ in the pipeline, in ZeRO,
-/// and in the number of micro-batches.
+/// and in the number of micro-batches. Shapes that differ in the size of
+/// micro-batches only are of one family.
 struct TaskShape {
   /// One of them without a pipeline and ZeRO, with two micro-batches, or one.
   StrategyInput strategy;
   bool hasMicroBatches = true; ///< Two, not one.
-  size_t firstPoint = 0;       ///< A strategy of the shape.
+  size_t firstPoint = 0;       ///< That strategy, in the space.
+  int64_t sequences = 1;       ///< Of a micro-batch, on a rank.
+  uint32_t data = 0;           ///< Ranks of data parallelism of the strategy.
 };
 
 /// Where strategies that were tried have gone.
@@ -64,6 +68,8 @@ public:
   std::vector<SearchAxis> axes; ///< In the order of fields.
   std::vector<PointFacts> points;
   std::vector<TaskShape> shapes;
+  /// The shapes of each family, those with the fewest sequences first.
+  std::vector<std::vector<uint32_t>> families;
   std::vector<std::string> schedules;
   /// Meshes that the model or the preset refuses.
   RefusedPoints refused;

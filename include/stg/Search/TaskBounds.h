@@ -15,6 +15,7 @@
 #define STG_SEARCH_TASKBOUNDS_H
 
 #include "stg/Driver/Compile.h"
+#include "stg/Estimate/CollectiveCosts.h"
 #include "stg/Estimate/ProgramTimes.h"
 #include "stg/Search/SearchSpace.h"
 
@@ -41,8 +42,12 @@ struct ScheduleFacts {
 
 /// Ticks of a task by itself, from an idle device on.
 struct TaskTime {
-  Ticks task = 0;    ///< Waiting for what is communicated within it.
-  Ticks kernels = 0; ///< Of kernels, or of their launches.
+  Ticks task = 0;        ///< Waiting for what is communicated within it.
+  Ticks kernels = 0;     ///< Of kernels, or of their launches.
+  Ticks collectives = 0; ///< Waited for or not.
+  /// Backward: from when its gradient comes on, if that is late. Recomputation
+  /// of the last layer may have been done by then.
+  Ticks late = 0;
 };
 
 class TaskBounds {
@@ -57,9 +62,12 @@ public:
   };
 
   /// Runs the program of a shape. `stageCounts` are the numbers of virtual
-  /// stages that will be asked for.
+  /// stages that will be asked for. With a `growth` of more than 1 bounds are
+  /// those of a shape with so many times as many sequences in a micro-batch,
+  /// not as close as if its own program is run.
   void measure(const CompileResult &result, const Machine &machine,
-               bool hasMicroBatches, llvm::ArrayRef<unsigned> stageCounts);
+               bool hasMicroBatches, llvm::ArrayRef<unsigned> stageCounts,
+               int64_t growth = 1);
 
   /// No step of the strategy is shorter.
   Ticks getTime(const PointFacts &point, const ScheduleFacts &schedule) const;
@@ -76,6 +84,18 @@ private:
     TaskTime whole;
     std::map<unsigned, Stage> stages; ///< By number of virtual stages.
   };
+
+  /// How gradients are reduced, and the optimizer applies them.
+  void measureUpdate(const trace::TraceBundle &programs, const Machine &machine,
+                     llvm::ArrayRef<NodeTime> times);
+  /// What takes no less than reducing so many bytes over the ranks of data
+  /// parallelism.
+  Ticks getReduction(llvm::StringRef collective, unsigned data,
+                     double bytes) const;
+  /// From the last backward on.
+  Ticks getUpdate(const PointFacts &point, Ticks window) const;
+  Ticks getTasks(const PointFacts &point, const ScheduleFacts &schedule,
+                 Ticks &window) const;
 
   void measureTimes(Reader &reader, bool isAlone,
                     llvm::ArrayRef<unsigned> stageCounts, Times &times);
@@ -97,6 +117,17 @@ private:
   double layerActivations = 0; ///< Kept for backward, of a micro-batch.
   bool hasLayers = false;      ///< All in one loop.
   double reservedOverLive = 1;
+
+  /// The ranks that reduce gradients of all parameters; none where these are
+  /// not the same for all.
+  std::vector<trace::RankSpace::Axis> reducedOver;
+  std::optional<CollectiveCosts> costs;
+  double slowdown = 1, dataHidden = 0;
+  double gradients = 0;     ///< Bytes that are reduced.
+  double trainedLayers = 0; ///< The part of what is trained that layers have.
+  Ticks update = 0;         ///< Of the optimizer, without ZeRO.
+  /// Ticks a byte takes at least, by collective and ranks.
+  mutable std::map<std::pair<bool, unsigned>, double> rates;
 };
 
 } // namespace stg

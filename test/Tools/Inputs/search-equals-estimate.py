@@ -45,6 +45,10 @@ assert counts["all"] == full["strategies"]["all"] == sum(
     full["strategies"][key] for key in ("estimated", "refused", "cut_by_time")), full["strategies"]
 assert full["strategies"]["cut_by_time"] == full["strategies"]["cut_by_memory"] == 0
 assert len(rows) > 5, len(rows)
+# Bounds are least times and memory.
+for row in rows:
+    for least, found in (("at_least_seconds", "step_seconds"), ("at_least_bytes", "memory_bytes")):
+        assert 0 < float(row[least]) <= float(row[found]), (least, row)
 every = numbers(rows)
 best = sorted(row["step_seconds"] for row in every)[:5]
 assert [round(entry["step_seconds"], 12) for entry in fast["best"]] == best, (fast["best"], best)
@@ -64,7 +68,8 @@ for axis in fast["axes"]:
 machine = [flag for flag in flags if flag.startswith("--machine")]
 model = [flag for flag in flags if not flag.startswith("--")]
 fields = [field for field in rows[0] if field not in
-          ("number", "step_seconds", "memory_bytes", "ranks", "mfu", "hfu")]
+          ("number", "step_seconds", "memory_bytes", "ranks", "mfu", "hfu", "at_least_seconds",
+           "at_least_bytes")]
 sample = [rows[i * (len(rows) - 1) // (MOST - 1)] for i in range(MOST)]
 for row in sample:
     given = [f"--{field}={row[field]}" for field in fields if row[field]]

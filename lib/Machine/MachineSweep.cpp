@@ -1,0 +1,42 @@
+//===- MachineSweep.cpp - Machines that differ in a number ----------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Machine/MachineSweep.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace stg;
+
+Expected<std::vector<std::string>> stg::listSweepPoints(StringRef sweep) {
+  std::vector<std::string> points;
+  if (sweep.empty()) {
+    points.emplace_back();
+    return points;
+  }
+  auto [key, values] = sweep.split('=');
+  for (StringRef value : split(values, ','))
+    if (!value.trim().empty())
+      points.push_back((key + "=" + value.trim()).str());
+  if (key.empty() || points.empty())
+    return createStringError("--sweep-machine " + sweep +
+                             ": expected KEY=VALUE,VALUE,...");
+  return points;
+}
+
+Expected<Machine> stg::loadMachine(StringRef name,
+                                   ArrayRef<std::string> changes,
+                                   StringRef sweep, StringRef point) {
+  Expected<Machine> machine = Machine::load(name, changes);
+  if (!machine)
+    return machine;
+  if (!point.empty())
+    if (Error error = machine->set(point))
+      return createStringError("--sweep-machine " + sweep + ": " +
+                               toString(std::move(error)));
+  return machine;
+}
