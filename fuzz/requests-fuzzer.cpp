@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is read is printed and read back: as a text, and as JSON.
+// What is read is printed and read back: as a text, and as JSON. Then it is
+// scheduled: each step is a list that can be read, and within its limits.
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/Strategy/Requests.h"
+#include "stg/Strategy/StepPlan.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 
@@ -22,6 +23,19 @@ static void require(bool holds, const char *what) {
     return;
   errs() << what << '\n';
   std::abort();
+}
+
+static void checkSteps(Expected<std::vector<StepLoop>> loops, int64_t budget) {
+  if (!loops)
+    return consumeError(loops.takeError());
+  require(!loops->empty(), "there are no steps");
+  for (const StepLoop &loop : *loops) {
+    require(loop.count > 0, "a loop has no steps");
+    require(loop.requests.countNew() <= budget, "a step is over its budget");
+    Expected<Requests> again = readRequests(loop.getLast().str());
+    require(again && again->str() == loop.getLast().str(),
+            "a step reads back differently");
+  }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -42,5 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
           "JSON reads back differently");
   require(readRequests(requests->withLogits(true).str()).operator bool(),
           "rows of logits are more than tokens");
+  checkSteps(repeatSteps(*requests, 5), INT64_MAX);
+  checkSteps(scheduleSteps(*requests, {64, 0}, 20), 64);
+  checkSteps(scheduleSteps(*requests, {64, 16}, 20), 64);
   return 0;
 }

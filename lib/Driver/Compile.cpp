@@ -11,6 +11,7 @@
 #include "ModelLibrary.h"
 #include "ParameterCounts.h"
 #include "SettleStrategy.h"
+#include "Steps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
@@ -70,6 +71,18 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   extra["strategy"] = toJSON(result.strategy);
   extra["dtype"] = result.dtype;
   extra["micro_batches"] = result.strategy.values.microBatches;
+  if (!result.loops.empty()) {
+    llvm::json::Array loops;
+    int64_t first = 0;
+    for (const StepLoop &loop : result.loops) {
+      loops.push_back(
+          llvm::json::Object{{"first", first},
+                             {"count", loop.count},
+                             {"requests", writeRequests(loop.requests)}});
+      first += loop.count;
+    }
+    extra["steps"] = std::move(loops);
+  }
   extra["parameters"] = static_cast<int64_t>(result.parameters);
   extra["active_parameters"] = static_cast<int64_t>(result.activeParameters);
   extra["embedding_parameters"] =
@@ -448,6 +461,77 @@ static Error exportModule(ModuleOp module, const CompileRequest &request,
   return Error::success();
 }
 
+/// Stages of several steps would be another schedule.
+static Error checkOneStage(const StrategyInput &strategy) {
+  if (strategy.values.pipelineRanks.isOne())
+    return Error::success();
+  return makeStrategyError(
+      strategy.spellSources(FieldId::pipelineRanks, " times ") +
+      ": several steps are executed by one stage; use other degrees, or one "
+      "step");
+}
+
+/// The graphs of one loop of steps, as of any strategy.
+static Expected<Model> compileLoop(MLIRContext &context,
+                                   const CompileRequest &request,
+                                   llvm::SourceMgr &sources,
+                                   const MessagePrinter &printer,
+                                   TimingScope &timing, CompileResult &result) {
+  TimingScope parserTiming = timing.nest("Parser");
+  Expected<Model> model = loadModel(context, request, sources, printer);
+  parserTiming.stop();
+  if (!model)
+    return model;
+  Expected<Resolved> resolved = resolveStrategy(*model, request, result);
+  if (!resolved)
+    return resolved.takeError();
+  warnOfOneToken(result.strategy.values, resolved->values, printer);
+  const Strategy &own = result.strategy.values;
+  if (own.steps > 1 || !own.reserve.empty())
+    if (Error error = checkOneStage(result.strategy))
+      return std::move(error);
+  if (Error error = compileModule(*model, request, *resolved, timing, result,
+                                  buildChakraPipeline))
+    return std::move(error);
+  return model;
+}
+
+/// All loops of steps, in one module. The result is that of the first one, with
+/// the strategy that was given.
+static Expected<Model> compileLoops(MLIRContext &context,
+                                    const CompileRequest &request,
+                                    llvm::SourceMgr &sources,
+                                    const MessagePrinter &printer,
+                                    TimingScope &timing,
+                                    CompileResult &result) {
+  StrategyInput strategy = request.strategy;
+  strategy.deriveStep();
+  std::optional<Model> all;
+  for (StrategyInput &own : splitSteps(strategy, result.loops)) {
+    CompileRequest part = request;
+    part.strategy = std::move(own);
+    CompileResult other;
+    Expected<Model> model = compileLoop(context, part, sources, printer, timing,
+                                        all ? other : result);
+    if (!model)
+      return model;
+    if (!all)
+      all.emplace(std::move(*model));
+    else if (failed(appendSteps(*all->module, *model->module)))
+      return makeDiagnosed();
+  }
+  Strategy &values = result.strategy.values;
+  values.requests = strategy.values.requests;
+  values.steps = strategy.values.steps;
+  values.chunk = strategy.values.chunk;
+  values.tokenBudget = strategy.values.tokenBudget;
+  values.seq = strategy.values.seq;
+  values.kvLen = strategy.values.kvLen;
+  if (failed(verify(*all->module)))
+    return makeDiagnosed();
+  return std::move(*all);
+}
+
 static Error compileAll(MLIRContext &context, const CompileRequest &request,
                         const MessagePrinter &printer, CompileResult &result) {
   double start = getSeconds();
@@ -456,21 +540,21 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   TimingScope timing = timingManager.getRootScope();
   llvm::SourceMgr sources;
   DiagnosticForwarder forwarder(context, sources, printer);
-  TimingScope parserTiming = timing.nest("Parser");
-  Expected<Model> model = loadModel(context, request, sources, printer);
-  parserTiming.stop();
+  StrategyInput strategy = request.strategy;
+  strategy.deriveStep();
+  Expected<std::vector<StepLoop>> loops = planSteps(strategy);
+  if (!loops)
+    return loops.takeError();
+  result.loops = std::move(*loops);
+  result.model = request.model;
+  Expected<Model> model =
+      isOneLoop(strategy)
+          ? compileLoop(context, request, sources, printer, timing, result)
+          : compileLoops(context, request, sources, printer, timing, result);
   if (!model)
     return model.takeError();
-  result.model = request.model;
   if (model->config && model->config.getDescription())
     result.description = model->config.getDescription()->str();
-  Expected<Resolved> resolved = resolveStrategy(*model, request, result);
-  if (!resolved)
-    return resolved.takeError();
-  warnOfOneToken(result.strategy.values, resolved->values, printer);
-  if (Error error = compileModule(*model, request, *resolved, timing, result,
-                                  buildChakraPipeline))
-    return error;
   double compiled = getSeconds();
   if (Error error = exportModule(*model->module, request, timing, result))
     return error;

@@ -36,6 +36,40 @@ static std::string count(Exact number, StringRef what) {
   return withCommas(number) + " " + what.str() + (number == 1 ? "" : "s");
 }
 
+namespace {
+/// The loops of steps of a row of the batch.
+struct RowTotals {
+  Exact steps = 0, newTokens = 0;
+  Exact requests = 0; ///< The most in a step.
+  Exact tokens = 0;   ///< The most that are there after a step.
+};
+} // namespace
+
+static RowTotals sumSteps(ArrayRef<StepLoop> loops) {
+  RowTotals sum;
+  for (const StepLoop &loop : loops) {
+    Requests last = loop.getLast();
+    sum.steps += loop.count;
+    sum.newTokens += Exact(loop.count) * last.countNew();
+    sum.requests = std::max<Exact>(sum.requests, last.countRequests());
+    sum.tokens =
+        std::max<Exact>(sum.tokens, Exact(last.countNew()) + last.countCached());
+  }
+  return sum;
+}
+
+/// Steps that are not alike, or a prompt and what follows it.
+static std::string describeLoops(const Strategy &strategy, int64_t batch,
+                                 ArrayRef<StepLoop> loops) {
+  RowTotals sum = sumSteps(loops);
+  std::string rows = strategy.requests.empty()
+                         ? count(batch, "request")
+                         : count(batch, "row") + " of up to " +
+                               count(sum.requests, "request");
+  return rows + ", " + count(batch * sum.newTokens, "new token") + " in " +
+         count(sum.steps, "step");
+}
+
 /// What a step works on: sequences, or new tokens of requests.
 static std::string describeBatch(const Strategy &strategy, int64_t batch,
                                  int64_t tokens) {
@@ -73,11 +107,15 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
   if (!result.description.empty())
     os << ", " << result.description;
   const Strategy &strategy = result.strategy.values;
-  os << ": one "
-     << (strategy.training                            ? "training step"
-         : result.strategy.getMode() == Mode::Prefill ? "step of prefill"
-                                                      : "step of decoding")
-     << '\n';
+  os << ": ";
+  if (result.loops.empty())
+    os << "one "
+       << (strategy.training                            ? "training step"
+           : result.strategy.getMode() == Mode::Prefill ? "step of prefill"
+                                                        : "step of decoding");
+  else
+    os << count(sumSteps(result.loops).steps, "step") << " of inference";
+  os << '\n';
   printRow(os, "parameters",
            withCommas(result.parameters) +
                (result.activeParameters != result.parameters
@@ -89,7 +127,14 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
              withCommas(result.parameters - result.frozenParameters));
   auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
   if (batch != result.symbols.end() && seq != result.symbols.end())
-    printRow(os, "batch", describeBatch(strategy, batch->second, seq->second));
+    printRow(os, "batch",
+             result.loops.empty()
+                 ? describeBatch(strategy, batch->second, seq->second)
+             : result.loops.size() == 1
+                 ? describeBatch(strategy, batch->second, seq->second) +
+                       ", then more: " +
+                       count(result.loops.front().count, "step")
+                 : describeLoops(strategy, batch->second, result.loops));
   printRow(os, "types", describeTypes(result));
   SmallVector<std::string> axes;
   for (const auto &axis : result.summary.axes)
@@ -243,9 +288,16 @@ static void printClasses(const CompileRequest &request,
 namespace {
 /// The requests of a data-parallel rank in a step of inference.
 struct RankRequests {
-  Exact number, newTokens, cachedTokens;
+  Exact number, newTokens;
+  Exact keptTokens; ///< After the step.
 };
 } // namespace
+
+/// The caches of steps that are not alike have room for those of all.
+static RankRequests countRequests(ArrayRef<StepLoop> loops, Exact rows) {
+  RowTotals sum = sumSteps(loops);
+  return {rows * sum.requests, rows * sum.newTokens, rows * sum.tokens};
+}
 
 /// Nothing for a step of training, or if the model has no batch of tokens.
 static std::optional<RankRequests> countRequests(const CompileResult &result) {
@@ -258,11 +310,14 @@ static std::optional<RankRequests> countRequests(const CompileResult &result) {
   Exact rows = batch->second / std::max<int64_t>(strategy.batchRanks.number, 1);
   if (rows * seq->second == 0)
     return std::nullopt;
+  if (!result.loops.empty())
+    return countRequests(result.loops, rows);
+  Exact fresh = seq->second;
   if (requests.empty())
-    return RankRequests{rows, rows * seq->second,
-                        rows * strategy.kvLen.value_or(0)};
-  return RankRequests{rows * requests.countRequests(), rows * seq->second,
-                      rows * requests.countCached()};
+    return RankRequests{rows, rows * fresh,
+                        rows * (fresh + strategy.kvLen.value_or(0))};
+  return RankRequests{rows * requests.countRequests(), rows * fresh,
+                      rows * (fresh + requests.countCached())};
 }
 
 /// What a rank of a step of inference keeps of a token and of a request, and
@@ -277,7 +332,7 @@ static void printPerToken(const CompileResult &result, raw_ostream &os) {
   Exact cache = totals.memory.peak[Category::KVCache];
   if (cache != 0)
     printRow(os, "cache",
-             withCommas(cache / (fresh + requests->cachedTokens)) +
+             withCommas(cache / requests->keptTokens) +
                  " bytes per token, " + asBytes(cache / requests->number) +
                  " per request");
   Exact operations = 0;

@@ -84,7 +84,8 @@ void ProgramFacts::visitStep(Program::Step step) {
     return;
   }
   case Program::Step::Node:
-    return visitNode(step.index);
+  case Program::Step::Series:
+    return visitNode(program.getNode(step));
   case Program::Step::Alias:
     return copy(program.aliases[step.index].from,
                 program.aliases[step.index].to);

@@ -113,7 +113,10 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
       classAxes(classAxes), meeting(std::move(meeting)),
       values(program.numSlots), arrivals(program.channels.size()),
       sendChannels(program.channels.size(), kNone),
-      facts(program.bodies.size()), lastSends(program.channels.size(), kNone) {
+      facts(program.bodies.size()), lastSends(program.channels.size(), kNone),
+      indices(program.repeats.size()), hasSeries(program.repeats.size()) {
+  for (const Program::Series &series : program.series)
+    hasSeries[series.repeat] = true;
   std::map<ChannelKey, uint32_t> sends;
   for (auto [i, channel] : llvm::enumerate(program.channels))
     if (channel.isSend)
@@ -374,6 +377,17 @@ void ProgramTimes::recordTurns(uint32_t firstEvent, int64_t turn, int64_t count,
   }
 }
 
+/// A step is a task by itself, and ends with all that it has begun.
+void ProgramTimes::endStep(int64_t turn, Ticks start, const Spending &before,
+                           uint32_t firstEvent) {
+  waitFor(getLastCollective());
+  finishTask(start, before);
+  stepTimes.push_back(clock.compute - start);
+  if (recording)
+    recording->add({RecordedEvent::Task, 0, kNone, static_cast<uint32_t>(turn),
+                    firstEvent, kNone, start, start, clock.compute});
+}
+
 void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
   for (Program::Carry carry : repeat.carries)
     values[carry.arg] = values[carry.init];
@@ -387,7 +401,10 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
     Ticks start = clock.compute;
     Spending before = spending;
     const uint32_t firstEvent = getNumEvents();
+    indices[getIndex(repeat)] = repeat.getIndex(turn);
     runTurn(repeat, turn, ahead);
+    if (repeat.isStep)
+      endStep(turn, start, before, firstEvent);
     record(RecordedEvent::Turn, getIndex(repeat), 0, start, clock.compute,
            firstEvent);
     if (recording)
@@ -401,9 +418,11 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
     Ticks duration = clock.compute - start;
     // Turns at the end make nothing ahead.
     int64_t alike = repeat.count - 1 - distance - turn;
-    if (alike > 0 && duration == lastDuration && signature == last) {
+    if (!hasSeries[getIndex(repeat)] && alike > 0 && duration == lastDuration && signature == last) {
       skipTurns(repeat, alike, duration, spending - before, ahead);
       recordTurns(firstEvent, turn, alike, duration);
+      if (repeat.isStep)
+        stepTimes.insert(stepTimes.end(), alike, duration);
       turn += alike;
     }
     last = std::move(signature);
@@ -429,6 +448,10 @@ void ProgramTimes::run(Program::Step step) {
     return;
   case Program::Step::Node:
     return runNode(step.index);
+  case Program::Step::Series: {
+    const Program::Series &series = program.series[step.index];
+    return runNode(series.getNode(indices[series.repeat]));
+  }
   case Program::Step::Alias:
     values[program.aliases[step.index].to] =
         values[program.aliases[step.index].from];
@@ -463,8 +486,8 @@ void ProgramTimes::collectFacts(Program::Step step, BodyFacts &facts,
   };
   if (step.kind == Program::Step::State)
     isSet[program.states[step.index].slot] = true;
-  if (step.kind == Program::Step::Node)
-    node(step.index);
+  if (step.kind == Program::Step::Node || step.kind == Program::Step::Series)
+    node(program.getNode(step));
   if (step.kind == Program::Step::Alias) {
     read(program.aliases[step.index].from);
     isSet[program.aliases[step.index].to] = true;
@@ -582,8 +605,8 @@ void ProgramTimes::runCall(const Program::Call &call) {
 //===----------------------------------------------------------------------===//
 
 StringRef ProgramTimes::getPhase(Program::Step step) const {
-  if (step.kind == Program::Step::Node)
-    return program.nodes[step.index].phase;
+  if (step.kind == Program::Step::Node || step.kind == Program::Step::Series)
+    return program.nodes[program.getNode(step)].phase;
   uint32_t body;
   if (step.kind == Program::Step::Repeat)
     body = program.repeats[step.index].body;

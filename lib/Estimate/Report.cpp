@@ -86,6 +86,31 @@ static double getHostBytes(const json::Object &entry) {
   return largest ? largest->getNumber("host").value_or(0) : 0;
 }
 
+/// The steps of the manifest: what a row has in all of them, and those before
+/// every request has one new token.
+static void addSteps(const json::Array &loops, int64_t rows, JobFacts &facts) {
+  int64_t tokens = 0;
+  bool isGenerating = false;
+  for (const json::Value &value : loops) {
+    const json::Object *loop = value.getAsObject();
+    const json::Array *requests = loop ? loop->getArray("requests") : nullptr;
+    if (!requests)
+      continue;
+    int64_t count = loop->getInteger("count").value_or(1), own = 0, number = 0;
+    for (const json::Value &entry : *requests)
+      if (const json::Object *request = entry.getAsObject()) {
+        int64_t alike = request->getInteger("count").value_or(1);
+        own += alike * request->getInteger("new").value_or(1);
+        number += alike;
+      }
+    tokens += count * own;
+    isGenerating |= own == number;
+    if (!isGenerating)
+      facts.promptSteps += count;
+  }
+  facts.tokens = rows * tokens;
+}
+
 Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
                                  const Execution &execution) {
   JobFacts facts;
@@ -106,6 +131,8 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
     const json::Object *strategy = object->getObject("strategy");
     if (strategy && !strategy->get("requests"))
       facts.requests = batch;
+    if (const json::Array *loops = object->getArray("steps"); loops && batch)
+      addSteps(*loops, *batch, facts);
   }
   facts.mode = object->getString("mode").value_or("").str();
   if (const json::Array *classes = object->getArray("classes"))
@@ -150,9 +177,42 @@ std::optional<double> Report::getTokenRate() const {
   return *job.tokens / (step.getSeconds() * job.ranks);
 }
 
+/// What the host does once for a step comes on top.
+std::vector<double> Report::getStepSeconds() const {
+  ArrayRef<Ticks> steps = step.classes[step.slowest].steps;
+  std::vector<double> seconds;
+  for (Ticks own : steps)
+    seconds.push_back((own + double(step.fixed) / steps.size()) /
+                      kTicksPerSecond);
+  return seconds;
+}
+
+Report::StepRange Report::getRange(ArrayRef<double> steps) {
+  double sum = std::accumulate(steps.begin(), steps.end(), 0.);
+  return {steps.size(), *llvm::min_element(steps), sum / steps.size(),
+          *llvm::max_element(steps)};
+}
+
+std::optional<double> Report::getFirstToken() const {
+  std::vector<double> steps = getStepSeconds();
+  if (!job.requests || job.promptSteps == 0 ||
+      steps.size() < static_cast<size_t>(job.promptSteps))
+    return std::nullopt;
+  return std::accumulate(steps.begin(), steps.begin() + job.promptSteps, 0.);
+}
+
+std::optional<double> Report::getTimePerToken() const {
+  std::vector<double> steps = getStepSeconds();
+  if (!job.requests || steps.size() <= static_cast<size_t>(job.promptSteps))
+    return std::nullopt;
+  return getRange(ArrayRef(steps).drop_front(job.promptSteps)).mean;
+}
+
 /// What a request waits for in a step of inference of one token each, or of
 /// prompts.
 std::optional<StringRef> Report::getLatency() const {
+  if (!step.classes[step.slowest].steps.empty())
+    return std::nullopt;
   if (!job.requests || job.mode == "train" || job.mode.empty())
     return std::nullopt;
   if (job.mode == "prefill")
@@ -199,6 +259,16 @@ void Report::printText(raw_ostream &os) const {
       100 * getUse(false), 100 * getUse(true));
   if (std::optional<double> rate = getTokenRate())
     os << format("tokens          %.1f per second and device\n", *rate);
+  if (std::vector<double> steps = getStepSeconds(); !steps.empty()) {
+    StepRange range = getRange(steps);
+    os << "steps           " << range.count
+       << format(" of %.6g s to %.6g s, %.6g s on average\n", range.least,
+                 range.most, range.mean);
+  }
+  if (std::optional<double> first = getFirstToken())
+    os << format("first token     %.6g s\n", *first);
+  if (std::optional<double> each = getTimePerToken())
+    os << format("time per token  %.6g s\n", *each);
   if (std::optional<StringRef> name = getLatency())
     os << left_justify(*name, 16) << format("%.6g s", total) << '\n';
   if (std::optional<double> rate = getRequestRate())
@@ -274,6 +344,17 @@ json::Object Report::getJSON() const {
     result["critical_path"] = path->getJSON();
   if (!job.mode.empty())
     result["mode"] = job.mode;
+  if (std::vector<double> steps = getStepSeconds(); !steps.empty()) {
+    StepRange range = getRange(steps);
+    result["steps"] = json::Object{{"count", int64_t(range.count)},
+                                   {"least_seconds", range.least},
+                                   {"mean_seconds", range.mean},
+                                   {"most_seconds", range.most}};
+  }
+  if (std::optional<double> first = getFirstToken())
+    result["time_to_first_token_seconds"] = *first;
+  if (std::optional<double> each = getTimePerToken())
+    result["time_per_token_seconds"] = *each;
   if (std::optional<StringRef> name = getLatency())
     result[*name == "first token" ? "time_to_first_token_seconds"
                                   : "time_per_token_seconds"] =

@@ -310,6 +310,12 @@ bool StepSimulation::runEntry(ClassRun &run,
 // Classes
 //===----------------------------------------------------------------------===//
 
+/// True for a loop over steps of inference, each of which is a task.
+static bool isStepLoop(const ClassRun &run, TraceProgram::Step step) {
+  return step.kind == TraceProgram::Step::Repeat &&
+         run.source->program.repeats[step.index].isStep;
+}
+
 /// False if the class waits for another one.
 bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
   if (step.kind == Program::Step::Schedule) {
@@ -326,7 +332,7 @@ bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
   }
   if (!areInputsThere(run, step))
     return false;
-  if (step.kind == Program::Step::Call)
+  if (step.kind == Program::Step::Call || isStepLoop(run, step))
     closeTask(run);
   else
     joinTask(run, step);
@@ -438,11 +444,21 @@ void StepSimulation::recordArrivals(ClassRun &run) {
   }
 }
 
+/// Steps of inference that a program executes in loops.
+static int64_t countSteps(const TraceProgram &program) {
+  int64_t count = 0;
+  for (const TraceProgram::Repeat &repeat : program.repeats)
+    if (repeat.isStep)
+      count += repeat.count;
+  return count;
+}
+
 /// What the last collectives and transfers take beyond the last kernel is
 /// exposed.
 StepTimes StepSimulation::finish() {
   StepTimes result;
-  result.fixed = toTicks(machine.get("host.step").value_or(0));
+  result.fixed = toTicks(machine.get("host.step").value_or(0)) *
+                 std::max<int64_t>(1, countSteps(runs.front().source->program));
   for (ClassRun &run : runs) {
     ProgramTimes &times = *run.times;
     times.waitFor(times.getLastCollective());
@@ -453,6 +469,7 @@ StepTimes StepSimulation::finish() {
     entry.ranks = run.source->ranks.size();
     entry.end = times.getClock().compute;
     entry.spending = times.getSpending();
+    entry.steps = times.getStepTimes().vec();
     if (result.classes.empty() ||
         entry.end > result.classes[result.slowest].end)
       result.slowest = result.classes.size();

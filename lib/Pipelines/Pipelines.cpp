@@ -167,6 +167,8 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   options.kvScaleBlock = strategy.kvScaleBlock;
   options.kvBlockSize = strategy.kvBlockSize;
   options.mlaForm = strategy.mlaForm;
+  options.steps = strategy.steps;
+  options.reserve = strategy.reserve;
   BindOptions bind = getBindOptions(strategy);
   options.config = bind.config;
   llvm::append_range(options.values, bind.values);
@@ -326,6 +328,9 @@ void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
   addSchedule(pm, strategy);
   addConversion(pm, strategy);
   pm.addPass(chakra::createSplitClasses());
+  if (strategy.steps > 1 || !strategy.reserve.empty())
+    pm.addPass(chakra::createRepeatSteps(
+        {strategy.steps, strategy.firstStep, "step"}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,8 @@ using namespace stg;
 
 /// More tokens than these are in no step, and their products fit 128 bits.
 static constexpr int64_t kMostTokens = int64_t(1) << 40;
+/// More steps than these are in no run.
+static constexpr int64_t kMostSteps = int64_t(1) << 20;
 
 static Error makeError(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
@@ -47,6 +49,12 @@ int64_t Requests::countCached() const {
   return sum;
 }
 
+bool Requests::change() const {
+  return llvm::any_of(list, [](const Request &request) {
+    return request.arrival > 0 || request.generate;
+  });
+}
+
 std::string Requests::str() const {
   std::string text;
   for (const Request &request : list) {
@@ -58,6 +66,10 @@ std::string Requests::str() const {
     if (request.logits)
       text += "," + std::to_string(*request.logits);
     text += ")";
+    if (request.arrival)
+      text += "@" + std::to_string(request.arrival);
+    if (request.generate)
+      text += "+" + std::to_string(*request.generate);
   }
   return text;
 }
@@ -74,7 +86,9 @@ Requests Requests::withLogits(bool all) const {
 /// depend on their order, and what is compiled not on how many are alike.
 static Expected<Requests> join(ArrayRef<Request> all) {
   Requests requests;
-  std::map<std::tuple<int64_t, int64_t, std::optional<int64_t>>, size_t> known;
+  using Kind = std::tuple<int64_t, int64_t, std::optional<int64_t>, int64_t,
+                          std::optional<int64_t>>;
+  std::map<Kind, size_t> known;
   int64_t tokens = 0;
   for (const Request &request : all) {
     auto [it, isNew] =
@@ -114,6 +128,11 @@ static Error check(const Request &request) {
     return error;
   if (Error error = checkNumber("cached", request.cachedTokens, 0, kMostTokens))
     return error;
+  if (Error error = checkNumber("step", request.arrival, 0, kMostSteps))
+    return error;
+  if (Error error =
+          checkNumber("generate", request.generate.value_or(1), 1, kMostSteps))
+    return error;
   return checkNumber("logits", request.logits.value_or(0), 0,
                      request.newTokens);
 }
@@ -127,17 +146,21 @@ static Expected<Request> readRequest(const json::Value &value) {
   for (const auto &[key, member] : *object) {
     StringRef name = key;
     if (name != "new" && name != "cached" && name != "logits" &&
-        name != "count")
-      return makeError("unknown member '" + shortenText(name) +
-                       "'; known are new, cached, logits and count");
+        name != "count" && name != "step" && name != "generate")
+      return makeError(
+          "unknown member '" + shortenText(name) +
+          "'; known are new, cached, logits, count, step and generate");
     std::optional<int64_t> number = member.getAsInteger();
     if (!number)
       return makeError("'" + name + "' is no integer of 64 bits");
     if (name == "logits")
       request.logits = *number;
+    else if (name == "generate")
+      request.generate = *number;
     else
       (name == "new"      ? request.newTokens
        : name == "cached" ? request.cachedTokens
+       : name == "step"   ? request.arrival
                           : request.count) = *number;
   }
   for (StringRef name : {"new", "cached"})
@@ -185,7 +208,7 @@ static bool consumeNumber(StringRef &text, int64_t &number) {
   return !text.consumeInteger(10, number) && (text = text.ltrim(), true);
 }
 
-/// `64*(1,4095)` or `(5,1024,5)`.
+/// `64*(1,4095)`, `(5,1024,5)` or `(512,0)@8+16`.
 static bool consumeRequest(StringRef &text, Request &request) {
   if (!text.ltrim().starts_with("(") &&
       !(consumeNumber(text, request.count) && text.consume_front("*")))
@@ -200,7 +223,18 @@ static bool consumeRequest(StringRef &text, Request &request) {
       return false;
     request.logits = logits;
   }
-  return text.consume_front(")") && (text = text.ltrim(), true);
+  if (!text.consume_front(")"))
+    return false;
+  text = text.ltrim();
+  if (text.consume_front("@") && !consumeNumber(text, request.arrival))
+    return false;
+  if (text.consume_front("+")) {
+    int64_t generate = 0;
+    if (!consumeNumber(text, generate))
+      return false;
+    request.generate = generate;
+  }
+  return true;
 }
 
 static Expected<Requests> readList(StringRef text) {
@@ -243,6 +277,10 @@ json::Value stg::writeRequests(const Requests &requests) {
       object["count"] = request.count;
     if (request.logits)
       object["logits"] = *request.logits;
+    if (request.arrival)
+      object["step"] = request.arrival;
+    if (request.generate)
+      object["generate"] = *request.generate;
     array.push_back(std::move(object));
   }
   return array;

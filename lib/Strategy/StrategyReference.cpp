@@ -49,6 +49,8 @@ static json::Object describeRequests() {
                        {"properties", json::Object{{"new", describe(1)},
                                                    {"cached", describe(0)},
                                                    {"logits", describe(0)},
+                                                   {"step", describe(0)},
+                                                   {"generate", describe(1)},
                                                    {"count", describe(1)}}},
                        {"required", json::Array{"new", "cached"}},
                        {"additionalProperties", false}};

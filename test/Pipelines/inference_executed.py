@@ -7,7 +7,8 @@ bytes passed in), messages (peer, count, bytes), bytes of parameters and of what
 
 Where ranks or micro-batches had requests of their own, each gets here the same number of tokens
 with as many cached ones: with one new token everything is linear in these. Ranks that had other
-numbers of cached tokens are compared with their mean.
+numbers of cached tokens are compared with their mean. Where a run has several steps, they are compared
+one by one, and then all together, as one trace.
 
 Usage: inference_executed.py RUN...
 """
@@ -172,6 +173,29 @@ def more_parameters(m):
     return m["vocab"] * m["hidden"] * 4 if m["arch"] == "gpt" else 0
 
 
+def add_collectives(steps):
+    """Of several steps."""
+    counts, sizes = Counter(), Counter()
+    for step in steps:
+        for kind, group, count, total in step["collectives"]:
+            counts[kind, group] += count
+            sizes[kind, group] += total
+    return sorted([*key, counts[key], sizes[key]] for key in counts)
+
+
+def check_whole(name, run):
+    """All steps in one trace: the tokens of each request, in chunks."""
+    chunk = max(u for u, p, n in run["steps"][0])
+    text = ",".join(f"({sum(step[i][0] for step in run['steps'])},{p},{n})" for i, (u, p, n) in enumerate(run["steps"][0]))
+    summary = traces.compile_json(*flags_of(run, run["model"]), f"--requests={text}", f"--chunk={chunk}")
+    equal(f"{name}: steps", sum(loop["count"] for loop in summary["steps"]), len(run["steps"]))
+    for rank, entry, coordinates in ranks_of(summary):
+        steps, what = run["ranks"][rank]["steps"], f"{name}, all steps, rank {rank}"
+        equal(f"{what}: products", entry["matrix_operations_by_phase"], {"fwd": sum(step["products"] for step in steps)})
+        equal(f"{what}: collectives", collectives_of(entry), add_collectives(steps))
+        equal(f"{what}: cache", entry["memory"]["persistent_bytes"]["kv_cache"], max(step["cache_bytes"] for step in steps))
+
+
 for name in sys.argv[1:]:
     run = RUNS[name]
     for number, requests in enumerate(run["steps"]):
@@ -188,4 +212,6 @@ for name in sys.argv[1:]:
             persistent = entry["memory"]["persistent_bytes"]
             equal(f"{what}: cache", persistent["kv_cache"], mean(run, number, rank, "cache_bytes"))
             equal(f"{what}: parameters", persistent["parameter"], run["ranks"][rank][held] - more_parameters(model))
+    if len(run["steps"]) > 1 and not {"microbatches", "models"} & run.keys():
+        check_whole(name, run)
 sys.exit(FAILED)

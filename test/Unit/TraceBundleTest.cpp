@@ -383,8 +383,8 @@ TEST_P(BundleTest, DamageIsFound) {
   EXPECT_EQ(getError("STGB"), "x.stgb: the bundle is cut off");
   std::string newer = bytes;
   newer[4] = 5;
-  EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 5; this program "
-                             "reads versions 2 to 4");
+  EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 6; this program "
+                             "reads versions 2 to 5");
   EXPECT_EQ(getError(bytes + "x"),
             "x.stgb: the bundle should have " + std::to_string(bytes.size()) +
                 " bytes, but has " + std::to_string(bytes.size() + 1));

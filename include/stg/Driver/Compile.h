@@ -19,6 +19,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "stg/Import/Import.h"
 #include "stg/Machine/Execution.h"
+#include "stg/Strategy/StepPlan.h"
 #include "stg/Strategy/StrategyInput.h"
 #include "stg/Support/Messages.h"
 #include "stg/Target/Chakra/Export.h"
@@ -71,6 +72,9 @@ struct CompileResult {
   std::map<std::string, std::string> options; ///< Of the model.
   /// As it was compiled: resolved, with what follows from the model.
   StrategyInput strategy;
+  /// The steps of inference, in order; of rows that are requests, one of each.
+  /// Empty: a step of training, or one of inference.
+  std::vector<StepLoop> loops;
   Exact parameters = 0; ///< Of the whole model.
   /// Without those of the experts that a token does not go through.
   Exact activeParameters = 0;

@@ -69,6 +69,9 @@ public:
   const NodeTime &getTime(uint32_t node) const { return times[node]; }
   const Clock &getClock() const { return clock; }
   const Spending &getSpending() const { return spending; }
+  /// Of each step of inference so far, how long it took; none where the program
+  /// is one step.
+  llvm::ArrayRef<Ticks> getStepTimes() const { return stepTimes; }
   Clock &getClock() { return clock; }
   Spending &getSpending() { return spending; }
 
@@ -151,6 +154,8 @@ private:
   void runRepeat(const Program::Repeat &repeat);
   void runTurn(const Program::Repeat &repeat, int64_t turn,
                std::vector<std::vector<Value>> &ahead);
+  void endStep(int64_t turn, Ticks start, const Spending &before,
+               uint32_t firstEvent);
   void runBody(uint32_t body);
   void runCall(const Program::Call &call);
   Key getSignature(const Program::Repeat &repeat,
@@ -206,6 +211,9 @@ private:
   std::map<Key, Effect> effects;
   Recording *recording = nullptr;
   std::vector<uint32_t> lastSends; ///< By channel, among recorded events.
+  std::vector<int64_t> indices;    ///< By repeat, of its iteration.
+  std::vector<bool> hasSeries;     ///< By repeat: its iterations differ.
+  std::vector<Ticks> stepTimes;
 };
 
 } // namespace stg

@@ -17,10 +17,13 @@ namespace stg {
 /// What the manifest of a program says that an estimate needs.
 struct JobFacts {
   int64_t ranks = 1;
-  std::optional<int64_t> tokens; ///< Of a step.
+  std::optional<int64_t> tokens; ///< Of all steps.
   std::string mode; ///< train, prefill or decode; empty if nothing says it.
   /// Rows of the batch of a step of inference; none where rows are packed.
   std::optional<int64_t> requests;
+  /// Where there are several steps: those in which prompts are computed, before
+  /// the first one in which every request has one new token.
+  int64_t promptSteps = 0;
   /// Of the class that has most: what lives at its peak, with the copies of
   /// logits that the framework has, and what its allocator takes for it.
   double liveBytes = 0, neededBytes = 0;
@@ -53,6 +56,19 @@ struct Report {
   /// Operations of products over what the device could do.
   double getUse(bool withRecompute) const;
   std::optional<double> getTokenRate() const;
+  /// Where there are several steps, the seconds of each, on the class that is
+  /// done last.
+  std::vector<double> getStepSeconds() const;
+  /// Of the seconds of some steps.
+  struct StepRange {
+    size_t count;
+    double least, mean, most;
+  };
+  static StepRange getRange(llvm::ArrayRef<double> steps);
+  /// Until the first token, where rows are prompts first; and between tokens
+  /// after that.
+  std::optional<double> getFirstToken() const;
+  std::optional<double> getTimePerToken() const;
   /// What a request waits for in this step: "first token" or "time per token";
   /// none in training, and where rows are packed.
   std::optional<llvm::StringRef> getLatency() const;

@@ -25,6 +25,9 @@ struct ClassTimes {
   llvm::StringRef name;
   int64_t ranks = 0;
   Ticks end = 0; ///< When it is done.
+  /// Of each step of inference, but for what the host does once for it; empty
+  /// where the program is one step.
+  std::vector<Ticks> steps;
   Spending spending;
 };
 

@@ -9,6 +9,7 @@
 // A step of inference is a list of requests, each with new tokens and tokens
 // that earlier steps have kept. It is given as a text, `64*(1,4095),(512,0)`,
 // or as a file of JSON objects, one in each line: `{"new": 512, "cached": 0}`.
+// Where there are several steps, a request may come with one of them, and leave.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +33,14 @@ struct Request {
   /// The last of the new tokens, of which logits are made; none: as the
   /// strategy says.
   std::optional<int64_t> logits;
+  /// The step with which they come; where there are several.
+  int64_t arrival = 0;
+  /// Tokens after which they leave; none: they stay.
+  std::optional<int64_t> generate;
 
-  auto getKind() const { return std::tie(newTokens, cachedTokens, logits); }
+  auto getKind() const {
+    return std::tie(newTokens, cachedTokens, logits, arrival, generate);
+  }
 };
 
 /// The requests whose tokens are packed into a row, equal ones together; empty:
@@ -45,7 +52,10 @@ struct Requests {
   int64_t countRequests() const;
   int64_t countNew() const;
   int64_t countCached() const;
-  /// `64*(1,4095),(5,1024,5)`.
+  /// True if requests come or leave.
+  bool change() const;
+  /// `64*(1,4095),(5,1024,5)`, `(512,0)@8+16` of one that comes with step 8 and
+  /// leaves when it has 16 tokens.
   std::string str() const;
   /// The same with as many rows of logits as are made where none are said.
   Requests withLogits(bool all) const;

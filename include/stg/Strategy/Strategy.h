@@ -69,6 +69,8 @@ constexpr int64_t kUnlimited = INT64_MAX;
 constexpr llvm::StringLiteral kExpertDim = "X";
 /// More ranks than these cannot be numbered in a trace.
 constexpr int64_t kMostRanks = INT32_MAX;
+/// More consecutive steps than these are in no run.
+constexpr int64_t kMostSteps = int64_t(1) << 20;
 
 /// An integer of at least 1, or, in pipelines only, a symbol of the program.
 struct Degree {

@@ -89,6 +89,7 @@ private:
   void computeSummary(ExportClass &entry);
   MemoryTotals measureMemory(ExportClass &entry);
   MemoryTotals measureNodes(ExportClass &entry);
+  std::optional<MemoryTotals> measureSteps(ExportClass &entry);
   MemoryTotals finishMemory(ExportClass &entry, MemoryMeter &meter);
   void makeBundle();
   void warnOfGroups();
@@ -560,11 +561,77 @@ MemoryTotals Exporter::measureNodes(ExportClass &entry) {
   return finishMemory(entry, meter);
 }
 
+/// From the first step of each loop where all its steps need as much memory:
+/// they hand nothing on, and make tensors of the same sizes.
+std::optional<MemoryTotals> Exporter::measureSteps(ExportClass &entry) {
+  const TraceProgram &program = entry.program;
+  auto isLoop = [](const TraceProgram::Repeat &repeat) {
+    return repeat.isStep && repeat.count > 1;
+  };
+  if (llvm::none_of(program.repeats, isLoop))
+    return std::nullopt;
+  for (const TraceProgram::Series &series : program.series)
+    for (int64_t i = 1; i < program.repeats[series.repeat].count; ++i)
+      for (auto [first, other] :
+           llvm::zip_equal(program.wiring[series.node].outputs,
+                           program.wiring[series.getNode(i)].outputs))
+        if (first.tensorTemplate != other.tensorTemplate)
+          return std::nullopt;
+  // Series need no rest, as there is no second step.
+  TraceProgram once = program;
+  once.nodes.resize(program.getNumOwnNodes());
+  once.wiring.resize(program.getNumOwnNodes());
+  SmallVector<std::pair<uint64_t, uint64_t>> shifts; // By the loop's end.
+  uint64_t numNodes = 0, shift = 0;
+  for (TraceProgram::Step step : program.bodies.front().steps) {
+    bool isStepLoop = step.kind == TraceProgram::Step::Repeat &&
+                      isLoop(program.repeats[step.index]);
+    if (isStepLoop) {
+      TraceProgram::Repeat &repeat = once.repeats[step.index];
+      uint64_t each = program.bodies[repeat.body].numNodes;
+      uint64_t tensors = program.bodies[repeat.body].numTensors;
+      once.bodies.front().numNodes -= each * (repeat.count - 1);
+      once.bodies.front().numTensors -= tensors * (repeat.count - 1);
+      shift += each * (repeat.count - 1);
+      repeat.count = 1;
+    }
+    numNodes += once.getNumNodes(step);
+    shifts.push_back({numNodes, shift});
+  }
+  ProgramRunner runner(once);
+  FlatNode node;
+  while (runner.next(node))
+    ;
+  MemoryTotals totals = MemoryMeter(once, runner).finish();
+  // The node's number among all: those of further steps before it come on top.
+  uint64_t peak = totals.peakNode, before = 0;
+  for (auto [end, own] : shifts) {
+    if (peak < end)
+      break;
+    before = own;
+  }
+  totals.peakNode = static_cast<uint32_t>(peak + before);
+#ifndef NDEBUG
+  constexpr uint64_t kFew = 1 << 16;
+  if (program.getNumNodes() < kFew) {
+    MemoryTotals expected = measureNodes(entry);
+    assert(totals.persistent.bytes == expected.persistent.bytes &&
+           totals.peak.bytes == expected.peak.bytes &&
+           totals.largest.bytes == expected.largest.bytes &&
+           totals.peakNode == expected.peakNode &&
+           "one step and all steps differ in memory");
+  }
+#endif
+  return totals;
+}
+
 /// From the calls where there are many, as the nodes of many micro-batches take
 /// long.
 MemoryTotals Exporter::measureMemory(ExportClass &entry) {
   if (!options.memoryTimeline.empty())
     return measureNodes(entry);
+  if (std::optional<MemoryTotals> totals = measureSteps(entry))
+    return *totals;
   std::optional<MemoryTotals> totals = CallMeter(entry.program).run();
   if (!totals)
     return measureNodes(entry);

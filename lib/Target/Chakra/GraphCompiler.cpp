@@ -43,7 +43,9 @@ private:
   LogicalResult compileState(StateOp op, uint32_t body);
   LogicalResult compileNode(NodeOpInterface op, uint32_t body,
                             uint64_t executions);
+  LogicalResult describe(NodeOpInterface op, NodeTemplate &node);
   LogicalResult describe(CompOp op, NodeTemplate &node);
+  FailureOr<Kernel> makeKernel(CompOp op, KernelAttr kernel);
   FailureOr<uint32_t> addKernel(CompOp op, KernelAttr kernel);
   LogicalResult describe(CollOp op, NodeTemplate &node);
   LogicalResult describe(MessageOpInterface op, NodeTemplate &node);
@@ -68,6 +70,13 @@ private:
   void countCalls(ScheduleOp schedule);
   friend class ScheduleCompiler;
   FailureOr<int64_t> getBytes(Operation *op, TypeRange types, StringRef what);
+  FailureOr<int64_t> getNumber(Operation *op, stg::SymExpr expr,
+                               StringRef what);
+  FailureOr<int64_t> getKernelSize(CompOp op, stg::SymExpr expr);
+  bool mentionsIndex(Operation *op);
+  LogicalResult compileSeries(NodeOpInterface op, NodeTemplate node,
+                              TraceProgram::NodeWiring wiring, uint32_t body);
+  LogicalResult finishSeries();
   LogicalResult compileRepeat(RepeatOp op, uint32_t body, uint64_t executions);
   LogicalResult wireRepeat(RepeatOp op, TraceProgram::Repeat &repeat);
 
@@ -100,6 +109,26 @@ private:
   std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
   DenseMap<KernelAttr, uint32_t> kernels; ///< Numbers in the program.
   uint32_t numTurns = 0; ///< Of the schedule that is being compiled.
+
+  /// The loop over steps around what is being compiled.
+  struct Index {
+    StringAttr name; ///< Null: there is none.
+    int64_t count = 0;
+    int64_t value = 0;      ///< That numbers are evaluated for.
+    size_t firstSeries = 0; ///< In `series`.
+  } index;
+  DenseMap<stg::SymExpr, std::unique_ptr<stg::CompiledExprs>> compiledExprs;
+  /// What a series has in the iterations after the first. It is put behind all
+  /// other nodes, tensors and kernels in the end.
+  struct PendingSeries {
+    SmallVector<NodeTemplate, 0> nodes;
+    /// By iteration; empty where all have that of the first.
+    SmallVector<Kernel, 0> kernels;
+    /// By output that differs, the bytes of its tensor in each iteration.
+    SmallVector<std::pair<size_t, SmallVector<int64_t, 0>>, 1> outputs;
+  };
+  std::vector<PendingSeries> pending; ///< Parallel to the program's series.
+  uint64_t numSeriesNodes = 0;
 };
 } // namespace
 
@@ -111,7 +140,7 @@ private:
 FailureOr<uint32_t> GraphCompiler::countReferences(Operation *op, Type type) {
   uint64_t count = 1;
   while (auto stack = dyn_cast<StackType>(type)) {
-    FailureOr<int64_t> length = evaluate(op, stack.getCount(), "stack count");
+    FailureOr<int64_t> length = getNumber(op, stack.getCount(), "stack count");
     if (failed(length))
       return failure();
     count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(*length));
@@ -138,7 +167,7 @@ FailureOr<uint32_t> GraphCompiler::addTensorTemplate(Operation *op, Type type,
   if (auto stack = dyn_cast<StackType>(type))
     type = stack.getTensorType();
   auto tensor = cast<stg::chakra::TensorType>(type);
-  FailureOr<int64_t> bytes = evaluate(op, tensor.getBytes(), "tensor size");
+  FailureOr<int64_t> bytes = getNumber(op, tensor.getBytes(), "tensor size");
   if (failed(bytes))
     return failure();
   program.tensors.push_back(
@@ -212,15 +241,17 @@ LogicalResult GraphCompiler::compileState(StateOp op, uint32_t body) {
 }
 
 LogicalResult GraphCompiler::describe(CompOp op, NodeTemplate &node) {
-  FailureOr<int64_t> ops = evaluate(op, op.getOps(), "operation count");
+  FailureOr<int64_t> ops = getNumber(op, op.getOps(), "operation count");
   if (failed(ops))
     return failure();
-  FailureOr<int64_t> bytes = evaluate(op, op.getBytes(), "byte count");
+  FailureOr<int64_t> bytes = getNumber(op, op.getBytes(), "byte count");
   if (failed(bytes))
     return failure();
   node.isMatrix = op.getMatrix();
   node.operations = *ops;
   node.bytes = *bytes;
+  if (index.value > 0)
+    return success(); // Kernels of series are made by themselves.
   if (KernelAttr attr = op.getKernelAttr()) {
     FailureOr<uint32_t> kernel = addKernel(op, attr);
     if (failed(kernel))
@@ -240,24 +271,47 @@ static stg::SymExpr roundUp(stg::SymExpr expr) {
       stg::Rational(value->num / value->den + 1, llvm::DynamicAPInt(1)));
 }
 
-/// The number of the kernel, which is added where it is new.
-FailureOr<uint32_t> GraphCompiler::addKernel(CompOp op, KernelAttr attr) {
-  auto [it, isNew] = kernels.try_emplace(attr, program.kernels.size());
-  if (!isNew)
-    return it->second;
+FailureOr<int64_t> GraphCompiler::getKernelSize(CompOp op, stg::SymExpr expr) {
+  if (index.name && expr.usesSymbol(index.name)) {
+    stg::SymBinding binding;
+    binding[index.name] = stg::SymExpr::get(expr.getContext(), index.value);
+    if (stg::SymExpr value = expr.substitute(binding))
+      expr = value;
+  }
+  return evaluate(op, roundUp(expr), "size of a kernel");
+}
+
+FailureOr<Kernel> GraphCompiler::makeKernel(CompOp op, KernelAttr attr) {
   Kernel kernel;
   kernel.op = attr.getOp();
   kernel.operandType = attr.getOperandType();
   kernel.resultType = attr.getResultType();
   kernel.accumulates = attr.getAccumulates();
   for (stg::SymExpr expr : attr.getSizes()) {
-    FailureOr<int64_t> size = evaluate(op, roundUp(expr), "size of a kernel");
+    FailureOr<int64_t> size = getKernelSize(op, expr);
     if (failed(size))
       return failure();
     kernel.sizes.push_back(*size);
   }
-  program.kernels.push_back(std::move(kernel));
+  return kernel;
+}
+
+/// The number of the kernel, which is added where it is new.
+FailureOr<uint32_t> GraphCompiler::addKernel(CompOp op, KernelAttr attr) {
+  auto [it, isNew] = kernels.try_emplace(attr, program.kernels.size());
+  if (!isNew)
+    return it->second;
+  FailureOr<Kernel> kernel = makeKernel(op, attr);
+  if (failed(kernel))
+    return failure();
+  program.kernels.push_back(std::move(*kernel));
   return it->second;
+}
+
+LogicalResult GraphCompiler::describe(NodeOpInterface op, NodeTemplate &node) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<CompOp, CollOp, MessageOpInterface, LoadOp, StoreOp>(
+          [&](auto op) { return describe(op, node); });
 }
 
 /// What nodes of all kinds have: a name, a phase, what they read and make.
@@ -267,13 +321,10 @@ LogicalResult GraphCompiler::compileNode(NodeOpInterface op, uint32_t body,
   node.name = op.getNameAttr();
   if (StringAttr phase = op.getPhaseAttr())
     node.phase = phase;
-  node.executions = executions;
+  bool isSeries = mentionsIndex(op);
+  node.executions = isSeries ? executions / index.count : executions;
   auto coll = dyn_cast<CollOp>(*op);
-  LogicalResult described =
-      llvm::TypeSwitch<Operation *, LogicalResult>(op)
-          .Case<CompOp, CollOp, MessageOpInterface, LoadOp, StoreOp>(
-              [&](auto op) { return describe(op, node); });
-  if (failed(described))
+  if (failed(describe(op, node)))
     return failure();
   if (coll && !node.axes)
     return compileLoneColl(coll, body);
@@ -290,6 +341,11 @@ LogicalResult GraphCompiler::compileNode(NodeOpInterface op, uint32_t body,
     ahead = coll.getAhead();
   else if (auto load = dyn_cast<LoadOp>(*op))
     ahead = load.getAhead();
+  if (isSeries && ahead.value_or(0) == 0)
+    return compileSeries(op, node, std::move(wiring), body);
+  if (isSeries)
+    return emitShortOpError(op) << "is ahead of its iteration, and has another "
+                                   "size in each";
   return addNode(op, node, std::move(wiring), body,
                  static_cast<int64_t>(ahead.value_or(0)));
 }
@@ -319,7 +375,7 @@ LogicalResult GraphCompiler::describe(StoreOp op, NodeTemplate &node) {
 
 FailureOr<int64_t> GraphCompiler::getPayload(CollOp op) {
   if (op.getPayloadAttr())
-    return evaluate(op, op.getPayloadAttr(), "payload");
+    return getNumber(op, op.getPayloadAttr(), "payload");
   return getBytes(op, op.getInputs().getTypes(), "operand size");
 }
 
@@ -332,7 +388,7 @@ FailureOr<int64_t> GraphCompiler::getBytes(Operation *op, TypeRange types,
     if (auto stack = dyn_cast<StackType>(type))
       type = stack.getTensorType();
     FailureOr<int64_t> bytes =
-        evaluate(op, cast<stg::chakra::TensorType>(type).getBytes(), what);
+        getNumber(op, cast<stg::chakra::TensorType>(type).getBytes(), what);
     if (failed(count) || failed(bytes))
       return failure();
     int64_t all;
@@ -417,6 +473,137 @@ LogicalResult GraphCompiler::describe(CollOp op, NodeTemplate &node) {
     return failure();
   node.bytes = *payload;
   return padPayload(op, node);
+}
+
+//===----------------------------------------------------------------------===//
+// Series
+//===----------------------------------------------------------------------===//
+
+/// A number, in a loop over steps that of the iteration at hand.
+FailureOr<int64_t> GraphCompiler::getNumber(Operation *op, stg::SymExpr expr,
+                                            StringRef what) {
+  if (!index.name || !expr.usesSymbol(index.name))
+    return evaluate(op, expr, what);
+  bool isOnly = true;
+  expr.walkSymbols([&](StringAttr name) { isOnly &= name == index.name; });
+  if (!isOnly)
+    return evaluate(op, expr, what);
+  std::unique_ptr<stg::CompiledExprs> &compiled = compiledExprs[expr];
+  if (!compiled)
+    compiled = std::make_unique<stg::CompiledExprs>(expr, index.name);
+  stg::CompiledExprs::Result result = compiled->evaluate(0, index.value);
+  if (result.status == stg::CompiledExprs::Status::Ok && result.value >= 0 &&
+      result.value <= INT64_MAX)
+    return static_cast<int64_t>(result.value);
+  // Says what is wrong with it.
+  stg::SymBinding binding;
+  binding[index.name] = stg::SymExpr::get(expr.getContext(), index.value);
+  stg::SymExpr value = expr.substitute(binding);
+  return evaluate(op, value ? value : expr, what);
+}
+
+/// True if something of the node differs between the iterations of the loop
+/// over steps around it.
+bool GraphCompiler::mentionsIndex(Operation *op) {
+  if (!index.name)
+    return false;
+  bool found = false;
+  AttrTypeWalker walker;
+  walker.addWalk([&](stg::SymExpr expr) {
+    found |= expr.usesSymbol(index.name);
+    return WalkResult::skip();
+  });
+  walker.walk(op->getAttrDictionary());
+  for (Type type : op->getOperandTypes())
+    walker.walk(type);
+  for (Type type : op->getResultTypes())
+    walker.walk(type);
+  return found;
+}
+
+/// A template for each iteration.
+LogicalResult GraphCompiler::compileSeries(NodeOpInterface op,
+                                           NodeTemplate node,
+                                           TraceProgram::NodeWiring wiring,
+                                           uint32_t body) {
+  numSeriesNodes += index.count;
+  if (numSeriesNodes > kMaxSeries)
+    return emitShortOpError(op)
+           << "has another size in each of " << index.count
+           << " steps, and brings all such nodes to more than " << kMaxSeries
+           << "; use fewer steps";
+  PendingSeries &own = pending.emplace_back();
+  SmallVector<std::pair<size_t, SmallVector<int64_t, 0>>, 1> outputs;
+  for (auto [number, output] : llvm::enumerate(wiring.outputs))
+    if (output.kind == Output::New)
+      outputs.push_back({number, {}});
+  SmallVector<Kernel, 0> kernels;
+  auto comp = dyn_cast<CompOp>(*op);
+  KernelAttr kernel = comp ? comp.getKernelAttr() : KernelAttr();
+  for (index.value = 0; index.value < index.count; ++index.value) {
+    NodeTemplate other = node;
+    if (index.value > 0) {
+      if (failed(describe(op, other)))
+        return failure();
+      own.nodes.push_back(other);
+    }
+    for (auto &[number, bytes] : outputs) {
+      Type type = op->getResult(number).getType();
+      if (auto stack = dyn_cast<StackType>(type))
+        type = stack.getTensorType();
+      FailureOr<int64_t> size =
+          getNumber(op, cast<stg::chakra::TensorType>(type).getBytes(),
+                    "tensor size");
+      if (failed(size))
+        return failure();
+      bytes.push_back(*size);
+    }
+    if (!kernel)
+      continue;
+    FailureOr<Kernel> made = makeKernel(comp, kernel);
+    if (failed(made))
+      return failure();
+    kernels.push_back(std::move(*made));
+  }
+  index.value = 0;
+  for (auto &output : outputs)
+    if (!llvm::all_equal(output.second))
+      own.outputs.push_back(std::move(output));
+  if (!llvm::all_equal(kernels))
+    own.kernels = std::move(kernels);
+  addStep(body, Step::Series, program.series.size());
+  program.series.push_back(
+      {kNone, static_cast<uint32_t>(program.nodes.size()), kNone});
+  ++program.bodies[body].numNodes;
+  program.nodes.push_back(node);
+  program.wiring.push_back(std::move(wiring));
+  return checkLimits(op, body);
+}
+
+/// Templates of further iterations stand behind all others, those of one
+/// iteration together.
+LogicalResult GraphCompiler::finishSeries() {
+  for (auto [series, own] : llvm::zip_equal(program.series, pending)) {
+    series.rest = program.nodes.size();
+    for (auto [i, node] : llvm::enumerate(own.nodes)) {
+      TraceProgram::NodeWiring wiring = program.wiring[series.node];
+      for (auto &[number, bytes] : own.outputs) {
+        Output &output = wiring.outputs[number];
+        TensorTemplate tensor = program.tensors[output.tensorTemplate];
+        tensor.bytes = bytes[i + 1];
+        output.tensorTemplate = program.tensors.size();
+        program.tensors.push_back(tensor);
+      }
+      node.kernel = program.nodes[series.node].kernel;
+      if (!own.kernels.empty()) {
+        node.kernel = program.kernels.size();
+        program.kernels.push_back(own.kernels[i + 1]);
+      }
+      program.nodes.push_back(node);
+      program.wiring.push_back(std::move(wiring));
+    }
+  }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -814,8 +1001,17 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
       return failure();
   uint32_t inner = program.bodies.size();
   program.bodies.emplace_back();
+  StringAttr stepIndex = op.getIndexAttr();
+  if (stepIndex && *count > 0)
+    index = {stepIndex, *count, 0, program.series.size()};
   if (failed(compileBody(op.getBody().front(), inner, executions)))
     return failure();
+  if (stepIndex) {
+    // The repeat is the next one that is added.
+    for (size_t i = index.firstSeries; i < program.series.size(); ++i)
+      program.series[i].repeat = program.repeats.size();
+    index = {};
+  }
   FailureOr<int64_t> first = 0;
   if (op.getFirst())
     first = evaluate(op, *op.getFirst(), "first index");
@@ -823,7 +1019,8 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
     return failure();
   TraceProgram::Repeat repeat = {
       op.getName(), *count, *first, op.getReverse(),          inner,
-      {},           {},     {},     std::move(aheadOf[inner])};
+      {},           {},     {},     std::move(aheadOf[inner]),
+      /*isStep=*/stepIndex != nullptr};
   if (failed(wireRepeat(op, repeat)))
     return failure();
   TraceProgram::Body &outer = program.bodies[body];
@@ -881,7 +1078,9 @@ LogicalResult GraphCompiler::compile() {
     ++numCalls[call.getCalleeAttr().getAttr()];
   for (auto schedule : graph.getBody().getOps<ScheduleOp>())
     countCalls(schedule);
-  return compileBody(graph.getBody().front(), 0, /*executions=*/1);
+  if (failed(compileBody(graph.getBody().front(), 0, /*executions=*/1)))
+    return failure();
+  return finishSeries();
 }
 
 FailureOr<TraceProgram>

@@ -27,6 +27,8 @@ static constexpr StringLiteral kMagic = "STGB";
 static constexpr uint32_t kVersion = 3;
 /// Of a bundle with transfers, which readers of the other versions do not know.
 static constexpr uint32_t kWithTransfers = 4;
+/// Of a bundle with steps of inference, likewise.
+static constexpr uint32_t kWithSteps = 5;
 /// The last one in which programs have no kernels. It is still read.
 static constexpr uint32_t kWithoutKernels = 2;
 /// Magic, version, size and checksum.
@@ -46,7 +48,8 @@ namespace {
 /// Encodes programs; their names go into a table.
 class Encoder {
 public:
-  explicit Encoder(raw_ostream &os) : os(&os) {}
+  /// `usesSteps`: of a bundle with steps of inference.
+  Encoder(raw_ostream &os, bool usesSteps) : os(&os), usesSteps(usesSteps) {}
 
   void putUint(uint64_t value) { encodeULEB128(value, *os); }
   void putString(StringRef text) {
@@ -94,11 +97,17 @@ private:
   void putCall(const TraceProgram::Call &call);
   void putSchedule(const TraceProgram::Schedule &schedule);
   void putChannel(const Channel &channel);
+  void putSequence(ArrayRef<int64_t> values);
+  void putSeries(const TraceProgram &program,
+                 const TraceProgram::Series &series);
+  void putSeriesKernel(const TraceProgram &program,
+                       const TraceProgram::Series &series);
   void putProgram(const TraceProgram &program);
   void putKernels(const TraceProgram &program);
   std::string encodeProgram(const TraceProgram &program);
 
   raw_ostream *os;
+  bool usesSteps;
   MapVector<StringRef, uint32_t> names;
 };
 } // namespace
@@ -205,16 +214,104 @@ void Encoder::putChannel(const Channel &channel) {
   }
 }
 
+/// Numbers that grow evenly are a run: a context grows by as much in each step.
+void Encoder::putSequence(ArrayRef<int64_t> values) {
+  struct Run {
+    uint64_t times;
+    int64_t first, stride;
+  };
+  SmallVector<Run, 1> runs;
+  for (size_t i = 0; i < values.size();) {
+    size_t end = i + 1;
+    // Both are in 63 bits, so that the difference fits.
+    int64_t stride = end < values.size() ? values[end] - values[i] : 0;
+    while (end < values.size() && values[end] - values[end - 1] == stride)
+      ++end;
+    runs.push_back({end - i, values[i], end - i == 1 ? 0 : stride});
+    i = end;
+  }
+  putList(runs, [&](Run run) {
+    putUint(run.times);
+    putUint(run.first);
+    putUint(run.stride >= 0 ? uint64_t(run.stride) * 2
+                            : uint64_t(-(run.stride + 1)) * 2 + 1);
+  });
+}
+
+/// The numbers of a node that can differ between iterations, in the order of
+/// the format.
+static SmallVector<int64_t NodeTemplate::*, 2>
+getSizes(const NodeTemplate &node) {
+  if (node.isComp())
+    return {&NodeTemplate::operations, &NodeTemplate::bytes};
+  if (node.isColl())
+    return {&NodeTemplate::bytes, &NodeTemplate::commSize};
+  return {&NodeTemplate::bytes};
+}
+
+/// Calls `visit` for the outputs of a series whose tensors differ between
+/// iterations.
+template <typename Fn>
+static void forEachOwnOutput(const TraceProgram &program,
+                             const TraceProgram::Series &series, Fn visit) {
+  if (program.repeats[series.repeat].count < 2)
+    return;
+  const auto &first = program.wiring[series.node].outputs;
+  const auto &second = program.wiring[series.rest].outputs;
+  for (auto [number, output] : llvm::enumerate(first))
+    if (output.kind == TraceProgram::Output::New &&
+        output.tensorTemplate != second[number].tensorTemplate)
+      visit(number);
+}
+
+void Encoder::putSeries(const TraceProgram &program,
+                        const TraceProgram::Series &series) {
+  putUint(series.repeat);
+  putUint(series.node);
+  int64_t count = program.repeats[series.repeat].count;
+  auto put = [&](function_ref<int64_t(uint32_t)> get) {
+    SmallVector<int64_t, 0> values;
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(get(series.getNode(i)));
+    putSequence(values);
+  };
+  for (int64_t NodeTemplate::*size : getSizes(program.nodes[series.node]))
+    put([&](uint32_t node) { return program.nodes[node].*size; });
+  SmallVector<size_t> outputs;
+  forEachOwnOutput(program, series,
+                   [&](size_t number) { outputs.push_back(number); });
+  putUint(outputs.size());
+  for (size_t number : outputs) {
+    putUint(number);
+    put([&](uint32_t node) {
+      return program
+          .tensors[program.wiring[node].outputs[number].tensorTemplate]
+          .bytes;
+    });
+  }
+}
+
+/// The tensors that only series have stand behind all others.
+static size_t countOwnTensors(const TraceProgram &program) {
+  size_t count = program.tensors.size();
+  for (const TraceProgram::Series &series : program.series)
+    forEachOwnOutput(program, series, [&](size_t) {
+      count -= program.repeats[series.repeat].count - 1;
+    });
+  return count;
+}
+
 void Encoder::putProgram(const TraceProgram &program) {
   putUint(program.numSlots);
-  putList(program.tensors, [&](const TensorTemplate &tensor) {
+  putList(ArrayRef(program.tensors).take_front(countOwnTensors(program)),
+          [&](const TensorTemplate &tensor) {
     putUint(tensor.bytes);
     putUint(static_cast<unsigned>(tensor.category));
     putOptionalName(tensor.stateName);
   });
-  putUint(program.nodes.size());
-  for (auto [node, wiring] : llvm::zip_equal(program.nodes, program.wiring))
-    putNode(node, wiring);
+  putUint(program.getNumOwnNodes());
+  for (uint32_t i = 0; i < program.getNumOwnNodes(); ++i)
+    putNode(program.nodes[i], program.wiring[i]);
   putList(program.states, [&](TraceProgram::State state) {
     putUint(state.tensorTemplate);
     putUint(state.slot);
@@ -233,6 +330,16 @@ void Encoder::putProgram(const TraceProgram &program) {
     putList(body.steps, [&](TraceProgram::Step step) {
       putUint(uint64_t(step.index) * 8 + step.kind);
     });
+  });
+  if (!usesSteps)
+    return;
+  SmallVector<uint32_t> loops;
+  for (auto [number, repeat] : llvm::enumerate(program.repeats))
+    if (repeat.isStep)
+      loops.push_back(number);
+  putList(loops, [&](uint32_t number) { putUint(number); });
+  putList(program.series, [&](const TraceProgram::Series &series) {
+    putSeries(program, series);
   });
 }
 
@@ -270,8 +377,46 @@ void Encoder::putClasses(ArrayRef<TraceBundle::Class> classes) {
   }
 }
 
+/// True if the kernel differs between iterations.
+static bool hasOwnKernels(const TraceProgram &program,
+                          const TraceProgram::Series &series) {
+  return program.repeats[series.repeat].count > 1 &&
+         program.nodes[series.node].kernel != program.nodes[series.rest].kernel;
+}
+
+/// The sizes of its kernel by iteration, or nothing.
+void Encoder::putSeriesKernel(const TraceProgram &program,
+                              const TraceProgram::Series &series) {
+  bool differs = hasOwnKernels(program, series);
+  putUint(differs);
+  if (!differs)
+    return;
+  auto getSize = [&](int64_t index, size_t number) {
+    return program.kernels[program.nodes[series.getNode(index)].kernel]
+        .sizes[number];
+  };
+  size_t numSizes =
+      program.kernels[program.nodes[series.node].kernel].sizes.size();
+  for (size_t number = 0; number < numSizes; ++number) {
+    SmallVector<int64_t, 0> values;
+    for (int64_t i = 0; i < program.repeats[series.repeat].count; ++i)
+      values.push_back(getSize(i, number));
+    putSequence(values);
+  }
+}
+
+/// The kernels that only series have stand behind all others.
+static size_t countOwnKernels(const TraceProgram &program) {
+  size_t count = program.kernels.size();
+  for (const TraceProgram::Series &series : program.series)
+    if (hasOwnKernels(program, series))
+      count -= program.repeats[series.repeat].count - 1;
+  return count;
+}
+
 void Encoder::putKernels(const TraceProgram &program) {
-  putList(program.kernels, [&](const Kernel &kernel) {
+  auto own = ArrayRef(program.kernels).take_front(countOwnKernels(program));
+  putList(own, [&](const Kernel &kernel) {
     putName(kernel.op);
     putName(kernel.operandType);
     putName(kernel.resultType);
@@ -279,9 +424,12 @@ void Encoder::putKernels(const TraceProgram &program) {
     putList(kernel.sizes, [&](int64_t size) { putUint(size); });
   });
   // Of each compute node.
-  for (const NodeTemplate &node : program.nodes)
+  for (const NodeTemplate &node :
+       ArrayRef(program.nodes).take_front(program.getNumOwnNodes()))
     if (node.isComp())
       putUint(node.kernel == kNone ? 0 : uint64_t(node.kernel) + 1);
+  for (const TraceProgram::Series &series : program.series)
+    putSeriesKernel(program, series);
 }
 
 /// Of each class, with a table of names. No trace depends on them, so they are
@@ -289,7 +437,7 @@ void Encoder::putKernels(const TraceProgram &program) {
 void Encoder::putKernels(ArrayRef<TraceBundle::Class> classes) {
   std::string bytes;
   raw_string_ostream stream(bytes);
-  Encoder encoder(stream);
+  Encoder encoder(stream, usesSteps);
   for (const TraceBundle::Class &entry : classes)
     encoder.putKernels(entry.program);
   putList(encoder.getNames(), [&](const std::pair<StringRef, uint32_t> &entry) {
@@ -298,12 +446,21 @@ void Encoder::putKernels(ArrayRef<TraceBundle::Class> classes) {
   *os << bytes;
 }
 
+bool TraceBundle::usesSteps(ArrayRef<Class> classes) {
+  return llvm::any_of(classes, [](const Class &entry) {
+    return llvm::any_of(
+        entry.program.repeats,
+        [](const TraceProgram::Repeat &repeat) { return repeat.isStep; });
+  });
+}
+
 /// What the fingerprint covers.
 std::string TraceBundle::encodeCore() const {
   // The table of names stands before the classes, which fill it.
   std::string classBytes, core;
   raw_string_ostream classStream(classBytes), stream(core);
-  Encoder classEncoder(classStream), encoder(stream);
+  bool usesSteps = TraceBundle::usesSteps(classes);
+  Encoder classEncoder(classStream, usesSteps), encoder(stream, usesSteps);
   classEncoder.putClasses(classes);
   encoder.putUint(kConventions);
   encoder.putString(version);
@@ -336,7 +493,7 @@ void TraceBundle::write(raw_ostream &os) const {
   putFixed(stream, fingerprint, 8);
   putFixed(stream, core.size(), 8);
   stream << core;
-  Encoder encoder(stream);
+  Encoder encoder(stream, usesSteps(classes));
   encoder.putString(getManifest(0, space.getNumRanks()));
   encoder.putUint(manifestBefore.size());
   encoder.putUint(manifestAfter.size());
@@ -344,7 +501,10 @@ void TraceBundle::write(raw_ostream &os) const {
   os << kMagic;
   bool usesHost = llvm::any_of(
       classes, [](const Class &entry) { return entry.program.usesHost(); });
-  putFixed(os, usesHost ? kWithTransfers : kVersion, 4);
+  uint32_t version = usesSteps(classes) ? kWithSteps
+                     : usesHost         ? kWithTransfers
+                                        : kVersion;
+  putFixed(os, version, 4);
   putFixed(os, kHeaderSize + content.size(), 8);
   putFixed(os, xxh3_64bits(content), 8);
   os << content;
@@ -434,8 +594,8 @@ private:
 /// Decodes programs with a table of names.
 class ProgramDecoder {
 public:
-  ProgramDecoder(Decoder &in, ArrayRef<StringRef> names)
-      : in(in), names(names) {}
+  ProgramDecoder(Decoder &in, ArrayRef<StringRef> names, bool usesSteps)
+      : in(in), names(names), usesSteps(usesSteps) {}
 
   TraceProgram getProgram();
   void getKernels(TraceProgram &program);
@@ -475,9 +635,16 @@ private:
   Channel getChannel();
   TensorTemplate getTensor();
   TraceProgram::Step getStep();
+  SmallVector<int64_t, 0> getSequence(int64_t count);
+  void getSteps(TraceProgram &program);
+  void getSeries(TraceProgram &program);
+  void getSeriesKernel(TraceProgram &program,
+                       const TraceProgram::Series &series);
 
   Decoder &in;
   ArrayRef<StringRef> names;
+  bool usesSteps;
+  uint64_t numSeries = 0; ///< Of all iterations of series so far.
 };
 } // namespace
 
@@ -622,7 +789,8 @@ Channel ProgramDecoder::getChannel() {
 
 TraceProgram::Step ProgramDecoder::getStep() {
   uint64_t step = in.getUint(uint64_t(UINT32_MAX) * 8 + 7);
-  if (step % 8 > TraceProgram::Step::Schedule)
+  if (step % 8 > (usesSteps ? TraceProgram::Step::Series
+                            : TraceProgram::Step::Schedule))
     in.fail("a step is of no known kind");
   return {static_cast<TraceProgram::Step::Kind>(step % 8),
           static_cast<uint32_t>(step / 8)};
@@ -639,6 +807,95 @@ void ProgramDecoder::setPeers(TraceProgram &program) {
     node.axis = key.axis;
     node.shift = node.kind == NodeKind::Send ? key.direction : -key.direction;
   }
+}
+
+/// As many numbers as `count`, none of them negative.
+SmallVector<int64_t, 0> ProgramDecoder::getSequence(int64_t count) {
+  SmallVector<int64_t, 0> values;
+  in.getList([&] {
+    uint64_t times = in.getUint(count - values.size());
+    __int128 first = in.getSize();
+    uint64_t code = in.getUint();
+    __int128 stride = code / 2;
+    if (code % 2)
+      stride = -stride - 1;
+    __int128 last = times ? first + stride * __int128(times - 1) : -1;
+    if (last < 0 || last > INT64_MAX)
+      return in.fail("a number of a series is out of range");
+    for (uint64_t i = 0; i < times; ++i)
+      values.push_back(static_cast<int64_t>(first + stride * __int128(i)));
+  });
+  if (in.isGood() && values.size() != static_cast<size_t>(count))
+    in.fail("a series has no number for each iteration");
+  if (!in.isGood())
+    values.assign(count, 0);
+  return values;
+}
+
+/// Makes the nodes and the tensors that only a series has.
+void ProgramDecoder::getSeries(TraceProgram &program) {
+  TraceProgram::Series series = {};
+  series.repeat = in.getIndex();
+  series.node = in.getIndex();
+  series.rest = program.nodes.size();
+  if (series.repeat >= program.repeats.size() ||
+      series.node >= program.getNumOwnNodes())
+    return in.fail("a series has no repeat or no node");
+  int64_t count = program.repeats[series.repeat].count;
+  numSeries += count;
+  if (count < 1 || numSeries > kMaxSeries)
+    return in.fail("a series is empty or too long");
+  NodeTemplate node = program.nodes[series.node];
+  TraceProgram::NodeWiring wiring = program.wiring[series.node];
+  for (int64_t i = 1; i < count; ++i) {
+    program.nodes.push_back(node);
+    program.wiring.push_back(wiring);
+  }
+  program.series.push_back(series);
+  for (int64_t NodeTemplate::*size : getSizes(node))
+    for (auto [index, value] : llvm::enumerate(getSequence(count)))
+      program.nodes[series.getNode(index)].*size = value;
+  if (node.isMessage())
+    for (int64_t i = 0; i < count; ++i) {
+      NodeTemplate &own = program.nodes[series.getNode(i)];
+      own.commSize = own.bytes;
+    }
+  // By output; those of an iteration stand together.
+  SmallVector<std::pair<size_t, SmallVector<int64_t, 0>>, 1> outputs;
+  size_t next = 0;
+  in.getList([&] {
+    size_t number = in.getIndex();
+    if (number < next || number >= wiring.outputs.size() ||
+        wiring.outputs[number].kind != TraceProgram::Output::New ||
+        wiring.outputs[number].tensorTemplate >= program.tensors.size())
+      return in.fail("a series makes a tensor that does not exist");
+    next = number + 1;
+    outputs.push_back({number, getSequence(count)});
+  });
+  if (!in.isGood())
+    return;
+  for (auto &[number, bytes] : outputs)
+    program.tensors[wiring.outputs[number].tensorTemplate].bytes = bytes[0];
+  for (int64_t i = 1; i < count; ++i)
+    for (auto &[number, bytes] : outputs) {
+      TraceProgram::Output &output =
+          program.wiring[series.getNode(i)].outputs[number];
+      TensorTemplate tensor = program.tensors[output.tensorTemplate];
+      tensor.bytes = bytes[i];
+      output.tensorTemplate = program.tensors.size();
+      program.tensors.push_back(tensor);
+    }
+}
+
+/// Which repeats are those of steps, and what is different in each.
+void ProgramDecoder::getSteps(TraceProgram &program) {
+  in.getList([&] {
+    uint32_t number = in.getIndex();
+    if (number >= program.repeats.size())
+      return in.fail("a loop over steps does not exist");
+    program.repeats[number].isStep = true;
+  });
+  in.getList([&] { getSeries(program); });
 }
 
 TraceProgram ProgramDecoder::getProgram() {
@@ -661,6 +918,8 @@ TraceProgram ProgramDecoder::getProgram() {
     TraceProgram::Body &body = program.bodies.emplace_back();
     in.getList([&] { body.steps.push_back(getStep()); });
   });
+  if (usesSteps && in.isGood())
+    getSteps(program);
   setPeers(program);
   return program;
 }
@@ -674,19 +933,46 @@ void ProgramDecoder::getKernels(TraceProgram &program) {
     kernel.accumulates = in.getBool();
     in.getList([&] { kernel.sizes.push_back(in.getSize()); });
   });
-  for (NodeTemplate &node : program.nodes)
+  for (NodeTemplate &node :
+       MutableArrayRef(program.nodes).take_front(program.getNumOwnNodes()))
     if (node.isComp())
       if (uint64_t number = in.getUint(program.kernels.size()))
         node.kernel = static_cast<uint32_t>(number - 1);
+  for (const TraceProgram::Series &series : program.series)
+    if (in.isGood())
+      getSeriesKernel(program, series);
 }
 
-static void decodeKernels(Decoder &in,
+/// Makes the kernels that only a series has.
+void ProgramDecoder::getSeriesKernel(TraceProgram &program,
+                                     const TraceProgram::Series &series) {
+  int64_t count = program.repeats[series.repeat].count;
+  uint32_t kernel = program.nodes[series.node].kernel;
+  auto differs = in.getBool();
+  if (differs && (kernel == kNone || count < 2))
+    return in.fail("a series has no kernel");
+  for (int64_t i = 1; i < count; ++i) {
+    if (differs)
+      program.kernels.push_back(program.kernels[kernel]);
+    program.nodes[series.getNode(i)].kernel =
+        differs ? program.kernels.size() - 1 : kernel;
+  }
+  if (!differs)
+    return;
+  for (size_t number = 0; number < program.kernels[kernel].sizes.size();
+       ++number)
+    for (auto [index, value] : llvm::enumerate(getSequence(count)))
+      program.kernels[program.nodes[series.getNode(index)].kernel]
+          .sizes[number] = value;
+}
+
+static void decodeKernels(Decoder &in, bool usesSteps,
                           std::vector<TraceBundle::Class> &classes) {
   std::vector<StringRef> names;
   in.getList([&] { names.push_back(in.getString()); });
   for (TraceBundle::Class &entry : classes)
     if (in.isGood())
-      ProgramDecoder(in, names).getKernels(entry.program);
+      ProgramDecoder(in, names, usesSteps).getKernels(entry.program);
 }
 
 static std::optional<RankSpace> decodeSpace(Decoder &in) {
@@ -735,12 +1021,12 @@ static std::optional<RankClass> decodeRanks(Decoder &in,
   return RankClass(space, coordinates);
 }
 
-static std::vector<TraceProgram> decodePrograms(Decoder &in,
-                                                ArrayRef<StringRef> names) {
+static std::vector<TraceProgram>
+decodePrograms(Decoder &in, ArrayRef<StringRef> names, bool usesSteps) {
   std::vector<TraceProgram> programs;
   in.getList([&] {
     Decoder inner(in.getString());
-    programs.push_back(ProgramDecoder(inner, names).getProgram());
+    programs.push_back(ProgramDecoder(inner, names, usesSteps).getProgram());
     if (inner.isGood() && !inner.isAtEnd())
       inner.fail("a program is longer than it should be");
     if (!inner.isGood())
@@ -750,11 +1036,12 @@ static std::vector<TraceProgram> decodePrograms(Decoder &in,
 }
 
 static std::vector<TraceBundle::Class>
-decodeClasses(Decoder &in, const RankSpace &space, ArrayRef<StringRef> names) {
-  std::vector<TraceProgram> programs = decodePrograms(in, names);
+decodeClasses(Decoder &in, const RankSpace &space, ArrayRef<StringRef> names,
+              bool usesSteps) {
+  std::vector<TraceProgram> programs = decodePrograms(in, names, usesSteps);
   std::vector<TraceBundle::Class> classes;
   in.getList([&] {
-    StringRef name = ProgramDecoder(in, names).getName();
+    StringRef name = ProgramDecoder(in, names, usesSteps).getName();
     std::optional<RankClass> ranks = decodeRanks(in, space);
     uint32_t program = in.getIndex();
     if (program >= programs.size())
@@ -810,11 +1097,11 @@ static Error checkHeader(StringRef file, StringRef bytes) {
   if (bytes.size() < kHeaderSize)
     return makeError(file, "the bundle is cut off");
   uint32_t version = readVersion(bytes);
-  if (version < kWithoutKernels || version > kWithTransfers)
+  if (version < kWithoutKernels || version > kWithSteps)
     return makeError(file, "is a bundle of version " + Twine(version) +
                                "; this program reads versions " +
                                Twine(kWithoutKernels) + " to " +
-                               Twine(kWithTransfers));
+                               Twine(kWithSteps));
   uint64_t size = support::endian::read64le(bytes.data() + 8);
   if (size != bytes.size())
     return makeError(file, "the bundle should have " + Twine(size) +
@@ -842,6 +1129,8 @@ TraceBundle::parse(std::unique_ptr<MemoryBuffer> buffer) {
 Expected<std::unique_ptr<TraceBundle>>
 TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
   std::string file = buffer->getBufferIdentifier().str();
+  uint32_t format = readVersion(buffer->getBuffer());
+  bool usesSteps = format == kWithSteps;
   Decoder all(buffer->getBuffer().drop_front(kHeaderSize));
   uint64_t fingerprint = all.getFixed64();
   Decoder in(all.getBytes(all.getFixed64()));
@@ -857,13 +1146,13 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
   in.getList([&] { names.push_back(in.getString()); });
   std::vector<Class> classes;
   if (in.isGood())
-    classes = decodeClasses(in, *space, names);
+    classes = decodeClasses(in, *space, names, usesSteps);
   StringRef manifest = all.getString();
   uint64_t before = all.getUint(), after = all.getUint();
   if (before > manifest.size() || after > manifest.size() - before)
     all.fail("the manifest is cut off");
-  if (readVersion(buffer->getBuffer()) != kWithoutKernels)
-    decodeKernels(all, classes);
+  if (format != kWithoutKernels)
+    decodeKernels(all, usesSteps, classes);
   for (Decoder *part : {&in, &all}) {
     if (part->isGood() && !part->isAtEnd())
       part->fail("there are bytes after the end");

@@ -20,6 +20,7 @@ using namespace stg::trace;
 
 ProgramRunner::ProgramRunner(const TraceProgram &program)
     : program(program), slots(program.numSlots, nullptr),
+      indices(program.series.empty() ? 0 : program.repeats.size(), 0),
       messages(program.channels.size(), 0) {
   auto known = std::min<uint64_t>(program.bodies.front().numTensors, 1 << 22);
   instances.reserve(known);
@@ -32,6 +33,7 @@ ProgramRunner::ProgramRunner(const TraceProgram &program)
 ProgramRunner::ProgramRunner(const TraceProgram &program, size_t numSteps,
                              uint32_t body, ArrayRef<TraceProgram::Slot> args)
     : program(program), slots(program.numSlots, nullptr),
+      indices(program.series.empty() ? 0 : program.repeats.size(), 0),
       messages(program.channels.size(), 0) {
   prefixes.push_back("");
   FlatNode node;
@@ -249,6 +251,8 @@ void ProgramRunner::enterIteration(const Frame &frame, int64_t turn) {
   prefix.push_back('.');
   notePrefix();
   int64_t index = repeat.getIndex(turn);
+  if (!indices.empty())
+    indices[&repeat - program.repeats.data()] = index;
   for (const TraceProgram::Stack &slice : repeat.slices)
     slots[slice.inner] = slots[slice.outer] + index * slice.count;
 }
@@ -411,6 +415,11 @@ bool ProgramRunner::runStep(TraceProgram::Step step, FlatNode &node) {
   case TraceProgram::Step::Node:
     runNode(step.index, node);
     return true;
+  case TraceProgram::Step::Series: {
+    const TraceProgram::Series &series = program.series[step.index];
+    runNode(series.getNode(indices[series.repeat]), node);
+    return true;
+  }
   case TraceProgram::Step::Alias:
     runAliases(program.aliases[step.index]);
     return false;

@@ -15,6 +15,7 @@
 
 #include "stg/Trace/Program/ScheduledSlots.h"
 #include "stg/Trace/Program/TraceProgram.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -96,6 +97,8 @@ private:
   bool checkTags();
   bool checkIndices();
   bool checkStep(Program::Step step, uint32_t body);
+  bool checkSeries(const Program::Series &series);
+  bool checkSeriesInRepeats();
   bool checkSchedules();
   bool checkSchedule(const Program::Schedule &schedule);
   bool checkOrder(const Program::Schedule &schedule);
@@ -231,6 +234,9 @@ bool ProgramVerifier::checkStep(Program::Step step, uint32_t body) {
   case Program::Step::Schedule:
     size = program.schedules.size();
     break;
+  case Program::Step::Series:
+    size = program.series.size();
+    break;
   }
   if (step.index >= size)
     return fail("a step refers to something that does not exist");
@@ -239,6 +245,9 @@ bool ProgramVerifier::checkStep(Program::Step step, uint32_t body) {
     return fail("a schedule has a step other than a node, an alias or a call");
   if (step.kind == Program::Step::Schedule)
     return require(body == 0, "a schedule is not in the first body");
+  if (step.kind == Program::Step::Repeat && body > 0 &&
+      program.repeats[step.index].isStep)
+    return fail("a loop over steps is not in the first body");
   if (step.kind == Program::Step::Repeat)
     return require(isBody(program.repeats[step.index].body),
                    "a repeat has no such body");
@@ -290,10 +299,13 @@ bool ProgramVerifier::checkSchedule(const Program::Schedule &schedule) {
 bool ProgramVerifier::checkChannelsOfTurns() {
   for (uint32_t body = 0; body < program.bodies.size(); ++body)
     for (Program::Step step : program.bodies[body].steps) {
-      if (step.kind != Program::Step::Node ||
-          step.index >= program.nodes.size())
+      bool isNode = step.kind == Program::Step::Node &&
+                    step.index < program.nodes.size();
+      bool isSeries = step.kind == Program::Step::Series &&
+                      step.index < program.series.size();
+      if (!isNode && !isSeries)
         continue;
-      const NodeTemplate &node = program.nodes[step.index];
+      const NodeTemplate &node = program.nodes[program.getNode(step)];
       uint32_t turns =
           node.isMessage() ? program.channels[node.channel].turns : 0;
       if (turns &&
@@ -316,6 +328,44 @@ bool ProgramVerifier::checkSchedules() {
          checkChannelsOfTurns();
 }
 
+/// A series has a template for each iteration of its repeat. What they read and
+/// set is the same, which the decoder makes so.
+bool ProgramVerifier::checkSeries(const Program::Series &series) {
+  if (series.repeat >= program.repeats.size() ||
+      series.node >= program.nodes.size())
+    return fail("a series has no repeat or no node");
+  int64_t count = program.repeats[series.repeat].count;
+  return require(count >= 1 && series.rest + uint64_t(count) - 1 <=
+                                   program.nodes.size(),
+                 "a series has no node for each iteration");
+}
+
+/// What is executed outside of its repeat has no iteration.
+bool ProgramVerifier::checkSeriesInRepeats() {
+  BitVector hasSeries(program.repeats.size());
+  for (const Program::Series &series : program.series)
+    hasSeries.set(series.repeat);
+  for (unsigned repeat : hasSeries.set_bits()) {
+    // A body runs only bodies of larger numbers.
+    BitVector isOutside(program.bodies.size());
+    isOutside.set(0);
+    for (uint32_t body = 0; body < program.bodies.size(); ++body) {
+      if (!isOutside[body])
+        continue;
+      for (Program::Step step : program.bodies[body].steps) {
+        if (step.kind == Program::Step::Series &&
+            program.series[step.index].repeat == repeat)
+          return fail("a series is executed outside of its repeat");
+        if (step.kind == Program::Step::Repeat && step.index != repeat)
+          isOutside.set(program.repeats[step.index].body);
+        else if (step.kind == Program::Step::Call)
+          isOutside.set(program.calls[step.index].body);
+      }
+    }
+  }
+  return true;
+}
+
 bool ProgramVerifier::checkIndices() {
   DenseSet<uint32_t> isAhead;
   for (const Program::Repeat &repeat : program.repeats) {
@@ -327,17 +377,24 @@ bool ProgramVerifier::checkIndices() {
           !isAhead.insert(ahead.node).second)
         return fail("a repeat makes a node ahead that does not exist, or "
                     "twice");
+    if (repeat.isStep &&
+        (!repeat.carries.empty() || !repeat.slices.empty() ||
+         !repeat.stacks.empty() || !repeat.ahead.empty()))
+      return fail("a loop over steps carries something");
     if (repeat.count < 0 || repeat.count > static_cast<int64_t>(kMaxUnrolled) ||
         repeat.first < 0 || repeat.first > INT64_MAX - repeat.count)
       return fail("a repeat has too many iterations");
   }
+  for (const Program::Series &series : program.series)
+    if (!checkSeries(series))
+      return false;
   if (!checkSchedules())
     return false;
   for (uint32_t body = 0; body < program.bodies.size(); ++body)
     for (Program::Step step : program.bodies[body].steps)
       if (!checkStep(step, body))
         return false;
-  return true;
+  return checkSeriesInRepeats();
 }
 
 static Amount getAmount(const TraceProgram::NodeWiring &wiring) {
@@ -393,8 +450,8 @@ Amount ProgramVerifier::getStepAmount(Program::Step step,
                                       ArrayRef<Amount> amounts) const {
   Amount amount;
   amount.add(0, step.kind == Program::Step::State, 1);
-  if (step.kind == Program::Step::Node) {
-    amount.add(getAmount(program.wiring[step.index]), 1);
+  if (step.kind == Program::Step::Node || step.kind == Program::Step::Series) {
+    amount.add(getAmount(program.wiring[program.getNode(step)]), 1);
   } else if (step.kind == Program::Step::Call) {
     const Program::Call &call = program.calls[step.index];
     amount.add(amounts[call.body], 1);
@@ -454,6 +511,11 @@ void ProgramVerifier::countExecutions() {
       uint64_t all = runs[i] * count;
       if (step.kind == Program::Step::Node) {
         program.nodes[step.index].executions += all;
+      } else if (step.kind == Program::Step::Series) {
+        const Program::Series &series = program.series[step.index];
+        int64_t turns = program.repeats[series.repeat].count;
+        for (int64_t index = 0; index < turns; ++index)
+          program.nodes[series.getNode(index)].executions += all / turns;
       } else if (step.kind == Program::Step::Call) {
         runs[program.calls[step.index].body] += all;
       } else if (step.kind == Program::Step::Repeat) {
@@ -596,7 +658,8 @@ bool ProgramVerifier::runStep(Program::Step step) {
            set(state.slot, 1, /*isToken=*/false);
   }
   case Program::Step::Node:
-    return runNode(step.index);
+  case Program::Step::Series:
+    return runNode(program.getNode(step));
   case Program::Step::Alias:
     return runAliases(program.aliases[step.index]);
   case Program::Step::Repeat:

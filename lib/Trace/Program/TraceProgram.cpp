@@ -74,6 +74,7 @@ bool TraceProgram::usesHost() const {
 uint64_t TraceProgram::getNumNodes(Step step) const {
   switch (step.kind) {
   case Step::Node:
+  case Step::Series:
     return 1;
   case Step::Repeat: {
     const Repeat &repeat = repeats[step.index];
@@ -122,7 +123,8 @@ bool TraceProgram::findInStep(Step step, uint64_t &position,
                               std::string &path) const {
   switch (step.kind) {
   case Step::Node:
-    path += nodes[step.index].name.str();
+  case Step::Series:
+    path += nodes[getNode(step)].name.str();
     return true;
   case Step::Repeat:
     return findInRepeat(repeats[step.index], position, path);

@@ -176,6 +176,8 @@ private:
   /// transfer.
   uint32_t lastComp = kNone, lastComm = kNone, lastTransfer = kNone;
   uint32_t awaitedStore = kNone;  ///< By the next compute node.
+  /// By repeat, the index of its iteration; empty where nobody asks.
+  std::vector<int64_t> indices;
   std::vector<uint32_t> messages; ///< Of each channel so far.
   /// What nodes that run ahead have made, by node and turn.
   std::map<std::pair<uint32_t, int64_t>, llvm::SmallVector<const Reference *>>

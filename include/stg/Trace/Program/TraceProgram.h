@@ -11,6 +11,8 @@
 // time. What depends on the iteration is only which tensors and nodes are
 // meant; everything else (sizes, counts, errors about them) is settled when the
 // program is made, at a cost that does not grow with the number of iterations.
+// The exception are series: nodes that have other sizes in each turn of a
+// repeat, as attention has where a context grows from step to step.
 //
 // docs/Bundle.md describes the same as a file format.
 //
@@ -26,6 +28,9 @@
 #include <tuple>
 
 namespace stg::trace {
+
+/// Templates beyond the first of all series of a program: each takes memory.
+constexpr uint64_t kMaxSeries = uint64_t(1) << 20;
 
 /// No node, no tensor.
 constexpr uint32_t kNone = UINT32_MAX;
@@ -194,6 +199,8 @@ public:
     llvm::SmallVector<Carry, 2> carries;
     llvm::SmallVector<Stack, 2> slices, stacks;
     llvm::SmallVector<Ahead, 0> ahead;
+    /// An iteration is a step of inference; at the top, and carries nothing.
+    bool isStep = false;
 
     /// The number in names of the iteration that is executed as number `turn`.
     int64_t getNumber(int64_t turn) const { return first + getIndex(turn); }
@@ -214,6 +221,17 @@ public:
         if (!any)
           break;
       }
+    }
+  };
+  /// A node that has other numbers in each iteration of a repeat around it: a
+  /// template for each. They read the same slots, and set the same ones.
+  struct Series {
+    uint32_t repeat;
+    uint32_t node; ///< Of index 0.
+    uint32_t rest; ///< That of index 1; those of further ones follow.
+
+    uint32_t getNode(int64_t index) const {
+      return index == 0 ? node : rest + static_cast<uint32_t>(index - 1);
     }
   };
   struct Call {
@@ -238,7 +256,15 @@ public:
     ExecutionOrder order;
   };
   struct Step {
-    enum Kind : uint8_t { State, Node, Alias, Repeat, Call, Schedule } kind;
+    enum Kind : uint8_t {
+      State,
+      Node,
+      Alias,
+      Repeat,
+      Call,
+      Schedule,
+      Series
+    } kind;
     uint32_t index;
   };
   struct Body {
@@ -255,6 +281,7 @@ public:
   std::vector<State> states;
   std::vector<Alias> aliases;
   std::vector<Repeat> repeats;
+  std::vector<Series> series;
   std::vector<Call> calls;
   std::vector<Schedule> schedules; ///< Steps of the first body only.
   std::vector<Channel> channels;
@@ -268,11 +295,23 @@ public:
   bool usesHost() const;
 
   uint64_t getNumNodes() const { return bodies.front().numNodes; }
+  /// The nodes before those that only series have.
+  uint32_t getNumOwnNodes() const {
+    return series.empty() ? static_cast<uint32_t>(nodes.size())
+                          : series.front().rest;
+  }
   /// The nodes that one execution of a step makes.
   uint64_t getNumNodes(Step step) const;
 
   /// The path of node `id`, computed without running the program.
   std::string getPath(uint32_t id) const;
+
+  /// The node that a step makes, which is a node or a series; with an index of
+  /// its repeat.
+  uint32_t getNode(Step step, int64_t index = 0) const {
+    return step.kind == Step::Series ? series[step.index].getNode(index)
+                                     : step.index;
+  }
 
   /// The masks of all collectives that are executed, each once.
   llvm::SmallVector<AxisMask> getMasks() const;

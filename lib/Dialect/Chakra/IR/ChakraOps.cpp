@@ -607,6 +607,9 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalKeyword("from")) &&
       parseExpr(parser, properties.first))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("index")) &&
+      parser.parseAttribute(properties.index))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("reverse")))
     properties.setReverse(parser.getBuilder().getUnitAttr());
   if (succeeded(parser.parseOptionalKeyword("carry")) &&
@@ -647,6 +650,8 @@ void RepeatOp::print(OpAsmPrinter &printer) {
     printer << " from ";
     printExpr(printer, *this, *getFirst());
   }
+  if (getIndexAttr())
+    printer << " index " << getIndexAttr();
   if (getReverse())
     printer << " reverse";
   printBindings("carry", getCarryArgs(), getInits());
@@ -655,7 +660,7 @@ void RepeatOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
       {getNameAttrName(), getCountAttrName(), getFirstAttrName(),
-       getReverseAttrName(), "operandSegmentSizes"});
+       getIndexAttrName(), getReverseAttrName(), "operandSegmentSizes"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/getYield()->getNumOperands());
@@ -689,6 +694,10 @@ LogicalResult RepeatOp::verify() {
     return failure();
   if (getFirst() && failed(verifyCount(*this, *getFirst(), "the first index")))
     return failure();
+  if (getIndexAttr() && (!isa<GraphOp>((*this)->getParentOp()) ||
+                         getNumOperands() || getNumResults() || getReverse()))
+    return emitOpError("has an index, so that its iterations are steps; these " // C6
+                       "stand in a graph, in order, and hand nothing on");
   size_t numCarries = getInits().size();
   size_t numArgs = getBody().getNumArguments();
   if (numArgs != getNumOperands())

@@ -607,6 +607,15 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
         slices(%s = %saved : !Saved) -> !T { ... }
     ```
 
+    With an `index` the iterations are steps, and expressions in the body may mention that
+    symbol, which is the number of the iteration, from 0: contexts grow from step to step.
+
+    ```mlir
+    chakra.repeat "step" * 256 index "step" {
+      %y = chakra.comp "attention.fwd"(%q, %k) ops(4096*step + 8192) ...
+    }
+    ```
+
     The results are those of the carries, then the stacks; the arguments of the
     body are those of the carries, then the slices. Values from outside may be
     used in the body. A `chakra.yield` of nothing may be left out.
@@ -616,10 +625,12 @@ def Chakra_RepeatOp : Chakra_NamedOp<"repeat", [AttrSizedOperandSegments,
     the stack, and the stack the count of the repeat; (C3) a resulting stack has
     the yielded type as element and the count of the repeat; (C4) a constant
     count is a non-negative integer; (C5) the name is not empty and has no
-    control characters, commas or equals signs.
+    control characters, commas or equals signs; (C6) a repeat with an index stands in a
+    graph, carries, slices and stacks nothing, and is not reversed.
   }];
   let arguments = (ins StrAttr:$name, Sym_ExprAttr:$count,
                        OptionalAttr<Sym_ExprAttr>:$first,
+                       OptionalAttr<StrAttr>:$index,
                        Variadic<Chakra_AnyValue>:$inits,
                        Variadic<Chakra_Stack>:$slices, UnitAttr:$reverse);
   let results = (outs Variadic<Chakra_AnyValue>:$results);

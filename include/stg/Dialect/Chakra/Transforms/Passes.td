@@ -92,4 +92,39 @@ def Offload : Pass<"chakra-offload", "::mlir::ModuleOp"> {
   ];
 }
 
+def RepeatSteps : Pass<"chakra-repeat-steps", "::mlir::ModuleOp"> {
+  let summary = "execute a step several times, with a number that it may mention";
+  let description = [{
+    Puts what a graph executes into a loop over steps: a `chakra.repeat` whose iterations
+    are named from `first` on, and in which the symbol `index` is the number of the
+    iteration. States stay outside: they are those of all steps.
+
+    *Requires* the chakra level, without pipeline schedules; states whose sizes do not
+    mention the index. *Produces* the chakra level.
+
+    ```mlir
+    // before
+    chakra.graph @decode mesh = #sym.mesh<tp = 8> {
+      %k = chakra.state "k" : !chakra.tensor<4096, kv_cache>
+      chakra.comp "attention"(%k) ops(64*step + 36) bytes(16*step + 8) : (!k) -> ()
+    }
+    // after
+    chakra.graph @decode mesh = #sym.mesh<tp = 8> {
+      %k = chakra.state "k" : !chakra.tensor<4096, kv_cache>
+      chakra.repeat "step" * 256 index "step" {
+        chakra.comp "attention"(%k) ops(64*step + 36) bytes(16*step + 8) : (!k) -> ()
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"count", "count", "int64_t", /*default=*/"1", "Steps">,
+    Option<"first", "first", "int64_t", /*default=*/"0",
+           "The number of the first one in names">,
+    Option<"index", "index", "std::string", /*default=*/"\"step\"",
+           "The symbol that is the number of a step, from 0">,
+  ];
+  let dependentDialects = ["::stg::chakra::ChakraDialect"];
+}
+
 #endif // STG_DIALECT_CHAKRA_TRANSFORMS_PASSES

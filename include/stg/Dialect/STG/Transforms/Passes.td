@@ -518,6 +518,12 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     values. `auto` takes for each request what executes fewer operations, if `config` and
     `values` say how large everything is, and else absorbs where a single token is new.
 
+    With `steps` the program is that of each of so many consecutive steps. The symbol `step`
+    is the number of a step, from 0: before it requests have `cached` tokens and the new
+    ones of the steps before. It is declared, and never bound; `--chakra-repeat-steps` makes
+    the loop. Caches have room for what is kept after the last step, or for each of the
+    lists of requests of `reserve`.
+
     *Requires* the model level, calls inlined, ops named. *Produces* the step level, without
     a backward pass: the function returns the tokens.
 
@@ -561,6 +567,11 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     Option<"mlaForm", "mla-form", "::stg::MlaForm",
            /*default=*/"::stg::MlaForm::Auto",
            "How attention with latents is executed">,
+    Option<"steps", "steps", "int64_t", /*default=*/"1",
+           "Consecutive steps that the program is executed for">,
+    Option<"reserve", "reserve", "std::string", /*default=*/"\"\"",
+           "Lists of requests, separated by ';', for which caches have room (default: "
+           "those of the last step)">,
     Option<"config", "config", "std::string", /*default=*/"\"\"",
            "Configuration whose values decide between the forms">,
     ListOption<"values", "values", "std::string",

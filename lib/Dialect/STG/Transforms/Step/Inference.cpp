@@ -28,6 +28,14 @@ using namespace mlir;
 using namespace stg;
 
 namespace {
+/// Evaluates for one step.
+static SymExpr evaluateFor(SymExpr expr, StringAttr index, int64_t number) {
+  SymBinding binding;
+  binding[index] = SymExpr::get(expr.getContext(), number);
+  // Numbers of requests divide nothing.
+  return expr.substitute(binding);
+}
+
 /// The increment builder of one op.
 class OpIncrementBuilder : public IncrementBuilder {
 public:
@@ -81,7 +89,9 @@ struct Inference : stg::impl::InferenceBase<Inference> {
 
 private:
   FailureOr<InferenceStep> readOptions();
+  FailureOr<RequestsAttr> parseRequests(StringRef text);
   LogicalResult readRequests(InferenceStep &step);
+  LogicalResult readSteps(InferenceStep &step);
   LogicalResult declareSymbols(const InferenceStep &step);
 };
 } // namespace
@@ -118,16 +128,25 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
     dim = dim.withExtent(fresh + getSum([&](SymExpr, SymExpr cached) {
                            return span.getVisible(cached);
                          }));
-    if (!isRounded && !span.window && !span.chunk)
+    if (!isRounded && !span.window && !span.chunk && step.reserve.empty())
       continue;
     number = i;
-    capacity = getSum([&](SymExpr own, SymExpr cached) {
+    auto getRoom = [&](SymExpr own, SymExpr cached) {
       SymExpr kept = span.getKept(own + cached);
       SymExpr size = SymExpr::get(builder.getContext(), step.kvBlockSize);
       return isRounded
                  ? SymExpr::getFunction(SymFunc::CeilDiv, {kept, size}) * size
                  : kept;
-    });
+    };
+    if (step.reserve.empty()) {
+      capacity = getSum(getRoom);
+    } else {
+      SmallVector<SymExpr> rooms;
+      for (RequestsAttr held : step.reserve)
+        rooms.push_back(held.getSum(getRoom));
+      capacity = rooms.size() == 1 ? rooms.front()
+                                   : SymExpr::getFunction(SymFunc::Max, rooms);
+    }
     if (capacity == dim.getExtent())
       number.reset();
   }
@@ -435,23 +454,81 @@ LogicalResult StepBuilder::run() {
 // Options
 //===----------------------------------------------------------------------===//
 
-LogicalResult Inference::readRequests(InferenceStep &step) {
-  if (requests.empty())
-    return success();
+FailureOr<RequestsAttr> Inference::parseRequests(StringRef text) {
   Attribute parsed;
   {
     // What is wrong is told once, by what was given.
     ScopedDiagnosticHandler quiet(&getContext(),
                                   [](Diagnostic &) { return success(); });
-    parsed = parseAttribute("#stg.requests<" + requests + ">", &getContext());
+    parsed =
+        parseAttribute(("#stg.requests<" + text + ">").str(), &getContext());
   }
-  step.requests = dyn_cast_or_null<RequestsAttr>(parsed);
-  if (!step.requests)
-    return getOperation().emitError("requests is '")
-           << requests
-           << "', expected COUNT*(NEW,CACHED,LOGITS),... such as "
-              "64*(1,4095),(512,0)";
+  if (auto list = dyn_cast_or_null<RequestsAttr>(parsed))
+    return list;
+  return getOperation().emitError("requests is '")
+         << text
+         << "', expected COUNT*(NEW,CACHED,LOGITS),... such as "
+            "64*(1,4095),(512,0)";
+}
+
+LogicalResult Inference::readRequests(InferenceStep &step) {
+  if (requests.empty())
+    return success();
+  FailureOr<RequestsAttr> list = parseRequests(requests);
+  if (failed(list))
+    return failure();
+  step.requests = *list;
   step.cached = step.requests.getNumCached();
+  return success();
+}
+
+/// In each step contexts are longer by what the one before has added. The last
+/// one keeps most.
+LogicalResult Inference::readSteps(InferenceStep &step) {
+  if (steps < 1)
+    return getOperation().emitError("steps is ")
+           << steps.getValue() << ", expected at least 1";
+  SmallVector<StringRef> lists;
+  StringRef(reserve).split(lists, ';', -1, /*KeepEmpty=*/false);
+  for (StringRef text : lists) {
+    FailureOr<RequestsAttr> held = parseRequests(text);
+    if (failed(held))
+      return failure();
+    step.reserve.push_back(*held);
+  }
+  if (steps == 1)
+    return success();
+  MLIRContext *context = &getContext();
+  step.index = StringAttr::get(context, "step");
+  if (Operation *known = SymbolTable(getOperation()).lookup(step.index))
+    return known->emitOpError("is named 'step', which is the symbol for the "
+                              "number of a step; give it another name");
+  SymExpr index = SymExpr::getSymbol(step.index);
+  // The rows of a step are requests of one kind.
+  RequestsAttr list = step.requests;
+  SymExpr one = SymExpr::get(context, 1);
+  if (!list)
+    list = RequestsAttr::get(context, {1}, {SymExpr::getSymbol(step.tokens)},
+                             {step.cached}, {one});
+  SmallVector<SymExpr> growing, last;
+  for (auto [fresh, cached] :
+       llvm::zip_equal(list.getNewTokens(), list.getCachedTokens())) {
+    growing.push_back(cached + fresh * index);
+    last.push_back(evaluateFor(growing.back(), step.index, steps - 1));
+  }
+  auto withCached = [&](ArrayRef<SymExpr> cached) {
+    return RequestsAttr::get(context, list.getCounts(), list.getNewTokens(),
+                             cached, list.getLogits());
+  };
+  if (step.reserve.empty())
+    step.reserve.push_back(withCached(last));
+  step.cached = growing.front();
+  if (step.requests) {
+    step.requests = withCached(growing);
+    step.cached = step.requests.getNumCached();
+  }
+  // What is chosen by cost is chosen for all steps, by the one in the middle.
+  step.binding[step.index] = SymExpr::get(context, (steps - 1) / 2);
   return success();
 }
 
@@ -493,6 +570,8 @@ FailureOr<InferenceStep> Inference::readOptions() {
   if (failed(known) || failed(readRequests(step)))
     return failure();
   step.binding = std::move(*known);
+  if (failed(readSteps(step)))
+    return failure();
   return step;
 }
 
@@ -517,8 +596,10 @@ LogicalResult Inference::declareSymbols(const InferenceStep &step) {
              << name.getValue() << "' like a symbol of the step; name that "
              << "otherwise with cached=SYMBOL";
     if (!known)
-      SymbolOp::create(builder, module.getLoc(), name, SymExpr(), StringAttr(),
-                       builder.getStringAttr("tokens of a request"));
+      SymbolOp::create(
+          builder, module.getLoc(), name, SymExpr(), StringAttr(),
+          builder.getStringAttr(name == step.index ? "the number of the step"
+                                                   : "tokens of a request"));
   }
   return success();
 }

@@ -26,6 +26,11 @@ struct InferenceStep {
   RequestsAttr requests;   ///< Null: each row is one.
   mlir::Type kvType;       ///< Null: that of what is kept.
   bool allLogits = false;
+  /// The number of the step that the numbers above mention; null: there is one
+  /// step.
+  mlir::StringAttr index;
+  /// The requests of steps that caches have room for; empty: those of the step.
+  llvm::SmallVector<RequestsAttr> reserve;
   int64_t kvBlockSize = 1; ///< Tokens that are kept or not together.
   MlaForm mlaForm = MlaForm::Auto;
   SymBinding binding; ///< Values of symbols, as far as they are known.

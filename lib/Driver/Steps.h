@@ -1,0 +1,41 @@
+//===- Steps.h - Several steps of inference in one program ------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A strategy may ask for steps that are not alike. Each loop of them is a
+// strategy by itself, which is compiled as any other; then graphs become one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_DRIVER_STEPS_H
+#define STG_LIB_DRIVER_STEPS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "stg/Strategy/StepPlan.h"
+#include "stg/Strategy/StrategyInput.h"
+
+namespace stg {
+
+/// The loops that the strategy asks for, of which there may be one; none for
+/// one step.
+llvm::Expected<std::vector<StepLoop>> planSteps(const StrategyInput &input);
+
+/// True if the strategy itself says all loops: there is one of them, from its
+/// requests on.
+bool isOneLoop(const StrategyInput &input);
+
+/// The strategies of the loops, one for each. Caches have room for all of them.
+std::vector<StrategyInput> splitSteps(const StrategyInput &input,
+                                      llvm::ArrayRef<StepLoop> loops);
+
+/// Puts what the graphs of `more` execute behind what those of `first` do, on
+/// the same states. Reports what does not go together.
+mlir::LogicalResult appendSteps(mlir::ModuleOp first, mlir::ModuleOp more);
+
+} // namespace stg
+
+#endif // STG_LIB_DRIVER_STEPS_H

@@ -1,0 +1,298 @@
+//===- StepPlan.cpp - The steps that requests are executed in -------------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Strategy/StepPlan.h"
+#include "stg/Strategy/Strategy.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace llvm;
+using namespace stg;
+
+/// Each loop is compiled by itself.
+static constexpr size_t kMostLoops = 4096;
+
+static Error makeError(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+Requests StepLoop::getLast() const {
+  Requests last = requests;
+  for (Request &request : last.list)
+    request.cachedTokens += (count - 1) * request.newTokens;
+  return last;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Puts steps into loops, as they come.
+class LoopBuilder {
+public:
+  Error add(Requests step, int64_t times = 1);
+  Expected<std::vector<StepLoop>> finish();
+
+private:
+  bool continues(const Requests &step) const;
+
+  std::vector<StepLoop> loops;
+};
+} // namespace
+
+/// True for a step that differs from the last one in its contexts only, by what
+/// that has added.
+bool LoopBuilder::continues(const Requests &step) const {
+  if (loops.empty() || loops.back().requests.list.size() != step.list.size())
+    return false;
+  Requests last = loops.back().getLast();
+  return llvm::all_of(
+      llvm::zip_equal(last.list, step.list), [](auto pair) {
+        auto &[before, now] = pair;
+        Request next = before;
+        next.cachedTokens += next.newTokens;
+        return next.count == now.count && next.getKind() == now.getKind();
+      });
+}
+
+Error LoopBuilder::add(Requests step, int64_t times) {
+  if (continues(step)) {
+    loops.back().count += times;
+    return Error::success();
+  }
+  if (loops.size() == kMostLoops)
+    return makeError("there are more than " + Twine(kMostLoops) +
+                     " kinds of steps; use fewer steps, or fewer requests that "
+                     "come and leave");
+  loops.push_back({std::move(step), times});
+  return Error::success();
+}
+
+Expected<std::vector<StepLoop>> LoopBuilder::finish() {
+  if (loops.empty())
+    return makeError("no request has a token in any step");
+  return std::move(loops);
+}
+
+//===----------------------------------------------------------------------===//
+// Scheduling
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Requests that are alike and have come as far.
+struct Running {
+  Request request;
+  int64_t computed = 0;  ///< Of its new tokens.
+  int64_t generated = 0; ///< Tokens.
+
+  bool isComplete() const { return computed >= request.newTokens; }
+  int64_t getNeeded() const {
+    return isComplete() ? 1 : request.newTokens - computed;
+  }
+  int64_t getCached() const { return request.cachedTokens + computed; }
+  bool isDone() const {
+    return request.generate && generated >= *request.generate;
+  }
+};
+
+class Scheduler {
+public:
+  Scheduler(const Requests &requests, StepLimits limits,
+            std::optional<int64_t> steps)
+      : requests(requests), limits(limits), steps(steps) {}
+
+  Expected<std::vector<StepLoop>> run();
+
+private:
+  void admit(int64_t step);
+  Requests runStep();
+  void give(Running entry, int64_t tokens, Requests &step,
+            SmallVectorImpl<Running> &next);
+  bool isAtEnd(int64_t step) const;
+  int64_t countAlike(int64_t step) const;
+
+  const Requests &requests;
+  StepLimits limits;
+  std::optional<int64_t> steps;
+  /// In the order in which they are served.
+  SmallVector<Running> running;
+};
+} // namespace
+
+/// Those that come are behind those that are there.
+void Scheduler::admit(int64_t step) {
+  for (const Request &request : requests.list)
+    if (request.arrival == step)
+      running.push_back({request});
+}
+
+/// Without a number of steps the end is where prompts have been computed, and
+/// those that say how much they generate have left.
+bool Scheduler::isAtEnd(int64_t step) const {
+  if (steps)
+    return step >= *steps;
+  bool isToCome = llvm::any_of(requests.list, [&](const Request &request) {
+    return request.arrival >= step;
+  });
+  return !isToCome && llvm::all_of(running, [](const Running &entry) {
+    return entry.isComplete() && !entry.request.generate;
+  });
+}
+
+/// Requests with that many tokens in the step.
+void Scheduler::give(Running entry, int64_t tokens, Requests &step,
+                     SmallVectorImpl<Running> &next) {
+  Request part = entry.request;
+  part.newTokens = tokens;
+  part.cachedTokens = entry.getCached();
+  part.arrival = 0;
+  part.generate.reset();
+  if (part.logits)
+    part.logits = std::min(*part.logits, tokens);
+  auto known = llvm::find_if(step.list, [&](const Request &other) {
+    return other.getKind() == part.getKind();
+  });
+  if (known == step.list.end())
+    step.list.push_back(part);
+  else
+    known->count += part.count;
+  entry.computed += tokens;
+  entry.generated += entry.isComplete();
+  if (!entry.isDone())
+    next.push_back(entry);
+}
+
+/// Requests that are alike get the same, as far as the budget goes: the last
+/// one that gets something may get less.
+Requests Scheduler::runStep() {
+  Requests step;
+  int64_t budget = limits.tokens ? limits.tokens : INT64_MAX;
+  SmallVector<Running> next;
+  for (Running entry : running) {
+    int64_t tokens = entry.getNeeded();
+    if (limits.chunk)
+      tokens = std::min(tokens, limits.chunk);
+    int64_t all = entry.request.count;
+    int64_t whole = std::min(all, budget / tokens);
+    auto take = [&](int64_t number, int64_t share) {
+      if (number == 0)
+        return;
+      Running part = entry;
+      part.request.count = number;
+      budget -= number * share;
+      give(part, share, step, next);
+    };
+    take(whole, tokens);
+    int64_t left = all - whole;
+    if (left > 0 && budget > 0) {
+      take(1, budget);
+      --left;
+    }
+    if (left > 0) {
+      entry.request.count = left;
+      next.push_back(entry);
+    }
+  }
+  running = std::move(next);
+  return step;
+}
+
+/// How many steps from this one on have the same requests with longer contexts,
+/// all of which generate: nobody comes, and nobody leaves before.
+int64_t Scheduler::countAlike(int64_t step) const {
+  int64_t alike = steps.value_or(INT64_MAX) - step, tokens = 0;
+  for (const Request &request : requests.list)
+    if (request.arrival > step)
+      alike = std::min(alike, request.arrival - step);
+  for (const Running &entry : running) {
+    if (!entry.isComplete())
+      return 1;
+    tokens += entry.request.count;
+    if (entry.request.generate)
+      alike = std::min(alike, *entry.request.generate - entry.generated);
+  }
+  if (limits.tokens && tokens > limits.tokens)
+    return 1;
+  return std::max<int64_t>(alike, 1);
+}
+
+Expected<std::vector<StepLoop>> Scheduler::run() {
+  LoopBuilder loops;
+  int64_t step = 0;
+  for (; !isAtEnd(step); ++step) {
+    if (step == kMostSteps)
+      return makeError("requests take more than " + Twine(kMostSteps) +
+                       " steps");
+    admit(step);
+    if (running.empty())
+      continue;
+    int64_t alike = countAlike(step);
+    if (alike > kMostSteps - step)
+      alike = kMostSteps - step;
+    Requests own = runStep();
+    // The others of the loop, at once.
+    for (Running &entry : running)
+      if (alike > 1) {
+        entry.computed += alike - 1;
+        entry.generated += alike - 1;
+      }
+    if (alike > 1)
+      llvm::erase_if(running,
+                     [](const Running &entry) { return entry.isDone(); });
+    if (Error error = loops.add(std::move(own), alike))
+      return std::move(error);
+    step += alike - 1;
+  }
+  return loops.finish();
+}
+
+Expected<std::vector<StepLoop>>
+stg::scheduleSteps(const Requests &requests, StepLimits limits,
+                   std::optional<int64_t> steps) {
+  return Scheduler(requests, limits, steps).run();
+}
+
+Expected<std::vector<StepLoop>> stg::repeatSteps(const Requests &requests,
+                                                 int64_t steps) {
+  // Steps between two of these numbers have the same requests.
+  SmallVector<int64_t> changes = {0, steps};
+  auto getEnd = [&](const Request &request) {
+    return request.generate && *request.generate < steps - request.arrival
+               ? request.arrival + *request.generate
+               : steps;
+  };
+  for (const Request &request : requests.list) {
+    if (request.arrival >= steps)
+      return makeError("a request comes with step " + Twine(request.arrival) +
+                       ", and there are " + Twine(steps) +
+                       " steps, from 0 on; ask for more with --steps");
+    changes.push_back(request.arrival);
+    changes.push_back(getEnd(request));
+  }
+  llvm::sort(changes);
+  changes.erase(llvm::unique(changes), changes.end());
+  LoopBuilder loops;
+  for (auto [begin, end] :
+       llvm::zip(changes, ArrayRef(changes).drop_front())) {
+    Requests step;
+    for (Request request : requests.list) {
+      if (request.arrival > begin || getEnd(request) <= begin)
+        continue;
+      request.cachedTokens += (begin - request.arrival) * request.newTokens;
+      request.arrival = 0;
+      request.generate.reset();
+      step.list.push_back(request);
+    }
+    if (step.empty())
+      continue;
+    if (Error error = loops.add(std::move(step), end - begin))
+      return std::move(error);
+  }
+  return loops.finish();
+}

@@ -1,0 +1,225 @@
+"""Compares runs of several steps with their steps, compiled one by one, and with closed forms.
+
+What a run does is the sum of what its steps do: operations, bytes, collectives and nodes; its caches
+are those of the step that keeps most. The steps are worked out here, request by request, in other
+terms than the compiler does it.
+
+Usage: generation.py {sums|formula|requests|windows|latents|experts|files|chunks|remainder|budget|arrivals|replicas}...
+"""
+
+import json
+import sys
+import tempfile
+from collections import Counter
+
+import traces
+
+FAILED = False
+
+
+def equal(what, found, want):
+    """Reports a difference."""
+    global FAILED
+    if found != want:
+        FAILED = True
+        print(f"{what}: found {found}, expected {want}")
+
+
+def compile_one(model, *flags):
+    """The only class of ranks."""
+    (entry,) = traces.compile_json(model, "--dry-run", *flags)["classes"]
+    return entry
+
+
+def totals(entry):
+    """What adds up over steps."""
+    sums = Counter(operations=entry["operations"], traffic=entry["memory_traffic_bytes"], compute=entry["compute_nodes"])
+    sums["collective nodes"] = entry["collective_nodes"]
+    for phase, operations in entry["matrix_operations_by_phase"].items():
+        sums["products", phase] = operations
+    for c in entry["collectives"]:
+        sums["count", c["kind"], *c["axes"]] += c["count"]
+        sums["bytes", c["kind"], *c["axes"]] += c["bytes"]
+    return sums
+
+
+def cache(entry):
+    return entry["memory"]["persistent_bytes"].get("kv_cache", 0)
+
+
+def check(what, entry, steps, grows=True):
+    """A run against its steps."""
+    want = sum((totals(step) for step in steps), Counter())
+    equal(what, dict(totals(entry)), dict(want))
+    equal(f"{what}: cache", cache(entry), max(cache(step) for step in steps))
+    parameters = {step["memory"]["persistent_bytes"]["parameter"] for step in steps}
+    equal(f"{what}: parameters", {entry["memory"]["persistent_bytes"]["parameter"]}, parameters)
+    # The steps are of one size, so that one of them has the peak; caches are those of the last one.
+    if grows:
+        temporary = [step["memory"]["peak_bytes"]["total"] - cache(step) for step in steps]
+        equal(f"{what}: peak", entry["memory"]["peak_bytes"]["total"] - cache(entry), max(temporary))
+
+
+def text_of(requests):
+    return ",".join("(" + ",".join(map(str, request)) + ")" for request in requests)
+
+
+def check_lists(what, model, entry, lists, *flags):
+    steps = [compile_one(model, f"--requests={text_of(requests)}", *flags) for requests in lists]
+    check(what, entry, steps, grows=False)
+
+
+def sums():
+    for flags in (["--batch=4"], ["--batch=4", "--tp=2"], ["--batch=8", "--dp=2", "--kv-dtype=f8E4M3FN"], ["--batch=4", "--tp=4", "--kv-block-size=16"]):
+        entry = compile_one("llama3-8b", *flags, "--kv-len=100", "--steps=20")
+        steps = [compile_one("llama3-8b", *flags, f"--kv-len={100 + i}") for i in range(20)]
+        check(" ".join(flags), entry, steps)
+    # Several new tokens: the next chunk of each row.
+    entry = compile_one("llama3-8b", "--mode=prefill", "--batch=2", "--seq=64", "--kv-len=10", "--steps=5")
+    steps = [compile_one("llama3-8b", "--mode=prefill", "--batch=2", "--seq=64", f"--kv-len={10 + 64 * i}") for i in range(5)]
+    check("prefills", entry, steps)
+    # One step is what it was.
+    one = compile_one("llama3-8b", "--batch=4", "--kv-len=100", "--steps=1")
+    equal("one step", one, compile_one("llama3-8b", "--batch=4", "--kv-len=100"))
+
+
+def formula():
+    """4,096 tokens of Llama 3 8B after a prompt of 1,024."""
+    L, h, a, g, d, f, V, n, p = 32, 4096, 32, 8, 128, 14336, 128256, 4096, 1024
+    entry = compile_one("llama3-8b", "--batch=1", f"--kv-len={p}", f"--steps={n}")
+    linear = L * (2 * h * (a + 2 * g) * d + 2 * a * d * h + 6 * h * f) + 2 * h * V
+    pairs = sum(p + j + 1 for j in range(n))
+    equal("pairs", pairs, n * (p + 1) + n * (n - 1) // 2)
+    equal("products", entry["matrix_operations_by_phase"], {"fwd": n * linear + L * 4 * pairs * a * d})
+    equal("cache", cache(entry), (p + n) * L * 2 * g * d * 2)
+    equal("nodes", entry["compute_nodes"], n * compile_one("llama3-8b", "--batch=1", "--kv-len=1")["compute_nodes"])
+
+
+def requests():
+    lists = [[(1, 4095 + i), (1, 4095 + i), (1, 100 + i), (512, 512 * i)] for i in range(6)]
+    entry = compile_one("llama3-8b", f"--requests={text_of(lists[0])}", "--steps=6", "--tp=2")
+    check_lists("requests", "llama3-8b", entry, lists, "--tp=2")
+
+
+def windows():
+    """Layers whose windows are full after some of the steps, and layers without one."""
+    flags = ["gemma-3-1b", "--set=W=32", "--batch=3"]
+    entry = compile_one(*flags, "--kv-len=20", "--steps=24")
+    check("windows", entry, [compile_one(*flags, f"--kv-len={20 + i}") for i in range(24)])
+    equal("ring", cache(entry), cache(compile_one(*flags, "--kv-len=43")))
+
+
+def latents():
+    flags = ["deepseek-v3", "--batch=2"]
+    for form in ("absorbed", "naive", "auto"):
+        own = [f"--mla-form={form}"]
+        entry = compile_one(*flags, *own, "--kv-len=50", "--steps=7")
+        check(form, entry, [compile_one(*flags, *own, f"--kv-len={50 + i}") for i in range(7)])
+
+
+def experts():
+    flags = ["mixtral-8x22b", "--batch=16", "--tp=8"]
+    entry = compile_one(*flags, "--kv-len=512", "--steps=256")
+    first, last = (compile_one(*flags, f"--kv-len={p}") for p in (512, 767))
+    # Costs are affine, so that the ends are enough.
+    for key, value in (totals(first) + totals(last)).items():
+        equal(f"experts: {key}", totals(entry)[key], 128 * value)
+    equal("experts: cache", cache(entry), cache(last))
+
+
+def files():
+    """What is written: every node of every step, and a bundle whose size does not grow with steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ["stg-compile", "llama3-8b", "--set=L=3", "--batch=2", "--kv-len=9", "--tp=2"]
+        traces.run(*flags, "--steps=5", "-o", f"{folder}/files")
+        traces.run(*flags, "--steps=5", "--bundle", "-o", f"{folder}/bundle")
+        for where in ("files", "bundle"):
+            traces.run("stg-trace", "validate", f"{folder}/{where}")
+        equal("bundle", traces.stats(f"{folder}/bundle"), traces.stats(f"{folder}/files"))
+        traces.run("stg-translate", "--unbundle", f"{folder}/bundle/traces.stgb", f"--trace-dir={folder}/again")
+        for name in ("workload.0.et", "workload.1.et"):
+            own, other = (open(f"{folder}/{where}/{name}", "rb").read() for where in ("files", "again"))
+            equal(name, own == other, True)
+        trace = json.loads(traces.run("stg-trace", "print", f"{folder}/files", "--rank=1"))
+        found = {}
+        for node in trace["nodes"]:
+            attributes = {a["name"]: a for a in node["attr"]}
+            if "attention.fwd" in node["name"]:
+                found[node["name"].split("/")[0]] = int(attributes["num_ops"]["int64_val"])
+        want = {f"step.{i}.layers.{l}.attention.fwd": 4 * 2 * (10 + i) * 16 * 128 for i in range(5) for l in range(3)}
+        equal("attention", found, want)
+        sizes = []
+        for steps in (64, 4096):
+            traces.run(*flags, f"--steps={steps}", "--bundle", "-o", f"{folder}/{steps}")
+            sizes.append(len(open(f"{folder}/{steps}/traces.stgb", "rb").read()))
+        equal("growth", abs(sizes[1] - sizes[0]) < 200, True)
+
+
+def chunks():
+    """Chunks of a prompt are one prefill, but for their heads; then tokens follow."""
+    flags = ["llama3-8b", "--mode=prefill", "--batch=1"]
+    entry = compile_one(*flags, "--seq=16384", "--chunk=2048")
+    parts = [compile_one(*flags, "--seq=2048", f"--kv-len={2048 * i}") for i in range(8)]
+    check("chunks", entry, parts)
+    head, whole = 2 * 4096 * 128256, compile_one(*flags, "--seq=16384")
+    equal("sum", entry["matrix_operations_by_phase"]["fwd"] - 7 * head, whole["matrix_operations_by_phase"]["fwd"])
+    equal("closed form", entry["matrix_operations_by_phase"]["fwd"] - 8 * head, 299071457722368)
+    equal("cache", cache(entry), cache(whole))
+    # The past is expanded again for each chunk of latents: 49,152 tokens.
+    latent = ["deepseek-v3", "--set=L=1", "--mla-form=naive", *flags[1:]]
+    entry = compile_one(*latent, "--seq=32768", "--chunk=8192")
+    whole = compile_one(*latent, "--seq=32768")
+    layers = cache(whole) // (32768 * 576 * 2)
+    more = entry["matrix_operations_by_phase"]["fwd"] - whole["matrix_operations_by_phase"]["fwd"]
+    equal("re-expansion", more - 3 * 2 * 7168 * 129280, layers * 1649267441664)
+
+
+def remainder():
+    """A last chunk that is shorter, after what is cached, and generation behind it."""
+    flags = ["llama3-8b", "--mode=prefill", "--batch=2", "--tp=2"]
+    entry = compile_one(*flags, "--seq=1000", "--kv-len=64", "--chunk=384", "--steps=8")
+    parts = [compile_one(*flags, "--seq=384", "--kv-len=64"), compile_one(*flags, "--seq=384", "--kv-len=448")]
+    parts.append(compile_one(*flags, "--seq=232", "--kv-len=832"))
+    parts += [compile_one(*flags, "--seq=1", f"--kv-len={1064 + i}") for i in range(5)]
+    check("remainder", entry, parts)
+
+
+def budget():
+    """100 requests that generate, and a prompt: chunks of 1,948, 1,948 and 1,104 tokens."""
+    lists = [[(1, 1000 + i)] * 100 + [chunk] for i, chunk in enumerate([(1948, 0), (1948, 1948), (1104, 3896)])]
+    entry = compile_one("llama3-8b", "--requests=100*(1,1000),(5000,0)", "--token-budget=2048")
+    check_lists("budget", "llama3-8b", entry, lists)
+    first = compile_one("llama3-8b", "--requests=100*(1,1000),(5000,0)", "--token-budget=2048", "--steps=1")
+    equal("first step", first["matrix_operations_by_phase"], {"fwd": 29741171081216})
+    # A prefix that is cached, and steps behind the prompt.
+    lists = [[(1, 9), (255, 512)], [(1, 10), (45, 767)], [(1, 11), (1, 812)], [(1, 12), (1, 813)]]
+    entry = compile_one("llama3-8b", "--requests=(1,9),(300,512)", "--token-budget=256", "--steps=4")
+    check_lists("prefix", "llama3-8b", entry, lists)
+
+
+def arrivals():
+    """Requests that come with a step, and leave when they have their tokens."""
+    lists = [[(1, 50), (1, 7)], [(1, 51), (1, 8)], [(1, 52), (64, 0)], [(1, 53), (64, 64)], [(1, 54)]]
+    entry = compile_one("llama3-8b", "--requests=(1,50),(1,7)+2,(64,0)@2+2", "--steps=5")
+    check_lists("arrivals", "llama3-8b", entry, lists)
+    # The same with a budget: the prompt needs its tokens once.
+    lists = [[(1, 50), (1, 7)], [(1, 51), (1, 8)], [(1, 52), (63, 0)], [(1, 53), (1, 63)], [(1, 54), (1, 64)]]
+    entry = compile_one("llama3-8b", "--requests=(1,50),(1,7)+2,(64,0)@2+2", "--steps=5", "--token-budget=64")
+    check_lists("budget", "llama3-8b", entry, lists)
+
+
+def replicas():
+    """Several ranks that are alike, and ranks that differ."""
+    flags = ["deepseek-v3", "--batch=64", "--dp=8", "--ep=8"]
+    entry = compile_one(*flags, "--kv-len=30", "--steps=3")
+    check("experts", entry, [compile_one(*flags, f"--kv-len={30 + i}") for i in range(3)])
+    flags = ["llama3-8b", "--mode=prefill", "--batch=1", "--cp=2", "--seq=256"]
+    run = traces.compile_json(*flags, "--dry-run", "--steps=3")["classes"]
+    parts = [traces.compile_json(*flags, "--dry-run", f"--kv-len={256 * i}")["classes"] for i in range(3)]
+    for number, entry in enumerate(run):
+        equal(f"class {number}", dict(totals(entry)), dict(sum((totals(part[number]) for part in parts), Counter())))
+
+
+for name in sys.argv[1:]:
+    globals()[name]()
+sys.exit(FAILED)

@@ -1,0 +1,167 @@
+//===- StepPlanTest.cpp - The steps that requests are executed in ---------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "stg/Strategy/StepPlan.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace llvm;
+using namespace stg;
+
+/// Loops as a text: `2 x (1,1000),(1948,0); ...`.
+static std::string print(Expected<std::vector<StepLoop>> loops) {
+  if (!loops)
+    return toString(loops.takeError());
+  std::string text;
+  for (const StepLoop &loop : *loops) {
+    text += text.empty() ? "" : "; ";
+    if (loop.count != 1)
+      text += std::to_string(loop.count) + " x ";
+    text += loop.requests.str();
+  }
+  return text;
+}
+
+static Requests read(StringRef text) { return cantFail(readRequests(text)); }
+
+static std::string schedule(StringRef text, StepLimits limits = {},
+                            std::optional<int64_t> steps = std::nullopt) {
+  return print(scheduleSteps(read(text), limits, steps));
+}
+
+static std::string repeat(StringRef text, int64_t steps) {
+  return print(repeatSteps(read(text), steps));
+}
+
+/// What a scheduler with a budget makes of a prompt beside requests that
+/// generate.
+TEST(StepPlanTest, Budget) {
+  EXPECT_EQ(schedule("100*(1,1000),(5000,0)", {2048, 0}),
+            "2 x 100*(1,1000),(1948,0); 100*(1,1002),(1104,3896)");
+  // Of those that are alike the last one that gets something gets less.
+  EXPECT_EQ(schedule("3*(400,0)", {1000, 0}),
+            "2*(400,0),(200,0); 2*(1,400),(200,200)");
+  // Requests that do not fit wait; who is there comes first.
+  EXPECT_EQ(schedule("(300,0),(10,0),(5,0)@1", {256, 0}),
+            "(256,0); (44,256),(10,0),(5,0)");
+  EXPECT_EQ(schedule("4*(1,10)", {3, 0}, 2), "2 x 3*(1,10)");
+}
+
+TEST(StepPlanTest, Chunk) {
+  EXPECT_EQ(schedule("(1000,64)", {0, 384}),
+            "2 x (384,64); (232,832)");
+  EXPECT_EQ(schedule("(1000,64)", {0, 384}, 8),
+            "2 x (384,64); (232,832); 5 x (1,1064)");
+  EXPECT_EQ(schedule("2*(8,0),(4,0)", {0, 4}),
+            "3*(4,0); 2*(4,4),(1,4)");
+  // Of what is left of the budget.
+  EXPECT_EQ(schedule("2*(100,0)", {60, 40}),
+            "2 x (40,0),(20,0); (20,80),(40,40); (1,100),(20,80)");
+}
+
+TEST(StepPlanTest, Leaving) {
+  EXPECT_EQ(schedule("(1,50),(1,7)+2,(64,0)@2+2", {64, 0}, 5),
+            "2 x (1,50),(1,7); (1,52),(63,0); 2 x (1,53),(1,63)");
+  // Prompts that generate one token leave with it.
+  EXPECT_EQ(schedule("(10,0)+1,(5,0)@1+3", {}), "(10,0); (5,0); 2 x (1,5)");
+  EXPECT_EQ(schedule("(1,0)@3+2", {}), "2 x (1,0)");
+  EXPECT_EQ(repeat("(1,50),(1,7)+2,(64,0)@2+2", 5),
+            "2 x (1,50),(1,7); 2 x (1,52),(64,0); (1,54)");
+  EXPECT_EQ(repeat("(1,50)", 1000000), "1000000 x (1,50)");
+  EXPECT_EQ(repeat("(1,50)@4", 4),
+            "a request comes with step 4, and there are 4 steps, from 0 on; ask "
+            "for more with --steps");
+}
+
+/// Many steps of one kind are not made one by one.
+TEST(StepPlanTest, Long) {
+  EXPECT_EQ(schedule("(16,0),4*(1,7)+900000", {0, 0}, 1000000),
+            "(16,0),4*(1,7); 899999 x (1,16),4*(1,8); 100000 x (1,900015)");
+}
+
+/// One step after the other, as the description says, with requests one by one.
+static std::vector<std::vector<std::pair<int64_t, int64_t>>>
+simulate(const Requests &requests, StepLimits limits, int64_t steps) {
+  struct One {
+    Request request;
+    int64_t computed = 0, generated = 0;
+  };
+  std::vector<One> all;
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> result;
+  for (int64_t step = 0; step < steps; ++step) {
+    for (const Request &request : requests.list)
+      if (request.arrival == step)
+        for (int64_t i = 0; i < request.count; ++i)
+          all.push_back({request});
+    int64_t budget = limits.tokens ? limits.tokens : INT64_MAX;
+    auto &own = result.emplace_back();
+    for (One &one : all) {
+      bool isPrompt = one.computed < one.request.newTokens;
+      int64_t tokens = isPrompt ? one.request.newTokens - one.computed : 1;
+      if (limits.chunk)
+        tokens = std::min(tokens, limits.chunk);
+      tokens = std::min(tokens, budget);
+      if (tokens == 0)
+        continue;
+      budget -= tokens;
+      own.push_back({tokens, one.request.cachedTokens + one.computed});
+      one.computed += tokens;
+      one.generated += one.computed >= one.request.newTokens;
+    }
+    llvm::erase_if(all, [](const One &one) {
+      return one.request.generate && one.generated >= *one.request.generate;
+    });
+    llvm::sort(own);
+    if (own.empty())
+      result.pop_back();
+  }
+  return result;
+}
+
+/// Against a scheduler that looks at each request in each step.
+TEST(StepPlanTest, OneByOne) {
+  std::mt19937 random(7);
+  auto pick = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int i = 0; i < 300; ++i) {
+    Requests requests;
+    for (int64_t j = pick(1, 5); j > 0; --j) {
+      Request request;
+      request.count = pick(1, 4);
+      request.newTokens = pick(0, 2) ? pick(1, 40) : 1;
+      request.cachedTokens = pick(0, 20);
+      request.arrival = pick(0, 2) ? 0 : pick(1, 9);
+      if (pick(0, 1))
+        request.generate = pick(1, 8);
+      requests.list.push_back(request);
+    }
+    StepLimits limits = {pick(0, 1) ? pick(1, 64) : 0,
+                         pick(0, 1) ? pick(1, 20) : 0};
+    auto want = simulate(requests, limits, 24);
+    auto loops = scheduleSteps(requests, limits, 24);
+    if (!loops) {
+      EXPECT_EQ(toString(loops.takeError()),
+                "no request has a token in any step");
+      EXPECT_TRUE(want.empty());
+      continue;
+    }
+    std::vector<std::vector<std::pair<int64_t, int64_t>>> found;
+    for (const StepLoop &loop : *loops)
+      for (int64_t step = 0; step < loop.count; ++step) {
+        auto &own = found.emplace_back();
+        for (const Request &request : loop.requests.list)
+          own.insert(own.end(), request.count,
+                     {request.newTokens,
+                      request.cachedTokens + step * request.newTokens});
+        llvm::sort(own);
+      }
+    EXPECT_EQ(found, want) << requests.str() << " with " << limits.tokens
+                           << " and " << limits.chunk;
+  }
+}
