@@ -490,6 +490,9 @@ static Expected<Model> compileLoop(MLIRContext &context,
   if (own.steps > 1 || !own.reserve.empty())
     if (Error error = checkOneStage(result.strategy))
       return std::move(error);
+  if (Error error =
+          checkPositions(*model->module, result.strategy, resolved->values))
+    return std::move(error);
   if (Error error = compileModule(*model, request, *resolved, timing, result,
                                   buildChakraPipeline))
     return std::move(error);
@@ -498,12 +501,10 @@ static Expected<Model> compileLoop(MLIRContext &context,
 
 /// All loops of steps, in one module. The result is that of the first one, with
 /// the strategy that was given.
-static Expected<Model> compileLoops(MLIRContext &context,
-                                    const CompileRequest &request,
-                                    llvm::SourceMgr &sources,
-                                    const MessagePrinter &printer,
-                                    TimingScope &timing,
-                                    CompileResult &result) {
+static Expected<Model>
+compileLoops(MLIRContext &context, const CompileRequest &request,
+             llvm::SourceMgr &sources, const MessagePrinter &printer,
+             TimingScope &timing, CompileResult &result) {
   StrategyInput strategy = request.strategy;
   strategy.deriveStep();
   std::optional<Model> all;

@@ -273,6 +273,56 @@ std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+/// The dimension of learned positions.
+static constexpr StringLiteral kPositionDim = "P";
+
+/// The most tokens of a request after the steps, and where they are said.
+static std::pair<Exact, FieldId> getContext(const StrategyInput &strategy,
+                                            Exact tokens) {
+  const Strategy &values = strategy.values;
+  Exact steps = values.steps;
+  if (values.requests.empty())
+    return {values.kvLen.value_or(0) + steps * tokens,
+            values.kvLen ? FieldId::kvLen : FieldId::seq};
+  Exact longest = 0;
+  for (const Request &request : values.requests.list)
+    longest = std::max<Exact>(longest,
+                              request.cachedTokens + steps * request.newTokens);
+  return {longest, FieldId::requests};
+}
+
+Error stg::checkPositions(ModuleOp module, const StrategyInput &strategy,
+                          const SymbolValues &values) {
+  auto positions = values.find(kPositionDim.str()),
+       tokens = values.find(getField(FieldId::seq).symbolName.str());
+  if (strategy.values.training || positions == values.end() ||
+      tokens == values.end())
+    return Error::success();
+  bool areLearned =
+      module
+          .walk([](ParamOp param) {
+            ArrayRef<DimAttr> dims = param.getType().getDims();
+            return !dims.empty() && dims.front().hasName(StringAttr::get(
+                                        param.getContext(), kPositionDim))
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  auto [longest, source] = getContext(strategy, tokens->second.value);
+  if (!areLearned || longest <= positions->second.value)
+    return Error::success();
+  return makeError(strategy.spell(getField(source)) + ": a request has " +
+                   chakra::toDecimal(longest) + " tokens in the end, and " +
+                   kPositionDim + " = " + Twine(positions->second.value) +
+                   " positions are learned, from " + positions->second.source +
+                   "; use fewer tokens or steps, or --set " + kPositionDim +
+                   "=VALUE");
+}
+
+//===----------------------------------------------------------------------===//
 // What follows from the model
 //===----------------------------------------------------------------------===//
 

@@ -43,6 +43,11 @@ void deriveFromModel(StrategyInput &strategy, const Preset &preset,
 /// What follows from the mesh, too: micro-batches. Checks loads of experts.
 llvm::Error deriveFromMesh(StrategyInput &strategy, const SymbolValues &values);
 
+/// Checks that there are as many learned positions as requests have tokens in
+/// steps of inference.
+llvm::Error checkPositions(mlir::ModuleOp module, const StrategyInput &strategy,
+                           const SymbolValues &values);
+
 /// Checks that tokens and heads can be divided for context parallelism.
 llvm::Error checkContext(const StrategyInput &strategy,
                          const SymbolValues &values);

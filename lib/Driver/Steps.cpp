@@ -41,10 +41,9 @@ static Expected<Requests> getRow(const StrategyInput &input) {
 }
 
 /// What is wrong with a list is told with what it comes from.
-static llvm::Error spellProblem(const StrategyInput &input,
-                                llvm::Error error) {
-  FieldId source = input.values.requests.empty() ? FieldId::chunk
-                                                 : FieldId::requests;
+static llvm::Error spellProblem(const StrategyInput &input, llvm::Error error) {
+  FieldId source =
+      input.values.requests.empty() ? FieldId::chunk : FieldId::requests;
   return makeStrategyError(input.spell(getField(source)) + ": " +
                            llvm::toString(std::move(error)));
 }
@@ -67,9 +66,9 @@ Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input) {
     steps = values.steps;
   bool isScheduled = values.chunk || values.tokenBudget;
   Expected<std::vector<StepLoop>> loops =
-      isScheduled ? scheduleSteps(requests, {values.tokenBudget, values.chunk},
-                                  steps)
-                  : repeatSteps(requests, values.steps);
+      isScheduled
+          ? scheduleSteps(requests, {values.tokenBudget, values.chunk}, steps)
+          : repeatSteps(requests, values.steps);
   if (!loops)
     return spellProblem(input, loops.takeError());
   return loops;

@@ -52,8 +52,8 @@ static RowTotals sumSteps(ArrayRef<StepLoop> loops) {
     sum.steps += loop.count;
     sum.newTokens += Exact(loop.count) * last.countNew();
     sum.requests = std::max<Exact>(sum.requests, last.countRequests());
-    sum.tokens =
-        std::max<Exact>(sum.tokens, Exact(last.countNew()) + last.countCached());
+    sum.tokens = std::max<Exact>(sum.tokens,
+                                 Exact(last.countNew()) + last.countCached());
   }
   return sum;
 }
@@ -62,10 +62,10 @@ static RowTotals sumSteps(ArrayRef<StepLoop> loops) {
 static std::string describeLoops(const Strategy &strategy, int64_t batch,
                                  ArrayRef<StepLoop> loops) {
   RowTotals sum = sumSteps(loops);
-  std::string rows = strategy.requests.empty()
-                         ? count(batch, "request")
-                         : count(batch, "row") + " of up to " +
-                               count(sum.requests, "request");
+  std::string rows =
+      strategy.requests.empty()
+          ? count(batch, "request")
+          : count(batch, "row") + " of up to " + count(sum.requests, "request");
   return rows + ", " + count(batch * sum.newTokens, "new token") + " in " +
          count(sum.steps, "step");
 }
@@ -132,7 +132,7 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
                  ? describeBatch(strategy, batch->second, seq->second)
              : result.loops.size() == 1
                  ? describeBatch(strategy, batch->second, seq->second) +
-                       ", then more: " +
+                       " in the first of " +
                        count(result.loops.front().count, "step")
                  : describeLoops(strategy, batch->second, result.loops));
   printRow(os, "types", describeTypes(result));
@@ -332,9 +332,8 @@ static void printPerToken(const CompileResult &result, raw_ostream &os) {
   Exact cache = totals.memory.peak[Category::KVCache];
   if (cache != 0)
     printRow(os, "cache",
-             withCommas(cache / requests->keptTokens) +
-                 " bytes per token, " + asBytes(cache / requests->number) +
-                 " per request");
+             withCommas(cache / requests->keptTokens) + " bytes per token, " +
+                 asBytes(cache / requests->number) + " per request");
   Exact operations = 0;
   for (auto &[phase, own] : totals.matrixOperationsByPhase)
     operations += own;

@@ -418,7 +418,8 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
     Ticks duration = clock.compute - start;
     // Turns at the end make nothing ahead.
     int64_t alike = repeat.count - 1 - distance - turn;
-    if (!hasSeries[getIndex(repeat)] && alike > 0 && duration == lastDuration && signature == last) {
+    if (!hasSeries[getIndex(repeat)] && alike > 0 && duration == lastDuration &&
+        signature == last) {
       skipTurns(repeat, alike, duration, spending - before, ahead);
       recordTurns(firstEvent, turn, alike, duration);
       if (repeat.isStep)

@@ -139,6 +139,11 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
     for (auto [entry, source] : zip(*classes, programs.getClasses()))
       if (const json::Object *own = entry.getAsObject()) {
         auto [live, needed] = getMemory(*own, source, execution);
+        facts.traffic = std::max(
+            facts.traffic, own->getNumber("memory_traffic_bytes").value_or(0));
+        if (const json::Object *products =
+                own->getObject("matrix_operations_by_phase"))
+          facts.products = std::max(facts.products, getTotal(*products));
         facts.liveBytes = std::max(facts.liveBytes, live);
         facts.neededBytes = std::max(facts.neededBytes, needed);
         facts.hostBytes = std::max(facts.hostBytes, getHostBytes(*own));
@@ -175,6 +180,12 @@ std::optional<double> Report::getTokenRate() const {
   if (!job.tokens)
     return std::nullopt;
   return *job.tokens / (step.getSeconds() * job.ranks);
+}
+
+std::pair<double, double> Report::getFloors() const {
+  double bandwidth = machine.get("device.memory.bandwidth").value_or(0);
+  return {bandwidth > 0 ? job.traffic / bandwidth : 0,
+          step.peak > 0 ? job.products / step.peak : 0};
 }
 
 /// What the host does once for a step comes on top.
@@ -259,6 +270,11 @@ void Report::printText(raw_ostream &os) const {
       100 * getUse(false), 100 * getUse(true));
   if (std::optional<double> rate = getTokenRate())
     os << format("tokens          %.1f per second and device\n", *rate);
+  if (!job.mode.empty() && job.mode != "train") {
+    auto [memory, products] = getFloors();
+    os << format("floors          %.6g s of memory, %.6g s of products\n",
+                 memory, products);
+  }
   if (std::vector<double> steps = getStepSeconds(); !steps.empty()) {
     StepRange range = getRange(steps);
     os << "steps           " << range.count
@@ -344,6 +360,11 @@ json::Object Report::getJSON() const {
     result["critical_path"] = path->getJSON();
   if (!job.mode.empty())
     result["mode"] = job.mode;
+  if (!job.mode.empty() && job.mode != "train") {
+    auto [memoryFloor, productFloor] = getFloors();
+    result["floors"] = json::Object{{"memory_seconds", memoryFloor},
+                                    {"product_seconds", productFloor}};
+  }
   if (std::vector<double> steps = getStepSeconds(); !steps.empty()) {
     StepRange range = getRange(steps);
     result["steps"] = json::Object{{"count", int64_t(range.count)},

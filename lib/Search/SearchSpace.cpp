@@ -240,7 +240,24 @@ Error SpaceBuilder::addDefaults() {
   return Error::success();
 }
 
+/// What makes several steps of one.
+static bool isOfSteps(StringRef text) {
+  text.consume_front("--");
+  StringRef name = text.split('=').first;
+  return name == getField(FieldId::steps).name ||
+         name == getField(FieldId::chunk).name ||
+         name == getField(FieldId::tokenBudget).name;
+}
+
 Error SpaceBuilder::checkRequest() {
+  for (FieldId id : {FieldId::steps, FieldId::chunk, FieldId::tokenBudget})
+    if (fixed.isGiven(id))
+      return makeError(fixed.spell(getField(id)) +
+                       ": strategies are searched for one step; give the "
+                       "requests of one");
+  if (any_of(request.vary, isOfSteps) || fixed.values.requests.change())
+    return makeError("strategies are searched for one step; give the requests "
+                     "of one, and vary something else");
   if (!fixed.isGiven(FieldId::batch) &&
       none_of(request.vary,
               [](StringRef text) {

@@ -52,13 +52,12 @@ bool LoopBuilder::continues(const Requests &step) const {
   if (loops.empty() || loops.back().requests.list.size() != step.list.size())
     return false;
   Requests last = loops.back().getLast();
-  return llvm::all_of(
-      llvm::zip_equal(last.list, step.list), [](auto pair) {
-        auto &[before, now] = pair;
-        Request next = before;
-        next.cachedTokens += next.newTokens;
-        return next.count == now.count && next.getKind() == now.getKind();
-      });
+  return llvm::all_of(llvm::zip_equal(last.list, step.list), [](auto pair) {
+    auto &[before, now] = pair;
+    Request next = before;
+    next.cachedTokens += next.newTokens;
+    return next.count == now.count && next.getKind() == now.getKind();
+  });
 }
 
 Error LoopBuilder::add(Requests step, int64_t times) {
@@ -278,8 +277,7 @@ Expected<std::vector<StepLoop>> stg::repeatSteps(const Requests &requests,
   llvm::sort(changes);
   changes.erase(llvm::unique(changes), changes.end());
   LoopBuilder loops;
-  for (auto [begin, end] :
-       llvm::zip(changes, ArrayRef(changes).drop_front())) {
+  for (auto [begin, end] : llvm::zip(changes, ArrayRef(changes).drop_front())) {
     Requests step;
     for (Request request : requests.list) {
       if (request.arrival > begin || getEnd(request) <= begin)

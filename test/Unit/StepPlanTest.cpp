@@ -53,12 +53,10 @@ TEST(StepPlanTest, Budget) {
 }
 
 TEST(StepPlanTest, Chunk) {
-  EXPECT_EQ(schedule("(1000,64)", {0, 384}),
-            "2 x (384,64); (232,832)");
+  EXPECT_EQ(schedule("(1000,64)", {0, 384}), "2 x (384,64); (232,832)");
   EXPECT_EQ(schedule("(1000,64)", {0, 384}, 8),
             "2 x (384,64); (232,832); 5 x (1,1064)");
-  EXPECT_EQ(schedule("2*(8,0),(4,0)", {0, 4}),
-            "3*(4,0); 2*(4,4),(1,4)");
+  EXPECT_EQ(schedule("2*(8,0),(4,0)", {0, 4}), "3*(4,0); 2*(4,4),(1,4)");
   // Of what is left of the budget.
   EXPECT_EQ(schedule("2*(100,0)", {60, 40}),
             "2 x (40,0),(20,0); (20,80),(40,40); (1,100),(20,80)");
@@ -73,9 +71,10 @@ TEST(StepPlanTest, Leaving) {
   EXPECT_EQ(repeat("(1,50),(1,7)+2,(64,0)@2+2", 5),
             "2 x (1,50),(1,7); 2 x (1,52),(64,0); (1,54)");
   EXPECT_EQ(repeat("(1,50)", 1000000), "1000000 x (1,50)");
-  EXPECT_EQ(repeat("(1,50)@4", 4),
-            "a request comes with step 4, and there are 4 steps, from 0 on; ask "
-            "for more with --steps");
+  EXPECT_EQ(
+      repeat("(1,50)@4", 4),
+      "a request comes with step 4, and there are 4 steps, from 0 on; ask "
+      "for more with --steps");
 }
 
 /// Many steps of one kind are not made one by one.

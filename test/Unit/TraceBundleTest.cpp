@@ -382,7 +382,7 @@ TEST_P(BundleTest, DamageIsFound) {
                              "begin with STGB)");
   EXPECT_EQ(getError("STGB"), "x.stgb: the bundle is cut off");
   std::string newer = bytes;
-  newer[4] = 5;
+  newer[4] = 6;
   EXPECT_EQ(getError(newer), "x.stgb: is a bundle of version 6; this program "
                              "reads versions 2 to 5");
   EXPECT_EQ(getError(bytes + "x"),

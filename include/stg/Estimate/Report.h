@@ -28,6 +28,9 @@ struct JobFacts {
   /// logits that the framework has, and what its allocator takes for it.
   double liveBytes = 0, neededBytes = 0;
   double hostBytes = 0; ///< Of the class that has most there.
+  /// Of the class that has most: bytes that kernels read and write, and
+  /// operations of products.
+  double traffic = 0, products = 0;
 
   static llvm::Expected<JobFacts> get(const trace::TraceBundle &programs,
                                       const Execution &execution);
@@ -56,6 +59,9 @@ struct Report {
   /// Operations of products over what the device could do.
   double getUse(bool withRecompute) const;
   std::optional<double> getTokenRate() const;
+  /// The seconds that memory takes for what kernels read and write, and
+  /// products for their operations, at the peaks of the machine.
+  std::pair<double, double> getFloors() const;
   /// Where there are several steps, the seconds of each, on the class that is
   /// done last.
   std::vector<double> getStepSeconds() const;

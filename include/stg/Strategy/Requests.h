@@ -9,7 +9,8 @@
 // A step of inference is a list of requests, each with new tokens and tokens
 // that earlier steps have kept. It is given as a text, `64*(1,4095),(512,0)`,
 // or as a file of JSON objects, one in each line: `{"new": 512, "cached": 0}`.
-// Where there are several steps, a request may come with one of them, and leave.
+// Where there are several steps, a request may come with one of them, and
+// leave.
 //
 //===----------------------------------------------------------------------===//
 

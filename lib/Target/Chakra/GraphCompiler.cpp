@@ -551,9 +551,8 @@ LogicalResult GraphCompiler::compileSeries(NodeOpInterface op,
       Type type = op->getResult(number).getType();
       if (auto stack = dyn_cast<StackType>(type))
         type = stack.getTensorType();
-      FailureOr<int64_t> size =
-          getNumber(op, cast<stg::chakra::TensorType>(type).getBytes(),
-                    "tensor size");
+      FailureOr<int64_t> size = getNumber(
+          op, cast<stg::chakra::TensorType>(type).getBytes(), "tensor size");
       if (failed(size))
         return failure();
       bytes.push_back(*size);
@@ -1017,10 +1016,16 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
     first = evaluate(op, *op.getFirst(), "first index");
   if (failed(first))
     return failure();
-  TraceProgram::Repeat repeat = {
-      op.getName(), *count, *first, op.getReverse(),          inner,
-      {},           {},     {},     std::move(aheadOf[inner]),
-      /*isStep=*/stepIndex != nullptr};
+  TraceProgram::Repeat repeat = {op.getName(),
+                                 *count,
+                                 *first,
+                                 op.getReverse(),
+                                 inner,
+                                 {},
+                                 {},
+                                 {},
+                                 std::move(aheadOf[inner]),
+                                 /*isStep=*/stepIndex != nullptr};
   if (failed(wireRepeat(op, repeat)))
     return failure();
   TraceProgram::Body &outer = program.bodies[body];

@@ -305,10 +305,10 @@ void Encoder::putProgram(const TraceProgram &program) {
   putUint(program.numSlots);
   putList(ArrayRef(program.tensors).take_front(countOwnTensors(program)),
           [&](const TensorTemplate &tensor) {
-    putUint(tensor.bytes);
-    putUint(static_cast<unsigned>(tensor.category));
-    putOptionalName(tensor.stateName);
-  });
+            putUint(tensor.bytes);
+            putUint(static_cast<unsigned>(tensor.category));
+            putOptionalName(tensor.stateName);
+          });
   putUint(program.getNumOwnNodes());
   for (uint32_t i = 0; i < program.getNumOwnNodes(); ++i)
     putNode(program.nodes[i], program.wiring[i]);
@@ -789,8 +789,8 @@ Channel ProgramDecoder::getChannel() {
 
 TraceProgram::Step ProgramDecoder::getStep() {
   uint64_t step = in.getUint(uint64_t(UINT32_MAX) * 8 + 7);
-  if (step % 8 > (usesSteps ? TraceProgram::Step::Series
-                            : TraceProgram::Step::Schedule))
+  if (step % 8 >
+      (usesSteps ? TraceProgram::Step::Series : TraceProgram::Step::Schedule))
     in.fail("a step is of no known kind");
   return {static_cast<TraceProgram::Step::Kind>(step % 8),
           static_cast<uint32_t>(step / 8)};
@@ -1035,9 +1035,10 @@ decodePrograms(Decoder &in, ArrayRef<StringRef> names, bool usesSteps) {
   return programs;
 }
 
-static std::vector<TraceBundle::Class>
-decodeClasses(Decoder &in, const RankSpace &space, ArrayRef<StringRef> names,
-              bool usesSteps) {
+static std::vector<TraceBundle::Class> decodeClasses(Decoder &in,
+                                                     const RankSpace &space,
+                                                     ArrayRef<StringRef> names,
+                                                     bool usesSteps) {
   std::vector<TraceProgram> programs = decodePrograms(in, names, usesSteps);
   std::vector<TraceBundle::Class> classes;
   in.getList([&] {

@@ -299,8 +299,8 @@ bool ProgramVerifier::checkSchedule(const Program::Schedule &schedule) {
 bool ProgramVerifier::checkChannelsOfTurns() {
   for (uint32_t body = 0; body < program.bodies.size(); ++body)
     for (Program::Step step : program.bodies[body].steps) {
-      bool isNode = step.kind == Program::Step::Node &&
-                    step.index < program.nodes.size();
+      bool isNode =
+          step.kind == Program::Step::Node && step.index < program.nodes.size();
       bool isSeries = step.kind == Program::Step::Series &&
                       step.index < program.series.size();
       if (!isNode && !isSeries)
@@ -335,8 +335,8 @@ bool ProgramVerifier::checkSeries(const Program::Series &series) {
       series.node >= program.nodes.size())
     return fail("a series has no repeat or no node");
   int64_t count = program.repeats[series.repeat].count;
-  return require(count >= 1 && series.rest + uint64_t(count) - 1 <=
-                                   program.nodes.size(),
+  return require(count >= 1 &&
+                     series.rest + uint64_t(count) - 1 <= program.nodes.size(),
                  "a series has no node for each iteration");
 }
 
@@ -377,9 +377,8 @@ bool ProgramVerifier::checkIndices() {
           !isAhead.insert(ahead.node).second)
         return fail("a repeat makes a node ahead that does not exist, or "
                     "twice");
-    if (repeat.isStep &&
-        (!repeat.carries.empty() || !repeat.slices.empty() ||
-         !repeat.stacks.empty() || !repeat.ahead.empty()))
+    if (repeat.isStep && (!repeat.carries.empty() || !repeat.slices.empty() ||
+                          !repeat.stacks.empty() || !repeat.ahead.empty()))
       return fail("a loop over steps carries something");
     if (repeat.count < 0 || repeat.count > static_cast<int64_t>(kMaxUnrolled) ||
         repeat.first < 0 || repeat.first > INT64_MAX - repeat.count)

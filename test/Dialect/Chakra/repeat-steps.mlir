@@ -35,6 +35,6 @@ chakra.graph @decode mesh = #sym.mesh<tp = 2> {
   chakra.coll all_gather "all"(%z) over ["tp"] payload(8*step + 8) : (!t) -> !chakra.token
 }
 
-// TRACE-COUNT-2: "name": "step.0.layers.{{[01]}}.attention/COMP_NODE"
-// TRACE: "name": "step.3.layers.1.gather/COMP_NODE"
-// TRACE: "name": "step.3.layers.1.attention/COMP_NODE"
+// TRACE-COUNT-2: "name":"step.0.layers.{{[01]}}.attention/COMP_NODE"
+// TRACE: "name":"step.3.layers.1.gather/COMP_NODE"
+// TRACE: "name":"step.3.layers.1.attention/COMP_NODE"

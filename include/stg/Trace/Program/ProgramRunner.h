@@ -175,7 +175,7 @@ private:
   /// The last compute node, the last that occupies the network, and the last
   /// transfer.
   uint32_t lastComp = kNone, lastComm = kNone, lastTransfer = kNone;
-  uint32_t awaitedStore = kNone;  ///< By the next compute node.
+  uint32_t awaitedStore = kNone; ///< By the next compute node.
   /// By repeat, the index of its iteration; empty where nobody asks.
   std::vector<int64_t> indices;
   std::vector<uint32_t> messages; ///< Of each channel so far.

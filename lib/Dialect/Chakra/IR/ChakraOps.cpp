@@ -696,8 +696,9 @@ LogicalResult RepeatOp::verify() {
     return failure();
   if (getIndexAttr() && (!isa<GraphOp>((*this)->getParentOp()) ||
                          getNumOperands() || getNumResults() || getReverse()))
-    return emitOpError("has an index, so that its iterations are steps; these " // C6
-                       "stand in a graph, in order, and hand nothing on");
+    return emitOpError(
+        "has an index, so that its iterations are steps; these " // C6
+        "stand in a graph, in order, and hand nothing on");
   size_t numCarries = getInits().size();
   size_t numArgs = getBody().getNumArguments();
   if (numArgs != getNumOperands())

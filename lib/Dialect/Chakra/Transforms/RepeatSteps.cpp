@@ -50,8 +50,9 @@ static bool isPersistent(Operation &op) {
     return true;
   if (!isa<chakra::RepeatOp>(op))
     return false;
-  return !op.walk([](NodeOpInterface) { return WalkResult::interrupt(); })
-              .wasInterrupted();
+  return !op.walk([](NodeOpInterface) {
+              return WalkResult::interrupt();
+            }).wasInterrupted();
 }
 
 LogicalResult RepeatSteps::wrap(GraphOp graph) {

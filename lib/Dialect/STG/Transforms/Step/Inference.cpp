@@ -596,10 +596,10 @@ LogicalResult Inference::declareSymbols(const InferenceStep &step) {
              << name.getValue() << "' like a symbol of the step; name that "
              << "otherwise with cached=SYMBOL";
     if (!known)
-      SymbolOp::create(
-          builder, module.getLoc(), name, SymExpr(), StringAttr(),
-          builder.getStringAttr(name == step.index ? "the number of the step"
-                                                   : "tokens of a request"));
+      SymbolOp::create(builder, module.getLoc(), name, SymExpr(), StringAttr(),
+                       builder.getStringAttr(name == step.index
+                                                 ? "the number of the step"
+                                                 : "tokens of a request"));
   }
   return success();
 }
