@@ -160,6 +160,14 @@ def files():
         equal("growth", abs(sizes[1] - sizes[0]) < 200, True)
 
 
+def pairs_of(entry, tokens, rows):
+    """Of Llama 3 8B: what is left without products of tokens."""
+    L, h, a, g, d, f, V = 32, 4096, 32, 8, 128, 14336, 128256
+    linear = tokens * (2 * h * (a + 2 * g) * d + 2 * a * d * h + 6 * h * f)
+    core = entry["matrix_operations_by_phase"]["fwd"] - rows * 2 * h * V - L * linear
+    return core // (L * 4 * a * d)
+
+
 def chunks():
     """Chunks of a prompt are one prefill, but for their heads; then tokens follow."""
     flags = ["llama3-8b", "--mode=prefill", "--batch=1"]
@@ -170,6 +178,13 @@ def chunks():
     equal("sum", entry["matrix_operations_by_phase"]["fwd"] - 7 * head, whole["matrix_operations_by_phase"]["fwd"])
     equal("closed form", entry["matrix_operations_by_phase"]["fwd"] - 8 * head, 299071457722368)
     equal("cache", cache(entry), cache(whole))
+    pairs = [pairs_of(part, 2048, 1) for part in parts]
+    equal("pairs", (pairs[0], pairs[7], sum(pairs)), (2098176, 31458304, 134225920))
+    equal("all pairs", pairs_of(entry, 16384, 8), 134225920)
+    # What is read of caches, and of parameters, all but the table of tokens.
+    equal("caches", sum(cache(part) for part in parts), 9663676416)
+    equal("tokens", sum(cache(part) for part in parts) // 131072, 73728)
+    equal("weights", 8 * (entry["memory"]["persistent_bytes"]["parameter"] - head), 120078794752)
     # The past is expanded again for each chunk of latents: 49,152 tokens.
     latent = ["deepseek-v3", "--set=L=4", "--mla-form=naive", *flags[1:]]
     entry = compile_one(*latent, "--seq=32768", "--chunk=8192")
@@ -177,6 +192,7 @@ def chunks():
     layers = cache(whole) // (32768 * 576 * 2)
     more = entry["matrix_operations_by_phase"]["fwd"] - whole["matrix_operations_by_phase"]["fwd"]
     equal("re-expansion", more - 3 * 2 * 7168 * 129280, layers * 1649267441664)
+    equal("of a token", (more - 3 * 2 * 7168 * 129280) // (layers * 49152), 33554432)
 
 
 def remainder():
@@ -196,6 +212,10 @@ def budget():
     check_lists("budget", "llama3-8b", entry, lists)
     first = compile_one("llama3-8b", "--requests=100*(1,1000),(5000,0)", "--token-budget=2048", "--steps=1")
     equal("first step", first["matrix_operations_by_phase"], {"fwd": 29741171081216})
+    equal("pairs", pairs_of(first, 2048, 101), 1998426)
+    run = traces.compile_json("llama3-8b", "--dry-run", "--requests=100*(1,1000),(5000,0)", "--token-budget=2048")
+    found = [r["new"] for loop in run["steps"] for r in loop["requests"] for _ in range(loop["count"]) if r["new"] > 1]
+    equal("chunks", found, [1948, 1948, 1104])
     # A prefix that is cached, and steps behind the prompt.
     lists = [[(1, 9), (255, 512)], [(1, 10), (45, 767)], [(1, 11), (1, 812)], [(1, 12), (1, 813)]]
     entry = compile_one("llama3-8b", "--requests=(1,9),(300,512)", "--token-budget=256", "--steps=4")

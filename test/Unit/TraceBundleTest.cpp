@@ -540,7 +540,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values("ahead.mlir", "among.mlir", "collectives.mlir",
                       "files.mlir", "gather-in-place.mlir", "groups.mlir",
                       "memory.mlir", "nested.mlir", "pipeline.mlir",
-                      "repeat.mlir", "ring.mlir", "schedule.mlir"));
+                      "repeat.mlir", "ring.mlir", "schedule.mlir",
+                      "steps.mlir"));
 
 //===----------------------------------------------------------------------===//
 // Kernels
