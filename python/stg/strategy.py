@@ -26,6 +26,9 @@ class Strategy:
     """Sequences in the global batch."""
     bucket_size: Optional[int] = None
     """Close a bucket of gradients when it has this size; 0: one bucket (default: 0)."""
+    chunk: Optional[int] = None
+    """New tokens of a request in a step; it has steps until all have been computed, then one token
+    in each; 0: all (default: 0)."""
     combine_bytes: Optional[str] = None
     """Bytes of a row that an expert sends back: an expression of symbols of the model (default: its
     elements) (default: "")."""
@@ -40,6 +43,9 @@ class Strategy:
     dispatch_bytes: Optional[str] = None
     """Bytes of a row that is sent to an expert, with scales and header: an expression of symbols of
     the model (default: its elements) (default: "")."""
+    documents: Optional[Sequence[int]] = None
+    """Tokens of each document that is packed into a row, in order: tokens see those of their own
+    document only."""
     dp: Optional[int] = None
     """Data-parallel degree."""
     dp_replicate: Optional[int] = None
@@ -49,8 +55,8 @@ class Strategy:
     ep: Optional[int] = None
     """Expert-parallel degree, a part of dp."""
     etp: Optional[int] = None
-    """Tensor parallelism of experts: that of tp (default), or 1: experts are whole, and --ep
-    divides them over tp, then cp, then a part of dp."""
+    """Tensor parallelism of experts, a divisor of that of tp (default: that of tp); with less, --ep
+    divides experts over what is left of tp, then cp, then a part of dp."""
     expert_histogram: Optional[Union[Sequence[float], str]] = None
     """Relative loads of experts, one for each; ranks that hold different experts then differ
     (default: all equal)."""
@@ -111,6 +117,8 @@ class Strategy:
     """Pipeline stages."""
     prefetch: Optional[int] = None
     """Layers that parameters are gathered ahead (default: 1)."""
+    prefix_tokens: Optional[int] = None
+    """The first tokens of a row, which see each other under a causal mask."""
     preset: Optional[Union[str, Any]] = None
     """What degrees and rules mean: the name of a preset, or a .json file (default: "megatron")."""
     product_dtype: Optional[Literal["f8E4M3FN", "f8E5M2", "f4E2M1FN"]] = None
@@ -145,8 +153,14 @@ class Strategy:
     splits: Optional[int] = None
     """Chunks into which the simulator splits a collective; payloads are padded to fit (default:
     4)."""
+    steps: Optional[int] = None
+    """Consecutive steps, before each of which contexts are longer by the new tokens of the one
+    before (default: 1)."""
     stream_start: Optional[Literal["whole", "sharded"]] = None
     """What a residual stream that is sharded by tokens starts with (default: "whole")."""
+    token_budget: Optional[int] = None
+    """New tokens of a step, of all requests, which are scheduled as vLLM does; 0: as many as there
+    are (default: 0)."""
     tp: Optional[int] = None
     """Tensor-parallel degree; a multiple of the key/value heads replicates them."""
     virtual_stages: Optional[int] = None
