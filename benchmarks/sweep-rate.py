@@ -7,10 +7,14 @@ all processors. A process for each strategy is timed with a few. The rows of bot
 
     PYTHONPATH=build/python PATH=build/bin:$PATH benchmarks/sweep-rate.py [--count 10000]
 
-With --calls N, the memory of the process is looked at N / 10 calls apart.
+With --calls N, the memory of the process is looked at N / 10 calls apart: what is resident, and what
+malloc has given out and not got back, to the byte. The first may grow as pieces of memory are left
+between others; the second must not.
 """
 
 import argparse
+import ctypes
+import gc
 import itertools
 import json
 import os
@@ -75,11 +79,29 @@ def get_resident():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+class MallInfo(ctypes.Structure):
+    """What mallinfo2 of glibc returns."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+        "fordblks", "keepcost")]
+
+
+def get_given_out():
+    """Bytes of all arenas and of blocks of their own; small objects of Python are not malloc's."""
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = MallInfo
+    info = mallinfo()
+    return info.uordblks + info.hblkhd
+
+
 def look_for_leaks(args, strategies):
     """Totals and errors, over and over."""
     endless = itertools.cycle(strategies)
     for part in range(11):
-        print(f"{part * args.calls // 10:8} calls: {get_resident():8.1f} MiB", flush=True)
+        gc.collect()
+        print(f"{part * args.calls // 10:8} calls: {get_resident():8.1f} MiB resident, "
+              f"{get_given_out():12,} bytes given out", flush=True)
         if part < 10:
             for result in stg.sweep(args.model, itertools.islice(endless, args.calls // 10),
                                     threads=args.threads):

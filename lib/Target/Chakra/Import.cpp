@@ -51,6 +51,7 @@ private:
   void importSend(const ImportedNode &node, ValueRange inputs,
                   ValueRange after);
   void importRecv(uint64_t position, ValueRange after);
+  void importTransfer(uint64_t position, ValueRange inputs, ValueRange after);
   bool isPlainColl(const ImportedNode &node, const ImportedGroup &group);
 
   /// Control dependencies that the streams do not imply, and data dependencies,
@@ -62,6 +63,14 @@ private:
     return inPlace[position] || !nodes[position].outputs.empty();
   }
   void setResults(uint64_t position, ResultRange values);
+  Version &getVersion(const ImportedTensor &tensor) {
+    return (tensor.isHost ? hostVersions : versions)[tensor.name];
+  }
+  /// What a node that works in place changes.
+  static ArrayRef<ImportedTensor> getChanged(const ImportedNode &node) {
+    ArrayRef<ImportedTensor> inputs = node.inputs;
+    return node.isStore() ? inputs.drop_front() : inputs;
+  }
   std::string makeName(StringRef name, bool isState);
   Type getTensorType(int64_t bytes, Category category) {
     return stg::chakra::TensorType::get(
@@ -74,10 +83,11 @@ private:
   OpBuilder &builder;
   Location loc;
 
-  std::vector<bool> inPlace;    ///< A collective that changes its inputs.
+  /// A collective that changes its inputs, a store into a buffer.
+  std::vector<bool> inPlace;
   std::vector<bool> needsToken; ///< Depended on, but without a buffer.
   std::vector<Value> results;   ///< A value that implies only its node.
-  llvm::StringMap<Version> versions;
+  llvm::StringMap<Version> versions, hostVersions;
   llvm::StringSet<> names;
 };
 } // namespace
@@ -109,10 +119,12 @@ void GraphImporter::findInPlace() {
                     node.collKind == CollKind::AllToAll;
     llvm::StringSet<> distinct;
     for (const ImportedTensor &tensor : node.inputs)
-      if (distinct.insert(tensor.name).second)
+      if (!node.isStore() && !tensor.isHost &&
+          distinct.insert(tensor.name).second)
         readers[tensor.name].push_back(position);
-    inPlace[position] = node.isColl() && sameSize && node.outputs.empty() &&
-                        !node.inputs.empty();
+    // A store that makes no buffer says what it changes.
+    bool isPlace = node.isStore() || (node.isColl() && sameSize);
+    inPlace[position] = isPlace && node.outputs.empty() && !node.inputs.empty();
   }
   for (bool changed = true; changed;) {
     changed = false;
@@ -122,9 +134,10 @@ void GraphImporter::findInPlace() {
 }
 
 /// True if two nodes are executed in their order without a dependency: compute
-/// nodes are a stream, and collectives and sends are another.
+/// nodes are a stream, collectives and sends are another, and transfers.
 static bool shareStream(const ImportedNode &a, const ImportedNode &b) {
-  return !a.isRecv() && !b.isRecv() && a.isComp() == b.isComp();
+  return !a.isRecv() && !b.isRecv() && a.isComp() == b.isComp() &&
+         a.isTransfer() == b.isTransfer();
 }
 
 SmallVector<uint64_t> GraphImporter::getDeps(uint64_t position) {
@@ -135,7 +148,9 @@ SmallVector<uint64_t> GraphImporter::getDeps(uint64_t position) {
   uint64_t lastComp = position;
   while (lastComp > 0 && !nodes[lastComp - 1].isComp())
     --lastComp;
-  bool followsComp = (node.isColl() || node.isRecv()) && node.dataDeps.empty();
+  // So is any load.
+  bool followsComp = node.isLoad() || ((node.isColl() || node.isRecv()) &&
+                                       node.dataDeps.empty());
   for (uint64_t dep : node.ctrlDeps)
     if (!shareStream(nodes[dep], node) && !(followsComp && dep + 1 == lastComp))
       deps.push_back(dep);
@@ -147,7 +162,7 @@ SmallVector<uint64_t> GraphImporter::getDeps(uint64_t position) {
 SmallVector<uint64_t> GraphImporter::getExtraDeps(uint64_t position) {
   SmallVector<uint64_t> deps = getDeps(position);
   for (const ImportedTensor &tensor : nodes[position].inputs)
-    for (uint64_t implied : versions[tensor.name].deps)
+    for (uint64_t implied : getVersion(tensor).deps)
       llvm::erase(deps, implied);
   return deps;
 }
@@ -177,8 +192,8 @@ LogicalResult GraphImporter::findTokens() {
 /// A name that the dialect allows and that is not taken.
 std::string GraphImporter::makeName(StringRef name, bool isState) {
   if (!isState) {
-    for (NodeKind kind :
-         {NodeKind::Comp, NodeKind::Coll, NodeKind::Send, NodeKind::Recv})
+    for (NodeKind kind : {NodeKind::Comp, NodeKind::Coll, NodeKind::Send,
+                          NodeKind::Recv, NodeKind::Load, NodeKind::Store})
       name.consume_back(stg::trace::getSuffix(kind));
   }
   std::string clean;
@@ -199,23 +214,26 @@ std::string GraphImporter::makeName(StringRef name, bool isState) {
 
 /// Makes states of the tensors that are read before they are written.
 void GraphImporter::findStates() {
-  llvm::StringSet<> known;
+  llvm::StringSet<> known, knownHost;
   for (const ImportedNode &node : nodes) {
     for (const ImportedTensor &tensor : node.inputs) {
-      if (!known.insert(tensor.name).second)
+      if (!(tensor.isHost ? knownHost : known).insert(tensor.name).second)
         continue;
       auto [prefix, rest] = tensor.name.split('/');
       std::optional<Category> category = symbolizeCategory(prefix);
-      std::string name =
-          makeName(category && !rest.empty() ? rest : tensor.name, true);
-      auto state = StateOp::create(
-          builder, loc,
-          getTensorType(tensor.bytes, category.value_or(Category::Input)),
-          name);
-      versions[tensor.name].value = state.getResult();
+      std::string text = (category && !rest.empty() ? rest : tensor.name).str();
+      // The name of a transfer, whose trace has none for it.
+      if (tensor.isHost && tensor.name == node.name)
+        text += ".host";
+      std::string name = makeName(text, true);
+      Category own =
+          tensor.isHost ? Category::Host : category.value_or(Category::Input);
+      auto state =
+          StateOp::create(builder, loc, getTensorType(tensor.bytes, own), name);
+      getVersion(tensor).value = state.getResult();
     }
     for (const ImportedTensor &tensor : node.outputs)
-      known.insert(tensor.name);
+      (tensor.isHost ? knownHost : known).insert(tensor.name);
   }
 }
 
@@ -227,8 +245,8 @@ void GraphImporter::setResults(uint64_t position, ResultRange values) {
     return index < values.size() ? Value(values[index]) : Value();
   };
   if (inPlace[position]) {
-    for (auto [i, tensor] : llvm::enumerate(node.inputs)) {
-      Version &version = versions[tensor.name];
+    for (auto [i, tensor] : llvm::enumerate(getChanged(node))) {
+      Version &version = getVersion(tensor);
       if (getValue(i))
         version.value = getValue(i);
       // The writer of the tensor and the last node that has changed it.
@@ -239,7 +257,7 @@ void GraphImporter::setResults(uint64_t position, ResultRange values) {
     }
   }
   for (auto [i, tensor] : llvm::enumerate(node.outputs)) {
-    Version &version = versions[tensor.name];
+    Version &version = getVersion(tensor);
     version.deps = {position};
     if (getValue(i))
       version.value = getValue(i);
@@ -341,11 +359,28 @@ void GraphImporter::importRecv(uint64_t position, ValueRange after) {
   setResults(position, op.getResults());
 }
 
+void GraphImporter::importTransfer(uint64_t position, ValueRange inputs,
+                                   ValueRange after) {
+  const ImportedNode &node = nodes[position];
+  std::string name = makeName(node.name, false);
+  if (node.isLoad()) {
+    auto op = LoadOp::create(builder, loc,
+                             getTensorType(node.bytes, Category::Temporary),
+                             name, inputs[0], after, /*ahead=*/nullptr,
+                             /*phase=*/nullptr);
+    return setResults(position, op->getResults());
+  }
+  auto op = StoreOp::create(
+      builder, loc, getTensorType(node.bytes, Category::Host), name, inputs[0],
+      inputs.size() > 1 ? inputs[1] : Value(), after, /*phase=*/nullptr);
+  setResults(position, op->getResults());
+}
+
 void GraphImporter::importNode(uint64_t position) {
   const ImportedNode &node = nodes[position];
   SmallVector<Value> inputs, after;
   for (const ImportedTensor &tensor : node.inputs)
-    inputs.push_back(versions[tensor.name].value);
+    inputs.push_back(getVersion(tensor).value);
   for (uint64_t dep : getExtraDeps(position))
     after.push_back(results[dep]);
   switch (node.kind) {
@@ -359,7 +394,7 @@ void GraphImporter::importNode(uint64_t position) {
     return importRecv(position, after);
   case NodeKind::Load:
   case NodeKind::Store:
-    break; // Refused before.
+    return importTransfer(position, inputs, after);
   }
   llvm_unreachable("a node of no known kind");
 }
@@ -372,6 +407,7 @@ LogicalResult GraphImporter::run() {
   if (failed(findTokens()))
     return failure();
   versions.clear();
+  hostVersions.clear();
   findStates();
   for (uint64_t position = 0; position < nodes.size(); ++position)
     importNode(position);

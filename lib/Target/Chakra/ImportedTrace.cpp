@@ -34,6 +34,7 @@ private:
   LogicalResult readComp(const Node &node, ImportedNode &result);
   LogicalResult readColl(const Node &node, ImportedNode &result);
   LogicalResult readMessage(const Node &node, ImportedNode &result);
+  LogicalResult readTransfer(const Node &node, ImportedNode &result);
   LogicalResult readTensors(const Node &node, StringRef attribute,
                             SmallVectorImpl<ImportedTensor> &tensors);
   /// The first attribute of `names` that the node has, which is an integer of
@@ -154,6 +155,45 @@ LogicalResult NodeReader::readMessage(const Node &node, ImportedNode &result) {
             "tensors, of at least 1 byte";
 }
 
+/// A transfer is one buffer of the rank and one of the host, of as many bytes.
+/// Where the trace does not name that of the host, each transfer has its own.
+LogicalResult NodeReader::readTransfer(const Node &node, ImportedNode &result) {
+  bool isLoad = node.is(NodeType::MemLoad);
+  result.kind = isLoad ? NodeKind::Load : NodeKind::Store;
+  FailureOr<int64_t> bytes = readSize(node, {"tensor_size"}, std::nullopt);
+  SmallVector<ImportedTensor> read, written;
+  if (failed(bytes) || failed(readTensors(node, "host_inputs", read)) ||
+      failed(readTensors(node, "host_outputs", written)))
+    return failure();
+  result.bytes = *bytes;
+  auto &own = isLoad ? result.inputs : result.outputs;
+  const size_t numOwn = isLoad ? result.outputs.size() : result.inputs.size();
+  const size_t numHost = read.size() + written.size();
+  if (!own.empty() || numOwn != 1 || numHost > 1 ||
+      (isLoad && !written.empty()))
+    return emitNodeError(node)
+           << "transfers " << numOwn << " buffers of the rank and " << numHost
+           << " of the host; chakra.load and chakra.store express transfers "
+              "between one and one";
+  if (numHost == 0)
+    (isLoad ? read : written).push_back({node.name, *bytes});
+  for (ImportedTensor &tensor : read)
+    tensor.isHost = true;
+  for (ImportedTensor &tensor : written)
+    tensor.isHost = true;
+  llvm::append_range(result.inputs, read);
+  llvm::append_range(result.outputs, written);
+  for (const auto *tensors : {&result.inputs, &result.outputs})
+    for (const ImportedTensor &tensor : *tensors)
+      if (tensor.bytes != *bytes || *bytes < 1)
+        return emitNodeError(node)
+               << "transfers " << *bytes << " bytes, but '"
+               << stg::shortenText(tensor.name) << "' has " << tensor.bytes
+               << "; chakra.load and chakra.store express transfers of whole "
+                  "buffers, of at least 1 byte";
+  return success();
+}
+
 LogicalResult NodeReader::read(const Node &node, ImportedNode &result) {
   result.id = node.id;
   result.name = node.name;
@@ -169,9 +209,12 @@ LogicalResult NodeReader::read(const Node &node, ImportedNode &result) {
     return readColl(node, result);
   if (node.is(NodeType::Send) || node.is(NodeType::Recv))
     return readMessage(node, result);
+  if (node.is(NodeType::MemLoad) || node.is(NodeType::MemStore))
+    return readTransfer(node, result);
   return emitNodeError(node)
          << "is of type " << trace::getNodeTypeName(node.type)
-         << "; only COMP, COMM_COLL, COMM_SEND and COMM_RECV can be expressed";
+         << "; only COMP, COMM_COLL, COMM_SEND, COMM_RECV, MEM_LOAD and "
+            "MEM_STORE can be expressed";
 }
 
 /// Replaces ids by indices into `nodes`.

@@ -25,6 +25,7 @@ namespace stg::chakra {
 struct ImportedTensor {
   llvm::StringRef name;
   int64_t bytes;
+  bool isHost = false; ///< It is in the memory of the host.
 };
 
 /// A node of a trace. Strings point into the file.
@@ -33,8 +34,8 @@ struct ImportedNode {
   llvm::StringRef name;
   trace::NodeKind kind = trace::NodeKind::Comp;
   int64_t operations = 0; ///< Compute nodes.
-  /// Compute nodes: bytes read and written; collectives: the payload; messages:
-  /// their size.
+  /// Compute nodes: bytes read and written; collectives: the payload; messages
+  /// and transfers: their size.
   int64_t bytes = 0;
   int64_t durationMicros = 0;
   CollKind collKind = CollKind::AllReduce;
@@ -43,6 +44,8 @@ struct ImportedNode {
   int64_t peer = 0;
   std::optional<int64_t> rank;
   int64_t tag = 0;
+  /// A store into a buffer of the host has that as its second input, and no
+  /// output.
   llvm::SmallVector<ImportedTensor, 2> inputs, outputs;
   /// What it depends on: first ids, after sorting positions.
   llvm::SmallVector<uint64_t, 4> dataDeps, ctrlDeps;
@@ -52,6 +55,9 @@ struct ImportedNode {
   bool isSend() const { return kind == trace::NodeKind::Send; }
   bool isRecv() const { return kind == trace::NodeKind::Recv; }
   bool isMessage() const { return isSend() || isRecv(); }
+  bool isLoad() const { return kind == trace::NodeKind::Load; }
+  bool isStore() const { return kind == trace::NodeKind::Store; }
+  bool isTransfer() const { return isLoad() || isStore(); }
 };
 
 /// An error that begins with which node it is about.

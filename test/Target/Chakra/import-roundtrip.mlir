@@ -18,6 +18,21 @@
 // RUN: stg-translate --chakra-to-traces --trace-dir=%t/twice %t/both.mlir
 // RUN: %python %S/compare.py %t/two %t/twice
 
+// Transfers: of states and of what was stored, in place, ahead of who reads.
+// RUN: stg-translate --chakra-to-traces --trace-dir=%t/host %t/host.mlir
+// RUN: stg-translate --traces-to-chakra %t/host/workload.1.et -o %t/host.back.mlir
+// RUN: FileCheck %t/host.mlir --input-file=%t/host.back.mlir
+// RUN: stg-opt --verify-roundtrip %t/host.back.mlir -o /dev/null
+// RUN: stg-translate --chakra-to-traces --trace-dir=%t/host2 %t/host.back.mlir
+// RUN: %python %S/compare.py %t/host %t/host2
+
+// What waits for a store of the turn before the last waits for it as for data then: nodes and
+// dependencies are the same.
+// RUN: stg-compile gpt2-1.5b --dp 2 --batch 4 --micro-batch 1 --seq 64 --set L=4 --offload all -o %t/model
+// RUN: stg-translate --traces-to-chakra %t/model/workload.1.et -o %t/model.mlir
+// RUN: stg-translate --chakra-to-traces --trace-dir=%t/model2 %t/model.mlir
+// RUN: %python %t/same.py %t/model/workload.1.et %t/model2/workload.1.et
+
 //--- one.mlir
 !x = !chakra.tensor<1024, activation>
 !g = !chakra.tensor<100, gradient>
@@ -79,3 +94,54 @@ chakra.graph @last mesh = #sym.mesh<tp = 2, dp = 2, pp = 2> coordinates = {pp = 
   %0 = chakra.coll all_reduce "dp"(%x) over ["dp", "tp"] in_place : (!x) -> !x
   %1 = chakra.coll all_reduce "pp"(%0) over ["pp"] in_place : (!x) -> !x
 }
+
+//--- host.mlir
+!h = !chakra.tensor<64, host>
+!x = !chakra.tensor<64, activation>
+!m = !chakra.tensor<64, optimizer>
+// CHECK-LABEL: chakra.graph @ranks mesh = #sym.mesh<dp = 2> {
+chakra.graph @ranks mesh = #sym.mesh<dp = 2> {
+  // CHECK-DAG:   %[[X:.*]] = chakra.state "x" : !chakra.tensor<64, activation>
+  // CHECK-DAG:   %[[M:.*]] = chakra.state "moment" : !chakra.tensor<64, host>
+  %m = chakra.state "moment" : !h
+  %x = chakra.state "x" : !x
+  // CHECK:       %[[A:.*]] = chakra.comp "a"
+  %a = chakra.comp "a"(%x) ops(5) bytes(7) : (!x) -> !x
+  // CHECK:       %[[S:.*]] = chakra.store "a.store"(%[[A]]) : (!chakra.tensor<64, temporary>) -> !chakra.tensor<64, host>
+  %s = chakra.store "a.store"(%a) : (!x) -> !h
+  %b = chakra.comp "b"(%a) ops(5) bytes(7) : (!x) -> !x
+  // CHECK:       %[[L:.*]] = chakra.load "a.load"(%[[S]]) : (!chakra.tensor<64, host>) -> !chakra.tensor<64, temporary>
+  %l = chakra.load "a.load"(%s) : (!h) -> !x
+  %c = chakra.comp "c"(%b, %l) ops(5) bytes(7) : (!x, !x) -> !x
+  // CHECK:       chakra.load "moment.load"(%[[M]])
+  %n = chakra.load "moment.load"(%m) : (!h) -> !m
+  // CHECK:       %[[D:.*]] = chakra.comp "d"
+  %d = chakra.comp "d"(%c, %n) ops(5) bytes(7) : (!x, !m) -> !m
+  // CHECK:       %[[M1:.*]] = chakra.store "moment.store"(%[[D]]) into(%[[M]] : !chakra.tensor<64, host>)
+  %m1 = chakra.store "moment.store"(%d) into(%m : !h) : (!m) -> !h
+  // CHECK:       chakra.load "moment.again"(%[[M1]])
+  %n1 = chakra.load "moment.again"(%m1) : (!h) -> !m
+  %e = chakra.comp "e"(%n1) ops(5) bytes(7) : (!m) -> !m
+}
+
+//--- same.py
+import json
+import subprocess
+import sys
+
+
+def read(path):
+    lines = subprocess.run(["stg-trace", "print", path], check=True, capture_output=True).stdout
+    nodes, decoder, text, at = [], json.JSONDecoder(), lines.decode(), 0
+    while text[at:].strip():
+        value, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+        nodes.append(value)
+    return nodes[1:]
+
+
+one, two = read(sys.argv[1]), read(sys.argv[2])
+assert len(one) == len(two) and any(node["type"] == "MEM_STORE" for node in one)
+for left, right in zip(one, two):
+    deps = [sorted({*node.pop("data_deps", []), *node.pop("ctrl_deps", [])}) for node in (left, right)]
+    assert deps[0] == deps[1], (left, deps)
+    assert left == right, (left, right)
