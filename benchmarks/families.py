@@ -8,7 +8,7 @@ matrix products, forward and backward, as the ranks that divide heads alone: dat
 for all-to-alls) and expert parallelism, pipelines with any schedule, ZeRO and recomputation
 repeat nothing. What tensor parallelism and all-to-alls of context parallelism repeat (routers,
 latents, what all heads of a scan share), and context parallelism of any kind of what is made of a
-whole sample (towers of images, pooled rows, vectors of a time step), is in both numbers; with
+whole sample (encoders, towers of images, pooled rows, vectors of a time step), is in both numbers; with
 neither, it is one rank's. Where samples are compared with each other, as in CLIP, those of a rank
 and micro-batch are.
 
@@ -166,9 +166,9 @@ MODELS = {
 DEFECTS = ("which is taken in this scope", "its peer's graph", "'chakra.")
 # All heads of a scan share what they read and write.
 ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
-# What is made of a sample, or of its images, and not of its tokens, each rank makes that has some of its tokens.
+# What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
 PER_SAMPLE = ("bert", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel",
-              "gemma3", "llama4", "llava", "qwen2_5_vl")
+              "gemma3", "llama4", "llava", "qwen2_5_vl", "t5", "mt5", "whisper")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip",)
 BATCH = 16
