@@ -549,7 +549,7 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   result.loops = std::move(*loops);
   result.model = request.model;
   Expected<Model> model =
-      isOneLoop(strategy)
+      isOneLoop(strategy) || result.loops.empty()
           ? compileLoop(context, request, sources, printer, timing, result)
           : compileLoops(context, request, sources, printer, timing, result);
   if (!model)

@@ -55,6 +55,10 @@ Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input) {
   if (isOneLoop(input) && values.steps == 1)
     return std::vector<StepLoop>();
   Requests requests = values.requests;
+  if (requests.empty() && values.tokenBudget)
+    return makeStrategyError(input.spell(getField(FieldId::tokenBudget)) +
+                             ": needs a list of requests; give it with "
+                             "--requests");
   if (requests.empty()) {
     Expected<Requests> row = getRow(input);
     if (!row)
