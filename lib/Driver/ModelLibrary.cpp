@@ -154,7 +154,9 @@ static Expected<ImportedModel> importText(const CompileRequest &request,
   options.file = file.str();
   options.size = size.str();
   options.modelPath = getModelPath(request.modelPath);
-  options.ignoresQuantization = request.ignoresQuantization;
+  // How weights are stored is said otherwise then.
+  options.ignoresQuantization = request.ignoresQuantization ||
+                                request.strategy.isGiven(FieldId::weightDtype);
   auto tell = [&](const ToolMessage &message) { printer.print(message); };
   std::optional<ImportedModel> imported = importConfig(text, options, tell);
   if (!imported)

@@ -124,7 +124,8 @@ bool Importer::takeQuantization(Value &root) {
       fail(it->place,
            text + ": a quantized model has other bytes and operations; the "
                   "model without quantization is that of "
-                  "--ignore-quantization");
+                  "--ignore-quantization, and --weight-dtype says how its "
+                  "weights are stored");
       return false;
     }
     if (!it->value.isNull())

@@ -48,7 +48,7 @@ private:
   LogicalResult checkOp(Operation *op);
   LogicalResult check(Operation *op, SymExpr expr, bool isExtent);
   void collectMeans();
-  bool isMean(SymTensorType type, DimAttr dim);
+  bool isMean(SymTensorType type, unsigned number);
   void eraseEmpty();
   void replace();
 
@@ -227,15 +227,16 @@ void Bind::collectMeans() {
   });
 }
 
-/// True for a dimension that may be a fraction: all rows together are whole.
-bool Bind::isMean(SymTensorType type, DimAttr dim) {
-  if (!means.contains(withoutExtent(dim)))
+/// True for a dimension that is a fraction and may be one: the rows of all of
+/// the experts, which are the dimension before, are whole.
+bool Bind::isMean(SymTensorType type, unsigned number) {
+  if (number == 0 || !means.contains(withoutExtent(type.getDim(number))))
     return false;
-  SymExpr extent = substitute(dim.getExtent());
-  SymExpr elements = substitute(type.getNumElements());
+  SymExpr extent = substitute(type.getShape()[number]);
+  SymExpr slices = substitute(type.getShape()[number - 1]);
   std::optional<Rational> value = extent ? extent.getConstant() : std::nullopt;
-  return value && !value->isInteger() && Rational(0) < *value && elements &&
-         elements.canBeExtent();
+  return value && !value->isInteger() && Rational(0) < *value && slices &&
+         (slices * extent).canBeExtent();
 }
 
 /// True for a loop that is executed no more: it hands on what it starts with,
@@ -252,14 +253,13 @@ LogicalResult Bind::checkOp(Operation *op) {
   // What stands in a type or a mesh is an extent or a size.
   AttrTypeWalker typeWalker, walker;
   typeWalker.addWalk([&](SymTensorType type) {
-    bool hasMean = false;
-    for (DimAttr dim : type.getDims())
-      hasMean |= isMean(type, dim);
-    if (!hasMean)
+    auto all = llvm::seq<unsigned>(0, type.getRank());
+    auto isMean = [&](unsigned number) { return this->isMean(type, number); };
+    if (llvm::none_of(all, isMean))
       return WalkResult::advance();
-    for (DimAttr dim : type.getDims())
-      if (!isMean(type, dim) &&
-          failed(check(op, dim.getExtent(), /*isExtent=*/true)))
+    for (unsigned number : all)
+      if (!isMean(number) &&
+          failed(check(op, type.getShape()[number], /*isExtent=*/true)))
         result = failure();
     return WalkResult::skip();
   });
