@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Driver/Compile.h"
+#include "Disaggregation.h"
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
 #include "ParameterCounts.h"
@@ -16,6 +17,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
+#include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Driver/DiagnosticForwarder.h"
@@ -69,6 +71,8 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   if (!options.empty())
     extra["options"] = std::move(options);
   extra["strategy"] = toJSON(result.strategy);
+  if (result.decode)
+    extra["decode_strategy"] = toJSON(result.decode->strategy);
   extra["dtype"] = result.dtype;
   extra["micro_batches"] = result.strategy.values.microBatches;
   if (!result.loops.empty()) {
@@ -533,8 +537,184 @@ compileLoops(MLIRContext &context, const CompileRequest &request,
   return std::move(*all);
 }
 
+/// `tp 4 x dp 2`, of axes with several ranks.
+static std::string describeMesh(ModuleOp module) {
+  std::string text;
+  for (auto graph : module.getOps<chakra::GraphOp>()) {
+    MeshAttr mesh = graph.getMesh();
+    for (auto [name, size] :
+         llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisSizes()))
+      text += (text.empty() ? "" : " x ") + name.str() + " " + size.str();
+    break;
+  }
+  return text;
+}
+
+namespace {
+/// One of the two programs of a disaggregated service.
+struct Half {
+  CompileRequest request;
+  Expected<Model> model;
+  CompileResult *result;
+  DisaggregatedProgram program;
+};
+} // namespace
+
+/// Compiles it to the chakra level. `getRequests` gives those of a row.
+static Error compileHalf(
+    Half &half, TimingScope &timing, const MessagePrinter &printer,
+    function_ref<Expected<Requests>(const SymbolValues &)> getRequests) {
+  Expected<Resolved> resolved =
+      resolveStrategy(*half.model, half.request, *half.result);
+  if (!resolved)
+    return resolved.takeError();
+  const Strategy &strategy = half.result->strategy.values;
+  if (strategy.microBatches > 1)
+    return makeStrategyError("--prefill-strategy and --decode-strategy: each "
+                             "plan has one micro-batch");
+  Expected<Requests> requests = getRequests(resolved->values);
+  if (!requests)
+    return requests.takeError();
+  if (Error error = compileModule(*half.model, half.request, *resolved, timing,
+                                  *half.result, buildBindPipeline))
+    return error;
+  ModuleOp module = *half.model->module;
+  DividingAxes axes;
+  for (const PresetPlan::Rule &rule : resolved->plan.rules)
+    if (rule.rule.getScope() == RuleScope::All)
+      axes[rule.rule.getDim().str()].push_back(
+          rule.rule.getAxis().getValue().str());
+  auto caches = collectCaches(module, *requests, strategy.kvBlockSize, axes);
+  if (!caches)
+    return caches.takeError();
+  half.program = {module, std::move(*caches)};
+  LogicalResult ran =
+      runPasses(half.request, module, timing, [&](OpPassManager &pm) {
+        buildConversionPipeline(pm, half.result->strategy.values);
+      });
+  if (failed(ran))
+    return makeDiagnosed();
+  half.result->mesh = describeMesh(module);
+  return Error::success();
+}
+
+/// The prompts of each row: what is given, or one.
+static Expected<Requests> getPrompts(const Strategy &strategy,
+                                     const SymbolValues &values) {
+  if (!strategy.requests.empty())
+    return strategy.requests;
+  auto tokens = values.find(getField(FieldId::seq).symbolName.str());
+  if (tokens == values.end())
+    return makeStrategyError("--prefill-strategy needs a model with tokens (a "
+                             "symbol 'S')");
+  Request prompt;
+  prompt.newTokens = tokens->second.value;
+  prompt.cachedTokens = strategy.kvLen.value_or(0);
+  Requests prompts;
+  prompts.list = {prompt};
+  return prompts;
+}
+
+/// The step that goes on with the prompts: a new token of each.
+static Requests goOnWith(const Requests &prompts) {
+  Requests next = prompts;
+  for (Request &request : next.list) {
+    request.cachedTokens += request.newTokens;
+    request.newTokens = 1;
+    request.logits.reset();
+  }
+  return next;
+}
+
+/// What decoding is follows from the prompts.
+static Error setDecoding(StrategyInput &strategy, const Requests &next) {
+  strategy.reset(FieldId::seq);
+  strategy.values.set.erase(getField(FieldId::seq).symbolName.str());
+  strategy.reset(FieldId::kvLen);
+  auto set = [&](FieldId id, StringRef text) {
+    strategy.reset(id);
+    return strategy.set(getField(id), text, GivenBy::Flag);
+  };
+  if (Error error = set(FieldId::mode, stringify(Mode::Decode)))
+    return error;
+  if (!strategy.values.requests.empty())
+    return set(FieldId::requests, next.str());
+  return set(FieldId::kvLen, std::to_string(next.list[0].cachedTokens));
+}
+
+/// Two programs of one model, and the messages between them.
+static Error compileDisaggregated(MLIRContext &context,
+                                  const CompileRequest &request,
+                                  const MessagePrinter &printer,
+                                  CompileResult &result) {
+  double start = getSeconds();
+  llvm::SourceMgr sources;
+  DiagnosticForwarder forwarder(context, sources, printer);
+  TimingScope timing;
+  result.decode = std::make_shared<CompileResult>();
+  result.model = result.decode->model = request.model;
+  Half prefill{
+      request, loadModel(context, request, sources, printer), &result, {}};
+  if (!prefill.model)
+    return prefill.model.takeError();
+  Half decode{request,
+              loadModel(context, request, sources, printer),
+              result.decode.get(),
+              {}};
+  if (!decode.model)
+    return decode.model.takeError();
+  for (Half *half : {&prefill, &decode})
+    if (ConfigOp config = half->model->config;
+        config && config.getDescription())
+      half->result->description = config.getDescription()->str();
+  StrategyInput &first = prefill.request.strategy;
+  if (!first.isGiven(FieldId::mode))
+    if (Error error = first.set(getField(FieldId::mode),
+                                stringify(Mode::Prefill), GivenBy::Flag))
+      return error;
+  if (first.values.mode != Mode::Prefill)
+    return makeStrategyError(first.spell(getField(FieldId::mode)) +
+                             " with --prefill-strategy: its ranks read "
+                             "prompts");
+  Requests prompts, next;
+  if (Error error =
+          compileHalf(prefill, timing, printer,
+                      [&](const SymbolValues &values) -> Expected<Requests> {
+                        Expected<Requests> own =
+                            getPrompts(result.strategy.values, values);
+                        if (own)
+                          prompts = *own;
+                        return own;
+                      }))
+    return error;
+  next = goOnWith(prompts);
+  decode.request.strategy = *request.decodeStrategy;
+  if (Error error = setDecoding(decode.request.strategy, next))
+    return error;
+  if (Error error = compileHalf(
+          decode, timing, printer,
+          [&](const SymbolValues &) -> Expected<Requests> { return next; }))
+    return error;
+  OwningOpRef<ModuleOp> joined =
+      ModuleOp::create((*prefill.model->module).getLoc());
+  if (Error error =
+          joinPrograms(*joined, prefill.program, decode.program, prompts,
+                       result.strategy.values.kvBlockSize, result.symbols))
+    return error;
+  if (failed(verify(*joined)))
+    return makeDiagnosed();
+  double compiled = getSeconds();
+  if (Error error = exportModule(*joined, request, timing, result))
+    return error;
+  result.compileSeconds = compiled - start;
+  result.writeSeconds = getSeconds() - compiled;
+  return Error::success();
+}
+
 static Error compileAll(MLIRContext &context, const CompileRequest &request,
                         const MessagePrinter &printer, CompileResult &result) {
+  if (request.decodeStrategy)
+    return compileDisaggregated(context, request, printer, result);
   double start = getSeconds();
   DefaultTimingManager timingManager;
   applyDefaultTimingManagerCLOptions(timingManager);

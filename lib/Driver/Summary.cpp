@@ -140,12 +140,14 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
   for (const auto &axis : result.summary.axes)
     axes.push_back(axis.name + " " + std::to_string(axis.size));
   printRow(os, "mesh",
-           withCommas(result.summary.numRanks) +
-               (result.summary.numRanks == 1 ? " rank" : " ranks") +
-               (axes.empty() ? "" : ": " + llvm::join(axes, " x ")) +
-               (strategy.sequenceParallel && !strategy.tensorRanks.isOne()
-                    ? ", sequence parallel"
-                    : ""));
+           !result.mesh.empty()
+               ? result.mesh
+               : withCommas(result.summary.numRanks) +
+                     (result.summary.numRanks == 1 ? " rank" : " ranks") +
+                     (axes.empty() ? "" : ": " + llvm::join(axes, " x ")) +
+                     (strategy.sequenceParallel && !strategy.tensorRanks.isOne()
+                          ? ", sequence parallel"
+                          : ""));
 }
 
 static void printOperations(const chakra::ClassTotals &totals,
@@ -378,6 +380,8 @@ static std::optional<CacheRoom> getCacheRoom(const CompileResult &result,
 void stg::printSummary(const CompileRequest &request,
                        const CompileResult &result, raw_ostream &os) {
   printModel(result, os);
+  if (result.decode)
+    printModel(*result.decode, os);
   printClasses(request, result.summary, os);
   printPerToken(result, os);
   if (request.memoryLimit) {

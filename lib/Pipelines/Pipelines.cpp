@@ -323,14 +323,22 @@ void stg::buildSymbolicChakraPipeline(OpPassManager &pm,
   addConversion(pm, strategy);
 }
 
-void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
+void stg::buildBindPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createBind(getBindOptions(strategy)));
+}
+
+void stg::buildConversionPipeline(OpPassManager &pm, const Strategy &strategy) {
   addSchedule(pm, strategy);
   addConversion(pm, strategy);
   pm.addPass(chakra::createSplitClasses());
   if (strategy.steps > 1 || !strategy.reserve.empty())
     pm.addPass(chakra::createRepeatSteps(
         {strategy.steps, strategy.firstStep, "step"}));
+}
+
+void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
+  buildBindPipeline(pm, strategy);
+  buildConversionPipeline(pm, strategy);
 }
 
 //===----------------------------------------------------------------------===//

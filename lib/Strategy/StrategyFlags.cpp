@@ -119,9 +119,16 @@ std::vector<const cl::OptionCategory *> StrategyFlags::getCategories() const {
   return result;
 }
 
+bool StrategyFlags::hasFile() const { return file->getNumOccurrences(); }
+
 Expected<StrategyInput> StrategyFlags::read(StrategyInput &fromFile) const {
-  if (file->getNumOccurrences())
-    if (Error error = fromFile.readFile(*file))
+  return read(fromFile, hasFile() ? StringRef(*file) : StringRef());
+}
+
+Expected<StrategyInput> StrategyFlags::read(StrategyInput &fromFile,
+                                            StringRef path) const {
+  if (!path.empty())
+    if (Error error = fromFile.readFile(path))
       return error;
   StrategyInput given;
   for (const auto &option : flags) {

@@ -166,6 +166,11 @@ Error StrategyInput::set(const Field &field, StringRef text, GivenBy by) {
   return Error::success();
 }
 
+void StrategyInput::reset(FieldId id) {
+  getField(id).copy(Strategy(), values);
+  givenBy[static_cast<int>(id)] = GivenBy::Default;
+}
+
 /// The field of a key of a strategy file.
 static Expected<const Field *> findByJSONName(StringRef key) {
   const Field *nearest = nullptr;

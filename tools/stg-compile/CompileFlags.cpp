@@ -21,6 +21,8 @@ std::vector<const cl::OptionCategory *> CompileFlags::getCategories() const {
 Error CompileFlags::finish() {
   if (Error error = finishRequest())
     return error;
+  if (Error error = finishDisaggregation())
+    return error;
   if (listModels)
     return finishList();
   if (request.model.empty())
@@ -32,6 +34,38 @@ Error CompileFlags::finish() {
   if (Error error = finishSummary())
     return error;
   return finishOutput();
+}
+
+/// Two plans take the place of one.
+Error CompileFlags::finishDisaggregation() {
+  if (prefillStrategy.empty() && decodeStrategy.empty())
+    return Error::success();
+  if (prefillStrategy.empty() || decodeStrategy.empty())
+    return makeStrategyError(
+        prefillStrategy.empty()
+            ? "--decode-strategy needs --prefill-strategy, the plan of the "
+              "ranks that read the prompts"
+            : "--prefill-strategy needs --decode-strategy, the plan of the "
+              "ranks that go on with them");
+  if (strategy.hasFile())
+    return makeStrategyError("--strategy with --prefill-strategy: give each "
+                             "plan in a file of its own");
+  if (astraSim || printSchedule || !report.empty())
+    return makeStrategyError(Twine(astraSim        ? "--astra-sim"
+                                   : printSchedule ? "--print-schedule"
+                                                   : "--report") +
+                             " with --prefill-strategy: it is for one plan");
+  request.strategyFile = StrategyInput();
+  auto prefill = strategy.read(request.strategyFile, prefillStrategy);
+  if (!prefill)
+    return prefill.takeError();
+  StrategyInput file;
+  auto decode = strategy.read(file, decodeStrategy);
+  if (!decode)
+    return decode.takeError();
+  request.strategy = std::move(*prefill);
+  request.decodeStrategy = std::move(*decode);
+  return Error::success();
 }
 
 /// Nothing is compiled for --list-models, and no other flag has an effect.

@@ -34,6 +34,17 @@ struct CompileFlags : RequestFlags {
       llvm::cl::desc("Of a quantized config.json take the model without "
                      "quantization"),
       llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<std::string> prefillStrategy{
+      "prefill-strategy", llvm::cl::value_desc("FILE.json"),
+      llvm::cl::desc("Plan of the ranks that read the prompts; those of "
+                     "--decode-strategy follow, and get the caches. Flags "
+                     "override both"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<std::string> decodeStrategy{
+      "decode-strategy", llvm::cl::value_desc("FILE.json"),
+      llvm::cl::desc("Plan of the ranks that make a further token of each "
+                     "prompt"),
+      llvm::cl::cat(modelCategory)};
   llvm::cl::opt<bool, true> listModelsFlag{
       "list-models", llvm::cl::location(listModels),
       llvm::cl::desc("Print name, family and parameters of the library's "
@@ -132,6 +143,7 @@ struct CompileFlags : RequestFlags {
   }
 
 private:
+  llvm::Error finishDisaggregation();
   llvm::Error finishList();
   llvm::Error finishSchedule();
   llvm::Error finishSummary();

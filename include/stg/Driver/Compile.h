@@ -45,6 +45,9 @@ struct CompileRequest {
   StrategyInput strategy;
   /// What the strategy file alone says, for messages.
   StrategyInput strategyFile;
+  /// The plan of decoding, on ranks behind those of `strategy`, which is then
+  /// that of prefill.
+  std::optional<StrategyInput> decodeStrategy;
   bool dryRun = false;
   bool verbose = false; ///< The summary has all of each class.
   /// Bytes of memory of a device, which the summary compares peaks with.
@@ -85,6 +88,9 @@ struct CompileResult {
   std::string dtype;   ///< Element types of the parameters.
   Execution execution; ///< Of the preset.
   chakra::ExportSummary summary;
+  /// The other program, where there are two; of the mesh of each the axes.
+  std::shared_ptr<CompileResult> decode;
+  std::string mesh;
   double compileSeconds = 0, writeSeconds = 0;
 };
 

@@ -41,6 +41,10 @@ void buildSymbolicChakraPipeline(mlir::OpPassManager &pm,
 /// Binding and the conversion to the chakra level.
 void buildChakraPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 
+/// The two parts of it: symbols get values; and what comes then.
+void buildBindPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+void buildConversionPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+
 /// Registers all of them, one after the other, as `--stg-pipeline`.
 void registerPipelines();
 

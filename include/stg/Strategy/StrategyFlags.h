@@ -27,6 +27,12 @@ public:
   /// what the file alone says.
   llvm::Expected<StrategyInput> read(StrategyInput &file) const;
 
+  /// The same with another file.
+  llvm::Expected<StrategyInput> read(StrategyInput &file,
+                                     llvm::StringRef path) const;
+  /// True if `--strategy` was given.
+  bool hasFile() const;
+
   /// For `llvm::cl::HideUnrelatedOptions`.
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
 

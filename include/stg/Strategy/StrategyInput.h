@@ -56,6 +56,8 @@ public:
 
   /// Reads the value of a flag, or of an option of the pipeline.
   llvm::Error set(const Field &field, llvm::StringRef text, GivenBy by);
+  /// As if the field had never been given.
+  void reset(FieldId id);
   /// Reads the text of a file: a strategy, or a manifest, which has one.
   llvm::Error readJSON(llvm::StringRef text, llvm::StringRef file);
   llvm::Error readFile(llvm::StringRef path);

@@ -38,7 +38,7 @@ chakra::SendOp GraphBuilder::makeSend(MessageOpInterface op, ValueRange values,
       builder, op.getLoc(), builder.getStringAttr(makeName(op, "send")),
       buffers, ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
       builder.getI64IntegerAttr(op.getChannel()), op.getStrideAttr(),
-      builder.getStringAttr(getPhaseName(op)));
+      builder.getStringAttr(getPhaseName(op)), SymExpr());
 }
 
 chakra::RecvOp GraphBuilder::makeRecv(MessageOpInterface op, TypeRange types,

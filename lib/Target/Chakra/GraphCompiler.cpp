@@ -641,7 +641,11 @@ FailureOr<uint32_t> GraphCompiler::addMessages(MessageOpInterface op,
 
 LogicalResult GraphCompiler::describe(MessageOpInterface op,
                                       NodeTemplate &node) {
-  FailureOr<int64_t> bytes = getBytes(op, op.getMessageTypes(), "message size");
+  auto send = dyn_cast<SendOp>(op.getOperation());
+  FailureOr<int64_t> bytes =
+      send && send.getPayloadAttr()
+          ? evaluate(op, send.getPayloadAttr(), "payload")
+          : getBytes(op, op.getMessageTypes(), "message size");
   if (failed(bytes))
     return failure();
   if (*bytes < 1 || *bytes > kMaxMessage)

@@ -344,7 +344,7 @@ void GraphImporter::importSend(const ImportedNode &node, ValueRange inputs,
   const ImportedHop &hop = mesh.hops.at(node.peer);
   SendOp::create(builder, loc, makeName(node.name, false), inputs, after,
                  hop.axis, hop.shift, /*channel=*/node.tag, /*stride=*/nullptr,
-                 /*phase=*/nullptr);
+                 /*phase=*/nullptr, /*payload=*/nullptr);
 }
 
 void GraphImporter::importRecv(uint64_t position, ValueRange after) {

@@ -276,7 +276,8 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
 def Chakra_SendOp : Chakra_MessageOp<"send", [AttrSizedOperandSegments]> {
   let summary = "a message to a neighbour along a mesh axis";
   let description = [{
-    One message with the bytes of all operands, to the rank whose coordinate on the axis
+    One message with the bytes of all operands, or with so many of them as `payload` says,
+    to the rank whose coordinate on the axis
     is the own one plus `shift`, modulo the size of the axis, and whose other coordinates
     are the same. The k-th execution of the sends of a channel meets the k-th of the
     receives of that channel on the peer, which have the opposite shift. Shifts that are
@@ -299,10 +300,12 @@ def Chakra_SendOp : Chakra_MessageOp<"send", [AttrSizedOperandSegments]> {
                        Variadic<Chakra_AnyValue>:$after, StrAttr:$axis,
                        I64Attr:$shift, I64Attr:$channel,
                        OptionalAttr<I64Attr>:$stride,
-                       OptionalAttr<StrAttr>:$phase);
+                       OptionalAttr<StrAttr>:$phase,
+                       OptionalAttr<Sym_ExprAttr>:$payload);
   let assemblyFormat = [{
     $name `(` $inputs `)` `axis` $axis `shift` $shift `channel` $channel
-    (`by` $stride^)? (`after` `(` $after^ `:` qualified(type($after)) `)`)?
+    (`by` $stride^)? (`payload` `(` custom<Expr>($payload)^ `)`)?
+    (`after` `(` $after^ `:` qualified(type($after)) `)`)?
     (`phase` $phase^)? attr-dict `:` `(` type($inputs) `)`
   }];
   let hasVerifier = 1;

@@ -1,0 +1,196 @@
+"""Compares prefill and decoding on ranks of their own with closed forms, and with what was measured.
+
+Sizes of messages are those of inference.md: whole blocks of a request's tokens, which the first new
+token begins where they were full; heads from whoever has them to whoever needs them.
+
+Usage: disaggregated.py {sizes|heads|latents|batch|stages|kinds|executed} DIR
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import traces
+
+FAILED = False
+DIR = Path(sys.argv[2])
+
+
+def equal(what, found, want):
+    """Reports a difference."""
+    global FAILED
+    if found != want:
+        FAILED = True
+        print(f"{what}: found {found}, expected {want}")
+
+
+def plans(prefill, decode):
+    """The flags of two plans."""
+    flags = []
+    for name, plan in (("prefill", prefill), ("decode", decode)):
+        path = DIR / f"{name}.json"
+        path.write_text(json.dumps(plan))
+        flags.append(f"--{name}-strategy={path}")
+    return flags
+
+
+def compile_both(model, prefill, decode, *flags):
+    return traces.compile_json(model, "--dry-run", *plans(prefill, decode), *flags)
+
+
+def sent(summary):
+    """(from, to) -> (messages, bytes), of caches and first tokens."""
+    found = {}
+    for entry in summary["classes"]:
+        for m in entry.get("messages", []):
+            if m["phase"] == "transfer" and m["kind"] == "send":
+                found[entry["first_rank"], entry["first_rank"] + m["shift"]] = (m["count"], m["bytes"])
+    return found
+
+
+def check_receives(what, summary):
+    """What is received is what is sent."""
+    got = {}
+    for entry in summary["classes"]:
+        for m in entry.get("messages", []):
+            if m["phase"] == "transfer" and m["kind"] == "recv":
+                got[entry["first_rank"] + m["shift"], entry["first_rank"]] = (m["count"], m["bytes"])
+    equal(f"{what}: received", got, sent(summary))
+
+
+# What Mooncake reported for Qwen3-8B, TP8 to TP8: tokens, MB or GB of 2^20 or 2^30 bytes.
+MEASURED = [(128, 20, 20), (256, 38, 20), (512, 74, 20), (1024, 146, 20), (2048, 290, 20), (4096, 578, 20)]
+MEASURED += [(8192, 1.13, 30), (16384, 2.25, 30), (32768, 4.50, 30)]
+QWEN3_8B = ["--set=D=4096", "--set=H=32", "--set=K=8", "--set=E=128", "--set=F=12288", "--set=V=151936", "--set=L=36"]
+
+
+def sizes():
+    for tokens, reported, power in MEASURED:
+        plan = {"tp": 8, "kv_block_size": 16}
+        summary = compile_both("llama3-8b", plan, plan, "--batch=1", f"--seq={tokens}", *QWEN3_8B)
+        messages = sent(summary)
+        check_receives(f"{tokens} tokens", summary)
+        # Each rank sends to the one that stands where it does: a message for a layer, and a token.
+        equal(f"{tokens} tokens: pairs", sorted(messages), [(rank, 8 + rank) for rank in range(8)])
+        caches = sum(size - 4 for count, size in messages.values())
+        equal(f"{tokens} tokens", caches, (tokens // 16 + 1) * 16 * 147456)
+        equal(f"{tokens} tokens: messages", {count for count, size in messages.values()}, {37})
+        digits = 0 if power == 20 else 2
+        equal(f"{tokens} tokens: reported", round(caches / 2**power, digits), reported)
+
+
+def heads():
+    """Llama 3 70B, 4,096 tokens, four ranks to eight, and other numbers of them."""
+    for here, there in ((4, 8), (8, 4), (2, 1), (1, 2), (2, 8)):
+        summary = compile_both("llama3-70b", {"tp": here}, {"tp": there}, "--batch=1", "--seq=4096")
+        check_receives(f"{here} to {there}", summary)
+        most = max(here, there)
+        want = {}
+        for part in range(most):
+            pair = part * here // most, here + part * there // most
+            want[pair] = (81, 1342177280 // most + 4)
+        # The token is that of one rank; who sends heads and no token has one message less.
+        found = sent(summary)
+        equal(f"{here} to {there}: pairs", sorted(found), sorted(want))
+        for pair, (count, size) in found.items():
+            tokens = count - 80
+            equal(f"{here} to {there}, {pair}", (tokens in (0, 1), size), (True, want[pair][1] - 4 + 4 * tokens))
+        equal(f"{here} to {there}: tokens", sum(count - 80 for count, size in found.values()), there)
+    # More ranks than heads: all of them send, also those that hold the same.
+    plan = {"tp": 16, "kv_block_size": 16}
+    found = sent(compile_both("llama3-70b", plan, plan, "--batch=1", "--seq=4096"))
+    equal("replicas", sum(size - 4 for count, size in found.values()), 2 * 257 * 16 * 327680)
+
+
+def latents():
+    """DeepSeek-V3, 4,096 tokens: each rank of decoding has all of a latent, from one rank."""
+    for here, there in ((1, 1), (4, 8), (8, 4)):
+        summary = compile_both("deepseek-v3", {"tp": here}, {"tp": there}, "--batch=1", "--seq=4096")
+        check_receives(f"latents {here} to {there}", summary)
+        want = {(to * here // there, here + to): (62, 287834112 + 4) for to in range(there)}
+        equal(f"latents {here} to {there}", sent(summary), want)
+
+
+def batch():
+    """Each group of data-parallel ranks gets the caches of its requests."""
+    summary = compile_both("llama3-8b", {"tp": 2, "dp": 2}, {"tp": 1, "dp": 4}, "--batch=8", "--seq=64")
+    check_receives("batch", summary)
+    want = {}
+    for to in range(4):
+        for tp in range(2):
+            # Two of eight requests, half of their heads.
+            want[2 * (to // 2) + tp, 4 + to] = 2 * 64 * 131072 // 2
+    found = sent(summary)
+    tokens = {pair: size - want.get(pair, 0) for pair, (count, size) in found.items()}
+    equal("batch: pairs", sorted(found), sorted(want))
+    equal("batch: tokens", Counter(tokens.values()), {0: 4, 8: 4})
+
+
+def stages():
+    """Each stage sends its layers, to stages that have them."""
+    for here, there in ((2, 1), (4, 2), (2, 2)):
+        summary = compile_both("llama3-8b", {"pp": here}, {"pp": there}, "--batch=1", "--seq=64")
+        check_receives(f"stages {here} to {there}", summary)
+        want = {(stage, here + stage * there // here): (32 // here, 64 * 131072 // here) for stage in range(here)}
+        last = here - 1, here
+        count, size = want.get(last, (0, 0))
+        want[last] = (count + 1, size + 4)
+        equal(f"stages {here} to {there}", sent(summary), want)
+
+
+def kinds():
+    """A list of prompts, of which some tokens were cached before."""
+    summary = compile_both("llama3-8b", {"tp": 2}, {"tp": 2}, "--requests=3*(64,0),(16,32)", "--kv-block-size=16")
+    check_receives("kinds", summary)
+    tokens = 3 * 80 + 64
+    want = {(rank, 2 + rank): (4 * 32 + 1, tokens * 131072 // 2 + 16) for rank in range(2)}
+    equal("kinds", sent(summary), want)
+
+
+def executed():
+    """What tiny models did on ranks of their own, float32, in each rank: Inputs/executed_disaggregated.json.
+
+    There the first tokens were known everywhere, and not sent.
+    """
+    runs = json.loads((Path(__file__).parent / "Inputs" / "executed_disaggregated.json").read_text())
+    for name, run in runs.items():
+        m = run["model"]
+        sizes = dict(D=m["hidden"], H=m["heads"], E=m["head_dim"], F=m["ffn"], V=m["vocab"], L=m["layers"])
+        model = "llama3-8b"
+        if "kv_lora" in m:
+            model = str(Path(__file__).parent / "Inputs" / "variants.mlir")
+            sizes.update(QL=m["q_lora"], KL=m["kv_lora"], EN=m["nope_dim"], ER=m["rope_dim"], EV=m["v_dim"], latent="true")
+        else:
+            sizes.update(K=m["kv_heads"])
+        flags = [f"--set={key}={value}" for key, value in sizes.items()]
+        if "mla_form" in run:
+            flags += ["--mla-form=" + run["mla_form"].replace("_", "-")]
+        flags += ["--requests=" + ",".join(f"({u},{p},{n})" for u, p, n in run["steps"][0])]
+        plan = {"tp": run["parallel"]["tp_prefill"]}, {"tp": run["parallel"]["tp_decode"]}
+        summary = compile_both(model, *plan, "--dtype=f32", "--attention-count=full", *flags)
+        equal(f"{name}: ranks", summary["ranks"], len(run["ranks"]))
+        for entry, want in zip(sorted(summary["classes"], key=lambda entry: entry["first_rank"]), run["ranks"]):
+            rank = entry["first_rank"]
+            what = f"{name}, rank {rank}"
+            equal(f"{what}: products", sum(entry["matrix_operations_by_phase"].values()), want["products"])
+            counts, totals = Counter(), Counter()
+            for c in entry["collectives"]:
+                counts[c["kind"], c["group_size"]] += c["count"]
+                totals[c["kind"], c["group_size"]] += c["bytes"]
+            found = sorted([*key, counts[key], totals[key]] for key in counts)
+            equal(f"{what}: collectives", found, want["collectives"])
+            found = []
+            for message in entry.get("messages", []):
+                tokens = message["count"] - m["layers"] * len(run["steps"][0])
+                size = message["bytes"] - 4 * len(run["steps"][0]) * tokens
+                if size:
+                    found.append([message["kind"], rank + message["shift"], message["count"] - tokens, size])
+            equal(f"{what}: messages", sorted(found), want["messages"])
+            persistent = entry["memory"]["persistent_bytes"]
+            equal(f"{what}: cache", persistent["kv_cache"], want["cache_bytes"])
+            equal(f"{what}: parameters", persistent["parameter"], want["parameter_bytes"])
+
+
+globals()[sys.argv[1]]()
+sys.exit(FAILED)
