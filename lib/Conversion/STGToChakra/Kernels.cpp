@@ -48,7 +48,9 @@ static Sizes getProductSizes(EinsumOp op) {
            ArrayRef(equation.inputs).drop_back(), inputs.drop_back()))
     multiply(term, input, /*isRight=*/false);
   multiply(right, inputs.back(), /*isRight=*/true);
-  if (!rows.isOne()) {
+  if (batch.isOne()) {
+    m = m * rows;
+  } else if (!rows.isOne()) {
     SymExpr all = batch * rows;
     batch = SymExpr::getFunction(SymFunc::Min, {batch, all});
     SymExpr divisor = SymExpr::getFunction(SymFunc::Max, {batch, one});
