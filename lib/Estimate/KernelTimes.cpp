@@ -158,8 +158,8 @@ double KernelTimes::getProduct(const ProductRates &rates,
     math /= unaligned;
   double left = double(shape.m) * shape.k, results = double(shape.m) * shape.n;
   double right = double(shape.k) * shape.n;
-  double bytes = shape.batch *
-                 (left * shape.operandBytes + results * shape.resultBytes);
+  double bytes =
+      shape.batch * (left * shape.operandBytes + results * shape.resultBytes);
   bytes += shape.rightBytes ? double(*shape.rightBytes)
                             : shape.batch * right * shape.operandBytes;
   return rates.fixed + std::max(math, bytes / rates.bandwidth);

@@ -535,13 +535,14 @@ TEST_P(BundleTest, IsValidatedLikeItsFiles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Graphs, BundleTest,
-    ::testing::Values("ahead.mlir", "among.mlir", "collectives.mlir",
-                      "files.mlir", "gather-in-place.mlir", "groups.mlir",
-                      "memory.mlir", "nested.mlir", "pipeline.mlir",
-                      "repeat.mlir", "ring.mlir", "schedule.mlir",
-                      "steps.mlir"));
+INSTANTIATE_TEST_SUITE_P(Graphs, BundleTest,
+                         ::testing::Values("ahead.mlir", "among.mlir",
+                                           "collectives.mlir", "files.mlir",
+                                           "gather-in-place.mlir",
+                                           "groups.mlir", "memory.mlir",
+                                           "nested.mlir", "pipeline.mlir",
+                                           "repeat.mlir", "ring.mlir",
+                                           "schedule.mlir", "steps.mlir"));
 
 //===----------------------------------------------------------------------===//
 // Kernels

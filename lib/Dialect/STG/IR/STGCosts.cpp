@@ -76,8 +76,8 @@ static SymExpr getReadPart(EinsumOp op, unsigned number, SymExpr amount) {
 /// A bias has slices in front of a dimension that it does not have.
 static SymExpr getReadPart(BiasAddOp op, SymExpr amount) {
   auto shape = op.getType().getShape();
-  SmallVector<unsigned> dims = getBiasDims(
-      op.getType(), op.getBias().getType(), op.getDimsAttr());
+  SmallVector<unsigned> dims =
+      getBiasDims(op.getType(), op.getBias().getType(), op.getDimsAttr());
   for (unsigned dim : dims)
     if (dim + 1 < op.getType().getRank() && !llvm::is_contained(dims, dim + 1))
       amount = getUsedPart(amount, shape[dim], shape[dim + 1]);
