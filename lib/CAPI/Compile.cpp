@@ -102,7 +102,11 @@ StgField stgGetField(size_t index) {
 
 using Output = chakra::ExportOptions::Output;
 
-static Expected<Output> toOutput(StgOutput output) {
+/// C may have written any number, which as an enumeration is not to be read.
+static Expected<Output> toOutput(const StgOutput &from) {
+  unsigned output;
+  static_assert(sizeof(output) == sizeof(from));
+  std::memcpy(&output, &from, sizeof(output));
   switch (output) {
   case STG_OUTPUT_NONE:
     return Output::Nothing;
@@ -113,7 +117,7 @@ static Expected<Output> toOutput(StgOutput output) {
   case STG_OUTPUT_MEMORY:
     return Output::Memory;
   }
-  return makeStrategyError("unknown output " + Twine(static_cast<int>(output)));
+  return makeStrategyError("unknown output " + Twine(output));
 }
 
 /// Checks what flags would be checked for.

@@ -285,6 +285,8 @@ static Error mount(const char *program) {
   fuse_lowlevel_ops operations = getOperations();
   fuse_session *session =
       fuse_session_new(&arguments, &operations, sizeof(operations), &system);
+  // The copy that it has made.
+  fuse_opt_free_args(&arguments);
   if (!session)
     return makeError("cannot use FUSE");
   Error error = serve(session);
