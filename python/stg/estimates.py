@@ -54,8 +54,8 @@ class Estimate:
 
     @property
     def fits(self) -> bool:
-        """Whether a device has the memory."""
-        return self.needed_bytes <= self.available_bytes
+        """Whether a device has the memory, and its host what is offloaded."""
+        return bool(self.to_dict()["memory"]["fits"])
 
     def to_dict(self) -> Dict[str, Any]:
         """What `stg-estimate --json` prints."""

@@ -278,6 +278,12 @@ def check_estimates(folder):
     less = stg.estimate("llama3-8b", "h100-80gb-dgx", stg.Strategy(**fields),
                         machine_set={"device.memory.capacity": "20 GB"})
     assert not less.fits and less.step_seconds == one.step_seconds
+    # What is offloaded must fit into the host: 12 bytes of each parameter.
+    host = [stg.estimate("gpt2-1.5b", "h100-80gb-dgx", batch=1, offload=["optimizer"],
+                         machine_set={"device.second_memory.capacity": f"{gigabytes} GB"})
+            for gigabytes in (18, 19)]
+    assert host[0].available_bytes >= host[0].needed_bytes == host[1].needed_bytes
+    assert [entry.fits for entry in host] == [False, True]
     run = stg.compile("llama3-8b", traces=True, **fields)
     assert stg.estimate(run.bundle, "h100-80gb-dgx") == one
     expect(ValueError, lambda: stg.estimate(run.bundle, "h100-80gb-dgx", tp=2), "with a strategy")
