@@ -111,9 +111,11 @@ DenseSet<Operation *> SelectProgram::collectCallees(func::FuncOp program) {
 /// Takes away the declarations, and the values that configurations give.
 void SelectProgram::dropSymbols(const DenseSet<StringAttr> &dropped) {
   for (Operation &op : llvm::make_early_inc_range(getOperation().getOps())) {
-    if (auto symbol = dyn_cast<SymbolOp>(op);
-        symbol && dropped.contains(symbol.getSymNameAttr()))
-      symbol.erase();
+    if (auto symbol = dyn_cast<SymbolOp>(op)) {
+      if (dropped.contains(symbol.getSymNameAttr()))
+        symbol.erase();
+      continue;
+    }
     auto config = dyn_cast<ConfigOp>(op);
     if (!config)
       continue;
