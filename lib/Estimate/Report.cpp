@@ -307,10 +307,10 @@ void Report::printText(raw_ostream &os) const {
     path->printText(os);
   const Quantity *error = machine.find("estimate.error");
   if (error)
-    os << format("error           %.1f %% on average, of runs that no constant "
-                 "was fitted on: ",
+    os << format("error           %.1f %% on average, of steps that no "
+                 "constant was fitted on",
                  100 * error->value)
-       << error->source << '\n';
+       << (error->fitted.empty() ? "" : ", of ") << error->fitted << '\n';
   else
     os << "error           unknown: no step of this machine has been "
           "compared\n";
