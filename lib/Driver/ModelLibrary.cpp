@@ -133,11 +133,17 @@ static Expected<std::string> findModel(StringRef name, StringRef config,
     return makeError("cannot open '" + name + "': no such file");
   std::vector<std::string> known;
   std::optional<std::string> file = findInLibrary(name, path, known);
-  if (!file)
+  if (!file) {
+    // There are hundreds: those that are spelled most like it.
+    llvm::stable_sort(known, [&](StringRef left, StringRef right) {
+      return name.edit_distance(left) < name.edit_distance(right);
+    });
+    known.resize(std::min<size_t>(known.size(), 5));
     return makeError("unknown model '" + name +
                      "'; give a .mlir file, a config.json or one of the "
-                     "library's models: " +
+                     "library's models, which --list-models prints, such as " +
                      llvm::join(known, ", "));
+  }
   if (!config.empty() && config != name)
     return makeError("model '" + name +
                      "' is a configuration already; --config is for model "
