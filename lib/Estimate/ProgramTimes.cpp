@@ -199,20 +199,24 @@ void ProgramTimes::runCompute(uint32_t node) {
   setOutputs(node, {clock.compute, 0});
 }
 
+/// When a node begins on a stream that is free at that time, behind `last`, and
+/// the cause of what it waits for: who waits for the node waits for that, too.
+std::pair<Ticks, uint8_t> ProgramTimes::getStart(uint32_t node, Ticks free,
+                                                 const Value &last) const {
+  Ticks start = std::max(clock.compute, free);
+  Value input = getInput(node);
+  if (input.time > start)
+    return {input.time, input.cause};
+  return {start, last.cause};
+}
+
 /// What reduces gradients after the last backward could have begun earlier, and
 /// what gathers parameters after the step could have been done later: so much
 /// of it is hidden.
 void ProgramTimes::runCollective(uint32_t node) {
   const NodeTime &time = times[node];
-  Value input = getInput(node);
-  Ticks start = std::max(clock.compute, clock.collective);
+  auto [start, before] = getStart(node, clock.collective, lastCollective);
   auto cause = static_cast<uint8_t>(1 + time.group);
-  // Who waits for it waits for what it waits for, too.
-  uint8_t before = lastCollective.cause;
-  if (input.time > start) {
-    start = input.time;
-    before = input.cause;
-  }
   if (isShared(node)) {
     Ticks met = meeting(program.nodes[node].axes, start);
     if (met > start)
@@ -239,15 +243,8 @@ void ProgramTimes::runCollective(uint32_t node) {
 /// One after the other, in the order of the program.
 void ProgramTimes::runTransfer(uint32_t node) {
   const NodeTime &time = times[node];
-  Value input = getInput(node);
-  Ticks start = std::max(clock.compute, clock.transfer);
+  auto [start, before] = getStart(node, clock.transfer, lastTransfer);
   auto cause = static_cast<uint8_t>(1 + time.group);
-  // Who waits for it waits for what it waits for, too.
-  uint8_t before = lastTransfer.cause;
-  if (input.time > start) {
-    start = input.time;
-    before = input.cause;
-  }
   spending.launch += time.launch;
   clock.transfer = start + time.time;
   lastTransfer = {clock.transfer, cause, 0, time.time, before ? before : cause};

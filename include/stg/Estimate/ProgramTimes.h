@@ -146,6 +146,8 @@ private:
   };
   using Key = llvm::SmallVector<Ticks, 32>;
 
+  std::pair<Ticks, uint8_t> getStart(uint32_t node, Ticks free,
+                                     const Value &last) const;
   void runNode(uint32_t node);
   void runCompute(uint32_t node);
   void runCollective(uint32_t node);
