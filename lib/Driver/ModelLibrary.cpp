@@ -135,8 +135,9 @@ static Expected<std::string> findModel(StringRef name, StringRef config,
   std::optional<std::string> file = findInLibrary(name, path, known);
   if (!file) {
     // There are hundreds: those that are spelled most like it.
-    llvm::stable_sort(known, [&](StringRef left, StringRef right) {
-      return name.edit_distance(left) < name.edit_distance(right);
+    llvm::sort(known, [&](StringRef left, StringRef right) {
+      return std::make_pair(name.edit_distance(left), left) <
+             std::make_pair(name.edit_distance(right), right);
     });
     known.resize(std::min<size_t>(known.size(), 5));
     return makeError("unknown model '" + name +
