@@ -8,6 +8,7 @@
 
 #include "GraphBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace stg;
@@ -116,9 +117,13 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
 static StringAttr getElementType(MLIRContext *context, TypeRange types) {
   for (Type type : types)
     if (auto tensor = dyn_cast<SymTensorType>(type)) {
-      std::string text;
-      llvm::raw_string_ostream(text) << tensor.getElementType();
-      return StringAttr::get(context, text);
+      // A printer for each node costs more than all else of its kernel, and
+      // types of floating-point numbers are spelled like their names.
+      Type element = tensor.getElementType();
+      StringRef name = element.getAbstractType().getName();
+      if (isa<FloatType>(element) && name.consume_front("builtin."))
+        return StringAttr::get(context, name);
+      return StringAttr::get(context, llvm::formatv("{0}", element));
     }
   return StringAttr::get(context);
 }

@@ -66,6 +66,9 @@ private:
   DenseSet<DimAttr> means;
   /// Extents and other expressions that have been looked at.
   DenseSet<SymExpr> checkedExtents, checkedOthers;
+  /// Types and attributes all of whose expressions have been looked at.
+  DenseSet<Type> checkedTypes;
+  DenseSet<Attribute> checkedAttrs;
 };
 } // namespace
 
@@ -283,15 +286,19 @@ LogicalResult Bind::checkOp(Operation *op) {
   });
   if (auto scan = dyn_cast<ScanOpInterface>(op); scan && !isEmpty(scan))
     result = check(op, scan.getCount(), /*isExtent=*/true);
-  walker.walk(op->getAttrDictionary());
-  for (Type type : op->getOperandTypes())
-    walker.walk(type);
-  for (Type type : op->getResultTypes())
-    walker.walk(type);
+  for (NamedAttribute attr : op->getAttrDictionary())
+    if (checkedAttrs.insert(attr.getValue()).second)
+      walker.walk(attr.getValue());
+  // An operand is a result or an argument of others.
+  auto checkTypes = [&](TypeRange types) {
+    for (Type type : types)
+      if (checkedTypes.insert(type).second)
+        walker.walk(type);
+  };
+  checkTypes(op->getResultTypes());
   for (Region &region : op->getRegions())
     for (Block &block : region)
-      for (Type type : block.getArgumentTypes())
-        walker.walk(type);
+      checkTypes(block.getArgumentTypes());
   return result;
 }
 

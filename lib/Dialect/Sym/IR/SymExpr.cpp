@@ -12,6 +12,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace stg;
@@ -36,9 +37,11 @@ static unsigned getAtomDepth(Attribute atom) {
 }
 
 SymExprStorage::SymExprStorage(const KeyTy &key)
-    : function(key.function),
+    : integer(key.integer), function(key.function),
       operands(key.operands.begin(), key.operands.end()),
       terms(key.terms.begin(), key.terms.end()) {
+  if (integer && *integer != 0)
+    terms.push_back(Term{Rational(*integer), {}});
   if (!function) {
     size = getSize(terms);
     for (const Term &term : terms)
@@ -65,12 +68,16 @@ static bool isSameTerm(const Term &lhs, const Term &rhs) {
 }
 
 bool SymExprStorage::operator==(const KeyTy &key) const {
+  if (integer || key.integer)
+    return integer == key.integer;
   if (function || key.function)
     return function == key.function && ArrayRef(operands) == key.operands;
   return llvm::equal(terms, key.terms, isSameTerm);
 }
 
 llvm::hash_code SymExprStorage::hashKey(const KeyTy &key) {
+  if (key.integer)
+    return llvm::hash_value(*key.integer);
   if (key.function)
     return llvm::hash_combine(*key.function,
                               llvm::hash_combine_range(key.operands));
@@ -88,14 +95,27 @@ llvm::hash_code SymExprStorage::hashKey(const KeyTy &key) {
 // Building
 //===----------------------------------------------------------------------===//
 
+/// The value of canonical terms that are an integer of 64 bits.
+static std::optional<int64_t> getInteger64(ArrayRef<Term> terms) {
+  if (terms.empty())
+    return 0;
+  const Term &term = terms.front();
+  if (terms.size() != 1 || !term.factors.empty() ||
+      !term.coefficient.isInteger())
+    return std::nullopt;
+  return toInt64(term.coefficient.num);
+}
+
 SymExpr stg::detail::intern(MLIRContext *context, ArrayRef<Term> terms) {
+  if (std::optional<int64_t> integer = getInteger64(terms))
+    return SymExpr::get(context, *integer);
   if (terms.size() == 1 && terms.front().coefficient.isOne() &&
       terms.front().factors.size() == 1) {
     auto [atom, exponent] = terms.front().factors.front();
     if (auto function = dyn_cast<SymExpr>(atom); function && exponent == 1)
       return function;
   }
-  SymExprStorage::KeyTy key{std::nullopt, {}, terms};
+  SymExprStorage::KeyTy key{std::nullopt, std::nullopt, {}, terms};
   return SymExpr::Base::get(context, key);
 }
 
@@ -107,7 +127,8 @@ SymExpr SymExpr::getSum(MLIRContext *context, ArrayRef<Term> terms) {
 }
 
 SymExpr SymExpr::get(MLIRContext *context, int64_t value) {
-  return get(context, Rational(value));
+  SymExprStorage::KeyTy key{value, std::nullopt, {}, {}};
+  return Base::get(context, key);
 }
 
 SymExpr SymExpr::get(MLIRContext *context, const Rational &value) {
@@ -125,6 +146,10 @@ SymExpr SymExpr::getSymbol(StringAttr name) {
 SymExpr SymExpr::operator+(SymExpr rhs) const {
   if (!*this || !rhs)
     return {};
+  const std::optional<int64_t> &left = getImpl()->integer;
+  const std::optional<int64_t> &right = rhs.getImpl()->integer;
+  if (int64_t sum; left && right && !llvm::AddOverflow(*left, *right, sum))
+    return get(getContext(), sum);
   Terms sum(getTerms().begin(), getTerms().end());
   llvm::append_range(sum, rhs.getTerms());
   if (!canonicalize(sum))
@@ -137,6 +162,15 @@ SymExpr SymExpr::operator-(SymExpr rhs) const { return *this + rhs * -1; }
 SymExpr SymExpr::operator*(SymExpr rhs) const {
   if (!*this || !rhs)
     return {};
+  const std::optional<int64_t> &left = getImpl()->integer;
+  const std::optional<int64_t> &right = rhs.getImpl()->integer;
+  if (left == 1 || right == 0)
+    return rhs;
+  if (right == 1 || left == 0)
+    return *this;
+  if (int64_t product;
+      left && right && !llvm::MulOverflow(*left, *right, product))
+    return get(getContext(), product);
   std::optional<Terms> product =
       stg::detail::multiply(getTerms(), rhs.getTerms());
   return product ? intern(getContext(), *product) : SymExpr();
@@ -157,6 +191,13 @@ SymExpr SymExpr::operator*(int64_t rhs) const {
 SymExpr SymExpr::exactDiv(SymExpr rhs) const {
   if (!*this || !rhs || rhs.isZero())
     return {};
+  const std::optional<int64_t> &left = getImpl()->integer;
+  const std::optional<int64_t> &right = rhs.getImpl()->integer;
+  if (right == 1)
+    return *this;
+  // The quotient of the smallest number by -1 has 65 bits.
+  if (left && right && *right != -1 && *left % *right == 0)
+    return get(getContext(), *left / *right);
   Quotient quotient = divide(getTerms(), rhs.getTerms());
   if (quotient.status != Quotient::Status::Exact)
     return {};
@@ -200,7 +241,7 @@ static SymExpr getOpaque(SymFunc function, ArrayRef<SymExpr> operands) {
   }
   if (size > maxSize || depth > maxFunctionDepth)
     return {};
-  SymExprStorage::KeyTy key{function, operands, {}};
+  SymExprStorage::KeyTy key{std::nullopt, function, operands, {}};
   return SymExpr::Base::get(operands.front().getContext(), key);
 }
 
@@ -290,15 +331,13 @@ ArrayRef<SymExpr> SymExpr::getFunctionOperands() const {
 ArrayRef<SymExpr::Term> SymExpr::getTerms() const { return getImpl()->terms; }
 
 bool SymExpr::isConstant() const {
-  return isZero() ||
+  return getImpl()->integer ||
          (getTerms().size() == 1 && getTerms().front().factors.empty());
 }
 
-bool SymExpr::isZero() const { return getTerms().empty(); }
+bool SymExpr::isZero() const { return getImpl()->integer == 0; }
 
-bool SymExpr::isOne() const {
-  return isConstant() && !isZero() && getTerms().front().coefficient.isOne();
-}
+bool SymExpr::isOne() const { return getImpl()->integer == 1; }
 
 std::optional<Rational> SymExpr::getConstant() const {
   if (!isConstant())
@@ -307,16 +346,13 @@ std::optional<Rational> SymExpr::getConstant() const {
 }
 
 bool SymExpr::canBeExtent() const {
+  if (const std::optional<int64_t> &integer = getImpl()->integer)
+    return *integer > 0;
   std::optional<Rational> value = getConstant();
   return !value || (value->isInteger() && Rational(0) < *value);
 }
 
-std::optional<int64_t> SymExpr::getInt64() const {
-  std::optional<Rational> value = getConstant();
-  if (!value || !value->isInteger())
-    return std::nullopt;
-  return toInt64(value->num);
-}
+std::optional<int64_t> SymExpr::getInt64() const { return getImpl()->integer; }
 
 StringAttr SymExpr::getAsSymbol() const {
   if (getTerms().size() != 1)

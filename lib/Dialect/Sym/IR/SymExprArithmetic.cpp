@@ -284,15 +284,20 @@ static bool isWithinLimits(const Term &term) {
          });
 }
 
+/// Terms are sorted and merged.
+static bool areWithinLimits(ArrayRef<Term> terms) {
+  return terms.size() <= maxTerms &&
+         llvm::all_of(terms,
+                      [](const Term &term) { return isWithinLimits(term); }) &&
+         getSize(terms) <= maxSize;
+}
+
 bool stg::detail::canonicalize(Terms &terms) {
   llvm::for_each(terms, sortFactors);
   llvm::sort(terms, [](const Term &lhs, const Term &rhs) {
     return compareProducts(lhs.factors, rhs.factors) < 0;
   });
-  return mergeTerms(terms) && terms.size() <= maxTerms &&
-         llvm::all_of(terms,
-                      [](const Term &term) { return isWithinLimits(term); }) &&
-         getSize(terms) <= maxSize;
+  return mergeTerms(terms) && areWithinLimits(terms);
 }
 
 std::optional<Terms> stg::detail::multiply(ArrayRef<Term> lhs,
@@ -304,7 +309,8 @@ std::optional<Terms> stg::detail::multiply(ArrayRef<Term> lhs,
   for (const Term &left : lhs)
     for (const Term &right : rhs)
       product.push_back(multiplyTerms(left, right));
-  if (!canonicalize(product))
+  // Of one term, whose factors are sorted and not zero, nothing is left to do.
+  if (product.size() == 1 ? !areWithinLimits(product) : !canonicalize(product))
     return std::nullopt;
   return product;
 }

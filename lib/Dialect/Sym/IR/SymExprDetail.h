@@ -46,11 +46,15 @@ constexpr unsigned maxNesting = 256;
 
 /// Holds either a canonical sum or one function application. The latter has
 /// itself as its only term, so readers of terms need not tell the two apart.
+///
+/// Most expressions of a program whose symbols are bound are integers that fit
+/// 64 bits. Their key is the number, so that to look one up costs no term.
 struct SymExprStorage : public mlir::AttributeStorage {
   struct KeyTy {
+    std::optional<int64_t> integer;
     std::optional<SymFunc> function;
     llvm::ArrayRef<SymExpr> operands;
-    /// Empty for a function.
+    /// Empty for a function and for an integer.
     llvm::ArrayRef<SymExpr::Term> terms;
   };
 
@@ -60,6 +64,7 @@ struct SymExprStorage : public mlir::AttributeStorage {
   bool operator==(const KeyTy &key) const;
   static llvm::hash_code hashKey(const KeyTy &key);
 
+  std::optional<int64_t> integer;
   std::optional<SymFunc> function;
   llvm::SmallVector<SymExpr, 2> operands;
   llvm::SmallVector<SymExpr::Term, 1> terms;
