@@ -220,6 +220,27 @@ static StrategyInput deriveFile(const CompileRequest &request, ModuleOp module,
   return file;
 }
 
+/// Says what is wrong with the schedule before anything is compiled. Few
+/// micro-batches show it, which make a table of a moment; an error counts if
+/// the table of all of them has it, too.
+static Error checkSchedule(const Strategy &strategy) {
+  ScheduleRequest request;
+  request.devices = strategy.pipelineRanks.number;
+  request.virtualStagesPerDevice = strategy.virtualStages;
+  request.microBatches = strategy.microBatches;
+  if (request.devices <= 1)
+    return Error::success();
+  ScheduleRequest few = request;
+  few.microBatches = std::min<int64_t>(
+      strategy.microBatches,
+      2 * request.devices + strategy.microBatches % request.devices);
+  Expected<PipelineSchedule> probe = makeSchedule(strategy.schedule.text, few);
+  if (probe)
+    return Error::success();
+  llvm::consumeError(probe.takeError());
+  return makeSchedule(strategy.schedule.text, request).takeError();
+}
+
 /// Ranks whose traces are written must exist.
 static Error checkRankRange(const CompileRequest &request,
                             const PresetPlan &plan) {
@@ -235,8 +256,7 @@ static Error checkRankRange(const CompileRequest &request,
 
 Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
                                          const CompileRequest &request,
-                                         ModuleOp module,
-                                         const SymbolValues &values,
+                                         ModuleOp module, SymbolValues &values,
                                          StrategyInput &strategy) {
   deriveFromModel(strategy, preset, values);
   std::optional<StrategyInput> file;
@@ -251,11 +271,16 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   Expected<PresetPlan> plan = derivePlan(preset, module, values, strategy);
   if (!plan)
     return plan;
+  if (Error error = padVocabulary(strategy, *plan, values))
+    return std::move(error);
+  deriveFromModel(strategy, preset, values); // Binds what has been padded.
   if (Error error = strategy.checkEffects(hasEffectInFile))
     return std::move(error);
   if (Error error = checkRankRange(request, *plan))
     return std::move(error);
   strategy.resolve();
+  if (Error error = checkSchedule(strategy.values))
+    return std::move(error);
   return plan;
 }
 
@@ -337,8 +362,6 @@ static Expected<Resolved> resolveStrategy(const Model &model,
   Expected<SymbolValues> values = collectSymbols(model, strategy);
   if (!values)
     return values.takeError();
-  for (auto &[name, value] : *values)
-    result.symbols[name] = value.value;
   Expected<Preset> preset = loadPreset(strategy);
   if (!preset)
     return preset.takeError();
@@ -346,6 +369,8 @@ static Expected<Resolved> resolveStrategy(const Model &model,
       settleStrategy(*preset, request, *model.module, *values, strategy);
   if (!plan)
     return plan.takeError();
+  for (auto &[name, value] : *values)
+    result.symbols[name] = value.value;
   result.execution = preset->execution;
   return Resolved{std::move(*values), std::move(*preset), std::move(*plan)};
 }

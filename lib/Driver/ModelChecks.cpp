@@ -404,6 +404,33 @@ void stg::deriveFromModel(StrategyInput &strategy, const Preset &preset,
     strategy.setDerived(id);
 }
 
+/// The symbol, and the dimension, of a vocabulary.
+static constexpr StringLiteral kVocabularyDim = "V";
+
+Error stg::padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
+                         SymbolValues &values) {
+  int64_t multiple = strategy.values.padVocabulary;
+  if (multiple == 0)
+    return Error::success();
+  std::string flag = strategy.spell(getField(FieldId::padVocabulary));
+  auto vocabulary = values.find(kVocabularyDim.str());
+  if (vocabulary == values.end())
+    return makeError(flag +
+                     " has no effect: needs a model with a vocabulary "
+                     "(a symbol '" +
+                     kVocabularyDim + "')");
+  for (const PresetPlan::Rule &rule : plan.rules)
+    for (const PresetPlan::Axis &axis : plan.axes)
+      if (rule.rule.getDim().getValue() == kVocabularyDim &&
+          rule.rule.getAxis() == axis.name)
+        multiple *= axis.size.getInt64().value_or(1);
+  SymbolValue &rows = vocabulary->second;
+  int64_t padded = llvm::divideCeil(rows.value, multiple) * multiple;
+  if (padded != rows.value)
+    rows = {padded, flag + " and " + rows.source};
+  return Error::success();
+}
+
 Error stg::deriveFromMesh(StrategyInput &strategy, const SymbolValues &values) {
   Expected<int64_t> microBatches = countMicroBatches(strategy, values);
   if (!microBatches)
@@ -655,8 +682,12 @@ Error DegreeChecker::check(const DividedDim &dim) {
     auto symbol = module.lookupSymbol<SymbolOp>(dim.name);
     if (symbol && symbol.getDescription())
       extent += " (" + symbol.getDescription()->str() + ")";
+    // Rows of a vocabulary can be added.
+    StringRef advice = dim.name == kVocabularyDim
+                           ? "; or add rows with --pad-vocabulary 1"
+                           : "";
     return makeError(own + " does not divide " + extent + ", from " +
-                     dim.value->source + "; " + describeDegrees(name));
+                     dim.value->source + "; " + describeDegrees(name) + advice);
   }
   return Error::success();
 }

@@ -21,11 +21,11 @@ prepareModel(const Model &model, const CompileRequest &request,
              const StrategyInput &strategy);
 
 /// Makes the strategy what is compiled: with the defaults of the preset, and
-/// what follows from the model and the mesh.
+/// what follows from the model and the mesh. Pads the vocabulary in `values`.
 llvm::Expected<PresetPlan> settleStrategy(const Preset &preset,
                                           const CompileRequest &request,
                                           mlir::ModuleOp module,
-                                          const SymbolValues &values,
+                                          SymbolValues &values,
                                           StrategyInput &strategy);
 
 } // namespace stg

@@ -12,6 +12,7 @@
 #include "stg/Support/JSON.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <numeric>
@@ -63,10 +64,23 @@ Expected<int64_t> stg::readInteger(const Field &field,
   return expected(field);
 }
 
+/// Element types as PyTorch and engines spell them, in MLIR's words.
+static StringRef translateType(StringRef text) {
+  return StringSwitch<StringRef>(text)
+      .Cases({"bfloat16", "torch.bfloat16"}, "bf16")
+      .Cases({"fp16", "float16", "half", "torch.float16"}, "f16")
+      .Cases({"fp32", "float32", "float", "torch.float32"}, "f32")
+      .Cases({"fp8", "fp8_e4m3", "float8_e4m3fn"}, "f8E4M3FN")
+      .Cases({"fp8_e5m2", "float8_e5m2"}, "f8E5M2")
+      .Default(text);
+}
+
 Expected<unsigned> stg::parseWord(const Field &field, StringRef text) {
-  for (auto [i, value] : enumerate(field.values))
-    if (text == value.name)
-      return static_cast<unsigned>(i);
+  // What is a word of the field itself, `fp8` of weights, means that.
+  for (StringRef word : {text, translateType(text)})
+    for (auto [i, value] : enumerate(field.values))
+      if (word == value.name)
+        return static_cast<unsigned>(i);
   return expected(field);
 }
 

@@ -110,6 +110,9 @@ class Strategy:
     100)."""
     optimizer_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of the optimizer's moments (default: "f32")."""
+    pad_vocabulary: Optional[int] = None
+    """Rows of the vocabulary are added up to a multiple of this times the ranks that divide it, as
+    Megatron-LM does with 128; 0: none are (default: 0)."""
     param_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type in which parameters are stored, cast where they are read (default: that of
     activations)."""
