@@ -50,10 +50,9 @@ Error CompileFlags::finishDisaggregation() {
   if (strategy.hasFile())
     return makeStrategyError("--strategy with --prefill-strategy: give each "
                              "plan in a file of its own");
-  if (astraSim || printSchedule || !report.empty())
-    return makeStrategyError(Twine(astraSim        ? "--astra-sim"
-                                   : printSchedule ? "--print-schedule"
-                                                   : "--report") +
+  if (printSchedule || !report.empty())
+    return makeStrategyError(Twine(printSchedule ? "--print-schedule"
+                                                 : "--report") +
                              " with --prefill-strategy: it is for one plan");
   request.strategyFile = StrategyInput();
   auto prefill = strategy.read(request.strategyFile, prefillStrategy);
