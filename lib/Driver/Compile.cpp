@@ -736,6 +736,28 @@ static Error compileDisaggregated(MLIRContext &context,
   return Error::success();
 }
 
+/// Whether the tokens with which a request begins are not made like those that
+/// follow: there are images before a text.
+static Expected<bool> hasOtherBeginnings(MLIRContext &context,
+                                         const CompileRequest &request,
+                                         const StrategyInput &strategy,
+                                         const MessagePrinter &printer) {
+  llvm::SourceMgr sources;
+  DiagnosticForwarder forwarder(context, sources, printer);
+  Expected<Model> model = loadModel(context, request, sources, printer);
+  if (!model)
+    return model.takeError();
+  if (auto options = prepareModel(*model, request, strategy); !options)
+    return options.takeError();
+  auto tokens =
+      StringAttr::get(&context, getField(FieldId::seq).symbolName.str());
+  WalkResult result = (*model->module)->walk([&](Operation *op) {
+    return joinsTokens(op, tokens) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 static Error compileAll(MLIRContext &context, const CompileRequest &request,
                         const MessagePrinter &printer, CompileResult &result) {
   if (request.decodeStrategy)
@@ -752,9 +774,17 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   if (!loops)
     return loops.takeError();
   result.loops = std::move(*loops);
+  if (beginAndGoOn(result.loops)) {
+    Expected<bool> hasOther =
+        hasOtherBeginnings(context, request, strategy, printer);
+    if (!hasOther)
+      return hasOther.takeError();
+    if (*hasOther)
+      beginApart(result.loops);
+  }
   result.model = request.model;
   Expected<Model> model =
-      isOneLoop(strategy) || result.loops.empty()
+      (isOneLoop(strategy) && result.loops.size() <= 1) || result.loops.empty()
           ? compileLoop(context, request, sources, printer, timing, result)
           : compileLoops(context, request, sources, printer, timing, result);
   if (!model)

@@ -78,6 +78,35 @@ Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input) {
   return loops;
 }
 
+/// Contexts are empty before the first of several steps, and not after it.
+static bool beginsAndGoesOn(const StepLoop &loop) {
+  return loop.count > 1 &&
+         llvm::any_of(loop.requests.list, [](const Request &request) {
+           return request.cachedTokens == 0;
+         });
+}
+
+bool stg::beginAndGoOn(ArrayRef<StepLoop> loops) {
+  return llvm::any_of(loops, beginsAndGoesOn);
+}
+
+void stg::beginApart(std::vector<StepLoop> &loops) {
+  std::vector<StepLoop> apart;
+  for (StepLoop &loop : loops) {
+    bool isCut = beginsAndGoesOn(loop);
+    StepLoop &first = apart.emplace_back(std::move(loop));
+    if (!isCut)
+      continue;
+    StepLoop rest = first;
+    first.count = 1;
+    --rest.count;
+    for (Request &request : rest.requests.list)
+      request.cachedTokens += request.newTokens;
+    apart.push_back(std::move(rest));
+  }
+  loops = std::move(apart);
+}
+
 std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
                                            ArrayRef<StepLoop> loops) {
   bool areRows = input.values.requests.empty();

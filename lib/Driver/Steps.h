@@ -28,6 +28,12 @@ llvm::Expected<std::vector<StepLoop>> planSteps(const StrategyInput &input);
 /// requests on.
 bool isOneLoop(const StrategyInput &input);
 
+/// True if a loop has the step with which a request begins, and steps behind
+/// it.
+bool beginAndGoOn(llvm::ArrayRef<StepLoop> loops);
+/// Makes loops of their own of steps with which requests begin.
+void beginApart(std::vector<StepLoop> &loops);
+
 /// The strategies of the loops, one for each. Caches have room for all of them.
 std::vector<StrategyInput> splitSteps(const StrategyInput &input,
                                       llvm::ArrayRef<StepLoop> loops);

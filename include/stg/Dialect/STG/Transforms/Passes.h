@@ -30,6 +30,10 @@ std::string gatherValues(llvm::StringRef options,
 llvm::LogicalResult resolveImports(mlir::ModuleOp module,
                                    llvm::ArrayRef<std::string> path);
 
+/// True for an op that puts tokens behind one another, such as those of images
+/// and of a text: each row that it makes is one that it reads.
+bool joinsTokens(mlir::Operation *op, mlir::StringAttr tokens);
+
 /// The names of all dimensions of values, sorted.
 llvm::SmallVector<mlir::StringAttr>
 collectDimensionNames(mlir::Operation *root);

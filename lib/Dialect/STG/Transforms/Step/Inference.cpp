@@ -68,6 +68,8 @@ public:
   LogicalResult run();
 
 private:
+  FailureOr<bool> doRequestsBegin(ConcatOp op);
+  LogicalResult continueRows();
   LogicalResult replaceLosses();
   SmallVector<Operation *> findLosses();
   FailureOr<Value> buildTokens(Operation *loss);
@@ -160,6 +162,97 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
   }
   setForward(cache, name);
   return cache;
+}
+
+//===----------------------------------------------------------------------===//
+// What requests begin with
+//===----------------------------------------------------------------------===//
+
+bool stg::joinsTokens(Operation *op, StringAttr tokens) {
+  auto concat = dyn_cast<ConcatOp>(op);
+  return concat && llvm::all_of(concat->getOperandTypes(), [&](Type type) {
+           return cast<SymTensorType>(type)
+               .getDim(concat.getDim())
+               .hasName(tokens);
+         });
+}
+
+/// Whether the requests of a step are all new, or all go on; fails if it has
+/// both.
+FailureOr<bool> StepBuilder::doRequestsBegin(ConcatOp op) {
+  SmallVector<SymExpr> cached = {step.cached};
+  if (step.requests)
+    cached.assign(step.requests.getCachedTokens().begin(),
+                  step.requests.getCachedTokens().end());
+  auto begins = [&](SymExpr tokens) { return step.evaluate(tokens) == 0; };
+  if (llvm::all_of(cached, begins))
+    return true;
+  if (llvm::none_of(cached, begins))
+    return false;
+  return op.emitOpError("joins what requests begin with and the tokens that "
+                        "follow; a step has requests without cached tokens or "
+                        "requests with some, not both");
+}
+
+/// All ops of the block that the value is made with.
+static DenseSet<Operation *> collectMakers(Value value, Block &body) {
+  DenseSet<Operation *> makers;
+  SmallVector<Value> pending = {value};
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != &body || !makers.insert(op).second)
+      continue;
+    op->walk([&](Operation *inner) {
+      llvm::append_range(pending, inner->getOperands());
+    });
+  }
+  return makers;
+}
+
+/// Images are where requests begin: those that go on have tokens of the last
+/// operand only, and the step executes nothing that makes the others, nor what
+/// is made of them and kept from being erased.
+LogicalResult StepBuilder::continueRows() {
+  SmallVector<ConcatOp> joins;
+  function.walk([&](ConcatOp op) {
+    if (joinsTokens(op, step.tokens))
+      joins.push_back(op);
+  });
+  Block &body = function.getBody().front();
+  DenseMap<Attribute, Attribute> extended;
+  DenseSet<Operation *> dropped;
+  for (ConcatOp op : joins) {
+    FailureOr<bool> begin = doRequestsBegin(op);
+    if (failed(begin))
+      return failure();
+    if (*begin)
+      continue;
+    Value last = op.getInputs().back();
+    extended[cast<SymTensorType>(last.getType()).getDim(op.getDim())] =
+        op.getResult().getType().getDim(op.getDim());
+    for (Value first : op.getInputs().drop_back())
+      for (Operation *maker : collectMakers(first, body))
+        if (!isa<ParamOp>(maker))
+          dropped.insert(maker);
+    op.getResult().replaceAllUsesWith(last);
+    op.erase();
+  }
+  if (extended.empty())
+    return success();
+  for (auto keep : llvm::make_early_inc_range(body.getOps<KeepOp>()))
+    if (llvm::any_of(collectMakers(keep->getOperand(0), body),
+                     [&](Operation *op) { return dropped.contains(op); }))
+      keep.erase();
+  eraseDeadOps(body);
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](DimAttr dim) -> std::optional<Attribute> {
+    auto it = extended.find(dim);
+    return it == extended.end() ? std::nullopt : std::optional(it->second);
+  });
+  replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,7 +447,8 @@ DenseSet<unsigned> StepBuilder::getTokenFactors(Operation *op,
 /// What reads or makes several tokens at once has to say what it keeps.
 LogicalResult StepBuilder::checkRowwise(Operation *op) {
   // Rows that are selected here are those of tokens.
-  if (isa<IncrementalOpInterface, SelectRowsOp>(op))
+  if (isa<IncrementalOpInterface, SelectRowsOp>(op) ||
+      joinsTokens(op, step.tokens))
     return success();
   if (auto param = dyn_cast<ParamOp>(op)) {
     if (llvm::none_of(param.getType().getDims(),
@@ -422,7 +516,7 @@ LogicalResult StepBuilder::run() {
   BitVector used(function.getNumArguments());
   for (BlockArgument arg : function.getArguments())
     used[arg.getArgNumber()] = !arg.use_empty();
-  if (failed(replaceLosses()))
+  if (failed(continueRows()) || failed(replaceLosses()))
     return failure();
   // Before caches are made: what only the loss needs keeps nothing.
   eraseDeadOps(body);

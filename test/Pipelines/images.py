@@ -1,0 +1,80 @@
+"""Steps of vision-language models against those of their text alone, and forward passes.
+
+Qwen2.5-VL 7B has the text of Qwen2.5 7B. A step that goes on with requests is that of the text, to
+the byte; one that begins them executes the tower besides, as the forward pass of training does.
+
+Usage: images.py
+"""
+
+import sys
+import traces
+
+WHOLE, TEXT = "qwen2.5-vl-7b", "qwen2.5-7b"
+FAILED = False
+
+
+def equal(what, found, want):
+    """Reports a difference."""
+    global FAILED
+    if found != want:
+        FAILED = True
+        print(f"{what}: found {found}, expected {want}")
+
+
+def compiled(model, *flags):
+    """The summary of one class of ranks, without its name."""
+    (entry,) = traces.compile_json(model, "--dry-run", *flags)["classes"]
+    return entry
+
+
+def selected(model, sequences, tokens):
+    """Operations that a step leaves out of the forward pass: the loss, and logits of all but the
+    last tokens (sizes of both models: 3584 x 152064)."""
+    training = compiled(model, "--batch", sequences, "--seq", tokens)
+    prefill = compiled(model, "--mode", "prefill", "--batch", sequences, "--seq", tokens)
+    phases = "matrix_operations_by_phase"
+    return training[phases]["fwd"] - prefill[phases]["fwd"]
+
+
+def main():
+    for flags in (
+        ("--batch", "8", "--kv-len", "4000", "--tp", "2"),
+        ("--batch", "8", "--kv-len", "1", "--tp", "4", "--dp", "2", "--kv-block-size", "16"),
+        ("--batch", "4", "--kv-len", "100", "--pp", "2", "--steps", "1"),
+        ("--batch", "2", "--kv-len", "600", "--steps", "9"),
+        ("--batch", "1", "--requests", "3*(1,700,1),2*(5,900,5)"),
+    ):
+        mode = () if "--requests" in flags else ("--mode", "decode")
+        found, want = (
+            [
+                {key: value for key, value in entry.items() if key != "graph"}
+                for entry in traces.compile_json(model, "--dry-run", *mode, *flags)["classes"]
+            ]
+            for model in (WHOLE, TEXT)
+        )
+        equal(f"decoding with {' '.join(flags)}", found, want)
+    # The tower does the same work in a step as in training.
+    for sequences, tokens in (("2", "1000"), ("1", "4096")):
+        size = ("--batch", sequences, "--seq", tokens)
+        phases = "matrix_operations_by_phase"
+        tower = {
+            mode: compiled(WHOLE, "--mode", mode, *size)[phases]["fwd"]
+            - compiled(TEXT, "--mode", mode, *size)[phases]["fwd"]
+            for mode in ("prefill", "train")
+        }
+        equal(f"products of the tower with {tokens} tokens", tower["prefill"], tower["train"])
+        rows = int(sequences) * (int(tokens) - 1)
+        equal("logits left out", selected(WHOLE, sequences, tokens), 2 * rows * 3584 * 152064)
+    # The first of two chunks has the images; both together are the prompt.
+    one = compiled(WHOLE, "--mode", "prefill", "--batch", "2", "--seq", "2000")
+    two = compiled(WHOLE, "--mode", "prefill", "--batch", "2", "--seq", "2000", "--chunk", "1000")
+    phases = "matrix_operations_by_phase"
+    more = 2 * 2 * 3584 * 152064  # The first chunk makes logits, too.
+    equal("products of two chunks", two[phases]["fwd"] - more, one[phases]["fwd"])
+    if not FAILED:
+        print("steps with images agree")
+    return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
