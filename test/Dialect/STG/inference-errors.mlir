@@ -6,7 +6,7 @@ stg.symbol @S
 stg.symbol @D
 !x = !stg.tensor<[B, S, D], bf16>
 func.func @mixed(%x: !x, %w: !stg.tensor<[S, T = S], bf16>) -> !stg.tensor<[B, T = S, D], bf16> {
-  // expected-error @+1 {{'stg.einsum' op looks at several of the tokens 'S' at once, but does not say what it keeps of earlier ones; implement IncrementalOpInterface}}
+  // expected-error @+1 {{'stg.einsum' op looks at several of the tokens 'S' at once, but does not say what it keeps of earlier ones; implement IncrementalOpInterface, or give whole sequences, cached=0}}
   %y = stg.einsum "bsd,st->btd" %x, %w : !x, !stg.tensor<[S, T = S], bf16>
   return %y : !stg.tensor<[B, T = S, D], bf16>
 }
@@ -59,7 +59,7 @@ stg.symbol @T
 stg.symbol @V
 !l = !stg.tensor<[B, T, V], bf16>
 func.func @other_tokens(%l: !l, %labels: !stg.tensor<[B, T], i32>) -> !stg.tensor<[B, T], f32> {
-  // expected-error @+1 {{'stg.cross_entropy' op has predictions of type '!stg.tensor<[B, T, V], bf16>', expected one dimension 'S', the tokens; name it with tokens=NAME}}
+  // expected-error @+1 {{'stg.cross_entropy' op has predictions of type '!stg.tensor<[B, T, V], bf16>', expected one dimension 'S', the tokens; name it with tokens=NAME, or give whole sequences, cached=0}}
   %loss, %p = stg.cross_entropy %l, %labels : !l, !stg.tensor<[B, T], i32>
   return %loss : !stg.tensor<[B, T], f32>
 }

@@ -68,6 +68,7 @@ public:
   LogicalResult run();
 
 private:
+  bool areRowsWhole();
   FailureOr<bool> doRequestsBegin(ConcatOp op);
   LogicalResult continueRows();
   LogicalResult replaceLosses();
@@ -175,6 +176,11 @@ bool stg::joinsTokens(Operation *op, StringAttr tokens) {
                .getDim(concat.getDim())
                .hasName(tokens);
          });
+}
+
+/// True if each row has a whole sequence, as in the forward pass of training.
+bool StepBuilder::areRowsWhole() {
+  return !step.requests && !step.index && step.evaluate(step.cached) == 0;
 }
 
 /// Whether the requests of a step are all new, or all go on; fails if it has
@@ -343,10 +349,16 @@ SmallVector<OpOperand *> StepBuilder::findPath(Value logits) {
 FailureOr<Value> StepBuilder::selectRows(Operation *loss, Value logits) {
   auto type = cast<SymTensorType>(logits.getType());
   std::optional<unsigned> tokens = findTokens(type);
+  // Classes of a whole sequence or image.
+  bool hasNone = llvm::none_of(type.getDims(),
+                               [&](DimAttr dim) { return step.isTokens(dim); });
+  if (hasNone && areRowsWhole())
+    return logits;
   if (!tokens)
     return loss->emitOpError("has predictions of type ")
            << type << ", expected one dimension '" << step.tokens.getValue()
-           << "', the tokens; name it with tokens=NAME";
+           << "', the tokens; name it with tokens=NAME, or give whole "
+              "sequences, cached=0";
   if (step.allLogits && !step.requests)
     return logits;
   SymExpr rows = step.requests ? step.requests.getNumLogits()
@@ -446,9 +458,10 @@ DenseSet<unsigned> StepBuilder::getTokenFactors(Operation *op,
 
 /// What reads or makes several tokens at once has to say what it keeps.
 LogicalResult StepBuilder::checkRowwise(Operation *op) {
-  // Rows that are selected here are those of tokens.
+  // Rows that are selected here are those of tokens. Whoever sees all tokens of
+  // a sequence misses nothing.
   if (isa<IncrementalOpInterface, SelectRowsOp>(op) ||
-      joinsTokens(op, step.tokens))
+      joinsTokens(op, step.tokens) || areRowsWhole())
     return success();
   if (auto param = dyn_cast<ParamOp>(op)) {
     if (llvm::none_of(param.getType().getDims(),
@@ -474,7 +487,8 @@ LogicalResult StepBuilder::checkRowwise(Operation *op) {
   return op->emitOpError("looks at several of the tokens '")
          << step.tokens.getValue()
          << "' at once, but does not say what it keeps of earlier ones; "
-            "implement IncrementalOpInterface";
+            "implement IncrementalOpInterface, or give whole sequences, "
+            "cached=0";
 }
 
 /// What nobody reads any more, from the end.
