@@ -8,6 +8,7 @@
 
 #include "stg/Driver/Compile.h"
 #include "Disaggregation.h"
+#include "ModelCache.h"
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
 #include "ParameterCounts.h"
@@ -348,17 +349,13 @@ struct Resolved {
 };
 } // namespace
 
-/// Completes the strategy by what follows from the model.
-static Expected<Resolved> resolveStrategy(const Model &model,
+/// Completes the strategy by what follows from the model, which is prepared.
+static Expected<Resolved> resolvePrepared(const Model &model,
                                           const CompileRequest &request,
                                           CompileResult &result) {
   StrategyInput &strategy = result.strategy;
   strategy = request.strategy;
   strategy.deriveStep();
-  auto options = prepareModel(model, request, strategy);
-  if (!options)
-    return options.takeError();
-  result.options = std::move(*options);
   Expected<SymbolValues> values = collectSymbols(model, strategy);
   if (!values)
     return values.takeError();
@@ -373,6 +370,19 @@ static Expected<Resolved> resolveStrategy(const Model &model,
     result.symbols[name] = value.value;
   result.execution = preset->execution;
   return Resolved{std::move(*values), std::move(*preset), std::move(*plan)};
+}
+
+/// Prepares the model, and completes the strategy.
+static Expected<Resolved> resolveStrategy(const Model &model,
+                                          const CompileRequest &request,
+                                          CompileResult &result) {
+  StrategyInput strategy = request.strategy;
+  strategy.deriveStep();
+  auto options = prepareModel(model, request, strategy);
+  if (!options)
+    return options.takeError();
+  result.options = std::move(*options);
+  return resolvePrepared(model, request, result);
 }
 
 /// What devices execute where the stream starts so, as text.
@@ -501,6 +511,23 @@ static Error checkOneStage(const StrategyInput &strategy) {
 }
 
 /// The graphs of one loop of steps, as of any strategy.
+static Error compileLoop(const Model &model, const Resolved &resolved,
+                         const CompileRequest &request,
+                         const MessagePrinter &printer, TimingScope &timing,
+                         CompileResult &result) {
+  warnOfOneToken(result.strategy.values, resolved.values, printer);
+  const Strategy &own = result.strategy.values;
+  if (own.steps > 1 || !own.reserve.empty())
+    if (Error error = checkOneStage(result.strategy))
+      return error;
+  if (Error error =
+          checkPositions(*model.module, result.strategy, resolved.values))
+    return error;
+  return compileModule(model, request, resolved, timing, result,
+                       buildChakraPipeline);
+}
+
+/// Likewise, of a model that is read for it.
 static Expected<Model> compileLoop(MLIRContext &context,
                                    const CompileRequest &request,
                                    llvm::SourceMgr &sources,
@@ -514,16 +541,25 @@ static Expected<Model> compileLoop(MLIRContext &context,
   Expected<Resolved> resolved = resolveStrategy(*model, request, result);
   if (!resolved)
     return resolved.takeError();
-  warnOfOneToken(result.strategy.values, resolved->values, printer);
-  const Strategy &own = result.strategy.values;
-  if (own.steps > 1 || !own.reserve.empty())
-    if (Error error = checkOneStage(result.strategy))
-      return std::move(error);
   if (Error error =
-          checkPositions(*model->module, result.strategy, resolved->values))
+          compileLoop(*model, *resolved, request, printer, timing, result))
     return std::move(error);
-  if (Error error = compileModule(*model, request, *resolved, timing, result,
-                                  buildChakraPipeline))
+  return model;
+}
+
+/// Likewise, of a copy of one that has been read.
+static Expected<Model> compilePrepared(const PreparedModel &prepared,
+                                       const CompileRequest &request,
+                                       const MessagePrinter &printer,
+                                       TimingScope &timing,
+                                       CompileResult &result) {
+  result.options = prepared.options;
+  Model model = cloneModel(prepared.model);
+  Expected<Resolved> resolved = resolvePrepared(model, request, result);
+  if (!resolved)
+    return resolved.takeError();
+  if (Error error =
+          compileLoop(model, *resolved, request, printer, timing, result))
     return std::move(error);
   return model;
 }
@@ -758,16 +794,16 @@ static Expected<bool> hasOtherBeginnings(MLIRContext &context,
   return result.wasInterrupted();
 }
 
+/// `models` may have the model; null: it is read.
 static Error compileAll(MLIRContext &context, const CompileRequest &request,
-                        const MessagePrinter &printer, CompileResult &result) {
+                        const MessagePrinter &printer, ModelCache *models,
+                        CompileResult &result) {
   if (request.decodeStrategy)
     return compileDisaggregated(context, request, printer, result);
   double start = getSeconds();
   DefaultTimingManager timingManager;
   applyDefaultTimingManagerCLOptions(timingManager);
   TimingScope timing = timingManager.getRootScope();
-  llvm::SourceMgr sources;
-  DiagnosticForwarder forwarder(context, sources, printer);
   StrategyInput strategy = request.strategy;
   strategy.deriveStep();
   Expected<std::vector<StepLoop>> loops = planSteps(strategy);
@@ -783,8 +819,21 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
       beginApart(result.loops);
   }
   result.model = request.model;
+  const bool isOne = (isOneLoop(strategy) && result.loops.size() <= 1) ||
+                     result.loops.empty();
+  PreparedModel *prepared = nullptr;
+  if (models && isOne) {
+    Expected<PreparedModel *> found = models->get(request, strategy, printer);
+    if (!found)
+      return found.takeError();
+    prepared = *found;
+  }
+  llvm::SourceMgr ownSources;
+  llvm::SourceMgr &sources = prepared ? prepared->sources : ownSources;
+  DiagnosticForwarder forwarder(context, sources, printer);
   Expected<Model> model =
-      (isOneLoop(strategy) && result.loops.size() <= 1) || result.loops.empty()
+      prepared ? compilePrepared(*prepared, request, printer, timing, result)
+      : isOne
           ? compileLoop(context, request, sources, printer, timing, result)
           : compileLoops(context, request, sources, printer, timing, result);
   if (!model)
@@ -813,7 +862,32 @@ FailureOr<CompileResult> stg::compile(MLIRContext &context,
                                       const CompileRequest &request,
                                       const MessagePrinter &printer) {
   CompileResult result;
-  if (failed(report(compileAll(context, request, printer, result), printer)))
+  if (failed(report(compileAll(context, request, printer, nullptr, result),
+                    printer)))
+    return failure();
+  return result;
+}
+
+/// What is interned ends with a context.
+struct Compiler::Session {
+  std::unique_ptr<MLIRContext> context = makeContext();
+  ModelCache models{*context};
+  unsigned numCompiled = 0;
+};
+
+Compiler::Compiler() = default;
+Compiler::~Compiler() = default;
+
+FailureOr<CompileResult> Compiler::compile(const CompileRequest &request,
+                                           const MessagePrinter &printer) {
+  // Few enough for tables to stay small, enough for reading not to count.
+  constexpr unsigned kMostCompiled = 64;
+  if (!session || session->numCompiled++ == kMostCompiled)
+    session = std::make_unique<Session>();
+  CompileResult result;
+  Error error =
+      compileAll(*session->context, request, printer, &session->models, result);
+  if (failed(report(std::move(error), printer)))
     return failure();
   return result;
 }

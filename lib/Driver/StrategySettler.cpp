@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Driver/StrategySettler.h"
-#include "ModelChecks.h"
+#include "ModelCache.h"
 #include "SettleStrategy.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Driver/DiagnosticForwarder.h"
@@ -18,12 +18,6 @@ using namespace stg;
 using llvm::Error;
 using llvm::Expected;
 
-/// Of one set of options of the model, without blocks and calls.
-struct StrategySettler::Loaded {
-  llvm::SourceMgr sources;
-  Model model;
-};
-
 struct StrategySettler::Settled {
   Preset preset;
   SymbolValues values;
@@ -33,39 +27,20 @@ struct StrategySettler::Settled {
 StrategySettler::StrategySettler(MLIRContext &context,
                                  const CompileRequest &request,
                                  const MessagePrinter &printer)
-    : context(context), request(request), printer(printer) {}
+    : context(context), request(request), printer(printer),
+      models(std::make_unique<ModelCache>(context)) {}
 
 StrategySettler::~StrategySettler() = default;
-
-Expected<StrategySettler::Loaded *>
-StrategySettler::load(const StrategyInput &strategy) {
-  std::string key = getField(FieldId::set).print(strategy.values) + "\n" +
-                    getField(FieldId::freeze).print(strategy.values);
-  std::unique_ptr<Loaded> &place = models[key];
-  if (place)
-    return place.get();
-  auto loaded = std::make_unique<Loaded>();
-  DiagnosticForwarder forwarder(context, loaded->sources, printer);
-  Expected<Model> model = loadModel(context, request, loaded->sources, printer);
-  if (!model)
-    return model.takeError();
-  loaded->model = std::move(*model);
-  auto options = prepareModel(loaded->model, request, strategy);
-  if (!options)
-    return options.takeError();
-  place = std::move(loaded);
-  return place.get();
-}
 
 Expected<StrategyInput> StrategySettler::settle(const StrategyInput &strategy) {
   StrategyInput settled = strategy;
   settled.deriveStep();
   last.reset();
-  Expected<Loaded *> loaded = load(settled);
-  if (!loaded)
-    return loaded.takeError();
-  const Model &model = (*loaded)->model;
-  DiagnosticForwarder forwarder(context, (*loaded)->sources, printer);
+  Expected<PreparedModel *> prepared = models->get(request, settled, printer);
+  if (!prepared)
+    return prepared.takeError();
+  const Model &model = (*prepared)->model;
+  DiagnosticForwarder forwarder(context, (*prepared)->sources, printer);
   Expected<SymbolValues> values = collectSymbols(model, settled);
   if (!values)
     return values.takeError();

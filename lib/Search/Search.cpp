@@ -36,24 +36,23 @@ static CompileRequest makeCompileRequest(const CompileRequest &base,
 }
 
 /// The first message is why there is no program.
-static FailureOr<CompileResult> compileQuietly(mlir::MLIRContext &context,
+static FailureOr<CompileResult> compileQuietly(Compiler &compiler,
                                                const CompileRequest &request,
                                                std::string &refusal) {
   MessagePrinter printer([&](const ToolMessage &message) {
     if (message.severity == ToolMessage::Severity::Error && refusal.empty())
       refusal = message.text;
   });
-  return compile(context, request, printer);
+  return compiler.compile(request, printer);
 }
 
-Estimated stg::estimateStrategy(const CompileRequest &base,
+Estimated stg::estimateStrategy(Compiler &compiler, const CompileRequest &base,
                                 const StrategyInput &strategy,
                                 const Machine &machine) {
   Estimated result;
   result.strategy = strategy;
   CompileRequest request = makeCompileRequest(base, strategy);
-  std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  auto compiled = compileQuietly(*context, request, result.refusal);
+  auto compiled = compileQuietly(compiler, request, result.refusal);
   if (failed(compiled))
     return result;
   const trace::TraceBundle &programs = *compiled->summary.programs;
@@ -86,19 +85,19 @@ Estimated stg::estimateStrategy(const CompileRequest &base,
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// Calls `work(i)` for all i, until `isStopped`.
+/// Calls `work(i, thread)` for all i, until `isStopped`.
 template <typename Work, typename IsStopped>
 static void runAll(unsigned jobs, size_t count, Work work,
                    IsStopped isStopped) {
   std::atomic<size_t> next = 0;
-  auto run = [&] {
+  auto run = [&](unsigned thread) {
     for (size_t i; !isStopped() && (i = next++) < count;)
-      work(i);
+      work(i, thread);
   };
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < jobs && i < count; ++i)
-    threads.emplace_back(run);
-  run();
+    threads.emplace_back(run, i);
+  run(0);
   for (std::thread &thread : threads)
     thread.join();
 }
@@ -111,7 +110,8 @@ namespace {
 class Searcher {
 public:
   Searcher(const SearchRequest &request, const MessagePrinter &printer)
-      : request(request), printer(printer) {}
+      : request(request), printer(printer),
+        compilers(std::max(1u, request.jobs)) {}
 
   Expected<SearchResult> run();
 
@@ -124,15 +124,18 @@ private:
   enum class ShapeState : uint8_t { Unknown, Grown, BeingMeasured, Measured };
 
   Error enumerate();
-  bool measure(uint32_t number, ArrayRef<uint32_t> others);
+  bool measure(Compiler &compiler, uint32_t number, ArrayRef<uint32_t> others);
   void measureFamilies();
-  bool isRefused(const TaskShape &shape, StringRef refusal) const;
+  bool isRefused(Compiler &compiler, const TaskShape &shape,
+                 StringRef refusal) const;
   void readSchedules();
   void refuse(const std::string &why);
   bool bound(uint32_t number);
   void boundPoints();
-  void measureClosely(uint32_t shape, std::unique_lock<std::mutex> &lock);
-  void estimate(uint32_t point, std::unique_lock<std::mutex> &lock);
+  void measureClosely(Compiler &compiler, uint32_t shape,
+                      std::unique_lock<std::mutex> &lock);
+  void estimate(Compiler &compiler, uint32_t point,
+                std::unique_lock<std::mutex> &lock);
   void estimatePoints();
   void estimateFirst();
   void estimateList();
@@ -153,6 +156,7 @@ private:
 
   const SearchRequest &request;
   const MessagePrinter &printer;
+  std::vector<Compiler> compilers; ///< By thread.
   SearchResult result;
   // By shape.
   std::vector<TaskBounds> shapes;
@@ -197,25 +201,26 @@ Error Searcher::enumerate() {
 
 /// True if a strategy of the shape is refused for the same reason as what
 /// stands for the shape, so that all are. Else nothing is known of it.
-bool Searcher::isRefused(const TaskShape &shape, StringRef refusal) const {
+bool Searcher::isRefused(Compiler &compiler, const TaskShape &shape,
+                         StringRef refusal) const {
   const CompileRequest &base = *request.space.request;
   Estimated first = estimateStrategy(
-      base, result.space.getStrategy(shape.firstPoint, base.strategy),
+      compiler, base, result.space.getStrategy(shape.firstPoint, base.strategy),
       *request.machine);
   return first.refusal == refusal;
 }
 
 /// Compiles a shape, and sets its bounds and those of the shapes after it in
 /// its family. False if there is no such program.
-bool Searcher::measure(uint32_t number, ArrayRef<uint32_t> others) {
+bool Searcher::measure(Compiler &compiler, uint32_t number,
+                       ArrayRef<uint32_t> others) {
   const TaskShape &shape = result.space.shapes[number];
-  std::unique_ptr<mlir::MLIRContext> context = makeContext();
   std::string refusal;
   auto compiled = compileQuietly(
-      *context, makeCompileRequest(*request.space.request, shape.strategy),
+      compiler, makeCompileRequest(*request.space.request, shape.strategy),
       refusal);
   if (failed(compiled)) {
-    if (isRefused(shape, refusal))
+    if (isRefused(compiler, shape, refusal))
       shapes[number].refusal = std::move(refusal);
     return false;
   }
@@ -247,13 +252,13 @@ void Searcher::measureFamilies() {
   uint64_t done = 0;
   runAll(
       request.jobs, space.families.size(),
-      [&](size_t i) {
+      [&](size_t i, unsigned thread) {
         ArrayRef<uint32_t> left = space.families[i];
         uint64_t numMeasured = 0;
         for (bool isMeasured = false; !left.empty() && !isMeasured;) {
           uint32_t shape = left.front();
           left = left.drop_front();
-          isMeasured = measure(shape, left);
+          isMeasured = measure(compilers[thread], shape, left);
           states[shape] = ShapeState::Measured;
           ++numMeasured;
           if (isMeasured)
@@ -276,7 +281,7 @@ void Searcher::readSchedules() {
     all.push_back(&entry);
   runAll(
       request.jobs, all.size(),
-      [&](size_t i) {
+      [&](size_t i, unsigned) {
         auto &[key, facts] = *all[i];
         facts = ScheduleFacts::get(result.space.schedules[key[0]], key[1],
                                    key[2], key[3]);
@@ -372,12 +377,12 @@ void Searcher::keep(Estimated estimated) {
 
 /// The shape's own program is run, and those of its strategies that were to be
 /// looked at have closer bounds. With the lock, which it gives back meanwhile.
-void Searcher::measureClosely(uint32_t shape,
+void Searcher::measureClosely(Compiler &compiler, uint32_t shape,
                               std::unique_lock<std::mutex> &lock) {
   states[shape] = ShapeState::BeingMeasured;
   ++numActive;
   lock.unlock();
-  measure(shape, {});
+  measure(compiler, shape, {});
   lock.lock();
   --numActive;
   ++result.numMeasured;
@@ -398,13 +403,15 @@ void Searcher::measureClosely(uint32_t shape,
 }
 
 /// Likewise.
-void Searcher::estimate(uint32_t point, std::unique_lock<std::mutex> &lock) {
+void Searcher::estimate(Compiler &compiler, uint32_t point,
+                        std::unique_lock<std::mutex> &lock) {
   const CompileRequest &base = *request.space.request;
   isLeft[point] = false;
   ++numActive;
   lock.unlock();
   Estimated estimated = estimateStrategy(
-      base, result.space.getStrategy(point, base.strategy), *request.machine);
+      compiler, base, result.space.getStrategy(point, base.strategy),
+      *request.machine);
   estimated.number = point;
   estimated.leastSeconds = bounds[point].time / kTicksPerSecond;
   estimated.leastNeeded = bounds[point].memory;
@@ -421,7 +428,8 @@ void Searcher::estimate(uint32_t point, std::unique_lock<std::mutex> &lock) {
 /// From the least bound on: what has been found cuts the more of the rest.
 void Searcher::estimatePoints() {
   const uint64_t total = queue.size();
-  auto run = [&](size_t) {
+  auto run = [&](size_t, unsigned thread) {
+    Compiler &compiler = compilers[thread];
     std::unique_lock<std::mutex> lock(mutex);
     while (!isStopped()) {
       if (queue.empty()) {
@@ -436,7 +444,7 @@ void Searcher::estimatePoints() {
       if (isCut(bounds[point])) {
         ++result.cutByTime;
       } else if (bounds[point].isClose) {
-        estimate(point, lock);
+        estimate(compiler, point, lock);
         report("estimating", total - std::min(total, queue.size()), total);
       } else if (states[shape] == ShapeState::Measured) {
         // Others of the shape have been looked at before.
@@ -447,7 +455,7 @@ void Searcher::estimatePoints() {
       } else {
         waiting[shape].push_back(point);
         if (states[shape] == ShapeState::Grown)
-          measureClosely(shape, lock);
+          measureClosely(compiler, shape, lock);
       }
     }
     // Who waits is to see it as well.
@@ -464,7 +472,7 @@ void Searcher::estimateFirst() {
   for (unsigned i = 0; i < most && !queue.empty() && best.empty(); ++i) {
     uint32_t point = queue.top().second;
     queue.pop();
-    estimate(point, lock);
+    estimate(compilers.front(), point, lock);
   }
 }
 
@@ -473,9 +481,10 @@ void Searcher::estimateList() {
   uint64_t done = 0;
   runAll(
       request.jobs, request.among.size(),
-      [&](size_t i) {
-        Estimated estimated = estimateStrategy(
-            *request.space.request, request.among[i], *request.machine);
+      [&](size_t i, unsigned thread) {
+        Estimated estimated =
+            estimateStrategy(compilers[thread], *request.space.request,
+                             request.among[i], *request.machine);
         estimated.number = i;
         std::lock_guard<std::mutex> lock(mutex);
         keep(std::move(estimated));

@@ -103,6 +103,22 @@ mlir::FailureOr<CompileResult> compile(mlir::MLIRContext &context,
                                        const CompileRequest &request,
                                        const MessagePrinter &printer);
 
+/// Compiles requests that differ in the strategy only, one after the other. The
+/// model is read once for many of them: what is said of it, but for errors, is
+/// said once. The results are those of `compile`.
+class Compiler {
+public:
+  Compiler();
+  ~Compiler();
+
+  mlir::FailureOr<CompileResult> compile(const CompileRequest &request,
+                                         const MessagePrinter &printer);
+
+private:
+  struct Session;
+  std::unique_ptr<Session> session;
+};
+
 /// Writes the schedule that would be compiled, in its JSON form.
 mlir::LogicalResult printSchedule(mlir::MLIRContext &context,
                                   const CompileRequest &request,

@@ -15,10 +15,11 @@
 #define STG_DRIVER_STRATEGYSETTLER_H
 
 #include "stg/Driver/Compile.h"
-#include <map>
 #include <memory>
 
 namespace stg {
+
+class ModelCache;
 
 class StrategySettler {
 public:
@@ -47,14 +48,10 @@ public:
   bool hasOption(llvm::StringRef name) const;
 
 private:
-  struct Loaded;
-  llvm::Expected<Loaded *> load(const StrategyInput &strategy);
-
   mlir::MLIRContext &context;
   const CompileRequest &request;
   const MessagePrinter &printer;
-  /// By what is set: options of a model change it.
-  std::map<std::string, std::unique_ptr<Loaded>> models;
+  std::unique_ptr<ModelCache> models;
   struct Settled;
   std::unique_ptr<Settled> last;
 };

@@ -38,9 +38,9 @@ struct Estimated {
   llvm::json::Object settled; ///< The strategy with all that follows from it.
 };
 
-/// Compiles a strategy and executes it: what stg-estimate does. Takes a context
-/// of its own, so that threads can.
-Estimated estimateStrategy(const CompileRequest &request,
+/// Compiles a strategy and executes it: what stg-estimate does. Each thread has
+/// a compiler of its own.
+Estimated estimateStrategy(Compiler &compiler, const CompileRequest &request,
                            const StrategyInput &strategy,
                            const Machine &machine);
 
