@@ -15,13 +15,17 @@ using namespace stg::trace;
 ProgramFacts::ProgramFacts(const TraceProgram &program)
     : program(program), categories(program.numSlots), growing(program.numSlots),
       isVisited(program.bodies.size()), readers(program.numSlots),
-      gradientReaders(program.numSlots) {
+      gradientReaders(program.numSlots), addingReaders(program.numSlots) {
   visitBody(0);
-  for (size_t i = 0; i < program.nodes.size(); ++i)
+  for (auto [i, node] : llvm::enumerate(program.nodes)) {
+    bool adds =
+        node.kernel != kNone && program.kernels[node.kernel].op == "accumulate";
     for (Program::Slot slot : program.wiring[i].reads) {
       ++readers[slot.index];
       gradientReaders[slot.index] += makesGradient(i);
+      addingReaders[slot.index] += adds;
     }
+  }
 }
 
 void ProgramFacts::visitBody(uint32_t body) {
@@ -116,6 +120,22 @@ bool ProgramFacts::isOfState(uint32_t node) const {
     return false;
   std::optional<Category> category = categories[reads[0].index];
   return category && isStateCategory(*category);
+}
+
+/// Of a micro-batch that is reduced by itself, gradients are in buffers of its
+/// own; the sum of all is that of the parameter.
+bool ProgramFacts::reducesGradients(uint32_t node) const {
+  const NodeTemplate &common = program.nodes[node];
+  const auto &outputs = program.wiring[node].outputs;
+  bool isReduction = common.isColl() &&
+                     (common.collective == CollectiveType::AllReduce ||
+                      common.collective == CollectiveType::ReduceScatter);
+  return isReduction && !outputs.empty() &&
+         llvm::all_of(outputs, [&](const Program::Output &output) {
+           uint32_t slot = output.slot.index;
+           return categories[slot] == Category::Gradient ||
+                  (readers[slot] > 0 && readers[slot] == addingReaders[slot]);
+         });
 }
 
 bool ProgramFacts::grows(uint32_t node) const {

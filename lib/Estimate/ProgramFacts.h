@@ -24,6 +24,8 @@ public:
   bool makesGradient(uint32_t node) const;
   /// True if the node sends parameters or their gradients.
   bool isOfState(uint32_t node) const;
+  /// True if what the node sends is summed up to gradients of parameters.
+  bool reducesGradients(uint32_t node) const;
   /// True if all that reads a result of the node makes gradients of parameters.
   bool feedsGradients(uint32_t node) const;
   /// True if the node reads what has more elements the more sequences a
@@ -51,8 +53,8 @@ private:
   std::vector<std::optional<Category>> categories; ///< By slot.
   std::vector<int64_t> growing; ///< By slot, bytes; 0: does not grow.
   std::vector<bool> isVisited;  ///< By body.
-  /// By slot, readers, and those that make gradients.
-  std::vector<uint32_t> readers, gradientReaders;
+  /// By slot, readers, those that make gradients, and those that add it up.
+  std::vector<uint32_t> readers, gradientReaders, addingReaders;
 };
 
 } // namespace stg
