@@ -119,7 +119,7 @@ private:
   struct Bound {
     Ticks time = 0;
     double memory = 0;
-    bool isClose = false; ///< Of the program of its own shape.
+    bool isClose = false; ///< No program says more of it.
   };
   enum class ShapeState : uint8_t { Unknown, Grown, BeingMeasured, Measured };
 
@@ -134,6 +134,9 @@ private:
   void boundPoints();
   void measureClosely(Compiler &compiler, uint32_t shape,
                       std::unique_lock<std::mutex> &lock);
+  void measureInside(Compiler &compiler, uint32_t inside,
+                     std::unique_lock<std::mutex> &lock);
+  void boundAgain(std::vector<uint32_t> &points);
   void estimate(Compiler &compiler, uint32_t point,
                 std::unique_lock<std::mutex> &lock);
   void estimatePoints();
@@ -163,6 +166,10 @@ private:
   std::vector<ShapeState> states;
   std::vector<std::vector<unsigned>> stageCounts;
   std::vector<std::vector<uint32_t>> waiting; ///< Points, for it.
+  // By `PointFacts::inside`.
+  std::vector<std::optional<TaskTimes>> insides;
+  std::vector<ShapeState> insideStates;
+  std::vector<std::vector<uint32_t>> waitingInside;
   std::map<ScheduleKey, ScheduleFacts> schedules;
   // By point.
   std::vector<Bound> bounds;
@@ -306,9 +313,16 @@ bool Searcher::bound(uint32_t number) {
     refuse(shape.refusal.empty() ? schedule.refusal : shape.refusal);
     return false;
   }
+  const TaskTimes *inside = nullptr;
+  bool isClose = states[point.shape] == ShapeState::Measured;
+  if (point.inside != SearchSpace::kNoInside) {
+    isClose = insideStates[point.inside] == ShapeState::Measured;
+    if (isClose && insides[point.inside])
+      inside = &*insides[point.inside];
+  }
   Bound &own = bounds[number];
-  own = {shape.getTime(point, schedule), shape.getMemory(point, schedule),
-         states[point.shape] == ShapeState::Measured};
+  own = {shape.getTime(point, schedule, inside),
+         shape.getMemory(point, schedule), isClose};
   if (own.memory <= request.memoryLimit || request.isExhaustive)
     return true;
   ++result.cutByMemory;
@@ -322,6 +336,9 @@ void Searcher::boundPoints() {
   bounds.resize(space.size());
   isLeft.assign(space.size(), false);
   waiting.resize(shapes.size());
+  insides.resize(space.insides.size());
+  insideStates.assign(space.insides.size(), ShapeState::Grown);
+  waitingInside.resize(space.insides.size());
   for (size_t i = 0; i < space.size(); ++i) {
     // Where measuring was interrupted.
     if (states[space.points[i].shape] == ShapeState::Unknown || !bound(i))
@@ -387,7 +404,39 @@ void Searcher::measureClosely(Compiler &compiler, uint32_t shape,
   --numActive;
   ++result.numMeasured;
   states[shape] = ShapeState::Measured;
-  for (uint32_t point : waiting[shape]) {
+  boundAgain(waiting[shape]);
+}
+
+/// With the collectives that data parallelism adds to the tasks of a shape.
+/// Likewise.
+void Searcher::measureInside(Compiler &compiler, uint32_t inside,
+                             std::unique_lock<std::mutex> &lock) {
+  const TaskShape &shape = result.space.insides[inside];
+  insideStates[inside] = ShapeState::BeingMeasured;
+  std::vector<unsigned> counts;
+  for (uint32_t point : waitingInside[inside])
+    counts = stageCounts[result.space.points[point].shape];
+  ++numActive;
+  lock.unlock();
+  std::string refusal;
+  auto compiled = compileQuietly(
+      compiler, makeCompileRequest(*request.space.request, shape.strategy),
+      refusal);
+  std::optional<TaskTimes> times;
+  if (succeeded(compiled))
+    times = TaskBounds::measureInside(*compiled, *request.machine,
+                                      shape.hasMicroBatches, counts);
+  lock.lock();
+  --numActive;
+  ++result.numMeasured;
+  insides[inside] = std::move(times);
+  insideStates[inside] = ShapeState::Measured;
+  boundAgain(waitingInside[inside]);
+}
+
+/// Strategies of which more is known by now are looked at again. With the lock.
+void Searcher::boundAgain(std::vector<uint32_t> &points) {
+  for (uint32_t point : points) {
     [[maybe_unused]] Bound last = bounds[point];
     if (!bound(point)) {
       isLeft[point] = false;
@@ -398,7 +447,7 @@ void Searcher::measureClosely(Compiler &compiler, uint32_t shape,
            "a bound of a family is not one of its shapes");
     queue.push({bounds[point].time, point});
   }
-  waiting[shape].clear();
+  points.clear();
   changed.notify_all();
 }
 
@@ -441,12 +490,19 @@ void Searcher::estimatePoints() {
       const uint32_t point = queue.top().second;
       queue.pop();
       const uint32_t shape = result.space.points[point].shape;
+      const uint32_t inside = result.space.points[point].inside;
+      const bool isInside = inside != SearchSpace::kNoInside;
       if (isCut(bounds[point])) {
         ++result.cutByTime;
       } else if (bounds[point].isClose) {
         estimate(compiler, point, lock);
         report("estimating", total - std::min(total, queue.size()), total);
-      } else if (states[shape] == ShapeState::Measured) {
+      } else if (isInside &&
+                 insideStates[inside] != ShapeState::Measured) {
+        waitingInside[inside].push_back(point);
+        if (insideStates[inside] == ShapeState::Grown)
+          measureInside(compiler, inside, lock);
+      } else if (isInside || states[shape] == ShapeState::Measured) {
         // Others of the shape have been looked at before.
         if (bound(point))
           queue.push({bounds[point].time, point});

@@ -66,8 +66,9 @@ private:
   void enterRest(size_t axis, State &state);
   void addPoint(State &state);
   bool mayHave(const State &state, const SearchAxis &axis, StringRef value);
-  void setShape(const State &state, TaskShape &shape);
+  void setShape(const State &state, TaskShape &shape, bool isInside);
   uint32_t findShape(const State &state);
+  uint32_t findInside(const State &state, uint32_t shape);
   uint32_t findSchedule(const StrategyInput &strategy);
   bool isDefaultAxis(FieldId id) const { return defaults.count(id); }
 
@@ -80,6 +81,7 @@ private:
   std::vector<size_t> meshAxes, restAxes;
   std::vector<uint8_t> current;
   std::map<std::vector<uint8_t>, uint32_t> shapeOf, familyOf;
+  std::map<std::vector<uint32_t>, uint32_t> insideOf;
   bool isStopped = false;
 };
 } // namespace stg
@@ -109,6 +111,23 @@ static bool isOutsideOfTasks(FieldId id) {
   case FieldId::virtualStages:
   case FieldId::layersPerStage:
   case FieldId::schedule:
+  case FieldId::zero:
+  case FieldId::zeroRoot:
+  case FieldId::reshardAfterForward:
+  case FieldId::prefetch:
+  case FieldId::gradientReduction:
+  case FieldId::bucketSize:
+  case FieldId::fp8Gather:
+  case FieldId::dpReplicate:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Of these, what adds collectives to tasks.
+static bool isInsideOfTasks(FieldId id) {
+  switch (id) {
   case FieldId::zero:
   case FieldId::zeroRoot:
   case FieldId::reshardAfterForward:
@@ -445,8 +464,10 @@ uint32_t SpaceBuilder::findSchedule(const StrategyInput &strategy) {
   return static_cast<uint32_t>(index);
 }
 
-/// A strategy with the same tasks and as little else as possible.
-void SpaceBuilder::setShape(const State &state, TaskShape &shape) {
+/// A strategy with the same tasks and as little else as possible; `isInside`:
+/// with the collectives that data parallelism adds to tasks.
+void SpaceBuilder::setShape(const State &state, TaskShape &shape,
+                            bool isInside) {
   const Strategy &values = state.strategy.values;
   const int64_t count = values.microBatches;
   shape.firstPoint = space.points.size();
@@ -455,7 +476,8 @@ void SpaceBuilder::setShape(const State &state, TaskShape &shape) {
   shape.data = static_cast<uint32_t>(values.dp.number);
   shape.strategy = {};
   auto give = [&](const Field &field, StringRef text) {
-    bool isKept = field.id == FieldId::dp || !isOutsideOfTasks(field.id);
+    bool isKept = field.id == FieldId::dp || !isOutsideOfTasks(field.id) ||
+                  (isInside && isInsideOfTasks(field.id));
     if (isKept && (field.scopes & Field::Flags) && !text.empty())
       cantFail(shape.strategy.set(field, text, GivenBy::Flag));
   };
@@ -473,7 +495,7 @@ void SpaceBuilder::setShape(const State &state, TaskShape &shape) {
   // Not what the preset does if nothing is said.
   for (auto [id, text] :
        {std::pair(FieldId::zero, "0"), {FieldId::gradientReduction, "flat"}})
-    if (values.training)
+    if (values.training && !isInside)
       cantFail(shape.strategy.set(getField(id), text, GivenBy::Flag));
 }
 
@@ -503,7 +525,22 @@ uint32_t SpaceBuilder::findShape(const State &state) {
   }
   TaskShape &shape = space.shapes[it->second];
   if (values.dp.number > shape.data)
-    setShape(state, shape);
+    setShape(state, shape, /*isInside=*/false);
+  return it->second;
+}
+
+/// How long the collectives take depends on the ranks of data parallelism, too.
+uint32_t SpaceBuilder::findInside(const State &state, uint32_t shape) {
+  const Strategy &values = state.strategy.values;
+  std::vector<uint32_t> key = {shape, static_cast<uint32_t>(values.dp.number)};
+  for (auto [axis, choice] : zip_equal(space.axes, current))
+    if (isInsideOfTasks(axis.field->id))
+      key.push_back(choice);
+  auto [it, isNew] = insideOf.try_emplace(std::move(key), space.insides.size());
+  if (isNew) {
+    space.insides.emplace_back();
+    setShape(state, space.insides.back(), /*isInside=*/true);
+  }
   return it->second;
 }
 
@@ -522,6 +559,8 @@ void SpaceBuilder::addPoint(State &state) {
   facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
                         values.gradientReduction != GradientReduction::Flat;
   facts.listsLayers = !values.layersPerStage.empty();
+  if (facts.reducesInside && values.training)
+    facts.inside = findInside(state, facts.shape);
   space.points.push_back(facts);
   append_range(space.choices, current);
 }

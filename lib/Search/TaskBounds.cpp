@@ -69,9 +69,12 @@ ScheduleFacts ScheduleFacts::get(StringRef name, unsigned devices,
 /// Looks at the program of a class.
 class TaskBounds::Reader {
 public:
+  /// With `dropsEnds` collectives before and after loops do not count in parts
+  /// of the layers: what they are of may be divided over stages.
   Reader(TraceProgram program, std::vector<NodeTime> times,
-         ProgramTimes::Rules rules)
-      : program(std::move(program)), times(std::move(times)), rules(rules) {}
+         ProgramTimes::Rules rules, bool dropsEnds = false)
+      : program(std::move(program)), times(std::move(times)), rules(rules),
+        dropsEnds(dropsEnds) {}
 
   bool findTasks();
   TaskTime run(const TraceProgram::Call &call, bool skipsBefore,
@@ -117,6 +120,7 @@ private:
   TraceProgram program;
   std::vector<NodeTime> times;
   ProgramTimes::Rules rules;
+  bool dropsEnds;
   SmallVector<uint32_t, 2> loops;
   std::map<uint32_t, uint32_t> from; ///< Slots that are others.
   std::map<uint32_t, double> bytesOf;
@@ -193,8 +197,10 @@ std::vector<NodeTime> TaskBounds::Reader::skip(const TraceProgram::Call &call,
   bool isAfter = false;
   for (TraceProgram::Step step : program.bodies[call.body].steps) {
     isAfter |= step.kind == TraceProgram::Step::Repeat;
+    bool isPart = skipsBefore || skipsAfter;
     if (step.kind == TraceProgram::Step::Node &&
-        (isAfter ? skipsAfter : skipsBefore))
+        ((isAfter ? skipsAfter : skipsBefore) ||
+         (isPart && dropsEnds && program.nodes[step.index].isColl())))
       own[step.index] = {};
   }
   return own;
@@ -322,7 +328,9 @@ static double getBytes(const chakra::CategoryBytes &all,
 }
 
 void TaskBounds::measureTimes(Reader &reader, bool isAlone,
-                              ArrayRef<unsigned> stageCounts, Times &times) {
+                              bool hasMicroBatches,
+                              ArrayRef<unsigned> stageCounts,
+                              TaskTimes &times) {
   // Ranks of other classes may be faster, and send earlier.
   auto getSafe = [&](TaskTime time) {
     return isAlone ? time : TaskTime{time.kernels, time.kernels, 0, 0};
@@ -401,9 +409,9 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
     measureUpdate(programs, machine, nodes->getTimes(program));
   if (hasMicroBatches && !reader.findTasks())
     return;
-  measureTimes(reader, isAlone, stageCounts, adding);
+  measureTimes(reader, isAlone, hasMicroBatches, stageCounts, adding);
   reader.setTimes(others->getLeastTimes(program, growth));
-  measureTimes(reader, isAlone, stageCounts, reducing);
+  measureTimes(reader, isAlone, hasMicroBatches, stageCounts, reducing);
   if (!reader.layers)
     return;
   hasLayers = true;
@@ -416,6 +424,31 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   // What is trained has states.
   if (optimizer > 0)
     layerGradients = peakGradients * layerOptimizer / optimizer;
+}
+
+std::optional<TaskTimes>
+TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
+                          bool hasMicroBatches,
+                          ArrayRef<unsigned> stageCounts) {
+  const TraceBundle &programs = *result.summary.programs;
+  Expected<NodeTimes> nodes =
+      NodeTimes::get(machine, result.execution, programs.getSpace());
+  if (!nodes) {
+    consumeError(nodes.takeError());
+    return std::nullopt;
+  }
+  const TraceProgram &program = programs.getClasses().front().program;
+  if (program.usesHost())
+    return std::nullopt;
+  Reader reader(program, nodes->getTimes(program),
+                {machine.get("host.exposed").value_or(0), 0, 0},
+                /*dropsEnds=*/true);
+  if (hasMicroBatches && !reader.findTasks())
+    return std::nullopt;
+  TaskTimes times;
+  measureTimes(reader, programs.getClasses().size() == 1, hasMicroBatches,
+               stageCounts, times);
+  return times;
 }
 
 /// Gradients are reduced over the same ranks where no expert has ranks of its
@@ -511,19 +544,28 @@ Ticks TaskBounds::getUpdate(const PointFacts &point, Ticks window) const {
 }
 
 Ticks TaskBounds::getTime(const PointFacts &point,
-                          const ScheduleFacts &schedule) const {
+                          const ScheduleFacts &schedule,
+                          const TaskTimes *inside) const {
   if (usesHost)
     return 0;
+  const TaskTimes &own = point.reducesInside ? reducing : adding;
   Ticks window = 0;
-  Ticks time = getTasks(point, schedule, window);
+  Ticks time = getTasks(point, schedule, own, window);
   // What has been done between the tasks that reductions are behind cannot be
   // told from waiting within them.
   time += getUpdate(point, static_cast<Ticks>(std::ceil(dataHidden * window)));
+  if (inside) {
+    Ticks insideWindow = 0;
+    time = std::max(time, getTasks(point, schedule, *inside, insideWindow) +
+                              getUpdate(point, insideWindow));
+    // Collectives are one after the other.
+    time = std::max<Ticks>(time, point.microBatches *
+                                     inside->whole.collectives / point.stages);
+  }
   if (point.zero < 2 || !hasMicroBatches)
     return fixed + time;
-  // Collectives are one after the other, those of gradients among them.
-  const Times &times = reducing;
-  Ticks reductions = times.whole.collectives +
+  // So are those that are known, with reductions.
+  Ticks reductions = reducing.whole.collectives +
                      getReduction("reduce_scatter", point.data, gradients);
   return fixed +
          std::max<Ticks>(time, point.microBatches * reductions / point.stages);
@@ -532,8 +574,8 @@ Ticks TaskBounds::getTime(const PointFacts &point,
 /// All but the ends of a step. No less than `window` of it are the last tasks
 /// of the device that ends last, and what it waits for in them.
 Ticks TaskBounds::getTasks(const PointFacts &point,
-                           const ScheduleFacts &schedule, Ticks &window) const {
-  const Times &times = point.reducesInside ? reducing : adding;
+                           const ScheduleFacts &schedule,
+                           const TaskTimes &times, Ticks &window) const {
   const TaskTime &whole = times.whole;
   const int64_t count = point.microBatches;
   // The only micro-batch goes through all stages, one after the other.
@@ -549,7 +591,7 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
   auto it = times.stages.find(point.stages * point.virtualStages);
   if (it == times.stages.end() || point.listsLayers)
     return window = count * whole.kernels / point.stages;
-  const Stage &stage = it->second;
+  const TaskTimes::Stage &stage = it->second;
   auto getBoth = [&](TaskTime forward, TaskTime backward) {
     return forward.task +
            (schedule.splitsBackward ? backward.kernels : backward.task);

@@ -36,6 +36,8 @@ struct PointFacts {
   uint32_t schedule = 0; ///< Index into `SearchSpace::schedules`.
   uint32_t shards = 1;   ///< Ranks that ZeRO divides over, at most.
   uint32_t data = 1;     ///< Ranks along the axis of data parallelism.
+  /// Index into `SearchSpace::insides`, or `kNoInside`.
+  uint32_t inside = UINT32_MAX;
   uint8_t zero = 0;
   /// Gradients are reduced in each micro-batch, before they are added up.
   bool reducesInside = false;
@@ -64,10 +66,14 @@ struct RefusedPoints {
 class SearchSpace {
 public:
   static constexpr uint8_t kUnset = 255;
+  static constexpr uint32_t kNoInside = UINT32_MAX;
 
   std::vector<SearchAxis> axes; ///< In the order of fields.
   std::vector<PointFacts> points;
   std::vector<TaskShape> shapes;
+  /// Strategies of a shape whose tasks also gather parameters, or reduce
+  /// gradients, over the same ranks of data parallelism: one of each with these.
+  std::vector<TaskShape> insides;
   /// The shapes of each family, those with the fewest sequences first.
   std::vector<std::vector<uint32_t>> families;
   std::vector<std::string> schedules;

@@ -50,16 +50,24 @@ struct TaskTime {
   Ticks late = 0;
 };
 
-class TaskBounds {
-public:
-  /// Empty if there is such a program.
-  std::string refusal;
-
+/// Of all tasks of a program.
+struct TaskTimes {
   /// Forward and backward of a part of the layers.
   struct Stage {
     TaskTime forward, backward;         ///< Of layers only.
     TaskTime lastForward, lastBackward; ///< With what comes after all layers.
   };
+
+  /// All of a micro-batch on one device; with one micro-batch of the whole
+  /// step but for the ends of it.
+  TaskTime whole;
+  std::map<unsigned, Stage> stages; ///< By number of virtual stages.
+};
+
+class TaskBounds {
+public:
+  /// Empty if there is such a program.
+  std::string refusal;
 
   /// Runs the program of a shape. `stageCounts` are the numbers of virtual
   /// stages that will be asked for. With a `growth` of more than 1 bounds are
@@ -69,21 +77,22 @@ public:
                bool hasMicroBatches, llvm::ArrayRef<unsigned> stageCounts,
                int64_t growth = 1);
 
-  /// No step of the strategy is shorter.
-  Ticks getTime(const PointFacts &point, const ScheduleFacts &schedule) const;
+  /// Times of a program of `SearchSpace::insides`; none where it has no tasks
+  /// that can be told.
+  static std::optional<TaskTimes>
+  measureInside(const CompileResult &result, const Machine &machine,
+                bool hasMicroBatches, llvm::ArrayRef<unsigned> stageCounts);
+
+  /// No step of the strategy is shorter. `inside` has the times of its tasks
+  /// with the collectives of data parallelism in them, if they are known.
+  Ticks getTime(const PointFacts &point, const ScheduleFacts &schedule,
+                const TaskTimes *inside = nullptr) const;
   /// No step needs fewer bytes on its largest device.
   double getMemory(const PointFacts &point,
                    const ScheduleFacts &schedule) const;
 
 private:
   class Reader;
-
-  struct Times {
-    /// All of a micro-batch on one device; with one micro-batch of the whole
-    /// step but for the ends of it.
-    TaskTime whole;
-    std::map<unsigned, Stage> stages; ///< By number of virtual stages.
-  };
 
   /// How gradients are reduced, and the optimizer applies them.
   void measureUpdate(const trace::TraceBundle &programs, const Machine &machine,
@@ -95,10 +104,11 @@ private:
   /// From the last backward on.
   Ticks getUpdate(const PointFacts &point, Ticks window) const;
   Ticks getTasks(const PointFacts &point, const ScheduleFacts &schedule,
-                 Ticks &window) const;
+                 const TaskTimes &times, Ticks &window) const;
 
-  void measureTimes(Reader &reader, bool isAlone,
-                    llvm::ArrayRef<unsigned> stageCounts, Times &times);
+  static void measureTimes(Reader &reader, bool isAlone, bool hasMicroBatches,
+                           llvm::ArrayRef<unsigned> stageCounts,
+                           TaskTimes &times);
 
   bool hasMicroBatches = true;
   /// It moves buffers to the host, of which nothing is known here: bounds are
@@ -106,7 +116,7 @@ private:
   bool usesHost = false;
   /// Where gradients are added up as they are made, and where only what is left
   /// of them after they are reduced.
-  Times adding, reducing;
+  TaskTimes adding, reducing;
   Ticks fixed = 0; ///< Of the host, once.
 
   // Bytes.
