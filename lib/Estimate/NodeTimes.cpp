@@ -428,11 +428,10 @@ std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
     if (node.isComp())
       times.push_back(getCompute(program, i, facts));
     else if (node.isColl())
-      times.push_back(getCollective(node,
-                                    facts.program.isOfState(i) ||
-                                        facts.program.reducesGradients(i),
-                                    facts.program.feedsGradients(i),
-                                    facts.program.grows(i), facts.copies));
+      times.push_back(getCollective(
+          node, facts.program.isOfState(i) || facts.program.reducesGradients(i),
+          facts.program.feedsGradients(i), facts.program.grows(i),
+          facts.copies));
     else if (node.isMessage())
       times.push_back(getMessage(node));
     else

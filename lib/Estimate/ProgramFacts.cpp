@@ -127,9 +127,9 @@ bool ProgramFacts::isOfState(uint32_t node) const {
 bool ProgramFacts::reducesGradients(uint32_t node) const {
   const NodeTemplate &common = program.nodes[node];
   const auto &outputs = program.wiring[node].outputs;
-  bool isReduction = common.isColl() &&
-                     (common.collective == CollectiveType::AllReduce ||
-                      common.collective == CollectiveType::ReduceScatter);
+  bool isReduction =
+      common.isColl() && (common.collective == CollectiveType::AllReduce ||
+                          common.collective == CollectiveType::ReduceScatter);
   return isReduction && !outputs.empty() &&
          llvm::all_of(outputs, [&](const Program::Output &output) {
            uint32_t slot = output.slot.index;

@@ -137,6 +137,8 @@ private:
   void measureInside(Compiler &compiler, uint32_t inside,
                      std::unique_lock<std::mutex> &lock);
   void boundAgain(std::vector<uint32_t> &points);
+  std::optional<uint32_t> findUnknown(uint32_t number) const;
+  bool hasInside(uint32_t number) const;
   void estimate(Compiler &compiler, uint32_t point,
                 std::unique_lock<std::mutex> &lock);
   void estimatePoints();
@@ -313,15 +315,18 @@ bool Searcher::bound(uint32_t number) {
     refuse(shape.refusal.empty() ? schedule.refusal : shape.refusal);
     return false;
   }
-  const TaskTimes *inside = nullptr;
-  bool isClose = states[point.shape] == ShapeState::Measured;
-  if (point.inside != SearchSpace::kNoInside) {
-    isClose = insideStates[point.inside] == ShapeState::Measured;
-    if (isClose && insides[point.inside])
-      inside = &*insides[point.inside];
-  }
+  bool isClose = states[point.shape] == ShapeState::Measured ||
+                 point.inside != SearchSpace::kNoInside ||
+                 point.split != SearchSpace::kNoInside;
+  auto find = [&](uint32_t inside) -> const TaskTimes * {
+    if (inside == SearchSpace::kNoInside)
+      return nullptr;
+    isClose &= insideStates[inside] == ShapeState::Measured;
+    return insides[inside] ? &*insides[inside] : nullptr;
+  };
+  const TaskTimes *inside = find(point.inside), *split = find(point.split);
   Bound &own = bounds[number];
-  own = {shape.getTime(point, schedule, inside),
+  own = {shape.getTime(point, schedule, inside, split),
          shape.getMemory(point, schedule), isClose};
   if (own.memory <= request.memoryLimit || request.isExhaustive)
     return true;
@@ -474,6 +479,22 @@ void Searcher::estimate(Compiler &compiler, uint32_t point,
   changed.notify_all();
 }
 
+/// What a strategy has in its tasks that has not been looked at.
+std::optional<uint32_t> Searcher::findUnknown(uint32_t number) const {
+  const PointFacts &point = result.space.points[number];
+  for (uint32_t inside : {point.inside, point.split})
+    if (inside != SearchSpace::kNoInside &&
+        insideStates[inside] != ShapeState::Measured)
+      return inside;
+  return std::nullopt;
+}
+
+bool Searcher::hasInside(uint32_t number) const {
+  const PointFacts &point = result.space.points[number];
+  return point.inside != SearchSpace::kNoInside ||
+         point.split != SearchSpace::kNoInside;
+}
+
 /// From the least bound on: what has been found cuts the more of the rest.
 void Searcher::estimatePoints() {
   const uint64_t total = queue.size();
@@ -490,19 +511,17 @@ void Searcher::estimatePoints() {
       const uint32_t point = queue.top().second;
       queue.pop();
       const uint32_t shape = result.space.points[point].shape;
-      const uint32_t inside = result.space.points[point].inside;
-      const bool isInside = inside != SearchSpace::kNoInside;
+      const std::optional<uint32_t> inside = findUnknown(point);
       if (isCut(bounds[point])) {
         ++result.cutByTime;
       } else if (bounds[point].isClose) {
         estimate(compiler, point, lock);
         report("estimating", total - std::min(total, queue.size()), total);
-      } else if (isInside &&
-                 insideStates[inside] != ShapeState::Measured) {
-        waitingInside[inside].push_back(point);
-        if (insideStates[inside] == ShapeState::Grown)
-          measureInside(compiler, inside, lock);
-      } else if (isInside || states[shape] == ShapeState::Measured) {
+      } else if (inside) {
+        waitingInside[*inside].push_back(point);
+        if (insideStates[*inside] == ShapeState::Grown)
+          measureInside(compiler, *inside, lock);
+      } else if (hasInside(point) || states[shape] == ShapeState::Measured) {
         // Others of the shape have been looked at before.
         if (bound(point))
           queue.push({bounds[point].time, point});

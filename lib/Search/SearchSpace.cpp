@@ -68,7 +68,8 @@ private:
   bool mayHave(const State &state, const SearchAxis &axis, StringRef value);
   void setShape(const State &state, TaskShape &shape, bool isInside);
   uint32_t findShape(const State &state);
-  uint32_t findInside(const State &state, uint32_t shape);
+  uint32_t findInside(const State &state, uint32_t shape, bool isSplit);
+  bool splits(uint32_t schedule);
   uint32_t findSchedule(const StrategyInput &strategy);
   bool isDefaultAxis(FieldId id) const { return defaults.count(id); }
 
@@ -82,6 +83,9 @@ private:
   std::vector<uint8_t> current;
   std::map<std::vector<uint8_t>, uint32_t> shapeOf, familyOf;
   std::map<std::vector<uint32_t>, uint32_t> insideOf;
+  std::vector<bool> splitsOf; ///< By schedule of the space.
+  /// A schedule of one device that splits backward; empty: there is none.
+  std::string splitSchedule;
   bool isStopped = false;
 };
 } // namespace stg
@@ -529,17 +533,45 @@ uint32_t SpaceBuilder::findShape(const State &state) {
   return it->second;
 }
 
-/// How long the collectives take depends on the ranks of data parallelism, too.
-uint32_t SpaceBuilder::findInside(const State &state, uint32_t shape) {
+/// True if backward is in two halves in a schedule of that name. One that is
+/// for other sizes only is told when it is looked at.
+static bool splitsBackward(StringRef name, unsigned devices,
+                           unsigned virtualStages) {
+  Expected<PipelineSchedule> schedule =
+      makeSchedule(name, {devices, virtualStages, 2 * devices});
+  if (schedule)
+    return schedule->splitsBackward();
+  consumeError(schedule.takeError());
+  return false;
+}
+
+bool SpaceBuilder::splits(uint32_t schedule) {
+  for (size_t i = splitsOf.size(); i < space.schedules.size(); ++i)
+    splitsOf.push_back(splitsBackward(space.schedules[i], 2, 1) ||
+                       splitsBackward(space.schedules[i], 2, 2));
+  return splitsOf[schedule];
+}
+
+/// How long the collectives of data parallelism take depends on its ranks.
+uint32_t SpaceBuilder::findInside(const State &state, uint32_t shape,
+                                  bool isSplit) {
   const Strategy &values = state.strategy.values;
-  std::vector<uint32_t> key = {shape, static_cast<uint32_t>(values.dp.number)};
-  for (auto [axis, choice] : zip_equal(space.axes, current))
-    if (isInsideOfTasks(axis.field->id))
-      key.push_back(choice);
+  std::vector<uint32_t> key = {shape, isSplit};
+  bool reduces = values.zero >= ZeroLevel::Gradients ||
+                 values.gradientReduction != GradientReduction::Flat;
+  if (reduces) {
+    key.push_back(static_cast<uint32_t>(values.dp.number));
+    for (auto [axis, choice] : zip_equal(space.axes, current))
+      if (isInsideOfTasks(axis.field->id))
+        key.push_back(choice);
+  }
   auto [it, isNew] = insideOf.try_emplace(std::move(key), space.insides.size());
   if (isNew) {
-    space.insides.emplace_back();
-    setShape(state, space.insides.back(), /*isInside=*/true);
+    TaskShape &inside = space.insides.emplace_back();
+    setShape(state, inside, reduces);
+    if (isSplit)
+      cantFail(inside.strategy.set(getField(FieldId::schedule), splitSchedule,
+                                   GivenBy::Flag));
   }
   return it->second;
 }
@@ -559,8 +591,13 @@ void SpaceBuilder::addPoint(State &state) {
   facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
                         values.gradientReduction != GradientReduction::Flat;
   facts.listsLayers = !values.layersPerStage.empty();
-  if (facts.reducesInside && values.training)
-    facts.inside = findInside(state, facts.shape);
+  if (values.training) {
+    if (facts.reducesInside)
+      facts.inside = findInside(state, facts.shape, /*isSplit=*/false);
+    if (facts.stages > 1 && facts.microBatches > 1 && !splitSchedule.empty() &&
+        splits(facts.schedule))
+      facts.split = findInside(state, facts.shape, /*isSplit=*/true);
+  }
   space.points.push_back(facts);
   append_range(space.choices, current);
 }
@@ -575,6 +612,9 @@ Expected<SearchSpace> SpaceBuilder::run() {
   llvm::sort(space.axes, [](const SearchAxis &lhs, const SearchAxis &rhs) {
     return lhs.field->id < rhs.field->id;
   });
+  for (auto &[name, meaning] : listSchedules())
+    if (splitSchedule.empty() && splitsBackward(name, 1, 1))
+      splitSchedule = name;
   int64_t ranksLeft = request.ranks;
   for (auto [i, axis] : enumerate(space.axes))
     (isOfMesh(*axis.field) ? meshAxes : restAxes).push_back(i);

@@ -55,6 +55,13 @@ ScheduleFacts ScheduleFacts::get(StringRef name, unsigned devices,
     return facts;
   }
   facts.splitsBackward = schedule->splitsBackward();
+  facts.mixesBackward =
+      facts.splitsBackward &&
+      any_of(schedule->actions, [](ArrayRef<PipelineAction> actions) {
+        return any_of(actions, [](const PipelineAction &action) {
+          return action.kind == PipelineAction::Backward;
+        });
+      });
   for (auto [stage, device] : enumerate(schedule->deviceOf))
     facts.isChain &= device == stage % devices;
   for (ArrayRef<PipelineAction> actions : schedule->actions)
@@ -81,12 +88,20 @@ public:
                bool skipsAfter);
   std::vector<NodeTime> skip(const TraceProgram::Call &call, bool skipsBefore,
                              bool skipsAfter) const;
-  /// The least of all backward tasks.
+  /// The least of all backward tasks, or of the second halves of them.
   TaskTime runBackward(bool skipsBefore, bool skipsAfter) {
+    return runLeast(backward, skipsBefore, skipsAfter, skipsBefore);
+  }
+  TaskTime runWeights(bool skipsBefore, bool skipsAfter) {
+    return weights.empty() ? TaskTime()
+                           : runLeast(weights, skipsBefore, skipsAfter, false);
+  }
+  TaskTime runLeast(ArrayRef<const TraceProgram::Call *> calls,
+                    bool skipsBefore, bool skipsAfter, bool asksLate) {
     TaskTime least = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-    for (const TraceProgram::Call *call : backward) {
+    for (const TraceProgram::Call *call : calls) {
       TaskTime time = run(*call, skipsBefore, skipsAfter);
-      if (skipsBefore)
+      if (asksLate)
         time.late = runLate(*call);
       least = {std::min(least.task, time.task),
                std::min(least.kernels, time.kernels),
@@ -108,7 +123,7 @@ public:
   double getKeptBytes(double least) const;
 
   const TraceProgram::Call *forward = nullptr;
-  SmallVector<const TraceProgram::Call *, 2> backward;
+  SmallVector<const TraceProgram::Call *, 2> backward, weights;
   int64_t layers = 0; ///< Turns of the loop of each task; 0: several loops.
 
 private:
@@ -148,23 +163,33 @@ TaskBounds::Reader::findLoop(const TraceProgram::Call &call) const {
   return loop;
 }
 
-/// A schedule of one device has one task forward; the first and the last
-/// backward task differ from others in what they do with gradients.
+/// A schedule of one device executes, of each micro-batch, a task forward, one
+/// backward and, where that is in halves, another one; the first and the last
+/// backward tasks differ from others in what they do with gradients.
 bool TaskBounds::Reader::findTasks() {
   if (program.schedules.size() != 1)
     return false;
+  const TraceProgram::Schedule &schedule = program.schedules[0];
+  ArrayRef<TraceProgram::Step> steps = program.bodies[schedule.body].steps;
+  std::map<uint32_t, unsigned> numDone;    // By micro-batch.
+  std::map<uint32_t, unsigned> positionOf; // By step.
+  for (OrderEntry entry : schedule.order.expand())
+    if (steps[entry.step].kind == TraceProgram::Step::Call)
+      positionOf[entry.step] = numDone[entry.turn]++;
   std::set<int64_t> counts;
-  for (TraceProgram::Step step :
-       program.bodies[program.schedules[0].body].steps) {
+  for (auto [number, step] : enumerate(steps)) {
     if (step.kind == TraceProgram::Step::Node && times[step.index].time)
       return false;
     if (step.kind != TraceProgram::Step::Call)
       continue;
     const TraceProgram::Call &call = program.calls[step.index];
-    if (forward)
-      backward.push_back(&call);
-    else
+    const unsigned position = positionOf[number];
+    if (position > 2 || (position == 0 && forward))
+      return false;
+    if (position == 0)
       forward = &call;
+    else
+      (position == 1 ? backward : weights).push_back(&call);
     std::optional<uint32_t> loop = findLoop(call);
     if (loop)
       loops.push_back(*loop);
@@ -342,10 +367,12 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
   if (!reader.forward)
     return;
   TaskTime forward = getSafe(reader.run(*reader.forward, false, false)),
-           backward = getSafe(reader.runBackward(false, false));
-  times.whole = {forward.task + backward.task,
-                 forward.kernels + backward.kernels,
-                 forward.collectives + backward.collectives, 0};
+           backward = getSafe(reader.runBackward(false, false)),
+           weights = getSafe(reader.runWeights(false, false));
+  times.whole = {
+      forward.task + backward.task + weights.task,
+      forward.kernels + backward.kernels + weights.kernels,
+      forward.collectives + backward.collectives + weights.collectives, 0};
   const int64_t layers = reader.layers;
   for (unsigned count : stageCounts) {
     if (!layers || layers % count)
@@ -354,7 +381,9 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
     times.stages[count] = {getSafe(reader.run(*reader.forward, true, true)),
                            getSafe(reader.runBackward(true, true)),
                            getSafe(reader.run(*reader.forward, true, false)),
-                           getSafe(reader.runBackward(false, true))};
+                           getSafe(reader.runBackward(false, true)),
+                           getSafe(reader.runWeights(true, true)),
+                           getSafe(reader.runWeights(false, true))};
   }
   if (layers)
     reader.setLayers(layers);
@@ -545,37 +574,47 @@ Ticks TaskBounds::getUpdate(const PointFacts &point, Ticks window) const {
 
 Ticks TaskBounds::getTime(const PointFacts &point,
                           const ScheduleFacts &schedule,
-                          const TaskTimes *inside) const {
+                          const TaskTimes *inside,
+                          const TaskTimes *split) const {
   if (usesHost)
     return 0;
+  Ticks time = 0;
+  auto raise = [&](const TaskTimes &times, const TaskTimes *halves) {
+    Ticks window = 0;
+    Ticks tasks = getTasks(point, schedule, times, halves, window);
+    // What has been done between the tasks that reductions are behind cannot be
+    // told from waiting within them.
+    tasks +=
+        getUpdate(point, static_cast<Ticks>(std::ceil(dataHidden * window)));
+    time = std::max(time, tasks);
+  };
   const TaskTimes &own = point.reducesInside ? reducing : adding;
-  Ticks window = 0;
-  Ticks time = getTasks(point, schedule, own, window);
-  // What has been done between the tasks that reductions are behind cannot be
-  // told from waiting within them.
-  time += getUpdate(point, static_cast<Ticks>(std::ceil(dataHidden * window)));
-  if (inside) {
-    Ticks insideWindow = 0;
-    time = std::max(time, getTasks(point, schedule, *inside, insideWindow) +
-                              getUpdate(point, insideWindow));
-    // Collectives are one after the other.
-    time = std::max<Ticks>(time, point.microBatches *
-                                     inside->whole.collectives / point.stages);
-  }
-  if (point.zero < 2 || !hasMicroBatches)
+  raise(own, nullptr);
+  if (inside || split)
+    raise(inside ? *inside : own, split);
+  // Collectives are one after the other, those of gradients among them.
+  auto raiseByCollectives = [&](Ticks collectives) {
+    time =
+        std::max<Ticks>(time, point.microBatches * collectives / point.stages);
+  };
+  if (!hasMicroBatches)
     return fixed + time;
-  // So are those that are known, with reductions.
-  Ticks reductions = reducing.whole.collectives +
-                     getReduction("reduce_scatter", point.data, gradients);
-  return fixed +
-         std::max<Ticks>(time, point.microBatches * reductions / point.stages);
+  if (point.zero >= 2)
+    raiseByCollectives(reducing.whole.collectives +
+                       getReduction("reduce_scatter", point.data, gradients));
+  if (inside)
+    raiseByCollectives(inside->whole.collectives);
+  if (split && !schedule.mixesBackward)
+    raiseByCollectives(split->whole.collectives);
+  return fixed + time;
 }
 
 /// All but the ends of a step. No less than `window` of it are the last tasks
 /// of the device that ends last, and what it waits for in them.
 Ticks TaskBounds::getTasks(const PointFacts &point,
                            const ScheduleFacts &schedule,
-                           const TaskTimes &times, Ticks &window) const {
+                           const TaskTimes &times, const TaskTimes *split,
+                           Ticks &window) const {
   const TaskTime &whole = times.whole;
   const int64_t count = point.microBatches;
   // The only micro-batch goes through all stages, one after the other.
@@ -588,24 +627,41 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
     window = one;
     return count * one;
   }
-  auto it = times.stages.find(point.stages * point.virtualStages);
+  const unsigned stages = point.stages * point.virtualStages;
+  auto it = times.stages.find(stages);
   if (it == times.stages.end() || point.listsLayers)
     return window = count * whole.kernels / point.stages;
   const TaskTimes::Stage &stage = it->second;
-  auto getBoth = [&](TaskTime forward, TaskTime backward) {
-    return forward.task +
-           (schedule.splitsBackward ? backward.kernels : backward.task);
-  };
-  Ticks one = getBoth(stage.forward, stage.backward);
+  const TaskTimes::Stage *halves = nullptr;
+  if (split)
+    if (auto half = split->stages.find(stages); half != split->stages.end())
+      halves = &half->second;
+  // Of backward in halves that nothing is known of only kernels count.
+  Ticks one, last, forward = stage.forward.task;
+  if (!schedule.splitsBackward) {
+    one = stage.forward.task + stage.backward.task;
+    last = stage.lastForward.task + stage.lastBackward.task;
+  } else if (!halves) {
+    one = stage.forward.task + stage.backward.kernels;
+    last = stage.lastForward.task + stage.lastBackward.kernels;
+  } else {
+    forward = halves->forward.task;
+    one = forward + halves->backward.task + halves->weights.task;
+    last = halves->lastForward.task + halves->lastBackward.task +
+           halves->lastWeights.task;
+    if (schedule.mixesBackward) {
+      forward = std::min(forward, stage.forward.task);
+      one = std::min(one, stage.forward.task + stage.backward.task);
+      last = std::min(last, stage.lastForward.task + stage.lastBackward.task);
+    }
+  }
   // The device of the last stage has others, too.
-  Ticks work = count * ((point.virtualStages - 1) * one +
-                        getBoth(stage.lastForward, stage.lastBackward));
+  Ticks work = count * ((point.virtualStages - 1) * one + last);
   // Before its first task and after its last one a micro-batch is in the first
   // stage of each of the other devices.
   if (schedule.isChain)
     work += (point.stages - 1) *
-            (stage.forward.task +
-             (schedule.splitsBackward ? 0 : stage.backward.late));
+            (forward + (schedule.splitsBackward ? 0 : stage.backward.late));
   window = work - (count * point.virtualStages - 1) * one;
   return work;
 }

@@ -36,8 +36,9 @@ struct PointFacts {
   uint32_t schedule = 0; ///< Index into `SearchSpace::schedules`.
   uint32_t shards = 1;   ///< Ranks that ZeRO divides over, at most.
   uint32_t data = 1;     ///< Ranks along the axis of data parallelism.
-  /// Index into `SearchSpace::insides`, or `kNoInside`.
-  uint32_t inside = UINT32_MAX;
+  /// Indices into `SearchSpace::insides`, or `kNoInside`: with the collectives
+  /// of data parallelism in tasks, and with backward in two halves.
+  uint32_t inside = UINT32_MAX, split = UINT32_MAX;
   uint8_t zero = 0;
   /// Gradients are reduced in each micro-batch, before they are added up.
   bool reducesInside = false;
@@ -72,7 +73,8 @@ public:
   std::vector<PointFacts> points;
   std::vector<TaskShape> shapes;
   /// Strategies of a shape whose tasks also gather parameters, or reduce
-  /// gradients, over the same ranks of data parallelism: one of each with these.
+  /// gradients, over the same ranks of data parallelism, or have backward in
+  /// two halves: one of each with these.
   std::vector<TaskShape> insides;
   /// The shapes of each family, those with the fewest sequences first.
   std::vector<std::vector<uint32_t>> families;

@@ -25,6 +25,7 @@ namespace stg {
 struct ScheduleFacts {
   std::string refusal; ///< Empty if there is such a schedule.
   bool splitsBackward = false;
+  bool mixesBackward = false; ///< Only some of them.
   /// Device d has the virtual stages d, d + p, d + 2p, ...
   bool isChain = true;
   /// Pairs of a virtual stage and a micro-batch whose forward a device has
@@ -56,6 +57,7 @@ struct TaskTimes {
   struct Stage {
     TaskTime forward, backward;         ///< Of layers only.
     TaskTime lastForward, lastBackward; ///< With what comes after all layers.
+    TaskTime weights, lastWeights; ///< The second halves of split backwards.
   };
 
   /// All of a micro-batch on one device; with one micro-batch of the whole
@@ -84,9 +86,11 @@ public:
                 bool hasMicroBatches, llvm::ArrayRef<unsigned> stageCounts);
 
   /// No step of the strategy is shorter. `inside` has the times of its tasks
-  /// with the collectives of data parallelism in them, if they are known.
+  /// with the collectives of data parallelism in them, `split` those with
+  /// backward in two halves, if they are known.
   Ticks getTime(const PointFacts &point, const ScheduleFacts &schedule,
-                const TaskTimes *inside = nullptr) const;
+                const TaskTimes *inside = nullptr,
+                const TaskTimes *split = nullptr) const;
   /// No step needs fewer bytes on its largest device.
   double getMemory(const PointFacts &point,
                    const ScheduleFacts &schedule) const;
@@ -104,7 +108,8 @@ private:
   /// From the last backward on.
   Ticks getUpdate(const PointFacts &point, Ticks window) const;
   Ticks getTasks(const PointFacts &point, const ScheduleFacts &schedule,
-                 const TaskTimes &times, Ticks &window) const;
+                 const TaskTimes &times, const TaskTimes *split,
+                 Ticks &window) const;
 
   static void measureTimes(Reader &reader, bool isAlone, bool hasMicroBatches,
                            llvm::ArrayRef<unsigned> stageCounts,
