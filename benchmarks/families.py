@@ -13,6 +13,7 @@ neither, it is one rank's. Where samples are compared with each other, as in CLI
 and micro-batch are.
 
 Usage: families.py [--subset N] [--jobs J]       one of every N combinations
+       families.py --sample N [--seed S]         any N, as many of each family
        families.py --table [FAMILY...]           the table in docs/Families.md
        families.py --write PAGE                  the same, into the page
        families.py --check PAGE [--subset N]     is it still what it was?
@@ -22,6 +23,7 @@ import argparse
 import itertools
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -334,9 +336,19 @@ def check(case):
     return "equal", ""
 
 
-def check_all(subset, jobs):
+def draw(cases, count, seed):
+    """As many of each family, any of them."""
+    families = {}
+    for case in cases:
+        families.setdefault(case[0], []).append(case)
+    generator = random.Random(seed)
+    each = -(-count // len(families))
+    return [case for group in families.values() for case in generator.sample(group, min(each, len(group)))]
+
+
+def check_all(subset, jobs, sample=0, seed=0):
     cases = list(combinations())
-    chosen = cases[::subset]
+    chosen = draw(cases, sample, seed) if sample else cases[::subset]
     counts, reasons, wrong = {}, {}, 0
     with ThreadPoolExecutor(jobs) as pool:
         for case, (kind, text) in zip(chosen, pool.map(check, chosen)):
@@ -358,6 +370,8 @@ def check_all(subset, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--subset", type=int, default=1, metavar="N", help="only one of every N")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="any N, as many of each family")
+    parser.add_argument("--seed", type=int, default=0, help="which ones --sample takes")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--table", nargs="*", metavar="FAMILY", help="print the table")
     parser.add_argument("--write", metavar="PAGE", help="put the table into a page")
@@ -373,7 +387,7 @@ def main():
     elif args.check:
         return check_page(Path(args.check), families, args.subset, args.jobs)
     else:
-        return check_all(args.subset, args.jobs)
+        return check_all(args.subset, args.jobs, args.sample, args.seed)
     return 0
 
 

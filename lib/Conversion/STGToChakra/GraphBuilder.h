@@ -171,12 +171,18 @@ private:
   llvm::DenseMap<mlir::Value, Pieces> map;
   std::string scopePath;
   /// How often names are used, by scope.
-  using NameUses = llvm::StringMap<llvm::StringMap<unsigned>>;
-  NameUses getNamesUnder(llvm::StringRef path) const;
-  NameUses names;
-  /// What tasks that have variants begin with: one variant does not know of
-  /// another, but of other tasks.
-  llvm::StringMap<NameUses> namesBefore;
+  llvm::StringMap<llvm::StringMap<unsigned>> names;
+  unsigned takeNumber(llvm::StringRef name);
+  /// The numbers of each name in a task that has variants, by scope.
+  using TaskNumbers =
+      llvm::StringMap<llvm::StringMap<llvm::SmallVector<unsigned>>>;
+  llvm::StringMap<TaskNumbers> numbersOfTasks;
+  /// The variant that is being converted.
+  struct Variant {
+    std::string outerPath, path;
+    TaskNumbers *numbers;
+  };
+  std::optional<Variant> variant;
 
   /// Of a function that has been converted, the pieces of each of its results.
   struct Callee {

@@ -41,29 +41,18 @@ LogicalResult GraphBuilder::convertCallee(func::FuncOp callee,
   }
   builder.setInsertionPointToEnd(&entry);
   std::string outerPath = scopePath;
-  // The nodes of a variant have the names of those of the others, and of no
-  // other task.
+  std::optional<Variant> outerVariant = variant;
   auto task = callee->getAttrOfType<TaskAttr>(STGDialect::kTaskAttr);
-  bool isVariant = task && task.getVariant();
-  if (isVariant) {
+  if (task && task.getVariant()) {
     scopePath += ("@" + callee.getSymName() + "/").str();
     StringRef name = callee.getSymName().rsplit('.').first;
-    auto [before, isNew] = namesBefore.try_emplace((outerPath + name).str());
-    if (isNew)
-      before->second = getNamesUnder(outerPath);
-    for (auto &[path, uses] : before->second)
-      names[scopePath + path.str()] = uses;
+    variant = {outerPath, scopePath, &numbersOfTasks[(outerPath + name).str()]};
   }
   categories.push_back(
       std::make_unique<MemoryCategories>(callee, tables.owners));
   LogicalResult converted = convertBlock(body, env);
   categories.pop_back();
-  if (isVariant)
-    for (auto &[path, uses] : getNamesUnder(scopePath))
-      for (auto &[name, number] : uses) {
-        unsigned &known = names[outerPath + path.str()][name];
-        known = std::max(known, number);
-      }
+  variant = outerVariant;
   scopePath = outerPath;
   if (failed(converted))
     return failure();

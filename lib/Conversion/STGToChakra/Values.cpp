@@ -39,18 +39,17 @@ static StringRef getRoleName(Operation *op, Role role) {
   return op->getName().stripDialect();
 }
 
-/// Those of a scope and of repeats in it, by what follows its path.
-GraphBuilder::NameUses GraphBuilder::getNamesUnder(StringRef path) const {
-  NameUses found;
-  for (const auto &[scope, uses] : names) {
-    StringRef inner = scope;
-    // Variants and executions have paths of their own.
-    bool isOther = !inner.consume_front(path) || inner.starts_with("@") ||
-                   inner.starts_with("#");
-    if (!isOther && !inner.contains("/@") && !inner.contains("/#"))
-      found[inner] = uses;
-  }
-  return found;
+/// How often the name has been used before. The variants of a task have the
+/// same numbers, which no other task has.
+unsigned GraphBuilder::takeNumber(StringRef name) {
+  unsigned use = names[scopePath][name]++;
+  if (!variant)
+    return use;
+  StringRef inner = StringRef(scopePath).drop_front(variant->path.size());
+  SmallVector<unsigned> &taken = (*variant->numbers)[inner][name];
+  if (use == taken.size())
+    taken.push_back(names[(variant->outerPath + inner).str()][name]++);
+  return taken[use];
 }
 
 /// `NAME.PHASE[.ROLE][.SUFFIX]`, unique in its scope.
@@ -66,7 +65,7 @@ std::string GraphBuilder::makeName(Operation *op, StringRef suffix) {
     name += ("." + getRoleName(op, *role)).str();
   if (!suffix.empty())
     name += ("." + suffix).str();
-  if (unsigned number = names[scopePath][name]++)
+  if (unsigned number = takeNumber(name))
     name += "." + std::to_string(number);
   return name;
 }

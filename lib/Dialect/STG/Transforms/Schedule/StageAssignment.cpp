@@ -345,17 +345,15 @@ bool StageAssignment::assignStagePart(Operation *op) {
   });
   if (isRead)
     return true;
+  // A sum of one term, which several stages have.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(op);
-  auto type = cast<SymTensorType>(result.getType());
-  Value zero = SplatOp::create(builder, op->getLoc(), type,
-                               SymExpr::get(op->getContext(), 0));
-  auto total = AddOp::create(builder, op->getLoc(), result, zero);
+  auto total = AddOp::create(builder, op->getLoc(), result, makeZero(result));
   copyOrigin(op, total);
   setRole(total, Role::Add);
   result.replaceAllUsesExcept(total, total);
-  sharedGradients[total] = {result};
-  setStages(total, set);
+  parameterSums.insert(result);
+  gradientSums.insert(total);
   return true;
 }
 
