@@ -469,7 +469,7 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   if (Error error = checkDegrees(strategy, module, resolved.preset,
                                  resolved.plan, values))
     return error;
-  if (Error error = checkContext(strategy, values))
+  if (Error error = checkContext(getProgram(module), strategy, values))
     return error;
   if (Error error = checkStreamStart(module, strategy))
     return error;

@@ -547,7 +547,65 @@ static Error checkChunks(const StrategyInput &input,
                    "; with --cp-balance none each rank has one chunk");
 }
 
-Error stg::checkContext(const StrategyInput &input,
+/// The degrees whose product divides heads.
+static std::string spellHeadDegrees(const StrategyInput &input) {
+  std::string degrees = input.spellSources(FieldId::tensorRanks, " times ");
+  return degrees + (degrees.empty() ? "" : " times ") +
+         input.spellSources(FieldId::contextRanks, " times ");
+}
+
+/// The ranks that a dimension is divided among where tokens are whole: those of
+/// context parallelism, and those that rules shard it over.
+static int64_t countHeadParts(MeshOp op, DimAttr dim) {
+  MeshAttr mesh = op.getMesh();
+  int64_t parts = 1;
+  auto divide = [&](StringAttr axis) {
+    parts *= mesh.getAxisSize(axis).getInt64().value_or(1);
+  };
+  llvm::for_each(mesh.getAxes(AxisRole::Context), divide);
+  if (ArrayAttr rules = op.getRulesAttr())
+    for (auto rule : rules.getAsRange<RuleAttr>())
+      if (llvm::is_contained(dim.getNames(), rule.getDim()) &&
+          mesh.getAxisRole(rule.getAxis()) == AxisRole::Tensor)
+        divide(rule.getAxis());
+  return parts;
+}
+
+/// What goes over all tokens divides something else, whatever attention does.
+static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
+                            const SymbolValues &values) {
+  MeshOp mesh = MeshOp::lookup(program);
+  std::string message;
+  auto isDivided = [&](Operation *op, DimAttr dim) {
+    int64_t parts = countHeadParts(mesh, dim);
+    std::optional<Exact> extent = evaluate(dim.getExtent(), values);
+    if (!extent || *extent % parts == 0)
+      return true;
+    auto whole = static_cast<int64_t>(*extent);
+    message = (spellHeadDegrees(input) + " is " + Twine(parts) +
+               ", which does not divide " + dim.getExtent().str() + " = " +
+               Twine(whole) + ", that '" + op->getName().getStringRef() +
+               "' divides in place of tokens; use degrees whose product is "
+               "one of " +
+               listDivisors(whole))
+                  .str();
+    return false;
+  };
+  program.walk([&](RecurrentOpInterface op) {
+    ShardingRule rule = cast<ShardableOpInterface>(*op).getShardingRule();
+    unsigned factor = *rule.getFactor(op.getContextFactor());
+    for (auto [operand, dims] :
+         llvm::zip_equal(op->getOperandTypes(), rule.operands))
+      for (auto [dim, factors] :
+           llvm::zip_equal(cast<SymTensorType>(operand).getDims(), dims))
+        if (llvm::is_contained(factors, factor) && !isDivided(op, dim))
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return message.empty() ? Error::success() : makeError(message);
+}
+
+Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
                         const SymbolValues &values) {
   const Strategy &strategy = input.values;
   if (strategy.contextRanks.isOne())
@@ -560,13 +618,11 @@ Error stg::checkContext(const StrategyInput &input,
   int64_t parts = strategy.tensorRanks.number * strategy.contextRanks.number;
   if (strategy.cpCommType != ContextExchange::AllToAll ||
       heads == values.end() || heads->second.value % parts == 0)
-    return Error::success();
-  std::string degrees = input.spellSources(FieldId::tensorRanks, " times ");
-  degrees += (degrees.empty() ? "" : " times ") +
-             input.spellSources(FieldId::contextRanks, " times ");
-  return makeError(input.spell(getField(FieldId::cpCommType)) + ": " + degrees +
-                   " is " + Twine(parts) + ", which does not divide " +
-                   heads->first + " = " + Twine(heads->second.value) +
+    return checkRecurrent(program, input, values);
+  return makeError(input.spell(getField(FieldId::cpCommType)) + ": " +
+                   spellHeadDegrees(input) + " is " + Twine(parts) +
+                   ", which does not divide " + heads->first + " = " +
+                   Twine(heads->second.value) +
                    ", the heads that take the place of tokens; use all_gather "
                    "or p2p, or degrees whose product is one of " +
                    listDivisors(heads->second.value));

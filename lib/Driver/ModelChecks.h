@@ -53,7 +53,8 @@ llvm::Error checkPositions(mlir::ModuleOp module, const StrategyInput &strategy,
                            const SymbolValues &values);
 
 /// Checks that tokens and heads can be divided for context parallelism.
-llvm::Error checkContext(const StrategyInput &strategy,
+llvm::Error checkContext(mlir::func::FuncOp program,
+                         const StrategyInput &strategy,
                          const SymbolValues &values);
 
 /// The layers of all scans of the program; none if one has no value, which
