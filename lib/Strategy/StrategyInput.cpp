@@ -114,11 +114,14 @@ std::string StrategyInput::spellSources(FieldId id, StringRef separator) const {
 }
 
 /// What would make a derived field larger than 1, in the words in which
-/// something else was given.
-static void spellSources(ArrayRef<std::string> sources, GivenBy by,
+/// something else was given: not what is larger than 1 already.
+static void spellSources(const StrategyInput &input,
+                         ArrayRef<std::string> sources, GivenBy by,
                          std::vector<std::string> &words) {
   for (const std::string &name : sources) {
     const Field *field = findFieldOf(name);
+    if (field && field->isDegree && input.getDegree(name).value_or("1") != "1")
+      continue;
     std::string word = !field            ? "degree '" + name + "' above 1"
                        : field->isDegree ? spellName(*field, by) + " above 1"
                                          : spellAs(by, *field, "true");
@@ -391,7 +394,7 @@ static std::string describeNeeds(const StrategyInput &input,
     for (const Term &term : clause) {
       ArrayRef<std::string> sources = input.getSources(term.field->id);
       if (!sources.empty())
-        spellSources(sources, input.getGivenBy(field.id), words);
+        spellSources(input, sources, input.getGivenBy(field.id), words);
       else if (term.field->id != field.id && !isFact(*term.field))
         words.push_back(spellTerm(term, input.getGivenBy(field.id)));
     }
