@@ -62,14 +62,16 @@ static void addColl(const NodeTemplate &node, const RankSpace &space,
                     ClassTotals &totals) {
   totals.collNodes += node.executions;
   SmallVector<std::string> axes = space.getNames(node.axes);
+  int64_t groupSize = space.getGroupSize(node.axes);
   auto it = llvm::find_if(totals.collectives, [&](const CollTotals &entry) {
     return entry.kind == static_cast<CollKind>(node.collective) &&
-           entry.phase == node.phase && llvm::equal(entry.axes, axes);
+           entry.phase == node.phase && entry.groupSize == groupSize &&
+           llvm::equal(entry.axes, axes);
   });
   if (it == totals.collectives.end()) {
     totals.collectives.push_back({static_cast<CollKind>(node.collective),
                                   {axes.begin(), axes.end()},
-                                  space.getGroupSize(node.axes),
+                                  groupSize,
                                   node.phase.str()});
     it = std::prev(totals.collectives.end());
   }

@@ -72,15 +72,19 @@ void StageAssignment::reduceTerms(AddOp sum, ArrayRef<Value> sumTerms,
   }
   if (sumTerms.size() == 1) {
     // Several stages have it.
+    parameterSums.insert(total);
     auto newSum = cast<AddOp>(builder.clone(*sum));
     newSum.getResult().setType(cast<SymTensorType>(types[number]));
     newSum->setOperands({total, makeZero(total)});
     gradientSums.insert(newSum);
     total = newSum;
   }
-  for (auto [index, result] : llvm::enumerate(reduce->getResults()))
+  for (auto [index, result] : llvm::enumerate(reduce->getResults())) {
+    if (parameterSums.erase(result))
+      parameterSums.insert(terms->getResult(index));
     result.replaceAllUsesWith(index == number ? total
                                               : terms->getResult(index));
+  }
   reduce->erase();
   replacedSums.push_back(sum);
 }

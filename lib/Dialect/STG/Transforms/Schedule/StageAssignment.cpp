@@ -447,6 +447,14 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
   return users;
 }
 
+/// True for a parameter, or what is gathered of it.
+static bool isOfParameter(Value value) {
+  auto gather = value.getDefiningOp<CollectiveOpInterface>();
+  if (gather && isCoalesced(gather))
+    value = gather->getOperand(cast<OpResult>(value).getResultNumber());
+  return static_cast<bool>(getReadParameter(value));
+}
+
 /// Ops that read only inputs and parameters go where their results are read;
 /// collectives and what is made of parameters alone to every such stage, other
 /// ops to the first.
@@ -462,9 +470,7 @@ void StageAssignment::assignFloating(Operation *op) {
   BitVector set =
       getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
                                     : llvm::to_vector(op->getUsers()));
-  bool isOfParameters = llvm::all_of(op->getOperands(), [](Value operand) {
-    return static_cast<bool>(getReadParameter(operand));
-  });
+  bool isOfParameters = llvm::all_of(op->getOperands(), isOfParameter);
   if (isa<ShardableOpInterface>(op) && !isOfParameters)
     setStage(op, set.find_first());
   else
