@@ -294,7 +294,9 @@ def combinations():
             flags.append(f"--cp-comm-type={kind}")
             # Scans exchange tokens for heads whatever attention does.
             if kind == "a2a" or family in ONE_GROUP + PER_SAMPLE:
-                same += [f"--cp={cp}", f"--cp-comm-type={kind if family in PER_SAMPLE else 'a2a'}"]
+                # Attention has four heads to exchange.
+                is_whole = family in PER_SAMPLE or tp * cp > 4
+                same += [f"--cp={cp}", f"--cp-comm-type={kind if is_whole else 'a2a'}"]
         if pp > 1:
             flags += [f"--schedule={schedule}", f"--virtual-stages={v}", f"--micro-batch={BATCH // dp // 8 or 1}"]
         if family in PAIRS:

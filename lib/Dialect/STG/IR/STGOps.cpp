@@ -515,13 +515,13 @@ LogicalResult BroadcastGradOp::verify() { // broadcast_grad_c1
 
 LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
   SymExpr window = op.getWindowAttr(), chunk = op.getChunkAttr();
+  // One device has some of the queries.
+  bool isDivided = op.getContextAttr() && op.getContextAttr().getAxes();
   if (SymExpr prefix = op.getPrefixAttr()) { // attention_c8
     if (op.getMask() != AttentionMask::Causal || window || chunk)
       return op->emitOpError("has a prefix, expected a causal mask without "
                              "window and chunk");
     std::optional<Rational> number = prefix.getConstant();
-    // One device has some of the queries.
-    bool isDivided = op.getContextAttr() && op.getContextAttr().getAxes();
     std::optional<Rational> queries =
         isDivided ? std::nullopt
                   : tensorOf(op->getOperand(0)).getShape()[1].getConstant();
@@ -543,7 +543,8 @@ LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
            << " tokens, expected at least 1";
   SymExpr queries = tensorOf(op->getOperand(0)).getShape()[1];
   SymExpr keys = tensorOf(op->getOperand(1)).getShape()[1];
-  if (op.getMask() == AttentionMask::Causal || queries == keys) // attention_c6
+  if (op.getMask() == AttentionMask::Causal || queries == keys || isDivided ||
+      op.getFullCount()) // attention_c6
     return success();
   return op->emitOpError("has ")
          << queries.str() << " queries and " << keys.str()
