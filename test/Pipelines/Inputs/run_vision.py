@@ -11,6 +11,7 @@ counted. Rotary positions multiply nothing and save nothing, and are left out.
 
 import json
 import math
+import threading
 from contextlib import contextmanager
 
 import torch
@@ -25,12 +26,12 @@ EPSILON = 1e-5
 class Counted(TorchDispatchMode):
     """Adds up products, but for those that a fused kernel repeats."""
 
-    current = None
+    of_thread = threading.local()
 
     def __init__(self):
         super().__init__()
         self.phase, self.total, self.is_again = "fwd", {"fwd": 0, "bwd": 0}, False
-        Counted.current = self
+        self.of_thread.current = self
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
@@ -42,11 +43,35 @@ class Counted(TorchDispatchMode):
     @contextmanager
     def again(cls):
         """What is made here has been made before."""
-        if cls.current:
-            cls.current.is_again = True
+        current = getattr(cls.of_thread, "current", None)
+        if current:
+            current.is_again = True
         yield
-        if cls.current:
-            cls.current.is_again = False
+        if current:
+            current.is_again = False
+
+
+class Saved(torch.autograd.graph.saved_tensors_hooks):
+    """Buffers that autograd keeps in forward."""
+
+    def __init__(self, products):
+        super().__init__(self.keep, lambda tensor: tensor)
+        self.products, self.buffers = products, {}
+
+    def __enter__(self):
+        super().__enter__()
+        return self
+
+    def keep(self, tensor):
+        if self.products.phase == "fwd" and tensor.is_floating_point() and tensor.numel() > 1:
+            place = (tensor.storage().data_ptr(), tensor.storage_offset(), tensor.numel())
+            self.buffers[place] = tensor  # So that nothing else gets its memory.
+        return tensor
+
+    def count_elements(self, others):
+        """Of all but these."""
+        others = {tensor.storage().data_ptr() for tensor in others}
+        return sum(size for storage, _, size in self.buffers if storage not in others)
 
 
 class RmsNorm(torch.autograd.Function):
@@ -129,8 +154,10 @@ class Attention(torch.autograd.Function):
             dv[:, first:last] += p.transpose(1, 2) @ dout[:, :, i]
             inner = (dout[:, :, i] * out[:, :, i]).sum(-1, keepdim=True)
             ds = p * (dout[:, :, i] @ their.transpose(1, 2) - inner) * scale
-            dq[:, :, i] = ds @ own
-            dk[:, first:last] += ds.transpose(1, 2) @ q[:, :, i]
+            if ctx.needs_input_grad[0]:
+                dq[:, :, i] = ds @ own
+            if ctx.needs_input_grad[1]:
+                dk[:, first:last] += ds.transpose(1, 2) @ q[:, :, i]
         return (*(by_token(t, len(queries)) for t in (dq, dk[:, None], dv[:, None])), None)
 
 
@@ -314,15 +341,7 @@ def step(c, tower):
     layers = [m.layer(t, causal) for _ in range(c["L"])]
     last = m.norm(c["D"], "rms")
     images = m.of_data(torch.randn(c["B"], v["side"] ** 2, v["PC"], dtype=DTYPE))
-    saved = {}
-
-    def keep(tensor):
-        place = (tensor.storage().data_ptr(), tensor.storage_offset(), tensor.numel())
-        if products.phase == "fwd" and tensor.is_floating_point() and tensor.numel() > 1:
-            saved[place] = tensor  # So that nothing else gets its memory.
-        return tensor
-
-    with Counted() as products, torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+    with Counted() as products, Saved(products) as saved:
         i = see(images)
         tokens = torch.randint(c["V"], (c["B"], c["S"] - i.shape[1]))
         w = F.embedding(tokens, table)
@@ -334,14 +353,13 @@ def step(c, tower):
         loss = -torch.log_softmax(logits, -1).gather(-1, labels).mean()
         products.phase = "bwd"
         loss.backward()
-    others = {tensor.storage().data_ptr() for tensor in m.parameters + m.data}
     trained = [p for p in m.parameters if not any(p is other for other in unread)]
     assert all(p.grad is not None for p in trained) and all(p.grad is None for p in unread)
     return {
         **products.total,
         "parameters": sum(p.numel() for p in m.parameters),
         "trained": sum(p.numel() for p in trained),
-        "saved": sum(size for storage, _, size in saved if storage not in others),
+        "saved": saved.count_elements(m.parameters + m.data),
     }
 
 
