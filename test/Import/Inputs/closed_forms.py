@@ -300,6 +300,8 @@ def falcon(c):
     few = first(c, "num_kv_heads", "n_head_kv", default=H)
     K = few if new else 1 if c.get("multi_query", True) else H
     norms = c.get("num_ln_in_parallel_attn") or (2 if new else 1)
+    if not c.get("parallel_attn", True):
+        norms = 2
     bias = c.get("bias", False)
     F = first(c, "ffn_hidden_size", default=4 * D)
     layer = grouped_attention(D, H, K, D // H, bias, bias) + plain(D, F, bias)

@@ -5,25 +5,14 @@ fixed seed: each comes to the total, active and vocabulary parameters of closed_
 """
 
 import json
-import random
-import subprocess
 import sys
 from pathlib import Path
 
 import closed_forms
+import compiling
 
 RUNS = 160
 ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
-
-
-def compile(path):
-    run = subprocess.run(["stg-compile", path, "--batch", "1", "--dry-run", "--json"],
-                         capture_output=True, text=True)
-    if run.returncode:
-        return run.stderr
-    result = json.loads(run.stdout)
-    return tuple(result[key] for key in
-                 ("parameters", "active_parameters", "embedding_parameters"))
 
 
 def draw_sizes(draw):
@@ -191,6 +180,7 @@ def draw_falcon(draw):
     del sizes["intermediate_size"]
     new = draw.random() < 0.5
     return sizes | {"new_decoder_architecture": new, "multi_query": draw.random() < 0.5,
+                    "parallel_attn": new or draw.random() < 0.5,
                     "bias": draw.random() < 0.5, "num_kv_heads": few if new else None,
                     "num_ln_in_parallel_attn": draw.choice([None, 1, 2]),
                     "ffn_hidden_size": draw.choice([None, 40])}
@@ -379,19 +369,11 @@ DRAWS = {name[5:]: draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid")}
 
 
-def read_sizes(families):
-    """The models that stand in the tables of families: name, table and configuration."""
-    for path in sorted(Path(families).glob("*.json")):
-        table = json.loads(path.read_text())
-        for name, size in table.get("sizes", {}).items():
-            yield name, path.stem, {"model_type": table["types"][0]} | size
-
-
 def check_sizes(families, listed):
-    """Parameters of these are those that --list-models has."""
+    """Parameters of models in tables are those that --list-models has."""
     number, wrong = 0, []
-    for name, family, config in read_sizes(families):
-        if config["model_type"] not in closed_forms.FAMILIES:
+    for name, family, config in compiling.read_sizes(families):
+        if config.get("model_type") not in closed_forms.FAMILIES:
             continue  # towers.py has these.
         number += 1
         expected, entry = closed_forms.count(config)[0], listed.get(name)
@@ -402,9 +384,7 @@ def check_sizes(families, listed):
 
 def check_library(folder, published):
     """Each compiles with a batch alone; --list-models has its name, family and parameters."""
-    listed = json.loads(subprocess.run(["stg-compile", "--list-models", "--json"],
-                                       capture_output=True, text=True, check=True).stdout)
-    listed = {entry["name"]: entry for entry in listed}
+    listed = compiling.list_models()
     wrong = [f"{name}: {count} expected, {listed.get(name)}" for name, count in published.items()
              if name not in listed or listed[name]["parameters"] != count]
     number, sizes = check_sizes(Path(folder).parent / "families", listed)
@@ -415,34 +395,19 @@ def check_library(folder, published):
             continue  # towers.py has these.
         number += 1
         entry = listed[path.stem]
-        expected, found = closed_forms.count(config), compile(path)
+        expected, found = closed_forms.count(config), compiling.numbers(path)
         if (found != expected or entry["parameters"] != expected[0]
                 or entry["family"] != config["model_type"]):
             wrong.append(f"{path.stem}: {expected} expected, {found}, {entry}")
     return number, wrong
 
 
-def check_drawn(folder):
-    draw, wrong = random.Random(1), []
-    for number in range(RUNS):
-        family = sorted(DRAWS)[number % len(DRAWS)]
-        config = {"model_type": family} | DRAWS[family](draw)
-        # What is null is absent, but for windows, which are then off.
-        config = {key: value for key, value in config.items()
-                  if value is not None or key in ("sliding_window", "q_lora_rank") or draw.random() < 0.5}
-        path = Path(folder) / "drawn.json"
-        path.write_text(json.dumps(config))
-        expected, found = closed_forms.count(config), compile(path)
-        if expected != found:
-            wrong.append(f"{config}: {expected} expected, {found}")
-    return wrong
-
-
 def main(configs, published, folder):
     number, wrong = check_library(configs, json.loads(Path(published).read_text()))
-    wrong += check_drawn(folder)
-    print(*wrong, sep="\n")
-    print(f"{number} models of the library, {RUNS} drawn configurations, {len(wrong)} wrong")
+    # Windows are then off.
+    nulls = ("sliding_window", "q_lora_rank")
+    wrong += compiling.check_drawn(folder, RUNS, DRAWS, nulls, closed_forms.count, compiling.numbers)
+    compiling.report(number, RUNS, wrong)
 
 
 main(*sys.argv[1:])

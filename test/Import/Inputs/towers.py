@@ -7,20 +7,13 @@ Usage: towers.py CONFIGS PUBLISHED FOLDER
 """
 
 import json
-import random
-import subprocess
 import sys
 from pathlib import Path
 
+import compiling
 import tower_forms
 
 RUNS = 88
-
-
-def compile(path):
-    run = subprocess.run(["stg-compile", path, "--batch", "2", "--dry-run", "--json"],
-                         capture_output=True, text=True)
-    return json.loads(run.stdout)["parameters"] if run.returncode == 0 else run.stderr
 
 
 def draw_encoder(draw):
@@ -140,22 +133,9 @@ DRAWS = {
 PUBLISHED_ONLY = {"gemma3", "llava", "qwen2_5_vl"}
 
 
-def read_sizes(families):
-    """The models of these families that stand in their tables."""
-    for path in sorted(Path(families).glob("*.json")):
-        table = json.loads(path.read_text())
-        for name, size in table.get("sizes", {}).items():
-            key = "model_type" if table["types"][0].islower() else "_class_name"
-            config = {key: table["types"][0]} | size
-            if tower_forms.family(config) in tower_forms.FAMILIES:
-                yield name, config
-
-
 def check_library(folder, published):
     wrong, number = [], 0
-    listed = json.loads(subprocess.run(["stg-compile", "--list-models", "--json"],
-                                       capture_output=True, text=True, check=True).stdout)
-    listed = {entry["name"]: entry["parameters"] for entry in listed}
+    listed = compiling.list_models()
     for path in sorted(Path(folder).glob("*.json")):
         config = json.loads(path.read_text())
         family = tower_forms.family(config)
@@ -164,36 +144,23 @@ def check_library(folder, published):
         number += 1
         expected = (published.get(path.stem) if family in PUBLISHED_ONLY
                     else tower_forms.count(config))
-        if expected != compile(path) or published.pop(path.stem, None) != expected:
-            wrong.append(f"{path.stem}: {expected} expected, {compile(path)}")
-    for name, config in read_sizes(Path(folder).parent / "families"):
+        found = compiling.parameters(path)
+        if expected != found or published.pop(path.stem, None) != expected:
+            wrong.append(f"{path.stem}: {expected} expected, {found}")
+    for name, _, config in compiling.read_sizes(Path(folder).parent / "families"):
+        if tower_forms.family(config) not in tower_forms.FAMILIES:
+            continue
         number += 1
-        expected = tower_forms.count(config)
-        if expected != listed.get(name) or published.pop(name, None) != expected:
-            wrong.append(f"{name}: {expected} expected, {listed.get(name)}")
+        expected, entry = tower_forms.count(config), listed.get(name, {})
+        if expected != entry.get("parameters") or published.pop(name, None) != expected:
+            wrong.append(f"{name}: {expected} expected, {entry}")
     return number, wrong + [f"{name} is missing" for name in published]
-
-
-def check_drawn(folder):
-    draw, wrong = random.Random(1), []
-    for number in range(RUNS):
-        family = sorted(DRAWS)[number % len(DRAWS)]
-        key = "model_type" if family.islower() else "_class_name"
-        config = {key: family} | DRAWS[family](draw)
-        config = {k: v for k, v in config.items() if v is not None or draw.random() < 0.5}
-        path = Path(folder) / "drawn.json"
-        path.write_text(json.dumps(config))
-        expected, found = tower_forms.count(config), compile(path)
-        if expected != found:
-            wrong.append(f"{config}: {expected} expected, {found}")
-    return wrong
 
 
 def main(configs, published, folder):
     number, wrong = check_library(configs, json.loads(Path(published).read_text()))
-    wrong += check_drawn(folder)
-    print(*wrong, sep="\n")
-    print(f"{number} models of the library, {RUNS} drawn configurations, {len(wrong)} wrong")
+    wrong += compiling.check_drawn(folder, RUNS, DRAWS, (), tower_forms.count, compiling.parameters)
+    compiling.report(number, RUNS, wrong)
 
 
 main(*sys.argv[1:])
