@@ -84,9 +84,23 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
           llvm::json::Object{{"first", first},
                              {"count", loop.count},
                              {"requests", writeRequests(loop.requests)}});
+      if (loop.advance)
+        (*loops.back().getAsObject())["advance"] = loop.advance->str();
       first += loop.count;
     }
     extra["steps"] = std::move(loops);
+  }
+  if (const auto &draft = result.draft) {
+    llvm::json::Object symbols;
+    for (auto &[name, value] : draft->symbols)
+      symbols[name] = value;
+    extra["draft"] = llvm::json::Object{
+        {"model", draft->model},
+        {"description", draft->description},
+        {"symbols", std::move(symbols)},
+        {"parameters", static_cast<int64_t>(draft->parameters)},
+        {"active_parameters", static_cast<int64_t>(draft->activeParameters)},
+        {"tokens_of_round", result.loops.front().advance->getValue()}};
   }
   extra["parameters"] = static_cast<int64_t>(result.parameters);
   extra["active_parameters"] = static_cast<int64_t>(result.activeParameters);
@@ -266,8 +280,14 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
       file = deriveFile(request, module, values);
     return file->hasEffect(field);
   };
+  auto checkEffects = [&]() -> Error {
+    if (!request.isDraft)
+      return strategy.checkEffects(hasEffectInFile);
+    strategy.dropWithoutEffect();
+    return Error::success();
+  };
   // First what says nothing at all about this model.
-  if (Error error = strategy.checkEffects(hasEffectInFile))
+  if (Error error = checkEffects())
     return std::move(error);
   Expected<PresetPlan> plan = derivePlan(preset, module, values, strategy);
   if (!plan)
@@ -275,7 +295,7 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   if (Error error = padVocabulary(strategy, *plan, values))
     return std::move(error);
   deriveFromModel(strategy, preset, values); // Binds what has been padded.
-  if (Error error = strategy.checkEffects(hasEffectInFile))
+  if (Error error = checkEffects())
     return std::move(error);
   if (Error error = checkRankRange(request, *plan))
     return std::move(error);
@@ -564,6 +584,15 @@ static Expected<Model> compilePrepared(const PreparedModel &prepared,
   return model;
 }
 
+/// Gives a result the fields of the strategy that say which steps there are.
+static void setSteps(const StrategyInput &strategy, CompileResult &result) {
+  for (FieldId id : {FieldId::requests, FieldId::steps, FieldId::chunk,
+                     FieldId::tokenBudget, FieldId::seq, FieldId::kvLen,
+                     FieldId::mode, FieldId::logits, FieldId::draft,
+                     FieldId::drafts, FieldId::acceptance, FieldId::draftSet})
+    getField(id).copy(strategy.values, result.strategy.values);
+}
+
 /// All loops of steps, in one module. The result is that of the first one, with
 /// the strategy that was given.
 static Expected<Model>
@@ -586,16 +615,62 @@ compileLoops(MLIRContext &context, const CompileRequest &request,
     else if (failed(appendSteps(*all->module, *model->module)))
       return makeDiagnosed();
   }
-  Strategy &values = result.strategy.values;
-  values.requests = strategy.values.requests;
-  values.steps = strategy.values.steps;
-  values.chunk = strategy.values.chunk;
-  values.tokenBudget = strategy.values.tokenBudget;
-  values.seq = strategy.values.seq;
-  values.kvLen = strategy.values.kvLen;
+  setSteps(strategy, result);
   if (failed(verify(*all->module)))
     return makeDiagnosed();
   return std::move(*all);
+}
+
+/// The steps of the draft model in each round, which come before that of the
+/// model, in one module.
+static Expected<Model>
+compileRounds(MLIRContext &context, const CompileRequest &request,
+              llvm::SourceMgr &sources, const MessagePrinter &printer,
+              TimingScope &timing, CompileResult &result) {
+  StrategyInput strategy = request.strategy;
+  strategy.deriveStep();
+  RoundParts parts = splitRound(strategy, result.loops.front());
+  CompileRequest part = request;
+  part.strategy = std::move(parts.verification);
+  Expected<Model> model =
+      compileLoop(context, part, sources, printer, timing, result);
+  if (!model)
+    return model;
+  bool isOwn = strategy.values.draft == kOwnDraft;
+  part.isDraft = true;
+  if (!isOwn) {
+    part.model = *strategy.values.draft;
+    part.modelText.reset();
+    part.config.clear();
+    part.program.clear();
+  }
+  // A file of its own, of which messages may be.
+  llvm::SourceMgr draftSources;
+  DiagnosticForwarder forwarder(context, draftSources, printer);
+  std::vector<Model> drafts;
+  for (StrategyInput &own : parts.drafts) {
+    part.strategy = std::move(own);
+    auto other = std::make_shared<CompileResult>();
+    other->model = isOwn ? kOwnDraft.str() : part.model;
+    Expected<Model> draft =
+        compileLoop(context, part, draftSources, printer, timing, *other);
+    if (!draft)
+      return draft;
+    if (!isOwn && draft->config && draft->config.getDescription())
+      other->description = draft->config.getDescription()->str();
+    if (!result.draft)
+      result.draft = std::move(other);
+    drafts.push_back(std::move(*draft));
+  }
+  SmallVector<ModuleOp> modules;
+  for (Model &draft : drafts)
+    modules.push_back(*draft.module);
+  if (failed(joinRounds(*model->module, modules, isOwn)))
+    return makeDiagnosed();
+  setSteps(strategy, result);
+  if (failed(verify(*model->module)))
+    return makeDiagnosed();
+  return model;
 }
 
 /// `tp 4 x dp 2`, of axes with several ranks.
@@ -806,11 +881,20 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   TimingScope timing = timingManager.getRootScope();
   StrategyInput strategy = request.strategy;
   strategy.deriveStep();
-  Expected<std::vector<StepLoop>> loops = planSteps(strategy);
-  if (!loops)
-    return loops.takeError();
-  result.loops = std::move(*loops);
-  if (beginAndGoOn(result.loops)) {
+  const bool hasDrafts =
+      strategy.values.inference && strategy.values.draft.has_value();
+  if (hasDrafts) {
+    Expected<StepLoop> rounds = planRounds(strategy);
+    if (!rounds)
+      return rounds.takeError();
+    result.loops = {std::move(*rounds)};
+  } else {
+    Expected<std::vector<StepLoop>> loops = planSteps(strategy);
+    if (!loops)
+      return loops.takeError();
+    result.loops = std::move(*loops);
+  }
+  if (!hasDrafts && beginAndGoOn(result.loops)) {
     Expected<bool> hasOther =
         hasOtherBeginnings(context, request, strategy, printer);
     if (!hasOther)
@@ -819,10 +903,10 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
       beginApart(result.loops);
   }
   result.model = request.model;
-  const bool isOne = (isOneLoop(strategy) && result.loops.size() <= 1) ||
-                     result.loops.empty();
+  const bool isOne =
+      (isOneLoop(strategy) && result.loops.size() <= 1) || result.loops.empty();
   PreparedModel *prepared = nullptr;
-  if (models && isOne) {
+  if (models && isOne && !hasDrafts) {
     Expected<PreparedModel *> found = models->get(request, strategy, printer);
     if (!found)
       return found.takeError();
@@ -833,6 +917,8 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   DiagnosticForwarder forwarder(context, sources, printer);
   Expected<Model> model =
       prepared ? compilePrepared(*prepared, request, printer, timing, result)
+      : hasDrafts
+          ? compileRounds(context, request, sources, printer, timing, result)
       : isOne
           ? compileLoop(context, request, sources, printer, timing, result)
           : compileLoops(context, request, sources, printer, timing, result);

@@ -9,6 +9,7 @@
 #include "ModelChecks.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Strategy/Speculation.h"
 #include "llvm/ADT/StringExtras.h"
 #include <numeric>
 
@@ -284,6 +285,19 @@ static std::pair<Exact, FieldId> getContext(const StrategyInput &strategy,
                                             Exact tokens) {
   const Strategy &values = strategy.values;
   Exact steps = values.steps;
+  // Rounds add what is expected of them.
+  if (!values.advance.empty()) {
+    llvm::Expected<TokenRate> rate = readTokenRate(values.advance);
+    Exact added = rate ? rate->getTotal(values.steps - 1) : 0;
+    if (!rate)
+      llvm::consumeError(rate.takeError());
+    Exact longest = values.kvLen.value_or(0) + tokens;
+    for (const Request &request : values.requests.list)
+      longest =
+          std::max<Exact>(longest, request.cachedTokens + request.newTokens);
+    return {longest + added,
+            values.requests.empty() ? FieldId::kvLen : FieldId::requests};
+  }
   if (values.requests.empty())
     return {values.kvLen.value_or(0) + steps * tokens,
             values.kvLen ? FieldId::kvLen : FieldId::seq};

@@ -139,6 +139,111 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
 }
 
 //===----------------------------------------------------------------------===//
+// Rounds
+//===----------------------------------------------------------------------===//
+
+/// What is verified: as many drafts as are said, and the token behind them.
+Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
+  const Strategy &values = input.values;
+  const Field &draft = getField(FieldId::draft);
+  if (!values.drafts)
+    return makeStrategyError(input.spell(draft) +
+                             ": needs the number of drafts of a round; give it "
+                             "with --drafts");
+  if (!values.acceptance)
+    return makeStrategyError(input.spell(draft) +
+                             ": needs the probability that a draft is "
+                             "accepted; give it with --acceptance");
+  Expected<TokenRate> rate =
+      getExpectedTokens(*values.acceptance, *values.drafts);
+  if (!rate)
+    return makeStrategyError(input.spell(getField(FieldId::acceptance)) + ": " +
+                             llvm::toString(rate.takeError()));
+  StepLoop loop;
+  loop.count = values.steps;
+  loop.advance = *rate;
+  loop.requests = values.requests;
+  if (loop.requests.empty()) {
+    if (input.getMode() == Mode::Prefill || !values.kvLen)
+      return makeStrategyError(input.spell(draft) +
+                               ": drafts go on from tokens that are cached; "
+                               "give them with --kv-len or --requests");
+    Request row;
+    row.cachedTokens = *values.kvLen;
+    loop.requests.list = {row};
+  }
+  for (Request &request : loop.requests.list) {
+    if (request.newTokens != 1 || request.logits || request.generate ||
+        request.arrival)
+      return makeStrategyError(
+          input.spell(getField(FieldId::requests)) + " with " +
+          input.spell(draft) +
+          ": a round has the drafts of requests that generate, which do not "
+          "come or leave; give each as (1,CACHED)");
+    request.newTokens = *values.drafts + 1;
+    request.logits = request.newTokens;
+  }
+  return loop;
+}
+
+/// A loop of steps with these requests, whose caches have room for those of
+/// `last`.
+static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
+                              Requests requests, Requests last) {
+  StrategyInput own = input;
+  for (FieldId id : {FieldId::draft, FieldId::drafts, FieldId::acceptance,
+                     FieldId::draftSet})
+    own.reset(id);
+  Strategy &values = own.values;
+  for (Request &request : last.list)
+    request.logits.reset();
+  values.reserve = last.str();
+  values.advance = loop.advance->str();
+  values.mode = Mode::Decode;
+  if (!values.requests.empty()) {
+    values.requests = std::move(requests);
+    return own;
+  }
+  const Request &row = requests.list.front();
+  values.seq = row.newTokens;
+  own.setDerived(FieldId::seq);
+  values.kvLen = row.cachedTokens;
+  if (row.logits)
+    values.logits = LogitRows::All;
+  return own;
+}
+
+RoundParts stg::splitRound(const StrategyInput &input, const StepLoop &loop) {
+  RoundParts parts;
+  Requests last = loop.getLast();
+  parts.verification = makePart(input, loop, loop.requests, last);
+  // Each has a token, behind those of the drafts before it.
+  auto getDraft = [](Requests requests, int64_t number) {
+    for (Request &request : requests.list) {
+      request.newTokens = 1;
+      request.cachedTokens += number;
+      request.logits.reset();
+    }
+    return requests;
+  };
+  int64_t drafts = *input.values.drafts;
+  for (int64_t number = 0; number < drafts; ++number) {
+    StrategyInput &own = parts.drafts.emplace_back(
+        makePart(input, loop, getDraft(loop.requests, number),
+                 getDraft(last, drafts - 1)));
+    own.values.set = input.values.draftSet;
+    if (input.values.draft == kOwnDraft) {
+      own.values.mtp = 1;
+      own.values.predictOnly = true;
+      own.values.set = input.values.set;
+      for (const auto &[name, setting] : input.values.draftSet)
+        own.values.set[name] = setting;
+    }
+  }
+  return parts;
+}
+
+//===----------------------------------------------------------------------===//
 // Graphs
 //===----------------------------------------------------------------------===//
 
@@ -166,6 +271,14 @@ static bool isStepLoop(Operation &op) {
   return repeat && repeat.getIndexAttr();
 }
 
+/// The only loop of steps of a graph.
+static chakra::RepeatOp getStepLoop(chakra::GraphOp graph) {
+  for (Operation &op : graph.getBody().front())
+    if (isStepLoop(op))
+      return cast<chakra::RepeatOp>(op);
+  return nullptr;
+}
+
 /// The states of the first graph with that name.
 Operation *StepAppender::find(Operation &op) {
   auto name = cast<chakra::NamedOpInterface>(op).getNameAttr();
@@ -177,6 +290,61 @@ Operation *StepAppender::find(Operation &op) {
   return nullptr;
 }
 
+/// The states of a state, or of a stack of them, in order.
+static SmallVector<chakra::StateOp> getStates(Operation &op) {
+  SmallVector<chakra::StateOp> states;
+  op.walk([&](chakra::StateOp state) { states.push_back(state); });
+  return states;
+}
+
+/// A value has another size, and so has what is the same buffer: an iteration's
+/// part of a stack, or what a node has changed in place.
+static void setType(Value value, Type type) {
+  if (value.getType() == type)
+    return;
+  value.setType(type);
+  for (OpOperand &use : value.getUses()) {
+    Operation *owner = use.getOwner();
+    if (auto node = dyn_cast<chakra::NodeOpInterface>(owner)) {
+      for (OpResult result : owner->getResults())
+        if (node.getChangedBuffer(result.getResultNumber()) == value)
+          setType(result, type);
+    } else if (auto yield = dyn_cast<chakra::YieldOp>(owner)) {
+      auto repeat = cast<chakra::RepeatOp>(yield->getParentOp());
+      for (auto [stacked, result] :
+           llvm::zip_equal(yield.getStacks(), repeat.getStackResults()))
+        if (stacked == value)
+          setType(result, chakra::StackType::get(type, repeat.getCount()));
+    } else if (auto repeat = dyn_cast<chakra::RepeatOp>(owner)) {
+      for (auto [slice, arg] :
+           llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
+        if (slice == value)
+          setType(arg, cast<chakra::StackType>(type).getElementType());
+    }
+  }
+}
+
+/// Caches that are not of tokens have room for the most requests of a step: the
+/// smaller of two states gets the size of the other. Nothing else differs.
+static void matchCaches(Operation &op, Operation &other) {
+  SmallVector<chakra::StateOp> own = getStates(op), known = getStates(other);
+  if (own.size() != known.size())
+    return;
+  auto getType = [](chakra::StateOp state) {
+    return cast<chakra::TensorType>(state.getResult().getType());
+  };
+  for (auto [left, right] : llvm::zip_equal(own, known)) {
+    chakra::TensorType here = getType(left), there = getType(right);
+    if (here.getCategory() != chakra::Category::KVCache ||
+        there.getCategory() != chakra::Category::KVCache)
+      continue;
+    bool isLarger = there.getBytes().getInt64().value_or(0) <
+                    here.getBytes().getInt64().value_or(0);
+    setType(isLarger ? right.getResult() : left.getResult(),
+            isLarger ? here : there);
+  }
+}
+
 /// What is there for all steps is the same in all of them; an input has room
 /// for the largest.
 LogicalResult StepAppender::mapStates(Operation &op) {
@@ -186,6 +354,7 @@ LogicalResult StepAppender::mapStates(Operation &op) {
     return success();
   }
   found.insert(other);
+  matchCaches(op, *other);
   auto state = dyn_cast<chakra::StateOp>(op);
   if (state && state.getResult().getType() != other->getResult(0).getType()) {
     auto own = cast<chakra::TensorType>(state.getResult().getType());
@@ -194,16 +363,15 @@ LogicalResult StepAppender::mapStates(Operation &op) {
         known.getCategory() != chakra::Category::Input)
       return state.emitOpError("has ")
              << own.getBytes() << " bytes in some steps, and "
-             << known.getBytes() << " in others; give all steps equally many "
-             << "requests, or compile them one by one";
+             << known.getBytes()
+             << " in others; compile these steps one by one";
     if (known.getBytes().getInt64().value_or(0) <
         own.getBytes().getInt64().value_or(0))
       other->getResult(0).setType(own);
   } else if (!OperationEquivalence::isEquivalentTo(
                  &op, other, OperationEquivalence::IgnoreLocations)) {
-    return op.emitOpError("keeps states of other sizes in some steps than in "
-                          "others; give all steps equally many requests, or "
-                          "compile them one by one");
+    return op.emitOpError("keeps other states in some steps than in others; "
+                          "compile these steps one by one");
   }
   op.replaceAllUsesWith(other->getResults());
   return success();
@@ -241,5 +409,112 @@ LogicalResult stg::appendSteps(ModuleOp first, ModuleOp more) {
   if (count(first) != count(more))
     return first.emitError("has graphs of ranks that some steps have none for; "
                            "compile these steps by themselves");
+  return success();
+}
+
+static void addPrefix(Operation &op, const Twine &prefix) {
+  auto name = cast<chakra::NamedOpInterface>(op).getNameAttr();
+  op.setAttr("name",
+             StringAttr::get(op.getContext(), prefix + name.getValue()));
+}
+
+/// Names in the steps, of which there are several in one round.
+static void prefixSteps(ModuleOp module, const Twine &prefix) {
+  for (auto graph : module.getOps<chakra::GraphOp>())
+    for (Operation &op :
+         getStepLoop(graph).getBody().front().without_terminator())
+      addPrefix(op, prefix);
+}
+
+/// True for the parameters of a state, or of a stack of states.
+static bool isParameter(Operation &op) {
+  return !op.walk([](chakra::StateOp state) {
+              auto type = cast<chakra::TensorType>(state.getResult().getType());
+              return type.getCategory() == chakra::Category::Parameter
+                         ? WalkResult::advance()
+                         : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+/// Names of states are those of a model.
+static void prefixStates(ModuleOp rounds, ModuleOp drafts,
+                         bool sharesParameters) {
+  SymbolTable graphs(rounds);
+  for (auto graph : drafts.getOps<chakra::GraphOp>()) {
+    auto known = graphs.lookup<chakra::GraphOp>(graph.getSymNameAttr());
+    auto isShared = [&](Operation &op) {
+      auto name = cast<chakra::NamedOpInterface>(op).getNameAttr();
+      return sharesParameters && known && isParameter(op) &&
+             llvm::any_of(known.getBody().front(), [&](Operation &other) {
+               return other.getName() == op.getName() &&
+                      cast<chakra::NamedOpInterface>(other).getNameAttr() ==
+                          name;
+             });
+    };
+    for (Operation &op : graph.getBody().front())
+      if (!isStepLoop(op) && !isShared(op))
+        addPrefix(op, "draft.");
+  }
+}
+
+/// What changes a state in place makes the value that it is from then on. Steps
+/// that were apart each start from the state.
+static void threadStates(Block &block) {
+  llvm::DenseMap<Value, Value> roots, latest;
+  for (Operation &op : block) {
+    for (OpOperand &use : op.getOpOperands())
+      if (Value last = latest.lookup(use.get()))
+        use.set(last);
+    auto node = dyn_cast<chakra::NodeOpInterface>(op);
+    if (!node)
+      continue;
+    for (unsigned i = 0; i < op.getNumResults(); ++i) {
+      Value changed = node.getChangedBuffer(i);
+      if (!changed)
+        continue;
+      Value root = roots.lookup(changed);
+      if (!root && !changed.getDefiningOp<chakra::StateOp>())
+        continue;
+      root = root ? root : changed;
+      roots[op.getResult(i)] = root;
+      latest[root] = op.getResult(i);
+    }
+  }
+}
+
+/// Puts the steps of the second loop of each graph behind those of the first,
+/// one by one, or before them.
+static void fuseLoops(ModuleOp module, bool before) {
+  for (auto graph : module.getOps<chakra::GraphOp>()) {
+    SmallVector<chakra::RepeatOp> loops;
+    for (Operation &op : graph.getBody().front())
+      if (isStepLoop(op))
+        loops.push_back(cast<chakra::RepeatOp>(op));
+    Block &first = loops[0].getBody().front();
+    Block &second = loops[1].getBody().front();
+    auto place = before ? first.begin() : first.getTerminator()->getIterator();
+    for (Operation &op :
+         llvm::make_early_inc_range(second.without_terminator()))
+      op.moveBefore(&first, place);
+    loops[1].erase();
+    threadStates(first);
+  }
+}
+
+LogicalResult stg::joinRounds(ModuleOp rounds,
+                              llvm::MutableArrayRef<ModuleOp> drafts,
+                              bool sharesParameters) {
+  ModuleOp all = drafts.front();
+  for (auto [number, own] : llvm::enumerate(drafts))
+    prefixSteps(own, "draft." + Twine(number) + ".");
+  for (ModuleOp own : drafts.drop_front()) {
+    if (failed(appendSteps(all, own)))
+      return failure();
+    fuseLoops(all, /*before=*/false);
+  }
+  prefixStates(rounds, all, sharesParameters);
+  if (failed(appendSteps(rounds, all)))
+    return failure();
+  fuseLoops(rounds, /*before=*/true);
   return success();
 }

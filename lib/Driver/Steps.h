@@ -42,6 +42,24 @@ std::vector<StrategyInput> splitSteps(const StrategyInput &input,
 /// the same states. Reports what does not go together.
 mlir::LogicalResult appendSteps(mlir::ModuleOp first, mlir::ModuleOp more);
 
+/// The strategies of the steps of a round of speculative decoding.
+struct RoundParts {
+  StrategyInput verification;
+  std::vector<StrategyInput> drafts; ///< In order.
+};
+
+/// The loop of rounds that the strategy asks for, with what is verified in
+/// each.
+llvm::Expected<StepLoop> planRounds(const StrategyInput &input);
+RoundParts splitRound(const StrategyInput &input, const StepLoop &loop);
+
+/// Puts what the steps of `drafts` execute before what those of `rounds` do,
+/// as `draft.0`, `draft.1`. States of the draft model are `draft.NAME`, but for
+/// parameters that it shares with the model. Reports what does not go together.
+mlir::LogicalResult joinRounds(mlir::ModuleOp rounds,
+                               llvm::MutableArrayRef<mlir::ModuleOp> drafts,
+                               bool sharesParameters);
+
 } // namespace stg
 
 #endif // STG_LIB_DRIVER_STEPS_H

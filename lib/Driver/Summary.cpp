@@ -102,6 +102,18 @@ static std::string describeTypes(const CompileResult &result) {
                      : "");
 }
 
+/// Who drafts how many tokens, and what is expected of them.
+static std::string describeDrafts(const CompileResult &result) {
+  const CompileResult &draft = *result.draft;
+  const Strategy &strategy = result.strategy.values;
+  double tokens = result.loops.front().advance->getValue();
+  return withCommas(*strategy.drafts) + " by " + draft.model +
+         (draft.description.empty() ? "" : ", " + draft.description) + ", " +
+         withCommas(draft.parameters) + " parameters; accepted with " +
+         *strategy.acceptance + ": " + llvm::formatv("{0:F4}", tokens).str() +
+         " tokens a round";
+}
+
 static void printModel(const CompileResult &result, raw_ostream &os) {
   os << result.model;
   if (!result.description.empty())
@@ -113,6 +125,9 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
        << (strategy.training                            ? "training step"
            : result.strategy.getMode() == Mode::Prefill ? "step of prefill"
                                                         : "step of decoding");
+  else if (result.draft)
+    os << count(result.loops.front().count, "round")
+       << " of speculative decoding";
   else
     os << count(sumSteps(result.loops).steps, "step") << " of inference";
   os << '\n';
@@ -130,11 +145,16 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
     printRow(os, "batch",
              result.loops.empty()
                  ? describeBatch(strategy, batch->second, seq->second)
+             : result.loops.size() == 1 && result.loops.front().count == 1
+                 ? describeBatch(strategy, batch->second, seq->second)
              : result.loops.size() == 1
                  ? describeBatch(strategy, batch->second, seq->second) +
                        " in the first of " +
-                       count(result.loops.front().count, "step")
+                       count(result.loops.front().count,
+                             result.draft ? "round" : "step")
                  : describeLoops(strategy, batch->second, result.loops));
+  if (result.draft)
+    printRow(os, "drafts", describeDrafts(result));
   printRow(os, "types", describeTypes(result));
   SmallVector<std::string> axes;
   for (const auto &axis : result.summary.axes)
@@ -292,12 +312,17 @@ namespace {
 struct RankRequests {
   Exact number, newTokens;
   Exact keptTokens; ///< After the step.
+  Exact parts = 1;  ///< Of a new token, in which they are counted.
 };
 } // namespace
 
 /// The caches of steps that are not alike have room for those of all.
 static RankRequests countRequests(ArrayRef<StepLoop> loops, Exact rows) {
   RowTotals sum = sumSteps(loops);
+  if (const std::optional<TokenRate> &rate = loops.front().advance)
+    return {rows * sum.requests,
+            rows * sum.requests * loops.front().count * rate->numerator,
+            rows * sum.tokens, rate->denominator};
   return {rows * sum.requests, rows * sum.newTokens, rows * sum.tokens};
 }
 
@@ -343,11 +368,12 @@ static void printPerToken(const CompileResult &result, raw_ostream &os) {
                          ? 0
                          : static_cast<double>(operations) /
                                static_cast<double>(totals.memoryTraffic);
-  printRow(os, "new token",
-           asOperations(operations / fresh) + " in products, " +
-               asBytes(totals.memoryTraffic / fresh) + " of memory traffic: " +
-               llvm::formatv("{0:F2}", intensity).str() +
-               " operations per byte");
+  printRow(
+      os, "new token",
+      asOperations(operations * requests->parts / fresh) + " in products, " +
+          asBytes(totals.memoryTraffic * requests->parts / fresh) +
+          " of memory traffic: " + llvm::formatv("{0:F2}", intensity).str() +
+          " operations per byte");
 }
 
 namespace {

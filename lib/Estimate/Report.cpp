@@ -111,6 +111,24 @@ static void addSteps(const json::Array &loops, int64_t rows, JobFacts &facts) {
   facts.tokens = rows * tokens;
 }
 
+/// Steps are rounds of drafts: of the tokens that are verified so many remain.
+static void setRounds(double tokens, const json::Object &manifest, int64_t rows,
+                      JobFacts &facts) {
+  facts.promptSteps = 0;
+  facts.tokensPerStep = tokens;
+  double all = 0;
+  if (const json::Array *loops = manifest.getArray("steps"))
+    for (const json::Value &value : *loops)
+      if (const json::Object *loop = value.getAsObject())
+        if (const json::Array *requests = loop->getArray("requests"))
+          for (const json::Value &entry : *requests)
+            if (const json::Object *request = entry.getAsObject())
+              all +=
+                  static_cast<double>(loop->getInteger("count").value_or(1) *
+                                      request->getInteger("count").value_or(1));
+  facts.tokens = static_cast<int64_t>(all * static_cast<double>(rows) * tokens);
+}
+
 Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
                                  const Execution &execution) {
   JobFacts facts;
@@ -133,6 +151,9 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
       facts.requests = batch;
     if (const json::Array *loops = object->getArray("steps"); loops && batch)
       addSteps(*loops, *batch, facts);
+    if (const json::Object *draft = object->getObject("draft"))
+      setRounds(draft->getNumber("tokens_of_round").value_or(1), *object,
+                batch.value_or(1), facts);
   }
   facts.mode = object->getString("mode").value_or("").str();
   if (const json::Array *classes = object->getArray("classes"))
@@ -216,7 +237,8 @@ std::optional<double> Report::getTimePerToken() const {
   std::vector<double> steps = getStepSeconds();
   if (!job.requests || steps.size() <= static_cast<size_t>(job.promptSteps))
     return std::nullopt;
-  return getRange(ArrayRef(steps).drop_front(job.promptSteps)).mean;
+  return getRange(ArrayRef(steps).drop_front(job.promptSteps)).mean /
+         job.tokensPerStep;
 }
 
 /// What a request waits for in a step of inference of one token each, or of

@@ -102,6 +102,7 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.mtp > 0) {
     AddPredictionLayersOptions options;
     options.count = static_cast<unsigned>(strategy.mtp);
+    options.only = strategy.predictOnly;
     // What is copied has its name, with that of the module.
     pm.addNestedPass<func::FuncOp>(createNameOps());
     pm.addNestedPass<func::FuncOp>(createAddPredictionLayers(options));
@@ -169,6 +170,7 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   options.mlaForm = strategy.mlaForm;
   options.steps = strategy.steps;
   options.reserve = strategy.reserve;
+  options.advance = strategy.advance;
   BindOptions bind = getBindOptions(strategy);
   options.config = bind.config;
   llvm::append_range(options.values, bind.values);

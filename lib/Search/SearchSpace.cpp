@@ -269,11 +269,13 @@ static bool isOfSteps(StringRef text) {
   StringRef name = text.split('=').first;
   return name == getField(FieldId::steps).name ||
          name == getField(FieldId::chunk).name ||
+         name == getField(FieldId::draft).name ||
          name == getField(FieldId::tokenBudget).name;
 }
 
 Error SpaceBuilder::checkRequest() {
-  for (FieldId id : {FieldId::steps, FieldId::chunk, FieldId::tokenBudget})
+  for (FieldId id :
+       {FieldId::steps, FieldId::chunk, FieldId::tokenBudget, FieldId::draft})
     if (fixed.isGiven(id))
       return makeError(fixed.spell(getField(id)) +
                        ": strategies are searched for one step; give the "

@@ -397,6 +397,7 @@ constexpr bool mayBeUnset =
     std::is_same_v<T, ScheduleName> || std::is_same_v<T, Requests> ||
     std::is_same_v<T, std::optional<Mode>> ||
     std::is_same_v<T, std::optional<int64_t>> ||
+    std::is_same_v<T, std::optional<std::string>> ||
     std::is_same_v<T, std::optional<ElementType>> ||
     std::is_same_v<T, std::optional<ProductType>> ||
     std::is_same_v<T, std::optional<WeightFormat>>;

@@ -24,7 +24,8 @@ static Error makeError(const Twine &message) {
 Requests StepLoop::getLast() const {
   Requests last = requests;
   for (Request &request : last.list)
-    request.cachedTokens += (count - 1) * request.newTokens;
+    request.cachedTokens += advance ? advance->getTotal(count - 1)
+                                    : (count - 1) * request.newTokens;
   return last;
 }
 
@@ -69,7 +70,7 @@ Error LoopBuilder::add(Requests step, int64_t times) {
     return makeError("there are more than " + Twine(kMostLoops) +
                      " kinds of steps; use fewer steps, or fewer requests that "
                      "come and leave");
-  loops.push_back({std::move(step), times});
+  loops.push_back({std::move(step), times, std::nullopt});
   return Error::success();
 }
 

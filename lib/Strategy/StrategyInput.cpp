@@ -425,6 +425,12 @@ Error StrategyInput::checkEffects(
   return Error::success();
 }
 
+void StrategyInput::dropWithoutEffect() {
+  for (const Field &field : getFields())
+    if (isGiven(field.id) && !hasEffect(field))
+      reset(field.id);
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//

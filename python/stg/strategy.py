@@ -20,6 +20,9 @@ class Strategy:
     checked when a model is compiled.
     """
 
+    acceptance: Optional[str] = None
+    """Probability that a draft is accepted if those before it are: contexts grow by as many tokens
+    as are then expected of a round."""
     attention_count: Optional[Literal["executed", "full"]] = None
     """Pairs that a masked attention counts (default: "executed")."""
     batch: Optional[int] = None
@@ -50,6 +53,13 @@ class Strategy:
     """Data-parallel degree."""
     dp_replicate: Optional[int] = None
     """Replicas of hybrid sharding, a part of dp."""
+    draft: Optional[str] = None
+    """Model that drafts tokens, which the model then verifies: one of the library, a file, or 'mtp'
+    for the model's own layer that predicts further tokens; --steps is then a number of rounds."""
+    draft_set: Optional[Dict[str, Any]] = None
+    """Value of any symbol or option of the draft model; the last one counts."""
+    drafts: Optional[int] = None
+    """Tokens of a request that are drafted in a round."""
     dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of parameters and activations (default: as the model is written)."""
     ep: Optional[int] = None

@@ -4,7 +4,7 @@ What a run does is the sum of what its steps do: operations, bytes, collectives 
 are those of the step that keeps most. The steps are worked out here, request by request, in other
 terms than the compiler does it.
 
-Usage: generation.py {sums|formula|requests|windows|latents|states|experts|files|chunks|remainder|budget|arrivals|replicas}...
+Usage: generation.py {sums|formula|requests|windows|latents|states|pools|experts|files|chunks|remainder|budget|arrivals|replicas}...
 """
 
 import sys
@@ -121,6 +121,17 @@ def states():
     flags = ["mamba2-2.7b", "--batch=4"]
     entry = compile_one(*flags, "--kv-len=64", "--steps=30")
     check("states", entry, [compile_one(*flags, "--kv-len=64")] * 30)
+
+
+def pools():
+    """States of requests that come and leave: there is a place for the most of a step."""
+    for model, *more in ("mamba2-2.7b", "--tp=4"), ("mamba-2.8b",), ("qwen3-next-80b-a3b", "--set=X=16"), ("jamba-v0.1",):
+        lists = [[(1, 9)], [(1, 10), (40, 0)], [(1, 11), (1, 40)], [(1, 41), (3, 0)], [(1, 42), (1, 3)]]
+        entry = compile_one(model, *more, "--requests=(1,9)+3,(40,0)@1,(3,0)@3", "--steps=5", "--chunk=64")
+        check_lists(f"pools, {model}", model, entry, lists, *more)
+        chunks = [[(1, 9), (15, 0)], [(1, 10), (15, 15)], [(1, 11), (10, 30)]]
+        entry = compile_one(model, *more, "--requests=(1,9),(40,0)", "--token-budget=16")
+        check_lists(f"chunks, {model}", model, entry, chunks, *more)
 
 
 def experts():

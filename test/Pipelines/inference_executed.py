@@ -41,7 +41,9 @@ def model_of(run, number):
 def flags_of(run, m):
     """The model with its sizes, and the plan."""
     parallel = run["parallel"]
-    sizes = dict(D=m["hidden"], H=m["heads"], E=m["head_dim"], F=m["ffn"], V=m["vocab"], L=m["layers"])
+    sizes = dict(D=m["hidden"], V=m["vocab"], L=m["layers"])
+    if "heads" in m:
+        sizes.update(H=m["heads"], E=m["head_dim"], F=m["ffn"])
     if "shared_ffn" in m:
         name = str(Path(__file__).parent / "Inputs" / "variants.mlir")
         sizes.update(K=m["kv_heads"], X=m["experts"], A=m["topk"], M=m["expert_ffn"], G=m["shared_ffn"], mixtures="all")
@@ -54,6 +56,13 @@ def flags_of(run, m):
         assert m["kinds"] == ["window", "full"] * (m["layers"] // 2)
         sizes.update(K=m["kv_heads"], W=m["window"], N=1, L=m["layers"] // 2, rest="false", qk_norm="false")
         sizes.update(placement="input", activation="silu", tied="false")
+    elif "d_inner" in m:
+        # With one group the library has a tied head.
+        sizes.update(MH=m["ssm_heads"], MP=m["d_inner"] // m["ssm_heads"])
+        sizes.update(MN=m["d_state"], CW=m["d_conv"], MQ=m["ssm_chunk"])
+        name = "codestral-mamba-7b" if m["ssm_groups"] > 1 else "mamba2-2.7b"
+        if m["ssm_groups"] > 1:
+            sizes.update(MG=m["ssm_groups"])
     elif m["arch"] == "gpt":
         name = "gpt2-1.5b"
         sizes.update(P=m["max_pos"])
@@ -168,9 +177,10 @@ def mean(run, number, rank, what):
     return sum(steps) // len(steps)
 
 
-def more_parameters(m):
-    """What ran had a head of its own; GPT's is the embedding."""
-    return m["vocab"] * m["hidden"] * 4 if m["arch"] == "gpt" else 0
+def more_parameters(m, ranks):
+    """What ran had a head of its own, divided; GPT's is the embedding."""
+    is_tied = m["arch"] == "gpt" or m.get("ssm_groups") == 1
+    return m["vocab"] * m["hidden"] * 4 // ranks if is_tied else 0
 
 
 def add_collectives(steps):
@@ -196,6 +206,24 @@ def check_whole(name, run):
         equal(f"{what}: cache", entry["memory"]["persistent_bytes"]["kv_cache"], max(step["cache_bytes"] for step in steps))
 
 
+def check_rounds(name, run):
+    """Drafts and verification as one round: contexts are those of the last step."""
+    *drafts, verified = run["steps"]
+    requests = ",".join(f"(1,{p})" for u, p, n in verified)
+    flags = flags_of(run, run["model"]) + [f"--requests={requests}", f"--drafts={len(drafts)}", "--acceptance=0.5"]
+    draft, *others = flags_of(run, run["models"][0])
+    sizes = [flag.replace("--set=", "--draft-set=") for flag in others if flag.startswith("--set=")]
+    summary = traces.compile_json(*flags, f"--draft={draft}", *sizes)
+    for rank, entry, coordinates in ranks_of(summary):
+        steps, what = run["ranks"][rank]["steps"], f"{name}, round, rank {rank}"
+        equal(f"{what}: products", entry["matrix_operations_by_phase"], {"fwd": sum(step["products"] for step in steps)})
+        equal(f"{what}: collectives", collectives_of(entry), add_collectives(steps))
+        persistent = entry["memory"]["persistent_bytes"]
+        held = run["ranks"][rank]["parameter_bytes"] + run["ranks"][rank]["draft_parameter_bytes"]
+        equal(f"{what}: parameters", persistent["parameter"], held)
+        equal(f"{what}: cache", persistent["kv_cache"], steps[-2]["cache_bytes"] + steps[-1]["cache_bytes"])
+
+
 for name in sys.argv[1:]:
     run = RUNS[name]
     for number, requests in enumerate(run["steps"]):
@@ -211,7 +239,9 @@ for name in sys.argv[1:]:
             equal(f"{what}: messages", messages_of(summary, entry, rank, coordinates), sorted(want["messages"]))
             persistent = entry["memory"]["persistent_bytes"]
             equal(f"{what}: cache", persistent["kv_cache"], mean(run, number, rank, "cache_bytes"))
-            equal(f"{what}: parameters", persistent["parameter"], run["ranks"][rank][held] - more_parameters(model))
+            equal(f"{what}: parameters", persistent["parameter"], run["ranks"][rank][held] - more_parameters(model, run["parallel"].get("tp", 1)))
     if len(run["steps"]) > 1 and not {"microbatches", "models"} & run.keys():
         check_whole(name, run)
+    if "models" in run:
+        check_rounds(name, run)
 sys.exit(FAILED)

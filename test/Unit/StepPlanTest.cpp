@@ -13,6 +13,44 @@
 using namespace llvm;
 using namespace stg;
 
+static std::string expect(StringRef acceptance, int64_t drafts) {
+  Expected<TokenRate> rate = getExpectedTokens(acceptance, drafts);
+  return rate ? rate->str() : toString(rate.takeError());
+}
+
+TEST(TokenRate, ExpectedTokens) {
+  EXPECT_EQ(expect("0.8", 4), "2101/625");
+  EXPECT_EQ(expect("0.85", 1), "37/20");
+  EXPECT_EQ(expect("1", 64), "65");
+  EXPECT_EQ(expect("1.0", 1), "2");
+  EXPECT_EQ(expect("0", 64), "1");
+  EXPECT_EQ(expect("0.000", 3), "1");
+  EXPECT_EQ(expect("0.5", 31), "4294967295/2147483648");
+  for (StringRef wrong : {"", "-0.5", ".5", "1.1", "0.", "0,5", "1e-1", "2",
+                          "0.1234567890", "00.5"})
+    EXPECT_TRUE(StringRef(expect(wrong, 1)).starts_with("expected a decimal"))
+        << wrong.str();
+  for (auto [acceptance, drafts] : {std::pair("0.5", 32), {"0.123456789", 2}})
+    EXPECT_TRUE(StringRef(expect(acceptance, drafts)).contains("too many"));
+}
+
+/// No token is lost, however many rounds there are.
+TEST(TokenRate, Totals) {
+  for (StringRef text : {"1", "2101/625", "37/20", "65",
+                         "4294967295/2147483648"}) {
+    TokenRate rate = cantFail(readTokenRate(text));
+    EXPECT_EQ(rate.str(), text.str());
+    for (int64_t step : {0, 1, 2, 625, 626, 1 << 20}) {
+      __int128 exact = static_cast<__int128>(step) * rate.numerator;
+      __int128 total = rate.getTotal(step);
+      EXPECT_LE(total * rate.denominator, exact);
+      EXPECT_GT((total + 1) * rate.denominator, exact);
+    }
+  }
+  for (StringRef wrong : {"", "-1", "1/0", "1/", "x", "1/2/3", "3000000000"})
+    EXPECT_TRUE(errorToBool(readTokenRate(wrong).takeError())) << wrong.str();
+}
+
 /// Loops as a text: `2 x (1,1000),(1948,0); ...`.
 static std::string print(Expected<std::vector<StepLoop>> loops) {
   if (!loops)

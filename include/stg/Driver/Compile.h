@@ -48,6 +48,9 @@ struct CompileRequest {
   /// The plan of decoding, on ranks behind those of `strategy`, which is then
   /// that of prefill.
   std::optional<StrategyInput> decodeStrategy;
+  /// The strategy is that of another model: what has no effect for this one is
+  /// left out.
+  bool isDraft = false;
   bool dryRun = false;
   bool verbose = false; ///< The summary has all of each class.
   /// Bytes of memory of a device, which the summary compares peaks with.
@@ -90,6 +93,8 @@ struct CompileResult {
   chakra::ExportSummary summary;
   /// The other program, where there are two; of the mesh of each the axes.
   std::shared_ptr<CompileResult> decode;
+  /// The model that drafts tokens, where there is one.
+  std::shared_ptr<CompileResult> draft;
   std::string mesh;
   double compileSeconds = 0, writeSeconds = 0;
 };

@@ -24,6 +24,9 @@ struct JobFacts {
   /// Where there are several steps: those in which prompts are computed, before
   /// the first one in which every request has one new token.
   int64_t promptSteps = 0;
+  /// Of a request in a step that is no prompt; of drafts those that are
+  /// expected to be accepted, with the one that is certain.
+  double tokensPerStep = 1;
   /// Of the class that has most: what lives at its peak, with the copies of
   /// logits that the framework has, and what its allocator takes for it.
   double liveBytes = 0, neededBytes = 0;

@@ -17,14 +17,16 @@
 #define STG_STRATEGY_STEPPLAN_H
 
 #include "stg/Strategy/Requests.h"
+#include "stg/Strategy/Speculation.h"
 
 namespace stg {
 
 /// Consecutive steps of requests that are alike: before each of them contexts
-/// are longer by the new tokens of the one before.
+/// are longer by the new tokens of the one before, or by what is expected.
 struct StepLoop {
   Requests requests; ///< Of the first one.
   int64_t count = 1;
+  std::optional<TokenRate> advance;
 
   /// The requests of the last step.
   Requests getLast() const;

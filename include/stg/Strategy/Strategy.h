@@ -69,6 +69,8 @@ constexpr int64_t kUnlimited = INT64_MAX;
 constexpr llvm::StringLiteral kExpertDim = "X";
 /// More ranks than these cannot be numbered in a trace.
 constexpr int64_t kMostRanks = INT32_MAX;
+/// The draft model that is a module of the model itself.
+constexpr llvm::StringLiteral kOwnDraft = "mtp";
 /// More consecutive steps than these are in no run.
 constexpr int64_t kMostSteps = int64_t(1) << 20;
 

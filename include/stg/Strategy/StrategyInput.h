@@ -91,6 +91,9 @@ public:
   /// dropped. Only such fields are asked for.
   llvm::Error checkEffects(
       llvm::function_ref<bool(const Field &)> hasEffectInFile = nullptr);
+  /// Takes away what has no effect, as of a strategy that is that of another
+  /// model.
+  void dropWithoutEffect();
   /// True if the field has an effect, as far as is known.
   bool hasEffect(const Field &field) const;
 

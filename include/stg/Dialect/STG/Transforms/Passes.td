@@ -301,11 +301,17 @@ def AddPredictionLayers
     layers that carry the residual stream, and a loss of logits. *Produces* the same with
     further arguments `mtp.tokens` and `mtp.labels`, parameters `mtp.NAME`, and a further
     result with `stg.loss`; with several modules they are `mtp0`, `mtp1`.
+
+    With `only` the modules are left and nothing else, as a program that drafts tokens: the
+    residual stream that they start from is an argument, and the loss of the last module is
+    the result.
   }];
   let options = [
     Option<"count", "count", "unsigned", /*default=*/"1", "Modules">,
     Option<"weight", "weight", "std::string", /*default=*/"\"3/10\"",
            "Weight of their losses, an expression">,
+    Option<"only", "only", "bool", /*default=*/"false",
+           "Leave the modules alone: what the model has made is an argument 'hidden'">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -522,7 +528,8 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     is the number of a step, from 0: before it requests have `cached` tokens and the new
     ones of the steps before. It is declared, and never bound; `--chakra-repeat-steps` makes
     the loop. Caches have room for what is kept after the last step, or for each of the
-    lists of requests of `reserve`.
+    lists of requests of `reserve`. With `advance` contexts grow by as many tokens a step,
+    on average: before step i they are longer by i times that, rounded down.
 
     *Requires* the model level, calls inlined, ops named. *Produces* the step level, without
     a backward pass: the function returns the tokens.
@@ -569,6 +576,9 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "How attention with latents is executed">,
     Option<"steps", "steps", "int64_t", /*default=*/"1",
            "Consecutive steps that the program is executed for">,
+    Option<"advance", "advance", "std::string", /*default=*/"\"\"",
+           "Tokens by which contexts are longer after each step, a fraction such as "
+           "2101/625 of which whole tokens count (default: the new tokens)">,
     Option<"reserve", "reserve", "std::string", /*default=*/"\"\"",
            "Lists of requests, separated by ';', for which caches have room (default: "
            "those of the last step)">,

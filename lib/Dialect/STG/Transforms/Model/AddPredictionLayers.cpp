@@ -272,6 +272,34 @@ LogicalResult ModuleBuilder::addModule(unsigned number, unsigned count,
   return success();
 }
 
+/// What the modules need, and nothing else: the last of the results, made of an
+/// argument in place of the stream of the model.
+static void keepModules(func::FuncOp program, LanguageModel &model) {
+  Block &body = program.getBody().front();
+  Value stream = model.last.getResult(0);
+  MLIRContext *context = program.getContext();
+  unsigned number = program.getNumArguments();
+  NamedAttribute name(StringAttr::get(context, STGDialect::kNameAttr),
+                      StringAttr::get(context, "hidden"));
+  (void)program.insertArgument(number, stream.getType(),
+                               DictionaryAttr::get(context, name),
+                               stream.getLoc());
+  stream.replaceAllUsesWith(program.getArgument(number));
+  BitVector dropped(program.getNumResults(), true);
+  dropped.reset(program.getNumResults() - 1);
+  body.getTerminator()->eraseOperands(dropped);
+  (void)program.eraseResults(dropped);
+  program.setResultAttr(0, STGDialect::kLossAttr, SymExpr::get(context, 1));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (!op.hasTrait<OpTrait::IsTerminator>() && op.use_empty())
+      op.erase();
+  BitVector unused(program.getNumArguments());
+  for (BlockArgument argument : program.getArguments())
+    if (argument.use_empty())
+      unused.set(argument.getArgNumber());
+  (void)program.eraseArguments(unused);
+}
+
 void AddPredictionLayers::runOnOperation() {
   func::FuncOp program = getOperation();
   if (count == 0 || program.isExternal() || program.isPrivate())
@@ -296,4 +324,6 @@ void AddPredictionLayers::runOnOperation() {
   for (unsigned number = 0; number < count; ++number)
     if (failed(modules.addModule(number, count, each)))
       return signalPassFailure();
+  if (only)
+    keepModules(program, *model);
 }

@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "stg/Strategy/Speculation.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace stg {
@@ -95,6 +96,7 @@ private:
   FailureOr<RequestsAttr> parseRequests(StringRef text);
   LogicalResult readRequests(InferenceStep &step);
   LogicalResult readSteps(InferenceStep &step);
+  FailureOr<SymExpr> getAdvance(SymExpr index);
   LogicalResult declareSymbols(const InferenceStep &step);
 };
 } // namespace
@@ -590,6 +592,21 @@ LogicalResult Inference::readRequests(InferenceStep &step) {
   return success();
 }
 
+/// What the steps before have added where a step adds a part of its tokens:
+/// whole tokens of `index` times a fraction. No step adds a negative number, so
+/// that rounding down is rounding the next one up.
+FailureOr<SymExpr> Inference::getAdvance(SymExpr index) {
+  if (advance.empty())
+    return SymExpr();
+  llvm::Expected<TokenRate> rate = readTokenRate(advance);
+  if (!rate)
+    return getOperation().emitError("advance ")
+           << llvm::toString(rate.takeError());
+  SymExpr next = index * rate->numerator + 1;
+  SymExpr by = SymExpr::get(&getContext(), rate->denominator);
+  return SymExpr::getFunction(SymFunc::CeilDiv, {next, by}) - 1;
+}
+
 /// In each step contexts are longer by what the one before has added. The last
 /// one keeps most.
 LogicalResult Inference::readSteps(InferenceStep &step) {
@@ -618,10 +635,13 @@ LogicalResult Inference::readSteps(InferenceStep &step) {
   if (!list)
     list = RequestsAttr::get(context, {1}, {SymExpr::getSymbol(step.tokens)},
                              {step.cached}, {one});
+  FailureOr<SymExpr> added = getAdvance(index);
+  if (failed(added))
+    return failure();
   SmallVector<SymExpr> growing, last;
   for (auto [fresh, cached] :
        llvm::zip_equal(list.getNewTokens(), list.getCachedTokens())) {
-    growing.push_back(cached + fresh * index);
+    growing.push_back(cached + (advance.empty() ? fresh * index : *added));
     last.push_back(evaluateFor(growing.back(), step.index, steps - 1));
   }
   auto withCached = [&](ArrayRef<SymExpr> cached) {

@@ -1,0 +1,192 @@
+"""Compares rounds of drafts and verification with their steps, and with closed forms.
+
+A round is so many steps of a draft model, and one of the model. What rounds do is the sum of what
+these steps do, compiled one by one; contexts grow by the tokens that are expected of a round, whole
+ones, which are worked out here with fractions.
+
+Usage: speculation.py {sums|lists|module|parallel|estimate|files}...
+"""
+
+import json
+import sys
+import tempfile
+from collections import Counter
+from fractions import Fraction
+
+import traces
+
+FAILED = False
+
+
+def equal(what, found, want):
+    """Reports a difference."""
+    global FAILED
+    if found != want:
+        FAILED = True
+        print(f"{what}: found {found}, expected {want}")
+
+
+def compile_one(model, *flags):
+    """The only class of ranks."""
+    (entry,) = traces.compile_json(model, "--dry-run", *flags)["classes"]
+    return entry
+
+
+def totals(entry):
+    """What adds up over steps."""
+    sums = Counter(operations=entry["operations"], traffic=entry["memory_traffic_bytes"], compute=entry["compute_nodes"])
+    sums["collective nodes"] = entry["collective_nodes"]
+    for phase, operations in entry["matrix_operations_by_phase"].items():
+        sums["products", phase] = operations
+    for c in entry["collectives"]:
+        sums["count", c["kind"], *c["axes"]] += c["count"]
+        sums["bytes", c["kind"], *c["axes"]] += c["bytes"]
+    return sums
+
+
+def held(entry, category):
+    return entry["memory"]["persistent_bytes"].get(category, 0)
+
+
+def expected(chance, drafts):
+    """Tokens of a round: each draft counts if all before it are accepted."""
+    return sum(Fraction(chance) ** i for i in range(drafts + 1))
+
+
+def contexts(chance, drafts, rounds):
+    """By how much a context is longer before each round."""
+    return [i * expected(chance, drafts) // 1 for i in range(rounds)]
+
+
+def check(what, entry, verified, drafted):
+    """Rounds against steps of the model and of the draft model."""
+    want = sum((totals(step) for step in verified + drafted), Counter())
+    equal(what, +totals(entry), +want)
+    most = lambda steps, category: max(held(step, category) for step in steps)
+    for category in ("parameter", "kv_cache"):
+        equal(f"{what}: {category}", held(entry, category), most(verified, category) + most(drafted, category))
+
+
+def sums():
+    for k, chance, rounds, more in (
+        (4, "0.8", 9, []),
+        (4, "0.8", 9, ["--tp=8"]),
+        (1, "0.85", 5, ["--tp=2"]),
+        (3, "1", 4, ["--kv-block-size=16"]),
+        (2, "0", 4, ["--kv-dtype=f8E4M3FN"]),
+        (3, "0.5", 1, []),
+    ):
+        flags = ["--batch=8", *more]
+        speculation = ["--draft=llama3.2-1b", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}"]
+        run = traces.compile_json("llama3-70b", "--dry-run", *flags, "--kv-len=1000", *speculation)
+        (entry,) = run["classes"]
+        verified = [compile_one("llama3-70b", *flags, f"--kv-len={1000 + x}", f"--seq={k + 1}", "--logits=all") for x in contexts(chance, k, rounds)]
+        drafted = [compile_one("llama3.2-1b", *flags, f"--kv-len={1000 + x + j}") for x in contexts(chance, k, rounds) for j in range(k)]
+        check(" ".join([*speculation, *more]), entry, verified, drafted)
+        equal("tokens", run["draft"]["tokens_of_round"], float(expected(chance, k)))
+        (loop,) = run["steps"]
+        equal("rounds", (loop["count"], Fraction(loop["advance"])), (rounds, expected(chance, k)))
+        equal("verified", loop["requests"], [{"new": k + 1, "cached": 1000, "logits": k + 1}])
+
+
+def lists():
+    """Requests with contexts of their own, packed into a row."""
+    k, chance, rounds, requests = 2, "0.75", 6, [(3, 100), (1, 4000)]
+    text = lambda u, x, n: ",".join(f"{count}*({u},{p + x},{n})" for count, p in requests)
+    flags = ["--draft=llama3-8b", "--draft-set=L=2", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}"]
+    given = ",".join(f"{count}*(1,{p})" for count, p in requests)
+    entry = compile_one("llama3-8b", f"--requests={given}", *flags)
+    verified = [compile_one("llama3-8b", f"--requests={text(k + 1, x, k + 1)}") for x in contexts(chance, k, rounds)]
+    drafted = [compile_one("llama3-8b", "--set=L=2", f"--requests={text(1, x + j, 1)}") for x in contexts(chance, k, rounds) for j in range(k)]
+    check("lists", entry, verified, drafted)
+
+
+def module():
+    """DeepSeek-V3 drafts with its module: a layer more, whose table and head are those of the model."""
+    h, V, X, fe, latent, n, p, ranks = 7168, 129280, 256, 2048, 512 + 64, 128, 4095, 64
+    plan = ["--dp=64", "--ep=64", f"--batch={n * ranks}", f"--kv-len={p}"]
+    for k, chance, rounds in (1, "0.85", 1), (3, "0.9", 5):
+        flags = [*plan, "--draft=mtp", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}"]
+        entry = compile_one("deepseek-v3", *flags)
+        steps = [compile_one("deepseek-v3", "--dp=64", "--ep=64", f"--batch={n * ranks}", f"--kv-len={p + x}", f"--seq={k + 1}", "--logits=all")
+                 for x in contexts(chance, k, rounds)]
+        rest = totals(entry)
+        rest.subtract(sum((totals(step) for step in steps), Counter()))
+        matrices = h * 1536 + 1536 * 128 * 192 + h * latent + 512 * 128 * 256 + 128 * 128 * h
+        token = 2 * matrices + 2 * h * X + 9 * 6 * h * fe + 2 * 2 * h * h + 2 * h * V
+        keys = sum(p + x + j + 1 for x in contexts(chance, k, rounds) for j in range(k))
+        what = f"module, {k} drafts"
+        equal(f"{what}: products", rest["products", "fwd"], n * (rounds * k * token + keys * 2 * 128 * (512 + latent)))
+        equal(f"{what}: rows of experts", (rest["count", "all_to_all", "ep"], rest["bytes", "all_to_all", "ep"]), (2 * k * rounds, 2 * k * rounds * n * 8 * 2 * h))
+        own = matrices + 1536 + 512 + 2 * h + h * X + 3 * h * fe * (X // ranks + 1) + 2 * h * h + 3 * h
+        correction = X // ranks
+        equal(f"{what}: parameters", held(entry, "parameter") - held(steps[0], "parameter"), 2 * (own - h * X + h * X + correction))
+        last = p + contexts(chance, k, rounds)[-1] + k
+        equal(f"{what}: cache", held(entry, "kv_cache") - held(steps[-1], "kv_cache"), n * last * latent * 2)
+
+
+def parallel():
+    """Ranks that are alike in groups of their own: all executes what is executed by one, or a share."""
+    flags = ["--batch=16", "--kv-len=100", "--draft=llama3.2-1b", "--drafts=3", "--acceptance=0.7", "--steps=5"]
+    one = compile_one("llama3-8b", *flags)
+    for plan in (["--dp=4"], ["--tp=4"], ["--tp=2", "--dp=4"]):
+        entry = compile_one("llama3-8b", *flags, *plan)
+        ranks = 1
+        for word in plan:
+            ranks *= int(word.split("=")[1])
+        equal(f"{plan}: products", entry["matrix_operations_by_phase"]["fwd"] * ranks, one["matrix_operations_by_phase"]["fwd"])
+        equal(f"{plan}: cache", held(entry, "kv_cache") * ranks, held(one, "kv_cache"))
+
+
+def estimate():
+    """A token takes a round over the tokens that are expected of it."""
+    flags = ["llama3-8b", "--batch=4", "--kv-len=100", "--machine=h100-80gb-dgx", "--json"]
+    speculation = ["--draft=llama3.2-1b", "--drafts=4", "--acceptance=0.8", "--steps=6"]
+    found = json.loads(traces.run("stg-estimate", *flags, *speculation))
+    mean = found["steps"]["mean_seconds"]
+    equal("rounds", found["steps"]["count"], 6)
+    equal("time per token", abs(found["time_per_token_seconds"] * float(expected("0.8", 4)) / mean - 1) < 1e-9, True)
+    equal("first token", "time_to_first_token_seconds" in found, False)
+
+
+def files():
+    """What is written: each draft has its name, and everything is valid."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ["stg-compile", "llama3-8b", "--set=L=3", "--batch=2", "--kv-len=9", "--tp=2"]
+        flags += ["--draft=llama3-8b", "--draft-set=L=1", "--drafts=2", "--acceptance=0.5", "--steps=4"]
+        traces.run(*flags, "-o", f"{folder}/files")
+        traces.run(*flags, "--bundle", "-o", f"{folder}/bundle")
+        for where in ("files", "bundle"):
+            traces.run("stg-trace", "validate", f"{folder}/{where}")
+        own, other = (traces.stats(f"{folder}/{where}") for where in ("bundle", "files"))
+        for one in own + other:
+            del one["file"]
+        equal("bundle", own, other)
+        nodes = traces.nodes(f"{folder}/files", rank=1)
+        found = {node.name: node.attributes["num_ops"] for node in nodes if node.name.endswith("attention.fwd")}
+        core = 4 * 2 * 16 * 128
+        want = {}
+        for i, x in enumerate(contexts("0.5", 2, 4)):
+            for j in range(2):
+                want[f"step.{i}.draft.{j}.layers.0.attention.fwd"] = core * (9 + x + j + 1)
+            for l in range(3):
+                want[f"step.{i}.layers.{l}.attention.fwd"] = core * (3 * (9 + x) + 6)
+        equal("attention", found, want)
+        order = [node.name.split(".")[2:4] for node in nodes if node.name.endswith("tok_embeddings.fwd")]
+        equal("order", order, [["draft", "0"], ["draft", "1"], ["tok_embeddings", "fwd"]] * 4)
+        # Both have states of their own.
+        states = {name for node in nodes for name, _ in node.tensors("inputs") if "attention.k" in name}
+        equal("states", states, {"kv_cache/draft.layers.0.attention.k"} | {f"kv_cache/layers.{l}.attention.k" for l in range(3)})
+        sizes = []
+        for steps in (64, 4096):
+            traces.run(*flags[:-1], f"--steps={steps}", "--bundle", "-o", f"{folder}/{steps}")
+            sizes.append(len(open(f"{folder}/{steps}/traces.stgb", "rb").read()))
+        equal("growth", sizes[1] < 20 * sizes[0], True)
+        module = ["stg-compile", "deepseek-v3", "--set=L=4", "--batch=8", "--dp=2", "--ep=2", "--kv-len=9"]
+        traces.run(*module, "--draft=mtp", "--drafts=2", "--acceptance=0.9", "--steps=3", "-o", f"{folder}/module")
+        traces.run("stg-trace", "validate", f"{folder}/module")
+
+
+for name in sys.argv[1:]:
+    globals()[name]()
+sys.exit(FAILED)
