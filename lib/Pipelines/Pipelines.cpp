@@ -107,6 +107,13 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
     pm.addNestedPass<func::FuncOp>(createNameOps());
     pm.addNestedPass<func::FuncOp>(createAddPredictionLayers(options));
   }
+  if (strategy.routerLoss != RouterLoss::Model || strategy.routerZLoss) {
+    AddRouterLossesOptions options;
+    options.balance = strategy.routerLoss;
+    options.zLoss = strategy.routerZLoss;
+    pm.addNestedPass<func::FuncOp>(createNameOps());
+    pm.addNestedPass<func::FuncOp>(createAddRouterLosses(options));
+  }
   if (strategy.lora.isSet())
     pm.addPass(createAddAdapters(getAdapterOptions(strategy)));
   pm.addNestedPass<func::FuncOp>(createNameOps());

@@ -4,6 +4,9 @@
 // The router's scores are a softmax over all experts, a sigmoid of each, or a softmax over
 // the chosen ones. A correction is added to them where they are compared, and nowhere else.
 //
+// A loss of the router may balance its choices: those of a micro-batch together, of each
+// sequence, or of all data ranks. Another one keeps its logits small.
+//
 // All experts get equally many tokens and none is dropped. A capacity factor CN/CD sizes
 // the experts' buffers otherwise: CN = 5, CD = 4 is 1.25. A shared expert is a feed-forward
 // network that all tokens see.
@@ -30,6 +33,8 @@ stg.symbol @CD = 1 "capacity factor, denominator"
 !probs = !stg.tensor<[B, S, X], f32>
 !weights = !stg.tensor<[B, S, A], f32>
 !choices = !stg.tensor<[B, S, A], i32>
+!counts = !stg.tensor<[X], f32>
+!losses = !stg.tensor<[B, S], f32>
 !logits = !stg.tensor<[B, S, X], bf16>
 !buffers = !stg.tensor<[X, A*B*S*CN/(X*CD), D], bf16>
 !hidden = !stg.tensor<[X, A*B*S*CN/(X*CD), F], bf16>
@@ -74,6 +79,47 @@ stg.block @choose(%probs: !probs, %compared: !probs) -> (!weights, !choices) {
   stg.return %w, %c : !weights, !choices
 }
 
+// The losses of the router.
+stg.block @balance(%probs: !probs, %choice: !choices) {
+  stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
+  stg.option @router_loss : "none" | "batch" | "sequence" | "global" = "none" "choices that are balanced together"
+  stg.if @router_loss = "none" {
+    stg.yield
+  } else {
+    // Scores whose sum is one.
+    %p = stg.if @router = "softmax" -> !probs {
+      stg.yield %probs : !probs
+    } else {
+      %q = stg.if @router = "sigmoid" -> !probs {
+        %y, %sum = stg.divide_by_sum %probs <"router_shares"> : !probs
+        stg.yield %y : !probs
+      } else {
+        %y = stg.softmax %probs <"router_shares"> : !probs
+        stg.yield %y : !probs
+      }
+      stg.yield %q : !probs
+    }
+    %l = stg.if @router_loss = "sequence" -> !losses {
+      %c = stg.count_indices %choice <"router_counts"> : !choices -> !stg.tensor<[B, X], f32>
+      %y = stg.balance_loss %p, %c <"router_balance"> : !probs, !stg.tensor<[B, X], f32>
+      stg.yield %y : !losses
+    } else {
+      %c = stg.if @router_loss = "batch" -> !counts {
+        %d = stg.count_indices %choice {own} <"router_counts"> : !choices -> !counts
+        stg.yield %d : !counts
+      } else {
+        %d = stg.count_indices %choice <"router_counts"> : !choices -> !counts
+        stg.yield %d : !counts
+      }
+      %y = stg.balance_loss %p, %c <"router_balance"> : !probs, !counts
+      stg.yield %y : !losses
+    }
+    stg.auxiliary_loss 1/100 %l <"router_balance"> : !losses
+    stg.yield
+  }
+  stg.return
+}
+
 // The experts of each token, and their weights.
 stg.block @route(%n: !stream) -> (!weights, !choices) {
   stg.option @router : "softmax" | "sigmoid" | "chosen" = "softmax" "scores of the experts"
@@ -81,6 +127,7 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
   stg.option @normalized : bool = false "weights of a token are divided by their sum"
   stg.option @router_bias : bool = false "bias of the router's logits"
   stg.option @router_scaled : bool = false "weights are scaled by a constant"
+  stg.option @router_z_loss : bool = false "a loss of the router's logits"
   %router = stg.param "router" : !stg.tensor<[D, X], bf16>
   %product = stg.einsum "bsd,dx->bsx" %n, %router : !stream, !stg.tensor<[D, X], bf16>
   %logits = stg.if @router_bias -> !logits {
@@ -89,6 +136,13 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
     stg.yield %y : !logits
   } else {
     stg.yield %product : !logits
+  }
+  stg.if @router_z_loss {
+    %z, %lse = stg.z_loss %logits <"router_z_loss"> : !logits
+    stg.auxiliary_loss 1/1000 %z <"router_z_loss"> : !losses
+    stg.yield
+  } else {
+    stg.yield
   }
   %probs = stg.call @scores(%logits) : (!logits) -> !probs
   %compared = stg.if @router_correction -> !probs {
@@ -100,6 +154,7 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
     stg.yield %probs : !probs
   }
   %chosen, %choice = stg.call @choose(%probs, %compared) : (!probs, !probs) -> (!weights, !choices)
+  stg.call @balance(%probs, %choice) : (!probs, !choices) -> ()
   %w = stg.if @router = "chosen" -> !weights {
     %y = stg.softmax %chosen <"router_softmax"> : !weights
     stg.yield %y : !weights

@@ -151,6 +151,10 @@ class Strategy:
     of logits."""
     reshard_after_forward: Optional[bool] = None
     """Gather parameters again in backward (default: true)."""
+    router_loss: Optional[Literal["model", "none", "batch", "sequence", "global"]] = None
+    """Loss of routers that balances experts (default: "model")."""
+    router_z_loss: Optional[bool] = None
+    """Loss of routers that keeps their logits small (default: false)."""
     rules: Optional[Sequence[str]] = None
     """Sharding rules in place of those of the preset for a dimension, before (RULE+) or after
     (+RULE) all of them."""

@@ -35,6 +35,10 @@ enum class FactorKind {
   /// (`ShardableOpInterface::decompose`), because combining the shards is more
   /// than a sum.
   Decomposed,
+  /// May be sharded. A result that does not run over the factor is then each
+  /// device's own, and nothing combines them: statistics of the samples that it
+  /// has. What follows takes it for a value that is the same everywhere.
+  Separate,
 };
 
 /// How the shards of a result combine along a sharded factor that the result

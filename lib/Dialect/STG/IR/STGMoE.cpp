@@ -265,6 +265,94 @@ LogicalResult CombineGradOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+LogicalResult CountIndicesOp::verify() {
+  ArrayRef<DimAttr> indices = getIndices().getType().getDims();
+  ArrayRef<DimAttr> result = getType().getDims();
+  if (failed(checkIndices(getLoc(), getIndices()))) // count_indices_c1
+    return failure();
+  if (result.empty() || result.size() > indices.size()) // count_indices_c2
+    return emitOpError("has a result of rank ")
+           << result.size() << ", expected 1 to " << indices.size()
+           << ": the first dimensions of the indices, and their values";
+  if (getOwn() && result.size() != 1) // count_indices_c3
+    return emitOpError("counts a device's own samples together, but has a "
+                       "result of rank ")
+           << result.size() << ", expected 1";
+  return checkSameShape(getLoc(), "result",
+                        indices.take_front(result.size() - 1),
+                        result.drop_back(), getIndices(), getResult());
+}
+
+/// Counts of rows, or of several rows together.
+static LogicalResult checkCounts(std::optional<Location> loc, Value counts,
+                                 ArrayRef<DimAttr> scores) {
+  ArrayRef<DimAttr> dims = tensorOf(counts).getDims();
+  if (dims.empty() || dims.size() > scores.size())
+    return emitOptionalError(loc, "counts have rank ", dims.size(),
+                             ", expected 1 to ", scores.size());
+  SmallVector<DimAttr> expected(scores.take_front(dims.size() - 1));
+  expected.push_back(scores.back());
+  return checkSameShape(loc, "counts", expected, dims);
+}
+
+LogicalResult BalanceLossOp::inferReturnTypes(MLIRContext *context,
+                                              std::optional<Location> loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  SymTensorType scores = tensorOf(adaptor.getScores());
+  // balance_loss_c1, balance_loss_c2
+  if (failed(checkMinRank(loc, "score operand", scores, 1)) ||
+      failed(checkFloat(loc, "score operand", adaptor.getScores())) ||
+      failed(checkCounts(loc, adaptor.getCounts(), scores.getDims())))
+    return failure();
+  types.push_back(SymTensorType::get(context, scores.getDims().drop_back(),
+                                     Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult BalanceLossGradOp::verify() {
+  ArrayRef<DimAttr> scores = getDscores().getType().getDims();
+  // balance_loss_grad_c1, balance_loss_grad_c2
+  return success(
+      succeeded(checkMinRank(getLoc(), "result", getDscores().getType(), 1)) &&
+      succeeded(checkCounts(getLoc(), getCounts(), scores)) &&
+      succeeded(
+          checkShape(getLoc(), "gradient", scores.drop_back(), getDloss())));
+}
+
+LogicalResult ZLossOp::inferReturnTypes(MLIRContext *context,
+                                        std::optional<Location> loc,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  SymTensorType logits = tensorOf(adaptor.getLogits());
+  if (failed(checkMinRank(loc, "operand", logits, 1)) ||       // z_loss_c1
+      failed(checkFloat(loc, "operand", adaptor.getLogits()))) // z_loss_c2
+    return failure();
+  types.append(2, SymTensorType::get(context, logits.getDims().drop_back(),
+                                     Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult ZLossGradOp::verify() {
+  SymTensorType logits = getLogits().getType();
+  // z_loss_grad_c1, z_loss_grad_c2
+  if (failed(checkMinRank(getLoc(), "operand", logits, 1)))
+    return failure();
+  ArrayRef<DimAttr> rows = logits.getDims().drop_back();
+  return success(
+      succeeded(
+          checkShape(getLoc(), "result", logits.getDims(), getDlogits())) &&
+      succeeded(checkShape(getLoc(), "log-sum-exp", rows, getLse())) &&
+      succeeded(checkShape(getLoc(), "gradient", rows, getDloss())));
+}
+
+LogicalResult AuxiliaryLossOp::verify() {
+  if (getWeight().isZero()) // auxiliary_loss_c2
+    return emitOpError("has weight 0, expected another one; without the op "
+                       "there is no loss");
+  return checkFloat(getLoc(), "operand", getValue()); // auxiliary_loss_c1
+}
+
 //===----------------------------------------------------------------------===//
 // Costs
 //===----------------------------------------------------------------------===//
@@ -348,6 +436,33 @@ OpCost CombineOp::getCost() {
 OpCost CombineGradOp::getCost() {
   return makeCost(*this, copiedElements(getIndices(), getOutputs()) * 3);
 }
+
+OpCost CountIndicesOp::getCost() {
+  return makeCost(*this, elements(getIndices()));
+}
+
+/// Product and sum.
+OpCost BalanceLossOp::getCost() {
+  return makeCost(*this, elements(getScores()) * 2);
+}
+
+OpCost BalanceLossGradOp::getCost() {
+  return makeCost(*this, elements(getDscores()));
+}
+
+OpCost ZLossOp::getCost() {
+  return makeCost(*this, elements(getLogits()) * 4 + elements(getLse()) * 3);
+}
+
+OpCost ZLossGradOp::getCost() {
+  return makeCost(*this, elements(getLogits()) * 3 + elements(getLse()) * 2);
+}
+
+OpCost AuxiliaryLossOp::getCost() {
+  SymExpr zero = SymExpr::get(getContext(), 0);
+  return {zero, zero, false};
+}
+bool AuxiliaryLossOp::isView() { return true; }
 
 //===----------------------------------------------------------------------===//
 // Sharding rules
@@ -475,6 +590,72 @@ ShardingRule CombineGradOp::getShardingRule() {
   return f.rule;
 }
 
+/// What is counted together is a sum over the devices that have it.
+ShardingRule CountIndicesOp::getShardingRule() {
+  ShardingRule rule;
+  int64_t apart = getType().getRank() - 1;
+  TensorFactors indices =
+      rule.addFactors("d", getIndices().getType().getRank());
+  TensorFactors counts(indices.begin(), indices.begin() + apart);
+  counts.push_back({rule.addFactor("x", FactorKind::Whole)});
+  if (getOwn())
+    rule.factors[indices.front().front()].kind = FactorKind::Separate;
+  rule.operands = {indices};
+  rule.results = {counts};
+  return rule;
+}
+
+namespace {
+/// The tensors of a loss of scores and counts.
+struct BalanceFactors {
+  ShardingRule rule;
+  TensorFactors scores, counts, rows;
+
+  BalanceFactors(SymTensorType scoreType, SymTensorType countType) {
+    scores = addRowsAndWhole(rule, scoreType.getRank(), "x");
+    counts.assign(scores.begin(), scores.begin() + countType.getRank() - 1);
+    counts.push_back(scores.back());
+    rows.assign(scores.begin(), scores.end() - 1);
+  }
+};
+} // namespace
+
+ShardingRule BalanceLossOp::getShardingRule() {
+  BalanceFactors f(getScores().getType(), getCounts().getType());
+  f.rule.operands = {f.scores, f.counts};
+  f.rule.results = {f.rows};
+  return f.rule;
+}
+
+ShardingRule BalanceLossGradOp::getShardingRule() {
+  BalanceFactors f(getDscores().getType(), getCounts().getType());
+  f.rule.operands = {f.counts, f.rows};
+  f.rule.results = {f.scores};
+  return f.rule;
+}
+
+ShardingRule ZLossOp::getShardingRule() {
+  ShardingRule rule = makeRowwise(getLogits().getType(), 1);
+  TensorFactors rows = rule.operands.front();
+  rows.pop_back();
+  rule.results = {rows, rows};
+  return rule;
+}
+
+ShardingRule ZLossGradOp::getShardingRule() {
+  ShardingRule rule = makeRowwise(getLogits().getType(), 1);
+  TensorFactors rows = rule.operands.front();
+  rows.pop_back();
+  rule.operands.append({rows, rows});
+  return rule;
+}
+
+ShardingRule AuxiliaryLossOp::getShardingRule() {
+  ShardingRule rule;
+  rule.operands = {rule.addFactors("d", getValue().getType().getRank())};
+  return rule;
+}
+
 //===----------------------------------------------------------------------===//
 // Gradients
 //===----------------------------------------------------------------------===//
@@ -540,5 +721,22 @@ LogicalResult CombineOp::buildGradient(GradientBuilder &gradient) {
     gradient.addGradient(0, op.getDoutputs());
   if (gradient.needsGradient(2))
     gradient.addGradient(2, op.getDweights());
+  return success();
+}
+
+LogicalResult BalanceLossOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<BalanceLossGradOp>(
+                              std::nullopt, gradient.getGradientType(0),
+                              getCounts(), gradient.getResultGradient(0)));
+  return success();
+}
+
+LogicalResult ZLossOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.getResultGradient(1))
+    return emitOpError("cannot be differentiated through its log-sum-exp");
+  gradient.addGradient(0, gradient.create<ZLossGradOp>(
+                              std::nullopt, gradient.getGradientType(0),
+                              getLogits(), getLse(),
+                              gradient.getResultGradient(0)));
   return success();
 }

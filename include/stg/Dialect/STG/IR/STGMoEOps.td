@@ -9,6 +9,7 @@
 // A router chooses experts for each token (softmax, top_k), tokens are copied to
 // the buffers of their experts (dispatch), and what the experts give is summed
 // per token (combine). The experts themselves are einsums with one more index.
+// Losses of the router keep it from choosing the same experts always.
 // This file is part of STGOps.td, which includes it.
 //
 //===----------------------------------------------------------------------===//
@@ -200,6 +201,116 @@ def CombineGradOp : STG_InferredOp<"combine_grad"> {
   let args = (ins STG_Tensor:$outputs, STG_Tensor:$indices,
                        STG_Tensor:$weights, STG_Tensor:$dy);
   let results = (outs STG_Tensor:$doutputs, STG_Tensor:$dweights);
+}
+
+//===----------------------------------------------------------------------===//
+// Losses of the router
+//===----------------------------------------------------------------------===//
+
+def CountIndicesOp : STG_ExplicitOp<"count_indices"> {
+  let summary = "how often each index is there";
+  let description = [{
+    Counts the indices, such as the choices of a router, by their value. The result has the
+    first dimensions of the indices, which are counted apart, and behind them one for the
+    values. Operations: 1 per index.
+
+    A device counts its own indices, so over the axes of a dimension that is counted together
+    the counts are partial sums. With `own` those of the first dimension, the batch, are not:
+    a device has the counts of its own samples, as of a micro-batch, and nothing combines them.
+
+    ```mlir
+    %c = stg.count_indices %idx {own} : !stg.tensor<[B, S, A], i32> -> !stg.tensor<[X], f32>
+    %d = stg.count_indices %idx : !stg.tensor<[B, S, A], i32> -> !stg.tensor<[B, X], f32>
+    ```
+    Constraints: (C1) the indices are integers; (C2) the result has the first dimensions of
+    the indices, not all of them, and one more; (C3) with `own` it has that one alone.
+  }];
+  let args = (ins STG_Tensor:$indices, UnitAttr:$own);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def BalanceLossOp : STG_InferredOp<"balance_loss", [STG_Differentiable]> {
+  let summary = "loss of a router that chooses some experts more often than others";
+  let description = [{
+    Of each token the sum of its experts' scores times how often the expert was chosen, times
+    a constant: the loss of Switch Transformer, and, of counts of each sequence, that of
+    DeepSeek. Nothing goes back through the counts. Operations: 2 per score.
+
+    ```mlir
+    %l = stg.balance_loss %p, %c : !stg.tensor<[B, S, X], f32>, !stg.tensor<[X], f32>
+    ```
+    Constraints: (C1) the scores are floats of at least rank 1; (C2) the counts have the first
+    dimensions of the scores, not all of them, and the last one.
+  }];
+  let args = (ins STG_Tensor:$scores, STG_Tensor:$counts);
+  let results = (outs STG_Tensor:$result);
+}
+
+def BalanceLossGradOp : STG_ExplicitOp<"balance_loss_grad"> {
+  let summary = "gradient of stg.balance_loss with respect to the scores";
+  let description = [{
+    The counts, times the gradient of the token. Operations: 1 per score.
+
+    Constraints: (C1) those of `stg.balance_loss` with the result as the scores; (C2) the
+    gradient has the rows of the result.
+  }];
+  let args = (ins STG_Tensor:$counts, STG_Tensor:$dloss);
+  let results = (outs STG_Tensor:$dscores);
+  let hasVerifier = 1;
+}
+
+def ZLossOp : STG_InferredOp<"z_loss", [STG_Differentiable]> {
+  let summary = "square of the log-sum-exp of each row, in fp32";
+  let description = [{
+    The loss of ST-MoE that keeps logits of a router small. Gives the log-sum-exp, too, which
+    the backward pass reads. Operations: 4 per logit (maximum, difference, exponential, sum)
+    and 3 per row (logarithm, sum, square).
+
+    ```mlir
+    %l, %lse = stg.z_loss %logits : !stg.tensor<[B, S, X], bf16>
+    ```
+    Constraints: (C1) the rank is at least 1; (C2) the operand is a float.
+  }];
+  let args = (ins STG_Tensor:$logits);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
+}
+
+def ZLossGradOp : STG_ExplicitOp<"z_loss_grad"> {
+  let summary = "gradient of stg.z_loss";
+  let description = [{
+    The softmax, made again of logits and log-sum-exp, times twice the latter and the gradient
+    of the row. Operations: 3 per logit (difference, exponential, product) and 2 per row.
+
+    Constraints: (C1) the result has the shape of the logits; (C2) log-sum-exp and gradient
+    have that of their rows.
+  }];
+  let args = (ins STG_Tensor:$logits, STG_Tensor:$lse, STG_Tensor:$dloss);
+  let results = (outs STG_Tensor:$dlogits);
+  let hasVerifier = 1;
+}
+
+def AuxiliaryLossOp : STG_TensorOp<"auxiliary_loss", [
+    MemoryEffects<[MemWrite]>,
+    DeclareOpInterfaceMethods<ShardableOpInterface>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["isView"]>]> {
+  let summary = "makes a value a part of what training minimizes";
+  let description = [{
+    The mean of the value over its elements, times `weight`, is added to the objective, in
+    each iteration of the repeats that the op is in. So a layer has a loss of its own, and
+    nothing hands it to the end of the model, as frameworks do, too. Costs nothing and becomes
+    no node. `--stg-autodiff` makes it a `stg.keep`, as the loss is computed even where
+    nothing goes back through it; a step of inference is without it.
+
+    ```mlir
+    stg.auxiliary_loss 1/100 %l : !stg.tensor<[B, S], f32>
+    ```
+    Constraints: (C1) the value is a float; (C2) the weight is not zero.
+  }];
+  let args = (ins STG_Tensor:$value, Sym_ExprAttr:$weight);
+  let plan = STG_Plan;
+  let leading = [STG_Leading<"Expr", "weight">];
+  let hasVerifier = 1;
 }
 
 #endif // STG_DIALECT_STG_IR_STGMOEOPS

@@ -316,6 +316,42 @@ def AddPredictionLayers
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def AddRouterLosses : Pass<"stg-add-router-losses", "::mlir::func::FuncOp"> {
+  let summary = "give the routers of mixtures of experts losses of their own";
+  let description = [{
+    A router is a `stg.top_k` whose indices say where an `stg.dispatch` copies tokens to.
+    `balance` says which choices are counted together for the loss that balances experts:
+    those of a `batch`, as a device has it, of each `sequence`, or of the `global` batch. It
+    takes the place of the one that the model has; `none` leaves no such loss. Scores are
+    the softmax that the router has made, its sigmoids divided by their sum, or else a softmax
+    of what it compares. `z-loss` adds the mean square of the log-sum-exp of its logits.
+
+    ```mlir
+    // before
+    %w, %i = stg.top_k A %p : !p
+    // after --stg-add-router-losses="balance=batch"
+    %w, %i = stg.top_k A %p : !p
+    %c = stg.count_indices %i {own} : !i -> !stg.tensor<[X], f32>
+    %l = stg.balance_loss %p, %c : !p, !stg.tensor<[X], f32>
+    stg.auxiliary_loss 1/100 %l : !stg.tensor<[B, S], f32>
+    ```
+    *Requires* the model level, calls inlined. *Produces* the same with `stg.auxiliary_loss`,
+    which `--stg-autodiff` reads.
+  }];
+  let options = [
+    Option<"balance", "balance", "::stg::RouterLoss",
+           /*default=*/"::stg::RouterLoss::Model",
+           "Which choices are counted together: model, none, batch, sequence or global">,
+    Option<"zLoss", "z-loss", "bool", /*default=*/"false",
+           "Add the loss of logits">,
+    Option<"weight", "weight", "std::string", /*default=*/"\"1/100\"",
+           "Weight of the balance, an expression">,
+    Option<"zWeight", "z-weight", "std::string", /*default=*/"\"1/1000\"",
+           "Weight of the loss of logits, an expression">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def AddAdapters : Pass<"stg-add-adapters", "::mlir::ModuleOp"> {
   let summary = "put low-rank adapters beside projections, and freeze the rest";
   let description = [{

@@ -57,6 +57,8 @@ static void transferFactor(const ShardingRule &rule, unsigned factor,
     });
     if (dim != tensor.end())
       results[number] = AxisState::getDivided(dim - tensor.begin());
+    else if (rule.factors[factor].kind == FactorKind::Separate)
+      results[number] = {AxisState::Whole};
     else
       results[number] = AxisState::getPartial(rule.reduceKinds.empty()
                                                   ? ReduceKind::Sum
@@ -134,7 +136,8 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
     return fill(all);
   SmallVector<AxisState, 2> results = fill({AxisState::Unknown});
   std::optional<unsigned> factor = findFactor(rule, operands);
-  if (!factor || rule.factors[*factor].kind != FactorKind::Shardable)
+  if (!factor || (rule.factors[*factor].kind != FactorKind::Shardable &&
+                  rule.factors[*factor].kind != FactorKind::Separate))
     return results;
   // A device that has all of an operand computes all of its factors.
   for (auto [tensor, state] : llvm::zip_equal(rule.operands, operands))

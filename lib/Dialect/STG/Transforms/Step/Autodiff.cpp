@@ -66,6 +66,8 @@ private:
 
   LogicalResult differentiateBlock(Block &forward, BlockGradients &gradients);
   LogicalResult differentiateOp(Operation *op, BlockGradients &gradients);
+  LogicalResult addAuxiliaryLoss(AuxiliaryLossOp op, BlockGradients &gradients);
+  bool hasAuxiliaryLoss(Operation *op);
   LogicalResult differentiateScan(ScanOpInterface forward,
                                   BlockGradients &gradients);
   RepeatOp buildBackwardRepeat(ScanOpInterface forward,
@@ -203,6 +205,9 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
   bool isActive = llvm::any_of(op->getOperands(), [&](Value operand) {
     return activity.contains(operand);
   });
+  if (auto loss = dyn_cast<AuxiliaryLossOp>(op))
+    return addAuxiliaryLoss(loss, gradients);
+  hasGradient |= isa<ScanOpInterface>(op) && hasAuxiliaryLoss(op);
   if (!hasGradient || !(isActive || isa<ScanOpInterface>(op)))
     return success();
   if (auto scan = dyn_cast<ScanOpInterface>(op))
@@ -213,6 +218,37 @@ LogicalResult Differentiator::differentiateOp(Operation *op,
                            "gradient; implement DifferentiableOpInterface");
   OpGradientBuilder builder(*this, op, gradients);
   return differentiable.buildGradient(builder);
+}
+
+/// The value's part of the objective, where something that is trained made it.
+/// It is computed in any case.
+LogicalResult Differentiator::addAuxiliaryLoss(AuxiliaryLossOp op,
+                                               BlockGradients &gradients) {
+  Value loss = op.getValue();
+  if (activity.contains(loss)) {
+    auto type = cast<SymTensorType>(loss.getType());
+    SymExpr mean = op.getWeight().exactDiv(type.getNumElements());
+    if (!mean)
+      return op.emitOpError("has a loss of ")
+             << type.getNumElements().str()
+             << " elements, whose mean has no exact expression";
+    Value seed = SplatOp::create(rewriter, op.getLoc(), type, mean);
+    OpGradientBuilder(*this, op, gradients).addTo(loss, seed);
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  KeepOp::create(rewriter, op.getLoc(), loss);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+bool Differentiator::hasAuxiliaryLoss(Operation *op) {
+  return op
+      ->walk([&](AuxiliaryLossOp loss) {
+        return activity.contains(loss.getValue()) ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 //===----------------------------------------------------------------------===//

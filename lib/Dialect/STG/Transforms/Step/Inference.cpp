@@ -517,7 +517,8 @@ void StepBuilder::eraseUnusedArguments(const BitVector &wereUsed) {
 }
 
 /// What only training does.
-static void removeDropout(func::FuncOp function) {
+static void removeTraining(func::FuncOp function) {
+  function.walk([](AuxiliaryLossOp op) { op.erase(); });
   function.walk([](DropoutOp op) {
     if (!op.getMask().use_empty())
       return;
@@ -527,7 +528,7 @@ static void removeDropout(func::FuncOp function) {
 }
 
 LogicalResult StepBuilder::run() {
-  removeDropout(function);
+  removeTraining(function);
   Block &body = function.getBody().front();
   BitVector used(function.getNumArguments());
   for (BlockArgument arg : function.getArguments())
