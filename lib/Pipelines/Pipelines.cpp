@@ -231,6 +231,9 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (strategy.paramDtype)
     pm.addNestedPass<func::FuncOp>(
         createSetParameterType({stringify(*strategy.paramDtype).str()}));
+  // What a scan starts from is saved for backward.
+  if (strategy.cpScanType == StateExchange::Pass)
+    pm.addNestedPass<func::FuncOp>(createPassStates());
   if (strategy.inference) {
     pm.addPass(createInference(getInferenceOptions(strategy)));
     if (strategy.weightDtype)
@@ -316,6 +319,7 @@ static void addConversion(OpPassManager &pm, const Strategy &strategy) {
         createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
   pm.addPass(createCheckLayouts());
   pm.addPass(createLowerContextParallel());
+  pm.addPass(createLowerRecurrence());
   pm.addPass(createConvertSTGToChakra());
   if (strategy.offload.empty())
     return;

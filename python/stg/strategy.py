@@ -41,6 +41,8 @@ class Strategy:
     """Tokens of a rank of a context axis under a causal mask (default: "zigzag")."""
     cp_comm_type: Optional[Literal["all_gather", "a2a", "p2p"]] = None
     """How attention sees the tokens of other ranks of a context axis (default: "all_gather")."""
+    cp_scan_type: Optional[Literal["a2a", "p2p"]] = None
+    """How recurrent layers see the tokens of other ranks of a context axis (default: "a2a")."""
     degrees: Optional[Sequence[str]] = None
     """Degrees and options of the preset that have no flag of their own."""
     dispatch_bytes: Optional[str] = None

@@ -152,6 +152,58 @@ static LogicalResult checkDeltaRule(std::optional<Location> loc,
   return checkChunk(loc, adaptor.getChunkAttr()); // _c5
 }
 
+/// The state of each sequence, in fp32.
+static SymTensorType getStateType(DimAttr batch, ArrayRef<DimAttr> dims) {
+  SmallVector<DimAttr> all{batch};
+  llvm::append_range(all, dims);
+  MLIRContext *context = batch.getContext();
+  return SymTensorType::get(context, all, f32(context));
+}
+
+/// Of Mamba each channel has one, of Mamba-2 and the delta rule each head.
+static SymTensorType getScanState(Value x, Value a) {
+  return getStateType(tensorOf(x).getDim(0), tensorOf(a).getDims());
+}
+static SymTensorType getSsdState(Value x, Value b) {
+  ArrayRef<DimAttr> dims = tensorOf(x).getDims();
+  return getStateType(dims[0],
+                      {dims[2], dims[3], tensorOf(b).getDims().back()});
+}
+static SymTensorType getDeltaState(Value q, Value v) {
+  ArrayRef<DimAttr> dims = tensorOf(v).getDims();
+  return getStateType(dims[0], {dims[2], tensorOf(q).getDim(3), dims[3]});
+}
+
+/// What a scan starts from is a result where tokens are divided.
+template <typename Adaptor>
+static void addStart(Adaptor adaptor, SymTensorType state,
+                     SmallVectorImpl<Type> &types) {
+  if (adaptor.getAlongAttr())
+    types.push_back(state);
+}
+
+/// What earlier steps have kept is not divided.
+template <typename OpTy> static LogicalResult checkAlong(OpTy op) {
+  if (op.getAlong() && op.getState())
+    return op.emitOpError("has tokens that are divided, and a state that it "
+                          "keeps for the next step");
+  return success();
+}
+
+template <typename OpTy>
+static LogicalResult checkStart(OpTy op, SymTensorType state) {
+  Value start = op.getStart();
+  if (static_cast<bool>(start) != static_cast<bool>(op.getAlong()))
+    return op.emitOpError(start ? "has a state that its scan starts from, but "
+                                  "has all tokens"
+                                : "has some of the tokens, but no state that "
+                                  "its scan starts from");
+  if (!start)
+    return success();
+  return checkSameShape(op.getLoc(), "start", state.getDims(),
+                        tensorOf(start).getDims());
+}
+
 LogicalResult CausalConvOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location> loc,
                                              Adaptor adaptor,
@@ -172,7 +224,7 @@ LogicalResult CausalConvOp::inferReturnTypes(MLIRContext *,
 LogicalResult CausalConvOp::verify() {
   if (getReversed() && getState()) // causal_conv_c3
     return emitOpError("is reversed and has a state");
-  return success();
+  return checkAlong(*this); // causal_conv_c4
 }
 
 LogicalResult CausalConvWeightGradOp::verify() {
@@ -194,7 +246,12 @@ LogicalResult SelectiveScanOp::inferReturnTypes(MLIRContext *,
   if (failed(checkSelectiveScan(loc, adaptor)))
     return failure();
   types.push_back(tensorOf(adaptor.getX()).withoutSharding());
+  addStart(adaptor, getScanState(adaptor.getX(), adaptor.getA()), types);
   return success();
+}
+
+LogicalResult SelectiveScanOp::verify() {
+  return checkAlong(*this); // selective_scan_c5
 }
 
 LogicalResult SelectiveScanGradOp::verify() {
@@ -202,7 +259,9 @@ LogicalResult SelectiveScanGradOp::verify() {
       failed(checkSameShape(getLoc(), "gradient", getX().getType().getDims(),
                             getDy().getType().getDims(), getX(), getDy())))
     return failure();
-  return checkGradients(*this, 6); // selective_scan_grad_c5
+  return success(
+      succeeded(checkGradients(*this, 6)) && // selective_scan_grad_c5, c6
+      succeeded(checkStart(*this, getScanState(getX(), getA()))));
 }
 
 LogicalResult SsdOp::inferReturnTypes(MLIRContext *,
@@ -212,15 +271,20 @@ LogicalResult SsdOp::inferReturnTypes(MLIRContext *,
   if (failed(checkSsd(loc, adaptor)))
     return failure();
   types.push_back(tensorOf(adaptor.getX()).withoutSharding());
+  addStart(adaptor, getSsdState(adaptor.getX(), adaptor.getB()), types);
   return success();
 }
+
+LogicalResult SsdOp::verify() { return checkAlong(*this); } // ssd_c6
 
 LogicalResult SsdGradOp::verify() {
   if (failed(checkSsd(getLoc(), *this)) ||
       failed(checkSameShape(getLoc(), "gradient", getX().getType().getDims(),
                             getDy().getType().getDims(), getX(), getDy())))
     return failure();
-  return checkGradients(*this, 6); // ssd_grad_c6
+  return success(
+      succeeded(checkGradients(*this, 6)) && // ssd_grad_c6, ssd_grad_c7
+      succeeded(checkStart(*this, getSsdState(getX(), getB()))));
 }
 
 LogicalResult GatedDeltaRuleOp::inferReturnTypes(MLIRContext *,
@@ -230,7 +294,12 @@ LogicalResult GatedDeltaRuleOp::inferReturnTypes(MLIRContext *,
   if (failed(checkDeltaRule(loc, adaptor)))
     return failure();
   types.push_back(tensorOf(adaptor.getV()).withoutSharding());
+  addStart(adaptor, getDeltaState(adaptor.getQ(), adaptor.getV()), types);
   return success();
+}
+
+LogicalResult GatedDeltaRuleOp::verify() {
+  return checkAlong(*this); // gated_delta_rule_c6
 }
 
 LogicalResult GatedDeltaRuleGradOp::verify() {
@@ -238,7 +307,25 @@ LogicalResult GatedDeltaRuleGradOp::verify() {
       failed(checkSameShape(getLoc(), "gradient", getV().getType().getDims(),
                             getDy().getType().getDims(), getV(), getDy())))
     return failure();
-  return checkGradients(*this, 6); // gated_delta_rule_grad_c6
+  return success(
+      succeeded(checkGradients(*this, 6)) && // gated_delta_rule_grad_c6, c7
+      succeeded(checkStart(*this, getDeltaState(getQ(), getV()))));
+}
+
+LogicalResult RecurrencePartOp::verify() {
+  unsigned completed = getCompleted();
+  if (getNumResults() == 0) // recurrence_part_c1
+    return emitOpError("has no result");
+  if (completed > getNumOperands() || completed > getNumResults())
+    return emitOpError("completes ")
+           << completed << " values, but has " << getNumOperands()
+           << " operands and " << getNumResults() << " results";
+  for (unsigned i = 0; i != completed; ++i) // recurrence_part_c2
+    if (getOperand(i).getType() != getResult(i).getType())
+      return emitOpError("completes a value of type ")
+             << getOperand(i).getType() << ", but result #" << i << " has type "
+             << getResult(i).getType();
+  return success();
 }
 
 /// Input, gate and weight of a gated norm.
@@ -531,6 +618,144 @@ OpCost GatedDeltaRuleGradOp::getCost() {
                   /*isMatrix=*/true);
 }
 
+OpCost RecurrencePartOp::getCost() {
+  return makeCost(*this, getOperations(), getMatrix());
+}
+std::optional<unsigned> RecurrencePartOp::getReusableOperand(unsigned result) {
+  if (result < getCompleted())
+    return result;
+  return std::nullopt;
+}
+bool RecurrencePartOp::destroysOperand(unsigned operand) {
+  return operand < getCompleted();
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of recurrent ops
+//===----------------------------------------------------------------------===//
+
+/// So many tokens of the operand that the convolution goes over, and all that
+/// it computes.
+static RecurrenceParts getConvParts(CostOpInterface op, unsigned operand,
+                                    SymExpr width, bool isBackward) {
+  SymTensorType type = tensorOf(op->getOperand(operand));
+  SmallVector<DimAttr> dims(type.getDims());
+  dims[1] = dims[1].withExtent(width - 1);
+  RecurrenceParts parts;
+  parts.state = type.withDims(dims);
+  parts.isBackward = isBackward;
+  parts.tail = operand;
+  parts.rest = op.getCost().operations;
+  return parts;
+}
+
+RecurrenceParts CausalConvOp::getDeviceParts() {
+  return getConvParts(*this, 0, getWeight().getType().getShape().back(),
+                      getReversed());
+}
+
+/// A product of a token with a gradient of the next device is made where the
+/// token is.
+RecurrenceParts CausalConvWeightGradOp::getDeviceParts() {
+  return getConvParts(*this, 1, getDw().getType().getShape().back(),
+                      /*isBackward=*/true);
+}
+
+/// A kernel that goes over all tokens makes the state at the end.
+RecurrenceParts SelectiveScanOp::getDeviceParts() {
+  RecurrenceParts parts;
+  parts.state = getScanState(getX(), getA());
+  parts.passing = getScanOperations(*this, 7);
+  return parts;
+}
+
+RecurrenceParts SelectiveScanGradOp::getDeviceParts() {
+  RecurrenceParts parts;
+  parts.state = getScanState(getX(), getA());
+  parts.isBackward = true;
+  parts.passing = getScanOperations(*this, 14);
+  return parts;
+}
+
+/// States of chunks are made as if the first one were zero. The state that is
+/// given, times how much of it is left at the end, is added to the last one.
+/// What tokens read of the states before their chunks is the rest; backward,
+/// the gradients of what made those states.
+template <typename OpTy>
+static RecurrenceParts getSsdParts(OpTy op, int64_t times) {
+  ExtentRange x = op.getX().getType().getShape();
+  SymExpr read = x[0] * x[1] * x[2] * x[3] *
+                 op.getB().getType().getShape().back() * 2 * times;
+  RecurrenceParts parts;
+  parts.state = getSsdState(op.getX(), op.getB());
+  parts.own = x[0] * getSsdOperations(op, x[1]) * times - read;
+  parts.passing = parts.state.getNumElements() * 2;
+  parts.rest = read;
+  parts.isMatrix = parts.isAdded = true;
+  return parts;
+}
+
+RecurrenceParts SsdOp::getDeviceParts() {
+  return getSsdParts(*this, /*times=*/1);
+}
+
+RecurrenceParts SsdGradOp::getDeviceParts() {
+  RecurrenceParts parts = getSsdParts(*this, /*times=*/2);
+  parts.isBackward = true;
+  return parts;
+}
+
+/// So many operations for each pair of tokens of a chunk, by the sizes of keys
+/// and values.
+template <typename OpTy>
+static SymExpr getDeltaPairs(OpTy op, int64_t perKey, int64_t perValue) {
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr key = op.getQ().getType().getShape()[3];
+  SymExpr squares =
+      sumOverChunks(v[1], op.getChunkAttr(), [](SymExpr n) { return n * n; });
+  return v[0] * v[2] * squares * (key * perKey + v[3] * perValue);
+}
+
+/// So many operations for each token and element of the state.
+template <typename OpTy>
+static SymExpr getDeltaStates(OpTy op, int64_t perElement) {
+  ExtentRange v = op.getV().getType().getShape();
+  SymExpr key = op.getQ().getType().getShape()[3];
+  return v[0] * v[1] * v[2] * key * v[3] * perElement;
+}
+
+/// What a chunk writes depends on the state before it: the products of its
+/// keys with that and with what is written (W S and K^T U) go from chunk to
+/// chunk. What queries read (Q S and A U) is the rest.
+RecurrenceParts GatedDeltaRuleOp::getDeviceParts() {
+  SymExpr all = tensorOf(getV()).getShape()[0] *
+                getDeltaRuleOperations(*this, tensorOf(getV()).getShape()[1]);
+  RecurrenceParts parts;
+  parts.state = getDeltaState(getQ(), getV());
+  parts.passing = getDeltaStates(*this, 4);
+  parts.rest = getDeltaStates(*this, 2) + getDeltaPairs(*this, 0, 2);
+  parts.own = all - parts.passing - parts.rest;
+  parts.isMatrix = true;
+  return parts;
+}
+
+/// First what the gradient of the result alone says, of queries, states and
+/// A U and Q K^T; then, from chunk to chunk, two products for the gradient of
+/// what is written and of the state; then all that follows from these.
+RecurrenceParts GatedDeltaRuleGradOp::getDeviceParts() {
+  SymExpr all = tensorOf(getV()).getShape()[0] *
+                getDeltaRuleOperations(*this, tensorOf(getV()).getShape()[1]) *
+                2;
+  RecurrenceParts parts;
+  parts.state = getDeltaState(getQ(), getV());
+  parts.isBackward = true;
+  parts.own = getDeltaStates(*this, 4) + getDeltaPairs(*this, 4, 4);
+  parts.passing = getDeltaStates(*this, 4);
+  parts.rest = all - parts.own - parts.passing;
+  parts.isMatrix = true;
+  return parts;
+}
+
 OpCost GatedNormOp::getCost() {
   return makeCost(*this, elements(getInput()) * 9 + elements(getRstd()) * 3);
 }
@@ -557,9 +782,10 @@ struct TokenFactors {
   ShardingRule rule;
   unsigned batch, tokens;
 
-  TokenFactors()
+  explicit TokenFactors(ArrayAttr along)
       : batch(rule.addFactor("b")),
-        tokens(rule.addFactor("s", FactorKind::Whole)) {}
+        tokens(rule.addFactor("s", along ? FactorKind::Shardable
+                                         : FactorKind::Whole)) {}
 
   /// A tensor of tokens, whose other dimensions run over these factors.
   TensorFactors of(ArrayRef<unsigned> factors) const {
@@ -574,7 +800,7 @@ struct TokenFactors {
 struct ConvFactors : TokenFactors {
   TensorFactors input, weight;
 
-  explicit ConvFactors(SymTensorType type) {
+  ConvFactors(SymTensorType type, ArrayAttr along) : TokenFactors(along) {
     for (int64_t i = 0, e = type.getRank() - 2; i != e; ++i)
       weight.push_back({rule.addFactor("c" + std::to_string(i))});
     input = {{batch}, {tokens}};
@@ -584,15 +810,16 @@ struct ConvFactors : TokenFactors {
 };
 
 struct SelectiveScanFactors : TokenFactors {
-  TensorFactors x, a, b, d;
+  TensorFactors x, a, b, d, start;
 
-  SelectiveScanFactors() {
+  explicit SelectiveScanFactors(ArrayAttr along) : TokenFactors(along) {
     unsigned channels = rule.addFactor("c");
     unsigned state = rule.addFactor("n", FactorKind::Whole);
     x = of({channels});
     b = of({state});
     a = {{channels}, {state}};
     d = {{channels}};
+    start = {{batch}, {channels}, {state}};
   }
   SmallVector<TensorFactors, 8> getOperands() { return {x, x, a, b, b, d}; }
 };
@@ -600,9 +827,9 @@ struct SelectiveScanFactors : TokenFactors {
 /// Groups, where there are some, are one factor with their heads: a device has
 /// whole groups.
 struct SsdFactors : TokenFactors {
-  TensorFactors x, dt, a, b;
+  TensorFactors x, dt, a, b, start;
 
-  explicit SsdFactors(SymTensorType perGroup) {
+  SsdFactors(SymTensorType perGroup, ArrayAttr along) : TokenFactors(along) {
     unsigned heads = rule.addFactor("h");
     unsigned size = rule.addFactor("p", FactorKind::Whole);
     unsigned state = rule.addFactor("n", FactorKind::Whole);
@@ -610,15 +837,16 @@ struct SsdFactors : TokenFactors {
     dt = of({heads});
     a = {{heads}};
     b = perGroup.getRank() == 4 ? of({heads, state}) : of({state});
+    start = {{batch}, {heads}, {size}, {state}};
   }
   SmallVector<TensorFactors, 8> getOperands() { return {x, dt, a, b, b, a}; }
 };
 
 /// Key heads are one factor with the value heads that share them.
 struct DeltaRuleFactors : TokenFactors {
-  TensorFactors q, v, dt, a;
+  TensorFactors q, v, dt, a, start;
 
-  DeltaRuleFactors() {
+  explicit DeltaRuleFactors(ArrayAttr along) : TokenFactors(along) {
     unsigned heads = rule.addFactor("h");
     unsigned key = rule.addFactor("k", FactorKind::Whole);
     unsigned value = rule.addFactor("v", FactorKind::Whole);
@@ -626,6 +854,7 @@ struct DeltaRuleFactors : TokenFactors {
     v = of({heads, value});
     dt = of({heads});
     a = {{heads}};
+    start = {{batch}, {heads}, {key}, {value}};
   }
   SmallVector<TensorFactors, 8> getOperands() { return {q, q, v, dt, a, dt}; }
 };
@@ -652,60 +881,128 @@ struct GatedNormFactors {
 };
 } // namespace
 
+/// What devices start from is each one's own.
 template <typename Factors>
-static ShardingRule makeRule(Factors factors, const TensorFactors &result) {
+static ShardingRule makeRule(Factors factors, const TensorFactors &result,
+                             ArrayAttr along) {
   llvm::append_range(factors.rule.operands, factors.getOperands());
   factors.rule.results = {result};
+  if (along) {
+    factors.rule.factors[factors.tokens].kind = FactorKind::Separate;
+    factors.rule.results.push_back(factors.start);
+  }
   return factors.rule;
 }
 
 /// The gradient reads that of the result, too, and makes those of the operands.
 template <typename Factors>
-static ShardingRule makeGradRule(Factors factors, const TensorFactors &dy) {
+static ShardingRule makeGradRule(Factors factors, const TensorFactors &dy,
+                                 ArrayAttr along) {
   llvm::append_range(factors.rule.operands, factors.getOperands());
   llvm::append_range(factors.rule.results, factors.getOperands());
   factors.rule.operands.push_back(dy);
+  if (along)
+    factors.rule.operands.push_back(factors.start);
   return factors.rule;
 }
 
 ShardingRule CausalConvOp::getShardingRule() {
-  ConvFactors f(getInput().getType());
+  ConvFactors f(getInput().getType(), getAlongAttr());
   f.rule.operands = {f.input, f.weight};
   f.rule.results = {f.input};
   return f.rule;
 }
 
 ShardingRule CausalConvWeightGradOp::getShardingRule() {
-  ConvFactors f(getInput().getType());
+  ConvFactors f(getInput().getType(), getAlongAttr());
   f.rule.operands = {f.input, f.input};
   f.rule.results = {f.weight};
   return f.rule;
 }
 
 ShardingRule SelectiveScanOp::getShardingRule() {
-  SelectiveScanFactors f;
-  return makeRule(f, f.x);
+  SelectiveScanFactors f(getAlongAttr());
+  return makeRule(f, f.x, getAlongAttr());
 }
 ShardingRule SelectiveScanGradOp::getShardingRule() {
-  SelectiveScanFactors f;
-  return makeGradRule(f, f.x);
+  SelectiveScanFactors f(getAlongAttr());
+  return makeGradRule(f, f.x, getAlongAttr());
 }
 ShardingRule SsdOp::getShardingRule() {
-  SsdFactors f(getB().getType());
-  return makeRule(f, f.x);
+  SsdFactors f(getB().getType(), getAlongAttr());
+  return makeRule(f, f.x, getAlongAttr());
 }
 ShardingRule SsdGradOp::getShardingRule() {
-  SsdFactors f(getB().getType());
-  return makeGradRule(f, f.x);
+  SsdFactors f(getB().getType(), getAlongAttr());
+  return makeGradRule(f, f.x, getAlongAttr());
 }
 ShardingRule GatedDeltaRuleOp::getShardingRule() {
-  DeltaRuleFactors f;
-  return makeRule(f, f.v);
+  DeltaRuleFactors f(getAlongAttr());
+  return makeRule(f, f.v, getAlongAttr());
 }
 ShardingRule GatedDeltaRuleGradOp::getShardingRule() {
-  DeltaRuleFactors f;
-  return makeGradRule(f, f.v);
+  DeltaRuleFactors f(getAlongAttr());
+  return makeGradRule(f, f.v, getAlongAttr());
 }
+
+/// The axes of a device's tokens; none if it has all of them.
+template <typename OpTy>
+static LogicalResult
+becomeLocalRecurrence(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
+  if (op.getAlongAttr())
+    op.setAlongAttr(getAxes("s"));
+  return success();
+}
+template <typename OpTy> static StringRef getRecurrenceLowering(OpTy op) {
+  return op.getAlongAttr() ? "stg-lower-recurrence" : "";
+}
+
+/// A scan gets another result, what it starts from.
+template <typename OpTy>
+static void passStatesOf(OpTy op, RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(op);
+  SmallVector<NamedAttribute> attributes(op->getAttrs());
+  attributes.emplace_back(op.getAlongAttrName(), rewriter.getArrayAttr({}));
+  auto made =
+      OpTy::create(rewriter, op.getLoc(), op->getOperands(), attributes);
+  rewriter.replaceOp(op, made.getResult());
+}
+
+#define STG_RECURRENT(OpTy)                                                    \
+  LogicalResult OpTy::becomeLocal(                                             \
+      function_ref<ArrayAttr(StringRef)> getAxes) {                            \
+    return becomeLocalRecurrence(*this, getAxes);                              \
+  }                                                                            \
+  StringRef OpTy::getLoweringPass() { return getRecurrenceLowering(*this); }
+STG_RECURRENT(CausalConvOp)
+STG_RECURRENT(CausalConvWeightGradOp)
+STG_RECURRENT(SelectiveScanOp)
+STG_RECURRENT(SelectiveScanGradOp)
+STG_RECURRENT(SsdOp)
+STG_RECURRENT(SsdGradOp)
+STG_RECURRENT(GatedDeltaRuleOp)
+STG_RECURRENT(GatedDeltaRuleGradOp)
+#undef STG_RECURRENT
+
+void CausalConvOp::passStates(RewriterBase &rewriter) {
+  setAlongAttr(rewriter.getArrayAttr({}));
+}
+void CausalConvWeightGradOp::passStates(RewriterBase &rewriter) {
+  setAlongAttr(rewriter.getArrayAttr({}));
+}
+void SelectiveScanOp::passStates(RewriterBase &rewriter) {
+  passStatesOf(*this, rewriter);
+}
+void SsdOp::passStates(RewriterBase &rewriter) {
+  passStatesOf(*this, rewriter);
+}
+void GatedDeltaRuleOp::passStates(RewriterBase &rewriter) {
+  passStatesOf(*this, rewriter);
+}
+// Autodiff makes gradients that know what their scan starts from.
+void SelectiveScanGradOp::passStates(RewriterBase &) {}
+void SsdGradOp::passStates(RewriterBase &) {}
+void GatedDeltaRuleGradOp::passStates(RewriterBase &) {}
 
 StringRef CausalConvOp::getContextFactor() { return "c0"; }
 StringRef CausalConvWeightGradOp::getContextFactor() { return "c0"; }
@@ -785,11 +1082,12 @@ LogicalResult CausalConvOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.needsGradient(0))
     gradient.addGradient(0, gradient.create<CausalConvOp>(
                                 Role::Dx, dy, getWeight(), !getReversed(),
-                                StringAttr(), SymExpr(), RequestsAttr()));
+                                StringAttr(), SymExpr(), RequestsAttr(),
+                                getAlongAttr()));
   if (gradient.needsGradient(1))
-    gradient.addGradient(
-        1, gradient.create<CausalConvWeightGradOp>(
-               Role::Dw, gradient.getGradientType(1), getInput(), dy));
+    gradient.addGradient(1, gradient.create<CausalConvWeightGradOp>(
+                                Role::Dw, gradient.getGradientType(1),
+                                getInput(), dy, getAlongAttr()));
   return success();
 }
 
@@ -804,7 +1102,8 @@ static LogicalResult buildScanGradient(OpTy op, GradientBuilder &gradient,
   operands.push_back(gradient.getResultGradient(0));
   auto made = gradient.create<GradOp>(
       std::nullopt, types, operands[0], operands[1], operands[2], operands[3],
-      operands[4], operands[5], operands[6], attributes...);
+      operands[4], operands[5], operands[6], op.getStart(), attributes...,
+      op.getAlongAttr());
   for (unsigned i = 0, e = op->getNumOperands(); i != e; ++i)
     if (gradient.needsGradient(i))
       gradient.addGradient(i, made->getResult(i));

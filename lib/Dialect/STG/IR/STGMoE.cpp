@@ -734,9 +734,9 @@ LogicalResult BalanceLossOp::buildGradient(GradientBuilder &gradient) {
 LogicalResult ZLossOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.getResultGradient(1))
     return emitOpError("cannot be differentiated through its log-sum-exp");
-  gradient.addGradient(0, gradient.create<ZLossGradOp>(
-                              std::nullopt, gradient.getGradientType(0),
-                              getLogits(), getLse(),
-                              gradient.getResultGradient(0)));
+  gradient.addGradient(
+      0, gradient.create<ZLossGradOp>(std::nullopt, gradient.getGradientType(0),
+                                      getLogits(), getLse(),
+                                      gradient.getResultGradient(0)));
   return success();
 }

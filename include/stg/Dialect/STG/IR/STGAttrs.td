@@ -210,7 +210,9 @@ def STG_Role : I32EnumAttr<"Role", "which of several ops of one origin it is", [
     I32EnumAttrCase<"Keys", 16, "keys">,
     I32EnumAttrCase<"Gradients", 17, "gradients">,
     I32EnumAttrCase<"Block", 18, "block">, I32EnumAttrCase<"Last", 19, "last">,
-    I32EnumAttrCase<"Farthest", 20, "farthest">]> {
+    I32EnumAttrCase<"Farthest", 20, "farthest">,
+    I32EnumAttrCase<"Tail", 21, "tail">, I32EnumAttrCase<"State", 22, "state">,
+    I32EnumAttrCase<"Rest", 23, "rest">]> {
   let cppNamespace = "::stg";
   let genSpecializedAttr = 0;
 }

@@ -93,6 +93,26 @@ protected:
   mlir::Operation *forward;
 };
 
+/// What a device with some of the tokens of a recurrent op computes.
+struct RecurrenceParts {
+  SymTensorType state; ///< What it hands on.
+  /// True if it hands that to the device with the tokens before, as backward
+  /// does.
+  bool isBackward = false;
+  /// The operand of which tokens are handed on as they are, the last ones or,
+  /// backward, the first; none: a state is made.
+  std::optional<unsigned> tail;
+
+  // Operations; null: there is no such part.
+  SymExpr own;     ///< Of what does not depend on others.
+  SymExpr passing; ///< Of what makes the state that is handed on.
+  SymExpr rest;    ///< Of what nobody waits for.
+  bool isMatrix = false;
+  /// True if the own part makes a state, to which the one that is given is
+  /// added.
+  bool isAdded = false;
+};
+
 /// How far the tokens of a request see back. What none of them sees is not
 /// kept.
 struct TokenSpan {

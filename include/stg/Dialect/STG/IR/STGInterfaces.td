@@ -205,12 +205,25 @@ def RecurrentOpInterface : OpInterface<"RecurrentOpInterface"> {
   let description = [{
     An op that goes over all tokens of a sequence in order, such as a scan or a causal
     convolution. Where tokens are divided among devices they take something else apart
-    instead, by all-to-alls.
+    instead, by all-to-alls, or each device goes over its own tokens, `along` an axis, from
+    what the device with the tokens before them hands on (`--stg-pass-states`).
   }];
   let methods = [
     InterfaceMethod<
       "The factor of the op's sharding rule that is divided instead of tokens.",
       "::llvm::StringRef", "getContextFactor">,
+    InterfaceMethod<
+      "The axes of the devices that each have some of the tokens; null: one has all.",
+      "::mlir::ArrayAttr", "getAlongAttr">,
+    InterfaceMethod<
+      /*desc=*/[{
+        Says so; before the op is that of a device there are no axes. The op may be replaced
+        by one with another result.
+      }],
+      "void", "passStates", (ins "::mlir::RewriterBase &":$rewriter)>,
+    InterfaceMethod<
+      "What a device with some of the tokens computes, at the local level.",
+      "::stg::RecurrenceParts", "getDeviceParts">,
   ];
 }
 

@@ -8,9 +8,9 @@
 //
 // State spaces and linear attention: causal convolutions of a few tokens, the
 // selective scan of Mamba, the chunked scan of Mamba-2, the gated delta rule, and
-// the gated norm behind them. All need the tokens of a sequence on one device;
-// channels or heads are what is divided. The C++ classes are in
-// stg/Dialect/STG/IR/Mixers.h.
+// the gated norm behind them. All go over the tokens of a sequence in order: one
+// device has them all, and channels or heads are what is divided, or states go
+// from device to device. The C++ classes are in stg/Dialect/STG/IR/Mixers.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +27,22 @@ defvar STG_State = (ins OptionalAttr<StrAttr>:$state,
 
 def STG_Recurrent : DeclareOpInterfaceMethods<RecurrentOpInterface>;
 
+/// The axes along which devices have tokens one after the other, and hand on states.
+defvar STG_Along = (ins OptionalAttr<StrArrayAttr>:$along);
+
 /// An op with a state; tokens are the second dimension of its operands.
 class STG_ScanOp<string mnemonic>
     : STG_InferredOp<mnemonic, [STG_Differentiable, STG_Recurrent,
         DeclareOpInterfaceMethods<IncrementalOpInterface>,
+        DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>,
         DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers",
-                                                    "splitStates"]>]>;
+                                                    "splitStates",
+                                                    "getLoweringPass"]>]>;
 
 class STG_ScanGradOp<string mnemonic>
-    : STG_ExplicitOp<mnemonic, [STG_Recurrent]> {
+    : STG_ExplicitOp<mnemonic, [STG_Recurrent,
+        DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>,
+        DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass"]>]> {
   let hasVerifier = 1;
 }
 
@@ -55,16 +62,18 @@ def CausalConvOp : STG_ScanOp<"causal_conv"> {
     product.
 
     In a step of inference the op keeps, as its `state`, one token less of each sequence than
-    the convolution is wide.
+    the convolution is wide. So many tokens, the last ones of a device (the first ones if
+    `reversed`), are what the next device needs where tokens are divided `along` an axis.
 
     ```mlir
     %y = stg.causal_conv %x, %w : !stg.tensor<[B, S, C], bf16>, !stg.tensor<[C, 4], bf16>
     ```
     Constraints: (C1) the rank of the input is at least 3; (C2) the weight has the dimensions
-    of the input behind the tokens, and one more; (C3) one that is reversed has no state.
+    of the input behind the tokens, and one more; (C3) one that is reversed has no state; (C4)
+    with `along` there is no state.
   }];
   let args = !con((ins STG_Tensor:$input, STG_Tensor:$weight, UnitAttr:$reversed),
-                  STG_State);
+                  STG_State, STG_Along);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -73,11 +82,12 @@ def CausalConvWeightGradOp : STG_ScanGradOp<"causal_conv_weight_grad"> {
   let summary = "gradient of stg.causal_conv with respect to the weight";
   let description = [{
     From the input and the gradient of the result. Operations: 2 per element and weight of its
-    channel.
+    channel. Where tokens are divided `along` an axis a device needs the first gradients of the
+    next one, which the gradient of the input does, too.
 
     Constraints: (C1) the gradient has the shape of the input, the result is as of the weight.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$dy);
+  let args = !con((ins STG_Tensor:$input, STG_Tensor:$dy), STG_Along);
   let results = (outs STG_Tensor:$dw);
 }
 
@@ -98,16 +108,21 @@ def SelectiveScanOp : STG_ScanOp<"selective_scan"> {
 
     In a step of inference the op keeps the states in fp32.
 
+    With `along` a device has some of the tokens, and `start` is the state before the first of
+    them, in fp32, which backward reads.
+
     ```mlir
     %y = stg.selective_scan %x, %dt, %a, %b, %c, %d
       : !x, !x, !stg.tensor<[C, N], bf16>, !n, !n, !stg.tensor<[C], bf16>
     ```
     Constraints: (C1) `x` and `dt` are batch, tokens, channels; (C2) `a` is channels, state; (C3)
-    `b` and `c` are batch, tokens, state; (C4) `d` is channels.
+    `b` and `c` are batch, tokens, state; (C4) `d` is channels; (C5) with `along` there is no
+    `state`.
   }];
   let args = !con((ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
-                       STG_Tensor:$c, STG_Tensor:$d), STG_State);
-  let results = (outs STG_Tensor:$result);
+                       STG_Tensor:$c, STG_Tensor:$d), STG_State, STG_Along);
+  let results = (outs STG_Tensor:$result, Optional<STG_Tensor>:$start);
+  let hasVerifier = 1;
 }
 
 def SelectiveScanGradOp : STG_ScanGradOp<"selective_scan_grad"> {
@@ -115,10 +130,12 @@ def SelectiveScanGradOp : STG_ScanGradOp<"selective_scan_grad"> {
   let description = [{
     Operations: 14 per token, channel and element of the state.
 
-    Constraints: those of `stg.selective_scan`; (C5) results have the shapes of its operands.
+    Constraints: those of `stg.selective_scan`; (C5) results have the shapes of its operands; (C6)
+    with `along`, and only then, there is the `start` of the scan.
   }];
-  let args = (ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
-                  STG_Tensor:$c, STG_Tensor:$d, STG_Tensor:$dy);
+  let args = !con((ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
+                       STG_Tensor:$c, STG_Tensor:$d, STG_Tensor:$dy,
+                       Optional<STG_Tensor>:$start), STG_Along);
   let results = (outs STG_Tensor:$dx, STG_Tensor:$ddt, STG_Tensor:$da,
                       STG_Tensor:$db, STG_Tensor:$dc, STG_Tensor:$dd);
 }
@@ -143,6 +160,9 @@ def SsdOp : STG_ScanOp<"ssd"> {
     In a step of inference the op keeps the states in fp32. Of a sequence with one new token it
     updates and reads the state: 4 x heads x head size x N operations.
 
+    With `along` a device has some of the tokens, and `start` is the state before the first of
+    them, in fp32, which backward reads.
+
     ```mlir
     %y = stg.ssd 128 %x, %dt, %a, %b, %c, %d
       : !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[B, S, H], bf16>, !h,
@@ -153,11 +173,13 @@ def SsdOp : STG_ScanOp<"ssd"> {
     Constraints: (C1) `x` is batch, tokens, heads, head size, and `dt` without the head size;
     (C2) `a` and `d` are heads; (C3) `b` and `c` are alike: batch, tokens, groups, state, or
     without groups; (C4) a number of groups divides that of the heads; (C5) the chunk is at
-    least 1.
+    least 1; (C6) with `along` there is no `state`.
   }];
   let args = !con((ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
-                       STG_Tensor:$c, STG_Tensor:$d, Sym_ExprAttr:$chunk), STG_State);
-  let results = (outs STG_Tensor:$result);
+                       STG_Tensor:$c, STG_Tensor:$d, Sym_ExprAttr:$chunk), STG_State,
+                  STG_Along);
+  let results = (outs STG_Tensor:$result, Optional<STG_Tensor>:$start);
+  let hasVerifier = 1;
   let leading = [STG_Leading<"Expr", "chunk">];
 }
 
@@ -166,10 +188,12 @@ def SsdGradOp : STG_ScanGradOp<"ssd_grad"> {
   let description = [{
     Two products for each of the forward pass.
 
-    Constraints: those of `stg.ssd`; (C6) results have the shapes of its operands.
+    Constraints: those of `stg.ssd`; (C6) results have the shapes of its operands; (C7) with
+    `along`, and only then, there is the `start` of the scan.
   }];
-  let args = (ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
-                  STG_Tensor:$c, STG_Tensor:$d, STG_Tensor:$dy, Sym_ExprAttr:$chunk);
+  let args = !con((ins STG_Tensor:$x, STG_Tensor:$dt, STG_Tensor:$a, STG_Tensor:$b,
+                       STG_Tensor:$c, STG_Tensor:$d, STG_Tensor:$dy,
+                       Optional<STG_Tensor>:$start, Sym_ExprAttr:$chunk), STG_Along);
   let results = (outs STG_Tensor:$dx, STG_Tensor:$ddt, STG_Tensor:$da,
                       STG_Tensor:$db, STG_Tensor:$dc, STG_Tensor:$dd);
   let leading = [STG_Leading<"Expr", "chunk">];
@@ -196,6 +220,9 @@ def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
     In a step of inference the op keeps the states in fp32. Of a sequence with one new token it
     executes 6 x key size x value size operations for each value head.
 
+    With `along` a device has some of the tokens, and `start` is the state before the first of
+    them, in fp32, which backward reads.
+
     ```mlir
     %y = stg.gated_delta_rule 64 %q, %k, %v, %dt, %a, %beta
       : !stg.tensor<[B, S, K, E], bf16>, !stg.tensor<[B, S, K, E], bf16>,
@@ -205,12 +232,13 @@ def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
     Constraints: (C1) `q` and `k` are batch, tokens, key heads, key size; (C2) `v` is batch, tokens,
     value heads, value size, `dt` and `beta` are without the value size; (C3) `a` is value
     heads; (C4) a number of key heads divides that of the value heads; (C5) the chunk is at
-    least 1.
+    least 1; (C6) with `along` there is no `state`.
   }];
   let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$dt,
                        STG_Tensor:$a, STG_Tensor:$beta, Sym_ExprAttr:$chunk),
-                  STG_State);
-  let results = (outs STG_Tensor:$result);
+                  STG_State, STG_Along);
+  let results = (outs STG_Tensor:$result, Optional<STG_Tensor>:$start);
+  let hasVerifier = 1;
   let leading = [STG_Leading<"Expr", "chunk">];
 }
 
@@ -219,13 +247,41 @@ def GatedDeltaRuleGradOp : STG_ScanGradOp<"gated_delta_rule_grad"> {
   let description = [{
     Twice the operations of the forward pass.
 
-    Constraints: those of `stg.gated_delta_rule`; (C6) results have the shapes of its operands.
+    Constraints: those of `stg.gated_delta_rule`; (C6) results have the shapes of its operands;
+    (C7) with `along`, and only then, there is the `start` of the rule.
   }];
-  let args = (ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$dt,
-                  STG_Tensor:$a, STG_Tensor:$beta, STG_Tensor:$dy, Sym_ExprAttr:$chunk);
+  let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$dt,
+                       STG_Tensor:$a, STG_Tensor:$beta, STG_Tensor:$dy,
+                       Optional<STG_Tensor>:$start, Sym_ExprAttr:$chunk), STG_Along);
   let results = (outs STG_Tensor:$dq, STG_Tensor:$dk, STG_Tensor:$dv, STG_Tensor:$ddt,
                       STG_Tensor:$da, STG_Tensor:$dbeta);
   let leading = [STG_Leading<"Expr", "chunk">];
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+def RecurrencePartOp : STG_TensorOp<"recurrence_part", [Pure,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getReusableOperand",
+                                                "destroysOperand"]>]> {
+  let summary = "a part of what a device computes of a recurrent op";
+  let description = [{
+    So many `operations`, of matrix products with `matrix`, of a scan or a convolution whose
+    tokens are divided. The first operands, `completed` of them, are what an earlier part has
+    left unfinished: the first results take their places. At the local level only.
+
+    ```mlir
+    %state = stg.recurrence_part 2*B*H*N*P %own, %before {completed = 1 : i64} : !s, !s -> !s
+    ```
+    Constraints: (C1) there is a result; (C2) what is completed is an operand and a result of
+    one type, and nobody reads the operand afterwards.
+  }];
+  let args = (ins Variadic<STG_Tensor>:$inputs, Sym_ExprAttr:$operations,
+                  UnitAttr:$matrix, DefaultValuedAttr<I64Attr, "0">:$completed);
+  let results = (outs Variadic<STG_Tensor>:$results);
+  let leading = [STG_Leading<"Expr", "operations">];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -352,6 +352,28 @@ def AddRouterLosses : Pass<"stg-add-router-losses", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def PassStates : Pass<"stg-pass-states", "::mlir::func::FuncOp"> {
+  let summary = "let devices with some of the tokens of a sequence hand on states";
+  let description = [{
+    Scans and causal convolutions get the attribute `along`, which says that their tokens may
+    be divided: a device goes over its own ones, in order, from the state that the device with
+    the tokens before them hands on. A scan then gives that state as a second result, since
+    its backward pass reads it. Without this pass all-to-alls divide heads or channels instead
+    (`--stg-context-parallel`).
+
+    ```mlir
+    // before
+    %y = stg.ssd 128 %x, %dt, %a, %b, %c, %d : !x, !dt, !a, !b, !b, !a
+    // after
+    %y, %start = stg.ssd 128 %x, %dt, %a, %b, %c, %d {along = []} : !x, !dt, !a, !b, !b, !a
+    ```
+    *Requires* the model level, calls inlined, before `--stg-autodiff`. *Produces* the same.
+    `--stg-insert-collectives` says which axes these are, and `--stg-lower-context-parallel`
+    makes the messages.
+  }];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def AddAdapters : Pass<"stg-add-adapters", "::mlir::ModuleOp"> {
   let summary = "put low-rank adapters beside projections, and freeze the rest";
   let description = [{
@@ -983,6 +1005,51 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
            /*default=*/"::stg::ContextBalance::ZigZag",
            "Tokens of a device under a causal mask: zigzag or none">,
   ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def LowerRecurrence : Pass<"stg-lower-recurrence", "::mlir::ModuleOp"> {
+  let summary = "make of scans over divided tokens what one device executes";
+  let description = [{
+    A recurrent op whose tokens are `along` an axis becomes parts
+    (`stg.recurrence_part`) and messages to neighbours. The first device starts from zeros, the
+    last one hands nothing on: both are in a `stg.repeat` of 0 or 1 iterations, by the
+    coordinate of the device. Backward goes from the last device to the first.
+
+    - A convolution needs the last tokens of the device before, one less than it is wide
+      (`tail`); its gradients, of input and of weight, the first gradients of the next one. No
+      device waits for more than its neighbour.
+    - `stg.ssd` makes its chunks' states as if the first one were zero (`own`); the state that
+      it is given is added to the last one and goes on (`state`), so that this is all that
+      devices wait for; then tokens read the states (`rest`). Backward the same.
+    - `stg.gated_delta_rule` prepares its chunks (`own`); their states depend on what they
+      find (`state`); the rest is read of them (`rest`).
+    - `stg.selective_scan` goes over its tokens from the state that it is given (`state`).
+
+    Messages have the first four channels of the axis that no message has. Repeats are
+    named `NAME.PHASE.before` and `after`.
+
+    *Requires* the local level, and coordinates that are symbols (`--stg-context-parallel`).
+    *Produces* the same without `along`.
+
+    ```mlir
+    // before, among cp devices
+    %y, %start = stg.ssd 128 %x, %dt, %a, %b, %c, %d {along = ["cp"]} <"scan" fwd> : !x, !dt, !a, !b, !b, !a
+    // after
+    %own:2 = stg.recurrence_part OPS %x, %dt, %a, %b, %c, %d {matrix} <"scan" fwd own> : ... -> !x, !state
+    %zero = stg.splat 0 : !state
+    %start = stg.repeat "scan.fwd.before" * min(1, cp_index) carry(%s = %zero : !state) {
+      %r = stg.recv over "cp" shift -1 channel 2 <"scan" fwd state> : !state
+      stg.yield %r : !state
+    }
+    %last = stg.recurrence_part OPS %own#1, %start {completed = 1 : i64} <"scan" fwd state> : !state, !state -> !state
+    stg.repeat "scan.fwd.after" * min(1, cp - cp_index - 1) {
+      stg.send over "cp" shift 1 channel 2 %last <"scan" fwd state> : !state
+      stg.yield
+    }
+    %y = stg.recurrence_part OPS %own#0, %start, %x, ... {completed = 1 : i64, matrix} <"scan" fwd rest> : ... -> !x
+    ```
+  }];
   let dependentDialects = ["::stg::STGDialect"];
 }
 

@@ -24,6 +24,8 @@ struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
 
 private:
   LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
+  LogicalResult checkStates(RecurrentOpInterface op, func::FuncOp function,
+                            ArrayRef<StringAttr> axes);
   void mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
   void divide(Operation *op, StringRef factor, ArrayRef<StringAttr> axes);
   bool dependsOnPlace(func::FuncOp function);
@@ -38,6 +40,30 @@ LogicalResult ContextParallel::checkRing(MeshOp mesh,
   return mesh.emitOpError("has the context axes '")
          << axes[0].getValue() << "' and '" << axes[1].getValue()
          << "'; a ring (type=p2p) goes along one axis, use all_gather or a2a";
+}
+
+/// States go from range to range, along one axis.
+LogicalResult ContextParallel::checkStates(RecurrentOpInterface op,
+                                           func::FuncOp function,
+                                           ArrayRef<StringAttr> axes) {
+  if (axes.size() > 1)
+    return op->emitOpError("hands on states along one axis, but there are the "
+                           "context axes '")
+           << axes[0].getValue() << "' and '" << axes[1].getValue()
+           << "'; exchange tokens for heads (--cp-scan-type a2a)";
+  if (type == ContextExchange::AllToAll || balance == ContextBalance::None)
+    return success();
+  WalkResult walked = function.walk([&](AttentionOpInterface attention) {
+    InFlightDiagnostic diag =
+        op->emitOpError("hands on the state behind one range of tokens, but "
+                        "devices have two chunks of them, which balance "
+                        "attention; use ranges (--cp-balance none), or "
+                        "exchange tokens of attention (--cp-comm-type a2a) or "
+                        "of scans (--cp-scan-type a2a)");
+    diag.attachNote(attention.getLoc()) << "the attention is here";
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
@@ -84,14 +110,24 @@ void ContextParallel::runOnOperation() {
     if (balance == ContextBalance::None || dependsOnPlace(function))
       for (StringAttr axis : axes)
         SymbolOp::declareCoordinate(getOperation(), axis);
-    function.walk([&](Operation *op) {
+    WalkResult walked = function.walk([&](Operation *op) {
       if (auto attention = dyn_cast<AttentionOpInterface>(op))
         mark(attention, axes);
+      auto recurrent = dyn_cast<RecurrentOpInterface>(op);
+      if (!recurrent)
+        return WalkResult::advance();
       // Whatever attention does: what has a state goes over all tokens.
-      if (auto recurrent = dyn_cast<RecurrentOpInterface>(op))
+      if (!recurrent.getAlongAttr()) {
         divide(op, recurrent.getContextFactor(), axes);
+        return WalkResult::advance();
+      }
+      // Which neighbours a device has depends on its place.
+      if (failed(checkStates(recurrent, function, axes)))
+        return WalkResult::interrupt();
+      SymbolOp::declareCoordinate(getOperation(), axes.front());
+      return WalkResult::advance();
     });
-    return success();
+    return failure(walked.wasInterrupted());
   };
   if (failed(forEachProgram(getOperation(), run)))
     signalPassFailure();
