@@ -268,10 +268,14 @@ NodeTime NodeTimes::getGrown(const NodeTemplate &node, const Kernel &kernel,
     size *= growth;
     return getKernel(grownNode, grown);
   }
+  // Places of tokens at experts are rows; products of a batch are whole.
+  constexpr unsigned kBatch = 3;
   std::optional<NodeTime> least;
-  for (auto [size, original] : zip_equal(grown.sizes, kernel.sizes)) {
-    size = std::min<int64_t>(growth * original,
-                             alignTo(growth * (original - 1) + 1, 8));
+  for (auto [i, original] : llvm::enumerate(kernel.sizes)) {
+    int64_t &size = grown.sizes[i];
+    size = growth * original;
+    if (i != kBatch)
+      size = std::min<int64_t>(size, alignTo(growth * (original - 1) + 1, 8));
     NodeTime time = getKernel(grownNode, grown);
     if (!least || time.time < least->time)
       least = time;

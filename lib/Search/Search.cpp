@@ -116,12 +116,13 @@ public:
   Expected<SearchResult> run();
 
 private:
+  enum class ShapeState : uint8_t { Unknown, Grown, BeingMeasured, Measured };
   struct Bound {
     Ticks time = 0;
     double memory = 0;
-    bool isClose = false; ///< No program says more of it.
+    bool isClose = false;                  ///< No program says more of it.
+    ShapeState from = ShapeState::Unknown; ///< Of its shape, when it was made.
   };
-  enum class ShapeState : uint8_t { Unknown, Grown, BeingMeasured, Measured };
 
   Error enumerate();
   bool measure(Compiler &compiler, uint32_t number, ArrayRef<uint32_t> others);
@@ -138,7 +139,6 @@ private:
                      std::unique_lock<std::mutex> &lock);
   void boundAgain(std::vector<uint32_t> &points);
   std::optional<uint32_t> findUnknown(uint32_t number) const;
-  bool hasInside(uint32_t number) const;
   void estimate(Compiler &compiler, uint32_t point,
                 std::unique_lock<std::mutex> &lock);
   void estimatePoints();
@@ -315,9 +315,7 @@ bool Searcher::bound(uint32_t number) {
     refuse(shape.refusal.empty() ? schedule.refusal : shape.refusal);
     return false;
   }
-  bool isClose = states[point.shape] == ShapeState::Measured ||
-                 point.inside != SearchSpace::kNoInside ||
-                 point.split != SearchSpace::kNoInside;
+  bool isClose = states[point.shape] == ShapeState::Measured;
   auto find = [&](uint32_t inside) -> const TaskTimes * {
     if (inside == SearchSpace::kNoInside)
       return nullptr;
@@ -327,7 +325,7 @@ bool Searcher::bound(uint32_t number) {
   const TaskTimes *inside = find(point.inside), *split = find(point.split);
   Bound &own = bounds[number];
   own = {shape.getTime(point, schedule, inside, split),
-         shape.getMemory(point, schedule), isClose};
+         shape.getMemory(point, schedule), isClose, states[point.shape]};
   if (own.memory <= request.memoryLimit || request.isExhaustive)
     return true;
   ++result.cutByMemory;
@@ -489,12 +487,6 @@ std::optional<uint32_t> Searcher::findUnknown(uint32_t number) const {
   return std::nullopt;
 }
 
-bool Searcher::hasInside(uint32_t number) const {
-  const PointFacts &point = result.space.points[number];
-  return point.inside != SearchSpace::kNoInside ||
-         point.split != SearchSpace::kNoInside;
-}
-
 /// From the least bound on: what has been found cuts the more of the rest.
 void Searcher::estimatePoints() {
   const uint64_t total = queue.size();
@@ -517,20 +509,28 @@ void Searcher::estimatePoints() {
       } else if (bounds[point].isClose) {
         estimate(compiler, point, lock);
         report("estimating", total - std::min(total, queue.size()), total);
-      } else if (inside) {
-        waitingInside[*inside].push_back(point);
-        if (insideStates[*inside] == ShapeState::Grown)
-          measureInside(compiler, *inside, lock);
-      } else if (hasInside(point) || states[shape] == ShapeState::Measured) {
+      } else if (states[shape] != ShapeState::Measured) {
+        // Programs of data parallelism and of halves are for what this one does
+        // not cut.
+        waiting[shape].push_back(point);
+        if (states[shape] == ShapeState::Grown)
+          measureClosely(compiler, shape, lock);
+      } else if (bounds[point].from != states[shape]) {
         // Others of the shape have been looked at before.
         if (bound(point))
           queue.push({bounds[point].time, point});
         else
           isLeft[point] = false;
+      } else if (inside) {
+        waitingInside[*inside].push_back(point);
+        if (insideStates[*inside] == ShapeState::Grown)
+          measureInside(compiler, *inside, lock);
       } else {
-        waiting[shape].push_back(point);
-        if (states[shape] == ShapeState::Grown)
-          measureClosely(compiler, shape, lock);
+        // Others with the same have been looked at before.
+        if (bound(point))
+          queue.push({bounds[point].time, point});
+        else
+          isLeft[point] = false;
       }
     }
     // Who waits is to see it as well.
