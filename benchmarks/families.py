@@ -271,16 +271,17 @@ def split(text):
 
 def combinations():
     pipelines = [(1, "1f1b", 1)] + [(p, s, v) for p in (2, 4) for s, v in
-                                    (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2))]
-    for family, dp, (tp, sp), (cp, kind), ep, (pp, schedule, v), zero, recompute in itertools.product(
+                                    (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2),
+                                     ("dualpipe-v", 2))]
+    for family, dp, (tp, sp), (cp, kind), ep, (pp, schedule, v), zero, recompute, adapters in itertools.product(
         [*CONFIGS, *MODELS], (1, 2, 4, 8), ((1, False), (2, False), (2, True), (4, True)),
         ((1, "none"), (2, "all_gather"), (2, "p2p"), (2, "a2a"), (4, "a2a")), (1, 2, 4), pipelines, range(4),
-        ("none", "selective", "full"),
+        ("none", "selective", "full"), (False, True),
     ):
         if dp * tp * cp * pp > 8 or dp % ep or (zero and dp == 1) or (v > 1 and pp * v > 8):
             continue
         # What has no effect is refused, as the table shows.
-        if (tp * cp > 1 and family in MODELS) or (pp > 1 and family == "dlrm"):
+        if ((tp * cp > 1 or adapters) and family in MODELS) or (pp > 1 and family == "dlrm"):
             continue
         if ep > 1 and "expert" not in json.dumps(CONFIGS.get(family, {})):
             continue
@@ -299,6 +300,10 @@ def combinations():
                 same += [f"--cp={cp}", f"--cp-comm-type={kind if is_whole else 'a2a'}"]
         if pp > 1:
             flags += [f"--schedule={schedule}", f"--virtual-stages={v}", f"--micro-batch={BATCH // dp // 8 or 1}"]
+        if adapters:
+            # Which gradients nothing needs depends on what is replayed.
+            flags.append("--lora=rank=4,targets=all-linear")
+            same += [flags[-1], f"--recompute={recompute}"]
         if family in PAIRS:
             same += [flag for flag in flags if flag.startswith(("--dp=", "--micro-batch="))]
         yield family, tuple(flags), tuple(same)
