@@ -269,6 +269,11 @@ def split(text):
 #===------------------------------------------------------------------------===#
 
 
+def has_scans(family):
+    """Adapters of what a scan reads are of all tokens, and so on each rank that divides its channels."""
+    return any(word in family + json.dumps(CONFIGS.get(family, {})) for word in ("mamba", "linear_num"))
+
+
 def combinations():
     pipelines = [(1, "1f1b", 1)] + [(p, s, v) for p in (2, 4) for s, v in
                                     (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("zb-h1", 1), ("zb-v", 2),
@@ -294,7 +299,8 @@ def combinations():
         if cp > 1:
             flags.append(f"--cp-comm-type={kind}")
             # Scans exchange tokens for heads whatever attention does.
-            if kind == "a2a" or family in ONE_GROUP + PER_SAMPLE:
+            is_repeated = family in ONE_GROUP + PER_SAMPLE or (adapters and has_scans(family))
+            if kind == "a2a" or is_repeated:
                 # Attention has four heads to exchange.
                 is_whole = family in PER_SAMPLE or tp * cp > 4
                 same += [f"--cp={cp}", f"--cp-comm-type={kind if is_whole else 'a2a'}"]
