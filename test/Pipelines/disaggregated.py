@@ -11,18 +11,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import comparing
 import traces
+from comparing import equal
 
-FAILED = False
 DIR = Path(sys.argv[2])
-
-
-def equal(what, found, want):
-    """Reports a difference."""
-    global FAILED
-    if found != want:
-        FAILED = True
-        print(f"{what}: found {found}, expected {want}")
 
 
 def plans(prefill, decode):
@@ -193,4 +186,4 @@ def executed():
 
 
 globals()[sys.argv[1]]()
-sys.exit(FAILED)
+comparing.finish()

@@ -10,21 +10,14 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
+import comparing
 import traces
+from comparing import compile_one, equal
 
 Model = namedtuple("Model", "name L h a g d f V")
 LLAMA3_8B = Model("llama3-8b", 32, 4096, 32, 8, 128, 14336, 128256)
 LLAMA3_70B = Model("llama3-70b", 80, 8192, 64, 8, 128, 28672, 128256)
 LLAMA31_405B = Model("llama3.1-405b", 126, 16384, 128, 8, 128, 53248, 128256)
-FAILED = False
-
-
-def equal(what, found, want):
-    """Reports a difference."""
-    global FAILED
-    if found != want:
-        FAILED = True
-        print(f"{what}: found {found}, expected {want}")
 
 
 class Step:
@@ -59,9 +52,7 @@ class Step:
 
 def compile_step(model, *flags):
     """The summary of one class of ranks."""
-    summary = traces.compile_json(model.name, "--dry-run", *flags)
-    (entry,) = summary["classes"]
-    return entry
+    return compile_one(model.name, *flags)
 
 
 def products(entry):
@@ -393,4 +384,4 @@ def latents():
 
 for name in sys.argv[1:]:
     globals()[name]()
-sys.exit(FAILED)
+comparing.finish()
