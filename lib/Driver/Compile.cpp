@@ -443,6 +443,18 @@ static Error checkStreamStart(ModuleOp module, const StrategyInput &input) {
       "that adds to it before the layers, such as learned positions");
 }
 
+/// What is divided are experts with their replicas.
+static SymbolValues withReplicas(const StrategyInput &strategy,
+                                 SymbolValues values) {
+  int64_t more = strategy.values.redundantExperts;
+  if (auto experts = values.find("X"); more > 0 && experts != values.end()) {
+    experts->second.value += more;
+    experts->second.source +=
+        " and " + strategy.spell(getField(FieldId::redundantExperts));
+  }
+  return values;
+}
+
 /// From the local to the chakra level.
 using BuildChakra = function_ref<void(OpPassManager &, const Strategy &)>;
 
@@ -486,8 +498,9 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   };
   if (Error error = run(buildPlan))
     return error;
-  if (Error error = checkDegrees(strategy, module, resolved.preset,
-                                 resolved.plan, values))
+  if (Error error =
+          checkDegrees(strategy, module, resolved.preset, resolved.plan,
+                       withReplicas(strategy, values)))
     return error;
   if (Error error = checkContext(getProgram(module), strategy, values))
     return error;
@@ -737,6 +750,10 @@ static Error compileHalf(
 /// The prompts of each row: what is given, or one.
 static Expected<Requests> getPrompts(const Strategy &strategy,
                                      const SymbolValues &values) {
+  if (strategy.rankLists)
+    return makeStrategyError("--prefill-strategy: prompts are the same on all "
+                             "data-parallel ranks; give one list with "
+                             "--requests");
   if (!strategy.requests.empty())
     return strategy.requests;
   auto tokens = values.find(getField(FieldId::seq).symbolName.str());

@@ -147,9 +147,16 @@ static Error setStep(ModuleOp module, const StrategyInput &strategy,
                        "' has a value already; it is that of all requests");
     // A row for each data-parallel rank.
     if (!values.count(batch.str()) && module.lookupSymbol<SymbolOp>(batch))
-      values[batch.str()] = {std::max<int64_t>(strategy.values.dp.number, 1),
-                             source};
-    return setSymbol(module, tokens, requests.countNew(), source, values);
+      values[batch.str()] = {
+          requests.areOfRanks()
+              ? static_cast<int64_t>(requests.getLists().size())
+              : std::max<int64_t>(strategy.values.dp.number, 1),
+          source};
+    // What ranks have of their own takes its place later.
+    int64_t most = 0;
+    for (const Requests &own : requests.getLists())
+      most = std::max(most, own.countNew());
+    return setSymbol(module, tokens, most, source, values);
   }
   bool isDecode = strategy.getMode() == Mode::Decode;
   if (isDecode && !strategy.values.kvLen)
@@ -380,17 +387,68 @@ static Expected<int64_t> countMicroBatches(const StrategyInput &strategy,
   return share / *size;
 }
 
-/// Loads are of as many experts as the model has.
-static Error checkLoads(const StrategyInput &strategy,
-                        const SymbolValues &values) {
-  int64_t count = strategy.values.expertHistogram.values.size();
+/// Loads are of as many experts as the model has, or of these with their
+/// replicas.
+static Error checkLoads(StrategyInput &strategy, const SymbolValues &values) {
+  int64_t count = strategy.values.expertHistogram.values.size(),
+          more = strategy.values.redundantExperts;
   auto experts = values.find(kExpertDim.str());
-  if (count == 0 || experts == values.end() || experts->second.value == count)
+  strategy.values.placeReplicas = false;
+  strategy.setDerived(FieldId::placeReplicas);
+  if (count == 0 || experts == values.end())
     return Error::success();
+  int64_t own = experts->second.value;
+  strategy.values.placeReplicas = more > 0 && count == own;
+  if (count == own || count == own + more)
+    return Error::success();
+  std::string replicas =
+      more == 0 ? ""
+                : ", or " + std::to_string(own + more) + " with " +
+                      strategy.spell(getField(FieldId::redundantExperts));
   return makeError(strategy.spell(getField(FieldId::expertHistogram)) +
-                   ": has " + Twine(count) +
-                   " loads, expected X = " + Twine(experts->second.value) +
-                   ", from " + experts->second.source);
+                   ": has " + Twine(count) + " loads, expected X = " +
+                   Twine(own) + ", from " + experts->second.source + replicas);
+}
+
+/// What goes with data-parallel ranks that have requests of their own.
+static Error checkRankLists(const StrategyInput &strategy,
+                            const SymbolValues &values) {
+  if (!strategy.values.rankLists)
+    return Error::success();
+  std::string source = strategy.spell(getField(FieldId::requests));
+  int64_t lists = strategy.values.requests.getLists().size(),
+          ranks = strategy.values.batchRanks.number;
+  auto batch = values.find(getField(FieldId::batch).symbolName.str());
+  if (batch == values.end())
+    return makeError(source + ": the model has no batch to give to ranks");
+  if (lists != ranks) {
+    std::string degrees =
+        strategy.spellSources(FieldId::batchRanks, " times ");
+    return makeError(source + ": has lists of " + Twine(lists) +
+                     " data-parallel ranks, but the batch is divided over " +
+                     Twine(ranks) +
+                     (degrees.empty() ? "" : ", from " + degrees));
+  }
+  if (batch->second.value != lists)
+    return makeError(source + ": has lists of " + Twine(lists) +
+                     " data-parallel ranks, a row each, but there are " +
+                     Twine(batch->second.value) + " rows, from " +
+                     batch->second.source);
+  if (strategy.values.contextRanks.number > 1)
+    return makeError(source + ": data-parallel ranks with lists of their own "
+                              "do not divide tokens; use one list, or no "
+                              "context parallelism");
+  bool hasLoads = !strategy.values.expertHistogram.values.empty();
+  if (hasLoads || strategy.values.expertRows == ExpertRows::Padded ||
+      strategy.values.clipExperts)
+    return makeError(
+        source + ": with lists of data-parallel ranks experts get as many rows "
+                 "as their tokens choose; " +
+        (hasLoads ? "leave out --expert-histogram"
+         : strategy.values.clipExperts
+             ? "use a model whose experts have no capacity"
+             : "use --expert-rows=exact"));
+  return Error::success();
 }
 
 /// Experts' buffers have the size of a capacity, which is not the mean.
@@ -451,6 +509,8 @@ Error stg::deriveFromMesh(StrategyInput &strategy, const SymbolValues &values) {
     return microBatches.takeError();
   strategy.values.microBatches = *microBatches;
   strategy.setDerived(FieldId::microBatches);
+  if (Error error = checkRankLists(strategy, values))
+    return error;
   return checkLoads(strategy, values);
 }
 

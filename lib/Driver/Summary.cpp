@@ -75,6 +75,13 @@ static std::string describeBatch(const Strategy &strategy, int64_t batch,
                                  int64_t tokens) {
   if (strategy.training)
     return count(batch, "sequence") + " of " + withCommas(tokens) + " tokens";
+  if (strategy.rankLists) {
+    std::vector<Requests> lists = strategy.requests.getLists();
+    return count(lists.size(), "list") + " of " +
+           count(strategy.requests.countRequests(), "request") + " in all, " +
+           count(strategy.requests.countNew(), "new token") + " after " +
+           withCommas(strategy.requests.countCached()) + " cached";
+  }
   if (!strategy.requests.empty())
     return count(batch, "row") + " of " +
            count(strategy.requests.countRequests(), "request") + ", " +
@@ -334,6 +341,9 @@ static std::optional<RankRequests> countRequests(const CompileResult &result) {
       seq == result.symbols.end())
     return std::nullopt;
   const Requests &requests = strategy.requests;
+  // Ranks with lists of their own have no number in common.
+  if (strategy.rankLists)
+    return std::nullopt;
   Exact rows = batch->second / std::max<int64_t>(strategy.batchRanks.number, 1);
   if (rows * seq->second == 0)
     return std::nullopt;

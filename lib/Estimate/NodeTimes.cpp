@@ -382,8 +382,8 @@ NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
   time.isTail = isState && !isInside;
   StringRef name = getMachineName(node.collective);
   GroupPlace place = getPlace(node.axes);
-  // A rank brings a shard of what is gathered.
-  double bytes = double(node.bytes) *
+  // A rank brings a shard of what is gathered. All wait for the largest.
+  double bytes = double(std::max(node.bytes, node.mostBytes)) *
                  (name == "all_gather" ? double(place.getRanks()) : 1.) *
                  (isGrown ? double(growth) : 1.);
   bool isExchange = name == "all_to_all";

@@ -159,6 +159,22 @@ static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
   return options;
 }
 
+/// The lists of all ranks, separated by ';'.
+static std::string getRequestLists(const Strategy &strategy) {
+  Requests all =
+      strategy.requests.withLogits(strategy.logits == LogitRows::All);
+  return llvm::join(llvm::map_range(all.getLists(),
+                                    [](const Requests &own) {
+                                      return own.str();
+                                    }),
+                    ";");
+}
+
+/// True if data-parallel ranks have different programs.
+static bool hasRequestLists(const Strategy &strategy) {
+  return strategy.rankLists && strategy.requests.getLists().size() > 1;
+}
+
 /// Without a number of cached tokens a program can be that of any: it is a
 /// symbol, which nothing binds.
 static InferenceOptions getInferenceOptions(const Strategy &strategy) {
@@ -167,8 +183,7 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
     options.cached = std::to_string(*strategy.kvLen);
   else if (strategy.mode == Mode::Prefill)
     options.cached = "0";
-  options.requests =
-      strategy.requests.withLogits(strategy.logits == LogitRows::All).str();
+  options.requests = getRequestLists(strategy);
   options.logits = strategy.logits;
   if (strategy.kvDtype)
     options.kvType = stringify(*strategy.kvDtype).str();
@@ -236,6 +251,8 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
     pm.addNestedPass<func::FuncOp>(createPassStates());
   if (strategy.inference) {
     pm.addPass(createInference(getInferenceOptions(strategy)));
+    if (strategy.redundantExperts > 0)
+      pm.addPass(createReplicateExperts({strategy.redundantExperts, "X"}));
     if (strategy.weightDtype)
       pm.addNestedPass<func::FuncOp>(
           createQuantizeWeights(getQuantizeOptions(strategy)));
@@ -283,14 +300,37 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     pm.addPass(createPadExperts());
   if (!strategy.expertHistogram.values.empty()) {
     LoadExpertsOptions experts;
-    experts.loads.assign(strategy.expertHistogram.values.begin(),
-                         strategy.expertHistogram.values.end());
+    std::vector<int64_t> loads = strategy.expertHistogram.values;
+    if (strategy.placeReplicas)
+      loads = spreadLoads(loads, strategy.redundantExperts,
+                          strategy.expertRanks.number);
+    experts.loads.assign(loads.begin(), loads.end());
     experts.clip = strategy.clipExperts;
     pm.addPass(createLoadExperts(experts));
   }
   if (!strategy.dispatchBytes.empty() || !strategy.combineBytes.empty())
     pm.addPass(
         createEncodeExperts({strategy.dispatchBytes, strategy.combineBytes}));
+  if (strategy.logitsGather != LogitsGather::All) {
+    pm.addPass(createGatherLogits({strategy.logitsGather}));
+    expectLayouts(pm);
+  }
+  if (!strategy.cacheAxes.empty()) {
+    BindOptions bind = getBindOptions(strategy);
+    DivideCachesOptions caches;
+    llvm::append_range(caches.axes, strategy.cacheAxes);
+    caches.config = bind.config;
+    llvm::append_range(caches.values, bind.values);
+    pm.addPass(createDivideCaches(caches));
+    expectLayouts(pm);
+  }
+  if (hasRequestLists(strategy)) {
+    LoadRequestsOptions requests;
+    requests.requests = getRequestLists(strategy);
+    requests.rows = strategy.gatheredRows;
+    pm.addPass(createLoadRequests(requests));
+    expectLayouts(pm);
+  }
   if (strategy.zero != ZeroLevel::None)
     pm.addPass(createShardStates({strategy.zero, strategy.zeroRoot,
                                   strategy.reshardAfterForward,
@@ -337,7 +377,11 @@ void stg::buildSymbolicChakraPipeline(OpPassManager &pm,
 }
 
 void stg::buildBindPipeline(OpPassManager &pm, const Strategy &strategy) {
-  pm.addPass(createBind(getBindOptions(strategy)));
+  BindOptions options = getBindOptions(strategy);
+  if (strategy.redundantExperts > 0)
+    options.values.push_back(kPhysicalExperts.str() + "=X+" +
+                             std::to_string(strategy.redundantExperts));
+  pm.addPass(createBind(options));
 }
 
 void stg::buildConversionPipeline(OpPassManager &pm, const Strategy &strategy) {

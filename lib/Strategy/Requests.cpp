@@ -11,6 +11,7 @@
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
+#include <set>
 
 using namespace llvm;
 using namespace stg;
@@ -19,6 +20,8 @@ using namespace stg;
 static constexpr int64_t kMostTokens = int64_t(1) << 40;
 /// More steps than these are in no run.
 static constexpr int64_t kMostSteps = int64_t(1) << 20;
+/// More data-parallel ranks than these do not have lists of their own.
+static constexpr int64_t kMostLists = 4096;
 
 static Error makeError(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
@@ -55,6 +58,21 @@ bool Requests::change() const {
   });
 }
 
+bool Requests::areOfRanks() const {
+  return !list.empty() && list.front().rank.has_value();
+}
+
+std::vector<Requests> Requests::getLists() const {
+  std::vector<Requests> lists(1);
+  for (Request request : list) {
+    size_t rank = request.rank.value_or(0);
+    lists.resize(std::max(lists.size(), rank + 1));
+    request.rank.reset();
+    lists[rank].list.push_back(request);
+  }
+  return lists;
+}
+
 std::string Requests::str() const {
   std::string text;
   for (const Request &request : list) {
@@ -70,6 +88,8 @@ std::string Requests::str() const {
       text += "@" + std::to_string(request.arrival);
     if (request.generate)
       text += "+" + std::to_string(*request.generate);
+    if (request.rank)
+      text += "#" + std::to_string(*request.rank);
   }
   return text;
 }
@@ -82,12 +102,33 @@ Requests Requests::withLogits(bool all) const {
   return result;
 }
 
+/// Either all data-parallel ranks have the same requests, or each has some.
+static Error checkRanks(const Requests &requests) {
+  std::set<int64_t> ranks;
+  for (const Request &request : requests.list) {
+    if (request.rank.has_value() != requests.areOfRanks())
+      return makeError("some requests say their data-parallel rank 'dp', and "
+                       "others do not");
+    if (request.rank)
+      ranks.insert(*request.rank);
+  }
+  int64_t next = 0;
+  for (int64_t rank : ranks)
+    if (rank != next++)
+      return makeError("data-parallel rank " + Twine(next - 1) +
+                       " has no request, but rank " + Twine(*ranks.rbegin()) +
+                       " has; give it one, as engines do: "
+                       "{\"new\": 1, \"cached\": 0, \"dp\": " +
+                       Twine(next - 1) + "}");
+  return Error::success();
+}
+
 /// Puts equal requests together, where the first of them is: a step does not
 /// depend on their order, and what is compiled not on how many are alike.
 static Expected<Requests> join(ArrayRef<Request> all) {
   Requests requests;
   using Kind = std::tuple<int64_t, int64_t, std::optional<int64_t>, int64_t,
-                          std::optional<int64_t>>;
+                          std::optional<int64_t>, std::optional<int64_t>>;
   std::map<Kind, size_t> known;
   int64_t tokens = 0;
   for (const Request &request : all) {
@@ -105,6 +146,8 @@ static Expected<Requests> join(ArrayRef<Request> all) {
   }
   if (requests.empty())
     return makeError("has no request");
+  if (Error error = checkRanks(requests))
+    return std::move(error);
   return requests;
 }
 
@@ -133,6 +176,9 @@ static Error check(const Request &request) {
   if (Error error =
           checkNumber("generate", request.generate.value_or(1), 1, kMostSteps))
     return error;
+  if (Error error =
+          checkNumber("dp", request.rank.value_or(0), 0, kMostLists - 1))
+    return error;
   return checkNumber("logits", request.logits.value_or(0), 0,
                      request.newTokens);
 }
@@ -146,10 +192,10 @@ static Expected<Request> readRequest(const json::Value &value) {
   for (const auto &[key, member] : *object) {
     StringRef name = key;
     if (name != "new" && name != "cached" && name != "logits" &&
-        name != "count" && name != "step" && name != "generate")
+        name != "count" && name != "step" && name != "generate" && name != "dp")
       return makeError(
           "unknown member '" + shortenText(name) +
-          "'; known are new, cached, logits, count, step and generate");
+          "'; known are new, cached, logits, count, step, generate and dp");
     std::optional<int64_t> number = member.getAsInteger();
     if (!number)
       return makeError("'" + name + "' is no integer of 64 bits");
@@ -157,6 +203,8 @@ static Expected<Request> readRequest(const json::Value &value) {
       request.logits = *number;
     else if (name == "generate")
       request.generate = *number;
+    else if (name == "dp")
+      request.rank = *number;
     else
       (name == "new"      ? request.newTokens
        : name == "cached" ? request.cachedTokens
@@ -208,7 +256,7 @@ static bool consumeNumber(StringRef &text, int64_t &number) {
   return !text.consumeInteger(10, number) && (text = text.ltrim(), true);
 }
 
-/// `64*(1,4095)`, `(5,1024,5)` or `(512,0)@8+16`.
+/// `64*(1,4095)`, `(5,1024,5)`, `(512,0)@8+16` or `(1,4095)#2`.
 static bool consumeRequest(StringRef &text, Request &request) {
   if (!text.ltrim().starts_with("(") &&
       !(consumeNumber(text, request.count) && text.consume_front("*")))
@@ -233,6 +281,12 @@ static bool consumeRequest(StringRef &text, Request &request) {
     if (!consumeNumber(text, generate))
       return false;
     request.generate = generate;
+  }
+  if (text.consume_front("#")) {
+    int64_t rank = 0;
+    if (!consumeNumber(text, rank))
+      return false;
+    request.rank = rank;
   }
   return true;
 }
@@ -281,6 +335,8 @@ json::Value stg::writeRequests(const Requests &requests) {
       object["step"] = request.arrival;
     if (request.generate)
       object["generate"] = *request.generate;
+    if (request.rank)
+      object["dp"] = *request.rank;
     array.push_back(std::move(object));
   }
   return array;

@@ -293,8 +293,10 @@ void StrategyInput::deriveStep() {
   Mode mode = values.mode.value_or(isCached ? Mode::Decode : Mode::Train);
   values.training = mode == Mode::Train;
   values.inference = !values.training;
+  values.rankLists = values.requests.areOfRanks();
   setDerived(FieldId::training);
   setDerived(FieldId::inference);
+  setDerived(FieldId::rankLists);
 }
 
 Mode StrategyInput::getMode() const {

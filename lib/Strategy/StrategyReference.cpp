@@ -51,6 +51,7 @@ static json::Object describeRequests() {
                                                    {"logits", describe(0)},
                                                    {"step", describe(0)},
                                                    {"generate", describe(1)},
+                                                   {"dp", describe(0)},
                                                    {"count", describe(1)}}},
                        {"required", json::Array{"new", "cached"}},
                        {"additionalProperties", false}};

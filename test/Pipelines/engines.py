@@ -2,11 +2,12 @@
 
 What follows from the sizes of the models is computed here in other terms than the compiler does it.
 
-Usage: engines.py {uneven|padded|weights|scales}...
+Usage: engines.py {uneven|padded|weights|scales|lists|redundant|replicas|logits|divided}...
 """
 
 import sys
-from collections import namedtuple
+from collections import Counter, namedtuple
+from fractions import Fraction
 
 import traces
 
@@ -155,6 +156,196 @@ def scales():
     entry = compile_step("deepseek-v3", "--batch=1", "--kv-len=99", "--kv-dtype=f8E4M3FN", "--kv-scale-block=128")
     # Of latents 512 elements with four scales, of positions 64 with one.
     equal("latents", entry["memory"]["persistent_bytes"]["kv_cache"], 100 * 61 * (512 + 16 + 64 + 4))
+
+
+def lists():
+    """Data-parallel ranks with requests of their own: each executes its list, and together they send what is on all."""
+    own = [[(1, 9, 1)] * 3, [(5, 0, 1), (1, 40, 1)], [(7, 100, 1)], [(1, 1000, 1)] * 16]
+    text = ",".join(f"({u},{p})#{rank}" for rank, requests in enumerate(own) for u, p, n in requests)
+    tokens = [sum(u for u, p, n in requests) for requests in own]
+    pairs = [sum(u * p + u * (u + 1) // 2 for u, p, n in requests) for requests in own]
+    keys = [sum(u + p for u, p, n in requests) for requests in own]
+
+    def attention(m, rank):
+        return 2 * tokens[rank] * m.h * (2 * m.a + 2 * m.g) * m.d + 4 * pairs[rank] * m.a * m.d
+
+    # Experts of each rank: they get what all ranks choose, evenly.
+    m, ranks = MIXTRAL, len(own)
+    summary = traces.compile_json(m.name, "--dry-run", f"--dp={ranks}", f"--ep={ranks}", "--requests=" + text)
+    for entry in summary["classes"]:
+        rank = entry["coordinates"]["ep"]
+        rows = sum(tokens) * m.k // ranks
+        want = m.L * (attention(m, rank) + 2 * tokens[rank] * m.h * m.E + 6 * rows * m.h * m.fe)
+        equal(f"experts, rank {rank}", products(entry), want + 2 * len(own[rank]) * m.h * m.V)
+        sent = m.L * (tokens[rank] * m.k + rows) * m.h * 2
+        equal(f"experts, rank {rank}: rows", exchanges(entry), [(2 * m.L, sent)])
+        cache = entry["memory"]["persistent_bytes"]["kv_cache"]
+        equal(f"experts, rank {rank}: cache", cache, m.L * keys[rank] * 2 * m.g * m.d * 2)
+    # A feed-forward that all ranks divide, with both ways to gather.
+    L, h, a, g, d, f, V = 32, 4096, 32, 8, 128, 14336, 128256
+    m = Model("llama3-8b", L, h, a, g, d, V, f, 0, 0)
+    for rows, all_rows in (("exact", sum(tokens)), ("padded", ranks * max(tokens))):
+        flags = ["--preset=sglang", f"--dp={ranks}", "--requests=" + text, f"--gathered-rows={rows}"]
+        summary = traces.compile_json(m.name, "--dry-run", *flags)
+        equal(f"{rows}: classes", len(summary["classes"]), ranks)
+        for entry in summary["classes"]:
+            rank = entry["coordinates"]["dp"]
+            want = L * (attention(m, rank) + 6 * all_rows * h * f // ranks) + 2 * len(own[rank]) * h * V
+            equal(f"{rows}, rank {rank}", products(entry), want)
+            brought = tokens[rank] if rows == "exact" else max(tokens)
+            found = {c["kind"]: (c["count"], c["bytes"]) for c in entry["collectives"]}
+            want = {"all_gather": (L, L * brought * h * 2), "reduce_scatter": (L, L * all_rows * h * 2)}
+            equal(f"{rows}, rank {rank}: rows", found, want)
+    # Ranks with equal lists are one class, and the same as without lists.
+    for flags in (["--preset=sglang"], ["--ep=2"]):
+        name = "mixtral-8x7b"
+        for rows in ("exact", "padded"):
+            one = traces.compile_json(name, "--dry-run", "--dp=2", *flags, "--requests=2*(1,99),(3,0)")
+            own = traces.compile_json(
+                name, "--dry-run", "--dp=2", *flags, f"--gathered-rows={rows}", "--requests=2*(1,99)#0,(3,0)#0,(3,0)#1,2*(1,99)#1"
+            )
+            equal("equal lists", own["classes"], one["classes"])
+
+
+def redundant():
+    """Replicas of experts: more parameters, as many rows."""
+    m = QWEN
+    tokens, ranks, more = 60, 5, 32
+    flags = [f"--batch={tokens * ranks}", "--kv-len=99", f"--dp={ranks}", f"--ep={ranks}"]
+    entry = compile_step(m.name, *flags, f"--redundant-experts={more}")
+    equal("products", products(entry), step_products(m, tokens, 100, tokens * m.k))
+    equal("rows", exchanges(entry), [(2 * m.L, 2 * m.L * tokens * m.k * m.h * 2)])
+    plain = compile_step(m.name, f"--batch={tokens}", "--kv-len=99")
+    # Of 160 experts a rank has 32; without replicas it would have all 128, and the rest is the same.
+    less = plain["memory"]["persistent_bytes"]["parameter"] - entry["memory"]["persistent_bytes"]["parameter"]
+    equal("parameters", less, m.L * (m.E - (m.E + more) // ranks) * 3 * m.h * m.fe * 2)
+    # Attention over tp 4 and dp 2, experts over all eight ranks.
+    flags = ["--requests=64*(1,99)", "--batch=2", "--tp=4", "--dp=2", "--etp=1", "--ep=8", "--sequence-parallel"]
+    entry = compile_step(m.name, *flags, f"--redundant-experts={more}")
+    own = compile_step(m.name, *flags)
+    rows = [(2 * m.L, 2 * m.L * 16 * m.k * m.h * 2)]
+    equal("tp and dp: rows", exchanges(entry), rows)
+    equal("tp and dp: rows without replicas", exchanges(own), rows)
+    equal("tp and dp: products", products(entry), products(own))
+    added = entry["memory"]["persistent_bytes"]["parameter"] - own["memory"]["persistent_bytes"]["parameter"]
+    equal("tp and dp: parameters", added, m.L * more // 8 * 3 * m.h * m.fe * 2)
+
+
+def balance(loads, replicas, ranks):
+    """Shares of ranks, computed with fractions: each replica is one of the most loaded expert, the most loaded
+    ones are dealt first."""
+    counts = [1] * len(loads)
+    for _ in range(replicas):
+        most = max(range(len(loads)), key=lambda i: (Fraction(loads[i], counts[i]), -i))
+        counts[most] += 1
+    shares = sorted((Fraction(l, c) for l, c in zip(loads, counts) for _ in range(c)), reverse=True)
+    sums, room = [Fraction(0)] * ranks, [len(shares) // ranks] * ranks
+    for share in shares:
+        rank = min((r for r in range(ranks) if room[r]), key=lambda r: (sums[r], r))
+        sums[rank] += share
+        room[rank] -= 1
+    return sums
+
+
+def replicas():
+    """Loads of experts with replicas, of which the most loaded experts have most."""
+    m, ranks, more = MIXTRAL, 4, 4
+    loads = [60, 1, 7, 7, 20, 3, 1, 1]
+    tokens = 1500
+    flags = [f"--requests={tokens}*(1,99)", f"--batch={ranks}", f"--dp={ranks}", f"--ep={ranks}"]
+    histogram = ",".join(map(str, loads))
+    summary = traces.compile_json(m.name, "--dry-run", *flags, f"--redundant-experts={more}", f"--expert-histogram={histogram}")
+    sums = balance(loads, more, ranks)
+    rest = step_products(m, tokens, 100, 0)
+    found = {}
+    for entry in summary["classes"]:
+        found[entry["coordinates"]["ep"]] = (products(entry) - rest) // (6 * m.h * m.fe * m.L)
+    all_rows = tokens * ranks * m.k
+    equal("rows of all", sum(found.values()), all_rows)
+    for rank, share in enumerate(sums):
+        want = share * all_rows / sum(loads)
+        # Ends of ranges are rounded up, of each replica.
+        if abs(found[rank] - want) >= 2 * len(loads):
+            equal(f"rows of rank {rank}", found[rank], want)
+    # Loads of all replicas are those of ranks, in order.
+    given = [5, 5, 5, 1, 1, 1, 2, 2, 2, 4, 4, 4]
+    histogram = ",".join(map(str, given))
+    summary = traces.compile_json(m.name, "--dry-run", *flags, f"--redundant-experts={more}", f"--expert-histogram={histogram}")
+    for entry in summary["classes"]:
+        rank = entry["coordinates"]["ep"]
+        rows = (products(entry) - rest) // (6 * m.h * m.fe * m.L)
+        equal(f"given loads, rank {rank}", rows, all_rows * sum(given[3 * rank : 3 * rank + 3]) // sum(given))
+
+
+def logits():
+    """Rows of logits of which ranks have parts: I1.12, I2.1 of 64 rows, or messages to the first rank."""
+    V, tokens = 128256, 64
+    for name, L, tp in (("llama3-70b", 80, 8), ("llama3-8b", 32, 4)):
+        flags = [name, "--dry-run", f"--batch={tokens}", "--kv-len=99", f"--tp={tp}"]
+        (plain,) = traces.compile_json(*flags)["classes"]
+        gathers = [c for c in plain["collectives"] if c["kind"] == "all_gather"]
+        equal(f"{name}: all", [(c["count"], c["bytes"]) for c in gathers], [(1, tokens * V // tp * 2)])
+        (top,) = traces.compile_json(*flags, "--logits-gather=top")["classes"]
+        gathers = [c for c in top["collectives"] if c["kind"] == "all_gather"]
+        equal(f"{name}: top", [(c["count"], c["bytes"]) for c in gathers], [(1, tokens * 2 * 4)])
+        equal(f"{name}: top, products", products(top), products(plain))
+        # A rank looks at its own logits, and at two numbers of each part.
+        less = tokens * (V - V // tp - 2 * tp)
+        equal(f"{name}: top, operations", plain["operations"] - top["operations"], less)
+        summary = traces.compile_json(*flags, "--logits-gather=one")
+        equal(f"{name}: one, classes", len(summary["classes"]), tp)
+        for entry in summary["classes"]:
+            rank = entry["coordinates"]["tp"]
+            part, back = tokens * V // tp * 2, tokens * 4
+            found = sorted((m["kind"], m["shift"], m["count"], m["bytes"]) for m in entry["messages"])
+            if rank == 0:
+                want = [("recv", i, 1, part) for i in range(1, tp)] + [("send", i, 1, back) for i in range(1, tp)]
+            else:
+                want = [("recv", -rank, 1, back), ("send", -rank, 1, part)]
+            equal(f"{name}: one, rank {rank}", found, sorted(want))
+            equal(f"{name}: one, products", products(entry), products(plain))
+            kinds = {c["kind"] for c in entry["collectives"]}
+            equal(f"{name}: one, collectives", kinds, {"all_reduce"})
+
+
+def divided():
+    """Caches whose tokens are dealt to ranks with the same heads: I3.1 to I3.7, and I3.10."""
+    # Absorbed latents of DeepSeek-V3 over all of tp 8.
+    L, h, heads, dq, dv, B = 61, 7168, 128, 576, 512, 32
+    flags = ["deepseek-v3", "--dry-run", f"--batch={B}", "--kv-len=10000", "--tp=8", "--mla-form=absorbed"]
+    plain = traces.compile_json(*flags)["classes"][0]
+    keys = [1251] + [1250] * 7
+    summary = traces.compile_json(*flags, "--cache-axes=tp")
+    equal("latents: classes", len(summary["classes"]), 8)
+    for entry in summary["classes"]:
+        (rank,) = entry["coordinates"].values()
+        equal(f"latents, rank {rank}", entry["memory"]["persistent_bytes"]["kv_cache"], L * B * keys[rank] * dq * 2)
+        more = products(entry) - products(plain)
+        equal(f"latents, rank {rank}: products", more, L * B * 2 * (dq + dv) * (keys[rank] * heads - 10001 * heads // 8))
+        want = Counter({(c["kind"], c["count"], c["bytes"]): 1 for c in plain["collectives"]})
+        found = Counter({(c["kind"], c["count"], c["bytes"]): 1 for c in entry["collectives"]})
+        gathered = L * (B * heads // 8 * dq * 2 + B * heads * 4)
+        equal(
+            f"latents, rank {rank}: collectives",
+            (found - want, {kind for kind, count, size in want - found}),
+            (
+                Counter({
+                    ("all_gather", 2 * L + 1, gathered + B * 129280 // 8 * 2): 1,
+                    ("reduce_scatter", L, L * B * heads * dv * 2): 1,
+                }),
+                {"all_gather"},
+            ),
+        )
+    # Two ranks with the same head of Qwen3-235B.
+    flags = ["qwen3-235b-a22b", "--dry-run", f"--batch={B}", "--kv-len=4095", "--tp=8"]
+    plain = traces.compile_json(*flags)["classes"][0]
+    (entry,) = traces.compile_json(*flags, "--cache-axes=tp_replicate")["classes"]
+    equal("heads: products", products(entry), products(plain))
+    whole, half = (e["memory"]["persistent_bytes"]["kv_cache"] for e in (plain, entry))
+    equal("heads: cache", 2 * half, whole)
+    found = sorted((c["kind"], c["group_size"], c["count"], c["bytes"]) for c in entry["collectives"] if c["group_size"] == 2)
+    want = [("all_gather", 2, 2 * 94, 94 * (65536 + 2048)), ("reduce_scatter", 2, 94, 94 * 131072)]
+    equal("heads: collectives", found, want)
 
 
 for argument in sys.argv[1:]:

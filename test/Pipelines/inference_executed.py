@@ -5,10 +5,11 @@ in several processes (float32), with caches of keys and values. Each of them is 
 every rank and step: operations of matrix products, collectives (kind, size of the group, count,
 bytes passed in), messages (peer, count, bytes), bytes of parameters and of what is cached.
 
-Where ranks or micro-batches had requests of their own, each gets here the same number of tokens
-with as many cached ones: with one new token everything is linear in these. Ranks that had other
-numbers of cached tokens are compared with their mean. Where a run has several steps, they are compared
-one by one, and then all together, as one trace.
+Data-parallel ranks that had requests of their own have these here, too. Where micro-batches had,
+or ranks that divide the requests of a group, each gets here the same number of tokens with as many
+cached ones: with one new token everything is linear in these. Ranks that had other numbers of cached
+tokens are compared with their mean. Where a run has several steps, they are compared one by one, and
+then all together, as one trace.
 
 Usage: inference_executed.py RUN...
 """
@@ -79,6 +80,10 @@ def flags_of(run, m):
     if "dp_ffn" in run:
         # Requests are divided over tp, too, where there is one.
         flags += ["--preset=sglang"] + ["--sequence-parallel"] * ("tp" in parallel)
+    if run.get("dp_ffn") == "sum_len":
+        flags += ["--gathered-rows=summed"]
+    if run.get("dcp_variant") == "ag_rs":
+        flags += ["--cache-axes=tp_replicate"]
     if "mla_form" in run:
         flags += ["--mla-form=" + run["mla_form"].replace("_", "-")]
     if run["full"]:
@@ -97,8 +102,21 @@ def share(requests, rows):
     return [(1, p, 1) for p in own]
 
 
+def has_lists(run):
+    """Whether data-parallel ranks have lists of their own; where tp divides these, too, they have not."""
+    return run["parallel"].get("dp", 1) > 1 and not ("dp_ffn" in run and "tp" in run["parallel"])
+
+
+def lists(run, requests):
+    """The requests of each data-parallel rank, as many for each."""
+    count = len(requests) // run["parallel"]["dp"]
+    return ",".join(f"({u},{p},{n})#{number // count}" for number, (u, p, n) in enumerate(requests))
+
+
 def step_flags(run, requests):
     """What a step is."""
+    if has_lists(run):
+        return ["--requests=" + lists(run, requests)]
     if "cp_variant" in run:
         ((u, p, n),) = requests
         ring = ["--cp-comm-type=p2p"] if run["cp_variant"] == "ring" else []
@@ -171,7 +189,7 @@ def collectives_that_ran(run, want):
 def mean(run, number, rank, what):
     """Of a rank, or where ranks had other requests of all of them."""
     steps = [entry["steps"][number][what] for entry in run["ranks"]]
-    if "dp_ffn" not in run:
+    if "dp_ffn" not in run or has_lists(run):
         return steps[rank]
     assert sum(steps) % len(steps) == 0
     return sum(steps) // len(steps)

@@ -10,7 +10,7 @@
 // that earlier steps have kept. It is given as a text, `64*(1,4095),(512,0)`,
 // or as a file of JSON objects, one in each line: `{"new": 512, "cached": 0}`.
 // Where there are several steps, a request may come with one of them, and
-// leave.
+// leave. Data-parallel ranks may each have a list of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,9 +38,11 @@ struct Request {
   int64_t arrival = 0;
   /// Tokens after which they leave; none: they stay.
   std::optional<int64_t> generate;
+  /// The data-parallel rank whose they are; none: each rank has them.
+  std::optional<int64_t> rank;
 
   auto getKind() const {
-    return std::tie(newTokens, cachedTokens, logits, arrival, generate);
+    return std::tie(newTokens, cachedTokens, logits, arrival, generate, rank);
   }
 };
 
@@ -55,6 +57,10 @@ struct Requests {
   int64_t countCached() const;
   /// True if requests come or leave.
   bool change() const;
+  /// True if data-parallel ranks have requests of their own.
+  bool areOfRanks() const;
+  /// The requests of each rank; one list if all ranks have the same.
+  std::vector<Requests> getLists() const;
   /// `64*(1,4095),(5,1024,5)`, `(512,0)@8+16` of one that comes with step 8 and
   /// leaves when it has 16 tokens.
   std::string str() const;

@@ -66,6 +66,7 @@ chakra::CollOp GraphBuilder::createCollective(CollectiveOpInterface op,
       makeName(op, chakra::stringifyCollKind(kind)), inputs, op.getAxes(),
       types, inPlace, getPhaseName(op), ValueRange(), payload);
   coll.setAmongAttr(op.getAmongAttr());
+  coll.setPaddedAttr(op.getPaddedBytes());
   coll.setAheadAttr(op.getAheadAttr());
   return coll;
 }

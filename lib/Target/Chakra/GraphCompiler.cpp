@@ -92,7 +92,7 @@ private:
                         TraceProgram::NodeWiring wiring, uint32_t body,
                         int64_t ahead = 0);
   FailureOr<int64_t> getPayload(CollOp op);
-  LogicalResult padPayload(Operation *op, NodeTemplate &node);
+  LogicalResult padPayload(Operation *op, int64_t bytes, NodeTemplate &node);
   LogicalResult checkLimits(Operation *op, uint32_t body);
   uint64_t getNumTensors(Step step) const;
 
@@ -403,13 +403,14 @@ FailureOr<int64_t> GraphCompiler::getBytes(Operation *op, TypeRange types,
 /// Simulators divide a payload into `splits` chunks and each chunk by the ranks
 /// of the group, dropping remainders; less than one byte per chunk and rank of
 /// the whole machine is raised, or never completes.
-LogicalResult GraphCompiler::padPayload(Operation *op, NodeTemplate &node) {
+LogicalResult GraphCompiler::padPayload(Operation *op, int64_t bytes,
+                                        NodeTemplate &node) {
   int64_t unit, least, units;
   if (llvm::MulOverflow<int64_t>(splits, space.getGroupSize(node.axes), unit) ||
       llvm::MulOverflow<int64_t>(splits, space.getNumRanks(), least))
     return emitShortOpError(op)
            << "cannot be split into " << splits << " chunks";
-  units = llvm::divideCeil(std::max(node.bytes, least), unit);
+  units = llvm::divideCeil(std::max(bytes, least), unit);
   if (llvm::MulOverflow(units, unit, node.commSize))
     return emitShortOpError(op) << "has a payload that does not fit in 64 bits "
                                    "when it is padded to a multiple of "
@@ -472,7 +473,14 @@ LogicalResult GraphCompiler::describe(CollOp op, NodeTemplate &node) {
   if (failed(payload))
     return failure();
   node.bytes = *payload;
-  return padPayload(op, node);
+  int64_t all = node.bytes;
+  if (stg::SymExpr padded = op.getPaddedAttr()) {
+    FailureOr<int64_t> most = getNumber(op, padded, "padded payload");
+    if (failed(most))
+      return failure();
+    all = node.mostBytes = std::max(all, *most);
+  }
+  return padPayload(op, all, node);
 }
 
 //===----------------------------------------------------------------------===//

@@ -93,6 +93,9 @@ struct NodeTemplate {
   int64_t bytes = 0;
   /// Collectives: `bytes` made acceptable to simulators. Messages: `bytes`.
   int64_t commSize = 0;
+  /// Collectives whose ranks bring different bytes: those of the rank that
+  /// brings most, else 0; not in bundles.
+  int64_t mostBytes = 0;
   /// How often the node is executed; not in bundles.
   uint64_t executions = 0;
   /// Messages only: the number of their channel in the program, the axis and

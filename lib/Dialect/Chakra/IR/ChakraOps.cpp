@@ -215,6 +215,7 @@ void CollOp::build(OpBuilder &builder, OperationState &state, CollKind kind,
         builder.getStringAttr(name), inputs, after, over,
         /*among=*/DenseI64ArrayAttr(),
         inPlace ? builder.getUnitAttr() : UnitAttr(), payload,
+        /*padded=*/SymExpr(),
         /*ahead=*/IntegerAttr(), phaseAttr);
 }
 
@@ -321,6 +322,15 @@ LogicalResult CollOp::verify() {
   if (SymExpr payload = getPayloadAttr()) // C6
     if (failed(verifyCount(*this, payload, "payload")))
       return failure();
+  if (SymExpr padded = getPaddedAttr()) { // C9
+    if (!getPayloadAttr())
+      return emitOpError("is padded, but has no payload");
+    std::optional<int64_t> own = getPayloadAttr().getInt64(),
+                           all = padded.getInt64();
+    if (own && all && *own > *all)
+      return emitOpError("has a payload of ")
+             << *own << " bytes, which is more than it is padded to, " << *all;
+  }
   if (!getPayloadAttr() || getInPlace())
     return verifyCollResults(*this);
   return success();

@@ -488,18 +488,29 @@ static ParseResult parseRequest(AsmParser &parser,
          << " numbers, expected new and cached tokens and rows of logits";
 }
 
+/// `64 *` or `[n] *`; 1 where there is nothing.
+static FailureOr<SymExpr> parseCount(AsmParser &parser) {
+  int64_t number = 1;
+  if (succeeded(parser.parseOptionalLSquare())) {
+    FailureOr<SymExpr> count = SymExpr::parse(parser);
+    if (failed(count) || parser.parseRSquare() || parser.parseStar())
+      return failure();
+    return count;
+  }
+  if (OptionalParseResult parsed = parser.parseOptionalInteger(number);
+      parsed.has_value() && (failed(*parsed) || parser.parseStar()))
+    return failure();
+  return SymExpr::get(parser.getContext(), number);
+}
+
 Attribute RequestsAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> counts;
-  SmallVector<SymExpr> newTokens, cachedTokens, logits;
+  SmallVector<SymExpr> counts, newTokens, cachedTokens, logits;
   auto parseEntry = [&]() -> ParseResult {
-    int64_t count = 1;
     SmallVector<SymExpr> numbers;
-    if (OptionalParseResult parsed = parser.parseOptionalInteger(count);
-        parsed.has_value() && (failed(*parsed) || parser.parseStar()))
+    FailureOr<SymExpr> count = parseCount(parser);
+    if (failed(count) || parseRequest(parser, numbers))
       return failure();
-    if (parseRequest(parser, numbers))
-      return failure();
-    counts.push_back(count);
+    counts.push_back(*count);
     newTokens.push_back(numbers[0]);
     cachedTokens.push_back(numbers[1]);
     logits.push_back(numbers[2]);
@@ -517,8 +528,11 @@ void RequestsAttr::print(AsmPrinter &printer) const {
   printer << '<';
   for (unsigned i = 0, e = getCounts().size(); i != e; ++i) {
     printer << (i ? ", " : "");
-    if (getCounts()[i] != 1)
-      printer << getCounts()[i] << " * ";
+    SymExpr count = getCounts()[i];
+    if (!count.isConstant())
+      printer << '[' << count.str() << "] * ";
+    else if (!count.isOne())
+      printer << count.str() << " * ";
     printer << '(' << getNewTokens()[i].str() << ", "
             << getCachedTokens()[i].str();
     if (!getLogits()[i].isOne())
@@ -529,15 +543,15 @@ void RequestsAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult RequestsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   ArrayRef<int64_t> counts,
+                                   ArrayRef<SymExpr> counts,
                                    ArrayRef<SymExpr> newTokens,
                                    ArrayRef<SymExpr> cachedTokens,
                                    ArrayRef<SymExpr> logits) {
   if (counts.empty()) // requests_c1
     return emitError() << "expects a request";
-  for (int64_t count : counts)
-    if (count < 1) // requests_c2
-      return emitError() << "has a request " << count
+  for (SymExpr count : counts)
+    if (!count.canBeExtent()) // requests_c2
+      return emitError() << "has a request " << count.str()
                          << " times, expected at least 1";
   if (newTokens.size() != counts.size() ||
       cachedTokens.size() != counts.size() || logits.size() != counts.size())

@@ -94,10 +94,26 @@ static LogicalResult verifyExchange(CollectiveOpInterface op,
   return checkSameShape(op->getLoc(), "result", expected, result.getDims());
 }
 
+/// Where devices have shares of different size, only what the dimensions are
+/// is the same before and after.
+static LogicalResult verifyUneven(Operation *op, SymTensorType input,
+                                  SymTensorType result) {
+  if (failed(verifySameElementType(op, input, result)))
+    return failure();
+  SmallVector<DimAttr> expected(input.getDims());
+  if (input.getRank() == result.getRank())
+    for (auto [dim, other] : llvm::zip_equal(expected, result.getDims()))
+      dim = dim.withExtent(other.getExtent());
+  return checkSameShape(op->getLoc(), "result", expected, result.getDims());
+}
+
 /// Checks one operand and what is made of it.
 static LogicalResult verifyOperand(CollectiveOpInterface op, Type operand,
                                    Type made, SymExpr group) {
   SymTensorType input = asTensor(operand), result = asTensor(made);
+  bool isExchange = op.getDividedBefore() && op.getDividedAfter();
+  if (isExchange ? op.getPaddedBytes() : op.getExactBytes())
+    return verifyUneven(op, input, result);
   if (op.getDividedBefore() && op.getDividedAfter())
     return verifyExchange(op, input, result, group);
   if (op.getDividedBefore())
@@ -153,6 +169,8 @@ LogicalResult stg::detail::verifyCollective(Operation *op) {
     return op->emitOpError("expects at least one operand");
   if (failed(verifyAxes(op, collective.getAxes())))
     return failure();
+  if (collective.getPaddedBytes() && !collective.getExactBytes())
+    return op->emitOpError("is padded, but has no payload"); // all_gather_c3
   if (results == 0 || collective.isFlat() || collective.getDividedBefore() ||
       collective.getDividedAfter())
     return success();

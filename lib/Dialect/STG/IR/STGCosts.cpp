@@ -243,8 +243,10 @@ OpCost AttentionOp::getCost() {
   SymExpr bytes = getOperandAndResultBytes(*this);
   if (isPartOfKeys(*this))
     bytes = bytes - getValue().getType().getNumBytes();
-  return {getAttentionOperations(*this, getPairs(*this, getRequestsAttr())),
-          bytes, true};
+  SymExpr pairs = getPairsAttr();
+  if (!pairs)
+    pairs = ::getPairs(*this, getRequestsAttr());
+  return {getAttentionOperations(*this, pairs), bytes, true};
 }
 
 /// Products of queries and keys have another size than those with values.

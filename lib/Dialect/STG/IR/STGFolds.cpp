@@ -122,7 +122,8 @@ struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
         reduce.getAxes() != op.getAxes() || !op.getInput().hasOneUse())
       return failure();
     auto scatter = rewriter.replaceOpWithNewOp<ReduceScatterOp>(
-        op, op.getType(), reduce.getInputs()[0], op.getDim(), op.getAxes());
+        op, op.getType(), reduce.getInputs()[0], op.getDim(), op.getAxes(),
+        /*payload=*/SymExpr(), /*padded=*/SymExpr());
     copyOrigin(reduce, scatter);
     return success();
   }

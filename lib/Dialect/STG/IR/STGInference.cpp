@@ -165,6 +165,48 @@ LogicalResult SampleOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult SamplePartOp::inferReturnTypes(MLIRContext *context,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  SymTensorType logits = tensorOf(adaptor.getLogits());
+  if (failed(checkMinRank(loc, "logits", logits, 1)))
+    return failure();
+  if (!isa<FloatType>(logits.getElementType()))
+    return emitOptionalError(loc, "logits have element type ",
+                             logits.getElementType(), ", expected a float");
+  SmallVector<DimAttr> dims(logits.getDims());
+  dims.back() = DimAttr::get(SymExpr::get(context, 2));
+  types.push_back(
+      SymTensorType::get(context, dims, Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult PlaceRowsOp::verify() {
+  SymTensorType input = getInput().getType(), result = getType();
+  SmallVector<DimAttr> expected(input.getDims()); // place_rows_c1
+  if (input.getRank() == result.getRank())
+    for (auto [dim, other] : llvm::zip_equal(expected, result.getDims()))
+      dim = dim.withExtent(other.getExtent());
+  if (input.getElementType() != result.getElementType())
+    return emitOpError("expects operand and result of one element type, found ")
+           << input << " and " << result;
+  return checkSameShape(getLoc(), "result", expected, result.getDims());
+}
+
+LogicalResult MergePartialOp::verify() {
+  SymTensorType output = getOutput().getType(), lse = getLse().getType();
+  if (output.getRank() != 4 || lse.getRank() != 3 || // merge_partial_c1
+      output.getDims().take_front(2) != lse.getDims().take_front(2))
+    return emitOpError("has an output of type ")
+           << output << " and log-sum-exps of type " << lse
+           << ", expected rows of heads of both";
+  if (getType() != output) // merge_partial_c2
+    return emitOpError("makes ") << getType() << " of " << output
+                                 << ", expected the same type";
+  return success();
+}
+
 LogicalResult EncodeRowsOp::verify() {
   SymTensorType input = getInput().getType(), result = getType();
   if (failed(checkMinRank(getLoc(), "operand", input, 1))) // encode_rows_c1
@@ -222,6 +264,22 @@ OpCost SampleOp::getCost() {
           getOperandAndResultBytes(*this), false};
 }
 
+OpCost SamplePartOp::getCost() {
+  return {getLogits().getType().getNumElements(),
+          getOperandAndResultBytes(*this), false};
+}
+
+OpCost PlaceRowsOp::getCost() {
+  return {SymExpr::get(getContext(), 0), getOperandAndResultBytes(*this),
+          false};
+}
+
+OpCost MergePartialOp::getCost() {
+  return {getOutput().getType().getNumElements() +
+              getLse().getType().getNumElements() * 5,
+          getOperandAndResultBytes(*this), false};
+}
+
 OpCost EncodeRowsOp::getCost() {
   return {
       SymExpr::getFunction(SymFunc::Max, {getInput().getType().getNumElements(),
@@ -250,6 +308,12 @@ ShardingRule CacheOp::getShardingRule() {
   ShardingRule rule;
   TensorFactors tensor = rule.addFactors("d", getType().getRank());
   rule.operands = {tensor};
+  // Which of the tokens a device has follows from nothing that it reads.
+  if (getDividedOver())
+    for (auto [dim, own, other] :
+         llvm::enumerate(getInput().getType().getDims(), getType().getDims()))
+      if (own.getExtent() != other.getExtent())
+        tensor[dim] = {rule.addFactor("kept")};
   rule.results = {tensor};
   return rule;
 }
@@ -278,6 +342,42 @@ ShardingRule SelectRowsOp::getShardingRule() {
   return rule;
 }
 bool SelectRowsOp::isLinear() { return true; }
+
+ShardingRule SamplePartOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors rows =
+      rule.addFactors("d", getLogits().getType().getRank() - 1);
+  TensorFactors logits = rows, best = rows;
+  logits.push_back({rule.addFactor("v", FactorKind::Whole)});
+  best.push_back({rule.addFactor("best", FactorKind::Whole)});
+  rule.operands = {logits};
+  rule.results = {best};
+  return rule;
+}
+
+/// Shards of rows become partial sums of all.
+ShardingRule PlaceRowsOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors own = rule.addFactors("d", getType().getRank()), all = own;
+  for (auto [dim, before, after] :
+       llvm::enumerate(getInput().getType().getDims(), getType().getDims()))
+    if (before.getExtent() != after.getExtent())
+      all[dim] = {rule.addFactor("all" + std::to_string(dim),
+                                 FactorKind::Whole)};
+  rule.operands = {own};
+  rule.results = {all};
+  return rule;
+}
+
+ShardingRule MergePartialOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors output = rule.addFactors("d", 4);
+  TensorFactors lse(output.begin(), output.begin() + 2);
+  lse.push_back({rule.addFactor("all", FactorKind::Whole)});
+  rule.operands = {output, lse};
+  rule.results = {output};
+  return rule;
+}
 
 ShardingRule SampleOp::getShardingRule() {
   ShardingRule rule;

@@ -228,7 +228,9 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
 
     `payload` is for what operands and results cannot say, as in traces of other
     producers and for padded shards: it gives the bytes that a rank brings, and the results are new
-    buffers or tokens that are not tied to the operands (unless in place).
+    buffers or tokens that are not tied to the operands (unless in place). Where the ranks of
+    a group bring different payloads, `padded` is what all of their traces say as the size,
+    and the payload is told beside it.
 
     Constraints: (C1) there are as many results as operands, and at least one;
     stacks correspond to stacks of the same count (without `payload`); (C2)
@@ -240,7 +242,8 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
     least two distinct coordinates on a single axis, and the graph's own is one of them
     (a graph without one is refused at export);
     (C8) an op that is `ahead` stands in the body of a repeat and reads slices of it,
-    values from outside, or results of ops that are as far ahead.
+    values from outside, or results of ops that are as far ahead; (C9) `padded` comes with
+    a `payload`, which is not more.
   }];
   let arguments = (ins Chakra_CollKindAttr:$kind, StrAttr:$name,
                        Variadic<Chakra_Buffer>:$inputs,
@@ -248,6 +251,7 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
                        StrArrayAttr:$over, OptionalAttr<DenseI64ArrayAttr>:$among,
                        UnitAttr:$in_place,
                        OptionalAttr<Sym_ExprAttr>:$payload,
+                       OptionalAttr<Sym_ExprAttr>:$padded,
                        OptionalAttr<I64Attr>:$ahead,
                        OptionalAttr<StrAttr>:$phase);
   let results = (outs Variadic<Chakra_AnyValue>:$results);
@@ -255,6 +259,7 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
     custom<CollKind>($kind) $name `(` $inputs `)` `over` $over
     (`among` $among^)? (`in_place` $in_place^)?
     (`payload` `(` custom<Expr>($payload)^ `)`)?
+    (`padded` `(` custom<Expr>($padded)^ `)`)?
     (`ahead` $ahead^)?
     (`after` `(` $after^ `:` qualified(type($after)) `)`)?
     (`phase` $phase^)? attr-dict `:` functional-type($inputs, $results)

@@ -146,15 +146,17 @@ def STG_RequestsAttr : STG_Attr<"Requests", "requests"> {
   let description = [{
     Of each its new tokens and those that are cached, and, if it is not 1, of how many of
     its last tokens logits are wanted; a number before says how many such requests there
-    are. What follows tokens one by one is executed once on all new tokens of a row, only
+    are, or an expression in brackets, where that is another one on each device. What
+    follows tokens one by one is executed once on all new tokens of a row, only
     attention works request by request.
 
     ```mlir
     #stg.requests<2 * (1, 4095), (512, 0), (5, 1024, 5)>
+    #stg.requests<[n] * (1, 4095), (512, 0)>
     ```
     Constraints: (C1) there is a request; (C2) each is there at least once.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$counts,
+  let parameters = (ins ArrayRefParameter<"::stg::SymExpr">:$counts,
                         ArrayRefParameter<"::stg::SymExpr">:$newTokens,
                         ArrayRefParameter<"::stg::SymExpr">:$cachedTokens,
                         ArrayRefParameter<"::stg::SymExpr">:$logits);

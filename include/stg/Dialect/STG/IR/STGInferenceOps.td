@@ -33,7 +33,8 @@ def CacheOp : STG_TensorOp<"cache", [
     `dim` of the buffer.
 
     With micro-batches the buffer has so many `parts`, one for the requests of each, which
-    its op is executed for.
+    its op is executed for. With `divided_over` devices along these axes have different tokens
+    of what is kept.
 
     Operations: none, or 1 per new element where the element type changes. Bytes: the new
     rows are read and written. Whoever reads the result reads all rows.
@@ -51,7 +52,8 @@ def CacheOp : STG_TensorOp<"cache", [
   let args = (ins STG_Tensor:$input, StrAttr:$cache_name,
                   OptionalAttr<Sym_ExprAttr>:$parts,
                   OptionalAttr<I64Attr>:$dim,
-                  OptionalAttr<Sym_ExprAttr>:$capacity);
+                  OptionalAttr<Sym_ExprAttr>:$capacity,
+                  OptionalAttr<StrArrayAttr>:$divided_over);
   let plan = STG_Plan;
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
@@ -59,8 +61,8 @@ def CacheOp : STG_TensorOp<"cache", [
   let builders = [OpBuilder<(ins "::stg::SymTensorType":$type,
       "::mlir::Value":$input, "::mlir::StringAttr":$name), [{
     build($_builder, $_state, type, input, name, ::stg::SymExpr(),
-          ::mlir::IntegerAttr(), ::stg::SymExpr(), ::stg::OriginAttr(),
-          ::stg::FactorsAttr());
+          ::mlir::IntegerAttr(), ::stg::SymExpr(), ::mlir::ArrayAttr(),
+          ::stg::OriginAttr(), ::stg::FactorsAttr());
   }]>];
 }
 
@@ -97,6 +99,56 @@ def SampleOp : STG_InferredOp<"sample"> {
   }];
   let args = (ins STG_Tensor:$logits);
   let results = (outs STG_Tensor:$tokens);
+}
+
+def SamplePartOp : STG_InferredOp<"sample_part"> {
+  let summary = "the best token of a part of the vocabulary";
+  let description = [{
+    For each row its largest logit and the index of that, as two fp32 numbers, which `stg.sample`
+    compares with those of other parts. Operations: 1 per logit.
+
+    ```mlir
+    %p = stg.sample_part %logits : !stg.tensor<[B, S = 1, V/tp], bf16>
+    ```
+    Constraints: those of `stg.sample`.
+  }];
+  let args = (ins STG_Tensor:$logits);
+  let results = (outs STG_Tensor:$best);
+}
+
+def PlaceRowsOp : STG_ExplicitOp<"place_rows"> {
+  let summary = "the rows of a device among zeros for those of others";
+  let description = [{
+    The sum over devices has the rows of all. Executes no operations; reads the rows and writes
+    the whole buffer.
+
+    ```mlir
+    %y = stg.place_rows %x : !stg.tensor<[B = 1, S = 3, D], bf16> -> !stg.tensor<[B = 1, S = 8, D], bf16>
+    ```
+    Constraints: (C1) operand and result have the same element type and dimensions, but for
+    extents.
+  }];
+  let args = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def MergePartialOp : STG_ExplicitOp<"merge_partial"> {
+  let summary = "what a device adds to attention whose keys several devices have";
+  let description = [{
+    Each device has attended the keys that it has. With the log-sum-exps of all devices its
+    output is scaled so that the sum over devices is attention with all keys. Operations: 1 per
+    element of the output, 5 per log-sum-exp (a softmax over devices).
+
+    ```mlir
+    %p = stg.merge_partial %o, %lse : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[B, S, H = 2*H], f32>
+    ```
+    Constraints: (C1) the output has rank 4, log-sum-exps rank 3, and they have the same first
+    two extents; (C2) the result has the type of the output.
+  }];
+  let args = (ins STG_Tensor:$output, STG_Tensor:$lse);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def EncodeRowsOp : STG_ExplicitOp<"encode_rows"> {

@@ -394,6 +394,13 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
       "::stg::SymExpr", "getExactBytes", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return {};">,
     InterfaceMethod<
+      /*desc=*/[{
+        The bytes that all devices of the group say where they bring different ones, at
+        least as many as each of them brings; null where they bring equally many.
+      }],
+      "::stg::SymExpr", "getPaddedBytes", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<
       "In a repeat, how many iterations ahead it may start; null: none.",
       "::mlir::IntegerAttr", "getAheadAttr", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return {};">,

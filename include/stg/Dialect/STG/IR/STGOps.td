@@ -538,6 +538,9 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     bias are the `terms`, in any order. With a `prefix` the first so many tokens of a causal
     mask see each other, whatever their order.
 
+    Where a device has some of the keys only, `pairs` says how many pairs of a query and a key
+    it computes of each sequence and head.
+
     ```mlir
     %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
     %p, %lsf = stg.attention causal %q, %k, %v, %sinks {window = #sym.expr<128>} : !q, !k, !k, !stg.tensor<[H], bf16>
@@ -560,7 +563,8 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
                        OptionalAttr<STG_RequestsAttr>:$requests,
                        OptionalAttr<Sym_ExprAttr>:$window,
                        OptionalAttr<Sym_ExprAttr>:$chunk, UnitAttr:$capped,
-                       UnitAttr:$alibi, OptionalAttr<Sym_ExprAttr>:$prefix);
+                       UnitAttr:$alibi, OptionalAttr<Sym_ExprAttr>:$prefix,
+                       OptionalAttr<Sym_ExprAttr>:$pairs);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
   let extraClassDeclaration = [{
@@ -1072,19 +1076,34 @@ def AllReduceOp : STG_CollectiveOp<"all_reduce", "AllReduce",
                  STG_Leading<"Axes", "axes">];
 }
 
+/// What a collective of devices with shares of different size says: the bytes that this
+/// device brings, and those that all devices of the group say.
+def STG_UnevenCollective {
+  code declarations = [{
+    ::stg::SymExpr getExactBytes() { return getPayloadAttr(); }
+    ::stg::SymExpr getPaddedBytes() { return getPaddedAttr(); }
+  }];
+}
+
 def AllGatherOp : STG_CollectiveOp<"all_gather", "AllGather", [Pure]> {
   let summary = "joins the shards of one dimension over mesh axes";
   let description = [{
     ```mlir
     %y = stg.all_gather dim 1 over ["tp"] %x : !shard -> !whole
     ```
+    With a `payload` devices have shards of different size: it is what this one brings.
+    Traces of a group must agree on a size, which is `padded` then, or the payload.
+
     Constraints: (C1) the result's extent in the dimension is the operand's times
-    the size of the axes, all other extents agree; (C2) the axes are axes of the
-    mesh and distinct.
+    the size of the axes, all other extents agree; with a `payload` extents are free; (C2)
+    the axes are axes of the mesh and distinct; (C3) `padded` comes with a `payload`.
   }];
-  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes,
+                       OptionalAttr<Sym_ExprAttr>:$payload,
+                       OptionalAttr<Sym_ExprAttr>:$padded);
   let results = (outs STG_Tensor:$result);
   let dividedBefore = "getDim()";
+  let moreDeclarations = STG_UnevenCollective.declarations;
   let hasFolder = 1;
   let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
@@ -1095,14 +1114,19 @@ def ReduceScatterOp : STG_CollectiveOp<"reduce_scatter", "ReduceScatter", [Pure]
     ```mlir
     %y = stg.reduce_scatter dim 1 over ["tp"] %x : !whole -> !shard
     ```
+    `payload` and `padded` are those of `stg.all_gather`.
+
     Constraints: (C1) the operand's extent in the dimension is the result's times
-    the size of the axes, all other extents agree; (C2) the axes are axes of the
-    mesh and distinct.
+    the size of the axes, all other extents agree; with a `payload` extents are free; (C2)
+    the axes are axes of the mesh and distinct; (C3) `padded` comes with a `payload`.
   }];
-  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, StrArrayAttr:$axes,
+                       OptionalAttr<Sym_ExprAttr>:$payload,
+                       OptionalAttr<Sym_ExprAttr>:$padded);
   let results = (outs STG_Tensor:$result);
   let reduction = "::stg::ReduceKind::Sum";
   let dividedAfter = "getDim()";
+  let moreDeclarations = STG_UnevenCollective.declarations;
   let hasFolder = 1;
   let leading = [STG_Leading<"Int", "dim">, STG_Leading<"Axes", "axes">];
 }
@@ -1116,19 +1140,20 @@ def AllToAllOp : STG_CollectiveOp<"all_to_all", "AllToAll", [Pure]> {
     Dimension `from` is sharded before and whole after, dimension `to` the other way
     round. With a `payload` devices hold different shares of one of them: it is the
     bytes that the device with the largest share passes in or gets, whichever is more,
-    and all devices of the group have this size, as their traces must agree on it.
+    and all devices of the group have this size, as their traces must agree on it. With
+    `padded`, that is this size, and the payload is what this device passes in.
 
     Constraints: (C1) the extents agree with that, with a `payload` those of `from` or
-    of `to`; (C2) the axes are axes of the mesh and distinct.
+    of `to`, and with `padded` extents are free; (C2) the axes are axes of the mesh and
+    distinct; (C3) `padded` comes with a `payload`.
   }];
   let args = (ins STG_Tensor:$input, I64Attr:$from, I64Attr:$to,
-                       StrArrayAttr:$axes, OptionalAttr<Sym_ExprAttr>:$payload);
+                       StrArrayAttr:$axes, OptionalAttr<Sym_ExprAttr>:$payload,
+                       OptionalAttr<Sym_ExprAttr>:$padded);
   let results = (outs STG_Tensor:$result);
   let dividedBefore = "getFrom()";
   let dividedAfter = "getTo()";
-  let moreDeclarations = [{
-    ::stg::SymExpr getExactBytes() { return getPayloadAttr(); }
-  }];
+  let moreDeclarations = STG_UnevenCollective.declarations;
   let hasFolder = 1;
   let leading = [STG_Leading<"Int", "from">,
                  STG_Leading<"Int", "to">, STG_Leading<"Axes", "axes">];

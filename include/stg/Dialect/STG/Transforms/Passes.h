@@ -34,6 +34,9 @@ llvm::LogicalResult resolveImports(mlir::ModuleOp module,
 /// and of a text: each row that it makes is one that it reads.
 bool joinsTokens(mlir::Operation *op, mlir::StringAttr tokens);
 
+/// The symbol for experts with their replicas.
+constexpr llvm::StringLiteral kPhysicalExperts = "physical_experts";
+
 /// The names of all dimensions of values, sorted.
 llvm::SmallVector<mlir::StringAttr>
 collectDimensionNames(mlir::Operation *root);

@@ -564,7 +564,9 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     row of the batch is a request, whose new tokens are those of dimension `tokens`, after
     `cached` ones, which may be a symbol; a prefill has cached=0, decoding one new token.
     With `requests` each row is a packed step, the tokens of these requests one behind the
-    other, and what `tokens` is must be bound to is their number.
+    other, and what `tokens` is must be bound to is their number. With several lists,
+    separated by ';', devices have different requests: the program has each kind that is on
+    any list, as often as symbols say that `--stg-load-requests` gives values.
 
     An op that looks at other tokens says what it keeps of them and how it goes on from that
     (`IncrementalOpInterface`): attention keeps keys and values in caches (`stg.cache`), in
@@ -618,7 +620,8 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "declared if they are not">,
     Option<"requests", "requests", "std::string", /*default=*/"\"\"",
            "Requests that are packed into a row: COUNT*(NEW,CACHED,LOGITS),...; "
-           "COUNT and LOGITS are 1 if they are not given">,
+           "COUNT and LOGITS are 1 if they are not given; lists of several rows are "
+           "separated by ';'">,
     Option<"logits", "logits", "::stg::LogitRows",
            /*default=*/"::stg::LogitRows::Last",
            "Rows that logits are made of, if requests do not say it">,
@@ -1228,6 +1231,137 @@ def LoadExperts : Pass<"stg-load-experts", "::mlir::ModuleOp"> {
     ListOption<"loads", "loads", "int64_t", "The relative load of each expert">,
     Option<"clip", "clip", "bool", /*default=*/"false",
            "Drop what an expert's buffer has no room for">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def ReplicateExperts : Pass<"stg-replicate-experts", "::mlir::ModuleOp"> {
+  let summary = "give some experts replicas";
+  let description = [{
+    Engines that divide experts over many devices have replicas of those that get most rows.
+    There are then `count` more buffers, parameters and products than experts: the symbol
+    `physical_experts`, which the pass declares, and which rows are spread over. The router
+    chooses among the experts as before.
+
+    *Requires* and *produces* the step level.
+
+    ```mlir
+    // before
+    %e = stg.dispatch %x, %idx : !x, !idx -> !stg.tensor<[X, A*B*S/X, D], bf16>
+    %w = stg.param "up_proj" : !stg.tensor<[X, D, F], bf16>
+    // after --stg-replicate-experts="count=32"
+    stg.symbol @physical_experts = X + 32
+    %e = stg.dispatch %x, %idx : !x, !idx -> !stg.tensor<[X = physical_experts, A*B*S/physical_experts, D], bf16>
+    %w = stg.param "up_proj" : !stg.tensor<[X = physical_experts, D, F], bf16>
+    ```
+  }];
+  let options = [
+    Option<"count", "count", "int64_t", /*default=*/"0", "How many more there are">,
+    Option<"experts", "experts", "std::string", /*default=*/"\"X\"",
+           "Name of the dimension of experts">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def LoadRequests : Pass<"stg-load-requests", "::mlir::ModuleOp"> {
+  let summary = "give devices that divide the batch different requests";
+  let description = [{
+    A step that was derived with several lists of requests has the tokens of one list in each
+    row. Here the devices that divide the batch get a list each, in the order of their
+    coordinates, the first axis fastest: new tokens, and how many requests of a kind there
+    are, become expressions in the device's coordinates, for which the pass declares symbols.
+
+    Over what axes a value has been gathered is known from its layout. Rows that went to
+    experts are those of all devices of the group. Of other rows that are gathered `rows` says
+    what they are: `padded`, each device brings as many as the one that has most; `exact`,
+    each brings its own, and the parts are unequal; `summed`, each writes its own into zeros, and
+    all are summed. Where devices bring different bytes,
+    these are the payload of a collective, and `padded` is what all devices of the group say.
+
+    *Requires* the local level; one row of the batch for each device. *Produces* the local
+    level, without the symbols.
+
+    ```mlir
+    // before; two devices, with (1,9) and with 2*(1,4)
+    %g = stg.all_gather dim 0 over ["dp"] %x : !stg.tensor<[B/2, S, D], bf16> -> !stg.tensor<[B, S, D], bf16>
+    // after --stg-load-requests="requests=(1,9);2*(1,4) rows=exact"
+    stg.symbol @dp_index coordinate "dp"
+    %g = stg.all_gather dim 0 over ["dp"] %x {payload = ..., padded = #sym.expr<4*D>} : !stg.tensor<[B = 1, S = max(0, min(dp_index, 1)) + 1, D], bf16> -> !stg.tensor<[B = 1, S = 3, D], bf16>
+    ```
+  }];
+  let options = [
+    Option<"requests", "requests", "std::string", /*default=*/"\"\"",
+           "The lists that --stg-inference got, separated by ';'">,
+    Option<"rows", "rows", "::stg::GatheredRows",
+           /*default=*/"::stg::GatheredRows::Padded",
+           "Rows that are gathered of devices that have different numbers of them">,
+    Option<"batch", "batch", "std::string", /*default=*/"\"B\"",
+           "The name of the batch's dimensions">,
+    Option<"tokens", "tokens", "std::string", /*default=*/"\"S\"",
+           "Name of the dimension of tokens">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def DivideCaches : Pass<"stg-divide-caches", "::mlir::ModuleOp"> {
+  let summary = "divide the tokens of caches over devices";
+  let description = [{
+    Devices along `axes` keep the same keys and values: their heads are fewer than devices,
+    or latents have none. Here each keeps every n-th token of a request, from the one with its
+    own number on. Queries that are divided over the axes are gathered; each device attends the
+    keys that it has; log-sum-exps are gathered, and outputs that are scaled with them are
+    summed: reduce-scattered over heads where queries were divided, else all-reduced.
+
+    *Requires* the local level; steps of one new token of each request, or, with numbers for
+    what `config` and `values` name, of any; no window. *Produces* the local level.
+
+    ```mlir
+    // before; four devices with the same keys
+    %k = stg.cache "k" %x : !stg.tensor<[B, S = 1, K, E], bf16> -> !stg.tensor<[B, S = 4096, K, E], bf16>
+    %o, %l = stg.attention causal %q, %k, %v : !q, !k, !k
+    // after --stg-divide-caches="axes=tp"
+    %k = stg.cache "k" %x {divided_over = ["tp"]} : !stg.tensor<[B, S = 1, K, E], bf16> -> !stg.tensor<[B, S = 1024, K, E], bf16>
+    %g = stg.all_gather dim 2 over ["tp"] %q : !q -> !all
+    %o, %l = stg.attention causal %g, %k, %v {pairs = #sym.expr<1024>} : !all, !k, !k
+    %s = stg.all_gather dim 2 over ["tp"] %l : !l -> !ls
+    %p = stg.merge_partial %o, %s : !all, !ls
+    %r = stg.reduce_scatter dim 2 over ["tp"] %p : !all -> !q
+    ```
+  }];
+  let options = [
+    ListOption<"axes", "axes", "std::string", "The axes">,
+    Option<"tokens", "tokens", "std::string", /*default=*/"\"S\"",
+           "Name of the dimension of tokens">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "The configuration that says how many tokens there are">,
+    ListOption<"values", "values", "std::string", "SYMBOL=VALUE that say it, too">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def GatherLogits : Pass<"stg-gather-logits", "::mlir::ModuleOp"> {
+  let summary = "sample logits of which devices have parts in another way";
+  let description = [{
+    By default rows of logits are gathered on all devices, and all sample. With `how=top` each
+    device samples its part of the vocabulary (`stg.sample_part`), and what is gathered are two
+    fp32 numbers of each row. With `how=one` the first device of the group gets the parts of the
+    others in messages, joins them and samples, and sends the tokens to each of the others.
+
+    *Requires* and *produces* the local level.
+
+    ```mlir
+    // before
+    %g = stg.all_gather dim 2 over ["tp"] %x : !stg.tensor<[B, S = 1, V/tp], bf16> -> !stg.tensor<[B, S = 1, V], bf16>
+    %t = stg.sample %g : !stg.tensor<[B, S = 1, V], bf16>
+    // after --stg-gather-logits="how=top"
+    %p = stg.sample_part %x : !stg.tensor<[B, S = 1, V/tp], bf16>
+    %g = stg.all_gather dim 2 over ["tp"] %p : !stg.tensor<[B, S = 1, 2], f32> -> !stg.tensor<[B, S = 1, 2*tp], f32>
+    %t = stg.sample %g : !stg.tensor<[B, S = 1, 2*tp], f32>
+    ```
+  }];
+  let options = [
+    Option<"how", "how", "::stg::LogitsGather", /*default=*/"::stg::LogitsGather::All",
+           "Where parts of rows meet">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

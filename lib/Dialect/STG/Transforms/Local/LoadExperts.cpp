@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Coordinates.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -178,29 +179,11 @@ SmallVector<SymExpr> LoadExperts::getRows(Buffers buffers,
 
 /// The element of a table that has the number of this device in the group.
 SymExpr LoadExperts::lookUp(ArrayRef<SymExpr> table, const Division &division) {
-  MLIRContext *context = &getContext();
-  SymExpr zero = SymExpr::get(context, 0), one = SymExpr::get(context, 1);
-  SymExpr number = zero;
-  int64_t stride = 1;
+  SmallVector<SizedAxis> axes;
   for (auto [axis, size] : llvm::zip_equal(
-           division.axes.getAsRange<StringAttr>(), division.sizes)) {
-    SymbolOp symbol =
-        SymbolOp::declareCoordinate(getOperation(), axis.getValue());
-    number = number + SymExpr::getSymbol(symbol.getSymNameAttr()) * stride;
-    stride *= size;
-  }
-  SymExpr result = table.front();
-  for (auto [i, before, element] :
-       llvm::enumerate(table.drop_back(), table.drop_front())) {
-    // 1 for all devices after this one, else 0.
-    SymExpr isAfter = SymExpr::getFunction(
-        SymFunc::Max,
-        {SymExpr::getFunction(SymFunc::Min,
-                              {number - static_cast<int64_t>(i), one}),
-         zero});
-    result = result + (element - before) * isAfter;
-  }
-  return result;
+           division.axes.getAsRange<StringAttr>(), division.sizes))
+    axes.push_back({axis, size});
+  return lookUpByCoordinates(getOperation(), axes, table);
 }
 
 /// Sets the sizes of the exchanges. Returns the new numbers of rows.

@@ -510,9 +510,10 @@ static std::optional<AttentionPattern> getPattern(AttentionOpInterface op,
   }
   for (auto [count, length] :
        llvm::zip_equal(requests.getCounts(), requests.getNewTokens())) {
-    if (!readNumber(length, number))
+    std::optional<int64_t> times = count.getInt64();
+    if (!times || !readNumber(length, number))
       return std::nullopt;
-    pattern.documents.insert(pattern.documents.end(), count, *number);
+    pattern.documents.insert(pattern.documents.end(), *times, *number);
   }
   return pattern;
 }

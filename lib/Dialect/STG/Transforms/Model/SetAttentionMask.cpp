@@ -55,7 +55,8 @@ RequestsAttr SetAttentionMask::getDocuments() {
   };
   SmallVector<SymExpr> tokens = llvm::map_to_vector(lengths, get);
   SmallVector<SymExpr> none(counts.size(), get(0)), one(counts.size(), get(1));
-  return RequestsAttr::get(&getContext(), counts, tokens, none, one);
+  return RequestsAttr::get(&getContext(), llvm::map_to_vector(counts, get),
+                           tokens, none, one);
 }
 
 bool SetAttentionMask::isOfTokens(AttentionOpInterface op, unsigned operand) {

@@ -252,7 +252,9 @@ void Localizer::reducePartials(Layout &from, const Layout &to,
     emit([&, dim = dim, axes = getAxes(axes)](Location loc, Value value,
                                               SymTensorType type) {
       if (dim)
-        return ReduceScatterOp::create(rewriter, loc, type, value, *dim, axes)
+        return ReduceScatterOp::create(rewriter, loc, type, value, *dim, axes,
+                                       /*payload=*/SymExpr(),
+                                       /*padded=*/SymExpr())
             .getOperation();
       return AllReduceOp::create(rewriter, loc, TypeRange(type),
                                  ValueRange(value), from.partialKind, axes)
@@ -286,7 +288,8 @@ void Localizer::moveAndGather(Layout &from, const Layout &to,
       emit([&, target = target, axes = getAxes(axes)](Location loc, Value value,
                                                       SymTensorType type) {
         return AllToAllOp::create(rewriter, loc, type, value, dim, target, axes,
-                                  /*payload=*/SymExpr())
+                                  /*payload=*/SymExpr(),
+                                  /*padded=*/SymExpr())
             .getOperation();
       });
     }
@@ -294,7 +297,8 @@ void Localizer::moveAndGather(Layout &from, const Layout &to,
       take(axes);
       emit([&, axes = getAxes(axes)](Location loc, Value value,
                                      SymTensorType type) {
-        return AllGatherOp::create(rewriter, loc, type, value, dim, axes)
+        return AllGatherOp::create(rewriter, loc, type, value, dim, axes,
+                                   /*payload=*/SymExpr(), /*padded=*/SymExpr())
             .getOperation();
       });
     }

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InferenceStep.h"
-#include "mlir/AsmParser/AsmParser.h"
+#include "RequestLists.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -93,7 +93,6 @@ struct Inference : stg::impl::InferenceBase<Inference> {
 
 private:
   FailureOr<InferenceStep> readOptions();
-  FailureOr<RequestsAttr> parseRequests(StringRef text);
   LogicalResult readRequests(InferenceStep &step);
   LogicalResult readSteps(InferenceStep &step);
   FailureOr<SymExpr> getAdvance(SymExpr index);
@@ -565,30 +564,24 @@ LogicalResult StepBuilder::run() {
 // Options
 //===----------------------------------------------------------------------===//
 
-FailureOr<RequestsAttr> Inference::parseRequests(StringRef text) {
-  Attribute parsed;
-  {
-    // What is wrong is told once, by what was given.
-    ScopedDiagnosticHandler quiet(&getContext(),
-                                  [](Diagnostic &) { return success(); });
-    parsed =
-        parseAttribute(("#stg.requests<" + text + ">").str(), &getContext());
-  }
-  if (auto list = dyn_cast_or_null<RequestsAttr>(parsed))
-    return list;
-  return getOperation().emitError("requests is '")
-         << text
-         << "', expected COUNT*(NEW,CACHED,LOGITS),... such as "
-            "64*(1,4095),(512,0)";
-}
-
 LogicalResult Inference::readRequests(InferenceStep &step) {
   if (requests.empty())
     return success();
-  FailureOr<RequestsAttr> list = parseRequests(requests);
-  if (failed(list))
-    return failure();
-  step.requests = *list;
+  if (StringRef(requests).contains(';')) {
+    if (steps > 1)
+      return getOperation().emitError(
+          "requests are several lists, which are those of one step");
+    FailureOr<RequestLists> lists =
+        parseRequestLists(getOperation(), requests);
+    if (failed(lists))
+      return failure();
+    step.requests = lists->kinds;
+  } else {
+    FailureOr<RequestsAttr> list = parseRequestList(getOperation(), requests);
+    if (failed(list))
+      return failure();
+    step.requests = *list;
+  }
   step.cached = step.requests.getNumCached();
   return success();
 }
@@ -617,7 +610,7 @@ LogicalResult Inference::readSteps(InferenceStep &step) {
   SmallVector<StringRef> lists;
   StringRef(reserve).split(lists, ';', -1, /*KeepEmpty=*/false);
   for (StringRef text : lists) {
-    FailureOr<RequestsAttr> held = parseRequests(text);
+    FailureOr<RequestsAttr> held = parseRequestList(getOperation(), text);
     if (failed(held))
       return failure();
     step.reserve.push_back(*held);
@@ -634,7 +627,7 @@ LogicalResult Inference::readSteps(InferenceStep &step) {
   RequestsAttr list = step.requests;
   SymExpr one = SymExpr::get(context, 1);
   if (!list)
-    list = RequestsAttr::get(context, {1}, {SymExpr::getSymbol(step.tokens)},
+    list = RequestsAttr::get(context, {one}, {SymExpr::getSymbol(step.tokens)},
                              {step.cached}, {one});
   FailureOr<SymExpr> added = getAdvance(index);
   if (failed(added))
@@ -715,7 +708,8 @@ LogicalResult Inference::declareSymbols(const InferenceStep &step) {
   collect(step.cached);
   if (step.requests)
     for (ArrayRef<SymExpr> numbers :
-         {step.requests.getNewTokens(), step.requests.getLogits()})
+         {step.requests.getCounts(), step.requests.getNewTokens(),
+          step.requests.getLogits()})
       llvm::for_each(numbers, collect);
   auto builder = OpBuilder::atBlockBegin(module.getBody());
   for (StringAttr name : names) {

@@ -230,8 +230,7 @@ SmallVector<RequestGroup> LatentAttention::getGroups() {
     groups.push_back({RequestsAttr(), isAbsorbed(fresh, step.cached)});
     return groups;
   }
-  SmallVector<int64_t> counts[2];
-  SmallVector<SymExpr> numbers[2][3];
+  SmallVector<SymExpr> counts[2], numbers[2][3];
   for (auto [count, fresh, cached, logits] : llvm::zip_equal(
            step.requests.getCounts(), step.requests.getNewTokens(),
            step.requests.getCachedTokens(), step.requests.getLogits())) {
