@@ -55,12 +55,6 @@ Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input) {
   if (isOneLoop(input) && values.steps == 1)
     return std::vector<StepLoop>();
   Requests requests = values.requests;
-  if (requests.areOfRanks())
-    return makeStrategyError(
-        input.spell(getField(FieldId::requests)) +
-        ": lists of data-parallel ranks are those of one step, in which nobody "
-        "comes or leaves; use one list for all ranks, or compile the steps one "
-        "by one");
   if (requests.empty() && values.tokenBudget)
     return makeStrategyError(input.spell(getField(FieldId::tokenBudget)) +
                              ": needs a list of requests; give it with "

@@ -252,14 +252,27 @@ Expected<std::vector<StepLoop>> Scheduler::run() {
   return loops.finish();
 }
 
+/// Ranks would have steps of their own.
+static Error checkOneList(const Requests &requests) {
+  if (!requests.areOfRanks())
+    return Error::success();
+  return makeError("lists of data-parallel ranks are those of one step, in "
+                   "which nobody comes or leaves; use one list for all ranks, "
+                   "or compile the steps one by one");
+}
+
 Expected<std::vector<StepLoop>>
 stg::scheduleSteps(const Requests &requests, StepLimits limits,
                    std::optional<int64_t> steps) {
+  if (Error error = checkOneList(requests))
+    return std::move(error);
   return Scheduler(requests, limits, steps).run();
 }
 
 Expected<std::vector<StepLoop>> stg::repeatSteps(const Requests &requests,
                                                  int64_t steps) {
+  if (Error error = checkOneList(requests))
+    return std::move(error);
   // Steps between two of these numbers have the same requests.
   SmallVector<int64_t> changes = {0, steps};
   auto getEnd = [&](const Request &request) {

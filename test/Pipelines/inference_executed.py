@@ -83,7 +83,7 @@ def flags_of(run, m):
     if run.get("dp_ffn") == "sum_len":
         flags += ["--gathered-rows=summed"]
     if run.get("dcp_variant") == "ag_rs":
-        flags += ["--cache-axes=tp_replicate"]
+        flags += ["--cache-axes=tp"]
     if "mla_form" in run:
         flags += ["--mla-form=" + run["mla_form"].replace("_", "-")]
     if run["full"]:

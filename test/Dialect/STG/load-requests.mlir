@@ -37,7 +37,7 @@ func.func @gather(%x: !stg.tensor<[B/4, S, D], bf16> {stg.layout = #stg.layout<d
   // CHECK: stg.reduce_scatter dim 0 over ["dp", "ddp"] {{.*}} {padded = #sym.expr<56*D>, payload = #sym.expr<42*D>}
   // PADDED: stg.reduce_scatter dim 0 over ["dp", "ddp"] {{.*}} {payload = #sym.expr<56*D>}
   %y = stg.reduce_scatter dim 0 over ["dp", "ddp"] %g : !stg.tensor<[B, S, D], bf16> -> !stg.tensor<[B/4, S, D], bf16>
-  // CHECK: stg.all_gather dim 0 over ["dp"] {{.*}} -> !stg.tensor<[B = 1, S = 3*max(0, min(1, ddp_index))*(-1) + 12, D], bf16>
+  // CHECK: stg.all_gather dim 0 over ["dp"] {{.*}} -> !stg.tensor<[B = 1, S = -3*max(min(ddp_index, 1), 0) + 12, D], bf16>
   %h = stg.all_gather dim 0 over ["dp"] %y : !stg.tensor<[B/4, S, D], bf16> -> !stg.tensor<[B/2, S, D], bf16>
   return %y : !stg.tensor<[B/4, S, D], bf16>
 }
@@ -48,7 +48,7 @@ func.func @gather(%x: !stg.tensor<[B/4, S, D], bf16> {stg.layout = #stg.layout<d
 func.func @requests(%x: !stg.tensor<[B/4, S, K = 2, E = 8], bf16> {stg.layout = #stg.layout<dp : 0, ddp : 0>}) {
   // CHECK: stg.cache "k" {{.*}} -> !stg.tensor<[B = 1, S = {{.*}}dp_index{{.*}}, K = 2, E = 8], bf16>
   %k = stg.cache "k" %x : !stg.tensor<[B/4, S, K = 2, E = 8], bf16> -> !stg.tensor<[B/4, S = S + 9*requests0 + 4*requests1, K = 2, E = 8], bf16>
-  // CHECK: stg.attention {{.*}} requests = #stg.requests<[{{.*}}dp_index{{.*}}] * (1, 9), [{{.*}}] * (3, 4), [{{.*}}] * (5, 0)>
+  // CHECK: stg.attention {{.*}}{requests = #stg.requests<[{{.*}}dp_index{{.*}}] * (1, 9), [{{.*}}] * (3, 4), [{{.*}}] * (5, 0)>
   %a, %l = stg.attention causal %x, %k, %k {requests = #stg.requests<[requests0] * (1, 9), [requests1] * (3, 4), [requests2] * (5, 0)>} : !stg.tensor<[B/4, S, K = 2, E = 8], bf16>, !stg.tensor<[B/4, S = S + 9*requests0 + 4*requests1, K = 2, E = 8], bf16>, !stg.tensor<[B/4, S = S + 9*requests0 + 4*requests1, K = 2, E = 8], bf16>
   return
 }

@@ -29,7 +29,7 @@ func.func @layer(%x: !x) -> !x {
   // CHECK: stg.einsum "bsd,dx->bsx" {{.*}} : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[D, chosen_experts = X], bf16>
   %s = stg.einsum "bsd,dx->bsx" %x, %r : !x, !stg.tensor<[D, X], bf16>
   %v, %i = stg.top_k A %s : !scores
-  // CHECK: stg.dispatch {{.*}} -> !stg.tensor<[X = physical_experts, (B, S, A) = A*B*S/physical_experts, D], bf16>
+  // CHECK: stg.dispatch {{.*}} -> !stg.tensor<[X = physical_experts, A*B*S/physical_experts, D], bf16>
   %e = stg.dispatch %x, %i : !x, !stg.tensor<[B, S, A], i32> -> !buffers
   // CHECK: stg.param "up" : !stg.tensor<[X = physical_experts, D, F], bf16>
   %w = stg.param "up" : !stg.tensor<[X, D, F], bf16>

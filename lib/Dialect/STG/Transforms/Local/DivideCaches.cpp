@@ -54,7 +54,7 @@ public:
 private:
   LogicalResult divide(AttentionOp op);
   LogicalResult collect(AttentionOp op, llvm::SetVector<Value> &kept);
-  LogicalResult checkKeys(AttentionOp op);
+  LogicalResult checkKeys(AttentionOp op, const llvm::SetVector<Value> &kept);
   SymExpr sumOverRequests(
       AttentionOp op,
       function_ref<SymExpr(SymExpr fresh, SymExpr cached)> get);
@@ -171,15 +171,25 @@ LogicalResult CacheDivider::collect(AttentionOp op,
   return success();
 }
 
-LogicalResult CacheDivider::checkKeys(AttentionOp op) {
+LogicalResult CacheDivider::checkKeys(AttentionOp op,
+                                      const llvm::SetVector<Value> &kept) {
   if (op.getWindowAttr() || op.getChunkAttr())
     return op.emitOpError("sees some of the earlier tokens only; which of them "
                           "a device keeps when caches are divided is not known");
   if (op.getContextAttr() || op.getPrefixAttr())
     return op.emitOpError("has tokens that are divided, or a prefix, and cannot "
                           "have a cache that is divided");
-  for (Value value : {op.getKey(), op.getValue()})
-    if (!isAlong(value, AxisState::Whole))
+  // A head for all, which a rule could divide, leaves it open what keys are.
+  auto areAlike = [&](Value value) {
+    return llvm::all_of(axes, [&](SizedAxis axis) {
+      AxisState::Kind kind = layouts.get(value, axis.name).kind;
+      bool isCache = kept.contains(value) && value.getDefiningOp<CacheOp>();
+      return kind == AxisState::Whole ||
+             (kind == AxisState::Unknown && !isCache);
+    });
+  };
+  for (Value value : kept)
+    if (!areAlike(value))
       return op.emitOpError("has keys or values that devices along ")
              << getAxes()
              << " do not have all alike, so their tokens cannot be divided over "
@@ -189,7 +199,7 @@ LogicalResult CacheDivider::checkKeys(AttentionOp op) {
 
 LogicalResult CacheDivider::divide(AttentionOp op) {
   llvm::SetVector<Value> kept;
-  if (failed(checkKeys(op)) || failed(collect(op, kept)))
+  if (failed(collect(op, kept)) || failed(checkKeys(op, kept)))
     return failure();
   bool isDivided = isAlong(op.getQuery(), AxisState::Divided, 2);
   if (!isDivided && !isAlong(op.getQuery(), AxisState::Whole))

@@ -95,7 +95,7 @@ FailureOr<SymbolOp> ReplicateExperts::declare() {
 void ReplicateExperts::runOnOperation() {
   if (count < 0) {
     getOperation().emitError("count of replicas is ")
-        << count << ", expected at least 0";
+        << count.getValue() << ", expected at least 0";
     return signalPassFailure();
   }
   if (count == 0)
