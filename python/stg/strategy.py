@@ -29,6 +29,9 @@ class Strategy:
     """Sequences in the global batch."""
     bucket_size: Optional[int] = None
     """Close a bucket of gradients when it has this size; 0: one bucket (default: 0)."""
+    cache_axes: Optional[Sequence[str]] = None
+    """Axes of the mesh over which the tokens of caches are divided, one by one, in steps that
+    decode."""
     chunk: Optional[int] = None
     """New tokens of a request in a step; it has steps until all have been computed, then one token
     in each; 0: all (default: 0)."""
@@ -81,6 +84,9 @@ class Strategy:
     freeze: Optional[Sequence[str]] = None
     """What is not trained: patterns of names of parameters, of repeats or of what stands before a
     dot; the first N iterations of a repeat; a block."""
+    gathered_rows: Optional[Literal["padded", "exact", "summed"]] = None
+    """Rows that are gathered of data-parallel ranks with different requests, before a feed-forward
+    that all of them divide (default: "padded")."""
     grad_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of gradients (default: "f32")."""
     gradient_reduction: Optional[Literal["flat", "per-parameter", "per-layer"]] = None
@@ -100,6 +106,8 @@ class Strategy:
     """Layers of each virtual stage (default: as many in each)."""
     logits: Optional[Literal["last", "all"]] = None
     """New tokens of a request of which logits are made (default: "last")."""
+    logits_gather: Optional[Literal["all", "one", "top"]] = None
+    """How logits are sampled of which ranks have parts of the vocabulary (default: "all")."""
     lora: Optional[Sequence[str]] = None
     """Low-rank adapters beside projections, which alone are trained: rank, projections, and alpha
     (default: the rank) (default: [])."""
@@ -148,9 +156,12 @@ class Strategy:
     """Layers of a group, or of a stage that are replayed (default: 1)."""
     recompute_method: Optional[Literal["uniform", "block"]] = None
     """Layers that are replayed (default: "uniform")."""
+    redundant_experts: Optional[int] = None
+    """Replicas of experts, which expert-parallel ranks have beside these; rows are spread over all
+    of them (default: 0)."""
     requests: Optional[Union[Sequence[Dict[str, Any]], str]] = None
-    """Requests whose tokens are packed into each row of the batch: new and cached tokens, and rows
-    of logits."""
+    """Requests whose tokens are packed into each row of the batch: new and cached tokens, rows of
+    logits, and with #DP the data-parallel rank."""
     reshard_after_forward: Optional[bool] = None
     """Gather parameters again in backward (default: true)."""
     router_loss: Optional[Literal["model", "none", "batch", "sequence", "global"]] = None

@@ -55,9 +55,9 @@ private:
   LogicalResult divide(AttentionOp op);
   LogicalResult collect(AttentionOp op, llvm::SetVector<Value> &kept);
   LogicalResult checkKeys(AttentionOp op, const llvm::SetVector<Value> &kept);
-  SymExpr sumOverRequests(
-      AttentionOp op,
-      function_ref<SymExpr(SymExpr fresh, SymExpr cached)> get);
+  SymExpr
+  sumOverRequests(AttentionOp op,
+                  function_ref<SymExpr(SymExpr fresh, SymExpr cached)> get);
   SymExpr countOwn(SymExpr tokens);
   SymExpr countPairs(SymExpr fresh, SymExpr cached, bool isCausal);
   bool isAlong(Value value, AxisState::Kind kind, int64_t dim = 0);
@@ -82,7 +82,8 @@ private:
 bool CacheDivider::isAlong(Value value, AxisState::Kind kind, int64_t dim) {
   return llvm::all_of(axes, [&](SizedAxis axis) {
     AxisState state = layouts.get(value, axis.name);
-    return state.kind == kind && (kind != AxisState::Divided || state.dim == dim);
+    return state.kind == kind &&
+           (kind != AxisState::Divided || state.dim == dim);
   });
 }
 
@@ -97,8 +98,7 @@ SymExpr CacheDivider::countOwn(SymExpr all) {
   SmallVector<SymExpr> table;
   for (int64_t device = 0; device < devices; ++device)
     table.push_back(SymExpr::getFunction(
-        SymFunc::CeilDiv,
-        {all - device, SymExpr::get(context, devices)}));
+        SymFunc::CeilDiv, {all - device, SymExpr::get(context, devices)}));
   // Without a number tokens may divide evenly, or may not.
   std::optional<int64_t> number = stg::evaluate(all, values);
   if (number && *number % devices == 0 && !all.isConstant())
@@ -109,8 +109,7 @@ SymExpr CacheDivider::countOwn(SymExpr all) {
 
 /// Pairs of the new tokens with the keys that the device keeps. Null if it is
 /// not known how many new tokens there are.
-SymExpr CacheDivider::countPairs(SymExpr fresh, SymExpr cached,
-                                 bool isCausal) {
+SymExpr CacheDivider::countPairs(SymExpr fresh, SymExpr cached, bool isCausal) {
   if (!isCausal)
     return fresh * countOwn(fresh + cached);
   std::optional<int64_t> number = stg::evaluate(fresh, values);
@@ -122,8 +121,9 @@ SymExpr CacheDivider::countPairs(SymExpr fresh, SymExpr cached,
   return pairs;
 }
 
-SymExpr CacheDivider::sumOverRequests(
-    AttentionOp op, function_ref<SymExpr(SymExpr, SymExpr)> get) {
+SymExpr
+CacheDivider::sumOverRequests(AttentionOp op,
+                              function_ref<SymExpr(SymExpr, SymExpr)> get) {
   SymExpr fresh = op.getQuery().getType().getShape()[1];
   SymExpr keys = op.getKey().getType().getShape()[1];
   RequestsAttr requests = op.getRequestsAttr();
@@ -174,11 +174,13 @@ LogicalResult CacheDivider::collect(AttentionOp op,
 LogicalResult CacheDivider::checkKeys(AttentionOp op,
                                       const llvm::SetVector<Value> &kept) {
   if (op.getWindowAttr() || op.getChunkAttr())
-    return op.emitOpError("sees some of the earlier tokens only; which of them "
-                          "a device keeps when caches are divided is not known");
+    return op.emitOpError(
+        "sees some of the earlier tokens only; which of them "
+        "a device keeps when caches are divided is not known");
   if (op.getContextAttr() || op.getPrefixAttr())
-    return op.emitOpError("has tokens that are divided, or a prefix, and cannot "
-                          "have a cache that is divided");
+    return op.emitOpError(
+        "has tokens that are divided, or a prefix, and cannot "
+        "have a cache that is divided");
   // A head for all, which a rule could divide, leaves it open what keys are.
   auto areAlike = [&](Value value) {
     return llvm::all_of(axes, [&](SizedAxis axis) {
@@ -192,7 +194,8 @@ LogicalResult CacheDivider::checkKeys(AttentionOp op,
     if (!areAlike(value))
       return op.emitOpError("has keys or values that devices along ")
              << getAxes()
-             << " do not have all alike, so their tokens cannot be divided over "
+             << " do not have all alike, so their tokens cannot be divided "
+                "over "
                 "these; axes are those of ranks with the same key/value heads";
   return success();
 }
@@ -249,31 +252,31 @@ LogicalResult CacheDivider::divide(AttentionOp op) {
   auto name = [&](Operation *made, StringRef suffix) {
     copyOrigin(op, made);
     StringAttr own = getOrigin(op).name;
-    setName(made, builder.getStringAttr(
-                      (own ? own.getValue() : StringRef("attention")) + suffix));
+    setName(made,
+            builder.getStringAttr(
+                (own ? own.getValue() : StringRef("attention")) + suffix));
     return made->getResult(0);
   };
   SymTensorType before = op.getResult().getType();
   if (isDivided) {
-    Value all = name(
-        AllGatherOp::create(builder, loc, scale(op.getQuery().getType()),
-                            op.getQuery(), 2, over, /*payload=*/SymExpr(),
-                            /*padded=*/SymExpr()),
-        ".q");
+    Value all =
+        name(AllGatherOp::create(builder, loc, scale(op.getQuery().getType()),
+                                 op.getQuery(), 2, over, /*payload=*/SymExpr(),
+                                 /*padded=*/SymExpr()),
+             ".q");
     op.getQueryMutable().assign(all);
     op.getResult().setType(scale(before));
     op.getLse().setType(scale(op.getLse().getType()));
   }
   builder.setInsertionPointAfter(op);
-  Value lse = name(AllGatherOp::create(builder, loc,
-                                       scale(op.getLse().getType()),
-                                       op.getLse(), 2, over,
-                                       /*payload=*/SymExpr(),
-                                       /*padded=*/SymExpr()),
-                   ".lse");
-  auto merge =
-      MergePartialOp::create(builder, loc, op.getResult().getType(),
-                             op.getResult(), lse);
+  Value lse =
+      name(AllGatherOp::create(builder, loc, scale(op.getLse().getType()),
+                               op.getLse(), 2, over,
+                               /*payload=*/SymExpr(),
+                               /*padded=*/SymExpr()),
+           ".lse");
+  auto merge = MergePartialOp::create(builder, loc, op.getResult().getType(),
+                                      op.getResult(), lse);
   Value partial = name(merge, ".merge");
   Value result =
       isDivided ? name(ReduceScatterOp::create(builder, loc, before, partial, 2,
@@ -281,8 +284,8 @@ LogicalResult CacheDivider::divide(AttentionOp op) {
                                                /*padded=*/SymExpr()),
                        ".output")
                 : name(AllReduceOp::create(builder, loc, TypeRange(before),
-                                           ValueRange(partial),
-                                           ReduceKind::Sum, over),
+                                           ValueRange(partial), ReduceKind::Sum,
+                                           over),
                        ".output");
   op.getResult().replaceAllUsesExcept(result, merge);
   return success();

@@ -47,9 +47,8 @@ static llvm::SetVector<Value> collectValues(func::FuncOp function,
   llvm::SetVector<Value> values;
   auto add = [&](Value value) {
     auto type = dyn_cast<SymTensorType>(value.getType());
-    if (type && llvm::any_of(type.getDims(), [&](DimAttr dim) {
-          return dim.hasName(experts);
-        }))
+    if (type && llvm::any_of(type.getDims(),
+                             [&](DimAttr dim) { return dim.hasName(experts); }))
       values.insert(value);
   };
   function.walk([&](DispatchOp op) { add(op.getResult()); });
@@ -87,8 +86,8 @@ FailureOr<SymbolOp> ReplicateExperts::declare() {
   builder.setInsertionPointAfter(module.lookupSymbol(experts));
   SymExpr number =
       SymExpr::getSymbol(&getContext(), experts) + static_cast<int64_t>(count);
-  return SymbolOp::create(builder, module.getLoc(),
-                          builder.getStringAttr(name), number, StringAttr(),
+  return SymbolOp::create(builder, module.getLoc(), builder.getStringAttr(name),
+                          number, StringAttr(),
                           builder.getStringAttr("experts with their replicas"));
 }
 
