@@ -306,8 +306,9 @@ void Searcher::refuse(const std::string &why) {
 /// False if it is known by now that there is no such strategy, or that it does
 /// not fit.
 bool Searcher::bound(uint32_t number) {
-  static const ScheduleFacts none;
   const PointFacts &point = result.space.points[number];
+  ScheduleFacts none;
+  none.splitsBackward = point.splitsBackward;
   const TaskBounds &shape = shapes[point.shape];
   const ScheduleFacts &schedule =
       point.stages > 1 ? schedules.find(getKey(point))->second : none;

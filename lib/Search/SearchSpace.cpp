@@ -587,6 +587,7 @@ void SpaceBuilder::addPoint(State &state) {
   facts.stages = static_cast<uint32_t>(values.pipelineRanks.number);
   facts.virtualStages = static_cast<uint32_t>(values.virtualStages);
   facts.schedule = findSchedule(strategy);
+  facts.splitsBackward = splits(facts.schedule);
   facts.shards = state.shards;
   facts.data = static_cast<uint32_t>(values.dp.number);
   facts.zero = static_cast<uint8_t>(values.zero);
@@ -597,7 +598,7 @@ void SpaceBuilder::addPoint(State &state) {
     if (facts.reducesInside)
       facts.inside = findInside(state, facts.shape, /*isSplit=*/false);
     if (facts.stages > 1 && facts.microBatches > 1 && !splitSchedule.empty() &&
-        splits(facts.schedule))
+        facts.splitsBackward)
       facts.split = findInside(state, facts.shape, /*isSplit=*/true);
   }
   space.points.push_back(facts);

@@ -102,7 +102,7 @@ public:
     for (const TraceProgram::Call *call : calls) {
       TaskTime time = run(*call, skipsBefore, skipsAfter);
       if (asksLate)
-        time.late = runLate(*call);
+        time.late = runLate(*call, true, true);
       least = {std::min(least.task, time.task),
                std::min(least.kernels, time.kernels),
                std::min(least.collectives, time.collectives),
@@ -110,7 +110,14 @@ public:
     }
     return least;
   }
-  Ticks runLate(const TraceProgram::Call &call);
+  /// A forward task of a part of the layers.
+  TaskTime runForward(bool skipsAfter) {
+    TaskTime time = run(*forward, true, skipsAfter);
+    time.late = runLate(*forward, true, skipsAfter);
+    return time;
+  }
+  Ticks runLate(const TraceProgram::Call &call, bool skipsBefore,
+                bool skipsAfter);
   TaskTime runAll();
   void readOrigins();
   void setTimes(std::vector<NodeTime> other) { times = std::move(other); }
@@ -241,10 +248,12 @@ TaskTime TaskBounds::Reader::run(const TraceProgram::Call &call,
 }
 
 /// Of a task with one loop, of which what goes round comes when all else has
-/// long been there.
-Ticks TaskBounds::Reader::runLate(const TraceProgram::Call &call) {
+/// long been there: from then on.
+Ticks TaskBounds::Reader::runLate(const TraceProgram::Call &call,
+                                  bool skipsBefore, bool skipsAfter) {
   const Ticks late = toTicks(1e4);
-  ProgramTimes run(program, skip(call, true, true), rules, 0, makeMeeting());
+  ProgramTimes run(program, skip(call, skipsBefore, skipsAfter), rules, 0,
+                   makeMeeting());
   for (TraceProgram::Alias alias : call.args)
     run.getValue(alias.to) = run.getValue(alias.from);
   for (TraceProgram::Step step : program.bodies[call.body].steps) {
@@ -378,9 +387,9 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
     if (!layers || layers % count)
       continue;
     reader.setLayers(layers / count);
-    times.stages[count] = {getSafe(reader.run(*reader.forward, true, true)),
+    times.stages[count] = {getSafe(reader.runForward(/*skipsAfter=*/true)),
                            getSafe(reader.runBackward(true, true)),
-                           getSafe(reader.run(*reader.forward, true, false)),
+                           getSafe(reader.runForward(/*skipsAfter=*/false)),
                            getSafe(reader.runBackward(false, true)),
                            getSafe(reader.runWeights(true, true)),
                            getSafe(reader.runWeights(false, true))};
@@ -637,7 +646,8 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
     if (auto half = split->stages.find(stages); half != split->stages.end())
       halves = &half->second;
   // Of backward in halves that nothing is known of only kernels count.
-  Ticks one, last, forward = stage.forward.task;
+  Ticks one, last;
+  TaskTime forward = stage.forward, lastForward = stage.lastForward;
   if (!schedule.splitsBackward) {
     one = stage.forward.task + stage.backward.task;
     last = stage.lastForward.task + stage.lastBackward.task;
@@ -645,12 +655,12 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
     one = stage.forward.task + stage.backward.kernels;
     last = stage.lastForward.task + stage.lastBackward.kernels;
   } else {
-    forward = halves->forward.task;
-    one = forward + halves->backward.task + halves->weights.task;
-    last = halves->lastForward.task + halves->lastBackward.task +
-           halves->lastWeights.task;
+    forward = halves->forward;
+    lastForward = halves->lastForward;
+    one = forward.task + halves->backward.task + halves->weights.task;
+    last =
+        lastForward.task + halves->lastBackward.task + halves->lastWeights.task;
     if (schedule.mixesBackward) {
-      forward = std::min(forward, stage.forward.task);
       one = std::min(one, stage.forward.task + stage.backward.task);
       last = std::min(last, stage.lastForward.task + stage.lastBackward.task);
     }
@@ -658,10 +668,16 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
   // The device of the last stage has others, too.
   Ticks work = count * ((point.virtualStages - 1) * one + last);
   // Before its first task and after its last one a micro-batch is in the first
-  // stage of each of the other devices.
-  if (schedule.isChain)
-    work += (point.stages - 1) *
-            (forward + (schedule.splitsBackward ? 0 : stage.backward.late));
+  // stage of each of the other devices. What a task need not have its input for
+  // may be done by then, but on the first device.
+  if (schedule.isChain) {
+    const TaskTime &first = point.virtualStages == 1 ? lastForward : forward;
+    const int64_t others = point.stages - 1;
+    work += std::max<Ticks>(0, forward.task + (others - 1) * forward.late -
+                                   (first.task - first.late));
+    if (!schedule.splitsBackward)
+      work += others * stage.backward.late;
+  }
   window = work - (count * point.virtualStages - 1) * one;
   return work;
 }

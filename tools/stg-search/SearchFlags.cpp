@@ -37,23 +37,22 @@ Error SearchFlags::finish() {
       return makeStrategyError("--" + option->ArgStr +
                                " is of one machine: it does not go with "
                                "--sweep-machine");
-  return options.check(/*isList=*/!among.empty());
+  if (Error error = options.check(/*isList=*/!among.empty()))
+    return error;
+  return among.empty() ? Error::success() : readAmong();
 }
 
-Expected<SearchRequest> SearchFlags::makeRequest(const Machine &machine) {
-  if (!among.empty()) {
-    ReadOptions readOptions;
-    readOptions.maxBytes = kMaxJSONBytes;
-    Expected<std::unique_ptr<MemoryBuffer>> buffer =
-        readFile(among, readOptions);
-    if (!buffer)
-      return createStringError("--among " + among + ": " +
-                               toString(buffer.takeError()));
-    Expected<std::vector<StrategyInput>> strategies =
-        readStrategyList((*buffer)->getBuffer(), among, request.strategy);
-    if (!strategies)
-      return strategies.takeError();
-    options.among = std::move(*strategies);
-  }
-  return options.makeRequest(request, machine);
+Error SearchFlags::readAmong() {
+  ReadOptions readOptions;
+  readOptions.maxBytes = kMaxJSONBytes;
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = readFile(among, readOptions);
+  if (!buffer)
+    return createStringError("--among " + among + ": " +
+                             toString(buffer.takeError()));
+  Expected<std::vector<StrategyInput>> strategies =
+      readStrategyList((*buffer)->getBuffer(), among, request.strategy);
+  if (!strategies)
+    return strategies.takeError();
+  options.among = std::move(*strategies);
+  return Error::success();
 }

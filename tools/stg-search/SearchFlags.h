@@ -105,13 +105,19 @@ struct SearchFlags : RequestFlags {
                                       llvm::cl::cat(outputCategory)};
 
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
-  /// Reads the strategy, and checks what llvm::cl::opt cannot.
+  /// Reads the strategy and the list of --among, and checks what llvm::cl::opt
+  /// cannot.
   llvm::Error finish();
   llvm::Expected<Machine> loadMachine(llvm::StringRef point = "") const {
     return stg::loadMachine(machine, changes, sweep, point);
   }
-  /// The search, with the strategies of --among.
-  llvm::Expected<SearchRequest> makeRequest(const Machine &machine);
+  /// The search on one machine of several, which must live as long as it.
+  llvm::Expected<SearchRequest> makeRequest(const Machine &machine) const {
+    return options.makeRequest(request, machine);
+  }
+
+private:
+  llvm::Error readAmong();
 };
 
 } // namespace stg

@@ -46,8 +46,9 @@ struct TaskTime {
   Ticks task = 0;        ///< Waiting for what is communicated within it.
   Ticks kernels = 0;     ///< Of kernels, or of their launches.
   Ticks collectives = 0; ///< Waited for or not.
-  /// Backward: from when its gradient comes on, if that is late. Recomputation
-  /// of the last layer may have been done by then.
+  /// From when its input, or its gradient, comes on, if that is late. What
+  /// needs neither may have been done by then: recomputation of the last layer,
+  /// or the first gather of parameters.
   Ticks late = 0;
 };
 
