@@ -487,6 +487,17 @@ OpCost EmbeddingGradOp::getCost() {
   return makeVectorCost(*this, getRowElements(getIds(), getDy()));
 }
 
+/// Reads what it gives, not all of its operand.
+OpCost GatherOp::getCost() {
+  SymExpr ids = cast<SymTensorType>(getIds().getType()).getNumBytes();
+  return {constant(*this, 0), ids + getResult().getType().getNumBytes() * 2,
+          false};
+}
+
+OpCost GatherGradOp::getCost() {
+  return makeVectorCost(*this, elements(getDy()));
+}
+
 //===----------------------------------------------------------------------===//
 // Cross-entropy
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -90,10 +91,36 @@ LogicalResult CastOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+/// The gradient of an operand that may repeat itself along dimensions of the
+/// result: the sum along these.
+static Value sumRepeated(GradientBuilder &gradient, unsigned operand,
+                         Value input, Value dy) {
+  ArrayRef<DimAttr> dims = cast<SymTensorType>(input.getType()).getDims();
+  for (auto [number, dim] : llvm::enumerate(dims)) {
+    auto type = cast<SymTensorType>(dy.getType());
+    if (!stg::detail::repeatsItself(dim) ||
+        stg::detail::repeatsItself(type.getDim(number)))
+      continue;
+    SmallVector<DimAttr> rest(type.getDims());
+    rest.erase(rest.begin() + number);
+    Type element =
+        cast<SymTensorType>(gradient.getGradientType(operand)).getElementType();
+    MLIRContext *context = dy.getContext();
+    Value sum = gradient.create<BroadcastGradOp>(
+        Role::Repeated, SymTensorType::get(context, rest, element), dy, number);
+    rest.insert(rest.begin() + number, dim);
+    dy = gradient.create<BroadcastOp>(
+        Role::Repeated, SymTensorType::get(context, rest, element), sum,
+        number);
+  }
+  return dy;
+}
+
 LogicalResult AddOp::buildGradient(GradientBuilder &gradient) {
   for (unsigned i : {0u, 1u})
     if (gradient.needsGradient(i))
-      gradient.addGradient(i, gradient.getResultGradient(0));
+      gradient.addGradient(i, sumRepeated(gradient, i, getOperand(i),
+                                          gradient.getResultGradient(0)));
   return success();
 }
 
@@ -109,7 +136,7 @@ LogicalResult MulOp::buildGradient(GradientBuilder &gradient) {
                                        getOperand(1 - i));
     if (getLhs() == getRhs())
       square = product;
-    gradient.addGradient(i, product);
+    gradient.addGradient(i, sumRepeated(gradient, i, getOperand(i), product));
   }
   return success();
 }
@@ -227,6 +254,15 @@ LogicalResult EmbeddingOp::buildGradient(GradientBuilder &gradient) {
                          gradient.create<EmbeddingGradOp>(
                              Role::Dw, gradient.getGradientType(0), getIds(),
                              gradient.getResultGradient(0), getPooledAttr()));
+  return success();
+}
+
+LogicalResult GatherOp::buildGradient(GradientBuilder &gradient) {
+  if (gradient.needsGradient(0))
+    gradient.addGradient(0, gradient.create<GatherGradOp>(
+                                std::nullopt, gradient.getGradientType(0),
+                                getIds(), gradient.getResultGradient(0),
+                                getDim()));
   return success();
 }
 

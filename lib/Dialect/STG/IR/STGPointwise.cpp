@@ -18,14 +18,37 @@ using namespace mlir;
 using namespace stg;
 using namespace stg::detail;
 
+bool stg::detail::repeatsItself(DimAttr dim) {
+  return dim.getExtent().isOne() && dim.getNames().empty();
+}
+
+/// The dimensions of all operands together, where each may have an extent of 1
+/// instead.
+static SmallVector<DimAttr> getCommonDims(ValueRange operands) {
+  SmallVector<DimAttr> dims(tensorOf(operands.front()).getDims());
+  for (Value operand : operands.drop_front())
+    for (auto [dim, other] : llvm::zip(dims, tensorOf(operand).getDims()))
+      if (repeatsItself(dim))
+        dim = other;
+  return dims;
+}
+
 LogicalResult stg::detail::inferPointwise(std::optional<Location> loc,
-                                          ValueRange operands,
+                                          ValueRange operands, bool broadcasts,
                                           SmallVectorImpl<Type> &types) {
-  SymTensorType type = tensorOf(operands.front());
+  SymTensorType type = tensorOf(operands.front()).withoutSharding();
+  if (broadcasts)
+    type = SymTensorType::get(type.getContext(), getCommonDims(operands),
+                              type.getElementType());
   for (auto [number, operand] : llvm::enumerate(operands)) {
     SymTensorType other = tensorOf(operand);
     std::string what = ("operand #" + Twine(number)).str();
-    if (failed(checkSameShape(loc, what, type.getDims(), other.getDims(),
+    SmallVector<DimAttr> expected(type.getDims());
+    if (broadcasts)
+      for (auto [dim, own] : llvm::zip(expected, other.getDims()))
+        if (repeatsItself(own))
+          dim = own;
+    if (failed(checkSameShape(loc, what, expected, other.getDims(),
                               operands.front(), operand)))
       return failure();
     if (type.getElementType() != other.getElementType())
@@ -33,7 +56,7 @@ LogicalResult stg::detail::inferPointwise(std::optional<Location> loc,
                                other.getElementType(), ", expected ",
                                type.getElementType());
   }
-  types.push_back(type.withoutSharding());
+  types.push_back(type);
   return success();
 }
 
@@ -72,6 +95,14 @@ ShardingRule stg::detail::makePointwiseRule(Operation *op) {
       rule.addFactors("d", tensorOf(op->getResult(0)).getRank());
   rule.operands.assign(op->getNumOperands(), tensor);
   rule.results.assign(op->getNumResults(), tensor);
+  // An operand does not run over a dimension along which it repeats itself.
+  ArrayRef<DimAttr> dims = tensorOf(op->getResult(0)).getDims();
+  for (auto [operand, factors] :
+       llvm::zip_equal(op->getOperands(), rule.operands))
+    for (auto [whole, own, factor] :
+         llvm::zip_equal(dims, tensorOf(operand).getDims(), factors))
+      if (repeatsItself(own) && !repeatsItself(whole))
+        factor.clear();
   return rule;
 }
 

@@ -355,6 +355,36 @@ ShardingRule EmbeddingGradOp::getShardingRule() {
   return f.rule;
 }
 
+namespace {
+/// Factors of the numbers of slices, of what has all slices, and of those.
+struct GatherFactors {
+  ShardingRule rule;
+  TensorFactors ids, whole, slices;
+
+  GatherFactors(SymTensorType idsType, SymTensorType wholeType, int64_t dim) {
+    ids = rule.addFactors("i", idsType.getRank());
+    whole = rule.addFactors("d", wholeType.getRank());
+    slices = whole;
+    slices.erase(slices.begin() + dim);
+    slices.insert(slices.begin() + dim, ids.begin(), ids.end());
+  }
+};
+} // namespace
+
+ShardingRule GatherOp::getShardingRule() {
+  GatherFactors f(getIds().getType(), getInput().getType(), getDim());
+  f.rule.operands = {f.whole, f.ids};
+  f.rule.results = {f.slices};
+  return f.rule;
+}
+
+ShardingRule GatherGradOp::getShardingRule() {
+  GatherFactors f(getIds().getType(), getResult().getType(), getDim());
+  f.rule.operands = {f.ids, f.slices};
+  f.rule.results = {f.whole};
+  return f.rule;
+}
+
 ShardingRule CrossEntropyOp::getShardingRule() {
   ShardingRule rule;
   TensorFactors rows = addRows(rule, getLogits().getType());

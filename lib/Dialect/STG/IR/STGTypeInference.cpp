@@ -735,6 +735,42 @@ LogicalResult EmbeddingGradOp::verify() {
                                        result.getDims().take_back(1))));
 }
 
+/// The dimensions of slices along `dim`, by their numbers.
+static FailureOr<SmallVector<DimAttr>>
+getGatheredDims(std::optional<Location> loc, StringRef what,
+                SymTensorType whole, SymTensorType ids, uint64_t dim) {
+  if (dim >= static_cast<uint64_t>(whole.getRank())) // gather_c1
+    return emitOptionalError(loc, "has dimension ", dim, ", ", what,
+                             " has rank ", whole.getRank());
+  if (failed(checkIntegers(loc, "numbers", ids))) // gather_c2
+    return failure();
+  SmallVector<DimAttr> dims(whole.getDims());
+  dims.erase(dims.begin() + dim);
+  dims.insert(dims.begin() + dim, ids.getDims().begin(), ids.getDims().end());
+  return dims;
+}
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  SymTensorType input = tensorOf(adaptor.getInput());
+  FailureOr<SmallVector<DimAttr>> dims = getGatheredDims(
+      loc, "the operand", input, tensorOf(adaptor.getIds()), adaptor.getDim());
+  if (failed(dims))
+    return failure();
+  types.push_back(makeTensor(*dims, input.getElementType()));
+  return success();
+}
+
+LogicalResult GatherGradOp::verify() { // gather_grad_c1
+  FailureOr<SmallVector<DimAttr>> dims = getGatheredDims(
+      getLoc(), "the result", getType(), getIds().getType(), getDim());
+  return failure(failed(dims) ||
+                 failed(checkSameShape(getLoc(), "gradient", *dims,
+                                       getDy().getType().getDims())));
+}
+
 LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
                                                std::optional<Location> loc,
                                                Adaptor adaptor,

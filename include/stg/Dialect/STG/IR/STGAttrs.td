@@ -214,7 +214,8 @@ def STG_Role : I32EnumAttr<"Role", "which of several ops of one origin it is", [
     I32EnumAttrCase<"Block", 18, "block">, I32EnumAttrCase<"Last", 19, "last">,
     I32EnumAttrCase<"Farthest", 20, "farthest">,
     I32EnumAttrCase<"Tail", 21, "tail">, I32EnumAttrCase<"State", 22, "state">,
-    I32EnumAttrCase<"Rest", 23, "rest">]> {
+    I32EnumAttrCase<"Rest", 23, "rest">,
+    I32EnumAttrCase<"Repeated", 24, "repeated">]> {
   let cppNamespace = "::stg";
   let genSpecializedAttr = 0;
 }

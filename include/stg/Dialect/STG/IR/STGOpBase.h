@@ -252,12 +252,18 @@ void printTensorOp(mlir::OpAsmPrinter &p, OpTy op,
 // Pointwise ops
 //===----------------------------------------------------------------------===//
 
-/// The type of the operands, which all have the same, without sharding.
+/// True for a dimension along which an operand of a pointwise op may repeat
+/// itself: of extent 1, and without a name, as a share that is 1 has one.
+bool repeatsItself(DimAttr dim);
+
+/// The type of the operands without sharding. All have the same, but for
+/// dimensions along which they repeat themselves if the op `broadcasts`.
 llvm::LogicalResult inferPointwise(std::optional<mlir::Location> loc,
-                                   mlir::ValueRange operands,
+                                   mlir::ValueRange operands, bool broadcasts,
                                    llvm::SmallVectorImpl<mlir::Type> &types);
 
-/// One factor for each dimension of all operands and results.
+/// One factor for each dimension of all operands and results; none where an
+/// operand repeats itself.
 ShardingRule makePointwiseRule(mlir::Operation *op);
 
 /// So many operations for each element of the result.

@@ -205,18 +205,22 @@ class STG_Pointwise<string count> {
 /// `count` is the number of operations per element, a number or an expression in C++.
 /// Where `gradient` is the class of another pointwise op, that is the backward pass:
 /// its operands are the op's `saved` value, Input or Result, and the gradient of the
-/// result, and it has the op's attributes.
+/// result, and it has the op's attributes. Where it `broadcasts`, an operand may have an
+/// extent of 1 where others have more: it repeats itself.
 class STG_PointwiseOp<string mnemonic, string count, string gradient = "",
                       list<Trait> traits = [], Dialect dialect = STG_Dialect>
     : STG_InferredOp<mnemonic, !listconcat(traits,
         !if(!empty(gradient), []<Trait>, [STG_Differentiable])), dialect> {
   string saved = "Input";
+  bit broadcasts = 0;
   let results = (outs STG_Tensor:$result);
   let moreDefinitions = STG_Pointwise<count>.rule # [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *, std::optional<::mlir::Location> loc,
         Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
-      return ::stg::detail::inferPointwise(loc, adaptor.getOperands(), types);
+      return ::stg::detail::inferPointwise(loc, adaptor.getOperands(),
+                                           }] # !if(broadcasts, "true", "false")
+                                           # [{, types);
     }
   }] # !if(!empty(gradient), "", [{
     ::llvm::LogicalResult $cppClass::buildGradient(

@@ -218,9 +218,15 @@ def AddOp : STG_PointwiseOp<"add", "1", "", [Commutative, STG_Differentiable,
 
     ```mlir
     %y = stg.add %x, %a : !x, !x
+    %z = stg.add %x, %row : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, 1, D], bf16>
     ```
-    Constraints: (C1) both operands have the same shape and element type.
+    Along a dimension without a name of extent 1 an operand repeats itself; its gradient is
+    the sum.
+
+    Constraints: (C1) both operands have the same shape and element type, but for dimensions
+    along which one of them repeats itself.
   }];
+  let broadcasts = 1;
   let args = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
   let hasFolder = 1;
 }
@@ -229,10 +235,13 @@ def MulOp : STG_PointwiseOp<"mul", "1", "", [Commutative, STG_Differentiable,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["isMultilinear"]>]> {
   let summary = "pointwise product";
   let description = [{
-    Operations: 1 per element.
+    Operations: 1 per element. As in `stg.add`, an operand repeats itself along a dimension
+    without a name of extent 1.
 
-    Constraints: (C1) both operands have the same shape and element type.
+    Constraints: (C1) both operands have the same shape and element type, but for dimensions
+    along which one of them repeats itself.
   }];
+  let broadcasts = 1;
   let args = (ins STG_Tensor:$lhs, STG_Tensor:$rhs);
 }
 
@@ -551,7 +560,8 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     tokens as there are queries, and with those that are cached, as far as window or chunk
     reach, as many as there are keys;
     (C5) window and chunk are not both there, and are at least 1; (C6) with one of them and
-    no causal mask there are as many queries as keys; (C7) sinks are a float for each head of
+    no causal mask there are as many queries as keys, unless a device has some of the tokens or
+    all pairs are counted; (C7) sinks are a float for each head of
     the queries, and a bias has the extents of heads, queries and keys; (C8) a prefix is that
     of a causal mask without window and chunk, and where they are numbers at most as long as
     there are queries.
@@ -720,6 +730,40 @@ def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad"> {
   let args = (ins STG_Tensor:$ids, STG_Tensor:$dy, OptionalAttr<I64Attr>:$pooled);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
+}
+
+def GatherOp : STG_InferredOp<"gather", [STG_Differentiable]> {
+  let summary = "slices along a dimension, by their numbers";
+  let description = [{
+    The dimension makes room for those of the numbers, which are the same for all other
+    dimensions: the tokens that are predicted, patches in another order. Executes no
+    operations, and reads what it gives. Where the dimension is sharded each device
+    contributes the slices that it holds, and the result is a partial sum.
+
+    ```mlir
+    %y = stg.gather dim 1 %x, %places
+        : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[P], i32>  // [B, P, D]
+    ```
+    Constraints: (C1) the operand has that dimension; (C2) numbers are integers.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$ids, I64Attr:$dim);
+  let results = (outs STG_Tensor:$result);
+  let leading = [STG_Leading<"Int", "dim">];
+}
+
+def GatherGradOp : STG_ExplicitOp<"gather_grad"> {
+  let summary = "gradient of stg.gather with respect to what is gathered";
+  let description = [{
+    Adds each slice of `dy` to the one that has its number. Operations: 1 per element of
+    `dy`.
+
+    Constraints: (C1) `dy` is what `stg.gather` makes of the result; (C2) numbers are
+    integers.
+  }];
+  let args = (ins STG_Tensor:$ids, STG_Tensor:$dy, I64Attr:$dim);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+  let leading = [STG_Leading<"Int", "dim">];
 }
 
 def CrossEntropyOp : STG_InferredOp<"cross_entropy", [STG_Differentiable,
