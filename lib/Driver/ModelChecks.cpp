@@ -422,8 +422,7 @@ static Error checkRankLists(const StrategyInput &strategy,
   if (batch == values.end())
     return makeError(source + ": the model has no batch to give to ranks");
   if (lists != ranks) {
-    std::string degrees =
-        strategy.spellSources(FieldId::batchRanks, " times ");
+    std::string degrees = strategy.spellSources(FieldId::batchRanks, " times ");
     return makeError(source + ": has lists of " + Twine(lists) +
                      " data-parallel ranks, but the batch is divided over " +
                      Twine(ranks) +
@@ -442,8 +441,9 @@ static Error checkRankLists(const StrategyInput &strategy,
   if (hasLoads || strategy.values.expertRows == ExpertRows::Padded ||
       strategy.values.clipExperts)
     return makeError(
-        source + ": with lists of data-parallel ranks experts get as many rows "
-                 "as their tokens choose; " +
+        source +
+        ": with lists of data-parallel ranks experts get as many rows "
+        "as their tokens choose; " +
         (hasLoads ? "leave out --expert-histogram"
          : strategy.values.clipExperts
              ? "use a model whose experts have no capacity"
@@ -648,6 +648,8 @@ static int64_t countHeadParts(MeshOp op, DimAttr dim) {
 /// What goes over all tokens divides something else, whatever attention does.
 static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
                             const SymbolValues &values) {
+  if (input.values.cpScanType != StateExchange::AllToAll)
+    return Error::success();
   MeshOp mesh = MeshOp::lookup(program);
   std::string message;
   auto isDivided = [&](Operation *op, DimAttr dim) {
@@ -659,9 +661,9 @@ static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
     message = (spellHeadDegrees(input) + " is " + Twine(parts) +
                ", which does not divide " + dim.getExtent().str() + " = " +
                Twine(whole) + ", that '" + op->getName().getStringRef() +
-               "' divides in place of tokens; use degrees whose product is "
-               "one of " +
-               listDivisors(whole))
+               "' divides in place of tokens; use " +
+               (input.values.training ? "--cp-scan-type p2p, or " : "") +
+               "degrees whose product is one of " + listDivisors(whole))
                   .str();
     return false;
   };
@@ -685,6 +687,8 @@ Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
   if (strategy.contextRanks.isOne())
     return Error::success();
   if (Error error = checkChunks(input, values))
+    return error;
+  if (Error error = checkScans(input, values))
     return error;
   auto heads = values.find("K");
   if (heads == values.end())
