@@ -498,9 +498,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   };
   if (Error error = run(buildPlan))
     return error;
-  if (Error error =
-          checkDegrees(strategy, module, resolved.preset, resolved.plan,
-                       withReplicas(strategy, values)))
+  if (Error error = checkDegrees(strategy, module, resolved.preset,
+                                 resolved.plan, withReplicas(strategy, values)))
     return error;
   if (Error error = checkContext(getProgram(module), strategy, values))
     return error;

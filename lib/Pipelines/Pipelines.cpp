@@ -163,11 +163,10 @@ static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
 static std::string getRequestLists(const Strategy &strategy) {
   Requests all =
       strategy.requests.withLogits(strategy.logits == LogitRows::All);
-  return llvm::join(llvm::map_range(all.getLists(),
-                                    [](const Requests &own) {
-                                      return own.str();
-                                    }),
-                    ";");
+  return llvm::join(
+      llvm::map_range(all.getLists(),
+                      [](const Requests &own) { return own.str(); }),
+      ";");
 }
 
 /// True if data-parallel ranks have different programs.

@@ -122,9 +122,9 @@ struct Loads {
 
 /// The loads of experts of which some have replicas, in the order in which so
 /// many ranks have them. As DeepSeek's balancer does it, each replica is one of
-/// the expert whose replicas are most loaded, and the most loaded ones are dealt
-/// first, each to the rank with the least load that has room. If ranks do not
-/// have equally many, they are in the order of experts.
+/// the expert whose replicas are most loaded, and the most loaded ones are
+/// dealt first, each to the rank with the least load that has room. If ranks do
+/// not have equally many, they are in the order of experts.
 Integers spreadLoads(const Integers &loads, int64_t replicas, int64_t ranks);
 
 /// The name of a schedule, the path of a .json file, or the text of one; empty:

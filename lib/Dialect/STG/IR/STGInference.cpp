@@ -177,8 +177,7 @@ LogicalResult SamplePartOp::inferReturnTypes(MLIRContext *context,
                              logits.getElementType(), ", expected a float");
   SmallVector<DimAttr> dims(logits.getDims());
   dims.back() = DimAttr::get(SymExpr::get(context, 2));
-  types.push_back(
-      SymTensorType::get(context, dims, Float32Type::get(context)));
+  types.push_back(SymTensorType::get(context, dims, Float32Type::get(context)));
   return success();
 }
 
@@ -202,8 +201,8 @@ LogicalResult MergePartialOp::verify() {
            << output << " and log-sum-exps of type " << lse
            << ", expected rows of heads of both";
   if (getType() != output) // merge_partial_c2
-    return emitOpError("makes ") << getType() << " of " << output
-                                 << ", expected the same type";
+    return emitOpError("makes ")
+           << getType() << " of " << output << ", expected the same type";
   return success();
 }
 
@@ -362,8 +361,8 @@ ShardingRule PlaceRowsOp::getShardingRule() {
   for (auto [dim, before, after] :
        llvm::enumerate(getInput().getType().getDims(), getType().getDims()))
     if (before.getExtent() != after.getExtent())
-      all[dim] = {rule.addFactor("all" + std::to_string(dim),
-                                 FactorKind::Whole)};
+      all[dim] = {
+          rule.addFactor("all" + std::to_string(dim), FactorKind::Whole)};
   rule.operands = {own};
   rule.results = {all};
   return rule;

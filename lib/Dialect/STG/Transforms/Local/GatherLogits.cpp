@@ -72,10 +72,9 @@ Value ToOneBuilder::buildFor(int64_t device, Value tokens,
   std::string name =
       (origin.name ? origin.name.getValue() : StringRef("sample")).str() +
       (device == 0 ? ".first" : ".other" + std::to_string(device));
-  auto once = RepeatOp::create(builder, sample.getLoc(), name,
-                               lookUpByCoordinates(module, axis, table),
-                               /*reverse=*/false, ValueRange(tokens),
-                               ValueRange(), TypeRange());
+  auto once = RepeatOp::create(
+      builder, sample.getLoc(), name, lookUpByCoordinates(module, axis, table),
+      /*reverse=*/false, ValueRange(tokens), ValueRange(), TypeRange());
   setOrigin(once);
   OpBuilder own = OpBuilder::atBlockBegin(&once.getBody().front());
   Value made = build(own);
@@ -114,8 +113,7 @@ Value ToOneBuilder::run() {
   return buildFor(0, tokens, [&](OpBuilder &own) {
     SmallVector<Value> parts{part};
     for (int64_t device = 1; device < axis.size; ++device)
-      parts.push_back(
-          receive(own, device, 2 * (device - 1), part.getType()));
+      parts.push_back(receive(own, device, 2 * (device - 1), part.getType()));
     auto whole = setOrigin(ConcatOp::create(
         own, sample.getLoc(), gather.getType(), parts, gather.getDim()));
     auto sampled = cast<SampleOp>(own.clone(*sample));
@@ -148,8 +146,7 @@ LogicalResult GatherLogits::sendToOne(SampleOp sample, AllGatherOp gather,
 /// Each device samples its part.
 static void samplePart(SampleOp sample, AllGatherOp gather, MeshAttr mesh) {
   OpBuilder builder(sample);
-  auto best =
-      SamplePartOp::create(builder, sample.getLoc(), gather.getInput());
+  auto best = SamplePartOp::create(builder, sample.getLoc(), gather.getInput());
   copyOrigin(sample, best);
   if (StringAttr name = getOrigin(sample).name)
     setName(best, builder.getStringAttr(name.getValue() + ".part"));

@@ -180,8 +180,8 @@ SmallVector<SymExpr> LoadExperts::getRows(Buffers buffers,
 /// The element of a table that has the number of this device in the group.
 SymExpr LoadExperts::lookUp(ArrayRef<SymExpr> table, const Division &division) {
   SmallVector<SizedAxis> axes;
-  for (auto [axis, size] : llvm::zip_equal(
-           division.axes.getAsRange<StringAttr>(), division.sizes))
+  for (auto [axis, size] :
+       llvm::zip_equal(division.axes.getAsRange<StringAttr>(), division.sizes))
     axes.push_back({axis, size});
   return lookUpByCoordinates(getOperation(), axes, table);
 }

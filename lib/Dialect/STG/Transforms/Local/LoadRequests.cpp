@@ -110,7 +110,8 @@ LogicalResult RequestLoader::findAxes() {
       auto type = dyn_cast<SymTensorType>(argument.getType());
       AxisState state = layouts.get(argument, axis);
       return type && state.kind == AxisState::Divided &&
-             state.dim < type.getRank() && type.getDim(state.dim).hasName(batch);
+             state.dim < type.getRank() &&
+             type.getDim(state.dim).hasName(batch);
     });
     if (!divides)
       continue;
@@ -306,8 +307,9 @@ LogicalResult RequestLoader::addCollective(CollectiveOpInterface op) {
     break;
   case CollectiveKind::AllToAll:
     own.payload = getBytes(operand, from);
-    own.padded = SymExpr::getFunction(
-        SymFunc::Max, {getBytes(operand, from, set), getBytes(result, to, set)});
+    own.padded =
+        SymExpr::getFunction(SymFunc::Max, {getBytes(operand, from, set),
+                                            getBytes(result, to, set)});
     break;
   default:
     return op.emitOpError(
@@ -319,9 +321,8 @@ LogicalResult RequestLoader::addCollective(CollectiveOpInterface op) {
 }
 
 LogicalResult RequestLoader::collectCollectives() {
-  WalkResult walked = function.walk([&](CollectiveOpInterface op) {
-    return WalkResult(addCollective(op));
-  });
+  WalkResult walked = function.walk(
+      [&](CollectiveOpInterface op) { return WalkResult(addCollective(op)); });
   return failure(walked.wasInterrupted());
 }
 
@@ -334,8 +335,9 @@ LogicalResult RequestLoader::checkReplaced(Operation *op) {
   bool isLeft = false;
   AttrTypeWalker walker;
   walker.addWalk([&](SymExpr expr) {
-    expr.walkSymbols(
-        [&](StringAttr name) { isLeft |= llvm::is_contained(lists.symbols, name); });
+    expr.walkSymbols([&](StringAttr name) {
+      isLeft |= llvm::is_contained(lists.symbols, name);
+    });
   });
   walker.walk(op->getAttrDictionary());
   for (Type type : op->getResultTypes())
@@ -370,8 +372,8 @@ LogicalResult RequestLoader::replace() {
   };
   // Attributes speak of what the op makes, or else of what it reads.
   auto replaceAttrs = [&](Operation *op) {
-    for (ValueRange values : {ValueRange(op->getResults()),
-                              ValueRange(op->getOperands())})
+    for (ValueRange values :
+         {ValueRange(op->getResults()), ValueRange(op->getOperands())})
       for (Value value : values)
         if (auto it = gatheredOver.find(value); it != gatheredOver.end()) {
           getReplacer(it->second)
@@ -401,8 +403,8 @@ LogicalResult RequestLoader::replace() {
   return failure(walked.wasInterrupted());
 }
 
-/// A gather as a sum of buffers that are zero where other devices have rows, and
-/// a scatter as a sum of which each device takes its rows.
+/// A gather as a sum of buffers that are zero where other devices have rows,
+/// and a scatter as a sum of which each device takes its rows.
 void RequestLoader::sumRows(Operation *op) {
   auto collective = cast<CollectiveOpInterface>(op);
   OpBuilder builder(op);

@@ -571,8 +571,7 @@ LogicalResult Inference::readRequests(InferenceStep &step) {
     if (steps > 1)
       return getOperation().emitError(
           "requests are several lists, which are those of one step");
-    FailureOr<RequestLists> lists =
-        parseRequestLists(getOperation(), requests);
+    FailureOr<RequestLists> lists = parseRequestLists(getOperation(), requests);
     if (failed(lists))
       return failure();
     step.requests = lists->kinds;
