@@ -19,6 +19,7 @@
 #include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
+#include "stg/Dialect/STG/IR/KeptParameters.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Driver/DiagnosticForwarder.h"
@@ -455,6 +456,22 @@ static SymbolValues withReplicas(const StrategyInput &strategy,
   return values;
 }
 
+/// Keys and values of encoders are those of all requests of a row.
+static Error checkEncoded(ModuleOp module, const StrategyInput &strategy) {
+  if (strategy.values.microBatches <= 1 ||
+      !module
+           .walk([](ParamOp param) {
+             return isKept(param) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+           })
+           .wasInterrupted())
+    return Error::success();
+  return makeStrategyError(
+      strategy.spell(getField(FieldId::microBatch)) +
+      ": what an encoder has made is kept for all requests at once; use one "
+      "micro-batch");
+}
+
 /// From the local to the chakra level.
 using BuildChakra = function_ref<void(OpPassManager &, const Strategy &)>;
 
@@ -497,6 +514,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     buildPlanPipeline(pm, strategy, &resolved.plan);
   };
   if (Error error = run(buildPlan))
+    return error;
+  if (Error error = checkEncoded(module, strategy))
     return error;
   if (Error error = checkDegrees(strategy, module, resolved.preset,
                                  resolved.plan, withReplicas(strategy, values)))

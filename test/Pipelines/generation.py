@@ -4,12 +4,13 @@ What a run does is the sum of what its steps do: operations, bytes, collectives 
 are those of the step that keeps most. The steps are worked out here, request by request, in other
 terms than the compiler does it.
 
-Usage: generation.py {sums|formula|requests|windows|latents|states|pools|experts|files|chunks|remainder|budget|arrivals|replicas}...
+Usage: generation.py {sums|formula|requests|windows|latents|states|pools|encoded|experts|files|chunks|remainder|budget|arrivals|replicas}...
 """
 
 import sys
 import tempfile
 from collections import Counter
+from pathlib import Path
 
 import traces
 
@@ -132,6 +133,52 @@ def pools():
         chunks = [[(1, 9), (15, 0)], [(1, 10), (15, 15)], [(1, 11), (10, 30)]]
         entry = compile_one(model, *more, "--requests=(1,9),(40,0)", "--token-budget=16")
         check_lists(f"chunks, {model}", model, entry, chunks, *more)
+
+
+# What was counted while a tiny model really ran, for two requests of 24 frames each: an encoder with
+# the keys and values of cross attention, four tokens of a prompt, and two steps of decoding.
+ENCODE, RAN = 24772608, [(4284416, 16384), (1165312, 20480), (1167360, 24576)]
+ENCODED, PARAMETERS = 98304, 2290432
+
+
+def encoded():
+    """Keys and values of an encoder's tokens are made once, and read in every step."""
+    model = str(Path(__file__).parent / "Inputs" / "encoder_decoder.mlir")
+    sizes = dict(D=96, H=8, E=16, F=256, V=320, P=96, L=2, LD=2, T=24)
+    flags = [model, "--dtype=f32", "--batch=2", "--attention-count=full", *(f"--set={key}={value}" for key, value in sizes.items())]
+    for t in 1, 2:
+        more = [f"--tp={t}"]
+        plans = [["--mode=prefill", "--seq=4"], ["--kv-len=4"], ["--kv-len=5"]]
+        steps = [compile_one(*flags, *more, *plan) for plan in plans]
+        for number, (step, (products, kept)) in enumerate(zip(steps, RAN)):
+            want = (products + (0 if number else ENCODE)) // t
+            equal(f"encoded, tp {t}, step {number}", step["matrix_operations_by_phase"], {"fwd": want})
+            equal(f"encoded, tp {t}, step {number}: cache", cache(step), (ENCODED + kept) // t)
+        # An all-reduce for attention, cross attention and the network, and for tokens.
+        reduced = [sum(c["count"] for c in step["collectives"] if c["kind"] == "all_reduce") for step in steps]
+        equal(f"encoded, tp {t}: sums", reduced, [(2 * 2 + 3 * 2 + 1) * (t > 1)] + [(3 * 2 + 1) * (t > 1)] * 2)
+        if t == 1:
+            # There were positions of 16 frames more, and biases of keys.
+            parameters = steps[0]["memory"]["persistent_bytes"]["parameter"]
+            equal("encoded: parameters", parameters, PARAMETERS - 16 * 96 * 4 - 2 * 128 * 4)
+        decode = compile_one(*flags, *more, "--kv-len=4", "--steps=2")
+        equal(f"encoded, tp {t}: decode", +totals(decode), +sum((totals(step) for step in steps[1:]), Counter()))
+    halves = compile_one(*flags, "--kv-len=4", "--dp=2")
+    equal("encoded, dp", 2 * cache(halves), ENCODED + RAN[1][1])
+    narrow = compile_one(*flags, "--kv-len=4", "--kv-dtype=f8E4M3FN")
+    equal("encoded, f8", 4 * cache(narrow), ENCODED + RAN[1][1])
+    with tempfile.TemporaryDirectory() as folder:
+        # Written in the first step, and read in all others, without the encoder.
+        for name, plan in ("first", ["--mode=prefill", "--seq=4"]), ("later", ["--kv-len=4", "--steps=3"]):
+            where = f"{folder}/{name}"
+            traces.run("stg-compile", *flags, "--tp=2", *plan, "-o", where)
+            traces.run("stg-trace", "validate", where)
+            nodes, is_first = traces.nodes(where), name == "first"
+            written = [node.name for node in nodes if node.name.endswith("cross_attention.k.fwd")]
+            equal(f"{name}: written", written, [f"decoder.{l}.cross_attention.k.fwd" for l in range(2)] if is_first else [])
+            read = {tensor for node in nodes for tensor, _ in node.tensors("inputs") if "cross_attention" in tensor and tensor.startswith("kv_cache")}
+            equal(f"{name}: read", read, {f"kv_cache/decoder.{l}.cross_attention.{x}" for l in range(2) for x in "kv"})
+            equal(f"{name}: encoder", any("encoder." in node.name for node in nodes), is_first)
 
 
 def experts():

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphBuilder.h"
+#include "stg/Dialect/STG/IR/KeptParameters.h"
 
 using namespace mlir;
 using namespace stg;
@@ -75,7 +76,8 @@ LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
         return failure();
     } else if (auto param = dyn_cast<ParamOp>(op)) {
       if (failed(addState(&op, scope, param.getParamName(), param.getType(),
-                          Category::Parameter)))
+                          isKept(param) ? Category::KVCache
+                                        : Category::Parameter)))
         return failure();
     } else if (auto cost = dyn_cast<CostOpInterface>(op)) {
       for (const StateBuffer &state : cost.getStateBuffers())

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
+#include "stg/Dialect/STG/IR/KeptParameters.h"
 #include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/IR/STGOpBase.h"
 #include "stg/Dialect/Sym/IR/Bytecode.h"
@@ -211,9 +212,11 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
     return isa<func::CallOp>(op)
                ? verifyText(op, attribute)
                : verifyKind<func::CallOp, StringAttr>(op, attribute);
+  if (attribute.getName() == kKeptAttr)
+    return verifyKind<ParamOp, UnitAttr>(op, attribute);
   return refuseUnknown(op, attribute,
                        {kOriginAttr, kFactorsAttr, kScopeAttr, kOptionsAttr,
-                        kTaskAttr, kCoordinatesAttr, kProgramAttr});
+                        kTaskAttr, kCoordinatesAttr, kProgramAttr, kKeptAttr});
 }
 
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,

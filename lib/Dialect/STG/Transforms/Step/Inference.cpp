@@ -15,6 +15,7 @@
 #include "InferenceStep.h"
 #include "RequestLists.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "stg/Dialect/STG/IR/KeptParameters.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Strategy/Speculation.h"
@@ -79,6 +80,9 @@ private:
   SmallVector<OpOperand *> findPath(Value logits);
   DenseSet<unsigned> getTokenFactors(Operation *op, const ShardingRule &rule);
   LogicalResult checkRowwise(Operation *op);
+  FailureOr<bool> isFirstStep(AttentionOp op);
+  void keepEncoded(AttentionOp op, bool isFirst);
+  FailureOr<bool> keepAllEncoded(DenseSet<Operation *> &done);
   void eraseDeadOps(Block &block);
   void eraseUnusedArguments(const BitVector &wereUsed);
   std::optional<unsigned> findTokens(SymTensorType type);
@@ -526,6 +530,70 @@ static void removeTraining(func::FuncOp function) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Cross attention
+//===----------------------------------------------------------------------===//
+
+/// True if an encoder is executed with the step: nothing of the request is
+/// there yet.
+FailureOr<bool> StepBuilder::isFirstStep(AttentionOp op) {
+  if (step.requests)
+    return op.emitOpError(
+        "sees tokens that are not those of the step, of which a row has those "
+        "of one request; give rows, not a list of requests");
+  if (!step.index)
+    return step.cached.isZero();
+  if (!evaluateFor(step.cached, step.index, 0).isZero())
+    return false;
+  return op.emitOpError("sees what an encoder makes in the first of several "
+                        "steps alone; compile that by itself, and the others "
+                        "with the tokens that are cached");
+}
+
+/// Keys and values of an encoder's tokens are written once. From then on they
+/// are there, like a parameter, and nobody needs the encoder.
+void StepBuilder::keepEncoded(AttentionOp op, bool isFirst) {
+  OpBuilder builder(op);
+  auto keep = [&](OpOperand &operand, StringRef suffix) {
+    auto type = cast<SymTensorType>(operand.get().getType());
+    if (step.kvType)
+      type = type.withElementType(step.kvType);
+    StringAttr name = extendName(op, suffix);
+    if (isFirst) {
+      auto cache =
+          CacheOp::create(builder, op.getLoc(), type, operand.get(), name);
+      setForward(cache, name);
+      operand.set(cache);
+      return;
+    }
+    auto kept = ParamOp::create(builder, op.getLoc(), type, name);
+    setKept(kept);
+    operand.set(kept);
+  };
+  keep(op.getKeyMutable(), "k");
+  keep(op.getValueMutable(), "v");
+}
+
+/// True if there is no encoder any more.
+FailureOr<bool> StepBuilder::keepAllEncoded(DenseSet<Operation *> &done) {
+  SmallVector<AttentionOp> ops;
+  function.walk([&](AttentionOp op) {
+    if (step.isTokens(op.getQuery().getType().getDim(1)) &&
+        !step.isTokens(op.getKey().getType().getDim(1)))
+      ops.push_back(op);
+  });
+  bool isFirst = true;
+  for (AttentionOp op : ops) {
+    FailureOr<bool> first = isFirstStep(op);
+    if (failed(first))
+      return failure();
+    keepEncoded(op, *first);
+    isFirst = *first;
+    done.insert(op);
+  }
+  return !isFirst;
+}
+
 LogicalResult StepBuilder::run() {
   removeTraining(function);
   Block &body = function.getBody().front();
@@ -544,6 +612,18 @@ LogicalResult StepBuilder::run() {
   if (checked.wasInterrupted())
     return failure();
   DenseSet<Operation *> done;
+  FailureOr<bool> hasEncoded = keepAllEncoded(done);
+  if (failed(hasEncoded))
+    return failure();
+  if (*hasEncoded) {
+    used.resize(function.getNumArguments());
+    used.set();
+    for (BlockArgument arg : function.getArguments())
+      if (arg.use_empty())
+        used.reset(arg.getArgNumber());
+    eraseDeadOps(body);
+    eraseUnusedArguments(used);
+  }
   if (failed(keepLatents(function, step, done)))
     return failure();
   SmallVector<IncrementalOpInterface> ops;
@@ -552,6 +632,12 @@ LogicalResult StepBuilder::run() {
       ops.push_back(op);
   });
   for (IncrementalOpInterface op : ops) {
+    auto attention = dyn_cast<AttentionOp>(op.getOperation());
+    if (attention && attention.getBias() && !step.cached.isZero() &&
+        step.isTokens(attention.getKey().getType().getDim(1)))
+      return op.emitOpError("has a bias for each two of the new tokens, and "
+                            "none for those that are cached; needs whole "
+                            "sequences, cached=0");
     OpIncrementBuilder builder(step, op);
     if (failed(op.buildIncrement(builder)))
       return failure();
