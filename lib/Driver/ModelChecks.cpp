@@ -688,8 +688,6 @@ Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
     return Error::success();
   if (Error error = checkChunks(input, values))
     return error;
-  if (Error error = checkScans(input, values))
-    return error;
   auto heads = values.find("K");
   if (heads == values.end())
     heads = values.find("H");
