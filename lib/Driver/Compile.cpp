@@ -301,8 +301,6 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   if (Error error = checkRankRange(request, *plan))
     return std::move(error);
   strategy.resolve();
-  if (Error error = checkSchedule(strategy.values))
-    return std::move(error);
   return plan;
 }
 
@@ -497,6 +495,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   if (Error error = run(buildModelPipeline))
     return error;
   if (Error error = checkStages(getProgram(module), strategy, values))
+    return error;
+  if (Error error = checkSchedule(strategy.values))
     return error;
   if (Error error = checkRecompute(getProgram(module), strategy, values))
     return error;

@@ -101,7 +101,7 @@ def training():
     # before the head; backward gathers again what products read. Heads and channels are divided as
     # before, and so are parameters.
     for model, layers, width, more in (("codestral-mamba-7b", 64, 4096, []), ("mamba-2.8b", 64, 2560, [(64, low)])):
-        entry = compiled(model, *flags, "--sequence-parallel")
+        entry = compile_one(model, *flags, "--sequence-parallel")
         stream, count = tokens * width * 2, layers + 1
         want = {
             ("reduce_scatter", "fwd"): total((count, stream)), ("all_gather", "fwd"): total((count, stream // 4)),
@@ -112,7 +112,7 @@ def training():
             want["all_reduce", "bwd"] = total(*more)
         found = {key: value for key, value in collectives(entry).items() if key[1] != "grad_sync"}
         equal(f"{model}, sequence parallel", found, want)
-        divided = compiled(model, *flags)["memory"]["persistent_bytes"]["parameter"]
+        divided = compile_one(model, *flags)["memory"]["persistent_bytes"]["parameter"]
         equal(f"{model}, parameters", entry["memory"]["persistent_bytes"]["parameter"], divided)
     # Gated DeltaNet, attention and experts: two sums for each layer.
     entry = compile_one("qwen3-next-80b-a3b", "--batch=2", "--seq=512", "--tp=2")

@@ -470,7 +470,9 @@ void StageAssignment::assignFloating(Operation *op) {
   BitVector set =
       getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
                                     : llvm::to_vector(op->getUsers()));
-  bool isOfParameters = llvm::all_of(op->getOperands(), isOfParameter);
+  // What is gathered though nobody reads it is gathered once.
+  bool isOfParameters =
+      !isa<KeepOp>(op) && llvm::all_of(op->getOperands(), isOfParameter);
   if (isa<ShardableOpInterface>(op) && !isOfParameters)
     setStage(op, set.find_first());
   else
