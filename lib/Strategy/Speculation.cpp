@@ -72,8 +72,7 @@ Expected<TokenRate> stg::readTokenRate(StringRef text) {
   auto [numerator, denominator] = text.split('/');
   TokenRate rate;
   if (numerator.getAsInteger(10, rate.numerator) ||
-      (text.contains('/') &&
-       denominator.getAsInteger(10, rate.denominator)) ||
+      (text.contains('/') && denominator.getAsInteger(10, rate.denominator)) ||
       rate.numerator < 0 || rate.denominator < 1 ||
       rate.denominator > kMostDenominator ||
       rate.numerator / rate.denominator > INT32_MAX)

@@ -36,8 +36,8 @@ TEST(TokenRate, ExpectedTokens) {
 
 /// No token is lost, however many rounds there are.
 TEST(TokenRate, Totals) {
-  for (StringRef text : {"1", "2101/625", "37/20", "65",
-                         "4294967295/2147483648"}) {
+  for (StringRef text :
+       {"1", "2101/625", "37/20", "65", "4294967295/2147483648"}) {
     TokenRate rate = cantFail(readTokenRate(text));
     EXPECT_EQ(rate.str(), text.str());
     for (int64_t step : {0, 1, 2, 625, 626, 1 << 20}) {

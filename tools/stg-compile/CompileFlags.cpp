@@ -51,9 +51,9 @@ Error CompileFlags::finishDisaggregation() {
     return makeStrategyError("--strategy with --prefill-strategy: give each "
                              "plan in a file of its own");
   if (printSchedule || !report.empty())
-    return makeStrategyError(Twine(printSchedule ? "--print-schedule"
-                                                 : "--report") +
-                             " with --prefill-strategy: it is for one plan");
+    return makeStrategyError(
+        Twine(printSchedule ? "--print-schedule" : "--report") +
+        " with --prefill-strategy: it is for one plan");
   request.strategyFile = StrategyInput();
   auto prefill = strategy.read(request.strategyFile, prefillStrategy);
   if (!prefill)
