@@ -312,6 +312,7 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
     time.operations = node.operations;
   time.isRecompute = node.phase == "recompute";
   time.isForward = node.phase == "fwd";
+  time.isBehind = facts.program.addsReduced(number);
   return time;
 }
 

@@ -12,20 +12,27 @@
 using namespace stg;
 using namespace stg::trace;
 
+static bool isAccumulate(const TraceProgram &program, uint32_t node) {
+  uint32_t kernel = program.nodes[node].kernel;
+  return kernel != kNone && program.kernels[kernel].op == "accumulate";
+}
+
 ProgramFacts::ProgramFacts(const TraceProgram &program)
     : program(program), categories(program.numSlots), growing(program.numSlots),
       isVisited(program.bodies.size()), readers(program.numSlots),
-      gradientReaders(program.numSlots), addingReaders(program.numSlots) {
+      gradientReaders(program.numSlots), addingReaders(program.numSlots),
+      isReduced(program.numSlots) {
   visitBody(0);
-  for (auto [i, node] : llvm::enumerate(program.nodes)) {
-    bool adds =
-        node.kernel != kNone && program.kernels[node.kernel].op == "accumulate";
+  for (uint32_t i = 0; i < program.nodes.size(); ++i)
     for (Program::Slot slot : program.wiring[i].reads) {
       ++readers[slot.index];
       gradientReaders[slot.index] += makesGradient(i);
-      addingReaders[slot.index] += adds;
+      addingReaders[slot.index] += isAccumulate(program, i);
     }
-  }
+  for (uint32_t i = 0; i < program.nodes.size(); ++i)
+    if (reducesGradients(i))
+      for (const Program::Output &output : program.wiring[i].outputs)
+        isReduced[output.slot.index] = true;
 }
 
 void ProgramFacts::visitBody(uint32_t body) {
@@ -135,6 +142,13 @@ bool ProgramFacts::reducesGradients(uint32_t node) const {
            uint32_t slot = output.slot.index;
            return categories[slot] == Category::Gradient ||
                   (readers[slot] > 0 && readers[slot] == addingReaders[slot]);
+         });
+}
+
+bool ProgramFacts::addsReduced(uint32_t node) const {
+  return isAccumulate(program, node) &&
+         llvm::any_of(program.wiring[node].reads, [&](Program::Slot slot) {
+           return isReduced[slot.index];
          });
 }
 

@@ -26,6 +26,8 @@ public:
   bool isOfState(uint32_t node) const;
   /// True if what the node sends is summed up to gradients of parameters.
   bool reducesGradients(uint32_t node) const;
+  /// True if the node adds up what such a collective has reduced.
+  bool addsReduced(uint32_t node) const;
   /// True if all that reads a result of the node makes gradients of parameters.
   bool feedsGradients(uint32_t node) const;
   /// True if the node reads what has more elements the more sequences a
@@ -55,6 +57,7 @@ private:
   std::vector<bool> isVisited;  ///< By body.
   /// By slot, readers, those that make gradients, and those that add it up.
   std::vector<uint32_t> readers, gradientReaders, addingReaders;
+  std::vector<bool> isReduced; ///< By slot.
 };
 
 } // namespace stg

@@ -187,7 +187,9 @@ void ProgramTimes::waitFor(Value value) {
 
 void ProgramTimes::runCompute(uint32_t node) {
   const NodeTime &time = times[node];
-  waitFor(getInput(node));
+  Value input = getInput(node);
+  if (!time.isBehind)
+    waitFor(input);
   clock.compute += time.time;
   spending.kernels[static_cast<unsigned>(time.kind)] += time.time;
   spending.launch += time.launch;
@@ -196,7 +198,9 @@ void ProgramTimes::runCompute(uint32_t node) {
     spending.recomputed += time.operations;
   record(RecordedEvent::Kernel, node, 0, clock.compute - time.time,
          clock.compute);
-  setOutputs(node, {clock.compute, 0});
+  setOutputs(node, time.isBehind && input.time > clock.compute
+                       ? input
+                       : Value{clock.compute, 0});
 }
 
 /// When a node begins on a stream that is free at that time, behind `last`, and

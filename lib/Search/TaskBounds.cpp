@@ -638,7 +638,9 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
   }
   const unsigned stages = point.stages * point.virtualStages;
   auto it = times.stages.find(stages);
-  if (it == times.stages.end() || point.listsLayers)
+  // What a task has reduced may be on its way while a device waits for the next
+  // one, so that collectives wait for less of it than in a task by itself.
+  if (it == times.stages.end() || point.listsLayers || point.reducesInside)
     return window = count * whole.kernels / point.stages;
   const TaskTimes::Stage &stage = it->second;
   const TaskTimes::Stage *halves = nullptr;

@@ -45,6 +45,9 @@ struct NodeTime {
   /// A reduction of gradients or a gather of parameters after the last
   /// backward.
   bool isTail = false;
+  /// Adds up what a collective has reduced, when that is done: frameworks do it
+  /// behind the collective, and kernels that come next do not wait.
+  bool isBehind = false;
   bool isForward = false;   ///< Its phase is that of forward.
   bool isRecompute = false; ///< It does again what forward has done.
   double operations = 0;    ///< Of products and attention.
