@@ -599,7 +599,10 @@ Ticks TaskBounds::getTime(const PointFacts &point,
   };
   const TaskTimes &own = point.reducesInside ? reducing : adding;
   raise(own, nullptr);
-  if (inside || split)
+  // What a task has reduced may be on its way while a device waits for the next
+  // one, so that collectives wait for less of it than in a task by itself.
+  bool overlapsTasks = point.reducesInside && point.stages > 1;
+  if (!overlapsTasks && (inside || split))
     raise(inside ? *inside : own, split);
   // Collectives are one after the other, those of gradients among them.
   auto raiseByCollectives = [&](Ticks collectives) {
@@ -638,9 +641,7 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
   }
   const unsigned stages = point.stages * point.virtualStages;
   auto it = times.stages.find(stages);
-  // What a task has reduced may be on its way while a device waits for the next
-  // one, so that collectives wait for less of it than in a task by itself.
-  if (it == times.stages.end() || point.listsLayers || point.reducesInside)
+  if (it == times.stages.end() || point.listsLayers)
     return window = count * whole.kernels / point.stages;
   const TaskTimes::Stage &stage = it->second;
   const TaskTimes::Stage *halves = nullptr;
