@@ -6,32 +6,18 @@ the byte; one that begins them executes the tower besides, as the forward pass o
 Usage: images.py
 """
 
-import sys
+import comparing
 import traces
+from comparing import compile_one, equal
 
 WHOLE, TEXT = "qwen2.5-vl-7b", "qwen2.5-7b"
-FAILED = False
-
-
-def equal(what, found, want):
-    """Reports a difference."""
-    global FAILED
-    if found != want:
-        FAILED = True
-        print(f"{what}: found {found}, expected {want}")
-
-
-def compiled(model, *flags):
-    """The summary of one class of ranks, without its name."""
-    (entry,) = traces.compile_json(model, "--dry-run", *flags)["classes"]
-    return entry
 
 
 def selected(model, sequences, tokens):
     """Operations that a step leaves out of the forward pass: the loss, and logits of all but the
     last tokens (sizes of both models: 3584 x 152064)."""
-    training = compiled(model, "--batch", sequences, "--seq", tokens)
-    prefill = compiled(model, "--mode", "prefill", "--batch", sequences, "--seq", tokens)
+    training = compile_one(model, "--batch", sequences, "--seq", tokens)
+    prefill = compile_one(model, "--mode", "prefill", "--batch", sequences, "--seq", tokens)
     phases = "matrix_operations_by_phase"
     return training[phases]["fwd"] - prefill[phases]["fwd"]
 
@@ -58,16 +44,16 @@ def main():
         size = ("--batch", sequences, "--seq", tokens)
         phases = "matrix_operations_by_phase"
         tower = {
-            mode: compiled(WHOLE, "--mode", mode, *size)[phases]["fwd"]
-            - compiled(TEXT, "--mode", mode, *size)[phases]["fwd"]
+            mode: compile_one(WHOLE, "--mode", mode, *size)[phases]["fwd"]
+            - compile_one(TEXT, "--mode", mode, *size)[phases]["fwd"]
             for mode in ("prefill", "train")
         }
         equal(f"products of the tower with {tokens} tokens", tower["prefill"], tower["train"])
         rows = int(sequences) * (int(tokens) - 1)
         equal("logits left out", selected(WHOLE, sequences, tokens), 2 * rows * 3584 * 152064)
     # The first of two chunks has the images; both together are the prompt.
-    one = compiled(WHOLE, "--mode", "prefill", "--batch", "2", "--seq", "2000")
-    two = compiled(WHOLE, "--mode", "prefill", "--batch", "2", "--seq", "2000", "--chunk", "1000")
+    one = compile_one(WHOLE, "--mode", "prefill", "--batch", "2", "--seq", "2000")
+    two = compile_one(WHOLE, "--mode", "prefill", "--batch", "2", "--seq", "2000", "--chunk", "1000")
     phases = "matrix_operations_by_phase"
     more = 2 * 2 * 3584 * 152064  # The first chunk makes logits, too.
     equal("products of two chunks", two[phases]["fwd"] - more, one[phases]["fwd"])
@@ -81,14 +67,11 @@ def main():
         ("sd3.5-medium", ("--batch", "2", "--tp", "2")),
         ("flux.1-dev", ("--batch", "1", "--tp", "4")),
     ):
-        steps = [compiled(model, "--mode", mode, *flags)[phases] for mode in ("prefill", "train")]
+        steps = [compile_one(model, "--mode", mode, *flags)[phases] for mode in ("prefill", "train")]
         equal(f"forward pass of {model}", steps[0]["fwd"], steps[1]["fwd"])
-    vision = compiled("vit-l-16", "--mode", "prefill", "--batch", "1")[phases]["fwd"]
+    vision = compile_one("vit-l-16", "--mode", "prefill", "--batch", "1")[phases]["fwd"]
     equal("ViT-L/16", vision, 123_109_425_152)
-    if not FAILED:
-        print("steps with images agree")
-    return FAILED
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()
+comparing.finish()

@@ -13,23 +13,9 @@ import tempfile
 from collections import Counter
 from fractions import Fraction
 
+import comparing
 import traces
-
-FAILED = False
-
-
-def equal(what, found, want):
-    """Reports a difference."""
-    global FAILED
-    if found != want:
-        FAILED = True
-        print(f"{what}: found {found}, expected {want}")
-
-
-def compile_one(model, *flags):
-    """The only class of ranks."""
-    (entry,) = traces.compile_json(model, "--dry-run", *flags)["classes"]
-    return entry
+from comparing import compile_one, equal
 
 
 def totals(entry):
@@ -189,4 +175,4 @@ def files():
 
 for name in sys.argv[1:]:
     globals()[name]()
-sys.exit(FAILED)
+comparing.finish()
