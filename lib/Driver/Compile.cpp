@@ -293,9 +293,11 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   Expected<PresetPlan> plan = derivePlan(preset, module, values, strategy);
   if (!plan)
     return plan;
-  if (Error error = padVocabulary(strategy, *plan, values))
-    return std::move(error);
-  deriveFromModel(strategy, preset, values); // Binds what has been padded.
+  if (strategy.values.padVocabulary) {
+    if (Error error = padVocabulary(strategy, *plan, values))
+      return std::move(error);
+    deriveFromModel(strategy, preset, values); // Binds what has been padded.
+  }
   if (Error error = checkEffects())
     return std::move(error);
   if (Error error = checkRankRange(request, *plan))
@@ -928,14 +930,14 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
     if (!loops)
       return loops.takeError();
     result.loops = std::move(*loops);
-  }
-  if (!hasDrafts && beginAndGoOn(result.loops)) {
-    Expected<bool> hasOther =
-        hasOtherBeginnings(context, request, strategy, printer);
-    if (!hasOther)
-      return hasOther.takeError();
-    if (*hasOther)
-      beginApart(result.loops);
+    if (beginAndGoOn(result.loops)) {
+      Expected<bool> hasOther =
+          hasOtherBeginnings(context, request, strategy, printer);
+      if (!hasOther)
+        return hasOther.takeError();
+      if (*hasOther)
+        beginApart(result.loops);
+    }
   }
   result.model = request.model;
   const bool isOne =

@@ -482,8 +482,6 @@ static constexpr StringLiteral kVocabularyDim = "V";
 Error stg::padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
                          SymbolValues &values) {
   int64_t multiple = strategy.values.padVocabulary;
-  if (multiple == 0)
-    return Error::success();
   std::string flag = strategy.spell(getField(FieldId::padVocabulary));
   auto vocabulary = values.find(kVocabularyDim.str());
   if (vocabulary == values.end())

@@ -40,7 +40,7 @@ std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
 /// heads, whether there are experts.
 void deriveFromModel(StrategyInput &strategy, const Preset &preset,
                      const SymbolValues &values);
-/// Adds rows to the vocabulary, if the strategy says so, for the ranks that the
+/// Adds rows to the vocabulary, as the strategy says, for the ranks that the
 /// rules of the plan divide it over. The error says that there is none.
 llvm::Error padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
                           SymbolValues &values);

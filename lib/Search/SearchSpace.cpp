@@ -106,15 +106,9 @@ static bool isOfMesh(const Field &field) {
          field.id == FieldId::kvLen || field.id == FieldId::requests;
 }
 
-/// What does not change the kernels of a task, or adds to them.
-static bool isOutsideOfTasks(FieldId id) {
+/// What adds collectives to tasks, and changes none of their kernels.
+static bool isInsideOfTasks(FieldId id) {
   switch (id) {
-  case FieldId::dp:
-  case FieldId::pp:
-  case FieldId::batch:
-  case FieldId::virtualStages:
-  case FieldId::layersPerStage:
-  case FieldId::schedule:
   case FieldId::zero:
   case FieldId::zeroRoot:
   case FieldId::reshardAfterForward:
@@ -129,20 +123,18 @@ static bool isOutsideOfTasks(FieldId id) {
   }
 }
 
-/// Of these, what adds collectives to tasks.
-static bool isInsideOfTasks(FieldId id) {
+/// What does not change the kernels of a task, or adds to them.
+static bool isOutsideOfTasks(FieldId id) {
   switch (id) {
-  case FieldId::zero:
-  case FieldId::zeroRoot:
-  case FieldId::reshardAfterForward:
-  case FieldId::prefetch:
-  case FieldId::gradientReduction:
-  case FieldId::bucketSize:
-  case FieldId::fp8Gather:
-  case FieldId::dpReplicate:
+  case FieldId::dp:
+  case FieldId::pp:
+  case FieldId::batch:
+  case FieldId::virtualStages:
+  case FieldId::layersPerStage:
+  case FieldId::schedule:
     return true;
   default:
-    return false;
+    return isInsideOfTasks(id);
   }
 }
 

@@ -1,6 +1,7 @@
 """Numbers that a script compares with closed forms: what differs is said, and all of it."""
 
 import sys
+from collections import Counter
 
 import traces
 
@@ -18,6 +19,18 @@ def compile_one(model, *flags):
     """The only class of ranks."""
     (entry,) = traces.compile_json(model, "--dry-run", *flags)["classes"]
     return entry
+
+
+def totals(entry):
+    """What adds up over steps."""
+    sums = Counter(operations=entry["operations"], traffic=entry["memory_traffic_bytes"], compute=entry["compute_nodes"])
+    sums["collective nodes"] = entry["collective_nodes"]
+    for phase, operations in entry["matrix_operations_by_phase"].items():
+        sums["products", phase] = operations
+    for c in entry["collectives"]:
+        sums["count", c["kind"], *c["axes"]] += c["count"]
+        sums["bytes", c["kind"], *c["axes"]] += c["bytes"]
+    return sums
 
 
 def finish():

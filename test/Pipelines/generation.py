@@ -12,35 +12,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import comparing
 import traces
-
-FAILED = False
-
-
-def equal(what, found, want):
-    """Reports a difference."""
-    global FAILED
-    if found != want:
-        FAILED = True
-        print(f"{what}: found {found}, expected {want}")
-
-
-def compile_one(model, *flags):
-    """The only class of ranks."""
-    (entry,) = traces.compile_json(model, "--dry-run", *flags)["classes"]
-    return entry
-
-
-def totals(entry):
-    """What adds up over steps."""
-    sums = Counter(operations=entry["operations"], traffic=entry["memory_traffic_bytes"], compute=entry["compute_nodes"])
-    sums["collective nodes"] = entry["collective_nodes"]
-    for phase, operations in entry["matrix_operations_by_phase"].items():
-        sums["products", phase] = operations
-    for c in entry["collectives"]:
-        sums["count", c["kind"], *c["axes"]] += c["count"]
-        sums["bytes", c["kind"], *c["axes"]] += c["bytes"]
-    return sums
+from comparing import compile_one, equal, totals
 
 
 def cache(entry):
@@ -309,4 +283,4 @@ def replicas():
 
 for name in sys.argv[1:]:
     globals()[name]()
-sys.exit(FAILED)
+comparing.finish()

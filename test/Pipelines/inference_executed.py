@@ -20,20 +20,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import comparing
 import traces
+from comparing import equal
 
 RUNS = json.loads((Path(__file__).parent / "Inputs" / "executed_inference.json").read_text())
-FAILED = False
-
-
-def equal(what, found, want):
-    """Reports a difference."""
-    global FAILED
-    if found != want:
-        FAILED = True
-        print(f"{what}: found {found}, expected {want}")
-
-
 def model_of(run, number):
     """The model that executes a step: a draft model makes those before the last."""
     models = run.get("models", [])
@@ -263,4 +254,4 @@ for name in sys.argv[1:]:
         check_whole(name, run)
     if "models" in run:
         check_rounds(name, run)
-sys.exit(FAILED)
+comparing.finish()

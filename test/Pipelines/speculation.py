@@ -15,19 +15,7 @@ from fractions import Fraction
 
 import comparing
 import traces
-from comparing import compile_one, equal
-
-
-def totals(entry):
-    """What adds up over steps."""
-    sums = Counter(operations=entry["operations"], traffic=entry["memory_traffic_bytes"], compute=entry["compute_nodes"])
-    sums["collective nodes"] = entry["collective_nodes"]
-    for phase, operations in entry["matrix_operations_by_phase"].items():
-        sums["products", phase] = operations
-    for c in entry["collectives"]:
-        sums["count", c["kind"], *c["axes"]] += c["count"]
-        sums["bytes", c["kind"], *c["axes"]] += c["bytes"]
-    return sums
+from comparing import compile_one, equal, totals
 
 
 def held(entry, category):
