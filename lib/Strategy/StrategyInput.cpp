@@ -294,6 +294,10 @@ void StrategyInput::deriveStep() {
   values.training = mode == Mode::Train;
   values.inference = !values.training;
   values.rankLists = values.requests.areOfRanks();
+  // Layouts are the same; kernels are those of serving engines.
+  if (getGivenBy(FieldId::preset) == GivenBy::Default)
+    values.preset =
+        values.inference ? PresetName("inference-engine") : Strategy().preset;
   setDerived(FieldId::training);
   setDerived(FieldId::inference);
   setDerived(FieldId::rankLists);
