@@ -214,6 +214,8 @@ static NarrowProductsOptions getNarrowOptions(const Strategy &strategy) {
   NarrowProductsOptions options;
   if (strategy.productDtype)
     options.type = options.gradients = stringify(*strategy.productDtype).str();
+  if (strategy.weightDtype)
+    llvm::append_range(options.keep, strategy.weightKeep);
   return options;
 }
 

@@ -30,6 +30,22 @@
 // COST-SAME: -> ()
 // COST: chakra.comp "o.fwd"(%{{.*}}, %{{.*}}) ops(2*B*D*E*H) matrix bytes(2*B*D + 2*B*E*H + D*E*H + 4*D)
 // COST-SAME: kernel <einsum bf16 -> bf16, [B, D, E*H, 1, D*E*H + 4*D]>
+
+// Products of 8 bits read weights of 8 bits as they are, without a cast; four bits are widened to
+// eight. What is kept is neither stored nor multiplied in few bits.
+//
+// RUN: stg-opt %s "--stg-narrow-products=keep=router,up,gate" "--stg-quantize-weights=format=fp8 keep=router,up" --convert-stg-to-chakra | FileCheck %s --check-prefix=NARROW --implicit-check-not=cast_weight
+// RUN: stg-opt %s "--stg-narrow-products=keep=gate" "--stg-quantize-weights=format=int4" --convert-stg-to-chakra | FileCheck %s --check-prefix=FOUR --implicit-check-not=cast_weight
+// RUN: not stg-opt %s "--stg-narrow-products=keep=[" 2>&1 | FileCheck %s --check-prefix=PATTERN
+// NARROW: chakra.state "o" : !chakra.tensor<D*E*H + 4*D, parameter>
+// NARROW: chakra.state "up" : !chakra.tensor<4*D*F, parameter>
+// NARROW: chakra.comp "o.dequantize.fwd"(%{{.*}}) ops(0) bytes(0)
+// NARROW: chakra.comp "o.fwd"(%{{.*}}, %{{.*}}) ops(2*B*D*E*H) matrix bytes(2*B*D + B*E*H + D*E*H + 4*D)
+// NARROW-SAME: kernel <einsum f8E4M3FN -> bf16, [B, D, E*H, 1, D*E*H + 4*D]>
+// NARROW: chakra.comp "up.fwd"({{.*}} kernel <einsum bf16 -> bf16, [B, 2*F, D, 1]>
+// NARROW: chakra.comp "experts.fwd"({{.*}} kernel <einsum f8E4M3FN -> bf16, [B, F, D, X, D*F*X + 4*F*X]>
+// FOUR: chakra.comp "o.dequantize.fwd"(%{{.*}}) ops(D*E*H) bytes(0)
+// FOUR: chakra.comp "o.fwd"({{.*}} kernel <einsum f8E4M3FN -> bf16, [B, D, E*H, 1,
 stg.symbol @B
 stg.symbol @D
 stg.symbol @E

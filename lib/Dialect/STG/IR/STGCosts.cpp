@@ -95,6 +95,11 @@ SymExpr stg::getReadPart(OpOperand &use, SymExpr amount) {
 
 /// What is read is the product's; of slices that nobody reads nothing is made.
 OpCost DequantizeOp::getCost() {
+  auto stored = cast<ScaledType>(getInput().getType().getElementType());
+  SymExpr none = SymExpr::get(getContext(), 0);
+  // The product multiplies what is stored, and its sums with the scales.
+  if (stored.getElementType() == getType().getElementType())
+    return {none, none, /*isMatrix=*/false};
   SymExpr operations = getType().getNumElements();
   if (getResult().hasOneUse())
     operations = getReadPart(*getResult().use_begin(), operations);

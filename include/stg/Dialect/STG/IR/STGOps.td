@@ -273,7 +273,8 @@ def DequantizeOp : STG_ExplicitOp<"dequantize"> {
   let description = [{
     What a product makes of a weight that is stored with scales, on its way from memory: the
     result is nowhere in memory, and whoever reads it reads the elements and the scales.
-    Operations: 1 per element. Of experts without a row there is nothing to do.
+    Operations: 1 per element, and none if the result has the type of what is stored: then the
+    scales are for the sums of the product. Of experts without a row there is nothing to do.
 
     ```mlir
     %w = stg.dequantize %p : !stg.tensor<[D, F], !stg.scaled<f8E4M3FN scales f32 of [128, 128]>>

@@ -514,6 +514,8 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
            "Type of forward operands">,
     Option<"gradients", "gradients", "std::string", /*default=*/"\"f8E5M2\"",
            "Type of gradients">,
+    ListOption<"keep", "keep", "std::string",
+               "Parameters whose products stay as they are: patterns of names">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ParameterPatterns.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -94,10 +95,17 @@ void NarrowProducts::runOnOperation() {
           << name << "' is not f8E4M3FN, f8E5M2 or f4E2M1FN";
       return signalPassFailure();
     }
+  ParameterPatterns kept;
+  if (failed(kept.read(function, keep)))
+    return signalPassFailure();
+  auto isKept = [&](Value input) {
+    ParamOp param = getReadParameter(input);
+    return param && kept.match(param);
+  };
   casts.clear();
   SmallVector<EinsumOp> products;
   function.walk([&](EinsumOp op) {
-    if (isLayerProduct(op))
+    if (isLayerProduct(op) && !llvm::any_of(op.getInputs(), isKept))
       products.push_back(op);
   });
   for (EinsumOp product : products)

@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ParameterPatterns.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
-#include "llvm/Support/GlobPattern.h"
 
 namespace stg {
 #define GEN_PASS_DEF_QUANTIZEWEIGHTS
@@ -36,6 +36,7 @@ struct Storage {
 /// A matrix, and the operands of products that it is.
 struct Weight {
   ParamOp param;
+  Type read; ///< Its elements before.
   SmallVector<OpOperand *> uses;
 };
 
@@ -44,11 +45,7 @@ struct QuantizeWeights : stg::impl::QuantizeWeightsBase<QuantizeWeights> {
   void runOnOperation() override;
 
 private:
-  LogicalResult readPatterns();
-  bool isKept(ParamOp param);
   void store(Weight &weight, const Storage &storage);
-
-  SmallVector<llvm::GlobPattern> patterns;
 };
 } // namespace
 
@@ -75,12 +72,12 @@ static Storage getStorage(MLIRContext *context, WeightFormat format) {
   llvm_unreachable("all formats are handled");
 }
 
-/// Collects the products in repeats that read the value; false where something
-/// else does.
+/// Collects the products in repeats that read the value, which may be cast for
+/// them; false where something else does.
 static bool collectProducts(Value value, SmallVectorImpl<OpOperand *> &uses) {
   for (OpOperand &use : value.getUses()) {
     Operation *op = use.getOwner();
-    if (isa<ReplicateOp>(op)) {
+    if (isa<ReplicateOp, CastOp>(op)) {
       if (!collectProducts(op->getResult(0), uses))
         return false;
       continue;
@@ -131,56 +128,57 @@ static SmallVector<int64_t> getBlocks(OpOperand &use, const Storage &storage) {
   return blocks;
 }
 
-LogicalResult QuantizeWeights::readPatterns() {
-  patterns.clear();
-  for (const std::string &text : keep) {
-    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
-    if (!pattern)
-      return getOperation().emitError("keeps '")
-             << text << "': " << llvm::toString(pattern.takeError());
-    patterns.push_back(std::move(*pattern));
-  }
-  return success();
+/// Stores what `value` reads: the parameter, and replicas of its slices, which
+/// are those of what is stored. What has been cast is read without the cast.
+static Value setStored(Value value, ScaledType stored) {
+  Operation *op = value.getDefiningOp();
+  if (isa<CastOp>(op))
+    return setStored(op->getOperand(0), stored);
+  if (isa<ReplicateOp>(op))
+    op->setOperand(0, setStored(op->getOperand(0), stored));
+  auto type = cast<SymTensorType>(value.getType());
+  value.setType(type.withElementType(stored));
+  return value;
 }
 
-/// A pattern is for a name, with what stands before a dot or without it.
-bool QuantizeWeights::isKept(ParamOp param) {
-  StringRef name = param.getParamName();
-  return llvm::any_of(patterns, [&](const llvm::GlobPattern &pattern) {
-    return pattern.match(name) || pattern.match(name.rsplit('.').second);
-  });
+static void eraseUnread(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isa<CastOp, ReplicateOp>(op) || !op->use_empty())
+    return;
+  Value input = op->getOperand(0);
+  op->erase();
+  eraseUnread(input);
 }
 
 void QuantizeWeights::store(Weight &weight, const Storage &storage) {
-  Type read = weight.param.getType().getElementType();
   auto stored = ScaledType::get(&getContext(), storage.element, storage.scale,
                                 getBlocks(*weight.uses.front(), storage));
   for (OpOperand *use : weight.uses) {
-    // Replicas of slices are those of what is stored.
-    for (Value value = use->get(); value;) {
-      auto type = cast<SymTensorType>(value.getType());
-      value.setType(type.withElementType(stored));
-      Operation *op = value.getDefiningOp();
-      value = isa<ReplicateOp>(op) ? op->getOperand(0) : Value();
-    }
-  }
-  for (OpOperand *use : weight.uses) {
     Operation *product = use->getOwner();
     OpBuilder builder(product);
-    auto type = cast<SymTensorType>(use->get().getType());
-    auto dequantize = DequantizeOp::create(
-        builder, product->getLoc(), type.withElementType(read), use->get());
+    Value before = use->get();
+    // What the product reads: activations' type, or that of narrow operands.
+    Type read = cast<SymTensorType>(before.getType()).getElementType();
+    if (auto known = dyn_cast<ScaledType>(read))
+      read = weight.read;
+    Value value = setStored(before, stored);
+    auto type = cast<SymTensorType>(value.getType());
+    auto dequantize = DequantizeOp::create(builder, product->getLoc(),
+                                           type.withElementType(read), value);
     copyOrigin(product, dequantize);
     StringAttr own = getOrigin(product).name;
     setName(dequantize,
             builder.getStringAttr((own ? own.getValue() : StringRef("weight")) +
                                   ".dequantize"));
     use->set(dequantize);
+    if (before != value)
+      eraseUnread(before);
   }
 }
 
 void QuantizeWeights::runOnOperation() {
-  if (failed(readPatterns()))
+  ParameterPatterns kept;
+  if (failed(kept.read(getOperation(), keep)))
     return signalPassFailure();
   // A parameter is read in several places as one.
   llvm::MapVector<StringAttr, SmallVector<ParamOp>> params;
@@ -192,9 +190,9 @@ void QuantizeWeights::runOnOperation() {
     SmallVector<Weight> weights;
     bool isMatrix = true;
     for (ParamOp param : reads) {
-      weights.push_back({param, {}});
+      weights.push_back({param, param.getType().getElementType(), {}});
       isMatrix &= isa<FloatType>(param.getType().getElementType()) &&
-                  param.getType().getRank() > 1 && !isKept(param) &&
+                  param.getType().getRank() > 1 && !kept.match(param) &&
                   collectProducts(param, weights.back().uses);
     }
     if (isMatrix)
