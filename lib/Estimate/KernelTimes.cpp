@@ -165,40 +165,66 @@ double KernelTimes::getProduct(const ProductRates &rates,
   return rates.fixed + std::max(math, bytes / rates.bandwidth);
 }
 
-double KernelTimes::getAttention(const ProductRates &rates,
-                                 const AttentionShape &shape) const {
-  // Blocks of keys that the queries of a block see. Under a mask, half of a
-  // block more: those that it cuts are worked on as a whole.
-  double blocks = double(divideCeil(shape.queries, kBlock));
-  double longest = double(shape.keys) / kBlock;
-  double work = blocks * longest;
-  if (shape.pairs < shape.queries * shape.keys)
-    work = std::min(work, (shape.pairs - shape.queries / 2.) /
+namespace {
+/// What blocks of queries of some sequences do, in blocks of keys.
+struct AttentionWork {
+  double blocks = 0;  ///< Of queries, in all sequences and heads.
+  double all = 0;     ///< Of all blocks.
+  double longest = 0; ///< Of one block.
+};
+} // namespace
+
+static AttentionWork getWork(const AttentionShape &shape,
+                             const AttentionShape::Sequences &sequences) {
+  double blocks = double(divideCeil(sequences.queries, kBlock));
+  // Under a causal mask the last query sees twice as many keys as it is on
+  // average, and all of them; in a window, or a chunk, it does not see all.
+  double keys =
+      std::min(sequences.keys, 2 * sequences.pairs / sequences.queries);
+  double longest = keys / kBlock, work = blocks * longest;
+  // Half of a block more for each: those that a mask cuts are worked on whole.
+  if (sequences.pairs < sequences.queries * sequences.keys)
+    work = std::min(work, (sequences.pairs - sequences.queries / 2.) /
                                   double(kBlock * kBlock) +
                               blocks / 2);
-  double copies = double(shape.batch) * shape.heads;
-  double split = 1;
-  // Few queries: those of all heads that share keys are in a block, and keys
-  // are divided over cores that would have nothing to do.
-  if (shape.queries < kBlock && !shape.isBackward) {
-    copies = double(shape.batch) * shape.kvHeads;
-    blocks =
-        double(divideCeil(shape.queries * shape.heads / shape.kvHeads, kBlock));
+  double copies = double(sequences.batch) * shape.heads;
+  // Few queries: those of all heads that share keys are in a block.
+  if (sequences.queries < kBlock && !shape.isBackward) {
+    copies = double(sequences.batch) * shape.kvHeads;
+    blocks = double(
+        divideCeil(sequences.queries * shape.heads / shape.kvHeads, kBlock));
     work = blocks * longest;
-    split = std::clamp(cores / (blocks * copies), 1., std::max(longest, 1.));
   }
+  return {blocks * copies, work * copies, longest};
+}
+
+double KernelTimes::getAttention(const ProductRates &rates,
+                                 const AttentionShape &shape) const {
+  AttentionWork sum;
+  bool isNarrow = !shape.isBackward;
+  double bytes = 0;
+  for (const AttentionShape::Sequences &sequences : shape.sequences) {
+    AttentionWork work = getWork(shape, sequences);
+    sum.blocks += work.blocks;
+    sum.all += work.all;
+    sum.longest = std::max(sum.longest, work.longest);
+    isNarrow &= sequences.queries < kBlock;
+    bytes += double(sequences.batch) * (2. * sequences.queries * shape.heads +
+                                        2. * sequences.keys * shape.kvHeads);
+  }
+  bytes *= 2. * shape.headSize;
+  // Keys are divided over cores that would have nothing to do.
+  double split = 1;
+  if (isNarrow)
+    split = std::clamp(cores / sum.blocks, 1., std::max(sum.longest, 1.));
   double unit = 4. * kBlock * kBlock * shape.headSize;
   double rate = rates.peak / cores * attention.rate;
-  double tail = (longest / split + attention.overhead) * unit / rate;
+  double tail = (sum.longest / split + attention.overhead) * unit / rate;
   double time = tail;
-  if (blocks * copies > cores) {
-    double all = (work + blocks * attention.overhead) * unit * copies;
-    time = all / cores / rate +
-           tail / 2 * std::min(1., 2 * cores / (blocks * copies));
+  if (sum.blocks > cores) {
+    double all = (sum.all + sum.blocks * attention.overhead) * unit;
+    time = all / cores / rate + tail / 2 * std::min(1., 2 * cores / sum.blocks);
   }
-  double bytes =
-      2. * shape.headSize * shape.batch *
-      (2. * shape.queries * shape.heads + 2. * shape.keys * shape.kvHeads);
   double forward = attention.fixed + std::max(time, bytes / bandwidth);
   return shape.isBackward ? forward * kBackward * attention.backward : forward;
 }

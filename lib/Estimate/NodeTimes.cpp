@@ -159,14 +159,24 @@ NodeTime NodeTimes::getProduct(const Kernel &kernel) {
   return time;
 }
 
+/// Sizes of attention; those of requests follow.
+static constexpr size_t kSequence = 8;
+
 NodeTime NodeTimes::getAttention(const Kernel &kernel, bool isBackward) {
   ArrayRef<int64_t> sizes = kernel.sizes;
   NodeTime time;
   time.kind = TimeKind::Attention;
-  AttentionShape shape{sizes[0], sizes[1],  sizes[2],
-                       sizes[3], sizes[4],  (sizes[5] + sizes[6]) / 2,
-                       sizes[7], isBackward};
-  if (shape.pairs > 0)
+  AttentionShape shape{
+      sizes[1], sizes[2], (sizes[5] + sizes[6]) / 2, isBackward, {}};
+  if (sizes.size() == kSequence)
+    shape.sequences.push_back(
+        {sizes[0], sizes[3], double(sizes[4]), double(sizes[7])});
+  for (ArrayRef<int64_t> rest = sizes.drop_front(kSequence); rest.size() >= 4;
+       rest = rest.drop_front(4))
+    if (double count = double(rest[1]); count > 0)
+      shape.sequences.push_back(
+          {sizes[0] * rest[1], rest[0], rest[2] / count, rest[3] / count});
+  if (sizes[7] > 0)
     time.time =
         toTicks(kernels.getAttention(getRates(kernel.operandType), shape) +
                 kernels.getFixed());
@@ -226,7 +236,8 @@ NodeTime NodeTimes::getLoss(const NodeTemplate &node, const Kernel &kernel) {
 
 NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   StringRef op = kernel.op;
-  bool isAttention = op.starts_with("attention") && kernel.sizes.size() == 8;
+  bool isAttention =
+      op.starts_with("attention") && kernel.sizes.size() >= kSequence;
   bool isBackward = op.ends_with("_grad");
   if (isAttention)
     return execution->scores ? getScores(kernel, isBackward)

@@ -8,7 +8,9 @@
 
 #include "ProgramFacts.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 
+using namespace llvm;
 using namespace stg;
 using namespace stg::trace;
 
@@ -18,7 +20,8 @@ static bool isAccumulate(const TraceProgram &program, uint32_t node) {
 }
 
 ProgramFacts::ProgramFacts(const TraceProgram &program)
-    : program(program), categories(program.numSlots), growing(program.numSlots),
+    : program(program), categories(program.numSlots), bytes(program.numSlots),
+      isKept(program.numSlots), growing(program.numSlots),
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots), addingReaders(program.numSlots),
       isReduced(program.numSlots) {
@@ -55,6 +58,7 @@ void ProgramFacts::visitNode(uint32_t node) {
     if (output.kind == Program::Output::New) {
       const TensorTemplate &tensor = program.tensors[output.tensorTemplate];
       categories[output.slot.index] = tensor.category;
+      bytes[output.slot.index] = tensor.bytes;
       if (isGrowing && !isStateCategory(tensor.category))
         growing[output.slot.index] = tensor.bytes * output.slot.count;
     } else if (output.kind == Program::Output::InPlace)
@@ -90,6 +94,9 @@ void ProgramFacts::visitStep(Program::Step step) {
     const Program::State &state = program.states[step.index];
     const TensorTemplate &tensor = program.tensors[state.tensorTemplate];
     categories[state.slot] = tensor.category;
+    bytes[state.slot] = tensor.bytes;
+    isKept[state.slot] = tensor.category == Category::Parameter ||
+                         tensor.category == Category::KVCache;
     if (tensor.category == Category::Input)
       growing[state.slot] = tensor.bytes;
     return;
@@ -177,4 +184,22 @@ bool ProgramFacts::feedsGradients(uint32_t node) const {
     isRead |= readers[slot] > 0;
   }
   return isRead;
+}
+
+int64_t ProgramFacts::getStateBytes(uint32_t node) const {
+  const NodeTemplate &common = program.nodes[node];
+  if (!common.isComp() || common.kernel == kNone)
+    return 0;
+  StringRef op = program.kernels[common.kernel].op;
+  if (op == "embedding" || op == "cache")
+    return 0;
+  int64_t states = 0, others = 0;
+  for (Program::Slot slot : program.wiring[node].reads)
+    (isKept[slot.index] ? states : others) += bytes[slot.index] * slot.count;
+  for (const Program::Output &output : program.wiring[node].outputs)
+    if (output.kind == Program::Output::New)
+      others +=
+          program.tensors[output.tensorTemplate].bytes * output.slot.count;
+  // A cache has room for what later steps keep.
+  return std::min(states, std::max<int64_t>(common.bytes - others, 0));
 }

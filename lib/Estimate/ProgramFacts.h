@@ -35,6 +35,9 @@ public:
   bool grows(uint32_t node) const;
   /// Bytes of what the node reads and makes that grow so, at most all of its.
   int64_t getGrowingBytes(uint32_t node) const;
+  /// Bytes of parameters and caches that the node reads. Rows that are looked
+  /// up in a table, and what is appended to a cache, do not count.
+  int64_t getStateBytes(uint32_t node) const;
 
 private:
   using Program = trace::TraceProgram;
@@ -48,11 +51,15 @@ private:
   void copy(uint32_t from, uint32_t to) {
     if (categories[from])
       categories[to] = categories[from];
+    bytes[to] = std::max(bytes[to], bytes[from]);
+    isKept[to] = isKept[to] || isKept[from];
     growing[to] = std::max(growing[to], growing[from]);
   }
 
   const Program &program;
   std::vector<std::optional<Category>> categories; ///< By slot.
+  std::vector<int64_t> bytes;                      ///< By slot, of one tensor.
+  std::vector<bool> isKept;     ///< By slot: a state that a step begins with.
   std::vector<int64_t> growing; ///< By slot, bytes; 0: does not grow.
   std::vector<bool> isVisited;  ///< By body.
   /// By slot, readers, those that make gradients, and those that add it up.

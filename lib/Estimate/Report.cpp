@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Estimate/Report.h"
+#include "ProgramFacts.h"
 #include "stg/Support/Units.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -129,6 +130,15 @@ static void setRounds(double tokens, const json::Object &manifest, int64_t rows,
   facts.tokens = static_cast<int64_t>(all * static_cast<double>(rows) * tokens);
 }
 
+/// Bytes of parameters and caches that all nodes read.
+static double getStateBytes(const trace::TraceProgram &program) {
+  ProgramFacts facts(program);
+  double bytes = 0;
+  for (auto [i, node] : enumerate(program.nodes))
+    bytes += double(node.executions) * facts.getStateBytes(i);
+  return bytes;
+}
+
 Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
                                  const Execution &execution) {
   JobFacts facts;
@@ -160,8 +170,9 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
     for (auto [entry, source] : zip(*classes, programs.getClasses()))
       if (const json::Object *own = entry.getAsObject()) {
         auto [live, needed] = getMemory(*own, source, execution);
-        facts.traffic = std::max(
-            facts.traffic, own->getNumber("memory_traffic_bytes").value_or(0));
+        if (facts.isInference())
+          facts.stateBytes =
+              std::max(facts.stateBytes, getStateBytes(source.program));
         if (const json::Object *products =
                 own->getObject("matrix_operations_by_phase"))
           facts.products = std::max(facts.products, getTotal(*products));
@@ -205,7 +216,7 @@ std::optional<double> Report::getTokenRate() const {
 
 std::pair<double, double> Report::getFloors() const {
   double bandwidth = machine.get("device.memory.bandwidth").value_or(0);
-  return {bandwidth > 0 ? job.traffic / bandwidth : 0,
+  return {bandwidth > 0 ? job.stateBytes / bandwidth : 0,
           step.peak > 0 ? job.products / step.peak : 0};
 }
 
@@ -292,7 +303,7 @@ void Report::printText(raw_ostream &os) const {
       100 * getUse(false), 100 * getUse(true));
   if (std::optional<double> rate = getTokenRate())
     os << format("tokens          %.1f per second and device\n", *rate);
-  if (!job.mode.empty() && job.mode != "train") {
+  if (job.isInference()) {
     auto [memory, products] = getFloors();
     os << format("floors          %.6g s of memory, %.6g s of products\n",
                  memory, products);

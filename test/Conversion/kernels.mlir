@@ -34,15 +34,24 @@ func.func @products(%x: !x, %w: !w, %total: !dw {stg.name = "total"}) -> (!x, !d
 !k = !stg.tensor<[2, 128, 2, 64], bf16>
 !v = !stg.tensor<[2, 128, 2, 32], bf16>
 !o = !stg.tensor<[2, 128, 8, 32], bf16>
+!rq = !stg.tensor<[2, 7, 8, 64], bf16>
+!rk = !stg.tensor<[2, 26, 2, 64], bf16>
+!rv = !stg.tensor<[2, 26, 2, 32], bf16>
 !table = !stg.tensor<[100, 16], bf16>
 !ids = !stg.tensor<[2, 128], i32>
 
 // CHECK-LABEL: chakra.graph @others
-func.func @others(%q: !q, %k: !k, %v: !v, %table: !table, %ids: !ids) {
+func.func @others(%q: !q, %k: !k, %v: !v, %rq: !rq, %rk: !rk, %rv: !rv, %table: !table, %ids: !ids) {
   // CHECK: chakra.comp "masked.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 128, 128, 64, 32, 8256]>
   %o, %lse = stg.attention causal %q, %k, %v <"masked"> : !q, !k, !v
   // CHECK: chakra.comp "full.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 128, 128, 64, 32, 16384]>
   %f, %flse = stg.attention none %q, %k, %v <"full"> : !q, !k, !v
+  // 128 * 129 / 2 pairs, less 112 * 113 / 2.
+  // CHECK: chakra.comp "window.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 128, 128, 64, 32, 1928]>
+  %w, %wlse = stg.attention causal %q, %k, %v {window = #sym.expr<16>} <"window"> : !q, !k, !v
+  // One token after 9 and after 10, and a request of 5: those with as many new ones together.
+  // CHECK: chakra.comp "requests.fwd"({{.*}} kernel <attention bf16 -> bf16, [2, 8, 2, 7, 26, 64, 32, 36, 1, 2, 21, 21, 5, 1, 5, 15]>
+  %r, %rlse = stg.attention causal %rq, %rk, %rv {requests = #stg.requests<(1, 9), (5, 0), (1, 10)>} <"requests"> : !rq, !rk, !rv
   // CHECK: chakra.comp "embedding.fwd"({{.*}} kernel <embedding bf16 -> bf16, [1600, 256, 4096]>
   %x = stg.embedding %table, %ids <"embedding"> : !table, !ids
   // CHECK: chakra.comp "cast.fwd"({{.*}} kernel <cast bf16 -> f32, [4096, 4096]>

@@ -49,9 +49,13 @@ TEST(KernelTimes, AttentionOfA100) {
   KernelTimes times = getTimes(machine);
   auto get = [&](int64_t batch, int64_t length, int64_t heads, int64_t kvHeads,
                  bool isBackward = false) {
-    return times.getAttention(*times.findRates("bf16"),
-                              {batch, heads, kvHeads, length, length, 128,
-                               length * (length + 1) / 2, isBackward});
+    return times.getAttention(
+        *times.findRates("bf16"),
+        {heads,
+         kvHeads,
+         128,
+         isBackward,
+         {{batch, length, double(length), double(length * (length + 1) / 2)}}});
   };
   EXPECT_NEAR(get(1, 2048, 64, 8), 0.000494528618628667, 1e-12);
   EXPECT_NEAR(get(1, 512, 16, 1), 3.081949628394248e-05, 1e-12);
@@ -136,7 +140,7 @@ TEST(KernelTimes, TypesAndKernels) {
     Expected<KernelTimes> times = KernelTimes::get(load(machineName), kernel);
     EXPECT_TRUE(bool(times));
     return times->getAttention(*times->findRates("bf16"),
-                               {8, 64, 8, 4096, 4096, 128, 4096});
+                               {64, 8, 128, false, {{8, 4096, 4096, 4096}}});
   };
   EXPECT_NE(getAttention("b300-dgx", "cudnn"),
             getAttention("b300-dgx", "flash"));
@@ -152,7 +156,7 @@ TEST(KernelTimes, FewQueries) {
   KernelTimes times = getTimes(machine);
   auto get = [&](int64_t batch) {
     return times.getAttention(*times.findRates("bf16"),
-                              {batch, 64, 8, 1, 2048, 128, 2048});
+                              {64, 8, 128, false, {{batch, 1, 2048, 2048}}});
   };
   auto value = [&](StringRef key) { return *machine.get(key); };
   double overhead = value("device.attention.flash.block_overhead");
@@ -169,6 +173,50 @@ TEST(KernelTimes, FewQueries) {
                            value("device.kernel.memory_share"));
   double work = (16 + overhead) * unit * (64 * 8 + cores * (216. / 512) / 2);
   EXPECT_NEAR(get(64), fixed + std::max(work / rate, memory), 1e-12);
+}
+
+// A prompt beside tokens: work and bytes are those of both, blocks are spread
+// over the cores together, and the prompt has the longest.
+TEST(KernelTimes, SequencesOfSeveralLengths) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  using Sequences = AttentionShape::Sequences;
+  Sequences prompt = {1, 4096, 4096, 4096. * 4097 / 2};
+  Sequences tokens = {32, 1, 8192, 8192};
+  auto get = [&](ArrayRef<Sequences> sequences) {
+    AttentionShape shape = {64, 8, 128, false, {}};
+    shape.sequences.assign(sequences.begin(), sequences.end());
+    return times.getAttention(*times.findRates("bf16"), shape);
+  };
+  auto value = [&](StringRef key) { return *machine.get(key); };
+  double overhead = value("device.attention.flash.block_overhead");
+  double fixed = value("device.attention.flash.fixed");
+  double rate =
+      value("device.peak.bf16") * value("device.attention.flash.rate");
+  double unit = 4. * 128 * 128 * 128, cores = value("device.cores");
+  // 32 blocks of queries for each of 64 heads, and one for each of 8.
+  double blocks = 32 * 64 + 32 * 8;
+  double all = 64 * ((prompt.pairs - 2048) / (128 * 128) + 16) + 32 * 8 * 64;
+  double tail = (64 + overhead) * cores / 2 * (2 * cores / blocks);
+  EXPECT_NEAR(get({prompt, tokens}),
+              fixed + (all + blocks * overhead + tail) * unit / rate, 1e-12);
+  // The same in two parts.
+  Sequences half = {16, 1, 8192, 8192};
+  EXPECT_DOUBLE_EQ(get({tokens}), get({half, half}));
+}
+
+// Of a window no block sees more than twice its keys: a row of 8192 in windows
+// of 512 takes no longer than one whose keys all are so near.
+TEST(KernelTimes, Windows) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  auto get = [&](double keys, double pairs) {
+    AttentionShape shape = {32, 8, 128, false, {{1, 8192, keys, pairs}}};
+    return times.getAttention(*times.findRates("bf16"), shape);
+  };
+  double pairs = 8192. * 512 - 512. * 511 / 2;
+  EXPECT_LT(get(8192, pairs), get(8192, 8192. * 8193 / 2) / 4);
+  EXPECT_DOUBLE_EQ(get(8192, pairs), get(1024, pairs));
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,7 @@
 #define STG_ESTIMATE_KERNELTIMES_H
 
 #include "stg/Machine/Machine.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <optional>
 
@@ -37,13 +38,19 @@ struct ProductShape {
 std::optional<ProductShape> deriveProduct(int64_t operations, int64_t left,
                                           int64_t right, int64_t result);
 
-/// Fused attention.
+/// Fused attention, in which sequences may have different lengths.
 struct AttentionShape {
-  int64_t batch = 1, heads = 1, kvHeads = 1;
-  int64_t queries = 1, keys = 1, headSize = 1;
-  /// Pairs of a query and a key that are not masked.
-  int64_t pairs = 1;
+  /// `batch` alike sequences.
+  struct Sequences {
+    int64_t batch = 1;
+    int64_t queries = 1; ///< Of each.
+    double keys = 1;     ///< Of each, on average.
+    /// Pairs of a query and a key that are not masked, of each.
+    double pairs = 1;
+  };
+  int64_t heads = 1, kvHeads = 1, headSize = 1;
   bool isBackward = false;
+  llvm::SmallVector<Sequences, 2> sequences;
 };
 
 /// What products of one element type do on a machine.

@@ -31,9 +31,11 @@ struct JobFacts {
   /// logits that the framework has, and what its allocator takes for it.
   double liveBytes = 0, neededBytes = 0;
   double hostBytes = 0; ///< Of the class that has most there.
-  /// Of the class that has most: bytes that kernels read and write, and
-  /// operations of products.
-  double traffic = 0, products = 0;
+  /// Of the class that has most: bytes of parameters and caches that a step of
+  /// inference reads, and operations of products.
+  double stateBytes = 0, products = 0;
+
+  bool isInference() const { return !mode.empty() && mode != "train"; }
 
   static llvm::Expected<JobFacts> get(const trace::TraceBundle &programs,
                                       const Execution &execution);

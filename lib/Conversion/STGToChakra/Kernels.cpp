@@ -65,31 +65,78 @@ static Sizes getProductSizes(EinsumOp op) {
                       weight.getInput().getType().getNumBytes())};
 }
 
-/// Pairs of a query and a key that a causal mask leaves: the last query sees
-/// all keys, each one before sees one less.
-static SymExpr getPairs(SymExpr queries, SymExpr keys, AttentionMask mask) {
-  SymExpr square = queries * keys;
-  if (mask != AttentionMask::Causal)
-    return square;
-  return square - (queries * (queries - 1)).exactDiv(2);
+namespace {
+/// Requests of a row that have as many new tokens.
+struct AlikeRequests {
+  SymExpr newTokens;
+  SymExpr count, keys, pairs; ///< Of all of them.
+};
+} // namespace
+
+template <typename OpTy>
+static SmallVector<AlikeRequests> getRequests(OpTy op) {
+  SmallVector<AlikeRequests> all;
+  RequestsAttr requests = op.getRequestsAttr();
+  if (!requests)
+    return all;
+  TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
+  SymExpr zero = SymExpr::get(op->getContext(), 0);
+  for (auto [count, fresh, cached] :
+       llvm::zip_equal(requests.getCounts(), requests.getNewTokens(),
+                       requests.getCachedTokens())) {
+    auto *alike = llvm::find_if(all, [&, tokens = fresh](auto &other) {
+      return other.newTokens == tokens;
+    });
+    if (alike == all.end())
+      alike = &all.emplace_back(AlikeRequests{fresh, zero, zero, zero});
+    SymExpr keys = span.getVisible(cached) + fresh;
+    alike->count = alike->count + count;
+    alike->keys = alike->keys + keys * count;
+    alike->pairs = alike->pairs + getUnmaskedPairs(op, fresh, keys) * count;
+  }
+  return all;
 }
 
-template <typename OpTy> static SymExpr getPairs(OpTy op) {
-  return getPairs(op.getQuery().getType().getShape()[1],
-                  op.getValue().getType().getShape()[1], op.getMask());
-}
-static SymExpr getPairs(AttentionBlockOp op) { return op.getPairs(); }
-static SymExpr getPairs(AttentionBlockGradOp op) {
-  SymExpr seen = op.getSeenAttr();
-  return seen ? op.getPairs() * seen : op.getPairs();
+template <typename OpTy>
+static SymExpr getPairs(OpTy op, ArrayRef<AlikeRequests> requests) {
+  if (requests.empty())
+    return getUnmaskedPairs(op, op.getQuery().getType().getShape()[1],
+                            op.getValue().getType().getShape()[1]);
+  SymExpr pairs = SymExpr::get(op->getContext(), 0);
+  for (const AlikeRequests &alike : requests)
+    pairs = pairs + alike.pairs;
+  return pairs;
 }
 
-template <typename OpTy> static Sizes getAttentionSizes(OpTy op) {
+template <typename OpTy>
+static Sizes getAttentionSizes(OpTy op, SymExpr pairs) {
   auto query = op.getQuery().getType().getShape();
   auto key = op.getKey().getType().getShape();
   auto value = op.getValue().getType().getShape();
   return {query[0], query[2], key[2],   query[1],
-          key[1],   query[3], value[3], getPairs(op)};
+          key[1],   query[3], value[3], pairs};
+}
+
+template <typename OpTy> static Sizes getAttentionSizes(OpTy op) {
+  SmallVector<AlikeRequests> requests = getRequests(op);
+  Sizes sizes = getAttentionSizes(op, getPairs(op, requests));
+  for (const AlikeRequests &alike : requests)
+    sizes.append({alike.newTokens, alike.count, alike.keys, alike.pairs});
+  return sizes;
+}
+
+/// Of keys that are divided each device has some of each request's.
+static Sizes getAttentionSizes(AttentionOp op) {
+  if (SymExpr pairs = op.getPairsAttr())
+    return getAttentionSizes(op, pairs);
+  return getAttentionSizes<AttentionOp>(op);
+}
+static Sizes getAttentionSizes(AttentionBlockOp op) {
+  return getAttentionSizes(op, op.getPairs());
+}
+static Sizes getAttentionSizes(AttentionBlockGradOp op) {
+  SymExpr seen = op.getSeenAttr();
+  return getAttentionSizes(op, seen ? op.getPairs() * seen : op.getPairs());
 }
 
 static Sizes getElements(Operation *op) {

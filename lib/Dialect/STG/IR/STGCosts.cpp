@@ -191,12 +191,9 @@ static SymExpr getChunkSpan(SymExpr tokens, SymExpr chunk, bool causal) {
   return whole * getSpan(chunk, chunk, causal) + getSpan(rest, rest, causal);
 }
 
-/// The pairs of so many queries, which are the last ones of so many keys.
-static SymExpr getPairs(AttentionOpInterface op, SymExpr queries,
-                        SymExpr keys) {
+SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
+                              SymExpr keys) {
   bool causal = op.getMask() == AttentionMask::Causal;
-  if (op.getFullCount())
-    return getSpan(queries, keys, /*causal=*/false);
   if (SymExpr window = op.getWindowAttr())
     return causal ? getWindowSpan(queries, keys, window)
                   : getBandSpan(keys, window);
@@ -211,6 +208,15 @@ static SymExpr getPairs(AttentionOpInterface op, SymExpr queries,
   SymExpr pairs = getChunkSpan(keys, chunk, causal);
   SymExpr past = keys - queries;
   return past.isZero() ? pairs : pairs - getChunkSpan(past, chunk, causal);
+}
+
+/// The pairs of so many queries, which are the last ones of so many keys, that
+/// are counted.
+static SymExpr getPairs(AttentionOpInterface op, SymExpr queries,
+                        SymExpr keys) {
+  if (op.getFullCount())
+    return getSpan(queries, keys, /*causal=*/false);
+  return getUnmaskedPairs(op, queries, keys);
 }
 
 template <typename OpTy>

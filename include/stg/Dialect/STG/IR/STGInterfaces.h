@@ -170,6 +170,11 @@ llvm::LogicalResult verifyMessage(mlir::Operation *op);
 #include "stg/Dialect/STG/IR/STGInterfaces.h.inc"
 
 namespace stg {
+/// The pairs of so many queries, which are the last ones of so many keys, that
+/// the mask of `op` leaves, whatever is counted.
+SymExpr getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
+                         SymExpr keys);
+
 /// Bytes that a device brings to a collective.
 SymExpr getNumBytes(CollectiveOpInterface op);
 
