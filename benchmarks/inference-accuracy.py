@@ -4,7 +4,10 @@
     inference-accuracy.py [--tool PATH] [--only REGEX] [--jobs N] [--csv FILE]
 
 No constant was fitted on these runs. A decoding step has the mean context of its run, the prompt
-and half of what is generated. Sources: ai-dynamo/aiconfigurator 095f58a, silicon_sample.csv
+and half of what is generated. A server with C requests at a time gets a new one whenever one is
+through, so while a request generates N tokens the prompts of C - 1 others are read, each in a step
+beside the tokens of all others: a token takes D + (C - 1) / N (M - D) with D for a step of tokens
+alone and M for one with a prompt. Sources: ai-dynamo/aiconfigurator 095f58a, silicon_sample.csv
 (time per output token of Llama 3.1 70B in FP8 with vLLM and of 8B in bf16 with TensorRT-LLM, H100);
 mutinifni/splitwise-sim, data/perf_model.csv (prompts of Llama 2 70B with vLLM of 2023, A100; its
 decoding waited for launches); arXiv:2411.01783 (prefill of Llama 3.1 405B, one sequence of 128,000
@@ -20,7 +23,7 @@ import sys
 from accuracy import show
 
 H100, A100, TITAN = "h100-80gb-dgx", "a100-80gb-dgx", "h100-96gb"
-FP8 = ["--fp8", "--param-dtype=f8E4M3FN"]
+FP8 = ["--fp8", "--weight-dtype=fp8"]
 
 # By input and output tokens and ranks of tensor parallelism, ms per token at these batches.
 DECODE = [
@@ -51,35 +54,49 @@ LONG = [(1, 42.010), (2, 21.042), (4, 10.950)]
 
 
 def get_runs():
-    """(group, id, flags, measured seconds)"""
+    """(group, id, flags, flags of a step with a prompt, such prompts for each token, measured
+    seconds)"""
     for model, flags, batches, lengths in DECODE:
         for (prompt, generated), layouts in lengths.items():
             for tp, times in layouts.items():
                 for batch, milliseconds in zip(batches, times):
+                    own = [model, f"--tp={tp}", f"--machine={H100}"] + flags
+                    context = prompt + generated // 2
                     yield (f"decode {model}", f"{model}-tp{tp}-{prompt}-{batch}",
-                           [model, "--mode=decode", f"--tp={tp}", f"--batch={batch}",
-                            f"--kv-len={prompt + generated // 2}", f"--machine={H100}"] + flags,
-                           milliseconds / 1e3)
+                           own + ["--mode=decode", f"--batch={batch}", f"--kv-len={context}"],
+                           own + [f"--requests=({prompt},0),{batch - 1}*(1,{context})"],
+                           (batch - 1) / generated, milliseconds / 1e3)
     for batch, prompt, eight, two in PREFILL:
         for tp, milliseconds in ((8, eight), (2, two)):
             if milliseconds:
                 yield ("prefill llama2-70b", f"llama2-70b-tp{tp}-{batch}x{prompt}",
                        ["llama2-70b", "--mode=prefill", f"--tp={tp}", f"--batch={batch}",
-                        f"--seq={prompt}", f"--machine={A100}"], milliseconds / 1e3)
+                        f"--seq={prompt}", f"--machine={A100}"], None, 0, milliseconds / 1e3)
     for cp, seconds in LONG:
         yield ("prefill llama3.1-405b", f"llama3.1-405b-tp8-cp{cp}",
                ["llama3.1-405b", "--mode=prefill", "--tp=8", f"--cp={cp}", "--cp-comm-type=p2p",
-                "--batch=1", "--seq=128000", f"--machine={TITAN}"] + FP8, seconds)
+                "--batch=1", "--seq=128000", f"--machine={TITAN}",
+                "--weight-keep=qkv_proj,o_proj"] + FP8, None, 0, seconds)
 
 
-def estimate(tool, flags):
+def estimate_step(tool, flags):
     flags = [flag for flag in flags if "cp-comm-type" not in flag or "--cp=1" not in flags]
     process = subprocess.run([tool] + flags + ["--preset=inference-engine", "--json"],
                              capture_output=True, text=True)
     if process.returncode:
-        return process.stderr.strip().splitlines()[0]
-    result = json.loads(process.stdout)
-    return result.get("time_per_token_seconds") or result["time_to_first_token_seconds"]
+        raise ValueError(process.stderr.strip().splitlines()[0])
+    return json.loads(process.stdout)["step_seconds"]
+
+
+def estimate(tool, run):
+    _, _, flags, prompt, share, _ = run
+    try:
+        seconds = estimate_step(tool, flags)
+        if prompt:
+            seconds += share * (estimate_step(tool, prompt) - seconds)
+        return seconds
+    except ValueError as error:
+        return str(error)
 
 
 def main():
@@ -91,9 +108,9 @@ def main():
     options = parser.parse_args()
     runs = [run for run in get_runs() if re.search(options.only, run[1])]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda run: estimate(options.tool, run[2]), runs))
+        results = list(pool.map(lambda run: estimate(options.tool, run), runs))
     groups, lines = {}, []
-    for (group, name, _, measured), ours in zip(runs, results):
+    for (group, name, _, _, _, measured), ours in zip(runs, results):
         if isinstance(ours, str):
             print(f"{name}: {ours}", file=sys.stderr)
             continue
