@@ -50,6 +50,7 @@ void ShardingPlan::enterClaims(unsigned priority) {
         (claim.yields && isUsed && !isComputable(claim)))
       continue;
     tensor.dims[claim.dim].push_back(claim.axis);
+    tensor.changed = ++clock;
   }
 }
 
@@ -63,19 +64,31 @@ static void forEachTensor(ShardingPlan &plan, PlannedOp &op, Fn visit) {
 }
 
 /// Adds the axes that the tensor does not use to one of its dimensions.
-static bool addAxes(PlannedTensor &tensor, AxisList &dim,
-                    const AxisList &axes) {
+bool ShardingPlan::addAxes(PlannedTensor &tensor, AxisList &dim,
+                           const AxisList &axes) {
   bool changed = false;
   for (unsigned axis : axes)
     if (!tensor.uses(axis)) {
       dim.push_back(axis);
+      tensor.changed = ++clock;
       changed = true;
     }
   return changed;
 }
 
+/// True if axes may flow through the op that did not when it was visited. What
+/// it gave its tensors itself is nothing new to it: it uses those axes.
+bool ShardingPlan::hasChanged(const PlannedOp &op) const {
+  auto isNew = [&](unsigned tensor) {
+    return tensors[tensor].changed >= op.visited;
+  };
+  return llvm::any_of(op.operands, isNew) || llvm::any_of(op.results, isNew);
+}
+
 /// From dimensions to factors, then back, where a dimension is one factor.
 bool ShardingPlan::propagateThrough(PlannedOp &op) {
+  if (!hasChanged(op))
+    return false;
   bool changed = false;
   forEachTensor(
       *this, op, [&](PlannedTensor &tensor, const TensorFactors &factors) {
@@ -96,6 +109,7 @@ bool ShardingPlan::propagateThrough(PlannedOp &op) {
           if (dimFactors.size() == 1)
             changed |= addAxes(tensor, axes, op.factorAxes[dimFactors.front()]);
       });
+  op.visited = ++clock;
   return changed;
 }
 
@@ -134,8 +148,10 @@ void ShardingPlan::propagate() {
     propagateToFixpoint();
   }
   for (const FactorClaim &claim : factorClaims)
-    if (!ops[claim.op].uses(claim.axis))
-      ops[claim.op].factorAxes[claim.factor].push_back(claim.axis);
+    if (PlannedOp &op = ops[claim.op]; !op.uses(claim.axis)) {
+      op.factorAxes[claim.factor].push_back(claim.axis);
+      op.visited = 0;
+    }
   propagateToFixpoint();
   while (enterCompoundDims())
     propagateToFixpoint();

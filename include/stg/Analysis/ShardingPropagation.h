@@ -28,6 +28,9 @@ using AxisList = llvm::SmallVector<unsigned, 2>;
 struct PlannedTensor {
   llvm::SmallVector<AxisList, 4> dims;
 
+  /// When an axis was added last.
+  unsigned changed = 0;
+
   bool uses(unsigned axis) const {
     return llvm::any_of(dims, [&](const AxisList &axes) {
       return llvm::is_contained(axes, axis);
@@ -48,6 +51,9 @@ struct PlannedOp {
   /// Axes that do not flow along the edge: on either side of it the tensor is
   /// planned as if the other did not exist.
   AxisList blocked = {};
+  /// When axes flowed through it last: nothing flows again before one of its
+  /// tensors changes, or its factors do from outside.
+  unsigned visited = 0;
 
   bool uses(unsigned axis) const {
     return llvm::any_of(factorAxes, [&](const AxisList &axes) {
@@ -109,10 +115,14 @@ struct ShardingPlan {
 
 private:
   bool isComputable(const ShardingClaim &claim) const;
+  bool addAxes(PlannedTensor &tensor, AxisList &dim, const AxisList &axes);
+  bool hasChanged(const PlannedOp &op) const;
   void enterClaims(unsigned priority);
   bool propagateThrough(PlannedOp &op);
   void propagateToFixpoint();
   bool enterCompoundDims();
+
+  unsigned clock = 0; ///< Counts changes.
 };
 
 } // namespace stg

@@ -265,7 +265,7 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
     for (OpOperand &use : op->getOpOperands()) {
       Value operand = use.get();
       Operation *producer = operand.getDefiningOp();
-      if (isOptimizerRead(use))
+      if (phase == Phase::Optimizer && isOptimizerRead(use))
         mark(operand, Category::Gradient);
       if (phase == Phase::Backward && producer &&
           getPhase(producer) == Phase::Forward)

@@ -49,12 +49,18 @@ namespace {
 class Encoder {
 public:
   /// `usesSteps`: of a bundle with steps of inference.
-  Encoder(raw_ostream &os, bool usesSteps) : os(&os), usesSteps(usesSteps) {}
+  Encoder(std::string &bytes, bool usesSteps)
+      : bytes(&bytes), usesSteps(usesSteps) {}
 
-  void putUint(uint64_t value) { encodeULEB128(value, *os); }
+  /// As ULEB128. Most numbers are one byte, of which a stream would make much.
+  void putUint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7)
+      bytes->push_back(static_cast<char>(value | 0x80));
+    bytes->push_back(static_cast<char>(value));
+  }
   void putString(StringRef text) {
     putUint(text.size());
-    *os << text;
+    bytes->append(text.data(), text.size());
   }
   void putName(StringRef name) { putUint(getNumber(name)); }
   /// 0 for no name.
@@ -106,7 +112,7 @@ private:
   void putKernels(const TraceProgram &program);
   std::string encodeProgram(const TraceProgram &program);
 
-  raw_ostream *os;
+  std::string *bytes;
   bool usesSteps;
   MapVector<StringRef, uint32_t> names;
 };
@@ -344,12 +350,11 @@ void Encoder::putProgram(const TraceProgram &program) {
 }
 
 std::string Encoder::encodeProgram(const TraceProgram &program) {
-  std::string bytes;
-  raw_string_ostream stream(bytes);
-  raw_ostream *outer = std::exchange(os, &stream);
+  std::string own;
+  std::string *outer = std::exchange(bytes, &own);
   putProgram(program);
-  os = outer;
-  return bytes;
+  bytes = outer;
+  return own;
 }
 
 /// Programs, each once, and the classes that run them.
@@ -435,15 +440,14 @@ void Encoder::putKernels(const TraceProgram &program) {
 /// Of each class, with a table of names. No trace depends on them, so they are
 /// not part of the core.
 void Encoder::putKernels(ArrayRef<TraceBundle::Class> classes) {
-  std::string bytes;
-  raw_string_ostream stream(bytes);
-  Encoder encoder(stream, usesSteps);
+  std::string own;
+  Encoder encoder(own, usesSteps);
   for (const TraceBundle::Class &entry : classes)
     encoder.putKernels(entry.program);
   putList(encoder.getNames(), [&](const std::pair<StringRef, uint32_t> &entry) {
     putString(entry.first);
   });
-  *os << bytes;
+  *bytes += own;
 }
 
 bool TraceBundle::usesSteps(ArrayRef<Class> classes) {
@@ -458,9 +462,8 @@ bool TraceBundle::usesSteps(ArrayRef<Class> classes) {
 std::string TraceBundle::encodeCore() const {
   // The table of names stands before the classes, which fill it.
   std::string classBytes, core;
-  raw_string_ostream classStream(classBytes), stream(core);
   bool usesSteps = TraceBundle::usesSteps(classes);
-  Encoder classEncoder(classStream, usesSteps), encoder(stream, usesSteps);
+  Encoder classEncoder(classBytes, usesSteps), encoder(core, usesSteps);
   classEncoder.putClasses(classes);
   encoder.putUint(kConventions);
   encoder.putString(version);
@@ -477,7 +480,7 @@ std::string TraceBundle::encodeCore() const {
                   [&](const std::pair<StringRef, uint32_t> &entry) {
                     encoder.putString(entry.first);
                   });
-  stream << classBytes;
+  core += classBytes;
   return core;
 }
 
@@ -493,7 +496,7 @@ void TraceBundle::write(raw_ostream &os) const {
   putFixed(stream, fingerprint, 8);
   putFixed(stream, core.size(), 8);
   stream << core;
-  Encoder encoder(stream, usesSteps(classes));
+  Encoder encoder(content, usesSteps(classes));
   encoder.putString(getManifest(0, space.getNumRanks()));
   encoder.putUint(manifestBefore.size());
   encoder.putUint(manifestAfter.size());

@@ -93,6 +93,8 @@ LogicalResult stg::detail::verifyScan(Operation *op) {
 
 SmallVector<CarriedValue> stg::getCarriedValues(Operation *op) {
   SmallVector<CarriedValue> carried;
+  if (op->getNumRegions() == 0)
+    return carried;
   if (auto scan = dyn_cast<ScanOpInterface>(op)) {
     MutableArrayRef<OpOperand> yielded = scan.getYieldedOperands();
     for (auto [number, arg] : llvm::enumerate(scan.getCarriedArgs()))
@@ -140,9 +142,21 @@ bool stg::isSumFromZero(const CarriedValue &carried) {
   return init && init.getValue().isZero() && isSum(carried);
 }
 
+/// True for most ops, which neither end a block nor have regions: what they
+/// read goes nowhere else. Cheaper than to ask for traits and interfaces.
+static bool isInnerLeaf(Operation *op) {
+  Block *block = op->getBlock();
+  return block && op != &block->back() && op->getNumRegions() == 0;
+}
+
 std::optional<CarriedValue> stg::getYieldedSum(OpOperand &use) {
   Operation *user = use.getOwner();
-  if (!user->hasTrait<OpTrait::IsTerminator>() || !user->getParentOp())
+  if (isInnerLeaf(user) || !user->hasTrait<OpTrait::IsTerminator>() ||
+      !user->getParentOp())
+    return std::nullopt;
+  // What is stacked is not carried.
+  if (auto scan = dyn_cast<ScanOpInterface>(user->getParentOp());
+      scan && use.getOperandNumber() >= scan.getNumCarried())
     return std::nullopt;
   for (const CarriedValue &carried : getCarriedValues(user->getParentOp()))
     if (carried.yielded == &use && isSum(carried))
@@ -179,6 +193,8 @@ static void collectSuccessorInputs(RegionBranchOpInterface op,
 SmallVector<PassedValue> stg::getPassedValues(OpOperand &use) {
   SmallVector<PassedValue> passed;
   Operation *user = use.getOwner();
+  if (isInnerLeaf(user))
+    return passed;
   unsigned number = use.getOperandNumber();
   if (auto branch = dyn_cast<RegionBranchOpInterface>(user)) {
     auto scan = dyn_cast<ScanOpInterface>(user);

@@ -1100,10 +1100,18 @@ SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 SymExpr SymTensorType::getNumElements() const {
-  SymExpr count = SymExpr::get(getContext(), 1);
-  for (SymExpr dim : getShape())
-    count = count * dim;
-  return count;
+  // Numbers first, which are interned once; most extents are numbers in the
+  // end.
+  int64_t known = 1;
+  SymExpr count;
+  for (SymExpr dim : getShape()) {
+    std::optional<int64_t> number = dim.getInt64();
+    if (int64_t product; number && !llvm::MulOverflow(known, *number, product))
+      known = product;
+    else
+      count = count ? count * dim : dim;
+  }
+  return count ? count * known : SymExpr::get(getContext(), known);
 }
 
 /// What is stored of an element beside its scale.

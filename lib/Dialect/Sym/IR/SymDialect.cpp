@@ -161,14 +161,14 @@ SymExpr MeshAttr::getAxisSize(StringRef name) const {
 }
 
 SymExpr MeshAttr::getGroupSize(ArrayAttr axes) const {
-  SymExpr size = SymExpr::get(getContext(), 1);
+  SymExpr size;
   for (auto axis : axes.getAsRange<StringAttr>()) {
     SymExpr axisSize = getAxisSize(axis);
     if (!axisSize)
       return {};
-    size = size * axisSize;
+    size = size ? size * axisSize : axisSize;
   }
-  return size;
+  return size ? size : SymExpr::get(getContext(), 1);
 }
 
 AxisRole MeshAttr::getAxisRole(StringRef name) const {

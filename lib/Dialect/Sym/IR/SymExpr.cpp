@@ -148,6 +148,10 @@ SymExpr SymExpr::operator+(SymExpr rhs) const {
     return {};
   const std::optional<int64_t> &left = getImpl()->integer;
   const std::optional<int64_t> &right = rhs.getImpl()->integer;
+  if (left == 0)
+    return rhs;
+  if (right == 0)
+    return *this;
   if (int64_t sum; left && right && !llvm::AddOverflow(*left, *right, sum))
     return get(getContext(), sum);
   Terms sum(getTerms().begin(), getTerms().end());
@@ -177,7 +181,13 @@ SymExpr SymExpr::operator*(SymExpr rhs) const {
 }
 
 SymExpr SymExpr::operator+(int64_t rhs) const {
-  return *this ? *this + get(getContext(), rhs) : *this;
+  if (!*this || rhs == 0)
+    return *this;
+  // A number is interned only if it is what is left.
+  const std::optional<int64_t> &left = getImpl()->integer;
+  if (int64_t sum; left && !llvm::AddOverflow(*left, rhs, sum))
+    return get(getContext(), sum);
+  return *this + get(getContext(), rhs);
 }
 
 SymExpr SymExpr::operator-(int64_t rhs) const {
@@ -185,7 +195,12 @@ SymExpr SymExpr::operator-(int64_t rhs) const {
 }
 
 SymExpr SymExpr::operator*(int64_t rhs) const {
-  return *this ? *this * get(getContext(), rhs) : *this;
+  if (!*this || rhs == 1)
+    return *this;
+  const std::optional<int64_t> &left = getImpl()->integer;
+  if (int64_t product; left && !llvm::MulOverflow(*left, rhs, product))
+    return get(getContext(), product);
+  return *this * get(getContext(), rhs);
 }
 
 SymExpr SymExpr::exactDiv(SymExpr rhs) const {
@@ -205,7 +220,7 @@ SymExpr SymExpr::exactDiv(SymExpr rhs) const {
 }
 
 SymExpr SymExpr::exactDiv(int64_t rhs) const {
-  return *this ? exactDiv(get(getContext(), rhs)) : *this;
+  return *this && rhs != 1 ? exactDiv(get(getContext(), rhs)) : *this;
 }
 
 //===----------------------------------------------------------------------===//

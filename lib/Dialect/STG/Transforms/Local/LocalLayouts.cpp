@@ -377,10 +377,19 @@ SmallVector<LayoutAttr> stg::getResultLayouts(func::FuncOp function) {
   return results;
 }
 
-void stg::setArgLayout(func::FuncOp function, unsigned number,
-                       LayoutAttr layout) {
-  if (layout)
-    function.setArgAttr(number, STGDialect::kLayoutAttr, layout);
+/// All at once: the list of all arguments is interned each time it is set.
+void stg::setArgLayouts(func::FuncOp function, unsigned first,
+                        ArrayRef<LayoutAttr> layouts) {
+  SmallVector<DictionaryAttr> attrs;
+  function.getAllArgAttrs(attrs);
+  for (auto [number, layout] : llvm::enumerate(layouts)) {
+    if (!layout)
+      continue;
+    NamedAttrList list(attrs[first + number]);
+    list.set(STGDialect::kLayoutAttr, layout);
+    attrs[first + number] = list.getDictionary(function.getContext());
+  }
+  function.setAllArgAttrs(attrs);
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,9 +80,9 @@ llvm::LogicalResult checkLayouts(mlir::func::FuncOp function,
 /// What `function` returns is; null where that is not known.
 llvm::SmallVector<LayoutAttr> getResultLayouts(mlir::func::FuncOp function);
 
-/// Says what an argument is, if that is known.
-void setArgLayout(mlir::func::FuncOp function, unsigned number,
-                  LayoutAttr layout);
+/// Says what the arguments from the first one on are, where that is known.
+void setArgLayouts(mlir::func::FuncOp function, unsigned first,
+                   llvm::ArrayRef<LayoutAttr> layouts);
 
 } // namespace stg
 

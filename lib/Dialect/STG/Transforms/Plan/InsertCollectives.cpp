@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Local/LocalLayouts.h"
 #include "ShardingRules.h"
 #include "mlir/IR/Remarks.h"
 #include "stg/Dialect/STG/Analysis/GradientFlow.h"
@@ -203,12 +204,16 @@ FailureOr<SymTensorType> Localizer::getLocalType(SymTensorType global,
                                                  const Layout &layout) {
   SmallVector<DimAttr> dims(global.getDims());
   for (auto [dim, axes] : llvm::zip_equal(dims, layout.dims)) {
-    SymExpr size = mesh.getGroupSize(getAxes(axes));
-    SymExpr local = size ? dim.getExtent().exactDiv(size) : SymExpr();
+    SymExpr local = dim.getExtent();
+    if (!axes.empty()) {
+      SymExpr size = mesh.getGroupSize(getAxes(axes));
+      local = size ? local.exactDiv(size) : SymExpr();
+    }
     std::optional<Rational> value = local ? local.getConstant() : std::nullopt;
     if (!local || (value && !value->isInteger()))
       return failure();
-    dim = dim.withExtent(local);
+    if (!axes.empty())
+      dim = dim.withExtent(local);
   }
   return SymTensorType::get(global.getContext(), dims, global.getElementType());
 }
@@ -723,10 +728,11 @@ LayoutAttr Localizer::getLayoutAttr(SymTensorType type) {
 /// Types say no more how a value is sharded: parameters and arguments do, and
 /// from them that of all other values follows.
 void Localizer::recordLayouts(func::FuncOp function) {
-  for (BlockArgument arg : function.getArguments())
-    if (auto type = dyn_cast<SymTensorType>(arg.getType()))
-      function.setArgAttr(arg.getArgNumber(), STGDialect::kLayoutAttr,
-                          getLayoutAttr(type));
+  setArgLayouts(function, 0,
+                llvm::map_to_vector(function.getArgumentTypes(), [&](Type arg) {
+                  auto type = dyn_cast<SymTensorType>(arg);
+                  return type ? getLayoutAttr(type) : LayoutAttr();
+                }));
   function.walk([&](ParamOp param) {
     param.setLayoutAttr(getLayoutAttr(param.getType()));
   });
@@ -739,10 +745,14 @@ LogicalResult Localizer::run(func::FuncOp function,
     return failure();
   recordLayouts(function);
   LogicalResult status = success();
+  DenseMap<SymTensorType, SymTensorType> localTypes;
   auto localize = [&](Value value) {
     auto type = dyn_cast<SymTensorType>(value.getType());
     if (!type || isLocal.contains(value) || !type.getSharding())
       return;
+    SymTensorType &known = localTypes[type];
+    if (known)
+      return value.setType(known);
     FailureOr<SymTensorType> local = getLocalType(type, Layout::get(type));
     if (failed(local)) {
       status = emitError(value.getLoc())
@@ -750,7 +760,8 @@ LogicalResult Localizer::run(func::FuncOp function,
                << " cannot be divided among the devices of its axes";
       return;
     }
-    value.setType(*local);
+    known = *local;
+    value.setType(known);
   };
   function.walk([&](Operation *op) {
     llvm::for_each(op->getResults(), localize);

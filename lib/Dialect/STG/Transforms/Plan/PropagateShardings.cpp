@@ -47,8 +47,8 @@ struct PropagateShardings
 class FunctionPlan {
 public:
   FunctionPlan(MeshOp mesh, bool startsWhole)
-      : mesh(mesh.getMesh()), rules(mesh.getSharding()),
-        startsWhole(startsWhole) {}
+      : mesh(mesh.getMesh()), noAxes(ArrayAttr::get(mesh.getContext(), {})),
+        rules(mesh.getSharding()), startsWhole(startsWhole) {}
 
   LogicalResult build(func::FuncOp function);
   void propagate() { plan.propagate(); }
@@ -84,9 +84,10 @@ private:
   void setPartial(Value value, ArrayRef<Attribute> axes);
   void delayPartials(ScanOpInterface scan, bool delayGradients);
   void delaySums(Operation *loop, const GradientFlow &gradients);
-  void passPartials(func::FuncOp function);
+  void passPartials(func::FuncOp function, const GradientFlow &gradients);
 
   MeshAttr mesh;
+  ArrayAttr noAxes; ///< What most dimensions have.
   DimensionRules rules;
   bool startsWhole; ///< The first value of a stream is made whole.
   ShardingPlan plan;
@@ -340,6 +341,8 @@ LogicalResult FunctionPlan::build(func::FuncOp function) {
 //===----------------------------------------------------------------------===//
 
 ArrayAttr FunctionPlan::getAxes(const AxisList &axes) {
+  if (axes.empty())
+    return noAxes;
   SmallVector<Attribute> names;
   for (unsigned axis : axes)
     names.push_back(mesh.getAxisNames()[axis]);
@@ -353,7 +356,10 @@ ShardingAttr FunctionPlan::getSharding(unsigned tensor,
   for (const AxisList &axes : plan.tensors[tensor].dims)
     dims.push_back(getAxes(axes));
   return ShardingAttr::get(mesh.getContext(), dims,
-                           ArrayAttr::get(mesh.getContext(), partial), kind);
+                           partial.empty()
+                               ? noAxes
+                               : ArrayAttr::get(mesh.getContext(), partial),
+                           kind);
 }
 
 void FunctionPlan::writeFactors(ShardableOpInterface op,
@@ -609,13 +615,13 @@ void FunctionPlan::delayPartials(ScanOpInterface scan, bool delayGradients) {
 }
 
 /// What linear ops make of a partial gradient is reduced behind the last one.
-void FunctionPlan::passPartials(func::FuncOp function) {
-  GradientFlow flow(function);
+void FunctionPlan::passPartials(func::FuncOp function,
+                                const GradientFlow &gradients) {
   function.walk([&](ShardableOpInterface op) {
     if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1)
       return;
     auto operand = dyn_cast<OpResult>(op->getOperand(0));
-    if (operand && operand.hasOneUse() && flow.lookup(operand) &&
+    if (operand && operand.hasOneUse() && gradients.lookup(operand) &&
         !isa<LoopLikeOpInterface>(operand.getOwner()))
       setPartial(operand, getPartialSum(operand));
   });
@@ -638,7 +644,7 @@ void FunctionPlan::writeBack(func::FuncOp function, bool delayGradients) {
       delayPartials(scan, delayGradients);
     delaySums(loop, gradients);
   });
-  passPartials(function);
+  passPartials(function, gradients);
   updateFunctionType(function);
 }
 

@@ -144,8 +144,7 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
   copy.setType(FunctionType::get(copy.getContext(), body.getArgumentTypes(),
                                  terminator->getOperandTypes()));
   if (!turn.isFirst)
-    for (auto [number, layout] : llvm::enumerate(layouts))
-      setArgLayout(copy, task.getNumArguments() + number, layout);
+    setArgLayouts(copy, task.getNumArguments(), layouts);
   return copy;
 }
 

@@ -340,13 +340,16 @@ void BackwardSplitter::setLayouts() {
   auto getOfTask = [&](unsigned number) {
     return task.getArgAttrOfType<LayoutAttr>(number, STGDialect::kLayoutAttr);
   };
-  for (auto [number, arg] : llvm::enumerate(halves.inputArgs))
-    setArgLayout(halves.input, number, getOfTask(arg));
+  setArgLayouts(halves.input, 0,
+                llvm::map_to_vector(halves.inputArgs, getOfTask));
   SmallVector<LayoutAttr> made = getResultLayouts(halves.input);
-  for (auto [number, arg] : llvm::enumerate(halves.weightArgs))
-    setArgLayout(halves.weight, number,
-                 arg.fromInput ? made[numSends + arg.number]
-                               : getOfTask(arg.number));
+  setArgLayouts(halves.weight, 0,
+                llvm::map_to_vector(halves.weightArgs,
+                                    [&](BackwardHalves::WeightArg arg) {
+                                      return arg.fromInput
+                                                 ? made[numSends + arg.number]
+                                                 : getOfTask(arg.number);
+                                    }));
 }
 
 BackwardHalves BackwardSplitter::run() {

@@ -333,6 +333,8 @@ void TaskBuilder::finish(unsigned stage) {
   task.function.setType(builder.getFunctionType(
       body->getArgumentTypes(), ValueRange(results).getTypes()));
   if (others.layouts)
-    for (auto [number, arg] : llvm::enumerate(task.args))
-      setArgLayout(task.function, number, others.layouts->getAttr(arg.value));
+    setArgLayouts(task.function, 0,
+                  llvm::map_to_vector(task.args, [&](const Task::Arg &arg) {
+                    return others.layouts->getAttr(arg.value);
+                  }));
 }

@@ -621,13 +621,19 @@ LogicalResult Differentiator::run(func::FuncOp function) {
   unsigned firstGradient = function.getNumResults();
   function.setType(FunctionType::get(function.getContext(),
                                      function.getArgumentTypes(), types));
-  for (auto [number, gradient] : llvm::enumerate(all)) {
+  // All at once: the list of all results is interned each time it is set.
+  SmallVector<DictionaryAttr> attrs;
+  function.getAllResultAttrs(attrs);
+  attrs.truncate(firstGradient);
+  for (ParamGradient &gradient : all) {
     SmallVector<StringAttr> path;
     for (StringRef name : gradient.path)
       path.push_back(rewriter.getStringAttr(name));
-    function.setResultAttr(firstGradient + number, STGDialect::kGradientAttr,
-                           GradientAttr::get(rewriter.getContext(), path));
+    attrs.push_back(rewriter.getDictionaryAttr(rewriter.getNamedAttr(
+        STGDialect::kGradientAttr,
+        GradientAttr::get(rewriter.getContext(), path))));
   }
+  function.setAllResultAttrs(attrs);
   return success();
 }
 
