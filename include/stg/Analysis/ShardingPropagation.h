@@ -16,6 +16,7 @@
 #define STG_ANALYSIS_SHARDINGPROPAGATION_H
 
 #include "stg/Analysis/ShardingRule.h"
+#include <deque>
 #include <vector>
 
 namespace stg {
@@ -80,7 +81,7 @@ struct FactorClaim {
 
 struct ShardingPlan {
   std::vector<PlannedTensor> tensors;
-  std::vector<PlannedOp> ops;
+  std::deque<PlannedOp> ops; ///< Large, so that they stay where they are.
   std::vector<ShardingClaim> claims;
   std::vector<FactorClaim> factorClaims;
 

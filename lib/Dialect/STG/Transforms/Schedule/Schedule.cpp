@@ -77,6 +77,15 @@ static void removeReductions(func::FuncOp task, RewriterBase &rewriter) {
   task.walk(retypeStacks); // Inner ones first.
 }
 
+static bool hasReductions(func::FuncOp task) {
+  return task
+      .walk([](Operation *op) {
+        return isStepReduction(op) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Adds what `use` reads to `total`, at the place where the gradient is made:
 /// in the innermost scan that stacks it, and before it is reduced.
 static void accumulate(OpOperand &use, Value total, StringAttr name,
@@ -396,7 +405,12 @@ void Scheduler::countAdded(const PipelineAction &action, ActionOps &own) {
   Task &task = splitter.getBackward(action.stage);
   func::FuncOp function = isWhole ? task.function : state.halves->weight;
   unsigned firstGradient = isWhole ? task.sends.size() : 0;
-  func::FuncOp &variant = state.turns[{function, turn}];
+  // What reduces nothing is the same for the last one as for those before.
+  auto next = state.turns.find({function, Turn{false, false}});
+  func::FuncOp &variant =
+      turn.isLast && next != state.turns.end() && !hasReductions(function)
+          ? next->second
+          : state.turns[{function, turn}];
   if (!variant) {
     variant =
         makeTurn(function, action.stage, firstGradient, turn, state.layouts);
