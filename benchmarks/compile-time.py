@@ -6,9 +6,15 @@ median of several runs; the runs of different rows take turns, so that whatever 
 the machine does falls on all rows alike. Compare the ratios, which hold on any
 machine, rather than the times.
 
+Usage: compile-time.py               what it depends on
+       compile-time.py --families    all models of the library, on 1,024 ranks
+
 Prints Markdown tables.
 """
 
+import json
+import re
+import subprocess
 from functools import partial
 
 import measure
@@ -19,6 +25,14 @@ MESHES = ((8, 1), (8, 8), (8, 128), (8, 1024), (8, 8192))
 MICRO_BATCHES = (1024, 4096, 16384)
 STAGES = (64, 128, 256)
 MODEL = "llama3-8b"
+
+# A thousand ranks, of which so many divide the model in one way; fewer where it does not divide.
+RANKS, DEGREE = 1024, 8
+# Models with several kinds of layers, and numbers of these.
+GROWING = {
+    "deepseek-v3": (61, 122, 610), "gemma-3-27b": (62, 122, 620), "jamba-1.5-large": (72, 144, 720),
+    "qwen3-next-80b-a3b": (48, 96, 480), "qwen2.5-vl-7b": (28, 56, 280), "dit-xl-2": (28, 56, 280),
+}
 
 
 def plan(tp, dp):
@@ -136,12 +150,77 @@ def show_files(compiler, runs, scratch):
     )
 
 
+def divide(compiler, model, mechanism):
+    """The command that divides the model over as many ranks as it can, up to eight; none if
+    the mechanism is not for it."""
+    degree, stages = DEGREE, []
+    while degree > 1:
+        degrees = [f"--dp={RANKS}", f"--ep={degree}"] if mechanism == "ep" else [
+            f"--{mechanism}={degree}", f"--dp={RANKS // degree}"]
+        command = [compiler, model, f"--batch={RANKS}", "--micro-batch=1", "--dry-run", *degrees, *stages]
+        result = subprocess.run(command, capture_output=True, text=True)
+        if result.returncode == 0:
+            return command
+        # Stages need not have equally many layers.
+        layers = re.search(r"do not divide the (\d+) layers", result.stderr)
+        if layers and not stages and int(layers[1]) >= degree:
+            each, more = divmod(int(layers[1]), degree)
+            stages = ["--layers-per-stage=" + ",".join(str(each + (stage < more)) for stage in range(degree))]
+        else:
+            degree, stages = degree // 2, []
+    return None
+
+
+def show_families(compiler, runs, most):
+    """Each model with each way to divide it, and those that take longest."""
+    models = json.loads(subprocess.run([compiler, "--list-models", "--json"], capture_output=True, check=True).stdout)
+    commands = {}
+    for model in models:
+        for mechanism in ("tp", "pp", "ep"):
+            command = divide(compiler, model["name"], mechanism)
+            if command:
+                commands[model["name"], mechanism] = command
+    costs = measure.take_turns([partial(measure.run, command) for command in commands.values()], runs)
+    # What else the machine does adds to time and takes nothing away.
+    least = [min(own, key=lambda cost: cost.processor_seconds) for own in costs]
+    rows = sorted(zip(least, commands), key=lambda row: -row[0].processor_seconds)
+    measure.print_table(
+        [f"{RANKS:,} ranks, nothing written", "divided", "processor time", "wall time"],
+        [
+            [name, next(flag for flag in commands[name, mechanism] if flag.startswith(f"--{mechanism}="))[2:],
+             measure.in_seconds(cost.processor_seconds), measure.in_seconds(cost.seconds)]
+            for cost, (name, mechanism) in rows[:most]
+        ],
+    )
+    slow = sum(cost.processor_seconds > 0.1 for cost, _ in rows)
+    median = rows[len(rows) // 2][0].processor_seconds
+    print(f"{len(rows)} plans of {len(models)} models, the least of {runs} runs: half take at most {measure.in_seconds(median)}, "
+          f"{slow} more than 0.1 s\n")
+
+
+def show_growing(compiler, runs):
+    """Layers are kinds of layers, so that more of them cost little."""
+    for model, numbers in GROWING.items():
+        show(
+            f"layers of {model} (8 ranks, nothing written)",
+            [str(number) for number in numbers],
+            [[compiler, model, "--batch=8", "--dp=8", f"--set=L={number}", "--dry-run"] for number in numbers],
+            runs,
+        )
+
+
 def main():
     parser = measure.parser(__doc__, turns=10)
     parser.add_argument("--compiler", help="path of stg-compile")
+    parser.add_argument("--families", action="store_true", help="all models of the library, on 1,024 ranks")
+    parser.add_argument("--most", type=int, default=10, help="rows of the table of families (default 10)")
     arguments = parser.parse_args()
     compiler = measure.find_tool("stg-compile", arguments.compiler)
     measure.print_machine(arguments.runs)
+    if arguments.families:
+        show_families(compiler, arguments.runs, arguments.most)
+        show_growing(compiler, arguments.runs)
+        return
     show_layers(compiler, arguments.runs)
     show_ranks(compiler, arguments.runs)
     show_micro_batches(compiler, arguments.runs)

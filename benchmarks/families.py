@@ -67,9 +67,11 @@ ENCODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "
 MIXED = ["mamba", "attention"] * 4
 
 CONFIGS = {
+    "baichuan": alike(max_position_embeddings=None, model_max_length=32),
     "bamba": decoder(attn_layer_indices=[1, 3, 5, 7], **SCAN),
     "bert": ENCODER | {"architectures": ["BertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
     "bloom": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "vocab_size": 128, "seq_length": 32},
+    "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
     "clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
     "cohere": decoder(),
@@ -77,7 +79,11 @@ CONFIGS = {
     "deepseek": decoder(**ROUTED, moe_layer_freq=1),
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
+    "distilbert": {"architectures": ["DistilBertForMaskedLM"], "dim": 64, "hidden_dim": 96, "n_layers": 8, "n_heads": 8,
+                   "vocab_size": 128, "max_position_embeddings": 32},
     "DiTTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8},
+    "electra": ENCODER | {"architectures": ["ElectraModel"], "vocab_size": 128, "max_position_embeddings": 32},
+    "exaone": decoder(),
     "exaone4": decoder(**SIZE, **WINDOW),
     "falcon": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "vocab_size": 128,
                "num_kv_heads": 4, "new_decoder_architecture": True},
@@ -103,6 +109,7 @@ CONFIGS = {
     "granitemoehybrid": decoder(layer_types=MIXED, num_local_experts=8, num_experts_per_tok=2,
                                 shared_intermediate_size=32, **SCAN),
     "granitemoeshared": decoder(num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=32),
+    "internlm2": decoder(bias=False),
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
     "llama": decoder(),
@@ -117,9 +124,12 @@ CONFIGS = {
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
                "n_groups": 8, "state_size": 8, "chunk_size": 8},
     "mistral": decoder(**WINDOW),
+    "mistral3": {"text_config": {"model_type": "mistral"} | decoder(),
+                 "vision_config": VISION | {"image_size": 64, "patch_size": 8}, "spatial_merge_size": 2},
     "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
+    "mpt": {"d_model": 64, "n_heads": 8, "n_layers": 8, "vocab_size": 128, "max_seq_len": 32},
     "mt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
                           ssm_state_size=8, chunk_size=8, n_routed_experts=8, num_experts_per_tok=2,
@@ -133,11 +143,14 @@ CONFIGS = {
     "phi": decoder(),
     "phi3": decoder(),
     "phimoe": decoder(num_local_experts=8, num_experts_per_tok=2, attention_bias=True, lm_head_bias=True),
+    "qwen": alike(intermediate_size=192, kv_channels=8),
     "qwen2": decoder(),
     "qwen2_5_vl": decoder(max_position_embeddings=512, vision_config={
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
         "fullatt_block_indexes": [3, 7], "window_size": 28}),
     "qwen2_5_vl_text": decoder(),
+    "qwen2_vl": decoder(max_position_embeddings=4096, vision_config={
+        "depth": 8, "embed_dim": 32, "mlp_ratio": 2, "num_heads": 8, "hidden_size": 64, "patch_size": 56}),
     "qwen2_moe": decoder(**EXPERTS, shared_expert_intermediate_size=32),
     "qwen3": decoder(**SIZE),
     "qwen3_moe": decoder(**EXPERTS, **SIZE),
@@ -169,8 +182,8 @@ DEFECTS = ("which is taken in this scope", "its peer's graph", "'chakra.")
 # All heads of a scan share what they read and write.
 ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
 # What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
-PER_SAMPLE = ("bert", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel",
-              "gemma3", "llama4", "llava", "qwen2_5_vl", "t5", "mt5", "whisper")
+PER_SAMPLE = ("bert", "distilbert", "electra", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel",
+              "gemma3", "llama4", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip",)
 BATCH = 16

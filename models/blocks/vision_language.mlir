@@ -24,6 +24,22 @@ stg.symbol @MS = 1 "tokens of an image, along each side"
 !wide = !stg.tensor<[B = IM*B, IT, ME*ME*DV], bf16>
 !wide_vector = !stg.tensor<[ME*ME*DV], bf16>
 
+// The patches of a tower without a class token.
+stg.block @each_patch(%x: !vision) -> !image {
+  %y = stg.rearrange "b(nk)d->bn(kd)" %x <"patches"> : !vision -> !image
+  stg.return %y : !image
+}
+
+// Squares of patches, joined and projected to the width of one.
+stg.block @join_patches(%x: !vision) -> !image {
+  %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
+  %n, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
+  %m = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !wide
+  %w = stg.param "merger" : !stg.tensor<[ME*ME*DV, DV], bf16>
+  %y = stg.einsum "bnv,vw->bnw" %m, %w : !wide, !stg.tensor<[ME*ME*DV, DV], bf16>
+  stg.return %y : !image
+}
+
 // The images of a sequence one after the other, and its text behind them.
 stg.block @join_images(%images: !projected, %text: !text) -> !stream {
   %i = stg.rearrange "(bi)td->b(it)d" %images <"image_tokens"> : !projected -> !tokens
@@ -107,8 +123,16 @@ stg.block @pool_image(%x: !vision) -> !projected {
 // Squares of patches become one wide token, which two matrices project (Qwen 2.5 VL). The
 // patches of a square follow one another.
 stg.block @merge_patches(%x: !vision) -> !projected {
+  stg.option @norm : "rms" | "layer" = "rms" "RMSNorm, or LayerNorm with weight and bias"
   %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
-  %n, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
+  %n = stg.if @norm = "rms" -> !vision {
+    %r, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
+    stg.yield %r : !vision
+  } else {
+    %wb = stg.param "merger_norm_bias" : !stg.tensor<[DV], bf16>
+    %r, %mean, %rstd = stg.layer_norm %x, %wn, %wb : !vision, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
+    stg.yield %r : !vision
+  }
   %m = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !wide
   %w1 = stg.param "merger1" : !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
   %p1 = stg.einsum "bnv,vw->bnw" %m, %w1 : !wide, !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
