@@ -223,7 +223,8 @@ static NarrowProductsOptions getNarrowOptions(const Strategy &strategy) {
 static void addTraining(OpPassManager &pm, const Strategy &strategy) {
   // Derived before anything is sharded, so that one rule finds all collectives.
   pm.addNestedPass<func::FuncOp>(
-      createAutodiff({stringify(strategy.gradDtype).str()}));
+      createAutodiff({stringify(strategy.gradDtype).str(),
+                      strategy.recompute == RecomputeChoice::Full}));
   if (hasNarrowProducts(strategy))
     pm.addNestedPass<func::FuncOp>(
         createNarrowProducts(getNarrowOptions(strategy)));

@@ -7,6 +7,7 @@ stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @V "vocabulary"
 stg.symbol @P "positions"
+stg.symbol @DE = D "width of the table of tokens"
 
 !ids = !stg.tensor<[B, S], i32>
 !loss = !stg.tensor<[B, S], f32>
@@ -29,6 +30,27 @@ stg.block @token_embedding(%tokens: !ids) -> !stream {
   stg.return %x : !stream
 }
 
+// What a table of another width gives becomes the residual stream, and the stream such rows.
+stg.block @widen(%e: !stg.tensor<[B, S, DE], bf16>) -> !stream {
+  stg.option @bias : bool = false "bias of the projection"
+  %w = stg.param "project_in" : !stg.tensor<[DE, D], bf16>
+  %p = stg.einsum "bse,ed->bsd" %e, %w : !stg.tensor<[B, S, DE], bf16>, !stg.tensor<[DE, D], bf16>
+  %x = stg.if @bias -> !stream {
+    %b = stg.param "project_in_bias" : !stg.tensor<[D], bf16>
+    %y = stg.bias_add %p, %b : !stream, !stg.tensor<[D], bf16>
+    stg.yield %y : !stream
+  } else {
+    stg.yield %p : !stream
+  }
+  stg.return %x : !stream
+}
+
+stg.block @narrow(%x: !stream) -> !stg.tensor<[B, S, DE], bf16> {
+  %w = stg.param "project_out" : !stg.tensor<[D, DE], bf16>
+  %e = stg.einsum "bsd,de->bse" %x, %w : !stream, !stg.tensor<[D, DE], bf16>
+  stg.return %e : !stg.tensor<[B, S, DE], bf16>
+}
+
 // A normalization of what the embedding gives.
 stg.block @embedding_norm(%x: !stream) -> !stream {
   %y = stg.call @norm(%x) {name = "embedding_norm"} : (!stream) -> !stream
@@ -49,7 +71,13 @@ stg.block @token_loss(%x: !stream, %labels: !ids) -> !loss {
   stg.option @head_bias : bool = false "bias of the head"
   stg.option @logit_cap : bool = false "logits are capped by a tanh"
   stg.option @logit_scaled : bool = false "logits times a constant"
-  %n = stg.call @norm(%x) {name = "norm"} : (!stream) -> !stream
+  stg.option @final_norm : bool = true "a normalization before the head"
+  %n = stg.if @final_norm -> !stream {
+    %y = stg.call @norm(%x) {name = "norm"} : (!stream) -> !stream
+    stg.yield %y : !stream
+  } else {
+    stg.yield %x : !stream
+  }
   %head = stg.if @tied -> !logits {
     %table = stg.param "tok_embeddings" : !table
     %l = stg.einsum "bsd,vd->bsv" %n, %table <"output"> : !stream, !table

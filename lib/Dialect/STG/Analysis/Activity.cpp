@@ -51,7 +51,7 @@ void Activity::addScan(ScanOpInterface scan) {
   for (bool changed = true; changed;) {
     addBlock(body);
     changed = false;
-    if (scan.getCount().isOne())
+    if (scan.getCount().isOne() && !replayed)
       break;
     for (auto [arg, value] : llvm::zip(scan.getCarriedArgs(), yielded))
       if (contains(value))

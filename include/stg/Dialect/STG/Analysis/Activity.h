@@ -24,6 +24,9 @@ bool isFloatTensor(mlir::Value value);
 /// Values that depend on a parameter that is trained.
 class Activity {
 public:
+  /// `replayed`: an only iteration is like one of several.
+  explicit Activity(bool replayed = false) : replayed(replayed) {}
+
   /// Adds the values of a block, whose arguments and captured values are known.
   void addBlock(mlir::Block &block);
   bool contains(mlir::Value value) const { return active.contains(value); }
@@ -33,6 +36,7 @@ private:
   void addFloats(mlir::ValueRange values);
   void addScan(ScanOpInterface scan);
 
+  bool replayed;
   llvm::DenseSet<mlir::Value> active;
 };
 

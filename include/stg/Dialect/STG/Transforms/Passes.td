@@ -531,6 +531,10 @@ def Autodiff : Pass<"stg-autodiff", "::mlir::func::FuncOp"> {
     read slice by slice, which makes the saved activations explicit. Parameters are
     read again, not saved.
 
+    Where nothing before a layer is trained, the first iteration of a loop has the
+    gradients of all others. With `replayed` so has an only one: what a layer reads that
+    is replayed requires a gradient in frameworks.
+
     *Requires* the model level, calls inlined, ops named. *Produces* the step level:
     the function also returns the gradient of each parameter, with the result
     attribute `stg.gradient`.
@@ -555,6 +559,9 @@ def Autodiff : Pass<"stg-autodiff", "::mlir::func::FuncOp"> {
   let options = [
     Option<"gradientType", "gradient-type", "std::string",
            /*default=*/"\"f32\"", "Element type of parameter gradients">,
+    Option<"replayed", "replayed", "bool", /*default=*/"false",
+           "Layers will be replayed: the only iteration of a loop has the backward pass "
+           "that one of several has">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

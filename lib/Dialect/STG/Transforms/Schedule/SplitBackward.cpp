@@ -41,6 +41,7 @@ private:
   bool isInput(Operation *op) const { return inputOps.contains(op); }
 
   void cloneTask();
+  void dropKept(ScanOpInterface scan, ScanOpInterface copy);
   Value getWeightValue(Value value);
   void buildWeightOp(Operation *op);
   void buildWeightRepeat(ScanOpInterface scan);
@@ -155,6 +156,14 @@ func::FuncOp BackwardSplitter::makeFunction(const Twine &suffix) {
   return function;
 }
 
+/// Loops of a layer that only the other half has: nothing is kept for them.
+void BackwardSplitter::dropKept(ScanOpInterface scan, ScanOpInterface copy) {
+  for (auto [op, own] : llvm::zip_equal(scan.getLoopBlock().getOperations(),
+                                        copy.getLoopBlock().getOperations()))
+    if (op.getNumRegions() && !isInput(&op))
+      own.walk([](KeepOp keep) { keep.erase(); });
+}
+
 /// The input half starts as the whole task; what nobody reads is removed last.
 void BackwardSplitter::cloneTask() {
   halves.input = makeFunction(".input");
@@ -164,8 +173,10 @@ void BackwardSplitter::cloneTask() {
   rewriter.setInsertionPointToEnd(&body);
   for (Operation &op : task.getBody().front().without_terminator()) {
     Operation *copy = rewriter.clone(op, toInput);
-    if (auto scan = dyn_cast<ScanOpInterface>(copy))
+    if (auto scan = dyn_cast<ScanOpInterface>(copy)) {
       inputScans[&op] = scan;
+      dropKept(cast<ScanOpInterface>(op), scan);
+    }
   }
 }
 

@@ -54,8 +54,9 @@ struct BlockGradients {
 
 class Differentiator {
 public:
-  Differentiator(MLIRContext *context, Type paramGradientType)
-      : rewriter(context), paramGradientType(paramGradientType) {}
+  Differentiator(MLIRContext *context, Type paramGradientType, bool replayed)
+      : rewriter(context), paramGradientType(paramGradientType),
+        activity(replayed) {}
 
   /// Appends the backward pass to the function and its gradients to its
   /// results.
@@ -651,7 +652,7 @@ struct Autodiff : stg::impl::AutodiffBase<Autodiff> {
           << gradientType << "' is not a float type such as f32 or bf16";
       return signalPassFailure();
     }
-    if (failed(Differentiator(&getContext(), type).run(function)))
+    if (failed(Differentiator(&getContext(), type, replayed).run(function)))
       signalPassFailure();
   }
 };
