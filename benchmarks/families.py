@@ -160,6 +160,9 @@ CONFIGS = {
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
     "seed_oss": decoder(**SIZE),
+    "siglip": {"text_config": {"hidden_size": 32, "intermediate_size": 96, "num_attention_heads": 8, "num_hidden_layers": 8,
+                               "vocab_size": 128, "max_position_embeddings": 32},
+               "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "smollm3": decoder(),
     "stablelm": decoder(),
     "starcoder2": decoder(),
@@ -182,10 +185,10 @@ DEFECTS = ("which is taken in this scope", "its peer's graph", "'chakra.")
 # All heads of a scan share what they read and write.
 ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
 # What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
-PER_SAMPLE = ("bert", "distilbert", "electra", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel",
+PER_SAMPLE = ("siglip", "bert", "distilbert", "electra", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel",
               "gemma3", "llama4", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper")
 # Samples are compared with those that a rank has at a time.
-PAIRS = ("clip",)
+PAIRS = ("clip", "siglip")
 BATCH = 16
 
 # What the table has: a column each.

@@ -35,3 +35,26 @@ stg.block @contrast(%text: !embedding, %image: !embedding, %own: !one) -> !loss 
   %y = stg.add %lt, %li <"losses"> : !loss, !loss
   stg.return %y : !loss
 }
+
+// A yes or a no for each pair of a text and an image: softplus of the negated score, or of the
+// score, whose mean over images is the loss of a text.
+stg.block @contrast_pairs(%text: !embedding, %image: !embedding) -> !loss {
+  %p = stg.einsum "bp,cp->bc" %text, %image <"similarity"> : !embedding, !embedding
+  %t = stg.param "logit_scale" : !stg.tensor<[], bf16>
+  %s = stg.mul_along %p, %t {dims = array<i64>} <"similarity_scaled"> : !pairs, !stg.tensor<[], bf16>
+  %b = stg.param "logit_bias" : !stg.tensor<[], bf16>
+  %z = stg.bias_add %s, %b <"similarity_biased"> : !pairs, !stg.tensor<[], bf16>
+  %l = stg.activation softplus %z <"pair_losses"> : !pairs
+  %m = stg.mean dim 1 %l <"text_loss"> : !pairs
+  %y = stg.cast %m <"text_loss"> : !stg.tensor<[B], bf16> -> !loss
+  stg.return %y : !loss
+}
+
+// The same of a row, with a bias.
+stg.block @project_row(%x: !row) -> !embedding {
+  %w = stg.param "projection" : !stg.tensor<[D, PD], bf16>
+  %p = stg.einsum "bd,dp->bp" %x, %w : !row, !stg.tensor<[D, PD], bf16>
+  %b = stg.param "projection_bias" : !stg.tensor<[PD], bf16>
+  %y = stg.bias_add %p, %b : !embedding, !stg.tensor<[PD], bf16>
+  stg.return %y : !embedding
+}

@@ -1,0 +1,43 @@
+// One row of a sequence, by attention of a learned query to its tokens, and a feed-forward network
+// behind it.
+
+stg.import "feed_forward.mlir"
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+stg.symbol @NQ = 1 "learned queries"
+stg.symbol @H "attention heads"
+stg.symbol @E "head size"
+stg.symbol @F "feed-forward size"
+
+!stream = !stg.tensor<[B, S, D], bf16>
+!picked = !stg.tensor<[B, NQ, D], bf16>
+!first = !stg.tensor<[B, 1, D], bf16>
+!row = !stg.tensor<[B, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+!query = !stg.tensor<[B, NQ, H, E], bf16>
+!keys = !stg.tensor<[B, S, H, E], bf16>
+
+stg.block @attention_pool(%x: !stream) -> !row {
+  %p = stg.param "probe" : !stg.tensor<[NQ, D], bf16>
+  %all = stg.broadcast dim 0 %p <"probes"> : !stg.tensor<[NQ, D], bf16> -> !picked
+  %wq = stg.param "q_proj" : !stg.tensor<[D, H, E], bf16>
+  %pq = stg.einsum "bsd,dhe->bshe" %all, %wq : !picked, !stg.tensor<[D, H, E], bf16>
+  %bq = stg.param "q_bias" : !stg.tensor<[H, E], bf16>
+  %q = stg.bias_add %pq, %bq : !query, !stg.tensor<[H, E], bf16>
+  %wkv = stg.param "kv_proj" : !stg.tensor<[D, 2*H, E], bf16>
+  %pkv = stg.einsum "bsd,dhe->bshe" %x, %wkv : !stream, !stg.tensor<[D, 2*H, E], bf16>
+  %bkv = stg.param "kv_bias" : !stg.tensor<[2*H, E], bf16>
+  %kv = stg.bias_add %pkv, %bkv : !stg.tensor<[B, S, 2*H, E], bf16>, !stg.tensor<[2*H, E], bf16>
+  %k, %v = stg.split dim 2 %kv : !stg.tensor<[B, S, 2*H, E], bf16> -> !keys, !keys
+  %a, %lse = stg.attention none %q, %k, %v <"attention"> : !query, !keys, !keys
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %po = stg.einsum "bshe,hed->bsd" %a, %wo : !query, !stg.tensor<[H, E, D], bf16>
+  %bo = stg.param "o_bias" : !vector
+  %o = stg.bias_add %po, %bo : !picked, !vector
+  %f = stg.call @feed_forward_layer(%o) {S as NQ, norm = "layer", gated = false, activation = "gelu", ffn_bias = true} : (!picked) -> !picked
+  %r = stg.slice dim 1 %f {from = #sym.expr<0>} <"first_row"> : !picked -> !first
+  %y = stg.rearrange "b()d->bd" %r <"row"> : !first -> !row
+  stg.return %y : !row
+}
