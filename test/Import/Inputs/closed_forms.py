@@ -258,7 +258,10 @@ def opt(c):
     D, L, H = c["hidden_size"], c["num_hidden_layers"], c["num_attention_heads"]
     V, P, bias = c["vocab_size"], c["max_position_embeddings"] + 2, c.get("enable_bias", True)
     layer = grouped_attention(D, H, H, D // H, bias, bias) + plain(D, c["ffn_dim"], bias)
-    return dense(L * (layer + 2 * layer_norm(D)) + layer_norm(D) + (V + P) * D, V * D)
+    rows = c.get("word_embed_proj_dim") or D
+    projections = 2 * D * rows if rows != D else 0
+    last = layer_norm(D) if c.get("do_layer_norm_before", True) else 0
+    return dense(L * (layer + 2 * layer_norm(D)) + last + projections + P * D + V * rows, V * rows)
 
 
 def gptj(c):

@@ -94,7 +94,9 @@ def draw_opt(draw):
     sizes["ffn_dim"] = sizes.pop("intermediate_size")
     del sizes["num_key_value_heads"]
     return sizes | {"max_position_embeddings": draw.randint(8, 64),
-                    "enable_bias": draw.random() < 0.5}
+                    "enable_bias": draw.random() < 0.5,
+                    "do_layer_norm_before": draw.random() < 0.5,
+                    "word_embed_proj_dim": draw.choice([None, 12, sizes["hidden_size"]])}
 
 
 def draw_gpt_neox(draw):

@@ -355,11 +355,10 @@ ShardingAttr FunctionPlan::getSharding(unsigned tensor,
   SmallVector<ArrayAttr> dims;
   for (const AxisList &axes : plan.tensors[tensor].dims)
     dims.push_back(getAxes(axes));
-  return ShardingAttr::get(mesh.getContext(), dims,
-                           partial.empty()
-                               ? noAxes
-                               : ArrayAttr::get(mesh.getContext(), partial),
-                           kind);
+  return ShardingAttr::get(
+      mesh.getContext(), dims,
+      partial.empty() ? noAxes : ArrayAttr::get(mesh.getContext(), partial),
+      kind);
 }
 
 void FunctionPlan::writeFactors(ShardableOpInterface op,

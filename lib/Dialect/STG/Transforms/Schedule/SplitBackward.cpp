@@ -355,12 +355,11 @@ void BackwardSplitter::setLayouts() {
                 llvm::map_to_vector(halves.inputArgs, getOfTask));
   SmallVector<LayoutAttr> made = getResultLayouts(halves.input);
   setArgLayouts(halves.weight, 0,
-                llvm::map_to_vector(halves.weightArgs,
-                                    [&](BackwardHalves::WeightArg arg) {
-                                      return arg.fromInput
-                                                 ? made[numSends + arg.number]
-                                                 : getOfTask(arg.number);
-                                    }));
+                llvm::map_to_vector(
+                    halves.weightArgs, [&](BackwardHalves::WeightArg arg) {
+                      return arg.fromInput ? made[numSends + arg.number]
+                                           : getOfTask(arg.number);
+                    }));
 }
 
 BackwardHalves BackwardSplitter::run() {

@@ -630,9 +630,9 @@ LogicalResult Differentiator::run(func::FuncOp function) {
     SmallVector<StringAttr> path;
     for (StringRef name : gradient.path)
       path.push_back(rewriter.getStringAttr(name));
-    attrs.push_back(rewriter.getDictionaryAttr(rewriter.getNamedAttr(
-        STGDialect::kGradientAttr,
-        GradientAttr::get(rewriter.getContext(), path))));
+    attrs.push_back(rewriter.getDictionaryAttr(
+        rewriter.getNamedAttr(STGDialect::kGradientAttr,
+                              GradientAttr::get(rewriter.getContext(), path))));
   }
   function.setAllResultAttrs(attrs);
   return success();
