@@ -107,6 +107,11 @@ static void runAll(unsigned jobs, size_t count, Work work,
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// What one part of a search has done, over all threads.
+struct Tally {
+  std::atomic<uint64_t> count = 0, nanoseconds = 0;
+};
+
 class Searcher {
 public:
   Searcher(const SearchRequest &request, const MessagePrinter &printer)
@@ -159,8 +164,32 @@ private:
             point.microBatches};
   }
 
+  enum class Part { List, Schedules, Families, Bounds, Shapes, Insides, Steps };
+  /// Counts what is done as long as it lives. Any thread may have one.
+  class Stopwatch {
+  public:
+    Stopwatch(Searcher &searcher, Part part, uint64_t count = 1)
+        : tally(searcher.tallies[static_cast<size_t>(part)]),
+          start(std::chrono::steady_clock::now()) {
+      tally.count += count;
+    }
+    ~Stopwatch() {
+      using namespace std::chrono;
+      auto spent = steady_clock::now() - start;
+      tally.nanoseconds += duration_cast<nanoseconds>(spent).count();
+    }
+    Stopwatch(const Stopwatch &) = delete;
+    Stopwatch &operator=(const Stopwatch &) = delete;
+
+  private:
+    Tally &tally;
+    std::chrono::steady_clock::time_point start;
+  };
+  void finishWork();
+
   const SearchRequest &request;
   const MessagePrinter &printer;
+  std::array<Tally, 7> tallies; ///< By part.
   std::vector<Compiler> compilers; ///< By thread.
   SearchResult result;
   // By shape.
@@ -196,6 +225,7 @@ void Searcher::report(StringRef step, uint64_t done, uint64_t total) {
 }
 
 Error Searcher::enumerate() {
+  Stopwatch watch(*this, Part::List);
   report("listing", 0, 0);
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   StrategySettler settler(*context, *request.space.request, printer);
@@ -262,6 +292,7 @@ void Searcher::measureFamilies() {
   runAll(
       request.jobs, space.families.size(),
       [&](size_t i, unsigned thread) {
+        Stopwatch watch(*this, Part::Families);
         ArrayRef<uint32_t> left = space.families[i];
         uint64_t numMeasured = 0;
         for (bool isMeasured = false; !left.empty() && !isMeasured;) {
@@ -291,6 +322,7 @@ void Searcher::readSchedules() {
   runAll(
       request.jobs, all.size(),
       [&](size_t i, unsigned) {
+        Stopwatch watch(*this, Part::Schedules);
         auto &[key, facts] = *all[i];
         facts = ScheduleFacts::get(result.space.schedules[key[0]], key[1],
                                    key[2], key[3]);
@@ -337,6 +369,7 @@ bool Searcher::bound(uint32_t number) {
 
 void Searcher::boundPoints() {
   const SearchSpace &space = result.space;
+  Stopwatch watch(*this, Part::Bounds, space.size());
   bounds.resize(space.size());
   isLeft.assign(space.size(), false);
   waiting.resize(shapes.size());
@@ -403,7 +436,10 @@ void Searcher::measureClosely(Compiler &compiler, uint32_t shape,
   states[shape] = ShapeState::BeingMeasured;
   ++numActive;
   lock.unlock();
-  measure(compiler, shape, {});
+  {
+    Stopwatch watch(*this, Part::Shapes);
+    measure(compiler, shape, {});
+  }
   lock.lock();
   --numActive;
   ++result.numMeasured;
@@ -422,14 +458,17 @@ void Searcher::measureInside(Compiler &compiler, uint32_t inside,
     counts = stageCounts[result.space.points[point].shape];
   ++numActive;
   lock.unlock();
-  std::string refusal;
-  auto compiled = compileQuietly(
-      compiler, makeCompileRequest(*request.space.request, shape.strategy),
-      refusal);
   std::optional<TaskTimes> times;
-  if (succeeded(compiled))
-    times = TaskBounds::measureInside(*compiled, *request.machine,
-                                      shape.hasMicroBatches, counts);
+  {
+    Stopwatch watch(*this, Part::Insides);
+    std::string refusal;
+    auto compiled = compileQuietly(
+        compiler, makeCompileRequest(*request.space.request, shape.strategy),
+        refusal);
+    if (succeeded(compiled))
+      times = TaskBounds::measureInside(*compiled, *request.machine,
+                                        shape.hasMicroBatches, counts);
+  }
   lock.lock();
   --numActive;
   ++result.numMeasured;
@@ -462,9 +501,12 @@ void Searcher::estimate(Compiler &compiler, uint32_t point,
   isLeft[point] = false;
   ++numActive;
   lock.unlock();
-  Estimated estimated = estimateStrategy(
-      compiler, base, result.space.getStrategy(point, base.strategy),
-      *request.machine);
+  Estimated estimated = [&] {
+    Stopwatch watch(*this, Part::Steps);
+    return estimateStrategy(compiler, base,
+                            result.space.getStrategy(point, base.strategy),
+                            *request.machine);
+  }();
   estimated.number = point;
   estimated.leastSeconds = bounds[point].time / kTicksPerSecond;
   estimated.leastNeeded = bounds[point].memory;
@@ -618,6 +660,15 @@ void Searcher::finish() {
   }
 }
 
+void Searcher::finishWork() {
+  constexpr StringLiteral names[] = {
+      "listing strategies", "reading schedules",  "compiling families",
+      "bounding",           "compiling sizes",    "compiling data parallelism",
+      "estimating"};
+  for (auto [name, tally] : zip_equal(names, tallies))
+    result.work.push_back({name, tally.count, 1e-9 * tally.nanoseconds});
+}
+
 Expected<SearchResult> Searcher::run() {
   auto start = std::chrono::steady_clock::now();
   if (!request.among.empty()) {
@@ -635,6 +686,7 @@ Expected<SearchResult> Searcher::run() {
   result.isComplete = !isStopped();
   finish();
   finishAxes();
+  finishWork();
   result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();

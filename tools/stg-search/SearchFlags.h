@@ -27,7 +27,7 @@ struct SearchFlags : RequestFlags {
   std::vector<std::string> changes;
   SearchOptions options;
   double memoryLimit = 0; ///< GiB.
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, showsWork = false;
 
   llvm::cl::OptionCategory searchCategory{"Search"}, outputCategory{"Output"};
 
@@ -103,6 +103,10 @@ struct SearchFlags : RequestFlags {
   llvm::cl::opt<bool, true> quietFlag{"quiet", llvm::cl::location(quiet),
                                       llvm::cl::desc("Show no progress"),
                                       llvm::cl::cat(outputCategory)};
+  llvm::cl::opt<bool, true> workFlag{
+      "show-work", llvm::cl::location(showsWork), llvm::cl::Hidden,
+      llvm::cl::desc("Print what the search has spent time on"),
+      llvm::cl::cat(outputCategory)};
 
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;
   /// Reads the strategy and the list of --among, and checks what llvm::cl::opt

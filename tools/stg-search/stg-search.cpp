@@ -89,6 +89,14 @@ static Error writeFiles(const SearchFlags &flags, const SearchReport &report) {
                    [&](raw_ostream &os) { report.writeStrategy(os); });
 }
 
+/// On standard error, whatever else is printed.
+static void printWork(const SearchResult &result) {
+  for (const SearchResult::Work &work : result.work)
+    errs() << left_justify(work.name, 28)
+           << formatv("{0,14:N0}", work.count)
+           << format("%10.2f s of threads\n", work.seconds);
+}
+
 /// A point of a sweep, where it may be that nothing fits, or all without one.
 static Error runPoint(SearchFlags &flags, StringRef point,
                       const MessagePrinter &printer, json::Array &results) {
@@ -102,6 +110,8 @@ static Error runPoint(SearchFlags &flags, StringRef point,
   Expected<SearchResult> result = runSearch(flags, *request, printer);
   if (!result)
     return result.takeError();
+  if (flags.showsWork)
+    printWork(*result);
   SearchReport report = {flags.request, *machine, *result,
                          request->memoryLimit};
   std::string message;

@@ -75,6 +75,13 @@ struct SearchResult {
   uint64_t numMeasured = 0;
   bool isComplete = true; ///< Not interrupted.
   double seconds = 0;
+  /// What it has spent time on: `seconds` are the sum over threads.
+  struct Work {
+    llvm::StringLiteral name;
+    uint64_t count = 0;
+    double seconds = 0;
+  };
+  std::vector<Work> work;
   double leastNeeded = 0; ///< Bytes, of what does not fit; 0: all fits.
   /// All that were estimated and fit, the shortest first.
   std::vector<Estimated> estimated;
