@@ -8,6 +8,7 @@
 
 #include "stg/Driver/StrategySettler.h"
 #include "ModelCache.h"
+#include "ModelChecks.h"
 #include "SettleStrategy.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Driver/DiagnosticForwarder.h"
@@ -68,6 +69,12 @@ std::optional<int64_t> StrategySettler::getSymbol(StringRef name) const {
   if (it == last->values.end())
     return std::nullopt;
   return it->second.value;
+}
+
+Error StrategySettler::checkStages(const StrategyInput &strategy) const {
+  if (!last || !last->program)
+    return Error::success();
+  return stg::checkStages(last->program, strategy, last->values);
 }
 
 std::optional<int64_t> StrategySettler::countLayers() const {

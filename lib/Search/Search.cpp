@@ -26,12 +26,14 @@ using namespace stg;
 
 /// Without traces, and without further threads.
 static CompileRequest makeCompileRequest(const CompileRequest &base,
-                                         const StrategyInput &strategy) {
+                                         const StrategyInput &strategy,
+                                         bool measuresMemory = true) {
   CompileRequest request = base;
   request.strategy = strategy;
   request.dryRun = true;
   request.exportOptions.output = chakra::ExportOptions::Output::Nothing;
   request.exportOptions.files.threads = 1;
+  request.exportOptions.measuresMemory = measuresMemory;
   return request;
 }
 
@@ -238,15 +240,30 @@ Error Searcher::enumerate() {
   return Error::success();
 }
 
+/// What is left of a message where numbers and names of ops are not told apart.
+static std::string getReason(StringRef message) {
+  std::string reason;
+  bool isQuoted = false;
+  for (char c : message) {
+    isQuoted ^= c == '\'';
+    if (!isQuoted && !isDigit(c))
+      reason += c;
+  }
+  return reason;
+}
+
 /// True if a strategy of the shape is refused for the same reason as what
-/// stands for the shape, so that all are. Else nothing is known of it.
+/// stands for the shape, so that all are: messages between the ranks of a
+/// stage, say, are too large, of which the one or the other is seen first.
+/// Else nothing is known of it.
 bool Searcher::isRefused(Compiler &compiler, const TaskShape &shape,
                          StringRef refusal) const {
   const CompileRequest &base = *request.space.request;
   Estimated first = estimateStrategy(
       compiler, base, result.space.getStrategy(shape.firstPoint, base.strategy),
       *request.machine);
-  return first.refusal == refusal;
+  return !first.refusal.empty() &&
+         getReason(first.refusal) == getReason(refusal);
 }
 
 /// Compiles a shape, and sets its bounds and those of the shapes after it in
@@ -463,7 +480,9 @@ void Searcher::measureInside(Compiler &compiler, uint32_t inside,
     Stopwatch watch(*this, Part::Insides);
     std::string refusal;
     auto compiled = compileQuietly(
-        compiler, makeCompileRequest(*request.space.request, shape.strategy),
+        compiler,
+        makeCompileRequest(*request.space.request, shape.strategy,
+                           /*measuresMemory=*/false),
         refusal);
     if (succeeded(compiled))
       times = TaskBounds::measureInside(*compiled, *request.machine,

@@ -388,6 +388,11 @@ void SpaceBuilder::settleMesh() {
                     " does not divide the sequences of a rank");
     values.microBatches = state.share / *values.microBatch;
   }
+  if (none_of(space.axes, [](const SearchAxis &axis) {
+        return axis.field->id == FieldId::layersPerStage;
+      }))
+    if (Error error = settler.checkStages(state.strategy))
+      return refuse(toString(std::move(error)));
   state.settled = values;
   enterRest(0, state);
 }

@@ -86,6 +86,8 @@ public:
   bool findTasks();
   TaskTime run(const TraceProgram::Call &call, bool skipsBefore,
                bool skipsAfter);
+  void runSteps(ProgramTimes &run, const TraceProgram::Call &call,
+                bool skipsAfter, std::optional<Ticks> carried) const;
   std::vector<NodeTime> skip(const TraceProgram::Call &call, bool skipsBefore,
                              bool skipsAfter) const;
   /// The least of all backward tasks, or of the second halves of them.
@@ -238,12 +240,33 @@ std::vector<NodeTime> TaskBounds::Reader::skip(const TraceProgram::Call &call,
   return own;
 }
 
+/// What comes after the loop is not executed at all if it is skipped: to
+/// execute it in no time would be to wait for what is before it.
+void TaskBounds::Reader::runSteps(ProgramTimes &run,
+                                  const TraceProgram::Call &call,
+                                  bool skipsAfter,
+                                  std::optional<Ticks> carried) const {
+  bool isAfter = false;
+  for (TraceProgram::Alias alias : call.args)
+    run.getValue(alias.to) = run.getValue(alias.from);
+  for (TraceProgram::Step step : program.bodies[call.body].steps) {
+    bool isLoop = step.kind == TraceProgram::Step::Repeat;
+    if (isAfter && skipsAfter && !isLoop)
+      continue;
+    if (isLoop && carried)
+      for (TraceProgram::Carry carry : program.repeats[step.index].carries)
+        run.getValue(carry.init).time = *carried;
+    run.run(step);
+    isAfter |= isLoop;
+  }
+}
+
 TaskTime TaskBounds::Reader::run(const TraceProgram::Call &call,
                                  bool skipsBefore, bool skipsAfter) {
   ProgramTimes run(program, skip(call, skipsBefore, skipsAfter), rules, 0,
                    makeMeeting());
-  run.run({TraceProgram::Step::Call,
-           static_cast<uint32_t>(&call - program.calls.data())});
+  runSteps(run, call, skipsAfter, std::nullopt);
+  run.finishTask(0, Spending());
   return getTime(run);
 }
 
@@ -254,14 +277,7 @@ Ticks TaskBounds::Reader::runLate(const TraceProgram::Call &call,
   const Ticks late = toTicks(1e4);
   ProgramTimes run(program, skip(call, skipsBefore, skipsAfter), rules, 0,
                    makeMeeting());
-  for (TraceProgram::Alias alias : call.args)
-    run.getValue(alias.to) = run.getValue(alias.from);
-  for (TraceProgram::Step step : program.bodies[call.body].steps) {
-    if (step.kind == TraceProgram::Step::Repeat)
-      for (TraceProgram::Carry carry : program.repeats[step.index].carries)
-        run.getValue(carry.init).time = late;
-    run.run(step);
-  }
+  runSteps(run, call, skipsAfter, late);
   return std::max<Ticks>(0, run.getClock().compute - late);
 }
 
@@ -599,10 +615,7 @@ Ticks TaskBounds::getTime(const PointFacts &point,
   };
   const TaskTimes &own = point.reducesInside ? reducing : adding;
   raise(own, nullptr);
-  // What a task has reduced may be on its way while a device waits for the next
-  // one, so that collectives wait for less of it than in a task by itself.
-  bool overlapsTasks = point.reducesInside && point.stages > 1;
-  if (!overlapsTasks && (inside || split))
+  if (inside || split)
     raise(inside ? *inside : own, split);
   // Collectives are one after the other, those of gradients among them.
   auto raiseByCollectives = [&](Ticks collectives) {

@@ -41,6 +41,9 @@ public:
 
   /// The value of a symbol of the model.
   std::optional<int64_t> getSymbol(llvm::StringRef name) const;
+  /// What `compile` says of the stages of a strategy that was settled last:
+  /// they must divide the layers.
+  llvm::Error checkStages(const StrategyInput &strategy) const;
   /// The layers of all loops of the model.
   std::optional<int64_t> countLayers() const;
   /// True if the preset has a degree, or an option, of that name.

@@ -652,7 +652,8 @@ MemoryTotals Exporter::measureMemory(ExportClass &entry) {
 void Exporter::computeSummary(ExportClass &entry) {
   ClassSummary &own = entry.summary;
   own.totals = computeTotals(entry.program, *space);
-  own.totals.memory = measureMemory(entry);
+  if (options.measuresMemory)
+    own.totals.memory = measureMemory(entry);
   own.totals.peakNode = entry.program.getPath(own.totals.memory.peakNode);
   own.name = entry.graph.getSymName().str();
   own.numRanks = entry.ranks.size();

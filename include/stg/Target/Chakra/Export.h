@@ -54,6 +54,9 @@ struct ExportOptions {
   /// If not empty, `<this>.<graph>.csv` gets the memory of each class over the
   /// step: a line for each node at which the total changes.
   std::string memoryTimeline;
+  /// False: totals of memory are left at 0. What is live at each node takes
+  /// longest of all that a summary says.
+  bool measuresMemory = true;
   /// Empties each graph once its program is made; what many micro-batches take
   /// is then there once.
   bool consumesGraphs = false;
