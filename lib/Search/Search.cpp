@@ -197,7 +197,7 @@ private:
   // By shape.
   std::vector<TaskBounds> shapes;
   std::vector<ShapeState> states;
-  std::vector<std::vector<unsigned>> stageCounts;
+  std::vector<std::vector<unsigned>> stageCounts, insideCounts;
   std::vector<std::vector<uint32_t>> waiting; ///< Points, for it.
   // By `PointFacts::inside`.
   std::vector<std::optional<TaskTimes>> insides;
@@ -295,13 +295,21 @@ bool Searcher::measure(Compiler &compiler, uint32_t number,
 void Searcher::measureFamilies() {
   const SearchSpace &space = result.space;
   stageCounts.resize(space.shapes.size());
-  for (const PointFacts &point : space.points)
-    if (point.stages > 1)
-      stageCounts[point.shape].push_back(point.stages * point.virtualStages);
-  for (std::vector<unsigned> &counts : stageCounts) {
-    llvm::sort(counts);
-    counts.erase(llvm::unique(counts), counts.end());
+  insideCounts.resize(space.insides.size());
+  for (const PointFacts &point : space.points) {
+    if (point.stages == 1)
+      continue;
+    const unsigned count = point.stages * point.virtualStages;
+    stageCounts[point.shape].push_back(count);
+    for (uint32_t inside : {point.inside, point.split})
+      if (inside != SearchSpace::kNoInside)
+        insideCounts[inside].push_back(count);
   }
+  for (auto *all : {&stageCounts, &insideCounts})
+    for (std::vector<unsigned> &counts : *all) {
+      llvm::sort(counts);
+      counts.erase(llvm::unique(counts), counts.end());
+    }
   shapes.resize(space.shapes.size());
   states.assign(space.shapes.size(), ShapeState::Unknown);
   result.numShapes = shapes.size();
@@ -470,9 +478,7 @@ void Searcher::measureInside(Compiler &compiler, uint32_t inside,
                              std::unique_lock<std::mutex> &lock) {
   const TaskShape &shape = result.space.insides[inside];
   insideStates[inside] = ShapeState::BeingMeasured;
-  std::vector<unsigned> counts;
-  for (uint32_t point : waitingInside[inside])
-    counts = stageCounts[result.space.points[point].shape];
+  const std::vector<unsigned> &counts = insideCounts[inside];
   ++numActive;
   lock.unlock();
   std::optional<TaskTimes> times;

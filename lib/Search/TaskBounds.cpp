@@ -44,6 +44,22 @@ static void noteHeld(ArrayRef<PipelineAction> actions, ScheduleFacts &facts) {
       facts.held.push_back({activations, gradients});
 }
 
+static void noteFollowers(ArrayRef<PipelineAction> actions, unsigned lastStage,
+                          ScheduleFacts &facts) {
+  std::optional<unsigned> last;
+  for (const PipelineAction &action : actions) {
+    TaskKind::Kind kind = action.kind == PipelineAction::Forward
+                              ? TaskKind::Forward
+                          : action.kind == PipelineAction::BackwardWeight
+                              ? TaskKind::Weights
+                              : TaskKind::Backward;
+    unsigned own = TaskKind::get(kind, action.stage == lastStage);
+    if (last)
+      ++facts.follows[*last][own];
+    last = own;
+  }
+}
+
 ScheduleFacts ScheduleFacts::get(StringRef name, unsigned devices,
                                  unsigned virtualStages,
                                  unsigned microBatches) {
@@ -66,6 +82,9 @@ ScheduleFacts ScheduleFacts::get(StringRef name, unsigned devices,
     facts.isChain &= device == stage % devices;
   for (ArrayRef<PipelineAction> actions : schedule->actions)
     noteHeld(actions, facts);
+  const unsigned lastStage = schedule->deviceOf.size() - 1;
+  noteFollowers(schedule->actions[schedule->deviceOf[lastStage]], lastStage,
+                facts);
   return facts;
 }
 
@@ -84,12 +103,14 @@ public:
         dropsEnds(dropsEnds) {}
 
   bool findTasks();
-  TaskTime run(const TraceProgram::Call &call, bool skipsBefore,
-               bool skipsAfter);
-  void runSteps(ProgramTimes &run, const TraceProgram::Call &call,
-                bool skipsAfter, std::optional<Ticks> carried) const;
-  std::vector<NodeTime> skip(const TraceProgram::Call &call, bool skipsBefore,
-                             bool skipsAfter) const;
+  /// A task of all layers, or of a part of them, which has nothing of what
+  /// comes before, or after, all layers.
+  struct Task {
+    const TraceProgram::Call *call;
+    bool skipsBefore, skipsAfter;
+  };
+  TaskTime run(Task task);
+  Ticks runAfter(Task first, Task second);
   /// The least of all backward tasks, or of the second halves of them.
   TaskTime runBackward(bool skipsBefore, bool skipsAfter) {
     return runLeast(backward, skipsBefore, skipsAfter, skipsBefore);
@@ -102,9 +123,9 @@ public:
                     bool skipsBefore, bool skipsAfter, bool asksLate) {
     TaskTime least = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     for (const TraceProgram::Call *call : calls) {
-      TaskTime time = run(*call, skipsBefore, skipsAfter);
+      TaskTime time = run({call, skipsBefore, skipsAfter});
       if (asksLate)
-        time.late = runLate(*call, true, true);
+        time.late = runLate({call, true, true});
       least = {std::min(least.task, time.task),
                std::min(least.kernels, time.kernels),
                std::min(least.collectives, time.collectives),
@@ -114,12 +135,12 @@ public:
   }
   /// A forward task of a part of the layers.
   TaskTime runForward(bool skipsAfter) {
-    TaskTime time = run(*forward, true, skipsAfter);
-    time.late = runLate(*forward, true, skipsAfter);
+    TaskTime time = run({forward, true, skipsAfter});
+    time.late = runLate({forward, true, skipsAfter});
     return time;
   }
-  Ticks runLate(const TraceProgram::Call &call, bool skipsBefore,
-                bool skipsAfter);
+  SmallVector<Task, 2> listTasks(unsigned kind) const;
+  Ticks runLate(Task task);
   TaskTime runAll();
   void readOrigins();
   void setTimes(std::vector<NodeTime> other) { times = std::move(other); }
@@ -134,9 +155,14 @@ public:
   const TraceProgram::Call *forward = nullptr;
   SmallVector<const TraceProgram::Call *, 2> backward, weights;
   int64_t layers = 0; ///< Turns of the loop of each task; 0: several loops.
+  bool hasReductions = false; ///< Gradients are reduced in tasks.
 
 private:
   std::optional<uint32_t> findLoop(const TraceProgram::Call &call) const;
+  std::vector<NodeTime> getTimes(ArrayRef<Task> tasks) const;
+  void runSteps(ProgramTimes &run, Task task,
+                std::optional<Ticks> carried) const;
+  void runTask(ProgramTimes &run, Task task) const;
   TaskTime getTime(ProgramTimes &run) const;
   static bool isInside(StringRef phase);
   uint32_t getOrigin(uint32_t slot) const;
@@ -223,62 +249,82 @@ static auto makeMeeting() {
   return [](AxisMask, Ticks arrival) { return arrival; };
 }
 
-/// Times without those of nodes of a task before and after its loop.
-std::vector<NodeTime> TaskBounds::Reader::skip(const TraceProgram::Call &call,
-                                               bool skipsBefore,
-                                               bool skipsAfter) const {
+/// Times for tasks that are executed in one run.
+std::vector<NodeTime> TaskBounds::Reader::getTimes(ArrayRef<Task> tasks) const {
   std::vector<NodeTime> own = times;
-  bool isAfter = false;
-  for (TraceProgram::Step step : program.bodies[call.body].steps) {
-    isAfter |= step.kind == TraceProgram::Step::Repeat;
-    bool isPart = skipsBefore || skipsAfter;
-    if (step.kind == TraceProgram::Step::Node &&
-        ((isAfter ? skipsAfter : skipsBefore) ||
-         (isPart && dropsEnds && program.nodes[step.index].isColl())))
-      own[step.index] = {};
-  }
+  for (Task task : tasks)
+    if (dropsEnds && (task.skipsBefore || task.skipsAfter))
+      for (TraceProgram::Step step : program.bodies[task.call->body].steps)
+        if (step.kind == TraceProgram::Step::Node &&
+            program.nodes[step.index].isColl())
+          own[step.index] = {};
   return own;
 }
 
-/// What comes after the loop is not executed at all if it is skipped: to
-/// execute it in no time would be to wait for what is before it.
-void TaskBounds::Reader::runSteps(ProgramTimes &run,
-                                  const TraceProgram::Call &call,
-                                  bool skipsAfter,
+/// What is skipped is not executed at all: to execute it in no time would be to
+/// wait for what comes before it. With `carried`, what goes round the loop comes
+/// at that time.
+void TaskBounds::Reader::runSteps(ProgramTimes &run, Task task,
                                   std::optional<Ticks> carried) const {
-  bool isAfter = false;
-  for (TraceProgram::Alias alias : call.args)
+  for (TraceProgram::Alias alias : task.call->args)
     run.getValue(alias.to) = run.getValue(alias.from);
-  for (TraceProgram::Step step : program.bodies[call.body].steps) {
-    bool isLoop = step.kind == TraceProgram::Step::Repeat;
-    if (isAfter && skipsAfter && !isLoop)
+  bool isAfter = false;
+  for (TraceProgram::Step step : program.bodies[task.call->body].steps) {
+    if (step.kind == TraceProgram::Step::Node &&
+        (isAfter ? task.skipsAfter : task.skipsBefore))
       continue;
-    if (isLoop && carried)
-      for (TraceProgram::Carry carry : program.repeats[step.index].carries)
-        run.getValue(carry.init).time = *carried;
+    if (step.kind == TraceProgram::Step::Repeat) {
+      isAfter = true;
+      if (carried)
+        for (TraceProgram::Carry carry : program.repeats[step.index].carries)
+          run.getValue(carry.init).time = *carried;
+    }
     run.run(step);
-    isAfter |= isLoop;
   }
 }
 
-TaskTime TaskBounds::Reader::run(const TraceProgram::Call &call,
-                                 bool skipsBefore, bool skipsAfter) {
-  ProgramTimes run(program, skip(call, skipsBefore, skipsAfter), rules, 0,
-                   makeMeeting());
-  runSteps(run, call, skipsAfter, std::nullopt);
-  run.finishTask(0, Spending());
+void TaskBounds::Reader::runTask(ProgramTimes &run, Task task) const {
+  const Ticks start = run.getClock().compute;
+  const Spending before = run.getSpending();
+  runSteps(run, task, std::nullopt);
+  run.finishTask(start, before);
+}
+
+TaskTime TaskBounds::Reader::run(Task task) {
+  ProgramTimes run(program, getTimes(task), rules, 0, makeMeeting());
+  runTask(run, task);
   return getTime(run);
+}
+
+/// What the second task adds to the first one on an idle device.
+Ticks TaskBounds::Reader::runAfter(Task first, Task second) {
+  ProgramTimes run(program, getTimes({first, second}), rules, 0, makeMeeting());
+  runTask(run, first);
+  const Ticks start = run.getClock().compute;
+  runTask(run, second);
+  return run.getClock().compute - start;
 }
 
 /// Of a task with one loop, of which what goes round comes when all else has
 /// long been there: from then on.
-Ticks TaskBounds::Reader::runLate(const TraceProgram::Call &call,
-                                  bool skipsBefore, bool skipsAfter) {
+Ticks TaskBounds::Reader::runLate(Task task) {
   const Ticks late = toTicks(1e4);
-  ProgramTimes run(program, skip(call, skipsBefore, skipsAfter), rules, 0,
-                   makeMeeting());
-  runSteps(run, call, skipsAfter, late);
+  ProgramTimes run(program, getTimes(task), rules, 0, makeMeeting());
+  runSteps(run, task, late);
   return std::max<Ticks>(0, run.getClock().compute - late);
+}
+
+/// All that are of a kind: backwards differ in what they do with gradients.
+SmallVector<TaskBounds::Reader::Task, 2>
+TaskBounds::Reader::listTasks(unsigned kind) const {
+  const bool isLast = kind % 2;
+  if (kind / 2 == TaskKind::Forward)
+    return {{forward, true, !isLast}};
+  SmallVector<Task, 2> tasks;
+  for (const TraceProgram::Call *call :
+       kind / 2 == TaskKind::Backward ? backward : weights)
+    tasks.push_back({call, !isLast, true});
+  return tasks;
 }
 
 /// All but what is before the first forward and after the last backward.
@@ -391,7 +437,7 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
   }
   if (!reader.forward)
     return;
-  TaskTime forward = getSafe(reader.run(*reader.forward, false, false)),
+  TaskTime forward = getSafe(reader.run({reader.forward, false, false})),
            backward = getSafe(reader.runBackward(false, false)),
            weights = getSafe(reader.runWeights(false, false));
   times.whole = {
@@ -408,10 +454,31 @@ void TaskBounds::measureTimes(Reader &reader, bool isAlone,
                            getSafe(reader.runForward(/*skipsAfter=*/false)),
                            getSafe(reader.runBackward(false, true)),
                            getSafe(reader.runWeights(true, true)),
-                           getSafe(reader.runWeights(false, true))};
+                           getSafe(reader.runWeights(false, true)),
+                           {}};
+    if (isAlone && reader.hasReductions)
+      measurePairs(reader, times.stages[count]);
   }
   if (layers)
     reader.setLayers(layers);
+}
+
+/// Reductions of a task are on their way when the next one starts, and hold up
+/// its collectives.
+void TaskBounds::measurePairs(Reader &reader, TaskTimes::Stage &stage) {
+  const TaskTime *alone[] = {&stage.forward,  &stage.lastForward,
+                             &stage.backward, &stage.lastBackward,
+                             &stage.weights,  &stage.lastWeights};
+  for (unsigned first = 0; first < TaskKind::kCount; ++first)
+    for (unsigned second = 0; second < TaskKind::kCount; ++second) {
+      Ticks least = INT64_MAX;
+      for (Reader::Task before : reader.listTasks(first))
+        for (Reader::Task task : reader.listTasks(second))
+          least = std::min(least, reader.runAfter(before, task));
+      if (least < INT64_MAX)
+        stage.after[first][second] =
+            std::max<Ticks>(0, least - alone[second]->task);
+    }
 }
 
 /// Small tensors need not grow with sequences: counts and sums. What is rounded
@@ -497,6 +564,7 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
   Reader reader(program, nodes->getTimes(program),
                 {machine.get("host.exposed").value_or(0), 0, 0},
                 /*dropsEnds=*/true);
+  reader.hasReductions = true;
   if (hasMicroBatches && !reader.findTasks())
     return std::nullopt;
   TaskTimes times;
@@ -695,6 +763,12 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
       work += others * stage.backward.late;
   }
   window = work - (count * point.virtualStages - 1) * one;
+  // Where only some backwards are split, tasks are of more kinds than are told.
+  const TaskTimes::Stage &tasks = halves ? *halves : stage;
+  if (schedule.splitsBackward == (halves != nullptr) && !schedule.mixesBackward)
+    for (auto [counts, more] : zip_equal(schedule.follows, tasks.after))
+      for (auto [times, each] : zip_equal(counts, more))
+        work += times * each;
   return work;
 }
 

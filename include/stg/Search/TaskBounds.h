@@ -18,8 +18,17 @@
 #include "stg/Estimate/CollectiveCosts.h"
 #include "stg/Estimate/ProgramTimes.h"
 #include "stg/Search/SearchSpace.h"
+#include <array>
 
 namespace stg {
+
+/// What a device executes: a kind, of a stage that is the last one or not. The
+/// first half of a split backward is a backward.
+struct TaskKind {
+  enum Kind : unsigned { Forward, Backward, Weights };
+  static constexpr unsigned kCount = 6;
+  static unsigned get(Kind kind, bool isLast) { return 2 * kind + isLast; }
+};
 
 /// What a schedule says of any program.
 struct ScheduleFacts {
@@ -36,6 +45,10 @@ struct ScheduleFacts {
   };
   /// The largest there are: none has no more of both than another one.
   llvm::SmallVector<Held, 4> held;
+  /// On the device of the last stage, how often a task of the second kind comes
+  /// right after one of the first.
+  std::array<std::array<uint32_t, TaskKind::kCount>, TaskKind::kCount> follows =
+      {};
 
   static ScheduleFacts get(llvm::StringRef name, unsigned devices,
                            unsigned virtualStages, unsigned microBatches);
@@ -59,6 +72,10 @@ struct TaskTimes {
     TaskTime forward, backward;         ///< Of layers only.
     TaskTime lastForward, lastBackward; ///< With what comes after all layers.
     TaskTime weights, lastWeights; ///< The second halves of split backwards.
+    /// How much longer at least a task of the second kind takes right after one
+    /// of the first, whose collectives it waits for; 0 if that is not known.
+    std::array<std::array<Ticks, TaskKind::kCount>, TaskKind::kCount> after =
+        {};
   };
 
   /// All of a micro-batch on one device; with one micro-batch of the whole
@@ -115,6 +132,7 @@ private:
   static void measureTimes(Reader &reader, bool isAlone, bool hasMicroBatches,
                            llvm::ArrayRef<unsigned> stageCounts,
                            TaskTimes &times);
+  static void measurePairs(Reader &reader, TaskTimes::Stage &stage);
 
   bool hasMicroBatches = true;
   /// It moves buffers to the host, of which nothing is known here: bounds are
