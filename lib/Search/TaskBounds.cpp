@@ -48,11 +48,10 @@ static void noteFollowers(ArrayRef<PipelineAction> actions, unsigned lastStage,
                           ScheduleFacts &facts) {
   std::optional<unsigned> last;
   for (const PipelineAction &action : actions) {
-    TaskKind::Kind kind = action.kind == PipelineAction::Forward
-                              ? TaskKind::Forward
-                          : action.kind == PipelineAction::BackwardWeight
-                              ? TaskKind::Weights
-                              : TaskKind::Backward;
+    TaskKind::Kind kind =
+        action.kind == PipelineAction::Forward          ? TaskKind::Forward
+        : action.kind == PipelineAction::BackwardWeight ? TaskKind::Weights
+                                                        : TaskKind::Backward;
     unsigned own = TaskKind::get(kind, action.stage == lastStage);
     if (last)
       ++facts.follows[*last][own];
@@ -262,8 +261,8 @@ std::vector<NodeTime> TaskBounds::Reader::getTimes(ArrayRef<Task> tasks) const {
 }
 
 /// What is skipped is not executed at all: to execute it in no time would be to
-/// wait for what comes before it. With `carried`, what goes round the loop comes
-/// at that time.
+/// wait for what comes before it. With `carried`, what goes round the loop
+/// comes at that time.
 void TaskBounds::Reader::runSteps(ProgramTimes &run, Task task,
                                   std::optional<Ticks> carried) const {
   for (TraceProgram::Alias alias : task.call->args)

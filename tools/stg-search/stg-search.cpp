@@ -92,8 +92,7 @@ static Error writeFiles(const SearchFlags &flags, const SearchReport &report) {
 /// On standard error, whatever else is printed.
 static void printWork(const SearchResult &result) {
   for (const SearchResult::Work &work : result.work)
-    errs() << left_justify(work.name, 28)
-           << formatv("{0,14:N0}", work.count)
+    errs() << left_justify(work.name, 28) << formatv("{0,14:N0}", work.count)
            << format("%10.2f s of threads\n", work.seconds);
 }
 
