@@ -214,7 +214,7 @@ static Expected<PresetPlan> derivePlan(const Preset &preset, ModuleOp module,
       planStrategy(preset, module.getContext(), dimensions, strategy);
   if (!plan)
     return plan;
-  if (Error error = deriveFromMesh(strategy, values))
+  if (Error error = deriveFromMesh(strategy, preset, values))
     return std::move(error);
   return plan;
 }
@@ -522,7 +522,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   if (Error error = checkDegrees(strategy, module, resolved.preset,
                                  resolved.plan, withReplicas(strategy, values)))
     return error;
-  if (Error error = checkContext(getProgram(module), strategy, values))
+  if (Error error =
+          checkContext(getProgram(module), strategy, resolved.preset, values))
     return error;
   if (Error error = checkStreamStart(module, strategy))
     return error;

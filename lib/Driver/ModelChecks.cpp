@@ -10,6 +10,7 @@
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Strategy/Speculation.h"
+#include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include <numeric>
 
@@ -347,12 +348,14 @@ Error stg::checkPositions(ModuleOp module, const StrategyInput &strategy,
 // What follows from the model
 //===----------------------------------------------------------------------===//
 
-/// What divides `number`, the smallest first, and divides `related` or is a
-/// multiple of it.
-static std::string listDivisors(int64_t number, int64_t related = 1) {
+/// What divides `number` and is possible otherwise, the smallest first.
+static std::string listDivisors(
+    int64_t number, llvm::function_ref<bool(int64_t)> isPossible = [](int64_t) {
+      return true;
+    }) {
   SmallVector<std::string> divisors;
   for (int64_t i = 1; i <= number && divisors.size() < 12; ++i)
-    if (number % i == 0 && (related % i == 0 || i % related == 0))
+    if (number % i == 0 && isPossible(i))
       divisors.push_back(std::to_string(i));
   return llvm::join(divisors, ", ");
 }
@@ -461,11 +464,13 @@ static bool hasExpertCapacity(const SymbolValues &values) {
 void stg::deriveFromModel(StrategyInput &strategy, const Preset &preset,
                           const SymbolValues &values) {
   Strategy &derived = strategy.values;
-  std::optional<int64_t> extent;
-  if (preset.replicas)
-    if (auto it = values.find(preset.replicas->dimension); it != values.end())
-      extent = it->second.value;
-  deriveReplicas(preset, extent, strategy);
+  auto getExtent = [&](StringRef dim) -> std::optional<int64_t> {
+    auto it = values.find(dim.str());
+    if (it == values.end())
+      return std::nullopt;
+    return it->second.value;
+  };
+  deriveReplicas(preset, getExtent, strategy);
   derived.clipExperts = hasExpertCapacity(values);
   derived.experts = values.count(kExpertDim.str());
   derived.bind.clear();
@@ -474,6 +479,43 @@ void stg::deriveFromModel(StrategyInput &strategy, const Preset &preset,
                     std::to_string(value.value);
   for (FieldId id : {FieldId::clipExperts, FieldId::experts, FieldId::bind})
     strategy.setDerived(id);
+}
+
+/// The replicas of a rank's slices of a dimension with which so many ranks of
+/// context parallelism get one slice each: as many as the ranks are a multiple
+/// of the slices.
+static int64_t countExchanged(int64_t extent, int64_t degree, int64_t ranks) {
+  bool isWhole = degree % extent == 0;
+  if (!isWhole && extent % degree != 0)
+    return 1;
+  int64_t own = isWhole ? 1 : extent / degree;
+  return ranks % own == 0 ? ranks / own : 1;
+}
+
+/// Ranks that exchange tokens for heads may be more than there are heads.
+static void deriveExchanges(StrategyInput &strategy, const Preset &preset,
+                            const SymbolValues &values) {
+  Strategy &derived = strategy.values;
+  strategy.setDerived(FieldId::exchangedReplicas);
+  derived.exchangedReplicas.clear();
+  if (derived.contextRanks.isOne() ||
+      (derived.cpCommType != ContextExchange::AllToAll &&
+       derived.cpScanType != StateExchange::AllToAll))
+    return;
+  for (const Preset::Replicas &replicas : preset.replicas) {
+    auto it = values.find(replicas.dimension);
+    std::string degree = strategy.getDegree(replicas.degree).value_or("1");
+    int64_t ranks = 0;
+    if (!findReplicas(preset, derived, replicas.dimension) ||
+        it == values.end() || it->second.value < 1 ||
+        StringRef(degree).getAsInteger(10, ranks) || ranks < 1)
+      continue;
+    int64_t times =
+        countExchanged(it->second.value, ranks, derived.contextRanks.number);
+    if (times > 1)
+      derived.exchangedReplicas.push_back(replicas.dimension + "=" +
+                                          std::to_string(times));
+  }
 }
 
 /// The symbol, and the dimension, of a vocabulary.
@@ -501,7 +543,9 @@ Error stg::padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
   return Error::success();
 }
 
-Error stg::deriveFromMesh(StrategyInput &strategy, const SymbolValues &values) {
+Error stg::deriveFromMesh(StrategyInput &strategy, const Preset &preset,
+                          const SymbolValues &values) {
+  deriveExchanges(strategy, preset, values);
   Expected<int64_t> microBatches = countMicroBatches(strategy, values);
   if (!microBatches)
     return microBatches.takeError();
@@ -645,7 +689,7 @@ static int64_t countHeadParts(MeshOp op, DimAttr dim) {
 
 /// What goes over all tokens divides something else, whatever attention does.
 static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
-                            const SymbolValues &values) {
+                            const Preset &preset, const SymbolValues &values) {
   if (input.values.cpScanType != StateExchange::AllToAll)
     return Error::success();
   MeshOp mesh = MeshOp::lookup(program);
@@ -656,12 +700,16 @@ static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
     if (!extent || *extent % parts == 0)
       return true;
     auto whole = static_cast<int64_t>(*extent);
+    bool mayExceed = llvm::any_of(dim.getNames(), [&](StringAttr name) {
+      return findReplicas(preset, input.values, name) != nullptr;
+    });
     message = (spellHeadDegrees(input) + " is " + Twine(parts) +
                ", which does not divide " + dim.getExtent().str() + " = " +
                Twine(whole) + ", that '" + op->getName().getStringRef() +
                "' divides in place of tokens; use " +
                (input.values.training ? "--cp-scan-type p2p, or " : "") +
-               "degrees whose product is one of " + listDivisors(whole))
+               "degrees whose product is one of " + listDivisors(whole) +
+               (mayExceed ? ", or a multiple of it" : ""))
                   .str();
     return false;
   };
@@ -679,27 +727,43 @@ static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
   return message.empty() ? Error::success() : makeError(message);
 }
 
+/// Heads of attention take the place of tokens; those of keys and values may be
+/// fewer than ranks.
+static Error checkExchangedHeads(const StrategyInput &input,
+                                 const Preset &preset,
+                                 const SymbolValues &values) {
+  const Strategy &strategy = input.values;
+  int64_t parts = strategy.tensorRanks.number * strategy.contextRanks.number;
+  for (StringRef name : {"K", "H"}) {
+    auto heads = values.find(name.str());
+    if (heads == values.end() || heads->second.value % parts == 0)
+      continue;
+    bool mayExceed = findReplicas(preset, strategy, name) != nullptr;
+    if (mayExceed && parts % heads->second.value == 0)
+      continue;
+    return makeError(input.spell(getField(FieldId::cpCommType)) + ": " +
+                     spellHeadDegrees(input) + " is " + Twine(parts) +
+                     ", which does not divide " + heads->first + " = " +
+                     Twine(heads->second.value) +
+                     ", the heads that take the place of tokens; use "
+                     "all_gather or p2p, or degrees whose product is one of " +
+                     listDivisors(heads->second.value) +
+                     (mayExceed ? ", or a multiple of it" : ""));
+  }
+  return Error::success();
+}
+
 Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
-                        const SymbolValues &values) {
+                        const Preset &preset, const SymbolValues &values) {
   const Strategy &strategy = input.values;
   if (strategy.contextRanks.isOne())
     return Error::success();
   if (Error error = checkChunks(input, values))
     return error;
-  auto heads = values.find("K");
-  if (heads == values.end())
-    heads = values.find("H");
-  int64_t parts = strategy.tensorRanks.number * strategy.contextRanks.number;
-  if (strategy.cpCommType != ContextExchange::AllToAll ||
-      heads == values.end() || heads->second.value % parts == 0)
-    return checkRecurrent(program, input, values);
-  return makeError(input.spell(getField(FieldId::cpCommType)) + ": " +
-                   spellHeadDegrees(input) + " is " + Twine(parts) +
-                   ", which does not divide " + heads->first + " = " +
-                   Twine(heads->second.value) +
-                   ", the heads that take the place of tokens; use all_gather "
-                   "or p2p, or degrees whose product is one of " +
-                   listDivisors(heads->second.value));
+  if (strategy.cpCommType == ContextExchange::AllToAll)
+    if (Error error = checkExchangedHeads(input, preset, values))
+      return error;
+  return checkRecurrent(program, input, preset, values);
 }
 
 namespace {
@@ -775,23 +839,33 @@ void DegreeChecker::divide(const PresetPlan::Rule &rule) {
 
 /// Says which values the degree can have, which divides some of the dimensions.
 std::string DegreeChecker::describeDegrees(StringRef name) {
-  const std::string &replicated = input.values.replicatedDim;
-  int64_t common = 0, heads = 0; ///< Of what is not and what is replicated.
+  int64_t common = 0, most = 1;
+  SmallVector<int64_t> extents; ///< Of what is replicated.
+  std::vector<std::string> names;
   for (const DividedDim &dim : dims) {
     if (llvm::none_of(dim.degrees,
                       [&](auto &degree) { return degree.first == name; }))
       continue;
-    bool isReplicated = preset.replicas && name == preset.replicas->degree &&
-                        dim.name == replicated;
-    int64_t &divisor = isReplicated ? heads : common;
-    divisor = std::gcd(divisor, dim.value->value);
+    const Preset::Replicas *replicas =
+        findReplicas(preset, input.values, dim.name);
+    if (replicas && replicas->degree == name) {
+      extents.push_back(dim.value->value);
+      names.push_back(dim.name);
+      most = std::max(most, dim.value->value);
+    } else {
+      common = std::gcd(common, dim.value->value);
+    }
   }
+  auto isPossible = [&](int64_t degree) {
+    return llvm::all_of(extents, [&](int64_t extent) {
+      return extent % degree == 0 || degree % extent == 0;
+    });
+  };
   std::string text =
       "degrees that divide all that is sharded over " + name.str();
-  if (heads == 0)
-    return text + ": " + listDivisors(common);
-  text += ", or are multiples of " + replicated;
-  return text + ": " + listDivisors(common ? common : heads, heads);
+  if (!names.empty())
+    text += ", or are multiples of " + joinWords(names, "and");
+  return text + ": " + listDivisors(common ? common : most, isPossible);
 }
 
 /// Says what is wrong with the dimension, if one of the degrees does not divide

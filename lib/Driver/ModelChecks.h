@@ -37,15 +37,17 @@ llvm::Expected<SymbolValues> collectSymbols(const Model &model,
 std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
 
 /// Puts what follows from the model into the strategy: replicas of key/value
-/// heads, whether there are experts.
+/// heads and groups, whether there are experts.
 void deriveFromModel(StrategyInput &strategy, const Preset &preset,
                      const SymbolValues &values);
 /// Adds rows to the vocabulary, as the strategy says, for the ranks that the
 /// rules of the plan divide it over. The error says that there is none.
 llvm::Error padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
                           SymbolValues &values);
-/// What follows from the mesh, too: micro-batches. Checks loads of experts.
-llvm::Error deriveFromMesh(StrategyInput &strategy, const SymbolValues &values);
+/// What follows from the mesh, too: micro-batches, and replicas of what is
+/// exchanged for tokens. Checks loads of experts.
+llvm::Error deriveFromMesh(StrategyInput &strategy, const Preset &preset,
+                           const SymbolValues &values);
 
 /// Checks that there are as many learned positions as requests have tokens in
 /// steps of inference.
@@ -54,7 +56,7 @@ llvm::Error checkPositions(mlir::ModuleOp module, const StrategyInput &strategy,
 
 /// Checks that tokens and heads can be divided for context parallelism.
 llvm::Error checkContext(mlir::func::FuncOp program,
-                         const StrategyInput &strategy,
+                         const StrategyInput &strategy, const Preset &preset,
                          const SymbolValues &values);
 
 /// The layers of all scans of the program; none if one has no value, which

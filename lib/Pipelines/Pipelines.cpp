@@ -18,6 +18,7 @@
 #include "stg/Strategy/StrategyInput.h"
 #include "llvm/ADT/StringExtras.h"
 #include <list>
+#include <map>
 
 using namespace mlir;
 using namespace stg;
@@ -87,6 +88,31 @@ static void addInlining(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createSymbolDCEPass());
 }
 
+/// Which ops give what they read of heads in exchange for tokens.
+static void setExchanges(ReplicateHeadsOptions &options,
+                         const Strategy &strategy) {
+  options.exchangesKeys = strategy.cpCommType == ContextExchange::AllToAll;
+  options.exchangesScans = strategy.cpScanType == StateExchange::AllToAll;
+}
+
+static void addReplicas(OpPassManager &pm, const Strategy &strategy) {
+  std::map<std::string, ReplicateHeadsOptions> all;
+  for (StringRef text : strategy.replicas) {
+    auto [dim, times] = text.split('=');
+    all[dim.str()].times = times.str();
+  }
+  for (StringRef text : strategy.exchangedReplicas) {
+    auto [dim, times] = text.split('=');
+    ReplicateHeadsOptions &options = all[dim.str()];
+    options.exchanged = times.str();
+    setExchanges(options, strategy);
+  }
+  for (auto &[dim, options] : all) {
+    options.dim = dim;
+    pm.addNestedPass<func::FuncOp>(createReplicateHeads(options));
+  }
+}
+
 void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.dtype)
     pm.addPass(createSetElementType({"", stringify(*strategy.dtype).str()}));
@@ -119,9 +145,7 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addNestedPass<func::FuncOp>(createNameOps());
   if (!strategy.inference)
     pm.addPass(createFreezeParameters(getFreezeOptions(strategy)));
-  if (!strategy.replicas.isOne())
-    pm.addNestedPass<func::FuncOp>(createReplicateHeads(
-        {strategy.replicatedDim, strategy.replicas.str()}));
+  addReplicas(pm, strategy);
 }
 
 /// The size of a group that changes nothing is 1 with the method uniform only.
@@ -188,6 +212,11 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
     options.kvType = stringify(*strategy.kvDtype).str();
   options.kvScaleBlock = strategy.kvScaleBlock;
   options.kvBlockSize = strategy.kvBlockSize;
+  // Where tokens are balanced, a device has two parts of them.
+  bool hasTwo = strategy.cpCommType != ContextExchange::AllToAll &&
+                strategy.cpBalance == ContextBalance::ZigZag;
+  options.tokenParts = std::max<int64_t>(strategy.contextRanks.number, 1) *
+                       (hasTwo && !strategy.contextRanks.isOne() ? 2 : 1);
   options.mlaForm = strategy.mlaForm;
   options.steps = strategy.steps;
   options.reserve = strategy.reserve;
@@ -443,7 +472,9 @@ static llvm::Error settle(StrategyInput &input) {
   llvm::Expected<Preset> preset = loadPreset(input);
   if (!preset)
     return preset.takeError();
-  deriveReplicas(*preset, /*extent=*/std::nullopt, input);
+  deriveReplicas(
+      *preset, [](StringRef) -> std::optional<int64_t> { return std::nullopt; },
+      input);
   if (llvm::Error error = input.checkEffects())
     return error;
   MLIRContext context(MLIRContext::Threading::DISABLED);

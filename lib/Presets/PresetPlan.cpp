@@ -358,6 +358,9 @@ public:
   bool isAllOf(unsigned piece, const PartRange &range) const {
     return find(range.from) == piece && find(range.to) == piece + 1;
   }
+  bool isWhole(const PartRange &range) const {
+    return range.from == cuts.front() && range.to == cuts.back();
+  }
   std::string str() const {
     return llvm::join(llvm::map_range(ArrayRef(cuts).drop_front().drop_back(),
                                       [](SymExpr cut) { return cut.str(); }),
@@ -374,14 +377,14 @@ private:
 } // namespace
 
 /// A piece has the name of the part that is just that, or else of all parts
-/// that it is in.
+/// that it is in and that are not the whole axis.
 static std::string namePiece(ArrayRef<PartRange> ranges, const Cuts &cuts,
                              unsigned piece) {
   SmallVector<StringRef> around;
   for (const PartRange &range : ranges) {
     if (cuts.isAllOf(piece, range))
       return range.name.str();
-    if (cuts.isIn(piece, range))
+    if (cuts.isIn(piece, range) && !cuts.isWhole(range))
       around.push_back(range.name);
   }
   return llvm::join(around, "_");
@@ -645,8 +648,13 @@ Error PresetEvaluator::makeClaims() {
       llvm::append_range(claimed, llvm::reverse(part->second));
     else if (llvm::is_contained(axes, claim.axis))
       claimed.push_back(claim.axis);
-    for (StringRef axis : *applies ? ArrayRef(claimed) : ArrayRef<StringRef>())
-      plan.claims.push_back(claim.op + "/" + claim.factor + ":" + axis.str());
+    // What the model does not have nothing is claimed of.
+    bool isHere =
+        *applies && (claim.dimension.empty() || hasDimension(claim.dimension));
+    std::string place = claim.dimension.empty() ? "" : "@" + claim.dimension;
+    for (StringRef axis : isHere ? ArrayRef(claimed) : ArrayRef<StringRef>())
+      plan.claims.push_back(claim.op + "/" + claim.factor + place + ":" +
+                            axis.str());
   }
   return Error::success();
 }

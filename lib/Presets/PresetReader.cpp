@@ -166,6 +166,7 @@ static void readFields(Fields &fields, Preset::Claim &claim) {
   fields.require("op", claim.op);
   fields.require("factor", claim.factor);
   fields.require("axis", claim.axis);
+  fields.optional("dimension", claim.dimension);
 }
 
 static void readFields(Fields &fields, Preset::Replicas &replicas) {
@@ -212,6 +213,18 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("sources", sources);
 }
 
+template <typename T, typename = decltype(readFields(std::declval<Fields &>(),
+                                                     std::declval<T &>()))>
+static bool fromJSON(const json::Value &value, T &object, json::Path path);
+
+/// One dimension is as good as a list of one.
+static bool fromJSON(const json::Value &value,
+                     std::vector<Preset::Replicas> &all, json::Path path) {
+  if (!value.getAsObject())
+    return json::fromJSON(value, all, path);
+  return fromJSON(value, all.emplace_back(), path);
+}
+
 static void readFields(Fields &fields, Preset &preset) {
   fields.optional("name", preset.name);
   fields.require("description", preset.description);
@@ -229,8 +242,7 @@ static void readFields(Fields &fields, Preset &preset) {
   fields.optional("execution", preset.execution);
 }
 
-template <typename T, typename = decltype(readFields(std::declval<Fields &>(),
-                                                     std::declval<T &>()))>
+template <typename T, typename>
 static bool fromJSON(const json::Value &value, T &object, json::Path path) {
   if constexpr (std::is_same_v<T, Preset::Rule>)
     if (std::optional<StringRef> text = value.getAsString()) {

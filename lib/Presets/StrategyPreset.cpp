@@ -81,44 +81,55 @@ static PresetRequest makeRequest(const Preset &preset,
         field->print(values) == "true")
       request.values.emplace_back(option.name, "true");
   }
-  if (preset.replicas && !values.replicas.isOne())
-    request.values.emplace_back(preset.replicas->times, values.replicas.str());
+  for (const Preset::Replicas &replicas : preset.replicas)
+    for (StringRef text : values.replicas)
+      if (auto [dim, times] = text.split('='); dim == replicas.dimension)
+        request.values.emplace_back(replicas.times, times.str());
   request.rules = values.rules;
   request.rankOrder = values.rankOrder;
   request.spell = [&](StringRef name) { return strategy.spellDegree(name); };
   return request;
 }
 
-/// True if no rule of the user says how the dimension is to be divided.
-static bool mayReplicate(StringRef dim, const Strategy &strategy) {
-  return llvm::none_of(strategy.rules, [&](StringRef rule) {
+const Preset::Replicas *stg::findReplicas(const Preset &preset,
+                                          const Strategy &strategy,
+                                          StringRef dim) {
+  bool hasRule = llvm::any_of(strategy.rules, [&](StringRef rule) {
     return rule.split(':').first.trim() == dim;
   });
+  auto it = llvm::find_if(preset.replicas, [&](const auto &replicas) {
+    return replicas.dimension == dim;
+  });
+  return hasRule || it == preset.replicas.end() ? nullptr : &*it;
 }
 
-void stg::deriveReplicas(const Preset &preset, std::optional<int64_t> extent,
+/// How often the dimension is to be replicated: a number or a symbol.
+static std::string getTimes(const Preset::Replicas &replicas,
+                            ExtentLookup getExtent,
+                            const StrategyInput &strategy) {
+  if (std::optional<std::string> given = strategy.getDegree(replicas.times))
+    return *given;
+  std::string degree = strategy.getDegree(replicas.degree).value_or("1");
+  std::optional<int64_t> extent = getExtent(replicas.dimension);
+  int64_t ranks = 0;
+  if (!extent || *extent < 1 || StringRef(degree).getAsInteger(10, ranks) ||
+      ranks % *extent != 0)
+    return "1";
+  return std::to_string(ranks / *extent);
+}
+
+void stg::deriveReplicas(const Preset &preset, ExtentLookup getExtent,
                          StrategyInput &strategy) {
   Strategy &values = strategy.values;
   strategy.setDerived(FieldId::replicas);
-  strategy.setDerived(FieldId::replicatedDim);
-  values.replicas = 1;
-  values.replicatedDim.clear();
-  if (!preset.replicas || !mayReplicate(preset.replicas->dimension, values))
-    return;
-  values.replicatedDim = preset.replicas->dimension;
-  int64_t number = 0;
-  if (std::optional<std::string> given =
-          strategy.getDegree(preset.replicas->times)) {
-    if (StringRef(*given).getAsInteger(10, number))
-      values.replicas.symbol = *given;
-    values.replicas.number = number;
-    return;
+  values.replicas.clear();
+  for (const Preset::Replicas &replicas : preset.replicas) {
+    if (!findReplicas(preset, values, replicas.dimension))
+      continue;
+    if (std::string times = getTimes(replicas, getExtent, strategy);
+        times != "1")
+      values.replicas.push_back(replicas.dimension + "=" + times);
   }
-  std::string degree =
-      strategy.getDegree(preset.replicas->degree).value_or("1");
-  if (extent && !StringRef(degree).getAsInteger(10, number) &&
-      number % *extent == 0)
-    values.replicas = number / *extent;
 }
 
 //===----------------------------------------------------------------------===//

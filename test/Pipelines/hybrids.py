@@ -1,7 +1,8 @@
 """Models of layers that differ, from small configurations, under strategies.
 
 All ranks together execute the products of one rank. Traces are written, and are valid: of layers
-that share parameters in several places, too.
+that share parameters in several places, too. Where there are fewer groups of a mixer, or key heads,
+than ranks, each rank executes what it does with as many as there are ranks.
 
 Usage: hybrids.py FOLDER
 """
@@ -44,6 +45,49 @@ STRATEGIES = [
 DIVIDED = {"zamba2": [["--dp=2", "--zero=3"], ["--dp=2", "--zero=1"]]}
 
 
+FALCON = {"num_hidden_layers": 4, "mamba_n_heads": 8, "mamba_d_ssm": 64, "mamba_rms_norm": True,
+          "mamba_d_state": 8, "ssm_multipliers": [2.0] * 5}  # fmt: skip
+#: The key that says how many, and strategies of 4 ranks that divide heads.
+GROUPED = {
+    "nemotron_h": "n_groups", "granitemoehybrid": "mamba_n_groups", "zamba2": "mamba_ngroups",
+    "qwen3_next": "linear_num_key_heads", "falcon_h1": "mamba_n_groups",
+}  # fmt: skip
+HEADS = [
+    ["--tp=4", "--sequence-parallel"],
+    ["--tp=2", "--cp=2", "--cp-comm-type=a2a"],
+    ["--tp=4", "--cp=2", "--cp-comm-type=p2p"],
+    ["--tp=4", "--dp=2", "--zero=3", "--recompute=full"],
+]
+
+
+def fewer_groups(folder):
+    """Two groups, or one key head for two, on four ranks."""
+    checked = 0
+    for name, key in GROUPED.items():
+        config = CONFIGS.get(name, FALCON)
+        paths = {}
+        for count in (2, 4):
+            paths[count] = Path(folder) / f"{name}-{count}.json"
+            values = {"model_type": name} | SIZES | config | {key: count}
+            paths[count].write_text(json.dumps(values))
+        for strategy in HEADS:
+            step = ["--batch=8", "--seq=32", *strategy]
+            few, many = (
+                traces.products(traces.compile_json(paths[count], *step, "--dry-run"))
+                for count in (2, 4)
+            )
+            # Where tokens are exchanged, each rank makes what groups read and write of its own.
+            if any("a2a" in flag for flag in strategy):
+                assert few["fwd"] < many["fwd"], f"{name} {strategy}: {few}, expected less than {many}"
+            else:
+                assert few == many, f"{name} {strategy}: {few}, expected {many}"
+            written = Path(folder) / f"{name}-few"
+            traces.run("stg-compile", paths[2], *step, "-o", written)
+            traces.run("stg-trace", "validate", written)
+            checked += 1
+    print(f"{checked} strategies with few groups of {len(GROUPED)} models")
+
+
 def main(folder):
     checked = 0
     for name, config in CONFIGS.items():
@@ -63,3 +107,4 @@ def main(folder):
 
 
 main(*sys.argv[1:])
+fewer_groups(*sys.argv[1:])

@@ -3,7 +3,7 @@
 What a rank executes, keeps and sends of Mamba, Mamba-2 and Gated DeltaNet, computed here from the
 sizes of published models, in other terms than the compiler does it.
 
-Usage: mixers.py {states|decode|training|context}...
+Usage: mixers.py {states|decode|training|context|groups|exchanged}...
 """
 
 import sys
@@ -139,7 +139,101 @@ def context():
     equal("Mamba-2, exchanges", ("all_to_all", "fwd") in collectives(entry), True)
 
 
+class Codestral:
+    """Codestral Mamba 7B: 64 layers of 128 heads in 8 groups."""
+
+    name = "codestral-mamba-7b"
+    layers, width, heads, size, state, taps, groups = 64, 4096, 128, 64, 128, 4, 8
+    inner = heads * size
+    batch, seq, chunk = 2, 256, 256
+    tokens = batch * seq
+    flags = [f"--batch={batch}", f"--seq={seq}"]
+    #: What a group has: its projection, convolution and the bias of that.
+    group = layers * 2 * state * (width + taps + 1)
+
+    @classmethod
+    def again(cls, projected, scanned):
+        """The products of groups that are there so many times instead of once."""
+        projection = 2 * cls.tokens * cls.width * 2 * cls.groups * cls.state
+        pairs = 2 * cls.batch * cls.seq * cls.chunk * cls.state * cls.groups
+        return cls.layers * ((projected - 1) * projection + (scanned - 1) * pairs)
+
+
+def groups():
+    """More ranks of tp than groups: each has what its heads' group has, once. Ranks of a group
+    sum the squares that its norm needs, and the gradients of what they share."""
+    m = Codestral
+    run = lambda *flags: traces.products(traces.compile_json(m.name, *m.flags, "--dry-run", *flags))
+    one, all_parameters = run(), compile_one(m.name, *m.flags)["memory"]["persistent_bytes"]["parameter"] // 2
+    norms, mine = (m.layers + 1) * m.width, m.groups * m.group
+    stream, norm = (m.layers + 1, m.tokens * m.width * 2), m.tokens * 4
+    for tp, more in ((8, []), (16, []), (32, []), (16, ["--sequence-parallel"])):
+        times = tp // m.groups
+        again = m.again(times, times)
+        want = {"fwd": one["fwd"] + again, "bwd": one["bwd"] + 2 * again}
+        equal(f"products, tp={tp} {more}", run(f"--tp={tp}", *more), want)
+        entry = compile_one(m.name, *m.flags, f"--tp={tp}", "--dp=2", "--batch=4", *more)
+        bytes_of = entry["memory"]["persistent_bytes"]
+        held = norms + (all_parameters - norms - mine) // tp + m.group * max(1, m.groups // tp)
+        equal(f"parameters, tp={tp}", bytes_of["parameter"], 2 * held)
+        equal(f"optimizer, tp={tp}", bytes_of["optimizer"], 12 * held)
+        found = {(c["kind"], *c["axes"], c["phase"]): (c["group_size"], c["count"], c["bytes"])
+                 for c in entry["collectives"]}  # fmt: skip
+        if times == 1:
+            continue
+        part = ("all_reduce", "tp_mg_replicate")
+        sums = (times, m.layers, m.layers * norm)
+        equal(f"norm, tp={tp}", found.pop((*part, "fwd")), sums)
+        equal(f"norm, backward, tp={tp}", found.pop((*part, "bwd")), sums)
+        shared = (times, 1, 4 * m.group)
+        equal(f"shared gradients, tp={tp}", found.pop((*part, "grad_sync")), shared)
+        if not more:
+            tp_axes = ("all_reduce", "tp_mg_replicate", "tp_mg")
+            fwd = total((3, norm), stream)
+            want = {(*tp_axes, "fwd"): (tp, *fwd), (*tp_axes, "bwd"): (tp, *total(stream)),
+                    ("all_reduce", "dp", "grad_sync"): (2, 1, 4 * held)}  # fmt: skip
+            equal(f"others, tp={tp}", found, want)
+    # One step of an engine: 10 layers have attention, 8 heads of keys for 16 ranks.
+    entry = compile_one("nemotron-h-56b", "--batch=64", "--kv-len=4095", "--tp=16")
+    channels = (16384 + 2 * 16 * 256) // 16
+    state = 64 * 54 * (16 * 64 * 256 * 4 + 3 * channels * 2)
+    keys = 64 * 10 * 4096 * 2 * 128 * 2
+    equal("Nemotron-H, tp=16", entry["memory"]["persistent_bytes"]["kv_cache"], state + keys)
+    sums = [c for c in entry["collectives"] if len(c["axes"]) == 1 and c["kind"] == "all_reduce"]
+    equal("Nemotron-H, norms", [(c["group_size"], c["count"], c["bytes"]) for c in sums], [(2, 54, 54 * 64 * 4)])
+    # Gated DeltaNet with 4 key heads and 32 of values, beside attention with 2 of keys: ranks execute
+    # what they do with 8 key heads, and hold half of these.
+    run = lambda heads: compile_one("qwen3-next-80b-a3b", "--set", f"LK={heads}", "--batch=16", "--seq=64", "--tp=8")
+    few, many = run(4), run(8)
+    equal("Gated DeltaNet, products", products(few), products(many))
+    held = lambda entry: entry["memory"]["persistent_bytes"]["parameter"]
+    equal("Gated DeltaNet, parameters", held(few), held(many))
+    part = [(c["group_size"], c["bytes"]) for c in few["collectives"] if c["axes"] == ["tp_lk_replicate"]]
+    equal("Gated DeltaNet, gradients", part, [(2, 4 * 36 * 2 * 128 * (2048 + 4))])
+
+
+def exchanged():
+    """Tokens that are exchanged for heads, with fewer groups than ranks."""
+    m = Codestral
+    run = lambda *flags: traces.products(traces.compile_json(m.name, *m.flags, "--dry-run", *flags))
+    one = run()
+    for tp, cp in ((1, 4), (1, 16), (2, 8), (16, 2), (4, 4)):
+        projected = max(1, tp // m.groups)
+        scanned = max(1, tp * cp // m.groups)
+        again = m.again(projected, scanned)
+        want = {"fwd": one["fwd"] + again, "bwd": one["bwd"] + 2 * again}
+        equal(f"products, tp={tp} cp={cp}", run(f"--tp={tp}", f"--cp={cp}"), want)
+        entry = compile_one(m.name, *m.flags, f"--tp={tp}", f"--cp={cp}")
+        # There: the input, the step, and what groups write and read; back: the result.
+        found = sum(
+            c["bytes"] for c in entry["collectives"] if (c["kind"], c["phase"]) == ("all_to_all", "fwd")
+        )
+        sent = 2 * m.inner + m.heads + scanned * m.groups * 2 * m.state
+        equal(f"exchanged, tp={tp} cp={cp}", found, m.layers * m.tokens // cp * 2 * sent // tp)
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        {"states": states, "decode": decode, "training": training, "context": context}[name]()
+        {"states": states, "decode": decode, "training": training, "context": context,
+         "groups": groups, "exchanged": exchanged}[name]()  # fmt: skip
     comparing.finish()

@@ -6,7 +6,10 @@ projection among themselves (NeuronX Distributed's GQAQKVColumnParallelLinear ha
 plan). So all ranks together execute what one rank does alone, and t/K - 1 times the
 projections of keys and values; nothing else is done twice.
 
-Usage: replicated_heads.py {operations|states|gradients|groups|activations}...
+Where tokens are exchanged for heads, a rank has each of its key/value heads as often as ranks of
+context parallelism need it, before the exchange.
+
+Usage: replicated_heads.py {operations|states|gradients|groups|activations|exchanged}...
 """
 
 from dataclasses import replace
@@ -144,5 +147,31 @@ def activations(check):
         check.equal("layer", (two - one) // L, want * TOKENS)
 
 
+def exchanged(check):
+    """All ranks execute what one does, and parameters are not more; queries and outputs are exchanged
+    once, and keys and values of as many heads as there are ranks, if these are more."""
+    for heads, tp, cp in ((8, 1, 16), (4, 2, 4), (2, 1, 4), (1, 1, 2), (2, 4, 2), (8, 2, 4)):
+        m = replace(SMALL, g=heads)
+        plan = step(tp, cp=cp, cp_comm_type="a2a")
+        check.context = plan, heads
+        one = check.compile(m, step()).products()
+        again = (max(tp // heads, 1) - 1) * 2 * TOKENS * m.h * 2 * heads * m.d * L
+        want = {"fwd": one["fwd"] + again, "bwd": one["bwd"] + 2 * again}
+        compiled = check.compile(m, plan)
+        check.equal("products", compiled.products(), want)
+        have, whole = compiled.only.states, check.compile(m, step(tp)).only.states
+        for part in ("parameter", "optimizer"):
+            check.equal(part, have[part], whole[part])
+        sent = {}
+        for (kind, _, _, phase), (count, size) in compiled.only.collectives().items():
+            if kind == "all_to_all":
+                sent[phase] = count, size
+        # Of a token, an exchange of queries or outputs, and one of keys or values.
+        per_head = TOKENS // cp * m.d * 2
+        queries, keys = per_head * m.a // tp, per_head * max(heads, tp * cp) // tp
+        check.equal("forward", sent["fwd"], (4 * L, L * (2 * queries + 2 * keys)))
+        check.equal("backward", sent["bwd"], (5 * L, L * (3 * queries + 2 * keys)))
+
+
 if __name__ == "__main__":
-    checks.main(operations, states, gradients, groups, activations)
+    checks.main(operations, states, gradients, groups, activations, exchanged)

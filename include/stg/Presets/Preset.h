@@ -20,6 +20,7 @@
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/Machine/Execution.h"
 #include "stg/Strategy/StrategyInput.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <functional>
 #include <string>
@@ -78,6 +79,7 @@ struct Preset {
   struct Claim {
     Guard guard;
     std::string op, factor, axis;
+    std::string dimension; ///< Of ops that have it; empty: of all of them.
   };
   /// A dimension that `stg-compile` replicates where `degree` is a multiple of
   /// it: the degree `times` says how often.
@@ -101,7 +103,7 @@ struct Preset {
   std::vector<Claim> claims;
   /// Groups or axes that one collective serves.
   std::optional<std::vector<std::vector<std::string>>> joined;
-  std::optional<Replicas> replicas;
+  std::vector<Replicas> replicas;
   llvm::json::Object defaults; ///< Fields of a strategy.
   std::vector<Fixed> fixed;
   Execution execution; ///< How the framework executes programs.
@@ -189,9 +191,19 @@ void addPresetPlan(mlir::OpPassManager &pm, const PresetPlan &plan,
 /// its place.
 llvm::Expected<Preset> loadPreset(StrategyInput &strategy);
 
-/// Puts into a strategy how often the preset replicates a dimension: as often
+/// How the preset replicates the dimension; null if it does not, or if a rule
+/// of the strategy says how the dimension is to be divided.
+const Preset::Replicas *findReplicas(const Preset &preset,
+                                     const Strategy &strategy,
+                                     llvm::StringRef dim);
+
+/// The extent of a dimension of the model; none if it is not known.
+using ExtentLookup =
+    llvm::function_ref<std::optional<int64_t>(llvm::StringRef dim)>;
+
+/// Puts into a strategy how often the preset replicates dimensions: as often
 /// as is given, or else as the degree is a multiple of the extent.
-void deriveReplicas(const Preset &preset, std::optional<int64_t> extent,
+void deriveReplicas(const Preset &preset, ExtentLookup getExtent,
                     StrategyInput &strategy);
 
 /// Evaluates the preset of a strategy, and puts what follows from the mesh into

@@ -135,8 +135,49 @@ func.func @gated_norm_c2(%x: !x, %w: !w) {
 !w = !stg.tensor<[6, 2], bf16>
 !r = !stg.tensor<[1, 8, 3], f32>
 !d = !stg.tensor<[1, 8], f32>
-func.func @gated_norm_grad_c5(%x: !x, %w: !w, %r: !r, %d: !d) {
-  // expected-error @+1 {{has the product of all heads, and groups}}
+func.func @gated_norm_grad_c6(%x: !x, %w: !w, %r: !r, %d: !d) {
+  // expected-error @+1 {{has a product of its own, and groups that are not cut}}
   %0:3 = stg.gated_norm_grad %x, %x, %w, %r, %x, %d : !x, !x, !w, !r, !x, !d -> !x, !x, !w
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], bf16>
+!w = !stg.tensor<[6, 2], bf16>
+!r = !stg.tensor<[1, 8, 3], f32>
+!d = !stg.tensor<[1, 8], f32>
+func.func @gated_norm_grad_c6_shape(%x: !x, %w: !w, %r: !r, %d: !d) {
+  // expected-error @+1 {{product has rank 2, expected 3}}
+  %0:3 = stg.gated_norm_grad %x, %x, %w, %r, %x, %d {cut} : !x, !x, !w, !r, !x, !d -> !x, !x, !w
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], bf16>
+!w = !stg.tensor<[6, 2], bf16>
+func.func @gated_norm_c4(%x: !x, %w: !w) {
+  // expected-error @+1 {{has groups that are cut, and no groups}}
+  %0, %r = stg.gated_norm %x, %x, %w {cut} : !x, !x, !w -> !x, !stg.tensor<[1, 8], f32>
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], bf16>
+func.func @gated_norm_squares_c2(%x: !x) {
+  // expected-error @+1 {{has 6 heads, which the 4 groups do not divide}}
+  %0 = stg.gated_norm_squares %x, %x : !x, !x -> !stg.tensor<[1, 8, 4], f32>
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], bf16>
+!w = !stg.tensor<[6, 2], bf16>
+func.func @gated_norm_dot_c4(%x: !x, %w: !w) {
+  // expected-error @+1 {{result has rank 1, expected 2 or 3: batch, tokens, groups or none}}
+  %0 = stg.gated_norm_dot %x, %x, %w, %x : !x, !x, !w, !x -> !stg.tensor<[1], f32>
   return
 }

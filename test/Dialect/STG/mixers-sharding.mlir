@@ -32,7 +32,7 @@ func.func @groups(%x: !x, %t: !t, %e: !e, %g: !g, %w: !w) {
 
 // CHECK-LABEL: func.func @shared(
 // CHECK: %[[Y:.*]] = stg.ssd 128 %{{.*}} : !stg.tensor<[B, S, H/2, P], bf16>, !stg.tensor<[B, S, H/2], bf16>, !stg.tensor<[H/2], bf16>, !stg.tensor<[B, S, N], bf16>, !stg.tensor<[B, S, N], bf16>, !stg.tensor<[H/2], bf16>
-// CHECK-NEXT: %[[Q:.*]] = stg.gated_norm_squares %[[Y]], %{{.*}} : !stg.tensor<[B, S, H/2, P], bf16>, !stg.tensor<[B, S, H/2, P], bf16>
+// CHECK-NEXT: %[[Q:.*]] = stg.gated_norm_squares %[[Y]], %{{.*}} : !stg.tensor<[B, S, H/2, P], bf16>, !stg.tensor<[B, S, H/2, P], bf16> -> !stg.tensor<[B, S], f32>
 // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["tp"] %[[Q]] <fwd part> : !stg.tensor<[B, S], f32>
 // CHECK-NEXT: %[[ROOT:.*]] = stg.norm_root %[[R]]
 // CHECK-NEXT: stg.gated_norm_apply %[[Y]], %{{.*}}, %{{.*}}, %[[ROOT]]

@@ -316,6 +316,7 @@ LogicalResult BroadcastOp::buildGradient(GradientBuilder &gradient) {
 LogicalResult ReplicateOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(0, gradient.create<ReplicateGradOp>(
                               Role::Replicas, gradient.getGradientType(0),
-                              gradient.getResultGradient(0), getDim()));
+                              gradient.getResultGradient(0), getDim(),
+                              getTogether()));
   return success();
 }

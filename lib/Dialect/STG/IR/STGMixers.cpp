@@ -344,62 +344,64 @@ static LogicalResult checkGated(std::optional<Location> loc, Value input,
                   {{"weight", {dims[2], dims[3]}, weight}});
 }
 
-/// One root for each token and group, or for each token.
-static LogicalResult checkRoots(Operation *op, Value input, Value roots) {
+/// One number for each token and group, or for each token.
+static LogicalResult checkRoots(std::optional<Location> loc, Value input,
+                                Value roots,
+                                StringRef what = "reciprocal root") {
   ArrayRef<DimAttr> dims = tensorOf(input).getDims();
   ArrayRef<DimAttr> found = tensorOf(roots).getDims();
   if (found.size() != 2 && found.size() != 3)
-    return op->emitOpError("has reciprocal roots of rank ")
-           << found.size()
-           << ", expected 2 or 3: batch, tokens, groups or none";
-  if (failed(checkSameShape(op->getLoc(), "reciprocal root", dims.take_front(2),
-                            found.take_front(2), input, roots)))
+    return emitOptionalError(loc, what, " has rank ", found.size(),
+                             ", expected 2 or 3: batch, tokens, groups or "
+                             "none");
+  if (failed(checkSameShape(loc, what, dims.take_front(2), found.take_front(2),
+                            input, roots)))
     return failure();
-  return found.size() == 2
-             ? success()
-             : checkDivides(op->getLoc(), "groups", found[2].getExtent(),
-                            dims[2].getExtent());
+  return found.size() == 2 ? success()
+                           : checkDivides(loc, "groups", found[2].getExtent(),
+                                          dims[2].getExtent());
+}
+
+/// True if the roots are those of groups, not of all heads.
+static bool hasGroups(Value roots) { return tensorOf(roots).getRank() == 3; }
+
+/// All heads are one group, which needs no word to be cut.
+template <typename OpTy> static LogicalResult checkCut(OpTy op) {
+  if (op.getCut() && !hasGroups(op.getRstd()))
+    return op.emitOpError("has groups that are cut, and no groups");
+  return success();
 }
 
 LogicalResult GatedNormOp::verify() {
   if (failed(checkGated(getLoc(), getInput(), getGate(), getWeight())) ||
       failed(checkSameShape(getLoc(), "result", getInput().getType().getDims(),
-                            getResult().getType().getDims())))
+                            getResult().getType().getDims())) ||
+      failed(checkCut(*this))) // gated_norm_c4
     return failure();
-  return checkRoots(*this, getInput(), getRstd()); // gated_norm_c3
+  return checkRoots(getLoc(), getInput(), getRstd()); // gated_norm_c3
 }
 
 LogicalResult GatedNormGradOp::verify() {
   if (failed(checkGated(getLoc(), getInput(), getGate(), getWeight())) ||
-      failed(checkRoots(*this, getInput(), getRstd())) ||
+      failed(checkRoots(getLoc(), getInput(), getRstd())) ||
+      failed(checkCut(*this)) ||
       failed(checkSameShape(getLoc(), "gradient",
                             getInput().getType().getDims(),
                             getDy().getType().getDims())))
     return failure();
-  if (getDot() && getRstd().getType().getRank() != 2) // gated_norm_grad_c5
-    return emitOpError("has the product of all heads, and groups");
+  if (getDot() && hasGroups(getRstd()) && !getCut()) // gated_norm_grad_c6
+    return emitOpError("has a product of its own, and groups that are not cut");
   if (getDot() &&
       failed(checkSameShape(getLoc(), "product", getRstd().getType().getDims(),
                             tensorOf(getDot()).getDims())))
     return failure();
-  return checkGradients(*this, 3); // gated_norm_grad_c4
+  return checkGradients(*this, 3); // gated_norm_grad_c5
 }
 
-/// A number of fp32 per token.
-static SymTensorType getPerToken(Value input) {
-  SymTensorType type = tensorOf(input);
-  return SymTensorType::get(type.getContext(), type.getDims().take_front(2),
-                            f32(type.getContext()));
-}
-
-LogicalResult
-GatedNormSquaresOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                                     Adaptor adaptor,
-                                     SmallVectorImpl<Type> &types) {
-  if (failed(checkGated(loc, adaptor.getInput(), adaptor.getGate(), Value())))
+LogicalResult GatedNormSquaresOp::verify() {
+  if (failed(checkGated(getLoc(), getInput(), getGate(), Value())))
     return failure();
-  types.push_back(getPerToken(adaptor.getInput()));
-  return success();
+  return checkRoots(getLoc(), getInput(), getSquares(), "result"); // _c2
 }
 
 LogicalResult GatedNormApplyOp::inferReturnTypes(MLIRContext *,
@@ -408,27 +410,19 @@ LogicalResult GatedNormApplyOp::inferReturnTypes(MLIRContext *,
                                                  SmallVectorImpl<Type> &types) {
   if (failed(checkGated(loc, adaptor.getInput(), adaptor.getGate(),
                         adaptor.getWeight())) ||
-      failed(
-          checkSameShape(loc, "reciprocal root",
-                         tensorOf(adaptor.getInput()).getDims().take_front(2),
-                         tensorOf(adaptor.getRstd()).getDims())))
+      failed(checkRoots(loc, adaptor.getInput(), adaptor.getRstd())))
     return failure();
   types.push_back(tensorOf(adaptor.getInput()).withoutSharding());
   return success();
 }
 
-LogicalResult GatedNormDotOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> loc,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  if (failed(checkGated(loc, adaptor.getInput(), adaptor.getGate(),
-                        adaptor.getWeight())) ||
-      failed(checkSameShape(loc, "gradient",
-                            tensorOf(adaptor.getInput()).getDims(),
-                            tensorOf(adaptor.getDy()).getDims())))
+LogicalResult GatedNormDotOp::verify() {
+  if (failed(checkGated(getLoc(), getInput(), getGate(), getWeight())) ||
+      failed(checkSameShape(getLoc(), "gradient", // gated_norm_dot_c3
+                            getInput().getType().getDims(),
+                            getDy().getType().getDims())))
     return failure();
-  types.push_back(getPerToken(adaptor.getInput()));
-  return success();
+  return checkRoots(getLoc(), getInput(), getDot(), "result"); // _c4
 }
 
 //===----------------------------------------------------------------------===//
@@ -863,20 +857,30 @@ struct DeltaRuleFactors : TokenFactors {
 /// those of one norm only once the sums are apart.
 struct GatedNormFactors {
   ShardingRule rule;
-  TensorFactors input, weight, roots, perToken;
+  TensorFactors input, weight, roots;
 
-  GatedNormFactors(bool hasGroups, bool isDecomposed) {
+  GatedNormFactors(bool hasGroups, bool isCut, bool isDecomposed) {
     unsigned batch = rule.addFactor("b"), tokens = rule.addFactor("s");
-    unsigned heads =
-        rule.addFactor("h", hasGroups || isDecomposed ? FactorKind::Shardable
-                                                      : FactorKind::Decomposed);
+    bool isOne = !hasGroups || isCut;
+    TensorFactors::value_type all;
+    if (isCut)
+      all.push_back(rule.addFactor("g"));
+    all.push_back(rule.addFactor("h", isOne && !isDecomposed
+                                          ? FactorKind::Decomposed
+                                          : FactorKind::Shardable));
     unsigned size = rule.addFactor("p", FactorKind::Whole);
-    input = {{batch}, {tokens}, {heads}, {size}};
-    weight = {{heads}, {size}};
-    perToken = {{batch}, {tokens}};
-    roots = perToken;
+    input = {{batch}, {tokens}, all, {size}};
+    weight = {all, {size}};
+    roots = {{batch}, {tokens}};
     if (hasGroups)
-      roots.push_back({heads});
+      roots.push_back({all.front()});
+  }
+
+  /// Of the ops into which a norm decomposes, which are there only if it is cut
+  /// or has no groups.
+  static GatedNormFactors ofPart(Value roots) {
+    return {hasGroups(roots), /*isCut=*/hasGroups(roots),
+            /*isDecomposed=*/true};
   }
 };
 } // namespace
@@ -1014,8 +1018,7 @@ StringRef GatedDeltaRuleOp::getContextFactor() { return "h"; }
 StringRef GatedDeltaRuleGradOp::getContextFactor() { return "h"; }
 
 ShardingRule GatedNormOp::getShardingRule() {
-  GatedNormFactors f(getRstd().getType().getRank() == 3,
-                     /*isDecomposed=*/false);
+  GatedNormFactors f(hasGroups(getRstd()), getCut(), /*isDecomposed=*/false);
   f.rule.operands = {f.input, f.input, f.weight};
   f.rule.results = {f.input, f.roots};
   return f.rule;
@@ -1023,8 +1026,9 @@ ShardingRule GatedNormOp::getShardingRule() {
 
 LogicalResult GatedNormOp::decompose(RewriterBase &rewriter) {
   Location loc = getLoc();
-  Value squares =
-      GatedNormSquaresOp::create(rewriter, loc, getInput(), getGate());
+  Value squares = GatedNormSquaresOp::create(
+      rewriter, loc, getRstd().getType().withoutSharding(), getInput(),
+      getGate());
   Value rstd = NormRootOp::create(rewriter, loc, squares);
   Value result = GatedNormApplyOp::create(rewriter, loc, getInput(), getGate(),
                                           getWeight(), rstd);
@@ -1034,42 +1038,43 @@ LogicalResult GatedNormOp::decompose(RewriterBase &rewriter) {
 
 ShardingRule GatedNormGradOp::getShardingRule() {
   bool isDecomposed = static_cast<bool>(getDot());
-  GatedNormFactors f(getRstd().getType().getRank() == 3, isDecomposed);
+  GatedNormFactors f(hasGroups(getRstd()), getCut(), isDecomposed);
   f.rule.operands = {f.input, f.input, f.weight, f.roots, f.input};
   if (isDecomposed)
-    f.rule.operands.push_back(f.perToken);
+    f.rule.operands.push_back(f.roots);
   f.rule.results = {f.input, f.input, f.weight};
   return f.rule;
 }
 
 LogicalResult GatedNormGradOp::decompose(RewriterBase &rewriter) {
-  Value dot = GatedNormDotOp::create(rewriter, getLoc(), getInput(), getGate(),
-                                     getWeight(), getDy());
-  auto op =
-      GatedNormGradOp::create(rewriter, getLoc(), getResultTypes(), getInput(),
-                              getGate(), getWeight(), getRstd(), getDy(), dot);
+  Value dot = GatedNormDotOp::create(
+      rewriter, getLoc(), getRstd().getType().withoutSharding(), getInput(),
+      getGate(), getWeight(), getDy());
+  auto op = GatedNormGradOp::create(rewriter, getLoc(), getResultTypes(),
+                                    getInput(), getGate(), getWeight(),
+                                    getRstd(), getDy(), dot, getCut());
   rewriter.replaceOp(*this, op);
   return success();
 }
 
 ShardingRule GatedNormSquaresOp::getShardingRule() {
-  GatedNormFactors f(/*hasGroups=*/false, /*isDecomposed=*/true);
+  auto f = GatedNormFactors::ofPart(getSquares());
   f.rule.operands = {f.input, f.input};
-  f.rule.results = {f.perToken};
+  f.rule.results = {f.roots};
   return f.rule;
 }
 
 ShardingRule GatedNormApplyOp::getShardingRule() {
-  GatedNormFactors f(/*hasGroups=*/false, /*isDecomposed=*/true);
-  f.rule.operands = {f.input, f.input, f.weight, f.perToken};
+  auto f = GatedNormFactors::ofPart(getRstd());
+  f.rule.operands = {f.input, f.input, f.weight, f.roots};
   f.rule.results = {f.input};
   return f.rule;
 }
 
 ShardingRule GatedNormDotOp::getShardingRule() {
-  GatedNormFactors f(/*hasGroups=*/false, /*isDecomposed=*/true);
+  auto f = GatedNormFactors::ofPart(getDot());
   f.rule.operands = {f.input, f.input, f.weight, f.input};
-  f.rule.results = {f.perToken};
+  f.rule.results = {f.roots};
   return f.rule;
 }
 
@@ -1129,7 +1134,7 @@ LogicalResult GatedNormOp::buildGradient(GradientBuilder &gradient) {
     types.push_back(gradient.getGradientType(i));
   auto op = gradient.create<GatedNormGradOp>(
       std::nullopt, types, getInput(), getGate(), getWeight(), getRstd(),
-      gradient.getResultGradient(0), Value());
+      gradient.getResultGradient(0), Value(), getCut());
   for (unsigned i : {0u, 1u, 2u})
     if (gradient.needsGradient(i))
       gradient.addGradient(i, op->getResult(i));

@@ -478,12 +478,14 @@ ShardingRule ConcatOp::getShardingRule() {
 }
 bool ConcatOp::isLinear() { return true; }
 
-/// A tensor, and the same with a dimension that also runs over replicas.
+/// A tensor, and the same with a dimension that also runs over replicas, unless
+/// these are where their slice is.
 static std::pair<TensorFactors, TensorFactors>
-addReplicas(ShardingRule &rule, unsigned rank, uint64_t dim) {
+addReplicas(ShardingRule &rule, unsigned rank, uint64_t dim, bool together) {
   TensorFactors single = rule.addFactors("d", rank);
   TensorFactors replicated = single;
-  replicated[dim].push_back(rule.addFactor("replica"));
+  if (!together)
+    replicated[dim].push_back(rule.addFactor("replica"));
   return {single, replicated};
 }
 
@@ -517,7 +519,8 @@ bool BroadcastGradOp::isLinear() { return true; }
 
 ShardingRule ReplicateOp::getShardingRule() {
   ShardingRule rule;
-  auto [single, replicated] = addReplicas(rule, getType().getRank(), getDim());
+  auto [single, replicated] =
+      addReplicas(rule, getType().getRank(), getDim(), getTogether());
   rule.operands = {single};
   rule.results = {replicated};
   return rule;
@@ -526,7 +529,8 @@ bool ReplicateOp::isLinear() { return true; }
 
 ShardingRule ReplicateGradOp::getShardingRule() {
   ShardingRule rule;
-  auto [single, replicated] = addReplicas(rule, getType().getRank(), getDim());
+  auto [single, replicated] =
+      addReplicas(rule, getType().getRank(), getDim(), getTogether());
   rule.operands = {replicated};
   rule.results = {single};
   return rule;

@@ -299,7 +299,9 @@ def GatedNormOp : STG_ExplicitOp<"gated_norm", [STG_Differentiable,
 
     Groups are divided with their heads. Without groups the norm of heads that are divided is
     one of all of them: the op decomposes into `stg.gated_norm_squares`, whose partial results
-    are a number per token, `stg.norm_root` and `stg.gated_norm_apply`.
+    are a number per token, `stg.norm_root` and `stg.gated_norm_apply`. So it does where groups
+    are `cut`: their numbers and the heads of one group are then two factors, `g` and `h`, and
+    the partial results are a number per token and group of the device.
 
     ```mlir
     %n, %rstd = stg.gated_norm %y, %z, %w : !y, !y, !stg.tensor<[H, P], bf16>
@@ -307,9 +309,10 @@ def GatedNormOp : STG_ExplicitOp<"gated_norm", [STG_Differentiable,
     ```
     Constraints: (C1) input, gate and result are batch, tokens, heads, head size; (C2) the
     weight is heads, head size; (C3) the roots are batch, tokens and groups, whose number
-    divides that of the heads, or batch and tokens.
+    divides that of the heads, or batch and tokens; (C4) what is cut are groups.
   }];
-  let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight);
+  let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
+                  UnitAttr:$cut);
   let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
   let hasVerifier = 1;
 }
@@ -326,25 +329,28 @@ def GatedNormGradOp : STG_ExplicitOp<"gated_norm_grad", [
     part of the product of the gradient with gated values, and `dot` is what this op then
     reads.
 
-    Constraints: (C1) to (C3) of `stg.gated_norm`; (C4) the results have the shapes of input,
-    gate and weight; (C5) with `dot`, batch and tokens, there are no groups.
+    Constraints: (C1) to (C4) of `stg.gated_norm`; (C5) the results have the shapes of input,
+    gate and weight; (C6) `dot` has the shape of the roots, whose groups are cut.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
-                  STG_Tensor:$rstd, STG_Tensor:$dy, Optional<STG_Tensor>:$dot);
+                  STG_Tensor:$rstd, STG_Tensor:$dy, Optional<STG_Tensor>:$dot,
+                  UnitAttr:$cut);
   let results = (outs STG_Tensor:$dx, STG_Tensor:$dgate, STG_Tensor:$dw);
   let hasVerifier = 1;
 }
 
-def GatedNormSquaresOp : STG_InferredOp<"gated_norm_squares"> {
-  let summary = "the sum of squares of what a gate lets through, of all heads";
+def GatedNormSquaresOp : STG_ExplicitOp<"gated_norm_squares"> {
+  let summary = "the sum of squares of what a gate lets through, of groups of heads or all";
   let description = [{
-    Per token and in fp32. Operations: 7 per element (silu 4, product, square, sum). A part of
-    `stg.gated_norm`.
+    Per token, or token and group, and in fp32. Operations: 7 per element (silu 4, product,
+    square, sum). A part of `stg.gated_norm`.
 
-    Constraints: (C1) input and gate are batch, tokens, heads, head size.
+    Constraints: (C1) input and gate are batch, tokens, heads, head size; (C2) the result is as
+    the roots of the norm.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$gate);
   let results = (outs STG_Tensor:$squares);
+  let hasVerifier = 1;
 }
 
 def NormRootOp : STG_PointwiseOp<"norm_root", "3"> {
@@ -360,24 +366,26 @@ def GatedNormApplyOp : STG_InferredOp<"gated_norm_apply"> {
   let description = [{
     Operations: 7 per element (silu 4, product, scale, weight). A part of `stg.gated_norm`.
 
-    Constraints: (C1) and (C2) of `stg.gated_norm`; (C3) the roots are batch and tokens.
+    Constraints: (C1) to (C3) of `stg.gated_norm`.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
                   STG_Tensor:$rstd);
   let results = (outs STG_Tensor:$result);
 }
 
-def GatedNormDotOp : STG_InferredOp<"gated_norm_dot"> {
+def GatedNormDotOp : STG_ExplicitOp<"gated_norm_dot"> {
   let summary = "the product of gated values with the gradient of their norm";
   let description = [{
-    Per token and in fp32. Operations: 8 per element (silu 4, gated value, weight, product,
-    sum). A part of `stg.gated_norm_grad`.
+    Per token, or token and group, and in fp32. Operations: 8 per element (silu 4, gated value,
+    weight, product, sum). A part of `stg.gated_norm_grad`.
 
-    Constraints: (C1) and (C2) of `stg.gated_norm`; (C3) the gradient has the shape of the input.
+    Constraints: (C1) and (C2) of `stg.gated_norm`; (C3) the gradient has the shape of the input;
+    (C4) the result is as the roots of the norm.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
                   STG_Tensor:$dy);
   let results = (outs STG_Tensor:$dot);
+  let hasVerifier = 1;
 }
 
 #endif // STG_DIALECT_STG_IR_STGMIXEROPS

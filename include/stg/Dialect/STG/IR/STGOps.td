@@ -941,7 +941,9 @@ def ReplicateOp : STG_ExplicitOp<"replicate", [STG_Differentiable,
   let description = [{
     Replicas of a slice follow one another: 0, 1, 2 become 0, 0, 1, 1, 2, 2. How many there
     are is the quotient of the extents. Factor `replica` of the sharding rule runs over the
-    replicas of a slice; on a device that has one of each the op folds away. No operations.
+    replicas of a slice; on a device that has one of each the op folds away. With `together` a
+    device that has a slice has all replicas of it, as before an exchange that gives them to
+    others. No operations.
 
     ```mlir
     %r = stg.replicate dim 1 %w : !stg.tensor<[D, K, E], bf16> -> !stg.tensor<[D, 2*K, E], bf16>
@@ -949,7 +951,7 @@ def ReplicateOp : STG_ExplicitOp<"replicate", [STG_Differentiable,
     Constraints: (C1) the result has the operand's element type and its extents in all
     other dimensions; (C2) its extent in the dimension is a multiple of the operand's.
   }];
-  let args = (ins STG_Tensor:$input, I64Attr:$dim);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, UnitAttr:$together);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -965,7 +967,7 @@ def ReplicateGradOp : STG_ExplicitOp<"replicate_grad", [
 
     Constraints: (C1) and (C2) of `stg.replicate` with operand and result exchanged.
   }];
-  let args = (ins STG_Tensor:$input, I64Attr:$dim);
+  let args = (ins STG_Tensor:$input, I64Attr:$dim, UnitAttr:$together);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
   let hasFolder = 1;

@@ -450,7 +450,7 @@ def FreezeParameters : Pass<"stg-freeze-parameters", "::mlir::ModuleOp"> {
 }
 
 def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
-  let summary = "replicate key/value heads, for more devices than there are heads";
+  let summary = "replicate key/value heads or groups, for more devices than there are of them";
   let description = [{
     Each slice of a parameter along the dimension named by symbol `dim` is there `times`
     times (`stg.replicate`), and everything that is computed with the parameter has so many
@@ -458,6 +458,15 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
     that it attended to before, so the program computes the same. Its gradient is the sum of
     those of the replicas. `--stg-parallelize` with `tp-replicate` puts replicas on different
     devices.
+
+    A `stg.gated_norm` of groups that are replicated is still one of each group: its groups are
+    `cut`, and devices that have heads of the same group sum their squares.
+
+    Where heads take the place of tokens that are divided (`--stg-context-parallel`), more
+    devices may share a head than read its parameters. What attention (`exchanges-keys`), or a
+    scan and the convolution before it (`exchanges-scans`), reads of the dimension is then
+    replicated `exchanged` times by each device, and these replicas are what is exchanged;
+    parameters of such an op are replicated as often.
 
     A projection that makes other heads, too, and is then split (`H + 2*K`) becomes two, with
     two parameters: one can be divided among more devices than the other.
@@ -484,6 +493,12 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
            "Symbol of the dimension">,
     Option<"times", "times", "std::string", /*default=*/"\"1\"",
            "Replicas of each head, a number or a symbol of the model">,
+    Option<"exchanged", "exchanged", "std::string", /*default=*/"\"1\"",
+           "Replicas of each head of a device that are exchanged for tokens, likewise">,
+    Option<"exchangesKeys", "exchanges-keys", "bool", /*default=*/"false",
+           "Attention reads replicas that are exchanged">,
+    Option<"exchangesScans", "exchanges-scans", "bool", /*default=*/"false",
+           "Scans and causal convolutions read replicas that are exchanged">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -641,6 +656,8 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "there are no scales">,
     Option<"kvBlockSize", "kv-block-size", "int64_t", /*default=*/"1",
            "Tokens of a block: of each request whole blocks are kept">,
+    Option<"tokenParts", "token-parts", "int64_t", /*default=*/"1",
+           "Shares of the tokens that are kept: a window has a multiple of so many">,
     Option<"mlaForm", "mla-form", "::stg::MlaForm",
            /*default=*/"::stg::MlaForm::Auto",
            "How attention with latents is executed">,
@@ -804,7 +821,8 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     may be left out (see `#sym.mesh`). A rule is `DIM:AXIS`, or `DIM:AXIS@SCOPE` for
     parameters, inputs or the stream only; earlier rules win where one axis has two claims.
     A rule that shards nothing is an error, unless `?` is behind it. A claim
-    `OP/FACTOR:AXIS` is put on all ops of that name (`#stg.factors`).
+    `OP/FACTOR:AXIS` is put on all ops of that name that have the factor (`#stg.factors`), and
+    `OP/FACTOR@DIM:AXIS` on those of them that have a dimension of that name.
 
     Which mesh and which rules a framework makes of degrees of parallelism is a matter of
     presets: `--stg-apply-preset`.
@@ -831,7 +849,8 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
                "Sharding rules DIM:AXIS or DIM:AXIS@SCOPE, most important first; with "
                "'?' behind they may shard nothing">,
     ListOption<"claims", "claims", "std::string",
-               "OP/FACTOR:AXIS: ops of that name compute the factor over the axis">,
+               "OP/FACTOR:AXIS or OP/FACTOR@DIM:AXIS: ops of that name (with that dimension) "
+               "compute the factor over the axis">,
     ListOption<"joined", "joined", "std::string",
                "AXIS+AXIS: axes that one collective serves (default: by their roles)">,
     Option<"program", "program", "std::string", /*default=*/"\"\"",

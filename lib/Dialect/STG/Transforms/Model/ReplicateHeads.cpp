@@ -1,4 +1,4 @@
-//===- ReplicateHeads.cpp - Several replicas of each key/value head -------===//
+//===- ReplicateHeads.cpp - Several replicas of key/value heads and groups ===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -16,6 +16,7 @@
 #include "ProductSplitter.h"
 #include "ShardingRules.h"
 #include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -32,12 +33,16 @@ struct ReplicateHeads : stg::impl::ReplicateHeadsBase<ReplicateHeads> {
   void runOnOperation() override;
 
 private:
-  LogicalResult parseTimes();
+  FailureOr<SymExpr> parse(StringRef name, StringRef text);
   LogicalResult refuse(Operation *op, const Twine &reason);
   LogicalResult separateHeads(SplitOp split);
   LogicalResult checkOp(Operation *op);
   LogicalResult checkParam(ParamOp param);
   void replicate(func::FuncOp function);
+  LogicalResult replicateParameters(func::FuncOp function);
+  bool startsExchange(Operation *op);
+  Value replicateValue(Value value, OpBuilder &builder);
+  LogicalResult replicateExchanged(func::FuncOp function);
 
   bool isReplicated(DimAttr dim) const { return dim.hasName(heads); }
   bool isReplicated(Type type) const {
@@ -48,7 +53,7 @@ private:
   }
 
   StringAttr heads;
-  SymExpr replicas;
+  SymExpr replicas, exchangedReplicas;
 };
 } // namespace
 
@@ -158,16 +163,25 @@ LogicalResult ReplicateHeads::checkParam(ParamOp param) {
   return success();
 }
 
-/// Everything that has the heads gets more of them, but for the parameters,
-/// which are replicated where they are read.
-void ReplicateHeads::replicate(func::FuncOp function) {
+/// The type with so many times the slices.
+static Type replicateType(Type type, StringAttr heads, SymExpr times) {
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [&](DimAttr dim) -> std::optional<std::pair<Attribute, WalkResult>> {
-        if (isReplicated(dim))
-          dim = dim.withExtent(dim.getExtent() * replicas);
+        if (dim.hasName(heads))
+          dim = dim.withExtent(dim.getExtent() * times);
         return {{dim, WalkResult::skip()}};
       });
+  return replacer.replace(type);
+}
+
+/// Everything that has the heads gets more of them, but for the parameters,
+/// which are replicated where they are read, and norms, which are of as many
+/// groups as before.
+void ReplicateHeads::replicate(func::FuncOp function) {
+  auto replace = [&](Type type) {
+    return replicateType(type, heads, replicas);
+  };
   SmallVector<ParamOp> params;
   function.walk([&](Operation *op) {
     if (auto param = dyn_cast<ParamOp>(op)) {
@@ -175,11 +189,15 @@ void ReplicateHeads::replicate(func::FuncOp function) {
         params.push_back(param);
       return;
     }
+    if (auto norm = dyn_cast<GatedNormOp>(op)) {
+      norm.setCut(norm.getCut() || isReplicated(norm.getRstd().getType()));
+      return;
+    }
     for (Value result : op->getResults())
-      result.setType(replacer.replace(result.getType()));
+      result.setType(replace(result.getType()));
     for (Region &region : op->getRegions())
       for (BlockArgument arg : region.getArguments())
-        arg.setType(replacer.replace(arg.getType()));
+        arg.setType(replace(arg.getType()));
   });
   for (ParamOp param : params) {
     SymTensorType type = param.getType();
@@ -188,8 +206,8 @@ void ReplicateHeads::replicate(func::FuncOp function) {
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(param);
     auto replicated = ReplicateOp::create(
-        builder, param.getLoc(), replacer.replace(type), param.getResult(),
-        std::distance(type.getDims().begin(), dim));
+        builder, param.getLoc(), replace(type), param.getResult(),
+        std::distance(type.getDims().begin(), dim), /*together=*/false);
     setName(replicated, param.getParamNameAttr());
     setRole(replicated, Role::Replicas);
     param.getResult().replaceAllUsesExcept(replicated.getResult(), replicated);
@@ -197,37 +215,16 @@ void ReplicateHeads::replicate(func::FuncOp function) {
   updateFunctionType(function);
 }
 
-LogicalResult ReplicateHeads::parseTimes() {
-  std::optional<SymExpr> parsed =
-      llvm::expectedToOptional(SymExpr::parse(&getContext(), times));
-  bool isValid =
-      parsed && (parsed->isConstant() ? parsed->getInt64().value_or(0) >= 1
-                                      : bool(parsed->getAsSymbol()));
-  if (!isValid)
-    return getOperation().emitError("times is '")
-           << times << "', expected an integer of at least 1 or a symbol";
-  heads = StringAttr::get(&getContext(), dim);
-  replicas = *parsed;
-  return success();
-}
-
-void ReplicateHeads::runOnOperation() {
-  func::FuncOp function = getOperation();
-  if (failed(parseTimes()))
-    return signalPassFailure();
-  if (replicas.isOne() || function.isExternal())
-    return;
+LogicalResult ReplicateHeads::replicateParameters(func::FuncOp function) {
   SmallVector<SplitOp> splits;
   function.walk([&](SplitOp split) { splits.push_back(split); });
   for (SplitOp split : splits)
     if (failed(separateHeads(split)))
-      return signalPassFailure();
+      return failure();
   for (BlockArgument arg : function.getArguments())
-    if (isReplicated(arg.getType())) {
-      (void)refuse(function, "argument #" + Twine(arg.getArgNumber()) +
-                                 " has the type " + toString(arg.getType()));
-      return signalPassFailure();
-    }
+    if (isReplicated(arg.getType()))
+      return refuse(function, "argument #" + Twine(arg.getArgNumber()) +
+                                  " has the type " + toString(arg.getType()));
   WalkResult result = function.walk([&](Operation *op) {
     auto param = dyn_cast<ParamOp>(op);
     return failed(checkOp(op)) || (param && failed(checkParam(param)))
@@ -235,6 +232,116 @@ void ReplicateHeads::runOnOperation() {
                : WalkResult::advance();
   });
   if (result.wasInterrupted())
-    return signalPassFailure();
+    return failure();
   replicate(function);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Replicas that are exchanged
+//===----------------------------------------------------------------------===//
+
+/// True for an op that divides heads in place of tokens.
+bool ReplicateHeads::startsExchange(Operation *op) {
+  return (exchangesKeys && isa<AttentionOpInterface>(op)) ||
+         (exchangesScans && isa<RecurrentOpInterface>(op));
+}
+
+/// What the device has of the value, each slice several times. Of a parameter
+/// it takes what it then needs.
+Value ReplicateHeads::replicateValue(Value value, OpBuilder &builder) {
+  auto type = cast<SymTensorType>(value.getType());
+  ParamOp param = getReadParameter(value);
+  if (auto before = value.getDefiningOp<ReplicateOp>(); param && before)
+    value = before.getInput();
+  auto dim = llvm::find_if(type.getDims(),
+                           [&](DimAttr dim) { return isReplicated(dim); });
+  auto replicated = ReplicateOp::create(
+      builder, value.getLoc(), replicateType(type, heads, exchangedReplicas),
+      value, std::distance(type.getDims().begin(), dim), /*together=*/!param);
+  Operation *made = value.getDefiningOp();
+  StringAttr name = param  ? param.getParamNameAttr()
+                    : made ? getOrigin(made).name
+                           : StringAttr();
+  if (name)
+    setName(replicated, name);
+  setRole(replicated, Role::Replicas);
+  return replicated;
+}
+
+/// From the first op on that divides heads in place of tokens there are more
+/// heads. What meets them there is replicated, too.
+LogicalResult ReplicateHeads::replicateExchanged(func::FuncOp function) {
+  DenseSet<Value> wide;
+  WalkResult walked = function.walk([&](Operation *op) {
+    auto isWide = [&](Value value) { return wide.contains(value); };
+    auto has = [&](Value value) { return isReplicated(value.getType()); };
+    bool starts = startsExchange(op) && llvm::any_of(op->getOperands(), has);
+    if (isa<ParamOp>(op) ||
+        !(starts || llvm::any_of(op->getOperands(), isWide)))
+      return WalkResult::advance();
+    if (failed(checkOp(op)))
+      return WalkResult::interrupt();
+    if (isRegionTerminator(op) || isa<LoopLikeOpInterface>(op)) {
+      (void)refuse(op, "what is exchanged for tokens leaves its block");
+      return WalkResult::interrupt();
+    }
+    OpBuilder builder(op);
+    DenseMap<Value, Value> made; ///< Of this op, which may read one twice.
+    for (OpOperand &use : op->getOpOperands()) {
+      Value value = use.get();
+      if (!has(value) || isWide(value))
+        continue;
+      Value &replicated = made[value];
+      if (!replicated)
+        replicated = replicateValue(value, builder);
+      use.set(replicated);
+    }
+    // What nobody reads any more, of parameters that others do not read.
+    for (auto [value, replicated] : made)
+      if (auto before = value.getDefiningOp<ReplicateOp>();
+          before && before->use_empty())
+        before->erase();
+    for (Value result : op->getResults())
+      if (has(result)) {
+        result.setType(
+            replicateType(result.getType(), heads, exchangedReplicas));
+        wide.insert(result);
+      }
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+FailureOr<SymExpr> ReplicateHeads::parse(StringRef name, StringRef text) {
+  std::optional<SymExpr> parsed =
+      llvm::expectedToOptional(SymExpr::parse(&getContext(), text));
+  bool isValid =
+      parsed && (parsed->isConstant() ? parsed->getInt64().value_or(0) >= 1
+                                      : bool(parsed->getAsSymbol()));
+  if (!isValid)
+    return getOperation().emitError()
+           << name << " is '" << text
+           << "', expected an integer of at least 1 or a symbol";
+  return *parsed;
+}
+
+void ReplicateHeads::runOnOperation() {
+  func::FuncOp function = getOperation();
+  FailureOr<SymExpr> all = parse("times", times),
+                     each = parse("exchanged", exchanged);
+  if (failed(all) || failed(each))
+    return signalPassFailure();
+  heads = StringAttr::get(&getContext(), dim);
+  replicas = *all;
+  exchangedReplicas = *each;
+  if (function.isExternal())
+    return;
+  if ((!replicas.isOne() && failed(replicateParameters(function))) ||
+      (!exchangedReplicas.isOne() && failed(replicateExchanged(function))))
+    return signalPassFailure();
 }

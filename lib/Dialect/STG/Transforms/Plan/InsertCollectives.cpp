@@ -502,7 +502,31 @@ LogicalResult Localizer::convertResult(OpResult result, const Layout &made) {
 // Decomposition
 //===----------------------------------------------------------------------===//
 
-/// Gives the ops that replace `original` its name, phase and factors. Their
+/// The factors of an op that are those of dimensions that it reads divided.
+static FactorsAttr getReadFactors(Operation *op, const ShardingRule &rule) {
+  SmallVector<FactorsAttr::Entry> read;
+  for (auto [operand, tensor] :
+       llvm::zip_equal(op->getOperandTypes(), rule.operands)) {
+    ShardingAttr sharding = cast<SymTensorType>(operand).getSharding();
+    if (!sharding)
+      continue;
+    for (auto [axes, factors] :
+         llvm::zip_equal(sharding.getDimAxes(), tensor)) {
+      if (axes.empty() || factors.size() != 1)
+        continue;
+      auto name =
+          StringAttr::get(op->getContext(), rule.factors[factors.front()].name);
+      if (llvm::none_of(read, [&](const FactorsAttr::Entry &entry) {
+            return entry.first == name;
+          }))
+        read.emplace_back(name, axes);
+    }
+  }
+  return FactorsAttr::get(op->getContext(), std::move(read));
+}
+
+/// Gives the ops that replace `original` its name, phase and factors; one that
+/// has other factors computes with what it reads as it is divided. Their
 /// intermediate values are laid out as they are made, reduced where partial.
 void Localizer::planDecomposed(ShardableOpInterface original,
                                ArrayRef<Operation *> parts) {
@@ -521,7 +545,8 @@ void Localizer::planDecomposed(ShardableOpInterface original,
       if (rule.getFactor(factor))
         own.emplace_back(factor, axes);
     shardable.setFactorsAttr(
-        FactorsAttr::get(part->getContext(), std::move(own)));
+        own.empty() ? getReadFactors(part, rule)
+                    : FactorsAttr::get(part->getContext(), std::move(own)));
     auto factorAxes = getFactorAxes(shardable, rule);
     for (OpResult result : part->getResults()) {
       auto type = cast<SymTensorType>(result.getType());

@@ -227,21 +227,61 @@ LogicalResult Parallelize::checkUse(const DimensionRules &rules,
 // Claims
 //===----------------------------------------------------------------------===//
 
-/// `OP/FACTOR:AXIS`: every op of that name computes the factor over the axis.
+/// True if a dimension of what the op reads or makes has the name.
+static bool hasNamedDim(Operation *op, StringRef name) {
+  auto hasIt = [&](Type type) {
+    auto tensor = dyn_cast<SymTensorType>(type);
+    return tensor && llvm::any_of(tensor.getDims(), [&](DimAttr dim) {
+             return dim.hasName(StringAttr::get(dim.getContext(), name));
+           });
+  };
+  return llvm::any_of(op->getOperandTypes(), hasIt) ||
+         llvm::any_of(op->getResultTypes(), hasIt);
+}
+
+/// The factors, and `factor` over one more axis.
+static FactorsAttr addAxis(FactorsAttr factors, StringAttr factor,
+                           StringAttr axis) {
+  SmallVector<FactorsAttr::Entry> entries;
+  bool isNew = true;
+  if (factors)
+    for (auto [name, axes] :
+         llvm::zip_equal(factors.getFactors(), factors.getAxes())) {
+      if (llvm::is_contained(axes, axis))
+        return factors;
+      SmallVector<Attribute> all(axes.getValue());
+      if (name == factor) {
+        all.push_back(axis);
+        isNew = false;
+      }
+      entries.emplace_back(name, ArrayAttr::get(factor.getContext(), all));
+    }
+  if (isNew)
+    entries.emplace_back(factor, ArrayAttr::get(factor.getContext(), {axis}));
+  return FactorsAttr::get(factor.getContext(), std::move(entries));
+}
+
+/// `OP/FACTOR:AXIS`: every op of that name that has the factor computes it over
+/// the axis; with `OP/FACTOR@DIM:AXIS` those with a dimension of that name.
 LogicalResult Parallelize::makeClaims(MeshAttr mesh) {
   for (StringRef text : claims) {
     auto [op, rest] = text.split('/');
-    auto [factor, axis] = rest.split(':');
+    auto [where, axis] = rest.split(':');
+    auto [factor, dimension] = where.split('@');
     if (op.empty() || factor.empty() || !mesh.getAxisIndex(axis))
       return getOperation().emitError("claim is '")
-             << text << "', expected OP/FACTOR:AXIS with an axis of the mesh";
+             << text
+             << "', expected OP/FACTOR:AXIS or OP/FACTOR@DIM:AXIS with an axis "
+                "of the mesh";
     Builder builder(&getContext());
-    auto name = builder.getStringAttr(factor);
-    ArrayAttr axes = builder.getStrArrayAttr({axis});
-    StringRef opName = op;
+    auto name = builder.getStringAttr(factor),
+         axisName = builder.getStringAttr(axis);
+    StringRef opName = op, dim = dimension;
     scope->walk([&](ShardableOpInterface user) {
-      if (user->getName().getStringRef() == opName)
-        user.setFactorsAttr(FactorsAttr::get(&getContext(), {{name, axes}}));
+      if (user->getName().getStringRef() == opName &&
+          (dim.empty() || hasNamedDim(user, dim)) &&
+          user.getShardingRule().getFactor(name.getValue()))
+        user.setFactorsAttr(addAxis(user.getFactorsAttr(), name, axisName));
     });
   }
   return success();
