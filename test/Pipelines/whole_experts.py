@@ -34,6 +34,7 @@ def operations(check):
             step(2, 1, 2, 4, pp=2, micro_batch=2, zero=1), step(4, 1, 2, 2),
             step(4, 1, 2, 2, etp=2), step(4, 1, 4, 8, etp=2, zero=1), step(4, 2, 2, 8, etp=2),
             step(4, 1, 2, 1, etp=2), step(4, 1, 2, 4, etp=2, pp=2, micro_batch=2),
+            step(2, 4, 1, 4), step(1, 4, 2, 2, zero=3), step(2, 4, 1, 4, cp_comm_type="a2a"),
         ):
             plan = replace(plan, recompute=recompute)
             check.context = plan
@@ -56,6 +57,7 @@ def exchanges(check):
     for tp, cp, dp, ep, etp in (
         (2, 1, 4, 8, 1), (4, 1, 2, 4, 1), (2, 2, 2, 8, 1), (4, 1, 4, 16, 1), (4, 1, 2, 2, 1),
         (4, 1, 2, 2, 2), (4, 1, 4, 8, 2), (4, 2, 1, 4, 2), (8, 1, 2, 4, 4), (8, 1, 1, 2, 2),
+        (2, 4, 1, 4, 1), (1, 4, 2, 2, 1), (4, 4, 1, 4, 2),
     ):
         plan = step(tp, cp, dp, ep, etp)
         check.context = plan
@@ -70,7 +72,7 @@ def exchanges(check):
         shared = sorted(
             (kind, phase, group, *total)
             for (kind, axes, group, phase), total in found
-            if kind in ("all_gather", "reduce_scatter") and group != tp and axes != "cp"
+            if kind in ("all_gather", "reduce_scatter") and group != tp and not axes.startswith("cp")
         )
         want = [
             (kind, phase, etp, SMALL.L, SMALL.L * size)
@@ -88,6 +90,7 @@ def states(check):
     cases = [
         (2, 1, 4, 8, 1), (2, 1, 4, 4, 1), (4, 1, 2, 4, 1), (2, 2, 2, 2, 1), (2, 2, 2, 4, 1), (1, 2, 4, 4, 1),
         (2, 2, 2, 1, 1), (4, 1, 2, 2, 1), (4, 1, 4, 2, 2), (4, 1, 4, 4, 2), (4, 2, 2, 4, 2), (8, 1, 2, 2, 2),
+        (2, 4, 1, 4, 1), (1, 4, 2, 2, 1), (4, 4, 1, 4, 2), (2, 4, 2, 8, 1),
     ]
     for tp, cp, dp, ep, etp in cases:
         plan = step(tp, cp, dp, ep, etp)
@@ -133,6 +136,14 @@ def groups(check):
     check.equal("groups of 8", neighbours, [tuple(range(8)), tuple(range(8, 16))])
     same = sorted(g for g in found if g[1] == g[0] + 8)
     check.equal("same experts", same, [(rank, rank + 8) for rank in range(8)])
+    # What etp leaves of tp and the fastest part of cp; the rest of cp has the same again.
+    folder = check.write(SMALL, step(2, 4, 1, 4)).folder
+    traces.run("stg-trace", "validate", folder)
+    found = {tuple(ranks) for ranks in traces.read_groups(folder).values()}
+    different = [(0, 1, 2, 3), (4, 5, 6, 7)]
+    check.equal("part of cp", sorted(g for g in found if g[0] + 3 == g[-1]), different)
+    same = sorted(g for g in found if len(g) == 2 and g[1] == g[0] + 4)
+    check.equal("same experts, cp", same, [(rank, rank + 4) for rank in range(4)])
     folder = check.write(SMALL, step(4, 1, 4, 4, etp=2)).folder
     traces.run("stg-trace", "validate", folder)
     found = sorted(tuple(ranks) for ranks in traces.read_groups(folder).values())

@@ -16,7 +16,7 @@
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 ep=6 etp=1 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=DIVIDES
 // DIVIDES: error: etp=1: ep=6 neither divides 4, what etp=1 leaves of tp=4, nor is a multiple of it; experts are divided over that, then cp, then a part of dp
 // RUN: not stg-opt %s --stg-apply-preset="tp=2 cp=2 dp=4 ep=6 etp=1 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=CONTEXT
-// CONTEXT: error: etp=1: ep=6 is not divisible by 2 times cp=2; experts are divided over what etp=1 leaves of tp, then cp, then a part of dp
+// CONTEXT: error: etp=1: ep=6 neither divides 2 times cp=2 nor is a multiple of it; experts are divided over what etp=1 leaves of tp, then cp, then a part of dp
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 etp=3 sequence-parallel=true" 2>&1 | FileCheck %s --check-prefix=DEGREE
 // DEGREE: error: etp=3: expected a divisor of tp=4
 // RUN: not stg-opt %s --stg-apply-preset="tp=4 ep=4 etp=1" 2>&1 | FileCheck %s --check-prefix=TOKENS

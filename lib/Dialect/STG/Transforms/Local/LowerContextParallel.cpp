@@ -31,7 +31,8 @@ enum RingChannel : int64_t { Keys, KeysBack, Gradients, NumRingChannels };
 
 /// Where tokens are, if the pairs of a device depend on it.
 struct TokenPlaces {
-  AttentionPattern pattern;
+  AttentionPattern pattern; ///< Of a row with all keys that are here.
+  int64_t cached = 0;       ///< Keys of earlier steps, the first ones of a row.
   int64_t devices = 1;
   bool zigzag = false;
   SymExpr index; ///< The number of a device.
@@ -45,6 +46,8 @@ struct TokenPlaces {
   SymExpr getSeen(int64_t before) const;
 
 private:
+  std::vector<TokenRange> getTokens(int64_t device, int64_t begin,
+                                    int64_t end) const;
   SymExpr tabulate(function_ref<int64_t(int64_t device)> get) const;
 };
 
@@ -77,7 +80,6 @@ public:
                     : static_cast<bool>(getGatheredPairs());
   }
   void lower();
-  SymExpr getCached();
 
 private:
   using Values = SmallVector<Value, 5>;
@@ -109,6 +111,7 @@ private:
     return op.getMask() == AttentionMask::Causal && !op.getFullCount();
   }
   bool isBalanced() { return skipsMasked() && !range; }
+  SymExpr getCached();
   SymExpr getGatheredPairs();
   SymExpr getOwnPairs();
   SymExpr getOtherPairs();
@@ -153,13 +156,26 @@ SymExpr AttentionLowering::getCached() {
   return keys - (isRing() ? queries : queries * group);
 }
 
+/// What a device has of a part of the row.
+std::vector<TokenRange> TokenPlaces::getTokens(int64_t device, int64_t begin,
+                                               int64_t end) const {
+  std::vector<TokenRange> own =
+      getTokensOf(device, devices, end - begin, zigzag);
+  for (TokenRange &range : own)
+    range = {range.begin + begin, range.end + begin};
+  return own;
+}
+
+/// Devices have shares of what earlier steps have kept, as of a row of its own.
 int64_t TokenPlaces::countPairs(int64_t own,
                                 std::optional<int64_t> other) const {
   int64_t tokens = pattern.countTokens();
   std::vector<TokenRange> keys = {{0, tokens}};
-  if (other)
-    keys = getTokensOf(*other, devices, tokens, zigzag);
-  return pattern.countPairs(getTokensOf(own, devices, tokens, zigzag), keys);
+  if (other) {
+    keys = getTokens(*other, 0, cached);
+    llvm::append_range(keys, getTokens(*other, cached, tokens));
+  }
+  return pattern.countPairs(getTokens(own, cached, tokens), keys);
 }
 
 /// A step where a device has another number than the one before it.
@@ -522,38 +538,47 @@ static std::optional<AttentionPattern> getPattern(AttentionOpInterface op,
 LogicalResult LowerContextParallel::place(AttentionOpInterface op,
                                           MeshAttr mesh,
                                           std::optional<TokenPlaces> &places) {
-  if (!hasPattern(op))
-    return success();
   ContextAttr context = op.getContextAttr();
   SymExpr group = mesh.getGroupSize(context.getAxes());
   SymExpr queries =
       cast<SymTensorType>(op->getOperand(0).getType()).getShape()[1];
   bool isRing = context.getExchange() == KeyExchange::Ring;
   SymExpr keys = cast<SymTensorType>(op->getOperand(2).getType()).getShape()[1];
-  if (keys != (isRing ? queries : queries * group))
+  SymExpr kept = isRing ? (keys - queries) * group : keys - queries * group;
+  // What is kept is seen in blocks of a ring whose new tokens are not.
+  bool isPartlyHidden =
+      isRing && !kept.isZero() && op.getMask() == AttentionMask::Causal &&
+      !op.getFullCount() && context.getTokens() == TokenShare::Range;
+  if (!hasPattern(op) && !isPartlyHidden)
+    return success();
+  if (!kept.isZero() && (op.getPrefixAttr() || op.getRequestsAttr()))
     return op->emitOpError("has keys of earlier steps, and its tokens are "
                            "divided over ")
            << context.getAxes()
            << ": how many of them each device sees is not known; exchange "
               "tokens by a2a, which divides heads";
-  std::optional<AttentionPattern> pattern = getPattern(op, queries * group);
-  std::optional<int64_t> devices = group.getInt64();
-  if (!pattern || !devices)
+  std::optional<AttentionPattern> pattern =
+      getPattern(op, queries * group + kept);
+  std::optional<int64_t> devices = group.getInt64(), cached = kept.getInt64();
+  if (!pattern || !devices || !cached)
     return op->emitOpError("has tokens that are divided over ")
            << context.getAxes()
            << ", and how many keys each device sees is known for numbers only; "
               "give symbols their values first (--stg-bind)";
   bool zigzag = context.getTokens() == TokenShare::ZigZag;
   int64_t shares = *devices * (zigzag ? 2 : 1);
-  int64_t tokens = pattern->countTokens();
-  if (tokens % shares != 0)
-    return op->emitOpError("has ")
-           << tokens << " tokens, which are divided into " << shares
-           << " parts; expected a multiple of that";
+  int64_t tokens = pattern->countTokens() - *cached;
+  for (auto [number, what] :
+       {std::pair(tokens, " tokens"),
+        std::pair(isRing ? *cached : 0, " keys of earlier steps")})
+    if (number % shares != 0)
+      return op->emitOpError("has ")
+             << number << what << ", which are divided into " << shares
+             << " parts; expected a multiple of that";
   FailureOr<SymExpr> index = getDeviceNumber(op, mesh);
   if (failed(index))
     return failure();
-  places = TokenPlaces{std::move(*pattern), *devices, zigzag, *index};
+  places = TokenPlaces{std::move(*pattern), *cached, *devices, zigzag, *index};
   return success();
 }
 
@@ -589,11 +614,6 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
   }
   AttentionLowering lowering(op, mesh.getGroupSize(axes), size, *range, places,
                              firstChannel);
-  // A block that is hidden has keys of earlier steps that are not.
-  SymExpr cached = lowering.getCached();
-  if (size && *range && cached && !cached.isZero())
-    return op->emitOpError("goes around a ring with keys of earlier steps; "
-                           "needs tokens that are balanced, or gathered keys");
   if (!lowering.hasPairs())
     return op->emitOpError("has a cost that is too large to be expressed");
   lowering.lower();

@@ -118,6 +118,20 @@ void stg::setForward(Operation *op, StringAttr name) {
   setPhase(op, Phase::Forward);
 }
 
+/// What new tokens see of earlier ones. Devices that divide tokens keep equally
+/// many of those that a window needs.
+static SymExpr getVisible(const InferenceStep &step, TokenSpan span,
+                          SymExpr cached) {
+  SymExpr visible = span.getVisible(cached);
+  if (!span.window || step.tokenParts == 1 || visible == cached)
+    return visible;
+  SymExpr parts = SymExpr::get(cached.getContext(), step.tokenParts);
+  return SymExpr::getFunction(
+      SymFunc::Min,
+      {cached,
+       SymExpr::getFunction(SymFunc::CeilDiv, {visible, parts}) * parts});
+}
+
 Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
                       Location loc, Value value, StringAttr name,
                       TokenSpan span, RequestsAttr requests) {
@@ -134,7 +148,7 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
       return requests ? requests.getSum(get) : get(fresh, step.cached);
     };
     dim = dim.withExtent(fresh + getSum([&](SymExpr, SymExpr cached) {
-                           return span.getVisible(cached);
+                           return getVisible(step, span, cached);
                          }));
     if (!isRounded && !span.window && !span.chunk && step.reserve.empty())
       continue;
@@ -772,6 +786,10 @@ FailureOr<InferenceStep> Inference::readOptions() {
     return module.emitError("kv-block-size is ")
            << kvBlockSize.getValue() << ", expected at least 1";
   step.kvBlockSize = kvBlockSize;
+  if (tokenParts < 1)
+    return module.emitError("token-parts is ")
+           << tokenParts.getValue() << ", expected at least 1";
+  step.tokenParts = tokenParts;
   step.mlaForm = mlaForm;
   FailureOr<SymBinding> known = collectSymbolValues(module, config, *values);
   if (failed(known) || failed(readRequests(step)))

@@ -32,6 +32,9 @@ struct InferenceStep {
   /// The requests of steps that caches have room for; empty: those of the step.
   llvm::SmallVector<RequestsAttr> reserve;
   int64_t kvBlockSize = 1; ///< Tokens that are kept or not together.
+  /// A window of what is kept is as long as a multiple of so many tokens, where
+  /// as much is kept.
+  int64_t tokenParts = 1;
   MlaForm mlaForm = MlaForm::Auto;
   SymBinding binding; ///< Values of symbols, as far as they are known.
 

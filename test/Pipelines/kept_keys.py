@@ -1,0 +1,175 @@
+"""Chunks of a prefill whose tokens are divided, under masks, on each rank.
+
+Each query of a chunk sees keys that earlier steps have kept, and keys of the chunk. Here each pair
+is counted one by one, of each rank, and with a ring of each block: which keys of which rank the
+queries of a rank see. Attention executes 4 operations for each pair, head and element of a head.
+What a rank keeps, and what it gathers or passes on, is its share of all keys that are there.
+
+Usage: kept_keys.py {pairs|blocks|bytes}... FOLDER
+"""
+
+import sys
+from pathlib import Path
+
+import comparing
+import traces
+from comparing import equal
+
+HEADS, KEYS, SIZE, LAYERS = 4, 2, 8, 2
+FIXED = dict(D=32, H=HEADS, K=KEYS, E=SIZE, F=48, V=64, L=LAYERS)
+CP = 4
+
+
+def is_seen(query, key, span, width):
+    """Places are those in the whole sequence."""
+    if span == "window" and query - key >= width:
+        return False
+    if span == "chunk" and query // width != key // width:
+        return False
+    return key <= query
+
+
+def tokens_of(rank, begin, tokens, balance):
+    """The places of a rank's share of so many tokens."""
+    if balance == "none":
+        each = tokens // CP
+        return range(begin + rank * each, begin + (rank + 1) * each)
+    each, last = tokens // (2 * CP), 2 * CP - 1 - rank
+    return [*range(begin + rank * each, begin + (rank + 1) * each),
+            *range(begin + last * each, begin + (last + 1) * each)]  # fmt: skip
+
+
+def count_kept(cached, span, width, parts):
+    """Keys of earlier steps that are there; ranks have equally many of a window."""
+    if span == "window":
+        return min(cached, -(-min(cached, width - 1) // parts) * parts)
+    return cached % width if span == "chunk" else cached
+
+
+def model_of(span, folder):
+    """A decoder all of whose layers see that far."""
+    text = (Path(__file__).parent / "Inputs" / "chunks.mlir").read_text()
+    path = Path(folder) / f"{span}.mlir"
+    path.write_text(text.replace('span = "chunk"', f'span = "{span}"'))
+    return path
+
+
+class Case:
+    """One chunk of a prefill."""
+
+    def __init__(self, folder, span, width, fresh, cached, exchange, balance):
+        self.span, self.width, self.fresh, self.cached, self.balance = span, width, fresh, cached, balance
+        self.exchange = exchange
+        parts = CP if exchange == "a2a" or balance == "none" else 2 * CP
+        self.kept = count_kept(cached, span, width, parts)
+        values = FIXED | {"W": width or 1}
+        self.step = [model_of(span, folder), "--batch=1", "--mode=prefill", f"--seq={fresh}", f"--kv-len={cached}"]
+        self.step += [f"--set={k}={v}" for k, v in values.items()]
+        self.plan = [f"--cp={CP}", f"--cp-comm-type={exchange}", f"--cp-balance={balance}"]
+        self.name = f"{span} {width}, {fresh} after {cached}, {exchange} {balance}"
+
+    def pairs(self, queries, keys):
+        return sum(is_seen(q, k, self.span, self.width) for q in queries for k in keys)
+
+    def queries(self, rank):
+        return tokens_of(rank, self.cached, self.fresh, self.balance)
+
+    def keys(self, rank):
+        """The share of what is kept, and that of the chunk."""
+        first = self.cached - self.kept
+        return [*tokens_of(rank, first, self.kept, self.balance), *self.queries(rank)]
+
+
+def cases(folder):
+    for exchange in ("all_gather", "p2p", "a2a"):
+        for balance in ("zigzag", "none"):
+            if exchange == "a2a" and balance == "none":
+                continue
+            for span, width, fresh, cached in (
+                ("full", 0, 16, 24), ("window", 5, 16, 24), ("window", 12, 32, 40), ("window", 30, 16, 24),
+                ("window", 100, 16, 8), ("chunk", 16, 16, 24), ("chunk", 8, 24, 48), ("chunk", 64, 16, 40),
+            ):  # fmt: skip
+                yield Case(folder, span, width, fresh, cached, exchange, balance)
+
+
+def operations(number):
+    return LAYERS * 4 * number * HEADS * SIZE
+
+
+def by_rank(summary):
+    """The class of each rank."""
+    found = {}
+    for entry in summary["classes"]:
+        place = entry["coordinates"].get("cp")
+        for rank in [place] if place is not None else range(CP):
+            found[rank] = entry
+    return found
+
+
+def pairs(folder):
+    """What each rank executes, and all of them together."""
+    for case in cases(folder):
+        one = traces.products(traces.compile_json(*case.step, "--dry-run"))["fwd"]
+        every = range(case.cached, case.cached + case.fresh)
+        whole = operations(case.pairs(every, range(case.cached + case.fresh)))
+        head = 2 * FIXED["D"] * FIXED["V"]
+        rest = one - whole - head
+        found = by_rank(traces.compile_json(*case.step, *case.plan, "--dry-run"))
+        seen = 0
+        for rank in range(CP):
+            own = whole // CP
+            if case.exchange != "a2a":
+                own = operations(case.pairs(case.queries(rank), range(case.cached + case.fresh)))
+            equal(f"{case.name}, rank {rank}", found[rank]["matrix_operations_by_phase"], {"fwd": rest // CP + own + head})
+            seen += own
+        equal(f"{case.name}, all", seen, whole)
+
+
+def blocks(folder):
+    """In a ring a rank has a block for the keys of each rank of which it sees some."""
+    for case in cases(folder):
+        if case.exchange != "p2p":
+            continue
+        written = Path(folder) / "ring"
+        traces.run("stg-compile", *case.step, *case.plan, "-o", written, "--quiet")
+        traces.run("stg-trace", "validate", written)
+        for rank in range(CP):
+            want = sorted(
+                4 * HEADS * SIZE * number
+                for other in range(CP)
+                for number in [case.pairs(case.queries(rank), case.keys(other))]
+                if number or other == rank
+            ) * LAYERS
+            # Beside them, keys and values that were not in one piece are packed.
+            found = sorted(
+                int(node.attributes["num_ops"])
+                for node in traces.nodes(written, rank)
+                if node.type == "COMP" and node.op == "attention" and int(node.attributes["num_ops"]) > 1
+            )
+            equal(f"{case.name}, blocks of rank {rank}", found, sorted(want))
+
+
+def bytes_of(folder):
+    """What is kept, and what is communicated of it."""
+    for case in cases(folder):
+        keys = 2 * KEYS * SIZE * 2
+        for rank, entry in by_rank(traces.compile_json(*case.step, *case.plan, "--dry-run")).items():
+            room = case.cached + case.fresh
+            if case.span != "full":
+                room = min(room, case.width)
+            # What is exchanged for tokens is there as often as ranks have the same head.
+            times = CP // KEYS if case.exchange == "a2a" else 1
+            want = LAYERS * -(-room // CP) * keys * times
+            equal(f"{case.name}, cache", entry["memory"]["persistent_bytes"]["kv_cache"], want)
+            found = sum(c["bytes"] for c in entry["collectives"] if c["kind"] == "all_gather" and "cp" in c["axes"])
+            there = case.kept + case.fresh
+            if case.exchange == "all_gather":
+                # The last layer's tokens, one of which has logits.
+                stream = case.fresh // CP * FIXED["D"] * 2
+                equal(f"{case.name}, gathered", found, LAYERS * there // CP * keys + stream)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:-1]:
+        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of}[name](sys.argv[-1])
+    comparing.finish()
