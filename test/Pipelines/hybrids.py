@@ -25,7 +25,7 @@ CONFIGS = {
     "qwen3_next": {"num_hidden_layers": 4, "head_dim": 8, "num_experts": 4,
                    "num_experts_per_tok": 2, "moe_intermediate_size": 16,
                    "shared_expert_intermediate_size": 16, "linear_num_key_heads": 2,
-                   "linear_num_value_heads": 4, "linear_key_head_dim": 8,
+                   "linear_num_value_heads": 8, "linear_key_head_dim": 8,
                    "linear_value_head_dim": 8},
     "granitemoehybrid": {"num_hidden_layers": 4, "layer_types": ["mamba", "attention"] * 2,
                          "num_local_experts": 0, "mamba_n_heads": 8, "mamba_n_groups": 2,
