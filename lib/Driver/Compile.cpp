@@ -26,6 +26,7 @@
 #include "stg/Driver/SymbolicCosts.h"
 #include "stg/InitAll.h"
 #include "stg/Pipelines/Pipelines.h"
+#include "stg/Presets/Preset.h"
 #include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -554,14 +555,30 @@ static Error exportModule(ModuleOp module, const CompileRequest &request,
   return Error::success();
 }
 
-/// Stages of several steps would be another schedule.
+/// Stages of rounds would be those of two models.
 static Error checkOneStage(const StrategyInput &strategy) {
   if (strategy.values.pipelineRanks.isOne())
     return Error::success();
   return makeStrategyError(
       strategy.spellSources(FieldId::pipelineRanks, " times ") +
-      ": several steps are executed by one stage; use other degrees, or one "
-      "step");
+      ": rounds of drafts are executed by one stage; use other degrees, or no "
+      "--draft");
+}
+
+/// Whether the strategy has stages, as far as that is known without the model.
+/// What is wrong with it is said when the model is there.
+static bool hasStages(MLIRContext &context, const StrategyInput &strategy) {
+  StrategyInput input = strategy;
+  Expected<Preset> preset = loadPreset(input);
+  if (!preset) {
+    llvm::consumeError(preset.takeError());
+    return false;
+  }
+  Expected<PresetPlan> plan =
+      planStrategy(*preset, &context, /*dimensions=*/std::nullopt, input);
+  if (!plan)
+    llvm::consumeError(plan.takeError());
+  return !input.values.pipelineRanks.isOne();
 }
 
 /// The graphs of one loop of steps, as of any strategy.
@@ -570,8 +587,7 @@ static Error compileLoop(const Model &model, const Resolved &resolved,
                          const MessagePrinter &printer, TimingScope &timing,
                          CompileResult &result) {
   warnOfOneToken(result.strategy.values, resolved.values, printer);
-  const Strategy &own = result.strategy.values;
-  if (own.steps > 1 || !own.reserve.empty())
+  if (!result.strategy.values.advance.empty())
     if (Error error = checkOneStage(result.strategy))
       return error;
   if (Error error =
@@ -927,7 +943,9 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
       return rounds.takeError();
     result.loops = {std::move(*rounds)};
   } else {
-    Expected<std::vector<StepLoop>> loops = planSteps(strategy);
+    const bool isPipeline =
+        strategy.values.inference && hasStages(context, strategy);
+    Expected<std::vector<StepLoop>> loops = planSteps(strategy, isPipeline);
     if (!loops)
       return loops.takeError();
     result.loops = std::move(*loops);
@@ -939,6 +957,8 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
       if (*hasOther)
         beginApart(result.loops);
     }
+    if (isPipeline && !result.loops.empty())
+      handOnTokens(result.loops);
   }
   result.model = request.model;
   const bool isOne =

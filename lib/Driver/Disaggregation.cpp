@@ -442,11 +442,11 @@ Value Joiner::addReceive(int64_t from, int64_t to, StringRef name,
                                       chakra::Category::Communication);
   return chakra::RecvOp::create(
              builder, joined.getLoc(), TypeRange(type),
-             builder.getStringAttr(name), ValueRange(),
+             builder.getStringAttr(name), /*into=*/Value(), ValueRange(),
              builder.getStringAttr(kRankAxis),
              builder.getI64IntegerAttr(from - decode->firstRank - to),
              builder.getI64IntegerAttr(channel), IntegerAttr(),
-             builder.getStringAttr(kPhase))
+             builder.getStringAttr(kPhase), /*payload=*/SymExpr())
       .getResult(0);
 }
 

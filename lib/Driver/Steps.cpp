@@ -48,7 +48,8 @@ static llvm::Error spellProblem(const StrategyInput &input, llvm::Error error) {
                            llvm::toString(std::move(error)));
 }
 
-Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input) {
+Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input,
+                                               bool hasStages) {
   const Strategy &values = input.values;
   if (!values.inference)
     return std::vector<StepLoop>();
@@ -71,7 +72,8 @@ Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input) {
   bool isScheduled = values.chunk || values.tokenBudget;
   Expected<std::vector<StepLoop>> loops =
       isScheduled
-          ? scheduleSteps(requests, {values.tokenBudget, values.chunk}, steps)
+          ? scheduleSteps(requests,
+                          {values.tokenBudget, values.chunk, hasStages}, steps)
           : repeatSteps(requests, values.steps);
   if (!loops)
     return spellProblem(input, loops.takeError());
@@ -124,6 +126,8 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
     Strategy &values = own.values;
     values.steps = loop.count;
     values.firstStep = first;
+    values.receivedTokens = loop.received;
+    values.sentTokens = loop.sent;
     values.reserve = llvm::join(kept, ";");
     values.chunk = values.tokenBudget = 0;
     if (areRows) {
@@ -257,6 +261,7 @@ public:
   LogicalResult run();
 
 private:
+  void moveFunction(chakra::FuncOp function);
   Operation *find(Operation &op);
   LogicalResult mapStates(Operation &op);
 
@@ -298,7 +303,8 @@ static SmallVector<chakra::StateOp> getStates(Operation &op) {
 }
 
 /// A value has another size, and so has what is the same buffer: an iteration's
-/// part of a stack, or what a node has changed in place.
+/// part of a stack, what a node has changed in place, or what a turn of a
+/// schedule or a function gets.
 static void setType(Value value, Type type) {
   if (value.getType() == type)
     return;
@@ -320,6 +326,16 @@ static void setType(Value value, Type type) {
            llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
         if (slice == value)
           setType(arg, cast<chakra::StackType>(type).getElementType());
+    } else if (auto schedule = dyn_cast<chakra::ScheduleOp>(owner)) {
+      unsigned arg = use.getOperandNumber() / schedule.getCount();
+      setType(schedule.getBody().getArgument(arg), type);
+    } else if (auto call = dyn_cast<chakra::CallOp>(owner)) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<chakra::FuncOp>(
+          call, call.getCalleeAttr());
+      setType(callee.getBody().getArgument(use.getOperandNumber()), type);
+      callee.setType(FunctionType::get(type.getContext(),
+                                       callee.getBody().getArgumentTypes(),
+                                       callee.getResultTypes()));
     }
   }
 }
@@ -365,9 +381,10 @@ LogicalResult StepAppender::mapStates(Operation &op) {
              << own.getBytes() << " bytes in some steps, and "
              << known.getBytes()
              << " in others; compile these steps one by one";
-    if (known.getBytes().getInt64().value_or(0) <
-        own.getBytes().getInt64().value_or(0))
-      other->getResult(0).setType(own);
+    bool isLarger = known.getBytes().getInt64().value_or(0) <
+                    own.getBytes().getInt64().value_or(0);
+    setType(isLarger ? Value(other->getResult(0)) : Value(state.getResult()),
+            isLarger ? own : known);
   } else if (!OperationEquivalence::isEquivalentTo(
                  &op, other, OperationEquivalence::IgnoreLocations)) {
     return op.emitOpError("keeps other states in some steps than in others; "
@@ -377,12 +394,30 @@ LogicalResult StepAppender::mapStates(Operation &op) {
   return success();
 }
 
+/// Tasks of stages are those of one loop: what they execute may depend on the
+/// step.
+void StepAppender::moveFunction(chakra::FuncOp function) {
+  SymbolTable known(body.getParentOp()), own(more);
+  std::string name;
+  for (unsigned number = 1;; ++number) {
+    name = (function.getSymName() + ".loop" + Twine(number)).str();
+    if (!known.lookup(name) && !own.lookup(name))
+      break;
+  }
+  auto symbol = StringAttr::get(function.getContext(), name);
+  // A graph has no symbols that are used elsewhere.
+  (void)own.rename(function, symbol);
+  function->moveBefore(&body, body.end());
+}
+
 LogicalResult StepAppender::run() {
   Block &own = more.getBody().front();
   SmallVector<Operation *> loops;
   for (Operation &op : llvm::make_early_inc_range(own)) {
     if (isStepLoop(op))
       loops.push_back(&op);
+    else if (auto function = dyn_cast<chakra::FuncOp>(op))
+      moveFunction(function);
     else if (failed(mapStates(op)))
       return failure();
   }

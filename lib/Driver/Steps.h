@@ -21,8 +21,10 @@
 namespace stg {
 
 /// The loops that the strategy asks for, of which there may be one; none for
-/// one step.
-llvm::Expected<std::vector<StepLoop>> planSteps(const StrategyInput &input);
+/// one step. In a pipeline steps that give requests different numbers of tokens
+/// are apart.
+llvm::Expected<std::vector<StepLoop>> planSteps(const StrategyInput &input,
+                                                bool hasStages);
 
 /// True if the strategy itself says all loops: there is one of them, from its
 /// requests on.

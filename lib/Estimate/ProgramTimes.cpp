@@ -389,6 +389,14 @@ void ProgramTimes::endStep(int64_t turn, Ticks start, const Spending &before,
                     firstEvent, kNone, start, start, clock.compute});
 }
 
+void ProgramTimes::noteStep(uint32_t repeat, int64_t turn, Ticks start,
+                            uint32_t firstEvent) {
+  stepTimes.push_back(clock.compute - start);
+  record(RecordedEvent::Turn, repeat, 0, start, clock.compute, firstEvent);
+  if (recording)
+    recording->events.back().turn = static_cast<uint32_t>(turn);
+}
+
 void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
   for (Program::Carry carry : repeat.carries)
     values[carry.arg] = values[carry.init];
@@ -490,6 +498,8 @@ void ProgramTimes::collectFacts(Program::Step step, BodyFacts &facts,
     isSet[program.states[step.index].slot] = true;
   if (step.kind == Program::Step::Node || step.kind == Program::Step::Series)
     node(program.getNode(step));
+  if (step.kind == Program::Step::Series)
+    facts.stepLoop = program.series[step.index].repeat;
   if (step.kind == Program::Step::Alias) {
     read(program.aliases[step.index].from);
     isSet[program.aliases[step.index].to] = true;
@@ -536,6 +546,8 @@ ProgramTimes::Key ProgramTimes::getKey(const Program::Call &call,
                                        const BodyFacts &facts) const {
   Key key = {static_cast<Ticks>(call.body), window,
              getRelative({clock.message, 0})};
+  if (facts.stepLoop != kNone)
+    key.push_back(indices[facts.stepLoop]);
   addRelative(getLastCollective(), key);
   addRelative(getLastTransfer(), key);
   for (uint32_t slot : facts.externals)

@@ -40,6 +40,12 @@ struct ClassRun {
   std::unique_ptr<ProgramTimes> times;
 
   size_t step = 0; ///< In the first body.
+  /// Of the loop over steps at that step: the iteration, how far it is, and
+  /// where it has begun.
+  int64_t turn = 0;
+  size_t inner = 0;
+  Ticks turnStart = 0;
+  uint32_t turnEvent = 0;
   /// Of the schedule at that step: its entries, the next one, and by lane and
   /// turn what its slots have.
   std::vector<OrderEntry> order;
@@ -80,11 +86,13 @@ private:
   Error runAll();
   bool advance(ClassRun &run);
   bool runStep(ClassRun &run, Program::Step step);
+  bool runStepLoop(ClassRun &run, uint32_t repeat);
+  bool hasStages(const ClassRun &run, uint32_t repeat) const;
   bool runEntry(ClassRun &run, const Program::Schedule &schedule);
   void runMessage(ClassRun &run, uint32_t node, uint32_t turn);
   bool isThere(ClassRun &run, ProgramTimes::Value &value);
   bool areInputsThere(ClassRun &run, Program::Step step);
-  bool isBetweenClasses(const ClassRun &run, uint32_t node) const;
+  bool isBetweenClasses(const ClassRun &run, Program::Step step) const;
   uint32_t getPeer(const ClassRun &run, const NodeTemplate &node) const;
   void startSchedule(ClassRun &run, const Program::Schedule &schedule);
   void joinTask(ClassRun &run, Program::Step step);
@@ -159,8 +167,11 @@ uint32_t StepSimulation::getPeer(const ClassRun &run,
 }
 
 bool StepSimulation::isBetweenClasses(const ClassRun &run,
-                                      uint32_t number) const {
-  const NodeTemplate &node = run.source->program.nodes[number];
+                                      Program::Step step) const {
+  if (step.kind != Program::Step::Node && step.kind != Program::Step::Series)
+    return false;
+  const NodeTemplate &node =
+      run.source->program.nodes[run.source->program.getNode(step)];
   return node.isMessage() &&
          (programs.getPartition().getAxes() >> node.axis & 1);
 }
@@ -234,6 +245,11 @@ bool StepSimulation::areInputsThere(ClassRun &run, Program::Step step) {
       slots.push_back(slot.index);
     for (Program::Slot slot : program.wiring[step.index].after)
       slots.push_back(slot.index);
+  } else if (step.kind == Program::Step::Series) {
+    const Program::NodeWiring &wiring = program.wiring[program.getNode(step)];
+    for (Program::Slot slot :
+         llvm::concat<const Program::Slot>(wiring.reads, wiring.after))
+      slots.push_back(slot.index);
   } else if (step.kind == Program::Step::Call) {
     for (Program::Alias alias : program.calls[step.index].args)
       slots.push_back(alias.from);
@@ -295,8 +311,8 @@ bool StepSimulation::runEntry(ClassRun &run,
   }
   const Ticks start = run.times->getClock().compute;
   const uint32_t firstEvent = recording ? run.times->getRecording()->size() : 0;
-  if (step.kind == Program::Step::Node && isBetweenClasses(run, step.index))
-    runMessage(run, step.index, entry.turn);
+  if (isBetweenClasses(run, step))
+    runMessage(run, run.times->getNode(step), entry.turn);
   else
     run.times->run(step);
   if (step.kind == Program::Step::Call)
@@ -316,8 +332,46 @@ static bool isStepLoop(const ClassRun &run, TraceProgram::Step step) {
          run.source->program.repeats[step.index].isStep;
 }
 
+/// True for a loop in whose body classes wait for each other.
+bool StepSimulation::hasStages(const ClassRun &run, uint32_t repeat) const {
+  const Program &program = run.source->program;
+  return llvm::any_of(program.bodies[program.repeats[repeat].body].steps,
+                      [](Program::Step step) {
+                        return step.kind == Program::Step::Schedule ||
+                               step.kind == Program::Step::Call;
+                      });
+}
+
+/// Goes on with a step of inference; false if the class waits for another one.
+/// As no class waits for others at the end of a step, several are under way.
+bool StepSimulation::runStepLoop(ClassRun &run, uint32_t repeat) {
+  const Program &program = run.source->program;
+  const auto &steps = program.bodies[program.repeats[repeat].body].steps;
+  ProgramTimes &times = *run.times;
+  for (; run.turn < program.repeats[repeat].count; ++run.turn) {
+    if (run.inner == 0 && run.order.empty()) {
+      run.turnStart = times.getClock().compute;
+      run.turnEvent = recording ? times.getRecording()->size() : 0;
+    }
+    times.beginStep(repeat, run.turn);
+    for (; run.inner < steps.size(); ++run.inner)
+      if (!runStep(run, steps[run.inner]))
+        return false;
+    closeTask(run);
+    run.inner = 0;
+    times.noteStep(repeat, run.turn, run.turnStart, run.turnEvent);
+  }
+  run.turn = 0;
+  return true;
+}
+
 /// False if the class waits for another one.
 bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
+  if (isStepLoop(run, step) && hasStages(run, step.index)) {
+    if (run.turn == 0 && run.inner == 0)
+      closeTask(run);
+    return runStepLoop(run, step.index);
+  }
   if (step.kind == Program::Step::Schedule) {
     const Program::Schedule &schedule =
         run.source->program.schedules[step.index];
@@ -338,8 +392,8 @@ bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
     joinTask(run, step);
   const Ticks start = run.times->getClock().compute;
   const uint32_t firstEvent = recording ? run.times->getRecording()->size() : 0;
-  if (step.kind == Program::Step::Node && isBetweenClasses(run, step.index))
-    runMessage(run, step.index, 0);
+  if (isBetweenClasses(run, step))
+    runMessage(run, run.times->getNode(step), 0);
   else
     run.times->run(step);
   if (step.kind == Program::Step::Call)

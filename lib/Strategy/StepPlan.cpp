@@ -37,12 +37,15 @@ namespace {
 /// Puts steps into loops, as they come.
 class LoopBuilder {
 public:
-  Error add(Requests step, int64_t times = 1);
+  explicit LoopBuilder(bool tellTokens = false) : tellTokens(tellTokens) {}
+
+  Error add(Requests step, int64_t tokens, int64_t times = 1);
   Expected<std::vector<StepLoop>> finish();
 
 private:
   bool continues(const Requests &step) const;
 
+  bool tellTokens;
   std::vector<StepLoop> loops;
 };
 } // namespace
@@ -61,8 +64,8 @@ bool LoopBuilder::continues(const Requests &step) const {
   });
 }
 
-Error LoopBuilder::add(Requests step, int64_t times) {
-  if (continues(step)) {
+Error LoopBuilder::add(Requests step, int64_t tokens, int64_t times) {
+  if (continues(step) && (!tellTokens || loops.back().tokens == tokens)) {
     loops.back().count += times;
     return Error::success();
   }
@@ -70,7 +73,7 @@ Error LoopBuilder::add(Requests step, int64_t times) {
     return makeError("there are more than " + Twine(kMostLoops) +
                      " kinds of steps; use fewer steps, or fewer requests that "
                      "come and leave");
-  loops.push_back({std::move(step), times, std::nullopt});
+  loops.push_back({std::move(step), times, std::nullopt, tokens});
   return Error::success();
 }
 
@@ -112,7 +115,7 @@ public:
 private:
   void admit(int64_t step);
   Requests runStep();
-  void give(Running entry, int64_t tokens, Requests &step,
+  void give(Running entry, int64_t share, Requests &step,
             SmallVectorImpl<Running> &next);
   bool isAtEnd(int64_t step) const;
   int64_t countAlike(int64_t step) const;
@@ -122,6 +125,7 @@ private:
   std::optional<int64_t> steps;
   /// In the order in which they are served.
   SmallVector<Running> running;
+  int64_t tokens = 0; ///< That requests have got in the last step.
 };
 } // namespace
 
@@ -146,15 +150,15 @@ bool Scheduler::isAtEnd(int64_t step) const {
 }
 
 /// Requests with that many tokens in the step.
-void Scheduler::give(Running entry, int64_t tokens, Requests &step,
+void Scheduler::give(Running entry, int64_t share, Requests &step,
                      SmallVectorImpl<Running> &next) {
   Request part = entry.request;
-  part.newTokens = tokens;
+  part.newTokens = share;
   part.cachedTokens = entry.getCached();
   part.arrival = 0;
   part.generate.reset();
   if (part.logits)
-    part.logits = std::min(*part.logits, tokens);
+    part.logits = std::min(*part.logits, share);
   auto known = llvm::find_if(step.list, [&](const Request &other) {
     return other.getKind() == part.getKind();
   });
@@ -162,8 +166,10 @@ void Scheduler::give(Running entry, int64_t tokens, Requests &step,
     step.list.push_back(part);
   else
     known->count += part.count;
-  entry.computed += tokens;
+  entry.computed += share;
   entry.generated += entry.isComplete();
+  if (entry.isComplete())
+    tokens += entry.request.count;
   if (!entry.isDone())
     next.push_back(entry);
 }
@@ -172,14 +178,15 @@ void Scheduler::give(Running entry, int64_t tokens, Requests &step,
 /// one that gets something may get less.
 Requests Scheduler::runStep() {
   Requests step;
+  tokens = 0;
   int64_t budget = limits.tokens ? limits.tokens : INT64_MAX;
   SmallVector<Running> next;
   for (Running entry : running) {
-    int64_t tokens = entry.getNeeded();
+    int64_t wanted = entry.getNeeded();
     if (limits.chunk)
-      tokens = std::min(tokens, limits.chunk);
+      wanted = std::min(wanted, limits.chunk);
     int64_t all = entry.request.count;
-    int64_t whole = std::min(all, budget / tokens);
+    int64_t whole = std::min(all, budget / wanted);
     auto take = [&](int64_t number, int64_t share) {
       if (number == 0)
         return;
@@ -188,7 +195,7 @@ Requests Scheduler::runStep() {
       budget -= number * share;
       give(part, share, step, next);
     };
-    take(whole, tokens);
+    take(whole, wanted);
     int64_t left = all - whole;
     if (left > 0 && budget > 0) {
       take(1, budget);
@@ -223,7 +230,7 @@ int64_t Scheduler::countAlike(int64_t step) const {
 }
 
 Expected<std::vector<StepLoop>> Scheduler::run() {
-  LoopBuilder loops;
+  LoopBuilder loops(limits.tellTokens);
   int64_t step = 0;
   for (; !isAtEnd(step); ++step) {
     if (step == kMostSteps)
@@ -245,7 +252,7 @@ Expected<std::vector<StepLoop>> Scheduler::run() {
     if (alike > 1)
       llvm::erase_if(running,
                      [](const Running &entry) { return entry.isDone(); });
-    if (Error error = loops.add(std::move(own), alike))
+    if (Error error = loops.add(std::move(own), tokens, alike))
       return std::move(error);
     step += alike - 1;
   }
@@ -293,18 +300,57 @@ Expected<std::vector<StepLoop>> stg::repeatSteps(const Requests &requests,
   LoopBuilder loops;
   for (auto [begin, end] : llvm::zip(changes, ArrayRef(changes).drop_front())) {
     Requests step;
+    int64_t tokens = 0;
     for (Request request : requests.list) {
       if (request.arrival > begin || getEnd(request) <= begin)
         continue;
       request.cachedTokens += (begin - request.arrival) * request.newTokens;
       request.arrival = 0;
       request.generate.reset();
+      if (request.newTokens == 1)
+        tokens += request.count;
       step.list.push_back(request);
     }
     if (step.empty())
       continue;
-    if (Error error = loops.add(std::move(step), end - begin))
+    if (Error error = loops.add(std::move(step), tokens, end - begin))
       return std::move(error);
   }
   return loops.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+/// So many steps of a loop, from its `first` one on.
+static StepLoop getPart(const StepLoop &loop, int64_t first, int64_t count) {
+  StepLoop part = loop;
+  part.count = count;
+  for (Request &request : part.requests.list)
+    request.cachedTokens += first * request.newTokens;
+  return part;
+}
+
+void stg::handOnTokens(std::vector<StepLoop> &loops) {
+  std::vector<StepLoop> apart;
+  int64_t before = 0; // Tokens of the step before.
+  for (const StepLoop &loop : loops) {
+    bool isLast = &loop == &loops.back();
+    auto add = [&](int64_t first, int64_t count, int64_t received) {
+      if (count == 0)
+        return;
+      StepLoop &part = apart.emplace_back(getPart(loop, first, count));
+      part.received = received;
+      part.sent = loop.tokens;
+    };
+    int64_t first = before == loop.tokens ? 0 : 1;
+    int64_t last = isLast && loop.tokens > 0 && loop.count > first ? 1 : 0;
+    add(0, first, before);
+    add(first, loop.count - first - last, loop.tokens);
+    add(loop.count - last, last, loop.tokens);
+    before = loop.tokens;
+  }
+  apart.back().sent = 0;
+  loops = std::move(apart);
 }

@@ -202,3 +202,36 @@ TEST(StepPlanTest, OneByOne) {
                            << " and " << limits.chunk;
   }
 }
+
+/// Loops with the tokens that are received and sent in each step.
+static std::string handOn(Expected<std::vector<StepLoop>> loops) {
+  if (!loops)
+    return toString(loops.takeError());
+  handOnTokens(*loops);
+  std::string text;
+  for (const StepLoop &loop : *loops)
+    text += (text.empty() ? "" : "; ") + std::to_string(loop.received) + " " +
+            std::to_string(loop.count) + " x " + loop.requests.str() + " " +
+            std::to_string(loop.sent);
+  return text;
+}
+
+TEST(StepPlanTest, TokensAreReceivedInTheNextStep) {
+  EXPECT_EQ(handOn(repeatSteps(read("2*(1,9)"), 1)), "0 1 x 2*(1,9) 0");
+  EXPECT_EQ(handOn(repeatSteps(read("2*(1,9)"), 2)),
+            "0 1 x 2*(1,9) 2; 2 1 x 2*(1,10) 0");
+  EXPECT_EQ(handOn(repeatSteps(read("2*(1,9)"), 9)),
+            "0 1 x 2*(1,9) 2; 2 7 x 2*(1,10) 2; 2 1 x 2*(1,17) 0");
+  // Chunks give no tokens, but for the last one.
+  StepLimits limits;
+  limits.chunk = 4;
+  limits.tellTokens = true;
+  EXPECT_EQ(handOn(scheduleSteps(read("(12,0)"), limits, 6)),
+            "0 2 x (4,0) 0; 0 1 x (4,8) 1; 1 2 x (1,12) 1; 1 1 x (1,14) 0");
+  EXPECT_EQ(handOn(scheduleSteps(read("(12,0)"), limits, std::nullopt)),
+            "0 2 x (4,0) 0; 0 1 x (4,8) 0");
+  // Those that leave have got a token, too.
+  EXPECT_EQ(handOn(repeatSteps(read("(1,9)+2,(1,5)"), 4)),
+            "0 1 x (1,9),(1,5) 2; 2 1 x (1,10),(1,6) 2; 2 1 x (1,7) 1; "
+            "1 1 x (1,8) 0");
+}

@@ -121,6 +121,20 @@ public:
 
   /// The host and what runs side by side make a task longer than its nodes.
   void finishTask(Ticks start, const Spending &before);
+  /// A step of a loop whose body somebody else executes begins, and has been
+  /// executed since `start`.
+  void beginStep(uint32_t repeat, int64_t turn) {
+    indices[repeat] = program.repeats[repeat].getIndex(turn);
+  }
+  void noteStep(uint32_t repeat, int64_t turn, Ticks start,
+                uint32_t firstEvent);
+  /// The node of a step, or of a series in the iteration that is executed.
+  uint32_t getNode(trace::TraceProgram::Step step) const {
+    return step.kind == trace::TraceProgram::Step::Series
+               ? program.getNode(step,
+                                 indices[program.series[step.index].repeat])
+               : step.index;
+  }
   /// The phase that the first node of a step has.
   llvm::StringRef getPhase(trace::TraceProgram::Step step) const;
   /// Where a task of that phase has begun and ended.
@@ -142,6 +156,8 @@ private:
   struct BodyFacts {
     bool isKnown = false;
     bool isShared = false; ///< Other classes take part in its collectives.
+    /// The loop over steps in whose iterations it differs, or kNone.
+    uint32_t stepLoop = trace::kNone;
     llvm::SmallVector<uint32_t> externals; ///< Slots of others that it reads.
   };
   using Key = llvm::SmallVector<Ticks, 32>;

@@ -27,6 +27,12 @@ struct StepLoop {
   Requests requests; ///< Of the first one.
   int64_t count = 1;
   std::optional<TokenRate> advance;
+  /// What its requests have got at the end of a step: a token of each that
+  /// generates, or whose prompt is complete.
+  int64_t tokens = 0;
+  /// Of a pipeline, tokens of the step before that the first stage receives,
+  /// and tokens that the last one sends it for the next step.
+  int64_t received = 0, sent = 0;
 
   /// The requests of the last step.
   Requests getLast() const;
@@ -36,6 +42,8 @@ struct StepLoop {
 struct StepLimits {
   int64_t tokens = 0; ///< Of all requests.
   int64_t chunk = 0;  ///< Of one request.
+  /// Steps are not in one loop that give requests different numbers of tokens.
+  bool tellTokens = false;
 };
 
 /// Steps until all that requests need has been computed, or `steps`.
@@ -56,6 +64,11 @@ scheduleSteps(const Requests &requests, StepLimits limits,
 /// which it comes, in as many steps as it generates tokens, or in all.
 llvm::Expected<std::vector<StepLoop>> repeatSteps(const Requests &requests,
                                                   int64_t steps);
+
+/// Says which tokens stages hand on: those that requests have got in a step,
+/// but for the last one, are received in the next one. Makes loops of their own
+/// of steps that differ in it.
+void handOnTokens(std::vector<StepLoop> &loops);
 
 } // namespace stg
 

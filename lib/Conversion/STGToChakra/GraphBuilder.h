@@ -130,9 +130,10 @@ private:
   llvm::LogicalResult convertRecv(RecvOp op);
   llvm::LogicalResult convertExchange(ExchangeOp op);
   chakra::SendOp makeSend(MessageOpInterface op, mlir::ValueRange values,
-                          int64_t shift);
+                          int64_t shift, SymExpr payload = {});
   chakra::RecvOp makeRecv(MessageOpInterface op, mlir::TypeRange types,
-                          int64_t shift);
+                          int64_t shift, mlir::Value into = {},
+                          SymExpr payload = {});
   Pieces getSentPieces(mlir::Operation *op, mlir::Value value);
   bool isFused(AccumulateOp op);
   mlir::StringAttr getScopeKey(ScanOpInterface scan) {

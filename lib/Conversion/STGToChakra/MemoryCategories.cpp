@@ -273,7 +273,7 @@ MemoryCategories::MemoryCategories(func::FuncOp function,
     }
     if (isa<func::ReturnOp>(op))
       markReturned(op);
-    if (isa<RecvOp>(op))
+    if (auto recv = dyn_cast<RecvOp>(op); recv && !recv.getInto())
       for (Value result : op->getResults())
         mark(result, phase == Phase::Forward ? Category::Activation
                                              : Category::Communication);

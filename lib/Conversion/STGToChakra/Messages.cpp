@@ -30,7 +30,7 @@ Pieces GraphBuilder::getSentPieces(Operation *op, Value value) {
 }
 
 chakra::SendOp GraphBuilder::makeSend(MessageOpInterface op, ValueRange values,
-                                      int64_t shift) {
+                                      int64_t shift, SymExpr payload) {
   SmallVector<Value> buffers;
   for (Value value : values)
     llvm::append_range(buffers, getSentPieces(op, value));
@@ -38,24 +38,35 @@ chakra::SendOp GraphBuilder::makeSend(MessageOpInterface op, ValueRange values,
       builder, op.getLoc(), builder.getStringAttr(makeName(op, "send")),
       buffers, ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
       builder.getI64IntegerAttr(op.getChannel()), op.getStrideAttr(),
-      builder.getStringAttr(getPhaseName(op)), SymExpr());
+      builder.getStringAttr(getPhaseName(op)), payload);
 }
 
 chakra::RecvOp GraphBuilder::makeRecv(MessageOpInterface op, TypeRange types,
-                                      int64_t shift) {
+                                      int64_t shift, Value into,
+                                      SymExpr payload) {
   return chakra::RecvOp::create(
       builder, op.getLoc(), types, builder.getStringAttr(makeName(op, "recv")),
-      ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
+      into, ValueRange(), op.getAxisAttr(), builder.getI64IntegerAttr(shift),
       builder.getI64IntegerAttr(op.getChannel()), op.getStrideAttr(),
-      builder.getStringAttr(getPhaseName(op)));
+      builder.getStringAttr(getPhaseName(op)), payload);
 }
 
 LogicalResult GraphBuilder::convertSend(SendOp op) {
-  makeSend(op, op.getInputs(), op.getShift());
+  makeSend(op, op.getInputs(), op.getShift(), op.getPayloadAttr());
   return success();
 }
 
 LogicalResult GraphBuilder::convertRecv(RecvOp op) {
+  if (Value into = op.getInto()) {
+    const Pieces &pieces = map[into];
+    if (pieces.size() != 1)
+      return op.emitOpError("receives into a value that is not one buffer");
+    Value buffer = pieces[0];
+    chakra::RecvOp recv = makeRecv(op, buffer.getType(), op.getShift(), buffer,
+                                   op.getPayloadAttr());
+    map[op.getResult(0)] = {recv.getResult(0)};
+    return success();
+  }
   SmallVector<Type> types;
   for (Value result : op.getResults())
     types.push_back(getType(result, cast<SymTensorType>(result.getType())));

@@ -330,7 +330,7 @@ struct TagRange {
 static TagRange getTagRange(const Channel &channel) {
   if (channel.turns == 0)
     return {channel.key, 1, 0, channel.executions};
-  return {channel.key, channel.turns, channel.stride, 1};
+  return {channel.key, channel.turns, channel.stride, channel.rounds};
 }
 
 /// Numbers the tags of ranges whose numbers lie between each other's from
@@ -475,7 +475,8 @@ bool Exporter::haveSameSizes(const ExportClass &entry, const Channel &channel,
   if (channel.executions != other.executions || channel.bytes != other.bytes ||
       channel.turns != other.turns || channel.stride != other.stride)
     return false;
-  bool isInAllTurns = channel.turns == 0 || channel.executions == channel.turns;
+  bool isInAllTurns = channel.turns == 0 ||
+                      channel.executions == channel.turns * channel.rounds;
   if (channel.hasOneSize && other.hasOneSize && isInAllTurns)
     return true;
   return hashMessageSizes(entry, channel) == hashMessageSizes(peer, other);

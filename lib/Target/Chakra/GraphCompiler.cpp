@@ -66,8 +66,10 @@ private:
   LogicalResult compileCall(Operation *op, FlatSymbolRefAttr callee,
                             ArrayRef<Slot> args, ArrayRef<Slot> results,
                             StringRef scope, uint32_t body);
-  LogicalResult compileSchedule(ScheduleOp op, uint32_t body);
-  void countCalls(ScheduleOp schedule);
+  LogicalResult compileSchedule(ScheduleOp op, uint32_t body,
+                                uint64_t executions);
+  void countCalls(Block &block, uint64_t executions);
+  void countCalls(ScheduleOp schedule, uint64_t executions);
   friend class ScheduleCompiler;
   FailureOr<int64_t> getBytes(Operation *op, TypeRange types, StringRef what);
   FailureOr<int64_t> getNumber(Operation *op, stg::SymExpr expr,
@@ -108,7 +110,8 @@ private:
   DenseMap<uint32_t, SmallVector<TraceProgram::Ahead, 0>> aheadOf;
   std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
   DenseMap<KernelAttr, uint32_t> kernels; ///< Numbers in the program.
-  uint32_t numTurns = 0; ///< Of the schedule that is being compiled.
+  uint32_t numTurns = 0;  ///< Of the schedule that is being compiled.
+  uint64_t numRounds = 0; ///< How often it is executed.
 
   /// The loop over steps around what is being compiled.
   struct Index {
@@ -643,6 +646,8 @@ FailureOr<uint32_t> GraphCompiler::addMessages(MessageOpInterface op,
   Channel &channel = program.channels[it->second];
   channel.hasOneSize &= channel.messageBytes == node.bytes;
   channel.executions += node.executions;
+  if (stride)
+    channel.rounds += numRounds;
   channel.bytes += static_cast<__int128>(node.bytes) * node.executions;
   return it->second;
 }
@@ -650,10 +655,11 @@ FailureOr<uint32_t> GraphCompiler::addMessages(MessageOpInterface op,
 LogicalResult GraphCompiler::describe(MessageOpInterface op,
                                       NodeTemplate &node) {
   auto send = dyn_cast<SendOp>(op.getOperation());
+  stg::SymExpr payload =
+      send ? send.getPayloadAttr() : cast<RecvOp>(op).getPayloadAttr();
   FailureOr<int64_t> bytes =
-      send && send.getPayloadAttr()
-          ? evaluate(op, send.getPayloadAttr(), "payload")
-          : getBytes(op, op.getMessageTypes(), "message size");
+      payload ? getNumber(op, payload, "payload")
+              : getBytes(op, op.getMessageTypes(), "message size");
   if (failed(bytes))
     return failure();
   if (*bytes < 1 || *bytes > kMaxMessage)
@@ -757,8 +763,10 @@ namespace {
 /// what comes last and one for what is in between, which pass a slot on.
 class ScheduleCompiler {
 public:
-  ScheduleCompiler(GraphCompiler &graph, ScheduleOp schedule, uint32_t body)
-      : graph(graph), program(graph.program), schedule(schedule), body(body) {}
+  ScheduleCompiler(GraphCompiler &graph, ScheduleOp schedule, uint32_t body,
+                   uint64_t rounds)
+      : graph(graph), program(graph.program), schedule(schedule), body(body),
+        rounds(rounds) {}
 
   LogicalResult compile(uint32_t outer);
 
@@ -790,6 +798,7 @@ private:
   TraceProgram &program;
   ScheduleOp schedule;
   uint32_t body;
+  uint64_t rounds; ///< How often the schedule is executed.
   std::vector<TraceProgram::Lane> lanes;
   SmallVector<Steps> steps;           ///< By op of the body.
   SmallVector<uint64_t> executionsOf; ///< Likewise.
@@ -865,7 +874,7 @@ LogicalResult ScheduleCompiler::compileOp(Execution &execution) {
       return failure();
     return compileAdder(execution);
   }
-  uint64_t executions = executionsOf[execution.number];
+  uint64_t executions = executionsOf[execution.number] * rounds;
   LogicalResult result =
       llvm::TypeSwitch<Operation *, LogicalResult>(op)
           .Case([&](CallOp call) { return graph.compileCall(call, body); })
@@ -886,9 +895,11 @@ LogicalResult ScheduleCompiler::compileOp(Execution &execution) {
 LogicalResult ScheduleCompiler::checkMessages() {
   ArrayRef<Step> own = program.bodies[body].steps;
   auto getChannel = [&](uint32_t step) {
-    bool isMessage = own[step].kind == Step::Node &&
-                     program.nodes[own[step].index].isMessage();
-    return isMessage ? program.nodes[own[step].index].channel : kNone;
+    bool isNode =
+        own[step].kind == Step::Node || own[step].kind == Step::Series;
+    const NodeTemplate *node =
+        isNode ? &program.nodes[program.getNode(own[step])] : nullptr;
+    return node && node->isMessage() ? node->channel : kNone;
   };
   SmallVector<unsigned> users(program.channels.size());
   for (size_t step = 0; step < own.size(); ++step)
@@ -945,6 +956,7 @@ LogicalResult ScheduleCompiler::compile(uint32_t outer) {
   if (failed(defineInputs()))
     return failure();
   graph.numTurns = schedule.getCount();
+  graph.numRounds = rounds;
   LogicalResult compiled = stg::detail::walkSchedule<TurnCallOp>(
       schedule,
       [&](Execution &execution) {
@@ -958,10 +970,11 @@ LogicalResult ScheduleCompiler::compile(uint32_t outer) {
   return failed(compiled) ? failure() : finish(outer);
 }
 
-LogicalResult GraphCompiler::compileSchedule(ScheduleOp op, uint32_t body) {
+LogicalResult GraphCompiler::compileSchedule(ScheduleOp op, uint32_t body,
+                                             uint64_t executions) {
   uint32_t inner = program.bodies.size();
   program.bodies.emplace_back();
-  return ScheduleCompiler(*this, op, inner).compile(body);
+  return ScheduleCompiler(*this, op, inner, executions).compile(body);
 }
 
 /// The tensors that one execution of a step of a schedule makes.
@@ -969,8 +982,8 @@ uint64_t GraphCompiler::getNumTensors(Step step) const {
   if (step.kind == Step::Call)
     return program.bodies[program.calls[step.index].body].numTensors;
   uint64_t count = 0;
-  if (step.kind == Step::Node)
-    for (const Output &output : program.wiring[step.index].outputs)
+  if (step.kind == Step::Node || step.kind == Step::Series)
+    for (const Output &output : program.wiring[program.getNode(step)].outputs)
       if (output.kind == Output::New)
         count += output.slot.count;
   return count;
@@ -1066,7 +1079,9 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
             })
             .Case([&](FuncOp op) { return compileFunc(op); })
             .Case([&](CallOp op) { return compileCall(op, body); })
-            .Case([&](ScheduleOp op) { return compileSchedule(op, body); })
+            .Case([&](ScheduleOp op) {
+              return compileSchedule(op, body, executions);
+            })
             .Default([](Operation *op) {
               return emitShortOpError(op) << "cannot be written to a trace";
             });
@@ -1076,25 +1091,36 @@ LogicalResult GraphCompiler::compileBody(Block &block, uint32_t body,
   return success();
 }
 
-void GraphCompiler::countCalls(ScheduleOp schedule) {
+void GraphCompiler::countCalls(ScheduleOp schedule, uint64_t executions) {
   (void)stg::detail::walkSchedule<TurnCallOp>(
       schedule,
       [&](stg::detail::Execution<TurnCallOp> &execution) {
         if (execution.adder)
-          ++numCalls[execution.getCallee().getAttr()];
+          numCalls[execution.getCallee().getAttr()] += executions;
         else if (auto call = dyn_cast<CallOp>(execution.op))
-          ++numCalls[call.getCalleeAttr().getAttr()];
+          numCalls[call.getCalleeAttr().getAttr()] += executions;
         return success();
       },
       /*allTurns=*/true);
 }
 
+/// Those of loops over steps are executed in each step.
+void GraphCompiler::countCalls(Block &block, uint64_t executions) {
+  for (Operation &op : block) {
+    if (auto call = dyn_cast<CallOp>(op))
+      numCalls[call.getCalleeAttr().getAttr()] += executions;
+    else if (auto schedule = dyn_cast<ScheduleOp>(op))
+      countCalls(schedule, executions);
+    else if (auto repeat = dyn_cast<RepeatOp>(op);
+             repeat && repeat.getIndexAttr())
+      countCalls(repeat.getBody().front(),
+                 executions * repeat.getCount().getInt64().value_or(0));
+  }
+}
+
 LogicalResult GraphCompiler::compile() {
   program.bodies.emplace_back();
-  for (auto call : graph.getBody().getOps<CallOp>())
-    ++numCalls[call.getCalleeAttr().getAttr()];
-  for (auto schedule : graph.getBody().getOps<ScheduleOp>())
-    countCalls(schedule);
+  countCalls(graph.getBody().front(), /*executions=*/1);
   if (failed(compileBody(graph.getBody().front(), 0, /*executions=*/1)))
     return failure();
   return finishSeries();

@@ -354,8 +354,9 @@ void GraphImporter::importRecv(uint64_t position, ValueRange after) {
   for (const ImportedTensor &tensor : node.outputs)
     types.push_back(getTensorType(tensor.bytes, Category::Communication));
   auto op = RecvOp::create(builder, loc, types, makeName(node.name, false),
-                           after, hop.axis, hop.shift, /*channel=*/node.tag,
-                           /*stride=*/nullptr, /*phase=*/nullptr);
+                           /*into=*/nullptr, after, hop.axis, hop.shift,
+                           /*channel=*/node.tag, /*stride=*/nullptr,
+                           /*phase=*/nullptr, /*payload=*/nullptr);
   setResults(position, op.getResults());
 }
 

@@ -21,7 +21,8 @@ using namespace stg::trace;
 ProgramRunner::ProgramRunner(const TraceProgram &program)
     : program(program), slots(program.numSlots, nullptr),
       indices(program.series.empty() ? 0 : program.repeats.size(), 0),
-      messages(program.channels.size(), 0) {
+      messages(program.channels.size(), 0),
+      messagesOfTurns(program.channels.size()) {
   auto known = std::min<uint64_t>(program.bodies.front().numTensors, 1 << 22);
   instances.reserve(known);
   lastReader.reserve(known);
@@ -34,7 +35,8 @@ ProgramRunner::ProgramRunner(const TraceProgram &program, size_t numSteps,
                              uint32_t body, ArrayRef<TraceProgram::Slot> args)
     : program(program), slots(program.numSlots, nullptr),
       indices(program.series.empty() ? 0 : program.repeats.size(), 0),
-      messages(program.channels.size(), 0) {
+      messages(program.channels.size(), 0),
+      messagesOfTurns(program.channels.size()) {
   prefixes.push_back("");
   FlatNode node;
   for (TraceProgram::Step step :
@@ -128,12 +130,16 @@ void ProgramRunner::makeOutput(const TraceProgram::Output &output,
 }
 
 /// The k-th message of a channel has the k-th of its tags; in a schedule each
-/// turn has a channel, and one message.
+/// turn has a channel, and one message each time that it is executed.
 uint32_t ProgramRunner::takeTag(uint32_t number) {
   const Channel &channel = program.channels[number];
-  return channel.firstTag + (channel.turns
-                                 ? progress.entry.turn * channel.tagStride
-                                 : messages[number]++);
+  if (channel.turns == 0)
+    return channel.firstTag + messages[number]++;
+  std::vector<uint32_t> &ofTurns = messagesOfTurns[number];
+  uint32_t turn = progress.entry.turn;
+  if (turn >= ofTurns.size())
+    ofTurns.resize(turn + 1);
+  return channel.firstTag + turn * channel.tagStride + ofTurns[turn]++;
 }
 
 void ProgramRunner::runNode(uint32_t index, FlatNode &node) {

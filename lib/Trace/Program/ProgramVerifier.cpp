@@ -66,7 +66,8 @@ public:
   ProgramVerifier(TraceProgram &program, const RankSpace &space)
       : program(program), space(space), contents(program.numSlots),
         isVisited(program.bodies.size()), repeatOfBody(program.bodies.size()),
-        scheduleOfBody(program.bodies.size()) {}
+        scheduleOfBody(program.bodies.size()),
+        isStepBody(program.bodies.size()) {}
 
   /// True if all is well; else getError() says what is not.
   bool run();
@@ -129,6 +130,7 @@ private:
   /// Nodes that are made ahead count for the body of their repeat.
   std::vector<const Program::Repeat *> repeatOfBody;
   std::vector<const Program::Schedule *> scheduleOfBody;
+  std::vector<bool> isStepBody; ///< Of loops over steps.
   const char *error = nullptr;
 };
 } // namespace
@@ -241,10 +243,14 @@ bool ProgramVerifier::checkStep(Program::Step step, uint32_t body) {
   if (step.index >= size)
     return fail("a step refers to something that does not exist");
   if (scheduleOfBody[body] && step.kind != Program::Step::Node &&
-      step.kind != Program::Step::Alias && step.kind != Program::Step::Call)
+      step.kind != Program::Step::Series && step.kind != Program::Step::Alias &&
+      step.kind != Program::Step::Call)
     return fail("a schedule has a step other than a node, an alias or a call");
   if (step.kind == Program::Step::Schedule)
-    return require(body == 0, "a schedule is not in the first body");
+    return require((body == 0 || isStepBody[body]) &&
+                       isBody(program.schedules[step.index].body),
+                   "a schedule is neither in the first body nor in that of a "
+                   "loop over steps");
   if (step.kind == Program::Step::Repeat && body > 0 &&
       program.repeats[step.index].isStep)
     return fail("a loop over steps is not in the first body");
@@ -360,6 +366,8 @@ bool ProgramVerifier::checkSeriesInRepeats() {
           isOutside.set(program.repeats[step.index].body);
         else if (step.kind == Program::Step::Call)
           isOutside.set(program.calls[step.index].body);
+        else if (step.kind == Program::Step::Schedule)
+          isOutside.set(program.schedules[step.index].body);
       }
     }
   }
@@ -372,6 +380,7 @@ bool ProgramVerifier::checkIndices() {
     if (repeat.body >= program.bodies.size() || repeatOfBody[repeat.body])
       return fail("a body is not that of one repeat");
     repeatOfBody[repeat.body] = &repeat;
+    isStepBody[repeat.body] = repeat.isStep;
     for (const Program::Ahead &ahead : repeat.ahead)
       if (ahead.node >= program.nodes.size() || ahead.distance < 0 ||
           !isAhead.insert(ahead.node).second)
@@ -500,6 +509,12 @@ void ProgramVerifier::countExecutions() {
   runs[0] = 1;
   for (NodeTemplate &node : program.nodes)
     node.executions = 0;
+  for (Channel &channel : program.channels)
+    channel.rounds = 0;
+  auto countRounds = [&](uint32_t node, uint64_t rounds) {
+    if (program.nodes[node].isMessage())
+      program.channels[program.nodes[node].channel].rounds += rounds;
+  };
   for (size_t i = 0; i < program.bodies.size(); ++i) {
     if (repeatOfBody[i])
       for (const Program::Ahead &ahead : repeatOfBody[i]->ahead)
@@ -508,6 +523,9 @@ void ProgramVerifier::countExecutions() {
         countSteps(program.bodies[i], scheduleOfBody[i]);
     for (auto [step, count] : llvm::zip_equal(program.bodies[i].steps, times)) {
       uint64_t all = runs[i] * count;
+      if (scheduleOfBody[i] && (step.kind == Program::Step::Node ||
+                                step.kind == Program::Step::Series))
+        countRounds(program.getNode(step), runs[i]);
       if (step.kind == Program::Step::Node) {
         program.nodes[step.index].executions += all;
       } else if (step.kind == Program::Step::Series) {
@@ -537,7 +555,7 @@ bool ProgramVerifier::checkTags() {
   for (const Channel &channel : program.channels) {
     uint64_t last = channel.executions;
     if (channel.turns)
-      last = uint64_t(channel.turns - 1) * channel.tagStride + 1;
+      last = uint64_t(channel.turns - 1) * channel.tagStride + channel.rounds;
     if (channel.firstTag + last > uint64_t(kNumTags))
       return fail("a tag is too large");
   }

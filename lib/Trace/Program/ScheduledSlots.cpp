@@ -35,8 +35,10 @@ void ScheduledSlots::add(const TraceProgram &program, TraceProgram::Step step) {
       use(ownReads, arg.from);
     for (TraceProgram::Alias result : program.calls[step.index].results)
       use(ownSets, result.to);
-  } else if (step.kind == TraceProgram::Step::Node) {
-    const TraceProgram::NodeWiring &wiring = program.wiring[step.index];
+  } else if (step.kind == TraceProgram::Step::Node ||
+             step.kind == TraceProgram::Step::Series) {
+    const TraceProgram::NodeWiring &wiring =
+        program.wiring[program.getNode(step)];
     for (TraceProgram::Slot slot :
          llvm::concat<const TraceProgram::Slot>(wiring.reads, wiring.after))
       use(ownReads, slot.index);

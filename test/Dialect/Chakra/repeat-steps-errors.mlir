@@ -2,12 +2,51 @@
 
 !t = !chakra.tensor<64, temporary>
 
-chakra.graph @scheduled mesh = #sym.mesh<tp = 2> {
-  // expected-error @below {{is part of a schedule of micro-batches or stages, which is not executed for several steps}}
+chakra.graph @called mesh = #sym.mesh<tp = 2> {
   chakra.func @f() {
     %y = chakra.comp "y"() ops(0) bytes(16) : () -> !chakra.tensor<64, temporary>
   }
-  chakra.call @f() scope "mb0" : () -> ()
+  chakra.repeat "layers" * 4 {
+    // expected-error @below {{'chakra.call' op is in a repeat without an index, expected one whose iterations are steps}}
+    chakra.call @f() scope "mb0" : () -> ()
+  }
+}
+
+// -----
+
+chakra.graph @scheduled mesh = #sym.mesh<tp = 2> {
+  chakra.func @f() {
+    %y = chakra.comp "y"() ops(0) bytes(16) : () -> !chakra.tensor<64, temporary>
+  }
+  chakra.repeat "layers" * 4 {
+    // expected-error @below {{'chakra.schedule' op is in a repeat without an index, expected one whose iterations are steps}}
+    chakra.schedule "mb" * 2 order <2 * [0 at 0 by 1]> {
+      chakra.call @f() scope "" : () -> ()
+    }
+  }
+}
+
+// -----
+
+chakra.graph @later mesh = #sym.mesh<tp = 2> {
+  chakra.repeat "step" * 4 index "step" {
+    // expected-error @below {{calls 'f', which is no function before it in the graph}}
+    chakra.call @f() scope "" : () -> ()
+  }
+  chakra.func @f() {
+    %y = chakra.comp "y"() ops(0) bytes(16) : () -> !chakra.tensor<64, temporary>
+  }
+}
+
+// -----
+
+chakra.graph @twice mesh = #sym.mesh<tp = 2> {
+  // expected-error @below {{is called more than once with the scope '', so that names of nodes are not unique}}
+  chakra.func @f() {
+    %y = chakra.comp "y"() ops(0) bytes(16) : () -> !chakra.tensor<64, temporary>
+  }
+  chakra.call @f() scope "" : () -> ()
+  chakra.call @f() scope "" : () -> ()
 }
 
 // -----

@@ -179,6 +179,8 @@ private:
   /// By repeat, the index of its iteration; empty where nobody asks.
   std::vector<int64_t> indices;
   std::vector<uint32_t> messages; ///< Of each channel so far.
+  /// Likewise by turn, of channels of schedules.
+  std::vector<std::vector<uint32_t>> messagesOfTurns;
   /// What nodes that run ahead have made, by node and turn.
   std::map<std::pair<uint32_t, int64_t>, llvm::SmallVector<const Reference *>>
       aheadOutputs;

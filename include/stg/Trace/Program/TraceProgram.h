@@ -143,6 +143,9 @@ struct Channel {
   /// In a schedule: one channel for each turn, with numbers that are `stride`
   /// apart and tags that are `tagStride` apart. 0: a channel of its own.
   uint32_t turns = 0;
+  /// In a schedule: messages of a turn at most, one each time that a schedule
+  /// is executed; they have consecutive tags. Not in bundles.
+  uint64_t rounds = 0;
   int64_t stride = 0;
   uint32_t tagStride = 0;
 };
@@ -254,7 +257,7 @@ public:
   struct Schedule {
     llvm::StringRef name; ///< Turn 3 of `mb` is `mb3` in paths.
     uint32_t count;       ///< Turns.
-    uint32_t body;        ///< Its steps are nodes, aliases and calls.
+    uint32_t body;        ///< Its steps are nodes, series, aliases and calls.
     std::vector<Lane> lanes;
     ExecutionOrder order;
   };
@@ -286,7 +289,8 @@ public:
   std::vector<Repeat> repeats;
   std::vector<Series> series;
   std::vector<Call> calls;
-  std::vector<Schedule> schedules; ///< Steps of the first body only.
+  /// Steps of the first body, and of those of loops over steps.
+  std::vector<Schedule> schedules;
   std::vector<Channel> channels;
   /// The first one is run. A body runs only bodies of larger numbers.
   std::vector<Body> bodies;

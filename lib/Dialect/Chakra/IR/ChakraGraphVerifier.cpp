@@ -262,11 +262,12 @@ static LogicalResult verifyReadsDevice(NodeOpInterface node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The names that calls bring, which are those of functions behind scopes.
+/// The names that calls of a block bring, which are those of functions behind
+/// scopes. The block is that of a graph, or of a loop over its steps.
 class CallNames {
 public:
-  explicit CallNames(GraphOp graph) : graph(graph), symbolTable(graph) {
-    for (auto call : graph.getBody().getOps<CallOp>())
+  CallNames(GraphOp graph, Block &block) : block(block), symbolTable(graph) {
+    for (auto call : block.getOps<CallOp>())
       calls[call.getScope()].push_back(call);
   }
   LogicalResult verify();
@@ -281,7 +282,7 @@ private:
   LogicalResult verifyBesideGraph();
   LogicalResult verifyBesideEachOther();
 
-  GraphOp graph;
+  Block &block;
   SymbolTable symbolTable;
   std::map<StringRef, SmallVector<CallOp>> calls; ///< By scope.
   /// Several scopes call the same functions: they share the names.
@@ -340,7 +341,7 @@ static LogicalResult emitClash(CallOp call, Operation *other) {
 /// Names at the top, and those of functions that are called without a scope.
 LogicalResult CallNames::verifyBesideGraph() {
   NameScope top;
-  if (failed(top.add(graph.getBody().front())))
+  if (failed(top.add(block)))
     return failure();
   auto plain = calls.find("");
   if (plain != calls.end() && failed(add(plain->second, top)))
@@ -355,7 +356,7 @@ LogicalResult CallNames::verifyBesideGraph() {
     if (Operation *other = top.findClash(sorted, scope, **names))
       return emitClash(ops.front(), other);
   }
-  for (auto schedule : graph.getBody().getOps<ScheduleOp>())
+  for (auto schedule : block.getOps<ScheduleOp>())
     if (failed(verifySchedule(schedule, top, sorted)))
       return failure();
   return success();
@@ -458,7 +459,7 @@ LogicalResult CallNames::verifySchedule(ScheduleOp schedule,
       return ops.front().emitOpError("has the scope '")
              << scope << "', which is that of a turn of schedule '"
              << schedule.getName() << "'";
-  for (auto other : graph.getBody().getOps<ScheduleOp>())
+  for (auto other : block.getOps<ScheduleOp>())
     if (other != schedule && other.getName() == schedule.getName())
       return schedule.emitOpError("has the name of another schedule, '")
              << schedule.getName() << "'";
@@ -483,7 +484,7 @@ LogicalResult CallNames::verifyBesideEachOther() {
 }
 
 LogicalResult CallNames::verify() {
-  if (calls.empty() && graph.getBody().getOps<ScheduleOp>().empty())
+  if (calls.empty() && block.getOps<ScheduleOp>().empty())
     return success();
   return failure(failed(verifyBesideGraph()) ||
                  failed(verifyBesideEachOther()));
@@ -496,9 +497,13 @@ LogicalResult CallNames::verify() {
 LogicalResult GraphOp::verifyRegions() {
   NameScope scope;
   if (failed(scope.add(getBody().front())) || failed(scope.verify()) ||
-      failed(CallNames(*this).verify()) ||
+      failed(CallNames(*this, getBody().front()).verify()) ||
       failed(verifyTopLevelNames(getBody().front())))
     return failure();
+  for (auto repeat : getBody().getOps<RepeatOp>())
+    if (repeat.getIndexAttr() &&
+        failed(CallNames(*this, repeat.getBody().front()).verify()))
+      return failure();
   WalkResult result = walk([&](NodeOpInterface node) -> WalkResult {
     if (failed(node.verifyInGraph(getMesh(), getCoordinatesAttr())) ||
         failed(verifyReadsDevice(node)))

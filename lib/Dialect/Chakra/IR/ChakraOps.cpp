@@ -429,7 +429,19 @@ LogicalResult SendOp::verifyInGraph(MeshAttr mesh, DictionaryAttr) {
 
 bool RecvOp::isSend() { return false; }
 TypeRange RecvOp::getMessageTypes() { return getResultTypes(); }
-LogicalResult RecvOp::verify() { return verifyMessage(*this); }
+Value RecvOp::getChangedBuffer(unsigned) { return getInto(); }
+
+LogicalResult RecvOp::verify() {
+  if (static_cast<bool>(getInto()) != static_cast<bool>(getPayloadAttr()))
+    return emitOpError("expects a payload with what it receives into, and only "
+                       "with it"); // C6
+  if (getInto() &&
+      (getNumResults() != 1 || getInto().getType() != getResult(0).getType()))
+    return emitOpError("receives into a buffer of type ")
+           << getInto().getType() << ", which is not that of its only result";
+  return verifyMessage(*this);
+}
+
 LogicalResult RecvOp::verifyInGraph(MeshAttr mesh, DictionaryAttr) {
   return verifyMessageAxis(*this, mesh);
 }
@@ -789,7 +801,22 @@ LogicalResult FuncOp::verifyRegions() { // C1
   return success();
 }
 
-LogicalResult CallOp::verify() { // C3
+LogicalResult stg::chakra::detail::verifyInSteps(Operation *op) {
+  auto repeat = dyn_cast<RepeatOp>(op->getParentOp());
+  if (!repeat || repeat.getIndexAttr())
+    return success();
+  return op->emitOpError("is in a repeat without an index, expected one whose "
+                         "iterations are steps");
+}
+
+bool stg::chakra::detail::isBeforeCall(Operation *function, Operation *call) {
+  Operation *beside = function->getBlock()->findAncestorOpInBlock(*call);
+  return beside && function->isBeforeInBlock(beside);
+}
+
+LogicalResult CallOp::verify() {            // C3
+  if (failed(detail::verifyInSteps(*this))) // C4
+    return failure();
   if (!getScope().empty() && isa<ScheduleOp>((*this)->getParentOp()))
     return emitOpError("has the scope '")
            << getScope() << "' in a schedule, which has those of its turns";
@@ -799,10 +826,7 @@ LogicalResult CallOp::verify() { // C3
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto callee = symbolTable.lookupNearestSymbolFrom<FuncOp>(
       (*this)->getParentOp(), getCalleeAttr());
-  Operation *own = *this;
-  if (auto schedule = dyn_cast<ScheduleOp>((*this)->getParentOp()))
-    own = schedule;
-  if (!callee || !callee->isBeforeInBlock(own)) // C1
+  if (!callee || !detail::isBeforeCall(callee, *this)) // C1
     return emitOpError("calls '")
            << getCallee() << "', which is no function before it in the graph";
   auto verifyTypes = [&](TypeRange have, TypeRange expected,

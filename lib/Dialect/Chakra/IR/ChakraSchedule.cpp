@@ -14,6 +14,8 @@ using namespace stg::chakra;
 using stg::detail::CalleeTypes;
 
 LogicalResult ScheduleOp::verify() {
+  if (failed(stg::chakra::detail::verifyInSteps(*this))) // C7
+    return failure();
   return stg::chakra::detail::verifyName(*this, getName()); // C6
 }
 
@@ -35,7 +37,7 @@ ScheduleOp::verifySymbolUses(SymbolTableCollection &symbolTable) { // C5
                        FlatSymbolRefAttr name) -> std::optional<CalleeTypes> {
     auto callee = symbolTable.lookupNearestSymbolFrom<FuncOp>(
         (*this)->getParentOp(), name);
-    if (!callee || !callee->isBeforeInBlock(*this))
+    if (!callee || !stg::chakra::detail::isBeforeCall(callee, *this))
       return std::nullopt;
     return CalleeTypes{llvm::to_vector(callee.getArgumentTypes()),
                        llvm::to_vector(callee.getResultTypes())};

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Steps hand on what states keep, and nothing else. So the loop around a step
-// carries nothing, and what a step makes is gone at its end.
+// carries nothing, and what a step makes is gone at its end. Tokens that one
+// stage samples and another one reads in the next step are a message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,10 +44,10 @@ LogicalResult RepeatSteps::checkOptions() {
   return success();
 }
 
-/// True for what is there before and after a step: states, and loops that
-/// stack those of layers.
+/// True for what is there before and after a step: states, loops that stack
+/// those of layers, and functions.
 static bool isPersistent(Operation &op) {
-  if (isa<StateOp>(op))
+  if (isa<StateOp, chakra::FuncOp>(op))
     return true;
   if (!isa<chakra::RepeatOp>(op))
     return false;
@@ -64,9 +65,6 @@ LogicalResult RepeatSteps::wrap(GraphOp graph) {
         return op.emitOpError("reads what a step makes, and is no part of it");
       continue;
     }
-    if (isa<chakra::FuncOp, chakra::CallOp, chakra::ScheduleOp>(op))
-      return op.emitOpError("is part of a schedule of micro-batches or stages, "
-                            "which is not executed for several steps");
     moved.push_back(&op);
   }
   auto builder = OpBuilder::atBlockEnd(&body);

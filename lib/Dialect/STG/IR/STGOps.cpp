@@ -400,6 +400,17 @@ LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return stg::detail::verifyMessageAxis(*this, symbolTable);
 }
 
+LogicalResult RecvOp::verify() { // C5
+  if (static_cast<bool>(getInto()) != static_cast<bool>(getPayloadAttr()))
+    return emitOpError("expects a payload with what it receives into, and only "
+                       "with it");
+  if (getInto() &&
+      (getNumResults() != 1 || getInto().getType() != getResult(0).getType()))
+    return emitOpError("receives into a value of type ")
+           << getInto().getType() << ", which is not that of its only result";
+  return success();
+}
+
 LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return stg::detail::verifyMessageAxis(*this, symbolTable);
 }

@@ -27,6 +27,10 @@ namespace stg::chakra::detail {
 llvm::LogicalResult verifyName(mlir::Operation *op, llvm::StringRef name);
 /// Categories may differ, but for that of what is on the host.
 bool haveSameSize(mlir::Type lhs, mlir::Type rhs);
+/// Checks that a repeat around a call or a schedule is one over steps.
+llvm::LogicalResult verifyInSteps(mlir::Operation *op);
+/// True for a function that stands before what calls it, or what that is in.
+bool isBeforeCall(mlir::Operation *function, mlir::Operation *call);
 } // namespace stg::chakra::detail
 
 namespace stg::chakra {

@@ -316,26 +316,35 @@ def Chakra_SendOp : Chakra_MessageOp<"send", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Chakra_RecvOp : Chakra_MessageOp<"recv"> {
+def Chakra_RecvOp : Chakra_MessageOp<"recv", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<NodeOpInterface, ["getChangedBuffer"]>]> {
   let summary = "a message from a neighbour along a mesh axis";
   let description = [{
-    The counterpart of `chakra.send`; the results are new buffers. A receive is issued when
-    the compute stream reaches its place.
+    The counterpart of `chakra.send`; the results are new buffers, or with `into` a buffer
+    that is there, such as the tokens of a step, of which `payload` bytes come. A receive is
+    issued when the compute stream reaches its place.
 
     ```mlir
     %x = chakra.recv "mb0.stage1.fwd" axis "pp" shift -1 channel 7 phase "fwd"
       : !chakra.tensor<2*B*S*D, activation>
+    %t = chakra.recv "tokens" into(%tokens : !chakra.tensor<4*B*S, input>) payload(4*B)
+      axis "pp" shift -1 channel 9 phase "fwd" : !chakra.tensor<4*B*S, input>
     ```
 
-    Constraints: those of `chakra.send`.
+    Constraints: those of `chakra.send`, and (C6) what is received `into` has the type of
+    the only result, and there is a `payload` with it, and only with it.
   }];
-  let arguments = (ins StrAttr:$name, Variadic<Chakra_AnyValue>:$after,
+  let arguments = (ins StrAttr:$name, Optional<Chakra_Buffer>:$into,
+                       Variadic<Chakra_AnyValue>:$after,
                        StrAttr:$axis, I64Attr:$shift, I64Attr:$channel,
                        OptionalAttr<I64Attr>:$stride,
-                       OptionalAttr<StrAttr>:$phase);
+                       OptionalAttr<StrAttr>:$phase,
+                       OptionalAttr<Sym_ExprAttr>:$payload);
   let results = (outs Variadic<Chakra_Buffer>:$results);
   let assemblyFormat = [{
-    $name `axis` $axis `shift` $shift `channel` $channel
+    $name (`into` `(` $into^ `:` qualified(type($into)) `)`)?
+    (`payload` `(` custom<Expr>($payload)^ `)`)?
+    `axis` $axis `shift` $shift `channel` $channel
     (`by` $stride^)? (`after` `(` $after^ `:` qualified(type($after)) `)`)?
     (`phase` $phase^)? attr-dict `:` type($results)
   }];
@@ -465,7 +474,7 @@ def Chakra_ReturnOp : Chakra_Op<"return", [Terminator, HasParent<"FuncOp">]> {
 }
 
 def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface,
-    ParentOneOf<["GraphOp", "ScheduleOp"]>,
+    ParentOneOf<["GraphOp", "RepeatOp", "ScheduleOp"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "executes the body of a function once";
   let description = [{
@@ -479,7 +488,8 @@ def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface,
     Constraints: (C1) the function exists in the graph, and stands before the call;
     (C2) operands and results have the sizes of its arguments and results (categories
     may differ); (C3) the scope has no control characters, commas or equals signs; in a
-    schedule it is empty.
+    schedule it is empty; (C4) a repeat around it has an index, so that its iterations are
+    steps.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee,
                        Variadic<Chakra_AnyValue>:$operands, StrAttr:$scope);
@@ -509,7 +519,7 @@ def Chakra_CallOp : Chakra_Op<"call", [CallOpInterface,
 //===----------------------------------------------------------------------===//
 
 def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
-    HasParent<"GraphOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    ParentOneOf<["GraphOp", "RepeatOp"]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "what a pipeline device executes for all micro-batches, in order";
   let description = [{
     The body is one turn: what is executed for one micro-batch, which is so in up to `count`
@@ -518,7 +528,8 @@ def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
 
     An argument of the body is an input, which is another value in each turn: those of the
     first argument come first. What `chakra.turn_call`s add up over the turns are the
-    results.
+    results. In a loop over steps each step has all turns, and nodes have the prefix
+    `step.17.mb3.`.
 
     ```mlir
     %g = chakra.schedule "mb" * 4 inputs(%x0, %x1, %x2, %x3 : !T, !T, !T, !T)
@@ -534,7 +545,8 @@ def Chakra_ScheduleOp : Chakra_Op<"schedule", [NoTerminator, SingleBlock,
     is an input of its size for each turn; (C3) the body has calls, messages and compute
     nodes; (C4) the order executes an op at most once in a turn, after those whose results it
     reads; (C5) the results are what is added up, in the order of the numbers of totals; (C6)
-    the name is not empty and has no control characters, commas or equals signs.
+    the name is not empty and has no control characters, commas or equals signs; (C7) a
+    repeat around it has an index, so that its iterations are steps.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$count,
                        Variadic<Chakra_AnyValue>:$inputs,

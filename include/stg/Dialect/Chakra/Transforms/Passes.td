@@ -97,10 +97,13 @@ def RepeatSteps : Pass<"chakra-repeat-steps", "::mlir::ModuleOp"> {
   let description = [{
     Puts what a graph executes into a loop over steps: a `chakra.repeat` whose iterations
     are named from `first` on, and in which the symbol `index` is the number of the
-    iteration. States stay outside: they are those of all steps.
+    iteration. States stay outside, and so do functions: they are those of all steps. A
+    schedule of micro-batches is executed in each step. As nothing is handed on, each device
+    begins a step when it is through with the one before, so that micro-batches of several
+    steps are under way.
 
-    *Requires* the chakra level, without pipeline schedules; states whose sizes do not
-    mention the index. *Produces* the chakra level.
+    *Requires* the chakra level; states whose sizes do not mention the index. *Produces* the
+    chakra level.
 
     ```mlir
     // before

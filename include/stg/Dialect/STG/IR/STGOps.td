@@ -1322,15 +1322,19 @@ def SendOp : STG_Op<"send", [MemoryEffects<[MemWrite]>, StepOpInterface,
     stg.send over "pp" shift 1 channel 7 %y : !x
     stg.send over "pp" shift 1 channel 7 by 2 %y : !x
     ```
+    A part of the values is sent with `payload`, which is its bytes.
+
     Constraints: (C1) the axis is one of the mesh; (C2) the shift is not 0 and the channel
     not negative; (C3) there is at least one value; (C4) in a schedule, and only there, there
     is a `by`, which is positive.
   }];
   let arguments = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$axis,
                        I64Attr:$shift, I64Attr:$channel,
-                       OptionalAttr<I64Attr>:$stride, STG_Origin:$origin);
+                       OptionalAttr<I64Attr>:$stride,
+                       OptionalAttr<Sym_ExprAttr>:$payload, STG_Origin:$origin);
   let assemblyFormat = [{
-    `over` $axis `shift` $shift `channel` $channel (`by` $stride^)? $inputs
+    `over` $axis `shift` $shift `channel` $channel (`by` $stride^)?
+    (`payload` `(` custom<Expr>($payload)^ `)`)? $inputs
     attr-dict custom<Origin>($origin) `:` type($inputs)
   }];
 }
@@ -1345,16 +1349,26 @@ def RecvOp : STG_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>, StepOpInterface
 
     ```mlir
     %x = stg.recv over "pp" shift -1 channel 7 : !x
+    %t = stg.recv into %tokens payload(4*B) over "pp" shift -1 channel 9 : !tokens
     ```
-    Constraints: those of `stg.send`.
+    With `into` the message is written into a value that is there, of which it may be a part:
+    tokens that a step reads, and that the step before has sampled. The result is that value
+    from then on.
+
+    Constraints: those of `stg.send`, and (C5) what is received `into` has the type of the
+    only result, and there is a `payload` with it, and only with it.
   }];
-  let arguments = (ins StrAttr:$axis, I64Attr:$shift, I64Attr:$channel,
-                       OptionalAttr<I64Attr>:$stride, STG_Origin:$origin);
+  let arguments = (ins Optional<STG_Tensor>:$into, StrAttr:$axis,
+                       I64Attr:$shift, I64Attr:$channel,
+                       OptionalAttr<I64Attr>:$stride,
+                       OptionalAttr<Sym_ExprAttr>:$payload, STG_Origin:$origin);
   let results = (outs Variadic<STG_Tensor>:$results);
   let assemblyFormat = [{
+    (`into` $into^ `:` qualified(type($into)))? (`payload` `(` custom<Expr>($payload)^ `)`)?
     `over` $axis `shift` $shift `channel` $channel (`by` $stride^)? attr-dict
     custom<Origin>($origin) `:` type($results)
   }];
+  let hasVerifier = 1;
 }
 
 def ExchangeOp : STG_Op<"exchange", [MemoryEffects<[MemRead, MemWrite]>,

@@ -1469,6 +1469,10 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
     a copy in both, whose gradients are summed over the two devices. A message is posted
     `receive-ahead` actions before its use.
 
+    In a loop over steps of inference the first stage reads what the last one has sampled:
+    `sent-tokens` are sent at the end of a step, and `received-tokens` are received at the
+    beginning of the next one, into the tokens that the program reads.
+
     Schedules are those of `PipelineSchedule.h` (gpipe, 1f1b, interleaved, zb-h1, ...) or
     a .json file; see docs/Schedules.md.
 
@@ -1493,6 +1497,12 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
            "Virtual stages of each device">,
     ListOption<"layersPerStage", "layers-per-stage", "int64_t",
                "Layers of each virtual stage (default: as many in each)">,
+    Option<"receivedTokens", "received-tokens", "int64_t", /*default=*/"0",
+           "Tokens of each row that the step before has sampled: the first stage "
+           "receives them from the last one">,
+    Option<"sentTokens", "sent-tokens", "int64_t", /*default=*/"0",
+           "Sampled tokens of each row that the last stage sends to the first one, "
+           "which reads them in the next step">,
     Option<"receiveAhead", "receive-ahead", "unsigned", /*default=*/"0",
            "Actions of the schedule that messages are posted ahead; 0: as few "
            "as do not block where sends wait for receives">,

@@ -87,15 +87,17 @@ void ToOneBuilder::send(OpBuilder &own, int64_t shift, int64_t number,
   setOrigin(SendOp::create(own, sample.getLoc(), ValueRange(value), axis.name,
                            own.getI64IntegerAttr(shift),
                            own.getI64IntegerAttr(channel + number),
-                           IntegerAttr(), OriginAttr()));
+                           IntegerAttr(), /*payload=*/SymExpr(), OriginAttr()));
 }
 
 Value ToOneBuilder::receive(OpBuilder &own, int64_t shift, int64_t number,
                             Type type) {
   return setOrigin(RecvOp::create(own, sample.getLoc(), TypeRange(type),
-                                  axis.name, own.getI64IntegerAttr(shift),
+                                  /*into=*/Value(), axis.name,
+                                  own.getI64IntegerAttr(shift),
                                   own.getI64IntegerAttr(channel + number),
-                                  IntegerAttr(), OriginAttr()))
+                                  IntegerAttr(), /*payload=*/SymExpr(),
+                                  OriginAttr()))
       .getResult(0);
 }
 

@@ -139,10 +139,11 @@ Value RecurrenceLowering::receive(Role role, StateChannel channel) {
       repeat(".before", place.hasNeighbour(/*isBefore=*/!parts.isBackward),
              zero, [&](ValueRange) -> Value {
                auto recv = RecvOp::create(
-                   builder, op.getLoc(), TypeRange(parts.state), place.axis,
+                   builder, op.getLoc(), TypeRange(parts.state),
+                   /*into=*/Value(), place.axis,
                    builder.getI64IntegerAttr(parts.isBackward ? 1 : -1),
                    builder.getI64IntegerAttr(place.firstChannel + channel),
-                   IntegerAttr(), OriginAttr());
+                   IntegerAttr(), /*payload=*/SymExpr(), OriginAttr());
                setOrigin(recv, getOrigin(role));
                return recv.getResult(0);
              });
@@ -157,7 +158,7 @@ void RecurrenceLowering::send(Role role, StateChannel channel,
                builder, op.getLoc(), ValueRange(get()), place.axis,
                builder.getI64IntegerAttr(parts.isBackward ? -1 : 1),
                builder.getI64IntegerAttr(place.firstChannel + channel),
-               IntegerAttr(), OriginAttr());
+               IntegerAttr(), /*payload=*/SymExpr(), OriginAttr());
            setOrigin(made, getOrigin(role));
            return Value();
          });

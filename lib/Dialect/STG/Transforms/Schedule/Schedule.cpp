@@ -33,6 +33,13 @@ using namespace mlir;
 using namespace stg;
 
 namespace {
+/// The tokens that go from step to step.
+struct ReturnedTokens {
+  Value sampled;          ///< By the program, whose last stage makes them.
+  BlockArgument read;     ///< By the first stage.
+  SymExpr sent, received; ///< Bytes of a micro-batch; null: there are none.
+};
+
 struct Schedule : stg::impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
   void runOnOperation() override;
@@ -40,6 +47,8 @@ struct Schedule : stg::impl::ScheduleBase<Schedule> {
 private:
   LogicalResult schedule(func::FuncOp program);
   FailureOr<PipelineSchedule> makePipeline(func::FuncOp program);
+  FailureOr<ReturnedTokens> findTokens(func::FuncOp program);
+  LogicalResult findReader(StageSplitter &splitter, ReturnedTokens &tokens);
 };
 
 //===----------------------------------------------------------------------===//
@@ -166,16 +175,18 @@ static func::FuncOp makeTurn(func::FuncOp task, unsigned stage,
 class Scheduler {
 public:
   Scheduler(func::FuncOp program, const PipelineSchedule &schedule,
-            StageSplitter &splitter, unsigned receiveAhead)
+            StageSplitter &splitter, unsigned receiveAhead,
+            const ReturnedTokens &tokens)
       : program(program), schedule(schedule), splitter(splitter),
         builder(program), microBatches(schedule.numMicroBatches),
-        receiveAhead(receiveAhead) {
+        receiveAhead(receiveAhead), tokens(tokens) {
     if (MeshOp mesh = MeshOp::lookup(program))
       axis = mesh.getMesh().getPipelineAxis();
+    // Those of tokens are behind those of the last stage.
+    int64_t ways = int64_t(schedule.deviceOf.size()) + (tokens.sampled ? 1 : 0);
     if (axis)
       firstChannel = Channels(program->getParentOfType<ModuleOp>())
-                         .take(axis, int64_t(schedule.deviceOf.size()) *
-                                         microBatches * kChannelStride);
+                         .take(axis, ways * microBatches * kChannelStride);
   }
 
   void run();
@@ -195,6 +206,7 @@ private:
   struct StageState {
     SmallVector<Value> sent, saved;            ///< Results of forward.
     SmallVector<Value> received, receivedBack; ///< Messages.
+    Value tokens; ///< Of the first stage, with those of the step before.
     std::optional<BackwardHalves> halves;
     /// What micro-batches add up: values, or results of the schedule.
     SmallVector<Value> gradients;
@@ -216,6 +228,8 @@ private:
   void makeAction(const PipelineAction &action, ActionOps &own,
                   ActionOps *source);
   void makeReceive(const PipelineAction &action);
+  void receiveTokens(const PipelineAction &action);
+  void sendTokens(const PipelineAction &action);
   void makeForward(const PipelineAction &action);
   void makeBackward(const PipelineAction &action, ActionOps &own,
                     ActionOps *source);
@@ -263,7 +277,8 @@ private:
   OpBuilder builder;
   StringAttr axis; ///< Where stages live; null if there is one device.
   unsigned microBatches;
-  unsigned receiveAhead;     ///< Actions that messages are posted ahead.
+  unsigned receiveAhead; ///< Actions that messages are posted ahead.
+  const ReturnedTokens &tokens;
   uint64_t firstChannel = 0; ///< Of the messages between stages.
 
   unsigned device = 0;
@@ -328,11 +343,43 @@ void Scheduler::name(Operation *op, unsigned stage, Phase phase) {
   setPhase(op, phase);
 }
 
+/// Into the tokens that the first stage reads.
+void Scheduler::receiveTokens(const PipelineAction &action) {
+  unsigned last = schedule.numVirtualStages - 1;
+  if (!tokens.received || action.stage > 0 || isHere(last))
+    return;
+  Value into = getTurnInput(tokens.read, action.microBatch);
+  auto recv = RecvOp::create(
+      builder, program.getLoc(), into.getType(), into, axis,
+      builder.getI64IntegerAttr(getShift(0, last)),
+      builder.getI64IntegerAttr(getChannel(last + 1, /*isForward=*/true)),
+      getStride(), tokens.received, OriginAttr());
+  name(recv, 0, Phase::Forward);
+  stages[0].tokens = recv.getResult(0);
+}
+
+/// Behind the last stage, to who executes the first one.
+void Scheduler::sendTokens(const PipelineAction &action) {
+  unsigned last = schedule.numVirtualStages - 1;
+  if (!tokens.sent || action.stage != last || isHere(0))
+    return;
+  const auto &results = splitter.getForward(last).results;
+  const auto *place = llvm::find(results, tokens.sampled);
+  auto send = SendOp::create(
+      builder, program.getLoc(), stages[last].saved[place - results.begin()],
+      axis, builder.getI64IntegerAttr(getShift(last, 0)),
+      builder.getI64IntegerAttr(getChannel(last + 1, /*isForward=*/true)),
+      getStride(), tokens.sent, OriginAttr());
+  name(send, 0, Phase::Forward);
+}
+
 /// Posts the message that an action needs, if it comes from another device.
 void Scheduler::makeReceive(const PipelineAction &action) {
   if (action.kind == PipelineAction::BackwardWeight)
     return;
   bool isForward = runsForward(action);
+  if (isForward)
+    receiveTokens(action);
   Task &task = getTask(action);
   SmallVector<Type> types;
   for (auto [arg, type] :
@@ -343,10 +390,10 @@ void Scheduler::makeReceive(const PipelineAction &action) {
   if (types.empty() || isHere(source))
     return;
   auto recv = RecvOp::create(
-      builder, program.getLoc(), types, axis,
+      builder, program.getLoc(), types, /*into=*/Value(), axis,
       builder.getI64IntegerAttr(getShift(action.stage, source)),
       builder.getI64IntegerAttr(getChannel(action.stage, isForward)),
-      getStride(), OriginAttr());
+      getStride(), /*payload=*/SymExpr(), OriginAttr());
   name(recv, action.stage, isForward ? Phase::Forward : Phase::Backward);
   StageState &own = stages[action.stage];
   (isForward ? own.received : own.receivedBack)
@@ -362,7 +409,7 @@ void Scheduler::send(ArrayRef<Value> values, const PipelineAction &action,
       SendOp::create(builder, program.getLoc(), values, axis,
                      builder.getI64IntegerAttr(getShift(action.stage, target)),
                      builder.getI64IntegerAttr(getChannel(target, step > 0)),
-                     getStride(), OriginAttr());
+                     getStride(), /*payload=*/SymExpr(), OriginAttr());
   name(send, target, step > 0 ? Phase::Forward : Phase::Backward);
 }
 
@@ -443,7 +490,9 @@ SmallVector<Value> Scheduler::getArgs(Task &task, const PipelineAction &action,
   for (const Task::Arg &arg : task.args) {
     switch (arg.source) {
     case Task::Input:
-      args.push_back(getTurnInput(arg.value, action.microBatch));
+      args.push_back(own.tokens && arg.value == tokens.read
+                         ? own.tokens
+                         : getTurnInput(arg.value, action.microBatch));
       break;
     case Task::Received:
       if (isHere(source)) {
@@ -473,6 +522,7 @@ void Scheduler::makeForward(const PipelineAction &action) {
   own.sent = llvm::to_vector(all.take_front(task.sends.size()));
   own.saved = llvm::to_vector(all.drop_front(task.sends.size()));
   send(own.sent, action, 1);
+  sendTokens(action);
 }
 
 void Scheduler::makeBackward(const PipelineAction &action, ActionOps &own,
@@ -711,20 +761,74 @@ FailureOr<PipelineSchedule> Schedule::makePipeline(func::FuncOp program) {
   return std::move(*schedule);
 }
 
+/// What the program has sampled, if steps hand it on.
+FailureOr<ReturnedTokens> Schedule::findTokens(func::FuncOp program) {
+  ReturnedTokens tokens;
+  if (receivedTokens == 0 && sentTokens == 0)
+    return tokens;
+  Operation *end = program.getBody().front().getTerminator();
+  if (end->getNumOperands() > 0)
+    tokens.sampled = end->getOperand(0);
+  auto type = tokens.sampled ? dyn_cast<SymTensorType>(tokens.sampled.getType())
+                             : SymTensorType();
+  std::optional<int64_t> rows;
+  if (type && !type.getDims().empty() && type.getElementType().isInteger())
+    rows = type.getDims().back().getExtent().getInt64();
+  if (!rows || *rows < 1)
+    return program.emitError("hands tokens on to the next step, but its first "
+                             "result has no number of them");
+  auto getBytes = [&](int64_t count) {
+    if (count == 0)
+      return SymExpr();
+    Rational share{llvm::DynamicAPInt(count), llvm::DynamicAPInt(*rows)};
+    return type.getNumBytes() * SymExpr::get(program.getContext(), share);
+  };
+  tokens.sent = getBytes(sentTokens);
+  tokens.received = getBytes(receivedTokens);
+  return tokens;
+}
+
+/// The argument of the first stage that has tokens.
+LogicalResult Schedule::findReader(StageSplitter &splitter,
+                                   ReturnedTokens &tokens) {
+  if (!tokens.sampled)
+    return success();
+  Type element = cast<SymTensorType>(tokens.sampled.getType()).getElementType();
+  for (const Task::Arg &arg : splitter.getForward(0).args) {
+    auto type = dyn_cast<SymTensorType>(arg.value.getType());
+    if (arg.source != Task::Input || !type || type.getElementType() != element)
+      continue;
+    if (tokens.read)
+      return emitError(arg.value.getLoc(),
+                       "is a second argument of the first stage that can have "
+                       "the tokens of the step before; use one stage");
+    tokens.read = cast<BlockArgument>(arg.value);
+  }
+  if (!tokens.read)
+    return emitError(tokens.sampled.getLoc(),
+                     "makes tokens, which no argument of the first stage can "
+                     "have in the next step; use one stage");
+  return success();
+}
+
 LogicalResult Schedule::schedule(func::FuncOp program) {
   FailureOr<PipelineSchedule> pipeline = makePipeline(program);
   if (failed(pipeline))
+    return failure();
+  FailureOr<ReturnedTokens> tokens = findTokens(program);
+  if (failed(tokens))
     return failure();
   DenseSet<Operation *> given;
   for (auto function : getOperation().getOps<func::FuncOp>())
     given.insert(function);
   StageSplitter splitter(program, layersPerStage, pipeline->deviceOf,
                          getChildAnalysis<GradientFlow>(program));
-  if (failed(splitter.run()))
+  if (failed(splitter.run(tokens->sampled)) ||
+      failed(findReader(splitter, *tokens)))
     return failure();
   unsigned ahead =
       receiveAhead ? receiveAhead.getValue() : getReceiveAhead(*pipeline);
-  Scheduler scheduler(program, *pipeline, splitter, ahead);
+  Scheduler scheduler(program, *pipeline, splitter, ahead, *tokens);
   scheduler.run();
   // A task that no program calls has only been a pattern.
   for (auto function :

@@ -79,7 +79,7 @@ LogicalResult StageSplitter::buildStep(unsigned device,
 }
 
 /// Each task after those that it reads from: stages in order, and backward.
-LogicalResult StageSplitter::buildTasks() {
+LogicalResult StageSplitter::buildTasks(Value kept) {
   unsigned numStages = getNumStages();
   std::vector<SmallVector<unsigned>> stagesOn(steps.size());
   for (auto [stage, device] : llvm::enumerate(deviceOf))
@@ -88,6 +88,9 @@ LogicalResult StageSplitter::buildTasks() {
     for (Operation *op : forwardOps[stage])
       if (failed(builders.forward[stage]->clone(stage, op)))
         return failure();
+  if (kept &&
+      failed(builders.forward[numStages - 1]->addResult(numStages - 1, kept)))
+    return failure();
   for (unsigned stage = numStages; stage-- > 0;)
     for (Operation *op : backwardOps[stage])
       if (failed(builders.backward[stage]->clone(stage, op)))
@@ -148,7 +151,7 @@ LogicalResult StageSplitter::checkWork() {
   return success();
 }
 
-LogicalResult StageSplitter::run() {
+LogicalResult StageSplitter::run(Value kept) {
   if (failed(stages.run()))
     return failure();
   // From here on nothing of the program is erased.
@@ -156,7 +159,7 @@ LogicalResult StageSplitter::run() {
     builders.layouts = std::make_unique<LocalLayouts>(program, mesh.getMesh());
   dealOps();
   makeBuilders();
-  if (failed(buildTasks()))
+  if (failed(buildTasks(kept)))
     return failure();
   numberArgs();
   return checkWork();

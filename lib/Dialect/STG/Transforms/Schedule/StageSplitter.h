@@ -26,8 +26,9 @@ public:
                 llvm::ArrayRef<unsigned> deviceOf,
                 const GradientFlow &gradients);
 
-  /// Makes the tasks; what is left of the program is of no use.
-  llvm::LogicalResult run();
+  /// Makes the tasks; what is left of the program is of no use. `kept`, if
+  /// there is one, is a result of the forward task of the last stage.
+  llvm::LogicalResult run(mlir::Value kept = {});
 
   unsigned getNumStages() const { return deviceOf.size(); }
   Task &getForward(unsigned stage) { return forward[stage]; }
@@ -42,7 +43,7 @@ private:
 
   void dealOps();
   void makeBuilders();
-  llvm::LogicalResult buildTasks();
+  llvm::LogicalResult buildTasks(mlir::Value kept);
   llvm::LogicalResult buildStep(unsigned device, llvm::ArrayRef<unsigned> own);
   void numberArgs();
   llvm::LogicalResult checkWork();

@@ -76,6 +76,8 @@ public:
   /// the parameter, and their contributions are summed over the devices.
   llvm::LogicalResult reduceShared(llvm::ArrayRef<unsigned> stages,
                                    mlir::Operation *op);
+  /// Makes a value of the program a result.
+  llvm::LogicalResult addResult(unsigned stage, mlir::Value value);
   /// Ends the function; all tasks have asked for what they read.
   void finish(unsigned stage);
 
@@ -86,7 +88,6 @@ private:
   mlir::FailureOr<mlir::Value> getSoFar(unsigned stage, mlir::Value value);
   mlir::Value addArg(unsigned stage, Task::Source source, mlir::Value value);
   llvm::LogicalResult addSend(unsigned stage, mlir::Value value);
-  llvm::LogicalResult addResult(unsigned stage, mlir::Value value);
   llvm::LogicalResult cloneScan(unsigned stage, ScanOpInterface scan);
   llvm::LogicalResult mapCaptured(unsigned stage, mlir::Operation *op,
                                   mlir::IRMapping &mapping);
