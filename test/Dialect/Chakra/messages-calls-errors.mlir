@@ -317,3 +317,26 @@ chakra.graph @call_shared_scope mesh = #sym.mesh<pp = 2> {
   chakra.call @f() scope "mb3" : () -> ()
   chakra.call @g() scope "mb3" : () -> ()
 }
+
+// -----
+
+chakra.graph @recv_c6 mesh = #sym.mesh<pp = 2> {
+  %x = chakra.state "x" : !chakra.tensor<128, input>
+  // expected-error @below {{'chakra.recv' op expects a payload with what it receives into, and only with it}}
+  %y = chakra.recv "r" into(%x : !chakra.tensor<128, input>) axis "pp" shift 1 channel 0 : !chakra.tensor<128, input>
+}
+
+// -----
+
+chakra.graph @recv_c6_alone mesh = #sym.mesh<pp = 2> {
+  // expected-error @below {{'chakra.recv' op expects a payload with what it receives into, and only with it}}
+  %y = chakra.recv "r" payload(64) axis "pp" shift 1 channel 0 : !chakra.tensor<128, input>
+}
+
+// -----
+
+chakra.graph @recv_c6_size mesh = #sym.mesh<pp = 2> {
+  %x = chakra.state "x" : !chakra.tensor<128, input>
+  // expected-error @below {{'chakra.recv' op receives into a buffer of type '!chakra.tensor<128, input>', which is not that of its only result}}
+  %y = chakra.recv "r" into(%x : !chakra.tensor<128, input>) payload(64) axis "pp" shift 1 channel 0 : !chakra.tensor<64, input>
+}

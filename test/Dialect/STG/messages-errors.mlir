@@ -79,3 +79,19 @@ func.func @accumulate_element_type(%total: !stg.tensor<[4, 6], f32>, %term: !stg
   %0 = stg.accumulate %total, %term : !stg.tensor<[4, 6], f32>, !stg.tensor<[4, 6], bf16>
   return
 }
+// -----
+stg.mesh @mesh <pp = 2>
+!t = !stg.tensor<[4], i32>
+func.func @recv_into_whole(%t: !t) {
+  // expected-error @+1 {{'stg.recv' op expects a payload with what it receives into, and only with it}}
+  %0 = stg.recv into %t : !t over "pp" shift -1 channel 0 : !t
+  return
+}
+// -----
+stg.mesh @mesh <pp = 2>
+!t = !stg.tensor<[4], i32>
+func.func @recv_into_another(%t: !t) {
+  // expected-error @+1 {{'stg.recv' op receives into a value of type '!stg.tensor<[4], i32>', which is not that of its only result}}
+  %0 = stg.recv into %t : !t payload(4) over "pp" shift -1 channel 0 : !stg.tensor<[2], i32>
+  return
+}
