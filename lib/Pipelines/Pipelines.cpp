@@ -380,6 +380,8 @@ static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
   schedule.virtualStages = static_cast<unsigned>(strategy.virtualStages);
   schedule.layersPerStage.assign(strategy.layersPerStage.begin(),
                                  strategy.layersPerStage.end());
+  schedule.stageTensors = static_cast<unsigned>(strategy.stageTensors);
+  schedule.stageSlices = strategy.stageSlices;
   schedule.receivedTokens = strategy.receivedTokens;
   schedule.sentTokens = strategy.sentTokens;
   pm.addPass(createSchedule(schedule));

@@ -183,6 +183,12 @@ class Strategy:
     splits: Optional[int] = None
     """Chunks into which the simulator splits a collective; payloads are padded to fit (default:
     4)."""
+    stage_slices: Optional[bool] = None
+    """Each rank with the same values sends a slice of them to the next stage, which gathers them
+    (default: false)."""
+    stage_tensors: Optional[int] = None
+    """Tensors that a stage sends to the next one: the residual stream, or 2: what its last layer
+    adds up, which the next stage adds (default: 1)."""
     steps: Optional[int] = None
     """Consecutive steps, before each of which contexts are longer by the new tokens of the one
     before (default: 1)."""

@@ -3,7 +3,7 @@
 Each device does what it does in the single steps, and tokens are messages from the last stage to the
 first: one for each micro-batch behind each step but the last, of the requests that have got a token.
 
-Usage: generation_stages.py {sums|lists|single|files|bundles|times|executed}...
+Usage: generation_stages.py {sums|lists|single|summands|files|bundles|times|executed}...
 """
 
 import json
@@ -114,6 +114,46 @@ def single():
     flags = ["deepseek-v3", "--set=L=3", "--batch=8", "--micro-batch=2", "--mla-form=absorbed"]
     run = compile_all(*flags, "--kv-len=50", "--steps=3")
     check("single", run, [compile_all(*flags, f"--kv-len={50 + i}") for i in range(3)], [2] * 3, 1, 4)
+
+
+def summands():
+    """Two tensors between stages, whole and in slices: the addition moves to the stage behind."""
+    for pp, tp, batch, more in (2, 1, 4, []), (4, 2, 8, ["--steps=3"]), (2, 4, 4, ["--sequence-parallel", "--mode=prefill", "--seq=64"]):
+        flags = ["llama3-8b", "--set=L=8", f"--pp={pp}", f"--tp={tp}", f"--batch={batch}", "--micro-batch=2", *more]
+        flags += [] if "--seq=64" in more else ["--kv-len=9"]
+        one, two = compile_all(*flags), compile_all(*flags, "--stage-tensors=2")
+        sliced = compile_all(*flags, "--stage-tensors=2", "--stage-slices")
+        tokens, steps = (2 * 64 // tp, 1) if "--seq=64" in more else (2, 3 if more else 1)
+        m, h = batch // 2, 4096
+        what = " ".join(flags)
+        # An addition of all tokens of a micro-batch: two tensors are read and one is written.
+        add = Counter(operations=tokens * h, traffic=3 * tokens * h * 2, compute=1)
+        for number, (before, after) in enumerate(zip(one, two)):
+            ranks, stage = before["ranks"], before["coordinates"]["pp"]
+            moved = (stage > 0) - (stage < pp - 1)
+            want = totals(before)
+            for key, value in add.items():
+                want[key] += moved * value * m * steps
+            equal(f"{what}, class {number}", +totals(after), +want)
+            hidden = {("send", 1): stage < pp - 1, ("recv", -1): stage > 0}
+            want = messages(before)
+            for key, isThere in hidden.items():
+                if isThere:
+                    count, size = want[key]
+                    equal(f"{what}: a tensor", (count, size), (m * steps, m * steps * tokens * h * 2))
+                    want[key] = (count, 2 * size)
+            equal(f"{what}, class {number}: messages", messages(after), want)
+            # With sequence parallelism ranks have different tokens, and there is nothing to slice.
+            parts = 1 if "--sequence-parallel" in more else tp
+            want = {key: (count, size // parts if key in hidden else size) for key, (count, size) in want.items()}
+            equal(f"{what}, class {number}: slices", messages(sliced[number]), want)
+            more_gathers = totals(sliced[number]) - totals(after)
+            gathers = 2 * m * steps * (stage > 0) * (parts > 1)
+            equal(f"{what}, class {number}: gathers", more_gathers["count", "all_gather", "tp"], gathers)
+            equal(f"{what}, class {number}: gathered", more_gathers["bytes", "all_gather", "tp"], gathers * tokens * h * 2 // parts)
+    with tempfile.TemporaryDirectory() as folder:
+        traces.run("stg-compile", "llama3-8b", "--set=L=4", "--pp=2", "--tp=2", "--batch=4", "--micro-batch=2", "--kv-len=7", "--steps=2", "--preset=vllm", "-o", folder)
+        traces.run("stg-trace", "validate", folder)
 
 
 def print_nodes(folder, rank):

@@ -182,6 +182,18 @@ def collectives():
     say("I2.12", four.collective("all_gather", ["tp", "dp"])[1], 16 // 2 * 7168 * 2)
     # What vLLM gathers of each of 16 tokens is the same.
     say("I2.16", eight.collective("all_gather")[1], 16 * 7168 * 2)
+    # Two tensors of 64 tokens between stages, whole, and a slice of each of tp, which are gathered.
+    m, flags = LLAMA3_70B, ["--dry-run", "--batch=64", "--kv-len=4095", "--preset=vllm", "--pp=2"]
+    for number, t in ("I2.2", 1), ("I2.3", 8):
+        first, last = traces.compile_json(m.name, *flags, f"--tp={t}")["classes"]
+        (message,) = first["messages"]
+        say(number, message["bytes"] // message["count"], 2 * 64 * m.h * 2 // t)
+        gathers = [(c["count"], c["bytes"]) for c in last["collectives"] if c["kind"] == "all_gather"]
+        # Of logits there is one more.
+        want = [(3, 2 * 131072 + 64 * m.V // t * 2)] if t > 1 else []
+        if gathers != want:
+            print(f"{number}: gathers {gathers}, expected {want}")
+            raise SystemExit(1)
 
 
 def context():
@@ -640,7 +652,6 @@ def memory():
 LEFT = {
     "engines.test compares it: pairs of a value and its index, and caches that are divided": [
         "I2.1", "I3.1", "I3.2", "I3.3", "I3.5", "I3.6", "I3.7", "I3.10"],
-    "a stage sends one tensor: the residual stream with what was added to it": ["I2.2", "I2.3"],
     "requests that differ by rank are compared with executed runs, of other sizes": ["I2.13", "I2.15"],
     "router logits are made of the rows that an expert's rank gets; nothing of them is gathered": ["I2.17"],
     "outputs of divided caches are not exchanged by all-to-all, and Helix is not there": ["I3.4", "I3.8", "I3.9"],

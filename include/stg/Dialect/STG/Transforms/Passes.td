@@ -1473,6 +1473,12 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
     `sent-tokens` are sent at the end of a step, and `received-tokens` are received at the
     beginning of the next one, into the tokens that the program reads.
 
+    With `stage-tensors=2` a forward stage sends both summands of what its last layer adds up
+    in place of the sum, as engines do whose norms add to the residual stream: the last
+    iteration is a repeat of its own, and the next stage adds. With `stage-slices` devices of
+    a group that have the same each send a slice. Both are for programs without a backward
+    pass.
+
     Schedules are those of `PipelineSchedule.h` (gpipe, 1f1b, interleaved, zb-h1, ...) or
     a .json file; see docs/Schedules.md.
 
@@ -1497,6 +1503,12 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
            "Virtual stages of each device">,
     ListOption<"layersPerStage", "layers-per-stage", "int64_t",
                "Layers of each virtual stage (default: as many in each)">,
+    Option<"stageTensors", "stage-tensors", "unsigned", /*default=*/"1",
+           "Tensors that a stage sends for the residual stream: 1, or 2, which the "
+           "next stage adds">,
+    Option<"stageSlices", "stage-slices", "bool", /*default=*/"false",
+           "Send slices of what devices along axes of tensors have alike, which the "
+           "next stage gathers">,
     Option<"receivedTokens", "received-tokens", "int64_t", /*default=*/"0",
            "Tokens of each row that the step before has sampled: the first stage "
            "receives them from the last one">,

@@ -18,6 +18,7 @@
 #include "Channels.h"
 #include "Local/LocalLayouts.h"
 #include "SplitBackward.h"
+#include "StageMessages.h"
 #include "StageSplitter.h"
 #include "stg/Dialect/STG/Analysis/GradientFlow.h"
 #include "stg/Dialect/STG/IR/Loops.h"
@@ -49,6 +50,8 @@ private:
   FailureOr<PipelineSchedule> makePipeline(func::FuncOp program);
   FailureOr<ReturnedTokens> findTokens(func::FuncOp program);
   LogicalResult findReader(StageSplitter &splitter, ReturnedTokens &tokens);
+  LogicalResult formMessages(func::FuncOp program, StageSplitter &splitter,
+                             ArrayRef<unsigned> deviceOf);
 };
 
 //===----------------------------------------------------------------------===//
@@ -811,6 +814,26 @@ LogicalResult Schedule::findReader(StageSplitter &splitter,
   return success();
 }
 
+/// Says what stages send to each other.
+LogicalResult Schedule::formMessages(func::FuncOp program,
+                                     StageSplitter &splitter,
+                                     ArrayRef<unsigned> deviceOf) {
+  if (stageTensors == 1 && !stageSlices)
+    return success();
+  if (stageTensors < 1 || stageTensors > 2)
+    return getOperation().emitError("has ")
+           << stageTensors.getValue()
+           << " tensors for the residual stream, expected 1 or 2";
+  if (hasBackward(program))
+    return program.emitError("has a backward pass, for which stages send the "
+                             "residual stream as it is");
+  if (stageTensors == 2 && failed(sendSummands(splitter, deviceOf)))
+    return failure();
+  if (MeshOp mesh = MeshOp::lookup(program); mesh && stageSlices)
+    sendSlices(splitter, deviceOf, mesh.getMesh());
+  return success();
+}
+
 LogicalResult Schedule::schedule(func::FuncOp program) {
   FailureOr<PipelineSchedule> pipeline = makePipeline(program);
   if (failed(pipeline))
@@ -824,7 +847,8 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
   StageSplitter splitter(program, layersPerStage, pipeline->deviceOf,
                          getChildAnalysis<GradientFlow>(program));
   if (failed(splitter.run(tokens->sampled)) ||
-      failed(findReader(splitter, *tokens)))
+      failed(findReader(splitter, *tokens)) ||
+      failed(formMessages(program, splitter, pipeline->deviceOf)))
     return failure();
   unsigned ahead =
       receiveAhead ? receiveAhead.getValue() : getReceiveAhead(*pipeline);
