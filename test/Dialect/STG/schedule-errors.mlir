@@ -6,7 +6,7 @@
 stg.mesh @mesh <pp = 2 : pipeline>
 !x = !stg.tensor<[4, 8], bf16>
 !w = !stg.tensor<[8, 8], bf16>
-// expected-error @+1 {{has no stg.repeat whose iterations could be divided among pipeline stages}}
+// expected-error @+1 {{has no stg.repeat whose iterations could be divided among pipeline stages; use one stage}}
 func.func @no_layers(%x: !x) {
   %w = stg.param "w" : !w
   %0 = stg.einsum "bi,ij->bj" %x, %w <"w" fwd> : !x, !w

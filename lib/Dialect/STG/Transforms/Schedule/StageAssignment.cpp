@@ -169,7 +169,7 @@ LogicalResult StageAssignment::assignLayers() {
   }
   if (scans.empty())
     return program.emitError("has no stg.repeat whose iterations could be "
-                             "divided among pipeline stages");
+                             "divided among pipeline stages; use one stage");
   if (failed(checkLayerCount(total)))
     return failure();
   return dealLayers(scans, total);
