@@ -207,8 +207,8 @@ void StagePair::sendSlicesOf(unsigned number, ArrayAttr axes, int64_t size,
   setPhase(whole, Phase::Forward);
   arg.replaceAllUsesExcept(whole.getResult(), whole);
   arg.setType(slice);
-  setArgLayout(next.function, arg.getArgNumber(),
-               LocalLayouts(own.function, mesh).getAttr(cut));
+  setArgLayouts(next.function, arg.getArgNumber(),
+                LocalLayouts(own.function, mesh).getAttr(cut));
 }
 
 void StagePair::sendSlices(MeshAttr mesh) {
