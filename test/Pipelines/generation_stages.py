@@ -90,6 +90,13 @@ def sums():
         own = ["llama3-8b", "--set=L=8", "--pp=2", f"--schedule={schedule}", f"--virtual-stages={virtual}", "--batch=4", "--micro-batch=1"]
         run = compile_all(*own, "--kv-len=9", "--steps=3")
         check(schedule, run, [compile_all(*own, f"--kv-len={9 + i}") for i in range(3)], [1] * 3, pp, 4)
+        with tempfile.TemporaryDirectory() as folder:
+            traces.run("stg-compile", *own, "--kv-len=9", "--steps=3", "-o", folder)
+            traces.run("stg-trace", "validate", folder)
+    # Positions are ids, too, and come from nobody.
+    own = ["gpt2-1.5b", "--set=L=4", "--pp=2", "--batch=4", "--micro-batch=2"]
+    run = compile_all(*own, "--kv-len=9", "--steps=3")
+    check("positions", run, [compile_all(*own, f"--kv-len={9 + i}") for i in range(3)], [2] * 3, 2, 2)
 
 
 def text_of(requests):

@@ -49,7 +49,8 @@ private:
   LogicalResult schedule(func::FuncOp program);
   FailureOr<PipelineSchedule> makePipeline(func::FuncOp program);
   FailureOr<ReturnedTokens> findTokens(func::FuncOp program);
-  LogicalResult findReader(StageSplitter &splitter, ReturnedTokens &tokens);
+  LogicalResult findReader(func::FuncOp program, StageSplitter &splitter,
+                           ReturnedTokens &tokens);
   LogicalResult formMessages(func::FuncOp program, StageSplitter &splitter,
                              ArrayRef<unsigned> deviceOf);
 };
@@ -226,6 +227,7 @@ private:
   void buildActions();
   void insertSchedule(Block &body);
   void post(const PipelineAction &action);
+  void postTokens(const PipelineAction &action);
   void execute(const PipelineAction &action);
   template <typename Fn> void makeOps(ActionOps &own, Fn make);
   void makeAction(const PipelineAction &action, ActionOps &own,
@@ -243,6 +245,12 @@ private:
   void makeStep();
 
   bool hasTurns() const { return microBatches > 1; }
+  /// True if devices with several stages wait for each other in a step: tokens
+  /// of all micro-batches are sent when it ends, and received when the next one
+  /// begins, so that no send waits for a receive behind it.
+  bool areTokensTogether() const {
+    return schedule.numVirtualStages > schedule.numDevices;
+  }
   Value getInput(Value arg, unsigned microBatch);
   Value getTurnInput(Value arg, unsigned microBatch);
   void nameInputs();
@@ -297,7 +305,9 @@ private:
   std::map<ActionKey, ActionOps> actionOps;
   /// By stage and micro-batch, what has executed its backward.
   DenseMap<std::pair<unsigned, unsigned>, ActionOps *> backwards;
+  ActionOps tokenSend, tokenReceive;
   std::vector<OrderEntry> order;
+  std::vector<OrderEntry> lateOrder; ///< Behind all others.
   uint64_t numTotals = 0;
 
   DenseSet<Operation *> called;
@@ -381,8 +391,6 @@ void Scheduler::makeReceive(const PipelineAction &action) {
   if (action.kind == PipelineAction::BackwardWeight)
     return;
   bool isForward = runsForward(action);
-  if (isForward)
-    receiveTokens(action);
   Task &task = getTask(action);
   SmallVector<Type> types;
   for (auto [arg, type] :
@@ -525,7 +533,6 @@ void Scheduler::makeForward(const PipelineAction &action) {
   own.sent = llvm::to_vector(all.take_front(task.sends.size()));
   own.saved = llvm::to_vector(all.drop_front(task.sends.size()));
   send(own.sent, action, 1);
-  sendTokens(action);
 }
 
 void Scheduler::makeBackward(const PipelineAction &action, ActionOps &own,
@@ -597,10 +604,21 @@ template <typename Fn> void Scheduler::makeOps(ActionOps &own, Fn make) {
     own.ops.push_back(i);
 }
 
+/// Posts the message of the tokens that the first stage reads.
+void Scheduler::postTokens(const PipelineAction &action) {
+  if (!runsForward(action) || action.stage > 0)
+    return;
+  makeOps(tokenReceive, [&] { receiveTokens(action); });
+  for (uint32_t op : tokenReceive.ops)
+    order.push_back({op, action.microBatch});
+}
+
 /// Posts the message that an action waits for.
 void Scheduler::post(const PipelineAction &action) {
   if (action.kind == PipelineAction::BackwardWeight)
     return;
+  if (!areTokensTogether())
+    postTokens(action);
   ActionOps &own = receives[{action.stage, runsForward(action)}];
   makeOps(own, [&] { makeReceive(action); });
   for (uint32_t op : own.ops)
@@ -624,10 +642,21 @@ void Scheduler::execute(const PipelineAction &action) {
     countAdded(action, own);
   for (uint32_t op : own.ops)
     order.push_back({op, action.microBatch});
+  if (!runsForward(action))
+    return;
+  makeOps(tokenSend, [&] { sendTokens(action); });
+  tokenSend.isMade = !tokenSend.ops.empty();
+  if (action.stage + 1 == schedule.numVirtualStages)
+    for (uint32_t op : tokenSend.ops)
+      (areTokensTogether() ? lateOrder : order)
+          .push_back({op, action.microBatch});
 }
 
 void Scheduler::buildActions() {
   ArrayRef<PipelineAction> actions = schedule.actions[device];
+  if (areTokensTogether())
+    for (const PipelineAction &action : actions)
+      postTokens(action);
   for (auto [position, action] : llvm::enumerate(actions)) {
     // A message is posted ahead, so that it arrives while others are computed.
     size_t posted = position == 0 ? 0 : position + receiveAhead;
@@ -636,6 +665,7 @@ void Scheduler::buildActions() {
       post(actions[posted]);
     execute(action);
   }
+  llvm::append_range(order, lateOrder);
 }
 
 /// Puts the body into a schedule, whose results are the gradients of stages.
@@ -695,6 +725,8 @@ void Scheduler::buildDevice(unsigned number) {
   actionOps.clear();
   backwards.clear();
   order.clear();
+  tokenSend = tokenReceive = ActionOps();
+  lateOrder.clear();
   numTotals = 0;
   std::string name = program.getSymName().str();
   if (schedule.numDevices > 1)
@@ -791,21 +823,52 @@ FailureOr<ReturnedTokens> Schedule::findTokens(func::FuncOp program) {
   return tokens;
 }
 
+/// The names of the dimensions of logits that are sampled.
+static DenseSet<StringAttr> getVocabulary(func::FuncOp program) {
+  DenseSet<StringAttr> names;
+  program.walk([&](Operation *op) {
+    if (!isa<SampleOp, SamplePartOp>(op))
+      return;
+    auto type = cast<SymTensorType>(op->getOperand(0).getType());
+    names.insert_range(type.getDims().back().getNames());
+  });
+  return names;
+}
+
+/// True for rows of a table of the vocabulary; positions are other rows.
+static bool readsTokens(Value arg, const DenseSet<StringAttr> &vocabulary) {
+  return llvm::any_of(arg.getUsers(), [&](Operation *user) {
+    auto lookup = dyn_cast<EmbeddingOp>(user);
+    return lookup &&
+           llvm::any_of(
+               lookup.getTable().getType().getDim(0).getNames(),
+               [&](StringAttr name) { return vocabulary.contains(name); });
+  });
+}
+
 /// The argument of the first stage that has tokens.
-LogicalResult Schedule::findReader(StageSplitter &splitter,
+LogicalResult Schedule::findReader(func::FuncOp program,
+                                   StageSplitter &splitter,
                                    ReturnedTokens &tokens) {
   if (!tokens.sampled)
     return success();
   Type element = cast<SymTensorType>(tokens.sampled.getType()).getElementType();
+  SmallVector<Value> integers, looked;
+  DenseSet<StringAttr> vocabulary = getVocabulary(program);
   for (const Task::Arg &arg : splitter.getForward(0).args) {
     auto type = dyn_cast<SymTensorType>(arg.value.getType());
     if (arg.source != Task::Input || !type || type.getElementType() != element)
       continue;
+    integers.push_back(arg.value);
+    if (readsTokens(arg.value, vocabulary))
+      looked.push_back(arg.value);
+  }
+  for (Value arg : looked.empty() ? integers : looked) {
     if (tokens.read)
-      return emitError(arg.value.getLoc(),
+      return emitError(arg.getLoc(),
                        "is a second argument of the first stage that can have "
                        "the tokens of the step before; use one stage");
-    tokens.read = cast<BlockArgument>(arg.value);
+    tokens.read = cast<BlockArgument>(arg);
   }
   if (!tokens.read)
     return emitError(tokens.sampled.getLoc(),
@@ -847,7 +910,7 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
   StageSplitter splitter(program, layersPerStage, pipeline->deviceOf,
                          getChildAnalysis<GradientFlow>(program));
   if (failed(splitter.run(tokens->sampled)) ||
-      failed(findReader(splitter, *tokens)) ||
+      failed(findReader(program, splitter, *tokens)) ||
       failed(formMessages(program, splitter, pipeline->deviceOf)))
     return failure();
   unsigned ahead =
