@@ -132,7 +132,8 @@ private:
   };
 
   Error enumerate();
-  bool measure(Compiler &compiler, uint32_t number, ArrayRef<uint32_t> others);
+  bool measure(Compiler &compiler, uint32_t number, ArrayRef<uint32_t> others,
+               std::string &reason);
   void measureFamilies();
   bool isRefused(Compiler &compiler, const TaskShape &shape,
                  StringRef refusal) const;
@@ -150,6 +151,7 @@ private:
                 std::unique_lock<std::mutex> &lock);
   void estimatePoints();
   void estimateFirst();
+  void boundRest();
   void estimateList();
   void keep(Estimated estimated);
   bool isCut(const Bound &bound) const;
@@ -191,7 +193,7 @@ private:
 
   const SearchRequest &request;
   const MessagePrinter &printer;
-  std::array<Tally, 7> tallies; ///< By part.
+  std::array<Tally, 7> tallies;    ///< By part.
   std::vector<Compiler> compilers; ///< By thread.
   SearchResult result;
   // By shape.
@@ -267,17 +269,22 @@ bool Searcher::isRefused(Compiler &compiler, const TaskShape &shape,
 }
 
 /// Compiles a shape, and sets its bounds and those of the shapes after it in
-/// its family. False if there is no such program.
+/// its family. False if there is no such program. `reason` is why all
+/// strategies of another shape of the family are refused, if that is known:
+/// those of this one are if it is the same for the shape.
 bool Searcher::measure(Compiler &compiler, uint32_t number,
-                       ArrayRef<uint32_t> others) {
+                       ArrayRef<uint32_t> others, std::string &reason) {
   const TaskShape &shape = result.space.shapes[number];
   std::string refusal;
   auto compiled = compileQuietly(
       compiler, makeCompileRequest(*request.space.request, shape.strategy),
       refusal);
   if (failed(compiled)) {
-    if (isRefused(compiler, shape, refusal))
+    std::string own = getReason(refusal);
+    if (own == reason || isRefused(compiler, shape, refusal)) {
+      reason = std::move(own);
       shapes[number].refusal = std::move(refusal);
+    }
     return false;
   }
   TaskBounds own;
@@ -320,10 +327,11 @@ void Searcher::measureFamilies() {
         Stopwatch watch(*this, Part::Families);
         ArrayRef<uint32_t> left = space.families[i];
         uint64_t numMeasured = 0;
+        std::string reason;
         for (bool isMeasured = false; !left.empty() && !isMeasured;) {
           uint32_t shape = left.front();
           left = left.drop_front();
-          isMeasured = measure(compilers[thread], shape, left);
+          isMeasured = measure(compilers[thread], shape, left, reason);
           states[shape] = ShapeState::Measured;
           ++numMeasured;
           if (isMeasured)
@@ -463,7 +471,8 @@ void Searcher::measureClosely(Compiler &compiler, uint32_t shape,
   lock.unlock();
   {
     Stopwatch watch(*this, Part::Shapes);
-    measure(compiler, shape, {});
+    std::string reason;
+    measure(compiler, shape, {}, reason);
   }
   lock.lock();
   --numActive;
@@ -485,11 +494,11 @@ void Searcher::measureInside(Compiler &compiler, uint32_t inside,
   {
     Stopwatch watch(*this, Part::Insides);
     std::string refusal;
-    auto compiled = compileQuietly(
-        compiler,
-        makeCompileRequest(*request.space.request, shape.strategy,
-                           /*measuresMemory=*/false),
-        refusal);
+    auto compiled = compileQuietly(compiler,
+                                   makeCompileRequest(*request.space.request,
+                                                      shape.strategy,
+                                                      /*measuresMemory=*/false),
+                                   refusal);
     if (succeeded(compiled))
       times = TaskBounds::measureInside(*compiled, *request.machine,
                                         shape.hasMicroBatches, counts);
@@ -619,6 +628,12 @@ void Searcher::estimateFirst() {
   }
 }
 
+/// Interrupted: what is still to be looked at begins with the least bound.
+void Searcher::boundRest() {
+  if (!queue.empty() && !is_contained(states, ShapeState::Unknown))
+    result.leastLeft = queue.top().first / kTicksPerSecond;
+}
+
 void Searcher::estimateList() {
   result.numStrategies = request.among.size();
   uint64_t done = 0;
@@ -687,8 +702,8 @@ void Searcher::finish() {
 
 void Searcher::finishWork() {
   constexpr StringLiteral names[] = {
-      "listing strategies", "reading schedules",  "compiling families",
-      "bounding",           "compiling sizes",    "compiling data parallelism",
+      "listing strategies", "reading schedules", "compiling families",
+      "bounding",           "compiling sizes",   "compiling data parallelism",
       "estimating"};
   for (auto [name, tally] : zip_equal(names, tallies))
     result.work.push_back({name, tally.count, 1e-9 * tally.nanoseconds});
@@ -707,6 +722,8 @@ Expected<SearchResult> Searcher::run() {
     estimatePoints();
     if (isStopped() && best.empty())
       estimateFirst();
+    if (isStopped())
+      boundRest();
   }
   result.isComplete = !isStopped();
   finish();

@@ -220,8 +220,12 @@ void SearchReport::printCounts(raw_ostream &os) const {
     if (count)
       os << ", " << asCount(count) << ' ' << what;
   os << '\n';
-  if (!result.isComplete)
-    os << "interrupted: the best of those that were estimated so far\n";
+  if (result.isComplete)
+    return;
+  os << "interrupted: the best of those that were estimated so far";
+  if (result.leastLeft)
+    os << format("; what is left takes at least %.6g s", *result.leastLeft);
+  os << '\n';
 }
 
 void SearchReport::printText(raw_ostream &os) const {
@@ -247,6 +251,8 @@ json::Object SearchReport::getJSON() const {
   object["machine"] = machine.getName().str();
   object["memory_limit_bytes"] = static_cast<int64_t>(memoryLimit);
   object["complete"] = result.isComplete;
+  if (result.leastLeft)
+    object["left_at_least_seconds"] = *result.leastLeft;
   object["seconds"] = result.seconds;
   object["strategies"] = json::Object{
       {"all", result.numStrategies},     {"estimated", result.numEstimated},

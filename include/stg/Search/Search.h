@@ -74,6 +74,9 @@ struct SearchResult {
   uint64_t numShapes = 0; ///< Kinds of tasks, and of them those compiled.
   uint64_t numMeasured = 0;
   bool isComplete = true; ///< Not interrupted.
+  /// Of an interrupted search: what has not been looked at takes no less; none
+  /// where too little is known of it.
+  std::optional<double> leastLeft;
   double seconds = 0;
   /// What it has spent time on: `seconds` are the sum over threads.
   struct Work {
