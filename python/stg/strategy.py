@@ -143,7 +143,8 @@ class Strategy:
     prefix_tokens: Optional[int] = None
     """The first tokens of a row, which see each other under a causal mask."""
     preset: Optional[Union[str, Any]] = None
-    """What degrees and rules mean: the name of a preset, or a .json file (default: "megatron")."""
+    """What degrees and rules mean: the name of a preset, or a .json file; for inference
+    inference-engine (default: "megatron")."""
     product_dtype: Optional[Literal["f8E4M3FN", "f8E5M2", "f4E2M1FN"]] = None
     """Element type of the operands of products in layers, forward and backward (default: that of
     activations)."""
