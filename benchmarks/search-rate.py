@@ -8,8 +8,9 @@ them are possible and how many were estimated, seconds of processors and of the 
 second of the clock, and the best step. A search that takes longer than S seconds is interrupted,
 and its line says so.
 
-With --calculon, which is the folder of a copy of calculon-ai/calculon, its own search of GPT-3 175B
-on one kind of device is run beside it, and its rate is what it prints itself.
+With --calculon, which is the folder of a copy of calculon-ai/calculon, its own search of GPT-3 13B
+on two devices is run beside it, and its rate is what it prints itself. More devices have more
+strategies, for hours, at the same rate.
 """
 import argparse
 import json
@@ -50,8 +51,8 @@ def search(tool, name, jobs, seconds):
 def run_calculon(folder, jobs):
     """The line in which Calculon prints its rate."""
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "bin/calculon", "llm-optimal-execution", "models/gpt3-175B.json",
-                   "64", "64", "float16", "systems/h100_80g_nvl8.json",
+        command = [sys.executable, "bin/calculon", "llm-optimal-execution", "models/gpt3-13B.json",
+                   "2", "2", "float16", "systems/h100_80g_nvl8.json",
                    os.path.join(scratch, "best.json"), "--cpus", str(jobs), "--noneok"]
         process = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": "."},
                                  check=True, capture_output=True, text=True)

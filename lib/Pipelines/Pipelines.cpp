@@ -180,6 +180,7 @@ static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
   llvm::append_range(options.values, strategy.presetValues);
   llvm::append_range(options.rules, strategy.rules);
   options.rankOrder = strategy.rankOrder;
+  llvm::append_range(options.late, strategy.cacheAxes);
   return options;
 }
 

@@ -41,7 +41,7 @@ LogicalResult ApplyPreset::initializeOptions(
   auto isDeclared = [](StringRef word) {
     StringRef key = word.split('=').first;
     return key == "preset" || key == "rules" || key == "rank-order" ||
-           key == "program";
+           key == "late" || key == "program";
   };
   return Pass::initializeOptions(gatherValues(options, isDeclared),
                                  errorHandler);
@@ -68,6 +68,7 @@ void stg::addPresetPlan(OpPassManager &pm, const PresetPlan &plan,
   llvm::append_range(options.rules, plan.getRules());
   llvm::append_range(options.claims, plan.claims);
   llvm::append_range(options.joined, plan.joined);
+  llvm::append_range(options.late, plan.late);
   options.program = program.str();
   pm.addPass(createParallelize(options));
 }
@@ -90,6 +91,7 @@ void ApplyPreset::runOnOperation() {
       evaluatePreset(*chosen, getRequest(), &getContext(), dimensions);
   if (!plan)
     return fail(plan.takeError());
+  plan->late.assign(late.begin(), late.end());
   OpPassManager pm(ModuleOp::getOperationName());
   addPresetPlan(pm, *plan, program.getValue());
   if (failed(runPipeline(pm, module)))

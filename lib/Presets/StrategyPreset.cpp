@@ -295,6 +295,7 @@ Expected<PresetPlan> stg::planStrategy(const Preset &preset,
       evaluatePreset(preset, request, context, dimensions);
   if (!plan)
     return plan;
+  plan->late.assign(values.cacheAxes.begin(), values.cacheAxes.end());
   std::optional<int64_t> ranks = countRanks(*plan);
   if (ranks && *ranks > kMostRanks)
     return refuseRanks(*plan, strategy);

@@ -66,6 +66,10 @@ def flags_of(run, m):
         name = "llama3-8b"
         sizes.update(K=m["kv_heads"])
     flags = [name, "--dtype=f32", "--dry-run"] + [f"--set={key}={value}" for key, value in sizes.items()]
+    if run.get("dcp_variant") == "ar":
+        # An axis of its own divides the tokens of caches, and nothing else.
+        parallel = dict(parallel)
+        flags += ["--preset=kv-parallel", f"--degrees=kvp={parallel.pop('cp')}"]
     flags += [f"--{axis}={size}" for axis, size in parallel.items()]
     if "experts" in m:
         flags += [f"--ep={parallel.get('dp', 1)}"]

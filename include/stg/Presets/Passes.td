@@ -44,6 +44,8 @@ def ApplyPreset : Pass<"stg-apply-preset", "::mlir::ModuleOp"> {
                "Sharding rules DIM:AXIS, RULE+, +RULE or DIM:">,
     Option<"rankOrder", "rank-order", "std::string", /*default=*/"\"\"",
            "Groups of axes from the fastest to the slowest, joined by '-'">,
+    ListOption<"late", "late", "std::string",
+               "Axes that may have no rule: passes after this one divide something over them">,
     Option<"program", "program", "std::string", /*default=*/"\"\"",
            "The program that is distributed, where there are several">,
   ];

@@ -158,6 +158,8 @@ struct PresetPlan {
   std::vector<std::string> claims;
   std::vector<std::string> joined; ///< `AXIS+AXIS`.
   std::vector<std::string> groups; ///< All of them, likewise.
+  /// Axes that need no rule, since passes divide something over them later.
+  std::vector<std::string> late;
   /// What must be given for the preset to divide the residual stream: options,
   /// or, where these are set, degrees.
   std::vector<std::string> streamSources;

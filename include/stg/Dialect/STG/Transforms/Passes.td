@@ -853,6 +853,8 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
                "compute the factor over the axis">,
     ListOption<"joined", "joined", "std::string",
                "AXIS+AXIS: axes that one collective serves (default: by their roles)">,
+    ListOption<"late", "late", "std::string",
+               "Axes that may have no rule: passes after this one divide something over them">,
     Option<"program", "program", "std::string", /*default=*/"\"\"",
            "The program that is to run on the mesh, where there are several">,
   ];

@@ -210,7 +210,8 @@ LogicalResult Parallelize::checkUse(const DimensionRules &rules,
   for (auto [axis, role] :
        llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisRoles())) {
     // Stages divide the program, not its values.
-    if (used.contains(axis) || role == AxisRole::Pipeline)
+    if (used.contains(axis) || role == AxisRole::Pipeline ||
+        llvm::is_contained(late, axis.getValue()))
       continue;
     return getOperation().emitError("mesh axis '")
            << axis.getValue()
