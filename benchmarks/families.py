@@ -184,6 +184,8 @@ MODELS = {
 DEFECTS = ("which is taken in this scope", "its peer's graph", "'chakra.")
 # All heads of a scan share what they read and write.
 ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
+# Scans of so many groups: where there are fewer than ranks that exchange tokens for heads, these work on the same.
+FEW_GROUPS = {"zamba2": 2}
 # What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
 PER_SAMPLE = ("siglip", "bert", "distilbert", "electra", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel",
               "gemma3", "llama4", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper")
@@ -315,7 +317,8 @@ def combinations():
         if cp > 1:
             flags.append(f"--cp-comm-type={kind}")
             # Scans exchange tokens for heads whatever attention does.
-            is_repeated = family in ONE_GROUP + PER_SAMPLE or (adapters and has_scans(family))
+            is_repeated = (family in ONE_GROUP + PER_SAMPLE or tp * cp > FEW_GROUPS.get(family, tp * cp)
+                           or (adapters and has_scans(family)))
             if kind == "a2a" or is_repeated:
                 # Attention has four heads to exchange.
                 is_whole = family in PER_SAMPLE or tp * cp > 4

@@ -4,6 +4,7 @@
 // RUN: stg-opt %s --stg-replicate-heads="dim=G exchanged=2 exchanges-scans" | FileCheck %s
 // RUN: stg-opt %s --stg-replicate-heads="dim=G times=3 exchanged=2 exchanges-scans" | FileCheck %s --check-prefix=BOTH
 // RUN: stg-opt %s --stg-replicate-heads="dim=G exchanged=2 exchanges-keys" | FileCheck %s --check-prefix=KEYS
+// RUN: stg-opt %s --stg-replicate-heads="dim=G exchanged=2 exchanges-scans tokens=T" | FileCheck %s --check-prefix=KEYS
 // RUN: stg-opt %s --stg-replicate-heads="dim=G exchanged=2 exchanges-scans" --stg-autodiff --stg-parallelize="mesh=cp=4:context rules=S:cp" --stg-context-parallel --stg-propagate-shardings --stg-insert-collectives | FileCheck %s --check-prefix=LOCAL
 
 stg.symbol @B

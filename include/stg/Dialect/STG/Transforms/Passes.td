@@ -499,6 +499,8 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
            "Attention reads replicas that are exchanged">,
     Option<"exchangesScans", "exchanges-scans", "bool", /*default=*/"false",
            "Scans and causal convolutions read replicas that are exchanged">,
+    Option<"tokens", "tokens", "std::string", /*default=*/"\"S\"",
+           "Symbol of the tokens that are exchanged, the second dimension of what is read">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

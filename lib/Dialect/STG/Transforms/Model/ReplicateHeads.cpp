@@ -241,10 +241,15 @@ LogicalResult ReplicateHeads::replicateParameters(func::FuncOp function) {
 // Replicas that are exchanged
 //===----------------------------------------------------------------------===//
 
-/// True for an op that divides heads in place of tokens.
+/// True for an op that divides heads in place of tokens: not where it works on
+/// others, as those of an image, of which each device has all.
 bool ReplicateHeads::startsExchange(Operation *op) {
-  return (exchangesKeys && isa<AttentionOpInterface>(op)) ||
-         (exchangesScans && isa<RecurrentOpInterface>(op));
+  if (!(exchangesKeys && isa<AttentionOpInterface>(op)) &&
+      !(exchangesScans && isa<RecurrentOpInterface>(op)))
+    return false;
+  auto type = cast<SymTensorType>(op->getOperand(0).getType());
+  return type.getRank() > 1 &&
+         type.getDims()[1].hasName(StringAttr::get(&getContext(), tokens));
 }
 
 /// What the device has of the value, each slice several times. Of a parameter
