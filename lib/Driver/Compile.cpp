@@ -944,7 +944,7 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
     result.loops = {std::move(*rounds)};
   } else {
     const bool isPipeline =
-        strategy.values.inference && hasStages(context, strategy);
+        hasSeveralSteps(strategy) && hasStages(context, strategy);
     Expected<std::vector<StepLoop>> loops = planSteps(strategy, isPipeline);
     if (!loops)
       return loops.takeError();

@@ -48,12 +48,15 @@ static llvm::Error spellProblem(const StrategyInput &input, llvm::Error error) {
                            llvm::toString(std::move(error)));
 }
 
+bool stg::hasSeveralSteps(const StrategyInput &input) {
+  const Strategy &values = input.values;
+  return values.inference && !(isOneLoop(input) && values.steps == 1);
+}
+
 Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input,
                                                bool hasStages) {
   const Strategy &values = input.values;
-  if (!values.inference)
-    return std::vector<StepLoop>();
-  if (isOneLoop(input) && values.steps == 1)
+  if (!hasSeveralSteps(input))
     return std::vector<StepLoop>();
   Requests requests = values.requests;
   if (requests.empty() && values.tokenBudget)

@@ -20,6 +20,9 @@
 
 namespace stg {
 
+/// True if the strategy is of inference, and may have more than one step.
+bool hasSeveralSteps(const StrategyInput &input);
+
 /// The loops that the strategy asks for, of which there may be one; none for
 /// one step. In a pipeline steps that give requests different numbers of tokens
 /// are apart.

@@ -257,7 +257,7 @@ std::optional<double> Report::getTimePerToken() const {
 std::optional<StringRef> Report::getLatency() const {
   if (!step.classes[step.slowest].steps.empty())
     return std::nullopt;
-  if (!job.requests || job.mode == "train" || job.mode.empty())
+  if (!job.requests || !job.isInference())
     return std::nullopt;
   if (job.mode == "prefill")
     return "first token";
@@ -393,7 +393,7 @@ json::Object Report::getJSON() const {
     result["critical_path"] = path->getJSON();
   if (!job.mode.empty())
     result["mode"] = job.mode;
-  if (!job.mode.empty() && job.mode != "train") {
+  if (job.isInference()) {
     auto [memoryFloor, productFloor] = getFloors();
     result["floors"] = json::Object{{"memory_seconds", memoryFloor},
                                     {"product_seconds", productFloor}};

@@ -149,6 +149,19 @@ TEST(KernelTimes, TypesAndKernels) {
   EXPECT_EQ(getAttention("mi300x", "cudnn"), getAttention("mi300x", "flash"));
 }
 
+/// What fused attention takes: `unit` are the operations of a block of queries
+/// and a block of keys of 128 elements each.
+struct FlashNumbers {
+  double overhead, fixed, rate, unit, cores;
+};
+static FlashNumbers getFlash(const Machine &machine) {
+  auto value = [&](StringRef key) { return *machine.get(key); };
+  return {value("device.attention.flash.block_overhead"),
+          value("device.attention.flash.fixed"),
+          value("device.peak.bf16") * value("device.attention.flash.rate"),
+          4. * 128 * 128 * 128, value("device.cores")};
+}
+
 // A token after 2048 others, 64 heads on 8 of keys: a block of 8 queries for
 // each of the 8, whose 16 blocks of keys idle cores share.
 TEST(KernelTimes, FewQueries) {
@@ -158,19 +171,14 @@ TEST(KernelTimes, FewQueries) {
     return times.getAttention(*times.findRates("bf16"),
                               {64, 8, 128, false, {{batch, 1, 2048, 2048}}});
   };
-  auto value = [&](StringRef key) { return *machine.get(key); };
-  double overhead = value("device.attention.flash.block_overhead");
-  double fixed = value("device.attention.flash.fixed");
-  double rate =
-      value("device.peak.bf16") * value("device.attention.flash.rate");
-  double unit = 4. * 128 * 128 * 128, cores = value("device.cores");
+  auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
   EXPECT_EQ(cores, 108);
   EXPECT_NEAR(get(1),
               fixed + (16 / (108. / 8) + overhead) * unit * cores / rate,
               1e-12);
   double bytes = 2. * 128 * 64 * (2 * 64 + 2 * 2048. * 8);
-  double memory = bytes / (value("device.memory.bandwidth") *
-                           value("device.kernel.memory_share"));
+  double memory = bytes / (*machine.get("device.memory.bandwidth") *
+                           *machine.get("device.kernel.memory_share"));
   double work = (16 + overhead) * unit * (64 * 8 + cores * (216. / 512) / 2);
   EXPECT_NEAR(get(64), fixed + std::max(work / rate, memory), 1e-12);
 }
@@ -188,12 +196,7 @@ TEST(KernelTimes, SequencesOfSeveralLengths) {
     shape.sequences.assign(sequences.begin(), sequences.end());
     return times.getAttention(*times.findRates("bf16"), shape);
   };
-  auto value = [&](StringRef key) { return *machine.get(key); };
-  double overhead = value("device.attention.flash.block_overhead");
-  double fixed = value("device.attention.flash.fixed");
-  double rate =
-      value("device.peak.bf16") * value("device.attention.flash.rate");
-  double unit = 4. * 128 * 128 * 128, cores = value("device.cores");
+  auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
   // 32 blocks of queries for each of 64 heads, and one for each of 8.
   double blocks = 32 * 64 + 32 * 8;
   double all = 64 * ((prompt.pairs - 2048) / (128 * 128) + 16) + 32 * 8 * 64;

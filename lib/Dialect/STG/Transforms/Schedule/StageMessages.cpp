@@ -236,22 +236,28 @@ void StagePair::sendSlices(MeshAttr mesh) {
 // All stages
 //===----------------------------------------------------------------------===//
 
-LogicalResult stg::sendSummands(StageSplitter &splitter,
-                                ArrayRef<unsigned> deviceOf) {
+/// Neighbouring stages on different devices, in order, until one fails.
+static LogicalResult
+forEachPair(StageSplitter &splitter, ArrayRef<unsigned> deviceOf,
+            function_ref<LogicalResult(StagePair pair)> visit) {
   for (unsigned stage = 0; stage + 1 < deviceOf.size(); ++stage)
     if (deviceOf[stage] != deviceOf[stage + 1] &&
-        failed(StagePair(splitter.getForward(stage),
-                         splitter.getForward(stage + 1), stage)
-                   .sendSummands()))
+        failed(visit({splitter.getForward(stage),
+                      splitter.getForward(stage + 1), stage})))
       return failure();
   return success();
 }
 
+LogicalResult stg::sendSummands(StageSplitter &splitter,
+                                ArrayRef<unsigned> deviceOf) {
+  return forEachPair(splitter, deviceOf,
+                     [](StagePair pair) { return pair.sendSummands(); });
+}
+
 void stg::sendSlices(StageSplitter &splitter, ArrayRef<unsigned> deviceOf,
                      MeshAttr mesh) {
-  for (unsigned stage = 0; stage + 1 < deviceOf.size(); ++stage)
-    if (deviceOf[stage] != deviceOf[stage + 1])
-      StagePair(splitter.getForward(stage), splitter.getForward(stage + 1),
-                stage)
-          .sendSlices(mesh);
+  (void)forEachPair(splitter, deviceOf, [&](StagePair pair) {
+    pair.sendSlices(mesh);
+    return success();
+  });
 }
