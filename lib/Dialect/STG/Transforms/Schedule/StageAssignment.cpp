@@ -172,7 +172,28 @@ LogicalResult StageAssignment::assignLayers() {
                              "divided among pipeline stages; use one stage");
   if (failed(checkLayerCount(total)))
     return failure();
+  collectEnds(scans.front(), scans.back());
   return dealLayers(scans, total);
+}
+
+/// What ends of the model are made of, where their stages have no layers, from
+/// which it would follow.
+void StageAssignment::collectEnds(ScanOpInterface first, ScanOpInterface last) {
+  if (layers.empty())
+    return;
+  if (layers.back() == 0)
+    for (Value result : last->getResults())
+      behindLayers.insert(result);
+  if (layers.front() > 0)
+    return;
+  SmallVector<Value> values(first.getCarriedInits());
+  while (!values.empty()) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    // Parameters, and what is gathered of them, are where they are read.
+    if (op && !isa<ParamOp, SplatOp>(op) && !isCoalesced(op) &&
+        beforeLayers.insert(op).second)
+      llvm::append_range(values, op->getOperands());
+  }
 }
 
 /// Deals the layers out to the stages.
@@ -302,6 +323,14 @@ LogicalResult StageAssignment::assignForward(Operation *op) {
     if (getStages(operand).any())
       stage =
           std::max<unsigned>(stage.value_or(0), getStages(operand).find_last());
+  if (beforeLayers.contains(op))
+    stage = 0;
+  if (llvm::any_of(op->getOperands(), [&](Value operand) {
+        return behindLayers.contains(operand);
+      })) {
+    stage = getNumStages() - 1;
+    behindLayers.insert_range(op->getResults());
+  }
   if (!stage)
     return success();
   setStage(op, *stage);

@@ -8,7 +8,8 @@
 //
 // A stage is a range of the layers: of each scan of the forward pass, and of
 // the scans of the same name. What stands beside them goes where its operands
-// are.
+// are. What makes the input of the first layer, and what reads the last one,
+// are in the first and in the last stage, also if these have no layers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,6 +81,7 @@ private:
 
   // Ops.
   llvm::LogicalResult assignStages();
+  void collectEnds(ScanOpInterface first, ScanOpInterface last);
   llvm::LogicalResult assignOp(mlir::Operation *op);
   llvm::LogicalResult assignScan(ScanOpInterface scan);
   void assignSums(ScanOpInterface scan, const llvm::BitVector &set);
@@ -118,6 +120,10 @@ private:
   llvm::DenseMap<mlir::StringAttr, std::vector<Range>> ranges;
   /// By name of the scan, the stage that makes what it starts with.
   llvm::DenseMap<mlir::StringAttr, unsigned> madeIn;
+  /// What the first layer reads is made by these ops.
+  llvm::DenseSet<mlir::Operation *> beforeLayers;
+  /// What the last layer makes, and what is made of that.
+  llvm::DenseSet<mlir::Value> behindLayers;
   /// Of which each stage has a part.
   llvm::DenseSet<mlir::Value> stageParts;
   /// By name of an op outside of scans, the stage of its forward pass.

@@ -133,7 +133,8 @@ void StageSplitter::numberArgs() {
 }
 
 /// A stage between others at least passes on what they exchange; one at an end
-/// may have nothing to do, and a device without nodes has no trace.
+/// of a model without embedding or head may have nothing to do, and a device
+/// without nodes has no trace.
 LogicalResult StageSplitter::checkWork() {
   auto isEmpty = [](Task &task) {
     return llvm::hasSingleElement(task.function.getBody().front()) &&
