@@ -46,6 +46,11 @@ layers = [LAYER_WORK] * 3
 for schedule in ("1f1b", "gpipe", "zb-h1"):
     check([EMBEDDING, add(*layers), add(*layers), HEAD],
           "--pp=4", "--layers-per-stage=0,3,3,0", f"--schedule={schedule}")
+# Two ranks of each stage have a half of the products, and of all parameters but norms.
+halves = [tuple(map(sum, zip(half, (0, norms)))) for half, norms in (
+    ((0, V * D // 2), 0), ((3 * LAYER_WORK[0] // 2, 3 * LAYER // 2), 6 * D), ((HEAD[0] // 2, V * D // 2), D))]
+for flags in ([], ["--sequence-parallel"]):
+    check([halves[0], halves[1], halves[1], halves[2]], "--pp=4", "--layers-per-stage=0,3,3,0", "--tp=2", *flags)
 check([add(EMBEDDING, *layers), add(*layers), HEAD], "--pp=3", "--layers-per-stage=3,3,0")
 check([EMBEDDING, add(*layers), add(*layers, HEAD)], "--pp=3", "--layers-per-stage=0,3,3")
 # Device 0 has stages 0 and 4, device 3 stages 3 and 7; back and forth: 0 and 7, 3 and 4.

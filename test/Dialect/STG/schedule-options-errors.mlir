@@ -2,7 +2,7 @@
 // pipeline devices.
 //
 // RUN: not stg-opt %s --stg-schedule="layers-per-stage=4" 2>&1 | FileCheck %s --check-prefix=LIST --implicit-check-not=error:
-// LIST: [[#@LINE+37]]:1: error: has 2 pipeline stages, but layers-per-stage lists 1{{$}}
+// LIST: [[#@LINE+32]]:1: error: has 2 pipeline stages, but layers-per-stage lists 1{{$}}
 // RUN: not stg-opt %s --stg-schedule="layers-per-stage=5,-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE --implicit-check-not=error:
 // NEGATIVE: error: cannot have a pipeline stage of -1 layers{{$}}
 // RUN: not stg-opt %s --stg-schedule="layers-per-stage=2,3" 2>&1 | FileCheck %s --check-prefix=SUM --implicit-check-not=error:

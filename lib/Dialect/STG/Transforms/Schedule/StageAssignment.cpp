@@ -176,6 +176,14 @@ LogicalResult StageAssignment::assignLayers() {
   return dealLayers(scans, total);
 }
 
+/// True for a parameter, or what is gathered of it.
+static bool isOfParameter(Value value) {
+  auto gather = value.getDefiningOp<CollectiveOpInterface>();
+  if (gather && isCoalesced(gather))
+    value = gather->getOperand(cast<OpResult>(value).getResultNumber());
+  return static_cast<bool>(getReadParameter(value));
+}
+
 /// What ends of the model are made of, where their stages have no layers, from
 /// which it would follow.
 void StageAssignment::collectEnds(ScanOpInterface first, ScanOpInterface last) {
@@ -188,9 +196,11 @@ void StageAssignment::collectEnds(ScanOpInterface first, ScanOpInterface last) {
     return;
   SmallVector<Value> values(first.getCarriedInits());
   while (!values.empty()) {
-    Operation *op = values.pop_back_val().getDefiningOp();
-    // Parameters, and what is gathered of them, are where they are read.
-    if (op && !isa<ParamOp, SplatOp>(op) && !isCoalesced(op) &&
+    Value value = values.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    // Parameters, and what is made of them alone, are where they are read.
+    if (op && !isa<ParamOp, SplatOp>(op) &&
+        !llvm::all_of(op->getOperands(), isOfParameter) &&
         beforeLayers.insert(op).second)
       llvm::append_range(values, op->getOperands());
   }
@@ -474,14 +484,6 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
     if (param && other.getParamName() == param.getParamName())
       llvm::append_range(users, other->getUsers());
   return users;
-}
-
-/// True for a parameter, or what is gathered of it.
-static bool isOfParameter(Value value) {
-  auto gather = value.getDefiningOp<CollectiveOpInterface>();
-  if (gather && isCoalesced(gather))
-    value = gather->getOperand(cast<OpResult>(value).getResultNumber());
-  return static_cast<bool>(getReadParameter(value));
 }
 
 /// Ops that read only inputs and parameters go where their results are read;
