@@ -262,7 +262,10 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
     time.launch = 0;
     return time;
   }
-  return getElementWise(node.bytes * execution->elementWiseTraffic);
+  double bytes = node.bytes;
+  if (op == "cast" && getBytes(kernel.resultType) == 1)
+    bytes += double(execution->narrowLayouts - 1) * kernel.sizes.back();
+  return getElementWise(bytes * execution->elementWiseTraffic);
 }
 
 /// One of the sizes of a product grows. What is rounded up grows less than in
@@ -300,6 +303,9 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
                                const Facts &facts) {
   const NodeTemplate &node = program.nodes[number];
   NodeTime time;
+  // The optimizer writes it.
+  if (execution->weightsCastOnce && facts.program.castsParameter(number))
+    return time;
   if (node.kernel != kNone) {
     const Kernel &kernel = program.kernels[node.kernel];
     bool isGrown =
@@ -309,7 +315,8 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
                : getKernel(node, kernel);
     if (facts.accumulates && node.isMatrix &&
         facts.program.makesGradient(number) && kernel.sizes.size() == 4)
-      time.time += toTicks(execution->gradientBytes * kernel.sizes[0] *
+      time.time += toTicks(execution->gradientBytes *
+                           (getBytes(kernel.resultType) / 4) * kernel.sizes[0] *
                            kernel.sizes[1] * kernel.sizes[3] / bandwidth);
   } else {
     time = getElementWise(node.bytes);

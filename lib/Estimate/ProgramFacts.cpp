@@ -128,6 +128,13 @@ bool ProgramFacts::makesGradient(uint32_t node) const {
          categories[outputs[0].slot.index] == Category::Gradient;
 }
 
+bool ProgramFacts::castsParameter(uint32_t node) const {
+  uint32_t kernel = program.nodes[node].kernel;
+  const auto &reads = program.wiring[node].reads;
+  return kernel != kNone && program.kernels[kernel].op == "cast" &&
+         !reads.empty() && categories[reads[0].index] == Category::Parameter;
+}
+
 bool ProgramFacts::isOfState(uint32_t node) const {
   const auto &reads = program.wiring[node].reads;
   if (reads.empty())

@@ -22,6 +22,8 @@ public:
 
   /// True if the first result of the node is a gradient of a parameter.
   bool makesGradient(uint32_t node) const;
+  /// True if the node casts a parameter that the device holds.
+  bool castsParameter(uint32_t node) const;
   /// True if the node sends parameters or their gradients.
   bool isOfState(uint32_t node) const;
   /// True if what the node sends is summed up to gradients of parameters.

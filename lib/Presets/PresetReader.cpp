@@ -199,6 +199,8 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("loss_kernels", execution.lossKernels);
   fields.optional("optimizer_bytes", execution.optimizerBytes);
   fields.optional("gradient_bytes", execution.gradientBytes);
+  fields.optional("weights_cast_once", execution.weightsCastOnce);
+  fields.optional("narrow_layouts", execution.narrowLayouts);
   fields.optional("blocking_messages", execution.blockingMessages);
   fields.optional("host_operation", execution.hostOperation);
   fields.optional("host_exposed", execution.hostExposed);

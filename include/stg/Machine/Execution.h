@@ -56,9 +56,15 @@ struct Execution {
   /// Bytes that a step of the optimizer moves for each parameter; none: as the
   /// program says.
   std::optional<double> optimizerBytes;
-  /// Bytes that adding to the gradient of a parameter moves, in each
-  /// micro-batch where there are several.
+  /// Bytes that adding to the gradient of a parameter moves for each element
+  /// of 4 bytes, in each micro-batch where there are several.
   double gradientBytes = 0;
+  /// Narrow operands of products are cast from parameters with the step of the
+  /// optimizer, not where products read them.
+  bool weightsCastOnce = false;
+  /// Layouts in which a narrow operand is written: its products read it by rows
+  /// and by columns.
+  int64_t narrowLayouts = 1;
   /// Who sends a message to another stage waits until it is there.
   bool blockingMessages = false;
   /// Seconds that launching the kernels of an operation takes; none: as the
