@@ -47,6 +47,11 @@ MOST = {"overlap.tensor_hidden": 1, "host.exposed": 1, "overlap.interference": 1
         "network.network.share": 1, "device.unaligned": 1}
 
 
+def get_most(constant):
+    """Attention does no more than the peak."""
+    return MOST.get(constant, 1 if constant.endswith(".rate") else math.inf)
+
+
 def get_group(row, key):
     hyper = row["hyper"]
     if key == "model":
@@ -94,7 +99,7 @@ class Runs:
         self.base = [t["step_seconds"] for t in self.pool.map(self.call, self.flags)]
         for name, constants in self.current.items():
             factors = [f for f in FACTORS
-                       if all(value * f <= MOST.get(key, math.inf) for key, (value, _) in constants.items())]
+                       if all(value * f <= get_most(key) for key, (value, _) in constants.items())]
             self.curves[name] = (factors, [list(run) for run in self.pool.map(
                 lambda flags: self.get_curve(flags, name, factors), self.flags)])
 

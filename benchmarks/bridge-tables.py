@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Compares stg-estimate with tables of training steps as Megatron-Bridge publishes them.
+
+    bridge-tables.py TABLES.md... [--tool PATH] [--only REGEX] [--jobs N]
+
+TABLES.md is a page such as docs/performance-summary.md of NVIDIA-NeMo/Megatron-Bridge: headings of
+releases and models, and tables with a row for each system. Models of the library whose layers and
+sizes the page does not say are taken by their name; others are left out, and how many is said.
+Prints the errors of each model and kind of run: mean and median of their absolute values, and the
+mean with its sign. No constant of a machine was fitted on rows other than those of 70B, 8B and
+Qwen3 30B.
+"""
+import argparse
+import concurrent.futures
+import json
+import re
+import statistics
+import subprocess
+
+MACHINES = {"DGX-GB300": "gb300-nvl72", "DGX-GB200": "gb200-nvl72", "DGX-B300": "b300-dgx", "DGX-B200": "b200-dgx",
+            "DGX-H100": "h100-80gb-dgx"}
+# Model of the library, and its layers.
+MODELS = {"LLAMA3_8B": ("llama3-8b", 32), "LLAMA3_70B": ("llama3-70b", 80), "LLAMA3.1_405B": ("llama3.1-405b", 126),
+          "DeepSeekV3": ("deepseek-v3", 61), "GPT OSS 120B": ("gpt-oss-120b", 36),
+          "Qwen3_30B_a3B": ("qwen3-30b-a3b", 48), "Qwen3_235B_a22B": ("qwen3-235b-a22b", 94)}
+
+
+def read_rows(paths):
+    """Each row by the heads of its columns, with `model`, `kind` and `release`."""
+    for path in paths:
+        release = kind = model = heads = None
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+                if match := re.match(r"## (\d\d\.\d\d(\.\d\d)?)", line):
+                    release = match.group(1)
+                elif match := re.match(r"#### Model: (.*)", line):
+                    model = match.group(1).strip()
+                elif match := re.match(r"### (\S+)", line):
+                    kind = match.group(1)
+                elif line.startswith("| System"):
+                    heads = cells
+                elif line.startswith("| DGX") and len(cells) == len(heads):
+                    yield dict(zip(heads, cells), model=model, kind=kind, release=release)
+
+
+def get_number(row, name, missing=1):
+    match = re.match(r"\d+", row.get(name, ""))
+    return int(match.group()) if match else missing
+
+
+def get_layers(layers, stages):
+    """With layers that are left over the ends of the model count as layers, where that divides them."""
+    if (layers + 2) % stages == 0:
+        return [(layers + 2) // stages - (stage in (0, stages - 1)) for stage in range(stages)]
+    return [layers // stages + (stage < layers % stages) for stage in range(stages)]
+
+
+def get_flags(row):
+    """Flags of the run, or none where what it trains is not in the library."""
+    if row["model"] not in MODELS or row["System"] not in MACHINES:
+        return None
+    name, layers = MODELS[row["model"]]
+    tp, pp, cp, vp, ep = (get_number(row, key) for key in ("TP", "PP", "CP", "VP", "EP"))
+    dp = get_number(row, "#-GPUs") // (tp * pp * cp)
+    flags = [name, f"--seq={row['Sequence Length']}", f"--batch={row['GBS']}", f"--micro-batch={row['MBS']}",
+             f"--tp={tp}", f"--pp={pp}", f"--cp={cp}", f"--dp={dp}", "--grad-dtype=bf16",
+             f"--machine={MACHINES[row['System']]}", "--json"]
+    if pp > 1 and vp > 1:
+        flags.append(f"--virtual-stages={vp}")
+    if pp > 1 and layers % (pp * vp):
+        flags.append("--layers-per-stage=" + ",".join(map(str, get_layers(layers, pp * vp))))
+    if tp > 1:
+        flags.append("--sequence-parallel")
+    if ep > 1:
+        flags += [f"--ep={ep}"] + (["--etp=1"] if tp > 1 else [])
+    if dp * cp > 1:
+        flags.append("--zero=3" if get_number(row, "FSDP", 0) > 1 else "--zero=1")
+    if "FP8" in row["Precision"]:
+        flags.append("--fp8")
+    elif row["Precision"] == "NVFP4":
+        flags.append("--product-dtype=f4E2M1FN")
+    if row["kind"] == "LoRA":
+        flags.append("--lora=rank=16,targets=qkv_proj:o_proj")
+    preset = "megatron"
+    if ep > 1:
+        preset = ("megatron-experts-deepep" if "H100" in row["System"] else
+                  "megatron-experts-graphs" if row["release"] >= "26.06" else "megatron-experts")
+    return flags + [f"--preset={preset}"]
+
+
+def estimate(tool, row):
+    process = subprocess.run([tool] + get_flags(row), capture_output=True, text=True)
+    if process.returncode:
+        return process.stderr.strip().splitlines()[0]
+    return json.loads(process.stdout)["step_seconds"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tables", nargs="+")
+    parser.add_argument("--tool", default="stg-estimate")
+    parser.add_argument("--only", default="", help="pattern of the models")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    rows = [row for row in read_rows(options.tables) if re.search(options.only, row["model"])]
+    known = [row for row in rows if get_flags(row)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda row: estimate(options.tool, row), known))
+    errors = {}
+    for row, result in zip(known, results):
+        tokens = get_number(row, "GBS") * get_number(row, "Sequence Length")
+        measured = tokens / get_number(row, "#-GPUs") / get_number(row, "Tokens / sec / GPU")
+        name = " ".join(row[key] for key in ("model", "kind", "release", "System", "#-GPUs", "Precision"))
+        if isinstance(result, str):
+            print(f"{name}: {result}")
+            continue
+        error = result / measured - 1
+        print(f"{name:58} {measured:9.3f} s  estimated {result:9.3f} s  {100 * error:+6.1f} %")
+        errors.setdefault((row["model"], row["kind"]), []).append(error)
+    for key, found in errors.items():
+        absolute = [abs(error) for error in found]
+        print(f"{' '.join(key):30} {len(found):3} rows  mean {100 * statistics.mean(absolute):5.1f} %  "
+              f"median {100 * statistics.median(absolute):5.1f} %  bias {100 * statistics.mean(found):+5.1f} %")
+    print(f"{len(rows) - len(known)} rows of models or systems that are not known here")
+
+
+if __name__ == "__main__":
+    main()
