@@ -54,6 +54,7 @@ GROUPS = [
     ("bridge experts", r"bridge", "megatron-experts"),
     ("torchtitan", r"torchtitan.*eager", "torchtitan"),
     ("torchtitan", r"torchtitan", "torchtitan-compile"),
+    ("tpu", r"maxtext|trillium|ironwood", "megatron"),
 ]
 
 
@@ -63,7 +64,8 @@ def recompute_flags(row):
     if block:
         return ["--recompute=full", "--recompute-method=block",
                 f"--recompute-layers={block.group(1)}"]
-    if text.startswith("full"):
+    # Recipes of TPUs replay layers; "minimal" keeps what products make.
+    if text.startswith(("full", "custom")):
         return ["--recompute=full"]
     if text.startswith("selective"):
         return ["--recompute=" + ("alternate" if "per-op" in text else "selective")]
@@ -108,8 +110,11 @@ def get_flags(row, preset):
     tp, cp, pp, ep = (row[name] or 1 for name in ("tp", "cp", "pp", "ep"))
     dp = row["dp"] or row["gpus"] // (tp * cp * pp)
     share = row["gbs"] // dp
-    # With a pipeline there are as many micro-batches as stages if nothing is said.
+    # With a pipeline there are as many micro-batches as stages if nothing is said. On TPUs the batch
+    # of a device is what it has at a time.
     micro_batch = row["mbs"] or max(1, share // pp if pp > 1 else share)
+    if row["hardware"].startswith("TPU"):
+        micro_batch = share
     flags = model_flags(row, tp) + [
         f"--seq={row['seq']}", f"--batch={dp * max(share, micro_batch)}",
         f"--micro-batch={micro_batch}", f"--tp={tp}", f"--pp={pp}", f"--cp={cp}", f"--dp={dp}"]
@@ -118,7 +123,7 @@ def get_flags(row, preset):
         flags.append(f"--ep={ep}")
     if "experts" in row["hyper"] and row["etp"] == 1 and tp > 1:
         flags.append("--etp=1")
-    if row["sp"]:
+    if row["sp"] or (tp > 1 and row["sp"] is None):
         flags.append("--sequence-parallel")
     flags += recompute_flags(row)
     zero = row["zero"] or 0
@@ -144,7 +149,19 @@ def get_seconds(row):
         return row["value"]
     if row["metric"] == "tokens_s_gpu":
         return row["gbs"] * row["seq"] / (row["gpus"] * row["value"])
+    if row["id"].startswith("maxtext"):
+        return get_operations(row) / (row["gpus"] * row["value"] * 1e12)
     return (row["also"] or {}).get("step_s")
+
+
+def get_operations(row):
+    """As MaxText counts them: the embedding once, and all pairs of tokens."""
+    hyper = row["hyper"]
+    heads, kv_heads, size = (hyper[name] for name in ("heads", "kv_heads", "head_dim"))
+    layer = hyper["hidden"] * (2 * (heads + kv_heads) * size + 3 * hyper["ffn"])
+    weights = hyper["layers"] * layer + hyper["hidden"] * hyper["vocab"]
+    pairs = 2 * hyper["layers"] * heads * size * row["seq"]
+    return 6 * (weights + pairs) * row["gbs"] * row["seq"]
 
 
 def select(rows, only):
