@@ -58,6 +58,8 @@ std::string SearchReport::getCommand(const Estimated &entry) const {
   add("program", request.program);
   for (const std::string &folder : request.modelPath)
     add("models", folder);
+  if (request.ignoresQuantization)
+    command += " --ignore-quantization";
   for (const Field &field : getFields()) {
     if (!entry.strategy.isGiven(field.id) || !(field.scopes & Field::Flags) ||
         saysNothing(field, entry.strategy.values))

@@ -29,11 +29,6 @@ struct CompileFlags : RequestFlags {
 
   llvm::cl::OptionCategory outputCategory{"Output"};
 
-  llvm::cl::opt<bool, true> ignoreQuantizationFlag{
-      "ignore-quantization", llvm::cl::location(request.ignoresQuantization),
-      llvm::cl::desc("Of a quantized config.json take the model without "
-                     "quantization"),
-      llvm::cl::cat(modelCategory)};
   llvm::cl::opt<std::string> prefillStrategy{
       "prefill-strategy", llvm::cl::value_desc("FILE.json"),
       llvm::cl::desc("Plan of the ranks that read the prompts; those of "

@@ -45,6 +45,11 @@ struct RequestFlags {
       llvm::cl::value_desc("DIR"),
       llvm::cl::desc("Folder with further library models"),
       llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<bool, true> ignoreQuantizationFlag{
+      "ignore-quantization", llvm::cl::location(request.ignoresQuantization),
+      llvm::cl::desc("Of a quantized config.json take the model without "
+                     "quantization"),
+      llvm::cl::cat(modelCategory)};
 
   /// Those of the strategy, and that of the model.
   std::vector<const llvm::cl::OptionCategory *> getRequestCategories() const;
