@@ -2,9 +2,11 @@
 // give, and a network for the answer.
 //
 // Each rank has samples of its own. Tables are divided among the data-parallel ranks by a rule:
-// `--rules=NR:dp+` divides the rows of one joined table, whose ids are then gathered and whose
-// sums are scattered; `--rules=NT:dp+` divides stacked tables, whose ids and rows are then
-// exchanged by all-to-alls.
+// `--rules=NR:dp+` divides the rows of all tables, whose ids are then gathered, or sent
+// (`--row-ids=send`), and whose sums are scattered; `--rules=NT:dp+` places tables whole, whose
+// ids and sums are then exchanged by all-to-alls. Tables that are listed may have different
+// sizes: others are given with `--set rows=ROWS,...`, their number with `--set NT=N` and all
+// their rows with `--set NR=N`.
 
 stg.import "blocks/recommendation.mlir"
 
@@ -20,11 +22,11 @@ stg.symbol @O1 = 1024 "width of the first layer for the answer"
 stg.symbol @O2 = 1024 "width of the second"
 stg.symbol @O3 = 512 "width of the third"
 stg.symbol @O4 = 256 "width of the fourth"
-stg.option @tables : "stacked" | "joined" = "joined" "each is a slice, or all are one table with NR rows"
+stg.option @tables : "stacked" | "joined" | "listed" = "joined" "each is a slice, all are one table with NR rows, or rows lists them"
+stg.option @rows : string = "" "rows of each table that is listed"
 
-// Criteo's terabyte of clicks with at most 40 million rows in a table, as MLPerf trains it: the
-// rows are those of 26 tables.
-stg.config @"dlrm-mlperf" "DLRM of MLPerf" {NR = 204184588, D = 128}
+// Criteo's terabyte of clicks with at most 40 million rows in a table, as MLPerf trains it.
+stg.config @"dlrm-mlperf" "DLRM of MLPerf" {NR = 204184588, D = 128, tables = "listed", rows = "40000000,39060,17295,7424,20265,3,7122,1543,63,40000000,3067956,405282,10,2209,11938,155,4,976,14,40000000,40000000,40000000,590152,12973,108,36"}
 // The third random model of the authors' repository has eight tables of one size.
 stg.config @"dlrm-stacked" "DLRM with tables of one size" {NT = 8, NR = 1000000, D = 64, ND = 512, J1 = 512, J2 = 64, NP = 100, tables = "stacked", O1 = 1024, O2 = 1024, O3 = 512, O4 = 256}
 

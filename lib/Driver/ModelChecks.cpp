@@ -12,6 +12,7 @@
 #include "stg/Strategy/Speculation.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include <numeric>
 
 using namespace mlir;
@@ -896,9 +897,24 @@ Error DegreeChecker::check(const DividedDim &dim) {
   return Error::success();
 }
 
+/// Names of dimensions of tables that are placed whole on ranks, of which some
+/// may have more than others.
+static llvm::StringSet<> collectPlaced(ModuleOp module) {
+  llvm::StringSet<> names;
+  module.walk([&](EmbeddingOp op) {
+    if (SymTensorType table = op.getTable().getType();
+        op.getRows() && table.getRank() == 3)
+      for (StringAttr name : table.getDim(0).getNames())
+        names.insert(name.getValue());
+  });
+  return names;
+}
+
 Error DegreeChecker::run() {
+  llvm::StringSet<> placed = collectPlaced(module);
   for (const PresetPlan::Rule &rule : plan.rules)
-    divide(rule);
+    if (!placed.contains(rule.rule.getDim()))
+      divide(rule);
   for (const DividedDim &dim : dims)
     if (Error error = check(dim))
       return error;

@@ -251,7 +251,8 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
     return getLoss(node, kernel);
   if (is_contained(execution->fused, op))
     return {};
-  if (op == "embedding") // Rows are read and written.
+  // Rows are read and written, unless they are summed.
+  if (op == "embedding" && node.operations == 0)
     return getElementWise(2. * kernel.sizes.back() *
                           getBytes(kernel.resultType));
   if (op == "adam" && kernel.sizes.size() > 1) {

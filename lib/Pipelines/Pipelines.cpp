@@ -261,8 +261,8 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
   RecomputeOptions recompute;
   recompute.policy = strategy.recompute;
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
-  pm.addNestedPass<func::FuncOp>(
-      createOptimizer({stringify(strategy.optimizerDtype).str()}));
+  pm.addNestedPass<func::FuncOp>(createOptimizer(
+      {stringify(strategy.optimizerDtype).str(), strategy.sparseGradients}));
 }
 
 void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
@@ -327,6 +327,15 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (strategy.microBatches > 1)
     pm.addPass(createMicroBatch({std::to_string(strategy.microBatches), "B"}));
   expectLayouts(pm);
+  BindOptions bind = getBindOptions(strategy);
+  PlaceTablesOptions tables;
+  llvm::append_range(tables.ranks, strategy.tableRanks);
+  tables.config = bind.config;
+  llvm::append_range(tables.values, bind.values);
+  pm.addPass(createPlaceTables(tables));
+  if (strategy.rowIds == RowIds::Send)
+    pm.addPass(createSendIds());
+  expectLayouts(pm);
   // Buffers that have room for so many rows have whole rows.
   if (strategy.expertRows == ExpertRows::Padded || strategy.clipExperts)
     pm.addPass(createPadExperts());
@@ -348,7 +357,6 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     expectLayouts(pm);
   }
   if (!strategy.cacheAxes.empty()) {
-    BindOptions bind = getBindOptions(strategy);
     DivideCachesOptions caches;
     llvm::append_range(caches.axes, strategy.cacheAxes);
     caches.config = bind.config;

@@ -21,18 +21,27 @@ stg.symbol @WO "width of what it gives"
 // One embedding of each table: the sum of the rows of a sample's ids.
 //
 // Tables are stacked, all with NR rows, or one with all rows, in which the ids of a table begin
-// where its rows do.
+// where its rows do. Those that are listed have rows of their own, NR in all; each can be on a
+// rank, or have its rows on all.
 stg.block @look_up(%ids: !ids) -> !rows {
-  stg.option @tables : "stacked" | "joined" = "joined" "each is a slice, or all are one table with NR rows"
+  stg.option @tables : "stacked" | "joined" | "listed" = "joined" "each is a slice, all are one table with NR rows, or rows lists them"
+  stg.option @rows : string = "" "rows of each table that is listed"
   %c = stg.rearrange "b(pt)->bpt" %ids <"choices"> : !ids -> !choices
   %e = stg.if @tables = "stacked" -> !rows {
     %t = stg.param "tables" : !stg.tensor<[NT, NR, D], bf16>
     %f = stg.embedding %t, %c {pooled = 1} : !stg.tensor<[NT, NR, D], bf16>, !choices
     stg.yield %f : !rows
   } else {
-    %t = stg.param "tables" : !stg.tensor<[NR, D], bf16>
-    %f = stg.embedding %t, %c {pooled = 1} : !stg.tensor<[NR, D], bf16>, !choices
-    stg.yield %f : !rows
+    %g = stg.if @tables = "listed" -> !rows {
+      %t = stg.param "tables" : !stg.tensor<[NT, NR = NR/NT, D], bf16>
+      %f = stg.embedding %t, %c {pooled = 1, rows = array<i64: 1>, stg.options = {rows = "rows"}} : !stg.tensor<[NT, NR = NR/NT, D], bf16>, !choices
+      stg.yield %f : !rows
+    } else {
+      %t = stg.param "tables" : !stg.tensor<[NR, D], bf16>
+      %f = stg.embedding %t, %c {pooled = 1} : !stg.tensor<[NR, D], bf16>, !choices
+      stg.yield %f : !rows
+    }
+    stg.yield %g : !rows
   }
   stg.return %e : !rows
 }

@@ -77,18 +77,19 @@ static LogicalResult verifyExchange(CollectiveOpInterface op,
   SymExpr divided = shape[to].exactDiv(group);
   std::optional<Rational> extent =
       divided ? divided.getConstant() : std::nullopt;
+  bool isUneven = op.getExactBytes() && result.getRank() == rank;
+  bool isFree = isUneven && result.getShape()[from] == shape[from] * group;
   // A mean of several extents may be a fraction.
   bool isMean =
       divided && result.getRank() == rank && result.getShape()[to] == divided;
-  if (!divided || (extent && !extent->isInteger() && !isMean))
+  if (!divided || (extent && !extent->isInteger() && !isMean && !isFree))
     return op->emitOpError("cannot divide extent ")
            << shape[to].str() << " by the group size " << group.str();
   SmallVector<DimAttr> expected(input.getDims());
   expected[from] = expected[from].withExtent(shape[from] * group);
   expected[to] = expected[to].withExtent(divided);
-  if (op.getExactBytes() && result.getRank() == rank) {
-    int64_t free =
-        result.getShape()[from] == expected[from].getExtent() ? to : from;
+  if (isUneven) {
+    int64_t free = isFree ? to : from;
     expected[free] = expected[free].withExtent(result.getShape()[free]);
   }
   return checkSameShape(op->getLoc(), "result", expected, result.getDims());

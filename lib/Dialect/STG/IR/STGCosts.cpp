@@ -498,6 +498,49 @@ OpCost EmbeddingGradOp::getCost() {
   return makeVectorCost(*this, getRowElements(getIds(), getDy()));
 }
 
+OpCost EmbeddingBagOp::getCost() {
+  SymExpr rows = getRowElements(getIds(), getResult());
+  return {rows,
+          getIds().getType().getNumBytes() +
+              getLengths().getType().getNumBytes() +
+              rows * getTable().getType().getElementBytes() +
+              getResult().getType().getNumBytes(),
+          false};
+}
+
+OpCost EmbeddingBagGradOp::getCost() {
+  return makeVectorCost(*this, getRowElements(getIds(), getDy()));
+}
+
+OpCost BucketizeOp::getCost() {
+  return makeVectorCost(*this, constant(*this, 0));
+}
+
+/// One number for each row.
+SmallVector<StateBuffer> RowAdagradOp::getStateBuffers() {
+  SymTensorType param = getParam().getType().withoutSharding();
+  return {
+      {"sum_of_squares", param.withDims(param.getDims().drop_back())
+                             .withElementType(Float32Type::get(getContext()))}};
+}
+
+bool RowAdagradOp::updatesOperand(unsigned operand) { return operand == 0; }
+
+/// Of the ids whose rows are on this device.
+OpCost RowAdagradOp::getCost() {
+  SymExpr ids = elements(getIds());
+  if (std::optional<SymExpr> among = getAmong())
+    ids = ids.exactDiv(*among);
+  SymTensorType param = getParam().getType();
+  SymExpr width = param.getShape().back();
+  SymExpr bytes = getIds().getType().getNumBytes() +
+                  getDy().getType().getNumBytes() +
+                  ids * width * param.getElementBytes() * 2 + ids * 8;
+  for (Value lengths : getLengths())
+    bytes = bytes + cast<SymTensorType>(lengths.getType()).getNumBytes();
+  return {ids * width * 5 + ids * 5, bytes, false};
+}
+
 /// Reads what it gives, not all of its operand.
 OpCost GatherOp::getCost() {
   SymExpr ids = cast<SymTensorType>(getIds().getType()).getNumBytes();

@@ -250,10 +250,10 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
 
 LogicalResult EmbeddingOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.needsGradient(0))
-    gradient.addGradient(0,
-                         gradient.create<EmbeddingGradOp>(
-                             Role::Dw, gradient.getGradientType(0), getIds(),
-                             gradient.getResultGradient(0), getPooledAttr()));
+    gradient.addGradient(0, gradient.create<EmbeddingGradOp>(
+                                Role::Dw, gradient.getGradientType(0), getIds(),
+                                gradient.getResultGradient(0), getPooledAttr(),
+                                getRowsAttr(), getOverAttr(), getAmongAttr()));
   return success();
 }
 

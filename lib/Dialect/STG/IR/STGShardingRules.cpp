@@ -323,16 +323,25 @@ AttentionGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
 namespace {
 /// Of a lookup: ids and what is found run over the same, but for what is
 /// pooled, a table over the last factors of the ids where there are several.
+/// Tables of different sizes may be joined: one dimension is tables and rows.
 struct LookupFactors {
   ShardingRule rule;
   TensorFactors ids, table, rows;
 
   LookupFactors(SymTensorType idsType, SymTensorType tableType,
-                std::optional<uint64_t> pooled) {
-    ids = rule.addFactors("d", idsType.getRank());
+                std::optional<uint64_t> pooled, bool areListed,
+                FactorKind ofSamples = FactorKind::Shardable) {
+    unsigned numTables = areListed ? 1 : tableType.getRank() - 2;
+    for (int64_t i = 0, e = idsType.getRank(); i != e; ++i)
+      ids.push_back({rule.addFactor(
+          "d" + std::to_string(i),
+          i < e - numTables ? ofSamples : FactorKind::Shardable)});
     unsigned vocabulary = rule.addFactor("v"), width = rule.addFactor("width");
-    table.assign(ids.end() - (tableType.getRank() - 2), ids.end());
-    table.push_back({vocabulary});
+    table.assign(ids.end() - numTables, ids.end());
+    if (areListed && tableType.getRank() == 2)
+      table.back().push_back(vocabulary);
+    else
+      table.push_back({vocabulary});
     table.push_back({width});
     rows = append(ids, width);
     if (pooled)
@@ -341,18 +350,117 @@ struct LookupFactors {
 };
 } // namespace
 
+/// Over how many devices the axes go.
+static SymExpr getNumDevices(Operation *op, ArrayAttr axes) {
+  MeshAttr mesh = MeshOp::lookup(op).getMesh();
+  SymExpr number = SymExpr::get(op->getContext(), 1);
+  for (auto axis : axes.getAsRange<StringAttr>())
+    number = number * mesh.getAxisSize(axis);
+  return number;
+}
+
+/// What a local lookup in tables of different sizes must know of how they are
+/// divided.
+template <typename OpTy>
+static LogicalResult
+becomeLocalLookup(OpTy op, SymTensorType ids,
+                  function_ref<ArrayAttr(StringRef)> getAxes) {
+  if (!op.getRows())
+    return success();
+  ArrayAttr tables = getAxes("d" + std::to_string(ids.getRank() - 1)),
+            rows = getAxes("v");
+  if (!tables.empty() && !rows.empty())
+    return op.emitOpError("has tables that are divided over ")
+           << tables << ", and their rows over " << rows
+           << ": each is on one device, or its rows are divided over all";
+  if (!tables.empty())
+    op.setOverAttr(tables);
+  if (!rows.empty())
+    op.setAmongAttr(getNumDevices(op, rows));
+  return success();
+}
+
 ShardingRule EmbeddingOp::getShardingRule() {
-  LookupFactors f(getIds().getType(), getTable().getType(), getPooled());
+  LookupFactors f(getIds().getType(), getTable().getType(), getPooled(),
+                  getRows().has_value());
   f.rule.operands = {f.table, f.ids};
   f.rule.results = {f.rows};
   return f.rule;
 }
 
+LogicalResult
+EmbeddingOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  return becomeLocalLookup(*this, getIds().getType(), getAxes);
+}
+
 ShardingRule EmbeddingGradOp::getShardingRule() {
-  LookupFactors f(getIds().getType(), getResult().getType(), getPooled());
+  LookupFactors f(getIds().getType(), getResult().getType(), getPooled(),
+                  getRows().has_value());
   f.rule.operands = {f.ids, f.rows};
   f.rule.results = {f.table};
   return f.rule;
+}
+
+LogicalResult
+EmbeddingGradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  return becomeLocalLookup(*this, getIds().getType(), getAxes);
+}
+
+namespace {
+/// Of ids that are sent to the device with their rows: a bucket goes to the
+/// device with that part of the rows.
+struct BagFactors {
+  ShardingRule rule;
+  unsigned rows = rule.addFactor("v"), samples = rule.addFactor("samples"),
+           tables = rule.addFactor("tables"), width = rule.addFactor("width"),
+           number = rule.addFactor("ids");
+  TensorFactors table = {{rows}, {width}}, ids = {{rows}, {number}},
+                lengths = {{rows}, {samples}, {tables}},
+                found = {{samples}, {tables}, {width}};
+};
+} // namespace
+
+ShardingRule EmbeddingBagOp::getShardingRule() {
+  BagFactors f;
+  f.rule.operands = {f.table, f.ids, f.lengths};
+  f.rule.results = {f.found};
+  return f.rule;
+}
+
+ShardingRule EmbeddingBagGradOp::getShardingRule() {
+  BagFactors f;
+  f.rule.operands = {f.ids, f.lengths, f.found};
+  f.rule.results = {f.table};
+  return f.rule;
+}
+
+ShardingRule BucketizeOp::getShardingRule() {
+  BagFactors f;
+  f.rule.operands = {{{f.samples}, {f.number}, {f.tables}}};
+  f.rule.results = {f.lengths, {{f.rows}, {f.samples, f.number, f.tables}}};
+  return f.rule;
+}
+
+/// All devices with the same rows must know all that changes them.
+ShardingRule RowAdagradOp::getShardingRule() {
+  if (!getLengths().empty()) {
+    BagFactors f;
+    f.rule.operands = {f.table, f.ids, f.found, f.lengths};
+    f.rule.results = {f.table};
+    return f.rule;
+  }
+  LookupFactors f(getIds().getType(), getParam().getType(), getPooled(),
+                  getRows().has_value(), FactorKind::Whole);
+  f.rule.operands = {f.table, f.ids, f.rows};
+  f.rule.results = {f.table};
+  return f.rule;
+}
+
+LogicalResult
+RowAdagradOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  if (ArrayAttr rows = getAxes("v"); !rows.empty())
+    setAmongAttr(getNumDevices(*this, rows));
+  return becomeLocalLookup(*this, getIds().getType(), getAxes);
 }
 
 namespace {

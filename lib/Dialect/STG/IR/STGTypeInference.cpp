@@ -707,6 +707,44 @@ getRowDims(std::optional<Location> loc, StringRef what, SymTensorType table,
   return rows;
 }
 
+/// Checks the tables of different sizes that a lookup lists.
+template <typename LookupT>
+static LogicalResult checkTables(std::optional<Location> loc,
+                                 SymTensorType table, LookupT lookup) {
+  std::optional<ArrayRef<int64_t>> rows = lookup.getRows();
+  if (!rows) // embedding_c6
+    return lookup.getOver() || lookup.getAmong()
+               ? emitOptionalError(loc, "has 'over' or 'among', which come "
+                                        "with 'rows' of tables")
+               : success();
+  if (table.getRank() > 3) // embedding_c4
+    return emitOptionalError(loc, "lists the rows of tables, expected a table "
+                                  "of rank 3: tables, their mean rows, width");
+  SymExpr sum = SymExpr::get(table.getContext(), 0);
+  for (int64_t number : *rows) {
+    if (number < 1)
+      return emitOptionalError(loc, "lists a table with ", number,
+                               " rows, expected one at least");
+    sum = sum + number;
+  }
+  auto number = static_cast<int64_t>(rows->size());
+  if (rows->empty())
+    return emitOptionalError(loc, "lists the rows of no table");
+  if (table.getRank() < 3 || lookup.getOver())
+    return success();
+  SymExpr tables = table.getShape()[0]; // embedding_c5
+  SymExpr all = tables * table.getShape()[1];
+  if (std::optional<SymExpr> among = lookup.getAmong())
+    all = all * *among;
+  if (tables.isConstant() && tables.getInt64() != number)
+    return emitOptionalError(loc, "lists the rows of ", number,
+                             " tables, but there are ", tables.str());
+  if (all && all.isConstant() && all != sum)
+    return emitOptionalError(loc, "lists ", sum.str(),
+                             " rows in all, but the tables have ", all.str());
+  return success();
+}
+
 LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -714,25 +752,114 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
   SymTensorType table = tensorOf(adaptor.getTable());
   FailureOr<SmallVector<DimAttr>> shape = getRowDims(
       loc, "table", table, tensorOf(adaptor.getIds()), adaptor.getPooled());
-  if (failed(shape))
+  if (failed(shape) || failed(checkTables(loc, table, adaptor)))
     return failure();
   shape->push_back(table.getDims().back());
   types.push_back(makeTensor(*shape, table.getElementType()));
   return success();
 }
 
-LogicalResult EmbeddingGradOp::verify() {
-  SymTensorType dy = getDy().getType(), result = getResult().getType();
-  if (failed(checkMinRank(getLoc(), "gradient", dy, 1)))
+/// Checks that ids and the gradient of what they found make one of the table.
+static LogicalResult checkTableGradient(Location loc, StringRef what,
+                                        SymTensorType ids, SymTensorType dy,
+                                        SymTensorType table,
+                                        std::optional<uint64_t> pooled) {
+  if (failed(checkMinRank(loc, "gradient", dy, 1)))
     return failure();
   FailureOr<SmallVector<DimAttr>> rows =
-      getRowDims(getLoc(), "result", result, getIds().getType(), getPooled());
-  return failure(failed(rows) ||
-                 failed(checkSameShape(getLoc(), "gradient rows", *rows,
-                                       dy.getDims().drop_back())) ||
-                 failed(checkSameShape(getLoc(), "embedding size",
-                                       dy.getDims().take_back(1),
-                                       result.getDims().take_back(1))));
+      getRowDims(loc, what, table, ids, pooled);
+  return failure(
+      failed(rows) ||
+      failed(checkSameShape(loc, "gradient rows", *rows,
+                            dy.getDims().drop_back())) ||
+      failed(checkSameShape(loc, "embedding size", dy.getDims().take_back(1),
+                            table.getDims().take_back(1))));
+}
+
+LogicalResult EmbeddingGradOp::verify() {
+  SymTensorType table = getResult().getType();
+  return failure(
+      failed(checkTableGradient(getLoc(), "result", getIds().getType(),
+                                getDy().getType(), table, getPooled())) ||
+      failed(checkTables(getLoc(), table, *this)));
+}
+
+//===----------------------------------------------------------------------===//
+// Ids that are sent to the device with their rows
+//===----------------------------------------------------------------------===//
+
+/// Checks integers of so many dimensions.
+static LogicalResult checkNumbers(Location loc, StringRef what,
+                                  SymTensorType type, int64_t rank) {
+  if (failed(checkIntegers(loc, what, type)))
+    return failure();
+  if (type.getRank() == rank)
+    return success();
+  return emitError(loc) << what << " has rank " << type.getRank()
+                        << ", expected " << rank;
+}
+
+LogicalResult BucketizeOp::verify() {
+  SymTensorType ids = getIds().getType(), lengths = getLengths().getType(),
+                sorted = getSorted().getType();
+  if (failed(checkNumbers(getLoc(), "ids", ids, 3)) || // bucketize_c1
+      failed(checkNumbers(getLoc(), "lengths", lengths, 3)) ||
+      failed(checkNumbers(getLoc(), "sorted ids", sorted, 2)))
+    return failure();
+  // bucketize_c2
+  if (failed(checkSameShape(getLoc(), "buckets", lengths.getDims().take_front(),
+                            sorted.getDims().take_front())) ||
+      failed(checkSameShape(getLoc(), "samples and tables",
+                            {ids.getDim(0), ids.getDim(2)},
+                            lengths.getDims().drop_front())))
+    return failure();
+  if (sorted.getNumElements() == ids.getNumElements())
+    return success();
+  return emitOpError("sorts ")
+         << ids.getNumElements().str() << " ids, but gives "
+         << sorted.getNumElements().str();
+}
+
+/// Checks a lookup by ids that were sent here.
+static LogicalResult checkBag(Location loc, SymTensorType table,
+                              SymTensorType ids, SymTensorType lengths,
+                              SymTensorType found) {
+  if (table.getRank() != 2) // embedding_bag_c1
+    return emitError(loc) << "table has rank " << table.getRank()
+                          << ", expected 2: rows and embedding size";
+  if (failed(checkNumbers(loc, "ids", ids, 2)) || // embedding_bag_c2
+      failed(checkNumbers(loc, "lengths", lengths, 3)))
+    return failure();
+  SmallVector<DimAttr> dims(lengths.getDims().drop_front()); // embedding_bag_c3
+  dims.push_back(table.getDim(1));
+  return checkSameShape(loc, "what is found", dims, found.getDims());
+}
+
+LogicalResult EmbeddingBagOp::verify() {
+  return checkBag(getLoc(), getTable().getType(), getIds().getType(),
+                  getLengths().getType(), getResult().getType());
+}
+
+LogicalResult EmbeddingBagGradOp::verify() {
+  return checkBag(getLoc(), getResult().getType(), getIds().getType(),
+                  getLengths().getType(), getDy().getType());
+}
+
+LogicalResult RowAdagradOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getParam().getType());
+  return success();
+}
+
+LogicalResult RowAdagradOp::verify() { // row_adagrad_c1
+  SymTensorType table = getParam().getType(), ids = getIds().getType(),
+                dy = getDy().getType();
+  if (!getLengths().empty())
+    return checkBag(getLoc(), table, ids,
+                    cast<SymTensorType>(getLengths().front().getType()), dy);
+  return checkTableGradient(getLoc(), "table", ids, dy, table, getPooled());
 }
 
 /// The dimensions of slices along `dim`, by their numbers.

@@ -62,7 +62,7 @@ private:
   SymBinding binding;
   DenseMap<SymExpr, SymExpr> substituted;
   /// Dimensions, as of extent 1, that are means of several: the rows of
-  /// experts.
+  /// experts, or of tables.
   DenseSet<DimAttr> means;
   /// Extents and other expressions that have been looked at.
   DenseSet<SymExpr> checkedExtents, checkedOthers;
@@ -223,10 +223,16 @@ static DimAttr withoutExtent(DimAttr dim) {
   return dim.withExtent(SymExpr::get(dim.getContext(), 1));
 }
 
-/// Experts may get different numbers of rows, or some of them none.
+/// Experts may get different numbers of rows, or some of them none, and tables
+/// may have different ones.
 void Bind::collectMeans() {
   getOperation().walk([&](DispatchOp op) {
     means.insert(withoutExtent(op.getResult().getType().getDim(1)));
+  });
+  getOperation().walk([&](EmbeddingOp op) {
+    if (SymTensorType table = op.getTable().getType();
+        op.getRows() && table.getRank() == 3)
+      means.insert(withoutExtent(table.getDim(1)));
   });
 }
 

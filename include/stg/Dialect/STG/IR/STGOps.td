@@ -693,7 +693,8 @@ def AttentionBlockGradOp : STG_AttentionBlockOp<"attention_block_grad"> {
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
 }
 
-def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable]> {
+def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "rows of a table, by token id";
   let description = [{
     Executes no operations: it reads one row per id. With the vocabulary sharded
@@ -707,18 +708,29 @@ def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable]> {
     last dimensions of the ids: each id is of its table. Where they are sharded each device
     looks up the rows of its tables, for all samples.
 
+    `rows` lists the rows of tables of different sizes; their dimension is then the mean.
+    On one device, where tables are divided over the axes `over`, `stg-place-tables` says
+    which device has which, and where rows are divided `among` is the number of their
+    devices. The pass joins the tables of a device: all their rows are one dimension.
+
     With `pooled` the rows that are found along that dimension of the ids are summed: 1
     operation for each element that is read.
 
     Constraints: (C1) the table has at least rank 2, and its leading dimensions are the last
     ones of the ids; (C2) ids are integers; (C3) what is pooled is a dimension of the ids that
-    is none of the table.
+    is none of the table; (C4) tables of different `rows` are one dimension, or are joined, and
+    those are positive; (C5) tables that are not divided are as many as `rows`, which are all
+    that they have; (C6) `over` and `among` come with `rows`.
   }];
-  let args = (ins STG_Tensor:$table, STG_Tensor:$ids, OptionalAttr<I64Attr>:$pooled);
+  let args = (ins STG_Tensor:$table, STG_Tensor:$ids, OptionalAttr<I64Attr>:$pooled,
+                       OptionalAttr<DenseI64ArrayAttr>:$rows,
+                       OptionalAttr<StrArrayAttr>:$over,
+                       OptionalAttr<Sym_ExprAttr>:$among);
   let results = (outs STG_Tensor:$result);
 }
 
-def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad"> {
+def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "gradient of stg.embedding with respect to the table";
   let description = [{
     Adds each row of `dy` to the row of its id, or of all its ids if rows are `pooled`.
@@ -728,7 +740,107 @@ def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad"> {
     ids end with the dimensions of the tables, if there are several; (C2) as of
     `stg.embedding`.
   }];
-  let args = (ins STG_Tensor:$ids, STG_Tensor:$dy, OptionalAttr<I64Attr>:$pooled);
+  let args = (ins STG_Tensor:$ids, STG_Tensor:$dy, OptionalAttr<I64Attr>:$pooled,
+                       OptionalAttr<DenseI64ArrayAttr>:$rows,
+                       OptionalAttr<StrArrayAttr>:$over,
+                       OptionalAttr<Sym_ExprAttr>:$among);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def RowAdagradOp : STG_TensorOp<"row_adagrad", [
+    MemoryEffects<[MemWrite<STG_Parameters>]>, STG_Destroys<0>,
+    InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>,
+    DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers", "updatesOperand"]>]> {
+  let summary = "one step of row-wise Adagrad of the rows that were looked up, in place";
+  let description = [{
+    Updates the rows of a table that the ids name, with the gradient of what was found, as
+    a backward kernel of embeddings does that has its optimizer in it: the gradient of the
+    table never exists. Keeps one fp32 number for each row, and no master copy.
+
+    Operations: 5 for each element of a row and id (sum, square, its sum, product,
+    difference), and 5 for each id (mean, sum, root, epsilon, quotient). Reads ids and
+    gradient, reads and writes the rows of the ids and their numbers; each id counts as a row
+    of its own.
+
+    Where rows are divided, ids that are the same everywhere are divided as well: `among` so
+    many devices. The batch must be whole, as all devices with the same rows must make the same
+    step of them.
+
+    ```mlir
+    %t1 = stg.row_adagrad %t, %ids, %dy {pooled = 1}
+        : !stg.tensor<[R, D], bf16>, !stg.tensor<[B, P, N], i32>, !stg.tensor<[B, N, D], bf16>
+    ```
+    Constraints: (C1) as of `stg.embedding_grad`, whose result the table would be; (C2) nobody
+    reads the first operand afterwards.
+  }];
+  let args = (ins STG_Tensor:$param, STG_Tensor:$ids, STG_Tensor:$dy,
+                       Variadic<STG_Tensor>:$lengths,
+                       OptionalAttr<I64Attr>:$pooled,
+                       OptionalAttr<DenseI64ArrayAttr>:$rows,
+                       OptionalAttr<StrArrayAttr>:$over,
+                       OptionalAttr<Sym_ExprAttr>:$among);
+  let plan = STG_Plan;
+  let results = (outs STG_Tensor:$updated);
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                        ::mlir::TypeRange rhs) {
+      return ::stg::detail::equalUpToSharding(lhs, rhs);
+    }
+  }];
+}
+
+def BucketizeOp : STG_ExplicitOp<"bucketize"> {
+  let summary = "ids in the order of the devices that have their rows";
+  let description = [{
+    What a device does with ids before it sends them: one bucket for each device of a group,
+    and how many ids each sample has for each table in it. Ids are spread evenly. Executes no
+    operations.
+
+    ```mlir
+    %lengths, %sorted = stg.bucketize %ids
+        : !stg.tensor<[B, P, N], i32> -> !stg.tensor<[dp, B, N], i32>, !stg.tensor<[dp, _ = B*N*P/dp], i32>
+    ```
+    Constraints: (C1) ids are integers [samples, ids, tables]; (C2) lengths are [devices,
+    samples, tables], and the sorted ids, of which there are as many as before, [devices, ids].
+  }];
+  let args = (ins STG_Tensor:$ids);
+  let results = (outs STG_Tensor:$lengths, STG_Tensor:$sorted);
+  let hasVerifier = 1;
+}
+
+def EmbeddingBagOp : STG_ExplicitOp<"embedding_bag"> {
+  let summary = "sums of rows of a table, by ids that were sent to the device with the rows";
+  let description = [{
+    Of each sample and table the sum of the rows that this device has: a partial sum over the
+    devices of a group. Reads the rows of the ids. Operations: 1 for each element of a row and
+    id.
+
+    ```mlir
+    %e = stg.embedding_bag %table, %ids, %lengths
+        : !stg.tensor<[R/dp, D], bf16>, !stg.tensor<[_ = 1, _ = B*N*P/dp], i32>, !stg.tensor<[_ = 1, B, N], i32>
+       -> !stg.tensor<[B, N, D], bf16>
+    ```
+    Constraints: (C1) the table has rank 2; (C2) ids and lengths are integers [device, ids] and
+    [device, samples, tables]; (C3) the result is [samples, tables, width of the table].
+  }];
+  let args = (ins STG_Tensor:$table, STG_Tensor:$ids, STG_Tensor:$lengths);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def EmbeddingBagGradOp : STG_ExplicitOp<"embedding_bag_grad"> {
+  let summary = "gradient of stg.embedding_bag with respect to the table";
+  let description = [{
+    Adds the gradient of each sum to the rows that are in it. Operations: 1 for each element of
+    a row and id.
+
+    Constraints: (C1) ids and lengths are those of `stg.embedding_bag`, the gradient has the
+    shape of its result; (C2) the result has rank 2, and the width of the gradient.
+  }];
+  let args = (ins STG_Tensor:$ids, STG_Tensor:$lengths, STG_Tensor:$dy);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }

@@ -718,6 +718,10 @@ def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
     parameter, in a `stg.repeat` for the parameters of a repeat. Parameters narrower
     than fp32 get an fp32 master copy.
 
+    With `sparse` a table at the top of the program that is only looked up, once, has no
+    gradient: `stg.row_adagrad` in backward updates the rows that were looked up. It is an
+    error if there is none.
+
     *Requires* the step level after `--stg-autodiff`. *Produces* the step level with
     only the function's own results.
 
@@ -733,6 +737,8 @@ def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
   let options = [
     Option<"momentType", "moment-type", "std::string", /*default=*/"\"f32\"",
            "Element type of both moments">,
+    Option<"sparse", "sparse", "bool", /*default=*/"false",
+           "Update the rows of tables that were looked up, in backward">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -1267,6 +1273,71 @@ def LoadExperts : Pass<"stg-load-experts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def PlaceTables : Pass<"stg-place-tables", "::mlir::ModuleOp"> {
+  let summary = "place tables of different sizes on devices";
+  let description = [{
+    Tables of recommendation have from three rows to many millions. A lookup that lists them
+    (`rows`) has the number of tables as one dimension, and their mean rows as another. Here
+    tables whose dimension is divided are placed, each whole on one device: the largest one
+    first, each on the device that has the fewest rows so far, the first of these; or as
+    `ranks` says. A device then has as many tables, and rows, as it got: expressions in its
+    coordinate, for which the pass declares a symbol. Some devices may have none. All tables of
+    a device are joined, in parameter, gradient and states, to one with their rows.
+
+    Ids and what they find are exchanged by all-to-alls. All devices of a group must say the
+    same size, so it is that of the device with the most tables, which the others wait for.
+
+    Where rows are divided, or nothing is, the tables are joined as well.
+
+    *Requires* the local level; `--stg-micro-batch` comes before. What `config` and `values`
+    say of symbols is held against what is listed. *Produces* the local level.
+
+    ```mlir
+    // before; two devices
+    %t = stg.param "tables" : !stg.tensor<[NT/2, R = NR/NT, D], bf16>
+    %i = stg.all_to_all from 0 to 2 over ["dp"] %ids : !stg.tensor<[B/2, P, NT], i32> -> !stg.tensor<[B, P, NT/2], i32>
+    %e = stg.embedding %t, %i {pooled = 1, rows = array<i64: 2, 9, 5>, over = ["dp"]} : !t, !i
+    // after --stg-place-tables: 9 rows on the first device, 5 + 2 on the second one
+    %t = stg.param "tables" : !stg.tensor<[R = -2*max(min(dp_index, 1), 0) + 9, D], bf16>
+    %i = stg.all_to_all from 0 to 2 over ["dp"] %ids {payload = #sym.expr<8*B*P>} : !stg.tensor<[B/2, P, NT], i32> -> !stg.tensor<[B, P, NT = max(min(dp_index, 1), 0) + 1], i32>
+    %e = stg.embedding %t, %i {pooled = 1, rows = array<i64: 2, 9, 5>, over = ["dp"]} : !t, !i
+    ```
+  }];
+  let options = [
+    ListOption<"ranks", "ranks", "int64_t",
+               "The rank of each table, among those that divide the tables">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "The configuration that says how many tables and rows there are">,
+    ListOption<"values", "values", "std::string", "SYMBOL=VALUE that say it, too">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
+def SendIds : Pass<"stg-send-ids", "::mlir::ModuleOp"> {
+  let summary = "send ids to the device that has their rows";
+  let description = [{
+    Where the rows of a table are divided over the devices that divide the samples, each
+    gathers the ids of all, and looks up those that it has rows of. Here each device sorts its
+    ids by the device that has the row, and sends them there: an all-to-all of how many ids
+    each sample has for each table, and one of the ids. What is found is summed and scattered
+    as before. Backward uses the ids that forward got. Ids are spread evenly over the rows.
+
+    *Requires* the local level, tables joined (`--stg-place-tables`). *Produces* the local level.
+
+    ```mlir
+    // before
+    %g = stg.all_gather dim 0 over ["dp"] %ids : !stg.tensor<[B/dp, P, N], i32> -> !stg.tensor<[B, P, N], i32>
+    %e = stg.embedding %t, %g {pooled = 1} : !t, !stg.tensor<[B, P, N], i32>
+    // after
+    %l, %s = stg.bucketize %ids : !ids -> !stg.tensor<[_ = dp, B/dp, N], i32>, !stg.tensor<[_ = dp, _ = B*N*P/(dp*dp)], i32>
+    %lengths = stg.all_to_all from 1 to 0 over ["dp"] %l : !l -> !stg.tensor<[_ = 1, B, N], i32>
+    %sent = stg.all_to_all from 1 to 0 over ["dp"] %s : !s -> !stg.tensor<[_ = 1, _ = B*N*P/dp], i32>
+    %e = stg.embedding_bag %t, %sent, %lengths : !t, !sent, !lengths -> !stg.tensor<[B, N, D], bf16>
+    ```
+  }];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def ReplicateExperts : Pass<"stg-replicate-experts", "::mlir::ModuleOp"> {
   let summary = "give some experts replicas";
   let description = [{
@@ -1318,7 +1389,7 @@ def LoadRequests : Pass<"stg-load-requests", "::mlir::ModuleOp"> {
     %g = stg.all_gather dim 0 over ["dp"] %x : !stg.tensor<[B/2, S, D], bf16> -> !stg.tensor<[B, S, D], bf16>
     // after --stg-load-requests="requests=(1,9);2*(1,4) rows=exact"
     stg.symbol @dp_index coordinate "dp"
-    %g = stg.all_gather dim 0 over ["dp"] %x {payload = ..., padded = #sym.expr<4*D>} : !stg.tensor<[B = 1, S = max(0, min(dp_index, 1)) + 1, D], bf16> -> !stg.tensor<[B = 1, S = 3, D], bf16>
+    %g = stg.all_gather dim 0 over ["dp"] %x {payload = ..., padded = #sym.expr<4*D>} : !stg.tensor<[B = 1, S = max(min(dp_index, 1), 0) + 1, D], bf16> -> !stg.tensor<[B = 1, S = 3, D], bf16>
     ```
   }];
   let options = [

@@ -207,21 +207,27 @@ LogicalResult Inliner::setAttributes(Operation &op, Operation *copy,
                << "' is neither true nor false";
       continue;
     }
+    bool isList = isa<DenseI64ArrayAttr>(old);
     if (!isa<StringAttr>(old)) {
       ScopedDiagnosticHandler quiet(op.getContext(),
                                     [](Diagnostic &) { return success(); });
       auto [dialect, mnemonic] =
           old.getAbstractAttribute().getName().split('.');
       std::string text =
-          ("#" + dialect + "<" + mnemonic + " " + value->getValue() + ">")
-              .str();
+          isList
+              ? ("array<i64: " + value->getValue() + ">").str()
+              : ("#" + dialect + "<" + mnemonic + " " + value->getValue() + ">")
+                    .str();
       attr = parseAttribute(text, op.getContext());
     }
-    if (!attr)
-      return op.emitOpError("takes '")
-             << entry.getName().getValue() << "' from option "
-             << entry.getValue() << ", whose value '" << value->getValue()
-             << "' is no #" << old.getAbstractAttribute().getName();
+    if (!attr) {
+      InFlightDiagnostic diag =
+          op.emitOpError("takes '")
+          << entry.getName().getValue() << "' from option " << entry.getValue()
+          << ", whose value '" << value->getValue() << "' is no ";
+      return isList ? diag << "list of integers, such as 5,2,1"
+                    : diag << "#" << old.getAbstractAttribute().getName();
+    }
     copy->setAttr(entry.getName(), attr);
   }
   return success();

@@ -42,9 +42,11 @@ private:
   LogicalResult optimize(func::FuncOp function);
   void buildSteps(OpBuilder &builder, ArrayRef<GradientOf> gradients);
   void buildStep(OpBuilder &builder, const GradientOf &gradient);
+  bool buildSparseStep(const GradientOf &gradient);
 
   llvm::StringMap<SymTensorType> paramTypes; ///< By joined path.
   Type moments;
+  bool isSparse = false; ///< Some table has no gradient.
 };
 } // namespace
 
@@ -62,6 +64,22 @@ void Optimizer::buildStep(OpBuilder &builder, const GradientOf &gradient) {
   auto adam = AdamOp::create(builder, loc, param, gradient.value, moments);
   setName(adam, builder.getStringAttr(name));
   setPhase(adam, Phase::Optimizer);
+}
+
+/// Updates the rows that were looked up where the gradient of the table would
+/// be made, if that is all that the gradient is.
+bool Optimizer::buildSparseStep(const GradientOf &gradient) {
+  auto made = gradient.value.getDefiningOp<EmbeddingGradOp>();
+  if (!made || gradient.path.size() != 1 || !made.getResult().hasOneUse())
+    return false;
+  OpBuilder builder(made);
+  auto param = ParamOp::create(builder, made.getLoc(), gradient.paramType,
+                               builder.getStringAttr(gradient.path.back()));
+  auto step = RowAdagradOp::create(
+      builder, made.getLoc(), param, made.getIds(), made.getDy(), ValueRange(),
+      made.getPooledAttr(), made.getRowsAttr(), made.getOverAttr(), SymExpr());
+  setOrigin(step, getOrigin(made));
+  return true;
 }
 
 /// Steps for gradients of one scope; those of an inner repeat are one repeat.
@@ -125,9 +143,20 @@ LogicalResult Optimizer::optimize(func::FuncOp function) {
         "returns no gradients; run --stg-autodiff first");
   for (auto [gradient, path] : llvm::zip_equal(gradients, paths))
     gradient.path = path;
+  SmallVector<Operation *> unused;
+  if (sparse)
+    llvm::erase_if(gradients, [&](const GradientOf &gradient) {
+      if (!buildSparseStep(gradient))
+        return false;
+      unused.push_back(gradient.value.getDefiningOp());
+      return true;
+    });
+  isSparse |= !unused.empty();
   OpBuilder builder(terminator);
   buildSteps(builder, gradients);
   terminator->eraseOperands(isGradient);
+  for (Operation *op : unused)
+    op->erase();
   return function.eraseResults(isGradient);
 }
 
@@ -142,7 +171,14 @@ void Optimizer::runOnOperation() {
     return signalPassFailure();
   }
   paramTypes.clear(); // The pass may have run on another function.
+  isSparse = false;
   collectParamTypes(function);
   if (failed(optimize(function)))
-    signalPassFailure();
+    return signalPassFailure();
+  if (!sparse || isSparse)
+    return;
+  function.emitError("sparse gradients have no effect: no parameter at the top "
+                     "of the program is a table whose rows are looked up once "
+                     "and that nothing else reads");
+  signalPassFailure();
 }
