@@ -897,15 +897,16 @@ Error DegreeChecker::check(const DividedDim &dim) {
   return Error::success();
 }
 
-/// Names of dimensions of tables that are placed whole on ranks, of which some
-/// may have more than others.
+/// Names of dimensions of tables of different sizes, and of their rows, of
+/// which some ranks may have more than others.
 static llvm::StringSet<> collectPlaced(ModuleOp module) {
   llvm::StringSet<> names;
   module.walk([&](EmbeddingOp op) {
     if (SymTensorType table = op.getTable().getType();
         op.getRows() && table.getRank() == 3)
-      for (StringAttr name : table.getDim(0).getNames())
-        names.insert(name.getValue());
+      for (DimAttr dim : table.getDims().drop_back())
+        for (StringAttr name : dim.getNames())
+          names.insert(name.getValue());
   });
   return names;
 }

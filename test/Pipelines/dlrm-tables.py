@@ -11,10 +11,13 @@ et al., arXiv:1906.00091. A rank with the tables T of R rows has
                  backward
 
 and the optimizer has 14 operations and 12 bytes for each parameter. With sparse gradients a table
-has one fp32 number for each row instead, and 5*d + 5 operations for each id. Rows that are divided
-have R/ranks rows each; ids that are sent are B*P*N/ranks ids and B*N lengths for each rank.
+has one fp32 number for each row instead, and 5*d + 5 operations for each id. Of rows that are
+divided a rank has ceil(R/ranks) of each table, the last ones what is left; ids that are sent are
+B*P*N/ranks ids and B*N lengths for each rank.
 
-Usage: dlrm-tables.py [whole | rows | sparse]
+A model of large tables by rows and small ones whole has the sum of both, in one step.
+
+Usage: dlrm-tables.py whole | rows | sparse | mixed MODEL
 """
 
 import json
@@ -28,12 +31,11 @@ ND, D = 13, 128
 BOTTOM, TOP = [512, 256], [1024, 1024, 512, 256]
 
 
-def compile(*flags, check=True):
-    run = subprocess.run(["stg-compile", "dlrm-mlperf", *flags, "--dry-run", "--json"],
-                         capture_output=True, text=True)
-    if run.returncode and check:
-        raise SystemExit(f"{flags}: {run.stderr}")
-    return json.loads(run.stdout) if check else run.stderr
+def compile(*flags, model="dlrm-mlperf"):
+    run = subprocess.run(["stg-compile", model, *flags, "--dry-run", "--json"], capture_output=True, text=True)
+    if run.returncode:
+        raise SystemExit(f"{model} {flags}: {run.stderr}")
+    return json.loads(run.stdout)
 
 
 def expect(what, have, want):
@@ -41,14 +43,14 @@ def expect(what, have, want):
         raise SystemExit(f"{what}: {have}, expected {want}")
 
 
-def layers(tables):
+def layers(tables, bottom=BOTTOM, top=TOP, d=D):
     """Pairs of widths of the layers, those for numbers and those for the answer."""
-    first, second = [ND, *BOTTOM, D], [D + tables * (tables + 1) // 2, *TOP, 1]
+    first, second = [ND, *bottom, d], [d + tables * (tables + 1) // 2, *top, 1]
     return list(zip(first, first[1:])) + list(zip(second, second[1:]))
 
 
-def networks(tables):
-    return sum(i * o + o for i, o in layers(tables))
+def networks(*shape):
+    return sum(i * o + o for i, o in layers(*shape))
 
 
 def products(batch, tables, phase):
@@ -98,13 +100,13 @@ def plain(batch, rows, ids):
     return {phase: other_operations(entry, phase) - batch * ids * len(rows) * D for phase in ("fwd", "bwd")}
 
 
-def check_states(what, entry, dense, rows, sparse):
+def check_states(what, entry, dense, rows, sparse, d=D):
     states = entry["memory"]["persistent_bytes"]
-    expect(f"{what}: parameters", states["parameter"], BF16 * (dense + rows * D))
+    expect(f"{what}: parameters", states["parameter"], BF16 * (dense + rows * d))
     expect(f"{what}: optimizer", states["optimizer"],
-           3 * FP32 * dense + (FP32 * rows if sparse else 3 * FP32 * rows * D))
+           3 * FP32 * dense + (FP32 * rows if sparse else 3 * FP32 * rows * d))
     most = entry["memory"]["largest_bytes"]["gradient"]
-    expect(f"{what}: gradients", most, FP32 * (dense + (0 if sparse else rows * D)))
+    expect(f"{what}: gradients", most, FP32 * (dense + (0 if sparse else rows * d)))
 
 
 def check_whole(rows, ranks, batch, ids=1, placed=None, sparse=False):
@@ -145,9 +147,21 @@ def check_rows(rows, ranks, batch, ids, send, sparse):
     flags = [f"--batch={batch}", f"--dp={ranks}", "--rules=NR:dp+", f"--set=NP={ids}", *flags_of(rows)]
     flags += ["--row-ids=send"] if send else []
     flags += ["--sparse-gradients"] if sparse else []
-    entry, = compile(*flags)["classes"]
-    what = f"rows over {ranks} ranks, ids sent {send}, sparse {sparse}"
-    check_states(what, entry, dense, sum(rows) // ranks, sparse)
+    have = [sum(map(len, parts(rows, rank, ranks))) for rank in range(ranks)]
+    expect("rows of all ranks", sum(have), sum(rows))
+    rest = plain(batch, rows, ids)
+    for rank, entry in enumerate(by_rank(compile(*flags), ranks)):
+        what = f"rows over {ranks} ranks, rank {rank}, ids sent {send}, sparse {sparse}"
+        check_states(what, entry, dense, have[rank], sparse)
+        check_exchange(what, entry, tables, dense, ranks, batch, ids, send, sparse, rest)
+
+
+def parts(rows, rank, ranks):
+    """The rows of each table that a rank has: as many as the others, but for the last ones."""
+    return [range(number)[rank * -(-number // ranks):(rank + 1) * -(-number // ranks)] for number in rows]
+
+
+def check_exchange(what, entry, tables, dense, ranks, batch, ids, send, sparse, rest):
     chosen, found = batch * ids * tables, batch * tables * D * BF16
     want = [("all_reduce", "grad_sync", 1, dense * FP32), ("reduce_scatter", "fwd", 1, found)]
     if send:
@@ -158,7 +172,6 @@ def check_rows(rows, ranks, batch, ids, send, sparse):
         want += [("all_gather", "fwd", 1, chosen * ID // ranks),
                  ("all_gather", "bwd", 2, (chosen * ID + found) // ranks)]
     expect(f"{what}: collectives", collectives(entry), sorted(want))
-    rest = plain(batch, rows, ids)
     expect(f"{what}: others fwd", other_operations(entry, "fwd"),
            rest["fwd"] // ranks + (chosen // ranks if send else chosen) * D)
     own = chosen // ranks if send or sparse else chosen
@@ -191,6 +204,27 @@ def check_traffic(ranks, batch, ids):
         ("all_gather", "bwd", 2, own // ranks)]))
 
 
+def check_mixed(model, ranks, batch, ids, sparse):
+    large, small, d = [1000, 500], [3, 30, 4, 20, 3], 16
+    flags = [f"--batch={batch}", f"--dp={ranks}", "--rules=RL:dp+,NS:dp+", f"--set=NP={ids}"]
+    made = compile(*flags, *(["--sparse-gradients"] if sparse else []), model=model)
+    dense = networks(len(large + small), [32], [64], d)
+    placed = greedy(small, ranks)
+    most = max(map(len, placed))
+    ids_of_large, of_large = batch * ids * len(large) * ID, batch * len(large) * d * BF16
+    for rank, entry in enumerate(by_rank(made, ranks)):
+        what = f"mixed on {ranks} ranks, rank {rank}"
+        rows = sum(map(len, parts(large, rank, ranks))) + sum(small[t] for t in placed[rank])
+        check_states(what, entry, dense, rows, sparse, d)
+        expect(f"{what}: collectives", collectives(entry), sorted([
+            ("all_reduce", "grad_sync", 1, dense * FP32),
+            ("all_gather", "fwd", 1, ids_of_large // ranks),
+            ("reduce_scatter", "fwd", 1, of_large),
+            ("all_gather", "bwd", 2, (ids_of_large + of_large) // ranks),
+            ("all_to_all", "fwd", 2, batch * most * (ids * ID + d * BF16)),
+            ("all_to_all", "bwd", 1, batch * most * d * BF16)]))
+
+
 what = sys.argv[1]
 if what == "whole":
     check_whole(CRITEO, 4, 64)
@@ -207,7 +241,13 @@ elif what == "rows":
     for send in (False, True):
         for sparse in (False, True):
             check_rows(CRITEO, 4, 64, 1, send, sparse)
-            check_rows([50, 30, 20, 12], 8, 32, 4, send, sparse)
+            check_rows(CRITEO, 8, 64, 2, send, sparse)  # Which do not divide the rows of all tables.
+            check_rows([50, 30, 20, 3], 8, 32, 4, send, sparse)  # Some ranks have none of the last.
+elif what == "mixed":
+    for sparse in (False, True):
+        check_mixed(sys.argv[2], 2, 16, 1, sparse)
+        check_mixed(sys.argv[2], 4, 16, 3, sparse)
+        check_mixed(sys.argv[2], 8, 16, 2, sparse)
 else:
     check_traffic(1, 64, 1)
     check_traffic(1, 32, 5)

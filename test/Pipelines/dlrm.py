@@ -5,6 +5,8 @@ models/dlrm.mlir: layers of given widths, tables of T times R rows of d elements
 all pairs of T + 1 features. Published: MLPerf's tables have 204,184,588 rows of 128 elements,
 its networks 2,368,897 parameters.
 
+Tables of different sizes have a test of their own; MLPerf's are one table here.
+
 Placed by table (rule NT:dp): a rank looks up its tables for all samples, so ids, what is found
 and its gradient are each exchanged once. Placed by rows (NR:dp): each rank looks up the rows
 that it has for all ids, which are gathered in both passes; sums are scattered, their gradient is
@@ -44,7 +46,8 @@ def check(name, dense, tables, d, bottom, top, rows, ids, stacked, batch):
     first, second = widths(dense, tables, d, bottom, top)
     networks = sum(i * o + o for i, o in first + second)
     all_rows = rows * (tables if stacked else 1)
-    made = compile(name, f"--batch={batch}")
+    tables_flag = [] if stacked else ["--set=tables=joined"]
+    made = compile(name, f"--batch={batch}", *tables_flag)
     expect(f"{name}: parameters", made["parameters"], networks + all_rows * d)
     forward = 2 * batch * (sum(i * o for i, o in first + second) + (tables + 1) ** 2 * d)
     # Nothing needs the gradient of the numbers.
@@ -65,7 +68,7 @@ def check(name, dense, tables, d, bottom, top, rows, ids, stacked, batch):
     for dimension, want in placements.items():
         if dimension == "NT" and not stacked:
             continue
-        part, = compile(name, f"--batch={batch}", f"--dp={ranks}", f"--rules={dimension}:dp+")["classes"]
+        part, = compile(name, f"--batch={batch}", f"--dp={ranks}", f"--rules={dimension}:dp+", *tables_flag)["classes"]
         what = f"{name}, {dimension} over dp"
         expect(f"{what}: products", part["matrix_operations_by_phase"], {p: n // ranks for p, n in products.items()})
         expect(f"{what}: collectives", collectives(part), sorted(want))
@@ -75,7 +78,7 @@ def check(name, dense, tables, d, bottom, top, rows, ids, stacked, batch):
         more = part["operations_by_phase"]["fwd"] * ranks - only["operations_by_phase"]["fwd"]
         expect(f"{what}: operations of lookups", more, looked_up * (ranks - 1) if dimension == "NR" else 0)
     # Without a rule every rank has all tables.
-    part, = compile(name, f"--batch={batch}", f"--dp={ranks}")["classes"]
+    part, = compile(name, f"--batch={batch}", f"--dp={ranks}", *tables_flag)["classes"]
     expect(f"{name}: gradients", collectives(part), [("all_reduce", "grad_sync", 1, (networks + all_rows * d) * FP32)])
     return networks
 

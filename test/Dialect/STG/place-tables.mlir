@@ -9,11 +9,15 @@
 // Placed once.
 // RUN: stg-opt %t.mlir --stg-place-tables --stg-place-tables | FileCheck %s
 //
-// Whose rows are divided are joined alike on all devices.
+// Of rows that are divided a device has as many of each table as the others, but for the last one:
+// 1 + 5 + 3, and 1 + 4 + 2. Where tables and rows are divided, each device has a part of its tables.
 //
 // RUN: stg-opt %s --stg-autodiff --stg-optimizer --stg-apply-preset="dp=2 rules=NR:dp+" \
 // RUN:   --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives --stg-place-tables --stg-check-layouts \
 // RUN:   | FileCheck %s --check-prefix=DIVIDED
+// RUN: stg-opt %s --stg-autodiff --stg-optimizer --stg-apply-preset="dp=2 tp=2 rules=NT:dp+,NR:tp" \
+// RUN:   --stg-propagate-shardings --stg-insert-collectives --stg-simplify-collectives --stg-place-tables --stg-check-layouts \
+// RUN:   | FileCheck %s --check-prefix=BOTH
 //
 // The mean of the rows may be a fraction.
 //
@@ -48,8 +52,13 @@ stg.symbol @D
 // ONE: payload = #sym.expr<24*B>
 // ONE: stg.param "tables" {{.*}} : !stg.tensor<[NR = 16*max(min(dp_index, 1), 0), D], bf16>
 
-// DIVIDED: stg.param "tables" {layout = #stg.layout<dp : 0>} : !stg.tensor<[NR/2, D], bf16>
-// DIVIDED: stg.embedding %{{.*}} {pooled = 1 : i64} {{.*}}: !stg.tensor<[NR/2, D], bf16>, !stg.tensor<[B, NP = 2, NT], i32>
+// DIVIDED: stg.param "tables" {layout = #stg.layout<dp : 0>} : !stg.tensor<[NR = -2*max(min(dp_index, 1), 0) + 9, D], bf16>
+// DIVIDED: stg.embedding %{{.*}} {pooled = 1 : i64} {{.*}}: !stg.tensor<[NR = -2*max(min(dp_index, 1), 0) + 9, D], bf16>, !stg.tensor<[B, NP = 2, NT], i32>
+
+// 5 of nine rows, and 3 + 1 of the others, on the first ranks of tp; 4, and 2 + 1, on the second.
+//
+// BOTH: stg.param "tables" {layout = #stg.layout<tp : 0, dp : 0>} : !stg.tensor<[NR = -max(min(dp_index + 2*tp_index, 1), 0) - max(min(dp_index + 2*tp_index - 2, 1), 0) + 5, D], bf16>
+// BOTH: stg.embedding %{{.*}} {over = ["dp"], pooled = 1 : i64, rows = array<i64: 2, 9, 5>, rows_over = ["tp"]}
 
 // MEAN: !stg.tensor<[NT = 3, NR = 16/3, D = 8], bf16>
 func.func @f(%ids: !ids, %x: !stg.tensor<[B, 1, D], bf16>) -> !stg.tensor<[B, D], bf16> {

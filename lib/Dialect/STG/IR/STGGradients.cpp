@@ -253,7 +253,7 @@ LogicalResult EmbeddingOp::buildGradient(GradientBuilder &gradient) {
     gradient.addGradient(0, gradient.create<EmbeddingGradOp>(
                                 Role::Dw, gradient.getGradientType(0), getIds(),
                                 gradient.getResultGradient(0), getPooledAttr(),
-                                getRowsAttr(), getOverAttr(), getAmongAttr()));
+                                getRowsAttr(), getOverAttr(), getRowsOverAttr()));
   return success();
 }
 

@@ -367,16 +367,11 @@ becomeLocalLookup(OpTy op, SymTensorType ids,
                   function_ref<ArrayAttr(StringRef)> getAxes) {
   if (!op.getRows())
     return success();
-  ArrayAttr tables = getAxes("d" + std::to_string(ids.getRank() - 1)),
-            rows = getAxes("v");
-  if (!tables.empty() && !rows.empty())
-    return op.emitOpError("has tables that are divided over ")
-           << tables << ", and their rows over " << rows
-           << ": each is on one device, or its rows are divided over all";
-  if (!tables.empty())
+  if (ArrayAttr tables = getAxes("d" + std::to_string(ids.getRank() - 1));
+      !tables.empty())
     op.setOverAttr(tables);
-  if (!rows.empty())
-    op.setAmongAttr(getNumDevices(op, rows));
+  if (ArrayAttr rows = getAxes("v"); !rows.empty())
+    op.setRowsOverAttr(rows);
   return success();
 }
 

@@ -713,8 +713,8 @@ static LogicalResult checkTables(std::optional<Location> loc,
                                  SymTensorType table, LookupT lookup) {
   std::optional<ArrayRef<int64_t>> rows = lookup.getRows();
   if (!rows) // embedding_c6
-    return lookup.getOver() || lookup.getAmong()
-               ? emitOptionalError(loc, "has 'over' or 'among', which come "
+    return lookup.getOver() || lookup.getRowsOver()
+               ? emitOptionalError(loc, "has 'over' or 'rows_over', which come "
                                         "with 'rows' of tables")
                : success();
   if (table.getRank() > 3) // embedding_c4
@@ -730,12 +730,10 @@ static LogicalResult checkTables(std::optional<Location> loc,
   auto number = static_cast<int64_t>(rows->size());
   if (rows->empty())
     return emitOptionalError(loc, "lists the rows of no table");
-  if (table.getRank() < 3 || lookup.getOver())
+  if (table.getRank() < 3 || lookup.getOver() || lookup.getRowsOver())
     return success();
   SymExpr tables = table.getShape()[0]; // embedding_c5
   SymExpr all = tables * table.getShape()[1];
-  if (std::optional<SymExpr> among = lookup.getAmong())
-    all = all * *among;
   if (tables.isConstant() && tables.getInt64() != number)
     return emitOptionalError(loc, "lists the rows of ", number,
                              " tables, but there are ", tables.str());

@@ -710,8 +710,8 @@ def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable,
 
     `rows` lists the rows of tables of different sizes; their dimension is then the mean.
     On one device, where tables are divided over the axes `over`, `stg-place-tables` says
-    which device has which, and where rows are divided `among` is the number of their
-    devices. The pass joins the tables of a device: all their rows are one dimension.
+    which device has which, and of rows that are divided over `rows_over` how many. The
+    pass joins the tables of a device: all their rows are one dimension.
 
     With `pooled` the rows that are found along that dimension of the ids are summed: 1
     operation for each element that is read.
@@ -720,12 +720,12 @@ def EmbeddingOp : STG_InferredOp<"embedding", [STG_Differentiable,
     ones of the ids; (C2) ids are integers; (C3) what is pooled is a dimension of the ids that
     is none of the table; (C4) tables of different `rows` are one dimension, or are joined, and
     those are positive; (C5) tables that are not divided are as many as `rows`, which are all
-    that they have; (C6) `over` and `among` come with `rows`.
+    that they have; (C6) `over` and `rows_over` come with `rows`.
   }];
   let args = (ins STG_Tensor:$table, STG_Tensor:$ids, OptionalAttr<I64Attr>:$pooled,
                        OptionalAttr<DenseI64ArrayAttr>:$rows,
                        OptionalAttr<StrArrayAttr>:$over,
-                       OptionalAttr<Sym_ExprAttr>:$among);
+                       OptionalAttr<StrArrayAttr>:$rows_over);
   let results = (outs STG_Tensor:$result);
 }
 
@@ -743,7 +743,7 @@ def EmbeddingGradOp : STG_ExplicitOp<"embedding_grad", [
   let args = (ins STG_Tensor:$ids, STG_Tensor:$dy, OptionalAttr<I64Attr>:$pooled,
                        OptionalAttr<DenseI64ArrayAttr>:$rows,
                        OptionalAttr<StrArrayAttr>:$over,
-                       OptionalAttr<Sym_ExprAttr>:$among);
+                       OptionalAttr<StrArrayAttr>:$rows_over);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -780,6 +780,7 @@ def RowAdagradOp : STG_TensorOp<"row_adagrad", [
                        OptionalAttr<I64Attr>:$pooled,
                        OptionalAttr<DenseI64ArrayAttr>:$rows,
                        OptionalAttr<StrArrayAttr>:$over,
+                       OptionalAttr<StrArrayAttr>:$rows_over,
                        OptionalAttr<Sym_ExprAttr>:$among);
   let plan = STG_Plan;
   let results = (outs STG_Tensor:$updated);
@@ -820,7 +821,7 @@ def EmbeddingBagOp : STG_ExplicitOp<"embedding_bag"> {
 
     ```mlir
     %e = stg.embedding_bag %table, %ids, %lengths
-        : !stg.tensor<[R/dp, D], bf16>, !stg.tensor<[_ = 1, _ = B*N*P/dp], i32>, !stg.tensor<[_ = 1, B, N], i32>
+        : !stg.tensor<[R/dp, D], bf16>, !stg.tensor<[1, _ = B*N*P/dp], i32>, !stg.tensor<[1, B, N], i32>
        -> !stg.tensor<[B, N, D], bf16>
     ```
     Constraints: (C1) the table has rank 2; (C2) ids and lengths are integers [device, ids] and

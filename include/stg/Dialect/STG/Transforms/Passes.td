@@ -1287,7 +1287,9 @@ def PlaceTables : Pass<"stg-place-tables", "::mlir::ModuleOp"> {
     Ids and what they find are exchanged by all-to-alls. All devices of a group must say the
     same size, so it is that of the device with the most tables, which the others wait for.
 
-    Where rows are divided, or nothing is, the tables are joined as well.
+    Of rows that are divided each device has of each table as many as the others, but for the
+    last ones of the devices, which may have fewer or none. Tables of which neither is divided
+    are joined as well.
 
     *Requires* the local level; `--stg-micro-batch` comes before. What `config` and `values`
     say of symbols is held against what is listed. *Produces* the local level.
@@ -1329,9 +1331,9 @@ def SendIds : Pass<"stg-send-ids", "::mlir::ModuleOp"> {
     %g = stg.all_gather dim 0 over ["dp"] %ids : !stg.tensor<[B/dp, P, N], i32> -> !stg.tensor<[B, P, N], i32>
     %e = stg.embedding %t, %g {pooled = 1} : !t, !stg.tensor<[B, P, N], i32>
     // after
-    %l, %s = stg.bucketize %ids : !ids -> !stg.tensor<[_ = dp, B/dp, N], i32>, !stg.tensor<[_ = dp, _ = B*N*P/(dp*dp)], i32>
-    %lengths = stg.all_to_all from 1 to 0 over ["dp"] %l : !l -> !stg.tensor<[_ = 1, B, N], i32>
-    %sent = stg.all_to_all from 1 to 0 over ["dp"] %s : !s -> !stg.tensor<[_ = 1, _ = B*N*P/dp], i32>
+    %l, %s = stg.bucketize %ids : !ids -> !stg.tensor<[dp, B/dp, N], i32>, !stg.tensor<[dp, _ = B*N*P/(dp*dp)], i32>
+    %lengths = stg.all_to_all from 1 to 0 over ["dp"] %l : !l -> !stg.tensor<[1, B, N], i32>
+    %sent = stg.all_to_all from 1 to 0 over ["dp"] %s : !s -> !stg.tensor<[1, _ = B*N*P/dp], i32>
     %e = stg.embedding_bag %t, %sent, %lengths : !t, !sent, !lengths -> !stg.tensor<[B, N, D], bf16>
     ```
   }];

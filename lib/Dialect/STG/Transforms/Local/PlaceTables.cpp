@@ -33,17 +33,20 @@ namespace {
 /// The dimensions of tables and of their mean rows.
 using TableDims = std::pair<DimAttr, DimAttr>;
 
-/// Which tables the devices of a group have.
-struct Placement {
-  SmallVector<int64_t> rows, tables; ///< Of each device.
+/// The tables of a lookup, and what divides them: null is nothing.
+struct Tables {
+  ArrayRef<int64_t> rows;
+  ArrayAttr over, rowsOver;
 
-  bool isUneven() const { return !llvm::all_equal(tables); }
+  bool operator==(const Tables &other) const {
+    return rows == other.rows && over == other.over &&
+           rowsOver == other.rowsOver;
+  }
 };
 
 /// What becomes of the tables of a lookup.
 struct PlacedTables {
-  ArrayRef<int64_t> rows;
-  ArrayAttr over;     ///< Null if they are not divided.
+  Tables tables;
   DimAttr own;        ///< Tables of a device.
   DimAttr joined;     ///< Their rows.
   SymExpr mostTables; ///< Of a device, where that differs.
@@ -56,11 +59,12 @@ struct PlaceTables : stg::impl::PlaceTablesBase<PlaceTables> {
 private:
   template <typename OpTy>
   LogicalResult addLookup(OpTy op, SymTensorType table);
+  LogicalResult checkSizes(Operation *op, TableDims dims, const Tables &tables,
+                           int64_t numDevices, int64_t numParts);
   FailureOr<PlacedTables> getTables(Operation *op, TableDims dims,
-                                    ArrayRef<int64_t> rows, ArrayAttr over,
-                                    std::optional<SymExpr> among);
-  FailureOr<Placement> place(Operation *op, ArrayRef<int64_t> rows,
-                             int64_t numDevices);
+                                    const Tables &tables);
+  FailureOr<SmallVector<int64_t>> place(Operation *op, ArrayRef<int64_t> rows,
+                                        int64_t numDevices);
   LogicalResult addTables(func::FuncOp function);
   void separateExchanges(func::FuncOp function);
   LogicalResult setExchanges(func::FuncOp function);
@@ -89,9 +93,12 @@ static SmallVector<int64_t> placeLargestFirst(ArrayRef<int64_t> rows,
   return device;
 }
 
-FailureOr<Placement> PlaceTables::place(Operation *op, ArrayRef<int64_t> rows,
-                                        int64_t numDevices) {
-  if (!ranks.empty() && ranks.size() != rows.size())
+/// The device of each table.
+FailureOr<SmallVector<int64_t>>
+PlaceTables::place(Operation *op, ArrayRef<int64_t> rows, int64_t numDevices) {
+  if (ranks.empty())
+    return placeLargestFirst(rows, numDevices);
+  if (ranks.size() != rows.size())
     return op->emitOpError("looks up ")
            << rows.size() << " tables, but the ranks of " << ranks.size()
            << " are given";
@@ -100,79 +107,98 @@ FailureOr<Placement> PlaceTables::place(Operation *op, ArrayRef<int64_t> rows,
       return op->emitOpError("has tables that ")
              << numDevices << " ranks divide, numbered from 0, but one is to "
              << "be on rank " << rank;
-  SmallVector<int64_t> device = ranks.empty()
-                                    ? placeLargestFirst(rows, numDevices)
-                                    : llvm::to_vector(*ranks);
-  Placement placement;
-  placement.rows.resize(numDevices);
-  placement.tables.resize(numDevices);
-  for (auto [table, place] : llvm::enumerate(device)) {
-    placement.rows[place] += rows[table];
-    ++placement.tables[place];
-  }
-  return placement;
+  return llvm::to_vector(*ranks);
 }
 
-/// Axes whose sizes are numbers.
-static FailureOr<SmallVector<SizedAxis>> getSizedAxes(Operation *op,
-                                                      ArrayAttr over) {
+/// Adds axes, whose sizes must be numbers. Returns the number of devices.
+static FailureOr<int64_t> addAxes(Operation *op, ArrayAttr over,
+                                  SmallVector<SizedAxis> &axes) {
+  int64_t numDevices = 1;
+  if (!over)
+    return numDevices;
   MeshAttr mesh = MeshOp::lookup(op).getMesh();
-  SmallVector<SizedAxis> axes;
   for (auto axis : over.getAsRange<StringAttr>()) {
     std::optional<int64_t> size = mesh.getAxisSize(axis).getInt64();
     if (!size)
       return op->emitOpError("has tables that are divided over axis '")
              << axis.getValue() << "', whose size is not a number";
     axes.push_back({axis, *size});
+    numDevices *= *size;
   }
-  return axes;
+  return numDevices;
 }
 
-FailureOr<PlacedTables> PlaceTables::getTables(Operation *op, TableDims dims,
-                                               ArrayRef<int64_t> rows,
-                                               ArrayAttr over,
-                                               std::optional<SymExpr> among) {
-  auto [tables, mean] = dims;
-  FailureOr<SmallVector<SizedAxis>> axes =
-      getSizedAxes(op, over ? over : ArrayAttr::get(&getContext(), {}));
-  if (failed(axes))
-    return failure();
-  int64_t numDevices = 1, sum = 0;
-  for (SizedAxis axis : *axes)
-    numDevices *= axis.size;
-  for (int64_t number : rows)
+/// Holds what is listed against the dimensions, as far as these are numbers.
+LogicalResult PlaceTables::checkSizes(Operation *op, TableDims dims,
+                                      const Tables &tables, int64_t numDevices,
+                                      int64_t numParts) {
+  int64_t sum = 0;
+  for (int64_t number : tables.rows)
     if (llvm::AddOverflow(sum, number, sum))
       return op->emitOpError("lists more rows than fit 64 bits");
-  SymExpr own = tables.getExtent() * mean.getExtent();
-  SymExpr allTables = tables.getExtent() * numDevices, all = own * numDevices;
-  if (among)
-    all = all * *among;
-  auto numRows = static_cast<int64_t>(rows.size());
-  if (int64_t known = evaluate(allTables, binding).value_or(numRows);
-      known != numRows)
+  auto number = static_cast<int64_t>(tables.rows.size());
+  SymExpr count = dims.first.getExtent() * numDevices,
+          all = count * dims.second.getExtent() * numParts;
+  if (int64_t known = evaluate(count, binding).value_or(number);
+      known != number)
     return op->emitOpError("lists the rows of ")
-           << numRows << " tables, but " << allTables.str() << " is " << known;
+           << number << " tables, but " << count.str() << " is " << known;
   if (int64_t known = evaluate(all, binding).value_or(sum); known != sum)
     return op->emitOpError("lists ")
            << sum << " rows in all, but " << all.str() << " is " << known;
-  if (!over)
-    return PlacedTables{rows, over, tables, mean.withExtent(own), SymExpr()};
-  isDivided = true;
-  FailureOr<Placement> placement = place(op, rows, numDevices);
-  if (failed(placement))
+  return success();
+}
+
+/// The rows that one of so many devices has of a table: as many as the others,
+/// but for the last ones.
+static int64_t getPart(int64_t rows, int64_t part, int64_t numParts) {
+  int64_t size = llvm::divideCeil(rows, numParts);
+  return std::clamp<int64_t>(rows - part * size, 0, size);
+}
+
+FailureOr<PlacedTables> PlaceTables::getTables(Operation *op, TableDims dims,
+                                               const Tables &tables) {
+  auto [own, mean] = dims;
+  SmallVector<SizedAxis> axes;
+  FailureOr<int64_t> numDevices = addAxes(op, tables.over, axes);
+  size_t numAxes = axes.size();
+  if (failed(numDevices))
     return failure();
-  auto lookUp = [&](ArrayRef<int64_t> numbers) {
-    SmallVector<SymExpr> table;
-    for (int64_t number : numbers)
-      table.push_back(SymExpr::get(&getContext(), number));
-    return lookUpByCoordinates(getOperation(), *axes, table);
+  FailureOr<int64_t> numParts = addAxes(op, tables.rowsOver, axes);
+  if (failed(numParts) ||
+      failed(checkSizes(op, dims, tables, *numDevices, *numParts)))
+    return failure();
+  PlacedTables result{tables, own,
+                      mean.withExtent(own.getExtent() * mean.getExtent()),
+                      SymExpr()};
+  if (axes.empty())
+    return result;
+  SmallVector<int64_t> devices(tables.rows.size());
+  if (tables.over) {
+    isDivided = true;
+    FailureOr<SmallVector<int64_t>> placed =
+        place(op, tables.rows, *numDevices);
+    if (failed(placed))
+      return failure();
+    devices = *placed;
+  }
+  SmallVector<int64_t> counts(*numDevices), rows(*numDevices * *numParts);
+  for (auto [number, device] : llvm::zip_equal(tables.rows, devices)) {
+    ++counts[device];
+    for (int64_t part = 0; part < *numParts; ++part)
+      rows[device + part * *numDevices] += getPart(number, part, *numParts);
+  }
+  auto lookUp = [&](ArrayRef<SizedAxis> axes, ArrayRef<int64_t> numbers) {
+    return lookUpByCoordinates(
+        getOperation(), axes, llvm::map_to_vector(numbers, [&](int64_t number) {
+          return SymExpr::get(&getContext(), number);
+        }));
   };
-  PlacedTables result{rows, over, tables,
-                      mean.withExtent(lookUp(placement->rows)), SymExpr()};
-  if (placement->isUneven()) {
-    result.own = tables.withExtent(lookUp(placement->tables));
-    result.mostTables =
-        SymExpr::get(&getContext(), *llvm::max_element(placement->tables));
+  result.joined = mean.withExtent(lookUp(axes, rows));
+  if (!llvm::all_equal(counts)) {
+    result.own =
+        own.withExtent(lookUp(ArrayRef(axes).take_front(numAxes), counts));
+    result.mostTables = SymExpr::get(&getContext(), *llvm::max_element(counts));
   }
   return result;
 }
@@ -184,14 +210,14 @@ LogicalResult PlaceTables::addLookup(OpTy op, SymTensorType table) {
   if (!rows || table.getRank() != 3)
     return success();
   TableDims dims = {table.getDim(0), table.getDim(1)};
+  Tables tables = {*rows, op.getOverAttr(), op.getRowsOverAttr()};
   auto it = placed.find(dims);
   if (it == placed.end()) {
-    FailureOr<PlacedTables> tables =
-        getTables(op, dims, *rows, op.getOverAttr(), op.getAmong());
-    if (failed(tables))
+    FailureOr<PlacedTables> found = getTables(op, dims, tables);
+    if (failed(found))
       return failure();
-    placed.insert({dims, *tables});
-  } else if (it->second.rows != *rows || it->second.over != op.getOverAttr()) {
+    placed.insert({dims, *found});
+  } else if (!(it->second.tables == tables)) {
     return op.emitOpError("looks up tables whose dimensions have the names and "
                           "extents of other tables; name them differently");
   }
@@ -259,7 +285,7 @@ void PlaceTables::separateExchanges(func::FuncOp function) {
   function.walk([&](RearrangeOp op) { ops.push_back(op); });
   for (RearrangeOp op : ops)
     for (auto &[dims, tables] : placed)
-      if (tables.over && separate(op, dims.first, tables.over))
+      if (tables.tables.over && separate(op, dims.first, tables.tables.over))
         break;
 }
 
@@ -288,10 +314,11 @@ LogicalResult PlaceTables::setExchanges(func::FuncOp function) {
       if (goesIn == comesOut && !exchange)
         continue; // Over other axes.
       if (!exchange || goesIn == comesOut ||
-          exchange.getAxes() != tables.over) {
+          exchange.getAxes() != tables.tables.over) {
         op->emitOpError("has values of the tables of a device, which are "
                         "exchanged for samples over ")
-            << tables.over << " and nothing else; divide the samples over the "
+            << tables.tables.over
+            << " and nothing else; divide the samples over the "
             << "axes that divide the tables";
         return WalkResult::interrupt();
       }
@@ -332,8 +359,7 @@ void PlaceTables::join(func::FuncOp function) {
       if (lookup.getOver())
         return;
       lookup.removeRowsAttr();
-      if (!isa<RowAdagradOp>(lookup))
-        lookup.removeAmongAttr();
+      lookup.removeRowsOverAttr();
     };
     llvm::TypeSwitch<Operation *>(op)
         .Case<EmbeddingOp, EmbeddingGradOp, RowAdagradOp>(forget);

@@ -341,6 +341,9 @@ LogicalResult StageAssignment::assignForward(Operation *op) {
     stage = getNumStages() - 1;
     behindLayers.insert_range(op->getResults());
   }
+  // One stage has all of a program without layers.
+  if (!stage && getNumStages() == 1 && ranges.empty())
+    stage = 0;
   if (!stage)
     return success();
   setStage(op, *stage);
@@ -428,6 +431,8 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
     fromGradient = std::min(*fromGradient, forward->second);
   if (fromGradient || fromForward)
     setStage(op, fromGradient ? *fromGradient : *fromForward);
+  else if (getNumStages() == 1 && ranges.empty())
+    setStage(op, 0);
   return success();
 }
 

@@ -77,7 +77,8 @@ bool Optimizer::buildSparseStep(const GradientOf &gradient) {
                                builder.getStringAttr(gradient.path.back()));
   auto step = RowAdagradOp::create(
       builder, made.getLoc(), param, made.getIds(), made.getDy(), ValueRange(),
-      made.getPooledAttr(), made.getRowsAttr(), made.getOverAttr(), SymExpr());
+      made.getPooledAttr(), made.getRowsAttr(), made.getOverAttr(),
+      made.getRowsOverAttr(), SymExpr());
   setOrigin(step, getOrigin(made));
   return true;
 }
