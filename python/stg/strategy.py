@@ -169,6 +169,9 @@ class Strategy:
     """Loss of routers that balances experts (default: "model")."""
     router_z_loss: Optional[bool] = None
     """Loss of routers that keeps their logits small (default: false)."""
+    row_ids: Optional[Literal["gather", "send"]] = None
+    """How pooled lookups find rows that are divided over the ranks that divide the samples
+    (default: "gather")."""
     rules: Optional[Sequence[str]] = None
     """Sharding rules in place of those of the preset for a dimension, before (RULE+) or after
     (+RULE) all of them."""
@@ -181,6 +184,9 @@ class Strategy:
     """Shard the residual stream by tokens over tp (default: false)."""
     set: Optional[Dict[str, Any]] = None
     """Value of any symbol or option of the model; the last one counts."""
+    sparse_gradients: Optional[bool] = None
+    """Update the rows of tables that were looked up, in backward by row-wise Adagrad; tables have
+    no gradients (default: false)."""
     splits: Optional[int] = None
     """Chunks into which the simulator splits a collective; payloads are padded to fit (default:
     4)."""
@@ -195,6 +201,9 @@ class Strategy:
     before (default: 1)."""
     stream_start: Optional[Literal["whole", "sharded"]] = None
     """What a residual stream that is sharded by tokens starts with (default: "whole")."""
+    table_ranks: Optional[Sequence[int]] = None
+    """The rank of each table of different sizes, among the ranks that a rule divides them over
+    (default: the largest first, each on the rank with the fewest rows)."""
     token_budget: Optional[int] = None
     """New tokens of a step, of all requests, which are scheduled as vLLM does; 0: as many as there
     are (default: 0)."""
