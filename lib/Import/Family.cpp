@@ -320,6 +320,7 @@ void FamilyReader::readStacks() {
         getOptional(member.value, "count", path).value_or(Expression());
     stack.name = getOptional(member.value, "name", path);
     stack.apart = getOptional(member.value, "apart", path);
+    stack.shared = getOptional(member.value, "shared", path);
     stack.symbol = get(member.value, "symbol", Value::Text).text;
     stack.layer =
         getStatements(get(member.value, "layer", Value::List), path + ".layer");
@@ -385,6 +386,7 @@ void FamilyReader::checkNames() {
     stack.count.walkNames(visit);
     visitOptional(stack.name);
     visitOptional(stack.apart);
+    visitOptional(stack.shared);
     visitStatements(stack.layer);
   }
   for (const auto &[key, value] : family.defaults)

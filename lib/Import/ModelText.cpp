@@ -29,6 +29,7 @@ struct Call {
   std::vector<std::string> results;
   std::string callee, scope, entries;
   std::vector<std::string> arguments;
+  bool isShared = false; ///< With the same parameters in all iterations.
 };
 
 /// The layers of a stack.
@@ -137,7 +138,7 @@ static std::string getKey(ArrayRef<Call> calls, StringRef name) {
   for (const Call &call : calls)
     key += "\n" + llvm::join(call.results, ",") + "=" + call.callee + "<" +
            call.scope + ">(" + llvm::join(call.arguments, ",") + "){" +
-           call.entries + "}";
+           call.entries + "}" + (call.isShared ? " shared" : "");
   return key;
 }
 
@@ -163,9 +164,13 @@ std::optional<Layers> ModelPrinter::collectLayers(StringRef name,
         stack.name ? config.evaluate(*stack.name) : Value::getText(name);
     std::optional<bool> isApart =
         stack.apart ? config.holds(*stack.apart) : false;
+    std::optional<bool> isShared =
+        stack.shared ? config.holds(*stack.shared) : false;
     config.layer.reset();
-    if (!calls || !kind || !isApart)
+    if (!calls || !kind || !isApart || !isShared)
       return std::nullopt;
+    for (Call &call : *calls)
+      call.isShared = *isShared;
     auto [it, isNew] =
         numbers.try_emplace(getKey(*calls, kind->text), numbers.size());
     layers.order.push_back(it->second);
@@ -282,6 +287,8 @@ void ModelPrinter::printCall(const Call &call, Values &values,
     os << " {" << call.entries << "}";
   if (!call.scope.empty())
     os << " <\"" << call.scope << "\">";
+  if (call.isShared)
+    os << " shared";
   os << " : (" << llvm::join(types, ", ") << ") -> "
      << (made.size() == 1 ? made.front() : "(" + llvm::join(made, ", ") + ")")
      << "\n";

@@ -155,6 +155,7 @@ stg.block @attention(%x: !stream) -> !stream {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
   stg.option @qk_norm_rotated : bool = false "RMSNorm without weights of each query and key head, behind the rotation"
+  stg.option @qk_norm_late : bool = false "RMSNorm of each query and key head, behind the rotation"
   stg.option @qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   stg.option @rotary : bool = true "rotary positions"
   stg.option @partial_rotary : bool = false "of the first R elements of each head"
@@ -227,7 +228,16 @@ stg.block @attention(%x: !stream) -> !stream {
     %nk, %rk = stg.rms_norm %kr <"k_norm"> : !keys
     stg.yield %nq, %nk : !queries, !keys
   } else {
-    stg.yield %qr, %kr : !queries, !keys
+    %lateq, %latek = stg.if @qk_norm_late -> !queries, !keys {
+      %wq = stg.param "q_norm" : !head
+      %nq, %rq = stg.rms_norm %qr, %wq : !queries, !head
+      %wk = stg.param "k_norm" : !head
+      %nk, %rk = stg.rms_norm %kr, %wk : !keys, !head
+      stg.yield %nq, %nk : !queries, !keys
+    } else {
+      stg.yield %qr, %kr : !queries, !keys
+    }
+    stg.yield %lateq, %latek : !queries, !keys
   }
   %qs = stg.if @query_scaled -> !queries {
     // No trace has the values of constants.

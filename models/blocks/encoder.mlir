@@ -6,6 +6,7 @@ stg.import "norm.mlir"
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
+stg.symbol @DE = D "width of the tables"
 stg.symbol @V "vocabulary"
 stg.symbol @TT "types of tokens"
 stg.symbol @Y = 2 "classes"
@@ -15,6 +16,7 @@ stg.symbol @Y = 2 "classes"
 !one = !stg.tensor<[B], i32>
 !loss = !stg.tensor<[B], f32>
 !stream = !stg.tensor<[B, S, D], bf16>
+!rows = !stg.tensor<[B, S, DE], bf16>
 !vector = !stg.tensor<[D], bf16>
 !square = !stg.tensor<[D, D], bf16>
 !row = !stg.tensor<[B, D], bf16>
@@ -31,13 +33,10 @@ stg.block @add_token_types(%x: !stream, %types: !ids) -> !stream {
   stg.return %y : !stream
 }
 
-// The loss of masked tokens: of each sequence the sum over its tokens, each times its weight.
-// A weight is 0 for a token that is not masked. Logits are those of all tokens.
-stg.block @masked_loss(%x: !stream, %labels: !ids, %weights: !mask) -> !loss {
+// What the loss of masked tokens reads: a matrix, an activation and a norm.
+stg.block @masked_transform(%x: !stream) -> !stream {
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "of the head"
   stg.option @transform_bias : bool = true "bias of the head's transform"
-  stg.option @head_bias : bool = true "bias of the logits"
-  stg.option @tied : bool = true "the logits' matrix is the table of the tokens"
   %w = stg.param "head_transform" : !square
   %p = stg.einsum "bsd,de->bse" %x, %w : !stream, !square
   %t = stg.if @transform_bias -> !stream {
@@ -49,6 +48,27 @@ stg.block @masked_loss(%x: !stream, %labels: !ids, %weights: !mask) -> !loss {
   }
   %a = stg.activation gelu %t {stg.options = {function = "activation"}} <"head_{activation}"> : !stream
   %n = stg.call @norm(%a) {name = "head_norm"} : (!stream) -> !stream
+  stg.return %n : !stream
+}
+
+// The same where the tables are DE wide: the matrix takes the stream to their width.
+stg.block @narrow_masked_transform(%x: !stream) -> !rows {
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "of the head"
+  %w = stg.param "head_transform" : !stg.tensor<[D, DE], bf16>
+  %p = stg.einsum "bsd,de->bse" %x, %w : !stream, !stg.tensor<[D, DE], bf16>
+  %b = stg.param "head_transform_bias" : !stg.tensor<[DE], bf16>
+  %t = stg.bias_add %p, %b : !rows, !stg.tensor<[DE], bf16>
+  %a = stg.activation gelu %t {stg.options = {function = "activation"}} <"head_{activation}"> : !rows
+  %n = stg.call @norm(%a) {name = "head_norm", D as DE} : (!rows) -> !rows
+  stg.return %n : !rows
+}
+
+// The loss of masked tokens, from what a transform gives: of each sequence the sum over its
+// tokens, each times its weight. A weight is 0 for a token that is not masked. Logits are those
+// of all tokens.
+stg.block @masked_token_loss(%n: !stream, %labels: !ids, %weights: !mask) -> !loss {
+  stg.option @head_bias : bool = true "bias of the logits"
+  stg.option @tied : bool = true "the logits' matrix is the table of the tokens"
   %head = stg.if @tied -> !logits {
     %table = stg.param "tok_embeddings" : !table
     %l = stg.einsum "bsd,vd->bsv" %n, %table <"output"> : !stream, !table
@@ -69,6 +89,12 @@ stg.block @masked_loss(%x: !stream, %labels: !ids, %weights: !mask) -> !loss {
   %m = stg.mul %loss, %weights <"masked_loss"> : !mask, !mask
   %sum = stg.sum dim 1 %m <"masked_sum"> : !mask
   stg.return %sum : !loss
+}
+
+stg.block @masked_loss(%x: !stream, %labels: !ids, %weights: !mask) -> !loss {
+  %n = stg.call @masked_transform(%x) : (!stream) -> !stream
+  %loss = stg.call @masked_token_loss(%n, %labels, %weights) : (!stream, !ids, !mask) -> !loss
+  stg.return %loss : !loss
 }
 
 // The first token of each sequence.
@@ -131,6 +157,27 @@ stg.block @class_transform(%x: !row) -> !row {
     stg.yield %y : !row
   }
   stg.return %n : !row
+}
+
+// Whether each token has been replaced (ELECTRA): a matrix and an activation, a number for each
+// token, and the cross-entropy of a yes or a no. A sign is 1 for no and -1 for yes.
+stg.block @replaced_loss(%x: !stream, %signs: !stg.tensor<[B, S], bf16>) -> !loss {
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "of the head"
+  %w = stg.param "head_transform" : !square
+  %p = stg.einsum "bsd,de->bse" %x, %w : !stream, !square
+  %b = stg.param "head_transform_bias" : !vector
+  %t = stg.bias_add %p, %b : !stream, !vector
+  %a = stg.activation gelu %t {stg.options = {function = "activation"}} <"head_{activation}"> : !stream
+  %wo = stg.param "replaced" : !stg.tensor<[D, 1], bf16>
+  %o = stg.einsum "bsd,di->bsi" %a, %wo : !stream, !stg.tensor<[D, 1], bf16>
+  %bo = stg.param "replaced_bias" : !stg.tensor<[1], bf16>
+  %l = stg.bias_add %o, %bo : !stg.tensor<[B, S, 1], bf16>, !stg.tensor<[1], bf16>
+  %r = stg.rearrange "bs()->bs" %l <"replaced_logits"> : !stg.tensor<[B, S, 1], bf16> -> !stg.tensor<[B, S], bf16>
+  %s = stg.mul %r, %signs <"signed_logits"> : !stg.tensor<[B, S], bf16>, !stg.tensor<[B, S], bf16>
+  %c = stg.activation softplus %s <"replaced_losses"> : !stg.tensor<[B, S], bf16>
+  %m = stg.mean dim 1 %c <"replaced_mean"> : !stg.tensor<[B, S], bf16>
+  %y = stg.cast %m <"replaced_mean"> : !stg.tensor<[B], bf16> -> !loss
+  stg.return %y : !loss
 }
 
 // Two losses of a sequence.

@@ -59,6 +59,7 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   stg.option @part : string "name of the part of the layer"
   stg.option @placement : "input" | "output" | "both" | "sum" | "none" = "input" "what is normalized"
   stg.option @residual_scaled : bool = false "the output times a constant"
+  stg.option @element_scaled : bool = false "the output times a learned number for each element"
   stg.option @dropout : bool = false "some elements of the output are zero, at random"
   %o = stg.if @placement = "output" | "both" -> !stream {
     %n = stg.call @norm(%out) {name = "{part}_output_norm"} : (!stream) -> !stream
@@ -74,11 +75,18 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   } else {
     stg.yield %o : !stream
   }
-  %d = stg.if @dropout -> !stream {
-    %kept, %mask = stg.dropout %s <"{part}_dropout"> : !stream
-    stg.yield %kept : !stream
+  %e = stg.if @element_scaled -> !stream {
+    %w = stg.param "{part}_element_scale" : !vector
+    %m = stg.mul_along %s, %w {dims = array<i64: 2>} <"{part}_element_scale"> : !stream, !vector
+    stg.yield %m : !stream
   } else {
     stg.yield %s : !stream
+  }
+  %d = stg.if @dropout -> !stream {
+    %kept, %mask = stg.dropout %e <"{part}_dropout"> : !stream
+    stg.yield %kept : !stream
+  } else {
+    stg.yield %e : !stream
   }
   %y = stg.add %x, %d <"{part}_residual"> : !stream, !stream
   %z = stg.if @placement = "sum" -> !stream {

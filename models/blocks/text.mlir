@@ -72,11 +72,20 @@ stg.block @token_loss(%x: !stream, %labels: !ids) -> !loss {
   stg.option @logit_cap : bool = false "logits are capped by a tanh"
   stg.option @logit_scaled : bool = false "logits times a constant"
   stg.option @final_norm : bool = true "a normalization before the head"
-  %n = stg.if @final_norm -> !stream {
+  stg.option @input_scaled : bool = false "what the head reads, times a constant"
+  %f = stg.if @final_norm -> !stream {
     %y = stg.call @norm(%x) {name = "norm"} : (!stream) -> !stream
     stg.yield %y : !stream
   } else {
     stg.yield %x : !stream
+  }
+  %n = stg.if @input_scaled -> !stream {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !stream
+    %y = stg.mul %f, %c <"head_input_scale"> : !stream, !stream
+    stg.yield %y : !stream
+  } else {
+    stg.yield %f : !stream
   }
   %head = stg.if @tied -> !logits {
     %table = stg.param "tok_embeddings" : !table

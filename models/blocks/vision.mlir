@@ -7,9 +7,11 @@ stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @PC "elements of a patch"
+stg.symbol @NR "tokens that belong to no patch"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !patches = !stg.tensor<[B, S, PC], bf16>
+!embedded = !stg.tensor<[B, S - 1, D], bf16>
 !behind = !stg.tensor<[B, S - 1, PC], bf16>
 !vector = !stg.tensor<[D], bf16>
 
@@ -28,13 +30,55 @@ stg.block @embed_patches(%patches: !patches) -> !stream {
   stg.return %y : !stream
 }
 
-// The same behind a token for what the image shows.
-stg.block @embed_patches_and_class(%patches: !behind) -> !stream {
-  %p = stg.call @embed_patches(%patches) : (!behind) -> !stg.tensor<[B, S - 1, D], bf16>
+// A learned token in the places of the patches that are hidden: `masked` is 1 there and 0
+// elsewhere, `visible` the other way around.
+stg.block @hide_patches(%p: !stream, %masked: !stg.tensor<[B, S, 1], bf16>, %visible: !stg.tensor<[B, S, 1], bf16>) -> !stream {
+  %t = stg.param "mask_token" : !stg.tensor<[1, D], bf16>
+  %m = stg.einsum "bsi,id->bsd" %masked, %t <"hidden_patches"> : !stg.tensor<[B, S, 1], bf16>, !stg.tensor<[1, D], bf16>
+  %v = stg.mul %p, %visible <"visible_patches"> : !stream, !stg.tensor<[B, S, 1], bf16>
+  %y = stg.add %v, %m <"patches_seen"> : !stream, !stream
+  stg.return %y : !stream
+}
+
+// What patches give, behind a token for what the image shows.
+stg.block @with_class(%p: !stream) -> !stg.tensor<[B, S = S + 1, D], bf16> {
   %c = stg.param "class_token" : !stg.tensor<[1, D], bf16>
   %t = stg.broadcast dim 0 %c <"class_tokens"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B, 1, D], bf16>
-  %y = stg.concat dim 1 ordered %t, %p : !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S - 1, D], bf16> -> !stream
+  %y = stg.concat dim 1 ordered %t, %p : !stg.tensor<[B, 1, D], bf16>, !stream -> !stg.tensor<[B, S = S + 1, D], bf16>
+  stg.return %y : !stg.tensor<[B, S = S + 1, D], bf16>
+}
+
+stg.block @embed_patches_and_class(%patches: !behind) -> !stream {
+  %p = stg.call @embed_patches(%patches) : (!behind) -> !embedded
+  %y = stg.call @with_class(%p) : (!embedded) -> !stream
   stg.return %y : !stream
+}
+
+// Tokens that belong to no patch, behind the first one.
+stg.block @insert_registers(%x: !stream) -> !stg.tensor<[B, S = S + NR, D], bf16> {
+  %c, %p = stg.split dim 1 ordered %x : !stream -> !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S - 1, D], bf16>
+  %w = stg.param "register_tokens" : !stg.tensor<[S = NR, D], bf16>
+  %r = stg.broadcast dim 0 %w <"registers"> : !stg.tensor<[S = NR, D], bf16> -> !stg.tensor<[B, S = NR, D], bf16>
+  %y = stg.concat dim 1 ordered %c, %r, %p : !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S = NR, D], bf16>, !stg.tensor<[B, S - 1, D], bf16> -> !stg.tensor<[B, S = S + NR, D], bf16>
+  stg.return %y : !stg.tensor<[B, S = S + NR, D], bf16>
+}
+
+// The first token beside the mean of the patches.
+stg.block @class_and_mean(%x: !stream) -> !stg.tensor<[B, 2*D], bf16> {
+  stg.option @registers : bool = false "tokens that belong to no patch stand behind the first one"
+  %f = stg.slice dim 1 %x {from = #sym.expr<0>} <"class_token"> : !stream -> !stg.tensor<[B, 1, D], bf16>
+  %c = stg.rearrange "b()d->bd" %f : !stg.tensor<[B, 1, D], bf16> -> !stg.tensor<[B, D], bf16>
+  %m = stg.if @registers -> !stg.tensor<[B, D], bf16> {
+    %p = stg.slice dim 1 %x {from = #sym.expr<NR + 1>} <"patches"> : !stream -> !stg.tensor<[B, S = S - 1 - NR, D], bf16>
+    %z = stg.mean dim 1 %p <"mean_of_patches"> : !stg.tensor<[B, S = S - 1 - NR, D], bf16>
+    stg.yield %z : !stg.tensor<[B, D], bf16>
+  } else {
+    %p = stg.slice dim 1 %x {from = #sym.expr<1>} <"patches"> : !stream -> !embedded
+    %z = stg.mean dim 1 %p <"mean_of_patches"> : !embedded
+    stg.yield %z : !stg.tensor<[B, D], bf16>
+  }
+  %y = stg.concat dim 1 %c, %m <"class_and_mean"> : !stg.tensor<[B, D], bf16>, !stg.tensor<[B, D], bf16> -> !stg.tensor<[B, 2*D], bf16>
+  stg.return %y : !stg.tensor<[B, 2*D], bf16>
 }
 
 // A learned position of each token.

@@ -53,6 +53,8 @@ struct Family {
     /// Which layers are no iterations of a loop, so that their parameters are
     /// the program's, and shared by what has one name.
     std::optional<Expression> apart;
+    /// Whether all layers have the same parameters.
+    std::optional<Expression> shared;
     std::string symbol; ///< That stands for the count.
     std::vector<Statement> layer;
   };

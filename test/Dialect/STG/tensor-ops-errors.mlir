@@ -106,6 +106,12 @@ func.func @mean_dim(%x: !stg.tensor<[], f32>) {
   return
 }
 // -----
+func.func @along_nothing(%x: !stg.tensor<[4, 8], f32>, %v: !stg.tensor<[8], f32>) {
+  // expected-error @+1 {{requires attribute 'dims'}}
+  %0 = stg.mul_along %x, %v : !stg.tensor<[4, 8], f32>, !stg.tensor<[8], f32>
+  return
+}
+// -----
 func.func @along_order(%x: !stg.tensor<[4, 8], f32>, %v: !stg.tensor<[8, 4], f32>) {
   // expected-error @+1 {{has dimension 0, expected ascending ones of a tensor of rank 2}}
   %0 = stg.mul_along %x, %v {dims = array<i64: 1, 0>} : !stg.tensor<[4, 8], f32>, !stg.tensor<[8, 4], f32>

@@ -623,7 +623,139 @@ def zamba2(c):
                  + tables * V * D, V * D)
 
 
+def gpt_neo(c):
+    """GPT-2 whose queries, keys and values have no biases."""
+    D, L, V = c["hidden_size"], first(c, "num_layers", "num_hidden_layers"), c["vocab_size"]
+    F = first(c, "intermediate_size", default=4 * D)
+    layer = grouped_attention(D, 1, 1, D, o_bias=True) + plain(D, F, True) + 2 * layer_norm(D)
+    return dense(L * layer + layer_norm(D) + (V + c["max_position_embeddings"]) * D, V * D)
+
+
+def minicpm(c):
+    D, H, tied = c["hidden_size"], c["num_attention_heads"], c.get("tie_word_embeddings", True)
+    K, X = first(c, "num_key_value_heads", default=H), c.get("num_experts", 0)
+    if X == 0:
+        return rms_decoder(c, K, D // H, tied)
+    return mixture(c | {"tie_word_embeddings": tied}, X, c.get("num_experts_per_tok", 2),
+                   c["intermediate_size"], lambda layer: False, K, D // H)
+
+
+def minicpm3(c):
+    D, L, V, H = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size",
+                                 "num_attention_heads"))
+    sizes = {"qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "kv_lora_rank": 256,
+             "q_lora_rank": 768, "v_head_dim": D // H} | c
+    tables = 1 if c.get("tie_word_embeddings", True) else 2
+    layer = latent_attention(sizes) + gated(D, c["intermediate_size"]) + 2 * D
+    return dense(L * layer + D + tables * V * D, V * D)
+
+
+def ernie4_5(c):
+    bias, H = c.get("use_bias", False), c["num_attention_heads"]
+    K, E = first(c, "num_key_value_heads", default=2), c.get("head_dim", 128)
+    E = E or c["hidden_size"] // H  # null
+    return rms_decoder(c | {"mlp_bias": bias}, K, E, c.get("tie_word_embeddings", True),
+                       qkv_bias=bias, o_bias=bias)
+
+
+def ernie4_5_moe(c):
+    """Experts from one layer to another, every so many; a bias corrects the router's choice."""
+    D, L, H = c["hidden_size"], c["num_hidden_layers"], c["num_attention_heads"]
+    width, X = c["moe_intermediate_size"], first(c, "moe_num_experts", "num_experts", default=64)
+    start, end = c.get("moe_layer_start_index", 1), c.get("moe_layer_end_index", -1)
+    every = c.get("moe_layer_interval", 1)
+    has_experts = [start <= layer <= (L - 1 if end == -1 else end) and (layer + 1) % every == 0
+                   for layer in range(L)]
+    total, active, table = mixture(
+        {"tie_word_embeddings": True} | c, X, first(c, "moe_k", "num_experts_per_tok", default=6), width,
+        lambda layer: not has_experts[layer], first(c, "num_key_value_heads", default=4),
+        first(c, "head_dim", default=D // H), shared=c.get("moe_num_shared_experts", 2) * width)
+    corrections = X * sum(has_experts)
+    return total + corrections, active + corrections, table
+
+
+def hunyuan_v1_dense(c):
+    total, _, table = llama(c)
+    E = first(c, "head_dim", default=c["hidden_size"] // c["num_attention_heads"])
+    return dense(total + c["num_hidden_layers"] * 2 * E, table)
+
+
+def dots1(c):
+    D, H = c["hidden_size"], c["num_attention_heads"]
+    bias, E = c.get("attention_bias", False), c.get("head_dim") or D // H
+    attention = grouped_attention(D, H, first(c, "num_key_value_heads", default=32), E, bias, bias, True)
+    return sigmoid_mixture(c, attention)
+
+
+def arcee(c):
+    """One matrix in place of gate and up."""
+    total, _, table = llama(c)
+    D, F = c["hidden_size"], c["intermediate_size"]
+    return dense(total - c["num_hidden_layers"] * linear(D, F, c.get("mlp_bias", False)), table)
+
+
+def nemotron(c):
+    total, _, table = arcee(c)
+    return dense(total + (2 * c["num_hidden_layers"] + 1) * c["hidden_size"], table)
+
+
+def minimax_m2(c):
+    H, K, E = c["num_attention_heads"], c.get("num_key_value_heads", 8), c.get("head_dim", 128)
+    X = first(c, "num_local_experts", "num_experts", default=256)
+    total, active, table = mixture(
+        c, X, c.get("num_experts_per_tok", 8), c["intermediate_size"], lambda layer: False, K, E,
+        norms=(H + K) * E if c.get("use_qk_norm", True) else 0)
+    corrections = X * c["num_hidden_layers"]
+    return total + corrections, active + corrections, table
+
+
+def helium(c):
+    bias = c.get("attention_bias", False)
+    return rms_decoder(c, first(c, "num_key_value_heads", default=20),
+                       first(c, "head_dim", default=128), c.get("tie_word_embeddings", False),
+                       qkv_bias=bias)
+
+
+def internlm3(c):
+    E = first(c, "head_dim", default=c["hidden_size"] // c["num_attention_heads"])
+    bias = c.get("bias", False)
+    return rms_decoder(c | {"mlp_bias": bias}, first(c, "num_key_value_heads", default=2), E,
+                       c.get("tie_word_embeddings", False), qkv_bias=c.get("qkv_bias", False), o_bias=bias)
+
+
+def lfm2(c):
+    """A convolution between two gates, or attention; a feed-forward network in each layer."""
+    D, L, V, H = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size",
+                                 "num_attention_heads"))
+    F, bias = first(c, "block_ff_dim", "intermediate_size"), c.get("conv_bias", False)
+    if c["model_type"] == "lfm2" and c.get("block_auto_adjust_ff_dim", True):
+        multiple = c.get("block_multiple_of", 256)
+        F = math.ceil((2 * F // 3) / multiple) * multiple
+    chosen = first(c, "full_attn_idxs", default=range(L))
+    kinds = c.get("layer_types") or ["full_attention" if layer in chosen else "conv" for layer in range(L)]
+    conv = linear(D, 3 * D, bias) + D * c.get("conv_L_cache", 3) + (D if bias else 0) + linear(D, D, bias)
+    attention = grouped_attention(D, H, first(c, "num_key_value_heads", default=8), D // H, head_norms=True)
+    X, A, M = (c.get(k, d) for k, d in (("num_experts", 32), ("num_experts_per_tok", 4),
+                                        ("moe_intermediate_size", 1792)))
+    first_dense = c.get("num_dense_layers", 2) if c["model_type"] == "lfm2_moe" else L
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    for layer, kind in enumerate(kinds):
+        common = 2 * D + (attention if kind == "full_attention" else conv)
+        if layer < first_dense:
+            common += gated(D, F)
+        else:
+            common += D * X + (X if c.get("use_expert_bias", True) else 0)
+            total += X * gated(D, M)
+            active += A * gated(D, M)
+        total, active = total + common, active + common
+    return total, active, V * D
+
+
 FAMILIES = {
+    "arcee": arcee, "codegen": gptj, "dots1": dots1, "ernie4_5": ernie4_5,
+    "ernie4_5_moe": ernie4_5_moe, "flex_olmo": olmoe, "gpt_neo": gpt_neo, "helium": helium,
+    "hunyuan_v1_dense": hunyuan_v1_dense, "internlm3": internlm3, "lfm2": lfm2, "lfm2_moe": lfm2,
+    "minicpm": minicpm, "minicpm3": minicpm3, "minimax_m2": minimax_m2, "nemotron": nemotron,
     "olmo": olmo, "phimoe": phimoe, "seed_oss": seed_oss, "smollm3": smollm3,
     "falcon_h1": falcon_h1, "glm": glm, "glm4": glm,
     "zamba2": zamba2, "bamba": bamba, "falcon_mamba": mamba, "granitemoehybrid": granitemoehybrid, "jamba": jamba,

@@ -367,6 +367,104 @@ def draw_zamba2(draw):
                     "use_mem_rope": draw.random() < 0.5, "chunk_size": 16}
 
 
+def draw_gpt_neo(draw):
+    sizes = draw_sizes(draw)
+    del sizes["num_key_value_heads"]
+    layers = sizes["num_hidden_layers"]
+    kinds = [draw.choice(["global", "local"]) for _ in range(layers)]
+    return sizes | draw.choice([{"attention_types": [[["local"], layers]]}, {"attention_layers": kinds, "attention_types": [[kinds, 1]]}]) | {
+        "window_size": 8, "max_position_embeddings": draw.randint(8, 64),
+        "intermediate_size": draw.choice([None, 40])}
+
+
+def draw_minicpm(draw):
+    return draw_sizes(draw) | {
+        "scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 8, "num_experts": draw.choice([0, 0, 4]),
+        "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_minicpm3(draw):
+    sizes = draw_sizes(draw)
+    return sizes | {"num_key_value_heads": sizes["num_attention_heads"], "kv_lora_rank": 20,
+                    "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 12,
+                    "qk_rope_head_dim": 4, "v_head_dim": draw.choice([None, 10])}
+
+
+def draw_ernie4_5(draw):
+    return draw_sizes(draw) | {"head_dim": draw.choice([None, 24]), "use_bias": draw.random() < 0.5,
+                               "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_ernie4_5_moe(draw):
+    start = draw.randint(0, 2)
+    return draw_sizes(draw) | {
+        "head_dim": draw.choice([None, 24]), "moe_intermediate_size": 20, "moe_k": draw.choice([1, 2]),
+        "moe_num_experts": draw.choice([4, 8]), "moe_num_shared_experts": draw.choice([0, 2]), "num_hidden_layers": draw.randint(start + 3, 9),
+        "moe_layer_start_index": start, "moe_layer_end_index": draw.choice([-1, start + 2]),
+        "moe_layer_interval": draw.choice([1, 2]), "num_nextn_predict_layers": draw.choice([0, 1])}
+
+
+def draw_hunyuan_v1_dense(draw):
+    return draw_llama(draw)
+
+
+def draw_dots1(draw):
+    sizes = draw_deepseek(draw)
+    del sizes["moe_layer_freq"]
+    return sizes | {"attention_bias": draw.random() < 0.5, "sliding_window": 16,
+                    "max_window_layers": draw.randint(0, 9)}
+
+
+def draw_arcee(draw):
+    return draw_llama(draw)
+
+
+def draw_nemotron(draw):
+    return draw_llama(draw) | {"partial_rotary_factor": 0.5}
+
+
+def draw_minimax_m2(draw):
+    return draw_mixtral(draw) | {"head_dim": draw.choice([8, 24]), "rotary_dim": draw.choice([4, None]),
+                                 "use_qk_norm": draw.random() < 0.5}
+
+
+def draw_codegen(draw):
+    return draw_gptj(draw)
+
+
+def draw_flex_olmo(draw):
+    return draw_olmoe(draw)
+
+
+def draw_helium(draw):
+    return draw_qwen3(draw) | {"head_dim": draw.choice([12, 24])}
+
+
+def draw_internlm3(draw):
+    return draw_qwen2(draw) | {"qkv_bias": draw.random() < 0.5, "bias": draw.random() < 0.5,
+                               "head_dim": draw.choice([None, 24])}
+
+
+def draw_lfm2(draw):
+    sizes = draw_sizes(draw)
+    layers = sizes["num_hidden_layers"]
+    chosen = sorted(draw.sample(range(layers), draw.randint(0, layers)))
+    kinds = [draw.choice(["conv", "full_attention"]) for _ in range(layers)]
+    return sizes | draw.choice([{"full_attn_idxs": chosen}, {"layer_types": kinds}]) | {
+        "conv_bias": draw.random() < 0.5, "conv_L_cache": draw.choice([3, 4]),
+        "block_auto_adjust_ff_dim": draw.random() < 0.5, "block_multiple_of": draw.choice([4, 16]),
+        "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_lfm2_moe(draw):
+    sizes = draw_lfm2(draw)
+    for key in ("block_auto_adjust_ff_dim", "block_multiple_of"):
+        del sizes[key]
+    return sizes | {"num_dense_layers": draw.randint(0, 3), "num_experts": draw.choice([4, 8]),
+                    "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                    "use_expert_bias": draw.random() < 0.5}
+
+
 DRAWS = {name[5:]: draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid")}
 

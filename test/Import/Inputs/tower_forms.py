@@ -63,6 +63,55 @@ def vit(c):
     return total + linear(D, D)
 
 
+def dinov2(c):
+    """A token for hidden patches, registers without positions, a scale of each part's elements."""
+    has_registers = c["model_type"] == "dinov2_with_registers"
+    c = {"patch_size": 16 if has_registers else 14} | c
+    D, registers = c.get("hidden_size", 768), (c.get("num_register_tokens") or 4) if has_registers else 0
+    number, width = patches(c)
+    F = (c.get("mlp_ratio") or 4) * D
+    layer = block(D, F, c.get("qkv_bias", True)) + 2 * D
+    if c.get("use_swiglu_ffn", False):
+        narrow = (2 * F // 3 + 7) // 8 * 8
+        layer += linear(D, 2 * narrow) + linear(narrow, D) - linear(D, F) - linear(F, D)
+    total = linear(width, D) + D + (number + 1) * D + registers * D + norm(D)
+    total += c.get("num_hidden_layers", 12) * layer
+    if "ForImageClassification" in (c.get("architectures") or [""])[0]:
+        return total + linear(2 * D, classes(c))
+    return total + (D if c.get("use_mask_token", True) else 0)
+
+
+def narrow_bert(c):
+    """Tables narrower than the layers."""
+    D = c["hidden_size"]
+    E = c.get("embedding_size") or D
+    V = c["vocab_size"]
+    total = (V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * E + norm(E)
+    total += linear(E, D) if E != D or c["model_type"] == "albert" else 0
+    masked = linear(D, E) + norm(E) + V + (0 if c.get("tie_word_embeddings", True) else V * E)
+    return total, masked
+
+
+def albert(c):
+    """One layer for each group, whatever the number of layers."""
+    c = {"vocab_size": 30000, "embedding_size": 128, "hidden_size": 4096, "intermediate_size": 16384} | c
+    D, kind = c["hidden_size"], (c.get("architectures") or ["AlbertModel"])[0]
+    total, masked = narrow_bert(c)
+    total += c.get("num_hidden_groups", 1) * c.get("inner_group_num", 1) * block(D, c["intermediate_size"])
+    total += masked if kind in ("AlbertForMaskedLM", "AlbertForPreTraining") else 0
+    total += linear(D, D) if kind != "AlbertForMaskedLM" else 0
+    total += linear(D, 2) if kind == "AlbertForPreTraining" else 0
+    return total + (linear(D, classes(c)) if kind == "AlbertForSequenceClassification" else 0)
+
+
+def electra(c):
+    D, kind = c.get("hidden_size", 768), (c.get("architectures") or ["ElectraModel"])[0]
+    total, masked = narrow_bert({"vocab_size": 30522, "embedding_size": D, "hidden_size": D} | c)
+    total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    total += masked if kind == "ElectraForMaskedLM" else 0
+    return total + (linear(D, D) + linear(D, 1) if kind == "ElectraForPreTraining" else 0)
+
+
 def t5(c):
     D, E = c.get("d_model", 512), c.get("d_kv", 64) * c.get("num_heads", 8)
     F, V = c.get("d_ff", 2048), c.get("vocab_size", 32128)
@@ -184,6 +233,7 @@ def flux(c):
 
 
 FAMILIES = {
+    "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,
     "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,
     "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 88
+RUNS = 96
 
 
 def draw_encoder(draw):
@@ -40,6 +40,21 @@ def draw_roberta(draw):
     return draw_bert(draw) | {"architectures": [draw.choice(["Roberta", "XLMRoberta"]) + draw.choice(kinds)]}
 
 
+def draw_albert(draw):
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification"]
+    groups = draw.randint(1, 3)
+    return draw_bert(draw) | {
+        "architectures": ["Albert" + draw.choice(kinds)], "embedding_size": draw.choice([4, 12]),
+        "num_hidden_groups": groups, "num_hidden_layers": groups * draw.randint(1, 3),
+        "inner_group_num": draw.choice([1, 1, 2])}
+
+
+def draw_electra(draw):
+    kinds = ["Model", "ForMaskedLM", "ForPreTraining"]
+    return draw_bert(draw) | {"architectures": ["Electra" + draw.choice(kinds)],
+                              "embedding_size": draw.choice([4, 12, None])}
+
+
 def draw_image(draw):
     patch = draw.choice([2, 4, 7])
     return {"image_size": patch * draw.randint(1, 5) + draw.randint(0, 1), "patch_size": patch,
@@ -52,6 +67,19 @@ def draw_vit(draw):
     kind = draw.choice(["ViTModel", "ViTForImageClassification"])
     return sizes | draw_image(draw) | labels(draw) | {"architectures": [kind],
                                                       "qkv_bias": draw.random() < 0.5}
+
+
+def draw_dinov2(draw):
+    sizes = draw_vit(draw)
+    del sizes["intermediate_size"]
+    kind = draw.choice(["Dinov2Model", "Dinov2ForImageClassification"])
+    return sizes | {"architectures": [kind], "mlp_ratio": draw.choice([None, 2, 3]),
+                    "use_swiglu_ffn": draw.random() < 0.5, "use_mask_token": draw.random() < 0.5}
+
+
+def draw_dinov2_with_registers(draw):
+    kind = draw.choice(["Dinov2WithRegistersModel", "Dinov2WithRegistersForImageClassification"])
+    return draw_dinov2(draw) | {"architectures": [kind], "num_register_tokens": draw.choice([1, 4, None])}
 
 
 def draw_t5(draw):
@@ -123,6 +151,8 @@ def draw_flux(draw):
 
 
 DRAWS = {
+    "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
+    "dinov2_with_registers": draw_dinov2_with_registers,
     "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "roberta": draw_roberta, "whisper": draw_whisper,
     "modernbert": draw_modernbert, "clip": draw_clip, "DiTTransformer2DModel": draw_dit,
     "SD3Transformer2DModel": draw_sd3, "FluxTransformer2DModel": draw_flux,

@@ -386,6 +386,9 @@ template <typename Adaptor>
 static LogicalResult inferAlong(std::optional<Location> loc, Adaptor adaptor,
                                 SmallVectorImpl<Type> &types) {
   SymTensorType input = tensorOf(adaptor.getInput());
+  // Types are inferred before attributes are verified.
+  if (!adaptor.getDimsAttr())
+    return emitOptionalError(loc, "requires attribute 'dims'");
   FailureOr<SmallVector<DimAttr>> along =
       getDimsAlong(loc, input, adaptor.getDims());
   if (failed(along) ||

@@ -140,10 +140,14 @@ def BlockCallOp : STG_Op<"call", [CallOpInterface,
 
     All parameters of a `frozen` call are frozen, also those of what the block calls.
 
+    Parameters of a `shared` call, and of what the block calls, are those of the scope around
+    the repeats that the call is in: all iterations have the same ones.
+
     ```mlir
     %a = stg.call @attention(%x) : (!stream) -> !stream
     %b = stg.call @attention(%y) {H = Hv, K as H, bias = true, norm = "layer"} <"image"> : (!patches) -> !patches
     %c = stg.call @image_tower(%z) <"image"> frozen : (!pixels) -> !patches
+    %d = stg.call @feed_forward_layer(%x) shared : (!stream) -> !stream
     ```
     Constraints: (C1) what is said is an expression, a dimension or a text; (C2) the block is
     there, unless files are still to be imported; (C3) it has the symbols, and it or what it calls the options, that
@@ -154,12 +158,13 @@ def BlockCallOp : STG_Op<"call", [CallOpInterface,
                        OptionalAttr<DictionaryAttr>:$values,
                        OptionalAttr<StrAttr>:$scope,
                        UnitAttr:$frozen,
+                       UnitAttr:$shared,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let results = (outs Variadic<STG_Tensor>:$results);
   let assemblyFormat = [{
     $callee `(` $inputs `)` custom<CallValues>($values) (`<` $scope^ `>`)?
-    (`frozen` $frozen^)?
+    (`frozen` $frozen^)? (`shared` $shared^)?
     attr-dict-with-keyword `:` functional-type($inputs, $results)
   }];
   let hasVerifier = 1;

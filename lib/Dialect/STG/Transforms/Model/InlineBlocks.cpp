@@ -47,6 +47,8 @@ struct Place {
   LocationAttr caller;
   /// Whether parameters are not trained, by a call around.
   bool isFrozen = false;
+  /// Whether the repeats around have parameters in common, by a call around.
+  bool isShared = false;
   /// The values of the results, at the end of the block.
   SmallVector<Value> results = {};
 };
@@ -259,6 +261,15 @@ LogicalResult Inliner::setRepeatName(Operation &op, RepeatOp copy,
   return success();
 }
 
+/// What all iterations share is read before the first one.
+static void moveBeforeRepeats(ParamOp param) {
+  Operation *outermost = param;
+  while (auto repeat = outermost->getParentOfType<RepeatOp>())
+    outermost = repeat;
+  if (outermost != param)
+    param->moveBefore(outermost);
+}
+
 /// A parameter that two blocks read in one scope is read once, as where it is
 /// handed from one place to the other.
 LogicalResult Inliner::copyParam(ParamOp op, IRMapping &mapping, Place &place) {
@@ -273,6 +284,8 @@ LogicalResult Inliner::copyParam(ParamOp op, IRMapping &mapping, Place &place) {
       failed(setAttributes(*op.getOperation(), copy, place)) ||
       failed(setNames(*op.getOperation(), copy, place)))
     return failure();
+  if (place.isShared)
+    moveBeforeRepeats(copy);
   Value &read = reads[{copy->getBlock(), *name}];
   if (!read || read.getType() != copy.getType()) {
     read = copy.getResult();
@@ -310,7 +323,8 @@ LogicalResult Inliner::copyVariant(IfOp op, IRMapping &mapping, Place &place) {
     return failure();
   Region &chosen =
       op.isChosen(*value) ? op.getThenRegion() : op.getElseRegion();
-  Place inner{place.binding, place.prefix, place.caller, place.isFrozen};
+  Place inner{place.binding, place.prefix, place.caller, place.isFrozen,
+              place.isShared};
   if (failed(copyOps(chosen.front(), mapping, inner)))
     return failure();
   mapping.map(op.getResults(), inner.results);
@@ -388,7 +402,8 @@ LogicalResult Inliner::copyBlock(BlockCallOp call, IRMapping &mapping,
                      : call.getLoc();
   bool isNamed = isFrozen(block);
   Place inner{*binding, place.prefix, loc,
-              place.isFrozen || call.getFrozen() || isNamed};
+              place.isFrozen || call.getFrozen() || isNamed,
+              place.isShared || call.getShared()};
   if (call.getScopeAttr()) {
     FailureOr<StringAttr> scope =
         fillIn(call, call.getScopeAttr(), place.binding);
@@ -412,7 +427,7 @@ LogicalResult Inliner::copyRegions(Operation &op, Operation *copy,
   // that stands before.
   BlockBinding binding = place.binding;
   Place inner{binding, isa<RepeatOp>(op) ? "" : place.prefix, place.caller,
-              place.isFrozen};
+              place.isFrozen, place.isShared};
   for (auto [region, target] :
        llvm::zip_equal(op.getRegions(), copy->getRegions()))
     for (Block &block : region) {
