@@ -66,11 +66,15 @@ VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, 
 ENCODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8}
 MIXED = ["mamba", "attention"] * 4
 
+SEQUENCES = {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8, "decoder_attention_heads": 8,
+             "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}
+
 CONFIGS = {
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "arcee": decoder(),
     "baichuan": alike(max_position_embeddings=None, model_max_length=32),
     "bamba": decoder(attn_layer_indices=[1, 3, 5, 7], **SCAN),
+    "bart": SEQUENCES,
     "bert": ENCODER | {"architectures": ["BertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
     "bloom": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "vocab_size": 128, "seq_length": 32},
     "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
@@ -137,9 +141,11 @@ CONFIGS = {
                            interleave_moe_layer_step=2),
     "llava": {"text_config": {"model_type": "llama"} | decoder(),
               "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layer": -1},
+    "m2m_100": SEQUENCES,
     "mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128},
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
                "n_groups": 8, "state_size": 8, "chunk_size": 8},
+    "mbart": SEQUENCES,
     "minicpm": decoder(scale_emb=12, dim_model_base=16),
     "minicpm3": decoder(num_key_value_heads=8, kv_lora_rank=16, q_lora_rank=24, qk_nope_head_dim=8, qk_rope_head_dim=4),
     "minimax_m2": decoder(**SIZE, num_local_experts=8, num_experts_per_tok=2, rotary_dim=4),

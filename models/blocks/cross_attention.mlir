@@ -63,11 +63,21 @@ stg.block @biased_attention_layer(%x: !stream, %bias: !scores) -> !stream {
 
 // Queries of one sequence, keys and values of another one, which has no mask.
 stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
+  stg.option @qkv_bias : bool = false "biases of queries, keys and values"
   stg.option @qv_bias : bool = false "biases of queries and values, not of keys"
   %wq = stg.param "cross_q_proj" : !stg.tensor<[D, H, E], bf16>
-  %pq = stg.einsum "bsd,dhe->bshe" %x, %wq : !stream, !stg.tensor<[D, H, E], bf16>
+  %mq = stg.einsum "bsd,dhe->bshe" %x, %wq : !stream, !stg.tensor<[D, H, E], bf16>
   %wkv = stg.param "cross_kv_proj" : !stg.tensor<[D, 2*K, E], bf16>
-  %kv = stg.einsum "btd,dhe->bthe" %other, %wkv : !other, !stg.tensor<[D, 2*K, E], bf16>
+  %mkv = stg.einsum "btd,dhe->bthe" %other, %wkv : !other, !stg.tensor<[D, 2*K, E], bf16>
+  %pq, %kv = stg.if @qkv_bias -> !queries, !stg.tensor<[B, T, 2*K, E], bf16> {
+    %bq = stg.param "cross_q_bias" : !stg.tensor<[H, E], bf16>
+    %yq = stg.bias_add %mq, %bq : !queries, !stg.tensor<[H, E], bf16>
+    %bkv = stg.param "cross_kv_bias" : !stg.tensor<[2*K, E], bf16>
+    %ykv = stg.bias_add %mkv, %bkv : !stg.tensor<[B, T, 2*K, E], bf16>, !stg.tensor<[2*K, E], bf16>
+    stg.yield %yq, %ykv : !queries, !stg.tensor<[B, T, 2*K, E], bf16>
+  } else {
+    stg.yield %mq, %mkv : !queries, !stg.tensor<[B, T, 2*K, E], bf16>
+  }
   %k, %pv = stg.split dim 2 %kv : !stg.tensor<[B, T, 2*K, E], bf16> -> !other_keys, !other_keys
   %q, %v = stg.if @qv_bias -> !queries, !other_keys {
     %bq = stg.param "cross_q_bias" : !stg.tensor<[H, E], bf16>

@@ -135,6 +135,23 @@ def mt5(c):
     return t5(c | {"architectures": [kind[1:]]})
 
 
+def bart(c):
+    """Positions of two rows more for each stack; mBART has norms behind them; M2M has no tables."""
+    kind, D = c["model_type"], c.get("d_model", 1024)
+    V = c.get("vocab_size", 128112 if kind == "m2m_100" else 50265)
+    attention = 4 * linear(D, D) + norm(D)
+
+    def network(key):
+        F = c.get(key, 4096)
+        return linear(D, F) + linear(F, D) + norm(D)
+
+    total = V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    total += 0 if kind == "m2m_100" else 2 * ((c.get("max_position_embeddings", 1024) + 2) * D + norm(D))
+    total += 2 * norm(D) if kind != "bart" else 0
+    total += c.get("encoder_layers", 12) * (attention + network("encoder_ffn_dim"))
+    return total + c.get("decoder_layers", 12) * (2 * attention + network("decoder_ffn_dim"))
+
+
 def whisper(c):
     D, M = c.get("d_model", 384), c.get("num_mel_bins", 80)
     attention = 4 * D * D + 3 * D + norm(D)
@@ -233,6 +250,7 @@ def flux(c):
 
 
 FAMILIES = {
+    "bart": bart, "m2m_100": bart, "mbart": bart,
     "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,
     "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,
     "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,

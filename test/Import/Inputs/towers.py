@@ -106,6 +106,14 @@ def draw_whisper(draw):
             "max_source_positions": draw.randint(4, 40), "max_target_positions": draw.randint(4, 40)}
 
 
+def draw_bart(draw):
+    sizes = draw_whisper(draw)
+    for key in ("num_mel_bins", "max_source_positions", "max_target_positions"):
+        del sizes[key]
+    return sizes | {"max_position_embeddings": draw.randint(4, 40), "scale_embedding": draw.random() < 0.5,
+                    "tie_word_embeddings": draw.random() < 0.5}
+
+
 def draw_modernbert(draw):
     kinds = ["Model", "ForMaskedLM", "ForSequenceClassification"]
     flags = ["norm_bias", "attention_bias", "mlp_bias", "decoder_bias", "classifier_bias"]
@@ -151,6 +159,7 @@ def draw_flux(draw):
 
 
 DRAWS = {
+    "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
     "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
     "dinov2_with_registers": draw_dinov2_with_registers,
     "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "roberta": draw_roberta, "whisper": draw_whisper,
