@@ -97,7 +97,7 @@ bool ShardingPlan::propagateThrough(PlannedOp &op) {
               op.rule.factors[dimFactors.front()].kind == FactorKind::Whole)
             continue;
           for (unsigned axis : axes)
-            if (!op.uses(axis) && !llvm::is_contained(op.blocked, axis)) {
+            if (!op.uses(axis) && op.allows(dimFactors.front(), axis)) {
               op.factorAxes[dimFactors.front()].push_back(axis);
               changed = true;
             }

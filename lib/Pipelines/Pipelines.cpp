@@ -109,6 +109,7 @@ static void addReplicas(OpPassManager &pm, const Strategy &strategy) {
   }
   for (auto &[dim, options] : all) {
     options.dim = dim;
+    options.gathersNorms = strategy.cutNorms == NormExchange::Gather;
     pm.addNestedPass<func::FuncOp>(createReplicateHeads(options));
   }
 }

@@ -201,6 +201,14 @@ def groups():
     equal("Nemotron-H, tp=16", entry["memory"]["persistent_bytes"]["kv_cache"], state + keys)
     sums = [c for c in entry["collectives"] if len(c["axes"]) == 1 and c["kind"] == "all_reduce"]
     equal("Nemotron-H, norms", [(c["group_size"], c["count"], c["bytes"]) for c in sums], [(2, 54, 54 * 64 * 4)])
+    # vLLM gathers the gated values, in fp32, of all ranks; each then has the norms of all groups.
+    logits = 64 * 131072 // 16 * 2
+    for more in (["--cut-norms=gather"], ["--preset=vllm"]):
+        gathered = compile_one("nemotron-h-56b", "--batch=64", "--kv-len=4095", "--tp=16", *more)
+        found = [(c["kind"], c["group_size"], c["count"], c["bytes"]) for c in gathered["collectives"]]
+        want = [("all_reduce", 16, 119, 119 * 64 * 8192 * 2),
+                ("all_gather", 16, 55, 54 * 64 * 16384 // 16 * 4 + logits)]  # fmt: skip
+        equal(f"Nemotron-H, gathered norms {more}", found, want)
     # Gated DeltaNet with 4 key heads and 32 of values, beside attention with 2 of keys: ranks execute
     # what they do with 8 key heads, and hold half of these.
     run = lambda heads: compile_one("qwen3-next-80b-a3b", "--set", f"LK={heads}", "--batch=16", "--seq=64", "--tp=8")

@@ -114,8 +114,6 @@ def messages():
     for model in MODELS:
         for n, flags, b, tp in ((2, [], B, 1), (4, ["--recompute=full"], B, 1), (2, ["--micro-batch=1"], 1, 1),
                                 (2, ["--tp=2", "--sequence-parallel"], B, 2)):
-            if model.name == "mamba2-2.7b":  # What all heads read is divided by tokens otherwise.
-                flags = [flag for flag in flags if flag != "--sequence-parallel"]
             with tempfile.TemporaryDirectory() as folder:
                 path = f"{folder}/t"
                 written(model, path, f"--cp={n}", "--cp-scan-type=p2p", *flags)

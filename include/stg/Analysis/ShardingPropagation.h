@@ -52,9 +52,18 @@ struct PlannedOp {
   /// Axes that do not flow along the edge: on either side of it the tensor is
   /// planned as if the other did not exist.
   AxisList blocked = {};
+  /// The only axes that the factor of the first element may be divided over.
+  std::optional<std::pair<unsigned, AxisList>> only = std::nullopt;
   /// When axes flowed through it last: nothing flows again before one of its
   /// tensors changes, or its factors do from outside.
   unsigned visited = 0;
+
+  /// True if what is known of the op says nothing against it.
+  bool allows(unsigned factor, unsigned axis) const {
+    return !llvm::is_contained(blocked, axis) &&
+           (!only || only->first != factor ||
+            llvm::is_contained(only->second, axis));
+  }
 
   bool uses(unsigned axis) const {
     return llvm::any_of(factorAxes, [&](const AxisList &axes) {

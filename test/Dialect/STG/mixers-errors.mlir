@@ -181,3 +181,40 @@ func.func @gated_norm_dot_c4(%x: !x, %w: !w) {
   %0 = stg.gated_norm_dot %x, %x, %w, %x : !x, !x, !w, !x -> !stg.tensor<[1], f32>
   return
 }
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], bf16>
+!w = !stg.tensor<[6, 2], bf16>
+func.func @gated_norm_c4_gathered(%x: !x, %w: !w) {
+  // expected-error @+1 {{has groups that are gathered, but not cut}}
+  %0, %r = stg.gated_norm %x, %x, %w {gathered} : !x, !x, !w -> !x, !stg.tensor<[1, 8, 3], f32>
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], bf16>
+func.func @gated_values_c1(%x: !x) {
+  // expected-error @+1 {{result has extent 4 in dimension 2, expected 6}}
+  %0 = stg.gated_values %x, %x : !x, !x -> !stg.tensor<[1, 8, 4, 2], f32>
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], f32>
+func.func @grouped_norm_c2(%x: !x) {
+  // expected-error @+1 {{has 6 heads, which the 4 groups do not divide}}
+  %0, %r = stg.grouped_norm %x : !x -> !x, !stg.tensor<[1, 8, 4], f32>
+  return
+}
+
+// -----
+
+!x = !stg.tensor<[1, 8, 6, 2], f32>
+func.func @grouped_norm_apply_c2(%x: !x, %w: !stg.tensor<[4, 2], bf16>) {
+  // expected-error @+1 {{weight has extent 4 in dimension 0, expected 6}}
+  %0 = stg.grouped_norm_apply %x, %w : !x, !stg.tensor<[4, 2], bf16> -> !stg.tensor<[1, 8, 6, 2], bf16>
+  return
+}

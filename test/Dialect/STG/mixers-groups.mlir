@@ -4,6 +4,9 @@
 //
 // RUN: stg-opt %s --stg-replicate-heads="dim=G times=2" | FileCheck %s --check-prefix=MODEL
 // RUN: stg-opt %s --stg-replicate-heads="dim=G times=2" --stg-autodiff --stg-optimizer --stg-parallelize="mesh=r=2:tensor,g=4:tensor,dp=3:data rules=B:dp,H:g,H:r,G:g claims=stg.replicate/replica@G:r,stg.replicate_grad/replica@G:r,stg.gated_norm/g@G:g,stg.gated_norm/h@G:r,stg.gated_norm_grad/g@G:g,stg.gated_norm_grad/h@G:r" --stg-propagate-shardings --stg-insert-collectives | FileCheck %s
+// Or what is normalized is gathered, and each device makes the norms of all groups.
+// RUN: stg-opt %s --stg-replicate-heads="dim=G times=2 gathers-norms" --stg-parallelize="mesh=r=2:tensor,g=4:tensor,dp=3:data rules=B:dp,H:g,H:r,G:g claims=stg.replicate/replica@G:r,stg.gated_norm/g@G:g,stg.gated_norm/h@G:r" --stg-propagate-shardings --stg-insert-collectives | FileCheck %s --check-prefix=GATHERED
+// RUN: stg-opt %s --stg-replicate-heads="dim=G times=2 gathers-norms" --stg-parallelize="mesh=r=2:tensor,g=4:tensor rules=H:g,H:r,G:g claims=stg.replicate/replica@G:r,stg.gated_norm/g@G:g,stg.gated_norm/h@G:r" --stg-propagate-shardings --stg-insert-collectives | FileCheck %s --check-prefix=ALONE
 
 stg.symbol @B
 stg.symbol @S
@@ -41,6 +44,17 @@ stg.symbol @D
 // CHECK-NOT: stg.all_gather
 // CHECK: stg.all_reduce sum over ["r"] {{.*}} : !stg.tensor<[D, G/4, N], f32>
 // CHECK-NOT: stg.all_gather
+// GATHERED: %[[V:.*]] = stg.gated_values {{.*}} -> !stg.tensor<[B/3, S, H/8, P], f32>
+// GATHERED-NEXT: %[[ALL:.*]] = stg.all_gather
+// GATHERED-SAME: %[[V]] <"norm" fwd part> : !stg.tensor<[B/3, S, H/8, P], f32> -> !stg.tensor<[B/3, S, H, P], f32>
+// GATHERED-NEXT: %[[N:.*]], %{{.*}} = stg.grouped_norm %[[ALL]] <"norm" fwd part> : !stg.tensor<[B/3, S, H, P], f32> -> !stg.tensor<[B/3, S, H, P], f32>, !stg.tensor<[B/3, S, G], f32>
+// GATHERED-NEXT: %[[OWN:.*]] = stg.local_slice
+// GATHERED-SAME: %[[N]] <"norm" fwd part> : !stg.tensor<[B/3, S, H, P], f32> -> !stg.tensor<[B/3, S, H/8, P], f32>
+// GATHERED-NEXT: stg.grouped_norm_apply %[[OWN]], %{{.*}} <"norm" fwd part> : !stg.tensor<[B/3, S, H/8, P], f32>, !stg.tensor<[H/8, P], bf16> -> !stg.tensor<[B/3, S, H/8, P], bf16>
+// GATHERED-NOT: stg.all_reduce sum over ["r"]
+// ALONE: stg.gated_values {{.*}} -> !stg.tensor<[B, S, H/8, P], f32>
+// ALONE: stg.all_gather {{.*}} : !stg.tensor<[B, S, H/8, P], f32> -> !stg.tensor<[B, S, H, P], f32>
+// ALONE-NEXT: stg.grouped_norm {{.*}} : !stg.tensor<[B, S, H, P], f32>
 func.func @step(%x: !x) -> !stg.tensor<[B, S, D], bf16> {
   %wx = stg.param "x" : !stg.tensor<[D, H, P], bf16>
   %u = stg.einsum "bsd,dhp->bshp" %x, %wx <"x"> : !x, !stg.tensor<[D, H, P], bf16>

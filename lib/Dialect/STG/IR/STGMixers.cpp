@@ -373,6 +373,8 @@ template <typename OpTy> static LogicalResult checkCut(OpTy op) {
 }
 
 LogicalResult GatedNormOp::verify() {
+  if (getGathered() && !getCut()) // gated_norm_c4
+    return emitOpError("has groups that are gathered, but not cut");
   if (failed(checkGated(getLoc(), getInput(), getGate(), getWeight())) ||
       failed(checkSameShape(getLoc(), "result", getInput().getType().getDims(),
                             getResult().getType().getDims())) ||
@@ -414,6 +416,30 @@ LogicalResult GatedNormApplyOp::inferReturnTypes(MLIRContext *,
     return failure();
   types.push_back(tensorOf(adaptor.getInput()).withoutSharding());
   return success();
+}
+
+LogicalResult GatedValuesOp::verify() {
+  return failure(failed(checkGated(getLoc(), getInput(), getGate(), Value())) ||
+                 failed(checkSameShape(getLoc(), "result",
+                                       getInput().getType().getDims(),
+                                       getResult().getType().getDims())));
+}
+
+LogicalResult GroupedNormOp::verify() {
+  return failure(failed(checkRank(getLoc(), "operand", getInput(), 4,
+                                  "batch, tokens, heads, head size")) ||
+                 failed(checkSameShape(getLoc(), "result",
+                                       getInput().getType().getDims(),
+                                       getResult().getType().getDims())) ||
+                 failed(checkRoots(getLoc(), getInput(), getRstd())));
+}
+
+LogicalResult GroupedNormApplyOp::verify() {
+  return failure(failed(checkGated(getLoc(), getInput(), getInput(),
+                                   getWeight())) ||
+                 failed(checkSameShape(getLoc(), "result",
+                                       getInput().getType().getDims(),
+                                       getResult().getType().getDims())));
 }
 
 LogicalResult GatedNormDotOp::verify() {
@@ -762,6 +788,15 @@ OpCost GatedNormSquaresOp::getCost() {
 OpCost GatedNormApplyOp::getCost() {
   return makeCost(*this, elements(getInput()) * 7);
 }
+OpCost GatedValuesOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 5);
+}
+OpCost GroupedNormOp::getCost() {
+  return makeCost(*this, elements(getInput()) * 3 + elements(getRstd()) * 3);
+}
+OpCost GroupedNormApplyOp::getCost() {
+  return makeCost(*this, elements(getResult()) * 2);
+}
 OpCost GatedNormDotOp::getCost() {
   return makeCost(*this, elements(getInput()) * 8);
 }
@@ -1024,8 +1059,27 @@ ShardingRule GatedNormOp::getShardingRule() {
   return f.rule;
 }
 
+/// Each device makes the norms of all groups, of which it keeps its own heads.
+static void decomposeGathered(GatedNormOp norm, RewriterBase &rewriter) {
+  Location loc = norm.getLoc();
+  SymTensorType type = norm.getResult().getType().withoutSharding();
+  SymTensorType wide = type.withElementType(rewriter.getF32Type());
+  Value values = GatedValuesOp::create(rewriter, loc, wide, norm.getInput(),
+                                       norm.getGate());
+  auto all = GroupedNormOp::create(rewriter, loc, wide,
+                                   norm.getRstd().getType().withoutSharding(),
+                                   values);
+  Value result = GroupedNormApplyOp::create(
+      rewriter, loc, type, all.getResult(), norm.getWeight());
+  rewriter.replaceOp(norm, {result, all.getRstd()});
+}
+
 LogicalResult GatedNormOp::decompose(RewriterBase &rewriter) {
   Location loc = getLoc();
+  if (getGathered()) {
+    decomposeGathered(*this, rewriter);
+    return success();
+  }
   Value squares = GatedNormSquaresOp::create(
       rewriter, loc, getRstd().getType().withoutSharding(), getInput(),
       getGate());
@@ -1062,6 +1116,37 @@ ShardingRule GatedNormSquaresOp::getShardingRule() {
   f.rule.operands = {f.input, f.input};
   f.rule.results = {f.roots};
   return f.rule;
+}
+
+ShardingRule GatedValuesOp::getShardingRule() {
+  GatedNormFactors f(/*hasGroups=*/true, /*isCut=*/true,
+                     /*isDecomposed=*/true);
+  f.rule.operands = {f.input, f.input};
+  f.rule.results = {f.input};
+  return f.rule;
+}
+
+ShardingRule GroupedNormApplyOp::getShardingRule() {
+  GatedNormFactors f(/*hasGroups=*/true, /*isCut=*/true,
+                     /*isDecomposed=*/true);
+  f.rule.operands = {f.input, f.weight};
+  f.rule.results = {f.input};
+  return f.rule;
+}
+
+ShardingRule GroupedNormOp::getShardingRule() {
+  ShardingRule rule;
+  unsigned batch = rule.addFactor("b"), tokens = rule.addFactor("s");
+  unsigned heads = rule.addFactor("heads", FactorKind::Whole);
+  unsigned groups = rule.addFactor("groups", FactorKind::Whole);
+  unsigned size = rule.addFactor("p", FactorKind::Whole);
+  TensorFactors input = {{batch}, {tokens}, {heads}, {size}};
+  TensorFactors roots = {{batch}, {tokens}};
+  if (hasGroups(getRstd()))
+    roots.push_back({groups});
+  rule.operands = {input};
+  rule.results = {input, roots};
+  return rule;
 }
 
 ShardingRule GatedNormApplyOp::getShardingRule() {

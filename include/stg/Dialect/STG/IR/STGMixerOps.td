@@ -303,16 +303,21 @@ def GatedNormOp : STG_ExplicitOp<"gated_norm", [STG_Differentiable,
     are `cut`: their numbers and the heads of one group are then two factors, `g` and `h`, and
     the partial results are a number per token and group of the device.
 
+    Groups that are cut may be `gathered` instead: `stg.gated_values`, of which all devices get
+    all, `stg.grouped_norm` of all groups on each device, and `stg.grouped_norm_apply` of its own
+    heads.
+
     ```mlir
     %n, %rstd = stg.gated_norm %y, %z, %w : !y, !y, !stg.tensor<[H, P], bf16>
       -> !y, !stg.tensor<[B, S, G], f32>
     ```
     Constraints: (C1) input, gate and result are batch, tokens, heads, head size; (C2) the
     weight is heads, head size; (C3) the roots are batch, tokens and groups, whose number
-    divides that of the heads, or batch and tokens; (C4) what is cut are groups.
+    divides that of the heads, or batch and tokens; (C4) what is cut are groups, and what is
+    gathered is cut.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
-                  UnitAttr:$cut);
+                  UnitAttr:$cut, UnitAttr:$gathered);
   let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
   let hasVerifier = 1;
 }
@@ -371,6 +376,45 @@ def GatedNormApplyOp : STG_InferredOp<"gated_norm_apply"> {
   let args = (ins STG_Tensor:$input, STG_Tensor:$gate, STG_Tensor:$weight,
                   STG_Tensor:$rstd);
   let results = (outs STG_Tensor:$result);
+}
+
+def GatedValuesOp : STG_ExplicitOp<"gated_values"> {
+  let summary = "what a gate lets through, in fp32";
+  let description = [{
+    Operations: 5 per element (silu 4, product). A part of `stg.gated_norm`.
+
+    Constraints: (C1) input and gate are batch, tokens, heads, head size, and so is the result.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$gate);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def GroupedNormOp : STG_ExplicitOp<"grouped_norm"> {
+  let summary = "RMSNorm without weights of groups of heads";
+  let description = [{
+    Heads are not divided. Operations: 3 per element (square, sum, scale) and 3 per root (mean,
+    epsilon, root). A part of `stg.gated_norm`.
+
+    Constraints: (C1) the input is batch, tokens, heads, head size, and so is the result; (C2)
+    the roots are those of `stg.gated_norm`.
+  }];
+  let args = (ins STG_Tensor:$input);
+  let results = (outs STG_Tensor:$result, STG_Tensor:$rstd);
+  let hasVerifier = 1;
+}
+
+def GroupedNormApplyOp : STG_ExplicitOp<"grouped_norm_apply"> {
+  let summary = "casts and weights what stg.grouped_norm gives";
+  let description = [{
+    Operations: 2 per element (cast, weight). A part of `stg.gated_norm`.
+
+    Constraints: (C1) the input is batch, tokens, heads, head size, and so is the result; (C2) the
+    weight is heads, head size.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$weight);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def GatedNormDotOp : STG_ExplicitOp<"gated_norm_dot"> {

@@ -460,7 +460,8 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
     devices.
 
     A `stg.gated_norm` of groups that are replicated is still one of each group: its groups are
-    `cut`, and devices that have heads of the same group sum their squares.
+    `cut`, and devices that have heads of the same group sum their squares, or gather what is
+    normalized (`gathers-norms`).
 
     Where heads take the place of tokens that are divided (`--stg-context-parallel`), more
     devices may share a head than read its parameters. What attention (`exchanges-keys`), or a
@@ -499,6 +500,8 @@ def ReplicateHeads : Pass<"stg-replicate-heads", "::mlir::func::FuncOp"> {
            "Attention reads replicas that are exchanged">,
     Option<"exchangesScans", "exchanges-scans", "bool", /*default=*/"false",
            "Scans and causal convolutions read replicas that are exchanged">,
+    Option<"gathersNorms", "gathers-norms", "bool", /*default=*/"false",
+           "Groups of norms that are cut are gathered">,
     Option<"tokens", "tokens", "std::string", /*default=*/"\"S\"",
            "Symbol of the tokens that are exchanged, the second dimension of what is read">,
   ];

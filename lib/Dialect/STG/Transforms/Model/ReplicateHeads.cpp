@@ -191,6 +191,7 @@ void ReplicateHeads::replicate(func::FuncOp function) {
     }
     if (auto norm = dyn_cast<GatedNormOp>(op)) {
       norm.setCut(norm.getCut() || isReplicated(norm.getRstd().getType()));
+      norm.setGathered(norm.getCut() && gathersNorms);
       return;
     }
     for (Value result : op->getResults())

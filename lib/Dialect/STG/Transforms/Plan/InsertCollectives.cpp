@@ -502,7 +502,8 @@ LogicalResult Localizer::convertResult(OpResult result, const Layout &made) {
 // Decomposition
 //===----------------------------------------------------------------------===//
 
-/// The factors of an op that are those of dimensions that it reads divided.
+/// The factors of an op that are those of dimensions that it reads divided, and
+/// that it can compute with divided.
 static FactorsAttr getReadFactors(Operation *op, const ShardingRule &rule) {
   SmallVector<FactorsAttr::Entry> read;
   for (auto [operand, tensor] :
@@ -512,7 +513,8 @@ static FactorsAttr getReadFactors(Operation *op, const ShardingRule &rule) {
       continue;
     for (auto [axes, factors] :
          llvm::zip_equal(sharding.getDimAxes(), tensor)) {
-      if (axes.empty() || factors.size() != 1)
+      if (axes.empty() || factors.size() != 1 ||
+          rule.factors[factors.front()].kind == FactorKind::Whole)
         continue;
       auto name =
           StringAttr::get(op->getContext(), rule.factors[factors.front()].name);

@@ -24,6 +24,7 @@
 #include "stg/Analysis/ShardingPropagation.h"
 #include "stg/Dialect/STG/Analysis/GradientFlow.h"
 #include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/IR/Mixers.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 #define DEBUG_TYPE "stg-propagate-shardings"
@@ -76,6 +77,7 @@ private:
   ArrayAttr getAxes(const AxisList &axes);
   ShardingAttr getSharding(unsigned tensor, ArrayRef<Attribute> partial,
                            ReduceKind kind);
+  void setTokenAxes(Operation *op, PlannedOp &planned);
   LogicalResult addFactorClaims(ShardableOpInterface op,
                                 const ShardingRule &rule);
   void writeFactors(ShardableOpInterface op, const PlannedOp &planned);
@@ -299,9 +301,24 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
            << planned.operands.size() << " and " << planned.results.size();
   if (failed(addFactorClaims(shardable, planned.rule)))
     return failure();
+  setTokenAxes(op, planned);
   plannedOps.emplace_back(shardable, plan.ops.size());
   plan.ops.push_back(std::move(planned));
   return success();
+}
+
+/// States go from device to device along axes of context: other axes that divide
+/// the residual stream give their tokens to such an op, as they do where no
+/// tokens are divided by context.
+void FunctionPlan::setTokenAxes(Operation *op, PlannedOp &planned) {
+  auto recurrent = dyn_cast<RecurrentOpInterface>(op);
+  std::optional<unsigned> tokens = planned.rule.getFactor("s");
+  if (!recurrent || !recurrent.getAlongAttr() || !tokens)
+    return;
+  AxisList axes;
+  for (StringAttr axis : mesh.getAxes(AxisRole::Context))
+    axes.push_back(*mesh.getAxisIndex(axis));
+  planned.only.emplace(*tokens, std::move(axes));
 }
 
 /// What is written of an op's factors before propagation.
