@@ -46,6 +46,9 @@ class Strategy:
     """How attention sees the tokens of other ranks of a context axis (default: "all_gather")."""
     cp_scan_type: Optional[Literal["a2a", "p2p"]] = None
     """How recurrent layers see the tokens of other ranks of a context axis (default: "a2a")."""
+    cut_norms: Optional[Literal["reduce", "gather"]] = None
+    """What ranks exchange of a norm of a group of Mamba-2's heads that they share (default:
+    "reduce")."""
     degrees: Optional[Sequence[str]] = None
     """Degrees and options of the preset that have no flag of their own."""
     dispatch_bytes: Optional[str] = None
