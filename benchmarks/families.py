@@ -214,8 +214,9 @@ ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
 # Scans of so many groups: where there are fewer than ranks that exchange tokens for heads, these work on the same.
 FEW_GROUPS = {"zamba2": 2}
 # What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
-PER_SAMPLE = ("siglip", "bert", "distilbert", "electra", "clip", "vit", "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel",
-              "gemma3", "llama4", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper")
+PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilbert", "electra", "clip", "vit",
+              "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "llama4", "llava",
+              "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip")
 BATCH = 16
