@@ -138,8 +138,28 @@ def check_whole(rows, ranks, batch, ids=1, placed=None, sparse=False):
             expect(f"{what}: others {phase}", other_operations(entry, phase),
                    rest[phase] // ranks + lookups * each)
             total[phase] += lookups
-        expect(f"{what}: optimizer", entry["operations_by_phase"]["opt"], 14 * (dense + (0 if sparse else own_rows * D)))
+        expect(f"{what}: optimizer", entry["operations_by_phase"]["opt"],
+               14 * (dense + (0 if sparse else own_rows * D)))
     expect("lookups of all ranks", total["fwd"], batch * ids * tables)
+
+
+def check_micro_batches(flags, sparse):
+    """Micro-batches do what the batch does, and add up the gradients that no product makes."""
+    ranks, batches, tables = 4, 4, len(CRITEO)
+    flags = ["--batch=64", f"--dp={ranks}", *flags] + (["--sparse-gradients"] if sparse else [])
+    at_once = by_rank(compile(*flags), ranks)
+    in_parts = by_rank(compile(*flags, f"--micro-batch={64 // ranks // batches}"), ranks)
+    biases = sum(o for _, o in layers(tables))
+    for rank, (one, several) in enumerate(zip(at_once, in_parts)):
+        what = f"{batches} micro-batches, {flags}, rank {rank}"
+        rows = (one["memory"]["persistent_bytes"]["parameter"] // BF16 - networks(tables)) // D
+        sums = (batches - 1) * (biases + (0 if sparse else rows * D))
+        want = {**one["operations_by_phase"]}
+        want["bwd"] += sums
+        expect(f"{what}: operations", several["operations_by_phase"], want)
+        expect(f"{what}: collectives", collectives(several), sorted(
+            (kind, phase, count if phase == "grad_sync" else batches * count, size)
+            for kind, phase, count, size in collectives(one)))
 
 
 def check_rows(rows, ranks, batch, ids, send, sparse):
@@ -234,6 +254,9 @@ if what == "whole":
     check_whole([7, 5, 3, 2], 2, 8, placed=[1, 0, 0, 0])
     check_whole([6, 6, 6, 6], 2, 8)  # Equal: one class.
     check_whole(CRITEO, 4, 64, ids=3, sparse=True)
+    for sparse in (False, True):
+        check_micro_batches(["--rules=NT:dp+"], sparse)
+        check_micro_batches(["--rules=NR:dp+", "--row-ids=send"], sparse)
     # On one rank there is nothing to place, and the list changes no number.
     alone, joined = (compile("--batch=16", *more)["classes"] for more in ([], ["--set", "tables=joined"]))
     expect("one rank", alone, joined)
