@@ -53,3 +53,15 @@ func.func @whole(%t: !stg.tensor<[NT/2, R = 4, D = 8], bf16>, %ids: !stg.tensor<
   %g = stg.all_gather dim 1 over ["dp"] %e : !stg.tensor<[B = 4, NT/2, D = 8], bf16> -> !stg.tensor<[B = 4, NT, D = 8], bf16>
   return
 }
+
+// -----
+
+// The same number of tables on each device, by its name, but not by where they are.
+stg.mesh @mesh <dp = 2 : data>
+stg.symbol @NT
+func.func @places(%t: !stg.tensor<[NT/2, R = 4, D = 8], bf16>, %u: !stg.tensor<[NT/2, Q = 5, D = 8], bf16>, %ids: !stg.tensor<[B = 4, NT/2], i32>) {
+  %e = stg.embedding %t, %ids {rows = array<i64: 2, 9, 1>, over = ["dp"]} : !stg.tensor<[NT/2, R = 4, D = 8], bf16>, !stg.tensor<[B = 4, NT/2], i32>
+  // expected-error @below {{looks up tables whose dimensions have the names and extents of other tables; name them differently}}
+  %f = stg.embedding %u, %ids {rows = array<i64: 5, 5, 5>, over = ["dp"]} : !stg.tensor<[NT/2, Q = 5, D = 8], bf16>, !stg.tensor<[B = 4, NT/2], i32>
+  return
+}

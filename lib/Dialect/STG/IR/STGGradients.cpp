@@ -250,10 +250,11 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
 
 LogicalResult EmbeddingOp::buildGradient(GradientBuilder &gradient) {
   if (gradient.needsGradient(0))
-    gradient.addGradient(0, gradient.create<EmbeddingGradOp>(
-                                Role::Dw, gradient.getGradientType(0), getIds(),
-                                gradient.getResultGradient(0), getPooledAttr(),
-                                getRowsAttr(), getOverAttr(), getRowsOverAttr()));
+    gradient.addGradient(0,
+                         gradient.create<EmbeddingGradOp>(
+                             Role::Dw, gradient.getGradientType(0), getIds(),
+                             gradient.getResultGradient(0), getPooledAttr(),
+                             getRowsAttr(), getOverAttr(), getRowsOverAttr()));
   return success();
 }
 

@@ -211,16 +211,19 @@ LogicalResult PlaceTables::addLookup(OpTy op, SymTensorType table) {
     return success();
   TableDims dims = {table.getDim(0), table.getDim(1)};
   Tables tables = {*rows, op.getOverAttr(), op.getRowsOverAttr()};
-  auto it = placed.find(dims);
-  if (it == placed.end()) {
-    FailureOr<PlacedTables> found = getTables(op, dims, tables);
-    if (failed(found))
-      return failure();
-    placed.insert({dims, *found});
-  } else if (!(it->second.tables == tables)) {
+  auto refuse = [&] {
     return op.emitOpError("looks up tables whose dimensions have the names and "
                           "extents of other tables; name them differently");
-  }
+  };
+  if (auto it = placed.find(dims); it != placed.end())
+    return it->second.tables == tables ? success() : refuse();
+  FailureOr<PlacedTables> found = getTables(op, dims, tables);
+  if (failed(found))
+    return failure();
+  for (auto &[other, known] : placed)
+    if (other.first == dims.first && known.own != found->own)
+      return refuse();
+  placed.insert({dims, *found});
   return success();
 }
 
