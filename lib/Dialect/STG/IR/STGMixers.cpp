@@ -419,27 +419,26 @@ LogicalResult GatedNormApplyOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult GatedValuesOp::verify() {
-  return failure(failed(checkGated(getLoc(), getInput(), getGate(), Value())) ||
-                 failed(checkSameShape(getLoc(), "result",
-                                       getInput().getType().getDims(),
-                                       getResult().getType().getDims())));
+  return failure(
+      failed(checkGated(getLoc(), getInput(), getGate(), Value())) ||
+      failed(checkSameShape(getLoc(), "result", getInput().getType().getDims(),
+                            getResult().getType().getDims())));
 }
 
 LogicalResult GroupedNormOp::verify() {
-  return failure(failed(checkRank(getLoc(), "operand", getInput(), 4,
-                                  "batch, tokens, heads, head size")) ||
-                 failed(checkSameShape(getLoc(), "result",
-                                       getInput().getType().getDims(),
-                                       getResult().getType().getDims())) ||
-                 failed(checkRoots(getLoc(), getInput(), getRstd())));
+  return failure(
+      failed(checkRank(getLoc(), "operand", getInput(), 4,
+                       "batch, tokens, heads, head size")) ||
+      failed(checkSameShape(getLoc(), "result", getInput().getType().getDims(),
+                            getResult().getType().getDims())) ||
+      failed(checkRoots(getLoc(), getInput(), getRstd())));
 }
 
 LogicalResult GroupedNormApplyOp::verify() {
-  return failure(failed(checkGated(getLoc(), getInput(), getInput(),
-                                   getWeight())) ||
-                 failed(checkSameShape(getLoc(), "result",
-                                       getInput().getType().getDims(),
-                                       getResult().getType().getDims())));
+  return failure(
+      failed(checkGated(getLoc(), getInput(), getInput(), getWeight())) ||
+      failed(checkSameShape(getLoc(), "result", getInput().getType().getDims(),
+                            getResult().getType().getDims())));
 }
 
 LogicalResult GatedNormDotOp::verify() {
@@ -1066,11 +1065,10 @@ static void decomposeGathered(GatedNormOp norm, RewriterBase &rewriter) {
   SymTensorType wide = type.withElementType(rewriter.getF32Type());
   Value values = GatedValuesOp::create(rewriter, loc, wide, norm.getInput(),
                                        norm.getGate());
-  auto all = GroupedNormOp::create(rewriter, loc, wide,
-                                   norm.getRstd().getType().withoutSharding(),
-                                   values);
-  Value result = GroupedNormApplyOp::create(
-      rewriter, loc, type, all.getResult(), norm.getWeight());
+  auto all = GroupedNormOp::create(
+      rewriter, loc, wide, norm.getRstd().getType().withoutSharding(), values);
+  Value result = GroupedNormApplyOp::create(rewriter, loc, type,
+                                            all.getResult(), norm.getWeight());
   rewriter.replaceOp(norm, {result, all.getRstd()});
 }
 

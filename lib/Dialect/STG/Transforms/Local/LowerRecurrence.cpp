@@ -296,9 +296,8 @@ FailureOr<ChainPlace> LowerRecurrence::getPlace(RecurrentOpInterface op,
   if (axes.size() != 1)
     return op->emitOpError("has tokens along the axes ")
            << axes
-           << ", but hands on states along one; where all heads read what one "
-              "group of them writes, leave out sequence parallelism, or "
-              "exchange tokens for heads (--cp-scan-type a2a)";
+           << ", but hands on states along one; exchange tokens for heads "
+              "(--cp-scan-type a2a)";
   auto axis = cast<StringAttr>(axes[0]);
   if (!mesh.getAxisIndex(axis))
     return op->emitOpError("has tokens along '")

@@ -307,9 +307,9 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
   return success();
 }
 
-/// States go from device to device along axes of context: other axes that divide
-/// the residual stream give their tokens to such an op, as they do where no
-/// tokens are divided by context.
+/// States go from device to device along axes of context: other axes that
+/// divide the residual stream give their tokens to such an op, as they do where
+/// no tokens are divided by context.
 void FunctionPlan::setTokenAxes(Operation *op, PlannedOp &planned) {
   auto recurrent = dyn_cast<RecurrentOpInterface>(op);
   std::optional<unsigned> tokens = planned.rule.getFactor("s");
