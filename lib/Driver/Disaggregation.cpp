@@ -38,10 +38,95 @@ static Error makeError(const Twine &message) {
 // What is kept
 //===----------------------------------------------------------------------===//
 
-/// Tokens of a request of which caches are sent: whole blocks, which the first
-/// new token begins where they were full.
-static int64_t countSent(int64_t tokens, int64_t kvBlockSize) {
-  return kvBlockSize > 1 ? llvm::alignTo(tokens + 1, kvBlockSize) : tokens;
+/// Of so many tokens those that the next one sees.
+static int64_t countVisible(const KeptCache &cache, int64_t tokens) {
+  if (cache.window)
+    return std::min(tokens, cache.window - 1);
+  return cache.chunk ? tokens % cache.chunk : tokens;
+}
+
+/// Of so many tokens those that there is room for.
+static int64_t countKept(const KeptCache &cache, int64_t tokens) {
+  int64_t bound = cache.window ? cache.window : cache.chunk;
+  return bound ? std::min(tokens, bound) : tokens;
+}
+
+/// Tokens of a request of which caches are sent: what the first new token sees,
+/// as whole blocks, of which it begins one where they were full.
+static int64_t countSent(const KeptCache &cache, int64_t tokens,
+                         int64_t kvBlockSize) {
+  int64_t first = tokens - countVisible(cache, tokens);
+  if (kvBlockSize <= 1)
+    return tokens - first;
+  return (tokens / kvBlockSize - first / kvBlockSize + 1) * kvBlockSize;
+}
+
+/// The attention that reads a cache, if need be through ops that make heads or
+/// rows of it.
+static AttentionOp findReader(CacheOp op) {
+  llvm::SetVector<Operation *> reached;
+  auto reach = [&](Operation *maker) {
+    for (Operation *user : maker->getUsers())
+      reached.insert(user);
+  };
+  reach(op);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (auto attention = dyn_cast<AttentionOp>(reached[i]))
+      return attention;
+    reach(reached[i]);
+  }
+  return {};
+}
+
+/// The names of the scans around an op, from the outside.
+static std::vector<std::string> getRepeats(Operation *op) {
+  std::vector<std::string> repeats;
+  for (Operation *around = op->getParentOp(); around;
+       around = around->getParentOp())
+    if (auto scan = dyn_cast<ScanOpInterface>(around))
+      repeats.insert(repeats.begin(), scan.getScopeName().getValue().str());
+  return repeats;
+}
+
+/// The state of a recurrent layer: as much for each request, however long it
+/// is.
+static Expected<KeptCache> readState(Operation *op, const StateBuffer &state,
+                                     const Requests &requests,
+                                     const DividingAxes &axes) {
+  KeptCache cache;
+  cache.name = state.suffix;
+  cache.repeats = getRepeats(op);
+  auto fail = [&](const Twine &message) {
+    return makeError("the state '" + Twine(cache.name) +
+                     "' cannot be sent: " + message);
+  };
+  if (auto tokens = axes.find("S"); tokens != axes.end())
+    return fail("tokens are divided over " + Twine(tokens->second.front()) +
+                ", of whose ranks each has a part of what makes it");
+  SmallVector<DimAttr> dims(state.type.getDims());
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    KeptDim &own = cache.dims.emplace_back();
+    if (dim.getNames().size() == 1)
+      own.name = dim.getNames().front().str();
+    std::optional<int64_t> extent = dim.getExtent().getInt64();
+    if (!extent)
+      return fail("dimension " + dim.str() + " is no number");
+    own.local = *extent;
+    if (auto known = axes.find(own.name); known != axes.end())
+      own.axes = known->second;
+    if (own.name != "B")
+      continue;
+    // A row has the requests of a list.
+    cache.row = i;
+    own.local /= std::max<int64_t>(requests.countRequests(), 1);
+    dim = dim.withExtent(SymExpr::get(op->getContext(), 1));
+  }
+  std::optional<int64_t> bytes =
+      state.type.withDims(dims).getNumBytes().getInt64();
+  if (cache.row < 0 || !bytes)
+    return fail("it is not one of each row 'B'");
+  cache.tokenBytes = *bytes;
+  return cache;
 }
 
 static Expected<KeptCache> readCache(CacheOp op, const Requests &requests,
@@ -49,11 +134,7 @@ static Expected<KeptCache> readCache(CacheOp op, const Requests &requests,
                                      const DividingAxes &axes) {
   KeptCache cache;
   cache.name = op.getCacheName().str();
-  for (Operation *around = op->getParentOp(); around;
-       around = around->getParentOp())
-    if (auto scan = dyn_cast<ScanOpInterface>(around))
-      cache.repeats.insert(cache.repeats.begin(),
-                           scan.getScopeName().getValue().str());
+  cache.repeats = getRepeats(op);
   SymTensorType type = op.getType();
   auto fail = [&](const Twine &message) {
     return makeError("what '" + Twine(cache.name) +
@@ -81,21 +162,37 @@ static Expected<KeptCache> readCache(CacheOp op, const Requests &requests,
   }
   if (cache.row < 0 || cache.token < 0)
     return fail("it has no dimension of rows 'B' and of tokens 'S'");
-  if (!cache.dims[cache.token].axes.empty())
-    return fail("its tokens are divided over " +
-                Twine(cache.dims[cache.token].axes.front()));
-  int64_t all = 0, room = 0;
-  for (const Request &request : requests.list) {
-    int64_t tokens = request.newTokens + request.cachedTokens;
-    all += request.count * tokens;
-    room += request.count *
-            static_cast<int64_t>(llvm::alignTo(tokens, kvBlockSize));
+  if (AttentionOp reader = findReader(op)) {
+    auto getNumber = [](SymExpr expr) {
+      return expr ? expr.getInt64().value_or(0) : 0;
+    };
+    cache.window = getNumber(reader.getWindowAttr());
+    cache.chunk = getNumber(reader.getChunkAttr());
   }
+  int64_t all = 0, kept = 0, room = 0;
+  for (const Request &request : requests.list) {
+    int64_t own = countKept(cache, request.newTokens + request.cachedTokens);
+    all += request.count *
+           (request.newTokens + countVisible(cache, request.cachedTokens));
+    kept += request.count * own;
+    room +=
+        request.count * static_cast<int64_t>(llvm::alignTo(own, kvBlockSize));
+  }
+  bool isDivided = !cache.dims[cache.token].axes.empty();
+  if (isDivided && (cache.window || cache.chunk))
+    return fail("its tokens are divided over " +
+                Twine(cache.dims[cache.token].axes.front()) +
+                ", and a token sees some of them only");
+  if (isDivided && kvBlockSize > 1)
+    return fail("its tokens are divided over " +
+                Twine(cache.dims[cache.token].axes.front()) +
+                ", which cuts blocks; use --kv-block-size 1");
   std::optional<int64_t> capacity =
       op.getCapacityAttr() ? op.getCapacityAttr().getInt64() : all;
-  if (cache.dims[cache.token].local != all || !capacity ||
-      (*capacity != all && *capacity != room))
-    return fail("it is of some of the tokens only, as under a window");
+  bool isWhole = cache.dims[cache.token].local == all && capacity &&
+                 (*capacity == all || *capacity == kept || *capacity == room);
+  if (!isWhole && !isDivided)
+    return fail("it is of other tokens than attention sees");
   std::optional<int64_t> bytes = type.withDims(dims).getNumBytes().getInt64();
   if (!bytes)
     return fail("a token of it has no number of bytes");
@@ -113,21 +210,21 @@ Expected<std::vector<KeptCache>> stg::collectCaches(ModuleOp module,
     auto cache = dyn_cast<CacheOp>(op.getOperation());
     if (!problem.empty())
       return;
-    if (!cache) {
-      for (const StateBuffer &state : op.getStateBuffers())
-        if (state.kind == StateBuffer::Cache)
-          problem = "the state '" + state.suffix +
-                    "' of a recurrent layer cannot be sent yet";
-      return;
-    }
-    Expected<KeptCache> own = readCache(cache, requests, kvBlockSize, axes);
-    if (!own)
-      problem = llvm::toString(own.takeError());
-    // Stages have parts of one repeat.
-    else if (llvm::none_of(caches, [&](const KeptCache &known) {
-               return known.name == own->name && known.repeats == own->repeats;
-             }))
-      caches.push_back(std::move(*own));
+    auto add = [&](Expected<KeptCache> own) {
+      if (!own)
+        problem = llvm::toString(own.takeError());
+      // Stages have parts of one repeat.
+      else if (llvm::none_of(caches, [&](const KeptCache &known) {
+                 return known.name == own->name &&
+                        known.repeats == own->repeats;
+               }))
+        caches.push_back(std::move(*own));
+    };
+    if (cache)
+      return add(readCache(cache, requests, kvBlockSize, axes));
+    for (const StateBuffer &state : op.getStateBuffers())
+      if (state.kind == StateBuffer::Cache)
+        add(readState(op, state, requests, axes));
   });
   if (!problem.empty())
     return makeError(problem);
@@ -238,7 +335,8 @@ struct Place {
 struct Transfer {
   int64_t from, to;
   Range rows;
-  int64_t tokenBytes; ///< Of a token of a row.
+  int64_t tokenBytes;     ///< Of a token of a row.
+  int64_t tokenParts = 1; ///< Ranks that have equally many of the tokens each.
 };
 } // namespace
 
@@ -253,14 +351,16 @@ static StringRef getGroupName(StringRef cache) {
   return cache.rsplit('.').first;
 }
 
-/// The node that writes a cache.
+/// The node that writes a cache, or goes on from a state.
 static std::optional<Place> findPlace(chakra::GraphOp graph,
                                       const KeptCache &cache) {
   std::optional<Place> found;
   graph.walk([&](chakra::CompOp comp) {
     chakra::KernelAttr kernel = comp.getKernelAttr();
-    if (found || !kernel || kernel.getOp() != "cache" ||
-        comp.getName().rsplit('.').first != cache.name)
+    StringRef own = cache.isState() ? getGroupName(cache.name) : cache.name;
+    if (found || !kernel || (kernel.getOp() == "cache") == cache.isState() ||
+        comp.getName().rsplit('.').first != own ||
+        comp.getUpdatedResults().empty())
       return;
     Place place{comp, {}};
     for (Operation *op = comp->getParentOp(); op != graph;
@@ -488,6 +588,17 @@ Expected<std::vector<Transfer>> Joiner::findTransfers(const KeptCache &kept,
   markDivided(own, other);
   markDivided(other, own);
   std::vector<Transfer> transfers;
+  if (!needed.isState() && !needed.dims[needed.token].axes.empty())
+    return makeError("the plan of decoding divides the tokens of '" +
+                     needed.name + "'; tokens of steps that decode are whole");
+  auto getTokens = [&](int64_t rank) {
+    return kept.isState() ? Range(0, 1)
+                          : prefill->getRange(kept.dims[kept.token], rank);
+  };
+  int64_t tokenParts = 1;
+  if (!kept.isState())
+    for (const std::string &axis : kept.dims[kept.token].axes)
+      tokenParts *= prefill->mesh.getSize(axis);
   const KeptDim &ownRow = own.dims[own.row], &otherRow = other.dims[other.row];
   for (int64_t to = 0; to < decode->mesh.getNumRanks(); ++to) {
     std::optional<Place> place = findPlace(decode->graphs[to], other);
@@ -500,8 +611,11 @@ Expected<std::vector<Transfer>> Joiner::findTransfers(const KeptCache &kept,
           findPlace(decode->graphs[rank], other))
         beside.push_back(rank);
     int64_t position = llvm::find(beside, to) - beside.begin();
-    // By rows of the sending side, and by the layers that a stage has.
-    llvm::MapVector<std::pair<Range, Range>, SmallVector<int64_t>> senders;
+    // By rows of the sending side, by the layers that a stage has, and by the
+    // tokens of a rank.
+    llvm::MapVector<std::pair<std::pair<Range, Range>, Range>,
+                    SmallVector<int64_t>>
+        senders;
     for (int64_t from = 0; from < prefill->mesh.getNumRanks(); ++from) {
       std::optional<Place> sender = findPlace(prefill->graphs[from], own);
       Range shared = intersect(rows, prefill->getRange(ownRow, from));
@@ -521,10 +635,11 @@ Expected<std::vector<Transfer>> Joiner::findTransfers(const KeptCache &kept,
               "', a stage of prefill, are divided among stages of decoding; "
               "give decoding as many stages or fewer, or prefill more");
       }
-      senders[{prefill->getRange(ownRow, from), layers}].push_back(from);
+      senders[{{prefill->getRange(ownRow, from), layers}, getTokens(from)}]
+          .push_back(from);
     }
     for (auto &[key, ranks] : senders) {
-      Range shared = intersect(rows, key.first);
+      Range shared = intersect(rows, key.first.first);
       int64_t best = position * static_cast<int64_t>(ranks.size()) /
                      static_cast<int64_t>(beside.size());
       int64_t count = 1, otherCount = 1;
@@ -553,7 +668,7 @@ Expected<std::vector<Transfer>> Joiner::findTransfers(const KeptCache &kept,
                            Twine(other.tokenBytes) +
                            " where it is needed; give both plans one "
                            "--kv-dtype");
-        transfers.push_back({from, to, shared, headBytes * number});
+        transfers.push_back({from, to, shared, headBytes * number, tokenParts});
       }
     }
   }
@@ -577,9 +692,15 @@ Error Joiner::addTransfer(StringRef group, const Transfer &transfer,
   SymExpr one = SymExpr::get(builder.getContext(), 1);
   for (auto [kind, request] : llvm::enumerate(requests.list)) {
     int64_t channel = nextChannel++;
-    int64_t bytes =
-        transfer.tokenBytes *
-        countSent(request.newTokens + request.cachedTokens, kvBlockSize);
+    const KeptCache &cache = *own.front();
+    int64_t tokens = request.newTokens + request.cachedTokens;
+    int64_t bytes = transfer.tokenBytes *
+                    (cache.isState() ? 1
+                                     : countSent(cache, tokens, kvBlockSize) /
+                                           transfer.tokenParts);
+    // The next token may begin a chunk, and see nothing of what was before.
+    if (bytes == 0)
+      continue;
     SymExpr count = one * (numRows * request.count);
     std::string suffix =
         requests.list.size() > 1 ? ".kind" + std::to_string(kind) : "";

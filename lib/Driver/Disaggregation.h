@@ -36,8 +36,12 @@ struct KeptDim {
 struct KeptCache {
   std::string name;
   std::vector<std::string> repeats; ///< Around it, from the outside.
-  int64_t tokenBytes = 0;           ///< Of one token of one row.
-  int64_t row = -1, token = -1;     ///< Dimensions.
+  /// Of one token of one row; of a state, which has none, of one request.
+  int64_t tokenBytes = 0;
+  /// A token sees so many, its own too, or those of a chunk; 0: all.
+  int64_t window = 0, chunk = 0;
+  int64_t row = -1, token = -1; ///< Dimensions; a state has no tokens.
+  bool isState() const { return token < 0; }
   std::vector<KeptDim> dims;
 };
 

@@ -3,7 +3,7 @@
 Sizes of messages are those of inference.md: whole blocks of a request's tokens, which the first new
 token begins where they were full; heads from whoever has them to whoever needs them.
 
-Usage: disaggregated.py {sizes|heads|latents|batch|stages|kinds|executed} DIR
+Usage: disaggregated.py {sizes|heads|latents|batch|stages|kinds|windows|context|states|executed} DIR
 """
 
 import json
@@ -139,6 +139,71 @@ def kinds():
     tokens = 3 * 80 + 64
     want = {(rank, 2 + rank): (4 * 32 + 1, tokens * 131072 // 2 + 16) for rank in range(2)}
     equal("kinds", sent(summary), want)
+
+
+def windows():
+    """Under a window what the next token sees is sent: Gemma 3 1B, 22 of 26 layers see 512 tokens."""
+    per_token = 2 * 256 * 2
+    for tokens, block in ((100, 1), (2000, 1), (512, 1), (511, 1), (2000, 16), (2047, 16), (100, 16)):
+        plan = {"kv_block_size": block}
+        summary = compile_both("gemma-3-1b", plan, plan, "--batch=3", f"--seq={tokens}")
+        check_receives(f"{tokens} tokens", summary)
+        # Positions from the first one that is seen on, in blocks; with blocks also that of the next token.
+        first, end = max(0, tokens - 511), tokens if block == 1 else tokens + 1
+        seen = len({position // block for position in range(first, end)}) * block
+        whole = -(-end // block) * block
+        want = 3 * per_token * (22 * seen + 4 * whole) + 3 * 4
+        equal(f"{tokens} tokens in blocks of {block}", sent(summary), {(0, 1): (3 * 26 + 1, want)})
+    # A token sees those of its own chunk; one that begins a chunk sees none.
+    model = str(Path(__file__).parent / "Inputs" / "chunks.mlir")
+    values = [f"--set={text}" for text in ("D=64", "H=4", "K=2", "E=16", "F=128", "V=512", "L=3", "W=64")]
+    for tokens, seen in ((100, 36), (128, 0), (40, 40)):
+        found = sent(compile_both(model, {}, {}, "--batch=2", f"--seq={tokens}", *values))
+        want = (3 * 2 + 1, 3 * 2 * seen * 2 * 2 * 16 * 2 + 8) if seen else (1, 8)
+        equal(f"chunks, {tokens} tokens", found, {(0, 1): want})
+    one = compile_both("gemma-3-1b", {"tp": 1}, {"tp": 1}, "--requests=2*(600,0),(40,0)")
+    seen = 2 * (22 * 511 + 4 * 600) + 26 * 40
+    equal("list", sent(one), {(0, 1): (3 * 26 + 1, per_token * seen + 12)})
+
+
+def context():
+    """Ranks that divide the tokens of prompts send those that they have."""
+    for cp, here, there in ((2, 2, 4), (4, 1, 1), (2, 4, 2)):
+        summary = compile_both("llama3-8b", {"cp": cp, "tp": here}, {"tp": there}, "--batch=3", "--seq=64")
+        check_receives(f"cp {cp}", summary)
+        want = {}
+        for part in range(max(here, there)):
+            a, b = part * here // max(here, there), part * there // max(here, there)
+            for c in range(cp):
+                want[c * here + a, cp * here + b] = 3 * (64 // cp) * 131072 // max(here, there)
+        # First tokens are those of any rank that has sampled them.
+        for pair, (count, size) in sent(summary).items():
+            tokens = size - want.get(pair, 0)
+            what = f"cp {cp}, tp {here} to {there}, {pair}"
+            equal(what, (tokens in (0, 12), count), (True, 3 * 32 * (pair in want) + (tokens > 0)))
+        equal(f"cp {cp}, tp {here} to {there}: pairs", set(want) - set(sent(summary)), set())
+        total = sum(size for count, size in sent(summary).values())
+        equal(f"cp {cp}, tp {here} to {there}: all", total, sum(want.values()) + 12 * there)
+
+
+def states():
+    """A message of the state of a recurrent layer, as long as it is with any prompt."""
+    for tokens in (64, 1000):
+        # A convolution and a scan in each layer; Mamba-2 has another one for B and C.
+        for model, number in (("mamba-130m", 2 * 24), ("mamba2-2.7b", 3 * 64)):
+            summary = compile_both(model, {}, {}, "--batch=3", f"--seq={tokens}")
+            check_receives(model, summary)
+            (pair,) = sent(summary).items()
+            held = summary["classes"][1]["memory"]["persistent_bytes"]["kv_cache"]
+            equal(f"{model}, {tokens} tokens", pair, ((0, 1), (number * 3 + 1, held + 12)))
+    # Attention, convolutions and scans in one model, each on two ranks.
+    summary = compile_both("nemotron-h-8b", {"tp": 2}, {"tp": 2}, "--requests=2*(64,0),(40,0)")
+    check_receives("hybrid", summary)
+    held = sum(entry["memory"]["persistent_bytes"]["kv_cache"] for entry in summary["classes"][2:])
+    # Decoding keeps a token more of each request in 4 layers, of 8 heads.
+    found = sent(summary)
+    equal("hybrid: pairs", sorted(found), [(0, 2), (1, 3)])
+    equal("hybrid", sum(size for count, size in found.values()), held - 3 * 4 * 2 * 8 * 128 * 2 + 2 * 3 * 4)
 
 
 def executed():
