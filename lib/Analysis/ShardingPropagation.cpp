@@ -11,9 +11,12 @@
 
 using namespace stg;
 
-/// True if the op computes a factor over the axis that is none of these.
+/// True if the op computes a factor over the axis that is none of these, or may
+/// compute none.
 static bool computesOther(const PlannedOp &op, unsigned axis,
                           llvm::ArrayRef<unsigned> factors) {
+  if (llvm::is_contained(op.blocked, axis))
+    return true;
   for (auto [factor, axes] : llvm::enumerate(op.factorAxes))
     if (llvm::is_contained(axes, axis) && !llvm::is_contained(factors, factor))
       return true;

@@ -294,6 +294,8 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   Expected<PresetPlan> plan = derivePlan(preset, module, values, strategy);
   if (!plan)
     return plan;
+  if (padTokens(strategy, *plan, values))
+    deriveFromModel(strategy, preset, values);
   if (strategy.values.padVocabulary) {
     if (Error error = padVocabulary(strategy, *plan, values))
       return std::move(error);

@@ -441,15 +441,13 @@ static Error checkRankLists(const StrategyInput &strategy,
     return makeError(source + ": data-parallel ranks with lists of their own "
                               "do not divide tokens; use one list, or no "
                               "context parallelism");
-  bool hasLoads = !strategy.values.expertHistogram.values.empty();
-  if (hasLoads || strategy.values.expertRows == ExpertRows::Padded ||
+  if (strategy.values.expertRows == ExpertRows::Padded ||
       strategy.values.clipExperts)
     return makeError(
         source +
         ": with lists of data-parallel ranks experts get as many rows "
         "as their tokens choose; " +
-        (hasLoads ? "leave out --expert-histogram"
-         : strategy.values.clipExperts
+        (strategy.values.clipExperts
              ? "use a model whose experts have no capacity"
              : "use --expert-rows=exact"));
   return Error::success();
@@ -544,6 +542,25 @@ Error stg::padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
   return Error::success();
 }
 
+bool stg::padTokens(const StrategyInput &strategy, const PresetPlan &plan,
+                    SymbolValues &values) {
+  const Strategy &own = strategy.values;
+  auto tokens = values.find(getField(FieldId::seq).symbolName.str());
+  if (!own.inference || own.requests.empty() || own.rankLists ||
+      tokens == values.end())
+    return false;
+  int64_t multiple = 1;
+  for (const PresetPlan::Rule &rule : plan.rules)
+    for (const PresetPlan::Axis &axis : plan.axes)
+      if (rule.rule.getDim().getValue() == tokens->first &&
+          rule.rule.getScope() == RuleScope::Stream &&
+          rule.rule.getAxis() == axis.name)
+        multiple *= axis.size.getInt64().value_or(1);
+  int64_t before = tokens->second.value;
+  tokens->second.value = llvm::divideCeil(before, multiple) * multiple;
+  return tokens->second.value != before;
+}
+
 Error stg::deriveFromMesh(StrategyInput &strategy, const Preset &preset,
                           const SymbolValues &values) {
   deriveExchanges(strategy, preset, values);
@@ -552,6 +569,12 @@ Error stg::deriveFromMesh(StrategyInput &strategy, const Preset &preset,
     return microBatches.takeError();
   strategy.values.microBatches = *microBatches;
   strategy.setDerived(FieldId::microBatches);
+  if (strategy.values.logitsGather == LogitsGather::One &&
+      strategy.values.pipelineRanks.number > 1)
+    return makeError(strategy.spell(getField(FieldId::logitsGather)) + ": " +
+                     strategy.spellSources(FieldId::pipelineRanks, " times ") +
+                     ": ranks of a stage that execute different ops are not "
+                     "cut out of a pipeline; use --logits-gather all or top");
   if (Error error = checkRankLists(strategy, values))
     return error;
   return checkLoads(strategy, values);
@@ -887,10 +910,14 @@ Error DegreeChecker::check(const DividedDim &dim) {
     auto symbol = module.lookupSymbol<SymbolOp>(dim.name);
     if (symbol && symbol.getDescription())
       extent += " (" + symbol.getDescription()->str() + ")";
-    // Rows of a vocabulary can be added.
-    StringRef advice = dim.name == kVocabularyDim
-                           ? "; or add rows with --pad-vocabulary 1"
-                           : "";
+    // Rows of a vocabulary can be added, and tokens of a list of requests are.
+    bool isTokens = dim.name == getField(FieldId::seq).symbolName;
+    StringRef advice =
+        dim.name == kVocabularyDim ? "; or add rows with --pad-vocabulary 1"
+        : isTokens && input.values.inference && input.values.requests.empty()
+            ? "; or give a list with --requests, whose tokens are one row "
+              "that is padded"
+            : "";
     return makeError(own + " does not divide " + extent + ", from " +
                      dim.value->source + "; " + describeDegrees(name) + advice);
   }

@@ -44,6 +44,10 @@ void deriveFromModel(StrategyInput &strategy, const Preset &preset,
 /// rules of the plan divide it over. The error says that there is none.
 llvm::Error padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
                           SymbolValues &values);
+/// In a step of inference a row of several requests is filled up with tokens of
+/// none, as far as it takes to divide the stream. True if there are more then.
+bool padTokens(const StrategyInput &strategy, const PresetPlan &plan,
+               SymbolValues &values);
 /// What follows from the mesh, too: micro-batches, and replicas of what is
 /// exchanged for tokens. Checks loads of experts.
 llvm::Error deriveFromMesh(StrategyInput &strategy, const Preset &preset,

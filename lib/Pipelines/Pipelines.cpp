@@ -213,12 +213,17 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   if (strategy.kvDtype)
     options.kvType = stringify(*strategy.kvDtype).str();
   options.kvScaleBlock = strategy.kvScaleBlock;
+  llvm::append_range(options.kvKeep, strategy.kvKeep);
   options.kvBlockSize = strategy.kvBlockSize;
   // Where tokens are balanced, a device has two parts of them.
   bool hasTwo = strategy.cpCommType != ContextExchange::AllToAll &&
                 strategy.cpBalance == ContextBalance::ZigZag;
   options.tokenParts = std::max<int64_t>(strategy.contextRanks.number, 1) *
                        (hasTwo && !strategy.contextRanks.isOne() ? 2 : 1);
+  // Rows that are divided over the stream are filled up.
+  options.padded = !strategy.requests.empty() && !strategy.rankLists &&
+                   strategy.requests.countNew() %
+                       std::max<int64_t>(strategy.streamRanks.number, 1);
   options.mlaForm = strategy.mlaForm;
   options.steps = strategy.steps;
   options.reserve = strategy.reserve;
@@ -284,8 +289,7 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
     pm.addNestedPass<func::FuncOp>(createPassStates());
   if (strategy.inference) {
     pm.addPass(createInference(getInferenceOptions(strategy)));
-    if (strategy.redundantExperts > 0)
-      pm.addPass(createReplicateExperts({strategy.redundantExperts, "X"}));
+    pm.addPass(createReplicateExperts({strategy.redundantExperts, "X"}));
     if (strategy.weightDtype)
       pm.addNestedPass<func::FuncOp>(
           createQuantizeWeights(getQuantizeOptions(strategy)));
@@ -360,6 +364,7 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (!strategy.cacheAxes.empty()) {
     DivideCachesOptions caches;
     llvm::append_range(caches.axes, strategy.cacheAxes);
+    caches.merge = strategy.cacheMerge;
     caches.config = bind.config;
     llvm::append_range(caches.values, bind.values);
     pm.addPass(createDivideCaches(caches));

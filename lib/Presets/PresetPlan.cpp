@@ -648,13 +648,15 @@ Error PresetEvaluator::makeClaims() {
       llvm::append_range(claimed, llvm::reverse(part->second));
     else if (llvm::is_contained(axes, claim.axis))
       claimed.push_back(claim.axis);
-    // What the model does not have nothing is claimed of.
-    bool isHere =
-        *applies && (claim.dimension.empty() || hasDimension(claim.dimension));
+    // What the model does not have nothing is claimed of, but of names that a
+    // step has and the model has not, for which a guard says it.
+    bool isHere = *applies &&
+                  (claim.dimension.empty() || !claim.guard.conditions.empty() ||
+                   hasDimension(claim.dimension));
     std::string place = claim.dimension.empty() ? "" : "@" + claim.dimension;
     for (StringRef axis : isHere ? ArrayRef(claimed) : ArrayRef<StringRef>())
-      plan.claims.push_back(claim.op + "/" + claim.factor + place + ":" +
-                            axis.str());
+      plan.claims.push_back(claim.op + (claim.isBehind ? ">" : "/") +
+                            claim.factor + place + ":" + axis.str());
   }
   return Error::success();
 }

@@ -167,6 +167,7 @@ static void readFields(Fields &fields, Preset::Claim &claim) {
   fields.require("factor", claim.factor);
   fields.require("axis", claim.axis);
   fields.optional("dimension", claim.dimension);
+  fields.optional("behind", claim.isBehind);
 }
 
 static void readFields(Fields &fields, Preset::Replicas &replicas) {

@@ -295,7 +295,20 @@ Expected<PresetPlan> stg::planStrategy(const Preset &preset,
       evaluatePreset(preset, request, context, dimensions);
   if (!plan)
     return plan;
-  plan->late.assign(values.cacheAxes.begin(), values.cacheAxes.end());
+  // A group stands for its axes.
+  std::vector<std::string> cacheAxes;
+  for (const std::string &name : values.cacheAxes) {
+    bool isAxis = llvm::any_of(
+        plan->axes, [&](const auto &axis) { return axis.name == name; });
+    size_t before = cacheAxes.size();
+    for (const PresetPlan::Axis &axis : plan->axes)
+      if (!isAxis && axis.group == name)
+        cacheAxes.push_back(axis.name);
+    if (cacheAxes.size() == before)
+      cacheAxes.push_back(name);
+  }
+  values.cacheAxes = cacheAxes;
+  plan->late = std::move(cacheAxes);
   std::optional<int64_t> ranks = countRanks(*plan);
   if (ranks && *ranks > kMostRanks)
     return refuseRanks(*plan, strategy);

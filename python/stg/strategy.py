@@ -32,6 +32,9 @@ class Strategy:
     cache_axes: Optional[Sequence[str]] = None
     """Axes of the mesh over which the tokens of caches are divided, one by one, in steps that
     decode."""
+    cache_merge: Optional[Literal["sum", "exchange"]] = None
+    """How attention to the tokens of all ranks is made of what each has made of its own (default:
+    "sum")."""
     chunk: Optional[int] = None
     """New tokens of a request in a step; it has steps until all have been computed, then one token
     in each; 0: all (default: 0)."""
@@ -101,6 +104,9 @@ class Strategy:
     """Tokens of a block of a cache: each request has whole blocks (default: 1)."""
     kv_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
     """Element type of what is kept of tokens (default: that of activations)."""
+    kv_keep: Optional[Sequence[str]] = None
+    """Caches that --kv-dtype leaves in the type of activations: patterns of their names, or of what
+    stands behind the last dot."""
     kv_len: Optional[int] = None
     """Tokens of each request that earlier steps have kept."""
     kv_scale_block: Optional[int] = None

@@ -2,7 +2,7 @@
 
 What follows from the sizes of the models is computed here in other terms than the compiler does it.
 
-Usage: engines.py {uneven|padded|weights|scales|lists|redundant|replicas|logits|divided}...
+Usage: engines.py {uneven|padded|weights|scales|lists|redundant|replicas|logits|divided|helix}...
 """
 
 import sys
@@ -119,9 +119,9 @@ def weights():
     equal("expert", one, 44040192 + 4 * 44040192 // 16384)
     entry = compile_one("deepseek-v3", "--batch=64", "--kv-len=99", "--dp=64", "--ep=64", "--weight-dtype=fp8-block")
     other = compile_one("deepseek-v3", "--batch=64", "--kv-len=99", "--dp=32", "--ep=32", "--weight-dtype=fp8-block")
-    # Half as many ranks have twice as many experts each, and their corrections of the router.
+    # Half as many ranks have twice as many experts each; all have the corrections of the router.
     more = other["memory"]["persistent_bytes"]["parameter"] - entry["memory"]["persistent_bytes"]["parameter"]
-    equal("experts of a rank", more, 58 * 4 * (one + 2))
+    equal("experts of a rank", more, 58 * 4 * one)
     # Of 128 experts the 24 that have a row are read, multiplied and nothing else.
     m, flags = QWEN, ["--batch=3", "--kv-len=99"]
     plain = compile_one(m.name, *flags)
@@ -142,6 +142,11 @@ def scales():
     entry = compile_one("deepseek-v3", "--batch=1", "--kv-len=99", "--kv-dtype=f8E4M3FN", "--kv-scale-block=128")
     # Of latents 512 elements with four scales, of positions 64 with one.
     equal("latents", entry["memory"]["persistent_bytes"]["kv_cache"], 100 * 61 * (512 + 16 + 64 + 4))
+    # I7.7: positions keep the 16 bits of activations, as in FlashMLA's format: 656 bytes.
+    for form in ("absorbed", "naive"):
+        flags = ["--batch=1", "--kv-len=99", "--kv-dtype=f8E4M3FN", "--kv-scale-block=128", f"--mla-form={form}"]
+        entry = compile_one("deepseek-v3", *flags, "--kv-keep=rope_k")
+        equal(f"latents, {form}: positions", entry["memory"]["persistent_bytes"]["kv_cache"], 100 * 61 * 656)
 
 
 def lists():
@@ -332,6 +337,48 @@ def divided():
     found = sorted((c["kind"], c["group_size"], c["count"], c["bytes"]) for c in entry["collectives"] if c["group_size"] == 2)
     want = [("all_gather", 2, 2 * 94, 94 * (65536 + 2048)), ("reduce_scatter", 2, 94, 94 * 131072)]
     equal("heads: collectives", found, want)
+
+
+def helix():
+    """Parts of outputs that are exchanged for heads: I3.8, I3.9, and with gathered queries I3.4."""
+    L, h, heads, dq, dv, B, V = 61, 7168, 128, 576, 512, 32, 129280
+    flags = ["deepseek-v3", "--dry-run", f"--batch={B}", "--kv-len=9999", "--mla-form=absorbed"]
+    # Of each head two fp32 numbers beside the output, to each of 8 ranks.
+    peer = B * heads // 8 * (dv * 2 + 8)
+    equal("helix: to each rank", peer, 528384)
+    (entry,) = traces.compile_json(*flags, "--preset=helix", "--degrees=kvp=8")["classes"]
+    equal("helix: exchanges", exchanges(entry), [(L, L * 8 * peer)])
+    equal("helix: sent", 8 * peer, 4227072)
+    # Nothing of queries is gathered; logits are.
+    gathers = [(c["count"], c["bytes"]) for c in entry["collectives"] if c["kind"] == "all_gather"]
+    equal("helix: gathers", gathers, [(1, B * V // 8 * 2)])
+    # Ranks have all projections of queries, keys and values, and an eighth of everything behind attention.
+    (plain,) = traces.compile_json(*flags)["classes"]
+    (entry4,) = traces.compile_json(*flags, "--preset=helix", "--degrees=kvp=4")["classes"]
+    less = products(entry4) - products(entry)
+    behind = products(plain) - products(entry)
+    # What is divided: an eighth is left of it, or a quarter; attention is as much work as keys.
+    equal("helix: products", 7 * less, behind)
+    equal("helix: cache", 8 * entry["memory"]["persistent_bytes"]["kv_cache"], L * B * 10000 * dq * 2)
+    # Over tp queries are gathered, and outputs exchanged instead of summed.
+    (entry,) = traces.compile_json(*flags, "--tp=8", "--cache-axes=tp", "--cache-merge=exchange")["classes"]
+    equal("exchange", exchanges(entry), [(L, L * 8 * peer)])
+    gathers = [(c["count"], c["bytes"]) for c in entry["collectives"] if c["kind"] == "all_gather"]
+    queries = B * heads // 8 * dq * 2
+    equal("exchange: queries", (queries, 8 * queries), (589824, 4718592))
+    equal("exchange: gathers", gathers, [(L + 1, L * queries + B * V // 8 * 2)])
+    # Experts over kvp, or over kvp and a part of tp: one sum of what they and the shared one make.
+    for tp, degrees in ((1, (8,)), (2, (4, 8, 16)), (4, (8,))):
+        (whole,) = traces.compile_json(*flags, "--preset=helix", "--degrees=kvp=8", f"--tp={tp}")["classes"]
+        for ep in degrees:
+            (entry,) = traces.compile_json(*flags, "--preset=helix", f"--degrees=kvp=8,ep={ep}", f"--tp={tp}")["classes"]
+            sums = [(c["group_size"], c["count"], c["bytes"]) for c in entry["collectives"] if c["kind"] == "all_reduce"]
+            what = f"helix, experts over {ep} of {8 * tp}"
+            equal(f"{what}: sums", sums, [(8 * tp, 2 * L + 1, (2 * L + 1) * B * h * 2)])
+            # Experts are divided by number or by width, and are there once.
+            held, all_held = (e["memory"]["persistent_bytes"]["parameter"] for e in (entry, whole))
+            equal(f"{what}: parameters", held, all_held)
+            equal(f"{what}: products", products(entry), products(whole))
 
 
 for argument in sys.argv[1:]:

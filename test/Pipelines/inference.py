@@ -3,7 +3,7 @@
 A step is a list of requests (u new tokens, p cached ones). What follows from that is computed here
 from the sizes of the models, in other terms than the compiler does it.
 
-Usage: inference.py {decode|prefill|replicas|ragged|verify|chunks|context|budget|experts|memory|groups|windows|latents}...
+Usage: inference.py {decode|prefill|replicas|ragged|verify|chunks|context|budget|experts|memory|groups|windows|latents|filled|relative}...
 """
 
 import sys
@@ -380,6 +380,62 @@ def latents():
     whole = step("--batch=1", "--mode=prefill", "--seq=32768", "--mla-form=naive")
     equal("expansion of the past", 49152 * form.expand, 1649267441664)
     equal("chunks", sum(chunks) - whole - 3 * 2 * 2048 * 102400, 27 * 49152 * form.expand // 8)
+
+
+def filled():
+    """Rows that are divided over the stream are filled up to a multiple of tp; requests stay what they are."""
+    m, t = LLAMA3_8B, 8
+    lists = [
+        [(1, 99)],
+        [(1, 99)] * 7,
+        [(1, 99)] * 8,
+        [(1, 99), (16, 0)],
+        [(5, 40), (1, 7), (1, 3000), (300, 0)],
+    ]
+    for requests in lists:
+        text = ",".join(f"({u},{p})" for u, p in requests)
+        entry = compile_step(m, f"--tp={t}", "--sequence-parallel", f"--requests={text}")
+        own, rows = Step(m, requests, t), -(-sum(u for u, p in requests) // t) * t
+        # All products are on all rows but those of attention and of the head.
+        linear = m.L * (own.projections + own.mlp) // own.tokens * rows
+        equal(f"{text}: products", products(entry), linear + m.L * own.core + own.head)
+        equal(f"{text}: cache", entry["memory"]["persistent_bytes"]["kv_cache"], own.per_token() * own.cached)
+        found = sorted((c["kind"], c["count"], c["bytes"]) for c in entry["collectives"])
+        row = rows * m.h * 2
+        want = [
+            ("all_gather", 2 * m.L + 2, (2 * m.L + 1) * row // t + len(requests) * m.V // t * 2),
+            ("reduce_scatter", 2 * m.L + 1, (2 * m.L + 1) * row),
+        ]
+        equal(f"{text}: collectives", found, want)
+    # Rows of several steps are filled up, too, each by itself.
+    flags = ["llama3-8b", "--tp=8", "--sequence-parallel"]
+    entry = compile_one(*flags, "--requests=6*(1,50),(3,0)", "--steps=3")
+    steps = [compile_one(*flags, f"--requests=6*(1,{50 + i}),(3,{3 * i})") for i in range(3)]
+    equal("steps", products(entry), sum(products(step) for step in steps))
+    # Latents of requests in both forms: 13 tokens are 16.
+    flags = ["deepseek-v3", "--tp=8", "--requests=4*(1,50),(9,0)", "--mla-form=by-request", "--kv-dtype=bf16"]
+    entry = compile_one(*flags, "--sequence-parallel")
+    equal("latents", entry["memory"]["persistent_bytes"]["kv_cache"], (4 * 51 + 9) * 61 * 576 * 2)
+
+
+def relative():
+    """Scores with a bias by position: decoding one by one is a chunk at once, and T5-small in closed form."""
+    L, h, heads, d, f, V, B = 6, 512, 8, 64, 2048, 32128, 4
+    wide = heads * d
+
+    def step(u, p):
+        flags = ["--mode=decode"] if u == 1 else ["--mode=prefill", f"--seq={u}"]
+        return compile_one("t5-small", *flags, f"--batch={B}", f"--kv-len={p}", "--set=T=32", "--logits=all")
+
+    decoded = [step(1, p) for p in range(16, 24)]
+    equal("chunk", products(step(8, 16)), sum(products(entry) for entry in decoded))
+    for p, entry in zip(range(16, 24), decoded):
+        layer = 6 * 2 * h * wide + 4 * (p + 1) * wide + 4 * 32 * wide + 4 * h * f
+        equal(f"{p} cached", products(entry), B * (L * layer + 2 * h * V))
+    # A token more is a key and a value that all read, and a bias of each head that is looked up once.
+    first, second = decoded[:2]
+    more = L * B * 2 * wide * 2 + L * heads * 2 + 2 * heads * 2
+    equal("traffic", second["memory_traffic_bytes"] - first["memory_traffic_bytes"], more)
 
 
 for name in sys.argv[1:]:

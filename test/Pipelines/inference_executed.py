@@ -70,10 +70,15 @@ def flags_of(run, m):
         # An axis of its own divides the tokens of caches, and nothing else.
         parallel = dict(parallel)
         flags += ["--preset=kv-parallel", f"--degrees=kvp={parallel.pop('cp')}"]
+    if run.get("dcp_variant") == "helix":
+        parallel = dict(parallel)
+        flags += ["--preset=helix", f"--degrees=kvp={parallel.pop('cp')}"]
     flags += [f"--{axis}={size}" for axis, size in parallel.items()]
-    if "experts" in m:
+    if run.get("moe_mode") == "agrs":
+        flags += ["--preset=sglang-experts", "--expert-histogram=" + loads(run)]
+    elif "experts" in m:
         flags += [f"--ep={parallel.get('dp', 1)}"]
-    if "dp_ffn" in run:
+    if "dp_ffn" in run and run.get("moe_mode") != "agrs":
         # Requests are divided over tp, too, where there is one.
         flags += ["--preset=sglang"] + ["--sequence-parallel"] * ("tp" in parallel)
     if run.get("dp_ffn") == "sum_len":
@@ -85,6 +90,17 @@ def flags_of(run, m):
     if run["full"]:
         flags += ["--attention-count=full"]
     return flags
+
+
+def loads(run):
+    """The rows of each expert: those of a rank begin with its first token."""
+    m, counts = run["model"], Counter()
+    ((*requests,),) = run["steps"]
+    count = len(requests) // run["parallel"]["dp"]
+    for first in range(0, len(requests), count):
+        rows = sum(u for u, p, n in requests[first : first + count]) * m["topk"]
+        counts.update(row % m["experts"] for row in range(rows))
+    return ",".join(str(counts[expert]) for expert in range(m["experts"]))
 
 
 def share(requests, rows):

@@ -93,7 +93,7 @@ def module():
         equal(f"{what}: products", rest["products", "fwd"], n * (rounds * k * token + keys * 2 * 128 * (512 + latent)))
         equal(f"{what}: rows of experts", (rest["count", "all_to_all", "ep"], rest["bytes", "all_to_all", "ep"]), (2 * k * rounds, 2 * k * rounds * n * 8 * 2 * h))
         own = matrices + 1536 + 512 + 2 * h + h * X + 3 * h * fe * (X // ranks + 1) + 2 * h * h + 3 * h
-        correction = X // ranks
+        correction = X
         equal(f"{what}: parameters", held(entry, "parameter") - held(steps[0], "parameter"), 2 * (own - h * X + h * X + correction))
         last = p + contexts(chance, k, rounds)[-1] + k
         equal(f"{what}: cache", held(entry, "kv_cache") - held(steps[-1], "kv_cache"), n * last * latent * 2)

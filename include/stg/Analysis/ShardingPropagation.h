@@ -49,8 +49,9 @@ struct PlannedOp {
   /// Changes an operand in place and computes nothing that others read: what it
   /// can compute with says nothing about how the operand is to be sharded.
   bool isUpdate = false;
-  /// Axes that do not flow along the edge: on either side of it the tensor is
-  /// planned as if the other did not exist.
+  /// Axes that do not flow along the edge or through the op: its tensors are
+  /// planned as if the others did not exist, and it computes nothing in shares
+  /// over them.
   AxisList blocked = {};
   /// The only axes that the factor of the first element may be divided over.
   std::optional<std::pair<unsigned, AxisList>> only = std::nullopt;

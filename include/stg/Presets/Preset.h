@@ -80,6 +80,8 @@ struct Preset {
     Guard guard;
     std::string op, factor, axis;
     std::string dimension; ///< Of ops that have it; empty: of all of them.
+    /// Not the op computes it, but what it makes is divided.
+    bool isBehind = false;
   };
   /// A dimension that `stg-compile` replicates where `degree` is a multiple of
   /// it: the degree `times` says how often.

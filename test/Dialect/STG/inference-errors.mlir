@@ -71,11 +71,27 @@ func.func @other_tokens(%l: !l, %labels: !stg.tensor<[B, T], i32>) -> !stg.tenso
 stg.symbol @B
 stg.symbol @K
 stg.symbol @E
-!q = !stg.tensor<[B, S = 5, K, E], bf16>
-!k = !stg.tensor<[B, S = 9, K, E], bf16>
+!q = !stg.tensor<[B, S = 3, K, E], bf16>
+!k = !stg.tensor<[B, S = 8, K, E], bf16>
 func.func @requests(%q: !q, %k: !k) {
-  // expected-error @+1 {{'stg.attention' op has requests with 4 queries, the operand has 5}}
+  // expected-error @+1 {{'stg.attention' op has requests with 4 queries, the operand has 3}}
   %a, %l = stg.attention causal %q, %k, %k {requests = #stg.requests<(1, 4), (3, 0)>} : !q, !k, !k
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @K
+stg.symbol @E
+!q = !stg.tensor<[B, S = 8, K, E], bf16>
+!k = !stg.tensor<[B, S = 8, K, E], bf16>
+!longer = !stg.tensor<[B, S = 9, K, E], bf16>
+func.func @filled(%q: !q, %k: !k, %l: !longer) {
+  // What fills a row up is of no request, and keeps nothing.
+  %a, %b = stg.attention causal %q, %k, %k {requests = #stg.requests<(1, 4), (3, 0)>} : !q, !k, !k
+  // expected-error @+1 {{'stg.attention' op has requests with 8 keys, the operand has 9}}
+  %c, %d = stg.attention causal %q, %l, %l {requests = #stg.requests<(1, 4), (3, 0)>} : !q, !longer, !longer
   return
 }
 

@@ -4,7 +4,7 @@
 // RUN: not stg-opt %s --stg-replicate-heads="dim=G exchanged=0" -split-input-file 2>&1 | FileCheck %s --check-prefix=TIMES
 // TIMES: error: exchanged is '0', expected an integer of at least 1 or a symbol
 // RUN: not stg-opt %s --stg-parallelize="mesh=r=2:tensor rules=D:r claims=stg.replicate/replica@G" -split-input-file 2>&1 | FileCheck %s --check-prefix=CLAIM
-// CLAIM: error: claim is 'stg.replicate/replica@G', expected OP/FACTOR:AXIS or OP/FACTOR@DIM:AXIS with an axis of the mesh
+// CLAIM: error: claim is 'stg.replicate/replica@G', expected OP/FACTOR:AXIS, OP/FACTOR@DIM:AXIS, or these with '>' for '/', with an axis of the mesh
 // RUN: not stg-opt %s --stg-inference="token-parts=0" -split-input-file 2>&1 | FileCheck %s --check-prefix=PARTS
 // PARTS: error: token-parts is 0, expected at least 1
 

@@ -90,3 +90,12 @@ func.func private @too_large(!stg.tensor<[(a0 + b0)*(a1 + b1)*(a2 + b2)*(a3 + b3
 // -----
 // expected-error @+1 {{element type 'f6E2M3FN' is not an integer or float of whole bytes, or f4E2M1FN}}
 func.func private @tensor_c1_six_bits(!stg.tensor<[2], f6E2M3FN>)
+// -----
+// expected-error @+1 {{rows of type '!stg.mixed<[#sym.expr<4>, #sym.expr<2>] of bf16, f32>' have 6 elements, which the last dimension has not}}
+func.func private @tensor_c4(!stg.tensor<[2, 5], !stg.mixed<[#sym.expr<4>, #sym.expr<2>] of bf16, f32>>)
+// -----
+// expected-error @+1 {{a row has 2 parts of 1 types, expected as many, at least two}}
+func.func private @mixed_c1(!stg.tensor<[2, 6], !stg.mixed<[#sym.expr<4>, #sym.expr<2>] of bf16>>)
+// -----
+// expected-error @+1 {{a part of a row has type 'i4', expected that of an element}}
+func.func private @mixed_c2(!stg.tensor<[2, 6], !stg.mixed<[#sym.expr<4>, #sym.expr<2>] of bf16, i4>>)

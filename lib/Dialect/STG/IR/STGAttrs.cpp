@@ -1061,7 +1061,7 @@ void SymTensorType::print(AsmPrinter &printer) const {
 }
 
 bool SymTensorType::isValidElementType(Type type) {
-  if (isa<ScaledType>(type))
+  if (isa<ScaledType, MixedType>(type))
     return true;
   if (!type.isIntOrFloat())
     return false;
@@ -1093,6 +1093,15 @@ SymTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
         return emitError() << "dimension " << dim.getExtent()
                            << " is not an integer of at least 1, and the "
                            << count << " elements are no integer";
+  if (auto mixed = dyn_cast<MixedType>(elementType)) { // tensor_c4
+    SymExpr row;
+    for (SymExpr extent : mixed.getExtents())
+      row = row ? row + extent : extent;
+    if (dims.empty() || dims.back().getExtent() != row)
+      return emitError() << "rows of type " << elementType << " have "
+                         << row.str()
+                         << " elements, which the last dimension has not";
+  }
   if (sharding && sharding.getDimAxes().size() != dims.size())
     return emitError() << "sharding has " << sharding.getDimAxes().size()
                        << " dimensions, the tensor has " << dims.size();
@@ -1116,6 +1125,8 @@ SymExpr SymTensorType::getNumElements() const {
 
 /// What is stored of an element beside its scale.
 static Type getStoredType(Type elementType) {
+  if (auto mixed = dyn_cast<MixedType>(elementType))
+    elementType = mixed.getTypes().front();
   auto scaled = dyn_cast<ScaledType>(elementType);
   return scaled ? scaled.getElementType() : elementType;
 }
@@ -1147,6 +1158,16 @@ static SymExpr getNumScales(SymTensorType type, ArrayRef<int64_t> blocks) {
 
 /// Elements of 4 bits are two to a byte.
 SymExpr SymTensorType::getNumBytes() const {
+  if (auto mixed = dyn_cast<MixedType>(getElementType())) {
+    SymExpr sum = SymExpr::get(getContext(), 0);
+    SmallVector<DimAttr> dims(getDims());
+    for (auto [extent, type] :
+         llvm::zip_equal(mixed.getExtents(), mixed.getTypes())) {
+      dims.back() = dims.back().withExtent(extent);
+      sum = sum + SymTensorType::get(getContext(), dims, type).getNumBytes();
+    }
+    return sum;
+  }
   SymExpr elements = getNumElements(), bytes = elements * getElementBytes();
   if (getStoredType(getElementType()).getIntOrFloatBitWidth() == 4)
     bytes = SymExpr::getFunction(SymFunc::CeilDiv,
@@ -1174,6 +1195,20 @@ LogicalResult ScaledType::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "blocks are [" << blocks
                        << "], expected numbers of at least -1, of which the "
                           "last one is not 0";
+  return success();
+}
+
+LogicalResult MixedType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<SymExpr> extents,
+                                ArrayRef<Type> types) {
+  if (extents.size() != types.size() || types.size() < 2) // mixed_c1
+    return emitError() << "a row has " << extents.size() << " parts of "
+                       << types.size() << " types, expected as many, at least "
+                       << "two";
+  for (Type type : types) // mixed_c2
+    if (isa<MixedType>(type) || !SymTensorType::isValidElementType(type))
+      return emitError() << "a part of a row has type " << type
+                         << ", expected that of an element";
   return success();
 }
 

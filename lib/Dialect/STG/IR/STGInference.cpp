@@ -70,7 +70,11 @@ LogicalResult AttentionOp::verify() {
        {std::tuple("queries", fresh, getQuery().getType()),
         {"keys", fresh + past, getKey().getType()}}) {
     SymExpr found = type.getShape()[1];
-    if (expected.isConstant() && found.isConstant() && expected != found)
+    if (!expected.isConstant() || !found.isConstant() || expected == found)
+      continue;
+    // What fills a row up is of no request.
+    bool mayExceed = type == getQuery().getType();
+    if (!mayExceed || *found.getConstant() < *expected.getConstant())
       return emitOpError("has requests with ") // attention_c4
              << expected.str() << ' ' << what << ", the operand has "
              << found.str();
@@ -206,6 +210,46 @@ LogicalResult MergePartialOp::verify() {
   return success();
 }
 
+/// The bytes of a head of a row: its elements, the largest score and the sum of
+/// its weights, two fp32 numbers.
+SymExpr stg::getPartialBytes(SymTensorType output) {
+  return output.withDims(output.getDims().back()).getNumBytes() + 8;
+}
+
+/// A buffer of parts, and the output that they are of.
+static LogicalResult checkParts(Operation *op, SymTensorType parts,
+                                SymTensorType output) {
+  if (parts.getRank() != 5 || output.getRank() != 4)
+    return op->emitOpError("has parts of rank ")
+           << parts.getRank() << " and outputs of rank " << output.getRank()
+           << ", expected 5 and 4";
+  if (parts.getDims().take_front(3) != output.getDims().take_front(3) ||
+      parts.getShape().back() != getPartialBytes(output))
+    return op->emitOpError("has parts of type ")
+           << parts << " for outputs of type " << output << ", expected "
+           << getPartialBytes(output) << " bytes of each head of a row";
+  return success();
+}
+
+LogicalResult PackPartialOp::verify() {
+  SymTensorType output = getOutput().getType(), lse = getLse().getType();
+  if (failed(checkParts(*this, getType(), output))) // pack_partial_c2
+    return failure();
+  if (lse.getDims() != output.getDims().take_front(3)) // pack_partial_c1
+    return emitOpError("has an output of type ")
+           << output << " and log-sum-exps of type " << lse
+           << ", expected one of each head of a row";
+  SymExpr devices = getType().getShape()[3];
+  if (devices != SymExpr::get(getContext(), 1))
+    return emitOpError("makes parts of ")
+           << devices << " devices, expected one";
+  return success();
+}
+
+LogicalResult MergePartsOp::verify() { // merge_parts_c1, merge_parts_c2
+  return checkParts(*this, getParts().getType(), getType());
+}
+
 LogicalResult EncodeRowsOp::verify() {
   SymTensorType input = getInput().getType(), result = getType();
   if (failed(checkMinRank(getLoc(), "operand", input, 1))) // encode_rows_c1
@@ -276,6 +320,18 @@ OpCost PlaceRowsOp::getCost() {
 OpCost MergePartialOp::getCost() {
   return {getOutput().getType().getNumElements() +
               getLse().getType().getNumElements() * 5,
+          getOperandAndResultBytes(*this), false};
+}
+
+OpCost PackPartialOp::getCost() {
+  return {SymExpr::get(getContext(), 0), getOperandAndResultBytes(*this),
+          false};
+}
+
+OpCost MergePartsOp::getCost() {
+  SymTensorType parts = getParts().getType();
+  SymExpr heads = parts.getNumElements().exactDiv(parts.getShape().back());
+  return {heads * (getType().getShape().back() * 2 + 5),
           getOperandAndResultBytes(*this), false};
 }
 
@@ -374,6 +430,29 @@ ShardingRule MergePartialOp::getShardingRule() {
   TensorFactors lse(output.begin(), output.begin() + 2);
   lse.push_back({rule.addFactor("all", FactorKind::Whole)});
   rule.operands = {output, lse};
+  rule.results = {output};
+  return rule;
+}
+
+/// Each device has a part of its own.
+ShardingRule PackPartialOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors heads = rule.addFactors("d", 3), output = heads, parts = heads;
+  output.push_back({rule.addFactor("width", FactorKind::Whole)});
+  parts.push_back({rule.addFactor("part", FactorKind::Whole)});
+  parts.push_back({rule.addFactor("bytes", FactorKind::Whole)});
+  rule.operands = {output, heads};
+  rule.results = {parts};
+  return rule;
+}
+
+ShardingRule MergePartsOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors heads = rule.addFactors("d", 3), output = heads, parts = heads;
+  parts.push_back({rule.addFactor("part", FactorKind::Whole)});
+  parts.push_back({rule.addFactor("bytes", FactorKind::Whole)});
+  output.push_back({rule.addFactor("width", FactorKind::Whole)});
+  rule.operands = {parts};
   rule.results = {output};
   return rule;
 }

@@ -506,7 +506,9 @@ struct ChoiceFactors {
 
 /// The tensors of an op between tokens and the buffers of experts. A device
 /// makes the rows of its own tokens in the buffers of all experts, so the rows
-/// run over all dimensions of the tokens and over their experts.
+/// run over all dimensions of the tokens and over their experts. Where devices
+/// have the same tokens, each may have some of the experts: what experts make
+/// of a token is then a sum over devices.
 struct ExchangeFactors {
   ShardingRule rule;
   TensorFactors tokens, indices, buffers;
@@ -515,7 +517,7 @@ struct ExchangeFactors {
     indices = addRowsAndWhole(rule, indexType.getRank(), "a");
     tokens = indices;
     tokens.back() = {rule.addFactor("width")};
-    unsigned experts = rule.addFactor("x", FactorKind::Whole);
+    unsigned experts = rule.addFactor("x");
     buffers = {{experts}, {}, tokens.back()};
     for (const auto &dim : indices)
       buffers[1].push_back(dim.front());
@@ -558,6 +560,14 @@ ShardingRule DispatchOp::getShardingRule() {
     f.rule.operands.push_back(f.indices);
   f.rule.results = {f.buffers};
   return f.rule;
+}
+
+LogicalResult
+DispatchOp::becomeLocal(function_ref<ArrayAttr(StringRef)> getAxes) {
+  ArrayAttr axes = getAxes("x");
+  if (!axes.empty())
+    setDividedOverAttr(axes);
+  return success();
 }
 
 ShardingRule DispatchGradOp::getShardingRule() {
@@ -711,7 +721,7 @@ LogicalResult CombineOp::buildGradient(GradientBuilder &gradient) {
     gradient.addGradient(0, gradient.create<DispatchOp>(
                                 std::nullopt, gradient.getGradientType(0),
                                 gradient.getResultGradient(0), getIndices(),
-                                Value()));
+                                Value(), ArrayAttr()));
     return success();
   }
   auto op = gradient.create<CombineGradOp>(std::nullopt, getOutputs(),

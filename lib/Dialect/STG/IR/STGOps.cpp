@@ -419,6 +419,14 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // Views, replicas and optimizer
 //===----------------------------------------------------------------------===//
 
+/// The type of the elements of a part of rows.
+static Type getPartType(SymTensorType whole, size_t number, int64_t dim) {
+  auto mixed = dyn_cast<MixedType>(whole.getElementType());
+  bool isPart =
+      mixed && dim + 1 == whole.getRank() && number < mixed.getTypes().size();
+  return isPart ? mixed.getTypes()[number] : whole.getElementType();
+}
+
 /// Checks that `parts` joined along `dim` are `whole`.
 static LogicalResult verifyParts(Operation *op, SymTensorType whole,
                                  TypeRange parts, int64_t dim) {
@@ -438,10 +446,11 @@ static LogicalResult verifyParts(Operation *op, SymTensorType whole,
     std::string what = ("part #" + Twine(number)).str();
     if (failed(checkSameShape(op->getLoc(), what, expected, part.getDims())))
       return failure();
-    if (part.getElementType() != whole.getElementType()) // split_c1
+    Type expectedType = getPartType(whole, number, dim);
+    if (part.getElementType() != expectedType) // split_c1
       return op->emitOpError("part #")
              << number << " has element type " << part.getElementType()
-             << ", expected " << whole.getElementType();
+             << ", expected " << expectedType;
   }
   if (total != whole.getShape()[dim]) // split_c2
     return op->emitOpError("has parts with extents that add up to ")

@@ -49,6 +49,10 @@ private:
 void forEachRuledValue(mlir::Operation *root,
                        llvm::function_ref<void(mlir::Value, RuleScope)> visit);
 
+/// In `#stg.factors` of a plan: over these axes an op computes none of its
+/// factors in shares, whatever its operands and results are.
+constexpr llvm::StringLiteral kNoFactor = "none";
+
 /// What a scope covers, for messages.
 llvm::StringRef describeScope(RuleScope scope);
 

@@ -151,6 +151,42 @@ def MergePartialOp : STG_ExplicitOp<"merge_partial"> {
   let hasVerifier = 1;
 }
 
+def PackPartialOp : STG_ExplicitOp<"pack_partial"> {
+  let summary = "attention with the keys of one device, as it is sent to others";
+  let description = [{
+    For each row and head the output, and two fp32 numbers: the largest score and the sum of the
+    weights, which the log-sum-exp stands for. They are bytes, in one buffer. The result has a
+    dimension more, of devices: each has its own part of it. Executes no operations; reads what
+    it packs and writes the buffer.
+
+    ```mlir
+    %p = stg.pack_partial %o, %lse : !stg.tensor<[B, S, H, 128], bf16>, !stg.tensor<[B, S, H], f32> -> !stg.tensor<[B, S, H, 1, 264], i8>
+    ```
+    Constraints: (C1) the output has rank 4, log-sum-exps its first three dimensions; (C2) the
+    result has these, a dimension of extent 1, and one with the bytes of a head and 8 more.
+  }];
+  let args = (ins STG_Tensor:$output, STG_Tensor:$lse);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def MergePartsOp : STG_ExplicitOp<"merge_parts"> {
+  let summary = "attention with all keys, of what devices have made of theirs";
+  let description = [{
+    The parts are those of `stg.pack_partial`, of all devices. Operations: for each head of a
+    row 2 per element and 5 per part, of each part.
+
+    ```mlir
+    %o = stg.merge_parts %p : !stg.tensor<[B, S, H, 4, 264], i8> -> !stg.tensor<[B, S, H, 128], bf16>
+    ```
+    Constraints: (C1) the parts have rank 5; (C2) the result has their first three dimensions, and
+    a last one with 8 bytes less than a part.
+  }];
+  let args = (ins STG_Tensor:$parts);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
 def EncodeRowsOp : STG_ExplicitOp<"encode_rows"> {
   let summary = "rows as they are sent, and back";
   let description = [{

@@ -125,6 +125,10 @@ struct TokenSpan {
   SymExpr getKept(SymExpr tokens) const;
 };
 
+/// The bytes of a head of a row of attention as devices send it to each other
+/// that have some of the keys each; see `stg.pack_partial`.
+SymExpr getPartialBytes(SymTensorType output);
+
 /// Through which an op becomes that of a step of inference; see
 /// `IncrementalOpInterface`.
 class IncrementBuilder {

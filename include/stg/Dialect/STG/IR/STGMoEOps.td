@@ -115,7 +115,8 @@ def DivideBySumGradOp : STG_ExplicitOp<"divide_by_sum_grad"> {
   let hasVerifier = 1;
 }
 
-def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable]> {
+def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
   let summary = "copies each token to the buffers of its experts";
   let description = [{
     The result is experts, rows, width. How many rows the buffer of an expert has is up
@@ -124,7 +125,9 @@ def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable]> {
 
     The rows of a buffer come from all tokens: on a device they are those of its own
     tokens, for all experts. Where a plan shards experts, an all-to-all moves rows to their
-    experts.
+    experts. Where devices have the same tokens each makes the rows of its own experts, which
+    are `divided_over` these axes on the local level, and what `stg.combine` makes of them is a
+    sum over devices.
 
     With `weights` each copy of a token is scaled with that of its expert, as in Llama 4: 1
     operation per element of the result.
@@ -138,7 +141,8 @@ def DispatchOp : STG_ExplicitOp<"dispatch", [STG_Differentiable]> {
     of the shape of the indices.
   }];
   let args = (ins STG_Tensor:$tokens, STG_Tensor:$indices,
-                  Optional<STG_Tensor>:$weights);
+                  Optional<STG_Tensor>:$weights,
+                  OptionalAttr<StrArrayAttr>:$divided_over);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }

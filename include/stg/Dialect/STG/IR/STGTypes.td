@@ -35,9 +35,10 @@ def STG_Tensor : TypeDef<STG_Dialect, "SymTensor"> {
     divide evenly. Then it is a fraction, and the tensor has an integer number of elements.
 
     Constraints: (C1) the element type is an integer or a float of whole bytes, f4E2M1FN, of
-    which two share a byte, or `!stg.scaled`;
+    which two share a byte, `!stg.scaled` or `!stg.mixed`;
     (C2) no axis occurs twice; (C3) no dimension is a constant other than a positive number,
-    and the number of elements is an integer where it is a constant.
+    and the number of elements is an integer where it is a constant; (C4) the parts of a mixed
+    row add up to the last dimension.
   }];
   let parameters = (ins
     ArrayRefParameter<"::stg::DimAttr">:$dims,
@@ -107,6 +108,29 @@ def STG_Scaled : TypeDef<STG_Dialect, "Scaled"> {
     ArrayRefParameter<"int64_t">:$blocks);
   let assemblyFormat =
       "`<` $elementType `scales` $scaleType `of` `[` $blocks `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+def STG_Mixed : TypeDef<STG_Dialect, "Mixed"> {
+  let mnemonic = "mixed";
+  let summary = "rows whose parts have types of their own";
+  let description = [{
+    An element type of what is joined along the last dimension of a tensor: so many elements of
+    a row have the first type, so many the next one.
+
+    ```mlir
+    // FP8 latents with scales, and positions in 16 bits: 656 bytes of a token
+    !stg.tensor<[B, S, 576], !stg.mixed<[#sym.expr<512>, #sym.expr<64>] of !stg.scaled<f8E4M3FN scales f32 of [128]>, bf16>>
+    ```
+    The bytes of a tensor are those of its parts.
+
+    Constraints: (C1) there are as many types as extents, at least two; (C2) each is an element
+    type of tensors, and none is of this kind itself.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"::stg::SymExpr">:$extents,
+    ArrayRefParameter<"::mlir::Type">:$types);
+  let assemblyFormat = "`<` `[` $extents `]` `of` $types `>`";
   let genVerifyDecl = 1;
 }
 

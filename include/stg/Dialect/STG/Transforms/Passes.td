@@ -595,11 +595,12 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     With `requests` each row is a packed step, the tokens of these requests one behind the
     other, and what `tokens` is must be bound to is their number. With several lists,
     separated by ';', devices have different requests: the program has each kind that is on
-    any list, as often as symbols say that `--stg-load-requests` gives values.
+    any list, as often as symbols say that `--stg-load-requests` gives values. If rows are `padded`, `tokens` may be more: the others
+    fill a row up, and nothing is kept of them.
 
     An op that looks at other tokens says what it keeps of them and how it goes on from that
     (`IncrementalOpInterface`): attention keeps keys and values in caches (`stg.cache`), in
-    the element type `kv-type`. Every other op has to treat tokens one by one, as its
+    the element type `kv-type`, but those that `kv-keep` names. Every other op has to treat tokens one by one, as its
     sharding rule says. The loss (`LossOpInterface`) becomes tokens that are sampled
     (`stg.sample`) from the logits of the rows that are asked for: `last` of each request, or
     `all`. Rows are selected before the product that makes the logits. What only the loss
@@ -659,6 +660,10 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     Option<"kvScaleBlock", "kv-scale-block", "int64_t", /*default=*/"0",
            "Elements of the last dimension of a cache that share a scale, an f32; 0: "
            "there are no scales">,
+    ListOption<"kvKeep", "kv-keep", "std::string",
+               "Caches that keep the element type of what is kept: patterns of names">,
+    Option<"padded", "padded", "bool", /*default=*/"false",
+           "A row may have more tokens than its requests, of which nothing is kept">,
     Option<"kvBlockSize", "kv-block-size", "int64_t", /*default=*/"1",
            "Tokens of a block: of each request whole blocks are kept">,
     Option<"tokenParts", "token-parts", "int64_t", /*default=*/"1",
@@ -833,7 +838,9 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
     parameters, inputs or the stream only; earlier rules win where one axis has two claims.
     A rule that shards nothing is an error, unless `?` is behind it. A claim
     `OP/FACTOR:AXIS` is put on all ops of that name that have the factor (`#stg.factors`), and
-    `OP/FACTOR@DIM:AXIS` on those of them that have a dimension of that name.
+    `OP/FACTOR@DIM:AXIS` on those of them that have a dimension of that name. With the factor
+    `none` they compute nothing in shares over the axis. With `>` for `/` they do not either,
+    but what they make is planned with the factor over it: a slice, for those that read it.
 
     Which mesh and which rules a framework makes of degrees of parallelism is a matter of
     presets: `--stg-apply-preset`.
@@ -861,7 +868,7 @@ def Parallelize : Pass<"stg-parallelize", "::mlir::ModuleOp"> {
                "'?' behind they may shard nothing">,
     ListOption<"claims", "claims", "std::string",
                "OP/FACTOR:AXIS or OP/FACTOR@DIM:AXIS: ops of that name (with that dimension) "
-               "compute the factor over the axis">,
+               "compute the factor over the axis; with '>' for '/' what they make is so divided">,
     ListOption<"joined", "joined", "std::string",
                "AXIS+AXIS: axes that one collective serves (default: by their roles)">,
     ListOption<"late", "late", "std::string",
@@ -1344,12 +1351,15 @@ def SendIds : Pass<"stg-send-ids", "::mlir::ModuleOp"> {
 }
 
 def ReplicateExperts : Pass<"stg-replicate-experts", "::mlir::ModuleOp"> {
-  let summary = "give some experts replicas";
+  let summary = "tell experts from what the router chooses among, and give some replicas";
   let description = [{
+    A router chooses among all experts on every device. What it chooses among gets another name,
+    so that a rule that divides experts does not divide it.
+
     Engines that divide experts over many devices have replicas of those that get most rows.
     There are then `count` more buffers, parameters and products than experts: the symbol
     `physical_experts`, which the pass declares, and which rows are spread over. The router
-    chooses among the experts as before.
+    chooses among the experts as before. Without a `count` there are only the names.
 
     *Requires* and *produces* the step level.
 
@@ -1418,7 +1428,9 @@ def DivideCaches : Pass<"stg-divide-caches", "::mlir::ModuleOp"> {
     or latents have none. Here each keeps every n-th token of a request, from the one with its
     own number on. Queries that are divided over the axes are gathered; each device attends the
     keys that it has; log-sum-exps are gathered, and outputs that are scaled with them are
-    summed: reduce-scattered over heads where queries were divided, else all-reduced.
+    summed: reduce-scattered over heads where queries were divided or what reads the output has
+    some of them, else all-reduced. With `merge=exchange` devices exchange their outputs and
+    two numbers of each head for heads instead, in one all-to-all, and each merges its own.
 
     *Requires* the local level; steps of one new token of each request, or, with numbers for
     what `config` and `values` name, of any; no window. *Produces* the local level.
@@ -1438,6 +1450,8 @@ def DivideCaches : Pass<"stg-divide-caches", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"axes", "axes", "std::string", "The axes">,
+    Option<"merge", "merge", "::stg::CacheMerge", /*default=*/"::stg::CacheMerge::Sum",
+           "How outputs of devices are made one">,
     Option<"tokens", "tokens", "std::string", /*default=*/"\"S\"",
            "Name of the dimension of tokens">,
     Option<"config", "config", "std::string", /*default=*/"\"\"",

@@ -9,7 +9,8 @@
 // Devices that keep the same keys and values can each keep some of the tokens.
 // From a cache on, up to attention, there are fewer tokens then; attention is
 // that with the own ones, and a sum over devices makes it whole. Tokens are
-// dealt one by one, so that all have equally many, up to one.
+// dealt one by one, so that all have equally many, up to one. Or devices
+// exchange what they have made for heads, and each makes some heads whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,9 +43,9 @@ struct DivideCaches : stg::impl::DivideCachesBase<DivideCaches> {
 class CacheDivider {
 public:
   CacheDivider(func::FuncOp function, MeshOp mesh, ArrayRef<SizedAxis> axes,
-               StringAttr tokens, const SymBinding &values)
-      : function(function), mesh(mesh.getMesh()), axes(axes), tokens(tokens),
-        values(values), layouts(function, this->mesh) {
+               CacheMerge merge, StringAttr tokens, const SymBinding &values)
+      : function(function), mesh(mesh.getMesh()), axes(axes), merge(merge),
+        tokens(tokens), values(values), layouts(function, this->mesh) {
     for (SizedAxis axis : axes)
       devices *= axis.size;
   }
@@ -60,6 +61,13 @@ private:
                   function_ref<SymExpr(SymExpr fresh, SymExpr cached)> get);
   SymExpr countOwn(SymExpr tokens);
   SymExpr countPairs(SymExpr fresh, SymExpr cached, bool isCausal);
+  LogicalResult sumParts(AttentionOp op, bool isDivided);
+  LogicalResult exchangeParts(AttentionOp op, bool isDivided);
+  void gatherQueries(AttentionOp op);
+  Value gather(AttentionOp op, OpBuilder &builder, Value heads,
+               StringRef suffix);
+  Value name(AttentionOp op, Operation *made, StringRef suffix);
+  SmallVector<LocalSliceOp> getSlices(AttentionOp op);
   bool isAlong(Value value, AxisState::Kind kind, int64_t dim = 0);
   ArrayAttr getAxes() {
     SmallVector<Attribute> names;
@@ -71,6 +79,7 @@ private:
   func::FuncOp function;
   MeshAttr mesh;
   ArrayRef<SizedAxis> axes;
+  CacheMerge merge;
   StringAttr tokens;
   const SymBinding &values;
   LocalLayouts layouts;
@@ -240,54 +249,140 @@ LogicalResult CacheDivider::divide(AttentionOp op) {
   }
   op.removeRequestsAttr();
   op.setPairsAttr(pairs);
-  // All heads that any of the devices has.
-  Location loc = op.getLoc();
+  return merge == CacheMerge::Exchange ? exchangeParts(op, isDivided)
+                                       : sumParts(op, isDivided);
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+/// A type with so many times the heads.
+static SymTensorType scaleHeads(SymTensorType type, SymExpr times) {
+  SmallVector<DimAttr> dims(type.getDims());
+  dims[2] = dims[2].withExtent(dims[2].getExtent() * times);
+  return type.withDims(dims);
+}
+
+Value CacheDivider::name(AttentionOp op, Operation *made, StringRef suffix) {
+  copyOrigin(op, made);
+  StringAttr own = getOrigin(op).name;
+  setName(made, StringAttr::get(
+                    op->getContext(),
+                    (own ? own.getValue() : StringRef("attention")) + suffix));
+  return made->getResult(0);
+}
+
+Value CacheDivider::gather(AttentionOp op, OpBuilder &builder, Value heads,
+                           StringRef suffix) {
+  auto type = scaleHeads(cast<SymTensorType>(heads.getType()),
+                         SymExpr::get(op->getContext(), devices));
+  return name(op,
+              AllGatherOp::create(builder, op.getLoc(), type, heads, 2,
+                                  getAxes(), /*payload=*/SymExpr(),
+                                  /*padded=*/SymExpr()),
+              suffix);
+}
+
+/// Attention has all heads that any of the devices has.
+void CacheDivider::gatherQueries(AttentionOp op) {
   OpBuilder builder(op);
-  ArrayAttr over = getAxes();
-  auto scale = [&](SymTensorType type) {
-    SmallVector<DimAttr> dims(type.getDims());
-    dims[2] = dims[2].withExtent(dims[2].getExtent() * devices);
-    return type.withDims(dims);
-  };
-  auto name = [&](Operation *made, StringRef suffix) {
-    copyOrigin(op, made);
-    StringAttr own = getOrigin(op).name;
-    setName(made,
-            builder.getStringAttr(
-                (own ? own.getValue() : StringRef("attention")) + suffix));
-    return made->getResult(0);
-  };
-  SymTensorType before = op.getResult().getType();
-  if (isDivided) {
-    Value all =
-        name(AllGatherOp::create(builder, loc, scale(op.getQuery().getType()),
-                                 op.getQuery(), 2, over, /*payload=*/SymExpr(),
-                                 /*padded=*/SymExpr()),
-             ".q");
-    op.getQueryMutable().assign(all);
-    op.getResult().setType(scale(before));
-    op.getLse().setType(scale(op.getLse().getType()));
+  SymExpr times = SymExpr::get(op->getContext(), devices);
+  op.getQueryMutable().assign(gather(op, builder, op.getQuery(), ".q"));
+  for (Value result : {op.getResult(), op.getLse()})
+    result.setType(scaleHeads(cast<SymTensorType>(result.getType()), times));
+}
+
+/// Where all that reads the output takes the slice of a device, these slices.
+SmallVector<LocalSliceOp> CacheDivider::getSlices(AttentionOp op) {
+  SmallVector<LocalSliceOp> slices;
+  for (Operation *user : op.getResult().getUsers()) {
+    auto slice = dyn_cast<LocalSliceOp>(user);
+    if (!slice || slice.getDim() != 2 || slice.getAxes() != getAxes())
+      return {};
+    slices.push_back(slice);
   }
+  return slices;
+}
+
+/// `made` takes the place of what a device has of the heads.
+static void replaceHeads(AttentionOp op, ArrayRef<LocalSliceOp> slices,
+                         Value made, Operation *reader) {
+  if (slices.empty())
+    op.getResult().replaceAllUsesExcept(made, reader);
+  for (LocalSliceOp slice : slices) {
+    slice.getResult().replaceAllUsesWith(made);
+    slice.erase();
+  }
+}
+
+/// Each device scales what it has made, so that the sum is attention.
+LogicalResult CacheDivider::sumParts(AttentionOp op, bool isDivided) {
+  SymTensorType own = op.getResult().getType();
+  SmallVector<LocalSliceOp> slices;
+  if (isDivided) {
+    gatherQueries(op);
+  } else if (slices = getSlices(op); !slices.empty()) {
+    own = slices.front().getType();
+  }
+  OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
-  Value lse =
-      name(AllGatherOp::create(builder, loc, scale(op.getLse().getType()),
-                               op.getLse(), 2, over,
-                               /*payload=*/SymExpr(),
-                               /*padded=*/SymExpr()),
-           ".lse");
-  auto merge = MergePartialOp::create(builder, loc, op.getResult().getType(),
-                                      op.getResult(), lse);
-  Value partial = name(merge, ".merge");
-  Value result =
-      isDivided ? name(ReduceScatterOp::create(builder, loc, before, partial, 2,
-                                               over, /*payload=*/SymExpr(),
-                                               /*padded=*/SymExpr()),
-                       ".output")
-                : name(AllReduceOp::create(builder, loc, TypeRange(before),
-                                           ValueRange(partial), ReduceKind::Sum,
-                                           over),
-                       ".output");
-  op.getResult().replaceAllUsesExcept(result, merge);
+  Location loc = op.getLoc();
+  Value lse = gather(op, builder, op.getLse(), ".lse");
+  auto scaled = MergePartialOp::create(builder, loc, op.getResult().getType(),
+                                       op.getResult(), lse);
+  Value partial = name(op, scaled, ".merge");
+  Operation *sum =
+      isDivided || !slices.empty()
+          ? ReduceScatterOp::create(builder, loc, own, partial, 2, getAxes(),
+                                    /*payload=*/SymExpr(),
+                                    /*padded=*/SymExpr())
+                .getOperation()
+          : AllReduceOp::create(builder, loc, TypeRange(own),
+                                ValueRange(partial), ReduceKind::Sum, getAxes())
+                .getOperation();
+  replaceHeads(op, slices, name(op, sum, ".output"), scaled);
+  return success();
+}
+
+/// Each device gets the parts of some heads, and merges them.
+LogicalResult CacheDivider::exchangeParts(AttentionOp op, bool isDivided) {
+  SymTensorType own = op.getResult().getType();
+  SmallVector<LocalSliceOp> slices;
+  if (isDivided) {
+    gatherQueries(op);
+  } else if (slices = getSlices(op); !slices.empty()) {
+    own = slices.front().getType();
+  } else {
+    return op.emitOpError("is read whole by devices along ")
+           << getAxes()
+           << ", which cannot exchange parts of it for heads; use "
+              "merge=sum, or a plan that divides heads behind attention over "
+              "them, as preset 'helix' does";
+  }
+  MLIRContext *context = op->getContext();
+  OpBuilder builder(context);
+  builder.setInsertionPointAfter(op);
+  Location loc = op.getLoc();
+  auto addParts = [&](SymTensorType type, int64_t parts) {
+    SmallVector<DimAttr> dims(type.getDims().take_front(3));
+    dims.push_back(DimAttr::get(SymExpr::get(context, parts)));
+    dims.push_back(DimAttr::get(getPartialBytes(type)));
+    return SymTensorType::get(context, dims, IntegerType::get(context, 8));
+  };
+  SymTensorType all = op.getResult().getType();
+  auto packed = PackPartialOp::create(builder, loc, addParts(all, 1),
+                                      op.getResult(), op.getLse());
+  Value sent = name(op, packed, ".pack");
+  Value parts = name(op,
+                     AllToAllOp::create(builder, loc, addParts(own, devices),
+                                        sent, 3, 2, getAxes(),
+                                        /*payload=*/SymExpr(),
+                                        /*padded=*/SymExpr()),
+                     ".exchange");
+  Value made =
+      name(op, MergePartsOp::create(builder, loc, own, parts), ".merge");
+  replaceHeads(op, slices, made, packed);
   return success();
 }
 
@@ -333,7 +428,7 @@ void DivideCaches::runOnOperation() {
                << mesh.getAxisSize(name) << ", which is not a number";
       own.push_back({name, *size});
     }
-    return CacheDivider(function, op, own,
+    return CacheDivider(function, op, own, merge,
                         StringAttr::get(&getContext(), tokens), *known)
         .run();
   };

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Coordinates.h"
+#include "LocalLayouts.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -49,9 +50,11 @@ struct LoadExperts : stg::impl::LoadExpertsBase<LoadExperts> {
 private:
   LogicalResult checkLoads();
   LogicalResult findExchanges(func::FuncOp function);
+  LogicalResult findShares(func::FuncOp function);
   LogicalResult addExchange(AllToAllOp op, SymTensorType atExperts,
                             SymExpr tokens);
-  LogicalResult addDivision(AllToAllOp op, Buffers buffers, SymExpr tokens);
+  LogicalResult addDivision(Operation *op, ArrayAttr axes, Buffers buffers,
+                            SymExpr tokens);
   SmallVector<SymExpr> getRows(Buffers buffers, const Division &division);
   SymExpr lookUp(ArrayRef<SymExpr> table, const Division &division);
   FailureOr<NewRows> addLoads(func::FuncOp function);
@@ -83,31 +86,32 @@ LogicalResult LoadExperts::checkLoads() {
   return success();
 }
 
-/// Notes how the experts are divided that `op` sends rows to or gets them from.
-LogicalResult LoadExperts::addDivision(AllToAllOp op, Buffers buffers,
-                                       SymExpr tokens) {
+/// Notes how the experts are divided that `op` sends rows to or gets them from,
+/// or makes rows of. All devices together make so many rows.
+LogicalResult LoadExperts::addDivision(Operation *op, ArrayAttr axes,
+                                       Buffers buffers, SymExpr tokens) {
   Division division;
-  division.axes = op.getAxes();
+  division.axes = axes;
   MeshAttr mesh = MeshOp::lookup(op).getMesh();
   for (auto axis : division.axes.getAsRange<StringAttr>()) {
     std::optional<int64_t> size = mesh.getAxisSize(axis).getInt64();
     if (!size)
-      return op.emitOpError("is over axis '")
+      return op->emitOpError("is over axis '")
              << axis.getValue() << "', whose size is not a number";
     division.sizes.push_back(*size);
     division.numDevices *= *size;
   }
   int64_t numLoads = loads.size();
   if (numLoads % division.numDevices)
-    return op.emitOpError("divides experts over ")
+    return op->emitOpError("divides experts over ")
            << division.numDevices << " devices, which do not divide the "
            << numLoads << " loads that are given";
   SymExpr numExperts = buffers.first.getExtent() * division.numDevices;
   std::optional<int64_t> number = numExperts.getInt64();
   if (number && *number != numLoads)
-    return op.emitOpError("is for ")
+    return op->emitOpError("is for ")
            << *number << " experts, but there are " << numLoads << " loads";
-  division.tokens = tokens * division.numDevices;
+  division.tokens = tokens;
   divisions.try_emplace(buffers, division);
   return success();
 }
@@ -115,7 +119,9 @@ LogicalResult LoadExperts::addDivision(AllToAllOp op, Buffers buffers,
 LogicalResult LoadExperts::addExchange(AllToAllOp op, SymTensorType atExperts,
                                        SymExpr tokens) {
   Buffers buffers = getBuffers(atExperts);
-  if (!divisions.contains(buffers) && failed(addDivision(op, buffers, tokens)))
+  SymExpr devices = MeshOp::lookup(op).getMesh().getGroupSize(op.getAxes());
+  if (!divisions.contains(buffers) &&
+      failed(addDivision(op, op.getAxes(), buffers, tokens * devices)))
     return failure();
   exchanges.emplace_back(op, buffers);
   return success();
@@ -142,6 +148,36 @@ LogicalResult LoadExperts::findExchanges(func::FuncOp function) {
       return WalkResult::advance();
     return WalkResult(
         addExchange(op, goesToExperts ? result : input, it->second));
+  });
+  return failure(walked.wasInterrupted());
+}
+
+/// Devices that have the same tokens and each some of the experts make the rows
+/// of these.
+LogicalResult LoadExperts::findShares(func::FuncOp function) {
+  MeshOp mesh = MeshOp::lookup(function);
+  if (!mesh)
+    return success();
+  LocalLayouts layouts(function, mesh.getMesh());
+  WalkResult walked = function.walk([&](DispatchOp op) {
+    SmallVector<Attribute> axes;
+    for (StringAttr axis : layouts.getAxes())
+      if (layouts.get(op.getResult(), axis) == AxisState::getDivided(0))
+        axes.push_back(axis);
+    if (axes.empty())
+      return WalkResult::advance();
+    Buffers buffers = getBuffers(op.getResult().getType());
+    bool isSent = llvm::any_of(
+        op->getUsers(), [](Operation *user) { return isa<AllToAllOp>(user); });
+    if (isSent)
+      return WalkResult(op.emitOpError(
+          "makes rows of some of the experts, which are then sent to others; "
+          "loads are of experts that are divided in one of these ways"));
+    if (divisions.contains(buffers))
+      return WalkResult::advance();
+    return WalkResult(addDivision(op, ArrayAttr::get(&getContext(), axes),
+                                  buffers,
+                                  op.getIndices().getType().getNumElements()));
   });
   return failure(walked.wasInterrupted());
 }
@@ -270,7 +306,8 @@ void LoadExperts::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     divisions.clear();
     exchanges.clear();
-    if (failed(findExchanges(function)) || failed(replace(function)))
+    if (failed(findExchanges(function)) || failed(findShares(function)) ||
+        failed(replace(function)))
       return signalPassFailure();
   }
 }

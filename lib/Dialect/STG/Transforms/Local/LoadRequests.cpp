@@ -139,17 +139,24 @@ AxisSet RequestLoader::getSet(CollectiveOpInterface op) const {
 
 LogicalResult RequestLoader::findExchanges() {
   AxisSet joined = 0;
+  Operation *sentLoads = nullptr;
   function.walk([&](CollectiveOpInterface op) {
     auto type = op->getNumOperands() == 1
                     ? dyn_cast<SymTensorType>(op->getOperand(0).getType())
                     : SymTensorType();
     if (!type || !hasRows(type) || op.isFlat())
       return;
-    if (op.isKind(CollectiveKind::AllToAll))
+    if (op.isKind(CollectiveKind::AllToAll)) {
       exchanged |= getSet(op);
-    else if (op.isKind(CollectiveKind::AllGather))
+      if (cast<AllToAllOp>(op.getOperation()).getPayloadAttr())
+        sentLoads = op;
+    } else if (op.isKind(CollectiveKind::AllGather))
       joined |= getSet(op);
   });
+  if (sentLoads)
+    return sentLoads->emitOpError(
+        "sends rows to experts whose loads are given; with lists of devices "
+        "they get as many as their tokens choose; give no loads");
   if ((joined & exchanged) == 0)
     return success();
   return function.emitOpError(

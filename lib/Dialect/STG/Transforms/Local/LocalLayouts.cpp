@@ -293,6 +293,15 @@ void LocalLayouts::visitCompute(ShardableOpInterface op) {
       for (auto [states, state] :
            llvm::zip_equal(results, transferAxis(facts, along)))
         states.push_back(state);
+      // Which experts a device makes rows of follows from nothing that it
+      // reads.
+      auto dispatch = dyn_cast<DispatchOp>(op.getOperation());
+      if (dispatch && dispatch.getDividedOver() &&
+          llvm::is_contained(*dispatch.getDividedOver(), axes[axis]) &&
+          llvm::all_of(along, [](AxisState state) {
+            return state.kind <= AxisState::Whole;
+          }))
+        results[0].back() = AxisState::getDivided(0);
     }
   }
   for (auto [result, states] : llvm::zip_equal(op->getResults(), results))

@@ -206,6 +206,41 @@ private:
   }
 };
 
+/// A sum over some axes of a sum over others is one over all of them, where the
+/// mesh joins these: experts that are divided by width over the ones and by
+/// number over the others.
+struct ReduceTogether : OpRewritePattern<AllReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AllReduceOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!asSum(op) || op->getNumResults() != 1)
+      return failure();
+    auto inner = op->getOperand(0).getDefiningOp<AllReduceOp>();
+    if (!inner || !asSum(inner) || !inner->getResult(0).hasOneUse() ||
+        inner->getBlock() != op->getBlock() || getPhase(inner) != getPhase(op))
+      return failure();
+    MeshOp mesh = MeshOp::lookup(op);
+    SmallVector<Attribute> axes(inner.getAxes().getValue());
+    llvm::append_range(axes, op.getAxes());
+    for (Attribute lhs : inner.getAxes())
+      for (Attribute rhs : op.getAxes())
+        if (lhs == rhs ||
+            !mesh.areJoined(cast<StringAttr>(lhs), cast<StringAttr>(rhs)))
+          return failure();
+    llvm::sort(axes, [&](Attribute lhs, Attribute rhs) {
+      return mesh.getMesh().getAxisIndex(cast<StringAttr>(lhs)) <
+             mesh.getMesh().getAxisIndex(cast<StringAttr>(rhs));
+    });
+    rewriter.modifyOpInPlace(op, [&] {
+      op->setOperand(0, inner->getOperand(0));
+      op.setAxesAttr(rewriter.getArrayAttr(axes));
+    });
+    rewriter.eraseOp(inner);
+    return success();
+  }
+};
+
 /// combine(all_reduce(rows)) is all_reduce(combine(rows)) where all devices of
 /// the group have the same choices and weights: a row for each token instead of
 /// one for each of its experts.
@@ -387,7 +422,7 @@ LogicalResult SimplifyCollectives::rewrite(func::FuncOp function) {
   populateDropUnusedStacksPatterns(patterns);
   AllReduceOp::getCanonicalizationPatterns(patterns, context);
   LocalSliceOp::getCanonicalizationPatterns(patterns, context);
-  patterns.add<ReduceAfterLinear, ReduceAddChainOnce>(context);
+  patterns.add<ReduceAfterLinear, ReduceAddChainOnce, ReduceTogether>(context);
   patterns.add<DropGatheredSlice>(context, layouts);
   if (combineFirst)
     patterns.add<ReduceAfterCombine>(context, layouts);

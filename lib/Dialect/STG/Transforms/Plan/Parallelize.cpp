@@ -262,27 +262,64 @@ static FactorsAttr addAxis(FactorsAttr factors, StringAttr factor,
   return FactorsAttr::get(factor.getContext(), std::move(entries));
 }
 
+/// Plans the results with the dimensions that are the factor over the axis, as
+/// if that had been written into their types.
+static void divideResults(ShardableOpInterface op, const ShardingRule &rule,
+                          unsigned factor, StringAttr axis) {
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), rule.results))
+    for (auto [dim, factors] : llvm::enumerate(tensor)) {
+      auto type = cast<SymTensorType>(result.getType());
+      if (factors.size() != 1 || factors.front() != factor)
+        continue;
+      MLIRContext *context = axis.getContext();
+      ArrayAttr none = ArrayAttr::get(context, {});
+      ShardingAttr before = type.getSharding();
+      if (before && before.shardsOver(axis))
+        continue;
+      SmallVector<ArrayAttr> dims(type.getRank(), none);
+      if (before)
+        dims.assign(before.getDimAxes().begin(), before.getDimAxes().end());
+      SmallVector<Attribute> axes(dims[dim].getValue());
+      axes.push_back(axis);
+      dims[dim] = ArrayAttr::get(context, axes);
+      result.setType(type.withSharding(
+          ShardingAttr::get(context, dims, none, ReduceKind::Sum)));
+    }
+}
+
 /// `OP/FACTOR:AXIS`: every op of that name that has the factor computes it over
-/// the axis; with `OP/FACTOR@DIM:AXIS` those with a dimension of that name.
+/// the axis; with `OP/FACTOR@DIM:AXIS` those with a dimension of that name. The
+/// factor `none` stands for none of them. With '>' for '/' the op computes
+/// nothing over the axis, but what it makes is planned with the factor over it.
 LogicalResult Parallelize::makeClaims(MeshAttr mesh) {
   for (StringRef text : claims) {
-    auto [op, rest] = text.split('/');
+    size_t end = text.find_first_of("/>");
+    StringRef op = text.take_front(end), rest = text.substr(end).drop_front(1);
+    bool isBehind = text.substr(end).starts_with(">");
     auto [where, axis] = rest.split(':');
     auto [factor, dimension] = where.split('@');
     if (op.empty() || factor.empty() || !mesh.getAxisIndex(axis))
       return getOperation().emitError("claim is '")
              << text
-             << "', expected OP/FACTOR:AXIS or OP/FACTOR@DIM:AXIS with an axis "
-                "of the mesh";
+             << "', expected OP/FACTOR:AXIS, OP/FACTOR@DIM:AXIS, or these with "
+                "'>' for '/', with an axis of the mesh";
     Builder builder(&getContext());
     auto name = builder.getStringAttr(factor),
-         axisName = builder.getStringAttr(axis);
-    StringRef opName = op, dim = dimension;
+         axisName = builder.getStringAttr(axis),
+         none = builder.getStringAttr(kNoFactor);
+    StringRef dim = dimension;
     scope->walk([&](ShardableOpInterface user) {
-      if (user->getName().getStringRef() == opName &&
-          (dim.empty() || hasNamedDim(user, dim)) &&
-          user.getShardingRule().getFactor(name.getValue()))
-        user.setFactorsAttr(addAxis(user.getFactorsAttr(), name, axisName));
+      if (user->getName().getStringRef() != op ||
+          (!dim.empty() && !hasNamedDim(user, dim)))
+        return;
+      ShardingRule rule = user.getShardingRule();
+      std::optional<unsigned> number = rule.getFactor(name.getValue());
+      if (!number && name != none)
+        return;
+      user.setFactorsAttr(
+          addAxis(user.getFactorsAttr(), isBehind ? none : name, axisName));
+      if (isBehind && number)
+        divideResults(user, rule, *number, axisName);
     });
   }
   return success();

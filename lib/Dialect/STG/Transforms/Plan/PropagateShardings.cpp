@@ -78,8 +78,7 @@ private:
   ShardingAttr getSharding(unsigned tensor, ArrayRef<Attribute> partial,
                            ReduceKind kind);
   void setTokenAxes(Operation *op, PlannedOp &planned);
-  LogicalResult addFactorClaims(ShardableOpInterface op,
-                                const ShardingRule &rule);
+  LogicalResult addFactorClaims(ShardableOpInterface op, PlannedOp &planned);
   void writeFactors(ShardableOpInterface op, const PlannedOp &planned);
   void joinPartials(ShardableOpInterface op);
   void joinProducts(func::FuncOp function);
@@ -299,7 +298,7 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
            << planned.rule.operands.size() << " operands and "
            << planned.rule.results.size() << " results, but "
            << planned.operands.size() << " and " << planned.results.size();
-  if (failed(addFactorClaims(shardable, planned.rule)))
+  if (failed(addFactorClaims(shardable, planned)))
     return failure();
   setTokenAxes(op, planned);
   plannedOps.emplace_back(shardable, plan.ops.size());
@@ -323,13 +322,18 @@ void FunctionPlan::setTokenAxes(Operation *op, PlannedOp &planned) {
 
 /// What is written of an op's factors before propagation.
 LogicalResult FunctionPlan::addFactorClaims(ShardableOpInterface op,
-                                            const ShardingRule &rule) {
+                                            PlannedOp &planned) {
   FactorsAttr claims = op.getFactorsAttr();
   if (!claims)
     return success();
   for (auto [name, axes] :
        llvm::zip_equal(claims.getFactors(), claims.getAxes())) {
-    FailureOr<unsigned> factor = findFactor(op, rule, name);
+    if (name.getValue() == kNoFactor) {
+      for (auto axis : axes.getAsRange<StringAttr>())
+        planned.blocked.push_back(*mesh.getAxisIndex(axis));
+      continue;
+    }
+    FailureOr<unsigned> factor = findFactor(op, planned.rule, name);
     if (failed(factor))
       return failure();
     for (auto axis : axes.getAsRange<StringAttr>())

@@ -82,6 +82,7 @@ private:
   LogicalResult checkRowwise(Operation *op);
   FailureOr<bool> isFirstStep(AttentionOp op);
   void keepEncoded(AttentionOp op, bool isFirst);
+  LogicalResult extendBias(AttentionOp op);
   FailureOr<bool> keepAllEncoded(DenseSet<Operation *> &done);
   void eraseDeadOps(Block &block);
   void eraseUnusedArguments(const BitVector &wereUsed);
@@ -147,7 +148,9 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
     auto getSum = [&](function_ref<SymExpr(SymExpr, SymExpr)> get) {
       return requests ? requests.getSum(get) : get(fresh, step.cached);
     };
-    dim = dim.withExtent(fresh + getSum([&](SymExpr, SymExpr cached) {
+    // Of tokens of no request nothing is kept.
+    SymExpr own = requests && step.isPadded ? requests.getNumNew() : fresh;
+    dim = dim.withExtent(own + getSum([&](SymExpr, SymExpr cached) {
                            return getVisible(step, span, cached);
                          }));
     if (!isRounded && !span.window && !span.chunk && step.reserve.empty())
@@ -172,7 +175,7 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
     if (capacity == dim.getExtent())
       number.reset();
   }
-  Type elementType = step.kvType ? step.kvType : type.getElementType();
+  Type elementType = step.getKeptType(name, type.getElementType());
   auto cache = CacheOp::create(builder, loc,
                                type.withDims(dims).withElementType(elementType),
                                value, name);
@@ -570,9 +573,8 @@ void StepBuilder::keepEncoded(AttentionOp op, bool isFirst) {
   OpBuilder builder(op);
   auto keep = [&](OpOperand &operand, StringRef suffix) {
     auto type = cast<SymTensorType>(operand.get().getType());
-    if (step.kvType)
-      type = type.withElementType(step.kvType);
     StringAttr name = extendName(op, suffix);
+    type = type.withElementType(step.getKeptType(name, type.getElementType()));
     if (isFirst) {
       auto cache =
           CacheOp::create(builder, op.getLoc(), type, operand.get(), name);
@@ -606,6 +608,28 @@ FailureOr<bool> StepBuilder::keepAllEncoded(DenseSet<Operation *> &done) {
     done.insert(op);
   }
   return !isFirst;
+}
+
+/// A bias by position is looked up for the keys of earlier steps, too.
+LogicalResult StepBuilder::extendBias(AttentionOp op) {
+  SymTensorType key = op.getKey().getType();
+  if (!op.getBias() || step.cached.isZero() || !step.isTokens(key.getDim(1)))
+    return success();
+  auto bias = op.getBias().getDefiningOp<RelativeBiasOp>();
+  if (!bias || op.getWindowAttr() || op.getChunkAttr())
+    return op.emitOpError("has a bias for each two of the new tokens, and "
+                          "none for those that are cached; needs one that is "
+                          "looked up by position and no window, or whole "
+                          "sequences, cached=0");
+  if (step.requests)
+    return op.emitOpError("has a bias by the positions of the tokens of a row, "
+                          "which is one request; give rows, not a list of "
+                          "requests");
+  SymTensorType type = bias.getType();
+  SmallVector<DimAttr> dims(type.getDims());
+  dims[2] = dims[2].withExtent(key.getShape()[1] + step.cached);
+  bias.getResult().setType(type.withDims(dims));
+  return success();
 }
 
 LogicalResult StepBuilder::run() {
@@ -647,11 +671,8 @@ LogicalResult StepBuilder::run() {
   });
   for (IncrementalOpInterface op : ops) {
     auto attention = dyn_cast<AttentionOp>(op.getOperation());
-    if (attention && attention.getBias() && !step.cached.isZero() &&
-        step.isTokens(attention.getKey().getType().getDim(1)))
-      return op.emitOpError("has a bias for each two of the new tokens, and "
-                            "none for those that are cached; needs whole "
-                            "sequences, cached=0");
+    if (attention && failed(extendBias(attention)))
+      return failure();
     OpIncrementBuilder builder(step, op);
     if (failed(op.buildIncrement(builder)))
       return failure();
@@ -782,6 +803,12 @@ FailureOr<InferenceStep> Inference::readOptions() {
                                   Float32Type::get(&getContext()),
                                   {kvScaleBlock.getValue()});
   }
+  if (!kvKeep.empty() && kvType.empty())
+    return module.emitError("kv-keep names caches that keep their type, but "
+                            "all do; give kv-type");
+  if (failed(step.kvKeep.read(module, *kvKeep)))
+    return failure();
+  step.isPadded = padded;
   if (kvBlockSize < 1)
     return module.emitError("kv-block-size is ")
            << kvBlockSize.getValue() << ", expected at least 1";

@@ -14,10 +14,15 @@
 #ifndef STG_LIB_DIALECT_STG_TRANSFORMS_STEP_INFERENCESTEP_H
 #define STG_LIB_DIALECT_STG_TRANSFORMS_STEP_INFERENCESTEP_H
 
+#include "ParameterPatterns.h"
 #include "SymbolValues.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
+
+/// Behind the names of latents that are kept for products, where others of the
+/// step are absorbed.
+constexpr llvm::StringLiteral kNaiveSuffix = ".naive";
 
 /// What a step is, for all ops.
 struct InferenceStep {
@@ -25,6 +30,9 @@ struct InferenceStep {
   SymExpr cached;          ///< Tokens of a row.
   RequestsAttr requests;   ///< Null: each row is one.
   mlir::Type kvType;       ///< Null: that of what is kept.
+  /// Caches that are not of that type.
+  NamePatterns kvKeep;
+  bool isPadded = false; ///< Rows may have tokens of no request.
   bool allLogits = false;
   /// The number of the step that the numbers above mention; null: there is one
   /// step.
@@ -39,6 +47,12 @@ struct InferenceStep {
   SymBinding binding; ///< Values of symbols, as far as they are known.
 
   bool isTokens(DimAttr dim) const { return dim.hasName(tokens); }
+  /// The element type of a cache of that name, also in another form.
+  mlir::Type getKeptType(mlir::StringAttr name, mlir::Type made) const {
+    llvm::StringRef own = name.getValue();
+    own.consume_back(kNaiveSuffix);
+    return kvType && !kvKeep.match(own) ? kvType : made;
+  }
   /// The number that an expression is, if its symbols have values.
   std::optional<int64_t> evaluate(SymExpr expr) const {
     return stg::evaluate(expr, binding);

@@ -427,13 +427,22 @@ static Value join(OpBuilder &builder, Location loc, ArrayRef<Value> parts,
   auto type = cast<SymTensorType>(parts.front().getType());
   SmallVector<DimAttr> dims(type.getDims()), joined;
   SymExpr extent = SymExpr::get(type.getContext(), 0);
+  SmallVector<SymExpr> extents;
+  SmallVector<Type> types;
   for (Value part : parts) {
-    joined.push_back(cast<SymTensorType>(part.getType()).getDims().back());
-    extent = extent + joined.back().getExtent();
+    auto own = cast<SymTensorType>(part.getType());
+    joined.push_back(own.getDims().back());
+    extents.push_back(joined.back().getExtent());
+    types.push_back(own.getElementType());
+    extent = extent + extents.back();
   }
   dims.back() = DimAttr::getJoined(joined, extent);
-  return finish(ConcatOp::create(builder, loc, type.withDims(dims), parts,
-                                 dims.size() - 1, /*ordered=*/false));
+  Type elementType = llvm::all_equal(types)
+                         ? types.front()
+                         : MixedType::get(builder.getContext(), extents, types);
+  auto whole = SymTensorType::get(builder.getContext(), dims, elementType);
+  return finish(ConcatOp::create(builder, loc, whole, parts, dims.size() - 1,
+                                 /*ordered=*/false));
 }
 
 /// The products with queries and output, and attention with one head of keys.
@@ -513,12 +522,12 @@ LogicalResult LatentAttention::build(DenseSet<Operation *> &done) {
     StringAttr name = extendName(op, getOwnName(latent.getDefiningOp()));
     for (auto [group, map, tokens] :
          llvm::zip_equal(groups, kept, splitTokens(latent, groups)))
-      map.map(latent,
-              keepTokens(builder, step, op.getLoc(), tokens,
-                         isSplit && !group.isAbsorbed
-                             ? builder.getStringAttr(name.str() + ".naive")
-                             : name,
-                         span, group.requests));
+      map.map(latent, keepTokens(builder, step, op.getLoc(), tokens,
+                                 isSplit && !group.isAbsorbed
+                                     ? builder.getStringAttr(name.str() +
+                                                             kNaiveSuffix.str())
+                                     : name,
+                                 span, group.requests));
   }
   SmallVector<Value> results[2];
   for (auto [group, map, query] :

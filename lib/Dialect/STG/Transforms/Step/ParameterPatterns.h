@@ -14,9 +14,9 @@
 
 namespace stg {
 
-/// Patterns of names of parameters that a pass keeps as they are: each is for a
-/// whole name, or for what stands behind its last dot.
-class ParameterPatterns {
+/// Patterns of names of what a pass keeps as it is: each is for a whole name,
+/// or for what stands behind its last dot.
+class NamePatterns {
 public:
   /// Says at `op` which pattern is none.
   llvm::LogicalResult read(mlir::Operation *op,
@@ -33,8 +33,7 @@ public:
     return llvm::success();
   }
 
-  bool match(ParamOp param) const {
-    llvm::StringRef name = param.getParamName();
+  bool match(llvm::StringRef name) const {
     return llvm::any_of(patterns, [&](const llvm::GlobPattern &pattern) {
       return pattern.match(name) || pattern.match(name.rsplit('.').second);
     });
@@ -42,6 +41,14 @@ public:
 
 private:
   llvm::SmallVector<llvm::GlobPattern> patterns;
+};
+
+/// Those of parameters.
+class ParameterPatterns : public NamePatterns {
+public:
+  bool match(ParamOp param) const {
+    return NamePatterns::match(param.getParamName());
+  }
 };
 
 } // namespace stg

@@ -97,14 +97,14 @@ void ReplicateExperts::runOnOperation() {
         << count.getValue() << ", expected at least 0";
     return signalPassFailure();
   }
-  if (count == 0)
-    return markAllAnalysesPreserved();
   auto name = StringAttr::get(&getContext(), experts);
-  FailureOr<SymbolOp> symbol = declare();
-  if (failed(symbol))
-    return signalPassFailure();
   SymBinding binding;
-  binding[name] = SymExpr::getSymbol(symbol->getSymNameAttr());
+  if (count > 0) {
+    FailureOr<SymbolOp> symbol = declare();
+    if (failed(symbol))
+      return signalPassFailure();
+    binding[name] = SymExpr::getSymbol(symbol->getSymNameAttr());
+  }
   auto substitute = [&](SymTensorType type) {
     SmallVector<DimAttr> dims(type.getDims());
     for (DimAttr &dim : dims)
@@ -124,6 +124,8 @@ void ReplicateExperts::runOnOperation() {
   };
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     llvm::SetVector<Value> replicated = collectValues(function, name);
+    if (replicated.empty())
+      continue;
     function.walk([&](Operation *op) {
       for (Value result : op->getResults())
         if (!replicated.contains(result))

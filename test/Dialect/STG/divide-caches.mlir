@@ -1,0 +1,56 @@
+// Devices keep some tokens of every cache each. What they make of their own is summed, or
+// exchanged for heads; or each goes on with the heads that it reads behind attention.
+//
+// RUN: stg-opt %s --stg-divide-caches="axes=kvp values=B=3,cached=9" --stg-check-layouts | FileCheck %s --check-prefixes=CHECK,SUM
+// RUN: stg-opt %s --stg-divide-caches="axes=kvp merge=exchange values=B=3,cached=9" --stg-check-layouts | FileCheck %s --check-prefixes=CHECK,EXCHANGE
+
+stg.symbol @B
+stg.symbol @cached
+stg.mesh @mesh <tp = 2 : tensor, kvp = 2 : tensor>
+
+!q = !stg.tensor<[B, S = 1, H = 8, E = 16], bf16>
+!half = !stg.tensor<[B, S = 1, H = 4, E = 16], bf16>
+!k = !stg.tensor<[B, S = 1, K = 2, E = 16], bf16>
+!keys = !stg.tensor<[B, S = cached + 1, K = 2, E = 16], bf16>
+!wo = !stg.tensor<[H = 4, E = 16, D = 64], bf16>
+!x = !stg.tensor<[B, S = 1, D = 64], bf16>
+
+// All devices have all heads of queries, and go on with half of them.
+//
+// CHECK-LABEL: func @slices
+// CHECK: stg.cache "k" %{{.*}} {divided_over = ["kvp"]} : !stg.tensor<[B, S = 1, K = 2, E = 16], bf16> -> !stg.tensor<[B, S = (cached + 1)/2, K = 2, E = 16], bf16>
+// CHECK: %[[O:.*]], %[[L:.*]] = stg.attention causal
+// SUM: %[[ALL:.*]] = stg.all_gather dim 2 over ["kvp"] %[[L]] {{.*}} -> !stg.tensor<[B, S = 1, H = 16], f32>
+// SUM: %[[P:.*]] = stg.merge_partial %[[O]], %[[ALL]]
+// SUM: %[[OWN:.*]] = stg.reduce_scatter dim 2 over ["kvp"] %[[P]] {{.*}} -> !stg.tensor<[B, S = 1, H = 4, E = 16], bf16>
+// EXCHANGE: %[[P:.*]] = stg.pack_partial %[[O]], %[[L]] {{.*}} -> !stg.tensor<[B, S = 1, H = 8, 1, 40], i8>
+// EXCHANGE: %[[PARTS:.*]] = stg.all_to_all from 3 to 2 over ["kvp"] %[[P]] {{.*}} -> !stg.tensor<[B, S = 1, H = 4, 2, 40], i8>
+// EXCHANGE: %[[OWN:.*]] = stg.merge_parts %[[PARTS]] {{.*}} -> !stg.tensor<[B, S = 1, H = 4, E = 16], bf16>
+// CHECK-NOT: local_slice
+// CHECK: stg.einsum "bshe,hed->bsd" %[[OWN]], %{{.*}}
+// CHECK: stg.all_reduce sum over ["kvp"]
+func.func @slices(%q: !q {stg.layout = #stg.layout<tp : 2>}, %k: !k {stg.layout = #stg.layout<tp : 2>}, %w: !wo {stg.layout = #stg.layout<tp : 0, kvp : 0>}) -> !x {
+  %k1 = stg.cache "k" %k : !k -> !keys
+  %v1 = stg.cache "v" %k : !k -> !keys
+  %o, %l = stg.attention causal %q, %k1, %v1 <"attention"> : !q, !keys, !keys
+  %own = stg.local_slice dim 2 over ["kvp"] %o : !q -> !half
+  %p = stg.einsum "bshe,hed->bsd" %own, %w : !half, !wo
+  %y = stg.all_reduce sum over ["kvp"] %p : !x
+  return %y : !x
+}
+
+// Each has some heads of the queries, with the same keys: they are gathered.
+//
+// CHECK-LABEL: func @queries
+// CHECK: %[[Q:.*]] = stg.all_gather dim 2 over ["kvp"] %{{.*}} -> !stg.tensor<[B, S = 1, H = 8, E = 16], bf16>
+// CHECK: %[[O:.*]], %[[L:.*]] = stg.attention causal %[[Q]]
+// SUM: stg.reduce_scatter dim 2 over ["kvp"] %{{.*}} -> !stg.tensor<[B, S = 1, H = 4, E = 16], bf16>
+// EXCHANGE: stg.pack_partial %[[O]], %[[L]] {{.*}} -> !stg.tensor<[B, S = 1, H = 8, 1, 40], i8>
+// EXCHANGE: stg.all_to_all from 3 to 2 over ["kvp"] {{.*}} -> !stg.tensor<[B, S = 1, H = 4, 2, 40], i8>
+// EXCHANGE: stg.merge_parts
+func.func @queries(%q: !half {stg.layout = #stg.layout<kvp : 2>}, %k: !k {stg.layout = #stg.layout<>}) -> !half {
+  %k1 = stg.cache "k" %k : !k -> !keys
+  %v1 = stg.cache "v" %k : !k -> !keys
+  %o, %l = stg.attention causal %q, %k1, %v1 <"attention"> : !half, !keys, !keys
+  return %o : !half
+}
