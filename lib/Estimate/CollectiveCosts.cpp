@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace llvm;
 using namespace stg;
@@ -30,7 +31,8 @@ GroupPlace GroupPlace::getLocal(int64_t neighbours) const {
   return local;
 }
 
-CollectiveCosts::CollectiveCosts(const Machine &machine) {
+CollectiveCosts::CollectiveCosts(const Machine &machine, bool hasDirect)
+    : hasDirect(hasDirect) {
   for (const NetworkTier &tier : machine.getTiers()) {
     std::string key = "network." + tier.name;
     auto read = [&](StringRef member, double missing) {
@@ -124,20 +126,38 @@ double CollectiveCosts::getMeasured(const Tier &tier, StringRef name,
   return scaled + std::max(0., steps) * tier.latency;
 }
 
+/// Kernels of inference engines, which were written for some numbers of ranks;
+/// infinite for others.
+double CollectiveCosts::getDirect(const Tier &tier, int64_t ranks,
+                                  double bytes) const {
+  auto known = tier.tier->times.find("direct_all_reduce");
+  if (known != tier.tier->times.end())
+    for (const CollectiveTimes &candidate : known->second)
+      if (candidate.ranks == ranks)
+        return interpolate(candidate.points, bytes);
+  return std::numeric_limits<double>::infinity();
+}
+
 double CollectiveCosts::getInside(const Tier &tier, StringRef name,
                                   int64_t ranks, double bytes) const {
   if (ranks <= 1)
     return 0;
+  double direct = hasDirect && name == "all_reduce"
+                      ? getDirect(tier, ranks, bytes)
+                      : std::numeric_limits<double>::infinity();
   auto measured = tier.tier->times.find(name.str());
   if (measured != tier.tier->times.end())
-    return getMeasured(tier, name, ranks, bytes, measured->second);
+    return std::min(direct,
+                    getMeasured(tier, name, ranks, bytes, measured->second));
   auto factors = tier.factors.find(name);
   if (factors != tier.factors.end())
-    return tier.latency + factors->second.scalar * bytes *
-                              (1 + factors->second.offset / ranks) /
-                              getBandwidth(tier, ranks);
-  return getSteps(name, ranks) * tier.latency +
-         getVolume(name, ranks) * bytes / getBandwidth(tier, ranks);
+    return std::min(direct,
+                    tier.latency + factors->second.scalar * bytes *
+                                       (1 + factors->second.offset / ranks) /
+                                       getBandwidth(tier, ranks));
+  return std::min(direct, getSteps(name, ranks) * tier.latency +
+                              getVolume(name, ranks) * bytes /
+                                  getBandwidth(tier, ranks));
 }
 
 //===----------------------------------------------------------------------===//

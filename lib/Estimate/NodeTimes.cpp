@@ -47,7 +47,7 @@ struct NodeTimes::Facts {
 NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
                      const RankSpace &space, KernelTimes kernels)
     : machine(&machine), execution(&execution), space(&space),
-      kernels(std::move(kernels)), costs(machine),
+      kernels(std::move(kernels)), costs(machine, execution.directAllReduce),
       launch(execution.hostOperation.value_or(get("host.operation", 0))),
       collectiveLaunch(get("host.collective", 0)),
       slowdown(get("overlap.collective_slowdown", 1)),

@@ -84,7 +84,8 @@ static constexpr MachineKey kKeys[] = {
 };
 
 static constexpr StringLiteral kCollectives[] = {
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all"};
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+    "direct_all_reduce"};
 
 ArrayRef<MachineKey> stg::getMachineKeys() { return kKeys; }
 

@@ -208,6 +208,7 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("exchange_once", execution.exchangeOnce);
   fields.optional("exchange_hidden", execution.exchangeHidden);
   fields.optional("tensor_hidden", execution.tensorHidden);
+  fields.optional("direct_all_reduce", execution.directAllReduce);
   fields.optional("live_logits", execution.liveLogits);
   fields.optional("live_logits_sharded", execution.liveLogitsSharded);
   fields.optional("separate_pools", execution.separatePools);

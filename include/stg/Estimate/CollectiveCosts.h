@@ -40,10 +40,11 @@ private:
 
 class CollectiveCosts {
 public:
-  /// The machine has to outlive the costs.
-  explicit CollectiveCosts(const Machine &machine);
+  /// The machine has to outlive the costs. With `hasDirect` an all-reduce is a
+  /// direct one of the machine where that is faster.
+  explicit CollectiveCosts(const Machine &machine, bool hasDirect = false);
 
-  /// `name` is one of getMachineCollectives(), `bytes` the whole buffer of a
+  /// `name` is a collective of a program, `bytes` the whole buffer of a
   /// rank: gathered, or before it is scattered. An all-to-all of several
   /// `copies` of each token for experts sends one of them to a rank, and to a
   /// group of ranks that a tier joins, at most.
@@ -71,6 +72,9 @@ private:
                      double bytes, llvm::ArrayRef<CollectiveTimes> times) const;
   double getBandwidth(const Tier &tier, int64_t ranks) const;
 
+  double getDirect(const Tier &tier, int64_t ranks, double bytes) const;
+
+  bool hasDirect;
   std::vector<Tier> tiers;
 };
 

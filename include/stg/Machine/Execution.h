@@ -79,6 +79,8 @@ struct Execution {
   double exchangeHidden = 0;
   /// Of tensor collectives, what products hide; none: as the machine says.
   std::optional<double> tensorHidden;
+  /// An all-reduce is a direct one of the machine where that is faster.
+  bool directAllReduce = false;
   /// Bytes of each copy of the logits that lives at the peak, where a rank has
   /// all of them and where it has a part; none: as the program says.
   std::vector<double> liveLogits, liveLogitsSharded;
