@@ -141,7 +141,8 @@ TEST(Machine, ErrorsOfTiers) {
             "network: tier 1: expected a name of its own, without a dot");
   EXPECT_EQ(getError("\"all_reduce\"", "\"all_together\""),
             "network.in.collectives.all_together: is not known; expected "
-            "all_reduce, all_gather, reduce_scatter or all_to_all");
+            "all_reduce, all_gather, reduce_scatter, all_to_all "
+            "or direct_all_reduce");
   EXPECT_EQ(getError("[1048576, 10]", "[1024, 10]"),
             "network.in.collectives.all_reduce.times[0]: point 1: expected "
             "more bytes than in the one before");
