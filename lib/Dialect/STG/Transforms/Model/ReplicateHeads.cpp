@@ -35,6 +35,8 @@ struct ReplicateHeads : stg::impl::ReplicateHeadsBase<ReplicateHeads> {
 private:
   FailureOr<SymExpr> parse(StringRef name, StringRef text);
   LogicalResult refuse(Operation *op, const Twine &reason);
+  bool isOther(DimAttr dim) const;
+  void renameOthers(func::FuncOp function);
   LogicalResult separateHeads(SplitOp split);
   LogicalResult checkOp(Operation *op);
   LogicalResult checkParam(ParamOp param);
@@ -67,6 +69,53 @@ LogicalResult ReplicateHeads::refuse(Operation *op, const Twine &reason) {
   return op->emitOpError("cannot replicate '")
          << heads.getValue() << "': " << reason << "; without replicas at most "
          << heads.getValue() << " devices can divide it";
+}
+
+//===----------------------------------------------------------------------===//
+// Other heads of the same name
+//===----------------------------------------------------------------------===//
+
+/// True for what is called like the heads, but has a number of its own.
+bool ReplicateHeads::isOther(DimAttr dim) const {
+  bool hasSymbols = false, hasHeads = false;
+  dim.getExtent().walkSymbols([&](StringAttr symbol) {
+    hasSymbols = true;
+    hasHeads |= symbol == heads;
+  });
+  return dim.hasName(heads) && hasSymbols && !hasHeads;
+}
+
+/// A block that is called with another number of heads, as by a tower of
+/// images, has them under the same name. They are called like the queries that
+/// see them, and divide as these do.
+void ReplicateHeads::renameOthers(func::FuncOp function) {
+  StringAttr queries;
+  function.walk([&](AttentionOpInterface op) {
+    auto query = cast<SymTensorType>(op->getOperand(0).getType());
+    auto key = cast<SymTensorType>(op->getOperand(1).getType());
+    for (auto [mine, theirs] : llvm::zip(query.getDims(), key.getDims()))
+      if (isOther(theirs) && !mine.getNames().empty())
+        queries = mine.getNames().front();
+  });
+  if (!queries)
+    return;
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](DimAttr dim) -> std::optional<std::pair<Attribute, WalkResult>> {
+        if (isOther(dim)) {
+          SmallVector<StringAttr> names(dim.getNames());
+          llvm::replace(names, heads, queries);
+          llvm::sort(names, [](StringAttr a, StringAttr b) {
+            return a.getValue() < b.getValue();
+          });
+          names.erase(llvm::unique(names), names.end());
+          dim = DimAttr::get(&getContext(), names, dim.getExtent());
+        }
+        return {{dim, WalkResult::skip()}};
+      });
+  replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -217,6 +266,7 @@ void ReplicateHeads::replicate(func::FuncOp function) {
 }
 
 LogicalResult ReplicateHeads::replicateParameters(func::FuncOp function) {
+  renameOthers(function);
   SmallVector<SplitOp> splits;
   function.walk([&](SplitOp split) { splits.push_back(split); });
   for (SplitOp split : splits)
