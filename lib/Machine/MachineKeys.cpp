@@ -83,9 +83,9 @@ static constexpr MachineKey kKeys[] = {
     {"estimate.error", Dimension::Number, 0, kAny},
 };
 
-static constexpr StringLiteral kCollectives[] = {
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-    "direct_all_reduce"};
+static constexpr StringLiteral kCollectives[] = {"all_reduce", "all_gather",
+                                                 "reduce_scatter", "all_to_all",
+                                                 "direct_all_reduce"};
 
 ArrayRef<MachineKey> stg::getMachineKeys() { return kKeys; }
 
