@@ -173,11 +173,16 @@ def select(rows, only):
             yield group, row
 
 
-def estimate(tool, row, preset):
-    process = subprocess.run([tool] + get_flags(row, preset), capture_output=True, text=True)
+def run(tool, flags):
+    """The report, or the first line of what was wrong."""
+    process = subprocess.run([tool] + flags, capture_output=True, text=True)
     if process.returncode:
         return process.stderr.strip().splitlines()[0]
     return json.loads(process.stdout)
+
+
+def estimate(tool, row, preset):
+    return run(tool, get_flags(row, preset))
 
 
 def get_ranks(values):

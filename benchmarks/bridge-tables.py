@@ -6,16 +6,17 @@
 TABLES.md is a page such as docs/performance-summary.md of NVIDIA-NeMo/Megatron-Bridge: headings of
 releases and models, and tables with a row for each system. Models of the library whose layers and
 sizes the page does not say are taken by their name; others are left out, and how many is said.
-Prints the errors of each model and kind of run: mean and median of their absolute values, and the
-mean with its sign. No constant of a machine was fitted on rows other than those of 70B, 8B and
+Prints the errors of each model and kind of run, as accuracy.py does. No constant of a machine was fitted on rows other than those of 70B, 8B and
 Qwen3 30B.
 """
 import argparse
 import concurrent.futures
-import json
+import os
 import re
-import statistics
-import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import accuracy  # noqa: E402
 
 MACHINES = {"DGX-GB300": "gb300-nvl72", "DGX-GB200": "gb200-nvl72", "DGX-B300": "b300-dgx", "DGX-B200": "b200-dgx",
             "DGX-H100": "h100-80gb-dgx"}
@@ -90,10 +91,8 @@ def get_flags(row):
 
 
 def estimate(tool, row):
-    process = subprocess.run([tool] + get_flags(row), capture_output=True, text=True)
-    if process.returncode:
-        return process.stderr.strip().splitlines()[0]
-    return json.loads(process.stdout)["step_seconds"]
+    result = accuracy.run(tool, get_flags(row))
+    return result if isinstance(result, str) else result["step_seconds"]
 
 
 def main():
@@ -107,7 +106,7 @@ def main():
     known = [row for row in rows if get_flags(row)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda row: estimate(options.tool, row), known))
-    errors = {}
+    pairs = {}
     for row, result in zip(known, results):
         tokens = get_number(row, "GBS") * get_number(row, "Sequence Length")
         measured = tokens / get_number(row, "#-GPUs") / get_number(row, "Tokens / sec / GPU")
@@ -115,13 +114,10 @@ def main():
         if isinstance(result, str):
             print(f"{name}: {result}")
             continue
-        error = result / measured - 1
-        print(f"{name:58} {measured:9.3f} s  estimated {result:9.3f} s  {100 * error:+6.1f} %")
-        errors.setdefault((row["model"], row["kind"]), []).append(error)
-    for key, found in errors.items():
-        absolute = [abs(error) for error in found]
-        print(f"{' '.join(key):30} {len(found):3} rows  mean {100 * statistics.mean(absolute):5.1f} %  "
-              f"median {100 * statistics.median(absolute):5.1f} %  bias {100 * statistics.mean(found):+5.1f} %")
+        print(f"{name:58} {measured:9.3f} s  estimated {result:9.3f} s  {100 * (result / measured - 1):+6.1f} %")
+        pairs.setdefault((row["model"], row["kind"]), []).append((measured, result))
+    for key, found in pairs.items():
+        accuracy.show(" ".join(key), found)
     print(f"{len(rows) - len(known)} rows of models or systems that are not known here")
 
 

@@ -88,6 +88,21 @@ static std::vector<std::string> getRepeats(Operation *op) {
   return repeats;
 }
 
+/// What a device has of a dimension, and what divides it; none if that is no
+/// number.
+static std::optional<KeptDim> readDim(DimAttr dim, const DividingAxes &axes) {
+  std::optional<int64_t> extent = dim.getExtent().getInt64();
+  if (!extent)
+    return std::nullopt;
+  KeptDim own;
+  own.local = *extent;
+  if (dim.getNames().size() == 1)
+    own.name = dim.getNames().front().str();
+  if (auto known = axes.find(own.name); known != axes.end())
+    own.axes = known->second;
+  return own;
+}
+
 /// The state of a recurrent layer: as much for each request, however long it
 /// is.
 static Expected<KeptCache> readState(Operation *op, const StateBuffer &state,
@@ -105,15 +120,10 @@ static Expected<KeptCache> readState(Operation *op, const StateBuffer &state,
                 ", of whose ranks each has a part of what makes it");
   SmallVector<DimAttr> dims(state.type.getDims());
   for (auto [i, dim] : llvm::enumerate(dims)) {
-    KeptDim &own = cache.dims.emplace_back();
-    if (dim.getNames().size() == 1)
-      own.name = dim.getNames().front().str();
-    std::optional<int64_t> extent = dim.getExtent().getInt64();
-    if (!extent)
+    std::optional<KeptDim> read = readDim(dim, axes);
+    if (!read)
       return fail("dimension " + dim.str() + " is no number");
-    own.local = *extent;
-    if (auto known = axes.find(own.name); known != axes.end())
-      own.axes = known->second;
+    KeptDim &own = cache.dims.emplace_back(std::move(*read));
     if (own.name != "B")
       continue;
     // A row has the requests of a list.
@@ -143,15 +153,10 @@ static Expected<KeptCache> readCache(CacheOp op, const Requests &requests,
   SmallVector<DimAttr> dims(type.getDims());
   SymExpr one = SymExpr::get(op.getContext(), 1);
   for (auto [i, dim] : llvm::enumerate(dims)) {
-    KeptDim &own = cache.dims.emplace_back();
-    if (dim.getNames().size() == 1)
-      own.name = dim.getNames().front().str();
-    std::optional<int64_t> extent = dim.getExtent().getInt64();
-    if (!extent)
+    std::optional<KeptDim> read = readDim(dim, axes);
+    if (!read)
       return fail("dimension " + dim.str() + " is no number");
-    own.local = *extent;
-    if (auto known = axes.find(own.name); known != axes.end())
-      own.axes = known->second;
+    KeptDim &own = cache.dims.emplace_back(std::move(*read));
     int64_t *special = own.name == "B"   ? &cache.row
                        : own.name == "S" ? &cache.token
                                          : nullptr;

@@ -138,26 +138,28 @@ double CollectiveCosts::getDirect(const Tier &tier, int64_t ranks,
   return std::numeric_limits<double>::infinity();
 }
 
+double CollectiveCosts::getLibrary(const Tier &tier, StringRef name,
+                                   int64_t ranks, double bytes) const {
+  auto measured = tier.tier->times.find(name.str());
+  if (measured != tier.tier->times.end())
+    return getMeasured(tier, name, ranks, bytes, measured->second);
+  auto factors = tier.factors.find(name);
+  if (factors != tier.factors.end())
+    return tier.latency + factors->second.scalar * bytes *
+                              (1 + factors->second.offset / ranks) /
+                              getBandwidth(tier, ranks);
+  return getSteps(name, ranks) * tier.latency +
+         getVolume(name, ranks) * bytes / getBandwidth(tier, ranks);
+}
+
 double CollectiveCosts::getInside(const Tier &tier, StringRef name,
                                   int64_t ranks, double bytes) const {
   if (ranks <= 1)
     return 0;
-  double direct = hasDirect && name == "all_reduce"
-                      ? getDirect(tier, ranks, bytes)
-                      : std::numeric_limits<double>::infinity();
-  auto measured = tier.tier->times.find(name.str());
-  if (measured != tier.tier->times.end())
-    return std::min(direct,
-                    getMeasured(tier, name, ranks, bytes, measured->second));
-  auto factors = tier.factors.find(name);
-  if (factors != tier.factors.end())
-    return std::min(direct,
-                    tier.latency + factors->second.scalar * bytes *
-                                       (1 + factors->second.offset / ranks) /
-                                       getBandwidth(tier, ranks));
-  return std::min(direct, getSteps(name, ranks) * tier.latency +
-                              getVolume(name, ranks) * bytes /
-                                  getBandwidth(tier, ranks));
+  double time = getLibrary(tier, name, ranks, bytes);
+  return hasDirect && name == "all_reduce"
+             ? std::min(time, getDirect(tier, ranks, bytes))
+             : time;
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,11 +20,11 @@ A model of large tables by rows and small ones whole has the sum of both, in one
 Usage: dlrm-tables.py whole | rows | sparse | mixed MODEL
 """
 
-import json
-import subprocess
 import sys
 
-BF16, FP32, ID = 2, 4, 4
+import recommendation
+from recommendation import BF16, FP32, ID, collectives, expect
+
 CRITEO = [40000000, 39060, 17295, 7424, 20265, 3, 7122, 1543, 63, 40000000, 3067956, 405282, 10, 2209,
           11938, 155, 4, 976, 14, 40000000, 40000000, 40000000, 590152, 12973, 108, 36]
 ND, D = 13, 128
@@ -32,21 +32,12 @@ BOTTOM, TOP = [512, 256], [1024, 1024, 512, 256]
 
 
 def compile(*flags, model="dlrm-mlperf"):
-    run = subprocess.run(["stg-compile", model, *flags, "--dry-run", "--json"], capture_output=True, text=True)
-    if run.returncode:
-        raise SystemExit(f"{model} {flags}: {run.stderr}")
-    return json.loads(run.stdout)
-
-
-def expect(what, have, want):
-    if have != want:
-        raise SystemExit(f"{what}: {have}, expected {want}")
+    return recommendation.compile(model, *flags)
 
 
 def layers(tables, bottom=BOTTOM, top=TOP, d=D):
-    """Pairs of widths of the layers, those for numbers and those for the answer."""
-    first, second = [ND, *bottom, d], [d + tables * (tables + 1) // 2, *top, 1]
-    return list(zip(first, first[1:])) + list(zip(second, second[1:]))
+    first, second = recommendation.widths(ND, tables, d, bottom, top)
+    return first + second
 
 
 def networks(*shape):
@@ -84,10 +75,6 @@ def by_rank(made, ranks):
                 classes[rank] = entry
     expect("ranks of all classes", sum(c["ranks"] for c in made["classes"]), ranks)
     return classes
-
-
-def collectives(entry):
-    return sorted((c["kind"], c["phase"], c["count"], c["bytes"]) for c in entry["collectives"])
 
 
 def other_operations(entry, phase):

@@ -14,32 +14,7 @@ gathered. Either way the tables' gradients are complete where the tables are, an
 networks are reduced.
 """
 
-import json
-import subprocess
-
-BF16, FP32, ID = 2, 4, 4
-
-
-def widths(dense, tables, d, bottom, top):
-    """Pairs of widths of the layers, those for numbers and those for the answer."""
-    first, second = [dense, *bottom, d], [d + tables * (tables + 1) // 2, *top, 1]
-    return list(zip(first, first[1:])), list(zip(second, second[1:]))
-
-
-def compile(name, *flags):
-    run = subprocess.run(["stg-compile", name, *flags, "--dry-run", "--json"], capture_output=True, text=True)
-    if run.returncode:
-        raise SystemExit(f"{name} {flags}: {run.stderr}")
-    return json.loads(run.stdout)
-
-
-def expect(what, have, want):
-    if have != want:
-        raise SystemExit(f"{what}: {have}, expected {want}")
-
-
-def collectives(entry):
-    return sorted((c["kind"], c["phase"], c["count"], c["bytes"]) for c in entry["collectives"])
+from recommendation import BF16, FP32, ID, collectives, compile, expect, widths
 
 
 def check(name, dense, tables, d, bottom, top, rows, ids, stacked, batch):

@@ -66,6 +66,8 @@ private:
   };
 
   unsigned findTier(const GroupPlace &place) const;
+  double getLibrary(const Tier &tier, llvm::StringRef name, int64_t ranks,
+                    double bytes) const;
   double getInside(const Tier &tier, llvm::StringRef name, int64_t ranks,
                    double bytes) const;
   double getMeasured(const Tier &tier, llvm::StringRef name, int64_t ranks,

@@ -55,6 +55,15 @@ class Rank:
     def all_reduce(self, tensor):
         return sum(self._exchange("all_reduce", tensor))
 
+    def sum_gradients(self, parameters):
+        """Those of which each rank has a part: all at once."""
+        if self.ranks.count == 1:
+            return
+        gradients = [parameter.grad for parameter in parameters]
+        total = self.all_reduce(torch.cat([g.reshape(-1) for g in gradients]))
+        for gradient, part in zip(gradients, total.split([g.numel() for g in gradients])):
+            gradient.copy_(part.view_as(gradient))
+
     def all_gather(self, tensor):
         return torch.cat(self._exchange("all_gather", tensor), 1)
 
@@ -197,13 +206,8 @@ class Layers:
         return RmsNorm.apply(x, self.norm)
 
     def sum_partial(self):
-        """Those of whole weights, of which each rank has a part: all at once."""
-        if self.rank.ranks.count == 1:
-            return
-        gradients = [self.trained[name].grad for name in self.partial]
-        total = self.rank.all_reduce(torch.cat([g.reshape(-1) for g in gradients]))
-        for gradient, part in zip(gradients, total.split([g.numel() for g in gradients])):
-            gradient.copy_(part.view_as(gradient))
+        """The gradients of whole weights, of which each rank has a part."""
+        self.rank.sum_gradients(self.trained[name] for name in self.partial)
 
 
 def train(c, ranks, number, is_divided, results):

@@ -145,13 +145,8 @@ class Layers:
         return RmsNorm.apply(x, self.norm), lasts
 
     def sum_shared(self):
-        """Ranks of a group each have a part of the gradients of what it has: all at once."""
-        if self.group.ranks.count == 1:
-            return
-        gradients = [self.trained[name].grad for name in self.shared]
-        total = self.group.all_reduce(torch.cat([g.reshape(-1) for g in gradients]))
-        for gradient, part in zip(gradients, total.split([g.numel() for g in gradients])):
-            gradient.copy_(part.view_as(gradient))
+        """Ranks of a group each have a part of the gradients of what it has."""
+        self.group.sum_gradients(self.trained[name] for name in self.shared)
 
 
 def train(c, ranks, group, number, results):

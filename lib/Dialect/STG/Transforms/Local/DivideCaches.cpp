@@ -68,6 +68,8 @@ private:
                StringRef suffix);
   Value name(AttentionOp op, Operation *made, StringRef suffix);
   SmallVector<LocalSliceOp> getSlices(AttentionOp op);
+  std::pair<SymTensorType, SmallVector<LocalSliceOp>>
+  gatherHeads(AttentionOp op, bool isDivided);
   bool isAlong(Value value, AxisState::Kind kind, int64_t dim = 0);
   ArrayAttr getAxes() {
     SmallVector<Attribute> names;
@@ -305,6 +307,19 @@ SmallVector<LocalSliceOp> CacheDivider::getSlices(AttentionOp op) {
   return slices;
 }
 
+/// Makes all devices see all heads. Gives what a device then gets of the merged
+/// result, and the slices of it that are read, if it is read so.
+std::pair<SymTensorType, SmallVector<LocalSliceOp>>
+CacheDivider::gatherHeads(AttentionOp op, bool isDivided) {
+  SymTensorType own = op.getResult().getType();
+  if (isDivided) {
+    gatherQueries(op);
+    return {own, {}};
+  }
+  SmallVector<LocalSliceOp> slices = getSlices(op);
+  return {slices.empty() ? own : slices.front().getType(), slices};
+}
+
 /// `made` takes the place of what a device has of the heads.
 static void replaceHeads(AttentionOp op, ArrayRef<LocalSliceOp> slices,
                          Value made, Operation *reader) {
@@ -318,13 +333,7 @@ static void replaceHeads(AttentionOp op, ArrayRef<LocalSliceOp> slices,
 
 /// Each device scales what it has made, so that the sum is attention.
 LogicalResult CacheDivider::sumParts(AttentionOp op, bool isDivided) {
-  SymTensorType own = op.getResult().getType();
-  SmallVector<LocalSliceOp> slices;
-  if (isDivided) {
-    gatherQueries(op);
-  } else if (slices = getSlices(op); !slices.empty()) {
-    own = slices.front().getType();
-  }
+  auto [own, slices] = gatherHeads(op, isDivided);
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   Location loc = op.getLoc();
@@ -347,19 +356,13 @@ LogicalResult CacheDivider::sumParts(AttentionOp op, bool isDivided) {
 
 /// Each device gets the parts of some heads, and merges them.
 LogicalResult CacheDivider::exchangeParts(AttentionOp op, bool isDivided) {
-  SymTensorType own = op.getResult().getType();
-  SmallVector<LocalSliceOp> slices;
-  if (isDivided) {
-    gatherQueries(op);
-  } else if (slices = getSlices(op); !slices.empty()) {
-    own = slices.front().getType();
-  } else {
+  auto [own, slices] = gatherHeads(op, isDivided);
+  if (!isDivided && slices.empty())
     return op.emitOpError("is read whole by devices along ")
            << getAxes()
            << ", which cannot exchange parts of it for heads; use "
               "merge=sum, or a plan that divides heads behind attention over "
               "them, as preset 'helix' does";
-  }
   MLIRContext *context = op->getContext();
   OpBuilder builder(context);
   builder.setInsertionPointAfter(op);
