@@ -147,6 +147,8 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (!strategy.inference)
     pm.addPass(createFreezeParameters(getFreezeOptions(strategy)));
   addReplicas(pm, strategy);
+  if (strategy.attentionHeads == AttentionHeads::Repeated)
+    pm.addNestedPass<func::FuncOp>(createRepeatHeads());
 }
 
 /// The size of a group that changes nothing is 1 with the method uniform only.
@@ -408,7 +410,10 @@ static void addConversion(OpPassManager &pm, const Strategy &strategy) {
     pm.addPass(
         createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));
   pm.addPass(createCheckLayouts());
-  pm.addPass(createLowerContextParallel());
+  LowerContextParallelOptions context;
+  if (strategy.cpSumDtype)
+    context.sumType = stringify(*strategy.cpSumDtype).str();
+  pm.addPass(createLowerContextParallel(context));
   pm.addPass(createLowerRecurrence());
   pm.addPass(createConvertSTGToChakra());
   if (strategy.offload.empty())

@@ -231,14 +231,16 @@ Error SpaceBuilder::addDefaults() {
   }
   if (settler.hasOption(getField(FieldId::sequenceParallel).jsonName))
     addDefault(FieldId::sequenceParallel, {"false", "true"});
-  auto addWords = [&](FieldId id) {
+  auto addWords = [&](FieldId id, StringRef but = "") {
     std::vector<std::string> words;
     for (const NamedValue &value : getField(id).values)
-      words.push_back(value.name);
+      if (value.name != but)
+        words.push_back(value.name);
     addDefault(id, std::move(words));
   };
+  // One framework alone gathers for a ring.
   if (settler.hasDegree(getField(FieldId::cp).jsonName))
-    addWords(FieldId::cpCommType);
+    addWords(FieldId::cpCommType, stringify(ContextExchange::GatheredRing));
   if (!isTraining)
     return Error::success();
   std::optional<int64_t> batch =

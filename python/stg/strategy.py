@@ -25,6 +25,8 @@ class Strategy:
     as are then expected of a round."""
     attention_count: Optional[Literal["executed", "full"]] = None
     """Pairs that a masked attention counts (default: "executed")."""
+    attention_heads: Optional[Literal["grouped", "repeated"]] = None
+    """Key/value heads that attention reads (default: "grouped")."""
     batch: Optional[int] = None
     """Sequences in the global batch."""
     bucket_size: Optional[int] = None
@@ -45,10 +47,13 @@ class Strategy:
     """Context-parallel degree."""
     cp_balance: Optional[Literal["zigzag", "none"]] = None
     """Tokens of a rank of a context axis under a causal mask (default: "zigzag")."""
-    cp_comm_type: Optional[Literal["all_gather", "a2a", "p2p"]] = None
+    cp_comm_type: Optional[Literal["all_gather", "a2a", "p2p", "gather_p2p"]] = None
     """How attention sees the tokens of other ranks of a context axis (default: "all_gather")."""
     cp_scan_type: Optional[Literal["a2a", "p2p"]] = None
     """How recurrent layers see the tokens of other ranks of a context axis (default: "a2a")."""
+    cp_sum_dtype: Optional[Literal["bf16", "f16", "f32", "f64", "f8E4M3FN", "f8E5M2"]] = None
+    """Element type in which a ring of a context axis adds up outputs and gradients, of which those
+    of keys and values go round (default: that of activations)."""
     cut_norms: Optional[Literal["reduce", "gather"]] = None
     """What ranks exchange of a norm of a group of Mamba-2's heads that they share (default:
     "reduce")."""

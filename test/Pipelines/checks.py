@@ -39,6 +39,8 @@ class Plan:
     stream_start: str = "whole"
     cp_comm_type: str = "all_gather"
     cp_balance: str = "zigzag"
+    cp_sum_dtype: str = None
+    attention_heads: str = "grouped"
     schedule: str = None
     virtual_stages: int = 1
     zero: int = 0

@@ -350,7 +350,19 @@ def context(check):
                 (5 * L, (whole + 8192 // 4 * 128 * 2 * 32) * L))
     for entry in (gathered, ulysses):
         check.equal("gradients", entry.collective("cp", "all_reduce", "grad_sync"), (1, FP32 * LLAMA.parameters))
-    for kind, other in (("ring", ring), ("gathered", gathered), ("Ulysses", ulysses)):
+    # Keys and values are gathered, and gradients of them go round as often as there are ranks: of all
+    # query heads, four for each of their own, and in f32, as PyTorch sends them.
+    repeated = dict(cp_comm_type="gather_p2p", cp_sum_dtype="f32", attention_heads="repeated")
+    round_ = run("gather_p2p")
+    copies = check.compile(LLAMA, Plan(cp=4, batch=1, **repeated)).only
+    for name, entry, heads, width in (("gathered ring", round_, 1, 1), ("copies", copies, 4, 2)):
+        for phase in ("fwd", "bwd"):
+            check.equal(f"{name}, gathered, {phase}", entry.collective("cp", "all_gather", phase), (L, L * heads * C))
+        check.equal(f"{name}, sent", entry.sent("cp"), (L * 4, L * 4 * heads * width * C))
+        check.equal(f"{name}, gradients", entry.collective("cp", "all_reduce", "grad_sync"),
+                    (1, FP32 * LLAMA.parameters))
+    for kind, other in (("ring", ring), ("gathered", gathered), ("Ulysses", ulysses), ("gathered ring", round_),
+                        ("copies", copies)):
         check.equal(f"products, {kind}", other.products["fwd"], 140_550_657_277_952 // 4)
 
 

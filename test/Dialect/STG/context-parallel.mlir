@@ -6,8 +6,9 @@
 // RUN: stg-opt %s --stg-apply-preset="dp=2" --stg-context-parallel | FileCheck %s --check-prefix=NONE
 // RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=p2p" | FileCheck %s --check-prefix=P2P
 // RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=a2a" | FileCheck %s --check-prefix=A2A
+// RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=gather_p2p" | FileCheck %s --check-prefix=BOTH
 // RUN: not stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=ring" 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: for the --type option: has the value 'ring', expected all_gather, a2a or p2p
+// TYPE: for the --type option: has the value 'ring', expected all_gather, a2a, p2p or gather_p2p
 // RUN: not stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="balance=striped" 2>&1 | FileCheck %s --check-prefix=BALANCE
 // BALANCE: for the --balance option: has the value 'striped', expected zigzag or none
 
@@ -26,6 +27,7 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // NONE: stg.attention causal %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}} : {{.*}}
   // GATHER: stg.attention causal {{.*}} {context = #stg.context<all_gather zigzag>} :
   // P2P: stg.attention causal {{.*}} {context = #stg.context<p2p zigzag>} :
+  // BOTH: stg.attention causal {{.*}} {context = #stg.context<gather_p2p zigzag>} :
   // A2A: stg.attention causal {{.*}} {context = #stg.context<a2a zigzag>, factors = #stg.factors<h : cp>} :
   // NONE: stg.attention_grad causal
   // NONE-NOT: {
@@ -34,6 +36,7 @@ func.func @f(%q: !x, %k: !x, %v: !x, %do: !x) -> (!x, !x, !x, !x) {
   // GATHER: stg.add %{{[^{]*$}}
   // P2P: stg.attention_grad causal {{.*}} {context = #stg.context<p2p zigzag>} :
   // P2P: stg.add %{{[^{]*$}}
+  // BOTH: stg.attention_grad causal {{.*}} {context = #stg.context<gather_p2p zigzag>} :
   // A2A: stg.attention_grad causal {{.*}} {context = #stg.context<a2a zigzag>, factors = #stg.factors<h : cp>} :
   // A2A: stg.add %{{[^{]*$}}
 

@@ -113,20 +113,20 @@ LogicalResult AttentionBlockGradOp::verify() { return verifyPartial(*this); }
 
 Operation *AttentionOp::createBlock(OpBuilder &builder, ValueRange operands,
                                     ValueRange partial, SymExpr pairs,
-                                    SymExpr seen) {
+                                    SymExpr seen, TypeAttr into) {
   assert(!seen && "what is not seen is not computed");
   // Log-sum-exps begin with the sinks.
   ValueRange earlier = partial.empty() ? operands.drop_front(3) : partial;
   return AttentionBlockOp::create(builder, getLoc(), operands[0], operands[1],
-                                  operands[2], earlier, pairs);
+                                  operands[2], earlier, pairs, into);
 }
 
 Operation *AttentionGradOp::createBlock(OpBuilder &builder, ValueRange operands,
                                         ValueRange partial, SymExpr pairs,
-                                        SymExpr seen) {
+                                        SymExpr seen, TypeAttr into) {
   return AttentionBlockGradOp::create(
       builder, getLoc(), operands[0], operands[1], operands[2], operands[3],
-      operands[4], operands[5], partial, pairs, seen);
+      operands[4], operands[5], partial, pairs, seen, into);
 }
 
 SymbolOp SymbolOp::lookupCoordinate(ModuleOp module, StringRef axis) {

@@ -220,7 +220,7 @@ struct AttentionFactors {
                    bool isPacked = false) {
     KeyExchange exchange =
         context ? context.getExchange() : KeyExchange::AllGather;
-    bool isRing = exchange == KeyExchange::Ring;
+    bool isRing = goesRound(exchange);
     unsigned batch = rule.addFactor("b");
     unsigned queries =
         rule.addFactor("s", exchange == KeyExchange::AllToAll || isPacked
@@ -271,7 +271,7 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   op.removeContextAttr();
   bool isMasked = op.getMask() == AttentionMask::Causal || hasPlaces(op);
   bool skipsMasked = isMasked && !op.getFullCount();
-  if (!axes.empty() && (exchange == KeyExchange::Ring || skipsMasked))
+  if (!axes.empty() && (goesRound(exchange) || skipsMasked))
     op.setContextAttr(
         ContextAttr::get(op->getContext(), exchange, tokens, axes));
   return success();

@@ -638,17 +638,38 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// Blocks may add up in another element type than they read.
+static LogicalResult setElementType(std::optional<Location> loc,
+                                    std::optional<Type> into,
+                                    MutableArrayRef<Type> types) {
+  if (!into)
+    return success();
+  if (!isa<FloatType>(*into) || isa<Float4E2M1FNType>(*into) ||
+      !SymTensorType::isValidElementType(*into)) // attention_block_c5
+    return emitOptionalError(loc, "'into' is ", *into,
+                             ", expected a float of whole bytes");
+  for (Type &type : types)
+    type = cast<SymTensorType>(type).withElementType(*into);
+  return success();
+}
+
 LogicalResult AttentionBlockOp::inferReturnTypes(MLIRContext *,
                                                  std::optional<Location> loc,
                                                  Adaptor adaptor,
                                                  SmallVectorImpl<Type> &types) {
-  return inferAttention(loc, adaptor, types);
+  if (failed(inferAttention(loc, adaptor, types)))
+    return failure();
+  // Log-sum-exps are in f32 anyway.
+  return setElementType(loc, adaptor.getInto(),
+                        MutableArrayRef(types).drop_back());
 }
 
 LogicalResult AttentionBlockGradOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
-  return inferAttentionGrad(loc, adaptor, types);
+  if (failed(inferAttentionGrad(loc, adaptor, types)))
+    return failure();
+  return setElementType(loc, adaptor.getInto(), types);
 }
 
 LogicalResult PackOp::inferReturnTypes(MLIRContext *, std::optional<Location>,

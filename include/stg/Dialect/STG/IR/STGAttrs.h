@@ -67,6 +67,11 @@ struct Origin {
   OriginAttr getAttr(mlir::MLIRContext *context) const;
 };
 
+/// True if blocks of keys are taken one by one, and gradients of them go round.
+inline bool goesRound(KeyExchange exchange) {
+  return exchange == KeyExchange::Ring || exchange == KeyExchange::GatheredRing;
+}
+
 /// The extents of dimensions, without their names.
 class ExtentRange {
 public:

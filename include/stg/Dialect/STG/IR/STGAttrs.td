@@ -108,7 +108,8 @@ def STG_AttentionMaskAttr
 
 def STG_KeyExchange : I32EnumAttr<"KeyExchange", "how keys of other devices are seen", [
     I32EnumAttrCase<"AllGather", 0, "all_gather">,
-    I32EnumAttrCase<"AllToAll", 1, "a2a">, I32EnumAttrCase<"Ring", 2, "p2p">]> {
+    I32EnumAttrCase<"AllToAll", 1, "a2a">, I32EnumAttrCase<"Ring", 2, "p2p">,
+    I32EnumAttrCase<"GatheredRing", 3, "gather_p2p">]> {
   let cppNamespace = "::stg";
   let genSpecializedAttr = 0;
 }
@@ -122,8 +123,9 @@ def STG_ContextAttr : STG_Attr<"Context", "context"> {
   let summary = "how attention is executed whose tokens are divided among devices";
   let description = [{
     The queries of one device see the keys of others by `all_gather` (keys and values are
-    gathered), `a2a` (Ulysses: all-to-alls divide heads instead of tokens) or `p2p` (a ring,
-    in which keys and values go around). Each device has a balanced share of the tokens,
+    gathered), `a2a` (Ulysses: all-to-alls divide heads instead of tokens), `p2p` (a ring,
+    in which keys and values go around) or `gather_p2p` (keys and values are gathered, blocks
+    are those of a ring, and gradients of keys and values go around it). Each device has a balanced share of the tokens,
     `zigzag`, as Megatron-LM deals them out, so that queries see half of the keys under a
     causal mask, or with `range` one range of them. On one device the axes follow that divide
     the tokens, the fastest one first.

@@ -191,12 +191,13 @@ def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
     InterfaceMethod<[{
         Makes what a device computes for so many pairs of queries and keys: the op's
         operands with those keys and values, and, where earlier blocks have been computed,
-        their results. `seen`, if it is not null, is 0 where all of the pairs are masked.
+        their results. `seen`, if it is not null, is 0 where all of the pairs are masked; `into`,
+        if it is not null, is the element type in which blocks add up.
       }],
       "::mlir::Operation *", "createBlock",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
            "::mlir::ValueRange":$partial, "::stg::SymExpr":$pairs,
-           "::stg::SymExpr":$seen)>,
+           "::stg::SymExpr":$seen, "::mlir::TypeAttr":$into)>,
   ];
 }
 

@@ -656,7 +656,8 @@ def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {
     So many `pairs` of a query and a key of each sequence and head; whatever is masked is not
     among them. Where other keys have been before, `partial` are the output and the
     log-sum-exp so far, which the op corrects in place; before the first block it may be the
-    sinks of the heads, with which log-sum-exps begin. At the local level only.
+    sinks of the heads, with which log-sum-exps begin. The output has the element type `into`,
+    or that of the queries. At the local level only.
 
     Operations: those of `stg.attention` with the pairs as its span. Bytes: queries, keys and
     values are read, output and log-sum-exp are written.
@@ -667,10 +668,11 @@ def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {
     ```
     Constraints: (C1) to (C3) of `stg.attention`; (C4) there are as many `partial` values as
     results, of their types, or none, and nobody reads them afterwards; or there is one, a
-    float for each head.
+    float for each head; (C5) `into` is a float of whole bytes.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
-                       Variadic<STG_Tensor>:$partial, Sym_ExprAttr:$pairs);
+                       Variadic<STG_Tensor>:$partial, Sym_ExprAttr:$pairs,
+                       OptionalAttr<TypeAttr>:$into);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
 }
 
@@ -679,7 +681,8 @@ def AttentionBlockGradOp : STG_AttentionBlockOp<"attention_block_grad"> {
   let description = [{
     Twice the operations of the forward pass; `partial` are the gradients so far. `seen`, 0 or
     1, is for a block that is masked as a whole on some devices: where it is 0 the gradients
-    are set to zero, which reads nothing. At the local level only.
+    are set to zero, which reads nothing. Gradients have the element type `into`, or that of
+    what they are of. At the local level only.
 
     ```mlir
     %dq, %dk, %dv = stg.attention_block_grad S*S %q, %k, %v, %o, %lse, %do {seen = #sym.expr<max(cp_index - 2, 0)>} : !q, !k, !k, !q, !lse, !q
@@ -689,7 +692,8 @@ def AttentionBlockGradOp : STG_AttentionBlockOp<"attention_block_grad"> {
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
                        Variadic<STG_Tensor>:$partial, Sym_ExprAttr:$pairs,
-                       OptionalAttr<Sym_ExprAttr>:$seen);
+                       OptionalAttr<Sym_ExprAttr>:$seen,
+                       OptionalAttr<TypeAttr>:$into);
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue);
 }
 

@@ -205,6 +205,28 @@ def SetAttentionCount : Pass<"stg-set-attention-count", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def RepeatHeads : Pass<"stg-repeat-heads", "::mlir::func::FuncOp"> {
+  let summary = "copy key/value heads for all query heads that share them";
+  let description = [{
+    Attention whose key/value heads are fewer than those of the queries reads copies of them,
+    one for each query head, as a framework does whose kernel knows no grouped heads. The
+    gradient of a head is then the sum of those of its copies. What devices exchange of keys
+    and values are the copies.
+
+    *Requires* and *produces* the model level, ops named.
+
+    ```mlir
+    // before
+    %o, %lse = stg.attention causal %q, %k, %v : !q, !k, !k
+    // after
+    %k1 = stg.replicate dim 2 %k {together} <"k" replicas> : !k -> !k1
+    %v1 = stg.replicate dim 2 %v {together} <"v" replicas> : !k -> !k1
+    %o, %lse = stg.attention causal %q, %k1, %v1 : !q, !k1, !k1
+    ```
+  }];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def SetAttentionMask : Pass<"stg-set-attention-mask", "::mlir::ModuleOp"> {
   let summary = "say which tokens of a row see each other";
   let description = [{
@@ -1051,7 +1073,8 @@ def ContextParallel : Pass<"stg-context-parallel", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"type", "type", "::stg::ContextExchange",
-           /*default=*/"::stg::ContextExchange::AllGather", "all_gather, a2a or p2p">,
+           /*default=*/"::stg::ContextExchange::AllGather",
+           "all_gather, a2a, p2p or gather_p2p">,
     Option<"balance", "balance", "::stg::ContextBalance",
            /*default=*/"::stg::ContextBalance::ZigZag",
            "Tokens of a device under a causal mask: zigzag or none">,
@@ -1119,6 +1142,14 @@ def LowerContextParallel : Pass<"stg-lower-context-parallel", "::mlir::ModuleOp"
     first and the last step are an `stg.repeat`. What goes around is in one buffer
     (`stg.pack`).
 
+    With `gather_p2p` keys and values are gathered instead, in one collective, while the own
+    block is computed, and each block reads a slice. Backward begins with the own block, too;
+    gradients of keys and values go round as many times as there are devices, the last time to
+    where they belong.
+
+    Blocks add up in the element type `sum-type`, which is then that of gradients that go
+    round, and casts narrow what comes of it.
+
     With ranges of tokens, a causal mask hides the blocks of later ranges. They are passed
     on all the same, in a repeat without a block: which steps compute depends on the
     device's coordinate. Rings along one axis share their channels: the first three that no
@@ -1148,6 +1179,10 @@ def LowerContextParallel : Pass<"stg-lower-context-parallel", "::mlir::ModuleOp"
     %o, %lse = stg.attention_block S*S %q0, %r#0, %r#1, %r#2, %r#3 <"o" last> : !x, !x, !x, !x, !lse
     ```
   }];
+  let options = [
+    Option<"sumType", "sum-type", "std::string", /*default=*/"\"\"",
+           "Element type in which blocks of a ring add up (default: that of activations)">,
+  ];
   let dependentDialects = ["::stg::STGDialect"];
 }
 

@@ -60,6 +60,10 @@ private:
 /// and ends with the own one; the gradients of keys and values follow one step
 /// behind.
 ///
+/// Where keys and values have been gathered for a ring of gradients, all begins
+/// with the own block, and goes on as forward does. Gradients of keys and
+/// values follow the keys that they are of, and go home in the end.
+///
 /// Where queries are those of one range, a causal mask hides the blocks of
 /// later ranges. They are passed on all the same, but not computed. The same
 /// holds for what windows, chunks and documents hide: each step of a ring has
@@ -68,9 +72,10 @@ class AttentionLowering {
 public:
   AttentionLowering(AttentionOpInterface op, SymExpr group, SymExpr size,
                     SymExpr range, const std::optional<TokenPlaces> &places,
-                    int64_t firstChannel)
+                    int64_t firstChannel, TypeAttr sums)
       : op(op), builder(op), group(group), size(size), range(range),
-        places(places), firstChannel(firstChannel) {}
+        places(places), firstChannel(firstChannel),
+        sums(size ? sums : TypeAttr()) {}
 
   /// False where a number is too large.
   bool hasPairs() {
@@ -88,7 +93,11 @@ private:
   Values buildBackward();
   Values buildPlacedForward();
   Values buildPlacedBackward();
+  Values buildGathered();
 
+  Values gather(ArrayRef<Value> keys);
+  Values cutBlock(ArrayRef<Value> gathered);
+  Values narrow(Values made);
   Values exchange(ArrayRef<Value> values, Role role, RingChannel channel);
   Values passKeys(ArrayRef<Value> keys, Role role);
   Values passGradients(ArrayRef<Value> made, Role role);
@@ -99,12 +108,17 @@ private:
   void repeatMiddle(bool isHidden, Values &keys, Values &made);
   void computePlaced(int64_t before, const Values &keys, Values &made,
                      Role role);
+  void repeatGathered(bool isHidden, ArrayRef<Value> gathered, Values &made);
 
   Origin getOrigin(std::optional<Role> role);
   SymExpr getTokens(unsigned operand) {
     return cast<SymTensorType>(op->getOperand(operand).getType()).getShape()[1];
   }
   bool isRing() { return static_cast<bool>(size); }
+  /// True if the ring is one of gradients.
+  bool isGathered() {
+    return op.getContextAttr().getExchange() == KeyExchange::GatheredRing;
+  }
   bool isBackward() { return isa<AttentionGradOp>(*op); }
   /// True if masked pairs cost nothing, so that places matter.
   bool skipsMasked() {
@@ -125,6 +139,7 @@ private:
   SymExpr range; ///< The number of the queries' range; null: none.
   const std::optional<TokenPlaces> &places; ///< None: places do not matter.
   int64_t firstChannel;
+  TypeAttr sums; ///< Element type in which blocks of a ring add up, or null.
   SmallVector<Value> operands; ///< Queries, keys, values, others.
 };
 
@@ -142,6 +157,7 @@ private:
 
   std::optional<Channels> channels;
   DenseMap<StringAttr, int64_t> firstChannels; ///< Of rings, by axis.
+  TypeAttr sums;
 };
 } // namespace
 
@@ -276,11 +292,11 @@ Origin AttentionLowering::getOrigin(std::optional<Role> role) {
 AttentionLowering::Values AttentionLowering::exchange(ArrayRef<Value> values,
                                                       Role role,
                                                       RingChannel channel) {
-  // Backward turns the ring around.
+  // Backward turns the ring around, unless there is none in forward.
   auto context = op.getContextAttr();
   auto made = ExchangeOp::create(
       builder, op.getLoc(), values, cast<StringAttr>(context.getAxes()[0]),
-      /*shift=*/isBackward() ? -1 : 1, firstChannel + channel);
+      /*shift=*/isBackward() && !isGathered() ? -1 : 1, firstChannel + channel);
   setOrigin(made, getOrigin(role));
   return Values(made.getResults());
 }
@@ -305,7 +321,8 @@ AttentionLowering::Values AttentionLowering::compute(ArrayRef<Value> keys,
                                                      SymExpr seen) {
   Values inputs(operands.begin(), operands.end());
   llvm::copy(keys, inputs.begin() + 1);
-  Operation *block = op.createBlock(builder, inputs, partial, pairs, seen);
+  Operation *block =
+      op.createBlock(builder, inputs, partial, pairs, seen, sums);
   setOrigin(block, getOrigin(role));
   return Values(block->getResults());
 }
@@ -391,10 +408,11 @@ AttentionLowering::Values AttentionLowering::buildBackward() {
 void AttentionLowering::computePlaced(int64_t before, const Values &keys,
                                       Values &made, Role role) {
   SymExpr pairs = places->getPairs(before);
-  auto build = [&](Values &keys, Values &made) {
-    made = compute(keys, made, pairs, role);
+  auto build = [&](Values &here, Values &made) {
+    made = compute(isGathered() ? cutBlock(keys) : here, made, pairs, role);
   };
-  Values here = keys;
+  // What has been gathered is cut where it is read.
+  Values here = isGathered() ? Values() : keys;
   SymExpr seen = places->getSeen(before);
   if (seen.isOne())
     build(here, made);
@@ -434,6 +452,98 @@ AttentionLowering::Values AttentionLowering::buildPlacedBackward() {
   return compute(keys, made, places->getPairs(0), Role::Own);
 }
 
+/// Keys and values of all devices, in one collective where they have one shape.
+AttentionLowering::Values AttentionLowering::gather(ArrayRef<Value> keys) {
+  ArrayAttr axes = op.getContextAttr().getAxes();
+  auto build = [&](Value value) -> Value {
+    auto type = cast<SymTensorType>(value.getType());
+    SmallVector<DimAttr> dims(type.getDims());
+    dims[1] = dims[1].withExtent(dims[1].getExtent() * size);
+    auto gathered =
+        AllGatherOp::create(builder, op.getLoc(), type.withDims(dims), value,
+                            /*dim=*/1, axes, SymExpr(), SymExpr());
+    setOrigin(gathered, getOrigin(Role::Keys));
+    return gathered;
+  };
+  if (keys[0].getType() != keys[1].getType())
+    return {build(keys[0]), build(keys[1])};
+  auto own = cast<SymTensorType>(keys[0].getType());
+  SmallVector<DimAttr> dims(own.getDims());
+  dims[0] = dims[0].withExtent(dims[0].getExtent() * 2);
+  auto both = ConcatOp::create(builder, op.getLoc(), own.withDims(dims), keys,
+                               /*dim=*/0, /*ordered=*/true);
+  setOrigin(both, getOrigin(Role::First));
+  Value gathered = build(both);
+  SmallVector<DimAttr> half(cast<SymTensorType>(gathered.getType()).getDims());
+  half[0] = own.getDim(0);
+  Type part = own.withDims(half);
+  auto parts = SplitOp::create(builder, op.getLoc(), TypeRange{part, part},
+                               gathered, /*dim=*/0, /*ordered=*/true);
+  setOrigin(parts, getOrigin(Role::Block));
+  return Values(parts.getResults());
+}
+
+/// What one device has brought. Which one it is changes nothing of the cost.
+AttentionLowering::Values
+AttentionLowering::cutBlock(ArrayRef<Value> gathered) {
+  Values keys;
+  for (auto [value, own] :
+       llvm::zip_equal(gathered, ArrayRef(operands).slice(1, 2))) {
+    auto slice =
+        LocalSliceOp::create(builder, op.getLoc(), own.getType(), value,
+                             /*dim=*/1, op.getContextAttr().getAxes());
+    setOrigin(slice, getOrigin(Role::Block));
+    keys.push_back(slice);
+  }
+  return keys;
+}
+
+/// Steps behind the own block: those whose block is hidden, which pass on what
+/// they have of gradients, or the others.
+void AttentionLowering::repeatGathered(bool isHidden, ArrayRef<Value> gathered,
+                                       Values &made) {
+  SymExpr visible = range ? range : size - 1;
+  Values none;
+  repeat(isHidden ? ".hidden" : ".ring",
+         isHidden ? size - 1 - visible : visible, none, made,
+         [&](Values &, Values &made) {
+           if (isBackward())
+             made = passGradients(made, Role::Gradients);
+           if (!isHidden)
+             made = compute(cutBlock(gathered), made, getOtherPairs(),
+                            Role::Block);
+         });
+}
+
+AttentionLowering::Values AttentionLowering::buildGathered() {
+  Values own{operands[1], operands[2]};
+  Values gathered = gather(own);
+  Values made =
+      compute(own, {}, places ? places->getPairs(0) : getOwnPairs(), Role::Own);
+  for (int64_t before = 1; places && before < places->devices; ++before) {
+    if (isBackward())
+      made = passGradients(made, Role::Gradients);
+    computePlaced(before, gathered, made, Role::Block);
+  }
+  if (!places) {
+    repeatGathered(/*isHidden=*/false, gathered, made);
+    if (range && isBackward())
+      repeatGathered(/*isHidden=*/true, gathered, made);
+  }
+  return isBackward() ? passGradients(made, Role::Last) : made;
+}
+
+/// What is read has the element types of the op.
+AttentionLowering::Values AttentionLowering::narrow(Values made) {
+  for (auto [value, result] : llvm::zip(made, op->getResults()))
+    if (value.getType() != result.getType()) {
+      auto cast = CastOp::create(builder, op.getLoc(), result.getType(), value);
+      setOrigin(cast, getOrigin(Role::Cast));
+      value = cast;
+    }
+  return made;
+}
+
 void AttentionLowering::lower() {
   operands = llvm::to_vector(op->getOperands());
   Values made;
@@ -444,7 +554,9 @@ void AttentionLowering::lower() {
       setOrigin(pack, getOrigin(/*role=*/std::nullopt));
       operand = pack;
     }
-    if (places)
+    if (isGathered())
+      made = buildGathered();
+    else if (places)
       made = isBackward() ? buildPlacedBackward() : buildPlacedForward();
     else
       made = isBackward() ? buildBackward() : buildForward();
@@ -452,7 +564,7 @@ void AttentionLowering::lower() {
     made = compute({operands[1], operands[2]}, {}, getGatheredPairs(),
                    stg::getOrigin(op).role);
   }
-  op->replaceAllUsesWith(made);
+  op->replaceAllUsesWith(narrow(made));
   op->erase();
 }
 
@@ -542,7 +654,7 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
   SymExpr group = mesh.getGroupSize(context.getAxes());
   SymExpr queries =
       cast<SymTensorType>(op->getOperand(0).getType()).getShape()[1];
-  bool isRing = context.getExchange() == KeyExchange::Ring;
+  bool isRing = goesRound(context.getExchange());
   SymExpr keys = cast<SymTensorType>(op->getOperand(2).getType()).getShape()[1];
   SymExpr kept = isRing ? (keys - queries) * group : keys - queries * group;
   // What is kept is seen in blocks of a ring whose new tokens are not.
@@ -593,7 +705,7 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
     if (!mesh.getAxisIndex(axis))
       return op->emitOpError("has tokens over '")
              << axis.getValue() << "', which is not an axis of the mesh";
-  bool isRing = context.getExchange() == KeyExchange::Ring;
+  bool isRing = goesRound(context.getExchange());
   if (isRing && axes.size() != 1)
     return op->emitOpError("goes around the axes ") << axes << ", expected one";
   FailureOr<SymExpr> range = getRange(op, mesh);
@@ -613,7 +725,7 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
     firstChannel = it->second;
   }
   AttentionLowering lowering(op, mesh.getGroupSize(axes), size, *range, places,
-                             firstChannel);
+                             firstChannel, sums);
   if (!lowering.hasPairs())
     return op->emitOpError("has a cost that is too large to be expressed");
   lowering.lower();
@@ -633,6 +745,16 @@ static SmallVector<AttentionOpInterface> collectDivided(Operation *root) {
 void LowerContextParallel::runOnOperation() {
   channels.reset();
   firstChannels.clear();
+  sums = TypeAttr();
+  if (!sumType.empty()) {
+    FloatType type = getFloatType(&getContext(), sumType);
+    if (!type) {
+      getOperation().emitError("option 'sum-type' has the value '")
+          << sumType << "', expected a float type such as bf16, f16 or f32";
+      return signalPassFailure();
+    }
+    sums = TypeAttr::get(type);
+  }
   if (collectDivided(getOperation()).empty())
     return markAllAnalysesPreserved();
   auto run = [&](func::FuncOp function, MeshOp mesh) -> LogicalResult {

@@ -35,11 +35,14 @@ private:
 /// Messages go along one axis.
 LogicalResult ContextParallel::checkRing(MeshOp mesh,
                                          ArrayRef<StringAttr> axes) {
-  if (type != ContextExchange::Ring || axes.size() == 1)
+  bool isRing =
+      type == ContextExchange::Ring || type == ContextExchange::GatheredRing;
+  if (!isRing || axes.size() == 1)
     return success();
   return mesh.emitOpError("has the context axes '")
          << axes[0].getValue() << "' and '" << axes[1].getValue()
-         << "'; a ring (type=p2p) goes along one axis, use all_gather or a2a";
+         << "'; a ring (type=" << stringify(type.getValue())
+         << ") goes along one axis, use all_gather or a2a";
 }
 
 /// States go from range to range, along one axis.
