@@ -129,9 +129,11 @@ def get_flags(row, preset):
     zero = row["zero"] or 0
     if zero and dp * cp > 1:
         keeps = row["id"].startswith("mpt") and zero == 2
-        # Torchtitan gathers once for a step where there is a pipeline.
-        if row["id"].startswith("torchtitan") and pp > 1:
-            zero = 1
+        # Torchtitan gathers once for a step where there is a pipeline. Elsewhere its shards are in
+        # f32, and cast when they are gathered.
+        if row["id"].startswith("torchtitan"):
+            zero = 1 if pp > 1 else zero
+            flags += ["--param-dtype=f32"] if pp == 1 else []
         flags += ["--zero=3", "--reshard-after-forward=false"] if keeps else [f"--zero={zero}"]
     if re.match("(mx)?fp8", row["precision"]):
         flags.append("--fp8")

@@ -162,6 +162,20 @@ NodeTime NodeTimes::getProduct(const Kernel &kernel) {
 /// Sizes of attention; those of requests follow.
 static constexpr size_t kSequence = 8;
 
+/// What kernels move that join the results of blocks which add up in another
+/// type than they read: the output, or gradients of queries, keys and values.
+double NodeTimes::getJoinedBytes(const Kernel &kernel, bool isBackward) const {
+  if (kernel.operandType == kernel.resultType)
+    return 0;
+  ArrayRef<int64_t> sizes = kernel.sizes;
+  double rows = double(sizes[0]) * sizes[1] * sizes[3];
+  if (!isBackward)
+    return execution->blockForwardBytes * rows * sizes[6];
+  double keys = double(sizes[0]) * sizes[2] * sizes[4];
+  return execution->blockBackwardBytes *
+         (rows * sizes[5] + keys * (sizes[5] + sizes[6]));
+}
+
 NodeTime NodeTimes::getAttention(const Kernel &kernel, bool isBackward) {
   ArrayRef<int64_t> sizes = kernel.sizes;
   NodeTime time;
@@ -177,9 +191,9 @@ NodeTime NodeTimes::getAttention(const Kernel &kernel, bool isBackward) {
       shape.sequences.push_back(
           {sizes[0] * rest[1], rest[0], rest[2] / count, rest[3] / count});
   if (sizes[7] > 0)
-    time.time =
-        toTicks(kernels.getAttention(getRates(kernel.operandType), shape) +
-                kernels.getFixed());
+    time.time = toTicks(
+        kernels.getAttention(getRates(kernel.operandType), shape) +
+        kernels.getFixed() + getJoinedBytes(kernel, isBackward) / bandwidth);
   time.launch = toTicks(launch);
   return time;
 }
@@ -388,9 +402,11 @@ StringRef stg::getMachineName(CollectiveType type) {
   llvm_unreachable("unknown collective");
 }
 
-NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
-                                  bool feedsGradient, bool isGrown,
-                                  double copies) {
+NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
+                                  const Facts &facts) {
+  const NodeTemplate &node = program.nodes[number];
+  bool isState =
+      facts.program.isOfState(number) || facts.program.reducesGradients(number);
   NodeTime time;
   time.kind = TimeKind::Communication;
   time.group = getGroup(node.axes);
@@ -405,17 +421,21 @@ NodeTime NodeTimes::getCollective(const NodeTemplate &node, bool isState,
   // A rank brings a shard of what is gathered. All wait for the largest.
   double bytes = double(std::max(node.bytes, node.mostBytes)) *
                  (name == "all_gather" ? double(place.getRanks()) : 1.) *
-                 (isGrown ? double(growth) : 1.);
+                 (facts.program.grows(number) ? double(growth) : 1.);
   bool isExchange = name == "all_to_all";
   double seconds =
-      costs.getCollective(name, place, bytes, isExchange ? copies : 1) *
+      costs.getCollective(name, place, bytes, isExchange ? facts.copies : 1) *
       slowdown;
+  time.isBlocking = execution->blockingKeys && name == "all_gather" &&
+                    facts.program.feedsAttention(number);
   // Products hide what is sent of activations but exchanges, which they need as
   // a whole.
   if (isExchange)
     seconds *= 1 - execution->exchangeHidden;
-  else if (!isState)
-    seconds *= 1 - std::max(tensorHidden, feedsGradient ? gatherHidden : 0);
+  else if (!isState && !time.isBlocking)
+    seconds *=
+        1 - std::max(tensorHidden,
+                     facts.program.feedsGradients(number) ? gatherHidden : 0);
   time.time = toTicks(seconds);
   return time;
 }
@@ -452,10 +472,7 @@ std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
     if (node.isComp())
       times.push_back(getCompute(program, i, facts));
     else if (node.isColl())
-      times.push_back(getCollective(
-          node, facts.program.isOfState(i) || facts.program.reducesGradients(i),
-          facts.program.feedsGradients(i), facts.program.grows(i),
-          facts.copies));
+      times.push_back(getCollective(program, i, facts));
     else if (node.isMessage())
       times.push_back(getMessage(node));
     else

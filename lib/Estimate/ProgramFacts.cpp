@@ -19,18 +19,25 @@ static bool isAccumulate(const TraceProgram &program, uint32_t node) {
   return kernel != kNone && program.kernels[kernel].op == "accumulate";
 }
 
+static bool isAttention(const TraceProgram &program, uint32_t node) {
+  uint32_t kernel = program.nodes[node].kernel;
+  return kernel != kNone &&
+         StringRef(program.kernels[kernel].op).starts_with("attention");
+}
+
 ProgramFacts::ProgramFacts(const TraceProgram &program)
     : program(program), categories(program.numSlots), bytes(program.numSlots),
       isKept(program.numSlots), growing(program.numSlots),
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots), addingReaders(program.numSlots),
-      isReduced(program.numSlots) {
+      attentionReaders(program.numSlots), isReduced(program.numSlots) {
   visitBody(0);
   for (uint32_t i = 0; i < program.nodes.size(); ++i)
     for (Program::Slot slot : program.wiring[i].reads) {
       ++readers[slot.index];
       gradientReaders[slot.index] += makesGradient(i);
       addingReaders[slot.index] += isAccumulate(program, i);
+      attentionReaders[slot.index] += isAttention(program, i);
     }
   for (uint32_t i = 0; i < program.nodes.size(); ++i)
     if (reducesGradients(i))
@@ -182,15 +189,25 @@ int64_t ProgramFacts::getGrowingBytes(uint32_t node) const {
   return std::min(bytes, program.nodes[node].bytes);
 }
 
-bool ProgramFacts::feedsGradients(uint32_t node) const {
+/// True if the readers of all results of the node are some of these.
+bool ProgramFacts::feedsOnly(uint32_t node,
+                             const std::vector<uint32_t> &of) const {
   bool isRead = false;
   for (const Program::Output &output : program.wiring[node].outputs) {
     uint32_t slot = output.slot.index;
-    if (readers[slot] != gradientReaders[slot])
+    if (readers[slot] != of[slot])
       return false;
     isRead |= readers[slot] > 0;
   }
   return isRead;
+}
+
+bool ProgramFacts::feedsGradients(uint32_t node) const {
+  return feedsOnly(node, gradientReaders);
+}
+
+bool ProgramFacts::feedsAttention(uint32_t node) const {
+  return feedsOnly(node, attentionReaders);
 }
 
 int64_t ProgramFacts::getStateBytes(uint32_t node) const {

@@ -32,6 +32,8 @@ public:
   bool addsReduced(uint32_t node) const;
   /// True if all that reads a result of the node makes gradients of parameters.
   bool feedsGradients(uint32_t node) const;
+  /// True if all that reads a result of the node is attention.
+  bool feedsAttention(uint32_t node) const;
   /// True if the node reads what has more elements the more sequences a
   /// micro-batch has.
   bool grows(uint32_t node) const;
@@ -64,8 +66,12 @@ private:
   std::vector<bool> isKept;     ///< By slot: a state that a step begins with.
   std::vector<int64_t> growing; ///< By slot, bytes; 0: does not grow.
   std::vector<bool> isVisited;  ///< By body.
-  /// By slot, readers, those that make gradients, and those that add it up.
-  std::vector<uint32_t> readers, gradientReaders, addingReaders;
+  bool feedsOnly(uint32_t node, const std::vector<uint32_t> &of) const;
+
+  /// By slot, readers, those that make gradients, those that add it up, and
+  /// those that are attention.
+  std::vector<uint32_t> readers, gradientReaders, addingReaders,
+      attentionReaders;
   std::vector<bool> isReduced; ///< By slot.
 };
 

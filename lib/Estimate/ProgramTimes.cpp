@@ -242,6 +242,8 @@ void ProgramTimes::runCollective(uint32_t node) {
                     before ? before : cause};
   record(RecordedEvent::Collective, node, time.group, start, clock.collective);
   setOutputs(node, lastCollective);
+  if (time.isBlocking)
+    waitFor(lastCollective);
 }
 
 /// One after the other, in the order of the program.

@@ -49,6 +49,31 @@ static double getMoreLogits(const trace::TraceProgram &program,
   return more;
 }
 
+/// What a runtime of pipelines keeps until the step ends: what the stage sends,
+/// and what it receives in backward. What it receives in forward is saved for
+/// backward anyway.
+static double getStageBuffers(const trace::TraceProgram &program) {
+  double bytes = 0;
+  for (const trace::NodeTemplate &node : program.nodes)
+    // Those of a schedule are of its turns; others are inside of stages.
+    if (node.isMessage() && program.channels[node.channel].turns > 0 &&
+        (node.kind == trace::NodeKind::Send || node.phase == "bwd"))
+      bytes += double(node.bytes) * double(node.executions);
+  return bytes;
+}
+
+/// The most that a gather of keys and values makes.
+static double getGatheredKeys(const trace::TraceProgram &program,
+                              const trace::RankSpace &space) {
+  ProgramFacts facts(program);
+  double most = 0;
+  for (auto [i, node] : enumerate(program.nodes))
+    if (node.isColl() && facts.feedsAttention(i))
+      most = std::max(most, double(node.bytes) *
+                                double(space.getGroupSize(node.axes)));
+  return most;
+}
+
 /// The sum over categories.
 static double getTotal(const json::Object &bytes) {
   if (std::optional<double> total = bytes.getNumber("total"))
@@ -63,7 +88,7 @@ static double getTotal(const json::Object &bytes) {
 /// What a class of the manifest has at its peak, and what that takes.
 static std::pair<double, double>
 getMemory(const json::Object &entry, const trace::TraceBundle::Class &source,
-          const Execution &execution) {
+          const trace::RankSpace &space, const Execution &execution) {
   const json::Object *memory = entry.getObject("memory");
   const json::Object *peak = memory ? memory->getObject("peak_bytes") : nullptr;
   const json::Object *largest =
@@ -75,8 +100,14 @@ getMemory(const json::Object &entry, const trace::TraceBundle::Class &source,
       getTotal(*peak) + getMoreLogits(source.program, node, execution);
   double pools =
       getTotal(*largest) + getMoreLogits(source.program, "", execution);
+  // What kernels wait for at once is in their memory.
+  if (execution.blockingKeys)
+    pools -= std::min(getGatheredKeys(source.program, space),
+                      largest->getNumber("communication").value_or(0) -
+                          peak->getNumber("communication").value_or(0));
+  double buffers = execution.stageBuffers ? getStageBuffers(source.program) : 0;
   double most = execution.separatePools ? std::max(live, pools) : live;
-  return {live, most * execution.reservedOverLive};
+  return {live + buffers, (most + buffers) * execution.reservedOverLive};
 }
 
 /// What a class has in the memory of the host.
@@ -169,7 +200,8 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
   if (const json::Array *classes = object->getArray("classes"))
     for (auto [entry, source] : zip(*classes, programs.getClasses()))
       if (const json::Object *own = entry.getAsObject()) {
-        auto [live, needed] = getMemory(*own, source, execution);
+        auto [live, needed] =
+            getMemory(*own, source, programs.getSpace(), execution);
         if (facts.isInference())
           facts.stateBytes =
               std::max(facts.stateBytes, getStateBytes(source.program));
@@ -277,6 +309,8 @@ double stg::getAvailableMemory(const Machine &machine) {
          machine.get("device.memory.reserved").value_or(0);
 }
 
+bool Report::liveFits() const { return job.liveBytes <= getCapacity(); }
+
 bool Report::fits() const {
   std::optional<double> host = machine.get("device.second_memory.capacity");
   return getNeeded() <= getCapacity() && (!host || job.hostBytes <= *host);
@@ -326,7 +360,10 @@ void Report::printText(raw_ostream &os) const {
   os << "memory          " << asBytes(static_cast<__int128>(job.neededBytes))
      << " of " << asBytes(static_cast<__int128>(getCapacity())) << ", "
      << asBytes(static_cast<__int128>(job.liveBytes)) << " live"
-     << (job.neededBytes <= getCapacity() ? "" : ": does not fit") << '\n';
+     << (job.neededBytes <= getCapacity() ? ""
+         : liveFits() ? ": fits only as the allocator gives back what it caches"
+                      : ": does not fit")
+     << '\n';
   if (job.hostBytes > 0) {
     std::optional<double> capacity =
         machine.get("device.second_memory.capacity");
@@ -365,6 +402,7 @@ json::Object Report::getJSON() const {
   memory["needed_bytes"] = static_cast<int64_t>(job.neededBytes);
   memory["available_bytes"] = static_cast<int64_t>(getCapacity());
   memory["fits"] = fits();
+  memory["live_fits"] = liveFits();
   if (job.hostBytes > 0) {
     memory["host_bytes"] = static_cast<int64_t>(job.hostBytes);
     if (std::optional<double> capacity =

@@ -207,11 +207,15 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("host_exposed", execution.hostExposed);
   fields.optional("exchange_once", execution.exchangeOnce);
   fields.optional("exchange_hidden", execution.exchangeHidden);
+  fields.optional("block_forward_bytes", execution.blockForwardBytes);
+  fields.optional("block_backward_bytes", execution.blockBackwardBytes);
+  fields.optional("blocking_keys", execution.blockingKeys);
   fields.optional("tensor_hidden", execution.tensorHidden);
   fields.optional("direct_all_reduce", execution.directAllReduce);
   fields.optional("live_logits", execution.liveLogits);
   fields.optional("live_logits_sharded", execution.liveLogitsSharded);
   fields.optional("separate_pools", execution.separatePools);
+  fields.optional("stage_buffers", execution.stageBuffers);
   fields.optional("reserved_over_live", execution.reservedOverLive);
   std::map<std::string, std::string> sources; // See listConstants().
   fields.optional("sources", sources);

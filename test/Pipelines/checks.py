@@ -41,6 +41,7 @@ class Plan:
     cp_balance: str = "zigzag"
     cp_sum_dtype: str = None
     attention_heads: str = "grouped"
+    preset: str = "megatron"
     schedule: str = None
     virtual_stages: int = 1
     zero: int = 0

@@ -355,7 +355,9 @@ def context(check):
     repeated = dict(cp_comm_type="gather_p2p", cp_sum_dtype="f32", attention_heads="repeated")
     round_ = run("gather_p2p")
     copies = check.compile(LLAMA, Plan(cp=4, batch=1, **repeated)).only
-    for name, entry, heads, width in (("gathered ring", round_, 1, 1), ("copies", copies, 4, 2)):
+    titan = check.compile(LLAMA, Plan(cp=4, batch=1, preset="torchtitan")).only
+    for name, entry, heads, width in (("gathered ring", round_, 1, 1), ("copies", copies, 4, 2),
+                                      ("torchtitan", titan, 4, 2)):
         for phase in ("fwd", "bwd"):
             check.equal(f"{name}, gathered, {phase}", entry.collective("cp", "all_gather", phase), (L, L * heads * C))
         check.equal(f"{name}, sent", entry.sent("cp"), (L * 4, L * 4 * heads * width * C))

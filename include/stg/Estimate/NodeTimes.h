@@ -48,6 +48,8 @@ struct NodeTime {
   /// Adds up what a collective has reduced, when that is done: frameworks do it
   /// behind the collective, and kernels that come next do not wait.
   bool isBehind = false;
+  /// A collective that kernels wait for as soon as it has begun.
+  bool isBlocking = false;
   bool isForward = false;   ///< Its phase is that of forward.
   bool isRecompute = false; ///< It does again what forward has done.
   double operations = 0;    ///< Of products and attention.
@@ -94,9 +96,10 @@ private:
   NodeTime getScores(const trace::Kernel &kernel, bool isBackward);
   NodeTime getLoss(const trace::NodeTemplate &node,
                    const trace::Kernel &kernel);
+  double getJoinedBytes(const trace::Kernel &kernel, bool isBackward) const;
   NodeTime getElementWise(double bytes, int64_t kernels = 1);
-  NodeTime getCollective(const trace::NodeTemplate &node, bool isState,
-                         bool feedsGradient, bool isGrown, double copies);
+  NodeTime getCollective(const trace::TraceProgram &program, uint32_t number,
+                         const Facts &facts);
   NodeTime getMessage(const trace::NodeTemplate &node);
   NodeTime getTransfer(const trace::NodeTemplate &node);
   GroupPlace getPlace(trace::AxisMask mask) const;

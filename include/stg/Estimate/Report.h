@@ -90,6 +90,9 @@ struct Report {
   double getCapacity() const { return getAvailableMemory(machine); }
   /// False if the device, or the memory of the host, has less.
   bool fits() const;
+  /// Whether what lives does, so that an allocator which gives back what it has
+  /// cached, and waits for that, can go on.
+  bool liveFits() const;
 };
 
 /// All numbers of a machine and how a framework executes, with their sources.

@@ -77,6 +77,12 @@ struct Execution {
   bool exchangeOnce = false;
   /// Of an all-to-all, what is behind other kernels.
   double exchangeHidden = 0;
+  /// Bytes that joining blocks of attention moves for each element of their
+  /// results, where they add up in another type than that of operands.
+  double blockForwardBytes = 0, blockBackwardBytes = 0;
+  /// Kernels wait for keys and values of other ranks as soon as they ask for
+  /// them: nothing hides their gather, and it takes memory of kernels.
+  bool blockingKeys = false;
   /// Of tensor collectives, what products hide; none: as the machine says.
   std::optional<double> tensorHidden;
   /// An all-reduce is a direct one of the machine where that is faster.
@@ -86,6 +92,9 @@ struct Execution {
   std::vector<double> liveLogits, liveLogitsSharded;
   /// What one category of tensors has had, no other uses again.
   bool separatePools = false;
+  /// What a stage sends, and what it receives in backward, lives until the step
+  /// ends, for all micro-batches.
+  bool stageBuffers = false;
   /// What the allocator has, over what lives.
   double reservedOverLive = 1;
   /// All members that the preset has, by name.
