@@ -42,7 +42,7 @@ PIPELINES = [(1, "1f1b", 1)] + [
 # How ranks see the tokens of others, and which are theirs.
 CONTEXTS = [
     (1, "all_gather", "zigzag"), (2, "all_gather", "zigzag"), (2, "a2a", "zigzag"), (2, "p2p", "zigzag"),
-    (2, "all_gather", "none"), (2, "p2p", "none"),
+    (2, "all_gather", "none"), (2, "p2p", "none"), (2, "gather_p2p", "zigzag"), (2, "gather_p2p", "none"),
 ]
 
 # Expert parallelism, and whether experts are whole.

@@ -81,7 +81,7 @@ class Case:
 
 
 def cases(folder):
-    for exchange in ("all_gather", "p2p", "a2a"):
+    for exchange in ("all_gather", "p2p", "gather_p2p", "a2a"):
         for balance in ("zigzag", "none"):
             if exchange == "a2a" and balance == "none":
                 continue
@@ -128,7 +128,7 @@ def pairs(folder):
 def blocks(folder):
     """In a ring a rank has a block for the keys of each rank of which it sees some."""
     for case in cases(folder):
-        if case.exchange != "p2p":
+        if not case.exchange.endswith("p2p"):
             continue
         written = Path(folder) / "ring"
         traces.run("stg-compile", *case.step, *case.plan, "-o", written, "--quiet")

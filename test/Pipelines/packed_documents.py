@@ -86,7 +86,7 @@ def compare(check, m, flags, plan, documents, span, width):
 
 def exchanges(degrees):
     for cp in degrees:
-        for kind in ("all_gather", "p2p", "a2a"):
+        for kind in ("all_gather", "p2p", "gather_p2p", "a2a"):
             for balance in ("zigzag", "none"):
                 if kind != "a2a" or balance == "zigzag":
                     yield Plan(cp=cp, cp_comm_type=kind, cp_balance=balance, batch=BATCH)

@@ -381,7 +381,7 @@ def ranges(check):
         dict(dp=2, tp=2, pp=4, schedule="zb-h1"), dict(pp=2, schedule="zb-v", virtual_stages=2),
         dict(pp=2, schedule="dualpipe-v", virtual_stages=2),
     ]
-    kinds = ("all_gather", "p2p")
+    kinds = ("all_gather", "p2p", "gather_p2p")
     cases = [(c, kind, {}, recompute) for c in (2, 4, 8) for kind in kinds for recompute in names]
     cases += [(4, kind, other, recompute) for kind in kinds for other in others for recompute in ("none", "full")]
     for c, kind, other, recompute in cases:
