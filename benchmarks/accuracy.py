@@ -20,30 +20,15 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# How the runs of a source were executed where no preset says it: vTrain's kernels of 2021 work on
-# 16 bits, on one node without dropout.
-VTRAIN = {"description": "vTrain's Megatron", "based_on": "megatron-2021",
-          "execution": {"loss_bytes": 30, "optimizer_bytes": 28}}
-VTRAIN_NODE = {"description": "vTrain's Megatron without dropout", "based_on": "megatron-2021",
-               "execution": {"loss_bytes": 30, "optimizer_bytes": 28,
-                             "scores": {"forward_bytes": 4, "backward_bytes": 6,
-                                        "forward_kernels": 5, "backward_kernels": 6,
-                                        "head_multiple": 4, "more_bytes": 12,
-                                        "more_kernels": 6}}}
-NEMO_2024 = {"description": "NeMo 24.07", "based_on": "megatron",
-             "execution": {"attention": "cudnn-2024"}}
-FOUNDRY_16 = {"description": "llm-foundry, all in 16 bits", "based_on": "llm-foundry",
-              "execution": {"optimizer_bytes": 22}}
-
 # Of each group: a pattern of ids, and its preset.
 GROUPS = [
-    ("vtrain one node", r"vtrain-s", VTRAIN_NODE),
-    ("vtrain many nodes", r"vtrain-m", VTRAIN),
+    ("vtrain one node", r"vtrain-s", "megatron-2023-no-dropout"),
+    ("vtrain many nodes", r"vtrain-m", "megatron-2023"),
     ("korthikanti", r"korthikanti-[^l]*-(full|selective)$", "megatron-2021"),
-    ("mpt fsdp", r"mpt-.*a100_40", FOUNDRY_16),
+    ("mpt fsdp", r"mpt-.*a100_40", "llm-foundry-pure"),
     ("mpt fsdp", r"mpt-", "llm-foundry"),
-    ("nemo dense", r"nemo2407", NEMO_2024),
-    ("nemo dense", r"nemo-", NEMO_2024),
+    ("nemo dense", r"nemo2407", "nemo-2024"),
+    ("nemo dense", r"nemo-", "nemo-2024"),
     ("bridge in 4 bits", r"bridge.*NVFP4", "megatron"),
     ("bridge dense", r"bridge.*LLAMA", "megatron"),
     # H100 has DeepEP; Blackwell has graphs, and exchanges that are hidden, from 26.06 on. With

@@ -204,10 +204,15 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
       factors == tier.factors.end()
           ? getVolume(name, ranks)
           : factors->second.scalar * (1 + factors->second.offset / ranks);
-  // Rings within and between overlap; each member has one.
+  // Rings within and between overlap; each member has one. A ring goes through
+  // all ranks; only sums have trees.
   double between =
       volume * bytes / (getBandwidth(tier, groups) * double(members));
-  return std::max(inside, between) + getSteps(name, groups) * tier.latency;
+  double latency = getSteps(name, groups) * tier.latency;
+  if (name != "all_reduce" && factors == tier.factors.end())
+    latency = (groups - 1) * tier.latency +
+              (ranks - groups) * tiers[outer - 1].latency;
+  return std::max(inside, between) + latency;
 }
 
 double CollectiveCosts::getMessage(int64_t distance, double bytes) const {

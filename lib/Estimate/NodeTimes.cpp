@@ -423,19 +423,20 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
                  (name == "all_gather" ? double(place.getRanks()) : 1.) *
                  (facts.program.grows(number) ? double(growth) : 1.);
   bool isExchange = name == "all_to_all";
+  const bool feedsGradients = facts.program.feedsGradients(number);
   double seconds =
       costs.getCollective(name, place, bytes, isExchange ? facts.copies : 1) *
       slowdown;
-  time.isBlocking = execution->blockingKeys && name == "all_gather" &&
-                    facts.program.feedsAttention(number);
+  time.isBlocking =
+      (execution->blockingKeys && name == "all_gather" &&
+       facts.program.feedsAttention(number)) ||
+      (execution->blockingCollectives && !isState && !feedsGradients);
   // Products hide what is sent of activations but exchanges, which they need as
   // a whole.
   if (isExchange)
     seconds *= 1 - execution->exchangeHidden;
   else if (!isState && !time.isBlocking)
-    seconds *=
-        1 - std::max(tensorHidden,
-                     facts.program.feedsGradients(number) ? gatherHidden : 0);
+    seconds *= 1 - std::max(tensorHidden, feedsGradients ? gatherHidden : 0);
   time.time = toTicks(seconds);
   return time;
 }

@@ -203,6 +203,7 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("weights_cast_once", execution.weightsCastOnce);
   fields.optional("narrow_layouts", execution.narrowLayouts);
   fields.optional("blocking_messages", execution.blockingMessages);
+  fields.optional("blocking_collectives", execution.blockingCollectives);
   fields.optional("host_operation", execution.hostOperation);
   fields.optional("host_exposed", execution.hostExposed);
   fields.optional("exchange_once", execution.exchangeOnce);

@@ -267,9 +267,13 @@ TEST(CollectiveCosts, AcrossNodes) {
   // A rank in each of 4 nodes.
   EXPECT_NEAR(costs.getCollective("all_gather", {4, 8}, bytes),
               3 * 14e-6 + 0.75 * bytes / link, 1e-12);
-  // All ranks of 4 nodes: 8 rings share what is sent.
+  // All ranks of 4 nodes: 8 rings share what is sent, and each goes through all
+  // ranks.
   EXPECT_NEAR(costs.getCollective("reduce_scatter", {32, 1}, bytes),
-              3 * 14e-6 + 31. / 32 * bytes / (8 * link), 1e-12);
+              3 * 14e-6 + 28 * 3.4e-6 + 31. / 32 * bytes / (8 * link), 1e-12);
+  // Sums of 64 nodes go through trees.
+  EXPECT_NEAR(costs.getCollective("all_reduce", {512, 1}, bytes),
+              14 * 14e-6 + 2 * 511. / 512 * bytes / (8 * link), 1e-12);
   // Of what a rank has for others, 24 of 32 leave the node, through one link.
   EXPECT_NEAR(costs.getCollective("all_to_all", {32, 1}, bytes),
               costs.getCollective("all_to_all", {8, 1}, bytes / 4) + 3 * 14e-6 +

@@ -67,6 +67,9 @@ struct Execution {
   int64_t narrowLayouts = 1;
   /// Who sends a message to another stage waits until it is there.
   bool blockingMessages = false;
+  /// No kernel runs beside a collective of activations, but for gathers that
+  /// only gradients of parameters need.
+  bool blockingCollectives = false;
   /// Seconds that launching the kernels of an operation takes; none: as the
   /// machine says.
   std::optional<double> hostOperation;
