@@ -296,7 +296,11 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
     return plan;
   if (padTokens(strategy, *plan, values))
     deriveFromModel(strategy, preset, values);
-  if (strategy.values.padVocabulary) {
+  // That of a preset is not what somebody has asked for.
+  if (strategy.values.padVocabulary &&
+      !strategy.isGiven(FieldId::vocabularyMultiple))
+    strategy.reset(FieldId::vocabularyMultiple);
+  if (strategy.values.padVocabulary || strategy.values.vocabularyMultiple) {
     if (Error error = padVocabulary(strategy, *plan, values))
       return std::move(error);
     deriveFromModel(strategy, preset, values); // Binds what has been padded.

@@ -522,19 +522,31 @@ static constexpr StringLiteral kVocabularyDim = "V";
 
 Error stg::padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,
                          SymbolValues &values) {
-  int64_t multiple = strategy.values.padVocabulary;
-  std::string flag = strategy.spell(getField(FieldId::padVocabulary));
+  bool isOfRanks = strategy.values.padVocabulary != 0;
+  FieldId id = isOfRanks ? FieldId::padVocabulary : FieldId::vocabularyMultiple;
+  int64_t multiple = isOfRanks ? strategy.values.padVocabulary
+                               : strategy.values.vocabularyMultiple;
+  std::string flag = strategy.spell(getField(id));
+  if (isOfRanks && strategy.values.vocabularyMultiple)
+    return makeError(flag + " with " +
+                     strategy.spell(getField(FieldId::vocabularyMultiple)) +
+                     ": both say how many rows are added; give one of them");
   auto vocabulary = values.find(kVocabularyDim.str());
-  if (vocabulary == values.end())
+  if (vocabulary == values.end()) {
+    // That of a preset is for models that have one.
+    if (!strategy.isGiven(id))
+      return Error::success();
     return makeError(flag +
                      " has no effect: needs a model with a vocabulary "
                      "(a symbol '" +
                      kVocabularyDim + "')");
-  for (const PresetPlan::Rule &rule : plan.rules)
-    for (const PresetPlan::Axis &axis : plan.axes)
-      if (rule.rule.getDim().getValue() == kVocabularyDim &&
-          rule.rule.getAxis() == axis.name)
-        multiple *= axis.size.getInt64().value_or(1);
+  }
+  if (isOfRanks)
+    for (const PresetPlan::Rule &rule : plan.rules)
+      for (const PresetPlan::Axis &axis : plan.axes)
+        if (rule.rule.getDim().getValue() == kVocabularyDim &&
+            rule.rule.getAxis() == axis.name)
+          multiple *= axis.size.getInt64().value_or(1);
   SymbolValue &rows = vocabulary->second;
   int64_t padded = llvm::divideCeil(rows.value, multiple) * multiple;
   if (padded != rows.value)
@@ -569,12 +581,6 @@ Error stg::deriveFromMesh(StrategyInput &strategy, const Preset &preset,
     return microBatches.takeError();
   strategy.values.microBatches = *microBatches;
   strategy.setDerived(FieldId::microBatches);
-  if (strategy.values.logitsGather == LogitsGather::One &&
-      strategy.values.pipelineRanks.number > 1)
-    return makeError(strategy.spell(getField(FieldId::logitsGather)) + ": " +
-                     strategy.spellSources(FieldId::pipelineRanks, " times ") +
-                     ": ranks of a stage that execute different ops are not "
-                     "cut out of a pipeline; use --logits-gather all or top");
   if (Error error = checkRankLists(strategy, values))
     return error;
   return checkLoads(strategy, values);
@@ -913,7 +919,9 @@ Error DegreeChecker::check(const DividedDim &dim) {
     // Rows of a vocabulary can be added, and tokens of a list of requests are.
     bool isTokens = dim.name == getField(FieldId::seq).symbolName;
     StringRef advice =
-        dim.name == kVocabularyDim ? "; or add rows with --pad-vocabulary 1"
+        dim.name == kVocabularyDim
+            ? "; or add rows with --pad-vocabulary 1, or give ranks unequal "
+              "parts with --uneven V"
         : isTokens && input.values.inference && input.values.requests.empty()
             ? "; or give a list with --requests, whose tokens are one row "
               "that is padded"
@@ -939,9 +947,19 @@ static llvm::StringSet<> collectPlaced(ModuleOp module) {
 }
 
 Error DegreeChecker::run() {
-  llvm::StringSet<> placed = collectPlaced(module);
+  llvm::StringSet<> uneven = collectPlaced(module);
+  for (const std::string &name : input.values.uneven) {
+    bool isDivided = llvm::any_of(plan.rules, [&](const auto &rule) {
+      return rule.rule.getDim() == name;
+    });
+    if (!isDivided && input.isGiven(FieldId::uneven))
+      return makeError(input.spell(getField(FieldId::uneven)) +
+                       " has no effect: no rule divides a dimension '" + name +
+                       "' of the model; see --rules");
+    uneven.insert(name);
+  }
   for (const PresetPlan::Rule &rule : plan.rules)
-    if (!placed.contains(rule.rule.getDim()))
+    if (!uneven.contains(rule.rule.getDim()))
       divide(rule);
   for (const DividedDim &dim : dims)
     if (Error error = check(dim))

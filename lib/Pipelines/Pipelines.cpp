@@ -359,10 +359,6 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
   if (!strategy.dispatchBytes.empty() || !strategy.combineBytes.empty())
     pm.addPass(
         createEncodeExperts({strategy.dispatchBytes, strategy.combineBytes}));
-  if (strategy.logitsGather != LogitsGather::All) {
-    pm.addPass(createGatherLogits({strategy.logitsGather}));
-    expectLayouts(pm);
-  }
   if (!strategy.cacheAxes.empty()) {
     DivideCachesOptions caches;
     llvm::append_range(caches.axes, strategy.cacheAxes);
@@ -377,6 +373,14 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     requests.requests = getRequestLists(strategy);
     requests.rows = strategy.gatheredRows;
     pm.addPass(createLoadRequests(requests));
+    expectLayouts(pm);
+  }
+  if (!strategy.uneven.empty()) {
+    DivideUnevenlyOptions uneven;
+    llvm::append_range(uneven.dims, strategy.uneven);
+    uneven.config = bind.config;
+    llvm::append_range(uneven.values, bind.values);
+    pm.addPass(createDivideUnevenly(uneven));
     expectLayouts(pm);
   }
   if (strategy.zero != ZeroLevel::None)
@@ -406,6 +410,9 @@ static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
 
 /// From the program of one device to its graph.
 static void addConversion(OpPassManager &pm, const Strategy &strategy) {
+  // Devices of a stage then differ, which cuts no stages.
+  if (strategy.logitsGather != LogitsGather::All)
+    pm.addPass(createGatherLogits({strategy.logitsGather}));
   if (strategy.gradientReduction != GradientReduction::PerParameter)
     pm.addPass(
         createBucketGradients({static_cast<uint64_t>(strategy.bucketSize)}));

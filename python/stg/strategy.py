@@ -223,8 +223,14 @@ class Strategy:
     are (default: 0)."""
     tp: Optional[int] = None
     """Tensor-parallel degree; a multiple of the key/value heads replicates them."""
+    uneven: Optional[Sequence[str]] = None
+    """Dimensions of which ranks have unequal parts where they do not divide them: as many as the
+    others, rounded up, and the last rank what is left."""
     virtual_stages: Optional[int] = None
     """Virtual pipeline stages of each device (default: 1)."""
+    vocabulary_multiple: Optional[int] = None
+    """Rows of the vocabulary are added up to a multiple of this, whatever divides it, as vLLM does
+    with 64; 0: none are (default: 0)."""
     weight_dtype: Optional[
         Literal["fp8", "fp8-block", "mxfp8", "int8", "int4", "mxfp4", "nvfp4"]] = None
     """How matrices of layers are stored, with scales (default: as other parameters)."""

@@ -11,6 +11,42 @@
 using namespace mlir;
 using namespace stg;
 
+DeviceNumbers DeviceNumbers::join(
+    llvm::function_ref<bool(StringAttr)> isJoined,
+    llvm::function_ref<int64_t(int64_t, int64_t)> combine) const {
+  DeviceNumbers result;
+  size_t size = 1;
+  for (SizedAxis axis : axes)
+    if (!isJoined(axis.name)) {
+      result.axes.push_back(axis);
+      size *= axis.size;
+    }
+  result.numbers.resize(size);
+  SmallVector<bool> isSet(size);
+  for (auto [device, number] : llvm::enumerate(numbers)) {
+    size_t rest = device, index = 0, stride = 1;
+    for (SizedAxis axis : axes) {
+      size_t coordinate = rest % axis.size;
+      rest /= axis.size;
+      if (isJoined(axis.name))
+        continue;
+      index += coordinate * stride;
+      stride *= axis.size;
+    }
+    result.numbers[index] =
+        isSet[index] ? combine(result.numbers[index], number) : number;
+    isSet[index] = true;
+  }
+  return result;
+}
+
+SymExpr stg::lookUpByCoordinates(ModuleOp module, const DeviceNumbers &table) {
+  return lookUpByCoordinates(module, table.axes,
+                             llvm::map_to_vector(table.numbers, [&](int64_t n) {
+                               return SymExpr::get(module.getContext(), n);
+                             }));
+}
+
 SymExpr stg::lookUpByCoordinates(ModuleOp module, ArrayRef<SizedAxis> axes,
                                  ArrayRef<SymExpr> table) {
   if (llvm::all_equal(table))

@@ -24,12 +24,25 @@ struct SizedAxis {
   int64_t size;
 };
 
+/// A number of each device along some axes, of which the first is the fastest.
+struct DeviceNumbers {
+  llvm::SmallVector<SizedAxis> axes;
+  llvm::SmallVector<int64_t> numbers;
+
+  /// What devices that differ along axes with these names only have together,
+  /// as `combine` says: numbers along the other axes.
+  DeviceNumbers
+  join(llvm::function_ref<bool(mlir::StringAttr)> isJoined,
+       llvm::function_ref<int64_t(int64_t, int64_t)> combine) const;
+};
+
 /// The element of a table that has the number of this device in the group over
 /// `axes`, of which the first is the fastest. Declares symbols for the
 /// coordinates unless all elements are equal.
 SymExpr lookUpByCoordinates(mlir::ModuleOp module,
                             llvm::ArrayRef<SizedAxis> axes,
                             llvm::ArrayRef<SymExpr> table);
+SymExpr lookUpByCoordinates(mlir::ModuleOp module, const DeviceNumbers &table);
 
 } // namespace stg
 

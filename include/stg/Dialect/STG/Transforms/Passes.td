@@ -1456,6 +1456,39 @@ def LoadRequests : Pass<"stg-load-requests", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def DivideUnevenly : Pass<"stg-divide-unevenly", "::mlir::ModuleOp"> {
+  let summary = "give devices unequal parts of dimensions that they do not divide evenly";
+  let description = [{
+    A dimension that devices divide has the same fraction of its extent on each of them. Of the
+    dimensions with the names `dims`, where that is no integer each device gets as many as the
+    others, rounded up, and the last one what is left: extents become expressions in the device's
+    coordinates, for which the pass declares symbols. The first axis is the fastest. It is an
+    error if nothing is left for the last device, or if the dimension is exchanged.
+
+    Where devices bring parts of different size to a gather, or scatter such parts, the bytes of
+    a device are the payload of a collective, and `padded` is what all devices of the group say.
+
+    *Requires* the local level; sizes of the axes, and what `config` and `values` say of the
+    dimension, are numbers. *Produces* the local level.
+
+    ```mlir
+    // before; V = 11 over four devices
+    %w = stg.all_gather dim 1 over ["tp"] %l : !stg.tensor<[B, V/4], bf16> -> !stg.tensor<[B, V], bf16>
+    // after --stg-divide-unevenly="dims=V values=V=11"
+    stg.symbol @tp_index coordinate "tp"
+    %w = stg.all_gather dim 1 over ["tp"] %l {payload = ..., padded = #sym.expr<6*B>} : !stg.tensor<[B, V = -max(min(tp_index - 2, 1), 0) + 3], bf16> -> !stg.tensor<[B, V = 11], bf16>
+    ```
+  }];
+  let options = [
+    ListOption<"dims", "dims", "std::string",
+               "Names of dimensions of which devices may have unequal parts">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "The configuration that says how large they are">,
+    ListOption<"values", "values", "std::string", "SYMBOL=VALUE that say it, too">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def DivideCaches : Pass<"stg-divide-caches", "::mlir::ModuleOp"> {
   let summary = "divide the tokens of caches over devices";
   let description = [{
@@ -1504,7 +1537,7 @@ def GatherLogits : Pass<"stg-gather-logits", "::mlir::ModuleOp"> {
     fp32 numbers of each row. With `how=one` the first device of the group gets the parts of the
     others in messages, joins them and samples, and sends the tokens to each of the others.
 
-    *Requires* and *produces* the local level.
+    *Requires* and *produces* the local or the schedule level.
 
     ```mlir
     // before

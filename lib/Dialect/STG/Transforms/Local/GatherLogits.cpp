@@ -48,6 +48,7 @@ private:
     copyOrigin(sample, op);
     return op;
   }
+  SymTensorType getPart(int64_t device);
   Value buildFor(int64_t device, Value tokens,
                  function_ref<Value(OpBuilder &)> build);
   void send(OpBuilder &own, int64_t shift, int64_t number, Value value);
@@ -60,6 +61,22 @@ private:
   OpBuilder builder;
 };
 } // namespace
+
+/// The part of the logits that a device has: parts may be unequal.
+SymTensorType ToOneBuilder::getPart(int64_t device) {
+  auto coordinate = SymbolOp::lookupCoordinate(
+      sample->getParentOfType<ModuleOp>(), axis.name);
+  SymTensorType type = gather.getInput().getType();
+  if (!coordinate)
+    return type;
+  SymBinding binding;
+  binding[coordinate.getSymNameAttr()] =
+      SymExpr::get(sample.getContext(), device);
+  SmallVector<DimAttr> dims(type.getDims());
+  for (DimAttr &dim : dims)
+    dim = dim.withExtent(dim.getExtent().substitute(binding));
+  return type.withDims(dims);
+}
 
 /// What is executed once on the device with that coordinate; on others `tokens`
 /// stay what they are.
@@ -115,7 +132,7 @@ Value ToOneBuilder::run() {
   return buildFor(0, tokens, [&](OpBuilder &own) {
     SmallVector<Value> parts{part};
     for (int64_t device = 1; device < axis.size; ++device)
-      parts.push_back(receive(own, device, 2 * (device - 1), part.getType()));
+      parts.push_back(receive(own, device, 2 * (device - 1), getPart(device)));
     auto whole = setOrigin(ConcatOp::create(
         own, sample.getLoc(), gather.getType(), parts, gather.getDim()));
     auto sampled = cast<SampleOp>(own.clone(*sample));

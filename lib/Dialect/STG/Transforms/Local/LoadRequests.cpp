@@ -211,41 +211,22 @@ int64_t RequestLoader::countDevices(AxisSet set) const {
 /// often as the one that has most; of the groups over `largestOf` the largest.
 SymExpr RequestLoader::look(AxisSet gathered, AxisSet largestOf,
                             function_ref<int64_t(size_t)> ofList) {
-  AxisSet free = ~(gathered | largestOf);
-  SmallVector<SizedAxis> own;
-  for (auto [number, axis] : llvm::enumerate(axes))
-    if (free >> number & 1)
-      own.push_back(axis);
-  // The number of a list among those that agree on some of the axes.
-  auto getIndex = [&](size_t list, AxisSet set) {
-    size_t index = 0, stride = 1;
-    for (auto [number, axis] : llvm::enumerate(axes)) {
-      size_t coordinate = list % axis.size;
-      list /= axis.size;
-      if (!(set >> number & 1))
-        continue;
-      index += coordinate * stride;
-      stride *= axis.size;
-    }
-    return index;
+  auto isIn = [&](AxisSet set) {
+    return [this, set](StringAttr name) {
+      return llvm::any_of(llvm::enumerate(axes), [&](auto entry) {
+        return (set >> entry.index() & 1) && entry.value().name == name;
+      });
+    };
   };
-  // Groups that gather, by the axes that are left.
-  SmallVector<int64_t> groups(countDevices(~gathered)),
-      most(countDevices(free));
-  SmallVector<size_t> places(groups.size());
-  for (size_t list = 0; list != lists.counts.size(); ++list) {
-    size_t group = getIndex(list, ~gathered);
-    int64_t number = ofList(list);
-    groups[group] = isPadded(gathered) ? std::max(groups[group], number)
-                                       : groups[group] + number;
-    places[group] = getIndex(list, free);
-  }
-  for (auto [number, place] : llvm::zip_equal(groups, places))
-    most[place] = std::max(most[place], number);
-  auto table = llvm::map_to_vector(most, [&](int64_t number) {
-    return SymExpr::get(function.getContext(), number);
-  });
-  return lookUpByCoordinates(function->getParentOfType<ModuleOp>(), own, table);
+  auto largest = [](int64_t lhs, int64_t rhs) { return std::max(lhs, rhs); };
+  auto sum = [](int64_t lhs, int64_t rhs) { return lhs + rhs; };
+  DeviceNumbers all{axes, {}};
+  for (size_t list = 0; list != lists.counts.size(); ++list)
+    all.numbers.push_back(ofList(list));
+  DeviceNumbers groups = isPadded(gathered) ? all.join(isIn(gathered), largest)
+                                            : all.join(isIn(gathered), sum);
+  return lookUpByCoordinates(function->getParentOfType<ModuleOp>(),
+                             groups.join(isIn(largestOf & ~gathered), largest));
 }
 
 /// Values of the symbols in what has been gathered over these axes.
