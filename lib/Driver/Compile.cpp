@@ -73,9 +73,9 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
     options[name] = value;
   if (!options.empty())
     extra["options"] = std::move(options);
-  extra["strategy"] = toJSON(result.strategy);
+  extra[StrategyInput::kPlan] = toJSON(result.strategy);
   if (result.decode)
-    extra["decode_strategy"] = toJSON(result.decode->strategy);
+    extra[StrategyInput::kDecodePlan] = toJSON(result.decode->strategy);
   extra["dtype"] = result.dtype;
   extra["micro_batches"] = result.strategy.values.microBatches;
   if (!result.loops.empty()) {

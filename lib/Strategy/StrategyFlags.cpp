@@ -121,14 +121,17 @@ std::vector<const cl::OptionCategory *> StrategyFlags::getCategories() const {
 
 bool StrategyFlags::hasFile() const { return file->getNumOccurrences(); }
 
+StringRef StrategyFlags::getFile() const { return *file; }
+
 Expected<StrategyInput> StrategyFlags::read(StrategyInput &fromFile) const {
   return read(fromFile, hasFile() ? StringRef(*file) : StringRef());
 }
 
 Expected<StrategyInput> StrategyFlags::read(StrategyInput &fromFile,
-                                            StringRef path) const {
+                                            StringRef path,
+                                            StringRef plan) const {
   if (!path.empty())
-    if (Error error = fromFile.readFile(path))
+    if (Error error = fromFile.readFile(path, plan))
       return error;
   StrategyInput given;
   for (const auto &option : flags) {

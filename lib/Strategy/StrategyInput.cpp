@@ -195,7 +195,7 @@ static Expected<const Field *> findByJSONName(StringRef key) {
                                    : message + "; fields are " + known);
 }
 
-Error StrategyInput::readJSON(StringRef text, StringRef path) {
+Error StrategyInput::readJSON(StringRef text, StringRef path, StringRef plan) {
   file = path.str();
   auto fail = [&](Error error) {
     return makeStrategyError(path + ": " + toString(std::move(error)));
@@ -204,8 +204,12 @@ Error StrategyInput::readJSON(StringRef text, StringRef path) {
   if (!value)
     return fail(value.takeError());
   const json::Object *object = value->getAsObject();
-  if (object && object->getObject("strategy"))
-    object = object->getObject("strategy");
+  fileHasDecodePlan = object && object->getObject(kDecodePlan);
+  for (StringRef name : {plan, StringRef(kPlan)})
+    if (object && object->getObject(name)) {
+      object = object->getObject(name);
+      break;
+    }
   if (!object)
     return fail(makeStrategyError("expected an object: a strategy, or a "
                                   "manifest, which has one"));
@@ -240,14 +244,14 @@ Error StrategyInput::setDefaults(const json::Object &object) {
   return readFields(object, GivenBy::Preset);
 }
 
-Error StrategyInput::readFile(StringRef path) {
+Error StrategyInput::readFile(StringRef path, StringRef plan) {
   ReadOptions options;
   options.maxBytes = kMaxJSONBytes;
   Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readFile(path, options);
   if (!buffer)
     return makeStrategyError("--strategy " + path + ": " +
                              toString(buffer.takeError()));
-  return readJSON((*buffer)->getBuffer(), path);
+  return readJSON((*buffer)->getBuffer(), path, plan);
 }
 
 void StrategyInput::override(const StrategyInput &other) {

@@ -36,8 +36,13 @@ Error CompileFlags::finish() {
   return finishOutput();
 }
 
-/// Two plans take the place of one.
+/// Two plans take the place of one; the manifest of two has both.
 Error CompileFlags::finishDisaggregation() {
+  bool isOfTwo = request.strategyFile.hasDecodePlan() &&
+                 prefillStrategy.empty() && decodeStrategy.empty();
+  if (isOfTwo)
+    for (llvm::cl::opt<std::string> *file : {&prefillStrategy, &decodeStrategy})
+      file->setValue(strategy.getFile().str());
   if (prefillStrategy.empty() && decodeStrategy.empty())
     return Error::success();
   if (prefillStrategy.empty() || decodeStrategy.empty())
@@ -47,7 +52,7 @@ Error CompileFlags::finishDisaggregation() {
               "ranks that read the prompts"
             : "--prefill-strategy needs --decode-strategy, the plan of the "
               "ranks that go on with them");
-  if (strategy.hasFile())
+  if (strategy.hasFile() && !isOfTwo)
     return makeStrategyError("--strategy with --prefill-strategy: give each "
                              "plan in a file of its own");
   if (printSchedule || !report.empty())
@@ -59,7 +64,7 @@ Error CompileFlags::finishDisaggregation() {
   if (!prefill)
     return prefill.takeError();
   StrategyInput file;
-  auto decode = strategy.read(file, decodeStrategy);
+  auto decode = strategy.read(file, decodeStrategy, StrategyInput::kDecodePlan);
   if (!decode)
     return decode.takeError();
   request.strategy = std::move(*prefill);

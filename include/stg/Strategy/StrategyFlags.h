@@ -27,11 +27,13 @@ public:
   /// what the file alone says.
   llvm::Expected<StrategyInput> read(StrategyInput &file) const;
 
-  /// The same with another file.
-  llvm::Expected<StrategyInput> read(StrategyInput &file,
-                                     llvm::StringRef path) const;
+  /// The same with another file, or with that of its plans.
+  llvm::Expected<StrategyInput>
+  read(StrategyInput &file, llvm::StringRef path,
+       llvm::StringRef plan = StrategyInput::kPlan) const;
   /// True if `--strategy` was given.
   bool hasFile() const;
+  llvm::StringRef getFile() const;
 
   /// For `llvm::cl::HideUnrelatedOptions`.
   std::vector<const llvm::cl::OptionCategory *> getCategories() const;

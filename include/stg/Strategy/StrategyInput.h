@@ -58,9 +58,16 @@ public:
   llvm::Error set(const Field &field, llvm::StringRef text, GivenBy by);
   /// As if the field had never been given.
   void reset(FieldId id);
-  /// Reads the text of a file: a strategy, or a manifest, which has one.
-  llvm::Error readJSON(llvm::StringRef text, llvm::StringRef file);
-  llvm::Error readFile(llvm::StringRef path);
+  /// Reads the text of a file: a strategy, or a manifest, which has one; if it
+  /// has several, that with the name `plan`.
+  llvm::Error readJSON(llvm::StringRef text, llvm::StringRef file,
+                       llvm::StringRef plan = kPlan);
+  llvm::Error readFile(llvm::StringRef path, llvm::StringRef plan = kPlan);
+  /// True if the file was a manifest of prefill and decoding on ranks of their
+  /// own.
+  bool hasDecodePlan() const { return fileHasDecodePlan; }
+  static constexpr llvm::StringLiteral kPlan = "strategy";
+  static constexpr llvm::StringLiteral kDecodePlan = "decode_strategy";
 
   /// Puts the values of an object, such as `{"zero": 1}`, where none is given.
   llvm::Error setDefaults(const llvm::json::Object &object);
@@ -117,6 +124,7 @@ private:
   std::array<GivenBy, kNumFields> givenBy = {};
   std::map<FieldId, std::vector<std::string>> sourcesOf;
   std::string file; ///< That `readFile` read.
+  bool fileHasDecodePlan = false;
 };
 
 /// What a manifest says: each field that has an effect and a value.
