@@ -8,6 +8,7 @@
 
 #include "stg/Driver/Compile.h"
 #include "Disaggregation.h"
+#include "MicroBatches.h"
 #include "ModelCache.h"
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
@@ -561,16 +562,6 @@ static Error exportModule(ModuleOp module, const CompileRequest &request,
   return Error::success();
 }
 
-/// Stages of rounds would be those of two models.
-static Error checkOneStage(const StrategyInput &strategy) {
-  if (strategy.values.pipelineRanks.isOne())
-    return Error::success();
-  return makeStrategyError(
-      strategy.spellSources(FieldId::pipelineRanks, " times ") +
-      ": rounds of drafts are executed by one stage; use other degrees, or no "
-      "--draft");
-}
-
 /// Whether the strategy has stages, as far as that is known without the model.
 /// What is wrong with it is said when the model is there.
 static bool hasStages(MLIRContext &context, const StrategyInput &strategy) {
@@ -593,9 +584,6 @@ static Error compileLoop(const Model &model, const Resolved &resolved,
                          const MessagePrinter &printer, TimingScope &timing,
                          CompileResult &result) {
   warnOfOneToken(result.strategy.values, resolved.values, printer);
-  if (!result.strategy.values.advance.empty())
-    if (Error error = checkOneStage(result.strategy))
-      return error;
   if (Error error =
           checkPositions(*model.module, result.strategy, resolved.values))
     return error;
@@ -604,7 +592,7 @@ static Error compileLoop(const Model &model, const Resolved &resolved,
 }
 
 /// Likewise, of a model that is read for it.
-static Expected<Model> compileLoop(MLIRContext &context,
+static Expected<Model> compileList(MLIRContext &context,
                                    const CompileRequest &request,
                                    llvm::SourceMgr &sources,
                                    const MessagePrinter &printer,
@@ -621,6 +609,54 @@ static Expected<Model> compileLoop(MLIRContext &context,
           compileLoop(*model, *resolved, request, printer, timing, result))
     return std::move(error);
   return model;
+}
+
+/// There is a list for each micro-batch.
+static Error checkMicroBatches(const StrategyInput &input, size_t lists,
+                               const Strategy &strategy) {
+  if (static_cast<int64_t>(lists) == strategy.microBatches)
+    return Error::success();
+  return makeStrategyError(
+      input.spell(getField(FieldId::requests)) + ": has lists of " +
+      Twine(lists) + " micro-batches, but a data-parallel rank has " +
+      Twine(strategy.microBatches) +
+      "; give the rows of all of them with --batch, and of one of them with "
+      "--micro-batch");
+}
+
+/// Likewise, where micro-batches may have lists of their own.
+static Expected<Model> compileLoop(MLIRContext &context,
+                                   const CompileRequest &request,
+                                   llvm::SourceMgr &sources,
+                                   const MessagePrinter &printer,
+                                   TimingScope &timing, CompileResult &result) {
+  if (!request.strategy.values.requests.areOfMicroBatches())
+    return compileList(context, request, sources, printer, timing, result);
+  Expected<MicroBatchParts> split = splitMicroBatches(request.strategy);
+  if (!split)
+    return split.takeError();
+  std::vector<Model> models;
+  SmallVector<ModuleOp> modules;
+  for (StrategyInput &own : split->parts) {
+    CompileRequest part = request;
+    part.strategy = std::move(own);
+    CompileResult other;
+    CompileResult &made = models.empty() ? result : other;
+    Expected<Model> model =
+        compileList(context, part, sources, printer, timing, made);
+    if (!model)
+      return model;
+    if (Error error = checkMicroBatches(request.strategy, split->partOf.size(),
+                                        made.strategy.values))
+      return std::move(error);
+    models.push_back(std::move(*model));
+    modules.push_back(*models.back().module);
+  }
+  if (failed(joinMicroBatches(modules, split->partOf)) ||
+      failed(verify(modules.front())))
+    return makeDiagnosed();
+  result.strategy.values.requests = request.strategy.values.requests;
+  return std::move(models.front());
 }
 
 /// Likewise, of a copy of one that has been read.
@@ -677,25 +713,39 @@ compileLoops(MLIRContext &context, const CompileRequest &request,
   return std::move(*all);
 }
 
-/// The steps of the draft model in each round, which come before that of the
-/// model, in one module.
-static Expected<Model>
-compileRounds(MLIRContext &context, const CompileRequest &request,
-              llvm::SourceMgr &sources, const MessagePrinter &printer,
-              TimingScope &timing, CompileResult &result) {
-  StrategyInput strategy = request.strategy;
-  strategy.deriveStep();
-  RoundParts parts = splitRound(strategy, result.loops.front());
+/// The model's own module is a layer.
+static Error checkOwnDraft(const StrategyInput &strategy) {
+  if (strategy.values.pipelineRanks.isOne())
+    return Error::success();
+  return makeStrategyError(
+      "--draft " + kOwnDraft + ": " +
+      strategy.spellSources(FieldId::pipelineRanks, " times ") +
+      ": the module that drafts is one layer, which several stages do not "
+      "divide; use a draft model, or one stage");
+}
+
+/// The rounds of one loop: steps of the draft model, which come before that of
+/// the model, in one module.
+static Expected<Model> compileRounds(MLIRContext &context,
+                                     const CompileRequest &request,
+                                     RoundParts parts, llvm::SourceMgr &sources,
+                                     const MessagePrinter &printer,
+                                     TimingScope &timing,
+                                     CompileResult &result) {
   CompileRequest part = request;
   part.strategy = std::move(parts.verification);
   Expected<Model> model =
       compileLoop(context, part, sources, printer, timing, result);
   if (!model)
     return model;
-  bool isOwn = strategy.values.draft == kOwnDraft;
+  const Strategy &values = request.strategy.values;
+  bool isOwn = values.draft == kOwnDraft;
+  if (isOwn)
+    if (Error error = checkOwnDraft(result.strategy))
+      return std::move(error);
   part.isDraft = true;
   if (!isOwn) {
-    part.model = *strategy.values.draft;
+    part.model = *values.draft;
     part.modelText.reset();
     part.config.clear();
     part.program.clear();
@@ -723,10 +773,34 @@ compileRounds(MLIRContext &context, const CompileRequest &request,
     modules.push_back(*draft.module);
   if (failed(joinRounds(*model->module, modules, isOwn)))
     return makeDiagnosed();
-  setSteps(strategy, result);
-  if (failed(verify(*model->module)))
-    return makeDiagnosed();
   return model;
+}
+
+/// All loops of rounds, in one module.
+static Expected<Model>
+compileRounds(MLIRContext &context, const CompileRequest &request,
+              llvm::SourceMgr &sources, const MessagePrinter &printer,
+              TimingScope &timing, CompileResult &result) {
+  StrategyInput strategy = request.strategy;
+  strategy.deriveStep();
+  std::optional<Model> all;
+  for (RoundParts &parts :
+       splitRounds(strategy, result.loops, hasStages(context, strategy))) {
+    CompileResult other;
+    Expected<Model> model =
+        compileRounds(context, request, std::move(parts), sources, printer,
+                      timing, all ? other : result);
+    if (!model)
+      return model;
+    if (!all)
+      all.emplace(std::move(*model));
+    else if (failed(appendSteps(*all->module, *model->module)))
+      return makeDiagnosed();
+  }
+  setSteps(strategy, result);
+  if (failed(verify(*all->module)))
+    return makeDiagnosed();
+  return std::move(*all);
 }
 
 /// `tp 4 x dp 2`, of axes with several ranks.
@@ -793,10 +867,10 @@ static Error compileHalf(
 /// The prompts of each row: what is given, or one.
 static Expected<Requests> getPrompts(const Strategy &strategy,
                                      const SymbolValues &values) {
-  if (strategy.rankLists)
+  if (strategy.rankLists || strategy.requests.areOfMicroBatches())
     return makeStrategyError("--prefill-strategy: prompts are the same on all "
-                             "data-parallel ranks; give one list with "
-                             "--requests");
+                             "data-parallel ranks and in all micro-batches; "
+                             "give one list with --requests");
   if (!strategy.requests.empty())
     return strategy.requests;
   auto tokens = values.find(getField(FieldId::seq).symbolName.str());
@@ -948,6 +1022,8 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
     if (!rounds)
       return rounds.takeError();
     result.loops = {std::move(*rounds)};
+    if (hasStages(context, strategy))
+      handOnTokens(result.loops);
   } else {
     const bool isPipeline =
         hasSeveralSteps(strategy) && hasStages(context, strategy);
@@ -970,7 +1046,8 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
   const bool isOne =
       (isOneLoop(strategy) && result.loops.size() <= 1) || result.loops.empty();
   PreparedModel *prepared = nullptr;
-  if (models && isOne && !hasDrafts) {
+  if (models && isOne && !hasDrafts &&
+      !strategy.values.requests.areOfMicroBatches()) {
     Expected<PreparedModel *> found = models->get(request, strategy, printer);
     if (!found)
       return found.takeError();

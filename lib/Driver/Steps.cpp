@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
+#include "GraphEdits.h"
 #include "mlir/IR/OperationSupport.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -189,14 +190,16 @@ Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
           "come or leave; give each as (1,CACHED)");
     request.newTokens = *values.drafts + 1;
     request.logits = request.newTokens;
+    loop.tokens += request.count;
   }
   return loop;
 }
 
-/// A loop of steps with these requests, whose caches have room for those of
-/// `last`.
+/// The part of a loop of rounds with these requests, whose caches have room for
+/// those of `last`.
 static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
-                              Requests requests, Requests last) {
+                              int64_t firstRound, Requests requests,
+                              Requests last) {
   StrategyInput own = input;
   for (FieldId id : {FieldId::draft, FieldId::drafts, FieldId::acceptance,
                      FieldId::draftSet})
@@ -206,6 +209,8 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
     request.logits.reset();
   values.reserve = last.str();
   values.advance = loop.advance->str();
+  values.steps = loop.count;
+  values.firstStep = firstRound;
   values.mode = Mode::Decode;
   if (!values.requests.empty()) {
     values.requests = std::move(requests);
@@ -220,10 +225,11 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
   return own;
 }
 
-RoundParts stg::splitRound(const StrategyInput &input, const StepLoop &loop) {
-  RoundParts parts;
-  Requests last = loop.getLast();
-  parts.verification = makePart(input, loop, loop.requests, last);
+/// The parts of the rounds of one loop. Each draft reads the token that the
+/// step before has sampled; if stages hand tokens on, each gets it from there.
+static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
+                            int64_t firstRound, const Requests &last,
+                            bool handsOn) {
   // Each has a token, behind those of the drafts before it.
   auto getDraft = [](Requests requests, int64_t number) {
     for (Request &request : requests.list) {
@@ -234,10 +240,14 @@ RoundParts stg::splitRound(const StrategyInput &input, const StepLoop &loop) {
     return requests;
   };
   int64_t drafts = *input.values.drafts;
+  int64_t tokens = handsOn ? loop.tokens : 0;
+  RoundParts parts;
   for (int64_t number = 0; number < drafts; ++number) {
     StrategyInput &own = parts.drafts.emplace_back(
-        makePart(input, loop, getDraft(loop.requests, number),
+        makePart(input, loop, firstRound, getDraft(loop.requests, number),
                  getDraft(last, drafts - 1)));
+    own.values.receivedTokens = number == 0 ? loop.received : tokens;
+    own.values.sentTokens = tokens;
     own.values.set = input.values.draftSet;
     if (input.values.draft == kOwnDraft) {
       own.values.mtp = 1;
@@ -247,7 +257,23 @@ RoundParts stg::splitRound(const StrategyInput &input, const StepLoop &loop) {
         own.values.set[name] = setting;
     }
   }
+  parts.verification = makePart(input, loop, firstRound, loop.requests, last);
+  parts.verification.values.receivedTokens = tokens;
+  parts.verification.values.sentTokens = loop.sent;
   return parts;
+}
+
+std::vector<RoundParts> stg::splitRounds(const StrategyInput &input,
+                                         ArrayRef<StepLoop> loops,
+                                         bool handsOn) {
+  std::vector<RoundParts> split;
+  Requests last = loops.back().getLast();
+  int64_t first = 0;
+  for (const StepLoop &loop : loops) {
+    split.push_back(splitLoop(input, loop, first, last, handsOn));
+    first += loop.count;
+  }
+  return split;
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,25 +285,20 @@ namespace {
 class StepAppender {
 public:
   StepAppender(chakra::GraphOp first, chakra::GraphOp more)
-      : body(first.getBody().front()), more(more) {}
+      : body(first.getBody().front()), more(more), place(body.begin()) {}
 
   LogicalResult run();
 
 private:
-  void moveFunction(chakra::FuncOp function);
   Operation *find(Operation &op);
   LogicalResult mapStates(Operation &op);
 
   Block &body;
   chakra::GraphOp more;
+  Block::iterator place; ///< Of states that the first graph has not.
   llvm::SmallPtrSet<Operation *, 16> found;
 };
 } // namespace
-
-static bool isStepLoop(Operation &op) {
-  auto repeat = dyn_cast<chakra::RepeatOp>(op);
-  return repeat && repeat.getIndexAttr();
-}
 
 /// The only loop of steps of a graph.
 static chakra::RepeatOp getStepLoop(chakra::GraphOp graph) {
@@ -289,58 +310,8 @@ static chakra::RepeatOp getStepLoop(chakra::GraphOp graph) {
 
 /// The states of the first graph with that name.
 Operation *StepAppender::find(Operation &op) {
-  auto name = cast<chakra::NamedOpInterface>(op).getNameAttr();
-  for (Operation &other : body)
-    if (other.getName() == op.getName() && !isStepLoop(other) &&
-        cast<chakra::NamedOpInterface>(other).getNameAttr() == name &&
-        !found.contains(&other))
-      return &other;
-  return nullptr;
-}
-
-/// The states of a state, or of a stack of them, in order.
-static SmallVector<chakra::StateOp> getStates(Operation &op) {
-  SmallVector<chakra::StateOp> states;
-  op.walk([&](chakra::StateOp state) { states.push_back(state); });
-  return states;
-}
-
-/// A value has another size, and so has what is the same buffer: an iteration's
-/// part of a stack, what a node has changed in place, or what a turn of a
-/// schedule or a function gets.
-static void setType(Value value, Type type) {
-  if (value.getType() == type)
-    return;
-  value.setType(type);
-  for (OpOperand &use : value.getUses()) {
-    Operation *owner = use.getOwner();
-    if (auto node = dyn_cast<chakra::NodeOpInterface>(owner)) {
-      for (OpResult result : owner->getResults())
-        if (node.getChangedBuffer(result.getResultNumber()) == value)
-          setType(result, type);
-    } else if (auto yield = dyn_cast<chakra::YieldOp>(owner)) {
-      auto repeat = cast<chakra::RepeatOp>(yield->getParentOp());
-      for (auto [stacked, result] :
-           llvm::zip_equal(yield.getStacks(), repeat.getStackResults()))
-        if (stacked == value)
-          setType(result, chakra::StackType::get(type, repeat.getCount()));
-    } else if (auto repeat = dyn_cast<chakra::RepeatOp>(owner)) {
-      for (auto [slice, arg] :
-           llvm::zip_equal(repeat.getSlices(), repeat.getSliceArgs()))
-        if (slice == value)
-          setType(arg, cast<chakra::StackType>(type).getElementType());
-    } else if (auto schedule = dyn_cast<chakra::ScheduleOp>(owner)) {
-      unsigned arg = use.getOperandNumber() / schedule.getCount();
-      setType(schedule.getBody().getArgument(arg), type);
-    } else if (auto call = dyn_cast<chakra::CallOp>(owner)) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<chakra::FuncOp>(
-          call, call.getCalleeAttr());
-      setType(callee.getBody().getArgument(use.getOperandNumber()), type);
-      callee.setType(FunctionType::get(type.getContext(),
-                                       callee.getBody().getArgumentTypes(),
-                                       callee.getResultTypes()));
-    }
-  }
+  return findStates(body, op,
+                    [&](Operation &other) { return !found.contains(&other); });
 }
 
 /// Caches that are not of tokens have room for the most requests of a step: the
@@ -359,8 +330,8 @@ static void matchCaches(Operation &op, Operation &other) {
       continue;
     bool isLarger = there.getBytes().getInt64().value_or(0) <
                     here.getBytes().getInt64().value_or(0);
-    setType(isLarger ? right.getResult() : left.getResult(),
-            isLarger ? here : there);
+    setBufferType(isLarger ? right.getResult() : left.getResult(),
+                  isLarger ? here : there);
   }
 }
 
@@ -369,7 +340,9 @@ static void matchCaches(Operation &op, Operation &other) {
 LogicalResult StepAppender::mapStates(Operation &op) {
   Operation *other = find(op);
   if (!other) {
-    op.moveBefore(&body, body.begin());
+    // States of one name, as stages have of a repeat, stay in order.
+    op.moveBefore(&body, place);
+    found.insert(&op);
     return success();
   }
   found.insert(other);
@@ -386,8 +359,9 @@ LogicalResult StepAppender::mapStates(Operation &op) {
              << " in others; compile these steps one by one";
     bool isLarger = known.getBytes().getInt64().value_or(0) <
                     own.getBytes().getInt64().value_or(0);
-    setType(isLarger ? Value(other->getResult(0)) : Value(state.getResult()),
-            isLarger ? own : known);
+    setBufferType(isLarger ? Value(other->getResult(0))
+                           : Value(state.getResult()),
+                  isLarger ? own : known);
   } else if (!OperationEquivalence::isEquivalentTo(
                  &op, other, OperationEquivalence::IgnoreLocations)) {
     return op.emitOpError("keeps other states in some steps than in others; "
@@ -397,22 +371,6 @@ LogicalResult StepAppender::mapStates(Operation &op) {
   return success();
 }
 
-/// Tasks of stages are those of one loop: what they execute may depend on the
-/// step.
-void StepAppender::moveFunction(chakra::FuncOp function) {
-  SymbolTable known(body.getParentOp()), own(more);
-  std::string name;
-  for (unsigned number = 1;; ++number) {
-    name = (function.getSymName() + ".loop" + Twine(number)).str();
-    if (!known.lookup(name) && !own.lookup(name))
-      break;
-  }
-  auto symbol = StringAttr::get(function.getContext(), name);
-  // A graph has no symbols that are used elsewhere.
-  (void)own.rename(function, symbol);
-  function->moveBefore(&body, body.end());
-}
-
 LogicalResult StepAppender::run() {
   Block &own = more.getBody().front();
   SmallVector<Operation *> loops;
@@ -420,7 +378,7 @@ LogicalResult StepAppender::run() {
     if (isStepLoop(op))
       loops.push_back(&op);
     else if (auto function = dyn_cast<chakra::FuncOp>(op))
-      moveFunction(function);
+      moveFunction(function, body, more, ".loop");
     else if (failed(mapStates(op)))
       return failure();
   }
@@ -450,8 +408,14 @@ LogicalResult stg::appendSteps(ModuleOp first, ModuleOp more) {
   return success();
 }
 
+/// What a task of a stage executes has its scope in front of its names.
 static void addPrefix(Operation &op, const Twine &prefix) {
-  auto name = cast<chakra::NamedOpInterface>(op).getNameAttr();
+  if (auto call = dyn_cast<chakra::CallOp>(op)) {
+    std::string scope = (prefix + call.getScope()).str();
+    call.setScope(StringRef(scope).rtrim('.'));
+    return;
+  }
+  auto name = op.getAttrOfType<StringAttr>("name");
   op.setAttr("name",
              StringAttr::get(op.getContext(), prefix + name.getValue()));
 }
@@ -490,7 +454,7 @@ static void prefixStates(ModuleOp rounds, ModuleOp drafts,
              });
     };
     for (Operation &op : graph.getBody().front())
-      if (!isStepLoop(op) && !isShared(op))
+      if (!isStepLoop(op) && !isa<chakra::FuncOp>(op) && !isShared(op))
         addPrefix(op, "draft.");
   }
 }

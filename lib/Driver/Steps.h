@@ -56,7 +56,11 @@ struct RoundParts {
 /// The loop of rounds that the strategy asks for, with what is verified in
 /// each.
 llvm::Expected<StepLoop> planRounds(const StrategyInput &input);
-RoundParts splitRound(const StrategyInput &input, const StepLoop &loop);
+/// Of each loop of rounds; `handsOn`: stages send the tokens of each step to
+/// the next one.
+std::vector<RoundParts> splitRounds(const StrategyInput &input,
+                                    llvm::ArrayRef<StepLoop> loops,
+                                    bool handsOn);
 
 /// Puts what the steps of `drafts` execute before what those of `rounds` do,
 /// as `draft.0`, `draft.1`. States of the draft model are `draft.NAME`, but for

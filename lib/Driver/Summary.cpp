@@ -75,8 +75,10 @@ static std::string describeBatch(const Strategy &strategy, int64_t batch,
                                  int64_t tokens) {
   if (strategy.training)
     return count(batch, "sequence") + " of " + withCommas(tokens) + " tokens";
-  if (strategy.rankLists) {
-    std::vector<Requests> lists = strategy.requests.getLists();
+  if (strategy.rankLists || strategy.requests.areOfMicroBatches()) {
+    std::vector<Requests> lists = strategy.rankLists
+                                      ? strategy.requests.getLists()
+                                      : strategy.requests.getMicroBatches();
     return count(lists.size(), "list") + " of " +
            count(strategy.requests.countRequests(), "request") + " in all, " +
            count(strategy.requests.countNew(), "new token") + " after " +
@@ -133,7 +135,7 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
            : result.strategy.getMode() == Mode::Prefill ? "step of prefill"
                                                         : "step of decoding");
   else if (result.draft)
-    os << count(result.loops.front().count, "round")
+    os << count(sumSteps(result.loops).steps, "round")
        << " of speculative decoding";
   else
     os << count(sumSteps(result.loops).steps, "step") << " of inference";
@@ -152,12 +154,12 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
     printRow(os, "batch",
              result.loops.empty()
                  ? describeBatch(strategy, batch->second, seq->second)
-             : result.loops.size() == 1 && result.loops.front().count == 1
+             : sumSteps(result.loops).steps == 1
                  ? describeBatch(strategy, batch->second, seq->second)
-             : result.loops.size() == 1
+             : result.draft || result.loops.size() == 1
                  ? describeBatch(strategy, batch->second, seq->second) +
                        " in the first of " +
-                       count(result.loops.front().count,
+                       count(sumSteps(result.loops).steps,
                              result.draft ? "round" : "step")
                  : describeLoops(strategy, batch->second, result.loops));
   if (result.draft)
@@ -328,7 +330,7 @@ static RankRequests countRequests(ArrayRef<StepLoop> loops, Exact rows) {
   RowTotals sum = sumSteps(loops);
   if (const std::optional<TokenRate> &rate = loops.front().advance)
     return {rows * sum.requests,
-            rows * sum.requests * loops.front().count * rate->numerator,
+            rows * sum.requests * sum.steps * rate->numerator,
             rows * sum.tokens, rate->denominator};
   return {rows * sum.requests, rows * sum.newTokens, rows * sum.tokens};
 }
@@ -345,11 +347,15 @@ static std::optional<RankRequests> countRequests(const CompileResult &result) {
   if (strategy.rankLists)
     return std::nullopt;
   Exact rows = batch->second / std::max<int64_t>(strategy.batchRanks.number, 1);
-  if (rows * seq->second == 0)
+  Exact fresh = seq->second;
+  if (requests.areOfMicroBatches()) {
+    rows /= strategy.microBatches;
+    fresh = requests.countNew();
+  }
+  if (rows * fresh == 0)
     return std::nullopt;
   if (!result.loops.empty())
     return countRequests(result.loops, rows);
-  Exact fresh = seq->second;
   if (requests.empty())
     return RankRequests{rows, rows * fresh,
                         rows * (fresh + strategy.kvLen.value_or(0))};

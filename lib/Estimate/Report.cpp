@@ -161,6 +161,18 @@ static void setRounds(double tokens, const json::Object &manifest, int64_t rows,
   facts.tokens = static_cast<int64_t>(all * static_cast<double>(rows) * tokens);
 }
 
+/// Where micro-batches have lists of their own, the rows that have one list.
+static std::optional<int64_t> getRowsOfList(const json::Object &manifest,
+                                            const json::Array &requests,
+                                            int64_t batch) {
+  const json::Object *first =
+      requests.empty() ? nullptr : requests.front().getAsObject();
+  if (!first || !first->get("micro_batch"))
+    return std::nullopt;
+  return batch /
+         std::max<int64_t>(manifest.getInteger("micro_batches").value_or(1), 1);
+}
+
 /// Bytes of parameters and caches that all nodes read.
 static double getStateBytes(const trace::TraceProgram &program) {
   ProgramFacts facts(program);
@@ -188,8 +200,17 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
     if (batch && tokens)
       facts.tokens = *batch * *tokens;
     const json::Object *strategy = object->getObject("strategy");
-    if (strategy && !strategy->get("requests"))
+    const json::Array *requests =
+        strategy ? strategy->getArray("requests") : nullptr;
+    if (strategy && !requests)
       facts.requests = batch;
+    if (requests && batch)
+      if (auto rows = getRowsOfList(*object, *requests, *batch)) {
+        batch = rows;
+        addSteps(
+            json::Array{json::Object{{"requests", json::Array(*requests)}}},
+            *rows, facts);
+      }
     if (const json::Array *loops = object->getArray("steps"); loops && batch)
       addSteps(*loops, *batch, facts);
     if (const json::Object *draft = object->getObject("draft"))

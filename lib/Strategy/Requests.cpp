@@ -20,7 +20,8 @@ using namespace stg;
 static constexpr int64_t kMostTokens = int64_t(1) << 40;
 /// More steps than these are in no run.
 static constexpr int64_t kMostSteps = int64_t(1) << 20;
-/// More data-parallel ranks than these do not have lists of their own.
+/// More data-parallel ranks, or micro-batches, than these do not have lists of
+/// their own.
 static constexpr int64_t kMostLists = 4096;
 
 static Error makeError(const Twine &message) {
@@ -62,15 +63,30 @@ bool Requests::areOfRanks() const {
   return !list.empty() && list.front().rank.has_value();
 }
 
-std::vector<Requests> Requests::getLists() const {
+bool Requests::areOfMicroBatches() const {
+  return !list.empty() && list.front().microBatch.has_value();
+}
+
+using Owner = std::optional<int64_t> Request::*;
+
+/// The requests of each owner, of whom nothing is said any more.
+static std::vector<Requests> splitBy(ArrayRef<Request> all, Owner owner) {
   std::vector<Requests> lists(1);
-  for (Request request : list) {
-    size_t rank = request.rank.value_or(0);
-    lists.resize(std::max(lists.size(), rank + 1));
-    request.rank.reset();
-    lists[rank].list.push_back(request);
+  for (Request request : all) {
+    size_t number = (request.*owner).value_or(0);
+    lists.resize(std::max(lists.size(), number + 1));
+    (request.*owner).reset();
+    lists[number].list.push_back(request);
   }
   return lists;
+}
+
+std::vector<Requests> Requests::getLists() const {
+  return splitBy(list, &Request::rank);
+}
+
+std::vector<Requests> Requests::getMicroBatches() const {
+  return splitBy(list, &Request::microBatch);
 }
 
 std::string Requests::str() const {
@@ -90,6 +106,8 @@ std::string Requests::str() const {
       text += "+" + std::to_string(*request.generate);
     if (request.rank)
       text += "#" + std::to_string(*request.rank);
+    if (request.microBatch)
+      text += "/" + std::to_string(*request.microBatch);
   }
   return text;
 }
@@ -102,25 +120,37 @@ Requests Requests::withLogits(bool all) const {
   return result;
 }
 
-/// Either all data-parallel ranks have the same requests, or each has some.
-static Error checkRanks(const Requests &requests) {
-  std::set<int64_t> ranks;
+/// Either all owners, such as `data-parallel rank`, have the same requests, or
+/// each has some.
+static Error checkOwners(const Requests &requests, Owner owner, StringRef what,
+                         StringRef member) {
+  std::set<int64_t> owners;
   for (const Request &request : requests.list) {
-    if (request.rank.has_value() != requests.areOfRanks())
-      return makeError("some requests say their data-parallel rank 'dp', and "
-                       "others do not");
-    if (request.rank)
-      ranks.insert(*request.rank);
+    if ((request.*owner).has_value() !=
+        (requests.list.front().*owner).has_value())
+      return makeError("some requests say their " + what + " '" + member +
+                       "', and others do not");
+    if (request.*owner)
+      owners.insert(*(request.*owner));
   }
   int64_t next = 0;
-  for (int64_t rank : ranks)
-    if (rank != next++)
-      return makeError("data-parallel rank " + Twine(next - 1) +
-                       " has no request, but rank " + Twine(*ranks.rbegin()) +
+  StringRef noun = what.substr(what.rfind(' ') + 1);
+  for (int64_t number : owners)
+    if (number != next++)
+      return makeError(what + " " + Twine(next - 1) + " has no request, but " +
+                       noun + " " + Twine(*owners.rbegin()) +
                        " has; give it one, as engines do: "
-                       "{\"new\": 1, \"cached\": 0, \"dp\": " +
-                       Twine(next - 1) + "}");
+                       "{\"new\": 1, \"cached\": 0, \"" +
+                       member + "\": " + Twine(next - 1) + "}");
   return Error::success();
+}
+
+static Error checkOwners(const Requests &requests) {
+  if (Error error =
+          checkOwners(requests, &Request::rank, "data-parallel rank", "dp"))
+    return error;
+  return checkOwners(requests, &Request::microBatch, "micro-batch",
+                     "micro_batch");
 }
 
 /// Puts equal requests together, where the first of them is: a step does not
@@ -128,7 +158,8 @@ static Error checkRanks(const Requests &requests) {
 static Expected<Requests> join(ArrayRef<Request> all) {
   Requests requests;
   using Kind = std::tuple<int64_t, int64_t, std::optional<int64_t>, int64_t,
-                          std::optional<int64_t>, std::optional<int64_t>>;
+                          std::optional<int64_t>, std::optional<int64_t>,
+                          std::optional<int64_t>>;
   std::map<Kind, size_t> known;
   int64_t tokens = 0;
   for (const Request &request : all) {
@@ -146,7 +177,7 @@ static Expected<Requests> join(ArrayRef<Request> all) {
   }
   if (requests.empty())
     return makeError("has no request");
-  if (Error error = checkRanks(requests))
+  if (Error error = checkOwners(requests))
     return std::move(error);
   return requests;
 }
@@ -179,6 +210,9 @@ static Error check(const Request &request) {
   if (Error error =
           checkNumber("dp", request.rank.value_or(0), 0, kMostLists - 1))
     return error;
+  if (Error error = checkNumber("micro_batch", request.microBatch.value_or(0),
+                                0, kMostLists - 1))
+    return error;
   return checkNumber("logits", request.logits.value_or(0), 0,
                      request.newTokens);
 }
@@ -192,10 +226,11 @@ static Expected<Request> readRequest(const json::Value &value) {
   for (const auto &[key, member] : *object) {
     StringRef name = key;
     if (name != "new" && name != "cached" && name != "logits" &&
-        name != "count" && name != "step" && name != "generate" && name != "dp")
-      return makeError(
-          "unknown member '" + shortenText(name) +
-          "'; known are new, cached, logits, count, step, generate and dp");
+        name != "count" && name != "step" && name != "generate" &&
+        name != "dp" && name != "micro_batch")
+      return makeError("unknown member '" + shortenText(name) +
+                       "'; known are new, cached, logits, count, step, "
+                       "generate, dp and micro_batch");
     std::optional<int64_t> number = member.getAsInteger();
     if (!number)
       return makeError("'" + name + "' is no integer of 64 bits");
@@ -205,6 +240,8 @@ static Expected<Request> readRequest(const json::Value &value) {
       request.generate = *number;
     else if (name == "dp")
       request.rank = *number;
+    else if (name == "micro_batch")
+      request.microBatch = *number;
     else
       (name == "new"      ? request.newTokens
        : name == "cached" ? request.cachedTokens
@@ -256,7 +293,19 @@ static bool consumeNumber(StringRef &text, int64_t &number) {
   return !text.consumeInteger(10, number) && (text = text.ltrim(), true);
 }
 
-/// `64*(1,4095)`, `(5,1024,5)`, `(512,0)@8+16` or `(1,4095)#2`.
+/// A number behind that character, if it is there; false for what is none.
+static bool consumeOption(StringRef &text, StringRef mark,
+                          std::optional<int64_t> &value) {
+  int64_t number = 0;
+  if (!text.consume_front(mark))
+    return true;
+  if (!consumeNumber(text, number))
+    return false;
+  value = number;
+  return true;
+}
+
+/// `64*(1,4095)`, `(5,1024,5)`, `(512,0)@8+16`, `(1,4095)#2` or `(1,4095)/2`.
 static bool consumeRequest(StringRef &text, Request &request) {
   if (!text.ltrim().starts_with("(") &&
       !(consumeNumber(text, request.count) && text.consume_front("*")))
@@ -276,19 +325,9 @@ static bool consumeRequest(StringRef &text, Request &request) {
   text = text.ltrim();
   if (text.consume_front("@") && !consumeNumber(text, request.arrival))
     return false;
-  if (text.consume_front("+")) {
-    int64_t generate = 0;
-    if (!consumeNumber(text, generate))
-      return false;
-    request.generate = generate;
-  }
-  if (text.consume_front("#")) {
-    int64_t rank = 0;
-    if (!consumeNumber(text, rank))
-      return false;
-    request.rank = rank;
-  }
-  return true;
+  return consumeOption(text, "+", request.generate) &&
+         consumeOption(text, "#", request.rank) &&
+         consumeOption(text, "/", request.microBatch);
 }
 
 static Expected<Requests> readList(StringRef text) {
@@ -337,6 +376,8 @@ json::Value stg::writeRequests(const Requests &requests) {
       object["generate"] = *request.generate;
     if (request.rank)
       object["dp"] = *request.rank;
+    if (request.microBatch)
+      object["micro_batch"] = *request.microBatch;
     array.push_back(std::move(object));
   }
   return array;

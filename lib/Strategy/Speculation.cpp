@@ -24,7 +24,7 @@ static Error makeError(const Twine &message) {
 
 static TokenRate reduce(int64_t numerator, int64_t denominator) {
   int64_t common = std::gcd(numerator, denominator);
-  return {numerator / common, denominator / common};
+  return {numerator / common, denominator / common, /*begun=*/0};
 }
 
 /// `0.85` as 17/20; false for what is none, or has more digits than 9.
@@ -45,7 +45,8 @@ static bool readProbability(StringRef text, TokenRate &value) {
 
 std::string TokenRate::str() const {
   return std::to_string(numerator) +
-         (denominator == 1 ? "" : "/" + std::to_string(denominator));
+         (denominator == 1 ? "" : "/" + std::to_string(denominator)) +
+         (begun == 0 ? "" : "+" + std::to_string(begun));
 }
 
 Expected<TokenRate> stg::getExpectedTokens(StringRef acceptance,
@@ -69,12 +70,14 @@ Expected<TokenRate> stg::getExpectedTokens(StringRef acceptance,
 }
 
 Expected<TokenRate> stg::readTokenRate(StringRef text) {
-  auto [numerator, denominator] = text.split('/');
+  auto [fraction, begun] = text.split('+');
+  auto [numerator, denominator] = fraction.split('/');
   TokenRate rate;
   if (numerator.getAsInteger(10, rate.numerator) ||
       (text.contains('/') && denominator.getAsInteger(10, rate.denominator)) ||
-      rate.numerator < 0 || rate.denominator < 1 ||
-      rate.denominator > kMostDenominator ||
+      (text.contains('+') && begun.getAsInteger(10, rate.begun)) ||
+      rate.begun < 0 || rate.begun >= rate.denominator || rate.numerator < 0 ||
+      rate.denominator < 1 || rate.denominator > kMostDenominator ||
       rate.numerator / rate.denominator > INT32_MAX)
     return makeError("is '" + text +
                      "', expected tokens of a step such as 4 or 2101/625");

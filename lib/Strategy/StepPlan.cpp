@@ -259,6 +259,15 @@ Expected<std::vector<StepLoop>> Scheduler::run() {
   return loops.finish();
 }
 
+/// Micro-batches would have steps of their own.
+static Error checkOneMicroBatch(const Requests &requests) {
+  if (!requests.areOfMicroBatches())
+    return Error::success();
+  return makeError("lists of micro-batches are those of steps in which nobody "
+                   "comes or leaves, and which have no chunks and no budget; "
+                   "use one list for all of them");
+}
+
 /// Ranks would have steps of their own.
 static Error checkOneList(const Requests &requests) {
   if (!requests.areOfRanks())
@@ -273,6 +282,8 @@ stg::scheduleSteps(const Requests &requests, StepLimits limits,
                    std::optional<int64_t> steps) {
   if (Error error = checkOneList(requests))
     return std::move(error);
+  if (Error error = checkOneMicroBatch(requests))
+    return std::move(error);
   return Scheduler(requests, limits, steps).run();
 }
 
@@ -280,6 +291,9 @@ Expected<std::vector<StepLoop>> stg::repeatSteps(const Requests &requests,
                                                  int64_t steps) {
   if (Error error = checkOneList(requests))
     return std::move(error);
+  if (requests.change())
+    if (Error error = checkOneMicroBatch(requests))
+      return std::move(error);
   // Steps between two of these numbers have the same requests.
   SmallVector<int64_t> changes = {0, steps};
   auto getEnd = [&](const Request &request) {
@@ -328,7 +342,10 @@ static StepLoop getPart(const StepLoop &loop, int64_t first, int64_t count) {
   StepLoop part = loop;
   part.count = count;
   for (Request &request : part.requests.list)
-    request.cachedTokens += first * request.newTokens;
+    request.cachedTokens += loop.advance ? loop.advance->getTotal(first)
+                                         : first * request.newTokens;
+  if (loop.advance)
+    part.advance = loop.advance->getAfter(first);
   return part;
 }
 

@@ -52,6 +52,7 @@ static json::Object describeRequests() {
                                                    {"step", describe(0)},
                                                    {"generate", describe(1)},
                                                    {"dp", describe(0)},
+                                                   {"micro_batch", describe(0)},
                                                    {"count", describe(1)}}},
                        {"required", json::Array{"new", "cached"}},
                        {"additionalProperties", false}};

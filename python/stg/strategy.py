@@ -176,7 +176,7 @@ class Strategy:
     of them (default: 0)."""
     requests: Optional[Union[Sequence[Dict[str, Any]], str]] = None
     """Requests whose tokens are packed into each row of the batch: new and cached tokens, rows of
-    logits, and with #DP the data-parallel rank."""
+    logits, with #DP the data-parallel rank, and with /N the micro-batch."""
     reshard_after_forward: Optional[bool] = None
     """Gather parameters again in backward (default: true)."""
     router_loss: Optional[Literal["model", "none", "batch", "sequence", "global"]] = None

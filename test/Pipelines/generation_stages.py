@@ -3,7 +3,7 @@
 Each device does what it does in the single steps, and tokens are messages from the last stage to the
 first: one for each micro-batch behind each step but the last, of the requests that have got a token.
 
-Usage: generation_stages.py {sums|lists|single|summands|files|bundles|times|executed}...
+Usage: generation_stages.py {sums|lists|single|summands|files|bundles|times|executed|own}...
 """
 
 import json
@@ -248,7 +248,7 @@ RAN = {"pp2_decode_2mb": ["--pp=2"], "pp2_tp2_decode_2mb": ["--pp=2", "--tp=2"]}
 
 
 def executed():
-    """Runs of two micro-batches with lists of their own: each list in both, and the mean of the two."""
+    """Runs of two micro-batches with lists of their own."""
     runs = json.loads((Path(__file__).parent / "Inputs" / "executed_inference.json").read_text())
     for name, plan in RAN.items():
         run = runs[name]
@@ -258,33 +258,74 @@ def executed():
         flags += [f"--set={key}={value}" for key, value in sizes.items()]
         steps = run["steps"]
         half = len(steps[0]) // 2
-        both = []
-        for own in steps[0][:half], steps[0][half:]:
-            text = ",".join(f"({u},{p},{n})" for u, p, n in own)
-            both.append(compile_all(*flags, f"--requests={text}", f"--steps={len(steps)}"))
+        lists = [(number, own) for number, own in enumerate([steps[0][:half], steps[0][half:]])]
+        text = ",".join(f"({u},{p},{n})/{number}" for number, own in lists for u, p, n in own)
+        classes = compile_all(*flags, f"--requests={text}", f"--steps={len(steps)}")
         for number, rank in enumerate(run["ranks"]):
             stage = number // run["parallel"].get("tp", 1)
-            found, want = Counter(), Counter()
-            for classes in both:
-                entry = classes[stage]
-                found["products"] += sum(entry["matrix_operations_by_phase"].values())
-                for c in entry["collectives"]:
-                    found["count", c["kind"]] += c["count"]
-                    found["bytes", c["kind"]] += c["bytes"]
-                for (kind, shift), (count, size) in messages(entry).items():
-                    # Tokens, which were given there, go from the last stage to the first.
-                    if (kind, shift) not in (("recv", 1), ("send", -1)):
-                        found["count", kind] += count
-                        found["bytes", kind] += size
+            entry = classes[stage]
+            found, want = Counter(products=sum(entry["matrix_operations_by_phase"].values())), Counter()
+            for c in entry["collectives"]:
+                found["count", c["kind"]] += c["count"]
+                found["bytes", c["kind"]] += c["bytes"]
+            for (kind, shift), (count, size) in messages(entry).items():
+                # Tokens, which were given there, go from the last stage to the first.
+                if (kind, shift) not in (("recv", 1), ("send", -1)):
+                    found["count", kind] += count
+                    found["bytes", kind] += size
             for step in rank["steps"]:
-                want["products"] += 2 * step["products"]
+                want["products"] += step["products"]
                 for kind, _, count, size in step["collectives"] + step["messages"]:
-                    want["count", kind] += 2 * count
-                    want["bytes", kind] += 2 * size
+                    want["count", kind] += count
+                    want["bytes", kind] += size
             equal(f"{name}, rank {number}", +found, +want)
-            # Of each list all micro-batches together, in its last step.
-            kept = sum(classes[stage]["memory"]["persistent_bytes"]["kv_cache"] for classes in both)
-            equal(f"{name}, rank {number}: cache", kept, 2 * rank["steps"][-1]["cache_bytes"])
+            # All micro-batches together, in the last step.
+            kept = entry["memory"]["persistent_bytes"]["kv_cache"]
+            equal(f"{name}, rank {number}: cache", kept, rank["steps"][-1]["cache_bytes"])
+
+
+def own():
+    """Micro-batches with lists of their own: each turn does what it does where all have its list."""
+    for model, plan, m, rows, steps, lists in (
+        ("llama3-8b", ["--pp=2", "--set=L=4"], 2, 1, 1, ["3*(1,9),(4,3)", "(5,0)"]),
+        ("llama3-8b", ["--pp=2", "--tp=2", "--set=L=4"], 3, 2, 4, ["(1,9)", "2*(1,30),(1,7)", "(1,9)"]),
+        ("llama3-8b", ["--tp=2", "--dp=2", "--set=L=4"], 2, 1, 3, ["(1,9)", "2*(1,30)"]),
+        ("llama3-8b", ["--pp=4", "--set=L=8", "--virtual-stages=2"], 4, 1, 2, ["(1,9)", "(1,30)", "(1,31)", "4*(1,2)"]),
+        ("mamba-130m", ["--pp=2"], 2, 1, 3, ["3*(1,9)", "(1,30)"]),
+        ("gemma-3-1b", ["--set=L=4"], 2, 1, 3, ["3*(1,600)", "(1,508)"]),
+    ):
+        dp = 2 if "--dp=2" in plan else 1
+        flags = [*plan, f"--batch={m * rows * dp}", f"--micro-batch={rows}", f"--steps={steps}"]
+        joined = ",".join("/".join([request + ")", str(i)]) for i, text in enumerate(lists) for request in text[:-1].split("),"))
+        run = traces.compile_json(model, "--dry-run", *flags, f"--requests={joined}")
+        parts = [compile_all(model, *flags, f"--requests={text}") for text in lists]
+        what = " ".join([model, *flags, joined])
+        equal(f"{what}: classes", len(run["classes"]), len(parts[0]))
+        for number, entry in enumerate(run["classes"]):
+            all_turns = [part[number] for part in parts]
+            times = lambda sums: {key: value * m for key, value in sums.items() if value}
+            equal(f"{what}, class {number}", times(totals(entry)), dict(+sum(map(totals, all_turns), Counter())))
+            found = {key: (count * m, size * m) for key, (count, size) in messages(entry).items()}
+            equal(f"{what}, class {number}: messages", found, add(map(messages, all_turns)))
+            for category in "kv_cache", "parameter", "input":
+                kept = [part["memory"]["persistent_bytes"].get(category, 0) for part in all_turns]
+                equal(f"{what}, class {number}: {category}", entry["memory"]["persistent_bytes"].get(category, 0) * m, sum(kept))
+        facts = [json.loads(traces.run("stg-estimate", model, "--machine=h100-80gb-dgx", "--json", *flags, f"--requests={text}")) for text in (joined, *lists)]
+        times = [own["step_seconds"] for own in facts]
+        if not min(times[1:]) * 0.99 <= times[0] <= max(times[1:]) * 1.01:
+            equal(f"{what}: seconds", times[0], times[1:])
+        with tempfile.TemporaryDirectory() as folder:
+            traces.run("stg-compile", model, *flags, f"--requests={joined}", "-o", folder)
+            traces.run("stg-trace", "validate", folder)
+            again = traces.compile_json(model, "--dry-run", f"--strategy={folder}/manifest.json")
+            equal(f"{what}: again", again["classes"], run["classes"])
+    # Drafts, and a list that all of one micro-batch have.
+    flags = ["--pp=2", "--set=L=4", "--batch=2", "--micro-batch=1", "--draft=llama3-8b", "--draft-set=L=2", "--drafts=2", "--acceptance=0.75", "--steps=5"]
+    run = compile_all("llama3-8b", *flags, "--requests=3*(1,100)/0,(1,4000)/1")
+    both = [compile_all("llama3-8b", *flags, f"--requests={text}") for text in ("3*(1,100)", "(1,4000)")]
+    for number, entry in enumerate(run):
+        twice = {key: 2 * value for key, value in totals(entry).items() if value}
+        equal(f"drafts, class {number}", twice, dict(+sum((totals(own[number]) for own in both), Counter())))
 
 
 def main():

@@ -4,7 +4,7 @@ A round is so many steps of a draft model, and one of the model. What rounds do 
 these steps do, compiled one by one; contexts grow by the tokens that are expected of a round, whole
 ones, which are worked out here with fractions.
 
-Usage: speculation.py {sums|lists|module|parallel|estimate|files}...
+Usage: speculation.py {sums|lists|module|parallel|stages|estimate|files}...
 """
 
 import json
@@ -110,6 +110,87 @@ def parallel():
             ranks *= int(word.split("=")[1])
         equal(f"{plan}: products", entry["matrix_operations_by_phase"]["fwd"] * ranks, one["matrix_operations_by_phase"]["fwd"])
         equal(f"{plan}: cache", held(entry, "kv_cache") * ranks, held(one, "kv_cache"))
+
+
+def messages(entry):
+    """(count, bytes) by (kind, shift)."""
+    sums = {}
+    for m in entry.get("messages", []):
+        count, size = sums.get((m["kind"], m["shift"]), (0, 0))
+        sums[m["kind"], m["shift"]] = (count + m["count"], size + m["bytes"])
+    return sums
+
+
+def check_stages(what, run, verified, drafted, pp, micro_batches, tokens):
+    """Each stage does what it does in the single steps. The last one sends the first one a message of
+    `tokens` ids for each micro-batch behind each step but the last one of all."""
+    returned = (len(verified) + len(drafted) - 1) * micro_batches
+    for number, entry in enumerate(run):
+        own = [step[number] for step in verified + drafted]
+        name = f"{what}, class {number}"
+        check(name, entry, [step[number] for step in verified], [step[number] for step in drafted])
+        want = {}
+        for step in own:
+            for key, (count, size) in messages(step).items():
+                had = want.get(key, (0, 0))
+                want[key] = (had[0] + count, had[1] + size)
+        stage = entry["coordinates"].get("pp", 0)
+        for kind, end, shift in ("recv", 0, pp - 1), ("send", pp - 1, 1 - pp):
+            if pp > 1 and stage == end:
+                had = want.get((kind, shift), (0, 0))
+                want[kind, shift] = (had[0] + returned, had[1] + returned * tokens * 4)
+        equal(f"{name}: messages", messages(entry), want)
+
+
+def stages():
+    """Stages and micro-batches; rounds that are the first, the last, or both."""
+    for pp, batch, micro, rounds, k, chance, more in (
+        (2, 8, 2, 5, 2, "0.7", []),
+        (2, 4, 4, 4, 1, "0.85", ["--tp=2"]),
+        (4, 8, 1, 2, 3, "0.8", []),
+        (2, 4, 2, 1, 2, "0.5", []),
+        (1, 8, 2, 4, 2, "0.6", ["--tp=2"]),
+        (2, 8, 2, 3, 2, "0.7", ["--preset=vllm", "--tp=2"]),
+        (2, 4, 2, 3, 2, "0.7", ["--tp=2", "--logits-gather=one"]),
+    ):
+        flags = [f"--pp={pp}", f"--batch={batch}", f"--micro-batch={micro}", *more]
+        compile_all = lambda model, *own: traces.compile_json(model, "--dry-run", *flags, *own)["classes"]
+        speculation = ["--draft=llama3.2-1b", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}"]
+        run = traces.compile_json("llama3-8b", "--dry-run", "--set=L=8", *flags, "--kv-len=100", *speculation)
+        verified = [compile_all("llama3-8b", "--set=L=8", f"--kv-len={100 + x}", f"--seq={k + 1}", "--logits=all") for x in contexts(chance, k, rounds)]
+        drafted = [compile_all("llama3.2-1b", f"--kv-len={100 + x + j}") for x in contexts(chance, k, rounds) for j in range(k)]
+        what = " ".join([*flags, *speculation])
+        check_stages(what, run["classes"], verified, drafted, pp, batch // micro, micro)
+        equal(f"{what}: rounds", sum(loop["count"] for loop in run["steps"]), rounds)
+    # Lists: a row has a token of each request.
+    flags = ["--pp=2", "--batch=2", "--micro-batch=1"]
+    compile_all = lambda *own: traces.compile_json("llama3-8b", "--dry-run", *flags, *own)["classes"]
+    k, chance, rounds = 2, "0.75", 6
+    text = lambda u, x, n: f"3*({u},{100 + x},{n}),({u},{4000 + x},{n})"
+    run = compile_all("--set=L=4", "--requests=3*(1,100),(1,4000)", "--draft=llama3-8b", "--draft-set=L=2", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}")
+    verified = [compile_all("--set=L=4", f"--requests={text(k + 1, x, k + 1)}") for x in contexts(chance, k, rounds)]
+    drafted = [compile_all("--set=L=2", f"--requests={text(1, x + j, 1)}") for x in contexts(chance, k, rounds) for j in range(k)]
+    check_stages("lists", run, verified, drafted, 2, 2, 4)
+    with tempfile.TemporaryDirectory() as folder:
+        own = ["stg-compile", "llama3-8b", "--set=L=4", "--pp=2", "--batch=4", "--micro-batch=2", "--kv-len=9"]
+        own += ["--draft=llama3-8b", "--draft-set=L=2", "--drafts=2", "--acceptance=0.5", "--steps=4"]
+        for where, more in ("files", []), ("bundle", ["--bundle"]), ("one", ["--tp=2", "--logits-gather=one"]), ("whole", ["--micro-batch=4"]):
+            traces.run(*own, *more, "-o", f"{folder}/{where}")
+            traces.run("stg-trace", "validate", f"{folder}/{where}")
+        names = {node.name.split(".")[2] for node in traces.nodes(f"{folder}/whole", rank=1)}
+        equal("names without a micro-batch", sorted(names), ["cross_entropy", "draft", "layers", "norm", "output", "stage0", "stage1"])
+        # What waits for a token is what looks it up, in each micro-batch of each step but the first.
+        nodes = traces.nodes(f"{folder}/files", rank=0)
+        found = [node.name.split(".stage0")[0] for node in nodes if node.type == "COMM_RECV"]
+        steps = [f"step.{i}.{part}mb{j}" for i in range(4) for part in ("draft.0.", "draft.1.", "") for j in range(2)]
+        equal("who waits", found, steps[2:])
+        sent = [node.name.split(".stage0")[0] for node in traces.nodes(f"{folder}/files", rank=1) if node.type == "COMM_SEND"]
+        equal("who sends", sent, steps[:-2])
+        sizes = []
+        for steps in (16, 1024):
+            traces.run(*own[:-1], f"--steps={steps}", "--bundle", "-o", f"{folder}/{steps}")
+            sizes.append(len(open(f"{folder}/{steps}/traces.stgb", "rb").read()))
+        equal("growth", sizes[1] < 20 * sizes[0], True)
 
 
 def estimate():

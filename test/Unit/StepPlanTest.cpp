@@ -47,8 +47,39 @@ TEST(TokenRate, Totals) {
       EXPECT_GT((total + 1) * rate.denominator, exact);
     }
   }
-  for (StringRef wrong : {"", "-1", "1/0", "1/", "x", "1/2/3", "3000000000"})
+  for (StringRef wrong : {"", "-1", "1/0", "1/", "x", "1/2/3", "3000000000",
+                          "1/2+2", "1/2+", "3/2+-1", "1+1", "1/2+x"})
     EXPECT_TRUE(errorToBool(readTokenRate(wrong).takeError())) << wrong.str();
+}
+
+/// A loop that is cut has the same totals.
+TEST(TokenRate, GoesOn) {
+  for (StringRef text : {"1", "2101/625", "37/20", "37/20+19"})
+    for (int64_t cut : {0, 1, 17, 625, 1000}) {
+      TokenRate rate = cantFail(readTokenRate(text));
+      TokenRate rest = cantFail(readTokenRate(rate.getAfter(cut).str()));
+      for (int64_t step : {0, 1, 2, 624, 12345})
+        EXPECT_EQ(rate.getTotal(cut) + rest.getTotal(step),
+                  rate.getTotal(cut + step));
+    }
+  EXPECT_EQ(cantFail(readTokenRate("2101/625")).getAfter(17).str(),
+            "2101/625+92");
+}
+
+TEST(Requests, MicroBatches) {
+  Requests requests = cantFail(readRequests("2*(1,9)#1/0,(1,9)#0/1,(5,0)#1/1,"
+                                            "(1,9)#0/0"));
+  EXPECT_EQ(requests.str(), "2*(1,9)#1/0,(1,9)#0/1,(5,0)#1/1,(1,9)#0/0");
+  std::vector<Requests> lists = requests.getMicroBatches();
+  ASSERT_EQ(lists.size(), 2u);
+  EXPECT_EQ(lists[0].str(), "2*(1,9)#1,(1,9)#0");
+  EXPECT_EQ(lists[1].str(), "(1,9)#0,(5,0)#1");
+  json::Value written = writeRequests(requests);
+  EXPECT_EQ(cantFail(readRequests(*written.getAsArray())).str(),
+            requests.str());
+  for (StringRef wrong : {"(1,9)/", "(1,9)/x", "(1,9)/0#1", "(1,9)/-1",
+                          "(1,9)/4096", "(1,9)/0,(1,9)", "(1,9)/1"})
+    EXPECT_TRUE(errorToBool(readRequests(wrong).takeError())) << wrong.str();
 }
 
 /// Loops as a text: `2 x (1,1000),(1948,0); ...`.

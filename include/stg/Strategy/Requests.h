@@ -10,7 +10,8 @@
 // that earlier steps have kept. It is given as a text, `64*(1,4095),(512,0)`,
 // or as a file of JSON objects, one in each line: `{"new": 512, "cached": 0}`.
 // Where there are several steps, a request may come with one of them, and
-// leave. Data-parallel ranks may each have a list of their own.
+// leave. Data-parallel ranks, and micro-batches, may each have a list of their
+// own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,9 +41,12 @@ struct Request {
   std::optional<int64_t> generate;
   /// The data-parallel rank whose they are; none: each rank has them.
   std::optional<int64_t> rank;
+  /// The micro-batch whose they are; none: each micro-batch has them.
+  std::optional<int64_t> microBatch;
 
   auto getKind() const {
-    return std::tie(newTokens, cachedTokens, logits, arrival, generate, rank);
+    return std::tie(newTokens, cachedTokens, logits, arrival, generate, rank,
+                    microBatch);
   }
 };
 
@@ -59,10 +63,15 @@ struct Requests {
   bool change() const;
   /// True if data-parallel ranks have requests of their own.
   bool areOfRanks() const;
+  /// True if micro-batches have requests of their own.
+  bool areOfMicroBatches() const;
   /// The requests of each rank; one list if all ranks have the same.
   std::vector<Requests> getLists() const;
+  /// The requests of each micro-batch, of all ranks, likewise.
+  std::vector<Requests> getMicroBatches() const;
   /// `64*(1,4095),(5,1024,5)`, `(512,0)@8+16` of one that comes with step 8 and
-  /// leaves when it has 16 tokens.
+  /// leaves when it has 16 tokens, `(1,9)#2` of data-parallel rank 2, and
+  /// `(1,9)/2` of micro-batch 2.
   std::string str() const;
   /// The same with as many rows of logits as are made where none are said.
   Requests withLogits(bool all) const;

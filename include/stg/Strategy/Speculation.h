@@ -27,15 +27,21 @@ namespace stg {
 /// not lost.
 struct TokenRate {
   int64_t numerator = 1, denominator = 1;
+  /// What the first step begins with of a token, as a numerator.
+  int64_t begun = 0;
 
   /// Rounded down. Steps are at most `kMostSteps`.
   int64_t getTotal(int64_t steps) const {
-    return steps * numerator / denominator;
+    return (steps * numerator + begun) / denominator;
+  }
+  /// The same of a loop that begins after so many steps.
+  TokenRate getAfter(int64_t steps) const {
+    return {numerator, denominator, (steps * numerator + begun) % denominator};
   }
   double getValue() const {
     return static_cast<double>(numerator) / static_cast<double>(denominator);
   }
-  /// `2101/625`, or `5`.
+  /// `2101/625`, or `5`; `2101/625+476` of a loop that goes on with 476/625.
   std::string str() const;
 };
 

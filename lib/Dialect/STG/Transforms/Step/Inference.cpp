@@ -716,7 +716,7 @@ FailureOr<SymExpr> Inference::getAdvance(SymExpr index) {
   if (!rate)
     return getOperation().emitError("advance ")
            << llvm::toString(rate.takeError());
-  SymExpr next = index * rate->numerator + 1;
+  SymExpr next = index * rate->numerator + (rate->begun + 1);
   SymExpr by = SymExpr::get(&getContext(), rate->denominator);
   return SymExpr::getFunction(SymFunc::CeilDiv, {next, by}) - 1;
 }
