@@ -166,16 +166,50 @@ double CollectiveCosts::getInside(const Tier &tier, StringRef name,
 // Across tiers
 //===----------------------------------------------------------------------===//
 
-/// Of `copies` of a token for experts on any of `places`, the part that is left
-/// if each place gets one at most: the mean of equally likely experts.
-static double getDistinct(double copies, double places) {
-  if (copies <= 1)
-    return 1;
-  return places * (1 - std::pow(1 - 1 / places, copies)) / copies;
+/// How likely none of so many experts is among those that are chosen of all.
+static double getMissed(double own, double experts, double chosen) {
+  double missed = 1;
+  for (double i = 0; i < chosen; ++i)
+    missed *= std::max(experts - own - i, 0.) / (experts - i);
+  return missed;
+}
+
+/// How many ways there are to choose so many of so many.
+static double countChoices(double all, double chosen) {
+  double ways = 1;
+  for (double i = 0; i < chosen; ++i)
+    ways *= (all - i) / (chosen - i);
+  return ways;
+}
+
+double ExpertChoice::countPlaces(double places) const {
+  if (experts < chosen)
+    return places * (1 - std::pow(1 - 1 / places, chosen));
+  double own = experts / places, ofGroup = experts / groups;
+  double open = ofGroup * limit;
+  // A place is in a group, or has several whole ones.
+  if (open < chosen || limit >= groups ||
+      (std::fmod(places, groups) != 0 && std::fmod(groups, places) != 0))
+    return places * (1 - getMissed(own, experts, chosen));
+  if (places >= groups)
+    return places * limit / groups * (1 - getMissed(own, open, chosen));
+  double here = groups / places, hit = 0;
+  for (double i = 1; i <= std::min(here, limit); ++i)
+    hit += countChoices(here, i) * countChoices(groups - here, limit - i) /
+           countChoices(groups, limit) *
+           (1 - getMissed(i * ofGroup, open, chosen));
+  return places * hit;
+}
+
+/// Of the copies of a token the part that is left if each place gets one at
+/// most.
+static double getDistinct(const ExpertChoice &choice, double places) {
+  return choice.chosen <= 1 ? 1 : choice.countPlaces(places) / choice.chosen;
 }
 
 double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
-                                      double bytes, double copies) const {
+                                      double bytes,
+                                      const ExpertChoice &choice) const {
   const int64_t count = place.getRanks();
   if (count <= 1)
     return 0;
@@ -188,14 +222,15 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
   double ranks = count,
          groups = std::ceil(ranks / std::max(members, int64_t(1)));
   if (members <= 1)
-    return getInside(tier, name, count, bytes * getDistinct(copies, ranks));
+    return getInside(tier, name, count, bytes * getDistinct(choice, ranks));
   // What leaves the members goes through the links of its own device. What
   // comes once for all of them is then handed on.
   if (name == "all_to_all") {
-    double here = copies > 1 ? getDistinct(copies, ranks) : members / ranks;
+    double here =
+        choice.chosen > 1 ? getDistinct(choice, ranks) : members / ranks;
     return getCollective(name, local, bytes * here) +
            getSteps(name, groups) * tier.latency +
-           bytes * getDistinct(copies, groups) * (ranks - members) / ranks /
+           bytes * getDistinct(choice, groups) * (ranks - members) / ranks /
                getBandwidth(tier, groups);
   }
   double inside = getCollective(name, local, bytes);

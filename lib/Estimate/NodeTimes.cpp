@@ -29,8 +29,8 @@ struct NodeTimes::Facts {
   ProgramFacts program;
   /// There are several micro-batches.
   bool accumulates = false;
-  /// Of each token, that all-to-alls send.
-  double copies = 1;
+  /// Whose copies all-to-alls send of each token.
+  ExpertChoice choice;
 
   Facts(const TraceProgram &program, const Execution &execution)
       : program(program) {
@@ -38,9 +38,24 @@ struct NodeTimes::Facts {
       accumulates |= kernel.accumulates || kernel.op == "accumulate";
       // From tokens, and which experts they choose, to rows of experts.
       if (execution.exchangeOnce && kernel.op == "dispatch")
-        copies = std::max(copies, double(kernel.sizes.back()) /
-                                      double(kernel.sizes.front()));
+        choice.chosen =
+            std::max(choice.chosen, double(kernel.sizes.back()) /
+                                        double(kernel.sizes.front()));
     }
+    if (execution.exchangeOnce)
+      for (const Kernel &kernel : program.kernels)
+        if (kernel.op == "top_k")
+          readRouter(kernel);
+  }
+
+  /// Scores of all experts, those that are chosen, and groups of experts.
+  void readRouter(const Kernel &router) {
+    choice.experts =
+        choice.chosen * double(router.sizes[0]) / double(router.sizes[1]);
+    if (router.sizes.size() < 4)
+      return;
+    choice.groups = double(router.sizes[2]);
+    choice.limit = double(router.sizes[3]);
   }
 };
 
@@ -425,7 +440,8 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
   bool isExchange = name == "all_to_all";
   const bool feedsGradients = facts.program.feedsGradients(number);
   double seconds =
-      costs.getCollective(name, place, bytes, isExchange ? facts.copies : 1) *
+      costs.getCollective(name, place, bytes,
+                          isExchange ? facts.choice : ExpertChoice()) *
       slowdown;
   time.isBlocking =
       (execution->blockingKeys && name == "all_gather" &&

@@ -236,6 +236,14 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   return options;
 }
 
+static ExpectExpertsOptions getExpectOptions(const Strategy &strategy) {
+  BindOptions bind = getBindOptions(strategy);
+  ExpectExpertsOptions options;
+  options.config = bind.config;
+  llvm::append_range(options.values, bind.values);
+  return options;
+}
+
 static QuantizeWeightsOptions getQuantizeOptions(const Strategy &strategy) {
   QuantizeWeightsOptions options;
   options.format = *strategy.weightDtype;
@@ -292,6 +300,11 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (strategy.inference) {
     pm.addPass(createInference(getInferenceOptions(strategy)));
     pm.addPass(createReplicateExperts({strategy.redundantExperts, "X"}));
+    // Rows that are given for each expert are no random choice.
+    if (strategy.expertHits == ExpertHits::Expected &&
+        strategy.expertRows == ExpertRows::Exact &&
+        strategy.expertHistogram.values.empty())
+      pm.addPass(createExpectExperts(getExpectOptions(strategy)));
     if (strategy.weightDtype)
       pm.addNestedPass<func::FuncOp>(
           createQuantizeWeights(getQuantizeOptions(strategy)));

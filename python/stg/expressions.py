@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import cached_property, reduce
-from math import lcm
+from math import ceil, lcm
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 from typing import Sequence, Tuple, Union
 
@@ -25,7 +26,7 @@ Value = Union[int, npt.ArrayLike]
 Operand = Union["Expression", int]
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_.$-]*)|(.))")
-_FUNCTIONS = ("ceildiv", "min", "max")
+_FUNCTIONS = ("ceildiv", "min", "max", "hits")
 
 
 class _Fraction(NamedTuple):
@@ -135,12 +136,34 @@ def _apply(kind: str, left: _Fraction, right: _Fraction) -> _Fraction:
     return _Fraction(min(first, second) if kind == "min" else max(first, second), 1)
 
 
+def _count_hits(amount: int, buckets: int, chosen: int, draws: int) -> int:
+    """What is expected of an amount in evenly filled buckets in those that any of the draws has
+    taken, rounded to the nearest integer, and up from halves."""
+    if buckets <= 0:
+        raise ZeroDivisionError("no buckets to hit")
+    if amount < 0:
+        return -_count_hits(-amount, buckets, chosen, draws)
+    if chosen <= 0 or draws <= 0:
+        return 0
+    # What is missed is then less than a half.
+    if chosen >= buckets or chosen * draws >= buckets * (amount.bit_length() + 1):
+        return amount
+    missed = amount * Fraction(buckets - chosen, buckets) ** draws
+    return amount - ceil(missed - Fraction(1, 2))
+
+
 def _evaluate(tree: _Tree, values: Mapping[str, Any]) -> _Fraction:
     if tree.kind == "number":
         return _Fraction(tree.number, 1)
     if tree.kind == "symbol":
         return _Fraction(values[tree.name], 1)
     operands = [_evaluate(operand, values) for operand in tree.operands]
+    if tree.kind == "hits":
+        numbers = [_to_integer(operand, "an operand") for operand in operands]
+        if not any(isinstance(number, np.ndarray) for number in numbers):
+            return _Fraction(_count_hits(*numbers), 1)
+        count: Any = np.frompyfunc(lambda *each: _count_hits(*map(int, each)), 4, 1)
+        return _Fraction(count(*numbers), 1)
     return reduce(lambda left, right: _apply(tree.kind, left, right), operands)
 
 

@@ -86,6 +86,8 @@ class Strategy:
     expert_histogram: Optional[Union[Sequence[float], str]] = None
     """Relative loads of experts, one for each; ranks that hold different experts then differ
     (default: all equal)."""
+    expert_hits: Optional[Literal["expected", "all"]] = None
+    """Experts whose parameters a step of inference reads (default: "expected")."""
     expert_rows: Optional[Literal["exact", "padded"]] = None
     """Rows of experts where the tokens do not divide evenly among them (default: "exact")."""
     fp8: Optional[bool] = None

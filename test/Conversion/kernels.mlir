@@ -58,3 +58,28 @@ func.func @others(%q: !q, %k: !k, %v: !v, %rq: !rq, %rk: !rk, %rv: !rv, %table: 
   %c = stg.cast %x <"cast"> : !stg.tensor<[2, 128, 16], bf16> -> !stg.tensor<[2, 128, 16], f32>
   return
 }
+
+// -----
+
+// Of 8 experts of a rank, among 16, those that 4 tokens with 2 choices each are expected to hit:
+// 8 * (1 - (7/8)^4), which is 3.31, with 4 rows together, and as much of the bytes.
+
+!rows = !stg.tensor<[8, 1/2, 16], bf16>
+!matrix = !stg.tensor<[8, 16, 32], bf16>
+!hidden = !stg.tensor<[8, 1/2, 32], bf16>
+
+// CHECK-LABEL: chakra.graph @draws
+func.func @draws(%x: !rows, %w: !matrix, %b: !stg.tensor<[8, 32], bf16>, %s: !stg.tensor<[8, 16], bf16>) {
+  // CHECK: chakra.comp "drawn.fwd"({{.*}} bytes(3774) {{.*}} kernel <einsum bf16 -> bf16, [2, 32, 16, 3, 3390]>
+  %y = stg.einsum "xcd,xdf->xcf" %x, %w {draws = #stg.draws<2 of 16>} <"drawn"> : !rows, !matrix
+  // CHECK: chakra.comp "even.fwd"({{.*}} bytes(4480) {{.*}} kernel <einsum bf16 -> bf16, [1, 32, 16, 4]>
+  %z = stg.einsum "xcd,xdf->xcf" %x, %w <"even"> : !rows, !matrix
+  // Scores and those that are chosen, and 4 groups of which 2 are taken.
+  // CHECK: chakra.comp "any.fwd"({{.*}} kernel <top_k bf16 -> bf16, [128, 16]>
+  %v, %i = stg.top_k A = 2 %s <"any"> : !stg.tensor<[8, 16], bf16>
+  // CHECK: chakra.comp "grouped.fwd"({{.*}} kernel <top_k bf16 -> bf16, [128, 16, 4, 2]>
+  %gv, %gi = stg.top_k A = 2 %s {groups = #sym.expr<4>, limit = #sym.expr<2>} <"grouped"> : !stg.tensor<[8, 16], bf16>
+  // CHECK: chakra.comp "bias.fwd"({{.*}} bytes(724)
+  %c = stg.bias_add %y, %b {dims = array<i64: 0, 2>, draws = #stg.draws<2 of 16>} <"bias"> : !hidden, !stg.tensor<[8, 32], bf16>
+  return
+}

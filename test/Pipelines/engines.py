@@ -5,6 +5,7 @@ What follows from the sizes of the models is computed here in other terms than t
 Usage: engines.py {uneven|padded|weights|scales|lists|redundant|replicas|logits|divided|helix}...
 """
 
+import math
 import sys
 from collections import Counter, namedtuple
 from fractions import Fraction
@@ -122,15 +123,20 @@ def weights():
     # Half as many ranks have twice as many experts each; all have the corrections of the router.
     more = other["memory"]["persistent_bytes"]["parameter"] - entry["memory"]["persistent_bytes"]["parameter"]
     equal("experts of a rank", more, 58 * 4 * one)
-    # Of 128 experts the 24 that have a row are read, multiplied and nothing else.
+    # Of 128 experts the 24 that have a row are read, multiplied and nothing else, or those that 3
+    # tokens with 8 of them each are expected to hit.
     m, flags = QWEN, ["--batch=3", "--kv-len=99"]
-    plain = compile_one(m.name, *flags)
-    entry = compile_one(m.name, *flags, "--weight-dtype=mxfp4")
-    elements = m.h * (m.a + 2 * m.g) * m.d + m.a * m.d * m.h + 24 * 3 * m.h * m.fe
-    equal("rows", entry["operations"] - plain["operations"], m.L * elements)
+    part = 1 - Fraction(128 - 8, 128) ** 3
+    expected = sum(math.floor(128 * size * part + Fraction(1, 2)) for size in (2 * m.h * m.fe, m.h * m.fe))
+    for choice, experts in ("all", 24 * 3 * m.h * m.fe), ("expected", expected):
+        hits = f"--expert-hits={choice}"
+        plain = compile_one(m.name, *flags, hits)
+        entry = compile_one(m.name, *flags, hits, "--weight-dtype=mxfp4")
+        elements = m.h * (m.a + 2 * m.g) * m.d + m.a * m.d * m.h + experts
+        equal(f"rows, {choice}", entry["operations"] - plain["operations"], m.L * elements)
     # Kept as they are: the router by default, or what is named.
     kept = compile_one(m.name, *flags, "--weight-dtype=mxfp4", "--weight-keep=router,qkv_proj,o_proj")
-    equal("kept", entry["operations"] - kept["operations"], m.L * (elements - 24 * 3 * m.h * m.fe))
+    equal("kept", entry["operations"] - kept["operations"], m.L * (elements - expected))
 
 
 def scales():

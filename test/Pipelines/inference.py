@@ -6,8 +6,10 @@ from the sizes of the models, in other terms than the compiler does it.
 Usage: inference.py {decode|prefill|replicas|ragged|verify|chunks|context|budget|experts|memory|groups|windows|latents|filled|relative}...
 """
 
+import math
 import sys
 from collections import namedtuple
+from fractions import Fraction
 from pathlib import Path
 
 import comparing
@@ -210,6 +212,33 @@ def experts():
     layer = 2 * tokens * h * (32 // t + 2) * 128 + 2 * tokens * 32 // t * 128 * h + 4 * tokens * 4096 * 32 // t * 128
     layer += 2 * tokens * h * 8 + 2 * 6 * tokens * h * f // t
     equal("experts: operations", products(entry), 32 * layer + 2 * tokens * h * 32000 // t)
+    hits()
+
+
+def nearest(value):
+    return math.floor(value + Fraction(1, 2))
+
+
+def hits():
+    """Experts that few tokens are expected to hit; of many tokens, and in training, all are read."""
+    def traffic(*flags):
+        (entry,) = traces.compile_json("mixtral-8x7b", "--dry-run", *flags)["classes"]
+        return entry["memory_traffic_bytes"]
+
+    h, f, X, k = 4096, 14336, 8, 2
+    for flags, ranks, tokens in [(["--batch=4"], 1, 4), (["--batch=8", "--dp=4", "--ep=4"], 4, 8), (["--batch=8", "--dp=4"], 1, 2)]:
+        flags = [*flags, "--kv-len=4095"]
+        part = 1 - Fraction(X - k, X) ** tokens
+        whole = [X // ranks * h * f * 2 * times for times in (2, 1)]
+        # Two tokens of two experts each have no more than half of the experts.
+        rows = min(Fraction(1), Fraction(tokens * k, X))
+        saved = sum(size * rows - nearest(size * part) for size in whole)
+        equal(f"experts that {tokens} tokens hit", traffic(*flags, "--expert-hits=all") - traffic(*flags), 32 * saved)
+    for flags in ["--mode=prefill", "--batch=1", "--seq=8192"], ["--batch=256", "--kv-len=15"]:
+        equal("all experts", traffic(*flags), traffic(*flags, "--expert-hits=all"))
+    # Buffers with whole rows, of which each expert has one here, are all multiplied.
+    flags = ["--batch=4", "--kv-len=4095"]
+    equal("padded", traffic(*flags, "--expert-rows=padded"), traffic(*flags, "--expert-hits=all"))
 
 
 def memory():

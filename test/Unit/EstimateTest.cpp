@@ -8,6 +8,7 @@
 
 #include "stg/Estimate/CollectiveCosts.h"
 #include "stg/Estimate/KernelTimes.h"
+#include "llvm/ADT/bit.h"
 #include "gtest/gtest.h"
 #include <array>
 #include <cmath>
@@ -293,15 +294,60 @@ TEST(CollectiveCosts, TokensThatAreSentOnce) {
   auto distinct = [](double places) {
     return places * (1 - std::pow(1 - 1 / places, 8)) / 8;
   };
+  ExpertChoice choice{8};
   EXPECT_DOUBLE_EQ(
-      costs.getCollective("all_to_all", {8, 1}, bytes, 8),
+      costs.getCollective("all_to_all", {8, 1}, bytes, choice),
       costs.getCollective("all_to_all", {8, 1}, bytes * distinct(8)));
-  EXPECT_NEAR(costs.getCollective("all_to_all", {32, 1}, bytes, 8),
+  EXPECT_NEAR(costs.getCollective("all_to_all", {32, 1}, bytes, choice),
               costs.getCollective("all_to_all", {8, 1}, bytes * distinct(32)) +
                   3 * 14e-6 + 0.75 * bytes * distinct(4) / link,
               1e-12);
-  EXPECT_EQ(costs.getCollective("all_to_all", {32, 1}, bytes, 1),
+  EXPECT_EQ(costs.getCollective("all_to_all", {32, 1}, bytes, ExpertChoice{1}),
             costs.getCollective("all_to_all", {32, 1}, bytes));
+}
+
+/// The mean number of places over all choices, each of them made.
+static double countPlacesByHand(unsigned experts, unsigned chosen,
+                                unsigned groups, unsigned limit,
+                                unsigned places) {
+  double all = 0, sum = 0;
+  unsigned ofGroup = experts / groups, ofPlace = experts / places;
+  for (unsigned open = 0; open < 1u << groups; ++open)
+    for (unsigned set = 0; set < 1u << experts; ++set) {
+      unsigned hit = 0;
+      bool isPossible = llvm::popcount(open) == int(limit) &&
+                        llvm::popcount(set) == int(chosen);
+      for (unsigned i = 0; i < experts && isPossible; ++i)
+        if (set >> i & 1) {
+          isPossible = open >> i / ofGroup & 1;
+          hit |= 1u << i / ofPlace;
+        }
+      if (isPossible)
+        ++all, sum += llvm::popcount(hit);
+    }
+  return sum / all;
+}
+
+TEST(CollectiveCosts, PlacesOfChosenExperts) {
+  for (auto [chosen, groups, limit, places] :
+       std::vector<std::array<unsigned, 4>>{{2, 1, 1, 4},
+                                            {3, 4, 2, 4},
+                                            {3, 4, 2, 2},
+                                            {3, 4, 3, 2},
+                                            {2, 4, 2, 8},
+                                            {2, 2, 1, 4},
+                                            {3, 4, 4, 2}})
+    EXPECT_NEAR((ExpertChoice{double(chosen), 8, double(groups), double(limit)})
+                    .countPlaces(places),
+                countPlacesByHand(8, chosen, groups, limit, places), 1e-12)
+        << chosen << " " << groups << " " << limit << " " << places;
+  // 256 experts, of which a token chooses 8: on 8 nodes and 64 ranks, without
+  // groups, and those of 4 of 8 groups.
+  ExpertChoice any{8, 256}, grouped{8, 256, 8, 4};
+  EXPECT_NEAR(any.countPlaces(8), 5.29465, 5e-6);
+  EXPECT_NEAR(any.countPlaces(64), 7.67575, 5e-6);
+  EXPECT_NEAR(grouped.countPlaces(8), 3.62901, 5e-6);
+  EXPECT_NEAR(grouped.countPlaces(64), 7.35937, 5e-6);
 }
 
 TEST(CollectiveCosts, InTheNetwork) {

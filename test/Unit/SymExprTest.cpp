@@ -206,15 +206,27 @@ TEST_F(SymExprTest, FunctionsFold) {
       {"min(S, B, min(B, D))", "min(B, D, S)"},
       {"max(3, S, max(5, B))", "max(B, S, 5)"},
       {"max(S, B)/max(B, S)", "1"},
+      {"hits(1000, 8, 2, 4)", "684"}, // 683.59
+      {"hits(8, 4, 1, 1)", "2"},
+      {"hits(2, 4, 1, 1)", "1"}, // Up from a half.
+      {"hits(-2, 4, 1, 1)", "-1"},
+      {"hits(1000, 8, 8, 1)", "1000"},
+      {"hits(1000, 8, 9, 1)", "1000"},
+      {"hits(1000, 8, 2, 0)", "0"},
+      {"hits(1000, 8, 0, 5)", "0"},
+      {"hits(1000, 8, 2, 100)", "1000"},
+      // A fraction with more digits than anything could hold.
+      {"hits(1000000, 1000000007, 1, 1000000007)", "632121"},
   };
   for (auto [lhs, rhs] : cases)
     EXPECT_EQ(parse(lhs), parse(rhs)) << lhs.str();
 }
 
 TEST_F(SymExprTest, FunctionsStayOpaque) {
-  for (StringRef text : {"ceildiv(S, 0)", "ceildiv(0, 0)", "ceildiv(3*S, 2*S)",
-                         "ceildiv(3/2, 2)", "ceildiv(S, B)", "min(1, 3/2)",
-                         "max(min(B, S), 1)", "min(S, S + 1)", "max(S, 0)"})
+  for (StringRef text :
+       {"ceildiv(S, 0)", "ceildiv(0, 0)", "ceildiv(3*S, 2*S)",
+        "ceildiv(3/2, 2)", "ceildiv(S, B)", "min(1, 3/2)", "max(min(B, S), 1)",
+        "min(S, S + 1)", "max(S, 0)", "hits(1, 0, 1, 1)", "hits(B, 8, 2, S)"})
     EXPECT_EQ(roundTrip(text), text.str());
 }
 
@@ -396,6 +408,7 @@ TEST_F(SymExprTest, RejectsInvalidText) {
        "'B*B - 2' is not divisible by 'B + 1' at column 10"},
       {"1 + ceildiv(B)", "'ceildiv' expects 2 operands, found 1 at column 5"},
       {"ceildiv(1,2,3)", "'ceildiv' expects 2 operands, found 3 at column 1"},
+      {"hits(1, 2)", "'hits' expects 4 operands, found 2 at column 1"},
       {"min(B)", "'min' expects at least 2 operands, found 1 at column 1"},
       {"max(B)", "'max' expects at least 2 operands, found 1 at column 1"},
       {"max(B, 2", "expected ',' or ')' at column 9"},
@@ -494,6 +507,12 @@ TEST_F(SymExprTest, Evaluates) {
       {"min(B, S, 4)", {5, 7}, 4},
       {"max(B, S, 4)", {5, 7}, 7},
       {"max(B, ceildiv(S, 2))*min(B, ceildiv(S, 2))", {2, 5}, 6},
+      {"hits(S, 256, 8, T)", {256000000, 128}, 251601146},
+      {"hits(S, 256, 8, T)", {256000000, 16}, 101962162},
+      {"hits(S, 8, 2, T)", {800000, 4}, 546875},
+      {"hits(S, 256, 8, T)",
+       {std::numeric_limits<int64_t>::max(), 2000},
+       std::numeric_limits<int64_t>::max()},
   };
   for (auto &[text, values, expected] : cases) {
     CompiledExprs::Result result = evaluate(text, values);
@@ -508,6 +527,8 @@ TEST_F(SymExprTest, EvaluationReportsWhatIsNotAnInteger) {
   EXPECT_EQ(evaluate("B/S", {0, 0}).status, Status::DivisionByZero);
   EXPECT_EQ(evaluate("ceildiv(B, S)", {1, 0}).status, Status::DivisionByZero);
   EXPECT_EQ(evaluate("ceildiv(S/2, 3)", {7}).status, Status::NotIntegral);
+  EXPECT_EQ(evaluate("hits(1, S, 1, 1)", {0}).status, Status::DivisionByZero);
+  EXPECT_EQ(evaluate("hits(1, 4, 1, S/2)", {7}).status, Status::NotIntegral);
   EXPECT_EQ(evaluate("max(S/2, 9)", {7}).status, Status::NotIntegral);
   EXPECT_EQ(evaluate("max(9*S, S/2)", {7}).status, Status::NotIntegral);
 }
@@ -551,6 +572,36 @@ TEST_F(SymExprTest, CompilesSeveralExpressions) {
   EXPECT_TRUE(compiled.evaluate(1, {1, 10, 5}).value == 4);
   EXPECT_TRUE(compiled.evaluate(2, {1, 10, 5}).value == 3);
   EXPECT_TRUE(compiled.evaluate(0, {1, 7, 4}).value == 14);
+}
+
+/// The nearest integer of the fraction itself, with all its digits.
+static DynamicAPInt countHitsWhole(int64_t amount, int64_t buckets,
+                                   int64_t chosen, int64_t draws) {
+  DynamicAPInt missed(amount), all(1);
+  for (int64_t i = 0; i < draws; ++i) {
+    missed = missed * DynamicAPInt(buckets - chosen);
+    all = all * DynamicAPInt(buckets);
+  }
+  DynamicAPInt hit = DynamicAPInt(amount) * all - missed;
+  return floorDiv(hit * DynamicAPInt(2) + all, all * DynamicAPInt(2));
+}
+
+TEST_F(SymExprTest, HitsAreRoundedExactly) {
+  std::mt19937 random(7);
+  for (unsigned round = 0; round < 400; ++round) {
+    // Powers of two in every second round, which have halves.
+    int64_t buckets = round % 2 ? int64_t(2) << random() % 6
+                                : 2 + static_cast<int64_t>(random() % 300);
+    int64_t chosen = 1 + static_cast<int64_t>(random() % (buckets - 1));
+    auto draws = static_cast<int64_t>(random() % (round % 3 ? 8 : 200));
+    auto amount = static_cast<int64_t>(random() % (round % 5 ? 97 : 1u << 31));
+    SymExpr hits =
+        SymExpr::getFunction(SymFunc::Hits, {number(amount), number(buckets),
+                                             number(chosen), number(draws)});
+    EXPECT_TRUE(hits.getConstant()->num ==
+                countHitsWhole(amount, buckets, chosen, draws))
+        << amount << " " << buckets << " " << chosen << " " << draws;
+  }
 }
 
 //===----------------------------------------------------------------------===//

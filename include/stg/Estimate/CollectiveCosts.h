@@ -38,6 +38,19 @@ private:
   llvm::SmallVector<Axis, 2> axes;
 };
 
+/// Experts of a token that a router chooses, all being equally likely: so many
+/// of all experts, which lie in groups one behind the other, and only of
+/// `limit` groups, which are equally likely, too.
+struct ExpertChoice {
+  double chosen = 1;
+  double experts = 0; ///< 0: so many that each is chosen by itself.
+  double groups = 1, limit = 1;
+
+  /// How many of so many places, which have equally many experts each, one
+  /// behind the other, are expected to have one that is chosen.
+  double countPlaces(double places) const;
+};
+
 class CollectiveCosts {
 public:
   /// The machine has to outlive the costs. With `hasDirect` an all-reduce is a
@@ -45,11 +58,11 @@ public:
   explicit CollectiveCosts(const Machine &machine, bool hasDirect = false);
 
   /// `name` is a collective of a program, `bytes` the whole buffer of a
-  /// rank: gathered, or before it is scattered. An all-to-all of several
-  /// `copies` of each token for experts sends one of them to a rank, and to a
+  /// rank: gathered, or before it is scattered. An all-to-all of a copy of each
+  /// token for each expert of a `choice` sends one of them to a rank, and to a
   /// group of ranks that a tier joins, at most.
   double getCollective(llvm::StringRef name, const GroupPlace &place,
-                       double bytes, double copies = 1) const;
+                       double bytes, const ExpertChoice &choice = {}) const;
   /// Between two ranks that are so far apart.
   double getMessage(int64_t distance, double bytes) const;
   /// The innermost tier that joins the group.

@@ -15,9 +15,22 @@ using namespace stg;
 
 using Sizes = SmallVector<SymExpr, 8>;
 
-/// M, N, K and batch. Operands but the last are the left one. Where slices of
-/// the batch have different numbers of rows, those that have some, with the
-/// most of them. Of a right operand that is stored otherwise its bytes follow.
+/// Where slices of the batch have different numbers of rows, those that have
+/// some, with the most of them.
+static void setUsedBatch(EinsumOp op, SymExpr rows, SymExpr &m,
+                         SymExpr &batch) {
+  SymExpr one = SymExpr::get(op.getContext(), 1);
+  SymExpr all = batch * rows;
+  SymExpr used = op.getDraws()
+                     ? getDrawnPart(*op.getDraws(), batch, rows)
+                     : SymExpr::getFunction(SymFunc::Min, {batch, all});
+  SymExpr divisor = SymExpr::getFunction(SymFunc::Max, {used, one});
+  batch = op.getDraws() ? divisor : used;
+  m = m * SymExpr::getFunction(SymFunc::CeilDiv, {all, divisor});
+}
+
+/// M, N, K and batch. Operands but the last are the left one. Of a right
+/// operand that is stored otherwise, or read in part, its bytes follow.
 static Sizes getProductSizes(EinsumOp op) {
   auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
   SymExpr one = SymExpr::get(op.getContext(), 1);
@@ -36,11 +49,12 @@ static Sizes getProductSizes(EinsumOp op) {
         continue;
       bool isInBoth = !isRight && right.contains(letter);
       bool isInOutput = equation.output.contains(letter);
-      SymExpr &size = !isInOutput         ? k
-                      : isInBoth          ? batch
-                      : isRight           ? n
-                      : canBeMean(extent) ? rows
-                                          : m;
+      bool hasRows = op.getDraws() || canBeMean(extent);
+      SymExpr &size = !isInOutput ? k
+                      : isInBoth  ? batch
+                      : isRight   ? n
+                      : hasRows   ? rows
+                                  : m;
       size = size * extent;
     }
   };
@@ -51,18 +65,16 @@ static Sizes getProductSizes(EinsumOp op) {
   multiply(right, inputs.back(), /*isRight=*/true);
   if (batch.isOne()) {
     m = m * rows;
-  } else if (!rows.isOne()) {
-    SymExpr all = batch * rows;
-    batch = SymExpr::getFunction(SymFunc::Min, {batch, all});
-    SymExpr divisor = SymExpr::getFunction(SymFunc::Max, {batch, one});
-    m = m * SymExpr::getFunction(SymFunc::CeilDiv, {all, divisor});
+  } else if (op.getDraws() || !rows.isOne()) {
+    setUsedBatch(op, rows, m, batch);
   }
   auto weight = inputs.back().getDefiningOp<DequantizeOp>();
-  if (!weight)
+  if (!weight && !op.getDraws())
     return {m, n, k, batch};
+  Value stored = weight ? weight.getInput() : inputs.back();
   return {m, n, k, batch,
           getReadPart(op->getOpOperand(op.getNumOperands() - 1),
-                      weight.getInput().getType().getNumBytes())};
+                      cast<SymTensorType>(stored.getType()).getNumBytes())};
 }
 
 namespace {
@@ -150,6 +162,15 @@ static Sizes getElements(Operation *op) {
   return sizes;
 }
 
+/// Scores, those that are chosen of them, and of how many groups.
+static Sizes getRouterSizes(TopKOp op) {
+  Sizes sizes = {op.getInput().getType().getNumElements(),
+                 op.getIndices().getType().getNumElements()};
+  if (op.getGroups())
+    sizes.append({*op.getGroups(), *op.getLimit()});
+  return sizes;
+}
+
 static Sizes getSizes(Operation *op, bool isMatrix) {
   return llvm::TypeSwitch<Operation *, Sizes>(op)
       .Case<AttentionOp, AttentionGradOp, AttentionBlockOp,
@@ -157,6 +178,7 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
       .Case([&](EinsumOp op) {
         return isMatrix ? getProductSizes(op) : getElements(op);
       })
+      .Case([](TopKOp op) { return getRouterSizes(op); })
       .Default([](Operation *op) { return getElements(op); });
 }
 

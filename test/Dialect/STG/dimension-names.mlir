@@ -22,14 +22,16 @@ func.func private @default(
 func.func private @other(
     !stg.tensor<[B = 64, T = S, (H, K) = 48, _ = S, "_" = 3, "a b" = 2, (c, "a b") = 2, X = _], f32>)
 
-// A dividend and what is under min and max name; what something is divided by does not.
+// A dividend, what is under min and max, and an amount name; what something is divided by does not.
 //
 // CHECK-LABEL: func.func private @functions(
 // CHECK-SAME: !stg.tensor<[ceildiv(S, B), 3*min(B, S)/dp, max(D, ceildiv(S, dp))], f32>
 // CHECK-SAME: !stg.tensor<[(B, S) = ceildiv(S, B), B = min(B, S)], f32>
+// CHECK-SAME: !stg.tensor<[hits(S, B, 2, D)], f32>
 func.func private @functions(
     !stg.tensor<[S = ceildiv(S, B), (B, S) = 3*min(B, S)/dp, (D, S) = max(D, ceildiv(S, dp))], f32>,
-    !stg.tensor<[(S, B) = ceildiv(S, B), B = min(B, S)], f32>)
+    !stg.tensor<[(S, B) = ceildiv(S, B), B = min(B, S)], f32>,
+    !stg.tensor<[S = hits(S, B, 2, D)], f32>)
 
 // With axes.
 //

@@ -78,6 +78,12 @@ def check_expressions():
         assert got.dtype == (object if bits == 50 else np.int64), (bits, got.dtype)
         assert got.tolist() == [7 * a * b * c - 3 * -(-c // d) + min(a, b) * max(c, d)
                                 for a, b, c, d in points]
+    # What 16 tokens hit of 256 buckets, 8 of which each takes.
+    hits = stg.Expression("hits(a, 256, 8, b)")
+    assert hits(a=10**9, b=16) == round(10**9 * (1 - Fraction(31, 32)**16))
+    assert hits(a=[2, 10**9, -2], b=[0, 2000, 1]).tolist() == [0, 10**9, 0]
+    assert stg.Expression("hits(a, 4, 1, b)")(a=[2, -2], b=1).tolist() == [1, -1]
+    expect(ZeroDivisionError, lambda: stg.Expression("hits(a, b, 1, 1)")(a=1, b=0), "no buckets")
     product = stg.Expression("x*y")
     assert product(x=np.arange(3), y=np.array([[1], [10]])).tolist() == [[0, 1, 2], [0, 10, 20]]
     assert product(x=2**40, y=2**40) == 2**80 and product(x=[2**40], y=2**40).tolist() == [2**80]

@@ -131,8 +131,9 @@ static SmallVector<StringAttr> sortNames(ArrayRef<StringAttr> names) {
 static void collectNames(SymExpr expr, SmallVectorImpl<StringAttr> &names) {
   if (expr.isFunction()) {
     ArrayRef<SymExpr> operands = expr.getFunctionOperands();
-    bool isCeilDiv = expr.getFunctionKind() == SymFunc::CeilDiv;
-    for (SymExpr operand : isCeilDiv ? operands.take_front() : operands)
+    SymFunc function = expr.getFunctionKind();
+    bool isOneOf = function == SymFunc::Min || function == SymFunc::Max;
+    for (SymExpr operand : isOneOf ? operands : operands.take_front())
       collectNames(operand, names);
     return;
   }

@@ -50,8 +50,17 @@ bool stg::canBeMean(SymExpr extent) {
   });
 }
 
+SymExpr stg::getDrawnPart(DrawsAttr draws, SymExpr amount, SymExpr rows) {
+  SymExpr tokens = (rows * draws.getAmong()).exactDiv(draws.getChosen());
+  return SymExpr::getFunction(
+      SymFunc::Hits, {amount, draws.getAmong(), draws.getChosen(), tokens});
+}
+
 /// Of so many slices those that have a row.
-static SymExpr getUsedPart(SymExpr amount, SymExpr slices, SymExpr rows) {
+static SymExpr getUsedPart(SymExpr amount, SymExpr slices, SymExpr rows,
+                           DrawsAttr draws) {
+  if (draws)
+    return getDrawnPart(draws, amount, rows);
   if (!canBeMean(rows))
     return amount;
   return amount.exactDiv(slices) *
@@ -68,7 +77,7 @@ static SymExpr getReadPart(EinsumOp op, unsigned number, SymExpr amount) {
     for (size_t i = 1; i < term.size(); ++i)
       if (own.contains(term[i - 1]) && !own.contains(term[i]) &&
           equation.output.contains(term[i - 1]))
-        amount = getUsedPart(amount, shape[i - 1], shape[i]);
+        amount = getUsedPart(amount, shape[i - 1], shape[i], op.getDrawsAttr());
   }
   return amount;
 }
@@ -80,7 +89,8 @@ static SymExpr getReadPart(BiasAddOp op, SymExpr amount) {
       getBiasDims(op.getType(), op.getBias().getType(), op.getDimsAttr());
   for (unsigned dim : dims)
     if (dim + 1 < op.getType().getRank() && !llvm::is_contained(dims, dim + 1))
-      amount = getUsedPart(amount, shape[dim], shape[dim + 1]);
+      amount =
+          getUsedPart(amount, shape[dim], shape[dim + 1], op.getDrawsAttr());
   return amount;
 }
 

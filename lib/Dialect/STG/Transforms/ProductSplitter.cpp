@@ -65,7 +65,8 @@ SmallVector<Value> ProductSplitter::splitProduct(EinsumOp op, unsigned dim) {
   SmallVector<Value> parts;
   for (ArrayRef<Value> operands : inputs)
     parts.push_back(EinsumOp::create(builder, op.getLoc(), operands,
-                                     op.getEquation(), op.getIntoAttr()));
+                                     op.getEquation(), op.getIntoAttr(),
+                                     op.getDrawsAttr()));
   finish(op, parts);
   return parts;
 }
@@ -82,7 +83,7 @@ SmallVector<Value> ProductSplitter::splitBiased(BiasAddOp op, unsigned dim) {
   SmallVector<Value> parts;
   for (auto [input, bias] : llvm::zip_equal(inputs, biases))
     parts.push_back(BiasAddOp::create(builder, op.getLoc(), input, bias,
-                                      DenseI64ArrayAttr()));
+                                      DenseI64ArrayAttr(), op.getDrawsAttr()));
   finish(op, parts);
   return parts;
 }

@@ -42,6 +42,15 @@ static bool toInt128(DynamicAPInt value, __int128 &result) {
   return true;
 }
 
+static DynamicAPInt fromInt128(__int128 value) {
+  const DynamicAPInt base(int64_t(1) << 32);
+  DynamicAPInt result(static_cast<int64_t>(value >> 64));
+  auto low = static_cast<uint64_t>(value);
+  return (result * base + DynamicAPInt(static_cast<int64_t>(low >> 32))) *
+             base +
+         DynamicAPInt(static_cast<int64_t>(low & 0xffffffff));
+}
+
 CompiledExprs::CompiledExprs(ArrayRef<SymExpr> exprs,
                              ArrayRef<StringAttr> symbols)
     : numSymbols(symbols.size()) {
@@ -169,15 +178,42 @@ static CompiledExprs::Result divideCeil(__int128 lhs, __int128 rhs) {
   return {Status::Ok, lhs / rhs + (roundsUp ? 1 : 0)};
 }
 
+/// No more than the amount, so it fits.
+static CompiledExprs::Result getHits(ArrayRef<__int128> operands) {
+  if (operands[1] <= 0)
+    return {Status::DivisionByZero, 0};
+  __int128 value = 0;
+  bool fits = toInt128(
+      stg::detail::countHits(fromInt128(operands[0]), fromInt128(operands[1]),
+                             fromInt128(operands[2]), fromInt128(operands[3])),
+      value);
+  return {fits ? Status::Ok : Status::Overflow, value};
+}
+
 //===----------------------------------------------------------------------===//
 // Evaluation
 //===----------------------------------------------------------------------===//
+
+CompiledExprs::Result
+CompiledExprs::evaluateHits(const Function &function,
+                            ArrayRef<int64_t> values) const {
+  SmallVector<__int128, 4> operands;
+  for (unsigned operand : function.operands) {
+    Result result = evaluateSum(operand, values);
+    if (result.status != Status::Ok)
+      return result;
+    operands.push_back(result.value);
+  }
+  return getHits(operands);
+}
 
 CompiledExprs::Result
 CompiledExprs::evaluateSlot(unsigned slot, ArrayRef<int64_t> values) const {
   if (slot < numSymbols)
     return {Status::Ok, values[slot]};
   const Function &function = functions[slot - numSymbols];
+  if (function.kind == SymFunc::Hits)
+    return evaluateHits(function, values);
   Result result = evaluateSum(function.operands.front(), values);
   for (unsigned operand : llvm::drop_begin(function.operands)) {
     if (result.status != Status::Ok)

@@ -235,8 +235,18 @@ StringRef stg::detail::getFunctionName(SymFunc function) {
     return "min";
   case SymFunc::Max:
     return "max";
+  case SymFunc::Hits:
+    return "hits";
   }
   llvm_unreachable("all functions are named");
+}
+
+unsigned stg::detail::getNumOperands(SymFunc function) {
+  return function == SymFunc::Hits ? 4 : 2;
+}
+
+bool stg::detail::takesMoreOperands(SymFunc function) {
+  return function == SymFunc::Min || function == SymFunc::Max;
 }
 
 /// The value if this is an integer constant of any size.
@@ -292,6 +302,19 @@ static SymExpr getCeilDiv(SymExpr lhs, SymExpr rhs) {
   return getOpaque(SymFunc::CeilDiv, {lhs, rhs});
 }
 
+static SymExpr getHits(ArrayRef<SymExpr> operands) {
+  SmallVector<DynamicAPInt, 4> numbers;
+  for (SymExpr operand : operands)
+    if (std::optional<DynamicAPInt> number = getInteger(operand))
+      numbers.push_back(*number);
+  if (numbers.size() != operands.size() || numbers[1] <= 0)
+    return getOpaque(SymFunc::Hits, operands);
+  return SymExpr::get(
+      operands.front().getContext(),
+      Rational(countHits(numbers[0], numbers[1], numbers[2], numbers[3]),
+               DynamicAPInt(1)));
+}
+
 /// Replaces all integer constants by the smallest or largest of them.
 static void foldConstants(bool isMin, SmallVectorImpl<SymExpr> &operands) {
   SymExpr best;
@@ -325,10 +348,11 @@ SymExpr SymExpr::getFunction(SymFunc function, ArrayRef<SymExpr> operands) {
   assert(!operands.empty() && "a function has operands");
   if (!llvm::all_of(operands, [](SymExpr operand) { return bool(operand); }))
     return {};
-  if (function != SymFunc::CeilDiv)
+  if (takesMoreOperands(function))
     return getMinMax(function, operands);
-  assert(operands.size() == 2 && "ceildiv has two operands");
-  return getCeilDiv(operands[0], operands[1]);
+  assert(operands.size() == getNumOperands(function) && "as many as it takes");
+  return function == SymFunc::Hits ? getHits(operands)
+                                   : getCeilDiv(operands[0], operands[1]);
 }
 
 //===----------------------------------------------------------------------===//

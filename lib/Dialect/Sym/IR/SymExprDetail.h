@@ -92,6 +92,16 @@ llvm::DynamicAPInt shrink(const llvm::DynamicAPInt &value);
 /// The spelling in text.
 llvm::StringRef getFunctionName(SymFunc function);
 
+/// How many operands a function takes; of one that takes more, the fewest.
+unsigned getNumOperands(SymFunc function);
+bool takesMoreOperands(SymFunc function);
+
+/// `SymFunc::Hits` of numbers. There must be buckets.
+llvm::DynamicAPInt countHits(const llvm::DynamicAPInt &amount,
+                             const llvm::DynamicAPInt &buckets,
+                             const llvm::DynamicAPInt &chosen,
+                             const llvm::DynamicAPInt &draws);
+
 /// Negative if `lhs` comes first: symbols by name, then functions by structure.
 int compareAtoms(mlir::Attribute lhs, mlir::Attribute rhs);
 /// The same for whole expressions.

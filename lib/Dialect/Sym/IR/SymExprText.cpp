@@ -12,7 +12,7 @@
 //   expr   ::= `-`? term ((`+` | `-`) term)*
 //   term   ::= factor ((`*` | `/`) factor)*
 //   factor ::= integer | symbol | `(` expr `)`
-//            | (`ceildiv` | `min` | `max`) `(` expr (`,` expr)* `)`
+//            | (`ceildiv` | `min` | `max` | `hits`) `(` expr (`,` expr)* `)`
 //
 //===----------------------------------------------------------------------===//
 
@@ -412,6 +412,7 @@ ParseResult ExprParser::parseFactor(Terms &result) {
                         .Case("ceildiv", SymFunc::CeilDiv)
                         .Case("min", SymFunc::Min)
                         .Case("max", SymFunc::Max)
+                        .Case("hits", SymFunc::Hits)
                         .Default(std::nullopt);
     if (function && tokens.consumeIf('('))
       return parseFunction(location, *function, result);
@@ -470,11 +471,12 @@ ParseResult ExprParser::parseFunction(SMLoc location, SymFunc function,
   SmallVector<SymExpr, 2> operands;
   if (parseOperands(operands))
     return failure();
-  bool isCeilDiv = function == SymFunc::CeilDiv;
-  if (isCeilDiv ? operands.size() != 2 : operands.size() < 2)
+  unsigned number = getNumOperands(function);
+  bool mayBeMore = takesMoreOperands(function);
+  if (mayBeMore ? operands.size() < number : operands.size() != number)
     return emitError(location, "'" + getFunctionName(function) + "' expects " +
-                                   (isCeilDiv ? "" : "at least ") +
-                                   "2 operands, found " +
+                                   (mayBeMore ? "at least " : "") +
+                                   Twine(number) + " operands, found " +
                                    Twine(operands.size()));
   SymExpr application = SymExpr::getFunction(function, operands);
   if (!application)
@@ -508,12 +510,16 @@ llvm::Expected<SymExpr> SymExpr::parse(MLIRContext *context, StringRef text) {
 // custom<Expr>
 //===----------------------------------------------------------------------===//
 
-ParseResult stg::parseExpr(OpAsmParser &parser, SymExpr &expr) {
+ParseResult stg::parseExpr(AsmParser &parser, SymExpr &expr) {
   FailureOr<SymExpr> parsed = SymExpr::parse(parser);
   if (failed(parsed))
     return failure();
   expr = *parsed;
   return success();
+}
+
+void stg::printExpr(AsmPrinter &printer, SymExpr expr) {
+  expr.print(printer.getStream());
 }
 
 void stg::printExpr(OpAsmPrinter &printer, Operation *, SymExpr expr) {

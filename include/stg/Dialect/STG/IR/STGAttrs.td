@@ -175,6 +175,21 @@ def STG_RequestsAttr : STG_Attr<"Requests", "requests"> {
   }];
 }
 
+def STG_DrawsAttr : STG_Attr<"Draws", "draws"> {
+  let summary = "how many slices a row draws at random";
+  let description = [{
+    What an operand has slices of, such as the experts of a layer, is chosen at random: each
+    row of tokens draws so many of all of them, equally likely, and a slice that nobody has
+    drawn is not read.
+
+    ```mlir
+    %h = stg.einsum "xcd,xdf->xcf" %e, %w {draws = #stg.draws<A of X>} : !e, !w
+    ```
+  }];
+  let parameters = (ins "::stg::SymExpr":$chosen, "::stg::SymExpr":$among);
+  let assemblyFormat = "`<` custom<Expr>($chosen) `of` custom<Expr>($among) `>`";
+}
+
 def STG_RecomputePolicy
     : I32EnumAttr<"RecomputePolicy", "what backward replays of a repeat", [
     I32EnumAttrCase<"None", 0, "none">,

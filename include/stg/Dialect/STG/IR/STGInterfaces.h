@@ -39,6 +39,13 @@ bool canBeMean(SymExpr extent);
 /// slices without a row are not.
 SymExpr getReadPart(mlir::OpOperand &use, SymExpr amount);
 
+class DrawsAttr;
+
+/// Of an amount in slices that rows of tokens draw, the part that is expected
+/// in those that are drawn. A slice has so many rows on average, from which
+/// follows how many tokens there are.
+SymExpr getDrawnPart(DrawsAttr draws, SymExpr amount, SymExpr rows);
+
 /// False for a result of an op that does not compute it, because nobody reads
 /// it; see `CostOpInterface::isMadeIfRead`.
 bool isMade(mlir::Value result);

@@ -192,7 +192,9 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable,
   let description = [{
     Operations: 2 x the product of all index extents; 1 x where nothing is
     contracted. Accumulation is in fp32; the attribute `into` chooses the element type
-    of the result, which is that of the first operand otherwise.
+    of the result, which is that of the first operand otherwise. An operand with slices for
+    the rows of another one is read as far as there are rows; with `draws` as far as is
+    expected of a random choice.
 
     ```mlir
     %q = stg.einsum "bsd,dhe->bshe" %n, %wq : !x, !wq
@@ -205,7 +207,8 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable,
     (C6) the operands are floats.
   }];
   let args = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$equation,
-                       OptionalAttr<TypeAttr>:$into);
+                       OptionalAttr<TypeAttr>:$into,
+                       OptionalAttr<STG_DrawsAttr>:$draws);
   let results = (outs STG_Tensor:$result);
   let leading = [STG_Leading<"String", "equation">];
 }
@@ -456,7 +459,8 @@ def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
   let summary = "adds a bias to every row";
   let description = [{
     The bias has the last dimensions of the input, or those that `dims` names, and is the
-    same for all others. Operations: 1 per element of the input.
+    same for all others. Operations: 1 per element of the input. Of a bias with slices for
+    rows `draws` says what is expected to be read, as of `stg.einsum`.
 
     ```mlir
     %y = stg.bias_add %x, %b : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[H, E], bf16>
@@ -467,7 +471,8 @@ def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
     bias has.
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$bias,
-                  OptionalAttr<DenseI64ArrayAttr>:$dims);
+                  OptionalAttr<DenseI64ArrayAttr>:$dims,
+                  OptionalAttr<STG_DrawsAttr>:$draws);
   let results = (outs STG_Tensor:$result);
 }
 

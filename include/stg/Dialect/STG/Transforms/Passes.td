@@ -1416,6 +1416,35 @@ def ReplicateExperts : Pass<"stg-replicate-experts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def ExpectExperts : Pass<"stg-expect-experts", "::mlir::ModuleOp"> {
+  let summary = "read the experts that a random choice hits";
+  let description = [{
+    Of few tokens some experts get no row, and nobody reads their parameters. Where a router
+    chooses at random, all experts being equally likely, `X*(1 - (1 - A/X)^T)` of X experts are
+    expected to get one of T tokens that choose A each. Here products and biases between a
+    dispatch and what combines its rows say how their slices are drawn; how many tokens there
+    are follows from their rows, on each level and device. Rows that are not all that tokens
+    choose, as with a capacity, are left alone: they are there for every expert. Symbols that
+    say so, such as a capacity factor, have the values of the options, or their defaults.
+
+    *Requires* and *produces* the step level.
+
+    ```mlir
+    // before
+    %e = stg.dispatch %x, %idx : !x, !idx -> !stg.tensor<[X, A*B*S/X, D], bf16>
+    %h = stg.einsum "xcd,xdf->xcf" %e, %w : !e, !w
+    // after --stg-expect-experts
+    %h = stg.einsum "xcd,xdf->xcf" %e, %w {draws = #stg.draws<A of X>} : !e, !w
+    ```
+  }];
+  let options = [
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Configuration whose values symbols have">,
+    ListOption<"values", "values", "std::string", "NAME=VALUE: values of symbols">,
+  ];
+  let dependentDialects = ["::stg::STGDialect"];
+}
+
 def LoadRequests : Pass<"stg-load-requests", "::mlir::ModuleOp"> {
   let summary = "give devices that divide the batch different requests";
   let description = [{

@@ -21,9 +21,11 @@ def Sym_Dialect : Dialect {
     on how many devices it is, and in which order a device executes it. It has attributes and no ops.
 
     `#sym.expr<2*B*S/(dp*cp)>` is an exact expression over symbols: sums of products
-    with integer exponents and rational coefficients, with `ceildiv`, `min` and `max`
-    as opaque factors. It has one canonical form, so that equal expressions are one
-    attribute. Types and ops of the other dialects print it bare.
+    with integer exponents and rational coefficients, with `ceildiv`, `min`, `max`
+    and `hits` as opaque factors. It has one canonical form, so that equal expressions are
+    one attribute. `hits(amount, buckets, chosen, draws)` is the part of an amount in evenly
+    filled buckets that is expected in those that any of the draws has taken,
+    `amount * (1 - (1 - chosen/buckets)^draws)` to the nearest integer. Types and ops of the other dialects print it bare.
   }];
   let extraClassDeclaration = [{
     /// `expr` is written by hand, the others are generated.

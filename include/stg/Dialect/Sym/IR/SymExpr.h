@@ -8,9 +8,10 @@
 //
 // The algebra behind every shape, byte count and operation count: sums of
 // products of symbols with integer exponents and rational coefficients, with
-// ceildiv, min and max as opaque factors. An expression is an attribute, so it
-// is uniqued by the context; it is brought into its one canonical form when it
-// is built, so two expressions are equal exactly if they are the same pointer.
+// ceildiv, min, max and hits as opaque factors. An expression is an attribute,
+// so it is uniqued by the context; it is brought into its one canonical form
+// when it is built, so two expressions are equal exactly if they are the same
+// pointer.
 //
 // Canonical form: like terms are merged, zero terms dropped, factors within a
 // term and terms within a sum are sorted by name (never by address), and a
@@ -71,7 +72,13 @@ class SymExpr;
 /// numbers. `ceildiv` takes exactly two operands; `min` and `max` take two or
 /// more and are flattened, deduplicated and sorted. Operands stand for
 /// integers: a fraction such as `3/2` is not folded, and evaluation reports it.
-enum class SymFunc { CeilDiv, Min, Max };
+///
+/// `hits(amount, buckets, chosen, draws)` is what is expected of a random
+/// choice: the amount is spread evenly over the buckets, each draw takes so
+/// many of them, all equally likely, and what is in those that any draw has
+/// taken is counted, rounded to the nearest integer, and up from halves:
+/// `amount * (1 - (1 - chosen/buckets)^draws)`.
+enum class SymFunc { CeilDiv, Min, Max, Hits };
 
 /// What replaces each symbol in `SymExpr::substitute`.
 using SymBinding = llvm::DenseMap<mlir::StringAttr, SymExpr>;
@@ -105,7 +112,7 @@ public:
   /// Folds where the operands are constants or the result is evident:
   /// `ceildiv(a, b)` becomes `a/b` only if that is an integer constant,
   /// `ceildiv(a, 1)` is `a`, and `min(a, a)` is `a`. `ceildiv` by a constant
-  /// zero stays opaque.
+  /// zero stays opaque, and so do `hits` of no buckets.
   static SymExpr getFunction(SymFunc function,
                              llvm::ArrayRef<SymExpr> operands);
   /// Canonicalizes an arbitrary sum of products.
@@ -186,8 +193,9 @@ mlir::Diagnostic &operator<<(mlir::Diagnostic &diag, SymExpr expr);
 
 /// The directive `custom<Expr>` of declarative assembly formats: an expression
 /// without the `#sym.expr<...>` around it.
-mlir::ParseResult parseExpr(mlir::OpAsmParser &parser, SymExpr &expr);
+mlir::ParseResult parseExpr(mlir::AsmParser &parser, SymExpr &expr);
 void printExpr(mlir::OpAsmPrinter &printer, mlir::Operation *op, SymExpr expr);
+void printExpr(mlir::AsmPrinter &printer, SymExpr expr);
 
 /// Several expressions compiled for repeated evaluation under different values
 /// of the same symbols. Values are exact: intermediate results have 128 bits,
@@ -230,6 +238,8 @@ private:
   unsigned compileAtom(mlir::Attribute atom);
   Result evaluateSum(unsigned index, llvm::ArrayRef<int64_t> values) const;
   Result evaluateSlot(unsigned slot, llvm::ArrayRef<int64_t> values) const;
+  Result evaluateHits(const Function &function,
+                      llvm::ArrayRef<int64_t> values) const;
 
   unsigned numSymbols;
   llvm::DenseMap<mlir::Attribute, unsigned> slots;

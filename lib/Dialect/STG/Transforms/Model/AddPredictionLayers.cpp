@@ -214,8 +214,9 @@ FailureOr<Value> ModuleBuilder::addProjection(Value before, Value embedded) {
   auto weight = ParamOp::create(
       builder, loc, SymTensorType::get(context, {twice, width}, element),
       builder.getStringAttr(prefix + "eh_proj"));
-  auto product = EinsumOp::create(builder, loc, ValueRange{joined, weight},
-                                  "bsc,cd->bsd", /*into=*/TypeAttr());
+  auto product =
+      EinsumOp::create(builder, loc, ValueRange{joined, weight}, "bsc,cd->bsd",
+                       /*into=*/TypeAttr(), DrawsAttr());
   setName(product, builder.getStringAttr(prefix + "eh_proj"));
   return product.getResult();
 }

@@ -416,7 +416,7 @@ Value LatentAttention::multiply(Value input, EinsumOp product, bool isQuery) {
       isQuery ? "absorb_q" : "absorb_v",
       EinsumOp::create(builder, op.getLoc(),
                        ValueRange{input, product.getInputs()[1 - number]},
-                       StringRef(text), TypeAttr()));
+                       StringRef(text), TypeAttr(), DrawsAttr()));
 }
 
 /// Several tensors as one along their last dimension.
