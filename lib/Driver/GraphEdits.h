@@ -1,5 +1,4 @@
-//===- GraphEdits.h - Graphs that become parts of each other ------*- C++
-//-*-===//
+//===- GraphEdits.h - Graphs that become parts of each other ----*- C++ -*-===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.

@@ -33,6 +33,15 @@ def totals(entry):
     return sums
 
 
+def messages(entry):
+    """(count, bytes) by (kind, shift)."""
+    sums = {}
+    for m in entry.get("messages", []):
+        count, size = sums.get((m["kind"], m["shift"]), (0, 0))
+        sums[m["kind"], m["shift"]] = (count + m["count"], size + m["bytes"])
+    return sums
+
+
 def finish():
     """Ends the script; its exit status says whether all numbers agree."""
     sys.exit(bool(_DIFFERENT))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import comparing
 import traces
-from comparing import equal, totals
+from comparing import equal, messages, totals
 
 ID = 4  # Bytes of a token.
 
@@ -22,15 +22,6 @@ ID = 4  # Bytes of a token.
 def compile_all(model, *flags):
     """By class, in the order of the stages."""
     return traces.compile_json(model, "--dry-run", *flags)["classes"]
-
-
-def messages(entry):
-    """(count, bytes) by (kind, shift)."""
-    sums = {}
-    for m in entry.get("messages", []):
-        count, size = sums.get((m["kind"], m["shift"]), (0, 0))
-        sums[m["kind"], m["shift"]] = (count + m["count"], size + m["bytes"])
-    return sums
 
 
 def add(many):

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import comparing
 import traces
-from comparing import compile_one, equal, totals
+from comparing import compile_one, equal, messages, totals
 
 
 def held(entry, category):
@@ -110,15 +110,6 @@ def parallel():
             ranks *= int(word.split("=")[1])
         equal(f"{plan}: products", entry["matrix_operations_by_phase"]["fwd"] * ranks, one["matrix_operations_by_phase"]["fwd"])
         equal(f"{plan}: cache", held(entry, "kv_cache") * ranks, held(one, "kv_cache"))
-
-
-def messages(entry):
-    """(count, bytes) by (kind, shift)."""
-    sums = {}
-    for m in entry.get("messages", []):
-        count, size = sums.get((m["kind"], m["shift"]), (0, 0))
-        sums[m["kind"], m["shift"]] = (count + m["count"], size + m["bytes"])
-    return sums
 
 
 def check_stages(what, run, verified, drafted, pp, micro_batches, tokens):
