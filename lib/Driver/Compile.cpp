@@ -835,9 +835,6 @@ static Error compileHalf(
   if (!resolved)
     return resolved.takeError();
   const Strategy &strategy = half.result->strategy.values;
-  if (strategy.microBatches > 1)
-    return makeStrategyError("--prefill-strategy and --decode-strategy: each "
-                             "plan has one micro-batch");
   Expected<Requests> requests = getRequests(resolved->values);
   if (!requests)
     return requests.takeError();

@@ -13,11 +13,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Disaggregation.h"
+#include "mlir/IR/IRMapping.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -103,6 +105,10 @@ static std::optional<KeptDim> readDim(DimAttr dim, const DividingAxes &axes) {
   return own;
 }
 
+static bool isRow(DimAttr dim) {
+  return dim.getNames().size() == 1 && dim.getNames().front() == "B";
+}
+
 /// The state of a recurrent layer: as much for each request, however long it
 /// is.
 static Expected<KeptCache> readState(Operation *op, const StateBuffer &state,
@@ -118,7 +124,9 @@ static Expected<KeptCache> readState(Operation *op, const StateBuffer &state,
   if (auto tokens = axes.find("S"); tokens != axes.end())
     return fail("tokens are divided over " + Twine(tokens->second.front()) +
                 ", of whose ranks each has a part of what makes it");
-  SmallVector<DimAttr> dims(state.type.getDims());
+  // The states of micro-batches are a stack of those of each.
+  ArrayRef<DimAttr> all = state.type.getDims();
+  SmallVector<DimAttr> dims(llvm::find_if(all, isRow), all.end());
   for (auto [i, dim] : llvm::enumerate(dims)) {
     std::optional<KeptDim> read = readDim(dim, axes);
     if (!read)
@@ -302,6 +310,18 @@ private:
   int64_t numRanks = 1;
 };
 
+/// A micro-batch of a rank.
+struct Unit {
+  int64_t rank;
+  size_t turn;
+  bool operator==(const Unit &other) const {
+    return rank == other.rank && turn == other.turn;
+  }
+};
+
+/// Where a rank executes what it does for a micro-batch.
+using Turn = SmallVector<Block *, 1>;
+
 /// One of the programs, rank by rank.
 struct Side {
   explicit Side(const DisaggregatedProgram &program, StringRef name,
@@ -312,7 +332,26 @@ struct Side {
   StringRef name;
   int64_t firstRank;
   Mesh mesh;
-  std::vector<chakra::GraphOp> graphs; ///< By rank.
+  std::vector<chakra::GraphOp> graphs;  ///< By rank.
+  std::vector<std::vector<Turn>> turns; ///< By rank and micro-batch.
+
+  void forEachUnit(llvm::function_ref<void(Unit)> visit) const {
+    for (auto [rank, own] : llvm::enumerate(turns))
+      for (size_t turn = 0; turn != own.size(); ++turn)
+        visit(Unit{static_cast<int64_t>(rank), turn});
+  }
+  const Turn &getTurn(Unit unit) const { return turns[unit.rank][unit.turn]; }
+  /// The rows of a micro-batch: those of a rank follow one another.
+  Range getRows(const KeptDim &dim, Unit unit) const {
+    auto numTurns = static_cast<int64_t>(turns[unit.rank].size());
+    int64_t index = getRange(dim, unit.rank).first / dim.local * numTurns +
+                    static_cast<int64_t>(unit.turn);
+    return {index * dim.local, (index + 1) * dim.local};
+  }
+  /// What tells the micro-batches of a rank apart in names.
+  std::string getSuffix(Unit unit) const {
+    return turns[unit.rank].size() > 1 ? ".mb" + std::to_string(unit.turn) : "";
+  }
 
   /// The part of a dimension that a rank has.
   Range getRange(const KeptDim &dim, int64_t rank) const {
@@ -335,13 +374,28 @@ struct Place {
   SmallVector<chakra::RepeatOp, 2> repeats; ///< From the outside.
 };
 
-/// What one rank sends to another one of each request: the caches of one
+/// A micro-batch that keeps a cache: its rows, and the layers of a stage.
+struct Holder {
+  Unit unit;
+  Place place;
+  Range rows, layers;
+  std::string stage; ///< In names, of a rank with several.
+};
+
+/// What one micro-batch sends to another one of each request: the caches of one
 /// attention, in the repeats around it.
 struct Transfer {
-  int64_t from, to;
+  Holder from, to;
+  SmallVector<chakra::CompOp, 2> written; ///< Where it is sent from.
   Range rows;
   int64_t tokenBytes;     ///< Of a token of a row.
   int64_t tokenParts = 1; ///< Ranks that have equally many of the tokens each.
+
+  bool hasSameEnds(const Transfer &other) const {
+    return from.unit == other.from.unit && to.unit == other.to.unit &&
+           from.layers == other.from.layers && to.layers == other.to.layers &&
+           rows == other.rows;
+  }
 };
 } // namespace
 
@@ -356,19 +410,19 @@ static StringRef getGroupName(StringRef cache) {
   return cache.rsplit('.').first;
 }
 
-/// The node that writes a cache, or goes on from a state.
-static std::optional<Place> findPlace(chakra::GraphOp graph,
-                                      const KeptCache &cache) {
-  std::optional<Place> found;
-  graph.walk([&](chakra::CompOp comp) {
+/// The nodes that write a cache, or go on from a state: one of each stage that
+/// a rank has.
+static void findPlaces(Block &block, const KeptCache &cache,
+                       SmallVectorImpl<Place> &places) {
+  block.walk([&](chakra::CompOp comp) {
     chakra::KernelAttr kernel = comp.getKernelAttr();
     StringRef own = cache.isState() ? getGroupName(cache.name) : cache.name;
-    if (found || !kernel || (kernel.getOp() == "cache") == cache.isState() ||
+    if (!kernel || (kernel.getOp() == "cache") == cache.isState() ||
         comp.getName().rsplit('.').first != own ||
         comp.getUpdatedResults().empty())
       return;
     Place place{comp, {}};
-    for (Operation *op = comp->getParentOp(); op != graph;
+    for (Operation *op = comp->getParentOp(); op != block.getParentOp();
          op = op->getParentOp())
       if (auto repeat = dyn_cast<chakra::RepeatOp>(op))
         place.repeats.insert(place.repeats.begin(), repeat);
@@ -377,10 +431,12 @@ static std::optional<Place> findPlace(chakra::GraphOp graph,
                     [](chakra::RepeatOp repeat, const std::string &name) {
                       return repeat.getName() == name;
                     });
-    if (isSame)
-      found = place;
+    auto isKnown = [&](const Place &known) {
+      return known.repeats == place.repeats;
+    };
+    if (isSame && llvm::none_of(places, isKnown))
+      places.push_back(std::move(place));
   });
-  return found;
 }
 
 /// The iterations of a repeat, by the numbers in names.
@@ -388,6 +444,26 @@ static Range getIterations(chakra::RepeatOp repeat) {
   int64_t first =
       repeat.getFirst() ? repeat.getFirst()->getInt64().value_or(0) : 0;
   return {first, first + repeat.getCount().getInt64().value_or(0)};
+}
+
+/// In the order of ranks, micro-batches and stages.
+static std::vector<Holder> findHolders(const Side &side,
+                                       const KeptCache &cache) {
+  std::vector<Holder> holders;
+  side.forEachUnit([&](Unit unit) {
+    SmallVector<Place> places;
+    for (Block *block : side.getTurn(unit))
+      findPlaces(*block, cache, places);
+    for (auto [stage, place] : llvm::enumerate(places)) {
+      Range layers = place.repeats.empty()
+                         ? Range(0, 1)
+                         : getIterations(place.repeats.front());
+      holders.push_back(
+          {unit, std::move(place), side.getRows(cache.dims[cache.row], unit),
+           layers, places.size() > 1 ? ".stage" + std::to_string(stage) : ""});
+    }
+  });
+  return holders;
 }
 
 //===----------------------------------------------------------------------===//
@@ -415,12 +491,26 @@ private:
                   ArrayRef<const KeptCache *> other);
   Expected<std::vector<Transfer>> findTransfers(const KeptCache &own,
                                                 const KeptCache &other);
+  Error findSenders(const KeptCache &own, const KeptCache &other,
+                    ArrayRef<Holder> holders, ArrayRef<Holder> beside,
+                    size_t position, std::vector<Transfer> &transfers);
+  Error addHeads(const KeptCache &own, const KeptCache &other,
+                 ArrayRef<const Holder *> holders, size_t nearest,
+                 Transfer transfer, std::vector<Transfer> &transfers);
   Range getHeads(const Side &side, const KeptCache &cache, int64_t rank,
                  int64_t &count);
-  Error addTransfer(StringRef group, const Transfer &transfer,
-                    ArrayRef<const KeptCache *> own);
-  Error addTokens();
+  void addTransfer(StringRef group, const Transfer &transfer,
+                   const KeptCache &cache);
+  void addSends(const Transfer &transfer, StringRef name, int64_t count,
+                int64_t bytes);
+  void addReceives(const Transfer &transfer, StringRef name, int64_t count,
+                   int64_t bytes);
+  void addTokens();
+  void addTokens(Range rows, Unit to, size_t position, size_t count);
   void wait();
+  Operation *getStart(Unit unit) const;
+  std::string getTarget(Unit unit) const;
+  Block *findBlock(Unit unit, Operation *op) const;
   Value addReceive(int64_t from, int64_t to, StringRef name, int64_t bytes,
                    int64_t channel);
   void addSend(int64_t from, int64_t to, StringRef name, ValueRange inputs,
@@ -432,8 +522,8 @@ private:
   int64_t kvBlockSize;
   const std::map<std::string, int64_t> &symbols;
   std::optional<Side> prefill, decode;
-  /// By rank of the decoding side, what its first node waits for.
-  std::vector<SmallVector<Value>> received;
+  /// Of the decoding side, what the first node of a block waits for.
+  llvm::MapVector<Block *, SmallVector<Value>> received;
   int64_t nextChannel = kFirstChannel;
 };
 } // namespace
@@ -464,17 +554,12 @@ Error Joiner::moveToRank(chakra::GraphOp graph, const Side &side,
                          int64_t rank) {
   SmallVector<chakra::CollOp> collectives;
   SmallVector<chakra::MessageOpInterface> messages;
-  bool hasTurns = false;
   graph.walk([&](Operation *op) {
     if (auto coll = dyn_cast<chakra::CollOp>(op))
       collectives.push_back(coll);
     else if (auto message = dyn_cast<chakra::MessageOpInterface>(op))
       messages.push_back(message);
-    hasTurns |= isa<chakra::ScheduleOp>(op);
   });
-  if (hasTurns)
-    return makeError("the plan of " + Twine(side.name) +
-                     " has several micro-batches; give it one");
   for (chakra::CollOp op : collectives)
     if (Error error = moveCollective(op, side, rank))
       return error;
@@ -493,6 +578,86 @@ Error Joiner::moveToRank(chakra::GraphOp graph, const Side &side,
     }
   }
   return Error::success();
+}
+
+namespace {
+/// Executes the turns of a schedule one by one, each with functions of its own:
+/// who gets what a turn keeps differs.
+class TurnUnroller {
+public:
+  explicit TurnUnroller(chakra::ScheduleOp schedule)
+      : schedule(schedule), builder(schedule), values(schedule.getCount()),
+        turns(schedule.getCount()) {}
+
+  std::vector<Turn> run();
+
+private:
+  void execute(Operation *op, uint32_t turn);
+  void call(chakra::CallOp op, uint32_t turn);
+
+  chakra::ScheduleOp schedule;
+  OpBuilder builder;
+  std::vector<IRMapping> values; ///< By turn.
+  std::vector<Turn> turns;
+  llvm::SetVector<Operation *> called;
+};
+} // namespace
+
+void TurnUnroller::call(chakra::CallOp op, uint32_t turn) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<chakra::FuncOp>(
+      schedule, op.getCalleeAttr());
+  called.insert(callee);
+  auto own = cast<chakra::FuncOp>(builder.clone(*callee));
+  own.setSymName((callee.getSymName() + ".turn" + Twine(turn)).str());
+  turns[turn].push_back(&own.getBody().front());
+  auto copy = cast<chakra::CallOp>(builder.clone(*op, values[turn]));
+  copy.setCalleeAttr(FlatSymbolRefAttr::get(own.getSymNameAttr()));
+  std::string scope = (schedule.getName() + Twine(turn)).str();
+  copy.setScope(
+      copy.getScope().empty() ? scope : (scope + "." + copy.getScope()).str());
+}
+
+void TurnUnroller::execute(Operation *op, uint32_t turn) {
+  if (auto own = dyn_cast<chakra::CallOp>(op))
+    return call(own, turn);
+  Operation *copy = builder.clone(*op, values[turn]);
+  auto name = cast<chakra::NamedOpInterface>(copy).getNameAttr();
+  copy->setAttr("name", builder.getStringAttr(schedule.getName() + Twine(turn) +
+                                              "." + name.getValue()));
+  auto renumber = [&](auto message) {
+    if (IntegerAttr stride = message.getStrideAttr())
+      message.setChannelAttr(
+          builder.getI64IntegerAttr(static_cast<int64_t>(message.getChannel()) +
+                                    stride.getInt() * int64_t(turn)));
+    message.removeStrideAttr();
+  };
+  llvm::TypeSwitch<Operation *>(copy).Case<chakra::SendOp, chakra::RecvOp>(
+      renumber);
+}
+
+std::vector<Turn> TurnUnroller::run() {
+  SmallVector<Operation *> ops;
+  Block &body = schedule.getBody().front();
+  for (Operation &op : body)
+    ops.push_back(&op);
+  for (auto [turn, own] : llvm::enumerate(values))
+    for (BlockArgument arg : body.getArguments())
+      own.map(arg, schedule.getInput(arg.getArgNumber(), turn));
+  schedule.getOrder().getOrder().forEach(
+      [&](OrderEntry entry) { execute(ops[entry.step], entry.turn); });
+  schedule->erase();
+  for (Operation *function : called)
+    function->erase();
+  return std::move(turns);
+}
+
+/// What a rank executes for each micro-batch.
+static std::vector<Turn> getTurns(chakra::GraphOp graph) {
+  chakra::ScheduleOp found;
+  graph.walk([&](chakra::ScheduleOp schedule) { found = schedule; });
+  if (found)
+    return TurnUnroller(found).run();
+  return {{&graph.getBody().front()}};
 }
 
 /// A graph for each rank.
@@ -516,6 +681,7 @@ Error Joiner::addGraphs(Side &side, int64_t numRanks) {
     builder.setInsertionPointToEnd(joined.getBody());
     auto graph = cast<chakra::GraphOp>(builder.clone(*source));
     graph.setSymName((side.name + Twine(rank)).str());
+    side.turns.push_back(getTurns(graph));
     if (Error error = moveToRank(graph, side, rank))
       return error;
     graph.setMeshAttr(mesh);
@@ -596,174 +762,222 @@ Expected<std::vector<Transfer>> Joiner::findTransfers(const KeptCache &kept,
   if (!needed.isState() && !needed.dims[needed.token].axes.empty())
     return makeError("the plan of decoding divides the tokens of '" +
                      needed.name + "'; tokens of steps that decode are whole");
-  auto getTokens = [&](int64_t rank) {
-    return kept.isState() ? Range(0, 1)
-                          : prefill->getRange(kept.dims[kept.token], rank);
-  };
-  int64_t tokenParts = 1;
-  if (!kept.isState())
-    for (const std::string &axis : kept.dims[kept.token].axes)
-      tokenParts *= prefill->mesh.getSize(axis);
-  const KeptDim &ownRow = own.dims[own.row], &otherRow = other.dims[other.row];
-  for (int64_t to = 0; to < decode->mesh.getNumRanks(); ++to) {
-    std::optional<Place> place = findPlace(decode->graphs[to], other);
-    if (!place)
-      continue;
-    Range rows = decode->getRange(otherRow, to);
-    SmallVector<int64_t> beside;
-    for (int64_t rank = 0; rank < decode->mesh.getNumRanks(); ++rank)
-      if (decode->getRange(otherRow, rank) == rows &&
-          findPlace(decode->graphs[rank], other))
-        beside.push_back(rank);
-    int64_t position = llvm::find(beside, to) - beside.begin();
-    // By rows of the sending side, by the layers that a stage has, and by the
-    // tokens of a rank.
-    llvm::MapVector<std::pair<std::pair<Range, Range>, Range>,
-                    SmallVector<int64_t>>
-        senders;
-    for (int64_t from = 0; from < prefill->mesh.getNumRanks(); ++from) {
-      std::optional<Place> sender = findPlace(prefill->graphs[from], own);
-      Range shared = intersect(rows, prefill->getRange(ownRow, from));
-      if (!sender || isEmpty(shared))
-        continue;
-      Range layers = {0, 1};
-      if (!sender->repeats.empty()) {
-        layers = getIterations(sender->repeats.front());
-        Range there = getIterations(place->repeats.front());
-        Range both = intersect(layers, there);
-        if (isEmpty(both))
-          continue;
-        if (both != layers)
-          return makeError(
-              "iterations " + Twine(layers.first) + " to " +
-              Twine(layers.second - 1) + " of '" + own.repeats.front() +
-              "', a stage of prefill, are divided among stages of decoding; "
-              "give decoding as many stages or fewer, or prefill more");
-      }
-      senders[{{prefill->getRange(ownRow, from), layers}, getTokens(from)}]
-          .push_back(from);
-    }
-    for (auto &[key, ranks] : senders) {
-      Range shared = intersect(rows, key.first.first);
-      int64_t best = position * static_cast<int64_t>(ranks.size()) /
-                     static_cast<int64_t>(beside.size());
-      int64_t count = 1, otherCount = 1;
-      Range heads = getHeads(*decode, other, to, otherCount);
-      std::map<int64_t, int64_t> headsFrom;
-      for (int64_t head = heads.first; head < heads.second; ++head) {
-        std::optional<int64_t> source;
-        for (int64_t i = 0; i < static_cast<int64_t>(ranks.size()); ++i) {
-          Range has = getHeads(*prefill, own, ranks[i], count);
-          if (head >= has.first && head < has.second &&
-              (!source || std::abs(i - best) < std::abs(*source - best)))
-            source = i;
-        }
-        if (!source || count != otherCount)
-          return makeError("'" + own.name + "' has other heads in decoding");
-        ++headsFrom[ranks[*source]];
-      }
-      for (auto [from, number] : headsFrom) {
-        int64_t dummy = 1;
-        Range has = getHeads(*prefill, own, from, dummy);
-        int64_t headBytes = own.tokenBytes / (has.second - has.first);
-        if (headBytes * (heads.second - heads.first) != other.tokenBytes)
-          return makeError("a token of '" + own.name + "' has " +
-                           Twine(headBytes * (heads.second - heads.first)) +
-                           " bytes where it is sent from and " +
-                           Twine(other.tokenBytes) +
-                           " where it is needed; give both plans one "
-                           "--kv-dtype");
-        transfers.push_back({from, to, shared, headBytes * number, tokenParts});
-      }
-    }
-  }
+  // What is needed by rows and layers, which several ranks may have.
+  llvm::MapVector<std::pair<Range, Range>, std::vector<Holder>> needs;
+  for (Holder &to : findHolders(*decode, other))
+    needs[{to.rows, to.layers}].push_back(std::move(to));
+  std::vector<Holder> holders = findHolders(*prefill, own);
+  for (auto &[key, beside] : needs)
+    for (size_t position = 0; position != beside.size(); ++position)
+      if (Error error =
+              findSenders(own, other, holders, beside, position, transfers))
+        return std::move(error);
   return transfers;
 }
 
-/// Sends and receives for all layers and requests between two ranks.
-Error Joiner::addTransfer(StringRef group, const Transfer &transfer,
-                          ArrayRef<const KeptCache *> own) {
-  Place last{{}, {}};
-  SmallVector<Value> buffers;
-  for (const KeptCache *cache : own) {
-    Place place = *findPlace(prefill->graphs[transfer.from], *cache);
-    buffers.push_back(place.comp.getUpdatedResults().front());
-    if (!last.comp || last.comp->isBeforeInBlock(place.comp))
-      last = place;
+/// Of what one of those that need the same gets.
+Error Joiner::findSenders(const KeptCache &own, const KeptCache &other,
+                          ArrayRef<Holder> holders, ArrayRef<Holder> beside,
+                          size_t position, std::vector<Transfer> &transfers) {
+  const Holder &to = beside[position];
+  // By rows, by layers, and by the tokens of a rank.
+  using Key = std::pair<std::pair<Range, Range>, Range>;
+  llvm::MapVector<Key, SmallVector<const Holder *>> senders;
+  int64_t tokenParts = 1;
+  if (!own.isState())
+    for (const std::string &axis : own.dims[own.token].axes)
+      tokenParts *= prefill->mesh.getSize(axis);
+  for (const Holder &from : holders) {
+    Range layers = intersect(from.layers, to.layers);
+    if (isEmpty(intersect(from.rows, to.rows)) || isEmpty(layers))
+      continue;
+    if (layers != from.layers)
+      return makeError(
+          "iterations " + Twine(from.layers.first) + " to " +
+          Twine(from.layers.second - 1) + " of '" + own.repeats.front() +
+          "', a stage of prefill, are divided among stages of decoding; "
+          "give decoding as many stages or fewer, or prefill more");
+    Range tokens = own.isState()
+                       ? Range(0, 1)
+                       : prefill->getRange(own.dims[own.token], from.unit.rank);
+    senders[{{from.rows, layers}, tokens}].push_back(&from);
   }
-  std::string to = std::to_string(decode->firstRank + transfer.to);
-  std::string from = std::to_string(transfer.from);
+  for (auto &[key, those] : senders) {
+    Transfer transfer{Holder(),  to, {}, intersect(key.first.first, to.rows), 0,
+                      tokenParts};
+    if (Error error =
+            addHeads(own, other, those, position * those.size() / beside.size(),
+                     std::move(transfer), transfers))
+      return error;
+  }
+  return Error::success();
+}
+
+/// Each head comes from the nearest one that has it.
+Error Joiner::addHeads(const KeptCache &own, const KeptCache &other,
+                       ArrayRef<const Holder *> holders, size_t nearest,
+                       Transfer transfer, std::vector<Transfer> &transfers) {
+  auto getDistance = [&](size_t i) {
+    return std::max(i, nearest) - std::min(i, nearest);
+  };
+  int64_t count = 1, otherCount = 1;
+  Range heads = getHeads(*decode, other, transfer.to.unit.rank, otherCount);
+  std::map<size_t, int64_t> headsFrom;
+  for (int64_t head = heads.first; head < heads.second; ++head) {
+    std::optional<size_t> source;
+    for (auto [i, holder] : llvm::enumerate(holders)) {
+      Range has = getHeads(*prefill, own, holder->unit.rank, count);
+      if (head >= has.first && head < has.second &&
+          (!source || getDistance(i) < getDistance(*source)))
+        source = i;
+    }
+    if (!source || count != otherCount)
+      return makeError("'" + own.name + "' has other heads in decoding");
+    ++headsFrom[*source];
+  }
+  for (auto [from, number] : headsFrom) {
+    transfer.from = *holders[from];
+    Range has = getHeads(*prefill, own, transfer.from.unit.rank, count);
+    int64_t headBytes = own.tokenBytes / (has.second - has.first);
+    if (headBytes * (heads.second - heads.first) != other.tokenBytes)
+      return makeError("a token of '" + own.name + "' has " +
+                       Twine(headBytes * (heads.second - heads.first)) +
+                       " bytes where it is sent from and " +
+                       Twine(other.tokenBytes) +
+                       " where it is needed; give both plans one "
+                       "--kv-dtype");
+    transfer.written = {transfer.from.place.comp};
+    transfer.tokenBytes = headBytes * number;
+    transfers.push_back(transfer);
+  }
+  return Error::success();
+}
+
+/// The first node.
+static chakra::CompOp findFirst(Block &block) {
+  chakra::CompOp first;
+  block.walk([&](chakra::CompOp comp) {
+    if (!first)
+      first = comp;
+  });
+  return first;
+}
+
+/// Before all that a rank executes, also for other micro-batches: who sends may
+/// wait for a receive.
+Operation *Joiner::getStart(Unit unit) const {
+  chakra::GraphOp graph = decode->graphs[unit.rank];
+  Block &body = graph.getBody().front();
+  return body.findAncestorOpInBlock(*findFirst(body));
+}
+
+/// Of a receive, which stands before all micro-batches, the one that waits for
+/// it: behind the prefix of a micro-batch are its own nodes.
+std::string Joiner::getTarget(Unit unit) const {
+  std::string suffix = decode->getSuffix(unit);
+  return suffix.empty() ? suffix : ".for" + suffix;
+}
+
+/// The block of a micro-batch that has the node.
+Block *Joiner::findBlock(Unit unit, Operation *op) const {
+  for (Block *block : decode->getTurn(unit))
+    if (block->findAncestorOpInBlock(*op))
+      return block;
+  return nullptr;
+}
+
+/// Sends and receives for all layers and requests between two micro-batches.
+void Joiner::addTransfer(StringRef group, const Transfer &transfer,
+                         const KeptCache &cache) {
+  std::string to = std::to_string(decode->firstRank + transfer.to.unit.rank) +
+                   decode->getSuffix(transfer.to.unit);
+  std::string from = std::to_string(transfer.from.unit.rank) +
+                     prefill->getSuffix(transfer.from.unit) +
+                     transfer.from.stage + getTarget(transfer.to.unit);
   int64_t numRows = transfer.rows.second - transfer.rows.first;
-  SymExpr one = SymExpr::get(builder.getContext(), 1);
   for (auto [kind, request] : llvm::enumerate(requests.list)) {
-    int64_t channel = nextChannel++;
-    const KeptCache &cache = *own.front();
     int64_t tokens = request.newTokens + request.cachedTokens;
     int64_t bytes = transfer.tokenBytes *
                     (cache.isState() ? 1
                                      : countSent(cache, tokens, kvBlockSize) /
                                            transfer.tokenParts);
+    std::string suffix =
+        requests.list.size() > 1 ? ".kind" + std::to_string(kind) : "";
+    int64_t count = numRows * static_cast<int64_t>(request.count);
     // The next token may begin a chunk, and see nothing of what was before.
     if (bytes == 0)
       continue;
-    SymExpr count = one * (numRows * request.count);
-    std::string suffix =
-        requests.list.size() > 1 ? ".kind" + std::to_string(kind) : "";
-    // Behind the node that writes, and what other ranks are sent before.
-    Operation *after = last.comp;
-    while (after->getNextNode() &&
-           (isa<chakra::SendOp>(after->getNextNode()) ||
-            (isa<chakra::RepeatOp>(after->getNextNode()) &&
-             cast<chakra::RepeatOp>(after->getNextNode())
-                 .getName()
-                 .contains(".to"))))
-      after = after->getNextNode();
-    builder.setInsertionPointAfter(after);
-    auto requestsOut = chakra::RepeatOp::create(
-        builder, joined.getLoc(), (group + ".to" + to + suffix).str(), count,
-        ValueRange(), ValueRange(), TypeRange());
-    builder.setInsertionPointToStart(&requestsOut.getBody().front());
-    addSend(transfer.from, transfer.to, "send", buffers, bytes, channel);
-    chakra::YieldOp::create(builder, joined.getLoc());
-    // The same repeats where it is received.
-    chakra::GraphOp graph = decode->graphs[transfer.to];
-    Operation *first = nullptr;
-    graph.walk([&](chakra::CompOp comp) {
-      if (!first)
-        first = graph.getBody().front().findAncestorOpInBlock(*comp);
-    });
-    builder.setInsertionPoint(first);
-    SmallVector<chakra::RepeatOp> around;
-    Type type = chakra::TensorType::get(builder.getContext(), one * bytes,
-                                        chakra::Category::Communication);
-    SmallVector<std::tuple<std::string, SymExpr, SymExpr>> levels;
-    for (chakra::RepeatOp repeat : last.repeats)
-      levels.emplace_back(repeat.getName().str(), repeat.getCount(),
-                          repeat.getFirst().value_or(SymExpr()));
-    levels.emplace_back((group + ".from" + from + suffix).str(), count,
-                        SymExpr());
-    SmallVector<Type> types = {type};
-    for (auto &[name, number, begin] : llvm::reverse(levels))
-      types.push_back(chakra::StackType::get(types.back(), number));
-    for (auto [level, entry] : llvm::enumerate(levels)) {
-      auto &[name, number, begin] = entry;
-      auto repeat = chakra::RepeatOp::create(
-          builder, joined.getLoc(), name, number, ValueRange(), ValueRange(),
-          TypeRange(types[levels.size() - level]), /*reverse=*/false, begin);
-      around.push_back(repeat);
-      builder.setInsertionPointToStart(&repeat.getBody().front());
-    }
-    Value inner =
-        addReceive(transfer.from, transfer.to, "recv", bytes, channel);
-    for (chakra::RepeatOp repeat : llvm::reverse(around)) {
-      chakra::YieldOp::create(builder, joined.getLoc(), ValueRange(),
-                              ValueRange(inner));
-      inner = repeat.getResult(0);
-      builder.setInsertionPointAfter(repeat);
-    }
-    received[transfer.to].push_back(inner);
+    addSends(transfer, (group + ".to" + to + suffix).str(), count, bytes);
+    addReceives(transfer, (group + ".from" + from + suffix).str(), count,
+                bytes);
+    ++nextChannel;
   }
-  return Error::success();
+}
+
+/// Sends for all requests, or of first tokens.
+static bool isTransfer(Operation *op) {
+  if (auto repeat = dyn_cast<chakra::RepeatOp>(op))
+    op = &repeat.getBody().front().front();
+  auto send = dyn_cast<chakra::SendOp>(op);
+  return send && send.getPhase() == kPhase;
+}
+
+/// Behind the node that writes last, and what other ranks are sent before.
+void Joiner::addSends(const Transfer &transfer, StringRef name, int64_t count,
+                      int64_t bytes) {
+  SmallVector<Value> buffers;
+  Operation *after = transfer.written.front();
+  for (chakra::CompOp comp : transfer.written) {
+    buffers.push_back(comp.getUpdatedResults().front());
+    if (after->isBeforeInBlock(comp))
+      after = comp;
+  }
+  while (after->getNextNode() && isTransfer(after->getNextNode()))
+    after = after->getNextNode();
+  builder.setInsertionPointAfter(after);
+  auto repeat = chakra::RepeatOp::create(
+      builder, joined.getLoc(), name, SymExpr::get(builder.getContext(), count),
+      ValueRange(), ValueRange(), TypeRange());
+  builder.setInsertionPointToStart(&repeat.getBody().front());
+  addSend(transfer.from.unit.rank, transfer.to.unit.rank, "send", buffers,
+          bytes, nextChannel);
+  chakra::YieldOp::create(builder, joined.getLoc());
+}
+
+/// In the same repeats as they are sent in.
+void Joiner::addReceives(const Transfer &transfer, StringRef name,
+                         int64_t count, int64_t bytes) {
+  SmallVector<std::tuple<std::string, SymExpr, SymExpr>> levels;
+  for (chakra::RepeatOp repeat : transfer.from.place.repeats)
+    levels.emplace_back(repeat.getName().str(), repeat.getCount(),
+                        repeat.getFirst().value_or(SymExpr()));
+  levels.emplace_back(name.str(), SymExpr::get(builder.getContext(), count),
+                      SymExpr());
+  SmallVector<Type> types = {chakra::TensorType::get(
+      builder.getContext(), SymExpr::get(builder.getContext(), bytes),
+      chakra::Category::Communication)};
+  for (auto &[level, number, begin] : llvm::reverse(levels))
+    types.push_back(chakra::StackType::get(types.back(), number));
+  builder.setInsertionPoint(getStart(transfer.to.unit));
+  SmallVector<chakra::RepeatOp> around;
+  for (auto [depth, entry] : llvm::enumerate(levels)) {
+    auto &[level, number, begin] = entry;
+    auto repeat = chakra::RepeatOp::create(
+        builder, joined.getLoc(), level, number, ValueRange(), ValueRange(),
+        TypeRange(types[levels.size() - depth]), /*reverse=*/false, begin);
+    around.push_back(repeat);
+    builder.setInsertionPointToStart(&repeat.getBody().front());
+  }
+  Value inner = addReceive(transfer.from.unit.rank, transfer.to.unit.rank,
+                           "recv", bytes, nextChannel);
+  for (chakra::RepeatOp repeat : llvm::reverse(around)) {
+    chakra::YieldOp::create(builder, joined.getLoc(), ValueRange(),
+                            ValueRange(inner));
+    inner = repeat.getResult(0);
+    builder.setInsertionPointAfter(repeat);
+  }
+  received[findBlock(transfer.to.unit, transfer.to.place.comp)].push_back(
+      inner);
 }
 
 /// The caches of one attention travel together.
@@ -777,18 +991,18 @@ Error Joiner::addCaches(StringRef group, ArrayRef<const KeptCache *> own,
       return transfers.takeError();
     for (const Transfer &transfer : *transfers) {
       auto known = llvm::find_if(all, [&](const Transfer &entry) {
-        return entry.from == transfer.from && entry.to == transfer.to &&
-               entry.rows == transfer.rows;
+        return entry.hasSameEnds(transfer);
       });
-      if (known == all.end())
+      if (known == all.end()) {
         all.push_back(transfer);
-      else
-        known->tokenBytes += transfer.tokenBytes;
+        continue;
+      }
+      known->tokenBytes += transfer.tokenBytes;
+      known->written.append(transfer.written);
     }
   }
   for (const Transfer &transfer : all)
-    if (Error error = addTransfer(group, transfer, own))
-      return error;
+    addTransfer(group, transfer, *own.front());
   return Error::success();
 }
 
@@ -823,68 +1037,66 @@ Error Joiner::addCaches() {
   return Error::success();
 }
 
-static chakra::CompOp findKernel(chakra::GraphOp graph, StringRef op) {
+static chakra::CompOp findKernel(const Turn &turn, StringRef op) {
   chakra::CompOp found;
-  graph.walk([&](chakra::CompOp comp) {
-    if (!found && comp.getKernelAttr() && comp.getKernelAttr().getOp() == op)
-      found = comp;
-  });
+  for (Block *block : turn)
+    block->walk([&](chakra::CompOp comp) {
+      if (!found && comp.getKernelAttr() && comp.getKernelAttr().getOp() == op)
+        found = comp;
+    });
   return found;
 }
 
 /// The first new token of each request, an i32, goes to who looks it up.
-Error Joiner::addTokens() {
-  const KeptCache &own = prefill->program.caches.front();
+void Joiner::addTokens() {
   const KeptCache &other = decode->program.caches.front();
-  for (int64_t to = 0; to < decode->mesh.getNumRanks(); ++to) {
-    if (!findKernel(decode->graphs[to], "embedding"))
-      continue;
-    Range rows = decode->getRange(other.dims[other.row], to);
-    SmallVector<int64_t> beside;
-    for (int64_t rank = 0; rank < decode->mesh.getNumRanks(); ++rank)
-      if (decode->getRange(other.dims[other.row], rank) == rows &&
-          findKernel(decode->graphs[rank], "embedding"))
-        beside.push_back(rank);
-    int64_t position = llvm::find(beside, to) - beside.begin();
-    llvm::MapVector<Range, SmallVector<int64_t>> senders;
-    for (int64_t from = 0; from < prefill->mesh.getNumRanks(); ++from) {
-      Range has = prefill->getRange(own.dims[own.row], from);
-      if (!isEmpty(intersect(rows, has)) &&
-          findKernel(prefill->graphs[from], "sample"))
-        senders[has].push_back(from);
-    }
-    for (auto &[has, ranks] : senders) {
-      int64_t from = ranks[position * ranks.size() / beside.size()];
-      Range shared = intersect(rows, has);
-      int64_t bytes =
-          4 * (shared.second - shared.first) * requests.countRequests();
-      chakra::CompOp sample = findKernel(prefill->graphs[from], "sample");
-      std::string target = std::to_string(decode->firstRank + to);
-      builder.setInsertionPointAfter(sample);
-      addSend(from, to, "first_tokens.to" + target, sample.getResult(0), bytes,
-              nextChannel);
-      Operation *first = findKernel(decode->graphs[to], "embedding");
-      builder.setInsertionPoint(
-          decode->graphs[to].getBody().front().findAncestorOpInBlock(*first));
-      received[to].push_back(
-          addReceive(from, to, "first_tokens.from" + std::to_string(from),
-                     bytes, nextChannel++));
-    }
-  }
-  return Error::success();
+  const KeptDim &row = other.dims[other.row];
+  llvm::MapVector<Range, SmallVector<Unit>> beside;
+  decode->forEachUnit([&](Unit to) {
+    if (findKernel(decode->getTurn(to), "embedding"))
+      beside[decode->getRows(row, to)].push_back(to);
+  });
+  for (auto &[rows, units] : beside)
+    for (auto [position, to] : llvm::enumerate(units))
+      addTokens(rows, to, position, units.size());
 }
 
-/// Decoding begins when everything is there.
-void Joiner::wait() {
-  for (auto [rank, values] : llvm::enumerate(received)) {
-    chakra::CompOp first;
-    decode->graphs[rank].walk([&](chakra::CompOp comp) {
-      if (!first)
-        first = comp;
-    });
-    if (first)
-      first.getAfterMutable().append(values);
+/// Those of one micro-batch, which is one of `count` with these rows.
+void Joiner::addTokens(Range rows, Unit to, size_t position, size_t count) {
+  const KeptCache &own = prefill->program.caches.front();
+  llvm::MapVector<Range, SmallVector<Unit>> senders;
+  prefill->forEachUnit([&](Unit from) {
+    Range has = prefill->getRows(own.dims[own.row], from);
+    if (!isEmpty(intersect(rows, has)) &&
+        findKernel(prefill->getTurn(from), "sample"))
+      senders[has].push_back(from);
+  });
+  for (auto &[has, units] : senders) {
+    Unit from = units[position * units.size() / count];
+    Range shared = intersect(rows, has);
+    int64_t bytes =
+        4 * (shared.second - shared.first) * requests.countRequests();
+    chakra::CompOp sample = findKernel(prefill->getTurn(from), "sample");
+    std::string target =
+        std::to_string(decode->firstRank + to.rank) + decode->getSuffix(to);
+    builder.setInsertionPointAfter(sample);
+    addSend(from.rank, to.rank, "first_tokens.to" + target, sample.getResult(0),
+            bytes, nextChannel);
+    Block *block = findBlock(to, findKernel(decode->getTurn(to), "embedding"));
+    builder.setInsertionPoint(getStart(to));
+    received[block].push_back(
+        addReceive(from.rank, to.rank,
+                   "first_tokens.from" + std::to_string(from.rank) +
+                       prefill->getSuffix(from) + getTarget(to),
+                   bytes, nextChannel++));
   }
+}
+
+/// Decoding begins when everything is there, that of a micro-batch with its
+/// own.
+void Joiner::wait() {
+  for (auto &[block, values] : received)
+    findFirst(*block).getAfterMutable().append(values);
 }
 
 static std::optional<MeshAttr> getMesh(ModuleOp module) {
@@ -899,14 +1111,12 @@ Error Joiner::run(const DisaggregatedProgram &first,
   int64_t numFirst = prefill->mesh.getNumRanks();
   decode.emplace(second, "decode", numFirst, *getMesh(second.module));
   int64_t numRanks = numFirst + decode->mesh.getNumRanks();
-  received.resize(decode->mesh.getNumRanks());
   for (Side *side : {&*prefill, &*decode})
     if (Error error = addGraphs(*side, numRanks))
       return error;
   if (Error error = addCaches())
     return error;
-  if (Error error = addTokens())
-    return error;
+  addTokens();
   wait();
   return Error::success();
 }

@@ -3,10 +3,11 @@
 Sizes of messages are those of inference.md: whole blocks of a request's tokens, which the first new
 token begins where they were full; heads from whoever has them to whoever needs them.
 
-Usage: disaggregated.py {sizes|heads|latents|batch|stages|kinds|windows|context|states|executed} DIR
+Usage: disaggregated.py {sizes|heads|latents|batch|stages|turns|waits|kinds|windows|context|states|executed} DIR
 """
 
 import json
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -130,6 +131,113 @@ def stages():
         count, size = want.get(last, (0, 0))
         want[last] = (count + 1, size + 4)
         equal(f"stages {here} to {there}", sent(summary), want)
+
+
+class Plan:
+    """Who has which request and which layer: ranks of tp are neighbours, then those of dp, then stages."""
+
+    def __init__(self, batch, layers, tp=1, dp=1, pp=1, virtual_stages=1, micro_batch=None):
+        self.batch, self.layers, self.tp, self.dp, self.pp = batch, layers, tp, dp, pp
+        self.ranks = tp * dp * pp
+        self.rows = batch // dp
+        self.micro_batch = micro_batch or self.rows
+        self.stages = pp * virtual_stages
+
+    def turn(self, request):
+        return request % self.rows // self.micro_batch
+
+    def rank(self, stage, request, part):
+        return (stage % self.pp * self.dp + request // self.rows) * self.tp + part
+
+    def layer(self, layer, request, part):
+        return self.rank(layer * self.stages // self.layers, request, part)
+
+
+def sent_between(own, other, head_bytes, heads):
+    """(from, to) -> (messages, bytes), of caches and, by pairs of micro-batches, of first tokens."""
+    found, tokens = Counter(), Counter()
+    for request in range(own.batch):
+        for layer in range(own.layers):
+            parts = Counter((head * own.tp // heads, head * other.tp // heads) for head in range(heads))
+            for (a, b), number in parts.items():
+                pair = own.layer(layer, request, a), own.ranks + other.layer(layer, request, b)
+                found[pair, "count"] += 1
+                found[pair, "bytes"] += number * head_bytes
+        for b in range(other.tp):
+            # Who looks tokens up gets them from the one who stands as it does among those who sample.
+            a = b * own.tp // other.tp
+            pair = own.rank(own.stages - 1, request, a), own.ranks + other.rank(0, request, b)
+            found[pair, "bytes"] += 4
+            tokens[pair, own.turn(request), other.turn(request)] += 1
+    for pair, _, _ in tokens:
+        found[pair, "count"] += 1
+    return {pair: (found[pair, "count"], found[pair, "bytes"]) for pair, kind in found if kind == "bytes"}
+
+
+TURNS = [
+    ({"tp": 2}, {"tp": 2}),
+    ({"tp": 2, "dp": 2}, {"tp": 1, "dp": 4}),
+    ({"pp": 2}, {"tp": 4}),
+    ({"pp": 4}, {"pp": 2, "tp": 2}),
+    ({"pp": 2, "dp": 2}, {"pp": 2, "tp": 2}),
+    ({"pp": 2, "virtual_stages": 2}, {"tp": 2}),
+    ({"pp": 2, "virtual_stages": 2}, {"pp": 2, "virtual_stages": 2}),
+]
+
+
+def turns():
+    """Each micro-batch sends the caches of its requests to those that go on with them."""
+    model = ["llama3-8b", "--set=L=4", "--batch=8", "--seq=64"]
+    folder = DIR / "turns"
+    for prefill, decode in TURNS:
+        rows = [8 // plan.get("dp", 1) for plan in (prefill, decode)]
+        for here, there in ((rows[0] // 2, rows[1]), (rows[0], 1), (1, 1), (rows[0] // 2, rows[1] // 2)):
+            # Virtual stages take turns with micro-batches.
+            sides = (prefill, here, rows[0]), (decode, there, rows[1])
+            if any("virtual_stages" in plan and size == all_rows for plan, size, all_rows in sides):
+                continue
+            both = {**prefill, "micro_batch": here}, {**decode, "micro_batch": there}
+            what = f"{both[0]} to {both[1]}"
+            summary = compile_both(*model[:1], *both, *model[1:])
+            check_receives(what, summary)
+            equal(what, sent(summary), sent_between(*(Plan(8, 4, **plan) for plan in both), 64 * 2 * 128 * 2, 8))
+            traces.run("stg-compile", *model, *plans(*both), "-o", folder)
+            traces.run("stg-trace", "validate", folder)
+            traces.run("stg-trace", "validate", "--eager-sends", folder)
+
+    # Windows, latents, states, and lists of requests: micro-batches send together what one of all rows sends.
+    for model, flags in (
+        ("gemma-3-1b", ["--seq=600"]),
+        ("deepseek-v3", ["--seq=64", "--set=L=4"]),
+        ("nemotron-h-8b", ["--seq=64"]),
+        ("llama3-8b", ["--requests=3*(64,0),(16,32)", "--set=L=4"]),
+    ):
+        want = sent(compile_both(model, {}, {}, "--batch=4", *flags))
+        found = sent(compile_both(model, {"micro_batch": 2}, {"micro_batch": 1}, "--batch=4", *flags))
+        # First tokens go to each of four, instead of to one.
+        equal(model, found, {pair: (count + 3, size) for pair, (count, size) in want.items()})
+
+
+def waits():
+    """A micro-batch of decoding waits for its own requests: four layers of each, and their tokens."""
+    for here, there in ((4, 4), (2, 4), (8, 4), (4, 2)):
+        folder = DIR / f"waits-{here}-{there}"
+        model = ["llama3-8b", "--set=L=4", "--batch=8", "--seq=64"]
+        traces.run("stg-compile", *model, *plans({"micro_batch": here}, {"micro_batch": there}), "-o", folder)
+        lines = traces.run("stg-trace", "print", "--rank=1", folder).splitlines()
+        nodes = [entry for entry in json.loads(f"[{','.join(lines)}]") if "name" in entry]
+        by_id = {node["id"]: node for node in nodes}
+        lookups = [node for node in nodes if re.fullmatch(r"mb\d+\.tok_embeddings\.fwd/.*", node["name"])]
+        equal(f"{here} to {there}: micro-batches", len(lookups), 8 // there)
+        for turn, node in enumerate(lookups):
+            before = [by_id[i]["name"] for key in ("data_deps", "ctrl_deps") for i in node.get(key, [])]
+            before = [name for name in before if ".from0" in name]
+            senders = {request // here for request in range(turn * there, (turn + 1) * there)}
+            what = f"{here} to {there}, micro-batch {turn}"
+            equal(f"{what}: receives", len(before), 4 * there + len(senders))
+            equal(f"{what}: its own", [name for name in before if f".for.mb{turn}" not in name], [])
+            own = {f".mb{sender}." for sender in senders} if here < 8 else {""}
+            equal(f"{what}: senders", {re.search(r"\.from0((?:\.mb\d+\.)?)", name)[1] for name in before}, own)
 
 
 def kinds():
