@@ -77,7 +77,10 @@ estimatePrograms(const TraceBundle &programs, const Machine &machine,
   Expected<StepTimes> step = getStepTimes(programs, machine, execution);
   if (!step)
     return step.takeError();
-  return takeReport({machine, *facts, *step, execution, nullptr});
+  auto sides = getSideSeconds(programs, *facts, machine, execution);
+  if (!sides)
+    return sides.takeError();
+  return takeReport({machine, *facts, *step, execution, nullptr, *sides});
 }
 
 static StgError *finish(Expected<std::unique_ptr<StgEstimate>> made,

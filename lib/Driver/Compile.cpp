@@ -75,8 +75,10 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
   if (!options.empty())
     extra["options"] = std::move(options);
   extra[StrategyInput::kPlan] = toJSON(result.strategy);
-  if (result.decode)
+  if (result.decode) {
     extra[StrategyInput::kDecodePlan] = toJSON(result.decode->strategy);
+    extra["decode_first_rank"] = result.decode->firstRank;
+  }
   extra["dtype"] = result.dtype;
   extra["micro_batches"] = result.strategy.values.microBatches;
   if (!result.loops.empty()) {
@@ -964,10 +966,12 @@ static Error compileDisaggregated(MLIRContext &context,
     return error;
   OwningOpRef<ModuleOp> joined =
       ModuleOp::create((*prefill.model->module).getLoc());
-  if (Error error =
-          joinPrograms(*joined, prefill.program, decode.program, prompts,
-                       result.strategy.values.kvBlockSize, result.symbols))
-    return error;
+  Expected<int64_t> firstRank =
+      joinPrograms(*joined, prefill.program, decode.program, prompts,
+                   result.strategy.values.kvBlockSize, result.symbols);
+  if (!firstRank)
+    return firstRank.takeError();
+  result.decode->firstRank = *firstRank;
   if (failed(verify(*joined)))
     return makeDiagnosed();
   double compiled = getSeconds();

@@ -479,8 +479,8 @@ public:
       : joined(joined), builder(joined.getContext()), requests(requests),
         kvBlockSize(kvBlockSize), symbols(symbols) {}
 
-  Error run(const DisaggregatedProgram &prefill,
-            const DisaggregatedProgram &decode);
+  Expected<int64_t> run(const DisaggregatedProgram &prefill,
+                        const DisaggregatedProgram &decode);
 
 private:
   Error addGraphs(Side &side, int64_t numRanks);
@@ -1105,25 +1105,26 @@ static std::optional<MeshAttr> getMesh(ModuleOp module) {
   return std::nullopt;
 }
 
-Error Joiner::run(const DisaggregatedProgram &first,
-                  const DisaggregatedProgram &second) {
+Expected<int64_t> Joiner::run(const DisaggregatedProgram &first,
+                              const DisaggregatedProgram &second) {
   prefill.emplace(first, "prefill", 0, *getMesh(first.module));
   int64_t numFirst = prefill->mesh.getNumRanks();
   decode.emplace(second, "decode", numFirst, *getMesh(second.module));
   int64_t numRanks = numFirst + decode->mesh.getNumRanks();
   for (Side *side : {&*prefill, &*decode})
     if (Error error = addGraphs(*side, numRanks))
-      return error;
+      return std::move(error);
   if (Error error = addCaches())
-    return error;
+    return std::move(error);
   addTokens();
   wait();
-  return Error::success();
+  return numFirst;
 }
 
-Error stg::joinPrograms(ModuleOp joined, const DisaggregatedProgram &prefill,
-                        const DisaggregatedProgram &decode,
-                        const Requests &requests, int64_t kvBlockSize,
-                        const std::map<std::string, int64_t> &symbols) {
+Expected<int64_t>
+stg::joinPrograms(ModuleOp joined, const DisaggregatedProgram &prefill,
+                  const DisaggregatedProgram &decode, const Requests &requests,
+                  int64_t kvBlockSize,
+                  const std::map<std::string, int64_t> &symbols) {
   return Joiner(joined, requests, kvBlockSize, symbols).run(prefill, decode);
 }

@@ -63,12 +63,12 @@ llvm::Expected<std::vector<KeptCache>> collectCaches(mlir::ModuleOp module,
 
 /// Puts the graphs of both programs into `joined`, one for each rank, with the
 /// messages between them. `requests` are the prompts of each row, and `symbols`
-/// the values of the model's symbols.
-llvm::Error joinPrograms(mlir::ModuleOp joined,
-                         const DisaggregatedProgram &prefill,
-                         const DisaggregatedProgram &decode,
-                         const Requests &requests, int64_t kvBlockSize,
-                         const std::map<std::string, int64_t> &symbols);
+/// the values of the model's symbols. Returns the first rank of decoding.
+llvm::Expected<int64_t>
+joinPrograms(mlir::ModuleOp joined, const DisaggregatedProgram &prefill,
+             const DisaggregatedProgram &decode, const Requests &requests,
+             int64_t kvBlockSize,
+             const std::map<std::string, int64_t> &symbols);
 
 } // namespace stg
 

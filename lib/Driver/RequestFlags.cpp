@@ -29,3 +29,37 @@ Error RequestFlags::finishRequest() {
       return makeStrategyError("--models " + folder + ": is not a folder");
   return Error::success();
 }
+
+/// Two plans take the place of one; the manifest of two has both.
+Error TwoPlanFlags::finishPlans() {
+  if (Error error = finishRequest())
+    return error;
+  bool isOfTwo = request.strategyFile.hasDecodePlan() &&
+                 prefillStrategy.empty() && decodeStrategy.empty();
+  if (isOfTwo)
+    for (llvm::cl::opt<std::string> *file : {&prefillStrategy, &decodeStrategy})
+      file->setValue(strategy.getFile().str());
+  if (prefillStrategy.empty() && decodeStrategy.empty())
+    return Error::success();
+  if (prefillStrategy.empty() || decodeStrategy.empty())
+    return makeStrategyError(
+        prefillStrategy.empty()
+            ? "--decode-strategy needs --prefill-strategy, the plan of the "
+              "ranks that read the prompts"
+            : "--prefill-strategy needs --decode-strategy, the plan of the "
+              "ranks that go on with them");
+  if (strategy.hasFile() && !isOfTwo)
+    return makeStrategyError("--strategy with --prefill-strategy: give each "
+                             "plan in a file of its own");
+  request.strategyFile = StrategyInput();
+  auto prefill = strategy.read(request.strategyFile, prefillStrategy);
+  if (!prefill)
+    return prefill.takeError();
+  StrategyInput file;
+  auto decode = strategy.read(file, decodeStrategy, StrategyInput::kDecodePlan);
+  if (!decode)
+    return decode.takeError();
+  request.strategy = std::move(*prefill);
+  request.decodeStrategy = std::move(*decode);
+  return Error::success();
+}

@@ -260,6 +260,8 @@ void ProgramTimes::runTransfer(uint32_t node) {
 
 /// To or from a rank of the same class, which is at the same place.
 void ProgramTimes::runMessage(uint32_t node) {
+  if (isBetween(node))
+    return messaging(node);
   const NodeTime &time = times[node];
   const NodeTemplate &common = program.nodes[node];
   auto cause = static_cast<uint8_t>(1 + time.group);
@@ -345,7 +347,9 @@ void ProgramTimes::runTurn(const Program::Repeat &repeat, int64_t turn,
   }
   runBody(repeat.body);
   for (Program::Stack stack : repeat.stacks)
-    if (turn == 0 || values[stack.inner].time > values[stack.outer].time)
+    // Of messages that may not have been sent, the last one comes last.
+    if (turn == 0 || values[stack.inner].time > values[stack.outer].time ||
+        values[stack.inner].pending > values[stack.outer].pending)
       values[stack.outer] = values[stack.inner];
 }
 
@@ -406,6 +410,8 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
   for (Program::Ahead entry : repeat.ahead)
     distance = std::max(distance, entry.distance);
   std::vector<std::vector<Value>> ahead(repeat.ahead.size());
+  const bool isSkipped =
+      !hasSeries[getIndex(repeat)] && !getFacts(repeat.body).hasMessages;
   Key last;
   Ticks lastDuration = -1;
   for (int64_t turn = 0; turn < repeat.count; ++turn) {
@@ -429,7 +435,7 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
     Ticks duration = clock.compute - start;
     // Turns at the end make nothing ahead.
     int64_t alike = repeat.count - 1 - distance - turn;
-    if (!hasSeries[getIndex(repeat)] && alike > 0 && duration == lastDuration &&
+    if (isSkipped && alike > 0 && duration == lastDuration &&
         signature == last) {
       skipTurns(repeat, alike, duration, spending - before, ahead);
       recordTurns(firstEvent, turn, alike, duration);
@@ -494,7 +500,8 @@ void ProgramTimes::collectFacts(Program::Step step, BodyFacts &facts,
       read(slot.index);
     for (const Program::Output &output : wiring.outputs)
       isSet[output.slot.index] = true;
-    facts.isShared |= isShared(number);
+    facts.hasMessages |= isBetween(number);
+    facts.isShared |= isShared(number) || isBetween(number);
   };
   if (step.kind == Program::Step::State)
     isSet[program.states[step.index].slot] = true;

@@ -173,6 +173,29 @@ static std::optional<int64_t> getRowsOfList(const json::Object &manifest,
          std::max<int64_t>(manifest.getInteger("micro_batches").value_or(1), 1);
 }
 
+/// Of a plan: the requests of a row.
+static int64_t countRequests(const json::Object &plan) {
+  const json::Array *requests = plan.getArray("requests");
+  if (!requests)
+    return 1;
+  int64_t number = 0;
+  for (const json::Value &entry : *requests)
+    if (const json::Object *request = entry.getAsObject())
+      number += request->getInteger("count").value_or(1);
+  return number;
+}
+
+/// All requests begin and go on: each has a token more than its prompt.
+static void addDecoding(const json::Object &manifest, int64_t rows,
+                        JobFacts &facts) {
+  const json::Object *plan = manifest.getObject("decode_strategy");
+  if (!plan)
+    return;
+  facts.firstDecodeRank = manifest.getInteger("decode_first_rank");
+  facts.requests = rows * countRequests(*plan);
+  facts.tokens = facts.tokens.value_or(0) + *facts.requests;
+}
+
 /// Bytes of parameters and caches that all nodes read.
 static double getStateBytes(const trace::TraceProgram &program) {
   ProgramFacts facts(program);
@@ -213,6 +236,7 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
       }
     if (const json::Array *loops = object->getArray("steps"); loops && batch)
       addSteps(*loops, *batch, facts);
+    addDecoding(*object, batch.value_or(1), facts);
     if (const json::Object *draft = object->getObject("draft"))
       setRounds(draft->getNumber("tokens_of_round").value_or(1), *object,
                 batch.value_or(1), facts);
@@ -234,6 +258,23 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
         facts.hostBytes = std::max(facts.hostBytes, getHostBytes(*own));
       }
   return facts;
+}
+
+Expected<std::optional<SideSeconds>>
+stg::getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
+                    const Machine &machine, const Execution &execution) {
+  if (!job.firstDecodeRank)
+    return std::nullopt;
+  int64_t first = *job.firstDecodeRank;
+  auto prefill = getStepTimesOf({0, first}, programs, machine, execution);
+  if (!prefill)
+    return prefill.takeError();
+  auto decode =
+      getStepTimesOf({first, job.ranks}, programs, machine, execution);
+  if (!decode)
+    return decode.takeError();
+  return SideSeconds{prefill->getSeconds(), decode->getSeconds(),
+                     prefill->fixed / kTicksPerSecond};
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,7 +351,7 @@ std::optional<double> Report::getTimePerToken() const {
 std::optional<StringRef> Report::getLatency() const {
   if (!step.classes[step.slowest].steps.empty())
     return std::nullopt;
-  if (!job.requests || !job.isInference())
+  if (!job.requests || !job.isInference() || sides)
     return std::nullopt;
   if (job.mode == "prefill")
     return "first token";
@@ -323,6 +364,11 @@ std::optional<double> Report::getRequestRate() const {
   if (!getLatency())
     return std::nullopt;
   return *job.requests / step.getSeconds();
+}
+
+double Report::getTransfer() const {
+  double alone = sides->prefill + sides->decode - sides->fixed;
+  return std::max(0., step.getSeconds() - alone);
 }
 
 double stg::getAvailableMemory(const Machine &machine) {
@@ -373,6 +419,13 @@ void Report::printText(raw_ostream &os) const {
     os << format("first token     %.6g s\n", *first);
   if (std::optional<double> each = getTimePerToken())
     os << format("time per token  %.6g s\n", *each);
+  if (sides)
+    os << format("first token     %.6g s\ntransfer        %.6g s\n"
+                 "time per token  %.6g s\n",
+                 sides->prefill, getTransfer(), sides->decode)
+       << format("requests        %.6g prompts per second, %.6g tokens per "
+                 "second\n",
+                 *job.requests / sides->prefill, *job.requests / sides->decode);
   if (std::optional<StringRef> name = getLatency())
     os << left_justify(*name, 16) << format("%.6g s", total) << '\n';
   if (std::optional<double> rate = getRequestRate())
@@ -468,6 +521,13 @@ json::Object Report::getJSON() const {
     result["time_to_first_token_seconds"] = *first;
   if (std::optional<double> each = getTimePerToken())
     result["time_per_token_seconds"] = *each;
+  if (sides) {
+    result["time_to_first_token_seconds"] = sides->prefill;
+    result["transfer_seconds"] = getTransfer();
+    result["time_per_token_seconds"] = sides->decode;
+    result["prompts_per_second"] = *job.requests / sides->prefill;
+    result["tokens_per_second"] = *job.requests / sides->decode;
+  }
   if (std::optional<StringRef> name = getLatency())
     result[*name == "first token" ? "time_to_first_token_seconds"
                                   : "time_per_token_seconds"] =

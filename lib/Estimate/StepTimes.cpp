@@ -9,6 +9,7 @@
 #include "stg/Estimate/StepTimes.h"
 #include "stg/Trace/Program/ScheduledSlots.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
@@ -63,6 +64,7 @@ struct ClassRun {
   /// How often each group with other classes has met.
   std::map<AxisMask, size_t> meetings;
   bool isQueued = false;
+  bool isLeftOut = false; ///< Sends and receives at once, and takes no time.
 
   bool isDone() const {
     return step == source->program.bodies.front().steps.size();
@@ -72,9 +74,10 @@ struct ClassRun {
 class StepSimulation {
 public:
   StepSimulation(const TraceBundle &programs, const Machine &machine,
-                 const Execution &execution, StepRecording *recording)
+                 const Execution &execution, StepRecording *recording,
+                 std::optional<std::pair<int64_t, int64_t>> ranks = {})
       : programs(programs), machine(machine), execution(execution),
-        recording(recording) {}
+        recording(recording), ranks(ranks) {}
 
   Expected<StepTimes> run();
 
@@ -89,7 +92,14 @@ private:
   bool runStepLoop(ClassRun &run, uint32_t repeat);
   bool hasStages(const ClassRun &run, uint32_t repeat) const;
   bool runEntry(ClassRun &run, const Program::Schedule &schedule);
-  void runMessage(ClassRun &run, uint32_t node, uint32_t turn);
+  void runMessage(ClassRun &run, uint32_t node, uint32_t turn,
+                  bool isQueued = false);
+  MailKey getKey(const ClassRun &run, uint32_t node, uint32_t turn) const;
+  bool areThere(ClassRun &run, ArrayRef<uint32_t> slots);
+  bool hasOnlyMessages(const Program &program, Program::Step step) const;
+  void collectReceives(const ClassRun &run, Program::Step step,
+                       std::vector<bool> &isBetween, DenseSet<MailKey> &keys);
+  void findMessages();
   bool isThere(ClassRun &run, ProgramTimes::Value &value);
   bool areInputsThere(ClassRun &run, Program::Step step);
   bool isBetweenClasses(const ClassRun &run, Program::Step step) const;
@@ -108,6 +118,7 @@ private:
   const Machine &machine;
   const Execution &execution;
   StepRecording *recording;
+  std::optional<std::pair<int64_t, int64_t>> ranks;
   /// Where each meeting is in the recording.
   std::map<std::pair<AxisMask, size_t>, size_t> meetingNumbers;
   std::optional<NodeTimes> nodes;
@@ -183,18 +194,27 @@ void StepSimulation::enqueue(uint32_t index) {
   queue.push_back(index);
 }
 
-/// A receive only asks for its message: it is posted before it is needed, and
-/// who reads it waits.
-void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn) {
-  const Program &program = run.source->program;
-  const NodeTemplate &node = program.nodes[number];
-  const Channel &channel = program.channels[node.channel];
-  uint32_t peer = getPeer(run, node);
-  bool isSend = node.kind == NodeKind::Send;
-  uint64_t sender = isSend ? run.index : peer;
+MailKey StepSimulation::getKey(const ClassRun &run, uint32_t number,
+                               uint32_t turn) const {
+  const NodeTemplate &node = run.source->program.nodes[number];
+  const Channel &channel = run.source->program.channels[node.channel];
+  uint64_t sender =
+      node.kind == NodeKind::Send ? run.index : getPeer(run, node);
   uint64_t way = (uint64_t(channel.key.axis) << 32) | channel.key.direction;
-  MailKey key = {sender << 40 | way,
-                 channel.key.channel + int64_t(turn) * channel.stride};
+  return {sender << 40 | way,
+          channel.key.channel + int64_t(turn) * channel.stride};
+}
+
+/// A receive only asks for its message: it is posted before it is needed, and
+/// who reads it waits. What is queued is sent behind what was sent before.
+void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn,
+                                bool isQueued) {
+  const NodeTemplate &node = run.source->program.nodes[number];
+  uint32_t peer = getPeer(run, node);
+  if (runs[peer].isLeftOut)
+    return run.times->setOutputs(number, {});
+  bool isSend = node.kind == NodeKind::Send;
+  MailKey key = getKey(run, number, turn);
   Mailbox &box = mail[key];
   ProgramTimes &times = *run.times;
   const NodeTime &time = times.getTime(number);
@@ -212,6 +232,10 @@ void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn) {
     return;
   }
   Ticks start = std::max(times.getClock().compute, times.getInput(number).time);
+  if (isQueued) {
+    start = std::max(start, times.getClock().message);
+    times.getClock().message = start + time.time;
+  }
   box.arrivals.push_back(start + time.time);
   if (recording) {
     box.sends.push_back(times.getRecording()->size());
@@ -253,13 +277,76 @@ bool StepSimulation::areInputsThere(ClassRun &run, Program::Step step) {
   } else if (step.kind == Program::Step::Call) {
     for (Program::Alias alias : program.calls[step.index].args)
       slots.push_back(alias.from);
+    append_range(slots,
+                 run.times->getExternals(program.calls[step.index].body));
   } else if (step.kind == Program::Step::Repeat) {
     for (Program::Carry carry : program.repeats[step.index].carries)
       slots.push_back(carry.init);
+    append_range(slots,
+                 run.times->getExternals(program.repeats[step.index].body));
   }
+  return areThere(run, slots);
+}
+
+bool StepSimulation::areThere(ClassRun &run, ArrayRef<uint32_t> slots) {
   return llvm::all_of(slots, [&](uint32_t slot) {
     return isThere(run, run.times->getValue(slot));
   });
+}
+
+/// True for a repeat in which nothing waits for what is received.
+bool StepSimulation::hasOnlyMessages(const Program &program,
+                                     Program::Step step) const {
+  if (step.kind == Program::Step::Node)
+    return program.nodes[step.index].isMessage() &&
+           (programs.getPartition().getAxes() >>
+                program.nodes[step.index].axis &
+            1);
+  return step.kind == Program::Step::Repeat &&
+         llvm::all_of(program.bodies[program.repeats[step.index].body].steps,
+                      [&](Program::Step inner) {
+                        return hasOnlyMessages(program, inner);
+                      });
+}
+
+/// The receives of such a repeat, and the senders that they wait for.
+void StepSimulation::collectReceives(const ClassRun &run, Program::Step step,
+                                     std::vector<bool> &isBetween,
+                                     DenseSet<MailKey> &keys) {
+  const Program &program = run.source->program;
+  if (step.kind == Program::Step::Repeat) {
+    for (Program::Step inner :
+         program.bodies[program.repeats[step.index].body].steps)
+      collectReceives(run, inner, isBetween, keys);
+  } else if (program.nodes[step.index].kind == NodeKind::Recv) {
+    isBetween[step.index] = true;
+    keys.insert(getKey(run, step.index, 0));
+  }
+}
+
+/// Messages in repeats and calls of which the other class has to know: those
+/// that are received before anything else is executed.
+void StepSimulation::findMessages() {
+  std::vector<std::vector<bool>> isBetween;
+  DenseSet<MailKey> keys;
+  for (ClassRun &run : runs) {
+    const Program &program = run.source->program;
+    auto &own = isBetween.emplace_back(program.nodes.size(), false);
+    for (Program::Step step : program.bodies.front().steps)
+      if (hasOnlyMessages(program, step))
+        collectReceives(run, step, own, keys);
+  }
+  if (keys.empty())
+    return;
+  for (auto [run, own] : llvm::zip_equal(runs, isBetween)) {
+    const Program &program = run.source->program;
+    for (auto [number, node] : llvm::enumerate(program.nodes))
+      if (node.kind == NodeKind::Send && keys.contains(getKey(run, number, 0)))
+        own[number] = true;
+    run.times->setMessaging(std::move(own), [this, &run = run](uint32_t node) {
+      runMessage(run, node, 0, /*isQueued=*/true);
+    });
+  }
 }
 
 /// A group with ranks of several classes meets when the last of them comes.
@@ -309,6 +396,10 @@ bool StepSimulation::runEntry(ClassRun &run,
       return false;
     run.times->getValue(use.slot) = value;
   }
+  if (step.kind == Program::Step::Call &&
+      !areThere(run, run.times->getExternals(
+                         run.source->program.calls[step.index].body)))
+    return false;
   const Ticks start = run.times->getClock().compute;
   const uint32_t firstEvent = recording ? run.times->getRecording()->size() : 0;
   if (isBetweenClasses(run, step))
@@ -421,6 +512,8 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
   ClassRun &run = runs[index];
   run.index = index;
   run.source = &programs.getClasses()[index];
+  int64_t rank = run.source->ranks[0];
+  run.isLeftOut = ranks && (rank < ranks->first || rank >= ranks->second);
   run.times = std::make_unique<ProgramTimes>(
       run.source->program, std::move(times), rules,
       programs.getPartition().getAxes(), [this, index](AxisMask axes, Ticks t) {
@@ -441,11 +534,13 @@ void StepSimulation::makeRuns() {
   }
   for (auto [i, source] : llvm::enumerate(programs.getClasses()))
     makeRun(i, nodes->getTimes(source.program));
+  findMessages();
 }
 
 Error StepSimulation::runAll() {
   for (ClassRun &run : runs)
-    enqueue(run.index);
+    if (!run.isLeftOut)
+      enqueue(run.index);
   while (!queue.empty()) {
     ClassRun &run = runs[queue.front()];
     queue.pop_front();
@@ -453,7 +548,7 @@ Error StepSimulation::runAll() {
     advance(run);
   }
   for (ClassRun &run : runs)
-    if (!run.isDone())
+    if (!run.isLeftOut && !run.isDone())
       return createStringError("the ranks of '" + run.source->name +
                                "' wait for a message that nobody sends");
   return Error::success();
@@ -514,6 +609,8 @@ StepTimes StepSimulation::finish() {
   result.fixed = toTicks(machine.get("host.step").value_or(0)) *
                  std::max<int64_t>(1, countSteps(runs.front().source->program));
   for (ClassRun &run : runs) {
+    if (run.isLeftOut)
+      continue;
     ProgramTimes &times = *run.times;
     times.waitFor(times.getLastCollective());
     times.waitFor(times.getLastTransfer());
@@ -569,4 +666,11 @@ Expected<StepTimes> stg::getStepTimes(const TraceBundle &programs,
                                       const Execution &execution,
                                       StepRecording *recording) {
   return StepSimulation(programs, machine, execution, recording).run();
+}
+
+Expected<StepTimes> stg::getStepTimesOf(std::pair<int64_t, int64_t> ranks,
+                                        const TraceBundle &programs,
+                                        const Machine &machine,
+                                        const Execution &execution) {
+  return StepSimulation(programs, machine, execution, nullptr, ranks).run();
 }

@@ -3,7 +3,7 @@
 Sizes of messages are those of inference.md: whole blocks of a request's tokens, which the first new
 token begins where they were full; heads from whoever has them to whoever needs them.
 
-Usage: disaggregated.py {sizes|heads|latents|batch|stages|turns|waits|kinds|windows|context|states|executed} DIR
+Usage: disaggregated.py {sizes|heads|latents|batch|stages|turns|waits|times|kinds|windows|context|states|executed} DIR
 """
 
 import json
@@ -238,6 +238,53 @@ def waits():
             equal(f"{what}: its own", [name for name in before if f".for.mb{turn}" not in name], [])
             own = {f".mb{sender}." for sender in senders} if here < 8 else {""}
             equal(f"{what}: senders", {re.search(r"\.from0((?:\.mb\d+\.)?)", name)[1] for name in before}, own)
+
+
+def estimate(*flags):
+    return json.loads(traces.run("stg-estimate", *flags, "--machine=h100-80gb-dgx", "--json"))
+
+
+def times():
+    """Each side takes as long as its plan alone; what is between them is sent one after the other."""
+    # Prefill has whole nodes, so that groups of decoding are on as many nodes as they are alone.
+    for prefill, decode in (
+        ({"tp": 8}, {"tp": 2}),
+        ({"tp": 4, "pp": 2, "micro_batch": 2}, {"tp": 4, "pp": 2, "micro_batch": 4}),
+        ({"tp": 2, "dp": 4}, {"tp": 8}),
+    ):
+        model = ["llama3-8b", "--set=L=8", "--batch=8"]
+        what = f"{prefill} to {decode}"
+        both = estimate(*model, "--seq=512", *plans(prefill, decode))
+        first = estimate(*model, "--mode=prefill", "--seq=512", f"--strategy={DIR / 'prefill.json'}")
+        token = estimate(*model, "--mode=decode", "--kv-len=512", f"--strategy={DIR / 'decode.json'}")
+        for key, own in (("time_to_first_token_seconds", first), ("time_per_token_seconds", token)):
+            equal(f"{what}: {key}", both[key], own["step_seconds"])
+        for key, own in (("prompts_per_second", first), ("tokens_per_second", token)):
+            equal(f"{what}: {key}", both[key], own[key])
+        alone = first["step_seconds"] + token["step_seconds"]
+        equal(f"{what}: together", round(max(0, both["step_seconds"] - alone), 9), round(both["transfer_seconds"], 9))
+        rate = (8 * 512 + 8) / (both["step_seconds"] * both["ranks"])
+        equal(f"{what}: tokens", round(both["tokens_per_second_and_device"], 3), round(rate, 3))
+    # Over a slow link the last of three times two messages arrives so much later.
+    model = ["llama3-8b", "--set=L=2", "--seq=64", *plans({}, {})]
+    share, size, seconds = 0.8, 64 * 8 * 128 * 2 * 2, []
+    for bandwidth in 1, 4:
+        link = f"--machine-set=network.nvlink.bandwidth={bandwidth / 1000} GB/s"
+        seconds.append(estimate(*model, "--batch=3", link))
+    for key in "step_seconds", "transfer_seconds":
+        late = seconds[0][key] - seconds[1][key]
+        equal(f"slow link: {key}", round(late, 9), round(3 * 2 * size * (1 - 1 / 4) / (share * 1e6), 9))
+    equal("slow link: first token", *(own["time_to_first_token_seconds"] for own in seconds))
+    # A bundle says the same, and so does the manifest.
+    folder = DIR / "both"
+    traces.run("stg-compile", *model, "--batch=3", "--bundle", "-o", folder)
+    equal("bundle", estimate(folder), estimate(*model, "--batch=3"))
+    traces.run("stg-compile", *model, "--batch=3", "-o", DIR / "files")
+    equal("manifest", estimate(*model[:3], "--batch=3", f"--strategy={DIR / 'files' / 'manifest.json'}"), estimate(folder))
+    # Requests of a list begin and go on, too.
+    both = estimate("llama3-8b", "--set=L=2", "--requests=2*(64,0),(40,0)", "--batch=2", *plans({}, {}))
+    equal("list", round(both["prompts_per_second"] * both["time_to_first_token_seconds"], 6), 6)
+    equal("list: tokens", round(both["tokens_per_second_and_device"] * both["step_seconds"] * 2, 6), 2 * 168 + 6)
 
 
 def kinds():

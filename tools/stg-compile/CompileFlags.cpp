@@ -19,9 +19,7 @@ std::vector<const cl::OptionCategory *> CompileFlags::getCategories() const {
 }
 
 Error CompileFlags::finish() {
-  if (Error error = finishRequest())
-    return error;
-  if (Error error = finishDisaggregation())
+  if (Error error = finishPlans())
     return error;
   if (listModels)
     return finishList();
@@ -34,42 +32,6 @@ Error CompileFlags::finish() {
   if (Error error = finishSummary())
     return error;
   return finishOutput();
-}
-
-/// Two plans take the place of one; the manifest of two has both.
-Error CompileFlags::finishDisaggregation() {
-  bool isOfTwo = request.strategyFile.hasDecodePlan() &&
-                 prefillStrategy.empty() && decodeStrategy.empty();
-  if (isOfTwo)
-    for (llvm::cl::opt<std::string> *file : {&prefillStrategy, &decodeStrategy})
-      file->setValue(strategy.getFile().str());
-  if (prefillStrategy.empty() && decodeStrategy.empty())
-    return Error::success();
-  if (prefillStrategy.empty() || decodeStrategy.empty())
-    return makeStrategyError(
-        prefillStrategy.empty()
-            ? "--decode-strategy needs --prefill-strategy, the plan of the "
-              "ranks that read the prompts"
-            : "--prefill-strategy needs --decode-strategy, the plan of the "
-              "ranks that go on with them");
-  if (strategy.hasFile() && !isOfTwo)
-    return makeStrategyError("--strategy with --prefill-strategy: give each "
-                             "plan in a file of its own");
-  if (printSchedule || !report.empty())
-    return makeStrategyError(
-        Twine(printSchedule ? "--print-schedule" : "--report") +
-        " with --prefill-strategy: it is for one plan");
-  request.strategyFile = StrategyInput();
-  auto prefill = strategy.read(request.strategyFile, prefillStrategy);
-  if (!prefill)
-    return prefill.takeError();
-  StrategyInput file;
-  auto decode = strategy.read(file, decodeStrategy, StrategyInput::kDecodePlan);
-  if (!decode)
-    return decode.takeError();
-  request.strategy = std::move(*prefill);
-  request.decodeStrategy = std::move(*decode);
-  return Error::success();
 }
 
 /// Nothing is compiled for --list-models, and no other flag has an effect.
@@ -88,6 +50,9 @@ Error CompileFlags::finishList() {
 
 /// Nothing is compiled for --print-schedule.
 Error CompileFlags::finishSchedule() {
+  if (request.decodeStrategy)
+    return makeStrategyError("--print-schedule with --prefill-strategy: it is "
+                             "for one plan");
   for (const auto &[name, option] : cl::getRegisteredOptions())
     if (option->getNumOccurrences() && option != &printScheduleFlag &&
         option != &jsonFlag && option != &quiet && option != &dryRun &&

@@ -15,9 +15,9 @@
 namespace stg {
 
 /// The command line: that of the strategy, and what is written where.
-struct CompileFlags : RequestFlags {
+struct CompileFlags : TwoPlanFlags {
   CompileFlags()
-      : RequestFlags("MODEL (a .mlir file, a config.json or the name of a "
+      : TwoPlanFlags("MODEL (a .mlir file, a config.json or the name of a "
                      "library model)") {}
 
   std::string ranks, part;
@@ -29,17 +29,6 @@ struct CompileFlags : RequestFlags {
 
   llvm::cl::OptionCategory outputCategory{"Output"};
 
-  llvm::cl::opt<std::string> prefillStrategy{
-      "prefill-strategy", llvm::cl::value_desc("FILE.json"),
-      llvm::cl::desc("Plan of the ranks that read the prompts; those of "
-                     "--decode-strategy follow, and get the caches. Flags "
-                     "override both"),
-      llvm::cl::cat(modelCategory)};
-  llvm::cl::opt<std::string> decodeStrategy{
-      "decode-strategy", llvm::cl::value_desc("FILE.json"),
-      llvm::cl::desc("Plan of the ranks that make a further token of each "
-                     "prompt"),
-      llvm::cl::cat(modelCategory)};
   llvm::cl::opt<bool, true> listModelsFlag{
       "list-models", llvm::cl::location(listModels),
       llvm::cl::desc("Print name, family and parameters of the library's "
@@ -138,7 +127,6 @@ struct CompileFlags : RequestFlags {
   }
 
 private:
-  llvm::Error finishDisaggregation();
   llvm::Error finishList();
   llvm::Error finishSchedule();
   llvm::Error finishSummary();

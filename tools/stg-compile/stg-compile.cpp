@@ -72,7 +72,12 @@ static Error writeReport(const stg::CompileFlags &flags,
     if (!times)
       return times.takeError();
     step = std::move(*times);
-    report.emplace(stg::Report{*machine, *facts, *step, result.execution});
+    auto sides =
+        stg::getSideSeconds(programs, *facts, *machine, result.execution);
+    if (!sides)
+      return sides.takeError();
+    report.emplace(stg::Report{*machine, *facts, *step, result.execution,
+                               nullptr, *sides});
     page.timed.emplace(stg::HTMLReport::Timed{*report, recording});
   }
   auto file = stg::OutputFile::open(flags.report);

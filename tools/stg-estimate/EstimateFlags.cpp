@@ -39,7 +39,7 @@ Error EstimateFlags::finish() {
   if (!simai.empty() && !sweep.empty())
     return createStringError("--simai writes one workload; leave out "
                              "--sweep-machine");
-  return finishRequest();
+  return finishPlans();
 }
 
 /// A bundle has its strategy.

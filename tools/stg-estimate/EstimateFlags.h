@@ -15,9 +15,9 @@
 namespace stg {
 
 /// The command line: a model with a strategy, or a bundle, and a machine.
-struct EstimateFlags : RequestFlags {
+struct EstimateFlags : TwoPlanFlags {
   EstimateFlags()
-      : RequestFlags("MODEL (a .mlir file or the name of a library model) or "
+      : TwoPlanFlags("MODEL (a .mlir file or the name of a library model) or "
                      "BUNDLE (a file, or a folder with one)") {
     model.setNumOccurrencesFlag(llvm::cl::Required);
   }

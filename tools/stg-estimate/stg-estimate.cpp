@@ -144,8 +144,15 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     std::optional<PathReport> pathReport;
     if (flags.criticalPath)
       pathReport.emplace(*path, *job.programs, *step, recording);
-    Report report = {*machine, *facts, *step, job.execution,
-                     pathReport ? &*pathReport : nullptr};
+    auto sides = getSideSeconds(*job.programs, *facts, *machine, job.execution);
+    if (!sides)
+      return sides.takeError();
+    Report report = {*machine,
+                     *facts,
+                     *step,
+                     job.execution,
+                     pathReport ? &*pathReport : nullptr,
+                     *sides};
     if (flags.json) {
       json::Object object = report.getJSON();
       if (!point.empty())

@@ -24,6 +24,10 @@ std::vector<const cl::OptionCategory *> SearchFlags::getCategories() const {
 Error SearchFlags::finish() {
   if (Error error = finishRequest())
     return error;
+  if (request.strategyFile.hasDecodePlan())
+    return makeStrategyError(strategy.getFile() +
+                             ": has a plan of prefill and one of decoding, and "
+                             "a search is for one plan; give a file with one");
   if (memoryLimitFlag.getNumOccurrences()) {
     Expected<int64_t> limit = getMemoryLimit(memoryLimit);
     if (!limit)

@@ -93,6 +93,7 @@ struct CompileResult {
   chakra::ExportSummary summary;
   /// The other program, where there are two; of the mesh of each the axes.
   std::shared_ptr<CompileResult> decode;
+  int64_t firstRank = 0; ///< Of that one.
   /// The model that drafts tokens, where there is one.
   std::shared_ptr<CompileResult> draft;
   std::string mesh;

@@ -59,6 +59,26 @@ struct RequestFlags {
   llvm::Error finishRequest();
 };
 
+/// The same, where prefill and decoding may have plans of their own.
+struct TwoPlanFlags : RequestFlags {
+  using RequestFlags::RequestFlags;
+
+  llvm::cl::opt<std::string> prefillStrategy{
+      "prefill-strategy", llvm::cl::value_desc("FILE.json"),
+      llvm::cl::desc("Plan of the ranks that read the prompts; those of "
+                     "--decode-strategy follow, and get the caches. Flags "
+                     "override both"),
+      llvm::cl::cat(modelCategory)};
+  llvm::cl::opt<std::string> decodeStrategy{
+      "decode-strategy", llvm::cl::value_desc("FILE.json"),
+      llvm::cl::desc("Plan of the ranks that make a further token of each "
+                     "prompt"),
+      llvm::cl::cat(modelCategory)};
+
+  /// Reads one strategy into the request, or two.
+  llvm::Error finishPlans();
+};
+
 } // namespace stg
 
 #endif // STG_DRIVER_REQUESTFLAGS_H

@@ -65,6 +65,15 @@ public:
   ProgramTimes(const trace::TraceProgram &program, std::vector<NodeTime> times,
                Rules rules, trace::AxisMask classAxes, Meeting meeting);
 
+  /// Executes a message to or from another class.
+  using Messaging = std::function<void(uint32_t node)>;
+  /// Leaves the nodes that `isBetween` has, in repeats and calls, to who
+  /// executes all classes.
+  void setMessaging(std::vector<bool> isBetween, Messaging value) {
+    isMessageBetween = std::move(isBetween);
+    messaging = std::move(value);
+  }
+
   const trace::TraceProgram &getProgram() const { return program; }
   const NodeTime &getTime(uint32_t node) const { return times[node]; }
   const Clock &getClock() const { return clock; }
@@ -112,6 +121,10 @@ public:
   /// Executes a step that is neither a schedule nor, between classes, a
   /// message.
   void run(trace::TraceProgram::Step step);
+  /// What a body reads of what was made before it.
+  llvm::ArrayRef<uint32_t> getExternals(uint32_t body) {
+    return getFacts(body).externals;
+  }
   /// Sets what a node makes.
   void setOutputs(uint32_t node, Value value);
   /// The latest of what a node reads.
@@ -155,7 +168,9 @@ private:
   };
   struct BodyFacts {
     bool isKnown = false;
-    bool isShared = false; ///< Other classes take part in its collectives.
+    /// Other classes take part in its collectives, or in its messages.
+    bool isShared = false;
+    bool hasMessages = false; ///< Between classes.
     /// The loop over steps in whose iterations it differs, or kNone.
     uint32_t stepLoop = trace::kNone;
     llvm::SmallVector<uint32_t> externals; ///< Slots of others that it reads.
@@ -197,6 +212,9 @@ private:
     return program.nodes[node].isColl() &&
            (program.nodes[node].axes & classAxes);
   }
+  bool isBetween(uint32_t node) const {
+    return !isMessageBetween.empty() && isMessageBetween[node];
+  }
   Ticks getRelative(Value value) const;
   void addRelative(Value value, Key &key) const;
   void account(uint8_t cause, Ticks start, Ticks end);
@@ -213,6 +231,8 @@ private:
   Rules rules;
   trace::AxisMask classAxes;
   Meeting meeting;
+  std::vector<bool> isMessageBetween; ///< By node; may be empty.
+  Messaging messaging;
 
   Clock clock;
   Spending spending;

@@ -35,11 +35,27 @@ struct JobFacts {
   /// inference reads, and operations of products.
   double stateBytes = 0, products = 0;
 
+  /// Where prefill and decoding have ranks of their own, the first one of
+  /// decoding.
+  std::optional<int64_t> firstDecodeRank;
+
   bool isInference() const { return !mode.empty() && mode != "train"; }
 
   static llvm::Expected<JobFacts> get(const trace::TraceBundle &programs,
                                       const Execution &execution);
 };
+
+/// Seconds of the steps of prefill and of decoding on ranks of their own, each
+/// as if the other one took no time.
+struct SideSeconds {
+  double prefill = 0, decode = 0;
+  double fixed = 0; ///< Of each, what the host does once for a step.
+};
+
+/// None where there is one plan.
+llvm::Expected<std::optional<SideSeconds>>
+getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
+               const Machine &machine, const Execution &execution);
 
 /// Bytes of a device without those that are set aside.
 double getAvailableMemory(const Machine &machine);
@@ -50,6 +66,7 @@ struct Report {
   const StepTimes &step;
   const Execution &execution;
   const PathReport *path = nullptr; ///< If it is asked for.
+  std::optional<SideSeconds> sides = std::nullopt;
 
   struct Part {
     std::string name;
@@ -85,6 +102,10 @@ struct Report {
   std::optional<llvm::StringRef> getLatency() const;
   /// Prompts, or tokens, of all ranks in a second; none likewise.
   std::optional<double> getRequestRate() const;
+  /// Of sides, what is neither that of prefill nor of decoding: what is sent
+  /// between them, as far as somebody waits for it. 0 where decoding begins
+  /// long before prefill ends.
+  double getTransfer() const;
   /// Bytes that a device needs, and that it has for them.
   double getNeeded() const { return job.neededBytes; }
   double getCapacity() const { return getAvailableMemory(machine); }

@@ -53,6 +53,13 @@ llvm::Expected<StepTimes> getStepTimes(const trace::TraceBundle &programs,
                                        const Execution &execution,
                                        StepRecording *recording = nullptr);
 
+/// The same of the classes whose first rank is in the range [first, end): as if
+/// others sent and received at once. They must not share collectives with them.
+llvm::Expected<StepTimes> getStepTimesOf(std::pair<int64_t, int64_t> ranks,
+                                         const trace::TraceBundle &programs,
+                                         const Machine &machine,
+                                         const Execution &execution);
+
 } // namespace stg
 
 #endif // STG_ESTIMATE_STEPTIMES_H
