@@ -687,21 +687,17 @@ static void setSteps(const StrategyInput &strategy, CompileResult &result) {
     getField(id).copy(strategy.values, result.strategy.values);
 }
 
-/// All loops of steps, in one module. The result is that of the first one, with
-/// the strategy that was given.
+/// Compiles parts one by one, which become one module. The result is that of
+/// the first one, with the strategy that was given.
+template <typename PartT>
 static Expected<Model>
-compileLoops(MLIRContext &context, const CompileRequest &request,
-             llvm::SourceMgr &sources, const MessagePrinter &printer,
-             TimingScope &timing, CompileResult &result) {
-  StrategyInput strategy = request.strategy;
-  strategy.deriveStep();
+compileParts(const StrategyInput &strategy, std::vector<PartT> parts,
+             CompileResult &result,
+             function_ref<Expected<Model>(PartT, CompileResult &)> compile) {
   std::optional<Model> all;
-  for (StrategyInput &own : splitSteps(strategy, result.loops)) {
-    CompileRequest part = request;
-    part.strategy = std::move(own);
+  for (PartT &part : parts) {
     CompileResult other;
-    Expected<Model> model = compileLoop(context, part, sources, printer, timing,
-                                        all ? other : result);
+    Expected<Model> model = compile(std::move(part), all ? other : result);
     if (!model)
       return model;
     if (!all)
@@ -715,15 +711,20 @@ compileLoops(MLIRContext &context, const CompileRequest &request,
   return std::move(*all);
 }
 
-/// The model's own module is a layer.
-static Error checkOwnDraft(const StrategyInput &strategy) {
-  if (strategy.values.pipelineRanks.isOne())
-    return Error::success();
-  return makeStrategyError(
-      "--draft " + kOwnDraft + ": " +
-      strategy.spellSources(FieldId::pipelineRanks, " times ") +
-      ": the module that drafts is one layer, which several stages do not "
-      "divide; use a draft model, or one stage");
+/// All loops of steps, in one module.
+static Expected<Model>
+compileLoops(MLIRContext &context, const CompileRequest &request,
+             llvm::SourceMgr &sources, const MessagePrinter &printer,
+             TimingScope &timing, CompileResult &result) {
+  StrategyInput strategy = request.strategy;
+  strategy.deriveStep();
+  return compileParts<StrategyInput>(
+      strategy, splitSteps(strategy, result.loops), result,
+      [&](StrategyInput own, CompileResult &made) {
+        CompileRequest part = request;
+        part.strategy = std::move(own);
+        return compileLoop(context, part, sources, printer, timing, made);
+      });
 }
 
 /// The rounds of one loop: steps of the draft model, which come before that of
@@ -742,9 +743,6 @@ static Expected<Model> compileRounds(MLIRContext &context,
     return model;
   const Strategy &values = request.strategy.values;
   bool isOwn = values.draft == kOwnDraft;
-  if (isOwn)
-    if (Error error = checkOwnDraft(result.strategy))
-      return std::move(error);
   part.isDraft = true;
   if (!isOwn) {
     part.model = *values.draft;
@@ -785,24 +783,13 @@ compileRounds(MLIRContext &context, const CompileRequest &request,
               TimingScope &timing, CompileResult &result) {
   StrategyInput strategy = request.strategy;
   strategy.deriveStep();
-  std::optional<Model> all;
-  for (RoundParts &parts :
-       splitRounds(strategy, result.loops, hasStages(context, strategy))) {
-    CompileResult other;
-    Expected<Model> model =
-        compileRounds(context, request, std::move(parts), sources, printer,
-                      timing, all ? other : result);
-    if (!model)
-      return model;
-    if (!all)
-      all.emplace(std::move(*model));
-    else if (failed(appendSteps(*all->module, *model->module)))
-      return makeDiagnosed();
-  }
-  setSteps(strategy, result);
-  if (failed(verify(*all->module)))
-    return makeDiagnosed();
-  return std::move(*all);
+  return compileParts<RoundParts>(
+      strategy,
+      splitRounds(strategy, result.loops, hasStages(context, strategy)), result,
+      [&](RoundParts parts, CompileResult &made) {
+        return compileRounds(context, request, std::move(parts), sources,
+                             printer, timing, made);
+      });
 }
 
 /// `tp 4 x dp 2`, of axes with several ranks.

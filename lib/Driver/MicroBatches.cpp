@@ -47,6 +47,9 @@ Expected<MicroBatchParts> stg::splitMicroBatches(const StrategyInput &input) {
   std::vector<Requests> lists = input.values.requests.getMicroBatches();
   MicroBatchParts split;
   std::map<std::string, unsigned> known;
+  // Each request hands on equally many.
+  int64_t all = std::max<int64_t>(
+      countGenerating(input.values, input.values.requests), 1);
   for (auto [number, list] : llvm::enumerate(lists)) {
     auto [it, isNew] = known.try_emplace(list.str(), split.parts.size());
     split.partOf.push_back(it->second);
@@ -60,7 +63,7 @@ Expected<MicroBatchParts> stg::splitMicroBatches(const StrategyInput &input) {
     values.reserve = std::move(*reserve);
     int64_t tokens = countGenerating(values, list);
     for (int64_t *handedOn : {&values.receivedTokens, &values.sentTokens})
-      *handedOn = *handedOn ? tokens : 0;
+      *handedOn = *handedOn / all * tokens;
     values.requests = std::move(list);
   }
   return split;

@@ -611,7 +611,7 @@ Error stg::checkStages(func::FuncOp program, const StrategyInput &input,
   int64_t common = 0, devices = strategy.pipelineRanks.number;
   int64_t perDevice = strategy.virtualStages, stages = devices * perDevice;
   std::optional<int64_t> total = countLayers(program, values, common);
-  if (!total || devices <= 1)
+  if (!total || devices <= 1 || strategy.predictOnly)
     return Error::success();
   if (!strategy.layersPerStage.empty()) {
     int64_t sum = 0;

@@ -227,6 +227,8 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
 
 /// The parts of the rounds of one loop. Each draft reads the token that the
 /// step before has sampled; if stages hand tokens on, each gets it from there.
+/// Modules of the model are where it has been sampled: they send all drafts,
+/// and the token before them, to what is verified.
 static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
                             int64_t firstRound, const Requests &last,
                             bool handsOn) {
@@ -241,6 +243,8 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
   };
   int64_t drafts = *input.values.drafts;
   int64_t tokens = handsOn ? loop.tokens : 0;
+  const bool isOwn = input.values.draft == kOwnDraft;
+  const int64_t verified = isOwn ? drafts * tokens + loop.received : tokens;
   RoundParts parts;
   for (int64_t number = 0; number < drafts; ++number) {
     StrategyInput &own = parts.drafts.emplace_back(
@@ -249,7 +253,9 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
     own.values.receivedTokens = number == 0 ? loop.received : tokens;
     own.values.sentTokens = tokens;
     own.values.set = input.values.draftSet;
-    if (input.values.draft == kOwnDraft) {
+    if (isOwn) {
+      own.values.receivedTokens = 0;
+      own.values.sentTokens = number + 1 == drafts ? verified : 0;
       own.values.mtp = 1;
       own.values.predictOnly = true;
       own.values.set = input.values.set;
@@ -258,8 +264,8 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
     }
   }
   parts.verification = makePart(input, loop, firstRound, loop.requests, last);
-  parts.verification.values.receivedTokens = tokens;
-  parts.verification.values.sentTokens = loop.sent;
+  parts.verification.values.receivedTokens = verified;
+  parts.verification.values.sentTokens = isOwn ? 0 : loop.sent;
   return parts;
 }
 
@@ -387,7 +393,8 @@ LogicalResult StepAppender::run() {
   return success();
 }
 
-LogicalResult stg::appendSteps(ModuleOp first, ModuleOp more) {
+static LogicalResult appendGraphs(ModuleOp first, ModuleOp more,
+                                  bool isOfSomeRanks) {
   SymbolTable graphs(first);
   for (auto graph : more.getOps<chakra::GraphOp>()) {
     auto other = graphs.lookup<chakra::GraphOp>(graph.getSymNameAttr());
@@ -402,10 +409,25 @@ LogicalResult stg::appendSteps(ModuleOp first, ModuleOp more) {
   auto count = [](ModuleOp module) {
     return llvm::range_size(module.getOps<chakra::GraphOp>());
   };
-  if (count(first) != count(more))
+  if (!isOfSomeRanks && count(first) != count(more))
     return first.emitError("has graphs of ranks that some steps have none for; "
                            "compile these steps by themselves");
   return success();
+}
+
+/// Appends, and drops what is left if that fails: what has been moved and what
+/// has not may use values of each other.
+static LogicalResult append(ModuleOp first, ModuleOp more, bool isOfSomeRanks) {
+  LogicalResult appended = appendGraphs(first, more, isOfSomeRanks);
+  if (succeeded(appended))
+    return success();
+  for (ModuleOp module : {first, more})
+    module->dropAllReferences();
+  return failure();
+}
+
+LogicalResult stg::appendSteps(ModuleOp first, ModuleOp more) {
+  return append(first, more, /*isOfSomeRanks=*/false);
 }
 
 /// What a task of a stage executes has its scope in front of its names.
@@ -492,6 +514,9 @@ static void fuseLoops(ModuleOp module, bool before) {
     for (Operation &op : graph.getBody().front())
       if (isStepLoop(op))
         loops.push_back(cast<chakra::RepeatOp>(op));
+    // Modules of the model are on the ranks of its last stage.
+    if (loops.size() < 2)
+      continue;
     Block &first = loops[0].getBody().front();
     Block &second = loops[1].getBody().front();
     auto place = before ? first.begin() : first.getTerminator()->getIterator();
@@ -515,7 +540,7 @@ LogicalResult stg::joinRounds(ModuleOp rounds,
     fuseLoops(all, /*before=*/false);
   }
   prefixStates(rounds, all, sharesParameters);
-  if (failed(appendSteps(rounds, all)))
+  if (failed(append(rounds, all, /*isOfSomeRanks=*/sharesParameters)))
     return failure();
   fuseLoops(rounds, /*before=*/true);
   return success();

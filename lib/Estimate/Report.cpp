@@ -387,6 +387,35 @@ bool Report::fits() const {
 // Output
 //===----------------------------------------------------------------------===//
 
+/// What steps, prompts and tokens take.
+static void printTokens(const Report &report, raw_ostream &os) {
+  if (std::vector<double> steps = report.getStepSeconds(); !steps.empty()) {
+    Report::StepRange range = report.getRange(steps);
+    os << "steps           " << range.count
+       << format(" of %.6g s to %.6g s, %.6g s on average\n", range.least,
+                 range.most, range.mean);
+  }
+  if (std::optional<double> first = report.getFirstToken())
+    os << format("first token     %.6g s\n", *first);
+  if (std::optional<double> each = report.getTimePerToken())
+    os << format("time per token  %.6g s\n", *each);
+  if (report.sides)
+    os << format("first token     %.6g s\ntransfer        %.6g s\n"
+                 "time per token  %.6g s\n",
+                 report.sides->prefill, report.getTransfer(),
+                 report.sides->decode)
+       << format("requests        %.6g prompts per second, %.6g tokens per "
+                 "second\n",
+                 *report.job.requests / report.sides->prefill,
+                 *report.job.requests / report.sides->decode);
+  if (std::optional<StringRef> name = report.getLatency())
+    os << left_justify(*name, 16) << format("%.6g s", report.step.getSeconds())
+       << '\n';
+  if (std::optional<double> rate = report.getRequestRate())
+    os << format("requests        %.6g %s per second\n", *rate,
+                 report.job.mode == "decode" ? "tokens" : "prompts");
+}
+
 void Report::printText(raw_ostream &os) const {
   const double total = step.getSeconds();
   os << format("step            %.6g s", total) << " on " << job.ranks << " x "
@@ -409,28 +438,7 @@ void Report::printText(raw_ostream &os) const {
     os << format("floors          %.6g s of memory, %.6g s of products\n",
                  memory, products);
   }
-  if (std::vector<double> steps = getStepSeconds(); !steps.empty()) {
-    StepRange range = getRange(steps);
-    os << "steps           " << range.count
-       << format(" of %.6g s to %.6g s, %.6g s on average\n", range.least,
-                 range.most, range.mean);
-  }
-  if (std::optional<double> first = getFirstToken())
-    os << format("first token     %.6g s\n", *first);
-  if (std::optional<double> each = getTimePerToken())
-    os << format("time per token  %.6g s\n", *each);
-  if (sides)
-    os << format("first token     %.6g s\ntransfer        %.6g s\n"
-                 "time per token  %.6g s\n",
-                 sides->prefill, getTransfer(), sides->decode)
-       << format("requests        %.6g prompts per second, %.6g tokens per "
-                 "second\n",
-                 *job.requests / sides->prefill, *job.requests / sides->decode);
-  if (std::optional<StringRef> name = getLatency())
-    os << left_justify(*name, 16) << format("%.6g s", total) << '\n';
-  if (std::optional<double> rate = getRequestRate())
-    os << format("requests        %.6g %s per second\n", *rate,
-                 job.mode == "decode" ? "tokens" : "prompts");
+  printTokens(*this, os);
   os << "memory          " << asBytes(static_cast<__int128>(job.neededBytes))
      << " of " << asBytes(static_cast<__int128>(getCapacity())) << ", "
      << asBytes(static_cast<__int128>(job.liveBytes)) << " live"
@@ -458,6 +466,34 @@ void Report::printText(raw_ostream &os) const {
   else
     os << "error           unknown: no step of this machine has been "
           "compared\n";
+}
+
+static void addTokens(const Report &report, json::Object &result) {
+  if (std::vector<double> steps = report.getStepSeconds(); !steps.empty()) {
+    Report::StepRange range = report.getRange(steps);
+    result["steps"] = json::Object{{"count", int64_t(range.count)},
+                                   {"least_seconds", range.least},
+                                   {"mean_seconds", range.mean},
+                                   {"most_seconds", range.most}};
+  }
+  if (std::optional<double> first = report.getFirstToken())
+    result["time_to_first_token_seconds"] = *first;
+  if (std::optional<double> each = report.getTimePerToken())
+    result["time_per_token_seconds"] = *each;
+  if (report.sides) {
+    result["time_to_first_token_seconds"] = report.sides->prefill;
+    result["transfer_seconds"] = report.getTransfer();
+    result["time_per_token_seconds"] = report.sides->decode;
+    result["prompts_per_second"] = *report.job.requests / report.sides->prefill;
+    result["tokens_per_second"] = *report.job.requests / report.sides->decode;
+  }
+  if (std::optional<StringRef> name = report.getLatency())
+    result[*name == "first token" ? "time_to_first_token_seconds"
+                                  : "time_per_token_seconds"] =
+        report.step.getSeconds();
+  if (std::optional<double> rate = report.getRequestRate())
+    result[report.job.mode == "decode" ? "tokens_per_second"
+                                       : "prompts_per_second"] = *rate;
 }
 
 json::Object Report::getJSON() const {
@@ -510,31 +546,7 @@ json::Object Report::getJSON() const {
     result["floors"] = json::Object{{"memory_seconds", memoryFloor},
                                     {"product_seconds", productFloor}};
   }
-  if (std::vector<double> steps = getStepSeconds(); !steps.empty()) {
-    StepRange range = getRange(steps);
-    result["steps"] = json::Object{{"count", int64_t(range.count)},
-                                   {"least_seconds", range.least},
-                                   {"mean_seconds", range.mean},
-                                   {"most_seconds", range.most}};
-  }
-  if (std::optional<double> first = getFirstToken())
-    result["time_to_first_token_seconds"] = *first;
-  if (std::optional<double> each = getTimePerToken())
-    result["time_per_token_seconds"] = *each;
-  if (sides) {
-    result["time_to_first_token_seconds"] = sides->prefill;
-    result["transfer_seconds"] = getTransfer();
-    result["time_per_token_seconds"] = sides->decode;
-    result["prompts_per_second"] = *job.requests / sides->prefill;
-    result["tokens_per_second"] = *job.requests / sides->decode;
-  }
-  if (std::optional<StringRef> name = getLatency())
-    result[*name == "first token" ? "time_to_first_token_seconds"
-                                  : "time_per_token_seconds"] =
-        step.getSeconds();
-  if (std::optional<double> rate = getRequestRate())
-    result[job.mode == "decode" ? "tokens_per_second" : "prompts_per_second"] =
-        *rate;
+  addTokens(*this, result);
   if (std::optional<double> error = machine.get("estimate.error"))
     result["mean_error"] = *error;
   return result;

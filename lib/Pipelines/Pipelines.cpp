@@ -283,7 +283,7 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
 
 void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
                             const PresetPlan *plan) {
-  if (!strategy.pipelineRanks.isOne())
+  if (!strategy.pipelineRanks.isOne() && !strategy.predictOnly)
     pm.addPass(createCutLayers(getCutOptions(strategy)));
   if (isGrouped(strategy))
     pm.addNestedPass<func::FuncOp>(
@@ -412,8 +412,10 @@ static void addSchedule(OpPassManager &pm, const Strategy &strategy) {
   schedule.scheduleName = strategy.schedule.text;
   schedule.microBatches = static_cast<unsigned>(strategy.microBatches);
   schedule.virtualStages = static_cast<unsigned>(strategy.virtualStages);
-  schedule.layersPerStage.assign(strategy.layersPerStage.begin(),
-                                 strategy.layersPerStage.end());
+  schedule.onLastDevice = strategy.predictOnly;
+  if (!strategy.predictOnly)
+    schedule.layersPerStage.assign(strategy.layersPerStage.begin(),
+                                   strategy.layersPerStage.end());
   schedule.stageTensors = static_cast<unsigned>(strategy.stageTensors);
   schedule.stageSlices = strategy.stageSlices;
   schedule.receivedTokens = strategy.receivedTokens;

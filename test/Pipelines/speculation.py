@@ -4,7 +4,7 @@ A round is so many steps of a draft model, and one of the model. What rounds do 
 these steps do, compiled one by one; contexts grow by the tokens that are expected of a round, whole
 ones, which are worked out here with fractions.
 
-Usage: speculation.py {sums|lists|module|parallel|stages|estimate|files}...
+Usage: speculation.py {sums|lists|module|parallel|stages|module_stages|estimate|files}...
 """
 
 import json
@@ -182,6 +182,97 @@ def stages():
             traces.run(*own[:-1], f"--steps={steps}", "--bundle", "-o", f"{folder}/{steps}")
             sizes.append(len(open(f"{folder}/{steps}/traces.stgb", "rb").read()))
         equal("growth", sizes[1] < 20 * sizes[0], True)
+
+
+def add_up(entries):
+    sums = {}
+    for entry in entries:
+        for key, (count, size) in messages(entry).items():
+            had = sums.get(key, (0, 0))
+            sums[key] = (had[0] + count, had[1] + size)
+    return sums
+
+
+def module_stages():
+    """A module is where the head is: its device does what the module does on one stage, beside what its
+    own stage does. Drafts, and the token before them, go to the first stage in one message."""
+    for pp, last, batch, micro, rounds, k, chance, more, schedule in (
+        (2, 1, 8, 2, 5, 2, "0.7", ["--tp=2"], []),
+        (4, 3, 8, 8, 3, 1, "0.85", ["--tp=4"], []),
+        (2, 1, 8, 2, 1, 3, "0.8", ["--dp=2", "--ep=2"], []),
+        (2, 1, 4, 2, 3, 2, "0.7", ["--tp=2", "--logits-gather=one"], []),
+        (2, 1, 8, 2, 4, 2, "0.6", [], ["--virtual-stages=2"]),
+        (2, 0, 8, 2, 3, 2, "0.6", [], ["--schedule=zb-v", "--virtual-stages=2"]),
+    ):
+        flags = ["deepseek-v3", "--set=L=4", f"--batch={batch}", f"--micro-batch={micro}", *more]
+        stages = [f"--pp={pp}", *schedule]
+        compile_all = lambda *own: traces.compile_json(*flags, "--dry-run", *own)["classes"]
+        speculation = ["--kv-len=100", "--draft=mtp", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}"]
+        verify = [[f"--kv-len={100 + x}", f"--seq={k + 1}", "--logits=all"] for x in contexts(chance, k, rounds)]
+        run = compile_all(*stages, *speculation)
+        verified = [compile_all(*stages, *own) for own in verify]
+        # What the module does where there is one stage.
+        ends = compile_all(*speculation), [compile_all(*own) for own in verify]
+        what = " ".join([*flags, *stages, *speculation])
+        equal(f"{what}: classes", len(run), len(verified[0]))
+        turns = batch // micro // (2 if "--dp=2" in more else 1)
+        sent = (k * rounds + rounds - 1) * micro * turns * 4
+        # Those of tp that do not gather logits are classes of their own.
+        beside = [number for number, entry in enumerate(run) if entry["coordinates"]["pp"] == last]
+        equal(f"{what}: classes of the module", len(beside), len(ends[0]))
+        for number, entry in enumerate(run):
+            own = [step[number] for step in verified]
+            want = sum(map(totals, own), Counter())
+            extra = Counter()
+            if number in beside:
+                place = beside.index(number)
+                want.update(totals(ends[0][place]))
+                want.subtract(sum((totals(step[place]) for step in ends[1]), Counter()))
+                for category in "parameter", "kv_cache":
+                    extra[category] = held(ends[0][place], category) - max(held(step[place], category) for step in ends[1])
+                # The table of tokens is on the first stage, too.
+                if last != 0:
+                    extra["parameter"] += 129280 * 7168 * 2 // (int(more[0][5:]) if more and "--tp" in more[0] else 1)
+            name = f"{what}, class {number}"
+            equal(name, +totals(entry), +want)
+            for category in "parameter", "kv_cache":
+                equal(f"{name}: {category}", held(entry, category), max(held(step, category) for step in own) + extra[category])
+            exchanged = add_up(own)
+            if number in beside:
+                # Of logits that one rank gathers.
+                both, rest = messages(ends[0][place]), add_up(step[place] for step in ends[1])
+                for key, (count, size) in both.items():
+                    had, less = exchanged.get(key, (0, 0)), rest[key]
+                    exchanged[key] = (had[0] + count - less[0], had[1] + size - less[1])
+            for kind, end, shift in ("recv", 0, pp - 1), ("send", last, 1 - pp):
+                if last != 0 and entry["coordinates"]["pp"] == end:
+                    count, size = exchanged.get((kind, shift), (0, 0))
+                    exchanged[kind, shift] = (count + rounds * turns, size + sent)
+            equal(f"{name}: messages", messages(entry), exchanged)
+    # Lists of micro-batches: each sends what its own requests have drafted.
+    flags = ["deepseek-v3", "--set=L=4", "--pp=2", "--batch=2", "--micro-batch=1"]
+    draft = ["--draft=mtp", "--drafts=2", "--acceptance=0.7", "--steps=3"]
+    run = traces.compile_json(*flags, "--dry-run", "--requests=2*(1,9)/0,(1,30)/1", *draft)["classes"]
+    steps = [
+        traces.compile_json(*flags, "--dry-run", f"--requests=2*(3,{9 + x},3)/0,(3,{30 + x},3)/1")["classes"]
+        for x in contexts("0.7", 2, 3)
+    ]
+    for number, kind, shift in (0, "recv", 1), (1, "send", -1):
+        want = add_up(step[number] for step in steps)
+        want[kind, shift] = (3 * 2, (2 + 3 + 3) * (2 + 1) * 4)
+        equal(f"lists, class {number}", messages(run[number]), want)
+    with tempfile.TemporaryDirectory() as folder:
+        own = ["stg-compile", "deepseek-v3", "--set=L=4", "--pp=2", "--tp=2", "--batch=4", "--kv-len=9", *draft]
+        for where, more in ("files", ["--micro-batch=2"]), ("bundle", ["--micro-batch=2", "--bundle"]), ("whole", []):
+            traces.run(*own, *more, "-o", f"{folder}/{where}")
+            traces.run("stg-trace", "validate", f"{folder}/{where}")
+            traces.run("stg-trace", "validate", "--eager-sends", f"{folder}/{where}")
+        # The last draft of a micro-batch sends, and what looks tokens up waits.
+        step = lambda i, j, part: f"step.{i}.{part}mb{j}"
+        found = [node.name.split(".stage0")[0] for node in traces.nodes(f"{folder}/files", rank=2) if node.type == "COMM_SEND"]
+        equal("who sends", found, [step(i, j, "draft.1.") for i in range(3) for j in range(2)])
+        found = [node.name.split(".stage0")[0] for node in traces.nodes(f"{folder}/files", rank=0) if node.type == "COMM_RECV"]
+        equal("who waits", found, [step(i, j, "") for i in range(3) for j in range(2)])
 
 
 def estimate():

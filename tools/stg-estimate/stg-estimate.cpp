@@ -94,6 +94,13 @@ static Error writeTimeline(const EstimateFlags &flags,
   return Error::success();
 }
 
+static Error writePicture(const EstimateFlags &flags,
+                          const PipelinePicture &picture) {
+  if (flags.picture.empty())
+    return Error::success();
+  return writeFile(flags.picture, [&](raw_ostream &os) { picture.write(os); });
+}
+
 static Error writeSimAI(const EstimateFlags &flags, const Job &job,
                         const Machine &machine) {
   auto file = OutputFile::open(flags.simai);
@@ -136,11 +143,8 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
       if (Error error =
               writeTimeline(flags, {*job.programs, *step, recording, *path}))
         return error;
-    PipelinePicture picture = {*job.programs, *step, recording};
-    if (!flags.picture.empty())
-      if (Error error = writeFile(flags.picture,
-                                  [&](raw_ostream &os) { picture.write(os); }))
-        return error;
+    if (Error error = writePicture(flags, {*job.programs, *step, recording}))
+      return error;
     std::optional<PathReport> pathReport;
     if (flags.criticalPath)
       pathReport.emplace(*path, *job.programs, *step, recording);

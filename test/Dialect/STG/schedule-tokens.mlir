@@ -5,6 +5,10 @@
 // RUN: stg-opt %s --stg-schedule="micro-batches=2 received-tokens=1" | FileCheck %s --check-prefix=LAST --implicit-check-not="stg.send over \"pp\" shift -1"
 // Several stages of one device: nobody sends them to itself.
 // RUN: stg-opt %s --stg-schedule="schedule=zb-v virtual-stages=2 micro-batches=2 sent-tokens=1 received-tokens=1" | FileCheck %s --check-prefix=BOTH --implicit-check-not=into --implicit-check-not=payload
+// All of it beside the last stage of another program, over the channel of that.
+// RUN: stg-opt %s --stg-schedule="on-last-device micro-batches=2 sent-tokens=3" | FileCheck %s --check-prefix=ALONE --implicit-check-not=device0 --implicit-check-not=stg.recv
+// Where that is on the first device, nobody is sent them.
+// RUN: stg-opt %s --stg-schedule="on-last-device schedule=zb-v virtual-stages=2 micro-batches=2 sent-tokens=3" | FileCheck %s --check-prefix=SAME --implicit-check-not=device1 --implicit-check-not=stg.send
 
 // CHECK: func.func private @f.stage1.forward({{.*}}) -> !stg.tensor<[B = 2, S = 1], i32>
 // CHECK: func.func @f.device0
@@ -21,6 +25,10 @@
 // FIRST: stg.send over "pp" shift -1 channel 8 by 2 payload(8)
 // LAST: stg.recv into
 // BOTH: func.func @f.device0
+// ALONE: func.func @f.device1{{.*}}stg.coordinates = #stg.coordinates<pp = 1>
+// ALONE: %[[S:.*]] = func.call @f.stage0.forward(
+// ALONE-NEXT: stg.send over "pp" shift -1 channel 8 by 2 payload(24) %[[S]] <"stage0" fwd>
+// SAME: func.func @f.device0
 
 stg.mesh @mesh <pp = 2 : pipeline>
 !ids = !stg.tensor<[B = 2, S = 1], i32>

@@ -1662,7 +1662,10 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
 
     In a loop over steps of inference the first stage reads what the last one has sampled:
     `sent-tokens` are sent at the end of a step, and `received-tokens` are received at the
-    beginning of the next one, into the tokens that the program reads.
+    beginning of the next one, into the tokens that the program reads. With `on-last-device`
+    the program is a stage by itself, beside those of another program: modules that draft tokens
+    are executed where the head is, and what they send is received by the first stage of what is
+    verified.
 
     With `stage-tensors=2` a forward stage sends both summands of what its last layer adds up
     in place of the sum, as engines do whose norms add to the residual stream: the last
@@ -1706,6 +1709,9 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
     Option<"sentTokens", "sent-tokens", "int64_t", /*default=*/"0",
            "Sampled tokens of each row that the last stage sends to the first one, "
            "which reads them in the next step">,
+    Option<"onLastDevice", "on-last-device", "bool", /*default=*/"false",
+           "The program is one stage, on the device of the last one: what it has "
+           "sampled goes to the first stage of another program">,
     Option<"receiveAhead", "receive-ahead", "unsigned", /*default=*/"0",
            "Actions of the schedule that messages are posted ahead; 0: as few "
            "as do not block where sends wait for receives">,

@@ -39,6 +39,9 @@ struct ReturnedTokens {
   Value sampled;          ///< By the program, whose last stage makes them.
   BlockArgument read;     ///< By the first stage.
   SymExpr sent, received; ///< Bytes of a micro-batch; null: there are none.
+  /// From the device of the last stage to that of the first one.
+  unsigned from = 0, to = 0;
+  unsigned numStages = 0; ///< Before their channels.
 };
 
 struct Schedule : stg::impl::ScheduleBase<Schedule> {
@@ -48,7 +51,9 @@ struct Schedule : stg::impl::ScheduleBase<Schedule> {
 private:
   LogicalResult schedule(func::FuncOp program);
   FailureOr<PipelineSchedule> makePipeline(func::FuncOp program);
-  FailureOr<ReturnedTokens> findTokens(func::FuncOp program);
+  FailureOr<PipelineSchedule> placeOnLast(const PipelineSchedule &pipeline);
+  FailureOr<ReturnedTokens> findTokens(func::FuncOp program,
+                                       const PipelineSchedule &pipeline);
   LogicalResult findReader(func::FuncOp program, StageSplitter &splitter,
                            ReturnedTokens &tokens);
   LogicalResult formMessages(func::FuncOp program, StageSplitter &splitter,
@@ -187,7 +192,7 @@ public:
     if (MeshOp mesh = MeshOp::lookup(program))
       axis = mesh.getMesh().getPipelineAxis();
     // Those of tokens are behind those of the last stage.
-    int64_t ways = int64_t(schedule.deviceOf.size()) + (tokens.sampled ? 1 : 0);
+    int64_t ways = int64_t(tokens.numStages) + (tokens.sampled ? 1 : 0);
     if (axis)
       firstChannel = Channels(program->getParentOfType<ModuleOp>())
                          .take(axis, ways * microBatches * kChannelStride);
@@ -358,14 +363,14 @@ void Scheduler::name(Operation *op, unsigned stage, Phase phase) {
 
 /// Into the tokens that the first stage reads.
 void Scheduler::receiveTokens(const PipelineAction &action) {
-  unsigned last = schedule.numVirtualStages - 1;
-  if (!tokens.received || action.stage > 0 || isHere(last))
+  if (!tokens.received || action.stage > 0 || tokens.from == tokens.to)
     return;
   Value into = getTurnInput(tokens.read, action.microBatch);
   auto recv = RecvOp::create(
       builder, program.getLoc(), into.getType(), into, axis,
-      builder.getI64IntegerAttr(getShift(0, last)),
-      builder.getI64IntegerAttr(getChannel(last + 1, /*isForward=*/true)),
+      builder.getI64IntegerAttr(int64_t(tokens.from) - int64_t(tokens.to)),
+      builder.getI64IntegerAttr(
+          getChannel(tokens.numStages, /*isForward=*/true)),
       getStride(), tokens.received, OriginAttr());
   name(recv, 0, Phase::Forward);
   stages[0].tokens = recv.getResult(0);
@@ -374,14 +379,16 @@ void Scheduler::receiveTokens(const PipelineAction &action) {
 /// Behind the last stage, to who executes the first one.
 void Scheduler::sendTokens(const PipelineAction &action) {
   unsigned last = schedule.numVirtualStages - 1;
-  if (!tokens.sent || action.stage != last || isHere(0))
+  if (!tokens.sent || action.stage != last || tokens.from == tokens.to)
     return;
   const auto &results = splitter.getForward(last).results;
   const auto *place = llvm::find(results, tokens.sampled);
   auto send = SendOp::create(
       builder, program.getLoc(), stages[last].saved[place - results.begin()],
-      axis, builder.getI64IntegerAttr(getShift(last, 0)),
-      builder.getI64IntegerAttr(getChannel(last + 1, /*isForward=*/true)),
+      axis,
+      builder.getI64IntegerAttr(int64_t(tokens.to) - int64_t(tokens.from)),
+      builder.getI64IntegerAttr(
+          getChannel(tokens.numStages, /*isForward=*/true)),
       getStride(), tokens.sent, OriginAttr());
   name(send, 0, Phase::Forward);
 }
@@ -752,7 +759,8 @@ void Scheduler::buildDevice(unsigned number) {
 
 void Scheduler::run() {
   for (unsigned device = 0; device < schedule.numDevices; ++device)
-    buildDevice(device);
+    if (llvm::is_contained(schedule.deviceOf, device))
+      buildDevice(device);
   program.erase();
 }
 
@@ -796,9 +804,30 @@ FailureOr<PipelineSchedule> Schedule::makePipeline(func::FuncOp program) {
   return std::move(*schedule);
 }
 
+/// One stage, on the device of the last one.
+FailureOr<PipelineSchedule>
+Schedule::placeOnLast(const PipelineSchedule &pipeline) {
+  ScheduleRequest request;
+  request.microBatches = microBatches;
+  llvm::Expected<PipelineSchedule> own = makeSchedule("gpipe", request);
+  if (!own)
+    return getOperation().emitError(llvm::toString(own.takeError()));
+  own->dropBackward();
+  own->numDevices = pipeline.numDevices;
+  own->deviceOf = {pipeline.deviceOf.back()};
+  std::vector<PipelineAction> actions = std::move(own->actions.front());
+  own->actions.assign(pipeline.numDevices, {});
+  own->actions[pipeline.deviceOf.back()] = std::move(actions);
+  return std::move(*own);
+}
+
 /// What the program has sampled, if steps hand it on.
-FailureOr<ReturnedTokens> Schedule::findTokens(func::FuncOp program) {
+FailureOr<ReturnedTokens>
+Schedule::findTokens(func::FuncOp program, const PipelineSchedule &pipeline) {
   ReturnedTokens tokens;
+  tokens.from = pipeline.deviceOf.back();
+  tokens.to = pipeline.deviceOf.front();
+  tokens.numStages = pipeline.numVirtualStages;
   if (receivedTokens == 0 && sentTokens == 0)
     return tokens;
   Operation *end = program.getBody().front().getTerminator();
@@ -901,8 +930,12 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
   FailureOr<PipelineSchedule> pipeline = makePipeline(program);
   if (failed(pipeline))
     return failure();
-  FailureOr<ReturnedTokens> tokens = findTokens(program);
+  FailureOr<ReturnedTokens> tokens = findTokens(program, *pipeline);
   if (failed(tokens))
+    return failure();
+  if (onLastDevice)
+    pipeline = placeOnLast(*pipeline);
+  if (failed(pipeline))
     return failure();
   DenseSet<Operation *> given;
   for (auto function : getOperation().getOps<func::FuncOp>())

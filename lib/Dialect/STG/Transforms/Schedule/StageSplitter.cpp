@@ -145,7 +145,9 @@ LogicalResult StageSplitter::checkWork() {
     if (!isEmpty(forward[stage]) || !isEmpty(backward[stage]))
       hasWork.set(device);
   for (auto [device, step] : llvm::enumerate(steps)) {
-    if (!hasWork.test(device) && isEmpty(step))
+    // That of a program on one device has no others.
+    if (llvm::is_contained(deviceOf, device) && !hasWork.test(device) &&
+        isEmpty(step))
       return program.emitError("has nothing to do for pipeline device ")
              << device << "; give its stages layers with layers-per-stage";
   }
