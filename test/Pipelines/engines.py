@@ -2,7 +2,7 @@
 
 What follows from the sizes of the models is computed here in other terms than the compiler does it.
 
-Usage: engines.py {uneven|padded|weights|scales|lists|redundant|replicas|logits|divided|helix}...
+Usage: engines.py {uneven|padded|weights|scales|lists|redundant|replicas|logits|divided|helix|routed|kept}...
 """
 
 import math
@@ -385,6 +385,56 @@ def helix():
             held, all_held = (e["memory"]["persistent_bytes"]["parameter"] for e in (entry, whole))
             equal(f"{what}: parameters", held, all_held)
             equal(f"{what}: products", products(entry), products(whole))
+
+
+def gathered(entry, *axes):
+    return [(c["count"], c["bytes"]) for c in entry["collectives"] if c["kind"] == "all_gather" and c["axes"] == list(axes)]
+
+
+def routed():
+    """Ranks route their own tokens, and gather logits of the router, or choices and weights, beside tokens."""
+    # Bytes of a logit: a sigmoid is of fp32, a softmax of what the router has made.
+    for name, h, E, k, layers, dense, logit, latents in (
+        ("deepseek-v3", 7168, 256, 8, 5, 3, 4, 1536 + 512 + 64), ("qwen3-30b-a3b", 2048, 128, 8, 4, 0, 2, 0),
+        ("mixtral-8x7b", 4096, 8, 2, 3, 0, 2, 0),
+    ):  # fmt: skip
+        plan = [f"--set=L={layers}", "--kv-len=99", "--preset=vllm-experts"]
+        experts = layers - dense
+        for dp, tp, own in (8, 1, 16), (4, 2, 4), (2, 4, 8):
+            batch = dp * own
+            whole = products(compile_one(name, *plan, f"--batch={batch}"))
+            for choices in False, True:
+                flags = [*plan, f"--batch={batch}", f"--dp={dp}", f"--tp={tp}", f"--degrees=choices={str(choices).lower()}"]
+                entry = compile_one(name, *flags)
+                # Over tp all ranks have the same tokens, route them, and make latents of them.
+                again = (tp - 1) * 2 * batch * h * (experts * E + layers * latents)
+                equal(f"{name}, {dp} x {tp}, {choices}", dp * tp * products(entry) - again, whole)
+                count, size = (2, k * 4 * 2) if choices else (1, E * logit)
+                want = (layers + experts * count, layers * own * h * 2 + experts * own * size)
+                equal(f"{name}, {dp} x {tp}, {choices}: gathered", gathered(entry, "dp"), [want])
+    # Where ranks of tp have slices of the tokens they route these, and all ranks gather.
+    plan = ["--set=L=5", "--kv-len=99", "--preset=vllm-experts", "--batch=32"]
+    entry = compile_one("deepseek-v3", *plan, "--dp=2", "--tp=4", "--sequence-parallel")
+    want = (5 + 2, 5 * 4 * 7168 * 2 + 2 * 4 * 256 * 4)
+    equal("slices", gathered(entry, "tp", "dp"), [want])
+    equal("slices: products", 8 * products(entry), products(compile_one("deepseek-v3", *plan)))
+
+
+def kept():
+    """Ranks of cp keep all tokens of a prefill: what is cached of new ones is gathered, of earlier ones nothing is."""
+    # Elements that are cached of a token, in two tensors, and those that keys and values are made of again.
+    for name, h, V, cached, again in ("deepseek-v3", 7168, 129280, 512 + 64, 512 * 128 * 256), ("llama3-8b", 4096, 128256, 2 * 8 * 128, 0):
+        for c, u, p in (2, 8192, 0), (2, 1024, 4096), (4, 512, 512):
+            plan = ["--set=L=5", "--batch=1", "--mode=prefill", f"--seq={u}", f"--kv-len={p}", "--preset=vllm-pcp"]
+            plan += ["--mla-form=naive"] if again else []
+            one, entry = compile_one(name, *plan), compile_one(name, *plan, f"--cp={c}")
+            what = f"{name}, {u} after {p} on {c}"
+            equal(what, gathered(entry, "cp"), [(2 * 5 + 1, u // c * 2 * (5 * cached + h))])
+            cache = [e["memory"]["persistent_bytes"]["kv_cache"] for e in (one, entry)]
+            equal(f"{what}: cache", cache, [5 * cached * 2 * -(-(u + p) // 16) * 16] * 2)
+            # All ranks make keys and values of all latents, and the logits of the last token.
+            more = (c - 1) * (5 * 2 * (u + p) * again + 2 * h * V)
+            equal(f"{what}: products", c * products(entry), products(one) + more)
 
 
 for argument in sys.argv[1:]:
