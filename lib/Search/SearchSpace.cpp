@@ -231,16 +231,21 @@ Error SpaceBuilder::addDefaults() {
   }
   if (settler.hasOption(getField(FieldId::sequenceParallel).jsonName))
     addDefault(FieldId::sequenceParallel, {"false", "true"});
-  auto addWords = [&](FieldId id, StringRef but = "") {
+  auto addWords = [&](FieldId id, ArrayRef<StringRef> but = {}) {
     std::vector<std::string> words;
     for (const NamedValue &value : getField(id).values)
-      if (value.name != but)
+      if (!llvm::is_contained(but, StringRef(value.name)))
         words.push_back(value.name);
     addDefault(id, std::move(words));
   };
-  // One framework alone gathers for a ring.
+  // One framework alone gathers for a ring. Queries go round in inference, and
+  // what chooses between two rings is none of its own.
+  SmallVector<StringRef> untried{stringify(ContextExchange::GatheredRing),
+                                 stringify(ContextExchange::AutoRing)};
+  if (isTraining)
+    untried.push_back(stringify(ContextExchange::QueryRing));
   if (settler.hasDegree(getField(FieldId::cp).jsonName))
-    addWords(FieldId::cpCommType, stringify(ContextExchange::GatheredRing));
+    addWords(FieldId::cpCommType, untried);
   if (!isTraining)
     return Error::success();
   std::optional<int64_t> batch =

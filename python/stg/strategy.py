@@ -47,7 +47,8 @@ class Strategy:
     """Context-parallel degree."""
     cp_balance: Optional[Literal["zigzag", "none"]] = None
     """Tokens of a rank of a context axis under a causal mask (default: "zigzag")."""
-    cp_comm_type: Optional[Literal["all_gather", "a2a", "p2p", "gather_p2p"]] = None
+    cp_comm_type: Optional[
+        Literal["all_gather", "a2a", "p2p", "gather_p2p", "query_p2p", "auto_p2p"]] = None
     """How attention sees the tokens of other ranks of a context axis (default: "all_gather")."""
     cp_scan_type: Optional[Literal["a2a", "p2p"]] = None
     """How recurrent layers see the tokens of other ranks of a context axis (default: "a2a")."""

@@ -188,6 +188,9 @@ def collectives():
     say("I2.12", four.collective("all_gather", ["tp", "dp"])[1], 16 // 2 * 7168 * 2)
     # What vLLM gathers of each of 16 tokens is the same.
     say("I2.16", eight.collective("all_gather")[1], 16 * 7168 * 2)
+    # It gathers fp32 logits of the router beside them, of tokens that each rank has routed.
+    routed = Compiled("deepseek-v3", "--set=L=4", "--preset=vllm-experts", "--dp=8", "--batch=128", "--kv-len=4095", nodes=True)
+    say("I2.17", routed.sent("layers.0.router_sigmoid.fwd.all_gather")[0], 16 * 256 * 4)
     # Ranks with different numbers of tokens sum buffers for all of these.
     own = [16, 3, 9, 1, 16, 2, 7, 10]
     lists = ",".join(f"{n}*(1,99)#{rank}" for rank, n in enumerate(own))
@@ -221,11 +224,35 @@ def context():
     whole = Compiled(m.name, "--mode=prefill", "--batch=1", f"--seq={u}")
     layer = 2 * u * m.h * (2 * m.a + 2 * m.g) * m.d + 6 * u * m.h * m.f + 4 * pairs(u, 0) * m.a * m.d
     say("I3.19", whole.products, m.L * layer + 2 * m.h * m.V)
+    # What is cached of new tokens is gathered, 512 elements and 64 of positions, and rows before the head.
+    s, c, layers = 8192, 2, 5
+    plan = ["--preset=vllm-pcp", f"--cp={c}", "--batch=1", "--mode=prefill", f"--seq={s}"]
+    one = Compiled("deepseek-v3", f"--set=L={layers}", *plan, nodes=True)
+    latents = [one.sent(f"layers.0.attention.{name}.fwd.all_gather")[0] for name in ("kv_a_norm", "rope_k")]
+    say("I3.14", sum(latents), s // c * (512 + 64) * 2)
+    say("I3.15", one.sent("cross_entropy.rows.fwd.all_gather")[0], s // c * 7168 * 2)
     # New tokens behind many that are cached: what goes around is keys and values of both.
     u, p, c = 1280, 126720, 4
     step = Compiled(m.name, "--mode=decode", "--batch=1", f"--cp={c}", f"--tp={t}", "--cp-comm-type=p2p", f"--seq={u}", f"--kv-len={p}")
     (ring,) = [x for x in step.entry["messages"] if x["kind"] == "send"]
     say("I3.17", ring["bytes"] // ring["count"], 2 * (u + p) // c * (m.g // t) * m.d * 2)
+
+    # Or queries go around; the fewer of both do, from as many new tokens on as make them equal.
+    def passed(exchange, u, p):
+        plan = ["--mode=decode", "--batch=1", f"--cp={c}", f"--tp={t}", f"--cp-comm-type={exchange}", f"--seq={u}", f"--kv-len={p}"]
+        step = Compiled(m.name, *plan, "--set=L=1")
+        (ring,) = [x for x in step.entry["messages"] if x["kind"] == "send"]
+        return ring["bytes"] // ring["count"]
+
+    queries = lambda u: u // c * (m.a // t) * m.d * 2
+    say("I3.16", passed("query_p2p", u, p), queries(u))
+    steps = [new for new in (15992, 16000, 16008) if passed("query_p2p", new, u + p - new) == passed("p2p", new, u + p - new)]
+    sizes = [passed("auto_p2p", new, u + p - new) for new in (15992, 16000, 16008)]
+    (equal,) = steps
+    say("I3.18", equal, (u + p) * 2 * m.g // m.a)
+    if sizes != [queries(15992), queries(16000), queries(16000)]:
+        print(f"I3.18: around it {sizes} go round")
+        raise SystemExit(1)
 
 
 def experts():
@@ -678,9 +705,6 @@ def memory():
 LEFT = {
     "engines.test compares it: pairs of a value and its index, caches that are divided or of several types": [
         "I2.1", "I3.1", "I3.2", "I3.3", "I3.4", "I3.5", "I3.6", "I3.7", "I3.8", "I3.9", "I3.10", "I7.7"],
-    "router logits are made of the rows that an expert's rank gets; nothing of them is gathered": ["I2.17"],
-    "prefills of context parallelism keep their share, and do not gather latents": ["I3.14", "I3.15"],
-    "queries do not go around instead of keys": ["I3.16", "I3.18"],
     "buffers of a library of communication are not part of a step": ["I4.8"],
     "EstimateTest.cpp compares them: ranks and nodes that a token is sent to once, which only estimates use": [
         "I4.9", "I4.10", "I4.11", "I4.12"],

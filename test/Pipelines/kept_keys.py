@@ -3,9 +3,10 @@
 Each query of a chunk sees keys that earlier steps have kept, and keys of the chunk. Here each pair
 is counted one by one, of each rank, and with a ring of each block: which keys of which rank the
 queries of a rank see. Attention executes 4 operations for each pair, head and element of a head.
-What a rank keeps, and what it gathers or passes on, is its share of all keys that are there.
+What a rank keeps, and what it gathers or passes on, is its share of all keys that are there. Where
+queries go round, a rank has the pairs of its keys with all queries instead.
 
-Usage: kept_keys.py {pairs|blocks|bytes}... FOLDER
+Usage: kept_keys.py {pairs|blocks|bytes|auto}... FOLDER
 """
 
 import sys
@@ -68,6 +69,19 @@ class Case:
         self.plan = [f"--cp={CP}", f"--cp-comm-type={exchange}", f"--cp-balance={balance}"]
         self.name = f"{span} {width}, {fresh} after {cached}, {exchange} {balance}"
 
+    @property
+    def passed(self):
+        """What goes round: `auto_p2p` takes queries where these are fewer bytes."""
+        if self.exchange == "auto_p2p":
+            return "queries" if self.fresh * HEADS < 2 * (self.kept + self.fresh) * KEYS else "keys"
+        return "queries" if self.exchange == "query_p2p" else "keys"
+
+    def block(self, rank, other):
+        """The pairs of one step of the ring."""
+        if self.passed == "queries":
+            return self.pairs(self.queries(other), self.keys(rank))
+        return self.pairs(self.queries(rank), self.keys(other))
+
     def pairs(self, queries, keys):
         return sum(is_seen(q, k, self.span, self.width) for q in queries for k in keys)
 
@@ -81,7 +95,7 @@ class Case:
 
 
 def cases(folder):
-    for exchange in ("all_gather", "p2p", "gather_p2p", "a2a"):
+    for exchange in ("all_gather", "p2p", "gather_p2p", "query_p2p", "auto_p2p", "a2a"):
         for balance in ("zigzag", "none"):
             if exchange == "a2a" and balance == "none":
                 continue
@@ -118,7 +132,9 @@ def pairs(folder):
         seen = 0
         for rank in range(CP):
             own = whole // CP
-            if case.exchange != "a2a":
+            if case.exchange.endswith("p2p"):
+                own = operations(sum(case.block(rank, other) for other in range(CP)))
+            elif case.exchange != "a2a":
                 own = operations(case.pairs(case.queries(rank), range(case.cached + case.fresh)))
             equal(f"{case.name}, rank {rank}", found[rank]["matrix_operations_by_phase"], {"fwd": rest // CP + own + head})
             seen += own
@@ -137,8 +153,8 @@ def blocks(folder):
             want = sorted(
                 4 * HEADS * SIZE * number
                 for other in range(CP)
-                for number in [case.pairs(case.queries(rank), case.keys(other))]
-                if number or other == rank
+                for number in [case.block(rank, other)]
+                if number
             ) * LAYERS
             # Beside them, keys and values that were not in one piece are packed.
             found = sorted(
@@ -167,9 +183,36 @@ def bytes_of(folder):
                 # The last layer's tokens, one of which has logits.
                 stream = case.fresh // CP * FIXED["D"] * 2
                 equal(f"{case.name}, gathered", found, LAYERS * there // CP * keys + stream)
+            passes = case.exchange in ("p2p", "query_p2p", "auto_p2p")
+            isQueries = passes and case.passed == "queries"
+            part = case.fresh // CP * HEADS * SIZE * 2 if isQueries else there // CP * keys
+            sent = {(kind, 1 if kind == "send" else -1): (LAYERS * (CP - 1), LAYERS * (CP - 1) * part) for kind in ("send", "recv")}
+            equal(f"{case.name}, messages", comparing.messages(entry), sent if passes else {})
+            # Of each query and head the output, and two fp32 numbers.
+            parts = LAYERS * case.fresh * HEADS * (SIZE * 2 + 8)
+            found = [(c["count"], c["bytes"]) for c in entry["collectives"] if c["kind"] == "all_to_all"]
+            if case.exchange != "a2a":
+                equal(f"{case.name}, exchanged", found, [(LAYERS, parts)] if isQueries else [])
+
+
+def auto(folder):
+    """Keys go round up to where queries are as many bytes, of rows and of chunks; where nothing is kept, keys do."""
+    # With one head of keys for four of queries both are equal where as many tokens are kept as are new.
+    flags = [model_of("full", folder), "--mode=prefill", *(f"--set={k}={v}" for k, v in (FIXED | {"W": 1, "K": 1}).items())]
+    flags += [f"--cp={CP}", "--cp-comm-type=auto_p2p"]
+    for batch in 1, 3:
+        for fresh, cached in (32, 24), (32, 32), (32, 40), (32, 0):
+            (entry,) = traces.compile_json(*flags, f"--batch={batch}", f"--seq={fresh}", f"--kv-len={cached}", "--dry-run")["classes"]
+            queries, keys = fresh // CP * HEADS * SIZE * 2, 2 * (fresh + cached) // CP * SIZE * 2
+            want = LAYERS * (CP - 1), LAYERS * (CP - 1) * batch * min(queries, keys)
+            equal(f"auto, {batch} x {fresh} after {cached}", comparing.messages(entry)["send", 1], want)
+            found = sum(c["count"] for c in entry["collectives"] if c["kind"] == "all_to_all")
+            equal(f"auto, {batch} x {fresh} after {cached}: exchanged", found, LAYERS if queries < keys else 0)
+            equal(f"auto, {batch} x {fresh} after {cached}: cache", entry["memory"]["persistent_bytes"]["kv_cache"],
+                  LAYERS * batch * 2 * (fresh + cached) // CP * SIZE * 2)  # fmt: skip
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:-1]:
-        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of}[name](sys.argv[-1])
+        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of, "auto": auto}[name](sys.argv[-1])
     comparing.finish()

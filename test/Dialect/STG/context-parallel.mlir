@@ -8,7 +8,7 @@
 // RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=a2a" | FileCheck %s --check-prefix=A2A
 // RUN: stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=gather_p2p" | FileCheck %s --check-prefix=BOTH
 // RUN: not stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="type=ring" 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: for the --type option: has the value 'ring', expected all_gather, a2a, p2p or gather_p2p
+// TYPE: for the --type option: has the value 'ring', expected all_gather, a2a, p2p, gather_p2p, query_p2p or auto_p2p
 // RUN: not stg-opt %s --stg-apply-preset="cp=2" --stg-context-parallel="balance=striped" 2>&1 | FileCheck %s --check-prefix=BALANCE
 // BALANCE: for the --balance option: has the value 'striped', expected zigzag or none
 

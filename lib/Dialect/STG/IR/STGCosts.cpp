@@ -313,11 +313,19 @@ template <typename OpTy> static unsigned getNumEarlier(OpTy op) {
   return number == op->getNumResults() ? number : 0;
 }
 
+/// Writes its results, and reads its operands where any key is seen.
+template <typename OpTy>
+static OpCost getBlockCost(OpTy op, SymExpr operations, unsigned numEarlier) {
+  SymExpr zero = constant(op, 0), written = getBytes(op->getResults(), zero);
+  SymExpr read = getBytes(op->getOperands().drop_back(numEarlier), zero);
+  if (SymExpr seen = op.getSeenAttr())
+    return {operations * seen, written + read * seen, true};
+  return {operations, written + read, true};
+}
+
 OpCost AttentionBlockOp::getCost() {
-  SymExpr written = getBytes(getResults(), constant(*this, 0));
-  return {getAttentionOperations(*this, getPairs()),
-          getBytes(getOperands().drop_back(getNumEarlier(*this)), written),
-          true};
+  return getBlockCost(*this, getAttentionOperations(*this, getPairs()),
+                      getNumEarlier(*this));
 }
 
 /// Product and sum of the output and its gradient; difference, exponential,
@@ -328,13 +336,8 @@ OpCost AttentionSinksGradOp::getCost() {
 }
 
 OpCost AttentionBlockGradOp::getCost() {
-  SymExpr operations = getAttentionOperations(*this, getPairs()) * 2;
-  SymExpr zero = constant(*this, 0);
-  SymExpr written = getBytes(getResults(), zero);
-  SymExpr read = getBytes(getOperands().drop_back(getPartial().size()), zero);
-  if (SymExpr seen = getSeenAttr())
-    return {operations * seen, written + read * seen, true};
-  return {operations, written + read, true};
+  return getBlockCost(*this, getAttentionOperations(*this, getPairs()) * 2,
+                      getPartial().size());
 }
 
 /// What earlier blocks have made is corrected where it is.

@@ -114,11 +114,10 @@ LogicalResult AttentionBlockGradOp::verify() { return verifyPartial(*this); }
 Operation *AttentionOp::createBlock(OpBuilder &builder, ValueRange operands,
                                     ValueRange partial, SymExpr pairs,
                                     SymExpr seen, TypeAttr into) {
-  assert(!seen && "what is not seen is not computed");
   // Log-sum-exps begin with the sinks.
   ValueRange earlier = partial.empty() ? operands.drop_front(3) : partial;
   return AttentionBlockOp::create(builder, getLoc(), operands[0], operands[1],
-                                  operands[2], earlier, pairs, into);
+                                  operands[2], earlier, pairs, seen, into);
 }
 
 Operation *AttentionGradOp::createBlock(OpBuilder &builder, ValueRange operands,

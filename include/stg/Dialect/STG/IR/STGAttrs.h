@@ -67,9 +67,10 @@ struct Origin {
   OriginAttr getAttr(mlir::MLIRContext *context) const;
 };
 
-/// True if blocks of keys are taken one by one, and gradients of them go round.
+/// True if blocks of queries and keys are taken one by one.
 inline bool goesRound(KeyExchange exchange) {
-  return exchange == KeyExchange::Ring || exchange == KeyExchange::GatheredRing;
+  return exchange != KeyExchange::AllGather &&
+         exchange != KeyExchange::AllToAll;
 }
 
 /// The extents of dimensions, without their names.

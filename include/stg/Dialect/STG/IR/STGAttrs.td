@@ -109,7 +109,9 @@ def STG_AttentionMaskAttr
 def STG_KeyExchange : I32EnumAttr<"KeyExchange", "how keys of other devices are seen", [
     I32EnumAttrCase<"AllGather", 0, "all_gather">,
     I32EnumAttrCase<"AllToAll", 1, "a2a">, I32EnumAttrCase<"Ring", 2, "p2p">,
-    I32EnumAttrCase<"GatheredRing", 3, "gather_p2p">]> {
+    I32EnumAttrCase<"GatheredRing", 3, "gather_p2p">,
+    I32EnumAttrCase<"QueryRing", 4, "query_p2p">,
+    I32EnumAttrCase<"AutoRing", 5, "auto_p2p">]> {
   let cppNamespace = "::stg";
   let genSpecializedAttr = 0;
 }
@@ -124,8 +126,10 @@ def STG_ContextAttr : STG_Attr<"Context", "context"> {
   let description = [{
     The queries of one device see the keys of others by `all_gather` (keys and values are
     gathered), `a2a` (Ulysses: all-to-alls divide heads instead of tokens), `p2p` (a ring,
-    in which keys and values go around) or `gather_p2p` (keys and values are gathered, blocks
-    are those of a ring, and gradients of keys and values go around it). Each device has a balanced share of the tokens,
+    in which keys and values go around), `gather_p2p` (keys and values are gathered, blocks
+    are those of a ring, and gradients of keys and values go around it), `query_p2p` (a ring
+    of queries, forward only) or `auto_p2p` (a ring of queries, or of keys and values, whichever
+    has fewer bytes). Each device has a balanced share of the tokens,
     `zigzag`, as Megatron-LM deals them out, so that queries see half of the keys under a
     causal mask, or with `range` one range of them. On one device the axes follow that divide
     the tokens, the fastest one first.
@@ -232,7 +236,8 @@ def STG_Role : I32EnumAttr<"Role", "which of several ops of one origin it is", [
     I32EnumAttrCase<"Farthest", 20, "farthest">,
     I32EnumAttrCase<"Tail", 21, "tail">, I32EnumAttrCase<"State", 22, "state">,
     I32EnumAttrCase<"Rest", 23, "rest">,
-    I32EnumAttrCase<"Repeated", 24, "repeated">]> {
+    I32EnumAttrCase<"Repeated", 24, "repeated">,
+    I32EnumAttrCase<"Queries", 25, "queries">]> {
   let cppNamespace = "::stg";
   let genSpecializedAttr = 0;
 }

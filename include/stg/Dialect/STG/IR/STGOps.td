@@ -661,8 +661,10 @@ def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {
     So many `pairs` of a query and a key of each sequence and head; whatever is masked is not
     among them. Where other keys have been before, `partial` are the output and the
     log-sum-exp so far, which the op corrects in place; before the first block it may be the
-    sinks of the heads, with which log-sum-exps begin. The output has the element type `into`,
-    or that of the queries. At the local level only.
+    sinks of the heads, with which log-sum-exps begin. `seen`, 0 or 1, is for a block that is
+    masked as a whole on some devices: where it is 0 the results are those of no keys, which
+    reads nothing. The output has the element type `into`, or that of the queries. At the local
+    level only.
 
     Operations: those of `stg.attention` with the pairs as its span. Bytes: queries, keys and
     values are read, output and log-sum-exp are written.
@@ -677,6 +679,7 @@ def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        Variadic<STG_Tensor>:$partial, Sym_ExprAttr:$pairs,
+                       OptionalAttr<Sym_ExprAttr>:$seen,
                        OptionalAttr<TypeAttr>:$into);
   let results = (outs STG_Tensor:$result, STG_Tensor:$lse);
 }

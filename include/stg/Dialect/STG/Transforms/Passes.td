@@ -1147,6 +1147,12 @@ def LowerContextParallel : Pass<"stg-lower-context-parallel", "::mlir::ModuleOp"
     gradients of keys and values go round as many times as there are devices, the last time to
     where they belong.
 
+    With `query_p2p` queries go round instead, and keys and values stay. Each block is by
+    itself; the outputs and log-sum-exps of all of them are packed (`stg.pack_partial`), one
+    all-to-all takes them to the devices whose queries they are of, and `stg.merge_parts` makes
+    attention of them. `auto_p2p` is that where queries are fewer bytes than keys and values,
+    and a ring of these elsewhere. Both are for forward only.
+
     Blocks add up in the element type `sum-type`, which is then that of gradients that go
     round, and casts narrow what comes of it.
 
@@ -1156,7 +1162,8 @@ def LowerContextParallel : Pass<"stg-lower-context-parallel", "::mlir::ModuleOp"
     message has.
 
     Ops have the name and the phase of the attention, and a role: `first`, `own`, `keys`,
-    `gradients`, `block`, `last`, `farthest`. Repeats are named `NAME.PHASE.ring`, `hidden`
+    `queries`, `gradients`, `block`, `part`, `last`, `farthest`; those of the exchange of parts
+    are named `NAME.pack`, `NAME.exchange` and `NAME.merge`. Repeats are named `NAME.PHASE.ring`, `hidden`
     and `farthest`.
 
     *Requires* the local level; with ranges, coordinates that are symbols. *Produces* the

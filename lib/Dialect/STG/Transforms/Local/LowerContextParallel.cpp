@@ -8,7 +8,7 @@
 //
 // What one device computes and sends for an attention whose tokens are divided
 // among devices: one block of queries and keys where keys have been gathered,
-// or a ring of them.
+// or a ring of keys or of queries.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +42,11 @@ struct TokenPlaces {
   /// The same as an expression of the device's number, with the keys of the
   /// device so many before it, or with all.
   SymExpr getPairs(std::optional<int64_t> before) const;
+  /// Those of the device's keys with the queries of the device so many before.
+  SymExpr getPassedPairs(int64_t before) const;
   /// 1 where there are such pairs, else 0.
   SymExpr getSeen(int64_t before) const;
+  SymExpr getPassedSeen(int64_t before) const;
 
 private:
   std::vector<TokenRange> getTokens(int64_t device, int64_t begin,
@@ -68,14 +71,19 @@ private:
 /// later ranges. They are passed on all the same, but not computed. The same
 /// holds for what windows, chunks and documents hide: each step of a ring has
 /// then pairs of its own.
+///
+/// Where queries go round, keys stay, and each block is by itself: what it has
+/// made of another device's queries goes home in one all-to-all, and is merged
+/// there.
 class AttentionLowering {
 public:
   AttentionLowering(AttentionOpInterface op, SymExpr group, SymExpr size,
                     SymExpr range, const std::optional<TokenPlaces> &places,
-                    int64_t firstChannel, TypeAttr sums)
+                    bool passesQueries, int64_t firstChannel, TypeAttr sums)
       : op(op), builder(op), group(group), size(size), range(range),
-        places(places), firstChannel(firstChannel),
-        sums(size ? sums : TypeAttr()) {}
+        places(places), passesQueries(passesQueries),
+        firstChannel(firstChannel),
+        sums(size && !passesQueries ? sums : TypeAttr()) {}
 
   /// False where a number is too large.
   bool hasPairs() {
@@ -94,6 +102,7 @@ private:
   Values buildPlacedForward();
   Values buildPlacedBackward();
   Values buildGathered();
+  Values buildPassed();
 
   Values gather(ArrayRef<Value> keys);
   Values cutBlock(ArrayRef<Value> gathered);
@@ -109,6 +118,8 @@ private:
   void computePlaced(int64_t before, const Values &keys, Values &made,
                      Role role);
   void repeatGathered(bool isHidden, ArrayRef<Value> gathered, Values &made);
+  Value joinTokens(ArrayRef<Value> parts);
+  Value exchangeParts(Value outputs, Value lses);
 
   Origin getOrigin(std::optional<Role> role);
   SymExpr getTokens(unsigned operand) {
@@ -138,6 +149,7 @@ private:
   SymExpr size;  ///< Of the ring; null if keys have been gathered.
   SymExpr range; ///< The number of the queries' range; null: none.
   const std::optional<TokenPlaces> &places; ///< None: places do not matter.
+  bool passesQueries; ///< True if queries go round a ring, not keys.
   int64_t firstChannel;
   TypeAttr sums; ///< Element type in which blocks of a ring add up, or null.
   SmallVector<Value> operands; ///< Queries, keys, values, others.
@@ -152,8 +164,9 @@ private:
   LogicalResult lower(AttentionOpInterface op, MeshAttr mesh);
   FailureOr<SymExpr> getDeviceNumber(AttentionOpInterface op, MeshAttr mesh);
   FailureOr<SymExpr> getRange(AttentionOpInterface op, MeshAttr mesh);
+  FailureOr<bool> passesQueries(AttentionOpInterface op, MeshAttr mesh);
   LogicalResult place(AttentionOpInterface op, MeshAttr mesh,
-                      std::optional<TokenPlaces> &places);
+                      bool passesQueries, std::optional<TokenPlaces> &places);
 
   std::optional<Channels> channels;
   DenseMap<StringAttr, int64_t> firstChannels; ///< Of rings, by axis.
@@ -225,6 +238,18 @@ SymExpr TokenPlaces::getPairs(std::optional<int64_t> before) const {
 SymExpr TokenPlaces::getSeen(int64_t before) const {
   return tabulate([&](int64_t own) -> int64_t {
     return countPairs(own, (own + devices - before) % devices) != 0;
+  });
+}
+
+SymExpr TokenPlaces::getPassedPairs(int64_t before) const {
+  return tabulate([&](int64_t own) {
+    return countPairs((own + devices - before) % devices, own);
+  });
+}
+
+SymExpr TokenPlaces::getPassedSeen(int64_t before) const {
+  return tabulate([&](int64_t own) -> int64_t {
+    return countPairs((own + devices - before) % devices, own) != 0;
   });
 }
 
@@ -533,6 +558,84 @@ AttentionLowering::Values AttentionLowering::buildGathered() {
   return isBackward() ? passGradients(made, Role::Last) : made;
 }
 
+//===----------------------------------------------------------------------===//
+// Queries that go round
+//===----------------------------------------------------------------------===//
+
+/// What blocks have made, as of one row with the queries of all devices.
+Value AttentionLowering::joinTokens(ArrayRef<Value> parts) {
+  auto own = cast<SymTensorType>(parts.front().getType());
+  SmallVector<DimAttr> dims(own.getDims());
+  dims[1] = dims[1].withExtent(dims[1].getExtent() *
+                               static_cast<int64_t>(parts.size()));
+  auto joined = ConcatOp::create(builder, op.getLoc(), own.withDims(dims),
+                                 parts, /*dim=*/1, /*ordered=*/true);
+  setOrigin(joined, getOrigin(Role::Part));
+  return joined;
+}
+
+/// Each device gets what has been made of its queries, and merges it.
+Value AttentionLowering::exchangeParts(Value outputs, Value lses) {
+  Location loc = op.getLoc();
+  auto own = cast<SymTensorType>(op->getResult(0).getType());
+  auto addParts = [&](SymTensorType type, SymExpr parts) {
+    SmallVector<DimAttr> dims(type.getDims().take_front(3));
+    dims.push_back(DimAttr::get(parts));
+    dims.push_back(DimAttr::get(getPartialBytes(type)));
+    return SymTensorType::get(op->getContext(), dims,
+                              builder.getIntegerType(8));
+  };
+  auto name = [&](Operation *made, StringRef suffix) {
+    Origin origin = getOrigin(/*role=*/std::nullopt);
+    origin.name = builder.getStringAttr(origin.name.getValue() + suffix);
+    setOrigin(made, origin);
+    return made->getResult(0);
+  };
+  auto all = cast<SymTensorType>(outputs.getType());
+  SymExpr one = SymExpr::get(op->getContext(), 1);
+  Value sent = name(
+      PackPartialOp::create(builder, loc, addParts(all, one), outputs, lses),
+      ".pack");
+  Value parts = name(AllToAllOp::create(builder, loc, addParts(own, size), sent,
+                                        /*from=*/3, /*to=*/1,
+                                        op.getContextAttr().getAxes(),
+                                        /*payload=*/SymExpr(),
+                                        /*padded=*/SymExpr()),
+                     ".exchange");
+  return name(MergePartsOp::create(builder, loc, own, parts), ".merge");
+}
+
+/// Blocks of all queries with the device's own keys, the nearest first.
+AttentionLowering::Values AttentionLowering::buildPassed() {
+  int64_t devices = *size.getInt64();
+  Values inputs(operands.begin(), operands.end());
+  SmallVector<Value> outputs, lses;
+  for (int64_t before = 0; before < devices; ++before) {
+    Value here = inputs.front();
+    if (before + 1 < devices)
+      inputs[0] =
+          exchange(here, before == 0 ? Role::First : Role::Queries, Keys)
+              .front();
+    SymExpr seen = places ? places->getPassedSeen(before) : SymExpr();
+    SymExpr pairs = places        ? places->getPassedPairs(before)
+                    : before == 0 ? getOwnPairs()
+                                  : getOtherPairs();
+    Values block(inputs);
+    block[0] = here;
+    // Sinks are in one of the sums.
+    if (before > 0)
+      block.truncate(3);
+    Operation *made = op.createBlock(builder, block, /*partial=*/{}, pairs,
+                                     seen && !seen.isOne() ? seen : SymExpr(),
+                                     /*into=*/TypeAttr());
+    setOrigin(made, getOrigin(before == 0 ? Role::Own : Role::Block));
+    outputs.push_back(made->getResult(0));
+    lses.push_back(made->getResult(1));
+  }
+  Value all = joinTokens(outputs);
+  return {exchangeParts(all, joinTokens(lses)), lses.front()};
+}
+
 /// What is read has the element types of the op.
 AttentionLowering::Values AttentionLowering::narrow(Values made) {
   for (auto [value, result] : llvm::zip(made, op->getResults()))
@@ -554,7 +657,9 @@ void AttentionLowering::lower() {
       setOrigin(pack, getOrigin(/*role=*/std::nullopt));
       operand = pack;
     }
-    if (isGathered())
+    if (passesQueries)
+      made = buildPassed();
+    else if (isGathered())
       made = buildGathered();
     else if (places)
       made = isBackward() ? buildPlacedBackward() : buildPlacedForward();
@@ -646,9 +751,38 @@ static std::optional<AttentionPattern> getPattern(AttentionOpInterface op,
   return pattern;
 }
 
+/// True if queries go round a ring: if somebody says so, or if they are fewer
+/// bytes than keys and values.
+FailureOr<bool> LowerContextParallel::passesQueries(AttentionOpInterface op,
+                                                    MeshAttr mesh) {
+  ContextAttr context = op.getContextAttr();
+  KeyExchange exchange = context.getExchange();
+  if (exchange != KeyExchange::QueryRing && exchange != KeyExchange::AutoRing)
+    return false;
+  if (isa<AttentionGradOp>(*op) || !op->getResult(1).use_empty())
+    return op->emitOpError("has the context exchange '")
+           << stringifyKeyExchange(exchange)
+           << "', which has no backward pass, and no log-sum-exps for one; use "
+              "p2p";
+  auto getBytes = [&](unsigned operand) {
+    return cast<SymTensorType>(op->getOperand(operand).getType()).getNumBytes();
+  };
+  std::optional<int64_t> queries = getBytes(0).getInt64(),
+                         keys = (getBytes(1) + getBytes(2)).getInt64();
+  bool isKnown = mesh.getGroupSize(context.getAxes()).getInt64() &&
+                 (exchange == KeyExchange::QueryRing || (queries && keys));
+  if (!isKnown)
+    return op->emitOpError("has the context exchange '")
+           << stringifyKeyExchange(exchange)
+           << "', and how many blocks it has, and which of them are fewer "
+              "bytes, is known for numbers only; give symbols their values "
+              "first (--stg-bind)";
+  return exchange == KeyExchange::QueryRing || *queries < *keys;
+}
+
 /// Tells pairs of devices apart that see more or less.
 LogicalResult LowerContextParallel::place(AttentionOpInterface op,
-                                          MeshAttr mesh,
+                                          MeshAttr mesh, bool passesQueries,
                                           std::optional<TokenPlaces> &places) {
   ContextAttr context = op.getContextAttr();
   SymExpr group = mesh.getGroupSize(context.getAxes());
@@ -657,10 +791,12 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
   bool isRing = goesRound(context.getExchange());
   SymExpr keys = cast<SymTensorType>(op->getOperand(2).getType()).getShape()[1];
   SymExpr kept = isRing ? (keys - queries) * group : keys - queries * group;
-  // What is kept is seen in blocks of a ring whose new tokens are not.
-  bool isPartlyHidden =
-      isRing && !kept.isZero() && op.getMask() == AttentionMask::Causal &&
-      !op.getFullCount() && context.getTokens() == TokenShare::Range;
+  // What is kept is seen in blocks of a ring whose new tokens are not. Which
+  // queries see a device's keys is the other way round.
+  bool isPartlyHidden = isRing && (passesQueries || !kept.isZero()) &&
+                        op.getMask() == AttentionMask::Causal &&
+                        !op.getFullCount() &&
+                        context.getTokens() == TokenShare::Range;
   if (!hasPattern(op) && !isPartlyHidden)
     return success();
   if (!kept.isZero() && (op.getPrefixAttr() || op.getRequestsAttr()))
@@ -709,8 +845,10 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
   if (isRing && axes.size() != 1)
     return op->emitOpError("goes around the axes ") << axes << ", expected one";
   FailureOr<SymExpr> range = getRange(op, mesh);
+  FailureOr<bool> passed = passesQueries(op, mesh);
   std::optional<TokenPlaces> places;
-  if (failed(range) || failed(place(op, mesh, places)))
+  if (failed(range) || failed(passed) ||
+      failed(place(op, mesh, *passed, places)))
     return failure();
   SymExpr size;
   int64_t firstChannel = 0;
@@ -725,7 +863,7 @@ LogicalResult LowerContextParallel::lower(AttentionOpInterface op,
     firstChannel = it->second;
   }
   AttentionLowering lowering(op, mesh.getGroupSize(axes), size, *range, places,
-                             firstChannel, sums);
+                             *passed, firstChannel, sums);
   if (!lowering.hasPairs())
     return op->emitOpError("has a cost that is too large to be expressed");
   lowering.lower();

@@ -23,10 +23,13 @@ struct ContextParallel : stg::impl::ContextParallelBase<ContextParallel> {
   void runOnOperation() override;
 
 private:
+  KeyExchange getExchange() {
+    return *symbolizeKeyExchange(stringify(type.getValue()));
+  }
   LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
   LogicalResult checkStates(RecurrentOpInterface op, func::FuncOp function,
                             ArrayRef<StringAttr> axes);
-  void mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
+  LogicalResult mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
   void divide(Operation *op, StringRef factor, ArrayRef<StringAttr> axes);
   bool dependsOnPlace(func::FuncOp function);
 };
@@ -35,9 +38,7 @@ private:
 /// Messages go along one axis.
 LogicalResult ContextParallel::checkRing(MeshOp mesh,
                                          ArrayRef<StringAttr> axes) {
-  bool isRing =
-      type == ContextExchange::Ring || type == ContextExchange::GatheredRing;
-  if (!isRing || axes.size() == 1)
+  if (!goesRound(getExchange()) || axes.size() == 1)
     return success();
   return mesh.emitOpError("has the context axes '")
          << axes[0].getValue() << "' and '" << axes[1].getValue()
@@ -69,14 +70,24 @@ LogicalResult ContextParallel::checkStates(RecurrentOpInterface op,
   return failure(walked.wasInterrupted());
 }
 
-void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
+LogicalResult ContextParallel::mark(AttentionOpInterface op,
+                                    ArrayRef<StringAttr> axes) {
+  RequestsAttr requests = op.getRequestsAttr();
+  if (goesRound(getExchange()) && requests && !requests.getNumCached().isZero())
+    return op->emitOpError("has a list of requests with cached tokens, which "
+                           "devices do not divide, so that nothing goes round "
+                           "a ring (type=")
+           << stringify(type.getValue())
+           << "); use all_gather or a2a, or rows of the batch with as many "
+              "new and cached tokens each";
   op.setContextAttr(ContextAttr::get(
-      &getContext(), *symbolizeKeyExchange(stringify(type.getValue())),
+      &getContext(), getExchange(),
       balance == ContextBalance::None ? TokenShare::Range : TokenShare::ZigZag,
       /*axes=*/ArrayAttr()));
   // Heads take the place of tokens.
   if (type == ContextExchange::AllToAll)
     divide(op, "h", axes);
+  return success();
 }
 
 /// The op divides this factor over the axes, and all tokens are on each device.
@@ -114,8 +125,9 @@ void ContextParallel::runOnOperation() {
       for (StringAttr axis : axes)
         SymbolOp::declareCoordinate(getOperation(), axis);
     WalkResult walked = function.walk([&](Operation *op) {
-      if (auto attention = dyn_cast<AttentionOpInterface>(op))
-        mark(attention, axes);
+      auto attention = dyn_cast<AttentionOpInterface>(op);
+      if (attention && failed(mark(attention, axes)))
+        return WalkResult::interrupt();
       auto recurrent = dyn_cast<RecurrentOpInterface>(op);
       if (!recurrent)
         return WalkResult::advance();
