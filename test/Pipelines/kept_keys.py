@@ -6,7 +6,7 @@ queries of a rank see. Attention executes 4 operations for each pair, head and e
 What a rank keeps, and what it gathers or passes on, is its share of all keys that are there. Where
 queries go round, a rank has the pairs of its keys with all queries instead.
 
-Usage: kept_keys.py {pairs|blocks|bytes|auto}... FOLDER
+Usage: kept_keys.py {pairs|blocks|bytes|auto|lists}... FOLDER
 """
 
 import sys
@@ -212,7 +212,50 @@ def auto(folder):
                   LAYERS * batch * 2 * (fresh + cached) // CP * SIZE * 2)  # fmt: skip
 
 
+def count_listed(requests, row, queries, keys):
+    """Pairs of places in the row of new tokens, and of (request, place) of tokens that are cached."""
+    new = sum(row[q] == row[k] and k <= q for q in queries for k in keys[0])
+    return new + sum(row[q] == request for q in queries for request, _ in keys[1])
+
+
+def lists(folder):
+    """A ring has a share of the row of new tokens, and of what is cached of each request."""
+    requests = [(8, 24), (3, 0), (13, 40), (1, 8), (7, 16)]
+    row = [number for number, (new, _) in enumerate(requests) for _ in range(new)]
+    there = sum(new + cached for new, cached in requests)
+    text = ",".join(f"({new},{cached})" for new, cached in requests)
+    flags = [model_of("full", folder), f"--requests={text}", *(f"--set={k}={v}" for k, v in (FIXED | {"W": 1}).items())]
+    whole = sum(new * cached + new * (new + 1) // 2 for new, cached in requests)
+    one = traces.products(traces.compile_json(*flags, "--dry-run"))["fwd"]
+    head = len(requests) * 2 * FIXED["D"] * FIXED["V"]
+    for balance in "zigzag", "none":
+        queries = [list(tokens_of(rank, 0, len(row), balance)) for rank in range(CP)]
+        kept = [[(r, place) for r, (_, cached) in enumerate(requests) for place in tokens_of(rank, 0, cached, balance)] for rank in range(CP)]
+        for exchange in "p2p", "query_p2p":
+            plan = [f"--cp={CP}", f"--cp-comm-type={exchange}", f"--cp-balance={balance}"]
+            found, seen = by_rank(traces.compile_json(*flags, *plan, "--dry-run")), 0
+            written = Path(folder) / "list"
+            traces.run("stg-compile", *flags, *plan, "-o", written, "--quiet")
+            traces.run("stg-trace", "validate", written)
+            for rank in range(CP):
+                ends = [(rank, other) if exchange == "p2p" else (other, rank) for other in range(CP)]
+                blocks = [count_listed(requests, row, queries[q], (queries[k], kept[k])) for q, k in ends]
+                what = f"list, {exchange} {balance}, rank {rank}"
+                rest = (one - operations(whole) - head) // CP
+                equal(what, found[rank]["matrix_operations_by_phase"], {"fwd": rest + operations(sum(blocks)) + head})
+                nodes = [node for node in traces.nodes(written, rank) if node.type == "COMP" and node.op == "attention"]
+                numbers = [int(node.attributes["num_ops"]) for node in nodes if int(node.attributes["num_ops"]) > 1]
+                equal(f"{what}: blocks", sorted(numbers), sorted([4 * HEADS * SIZE * n for n in blocks if n] * LAYERS))
+                seen += sum(blocks)
+                keys = 2 * KEYS * SIZE * 2
+                cache = found[rank]["memory"]["persistent_bytes"]["kv_cache"]
+                equal(f"{what}: cache", cache, LAYERS * there // CP * keys)
+                part = len(row) // CP * HEADS * SIZE * 2 if exchange == "query_p2p" else there // CP * keys
+                equal(f"{what}: sent", comparing.messages(found[rank])["send", 1], (LAYERS * (CP - 1), LAYERS * (CP - 1) * part))
+            equal(f"list, {exchange} {balance}, all", seen, whole)
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:-1]:
-        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of, "auto": auto}[name](sys.argv[-1])
+        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of, "auto": auto, "lists": lists}[name](sys.argv[-1])
     comparing.finish()

@@ -4,21 +4,21 @@
 
 !x = !stg.tensor<[4], f32>
 func.func @phase_of_unknown_name(%x: !x) {
-  // expected-error @+1 {{unexpected 'backward' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest, tail, state, rest, repeated)}}
+  // expected-error @+1 {{unexpected 'backward' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest, tail, state, rest, repeated, queries)}}
   %0 = stg.add %x, %x <backward> : !x, !x
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @role_before_phase(%x: !x) {
-  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest, tail, state, rest, repeated)}}
+  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest, tail, state, rest, repeated, queries)}}
   %0 = stg.add %x, %x <dx bwd> : !x, !x
   return
 }
 // -----
 !x = !stg.tensor<[4], f32>
 func.func @two_phases(%x: !x) {
-  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest, tail, state, rest, repeated)}}
+  // expected-error @+1 {{unexpected 'bwd' in an origin, expected a phase (fwd, recompute, bwd, grad_sync, opt) and then a role (dx, dw, db, dlhs, drhs, add, accumulate, shared, cast, cast_weight, cast_gradient, cast_parameter, replicas, part, first, own, keys, gradients, block, last, farthest, tail, state, rest, repeated, queries)}}
   %0 = stg.add %x, %x <fwd bwd> : !x, !x
   return
 }

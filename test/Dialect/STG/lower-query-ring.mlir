@@ -6,7 +6,6 @@
 // RUN: stg-opt %t/ranges.mlir --stg-lower-context-parallel --verify-roundtrip | FileCheck %t/ranges.mlir
 // RUN: stg-opt %t/auto.mlir --stg-lower-context-parallel --verify-roundtrip | FileCheck %t/auto.mlir
 // RUN: stg-opt %t/errors.mlir --stg-lower-context-parallel -split-input-file -verify-diagnostics -o /dev/null
-// RUN: stg-opt %t/lists.mlir --stg-context-parallel="type=query_p2p" -verify-diagnostics -o /dev/null
 
 //--- ring.mlir
 stg.mesh @mesh <cp = 3>
@@ -103,13 +102,22 @@ func.func @blocks(%q: !x) {
   %o, %lse = stg.attention none %q, %q, %q {context = #stg.context<query_p2p zigzag over ["cp"]>} : !x, !x, !x
   return
 }
-
-//--- lists.mlir
-!q = !stg.tensor<[1, 8, 4, 16], bf16>
-!k = !stg.tensor<[1, 24, 4, 16], bf16>
+// -----
+!q = !stg.tensor<[1, 4, 4, 16], bf16>
+!k = !stg.tensor<[1, 12, 4, 16], bf16>
 stg.mesh @mesh <cp = 2 : context>
-func.func @list(%q: !q, %k: !k) {
-  // expected-error @+1 {{'stg.attention' op has a list of requests with cached tokens, which devices do not divide, so that nothing goes round a ring (type=query_p2p); use all_gather or a2a, or rows of the batch with as many new and cached tokens each}}
-  %o, %lse = stg.attention causal %q, %k, %k {requests = #stg.requests<2 * (4, 8)>} : !q, !k, !k
+func.func @windows(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has keys of earlier steps, and its tokens are divided over ["cp"]: how many of them each device sees is not known; exchange tokens by a2a, which divides heads}}
+  %o, %lse = stg.attention causal %q, %k, %k {window = #sym.expr<8>, requests = #stg.requests<2 * (4, 8)>, context = #stg.context<query_p2p zigzag over ["cp"]>} : !q, !k, !k
+  return
+}
+// -----
+stg.symbol @i coordinate "cp"
+!q = !stg.tensor<[1, 4, 4, 16], bf16>
+!k = !stg.tensor<[1, 12, 4, 16], bf16>
+stg.mesh @mesh <cp = 2 : context>
+func.func @parts(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has 10 keys of earlier steps, which are divided into 4 parts; expected a multiple of that}}
+  %o, %lse = stg.attention causal %q, %k, %k {requests = #stg.requests<(4, 10), (4, 6)>, context = #stg.context<query_p2p zigzag over ["cp"]>} : !q, !k, !k
   return
 }

@@ -215,17 +215,18 @@ struct AttentionFactors {
 
   /// How a device sees the keys of others decides what may be divided: with
   /// all-to-alls only heads, with a ring queries and keys together. What is
-  /// packed into a row is not divided where some of it is cached.
+  /// packed into a row is not divided where some of it is cached and keys are
+  /// gathered.
   AttentionFactors(ContextAttr context, SymTensorType keys,
                    bool isPacked = false) {
     KeyExchange exchange =
         context ? context.getExchange() : KeyExchange::AllGather;
     bool isRing = goesRound(exchange);
     unsigned batch = rule.addFactor("b");
-    unsigned queries =
-        rule.addFactor("s", exchange == KeyExchange::AllToAll || isPacked
-                                ? FactorKind::Whole
-                                : FactorKind::Shardable);
+    unsigned queries = rule.addFactor("s", exchange == KeyExchange::AllToAll ||
+                                                   (isPacked && !isRing)
+                                               ? FactorKind::Whole
+                                               : FactorKind::Shardable);
     unsigned heads = rule.addFactor("h");
     unsigned tokens = isRing ? queries : rule.addFactor("t", FactorKind::Whole);
     unsigned keySize = rule.addFactor("e", FactorKind::Whole);

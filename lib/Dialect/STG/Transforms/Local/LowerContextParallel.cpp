@@ -33,6 +33,8 @@ enum RingChannel : int64_t { Keys, KeysBack, Gradients, NumRingChannels };
 struct TokenPlaces {
   AttentionPattern pattern; ///< Of a row with all keys that are here.
   int64_t cached = 0;       ///< Keys of earlier steps, the first ones of a row.
+  /// Keys of earlier steps of each document, which are no part of the row.
+  std::vector<int64_t> kept;
   int64_t devices = 1;
   bool zigzag = false;
   SymExpr index; ///< The number of a device.
@@ -51,6 +53,7 @@ struct TokenPlaces {
 private:
   std::vector<TokenRange> getTokens(int64_t device, int64_t begin,
                                     int64_t end) const;
+  int64_t countKept(ArrayRef<TokenRange> queries, int64_t shares) const;
   SymExpr tabulate(function_ref<int64_t(int64_t device)> get) const;
 };
 
@@ -204,7 +207,25 @@ int64_t TokenPlaces::countPairs(int64_t own,
     keys = getTokens(*other, 0, cached);
     llvm::append_range(keys, getTokens(*other, cached, tokens));
   }
-  return pattern.countPairs(getTokens(own, cached, tokens), keys);
+  std::vector<TokenRange> queries = getTokens(own, cached, tokens);
+  return pattern.countPairs(queries, keys) +
+         countKept(queries, other ? devices : 1);
+}
+
+/// Pairs of these queries with one of so many shares of what has been kept of
+/// their documents.
+int64_t TokenPlaces::countKept(ArrayRef<TokenRange> queries,
+                               int64_t shares) const {
+  int64_t pairs = 0, begin = 0;
+  for (auto [document, tokens] : llvm::zip(pattern.documents, kept)) {
+    int64_t end = begin + document;
+    for (TokenRange own : queries)
+      pairs += std::max<int64_t>(0, std::min(own.end, end) -
+                                        std::max(own.begin, begin)) *
+               (tokens / shares);
+    begin = end;
+  }
+  return pairs;
 }
 
 /// A step where a device has another number than the one before it.
@@ -780,6 +801,19 @@ FailureOr<bool> LowerContextParallel::passesQueries(AttentionOpInterface op,
   return exchange == KeyExchange::QueryRing || *queries < *keys;
 }
 
+/// What has been kept of each document. None if something of it is no number.
+static std::optional<std::vector<int64_t>> getKept(RequestsAttr requests) {
+  std::vector<int64_t> kept;
+  for (auto [count, tokens] :
+       llvm::zip_equal(requests.getCounts(), requests.getCachedTokens())) {
+    std::optional<int64_t> times = count.getInt64(), number = tokens.getInt64();
+    if (!times || !number)
+      return std::nullopt;
+    kept.insert(kept.end(), *times, *number);
+  }
+  return kept;
+}
+
 /// Tells pairs of devices apart that see more or less.
 LogicalResult LowerContextParallel::place(AttentionOpInterface op,
                                           MeshAttr mesh, bool passesQueries,
@@ -797,9 +831,14 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
                         op.getMask() == AttentionMask::Causal &&
                         !op.getFullCount() &&
                         context.getTokens() == TokenShare::Range;
-  if (!hasPattern(op) && !isPartlyHidden)
+  RequestsAttr requests = op.getRequestsAttr();
+  bool isList = !kept.isZero() && requests;
+  if (!hasPattern(op) && !isPartlyHidden && !isList)
     return success();
-  if (!kept.isZero() && (op.getPrefixAttr() || op.getRequestsAttr()))
+  // Of a list a ring has a share of each request.
+  bool isUnknown =
+      op.getWindowAttr() || op.getChunkAttr() || !isRing || op.getFullCount();
+  if (!kept.isZero() && (op.getPrefixAttr() || (isList && isUnknown)))
     return op->emitOpError("has keys of earlier steps, and its tokens are "
                            "divided over ")
            << context.getAxes()
@@ -807,8 +846,11 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
               "tokens by a2a, which divides heads";
   std::optional<AttentionPattern> pattern =
       getPattern(op, queries * group + kept);
-  std::optional<int64_t> devices = group.getInt64(), cached = kept.getInt64();
-  if (!pattern || !devices || !cached)
+  std::optional<int64_t> devices = group.getInt64(),
+                         cached = isList ? 0 : kept.getInt64();
+  std::optional<std::vector<int64_t>> keptOf =
+      isList ? getKept(requests) : std::vector<int64_t>();
+  if (!pattern || !devices || !cached || !keptOf)
     return op->emitOpError("has tokens that are divided over ")
            << context.getAxes()
            << ", and how many keys each device sees is known for numbers only; "
@@ -816,9 +858,12 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
   bool zigzag = context.getTokens() == TokenShare::ZigZag;
   int64_t shares = *devices * (zigzag ? 2 : 1);
   int64_t tokens = pattern->countTokens() - *cached;
-  for (auto [number, what] :
-       {std::pair(tokens, " tokens"),
-        std::pair(isRing ? *cached : 0, " keys of earlier steps")})
+  StringRef keptKeys = " keys of earlier steps";
+  SmallVector<std::pair<int64_t, StringRef>> divided{
+      {tokens, " tokens"}, {isRing ? *cached : 0, keptKeys}};
+  for (int64_t number : *keptOf)
+    divided.push_back({number, keptKeys});
+  for (auto [number, what] : divided)
     if (number % shares != 0)
       return op->emitOpError("has ")
              << number << what << ", which are divided into " << shares
@@ -826,7 +871,12 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
   FailureOr<SymExpr> index = getDeviceNumber(op, mesh);
   if (failed(index))
     return failure();
-  places = TokenPlaces{std::move(*pattern), *cached, *devices, zigzag, *index};
+  places = TokenPlaces{std::move(*pattern),
+                       *cached,
+                       std::move(*keptOf),
+                       *devices,
+                       zigzag,
+                       *index};
   return success();
 }
 

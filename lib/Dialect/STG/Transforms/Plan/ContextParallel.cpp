@@ -29,7 +29,7 @@ private:
   LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
   LogicalResult checkStates(RecurrentOpInterface op, func::FuncOp function,
                             ArrayRef<StringAttr> axes);
-  LogicalResult mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
+  void mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
   void divide(Operation *op, StringRef factor, ArrayRef<StringAttr> axes);
   bool dependsOnPlace(func::FuncOp function);
 };
@@ -70,16 +70,7 @@ LogicalResult ContextParallel::checkStates(RecurrentOpInterface op,
   return failure(walked.wasInterrupted());
 }
 
-LogicalResult ContextParallel::mark(AttentionOpInterface op,
-                                    ArrayRef<StringAttr> axes) {
-  RequestsAttr requests = op.getRequestsAttr();
-  if (goesRound(getExchange()) && requests && !requests.getNumCached().isZero())
-    return op->emitOpError("has a list of requests with cached tokens, which "
-                           "devices do not divide, so that nothing goes round "
-                           "a ring (type=")
-           << stringify(type.getValue())
-           << "); use all_gather or a2a, or rows of the batch with as many "
-              "new and cached tokens each";
+void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
   op.setContextAttr(ContextAttr::get(
       &getContext(), getExchange(),
       balance == ContextBalance::None ? TokenShare::Range : TokenShare::ZigZag,
@@ -87,7 +78,6 @@ LogicalResult ContextParallel::mark(AttentionOpInterface op,
   // Heads take the place of tokens.
   if (type == ContextExchange::AllToAll)
     divide(op, "h", axes);
-  return success();
 }
 
 /// The op divides this factor over the axes, and all tokens are on each device.
@@ -125,9 +115,8 @@ void ContextParallel::runOnOperation() {
       for (StringAttr axis : axes)
         SymbolOp::declareCoordinate(getOperation(), axis);
     WalkResult walked = function.walk([&](Operation *op) {
-      auto attention = dyn_cast<AttentionOpInterface>(op);
-      if (attention && failed(mark(attention, axes)))
-        return WalkResult::interrupt();
+      if (auto attention = dyn_cast<AttentionOpInterface>(op))
+        mark(attention, axes);
       auto recurrent = dyn_cast<RecurrentOpInterface>(op);
       if (!recurrent)
         return WalkResult::advance();
