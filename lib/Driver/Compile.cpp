@@ -20,6 +20,7 @@
 #include "mlir/Support/Timing.h"
 #include "mlir/Transforms/Passes.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
+#include "stg/Dialect/STG/IR/DrawnSlices.h"
 #include "stg/Dialect/STG/IR/KeptParameters.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -107,6 +108,12 @@ llvm::json::Object stg::getManifestEntries(const CompileRequest &request,
         {"active_parameters", static_cast<int64_t>(draft->activeParameters)},
         {"tokens_of_round", result.loops.front().advance->getValue()}};
   }
+  llvm::json::Array experts;
+  for (auto [held, read] : result.expertsRead)
+    experts.push_back(llvm::json::Object{{"held", static_cast<int64_t>(held)},
+                                         {"read", static_cast<int64_t>(read)}});
+  if (!experts.empty())
+    extra["experts_read"] = std::move(experts);
   extra["parameters"] = static_cast<int64_t>(result.parameters);
   extra["active_parameters"] = static_cast<int64_t>(result.activeParameters);
   extra["embedding_parameters"] =
@@ -482,6 +489,29 @@ static Error checkEncoded(ModuleOp module, const StrategyInput &strategy) {
       "micro-batch");
 }
 
+/// From the program of a device, of which all symbols need not have a value.
+static void collectExpertsRead(ModuleOp module, const SymbolValues &values,
+                               CompileResult &result) {
+  module.walk([&](EinsumOp op) {
+    std::optional<DrawnSlices> drawn = getDrawnSlices(op);
+    bool isKnown = drawn.has_value();
+    // Not the number of a step, or of a rank.
+    auto check = [&](StringAttr symbol) {
+      isKnown &= values.count(symbol.str()) != 0;
+    };
+    if (drawn) {
+      drawn->held.walkSymbols(check);
+      drawn->read.walkSymbols(check);
+    }
+    if (!isKnown)
+      return;
+    std::optional<Exact> held = evaluate(drawn->held, values),
+                         read = evaluate(drawn->read, values);
+    if (held && read)
+      result.expertsRead.insert({*held, *read});
+  });
+}
+
 /// From the local to the chakra level.
 using BuildChakra = function_ref<void(OpPassManager &, const Strategy &)>;
 
@@ -493,10 +523,10 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   PassWatcher watcher(*module->getContext(), request);
   StrategyInput &strategy = result.strategy;
   const SymbolValues &values = resolved.values;
-  auto run = [&](function_ref<void(OpPassManager &, const Strategy &)> build)
-      -> Error {
+  auto run = [&](function_ref<void(OpPassManager &, const Strategy &)> build,
+                 TimingScope &scope) -> Error {
     LogicalResult ran =
-        runPasses(request, module, timing,
+        runPasses(request, module, scope,
                   [&](OpPassManager &pm) { build(pm, strategy.values); });
     if (Error error = watcher.check())
       return error;
@@ -504,7 +534,7 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   };
   if (!getProgram(module))
     return makeDiagnosed();
-  if (Error error = run(buildModelPipeline))
+  if (Error error = run(buildModelPipeline, timing))
     return error;
   if (Error error = checkStages(getProgram(module), strategy, values))
     return error;
@@ -525,7 +555,7 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   auto buildPlan = [&](OpPassManager &pm, const Strategy &strategy) {
     buildPlanPipeline(pm, strategy, &resolved.plan);
   };
-  if (Error error = run(buildPlan))
+  if (Error error = run(buildPlan, timing))
     return error;
   if (Error error = checkEncoded(module, strategy))
     return error;
@@ -537,10 +567,13 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     return error;
   if (Error error = checkStreamStart(module, strategy))
     return error;
-  return run([&](OpPassManager &pm, const Strategy &strategy) {
-    buildLocalPipeline(pm, strategy);
-    buildChakra(pm, strategy);
-  });
+  if (Error error = run(buildLocalPipeline, timing))
+    return error;
+  collectExpertsRead(module, values, result);
+  // Times are told apart by the addresses of passes, which these may share with
+  // those that are gone.
+  TimingScope conversion = timing.nest("Conversion");
+  return run(buildChakra, conversion);
 }
 
 static Error exportModule(ModuleOp module, const CompileRequest &request,

@@ -182,14 +182,12 @@ static Expected<KeptCache> readCache(CacheOp op, const Requests &requests,
     cache.window = getNumber(reader.getWindowAttr());
     cache.chunk = getNumber(reader.getChunkAttr());
   }
-  int64_t all = 0, kept = 0, room = 0;
+  int64_t all = 0, kept = 0;
   for (const Request &request : requests.list) {
-    int64_t own = countKept(cache, request.newTokens + request.cachedTokens);
     all += request.count *
            (request.newTokens + countVisible(cache, request.cachedTokens));
-    kept += request.count * own;
-    room +=
-        request.count * static_cast<int64_t>(llvm::alignTo(own, kvBlockSize));
+    kept += request.count *
+            countKept(cache, request.newTokens + request.cachedTokens);
   }
   bool isDivided = !cache.dims[cache.token].axes.empty();
   if (isDivided && (cache.window || cache.chunk))
@@ -202,8 +200,9 @@ static Expected<KeptCache> readCache(CacheOp op, const Requests &requests,
                 ", which cuts blocks; use --kv-block-size 1");
   std::optional<int64_t> capacity =
       op.getCapacityAttr() ? op.getCapacityAttr().getInt64() : all;
-  bool isWhole = cache.dims[cache.token].local == all && capacity &&
-                 (*capacity == all || *capacity == kept || *capacity == room);
+  // There may be room for more, in blocks or for tokens that come.
+  bool isWhole =
+      cache.dims[cache.token].local == all && capacity && *capacity >= kept;
   if (!isWhole && !isDivided)
     return fail("it is of other tokens than attention sees");
   std::optional<int64_t> bytes = type.withDims(dims).getNumBytes().getInt64();

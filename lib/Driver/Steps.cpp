@@ -210,6 +210,7 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
   values.reserve = last.str();
   values.advance = loop.advance->str();
   values.steps = loop.count;
+  values.rollback = 0;
   values.firstStep = firstRound;
   values.mode = Mode::Decode;
   if (!values.requests.empty()) {
@@ -264,6 +265,7 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
     }
   }
   parts.verification = makePart(input, loop, firstRound, loop.requests, last);
+  parts.verification.values.rollback = drafts;
   parts.verification.values.receivedTokens = verified;
   parts.verification.values.sentTokens = isOwn ? 0 : loop.sent;
   return parts;

@@ -419,6 +419,14 @@ static std::optional<CacheRoom> getCacheRoom(const CompileResult &result,
   return room;
 }
 
+/// How many experts of a layer a rank reads in a step of inference.
+static void printExpertsRead(const CompileResult &result, raw_ostream &os) {
+  for (auto [held, read] : result.expertsRead)
+    printRow(os, "experts read",
+             withCommas(read) + " of " + withCommas(held) +
+                 " on a rank, expected of a layer");
+}
+
 void stg::printSummary(const CompileRequest &request,
                        const CompileResult &result, raw_ostream &os) {
   printModel(result, os);
@@ -426,6 +434,7 @@ void stg::printSummary(const CompileRequest &request,
     printModel(*result.decode, os);
   printClasses(request, result.summary, os);
   printPerToken(result, os);
+  printExpertsRead(result, os);
   if (request.memoryLimit) {
     printRow(os, "memory limit",
              describeMemoryLimit(getMemoryNeeds(result.summary),

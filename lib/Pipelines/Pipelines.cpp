@@ -217,6 +217,8 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   options.kvScaleBlock = strategy.kvScaleBlock;
   llvm::append_range(options.kvKeep, strategy.kvKeep);
   options.kvBlockSize = strategy.kvBlockSize;
+  options.kvWindowRoom = strategy.kvWindowRoom;
+  options.rollback = strategy.rollback;
   // Where tokens are balanced, a device has two parts of them.
   bool hasTwo = strategy.cpCommType != ContextExchange::AllToAll &&
                 strategy.cpBalance == ContextBalance::ZigZag;

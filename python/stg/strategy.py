@@ -119,6 +119,9 @@ class Strategy:
     """Tokens of each request that earlier steps have kept."""
     kv_scale_block: Optional[int] = None
     """Elements of a row of a cache that share a scale of 4 bytes; 0: no scales (default: 0)."""
+    kv_window_room: Optional[int] = None
+    """New tokens of a step that a cache under a window has room for beside the window, as a
+    scheduler reserves it; 0: the window alone (default: 0)."""
     layers_per_stage: Optional[Sequence[int]] = None
     """Layers of each virtual stage (default: as many in each)."""
     logits: Optional[Literal["last", "all"]] = None
@@ -182,6 +185,9 @@ class Strategy:
     logits, with #DP the data-parallel rank, and with /N the micro-batch."""
     reshard_after_forward: Optional[bool] = None
     """Gather parameters again in backward (default: true)."""
+    rollback: Optional[int] = None
+    """New tokens of a step that may be taken back: recurrent layers keep a state before each
+    (default: the drafts of --draft) (default: 0)."""
     router_loss: Optional[Literal["model", "none", "batch", "sequence", "global"]] = None
     """Loss of routers that balances experts (default: "model")."""
     router_z_loss: Optional[bool] = None

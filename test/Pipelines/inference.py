@@ -233,6 +233,8 @@ def hits():
         # Two tokens of two experts each have no more than half of the experts.
         rows = min(Fraction(1), Fraction(tokens * k, X))
         saved = sum(size * rows - nearest(size * part) for size in whole)
+        read = traces.compile_json("mixtral-8x7b", "--dry-run", *flags)["experts_read"]
+        equal(f"experts of {tokens} tokens", read, [{"held": X // ranks, "read": nearest(X // ranks * part)}])
         equal(f"experts that {tokens} tokens hit", traffic(*flags, "--expert-hits=all") - traffic(*flags), 32 * saved)
     for flags in ["--mode=prefill", "--batch=1", "--seq=8192"], ["--batch=256", "--kv-len=15"]:
         equal("all experts", traffic(*flags), traffic(*flags, "--expert-hits=all"))

@@ -4,7 +4,7 @@ A round is so many steps of a draft model, and one of the model. What rounds do 
 these steps do, compiled one by one; contexts grow by the tokens that are expected of a round, whole
 ones, which are worked out here with fractions.
 
-Usage: speculation.py {sums|lists|module|parallel|stages|module_stages|estimate|files}...
+Usage: speculation.py {sums|recurrent|lists|module|parallel|stages|module_stages|estimate|files}...
 """
 
 import json
@@ -273,6 +273,33 @@ def module_stages():
         equal("who sends", found, [step(i, j, "draft.1.") for i in range(3) for j in range(2)])
         found = [node.name.split(".stage0")[0] for node in traces.nodes(f"{folder}/files", rank=0) if node.type == "COMM_RECV"]
         equal("who waits", found, [step(i, j, "") for i in range(3) for j in range(2)])
+
+
+def recurrent():
+    """What may be taken back has states of its own, which are written; one is read. Convolutions keep the inputs instead."""
+    n, k, p = 4, 3, 1000
+    scan, delta = 5120 * 16 * 4, 32 * 128 * 128 * 4
+    models = {
+        "mamba-2.8b": 64 * (scan + 5120 * 2),
+        "mamba2-2.7b": 64 * (5120 * 128 * 4 + (5120 + 2 * 128) * 2),
+        "qwen3-next-80b-a3b": 36 * (delta + (2 * 16 + 32) * 128 * 2),
+    }
+    for model, token in models.items():
+        for tp in 1, 2:
+            if model == "mamba2-2.7b" and tp > 1:
+                continue  # Its one group is on both ranks.
+            step = [f"--batch={n}", f"--kv-len={p}", f"--seq={k + 1}", "--logits=all", f"--tp={tp}"]
+            plain, kept = compile_one(model, *step), compile_one(model, *step, f"--rollback={k}")
+            more = n * k * token // tp
+            what = f"{model}, {k} tokens may be taken back, tp {tp}"
+            equal(f"{what}: states", held(kept, "kv_cache") - held(plain, "kv_cache"), more)
+            equal(f"{what}: everything", totals(kept), totals(plain) + Counter({"traffic": more}))
+    for chance, rounds in ("0.8", 3), ("0.5", 1):
+        run = compile_one("mamba-2.8b", f"--batch={n}", f"--kv-len={p}", "--draft=mamba-130m", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}")
+        verified = [compile_one("mamba-2.8b", f"--batch={n}", f"--kv-len={p + x}", f"--seq={k + 1}", "--logits=all", f"--rollback={k}")
+                    for x in contexts(chance, k, rounds)]
+        drafted = [compile_one("mamba-130m", f"--batch={n}", f"--kv-len={p + x + j}") for x in contexts(chance, k, rounds) for j in range(k)]
+        check(f"recurrent layers, {chance}", run, verified, drafted)
 
 
 def estimate():

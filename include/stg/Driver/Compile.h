@@ -28,6 +28,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,9 @@ struct CompileResult {
   Exact embeddingParameters = 0;
   /// Those that are not trained.
   Exact frozenParameters = 0;
+  /// What a rank of a step of inference has of the experts of a layer, and how
+  /// many of these it is expected to read; of all layers that differ.
+  std::set<std::pair<Exact, Exact>> expertsRead;
   std::string dtype;   ///< Element types of the parameters.
   Execution execution; ///< Of the preset.
   chakra::ExportSummary summary;

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "STGVerification.h"
+#include "stg/Dialect/STG/IR/DrawnSlices.h"
 
 using namespace mlir;
 using namespace stg;
@@ -68,8 +69,9 @@ static SymExpr getUsedPart(SymExpr amount, SymExpr slices, SymExpr rows,
 }
 
 /// Slices of an einsum's operand are what another operand has rows of: `x` of
-/// "xcd,xdf->xcf".
-static SymExpr getReadPart(EinsumOp op, unsigned number, SymExpr amount) {
+/// "xcd,xdf->xcf". Calls `visit` with their number and that of the rows of one.
+static void forEachSlices(EinsumOp op, unsigned number,
+                          function_ref<void(SymExpr, SymExpr)> visit) {
   auto equation = llvm::cantFail(EinsumEquation::parse(op.getEquation()));
   StringRef own = equation.inputs[number];
   for (auto [term, input] : llvm::zip_equal(equation.inputs, op.getInputs())) {
@@ -77,9 +79,25 @@ static SymExpr getReadPart(EinsumOp op, unsigned number, SymExpr amount) {
     for (size_t i = 1; i < term.size(); ++i)
       if (own.contains(term[i - 1]) && !own.contains(term[i]) &&
           equation.output.contains(term[i - 1]))
-        amount = getUsedPart(amount, shape[i - 1], shape[i], op.getDrawsAttr());
+        visit(shape[i - 1], shape[i]);
   }
+}
+
+static SymExpr getReadPart(EinsumOp op, unsigned number, SymExpr amount) {
+  forEachSlices(op, number, [&](SymExpr slices, SymExpr rows) {
+    amount = getUsedPart(amount, slices, rows, op.getDrawsAttr());
+  });
   return amount;
+}
+
+std::optional<DrawnSlices> stg::getDrawnSlices(EinsumOp op) {
+  std::optional<DrawnSlices> drawn;
+  if (DrawsAttr draws = op.getDrawsAttr())
+    for (unsigned i = 0; i != op.getInputs().size(); ++i)
+      forEachSlices(op, i, [&](SymExpr slices, SymExpr rows) {
+        drawn = {slices, getDrawnPart(draws, slices, rows)};
+      });
+  return drawn;
 }
 
 /// A bias has slices in front of a dimension that it does not have.

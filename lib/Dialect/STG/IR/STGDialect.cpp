@@ -35,9 +35,12 @@ struct STGInlinerInterface : DialectInlinerInterface {
 };
 } // namespace
 
-/// To be counted up, with an upgrade, when what was written before would not be
-/// read or would mean something else.
-static constexpr uint64_t kBytecodeVersion = 1;
+/// To be counted up, with an upgrade or a reader of properties that knows both
+/// (STGBytecode.cpp), when what was written before would not be read or would
+/// mean something else.
+/// 2: `draws` of products and biases, `seen` and `into` of attention's blocks,
+/// `rollback` of states.
+static constexpr uint64_t kBytecodeVersion = 2;
 
 void STGDialect::initialize() {
   registerAttributes();

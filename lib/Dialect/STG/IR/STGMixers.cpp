@@ -483,17 +483,33 @@ static SymExpr sumOverSequences(RequestsAttr requests, SymExpr tokens,
   return requests.getSum([&](SymExpr fresh, SymExpr) { return get(fresh); });
 }
 
-/// A state that is updated is read and written.
-template <typename OpTy> static OpCost addStates(OpTy op, OpCost cost) {
-  for (const StateBuffer &state : op.getStateBuffers())
-    cost.bytes = cost.bytes + state.type.getNumBytes() * 2;
+/// How many of the new tokens may be taken back.
+template <typename OpTy> static SymExpr getRollbackOrZero(OpTy op) {
+  SymExpr tokens = op.getRollbackAttr();
+  return tokens ? tokens : constant(op, 0);
+}
+
+/// States that are updated are written, and `read` of each `kept` parts of them
+/// are read: what was there before the new tokens.
+template <typename OpTy>
+static OpCost addStates(OpTy op, OpCost cost, SymExpr read, SymExpr kept) {
+  for (const StateBuffer &state : op.getStateBuffers()) {
+    SymExpr bytes = state.type.getNumBytes();
+    cost.bytes = cost.bytes + bytes + (bytes * read).exactDiv(kept);
+  }
   return cost;
 }
 
-/// A state for each sequence, whose other dimensions are `dims`.
+/// Of a scan the last state is read.
+template <typename OpTy> static OpCost addStates(OpTy op, OpCost cost) {
+  return addStates(op, cost, constant(op, 1), getRollbackOrZero(op) + 1);
+}
+
+/// So many states for each sequence, whose other dimensions are `dims`.
 template <typename OpTy>
 static SmallVector<StateBuffer>
-makeState(OpTy op, DimAttr batch, ArrayRef<DimAttr> dims, Type elementType) {
+makeStates(OpTy op, SymExpr number, DimAttr batch, ArrayRef<DimAttr> dims,
+           Type elementType) {
   if (!op.getState())
     return {};
   SymExpr sequences = batch.getExtent();
@@ -502,12 +518,20 @@ makeState(OpTy op, DimAttr batch, ArrayRef<DimAttr> dims, Type elementType) {
     sequences =
         sequences * requests.getSum([&](SymExpr, SymExpr) { return one; });
   }
-  SmallVector<DimAttr> all{batch.withExtent(sequences)};
+  SmallVector<DimAttr> all{batch.withExtent(sequences * number)};
   llvm::append_range(all, dims);
   auto type = SymTensorType::get(op.getContext(), all, elementType);
   if (SymExpr parts = op.getPartsAttr())
     type = type.getStacked(DimAttr::get(parts));
   return {{op.getState()->str(), type, StateBuffer::Cache}};
+}
+
+/// Of a scan there is one for each token that may be taken back, and the last.
+template <typename OpTy>
+static SmallVector<StateBuffer> makeScanStates(OpTy op, DimAttr batch,
+                                               ArrayRef<DimAttr> dims) {
+  return makeStates(op, getRollbackOrZero(op) + 1, batch, dims,
+                    f32(op.getContext()));
 }
 
 template <typename OpTy> static void splitStateOf(OpTy op, SymExpr parts) {
@@ -519,15 +543,18 @@ template <typename OpTy> static void splitStateOf(OpTy op, SymExpr parts) {
 
 OpCost CausalConvOp::getCost() {
   SymExpr width = getWeight().getType().getShape().back();
-  return addStates(*this, makeCost(*this, elements(getResult()) * width * 2));
+  return addStates(*this, makeCost(*this, elements(getResult()) * width * 2),
+                   width - 1, width - 1 + getRollbackOrZero(*this));
 }
 
 SmallVector<StateBuffer> CausalConvOp::getStateBuffers() {
   SymTensorType input = getInput().getType();
   SymExpr width = getWeight().getType().getShape().back();
-  SmallVector<DimAttr> dims{DimAttr::get(width - 1)};
+  // What comes before a token overlaps with what comes before the next one.
+  SmallVector<DimAttr> dims{DimAttr::get(width - 1 + getRollbackOrZero(*this))};
   llvm::append_range(dims, input.getDims().drop_front(2));
-  return makeState(*this, input.getDim(0), dims, input.getElementType());
+  return makeStates(*this, constant(*this, 1), input.getDim(0), dims,
+                    input.getElementType());
 }
 
 void CausalConvOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
@@ -549,8 +576,8 @@ OpCost SelectiveScanOp::getCost() {
 }
 
 SmallVector<StateBuffer> SelectiveScanOp::getStateBuffers() {
-  return makeState(*this, getX().getType().getDim(0),
-                   getA().getType().getDims(), f32(getContext()));
+  return makeScanStates(*this, getX().getType().getDim(0),
+                        getA().getType().getDims());
 }
 
 void SelectiveScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
@@ -586,8 +613,8 @@ OpCost SsdOp::getCost() {
 
 SmallVector<StateBuffer> SsdOp::getStateBuffers() {
   ArrayRef<DimAttr> x = getX().getType().getDims();
-  return makeState(*this, x[0], {x[2], x[3], getB().getType().getDims().back()},
-                   f32(getContext()));
+  return makeScanStates(*this, x[0],
+                        {x[2], x[3], getB().getType().getDims().back()});
 }
 
 void SsdOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
@@ -623,8 +650,7 @@ OpCost GatedDeltaRuleOp::getCost() {
 
 SmallVector<StateBuffer> GatedDeltaRuleOp::getStateBuffers() {
   ArrayRef<DimAttr> v = getV().getType().getDims();
-  return makeState(*this, v[0], {v[2], getQ().getType().getDim(3), v[3]},
-                   f32(getContext()));
+  return makeScanStates(*this, v[0], {v[2], getQ().getType().getDim(3), v[3]});
 }
 
 void GatedDeltaRuleOp::splitStates(SymExpr parts) {
@@ -1171,7 +1197,7 @@ LogicalResult CausalConvOp::buildGradient(GradientBuilder &gradient) {
     gradient.addGradient(0, gradient.create<CausalConvOp>(
                                 Role::Dx, dy, getWeight(), !getReversed(),
                                 StringAttr(), SymExpr(), RequestsAttr(),
-                                getAlongAttr()));
+                                SymExpr(), getAlongAttr()));
   if (gradient.needsGradient(1))
     gradient.addGradient(1, gradient.create<CausalConvWeightGradOp>(
                                 Role::Dw, gradient.getGradientType(1),
@@ -1236,6 +1262,8 @@ static LogicalResult keepState(OpTy op, IncrementBuilder &increment) {
   op.setStateAttr(increment.nameState("state"));
   if (RequestsAttr requests = increment.getRequests())
     op.setRequestsAttr(requests);
+  if (int64_t tokens = increment.getRollback())
+    op.setRollbackAttr(constant(op, tokens));
   return success();
 }
 

@@ -45,3 +45,11 @@ VersionedBytecode::upgradeFromVersion(Operation *top,
       return failure();
   return success();
 }
+
+uint64_t stg::getBytecodeVersion(const DialectBytecodeReader &reader,
+                                 StringRef name) {
+  // The version of a dialect is read before any of its ops.
+  FailureOr<const DialectVersion *> version = reader.getDialectVersion(name);
+  assert(succeeded(version) && "a dialect that writes no version");
+  return static_cast<const NumberedVersion *>(*version)->number;
+}

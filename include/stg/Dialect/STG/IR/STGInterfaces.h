@@ -156,6 +156,9 @@ public:
   /// What a state is called that the op itself keeps from step to step, whose
   /// size does not depend on how many tokens there have been.
   virtual mlir::StringAttr nameState(llvm::StringRef suffix) = 0;
+  /// How many of the new tokens may be taken back, as drafts are that are not
+  /// accepted: a state that the op itself keeps is kept before each of them.
+  virtual int64_t getRollback() = 0;
 };
 
 namespace detail {

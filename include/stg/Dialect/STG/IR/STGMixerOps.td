@@ -21,9 +21,11 @@ include "stg/Dialect/STG/IR/STGOpBase.td"
 
 /// What an op keeps from step to step of inference: its name, and how many parts
 /// there are of it. `requests` are those whose tokens are packed into a row.
+/// `rollback` tokens of a step may be taken back: there is a state before each of them, too.
 defvar STG_State = (ins OptionalAttr<StrAttr>:$state,
                         OptionalAttr<Sym_ExprAttr>:$parts,
-                        OptionalAttr<STG_RequestsAttr>:$requests);
+                        OptionalAttr<STG_RequestsAttr>:$requests,
+                        OptionalAttr<Sym_ExprAttr>:$rollback);
 
 def STG_Recurrent : DeclareOpInterfaceMethods<RecurrentOpInterface>;
 
@@ -37,7 +39,9 @@ class STG_ScanOp<string mnemonic>
         DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>,
         DeclareOpInterfaceMethods<CostOpInterface, ["getStateBuffers",
                                                     "splitStates",
-                                                    "getLoweringPass"]>]>;
+                                                    "getLoweringPass"]>]> {
+  let useCustomPropertiesEncoding = 1;
+}
 
 class STG_ScanGradOp<string mnemonic>
     : STG_ExplicitOp<mnemonic, [STG_Recurrent,
@@ -62,8 +66,9 @@ def CausalConvOp : STG_ScanOp<"causal_conv"> {
     product.
 
     In a step of inference the op keeps, as its `state`, one token less of each sequence than
-    the convolution is wide. So many tokens, the last ones of a device (the first ones if
-    `reversed`), are what the next device needs where tokens are divided `along` an axis.
+    the convolution is wide, and with `rollback` as many more as may be taken back. As many as
+    it keeps otherwise, the last ones of a device (the first ones if `reversed`), are what the
+    next device needs where tokens are divided `along` an axis.
 
     ```mlir
     %y = stg.causal_conv %x, %w : !stg.tensor<[B, S, C], bf16>, !stg.tensor<[C, 4], bf16>
@@ -106,7 +111,8 @@ def SelectiveScanOp : STG_ScanOp<"selective_scan"> {
     scan alone. They are not those of a matrix product. Backward saves the operands, computes
     states again, which is not counted, and executes twice as many.
 
-    In a step of inference the op keeps the states in fp32.
+    In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
+    sequence: the last one is read, and all are written.
 
     With `along` a device has some of the tokens, and `start` is the state before the first of
     them, in fp32, which backward reads.
@@ -157,7 +163,8 @@ def SsdOp : STG_ScanOp<"ssd"> {
     are left over are a shorter chunk. Backward saves the operands, computes states and
     C B^T again, which is not counted, and executes twice as many.
 
-    In a step of inference the op keeps the states in fp32. Of a sequence with one new token it
+    In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
+    sequence: the last one is read, and all are written. Of a sequence with one new token it
     updates and reads the state: 4 x heads x head size x N operations.
 
     With `along` a device has some of the tokens, and `start` is the state before the first of
@@ -217,7 +224,8 @@ def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
     that are left over are a shorter chunk. Backward saves the operands and executes twice as
     many.
 
-    In a step of inference the op keeps the states in fp32. Of a sequence with one new token it
+    In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
+    sequence: the last one is read, and all are written. Of a sequence with one new token it
     executes 6 x key size x value size operations for each value head.
 
     With `along` a device has some of the tokens, and `start` is the state before the first of

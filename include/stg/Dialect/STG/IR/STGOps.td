@@ -210,6 +210,7 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable,
                        OptionalAttr<TypeAttr>:$into,
                        OptionalAttr<STG_DrawsAttr>:$draws);
   let results = (outs STG_Tensor:$result);
+  let useCustomPropertiesEncoding = 1;
   let leading = [STG_Leading<"String", "equation">];
 }
 
@@ -474,6 +475,7 @@ def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
                   OptionalAttr<DenseI64ArrayAttr>:$dims,
                   OptionalAttr<STG_DrawsAttr>:$draws);
   let results = (outs STG_Tensor:$result);
+  let useCustomPropertiesEncoding = 1;
 }
 
 def BiasGradOp : STG_ExplicitOp<"bias_grad"> {
@@ -653,6 +655,7 @@ class STG_AttentionBlockOp<string mnemonic> : STG_TensorOp<mnemonic, [Pure,
                                                 "destroysOperand"]>]> {
   let hasVerifier = 1;
   let leading = [STG_Leading<"Expr", "pairs">];
+  let useCustomPropertiesEncoding = 1;
 }
 
 def AttentionBlockOp : STG_AttentionBlockOp<"attention_block"> {

@@ -629,7 +629,9 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     needs is dropped, labels too.
 
     Under a window a cache is a ring of so many tokens, with chunks it has room for one; with
-    `kv-block-size` each request has whole blocks. Where keys and values are products of
+    `kv-block-size` each request has whole blocks. With `kv-window-room` a window has room for
+    so many new tokens beside the ones that the first of them sees, and for one block more, as
+    it begins anywhere in one. Where keys and values are products of
     latents, vectors of each token without heads that are made for them alone, these are kept.
     `mla-form` says what follows: `naive` executes the products on all tokens; `absorbed`
     executes them on queries and on the output, and all heads have the latents as keys and
@@ -688,6 +690,10 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "A row may have more tokens than its requests, of which nothing is kept">,
     Option<"kvBlockSize", "kv-block-size", "int64_t", /*default=*/"1",
            "Tokens of a block: of each request whole blocks are kept">,
+    Option<"kvWindowRoom", "kv-window-room", "int64_t", /*default=*/"0",
+           "New tokens that a window has room for before any of it is given up">,
+    Option<"rollback", "rollback", "int64_t", /*default=*/"0",
+           "New tokens that may be taken back: recurrent layers keep a state before each">,
     Option<"tokenParts", "token-parts", "int64_t", /*default=*/"1",
            "Shares of the tokens that are kept: a window has a multiple of so many">,
     Option<"mlaForm", "mla-form", "::stg::MlaForm",

@@ -55,6 +55,15 @@ private:
   std::vector<Upgrade> upgrades;
 };
 
+/// The version of the dialect `name`, which has a VersionedBytecode, that wrote
+/// what is read: for `readProperties` of its ops.
+uint64_t getBytecodeVersion(const mlir::DialectBytecodeReader &reader,
+                            llvm::StringRef name);
+template <typename DialectT>
+uint64_t getBytecodeVersion(const mlir::DialectBytecodeReader &reader) {
+  return getBytecodeVersion(reader, DialectT::getDialectNamespace());
+}
+
 } // namespace stg
 
 #endif // STG_DIALECT_SYM_IR_BYTECODE_H

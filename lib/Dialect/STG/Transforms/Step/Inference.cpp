@@ -54,6 +54,7 @@ public:
   StringAttr nameState(StringRef suffix) override {
     return extendName(op, suffix);
   }
+  int64_t getRollback() override { return step.rollback; }
 
 private:
   const InferenceStep &step;
@@ -133,11 +134,29 @@ static SymExpr getVisible(const InferenceStep &step, TokenSpan span,
        SymExpr::getFunction(SymFunc::CeilDiv, {visible, parts}) * parts});
 }
 
+/// So many tokens in whole blocks.
+static SymExpr fillBlocks(const InferenceStep &step, SymExpr tokens) {
+  if (step.kvBlockSize == 1)
+    return tokens;
+  SymExpr size = SymExpr::get(tokens.getContext(), step.kvBlockSize);
+  return SymExpr::getFunction(SymFunc::CeilDiv, {tokens, size}) * size;
+}
+
+/// The tokens that a request with so many has room for.
+static SymExpr getRoom(const InferenceStep &step, TokenSpan span,
+                       SymExpr tokens) {
+  if (!span.window || step.kvWindowRoom == 0)
+    return fillBlocks(step, span.getKept(tokens));
+  SymExpr most = SymExpr::getFunction(
+      SymFunc::Min, {tokens, span.window - 1 + step.kvWindowRoom});
+  // A window begins anywhere in a block.
+  return fillBlocks(step, most) + (step.kvBlockSize > 1 ? step.kvBlockSize : 0);
+}
+
 Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
                       Location loc, Value value, StringAttr name,
                       TokenSpan span, RequestsAttr requests) {
   auto type = cast<SymTensorType>(value.getType());
-  bool isRounded = step.kvBlockSize > 1;
   SmallVector<DimAttr> dims(type.getDims());
   std::optional<unsigned> number;
   SymExpr capacity;
@@ -153,22 +172,19 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
     dim = dim.withExtent(own + getSum([&](SymExpr, SymExpr cached) {
                            return getVisible(step, span, cached);
                          }));
-    if (!isRounded && !span.window && !span.chunk && step.reserve.empty())
+    if (step.kvBlockSize == 1 && !span.window && !span.chunk &&
+        step.reserve.empty())
       continue;
     number = i;
-    auto getRoom = [&](SymExpr own, SymExpr cached) {
-      SymExpr kept = span.getKept(own + cached);
-      SymExpr size = SymExpr::get(builder.getContext(), step.kvBlockSize);
-      return isRounded
-                 ? SymExpr::getFunction(SymFunc::CeilDiv, {kept, size}) * size
-                 : kept;
+    auto getOwnRoom = [&](SymExpr own, SymExpr cached) {
+      return getRoom(step, span, own + cached);
     };
     if (step.reserve.empty()) {
-      capacity = getSum(getRoom);
+      capacity = getSum(getOwnRoom);
     } else {
       SmallVector<SymExpr> rooms;
       for (RequestsAttr held : step.reserve)
-        rooms.push_back(held.getSum(getRoom));
+        rooms.push_back(held.getSum(getOwnRoom));
       capacity = rooms.size() == 1 ? rooms.front()
                                    : SymExpr::getFunction(SymFunc::Max, rooms);
     }
@@ -813,6 +829,14 @@ FailureOr<InferenceStep> Inference::readOptions() {
     return module.emitError("kv-block-size is ")
            << kvBlockSize.getValue() << ", expected at least 1";
   step.kvBlockSize = kvBlockSize;
+  if (kvWindowRoom < 0)
+    return module.emitError("kv-window-room is ")
+           << kvWindowRoom.getValue() << ", expected at least 0";
+  step.kvWindowRoom = kvWindowRoom;
+  if (rollback < 0)
+    return module.emitError("rollback is ")
+           << rollback.getValue() << ", expected at least 0";
+  step.rollback = rollback;
   if (tokenParts < 1)
     return module.emitError("token-parts is ")
            << tokenParts.getValue() << ", expected at least 1";

@@ -40,6 +40,10 @@ struct InferenceStep {
   /// The requests of steps that caches have room for; empty: those of the step.
   llvm::SmallVector<RequestsAttr> reserve;
   int64_t kvBlockSize = 1; ///< Tokens that are kept or not together.
+  /// New tokens that a window has room for beside those that are seen; 0: it
+  /// has room for the window alone.
+  int64_t kvWindowRoom = 0;
+  int64_t rollback = 0; ///< New tokens that may be taken back.
   /// A window of what is kept is as long as a multiple of so many tokens, where
   /// as much is kept.
   int64_t tokenParts = 1;
