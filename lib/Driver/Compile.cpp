@@ -494,17 +494,9 @@ static void collectExpertsRead(ModuleOp module, const SymbolValues &values,
                                CompileResult &result) {
   module.walk([&](EinsumOp op) {
     std::optional<DrawnSlices> drawn = getDrawnSlices(op);
-    bool isKnown = drawn.has_value();
-    // Not the number of a step, or of a rank.
-    auto check = [&](StringAttr symbol) {
-      isKnown &= values.count(symbol.str()) != 0;
-    };
-    if (drawn) {
-      drawn->held.walkSymbols(check);
-      drawn->read.walkSymbols(check);
-    }
-    if (!isKnown)
+    if (!drawn)
       return;
+    // Null where they depend on the number of a step, or of a rank.
     std::optional<Exact> held = evaluate(drawn->held, values),
                          read = evaluate(drawn->read, values);
     if (held && read)

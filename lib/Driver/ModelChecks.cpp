@@ -270,6 +270,11 @@ Expected<SymbolValues> stg::collectSymbols(const Model &model,
 }
 
 std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
+  bool isKnown = true;
+  expr.walkSymbols(
+      [&](StringAttr symbol) { isKnown &= symbols.count(symbol.str()) != 0; });
+  if (!isKnown)
+    return std::nullopt;
   SmallVector<StringAttr> names;
   SmallVector<int64_t> values;
   for (auto &[name, value] : symbols) {

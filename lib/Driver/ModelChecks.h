@@ -33,7 +33,7 @@ llvm::Expected<SymbolValues> collectSymbols(const Model &model,
                                             const StrategyInput &strategy);
 
 /// The value of an expression of the model's symbols; none if an extent does
-/// not divide.
+/// not divide, or if a symbol of it has no value.
 std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
 
 /// Puts what follows from the model into the strategy: replicas of key/value

@@ -16,6 +16,7 @@
 
 #include "Coordinates.h"
 #include "LocalLayouts.h"
+#include "PartialAttention.h"
 #include "ShardingRules.h"
 #include "SymbolValues.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -366,26 +367,11 @@ LogicalResult CacheDivider::exchangeParts(AttentionOp op, bool isDivided) {
   MLIRContext *context = op->getContext();
   OpBuilder builder(context);
   builder.setInsertionPointAfter(op);
-  Location loc = op.getLoc();
-  auto addParts = [&](SymTensorType type, int64_t parts) {
-    SmallVector<DimAttr> dims(type.getDims().take_front(3));
-    dims.push_back(DimAttr::get(SymExpr::get(context, parts)));
-    dims.push_back(DimAttr::get(getPartialBytes(type)));
-    return SymTensorType::get(context, dims, IntegerType::get(context, 8));
-  };
-  SymTensorType all = op.getResult().getType();
-  auto packed = PackPartialOp::create(builder, loc, addParts(all, 1),
-                                      op.getResult(), op.getLse());
-  Value sent = name(op, packed, ".pack");
-  Value parts = name(op,
-                     AllToAllOp::create(builder, loc, addParts(own, devices),
-                                        sent, 3, 2, getAxes(),
-                                        /*payload=*/SymExpr(),
-                                        /*padded=*/SymExpr()),
-                     ".exchange");
-  Value made =
-      name(op, MergePartsOp::create(builder, loc, own, parts), ".merge");
-  replaceHeads(op, slices, made, packed);
+  ExchangedParts made = stg::exchangeParts(
+      builder, op.getLoc(), op.getResult(), op.getLse(), own, /*dim=*/2,
+      SymExpr::get(context, devices), getAxes(),
+      [&](Operation *part, StringRef suffix) { name(op, part, suffix); });
+  replaceHeads(op, slices, made.merged, made.pack);
   return success();
 }
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channels.h"
+#include "PartialAttention.h"
 #include "ShardingRules.h"
 #include "stg/Analysis/AttentionPairs.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
@@ -29,6 +30,9 @@ namespace {
 /// The channels of the rings along an axis, from the first one on.
 enum RingChannel : int64_t { Keys, KeysBack, Gradients, NumRingChannels };
 
+/// What goes round in a ring, while the other is where it is computed with.
+enum class Passed { Keys, Queries };
+
 /// Where tokens are, if the pairs of a device depend on it.
 struct TokenPlaces {
   AttentionPattern pattern; ///< Of a row with all keys that are here.
@@ -41,19 +45,19 @@ struct TokenPlaces {
 
   /// The pairs of a device with the keys of that device, or with all.
   int64_t countPairs(int64_t own, std::optional<int64_t> other) const;
-  /// The same as an expression of the device's number, with the keys of the
-  /// device so many before it, or with all.
-  SymExpr getPairs(std::optional<int64_t> before) const;
-  /// Those of the device's keys with the queries of the device so many before.
-  SymExpr getPassedPairs(int64_t before) const;
+  /// The pairs of a device with all keys, as an expression of its number.
+  SymExpr getAllPairs() const;
+  /// Those of its queries with the keys of the device so many before it, or,
+  /// where queries go round, of its keys with the queries of that device.
+  SymExpr getPairs(int64_t before, Passed passed = Passed::Keys) const;
   /// 1 where there are such pairs, else 0.
-  SymExpr getSeen(int64_t before) const;
-  SymExpr getPassedSeen(int64_t before) const;
+  SymExpr getSeen(int64_t before, Passed passed = Passed::Keys) const;
 
 private:
   std::vector<TokenRange> getTokens(int64_t device, int64_t begin,
                                     int64_t end) const;
   int64_t countKept(ArrayRef<TokenRange> queries, int64_t shares) const;
+  int64_t countPairsInStep(int64_t device, int64_t before, Passed passed) const;
   SymExpr tabulate(function_ref<int64_t(int64_t device)> get) const;
 };
 
@@ -122,7 +126,7 @@ private:
                      Role role);
   void repeatGathered(bool isHidden, ArrayRef<Value> gathered, Values &made);
   Value joinTokens(ArrayRef<Value> parts);
-  Value exchangeParts(Value outputs, Value lses);
+  Value mergePassed(Value outputs, Value lses);
 
   Origin getOrigin(std::optional<Role> role);
   SymExpr getTokens(unsigned operand) {
@@ -247,30 +251,26 @@ SymExpr TokenPlaces::tabulate(function_ref<int64_t(int64_t device)> get) const {
   return sum;
 }
 
-SymExpr TokenPlaces::getPairs(std::optional<int64_t> before) const {
-  return tabulate([&](int64_t own) {
-    std::optional<int64_t> other;
-    if (before)
-      other = (own + devices - *before) % devices;
-    return countPairs(own, other);
-  });
+SymExpr TokenPlaces::getAllPairs() const {
+  return tabulate(
+      [&](int64_t device) { return countPairs(device, std::nullopt); });
 }
 
-SymExpr TokenPlaces::getSeen(int64_t before) const {
-  return tabulate([&](int64_t own) -> int64_t {
-    return countPairs(own, (own + devices - before) % devices) != 0;
-  });
+int64_t TokenPlaces::countPairsInStep(int64_t device, int64_t before,
+                                      Passed passed) const {
+  int64_t other = (device + devices - before) % devices;
+  return passed == Passed::Keys ? countPairs(device, other)
+                                : countPairs(other, device);
 }
 
-SymExpr TokenPlaces::getPassedPairs(int64_t before) const {
-  return tabulate([&](int64_t own) {
-    return countPairs((own + devices - before) % devices, own);
-  });
+SymExpr TokenPlaces::getPairs(int64_t before, Passed passed) const {
+  return tabulate(
+      [&](int64_t device) { return countPairsInStep(device, before, passed); });
 }
 
-SymExpr TokenPlaces::getPassedSeen(int64_t before) const {
-  return tabulate([&](int64_t own) -> int64_t {
-    return countPairs((own + devices - before) % devices, own) != 0;
+SymExpr TokenPlaces::getSeen(int64_t before, Passed passed) const {
+  return tabulate([&](int64_t device) -> int64_t {
+    return countPairsInStep(device, before, passed) != 0;
   });
 }
 
@@ -279,7 +279,7 @@ SymExpr TokenPlaces::getPassedSeen(int64_t before) const {
 SymExpr AttentionLowering::getGatheredPairs() {
   SymExpr queries = getTokens(0), keys = getTokens(2);
   if (places)
-    return places->getPairs(/*before=*/std::nullopt);
+    return places->getAllPairs();
   if (!skipsMasked())
     return queries * keys;
   SymExpr cached = queries * getCached();
@@ -596,34 +596,17 @@ Value AttentionLowering::joinTokens(ArrayRef<Value> parts) {
 }
 
 /// Each device gets what has been made of its queries, and merges it.
-Value AttentionLowering::exchangeParts(Value outputs, Value lses) {
-  Location loc = op.getLoc();
-  auto own = cast<SymTensorType>(op->getResult(0).getType());
-  auto addParts = [&](SymTensorType type, SymExpr parts) {
-    SmallVector<DimAttr> dims(type.getDims().take_front(3));
-    dims.push_back(DimAttr::get(parts));
-    dims.push_back(DimAttr::get(getPartialBytes(type)));
-    return SymTensorType::get(op->getContext(), dims,
-                              builder.getIntegerType(8));
-  };
-  auto name = [&](Operation *made, StringRef suffix) {
-    Origin origin = getOrigin(/*role=*/std::nullopt);
-    origin.name = builder.getStringAttr(origin.name.getValue() + suffix);
-    setOrigin(made, origin);
-    return made->getResult(0);
-  };
-  auto all = cast<SymTensorType>(outputs.getType());
-  SymExpr one = SymExpr::get(op->getContext(), 1);
-  Value sent = name(
-      PackPartialOp::create(builder, loc, addParts(all, one), outputs, lses),
-      ".pack");
-  Value parts = name(AllToAllOp::create(builder, loc, addParts(own, size), sent,
-                                        /*from=*/3, /*to=*/1,
-                                        op.getContextAttr().getAxes(),
-                                        /*payload=*/SymExpr(),
-                                        /*padded=*/SymExpr()),
-                     ".exchange");
-  return name(MergePartsOp::create(builder, loc, own, parts), ".merge");
+Value AttentionLowering::mergePassed(Value outputs, Value lses) {
+  return exchangeParts(builder, op.getLoc(), outputs, lses,
+                       cast<SymTensorType>(op->getResult(0).getType()),
+                       /*dim=*/1, size, op.getContextAttr().getAxes(),
+                       [&](Operation *made, StringRef suffix) {
+                         Origin origin = getOrigin(/*role=*/std::nullopt);
+                         origin.name = builder.getStringAttr(
+                             origin.name.getValue() + suffix);
+                         setOrigin(made, origin);
+                       })
+      .merged;
 }
 
 /// Blocks of all queries with the device's own keys, the nearest first.
@@ -637,8 +620,9 @@ AttentionLowering::Values AttentionLowering::buildPassed() {
       inputs[0] =
           exchange(here, before == 0 ? Role::First : Role::Queries, Keys)
               .front();
-    SymExpr seen = places ? places->getPassedSeen(before) : SymExpr();
-    SymExpr pairs = places        ? places->getPassedPairs(before)
+    SymExpr seen =
+        places ? places->getSeen(before, Passed::Queries) : SymExpr();
+    SymExpr pairs = places        ? places->getPairs(before, Passed::Queries)
                     : before == 0 ? getOwnPairs()
                                   : getOtherPairs();
     Values block(inputs);
@@ -654,7 +638,7 @@ AttentionLowering::Values AttentionLowering::buildPassed() {
     lses.push_back(made->getResult(1));
   }
   Value all = joinTokens(outputs);
-  return {exchangeParts(all, joinTokens(lses)), lses.front()};
+  return {mergePassed(all, joinTokens(lses)), lses.front()};
 }
 
 /// What is read has the element types of the op.
