@@ -8,8 +8,10 @@
 |*                                                                            *|
 |* What `stg-search` does:                                                    *|
 |*                                                                            *|
+|*   int64_t ranks = 64;                                                      *|
 |*   StgSearchOptions options = {0};                                          *|
-|*   options.numRanks = 64;                                                   *|
+|*   options.ranks = &ranks;                                                  *|
+|*   options.numRanks = 1;                                                    *|
 |*   StgSearch *search = NULL;                                                *|
 |*   StgError *error = stgSearch(&request, &machine, &options, &search);      *|
 |*   if (!error)                                                              *|
@@ -43,10 +45,27 @@ typedef struct StgSearchProgress {
  *  found by then. */
 typedef bool (*StgSearchGoOn)(StgSearchProgress progress, void *data);
 
-/** What is searched. All zeros is the default of everything but the number of
- *  ranks, or the list. */
+/** What the best have. */
+typedef enum StgSearchGoal {
+  STG_GOAL_AUTO = 0,   /**< Throughput if steps have different numbers of
+                            tokens, else time. */
+  STG_GOAL_TIME,       /**< The shortest step. */
+  STG_GOAL_THROUGHPUT, /**< The most tokens per second and device. */
+} StgSearchGoal;
+
+/** What a front compares beside the time of a step. */
+typedef enum StgFrontCriterion {
+  STG_FRONT_MEMORY = 1 << 0,     /**< Of the device that needs most. */
+  STG_FRONT_DEVICES = 1 << 1,    /**< How many there are. */
+  STG_FRONT_THROUGHPUT = 1 << 2, /**< Tokens per second and device. */
+} StgFrontCriterion;
+
+/** What is searched. All zeros is the default of everything but the numbers
+ *  of ranks, or the list. */
 typedef struct StgSearchOptions {
-  int64_t numRanks; /**< All of which a strategy uses. */
+  const int64_t
+      *ranks;      /**< Numbers of devices, all of which a strategy uses. */
+  size_t numRanks; /**< How many numbers there are. */
   /** Values that are tried, as `FLAG=VALUE,VALUE,...`, or with `;` where values
    *  have commas: "zero=1,3". */
   const char *const *vary;
@@ -55,11 +74,14 @@ typedef struct StgSearchOptions {
    *  the place of their fields. */
   const StgStrategy *const *among;
   size_t numAmong;
-  double memoryLimit;  /**< Bytes of a device; 0: those of the machine. */
-  size_t numBest;      /**< The best so many are found; 0: 10. */
-  double within;       /**< The front has no longer steps than so many times the
-                            best; 0: 1.1. */
-  unsigned numThreads; /**< 0: one for each processor. */
+  double memoryLimit; /**< Bytes of a device; 0: those of the machine. */
+  size_t numBest;     /**< The best so many are found; 0: 10. */
+  StgSearchGoal goal;
+  unsigned front; /**< Of StgFrontCriterion: what is compared beside time; 0: it
+                       follows from the strategies, as of `stg-search`. */
+  double within;  /**< The front has no longer steps than so many times the best
+                       with as many devices and tokens; 0: 1.1. */
+  unsigned numThreads;    /**< 0: one for each processor. */
   StgSearchGoOn progress; /**< May be null. */
   void *progressData;
 } StgSearchOptions;
@@ -80,14 +102,15 @@ typedef struct StgSearchEntry {
   StgText command;  /**< Of a shell, that compiles it. */
 } StgSearchEntry;
 
-/** The best with a value of a field that was varied. */
+/** The best with a value of a field that was varied. Costs are seconds of a
+ *  step, or of a device for each token where the goal is throughput. */
 typedef struct StgSearchValue {
-  StgText flag; /**< "zero" */
+  StgText flag; /**< "zero"; "ranks" of several numbers of devices. */
   StgText value;
-  double stepSeconds; /**< Of the best that was estimated; 0: none was. */
-  /** None takes less than that; 0: nothing that was not estimated is shorter
+  double cost; /**< Of the best that was estimated; 0: none was. */
+  /** None costs less than that; 0: nothing that was not estimated is better
    *  than the best that was, or nothing with the value fits. */
-  double atLeastSeconds;
+  double atLeast;
 } StgSearchValue;
 
 /** Where strategies have gone. */
@@ -109,15 +132,19 @@ STG_C_EXPORT StgError *stgSearch(const StgCompileRequest *request,
                                  StgSearch **search);
 STG_C_EXPORT void stgSearchDestroy(StgSearch *search);
 
-/** All that were estimated and fit, the shortest step first. What is returned
+/** All that were estimated and fit, the best first. What is returned
  *  lives as long as the search; null: there are not so many. */
 STG_C_EXPORT size_t stgSearchGetNumEntries(const StgSearch *search);
 STG_C_EXPORT const StgSearchEntry *stgSearchGetEntry(const StgSearch *search,
                                                      size_t index);
 /** The first so many entries are the best. */
 STG_C_EXPORT size_t stgSearchGetNumBest(const StgSearch *search);
-/** Entries of which no other is as short with as little memory, the shortest
- *  first: the index of an entry. SIZE_MAX: there are not so many. */
+/** What the best have: STG_GOAL_TIME or STG_GOAL_THROUGHPUT. */
+STG_C_EXPORT StgSearchGoal stgSearchGetGoal(const StgSearch *search);
+/** Of StgFrontCriterion: what the front compares beside time. */
+STG_C_EXPORT unsigned stgSearchGetCriteria(const StgSearch *search);
+/** Entries than which no other is as good in all that is compared, the shortest
+ *  step first: the index of an entry. SIZE_MAX: there are not so many. */
 STG_C_EXPORT size_t stgSearchGetNumFront(const StgSearch *search);
 STG_C_EXPORT size_t stgSearchGetFront(const StgSearch *search, size_t index);
 STG_C_EXPORT size_t stgSearchGetNumValues(const StgSearch *search);

@@ -36,12 +36,19 @@ struct StgSearch {
 static Expected<SearchOptions> toOptions(const StgSearchOptions &from,
                                          const CompileRequest &request) {
   SearchOptions options;
-  options.ranks = from.numRanks;
+  options.ranks.assign(from.ranks, from.ranks + from.numRanks);
   options.vary.assign(from.vary, from.vary + from.numVary);
   if (from.memoryLimit != 0)
     options.memoryLimit = from.memoryLimit;
   if (from.numBest != 0)
     options.most = from.numBest;
+  if (from.goal != STG_GOAL_AUTO)
+    options.goal =
+        from.goal == STG_GOAL_TIME ? SearchGoal::Time : SearchGoal::Throughput;
+  if (from.front)
+    options.front = {(from.front & STG_FRONT_MEMORY) != 0,
+                     (from.front & STG_FRONT_DEVICES) != 0,
+                     (from.front & STG_FRONT_THROUGHPUT) != 0};
   if (from.within != 0)
     options.within = from.within;
   options.jobs = from.numThreads;
@@ -70,15 +77,15 @@ static void addViews(const SearchReport &report, StgSearch &search) {
       parts.push_back({toText(part.name), part.seconds});
     json::Value settled = json::Object(entry.settled);
     search.entries.push_back(
-        {entry.number, entry.seconds, entry.needed, entry.ranks, entry.mfu,
+        {entry.number, entry.seconds, entry.needed, entry.job.ranks, entry.mfu,
          entry.hfu, entry.tokenRate.value_or(0), parts.data(), parts.size(),
          search.keep(formatv("{0}", settled)),
          search.keep(report.getCommand(entry))});
   }
   for (const SearchResult::AxisCost &axis : search.result.axes)
     for (const SearchResult::ValueCost &value : axis.values)
-      search.values.push_back({toText(axis.field->name), toText(value.value),
-                               value.seconds.value_or(0),
+      search.values.push_back({toText(axis.getName()), toText(value.value),
+                               value.cost.value_or(0),
                                value.atLeast.value_or(0)});
   search.json = formatv("{0:2}\n", json::Value(report.getJSON())).str();
 }
@@ -146,6 +153,18 @@ const StgSearchEntry *stgSearchGetEntry(const StgSearch *search, size_t index) {
 
 size_t stgSearchGetNumBest(const StgSearch *search) {
   return search->result.numBest;
+}
+
+StgSearchGoal stgSearchGetGoal(const StgSearch *search) {
+  return search->result.goal == SearchGoal::Time ? STG_GOAL_TIME
+                                                 : STG_GOAL_THROUGHPUT;
+}
+
+unsigned stgSearchGetCriteria(const StgSearch *search) {
+  const FrontCriteria &criteria = search->result.criteria;
+  return (criteria.memory ? STG_FRONT_MEMORY : 0) |
+         (criteria.devices ? STG_FRONT_DEVICES : 0) |
+         (criteria.throughput ? STG_FRONT_THROUGHPUT : 0);
 }
 
 size_t stgSearchGetNumFront(const StgSearch *search) {

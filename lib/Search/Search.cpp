@@ -73,7 +73,8 @@ Estimated stg::estimateStrategy(Compiler &compiler, const CompileRequest &base,
   result.total = step->total;
   result.seconds = step->getSeconds();
   result.needed = report.getNeeded();
-  result.ranks = facts->ranks;
+  result.job = {facts->ranks, facts->tokens.value_or(0)};
+  result.isTraining = !facts->isInference();
   result.mfu = report.getUse(false);
   result.hfu = report.getUse(true);
   result.tokenRate = report.getTokenRate();
@@ -81,6 +82,24 @@ Estimated stg::estimateStrategy(Compiler &compiler, const CompileRequest &base,
   json::Value settled = toJSON(compiled->strategy);
   result.settled = *settled.getAsObject();
   return result;
+}
+
+double SearchCosts::get(SearchGoal goal) const {
+  // Doubles keep the order of ticks, and of steps of less than two hours all.
+  auto ticks = static_cast<double>(time);
+  if (goal == SearchGoal::Time)
+    return ticks;
+  return job.tokens ? ticks * static_cast<double>(job.ranks) /
+                          static_cast<double>(job.tokens)
+                    : 0;
+}
+
+bool SearchCosts::isAsGoodAs(const SearchCosts &other,
+                             const FrontCriteria &criteria) const {
+  return time <= other.time && (!criteria.memory || memory <= other.memory) &&
+         (!criteria.devices || job.ranks <= other.job.ranks) &&
+         (!criteria.throughput ||
+          get(SearchGoal::Throughput) <= other.get(SearchGoal::Throughput));
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,7 +173,21 @@ private:
   void boundRest();
   void estimateList();
   void keep(Estimated estimated);
-  bool isCut(const Bound &bound) const;
+  SearchCosts getCosts(const Estimated &entry) const {
+    return {entry.total, entry.needed, entry.job};
+  }
+  SearchCosts getLeast(uint32_t point) const {
+    return {bounds[point].time, bounds[point].memory,
+            result.space.jobs[result.space.points[point].job]};
+  }
+  void push(uint32_t point) {
+    queue.push({getLeast(point).get(result.goal), point});
+  }
+  void choose(std::vector<SearchJob> jobs, bool isTraining);
+  void chooseOfList();
+  bool isTooLong(const SearchCosts &costs) const;
+  bool isCut(uint32_t point) const;
+  void finishFront();
   void finish();
   void finishAxes();
   bool isStopped() const {
@@ -210,22 +243,22 @@ private:
   std::vector<Bound> bounds;
   std::vector<bool> isLeft; ///< Neither estimated nor known not to fit.
   /// Points to look at, the least bound first.
-  using Entry = std::pair<Ticks, uint32_t>;
+  using Entry = std::pair<double, uint32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
 
   std::mutex mutex;
   std::condition_variable changed;
-  unsigned numActive = 0;    ///< Threads that may add to the queue.
-  std::multiset<Ticks> best; ///< At most `most`.
-  std::vector<std::pair<Ticks, double>> front; ///< Times and memory, found.
-  Ticks fastest = INT64_MAX;
+  unsigned numActive = 0;         ///< Threads that may add to the queue.
+  std::multiset<double> best;     ///< Costs, at most `most`.
+  std::vector<SearchCosts> front; ///< Of what has been found.
+  std::map<SearchJob, Ticks> fastest;
+  double bestSeconds = 0; ///< Of the step of the best.
 };
 } // namespace
 
 void Searcher::report(StringRef step, uint64_t done, uint64_t total) {
   if (request.progress)
-    request.progress(step, done, total,
-                     fastest == INT64_MAX ? 0 : fastest / kTicksPerSecond);
+    request.progress(step, done, total, bestSeconds);
 }
 
 Error Searcher::enumerate() {
@@ -239,7 +272,28 @@ Error Searcher::enumerate() {
   result.space = std::move(*space);
   result.numStrategies = result.space.size();
   result.refusalExample = result.space.refused.example;
+  choose(result.space.jobs, result.space.isTraining);
   return Error::success();
+}
+
+/// What is compared, where nobody says it.
+void Searcher::choose(std::vector<SearchJob> jobs, bool isTraining) {
+  llvm::sort(jobs);
+  jobs.erase(llvm::unique(jobs), jobs.end());
+  auto differIn = [&](int64_t SearchJob::*number) {
+    return any_of(jobs, [&](const SearchJob &job) {
+      return job.*number != jobs.front().*number;
+    });
+  };
+  const bool differ = differIn(&SearchJob::tokens);
+  result.goal =
+      request.goal.value_or(differ ? SearchGoal::Throughput : SearchGoal::Time);
+  FrontCriteria criteria;
+  criteria.memory = jobs.size() < 2 || isTraining;
+  criteria.devices = isTraining && differIn(&SearchJob::ranks);
+  criteria.throughput = jobs.size() > 1 && (differ || !isTraining);
+  result.criteria = request.front.value_or(criteria);
+  result.jobs = std::move(jobs);
 }
 
 /// What is left of a message where numbers and names of ops are not told apart.
@@ -414,22 +468,28 @@ void Searcher::boundPoints() {
     if (states[space.points[i].shape] == ShapeState::Unknown || !bound(i))
       continue;
     isLeft[i] = true;
-    queue.push({bounds[i].time, static_cast<uint32_t>(i)});
+    push(static_cast<uint32_t>(i));
   }
+}
+
+/// True if it is of no interest for the front.
+bool Searcher::isTooLong(const SearchCosts &costs) const {
+  auto it = fastest.find(costs.job);
+  return it != fastest.end() &&
+         static_cast<double>(costs.time) > it->second * request.within;
 }
 
 /// True if something that has been found is as good as the strategy can be, and
 /// so many are better.
-bool Searcher::isCut(const Bound &bound) const {
+bool Searcher::isCut(uint32_t point) const {
   if (request.isExhaustive || best.size() < request.most)
     return false;
-  if (bound.time < *best.rbegin())
+  const SearchCosts least = getLeast(point);
+  if (least.get(result.goal) < *best.rbegin())
     return false;
-  if (bound.time > fastest * request.within)
-    return true;
-  return any_of(front, [&](const auto &found) {
-    return found.first <= bound.time && found.second <= bound.memory;
-  });
+  return isTooLong(least) || any_of(front, [&](const SearchCosts &found) {
+           return found.isAsGoodAs(least, result.criteria);
+         });
 }
 
 /// With the lock.
@@ -446,16 +506,20 @@ void Searcher::keep(Estimated estimated) {
       result.leastNeeded = estimated.needed;
     return;
   }
-  fastest = std::min(fastest, estimated.total);
-  best.insert(estimated.total);
+  const SearchCosts own = getCosts(estimated);
+  const double cost = own.get(result.goal);
+  if (best.empty() || cost < *best.begin())
+    bestSeconds = estimated.seconds;
+  best.insert(cost);
   if (best.size() > request.most)
     best.erase(std::prev(best.end()));
-  std::pair<Ticks, double> own = {estimated.total, estimated.needed};
-  if (none_of(front, [&](const auto &other) {
-        return other.first <= own.first && other.second <= own.second;
+  Ticks &least = fastest.try_emplace(own.job, own.time).first->second;
+  least = std::min(least, own.time);
+  if (none_of(front, [&](const SearchCosts &other) {
+        return other.isAsGoodAs(own, result.criteria);
       })) {
-    erase_if(front, [&](const auto &other) {
-      return own.first <= other.first && own.second <= other.second;
+    erase_if(front, [&](const SearchCosts &other) {
+      return own.isAsGoodAs(other, result.criteria);
     });
     front.push_back(own);
   }
@@ -522,7 +586,7 @@ void Searcher::boundAgain(std::vector<uint32_t> &points) {
     assert(last.time <= bounds[point].time &&
            last.memory <= bounds[point].memory &&
            "a bound of a family is not one of its shapes");
-    queue.push({bounds[point].time, point});
+    push(point);
   }
   points.clear();
   changed.notify_all();
@@ -542,6 +606,10 @@ void Searcher::estimate(Compiler &compiler, uint32_t point,
                             *request.machine);
   }();
   estimated.number = point;
+  const SearchJob &job = result.space.jobs[result.space.points[point].job];
+  assert((!estimated.refusal.empty() || !job.tokens || job == estimated.job) &&
+         "a job is not what was asked for");
+  estimated.job = job;
   estimated.leastSeconds = bounds[point].time / kTicksPerSecond;
   estimated.leastNeeded = bounds[point].memory;
   assert((!estimated.refusal.empty() ||
@@ -581,7 +649,7 @@ void Searcher::estimatePoints() {
       queue.pop();
       const uint32_t shape = result.space.points[point].shape;
       const std::optional<uint32_t> inside = findUnknown(point);
-      if (isCut(bounds[point])) {
+      if (isCut(point)) {
         ++result.cutByTime;
       } else if (bounds[point].isClose) {
         estimate(compiler, point, lock);
@@ -595,7 +663,7 @@ void Searcher::estimatePoints() {
       } else if (bounds[point].from != states[shape]) {
         // Others of the shape have been looked at before.
         if (bound(point))
-          queue.push({bounds[point].time, point});
+          push(point);
         else
           isLeft[point] = false;
       } else if (inside) {
@@ -605,7 +673,7 @@ void Searcher::estimatePoints() {
       } else {
         // Others with the same have been looked at before.
         if (bound(point))
-          queue.push({bounds[point].time, point});
+          push(point);
         else
           isLeft[point] = false;
       }
@@ -628,10 +696,14 @@ void Searcher::estimateFirst() {
   }
 }
 
-/// Interrupted: what is still to be looked at begins with the least bound.
+/// Interrupted: of all that is still to be looked at.
 void Searcher::boundRest() {
-  if (!queue.empty() && !is_contained(states, ShapeState::Unknown))
-    result.leastLeft = queue.top().first / kTicksPerSecond;
+  if (queue.empty() || is_contained(states, ShapeState::Unknown))
+    return;
+  Ticks least = INT64_MAX;
+  for (; !queue.empty(); queue.pop())
+    least = std::min(least, bounds[queue.top().second].time);
+  result.leastLeft = least / kTicksPerSecond;
 }
 
 void Searcher::estimateList() {
@@ -655,49 +727,106 @@ void Searcher::estimateList() {
 // Result
 //===----------------------------------------------------------------------===//
 
+/// The jobs of a list are known when it is estimated.
+void Searcher::chooseOfList() {
+  std::vector<SearchJob> jobs;
+  bool isTraining = false;
+  for (const Estimated &entry : result.estimated) {
+    jobs.push_back(entry.job);
+    isTraining |= entry.isTraining;
+  }
+  choose(std::move(jobs), isTraining);
+}
+
 /// What was estimated with a value is its best; else its least bound.
 void Searcher::finishAxes() {
   const SearchSpace &space = result.space;
-  for (auto [number, axis] : llvm::enumerate(space.axes)) {
-    SearchResult::AxisCost cost = {axis.field, {}};
+  for (const SearchAxis &axis : space.axes) {
+    result.axes.push_back({axis.field, {}});
     for (const std::string &value : axis.values)
-      cost.values.push_back({value, std::nullopt, std::nullopt});
-    auto lower = [](std::optional<double> &place, double seconds) {
-      place = place ? std::min(*place, seconds) : seconds;
-    };
-    for (const Estimated &entry : result.estimated) {
-      uint8_t choice = space.getChoices(entry.number)[number];
+      result.axes.back().values.push_back({value, std::nullopt, std::nullopt});
+  }
+  std::vector<int64_t> ranks;
+  for (const SearchJob &job : space.jobs)
+    if (!is_contained(ranks, job.ranks))
+      ranks.push_back(job.ranks);
+  llvm::sort(ranks);
+  if (ranks.size() > 1) {
+    result.axes.push_back({nullptr, {}});
+    for (int64_t number : ranks)
+      result.axes.back().values.push_back(
+          {std::to_string(number), std::nullopt, std::nullopt});
+  }
+  /// Calls `update` with what a strategy has chosen.
+  auto visit = [&](size_t point, auto update) {
+    for (auto [number, choice] : llvm::enumerate(space.getChoices(point)))
       if (choice != SearchSpace::kUnset)
-        lower(cost.values[choice].seconds, entry.seconds);
-    }
-    for (size_t point = 0; point < isLeft.size(); ++point) {
-      uint8_t choice = space.getChoices(point)[number];
-      if (isLeft[point] && choice != SearchSpace::kUnset)
-        lower(cost.values[choice].atLeast,
-              bounds[point].time / kTicksPerSecond);
-    }
-    for (SearchResult::ValueCost &value : cost.values)
-      if (value.seconds && value.atLeast && *value.seconds <= *value.atLeast)
+        update(result.axes[number].values[choice]);
+    int64_t own = space.jobs[space.points[point].job].ranks;
+    if (ranks.size() > 1)
+      update(result.axes.back().values[llvm::find(ranks, own) - ranks.begin()]);
+  };
+  auto lower = [](std::optional<double> &place, double cost) {
+    place = place ? std::min(*place, cost) : cost;
+  };
+  auto getCost = [&](const SearchCosts &costs) {
+    return costs.get(result.goal) / kTicksPerSecond;
+  };
+  if (!space.points.empty())
+    for (const Estimated &entry : result.estimated)
+      visit(entry.number, [&](SearchResult::ValueCost &value) {
+        lower(value.cost, getCost(getCosts(entry)));
+      });
+  for (size_t point = 0; point < isLeft.size(); ++point)
+    if (isLeft[point])
+      visit(point, [&](SearchResult::ValueCost &value) {
+        lower(value.atLeast, getCost(getLeast(static_cast<uint32_t>(point))));
+      });
+  for (SearchResult::AxisCost &axis : result.axes)
+    for (SearchResult::ValueCost &value : axis.values)
+      if (value.cost && value.atLeast && *value.cost <= *value.atLeast)
         value.atLeast.reset();
-    result.axes.push_back(std::move(cost));
+}
+
+/// Of strategies that are as good as each other the first one.
+void Searcher::finishFront() {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < result.estimated.size(); ++i)
+    if (!isTooLong(getCosts(result.estimated[i])))
+      order.push_back(i);
+  llvm::stable_sort(order, [&](size_t lhs, size_t rhs) {
+    const Estimated &left = result.estimated[lhs],
+                    &right = result.estimated[rhs];
+    return std::tie(left.total, left.needed) <
+           std::tie(right.total, right.needed);
+  });
+  // What is as good as another one, and not the same, may come before it.
+  for (size_t i : order) {
+    const SearchCosts own = getCosts(result.estimated[i]);
+    auto isAsGood = [&](size_t other) {
+      return getCosts(result.estimated[other]).isAsGoodAs(own, result.criteria);
+    };
+    if (any_of(result.front, isAsGood))
+      continue;
+    erase_if(result.front, [&](size_t other) {
+      return own.isAsGoodAs(getCosts(result.estimated[other]), result.criteria);
+    });
+    result.front.push_back(i);
   }
 }
 
 void Searcher::finish() {
-  llvm::sort(result.estimated, [](const Estimated &lhs, const Estimated &rhs) {
-    return std::tie(lhs.total, lhs.needed, lhs.number) <
-           std::tie(rhs.total, rhs.needed, rhs.number);
+  if (!request.among.empty())
+    chooseOfList();
+  auto getKey = [&](const Estimated &entry) {
+    return std::tuple(getCosts(entry).get(result.goal), entry.total,
+                      entry.needed, entry.number);
+  };
+  llvm::sort(result.estimated, [&](const Estimated &lhs, const Estimated &rhs) {
+    return getKey(lhs) < getKey(rhs);
   });
   result.numBest = std::min(request.most, result.estimated.size());
-  double least = 0;
-  for (auto [i, entry] : llvm::enumerate(result.estimated)) {
-    if (entry.total > fastest * request.within)
-      break;
-    if (i && entry.needed >= least)
-      continue;
-    least = entry.needed;
-    result.front.push_back(i);
-  }
+  finishFront();
 }
 
 void Searcher::finishWork() {

@@ -20,17 +20,19 @@ using namespace stg;
 Error SearchOptions::check(bool isList) const {
   if (isList)
     for (auto [isGiven, flag] :
-         {std::pair(!vary.empty(), "--vary"), {ranks != 0, "--ranks"}})
+         {std::pair(!vary.empty(), "--vary"), {!ranks.empty(), "--ranks"}})
       if (isGiven)
         return makeStrategyError(Twine(flag) +
                                  " with --among, which lists all strategies");
-  if (!isList && ranks < 1)
+  if (!isList && ranks.empty())
     return makeStrategyError("--ranks N with N of at least 1 says how many "
                              "devices there are; or give strategies with "
                              "--among FILE");
-  if (ranks > kMostRanks)
-    return makeStrategyError("--ranks " + Twine(ranks) + ": expected at most " +
-                             Twine(kMostRanks));
+  for (int64_t number : ranks)
+    if (number < 1 || number > kMostRanks)
+      return makeStrategyError("--ranks " + Twine(number) +
+                               ": expected at least 1, and at most " +
+                               Twine(kMostRanks));
   if (memoryLimit && !(*memoryLimit > 0 && std::isfinite(*memoryLimit)))
     return makeStrategyError("--memory-limit: expected more than 0 GiB");
   if (!(within >= 1))
@@ -47,11 +49,15 @@ SearchOptions::makeRequest(const CompileRequest &base,
     return error;
   SearchRequest request;
   request.space.request = &base;
-  request.space.ranks = ranks;
+  for (int64_t number : ranks)
+    if (!is_contained(request.space.ranks, number))
+      request.space.ranks.push_back(number);
   request.space.vary = vary;
   request.machine = &machine;
   request.memoryLimit = memoryLimit.value_or(getAvailableMemory(machine));
   request.most = most;
+  request.goal = goal;
+  request.front = front;
   request.within = within;
   request.isExhaustive = isExhaustive;
   request.jobs = hardware_concurrency(jobs).compute_thread_count();

@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cinttypes>
 #include <cmath>
 
 using namespace llvm;
@@ -77,7 +78,7 @@ std::string SearchReport::getCommand(const Estimated &entry) const {
 bool SearchReport::isVaried(const Field &field) const {
   if (!result.axes.empty())
     return any_of(result.axes, [&](const SearchResult::AxisCost &axis) {
-      return axis.field->id == field.id;
+      return axis.field && axis.field->id == field.id;
     });
   std::string first = field.print(result.estimated.front().strategy.values);
   return any_of(result.estimated, [&](const Estimated &entry) {
@@ -117,7 +118,7 @@ json::Object SearchReport::getEntry(const Estimated &entry) const {
   object["number"] = static_cast<int64_t>(entry.number);
   object["step_seconds"] = entry.seconds;
   object["memory_bytes"] = static_cast<int64_t>(entry.needed);
-  object["ranks"] = entry.ranks;
+  object["ranks"] = entry.job.ranks;
   object["mfu"] = entry.mfu;
   object["hfu"] = entry.hfu;
   if (entry.tokenRate)
@@ -132,43 +133,78 @@ json::Object SearchReport::getEntry(const Estimated &entry) const {
 // Text
 //===----------------------------------------------------------------------===//
 
+/// Seconds, or those of a device for each token.
+double SearchReport::getCost(const Estimated &entry) const {
+  return SearchCosts{entry.total, entry.needed, entry.job}.get(result.goal) /
+         kTicksPerSecond;
+}
+
+bool SearchReport::differsIn(int64_t SearchJob::*number) const {
+  return any_of(result.jobs, [&](const SearchJob &job) {
+    return job.*number != result.jobs.front().*number;
+  });
+}
+
+bool SearchReport::showsThroughput() const {
+  return result.jobs.size() > 1 || !isOfTime() || result.criteria.throughput;
+}
+
+/// A line of a table, without what its strategies have in common.
+void SearchReport::printLine(const Estimated &entry, raw_ostream &os) const {
+  os << format("%10.6g      %5.1f %%  ", entry.seconds, 100 * entry.mfu)
+     << right_justify(asGiB(entry.needed), 13);
+  if (differsIn(&SearchJob::ranks))
+    os << format("%9" PRId64, entry.job.ranks);
+  if (showsThroughput())
+    os << format("%13.1f", entry.tokenRate.value_or(0));
+  os << "  " << describe(entry) << '\n';
+}
+
 void SearchReport::printBest(raw_ostream &os) const {
-  os << "      step, s  use of peak         memory  strategy\n";
+  os << "       step, s  use of peak         memory";
+  if (differsIn(&SearchJob::ranks))
+    os << "  devices";
+  if (showsThroughput())
+    os << "  tokens/s each";
+  os << "  strategy\n";
   for (size_t i = 0; i < result.numBest; ++i) {
-    const Estimated &entry = result.estimated[i];
-    os << format("%3zu  %8.6g      %5.1f %%  ", i + 1, entry.seconds,
-                 100 * entry.mfu)
-       << right_justify(asGiB(entry.needed), 13) << "  " << describe(entry)
-       << '\n';
+    os << format("%3zu ", i + 1);
+    printLine(result.estimated[i], os);
   }
 }
 
 void SearchReport::printFront(raw_ostream &os) const {
   if (result.front.size() < 2)
     return;
-  os << "least memory\n";
+  // Of memory alone the least is at the end.
+  const FrontCriteria &criteria = result.criteria;
+  std::string names = "time";
+  for (auto [isOne, name] : {std::pair(criteria.memory, "memory"),
+                             {criteria.devices, "devices"},
+                             {criteria.throughput, "tokens/s each"}})
+    if (isOne)
+      names += std::string(", ") + name;
+  os << "front of " << names << '\n';
   for (size_t i : result.front) {
-    const Estimated &entry = result.estimated[i];
-    os << format("     %8.6g               ", entry.seconds)
-       << right_justify(asGiB(entry.needed), 13) << "  " << describe(entry)
-       << '\n';
+    os << "    ";
+    printLine(result.estimated[i], os);
   }
 }
 
 /// The best with each value, over the best of all.
 void SearchReport::printAxes(raw_ostream &os) const {
-  double best = result.estimated.front().seconds;
+  double best = getCost(result.estimated.front());
   bool any = false;
   for (const SearchResult::AxisCost &axis : result.axes) {
     std::string line;
     unsigned known = 0;
     for (const SearchResult::ValueCost &value : axis.values) {
-      if (!value.seconds && !value.atLeast)
+      if (!value.cost && !value.atLeast)
         continue;
       ++known;
       line += "  " + value.value;
-      if (value.seconds && !value.atLeast)
-        line += formatv(" {0:F1} %", 100 * (*value.seconds / best - 1)).str();
+      if (value.cost && !value.atLeast)
+        line += formatv(" {0:F1} %", 100 * (*value.cost / best - 1)).str();
       else
         line += formatv(" >{0:F1} %",
                         100 * (std::max(*value.atLeast, best) / best - 1))
@@ -177,9 +213,10 @@ void SearchReport::printAxes(raw_ostream &os) const {
     if (known < 2)
       continue;
     if (!any)
-      os << "longer with, at best\n";
+      os << (isOfTime() ? "longer with, at best\n"
+                        : "more device-seconds per token with, at best\n");
     any = true;
-    os << "  " << left_justify(axis.field->name, 20) << line << '\n';
+    os << "  " << left_justify(axis.getName(), 20) << line << '\n';
   }
 }
 
@@ -187,13 +224,13 @@ void SearchReport::printRunnerUp(raw_ostream &os) const {
   if (result.numBest < 2)
     return;
   const Estimated &first = result.estimated[0], &second = result.estimated[1];
-  os << format("the second takes %.6g s longer:",
-               second.seconds - first.seconds);
+  StringRef unit = isOfTime() ? "s" : "device-s";
+  os << format("the second takes %.6g ", getCost(second) - getCost(first))
+     << unit << (isOfTime() ? " longer:" : " per token longer:");
   std::map<std::string, double> more;
-  for (const Report::Part &part : second.parts)
-    more[part.name] += part.seconds;
-  for (const Report::Part &part : first.parts)
-    more[part.name] -= part.seconds;
+  for (const auto &[entry, sign] : {std::pair(&second, 1), {&first, -1}})
+    for (const Report::Part &part : entry->parts)
+      more[part.name] += sign * part.seconds * getCost(*entry) / entry->seconds;
   std::vector<std::pair<std::string, double>> parts(more.begin(), more.end());
   llvm::sort(parts, [](const auto &lhs, const auto &rhs) {
     return std::abs(lhs.second) > std::abs(rhs.second);
@@ -202,7 +239,7 @@ void SearchReport::printRunnerUp(raw_ostream &os) const {
   for (const auto &[name, seconds] : ArrayRef(parts).take_front(4)) {
     if (seconds == 0)
       continue;
-    os << separator << name << format(" %+.6g s", seconds);
+    os << separator << name << format(" %+.6g ", seconds) << unit;
     separator = ", ";
   }
   os << '\n';
@@ -232,8 +269,13 @@ void SearchReport::printCounts(raw_ostream &os) const {
 
 void SearchReport::printText(raw_ostream &os) const {
   const Estimated &best = result.estimated.front();
-  os << "best strategies of " << request.model << " on " << best.ranks << " x "
-     << machine.getName() << '\n';
+  os << "best strategies of " << request.model << " on ";
+  std::vector<int64_t> ranks;
+  for (const SearchJob &job : result.jobs)
+    if (!is_contained(ranks, job.ranks))
+      ranks.push_back(job.ranks);
+  interleave(ranks, os, ", ");
+  os << " x " << machine.getName() << '\n';
   printBest(os);
   printFront(os);
   printAxes(os);
@@ -270,16 +312,27 @@ json::Object SearchReport::getJSON() const {
     json::Array values;
     for (const SearchResult::ValueCost &value : axis.values) {
       json::Object entry{{"value", value.value}};
-      if (value.seconds)
-        entry["step_seconds"] = *value.seconds;
+      StringRef cost = isOfTime() ? "step_seconds" : "device_seconds_per_token";
+      StringRef atLeast =
+          isOfTime() ? "at_least_seconds" : "at_least_device_seconds_per_token";
+      if (value.cost)
+        entry[cost] = *value.cost;
       if (value.atLeast)
-        entry["at_least_seconds"] = *value.atLeast;
+        entry[atLeast] = *value.atLeast;
       values.push_back(std::move(entry));
     }
-    axes.push_back(json::Object{{"flag", axis.field->name.str()},
-                                {"values", std::move(values)}});
+    axes.push_back(
+        json::Object{{"flag", axis.getName()}, {"values", std::move(values)}});
   }
+  json::Array compared{"time"};
+  for (auto [isOne, name] : {std::pair(result.criteria.memory, "memory"),
+                             {result.criteria.devices, "devices"},
+                             {result.criteria.throughput, "throughput"}})
+    if (isOne)
+      compared.push_back(name);
+  object["goal"] = isOfTime() ? "time" : "throughput";
   object["best"] = std::move(best);
+  object["front_of"] = std::move(compared);
   object["front"] = std::move(front);
   object["axes"] = std::move(axes);
   return object;
@@ -300,15 +353,17 @@ void SearchReport::writeCSV(raw_ostream &os) const {
       quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return quoted + "\"";
   };
-  os << "number,step_seconds,memory_bytes,ranks,mfu,hfu,at_least_seconds,"
-        "at_least_bytes";
+  os << "number,step_seconds,memory_bytes,ranks,tokens,mfu,hfu,"
+        "at_least_seconds,at_least_bytes";
   for (const Field *field : fields)
     os << ',' << field->name;
   os << '\n';
   for (const Estimated &entry : result.estimated) {
     os << entry.number << ',' << format("%.12f,", entry.seconds)
-       << static_cast<int64_t>(entry.needed) << ',' << entry.ranks
-       << format(",%.6f,%.6f,", entry.mfu, entry.hfu);
+       << static_cast<int64_t>(entry.needed) << ',' << entry.job.ranks << ',';
+    if (entry.job.tokens)
+      os << entry.job.tokens;
+    os << format(",%.6f,%.6f,", entry.mfu, entry.hfu);
     if (entry.leastSeconds)
       os << format("%.12f", *entry.leastSeconds);
     os << ',';

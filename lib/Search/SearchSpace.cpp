@@ -51,20 +51,22 @@ private:
     Strategy settled; ///< What fields are where nothing is chosen.
     uint32_t shards = 1;
     int64_t share = 1; ///< Sequences of a rank that divides the batch.
+    uint32_t job = 0;
   };
 
   Error checkRequest();
   Error readVaried();
   Error addDefaults();
   void addDefault(FieldId id, std::vector<std::string> values);
-  void addDefaultIfFree(FieldId id, std::vector<std::string> values);
-  std::vector<std::string> listDivisors(int64_t number) const;
+  std::vector<std::string> listDivisors(ArrayRef<int64_t> numbers) const;
   std::vector<std::string> listPowers(int64_t most) const;
 
+  Expected<int64_t> getRanksLeft(int64_t ranks) const;
   void enterMesh(size_t axis, int64_t ranksLeft);
   void settleMesh();
   void enterRest(size_t axis, State &state);
   void addPoint(State &state);
+  uint32_t findJob(const Strategy &values);
   bool mayHave(const State &state, const SearchAxis &axis, StringRef value);
   void setShape(const State &state, TaskShape &shape, bool isInside);
   uint32_t findShape(const State &state);
@@ -81,7 +83,8 @@ private:
   /// Degrees whose product is the number of ranks.
   std::vector<size_t> meshAxes, restAxes;
   std::vector<uint8_t> current;
-  std::map<std::vector<uint8_t>, uint32_t> shapeOf, familyOf;
+  int64_t currentRanks = 1;
+  std::map<std::vector<int64_t>, uint32_t> shapeOf, familyOf;
   std::map<std::vector<uint32_t>, uint32_t> insideOf;
   std::vector<bool> splitsOf; ///< By schedule of the space.
   /// A schedule of one device that splits backward; empty: there is none.
@@ -138,10 +141,13 @@ static bool isOutsideOfTasks(FieldId id) {
   }
 }
 
-std::vector<std::string> SpaceBuilder::listDivisors(int64_t number) const {
+/// What divides one of them.
+std::vector<std::string>
+SpaceBuilder::listDivisors(ArrayRef<int64_t> numbers) const {
   std::vector<std::string> divisors;
-  for (int64_t i = 1; i <= number && divisors.size() < SearchSpace::kUnset; ++i)
-    if (number % i == 0)
+  int64_t most = *llvm::max_element(numbers);
+  for (int64_t i = 1; i <= most && divisors.size() < SearchSpace::kUnset; ++i)
+    if (any_of(numbers, [&](int64_t number) { return number % i == 0; }))
       divisors.push_back(std::to_string(i));
   return divisors;
 }
@@ -213,6 +219,7 @@ Error SpaceBuilder::addDefaults() {
         return error;
   Expected<StrategyInput> settled = settler.settle(trial);
   bool isTraining = !settled || settled->values.training;
+  space.isTraining = isTraining;
   if (!settled) {
     if (!settler.isLoaded())
       return settled.takeError();
@@ -367,7 +374,7 @@ void SpaceBuilder::settleMesh() {
   int64_t ranks = facts.dataRanks.number * facts.replicaRanks.number *
                   facts.contextRanks.number * facts.tensorRanks.number *
                   facts.pipelineRanks.number;
-  if (ranks != request.ranks)
+  if (ranks != currentRanks)
     return;
   State state;
   state.strategy = std::move(*settled);
@@ -380,6 +387,7 @@ void SpaceBuilder::settleMesh() {
     return refuse(state.strategy.spellSources(FieldId::batchRanks, " times ") +
                   " does not divide the batch");
   state.share = batch / facts.batchRanks.number;
+  state.job = findJob(facts);
   // The rest that is fixed.
   for (const Field &field : getFields())
     if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
@@ -432,6 +440,22 @@ bool SpaceBuilder::mayHave(const State &state, const SearchAxis &axis,
     break;
   }
   return state.strategy.hasEffect(*axis.field);
+}
+
+/// The job of the mesh that was settled last.
+uint32_t SpaceBuilder::findJob(const Strategy &values) {
+  SearchJob job = {currentRanks, 0};
+  // Ranks or micro-batches with lists of their own have other tokens each.
+  auto getSymbol = [&](FieldId id) {
+    return settler.getSymbol(getField(id).symbolName).value_or(0);
+  };
+  if (!values.requests.areOfRanks() && !values.requests.areOfMicroBatches())
+    job.tokens = getSymbol(FieldId::batch) * getSymbol(FieldId::seq);
+  auto it = llvm::find(space.jobs, job);
+  size_t index = it - space.jobs.begin();
+  if (it == space.jobs.end())
+    space.jobs.push_back(job);
+  return static_cast<uint32_t>(index);
 }
 
 void SpaceBuilder::enterRest(size_t number, State &state) {
@@ -512,17 +536,15 @@ void SpaceBuilder::setShape(const State &state, TaskShape &shape,
 /// That with the most data parallelism stands for a shape: it says over which
 /// ranks gradients are reduced.
 uint32_t SpaceBuilder::findShape(const State &state) {
-  std::vector<uint8_t> key, familyKey;
-  for (auto [axis, choice] : zip_equal(space.axes, current)) {
-    if (isOutsideOfTasks(axis.field->id))
-      continue;
-    key.push_back(choice);
-    if (axis.field->id != FieldId::microBatch)
+  std::vector<int64_t> familyKey;
+  for (auto [axis, choice] : zip_equal(space.axes, current))
+    if (!isOutsideOfTasks(axis.field->id) &&
+        axis.field->id != FieldId::microBatch)
       familyKey.push_back(choice);
-  }
   const Strategy &values = state.strategy.values;
-  key.push_back(values.microBatches > 1);
   familyKey.push_back(values.microBatches > 1);
+  std::vector<int64_t> key = familyKey;
+  key.push_back(state.share / values.microBatches);
   auto [it, isNew] = shapeOf.try_emplace(std::move(key), space.shapes.size());
   if (isNew) {
     space.shapes.emplace_back();
@@ -594,6 +616,7 @@ void SpaceBuilder::addPoint(State &state) {
   facts.splitsBackward = splits(facts.schedule);
   facts.shards = state.shards;
   facts.data = static_cast<uint32_t>(values.dp.number);
+  facts.job = state.job;
   facts.zero = static_cast<uint8_t>(values.zero);
   facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
                         values.gradientReduction != GradientReduction::Flat;
@@ -609,6 +632,27 @@ void SpaceBuilder::addPoint(State &state) {
   append_range(space.choices, current);
 }
 
+/// What degrees that are not fixed are to make of so many ranks; 0 where that
+/// is not known before.
+Expected<int64_t> SpaceBuilder::getRanksLeft(int64_t ranks) const {
+  int64_t left = ranks;
+  for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp}) {
+    if (!fixed.isGiven(id))
+      continue;
+    int64_t degree = toNumber(getField(id).print(fixed.values));
+    if (!degree || left % degree)
+      return makeError("--ranks " + Twine(ranks) + ": is not divisible by " +
+                       fixed.spell(getField(id)));
+    left /= degree;
+  }
+  // Other degrees of the preset make ranks, too.
+  bool hasOthers = fixed.isGiven(FieldId::degrees) ||
+                   any_of(space.axes, [](const SearchAxis &axis) {
+                     return axis.field->id == FieldId::degrees;
+                   });
+  return hasOthers ? 0 : left;
+}
+
 Expected<SearchSpace> SpaceBuilder::run() {
   if (Error error = checkRequest())
     return std::move(error);
@@ -622,26 +666,16 @@ Expected<SearchSpace> SpaceBuilder::run() {
   for (auto &[name, meaning] : listSchedules())
     if (splitSchedule.empty() && splitsBackward(name, 1, 1))
       splitSchedule = name;
-  int64_t ranksLeft = request.ranks;
   for (auto [i, axis] : enumerate(space.axes))
     (isOfMesh(*axis.field) ? meshAxes : restAxes).push_back(i);
   current.assign(space.axes.size(), SearchSpace::kUnset);
-  for (FieldId id : {FieldId::dp, FieldId::tp, FieldId::cp, FieldId::pp}) {
-    if (!fixed.isGiven(id))
-      continue;
-    int64_t degree = toNumber(getField(id).print(fixed.values));
-    if (!degree || ranksLeft % degree)
-      return makeError("--ranks " + Twine(request.ranks) +
-                       ": is not divisible by " + fixed.spell(getField(id)));
-    ranksLeft /= degree;
+  for (int64_t ranks : request.ranks) {
+    Expected<int64_t> ranksLeft = getRanksLeft(ranks);
+    if (!ranksLeft)
+      return ranksLeft.takeError();
+    currentRanks = ranks;
+    enterMesh(0, *ranksLeft);
   }
-  // Other degrees of the preset make ranks, too.
-  if (fixed.isGiven(FieldId::degrees) ||
-      any_of(space.axes, [](const SearchAxis &axis) {
-        return axis.field->id == FieldId::degrees;
-      }))
-    ranksLeft = 0;
-  enterMesh(0, ranksLeft);
   for (std::vector<uint32_t> &family : space.families)
     llvm::sort(family, [&](uint32_t lhs, uint32_t rhs) {
       return std::pair(space.shapes[lhs].sequences, lhs) <

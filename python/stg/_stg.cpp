@@ -419,10 +419,9 @@ static py::dict toDict(const StgSearch *search) {
     front.append(stgSearchGetFront(search, i));
   for (size_t i = 0; i < stgSearchGetNumValues(search); ++i) {
     StgSearchValue value = stgSearchGetValue(search, i);
-    values.append(
-        py::make_tuple(toString(value.flag), toString(value.value),
-                       orNone(value.stepSeconds > 0, value.stepSeconds),
-                       orNone(value.atLeastSeconds > 0, value.atLeastSeconds)));
+    values.append(py::make_tuple(toString(value.flag), toString(value.value),
+                                 orNone(value.cost > 0, value.cost),
+                                 orNone(value.atLeast > 0, value.atLeast)));
   }
   for (size_t i = 0; i < stgSearchGetNumMessages(search); ++i)
     messages.append(toTuple(stgSearchGetMessage(search, i)));
@@ -430,6 +429,8 @@ static py::dict toDict(const StgSearch *search) {
   py::dict result;
   result["entries"] = entries;
   result["num_best"] = stgSearchGetNumBest(search);
+  result["goal"] = static_cast<int>(stgSearchGetGoal(search));
+  result["criteria"] = stgSearchGetCriteria(search);
   result["front"] = front;
   result["values"] = values;
   result["counts"] =
@@ -458,13 +459,18 @@ static py::dict search(const py::dict &options, const std::string &name,
   auto progress = getOption<py::object>(what, "progress", py::none());
   SearchWatch watch(progress);
   StgSearchOptions asked = {};
-  asked.numRanks = getOption<int64_t>(what, "ranks", 0);
+  auto ranks = getOption<std::vector<int64_t>>(what, "ranks", {});
+  asked.ranks = ranks.data();
+  asked.numRanks = ranks.size();
   asked.vary = varied.data();
   asked.numVary = varied.size();
   asked.among = listed.data();
   asked.numAmong = listed.size();
   asked.memoryLimit = getOption(what, "memory_limit", 0.0);
   asked.numBest = getOption<size_t>(what, "top", 0);
+  asked.goal =
+      static_cast<StgSearchGoal>(getOption<int>(what, "goal", STG_GOAL_AUTO));
+  asked.front = getOption<unsigned>(what, "front", 0);
   asked.within = getOption(what, "within", 0.0);
   asked.numThreads = getOption(what, "threads", 0u);
   if (!progress.is_none()) {

@@ -58,10 +58,11 @@ class SearchValue(NamedTuple):
 
     field: str
     value: str
-    step_seconds: Optional[float]
-    """Of the best that was estimated; None if none was."""
-    at_least_seconds: Optional[float]
-    """None takes less than that. None if nothing that was not estimated is shorter than the best
+    cost: Optional[float]
+    """Of the best that was estimated, None if none was: seconds of a step, or of a device for each
+    token where the goal is throughput."""
+    at_least: Optional[float]
+    """None costs less than that. None if nothing that was not estimated is better than the best
     that was, or nothing with the value fits."""
 
 
@@ -81,13 +82,19 @@ class SearchCounts(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class SearchResult:
-    """What a search has found. All sequences begin with the shortest step."""
+    """What a search has found."""
 
+    goal: str
+    """What the best have: the shortest step ("time"), or the most tokens per second and device
+    ("throughput")."""
     best: Tuple[Found, ...]
+    """The best one first."""
+    compared: Tuple[str, ...]
+    """What the front compares: "time" and any of "memory", "devices" and "throughput"."""
     front: Tuple[Found, ...]
-    """Those of which no other is as short with as little memory (Pareto)."""
+    """Those than which no other is as good in all of this (Pareto), the shortest step first."""
     estimated: Tuple[Found, ...]
-    """All that were estimated and fit."""
+    """All that were estimated and fit, the best one first."""
     values: Tuple[SearchValue, ...]
     counts: SearchCounts
     complete: bool
@@ -116,6 +123,11 @@ class SearchResult:
         return Table(columns)
 
 
+# As the C interface numbers them.
+_GOALS = {"time": 1, "throughput": 2}
+_CRITERIA = {"memory": 1, "devices": 2, "throughput": 4}
+
+
 def _to_flag(value: Any) -> str:
     """As a flag has it."""
     if isinstance(value, bool):
@@ -140,26 +152,33 @@ def _to_found(entry: Dict[str, Any]) -> Found:
 
 
 def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strategy] = None, *,
-           ranks: Optional[int] = None, vary: Mapping[str, Iterable[Any]] = {},
+           ranks: Union[int, Iterable[int], None] = None, vary: Mapping[str, Iterable[Any]] = {},
            among: Optional[Iterable[Strategy]] = None, memory_limit: Optional[float] = None,
-           top: int = 10, within: float = 1.1, threads: int = 0,
+           top: int = 10, goal: Optional[str] = None, front: Iterable[str] = (),
+           within: float = 1.1, threads: int = 0,
            machine_set: Mapping[str, Any] = {}, text: Optional[str] = None,
            config: Optional[str] = None, program: Optional[str] = None,
            models: Sequence[Path] = (), ignore_quantization: bool = False,
            progress: Optional[Callable[[SearchProgress], object]] = None,
            canceller: Optional[Canceller] = None, **fields: Any) -> SearchResult:
-    """Finds the strategies with the shortest steps on a machine.
+    """Finds the strategies with the shortest steps on a machine, or with the most tokens of a device.
 
     machine, machine_set: as of `estimate`.
     strategy: fields that are the same for all; `fields` are more of them, and override it. What
         is not given is tried.
-    ranks: devices, all of which a strategy uses.
+    ranks: devices, all of which a strategy uses; or several such numbers.
     vary: values of a field that are tried, such as {"zero": [1, 3]}.
     among: instead of both, strategies to choose from. What `strategy` gives takes the place of
         their fields.
     memory_limit: bytes of a device; that of the machine without what is set aside.
     top: the best so many are found.
-    within: the front has no longer steps than so many times the best.
+    goal: "time" for the shortest step, "throughput" for the most tokens per second and device; None:
+        throughput if steps have different numbers of tokens, else time.
+    front: what the front compares beside time, of "memory", "devices" and "throughput"; empty:
+        memory, or of several numbers of devices or tokens throughput in inference, and memory,
+        devices and throughput in training.
+    within: the front has no longer steps than so many times the best with as many devices and
+        tokens.
     threads: that estimate at once; 0: one for each processor.
     progress: called now and then, perhaps in another thread. After it returns False, the search
         ends soon with what it has found. What it raises ends the call.
@@ -178,6 +197,13 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
         raise ValueError(f"top={top}: expected at least 1")
     if memory_limit is not None and not memory_limit > 0:
         raise ValueError(f"memory_limit={memory_limit}: expected more than 0 bytes")
+    if goal is not None and goal not in _GOALS:
+        raise ValueError(f"goal={goal!r}: expected 'time' or 'throughput'")
+    criteria = 0
+    for name in front:
+        if name not in _CRITERIA:
+            raise ValueError(f"front has {name!r}: expected 'memory', 'devices' or 'throughput'")
+        criteria |= _CRITERIA[name]
     if not within >= 1:
         raise ValueError(f"within={within}: expected a factor of at least 1")
     options = make_options(model, strategy, fields, text, config, program, models, canceller, None)
@@ -188,11 +214,15 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
         watch = lambda *state: told(SearchProgress(*state))  # noqa: E731
     result = _stg.search(
         options, os.fspath(machine), [f"{key}={value}" for key, value in machine_set.items()],
-        {"ranks": ranks or 0, "among": listed or [], "memory_limit": memory_limit or 0.0,
+        {"ranks": [] if ranks is None else [ranks] if isinstance(ranks, int) else list(ranks),
+         "among": listed or [], "memory_limit": memory_limit or 0.0, "goal": _GOALS[goal] if goal else 0,
+         "front": criteria,
          "vary": [_to_variation(name, values) for name, values in vary.items()],
          "top": top, "within": float(within), "threads": threads, "progress": watch})
     found = tuple(_to_found(entry) for entry in result["entries"])
     return SearchResult(
+        goal=next(name for name, number in _GOALS.items() if number == result["goal"]),
+        compared=("time", *(name for name, bit in _CRITERIA.items() if bit & result["criteria"])),
         best=found[:result["num_best"]], front=tuple(found[index] for index in result["front"]),
         estimated=found,
         values=tuple(SearchValue(flag.replace("-", "_"), *rest)

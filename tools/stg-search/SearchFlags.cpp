@@ -41,6 +41,12 @@ Error SearchFlags::finish() {
       return makeStrategyError("--" + option->ArgStr +
                                " is of one machine: it does not go with "
                                "--sweep-machine");
+  if (goalFlag.getNumOccurrences())
+    options.goal = goalFlag;
+  if (frontFlag.getBits())
+    options.front = {frontFlag.isSet(FrontCriterion::Memory),
+                     frontFlag.isSet(FrontCriterion::Devices),
+                     frontFlag.isSet(FrontCriterion::Throughput)};
   if (Error error = options.check(/*isList=*/!among.empty()))
     return error;
   return among.empty() ? Error::success() : readAmong();

@@ -15,6 +15,8 @@
 
 namespace stg {
 
+enum class FrontCriterion { Memory, Devices, Throughput };
+
 /// The command line: a model, a machine, what is fixed, and what is varied.
 struct SearchFlags : RequestFlags {
   SearchFlags()
@@ -48,9 +50,12 @@ struct SearchFlags : RequestFlags {
       llvm::cl::value_desc("KEY=VALUE,VALUE,..."),
       llvm::cl::desc("Search for each value of a number of the machine"),
       llvm::cl::cat(searchCategory)};
-  llvm::cl::opt<int64_t, true> ranksFlag{
-      "ranks", llvm::cl::location(options.ranks), llvm::cl::value_desc("N"),
-      llvm::cl::desc("Devices, all of which a strategy uses"),
+  llvm::cl::list<int64_t, std::vector<int64_t>> ranksFlag{
+      "ranks",
+      llvm::cl::location(options.ranks),
+      llvm::cl::CommaSeparated,
+      llvm::cl::value_desc("N,N,..."),
+      llvm::cl::desc("Numbers of devices, all of which a strategy uses"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<double, true> memoryLimitFlag{
       "memory-limit", llvm::cl::location(memoryLimit),
@@ -69,11 +74,35 @@ struct SearchFlags : RequestFlags {
       llvm::cl::desc("Choose among these strategies: an array of strategy "
                      "objects, or one in each line"),
       llvm::cl::cat(searchCategory)};
+  llvm::cl::opt<SearchGoal> goalFlag{
+      "goal",
+      llvm::cl::desc("What the best have (default: the most tokens of a device "
+                     "if steps have different numbers of them, else the "
+                     "shortest step):"),
+      llvm::cl::values(
+          clEnumValN(SearchGoal::Time, "time", "the shortest step"),
+          clEnumValN(SearchGoal::Throughput, "throughput",
+                     "the most tokens per second and device")),
+      llvm::cl::cat(searchCategory)};
+  llvm::cl::bits<FrontCriterion> frontFlag{
+      "front", llvm::cl::CommaSeparated,
+      llvm::cl::desc("What the front compares beside time (default: memory; of "
+                     "several numbers of devices or tokens throughput in "
+                     "inference, and memory, devices and throughput in "
+                     "training):"),
+      llvm::cl::values(
+          clEnumValN(FrontCriterion::Memory, "memory",
+                     "of the device that needs most"),
+          clEnumValN(FrontCriterion::Devices, "devices", "how many there are"),
+          clEnumValN(FrontCriterion::Throughput, "throughput",
+                     "tokens per second and device")),
+      llvm::cl::cat(searchCategory)};
   llvm::cl::opt<double, true> withinFlag{
       "within", llvm::cl::location(options.within),
       llvm::cl::value_desc("FACTOR"),
-      llvm::cl::desc("Leave out of the front of time and memory what takes "
-                     "longer than so many times the best (default: 1.1)"),
+      llvm::cl::desc("Leave out of the front what takes longer than so many "
+                     "times the best with as many devices and tokens (default: "
+                     "1.1)"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<unsigned, true> jobsFlag{
       "jobs", llvm::cl::location(options.jobs), llvm::cl::value_desc("N"),

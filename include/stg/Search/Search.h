@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Finds the strategies of a space with the shortest steps, and those of which
-// no other one is as short with less memory. Times are those of
-// `getStepTimes`, as stg-estimate prints them. Bounds only say which strategies
-// need not be estimated.
+// Finds the strategies of a space with the shortest steps, or with the most
+// tokens per second and device, and those than which no other one is better in
+// all that is compared. Times are those of `getStepTimes`, as stg-estimate
+// prints them. Bounds only say which strategies need not be estimated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ struct Estimated {
   double needed = 0; ///< Bytes of the device that needs most.
   /// What bounds said of it before, of the same; not of lists.
   std::optional<double> leastSeconds, leastNeeded;
-  int64_t ranks = 0;
+  SearchJob job;
+  bool isTraining = true;
   double mfu = 0, hfu = 0;
   std::optional<double> tokenRate; ///< Each second, of each device.
   std::vector<Report::Part> parts; ///< Means over ranks.
@@ -44,13 +45,47 @@ Estimated estimateStrategy(Compiler &compiler, const CompileRequest &request,
                            const StrategyInput &strategy,
                            const Machine &machine);
 
+/// What the best strategies have most, or least, of.
+enum class SearchGoal {
+  Time,       ///< Seconds of a step.
+  Throughput, ///< Tokens per second and device.
+};
+
+/// What a front compares beside the time of a step: its strategies are those
+/// than which no other one is as good in all of this.
+struct FrontCriteria {
+  bool memory = false;     ///< Bytes of the device that needs most.
+  bool devices = false;    ///< How many there are.
+  bool throughput = false; ///< Tokens per second and device.
+};
+
+/// What a strategy takes. The less, the better.
+struct SearchCosts {
+  Ticks time = 0;
+  double memory = 0;
+  SearchJob job;
+
+  /// Of time: ticks; of throughput: ticks of a device for each token, 0 if
+  /// tokens are not known.
+  double get(SearchGoal goal) const;
+  /// True if nothing that is compared is worse than that of the other one.
+  bool isAsGoodAs(const SearchCosts &other,
+                  const FrontCriteria &criteria) const;
+};
+
 struct SearchRequest {
   SpaceRequest space;
   const Machine *machine = nullptr;
   double memoryLimit = 0; ///< Bytes of a device.
   size_t most = 10;       ///< The best so many are found.
-  /// Strategies that take more than so many times what the best one takes are
-  /// of no interest, however little memory they need.
+  /// None: throughput if strategies have other tokens, else time.
+  std::optional<SearchGoal> goal;
+  /// None: memory if all strategies have one job; of several jobs throughput in
+  /// inference, and memory, devices and, if it is the goal, throughput in
+  /// training.
+  std::optional<FrontCriteria> front;
+  /// Strategies that take more than so many times what the best one of their
+  /// job takes are of no interest, however little memory they need.
   double within = 1.1;
   unsigned jobs = 1;
   /// Estimate all, for tests of bounds.
@@ -86,23 +121,31 @@ struct SearchResult {
   };
   std::vector<Work> work;
   double leastNeeded = 0; ///< Bytes, of what does not fit; 0: all fits.
-  /// All that were estimated and fit, the shortest first.
+  /// What was asked for, or follows from the strategies.
+  SearchGoal goal = SearchGoal::Time;
+  FrontCriteria criteria;
+  /// All that were estimated and fit, the best first.
   std::vector<Estimated> estimated;
-  /// Numbers in it of the best, and of the front of time and memory: nothing
-  /// is as short with as little memory.
+  /// How many of them are the best; and those of the front, the shortest step
+  /// first.
   size_t numBest = 0;
   std::vector<size_t> front;
+  /// Of strategies that fit, or of all of a space, in order.
+  std::vector<SearchJob> jobs;
 
   /// What is best with each value of an axis.
   struct ValueCost {
     std::string value;
     /// Of the best that was estimated; else no strategy takes less than
-    /// `atLeast`. Neither if nothing fits.
-    std::optional<double> seconds, atLeast;
+    /// `atLeast`. Neither if nothing fits. Seconds, or those of a device for
+    /// each token where the goal is throughput.
+    std::optional<double> cost, atLeast;
   };
   struct AxisCost {
-    const Field *field;
+    const Field *field; ///< Null: the number of ranks.
     std::vector<ValueCost> values;
+
+    llvm::StringRef getName() const { return field ? field->name : "ranks"; }
   };
   std::vector<AxisCost> axes;
 };

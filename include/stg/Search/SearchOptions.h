@@ -18,13 +18,16 @@
 namespace stg {
 
 struct SearchOptions {
-  int64_t ranks = 0; ///< 0: not given.
+  std::vector<int64_t> ranks; ///< Empty: not given.
   std::vector<std::string> vary;
   /// Strategies to choose from, with what is fixed.
   std::vector<StrategyInput> among;
   /// Bytes of a device; those of the machine if it is not given.
   std::optional<double> memoryLimit;
   size_t most = 10;
+  /// As of a `SearchRequest`.
+  std::optional<SearchGoal> goal;
+  std::optional<FrontCriteria> front;
   double within = 1.1;
   unsigned jobs = 0; ///< 0: all cores.
   bool isExhaustive = false;

@@ -31,6 +31,11 @@ struct SearchReport {
 
 private:
   bool isVaried(const Field &field) const;
+  bool isOfTime() const { return result.goal == SearchGoal::Time; }
+  double getCost(const Estimated &entry) const;
+  bool differsIn(int64_t SearchJob::*number) const;
+  bool showsThroughput() const;
+  void printLine(const Estimated &entry, llvm::raw_ostream &os) const;
   std::string describe(const Estimated &entry) const;
   llvm::json::Object getEntry(const Estimated &entry) const;
   void printBest(llvm::raw_ostream &os) const;

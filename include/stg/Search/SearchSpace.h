@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All combinations of values of some fields of a strategy that make so many
-// ranks and in which each value has an effect. A strategy is a row of small
-// numbers, so that there may be millions. docs/Rationale/Search.md says why it
-// looks like this.
+// All combinations of values of some fields of a strategy that make as many
+// ranks as asked for and in which each value has an effect. A strategy is a row
+// of small numbers, so that there may be millions. docs/Rationale/Search.md
+// says why it looks like this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +36,7 @@ struct PointFacts {
   uint32_t schedule = 0; ///< Index into `SearchSpace::schedules`.
   uint32_t shards = 1;   ///< Ranks that ZeRO divides over, at most.
   uint32_t data = 1;     ///< Ranks along the axis of data parallelism.
+  uint32_t job = 0;      ///< Index into `SearchSpace::jobs`.
   /// Indices into `SearchSpace::insides`, or `kNoInside`: with the collectives
   /// of data parallelism in tasks, and with backward in two halves.
   uint32_t inside = UINT32_MAX, split = UINT32_MAX;
@@ -59,6 +60,20 @@ struct TaskShape {
   uint32_t data = 0;           ///< Ranks of data parallelism of the strategy.
 };
 
+/// What a step does, and on how many devices. Times of strategies of one job
+/// say all about them.
+struct SearchJob {
+  int64_t ranks = 1;
+  int64_t tokens = 0; ///< Of a step; 0: that is not known.
+
+  bool operator==(const SearchJob &other) const {
+    return ranks == other.ranks && tokens == other.tokens;
+  }
+  bool operator<(const SearchJob &other) const {
+    return std::tie(ranks, tokens) < std::tie(other.ranks, other.tokens);
+  }
+};
+
 /// Where strategies that were tried have gone.
 struct RefusedPoints {
   uint64_t count = 0;
@@ -80,6 +95,8 @@ public:
   /// The shapes of each family, those with the fewest sequences first.
   std::vector<std::vector<uint32_t>> families;
   std::vector<std::string> schedules;
+  std::vector<SearchJob> jobs;
+  bool isTraining = true;
   /// Meshes that the model or the preset refuses.
   RefusedPoints refused;
 
@@ -99,7 +116,7 @@ private:
 /// What spans a space.
 struct SpaceRequest {
   const CompileRequest *request = nullptr; ///< Its strategy is fixed.
-  int64_t ranks = 1;
+  std::vector<int64_t> ranks; ///< One of these is what a strategy uses.
   /// `FLAG=VALUE,VALUE`, or with `;` where values have commas.
   std::vector<std::string> vary;
   /// Asked now and then; true: stop. May be empty.

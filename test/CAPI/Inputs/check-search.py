@@ -31,6 +31,12 @@ with open(sys.argv[3], encoding="utf-8") as file:
                 "ranks": int(ranks), "mfu": float(mfu), "hfu": float(hfu), "command": command,
                 "tokens_per_second_and_device": float(rate),
                 "strategy": json.loads("{" + strategy)})
+        elif kind == "goal":
+            goal, bits = rest.split(", front of ")
+            assert ["", "time", "throughput"][int(goal)] == tool["goal"], line
+            names = [name for i, name in enumerate(("memory", "devices", "throughput"))
+                     if int(bits) >> i & 1]
+            assert tool["front_of"] == ["time", *names], line
         elif kind == "front":
             front.append(int(rest))
         else:

@@ -39,9 +39,13 @@ def check_equal(result, report):
     counts = report["strategies"]
     assert result.counts._asdict() == counts, (result.counts, counts)
     assert result.complete and not result.warnings
-    assert [(value.field.replace("_", "-"), value.value, value.step_seconds,
-             value.at_least_seconds) for value in result.values] == [
-        (axis["flag"], value["value"], value.get("step_seconds"), value.get("at_least_seconds"))
+    assert (result.goal, list(result.compared)) == (report["goal"], report["front_of"])
+    cost, least = {"time": ("step_seconds", "at_least_seconds"),
+                   "throughput": ("device_seconds_per_token",
+                                  "at_least_device_seconds_per_token")}[result.goal]
+    assert [(value.field.replace("_", "-"), value.value, value.cost,
+             value.at_least) for value in result.values] == [
+        (axis["flag"], value["value"], value.get(cost), value.get(least))
         for axis in report["axes"] for value in axis["values"]]
 
 
@@ -69,6 +73,26 @@ for found in result.estimated[:: max(1, len(result.estimated) // 3)]:
     alone = stg.estimate("llama3-8b", "h100-80gb-dgx", found.strategy)
     assert (alone.step_seconds, alone.needed_bytes, alone.parts) == (
         found.step_seconds, found.needed_bytes, found.parts)
+
+# Several numbers of devices, and batches.
+many = stg.search("llama3-8b", "h100-80gb-dgx", ranks=[2, 4], vary={"batch": [8, 64]}, kv_len=4096,
+                  threads=1, set={"L": 4})
+report = json.loads(subprocess.run(
+    ["stg-search", "llama3-8b", "--machine=h100-80gb-dgx", "--set=L=4", "--kv-len=4096", "--quiet",
+     "--jobs=1", "--json", "--ranks=2,4", "--vary=batch=8,64"], stdout=subprocess.PIPE,
+    check=True).stdout)
+check_equal(many, report)
+assert (many.goal, many.compared) == ("throughput", ("time", "throughput"))
+assert many.best[0].token_rate == max(found.token_rate for found in many.estimated)
+few = stg.search("llama3-8b", "h100-80gb-dgx", ranks=4, kv_len=4096, threads=1, goal="throughput",
+                 front=["devices", "memory"], batch=8, set={"L": 4})
+assert (few.goal, few.compared) == ("throughput", ("time", "memory", "devices"))
+for wrong in ({"goal": "speed"}, {"front": ["time"]}):
+    try:
+        stg.search("llama3-8b", "h100-80gb-dgx", ranks=4, **wrong, **FIXED)
+        assert False
+    except ValueError as error:
+        assert "expected '" in str(error), error
 
 # A table has what differs.
 table = result.table()
@@ -164,7 +188,8 @@ thread.join()
 
 # What is wrong.
 for options, expected in (
-        ({"ranks": 0}, "--ranks N with N of at least 1"),
+        ({"ranks": 0}, "--ranks 0: expected at least 1"),
+        ({"ranks": []}, "--ranks N with N of at least 1"),
         ({"ranks": 8, "among": strategies}, "--ranks with --among"),
         ({"ranks": 8, "vary": {"speed": [1]}}, "there is no flag --speed"),
         ({"ranks": 8, "vary": {"zero": [7]}}, "--zero 7: expected 0, 1, 2 or 3"),

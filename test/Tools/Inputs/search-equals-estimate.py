@@ -1,6 +1,7 @@
 """Compares a search with an exhaustive one, and a sample of its strategies with stg-estimate."""
 import csv
 import json
+from fractions import Fraction
 import os
 import shlex
 import subprocess
@@ -23,19 +24,27 @@ def search(name, *more):
         return result, list(csv.DictReader(file))
 
 
-def front(rows, within):
-    """Times and memory than which no row has less of both."""
-    rows = sorted({(row["step_seconds"], row["memory_bytes"]) for row in rows})
-    result = []
-    for seconds, memory in rows:
-        if seconds <= rows[0][0] * within and (not result or memory < result[-1][1]):
-            result.append((seconds, memory))
-    return result
+def costs(row):
+    """All that may be compared. The less, the better."""
+    ticks, ranks, tokens = round(float(row["step_seconds"]) * 1e12), int(row["ranks"]), int(row["tokens"])
+    return {"time": ticks, "memory": int(row["memory_bytes"]), "devices": ranks,
+            "throughput": Fraction(ticks * ranks, tokens), "job": (ranks, tokens)}
 
 
-def numbers(rows):
-    return [{"step_seconds": float(row["step_seconds"]), "memory_bytes": float(row["memory_bytes"])}
-            for row in rows]
+def front(rows, criteria, within):
+    """What no row is as good as in all criteria, of those that are short enough for their job."""
+    fastest = {}
+    for row in rows:
+        fastest[row["job"]] = min(row["time"], fastest.get(row["job"], row["time"]))
+    points = {tuple(row[name] for name in criteria) for row in rows
+              if row["time"] <= fastest[row["job"]] * within}
+    return sorted(one for one in points if not any(
+        other != one and all(a <= b for a, b in zip(other, one)) for other in points))
+
+
+def key(entry, tokens):
+    """The same of what the search says."""
+    return costs({**entry, "tokens": tokens})
 
 
 fast, _ = search("fast")
@@ -51,27 +60,33 @@ for row in rows:
     for least, found in (("at_least_seconds", "step_seconds"), ("at_least_bytes", "memory_bytes")):
         assert float(row[least]) <= float(row[found]), (least, row)
         assert (float(row[least]) > 0) == has_bounds, (least, row)
-every = numbers(rows)
-best = sorted(row["step_seconds"] for row in every)[:5]
-assert [round(entry["step_seconds"], 12) for entry in fast["best"]] == best, (fast["best"], best)
-found = [(round(entry["step_seconds"], 12), float(entry["memory_bytes"])) for entry in fast["front"]]
-assert found == front(every, 1.1), (found, front(every, 1.1))
+every, goal = [costs(row) for row in rows], fast["goal"]
+tokens = {int(row["number"]): row["tokens"] for row in rows}
+best = sorted(row[goal] for row in every)[:5]
+found = [key(entry, tokens[entry["number"]]) for entry in fast["best"]]
+assert [entry[goal] for entry in found] == best, (fast["best"], best)
+found = [key(entry, tokens[entry["number"]]) for entry in fast["front"]]
+found = sorted(tuple(entry[name] for name in fast["front_of"]) for entry in found)
+assert found == front(every, fast["front_of"], 1.1), (found, front(every, fast["front_of"], 1.1))
+assert [entry["step_seconds"] for entry in fast["front"]] == sorted(
+    entry["step_seconds"] for entry in fast["front"])
+exact, least = {"time": ("step_seconds", "at_least_seconds"),
+                "throughput": ("device_seconds_per_token", "at_least_device_seconds_per_token")}[goal]
 for axis in fast["axes"]:
     for value in axis["values"]:
-        own = [float(row["step_seconds"]) for row in rows if row.get(axis["flag"]) == value["value"]]
+        own = [float(costs(row)[goal]) * 1e-12 for row in rows if row.get(axis["flag"]) == value["value"]]
         if not own:
             continue
-        if "step_seconds" in value:
-            assert min(own) <= round(value["step_seconds"], 12), (axis["flag"], value)
-        least = min(value.get("step_seconds", 1e9), value.get("at_least_seconds", 1e9))
-        assert least <= min(own) + 1e-12, (axis["flag"], value, min(own))
+        if exact in value:
+            assert min(own) <= value[exact] * (1 + 1e-9), (axis["flag"], value)
+        assert min(value.get(exact, 1e9), value.get(least, 1e9)) <= min(own) * (1 + 1e-9), (axis["flag"], value, min(own))
 
 # Evenly over all that were estimated, the slowest among them.
 machine = [flag for flag in flags if flag.startswith("--machine")]
 model = [flag for flag in flags if not flag.startswith("--")]
 fields = [field for field in rows[0] if field not in
-          ("number", "step_seconds", "memory_bytes", "ranks", "mfu", "hfu", "at_least_seconds",
-           "at_least_bytes")]
+          ("number", "step_seconds", "memory_bytes", "ranks", "tokens", "mfu", "hfu",
+           "at_least_seconds", "at_least_bytes")]
 sample = [rows[i * (len(rows) - 1) // (MOST - 1)] for i in range(MOST)]
 for row in sample:
     given = [f"--{field}={row[field]}" for field in fields if row[field]]
@@ -79,6 +94,8 @@ for row in sample:
     assert f"{report['step_seconds']:.12f}" == row["step_seconds"], (given, report, row)
     assert report["memory"]["needed_bytes"] == int(float(row["memory_bytes"])), (given, report, row)
     assert report["ranks"] == int(row["ranks"]), (given, report, row)
+    rate = int(row["tokens"]) / float(row["step_seconds"]) / report["ranks"]
+    assert abs(report["tokens_per_second_and_device"] / rate - 1) < 1e-9, (given, report, row)
 
 # The command of the best is one of stg-compile.
 command = shlex.split(fast["best"][0]["command"])
@@ -86,4 +103,4 @@ assert command[0] == "stg-compile", command
 report = json.loads(run("stg-estimate", *command[1:], *machine, "--json"))
 assert report["step_seconds"] == fast["best"][0]["step_seconds"], (command, report)
 cut = counts["cut_by_time"] + counts["cut_by_memory"]
-print(f"{counts['all']} strategies, {cut} cut, {len(sample)} compared")
+print(f"{counts['all']} strategies, {cut} cut, {len(sample)} compared, {goal}, front of {', '.join(fast['front_of'])}")

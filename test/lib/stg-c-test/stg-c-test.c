@@ -584,14 +584,15 @@ static void printFound(const StgSearch *search) {
     printText(" ", entry->strategy);
     printf("\n");
   }
+  printf("goal %d, front of %u\n", (int)stgSearchGetGoal(search),
+         stgSearchGetCriteria(search));
   for (size_t i = 0; i < stgSearchGetNumFront(search); ++i)
     printf("front %zu\n", stgSearchGetFront(search, i));
   for (size_t i = 0; i < stgSearchGetNumValues(search); ++i) {
     StgSearchValue value = stgSearchGetValue(search, i);
     printText("", value.flag);
     printText(" ", value.value);
-    printf(": %.17g, at least %.17g\n", value.stepSeconds,
-           value.atLeastSeconds);
+    printf(": %.17g, at least %.17g\n", value.cost, value.atLeast);
   }
   if (stgSearchGetEntry(search, stgSearchGetNumEntries(search)) ||
       stgSearchGetFront(search, stgSearchGetNumFront(search)) != SIZE_MAX ||
@@ -623,7 +624,8 @@ static int runSearch(const char *command, const char *model, const char *name,
     *strchr(words[0], ':') = '=';
     vary[options.numVary++] = words[0];
   }
-  options.numRanks = numRanks;
+  options.ranks = &numRanks;
+  options.numRanks = numRanks ? 1 : 0;
   options.vary = vary;
   options.among = (const StgStrategy *const *)among;
   options.numThreads = 1;
