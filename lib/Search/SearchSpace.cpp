@@ -60,6 +60,7 @@ private:
   void addDefault(FieldId id, std::vector<std::string> values);
   std::vector<std::string> listDivisors(ArrayRef<int64_t> numbers) const;
   std::vector<std::string> listPowers(int64_t most) const;
+  int64_t getLargestBatch() const;
 
   Expected<int64_t> getRanksLeft(int64_t ranks) const;
   void enterMesh(size_t axis, int64_t ranksLeft);
@@ -92,6 +93,11 @@ private:
   bool isStopped = false;
 };
 } // namespace stg
+
+static int64_t toNumber(StringRef text) {
+  int64_t number = 0;
+  return text.getAsInteger(10, number) ? 0 : number;
+}
 
 /// Degrees that are not parts of others.
 static bool isWhole(FieldId id) {
@@ -208,6 +214,18 @@ Error SpaceBuilder::readVaried() {
   return Error::success();
 }
 
+/// After settling anything.
+int64_t SpaceBuilder::getLargestBatch() const {
+  const Field &field = getField(FieldId::batch);
+  for (const SearchAxis &axis : space.axes)
+    if (axis.field == &field)
+      return toNumber(*llvm::max_element(
+          axis.values, [](const std::string &lhs, const std::string &rhs) {
+            return toNumber(lhs) < toNumber(rhs);
+          }));
+  return settler.getSymbol(field.symbolName).value_or(1);
+}
+
 /// What is tried where nobody says it.
 Error SpaceBuilder::addDefaults() {
   // Settling anything tells what the model and the preset have.
@@ -253,11 +271,9 @@ Error SpaceBuilder::addDefaults() {
     untried.push_back(stringify(ContextExchange::QueryRing));
   if (settler.hasDegree(getField(FieldId::cp).jsonName))
     addWords(FieldId::cpCommType, untried);
+  addDefault(FieldId::microBatch, listPowers(getLargestBatch()));
   if (!isTraining)
     return Error::success();
-  std::optional<int64_t> batch =
-      settler.getSymbol(getField(FieldId::batch).symbolName);
-  addDefault(FieldId::microBatch, listPowers(batch.value_or(1)));
   std::vector<std::string> names;
   for (auto &[name, meaning] : listSchedules())
     names.push_back(name);
@@ -304,11 +320,6 @@ Error SpaceBuilder::checkRequest() {
 //===----------------------------------------------------------------------===//
 // Meshes
 //===----------------------------------------------------------------------===//
-
-static int64_t toNumber(StringRef text) {
-  int64_t number = 0;
-  return text.getAsInteger(10, number) ? 0 : number;
-}
 
 /// `ranksLeft` is what whole degrees are still to make; 0 where a degree of the
 /// preset has no field, whose mesh is counted when it is there.
@@ -423,6 +434,10 @@ bool SpaceBuilder::mayHave(const State &state, const SearchAxis &axis,
   const Strategy &values = state.strategy.values;
   switch (axis.field->id) {
   case FieldId::microBatch:
+    // In inference they are for stages that would wait.
+    if (!values.training && values.pipelineRanks.number == 1 &&
+        isDefaultAxis(FieldId::microBatch))
+      return state.share == toNumber(value);
     return state.share % toNumber(value) == 0;
   case FieldId::schedule:
     // Without a pipeline the order of micro-batches makes no difference.

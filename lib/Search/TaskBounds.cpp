@@ -110,16 +110,18 @@ public:
   };
   TaskTime run(Task task);
   Ticks runAfter(Task first, Task second);
-  /// The least of all backward tasks, or of the second halves of them.
+  /// The least of all backward tasks, or of the second halves of them; 0 where
+  /// there are none.
   TaskTime runBackward(bool skipsBefore, bool skipsAfter) {
     return runLeast(backward, skipsBefore, skipsAfter, skipsBefore);
   }
   TaskTime runWeights(bool skipsBefore, bool skipsAfter) {
-    return weights.empty() ? TaskTime()
-                           : runLeast(weights, skipsBefore, skipsAfter, false);
+    return runLeast(weights, skipsBefore, skipsAfter, false);
   }
   TaskTime runLeast(ArrayRef<const TraceProgram::Call *> calls,
                     bool skipsBefore, bool skipsAfter, bool asksLate) {
+    if (calls.empty())
+      return {};
     TaskTime least = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     for (const TraceProgram::Call *call : calls) {
       TaskTime time = run({call, skipsBefore, skipsAfter});
@@ -197,9 +199,10 @@ TaskBounds::Reader::findLoop(const TraceProgram::Call &call) const {
   return loop;
 }
 
-/// A schedule of one device executes, of each micro-batch, a task forward, one
-/// backward and, where that is in halves, another one; the first and the last
-/// backward tasks differ from others in what they do with gradients.
+/// A schedule of one device executes, of each micro-batch, a task forward and,
+/// in training, one backward and, where that is in halves, another one; the
+/// first and the last backward tasks differ from others in what they do with
+/// gradients.
 bool TaskBounds::Reader::findTasks() {
   if (program.schedules.size() != 1)
     return false;
@@ -229,7 +232,7 @@ bool TaskBounds::Reader::findTasks() {
       loops.push_back(*loop);
     counts.insert(loop ? program.repeats[*loop].count : 0);
   }
-  if (!forward || backward.empty())
+  if (!forward)
     return false;
   if (counts.size() == 1)
     layers = *counts.begin();
