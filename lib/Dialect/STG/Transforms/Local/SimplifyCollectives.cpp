@@ -378,13 +378,55 @@ static CollectiveOpInterface findSameCollective(OpOperand &saved,
   return {};
 }
 
+/// The stack that a scan has as slices `slice`; null if it is no slice.
+static Value getStackOfSlice(Value slice) {
+  auto arg = dyn_cast<BlockArgument>(slice);
+  auto scan = arg ? dyn_cast<ScanOpInterface>(arg.getOwner()->getParentOp())
+                  : ScanOpInterface();
+  if (!scan || arg.getArgNumber() < scan.getNumCarried())
+    return {};
+  return scan.getStacks()[arg.getArgNumber() - scan.getNumCarried()];
+}
+
+/// As `getStackedOperand`, where scans are inside of scans, too: of a slice of
+/// an outer stack the place where the scan inside of that one hands it out.
+static OpOperand *findStackedOperand(Value stack) {
+  Value outer = getStackOfSlice(stack);
+  if (!outer)
+    return getStackedOperand(stack);
+  OpOperand *slice = findStackedOperand(outer);
+  return slice ? getStackedOperand(slice->get()) : nullptr;
+}
+
+/// Stacks `value` beside what `stack` consists of, and returns what has it as
+/// `stack` has that.
+static Value stackBeside(RewriterBase &rewriter, Value stack, Value value) {
+  Value outer = getStackOfSlice(stack);
+  Value saved = outer ? findStackedOperand(outer)->get() : stack;
+  auto saving = cast<ScanOpInterface>(saved.getDefiningOp());
+  Value all = saving.withStacked(rewriter, value)->getResults().back();
+  if (!outer)
+    return all;
+  auto reading = cast<ScanOpInterface>(stack.getParentBlock()->getParentOp());
+  return reading.addSlice(stackBeside(rewriter, outer, all));
+}
+
+/// True if a slice alone reads the stack, and so for all scans around both.
+static bool isReadOnce(Value stack) {
+  if (!stack.hasOneUse())
+    return false;
+  Value outer = getStackOfSlice(stack);
+  return !outer ||
+         (isReadOnce(outer) && findStackedOperand(outer)->get().hasOneUse());
+}
+
 /// True if the result of the collective of a slice is to be stacked instead of
 /// made again. What is exchanged takes the place of the slice, so nobody else
 /// may read that.
 bool SimplifyCollectives::isStacked(CollectiveOpInterface first,
                                     BlockArgument slice, Value stack) {
   if (first.isKind(CollectiveKind::AllToAll) &&
-      !(slice.hasOneUse() && stack.hasOneUse()))
+      !(slice.hasOneUse() && isReadOnce(stack)))
     return false;
   return isKept(first);
 }
@@ -396,11 +438,9 @@ void SimplifyCollectives::keepCollectedSlices(ScanOpInterface scan) {
   // What is exchanged may be gathered: slices that are added are visited, too.
   for (unsigned i = 0; i != scan.getStacks().size(); ++i) {
     BlockArgument slice = scan.getSliceArgs()[i];
-    Value stack = scan.getStacks()[i];
-    OpOperand *saved = getStackedOperand(stack);
+    OpOperand *saved = findStackedOperand(scan.getStacks()[i]);
     if (!saved)
       continue;
-    auto saving = cast<ScanOpInterface>(stack.getDefiningOp());
     for (Operation *user : llvm::make_early_inc_range(slice.getUsers())) {
       CollectiveOpInterface again = asCollective(user);
       if (!again)
@@ -408,9 +448,10 @@ void SimplifyCollectives::keepCollectedSlices(ScanOpInterface scan) {
       CollectiveOpInterface first = findSameCollective(*saved, again);
       if (!first || !isStacked(first, slice, scan.getStacks()[i]))
         continue;
-      saving = saving.withStacked(rewriter, first->getResult(0));
-      saved = getStackedOperand(scan.getStacks()[i]);
-      rewriter.replaceOp(again, scan.addSlice(saving->getResults().back()));
+      Value stack =
+          stackBeside(rewriter, scan.getStacks()[i], first->getResult(0));
+      saved = findStackedOperand(scan.getStacks()[i]);
+      rewriter.replaceOp(again, scan.addSlice(stack));
     }
   }
 }
