@@ -264,6 +264,7 @@ static NarrowProductsOptions getNarrowOptions(const Strategy &strategy) {
     options.type = options.gradients = stringify(*strategy.productDtype).str();
   if (strategy.weightDtype)
     llvm::append_range(options.keep, strategy.weightKeep);
+  options.outside = strategy.narrowHead;
   return options;
 }
 

@@ -140,6 +140,9 @@ class Strategy:
     """What a step is (default: train, or decode with --kv-len or --requests)."""
     mtp: Optional[int] = None
     """Modules that predict further tokens, as DeepSeek-V3 has one (default: 0)."""
+    narrow_head: Optional[bool] = None
+    """Products outside of layers, such as that with the vocabulary, have the narrow operands, too
+    (default: false)."""
     offload: Optional[Sequence[Literal["activations", "optimizer", "parameters"]]] = None
     """What is kept in the memory of the host, or a remote one, and transferred when it is used
     (default: [])."""

@@ -3,6 +3,7 @@
 // their own type, and gradients of parameters are made in their own at once.
 //
 // RUN: stg-opt %s --stg-name-ops --stg-narrow-products --stg-autodiff --stg-narrow-products | FileCheck %s
+// RUN: stg-opt %s --stg-name-ops --stg-narrow-products=outside --stg-autodiff --stg-narrow-products=outside | FileCheck %s --check-prefix=OUTSIDE
 // RUN: not stg-opt %s --stg-narrow-products=type=bf16 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: error: type 'bf16' is not f8E4M3FN, f8E5M2 or f4E2M1FN
 
@@ -11,6 +12,16 @@ stg.symbol @D
 stg.symbol @L
 !x = !stg.tensor<[B, D], bf16>
 !w = !stg.tensor<[D, D], bf16>
+
+// With `outside` also the product before the layers, forward and backward.
+// OUTSIDE-LABEL: func.func @f
+// OUTSIDE: %[[A:.*]] = stg.cast %{{.*}} <"stem" fwd cast> : {{.*}} -> !stg.tensor<{{.*}}, f8E4M3FN>
+// OUTSIDE: %[[B:.*]] = stg.cast %{{.*}} <"stem" fwd cast_weight> : {{.*}} -> !stg.tensor<{{.*}}, f8E4M3FN>
+// OUTSIDE: stg.einsum "bi,ij->bj" %[[A]], %[[B]] {into = bf16}
+// OUTSIDE: stg.repeat "layers" * L carry
+// OUTSIDE: stg.repeat "layers" * L reverse
+// OUTSIDE: %[[G:.*]] = stg.cast %{{.*}} <"stem" bwd cast_gradient> : {{.*}} -> !stg.tensor<{{.*}}, f8E5M2>
+// OUTSIDE: stg.einsum "bi,bj->ij" %[[A]], %[[G]] {into = f32}
 
 // CHECK-LABEL: func.func @f
 func.func @f(%x: !x) -> !x {

@@ -538,7 +538,7 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
     `gradients` for gradients that flow backward. Run before `--stg-autodiff`, so that
     backward saves and reads the narrow operands, and again after it for gradients.
     Casts of parameters are replayed in backward. Scaling factors and their reductions are
-    not modelled. The head and what is outside of repeats stays as it is.
+    not modelled. The head and what is outside of repeats stays as it is without `outside`.
 
     *Requires* and *produces* the model level, or the step level.
 
@@ -558,6 +558,8 @@ def NarrowProducts : Pass<"stg-narrow-products", "::mlir::func::FuncOp"> {
            "Type of gradients">,
     ListOption<"keep", "keep", "std::string",
                "Parameters whose products stay as they are: patterns of names">,
+    Option<"outside", "outside", "bool", /*default=*/"false",
+           "Products outside of repeats, such as that of the head, have narrow operands, too">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

@@ -43,11 +43,11 @@ static bool isNarrow(Value value) {
   return mlir::cast<SymTensorType>(value.getType()).getElementBytes() == 1;
 }
 
-/// True for a product with a parameter in the layers of a model, forward, or
-/// with what such a product has read, backward.
-static bool isLayerProduct(EinsumOp op) {
+/// True for a product with a parameter, forward, or with what such a product
+/// has read, backward; in the layers of a model, or also outside of them.
+static bool isNarrowed(EinsumOp op, bool outside) {
   if (op.getInputs().size() != 2 || !op.getCost().isMatrix ||
-      !op->getParentOfType<LoopLikeOpInterface>())
+      !(outside || op->getParentOfType<LoopLikeOpInterface>()))
     return false;
   return llvm::any_of(op.getInputs(), [](Value input) {
     return getReadParameter(input) || isNarrow(input);
@@ -105,7 +105,7 @@ void NarrowProducts::runOnOperation() {
   casts.clear();
   SmallVector<EinsumOp> products;
   function.walk([&](EinsumOp op) {
-    if (isLayerProduct(op) && !llvm::any_of(op.getInputs(), isKept))
+    if (isNarrowed(op, outside) && !llvm::any_of(op.getInputs(), isKept))
       products.push_back(op);
   });
   for (EinsumOp product : products)
