@@ -239,6 +239,31 @@ NodeTime NodeTimes::getScores(const Kernel &kernel, bool isBackward) {
   return time;
 }
 
+/// What kernels of their own move that limit gate and up of a clamped unit.
+double NodeTimes::getClampedBytes(const Kernel &kernel) const {
+  // Operands and results, and what is limited.
+  if (kernel.op == "glu" && kernel.sizes.size() > 2)
+    return execution->clampForwardBytes * kernel.sizes.back();
+  if (kernel.op == "glu_grad" && kernel.sizes.size() > 3)
+    return execution->clampBackwardBytes * kernel.sizes.back();
+  return 0;
+}
+
+/// What kernels of their own move that add a bias to rows of experts.
+NodeTime NodeTimes::getRowBias(const NodeTemplate &node, const Kernel &kernel) {
+  const bool isForward = kernel.op == "bias_add";
+  double perElement = isForward ? execution->rowBiasForwardBytes
+                                : execution->rowBiasBackwardBytes;
+  NodeTime time = getKernel(node, kernel);
+  if (perElement > 0) {
+    NodeTime more = getElementWise(perElement * kernel.sizes.front(),
+                                   isForward && time.time == 0);
+    time.time += more.time;
+    time.launch += more.launch;
+  }
+  return time;
+}
+
 /// How much of the traffic of a loss, and of its kernels, is forward.
 static constexpr double kForwardLoss = 0.6;
 
@@ -292,7 +317,7 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
     time.launch = 0;
     return time;
   }
-  double bytes = node.bytes;
+  double bytes = node.bytes + getClampedBytes(kernel);
   if (op == "cast" && getBytes(kernel.resultType) == 1)
     bytes += double(execution->narrowLayouts - 1) * kernel.sizes.back();
   return getElementWise(bytes * execution->elementWiseTraffic);
@@ -340,9 +365,12 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
     const Kernel &kernel = program.kernels[node.kernel];
     bool isGrown =
         growth > 1 && facts.program.grows(number) && !kernel.sizes.empty();
-    time = isGrown
-               ? getGrown(node, kernel, facts.program.getGrowingBytes(number))
-               : getKernel(node, kernel);
+    if (isGrown)
+      time = getGrown(node, kernel, facts.program.getGrowingBytes(number));
+    else if (facts.program.addsToRows(number))
+      time = getRowBias(node, kernel);
+    else
+      time = getKernel(node, kernel);
     if (facts.accumulates && node.isMatrix &&
         facts.program.makesGradient(number) && kernel.sizes.size() == 4)
       time.time += toTicks(execution->gradientBytes *

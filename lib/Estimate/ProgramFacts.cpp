@@ -14,15 +14,18 @@ using namespace llvm;
 using namespace stg;
 using namespace stg::trace;
 
-static bool isAccumulate(const TraceProgram &program, uint32_t node) {
+/// The op of the node; empty if it has no kernel.
+static StringRef getOp(const TraceProgram &program, uint32_t node) {
   uint32_t kernel = program.nodes[node].kernel;
-  return kernel != kNone && program.kernels[kernel].op == "accumulate";
+  return kernel == kNone ? StringRef() : StringRef(program.kernels[kernel].op);
+}
+
+static bool isAccumulate(const TraceProgram &program, uint32_t node) {
+  return getOp(program, node) == "accumulate";
 }
 
 static bool isAttention(const TraceProgram &program, uint32_t node) {
-  uint32_t kernel = program.nodes[node].kernel;
-  return kernel != kNone &&
-         StringRef(program.kernels[kernel].op).starts_with("attention");
+  return getOp(program, node).starts_with("attention");
 }
 
 ProgramFacts::ProgramFacts(const TraceProgram &program)
@@ -30,8 +33,10 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       isKept(program.numSlots), growing(program.numSlots),
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots), addingReaders(program.numSlots),
-      attentionReaders(program.numSlots), isReduced(program.numSlots) {
+      attentionReaders(program.numSlots), isReduced(program.numSlots),
+      isCombined(program.numSlots) {
   visitBody(0);
+  findCombinedRows();
   for (uint32_t i = 0; i < program.nodes.size(); ++i)
     for (Program::Slot slot : program.wiring[i].reads) {
       ++readers[slot.index];
@@ -43,6 +48,36 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
     if (reducesGradients(i))
       for (const Program::Output &output : program.wiring[i].outputs)
         isReduced[output.slot.index] = true;
+}
+
+/// From what is combined back to where it was made, and on from where its
+/// gradient is: through collectives, of which there is one for each group of
+/// axes.
+void ProgramFacts::findCombinedRows() {
+  auto mark = [&](uint32_t slot) {
+    bool isNew = !isCombined[slot];
+    isCombined[slot] = true;
+    return isNew;
+  };
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+    const Program::NodeWiring &wiring = program.wiring[i];
+    if (getOp(program, i) == "combine")
+      mark(wiring.reads.front().index);
+    else if (getOp(program, i) == "combine_grad")
+      mark(wiring.outputs.front().slot.index);
+  }
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+      const Program::NodeWiring &wiring = program.wiring[i];
+      if (!program.nodes[i].isColl() || wiring.reads.size() != 1 ||
+          wiring.outputs.size() != 1)
+        continue;
+      uint32_t from = wiring.reads[0].index, to = wiring.outputs[0].slot.index;
+      if (isCombined[from] != isCombined[to])
+        changes |= mark(isCombined[from] ? to : from);
+    }
+  }
 }
 
 void ProgramFacts::visitBody(uint32_t body) {
@@ -171,6 +206,13 @@ bool ProgramFacts::addsReduced(uint32_t node) const {
          llvm::any_of(program.wiring[node].reads, [&](Program::Slot slot) {
            return isReduced[slot.index];
          });
+}
+
+bool ProgramFacts::addsToRows(uint32_t node) const {
+  StringRef op = getOp(program, node);
+  const Program::NodeWiring &wiring = program.wiring[node];
+  return (op == "bias_add" && isCombined[wiring.outputs[0].slot.index]) ||
+         (op == "bias_grad" && isCombined[wiring.reads[0].index]);
 }
 
 bool ProgramFacts::grows(uint32_t node) const {

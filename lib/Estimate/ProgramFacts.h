@@ -34,6 +34,9 @@ public:
   bool feedsGradients(uint32_t node) const;
   /// True if all that reads a result of the node is attention.
   bool feedsAttention(uint32_t node) const;
+  /// True if the node adds a bias to rows of experts that are combined next, or
+  /// makes the gradient of such a bias.
+  bool addsToRows(uint32_t node) const;
   /// True if the node reads what has more elements the more sequences a
   /// micro-batch has.
   bool grows(uint32_t node) const;
@@ -73,6 +76,9 @@ private:
   std::vector<uint32_t> readers, gradientReaders, addingReaders,
       attentionReaders;
   std::vector<bool> isReduced; ///< By slot.
+  /// By slot: rows of experts that are combined, and gradients of those.
+  std::vector<bool> isCombined;
+  void findCombinedRows();
 };
 
 } // namespace stg

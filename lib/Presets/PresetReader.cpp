@@ -208,6 +208,10 @@ static void readFields(Fields &fields, Execution &execution) {
   fields.optional("host_exposed", execution.hostExposed);
   fields.optional("exchange_once", execution.exchangeOnce);
   fields.optional("exchange_hidden", execution.exchangeHidden);
+  fields.optional("clamp_forward_bytes", execution.clampForwardBytes);
+  fields.optional("clamp_backward_bytes", execution.clampBackwardBytes);
+  fields.optional("row_bias_forward_bytes", execution.rowBiasForwardBytes);
+  fields.optional("row_bias_backward_bytes", execution.rowBiasBackwardBytes);
   fields.optional("block_forward_bytes", execution.blockForwardBytes);
   fields.optional("block_backward_bytes", execution.blockBackwardBytes);
   fields.optional("blocking_keys", execution.blockingKeys);

@@ -96,6 +96,9 @@ private:
   NodeTime getScores(const trace::Kernel &kernel, bool isBackward);
   NodeTime getLoss(const trace::NodeTemplate &node,
                    const trace::Kernel &kernel);
+  double getClampedBytes(const trace::Kernel &kernel) const;
+  NodeTime getRowBias(const trace::NodeTemplate &node,
+                      const trace::Kernel &kernel);
   double getJoinedBytes(const trace::Kernel &kernel, bool isBackward) const;
   NodeTime getElementWise(double bytes, int64_t kernels = 1);
   NodeTime getCollective(const trace::TraceProgram &program, uint32_t number,

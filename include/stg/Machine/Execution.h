@@ -80,6 +80,12 @@ struct Execution {
   bool exchangeOnce = false;
   /// Of an all-to-all, what is behind other kernels.
   double exchangeHidden = 0;
+  /// Bytes that limiting gate and up of a clamped unit moves for each of their
+  /// elements, by kernels before the unit's own and behind its gradient's.
+  double clampForwardBytes = 0, clampBackwardBytes = 0;
+  /// Bytes that kernels move for each element of what experts make to add a
+  /// bias, weighted, behind their last product, and beside its gradient.
+  double rowBiasForwardBytes = 0, rowBiasBackwardBytes = 0;
   /// Bytes that joining blocks of attention moves for each element of their
   /// results, where they add up in another type than that of operands.
   double blockForwardBytes = 0, blockBackwardBytes = 0;

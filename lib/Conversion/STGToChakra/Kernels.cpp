@@ -171,6 +171,14 @@ static Sizes getRouterSizes(TopKOp op) {
   return sizes;
 }
 
+/// Of a clamped unit the elements that are limited follow.
+template <typename OpTy> static Sizes getGluSizes(OpTy op) {
+  Sizes sizes = getElements(op);
+  if (op.getClamped())
+    sizes.push_back(op.getInput().getType().getNumElements());
+  return sizes;
+}
+
 static Sizes getSizes(Operation *op, bool isMatrix) {
   return llvm::TypeSwitch<Operation *, Sizes>(op)
       .Case<AttentionOp, AttentionGradOp, AttentionBlockOp,
@@ -179,6 +187,7 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
         return isMatrix ? getProductSizes(op) : getElements(op);
       })
       .Case([](TopKOp op) { return getRouterSizes(op); })
+      .Case<GluOp, GluGradOp>([](auto op) { return getGluSizes(op); })
       .Default([](Operation *op) { return getElements(op); });
 }
 

@@ -106,6 +106,7 @@ def Chakra_KernelAttr : AttrDef<Chakra_Dialect, "Kernel"> {
     |---|---|
     | `einsum` that contracts | M, N, K, batch: rows of the left operand, columns of the right one, what is summed over, and what both have |
     | `attention`, `attention_grad`, `attention_block`, `attention_block_grad` | sequences, heads, key/value heads, queries, keys, size of a key, size of a value, pairs of a query and a key that are not masked. Of several requests in a row, for those with as many new tokens: these, how many such requests there are, keys and pairs of all of them |
+    | `glu`, `glu_grad` | elements of its operands, then of its result; with `clamped` the elements that are limited |
     | any other | elements of its operands, then of its results |
 
     `accumulates`: the result is added to what is in its buffer. Nobody needs kernels to
