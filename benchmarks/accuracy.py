@@ -40,11 +40,27 @@ GROUPS = [
     ("torchtitan", r"torchtitan.*eager", "torchtitan"),
     ("torchtitan", r"torchtitan", "torchtitan-compile"),
     ("tpu", r"maxtext|trillium|ironwood", "megatron"),
+    # Nobody says their micro-batches: see MICRO_BATCHES. ZeRO-3 of DeepSpeed has no preset.
+    ("narayanan", r"narayanan-(t1|t2-PTD)", "megatron-2021"),
+    # Micro-batches and virtual stages from memory; that nothing is replayed is assumed.
+    ("megascale's baseline", r"megascale-megatron", "megatron-2023"),
+    # FSDP2 with kernels of TransformerEngine.
+    ("automodel", r"automodel-Llama", "megatron"),
+    ("automodel", r"automodel", "megatron-experts-deepep"),
+    # Layers alone, forward and backward together.
+    ("layers, korthikanti", r"korthikanti-22B-layer", "megatron-2021"),
+    ("layers of experts", r"moeperf.*a2a", "megatron-experts"),
+    ("layers of experts", r"moeperf", "megatron-experts-deepep"),
 ]
+
+# Of runs that do not say theirs: the fastest of these by the estimate, as who tunes a run would take.
+MICRO_BATCHES = (1, 2, 4, 8)
+# Recipes of Automodel at 2013a4dd6 replay layers (activation_checkpointing) but for gpt-oss.
+REPLAYED = r"automodel-(Llama|Qwen)"
 
 
 def recompute_flags(row):
-    text = row["recompute"] or "none"
+    text = row["recompute"] or ("full" if re.match(REPLAYED, row["id"]) else "none")
     block = re.match(r"full, block, (\d+)", text)
     if block:
         return ["--recompute=full", "--recompute-method=block",
@@ -59,6 +75,10 @@ def recompute_flags(row):
 
 def model_flags(row, tp):
     hyper = row["hyper"]
+    if "layers" not in hyper:
+        # Experts alone; the rest is the same for any number of layers.
+        return [os.path.join(HERE, "experts-layer.mlir"), f"--set=D={hyper['hidden']}", f"--set=F={hyper['moe_ffn']}",
+                f"--set=X={hyper['experts']}", f"--set=A={hyper['topk']}"]
     symbols = {"D": hyper["hidden"], "H": hyper["heads"], "L": hyper["layers"]}
     gated = hyper.get("gated") or hyper["heads"] != hyper["kv_heads"]
     # What is not padded is not divided either.
@@ -67,7 +87,7 @@ def model_flags(row, tp):
     if "experts" in hyper:
         symbols.update(K=hyper["kv_heads"], E=hyper["head_dim"], F=hyper["moe_ffn"],
                        X=hyper["experts"], A=hyper["topk"])
-        model = "mixtral-8x7b"
+        model = "gpt-oss-20b" if hyper.get("sliding_window") else "mixtral-8x7b"
     elif gated or hyper["ffn"] != 4 * hyper["hidden"]:
         symbols.update(K=hyper["kv_heads"], E=hyper["head_dim"], F=hyper["ffn"])
         model = "llama3-8b"
@@ -132,6 +152,8 @@ def get_flags(row, preset):
 
 
 def get_seconds(row):
+    if "seconds" in row:
+        return row["seconds"]
     if row["metric"] == "step_s":
         return row["value"]
     if row["metric"] == "tokens_s_gpu":
@@ -151,11 +173,24 @@ def get_operations(row):
     return 6 * (weights + pairs) * row["gbs"] * row["seq"]
 
 
+def join_layers(rows):
+    """Of layers that are measured alone one row, of forward and backward together."""
+    layers = {}
+    for row in rows:
+        if not row["metric"].startswith("layer_"):
+            yield row
+            continue
+        name = re.sub("-(fwd|bwd)$", "", row["id"])
+        layer = layers.setdefault(name, {**row, "id": name, "seconds": 0, "is_layer": True})
+        layer["seconds"] += row["value"] / 1e3
+    yield from layers.values()
+
+
 def select(rows, only):
     """The rows that can be expressed, each with its group."""
-    for row in rows:
+    for row in join_layers(rows):
         group = next((g for g in GROUPS if re.match(g[1], row["id"])), None)
-        known = "layers" in row["hyper"] and not row["hyper"].get("sliding_window")
+        known = "layers" in row["hyper"] or "is_layer" in row
         if group and known and get_seconds(row) and re.search(only, row["id"]):
             yield group, row
 
@@ -168,8 +203,29 @@ def run(tool, flags):
     return json.loads(process.stdout)
 
 
+def estimate_layer(tool, row, preset):
+    """What a third layer takes, without its share of the optimizer."""
+    pure = {"description": "without an optimizer", "based_on": preset, "execution": {"optimizer_bytes": 0}}
+    flags = [flag for flag in get_flags(row, pure) if not flag.startswith("--set=L=")]
+    results = [run(tool, flags + [f"--set=L={layers}"]) for layers in (3, 2)]
+    wrong = [result for result in results if isinstance(result, str)]
+    if wrong:
+        return wrong[0]
+    more, less = results
+    time = {part: value - less["time"][part] for part, value in more["time"].items() if part != "exposed"}
+    time["exposed"] = {axes: value - less["time"]["exposed"].get(axes, 0)
+                       for axes, value in more["time"]["exposed"].items()}
+    return {"step_seconds": more["step_seconds"] - less["step_seconds"], "time": time}
+
+
 def estimate(tool, row, preset):
-    return run(tool, get_flags(row, preset))
+    if "is_layer" in row:
+        return estimate_layer(tool, row, preset)
+    if row["mbs"] or not row["id"].startswith("narayanan"):
+        return run(tool, get_flags(row, preset))
+    results = [run(tool, get_flags({**row, "mbs": size}, preset)) for size in MICRO_BATCHES]
+    known = [result for result in results if not isinstance(result, str)]
+    return min(known, key=lambda result: result["step_seconds"]) if known else results[0]
 
 
 def get_ranks(values):

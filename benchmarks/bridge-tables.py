@@ -25,6 +25,26 @@ MODELS = {"LLAMA3_8B": ("llama3-8b", 32), "LLAMA3_70B": ("llama3-70b", 80), "LLA
           "DeepSeekV3": ("deepseek-v3", 61), "GPT OSS 120B": ("gpt-oss-120b", 36),
           "Qwen3_30B_a3B": ("qwen3-30b-a3b", 48), "Qwen3_235B_a22B": ("qwen3-235b-a22b", 94)}
 
+# How recipes of a release execute experts: the first pattern of model, system and release that
+# matches. Read in scripts/performance/configs at v0.3.0 (26.02) to v0.5.1 (26.06.01), and in
+# src/megatron/bridge/perf_recipes at v0.6.0 (26.08): cuda_graph_impl and cuda_graph_scope,
+# moe_flex_dispatcher_backend, moe_a2a_overlap.
+RECIPES = [
+    # Whole iterations in graphs, exchanges beside other kernels, grouped products that are fused.
+    (r"\S.* DGX-GB[23]00 26.0[68]|Qwen3_30B_a3B DGX-B300 26.06", "megatron-experts-graphs"),
+    # DeepEP, exchanges beside other kernels, attention in graphs.
+    (r"DeepSeekV3 DGX-B200 26.04.01", "megatron-experts-graphs"),
+    # Attention and the router in graphs.
+    (r"DeepSeekV3 DGX-(GB200 26.0[24]|B300 26.0(4.01|6))", "megatron-experts-parts"),
+    (r"GPT OSS 120B DGX-G?B300 26", "megatron-experts-parts"),
+    (r"Qwen3_235B_a22B DGX-GB[23]00 26.0[24]", "megatron-experts-parts"),
+    (r"Qwen3_30B_a3B DGX-B200 26.0(2.01|4)", "megatron-experts-parts"),
+    (r"\S.* DGX-H100", "megatron-experts-deepep"),
+    (r"", "megatron-experts"),
+]
+# Recipes with fp8_output_proj.
+NARROW_HEADS = r"(DeepSeekV3|GPT OSS 120B) DGX-GB[23]00 26.0[68]"
+
 
 def read_rows(paths):
     """Each row by the heads of its columns, with `model`, `kind` and `release`."""
@@ -50,8 +70,12 @@ def get_number(row, name, missing=1):
     return int(match.group()) if match else missing
 
 
-def get_layers(layers, stages):
-    """With layers that are left over the ends of the model count as layers, where that divides them."""
+def get_layers(layers, stages, predicted):
+    """With layers that are left over the ends of the model count as layers, where that divides them.
+    With a module that predicts further tokens the last stage has what others leave."""
+    if predicted:
+        most = -(-(layers + predicted + 1) // stages)
+        return [most] * (stages - 1) + [layers - most * (stages - 1)]
     if (layers + 2) % stages == 0:
         return [(layers + 2) // stages - (stage in (0, stages - 1)) for stage in range(stages)]
     return [layers // stages + (stage < layers % stages) for stage in range(stages)]
@@ -64,29 +88,33 @@ def get_flags(row):
     name, layers = MODELS[row["model"]]
     tp, pp, cp, vp, ep = (get_number(row, key) for key in ("TP", "PP", "CP", "VP", "EP"))
     dp = get_number(row, "#-GPUs") // (tp * pp * cp)
+    recipe = f"{row['model']} {row['System']} {row['release']}"
+    # Pages from 26.02 on have DeepSeek-V3 with its module.
+    predicted = int(name == "deepseek-v3")
     flags = [name, f"--seq={row['Sequence Length']}", f"--batch={row['GBS']}", f"--micro-batch={row['MBS']}",
              f"--tp={tp}", f"--pp={pp}", f"--cp={cp}", f"--dp={dp}", "--grad-dtype=bf16",
              f"--machine={MACHINES[row['System']]}", "--json"]
     if pp > 1 and vp > 1:
         flags.append(f"--virtual-stages={vp}")
     if pp > 1 and layers % (pp * vp):
-        flags.append("--layers-per-stage=" + ",".join(map(str, get_layers(layers, pp * vp))))
+        flags.append("--layers-per-stage=" + ",".join(map(str, get_layers(layers, pp * vp, predicted))))
     if tp > 1:
         flags.append("--sequence-parallel")
     if ep > 1:
         flags += [f"--ep={ep}"] + (["--etp=1"] if tp > 1 else [])
     if dp * cp > 1:
         flags.append("--zero=3" if get_number(row, "FSDP", 0) > 1 else "--zero=1")
+    if predicted:
+        flags.append(f"--mtp={predicted}")
     if "FP8" in row["Precision"]:
         flags.append("--fp8")
+        if re.match(NARROW_HEADS, recipe):
+            flags.append("--narrow-head")
     elif row["Precision"] == "NVFP4":
         flags.append("--product-dtype=f4E2M1FN")
     if row["kind"] == "LoRA":
         flags.append("--lora=rank=16,targets=qkv_proj:o_proj")
-    preset = "megatron"
-    if ep > 1:
-        preset = ("megatron-experts-deepep" if "H100" in row["System"] else
-                  "megatron-experts-graphs" if row["release"] >= "26.06" else "megatron-experts")
+    preset = "megatron" if ep == 1 else next(preset for pattern, preset in RECIPES if re.match(pattern, recipe))
     return flags + [f"--preset={preset}"]
 
 
