@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares stg-estimate with all training steps that vTrain and llm-foundry publish.
 
-    published-steps.py TABLE... [--fitted MEASURED.json] [--tool PATH] [--jobs N]
+    published-steps.py TABLE... [--fitted MEASURED.json] [--tool PATH] [--jobs N] [--rows FILE]
 
 A TABLE is data/ground_truth_single.csv or ground_truth_multi.csv of VIA-Research/vTrain, or
 scripts/train/benchmarking/README.md of mosaicml/llm-foundry. Rows of MEASURED.json, a file as
-accuracy.py reads it, which constants were fitted on, are left out. Prints the errors of each group.
+accuracy.py reads it, which constants were fitted on, are left out. Prints the errors of each group. With --rows it writes
+the rows that are left to FILE instead, for regret.py and accuracy.py.
 """
 import argparse
 import concurrent.futures
@@ -30,7 +31,7 @@ MPT_HARDWARE = {"h100_80gb": "H100-80GB-SXM", "a100_80gb": "A100-80GB-SXM, 1600G
 def make_row(name, layers, hidden, heads, vocabulary, **own):
     hyper = {"layers": layers, "hidden": hidden, "ffn": 4 * hidden, "heads": heads, "kv_heads": heads,
              "head_dim": hidden // heads, "vocab": vocabulary, "gated": False, "tied": True}
-    return {"id": name, "hyper": hyper, "cp": 1, "vp": 1, "ep": 1, "etp": 1, "sp": False, "also": None, **own}
+    return {"id": name, "model": f"{layers} layers of {hidden}", "source": "published", "hyper": hyper, "cp": 1, "vp": 1, "ep": 1, "etp": 1, "sp": False, "also": None, **own}
 
 
 def read_vtrain(path):
@@ -73,6 +74,7 @@ def main():
     parser.add_argument("--fitted")
     parser.add_argument("--tool", default="stg-estimate")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--rows")
     options = parser.parse_args()
     fitted = set()
     if options.fitted:
@@ -81,6 +83,10 @@ def main():
     rows = [row for path in options.tables for row in (read_vtrain if path.endswith(".csv") else read_mpt)(path)]
     work = list(accuracy.select([row for row in rows if row["id"] not in fitted], ""))
     print(f"{len(rows)} rows, {len(rows) - len(work)} of them left out")
+    if options.rows:
+        with open(options.rows, "w", encoding="utf-8") as file:
+            json.dump({"rows": [row for _, row in work]}, file)
+        return
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda w: accuracy.estimate(options.tool, w[1], w[0][2]), work))
     pairs = {}
