@@ -6,7 +6,7 @@ queries of a rank see. Attention executes 4 operations for each pair, head and e
 What a rank keeps, and what it gathers or passes on, is its share of all keys that are there. Where
 queries go round, a rank has the pairs of its keys with all queries instead.
 
-Usage: kept_keys.py {pairs|blocks|bytes|auto|lists}... FOLDER
+Usage: kept_keys.py {pairs|blocks|bytes|auto|lists|squares}... FOLDER
 """
 
 import sys
@@ -212,50 +212,120 @@ def auto(folder):
                   LAYERS * batch * 2 * (fresh + cached) // CP * SIZE * 2)  # fmt: skip
 
 
-def count_listed(requests, row, queries, keys):
-    """Pairs of places in the row of new tokens, and of (request, place) of tokens that are cached."""
-    new = sum(row[q] == row[k] and k <= q for q in queries for k in keys[0])
-    return new + sum(row[q] == request for q in queries for request, _ in keys[1])
+REQUESTS = [(8, 24), (3, 0), (13, 40), (1, 8), (7, 16)]
+
+
+class List:
+    """Requests of a row: a ring has a share of the row of new tokens, and of what is kept of each request."""
+
+    def __init__(self, folder, span, width, exchange, balance, count="executed", requests=REQUESTS):
+        self.span, self.width, self.exchange, self.balance, self.count = span, width, exchange, balance, count
+        self.requests = requests
+        parts = CP * (1 if balance == "none" or exchange == "a2a" else 2)
+        self.kept = [count_kept(cached, span, width, parts) for _, cached in requests]
+        text = ",".join(f"({new},{cached})" for new, cached in requests)
+        self.step = [model_of(span, folder), f"--requests={text}", f"--attention-count={count}"]
+        self.step += [f"--set={k}={v}" for k, v in (FIXED | {"W": width or 1}).items()]
+        self.plan = [f"--cp={CP}", f"--cp-comm-type={exchange}", f"--cp-balance={balance}"]
+        self.name = f"list, {span} {width}, {count}, {exchange} {balance}"
+        # Of each new token, in the order of the row, its request and its place in that.
+        self.row = [(r, cached + i) for r, (new, cached) in enumerate(requests) for i in range(new)]
+
+    def sees(self, query, key):
+        """Of places that are (request, place)."""
+        same = query[0] == key[0]
+        return same and (self.count == "full" or is_seen(query[1], key[1], self.span, self.width))
+
+    def queries(self, rank):
+        return [self.row[i] for i in tokens_of(rank, 0, len(self.row), self.balance)]
+
+    def keys(self, rank):
+        there = enumerate(zip(self.requests, self.kept))
+        kept = [(r, place) for r, ((_, cached), n) in there for place in tokens_of(rank, cached - n, n, self.balance)]
+        return kept + self.queries(rank)
+
+    def block(self, rank, other):
+        ends = (rank, other) if self.exchange != "query_p2p" else (other, rank)
+        queries, keys = self.queries(ends[0]), self.keys(ends[1])
+        return sum(self.sees(q, k) for q in queries for k in keys)
+
+    @property
+    def whole(self):
+        """Closed forms of each request; a window that is kept in shares may be longer where all is counted."""
+        if self.count == "full":
+            return sum(u * (kept + u) for (u, _), kept in zip(self.requests, self.kept))
+        return sum(is_seen(q, k, self.span, self.width) for u, p in self.requests for q in range(p, p + u) for k in range(p + u))
+
+
+def list_cases(folder):
+    for balance in "zigzag", "none":
+        for exchange in "p2p", "query_p2p", "gather_p2p":
+            for count in "executed", "full":
+                for span, width in ("full", 0), ("window", 5), ("window", 20), ("window", 100), ("chunk", 16):
+                    yield List(folder, span, width, exchange, balance, count)
+
+
+def check_list(case, written):
+    """Each rank and each block of it, what it keeps and what it passes on; returns the pairs of all ranks."""
+    one = traces.products(traces.compile_json(*case.step, "--dry-run"))["fwd"]
+    plain = sum(u * (count_kept(p, case.span, case.width, 1) + u) for u, p in case.requests)
+    alone = plain if case.count == "full" else case.whole
+    head = len(case.requests) * 2 * FIXED["D"] * FIXED["V"]
+    rest = one - operations(alone) - head
+    found, seen = by_rank(traces.compile_json(*case.step, *case.plan, "--dry-run")), 0
+    traces.run("stg-compile", *case.step, *case.plan, "-o", written, "--quiet")
+    traces.run("stg-trace", "validate", written)
+    for rank in range(CP):
+        blocks = [case.block(rank, other) for other in range(CP)]
+        what = f"{case.name}, rank {rank}"
+        equal(what, found[rank]["matrix_operations_by_phase"], {"fwd": rest // CP + operations(sum(blocks)) + head})
+        nodes = [node for node in traces.nodes(written, rank) if node.type == "COMP" and node.op == "attention"]
+        numbers = [int(node.attributes["num_ops"]) for node in nodes if int(node.attributes["num_ops"]) > 1]
+        equal(f"{what}: blocks", sorted(numbers), sorted([4 * HEADS * SIZE * n for n in blocks if n] * LAYERS))
+        seen += sum(blocks)
+        keys = 2 * KEYS * SIZE * 2
+        room = sum(u + p if case.span == "full" else min(u + p, case.width) for u, p in case.requests)
+        equal(f"{what}: cache", found[rank]["memory"]["persistent_bytes"]["kv_cache"], LAYERS * -(-room // CP) * keys)
+        there = (sum(case.kept) + len(case.row)) // CP
+        part = len(case.row) // CP * HEADS * SIZE * 2 if case.exchange == "query_p2p" else there * keys
+        sent = comparing.messages(found[rank]).get(("send", 1))
+        passes = case.exchange != "gather_p2p"
+        equal(f"{what}: sent", sent, (LAYERS * (CP - 1), LAYERS * (CP - 1) * part) if passes else None)
+    return seen
 
 
 def lists(folder):
-    """A ring has a share of the row of new tokens, and of what is cached of each request."""
-    requests = [(8, 24), (3, 0), (13, 40), (1, 8), (7, 16)]
-    row = [number for number, (new, _) in enumerate(requests) for _ in range(new)]
-    there = sum(new + cached for new, cached in requests)
-    text = ",".join(f"({new},{cached})" for new, cached in requests)
-    flags = [model_of("full", folder), f"--requests={text}", *(f"--set={k}={v}" for k, v in (FIXED | {"W": 1}).items())]
-    whole = sum(new * cached + new * (new + 1) // 2 for new, cached in requests)
-    one = traces.products(traces.compile_json(*flags, "--dry-run"))["fwd"]
-    head = len(requests) * 2 * FIXED["D"] * FIXED["V"]
+    """Rings, under each mask, of the pairs that are executed and of whole squares of each request."""
+    for case in list_cases(folder):
+        equal(f"{case.name}, all", check_list(case, Path(folder) / "list"), case.whole)
+
+
+def squares(folder):
+    """Whole squares of requests, u(p + u) each, however tokens are divided: of prompts also where keys are gathered."""
+    prompts = [(8, 0), (3, 0), (13, 0), (1, 0), (7, 0)]
     for balance in "zigzag", "none":
-        queries = [list(tokens_of(rank, 0, len(row), balance)) for rank in range(CP)]
-        kept = [[(r, place) for r, (_, cached) in enumerate(requests) for place in tokens_of(rank, 0, cached, balance)] for rank in range(CP)]
-        for exchange in "p2p", "query_p2p":
-            plan = [f"--cp={CP}", f"--cp-comm-type={exchange}", f"--cp-balance={balance}"]
-            found, seen = by_rank(traces.compile_json(*flags, *plan, "--dry-run")), 0
-            written = Path(folder) / "list"
-            traces.run("stg-compile", *flags, *plan, "-o", written, "--quiet")
-            traces.run("stg-trace", "validate", written)
-            for rank in range(CP):
-                ends = [(rank, other) if exchange == "p2p" else (other, rank) for other in range(CP)]
-                blocks = [count_listed(requests, row, queries[q], (queries[k], kept[k])) for q, k in ends]
-                what = f"list, {exchange} {balance}, rank {rank}"
-                rest = (one - operations(whole) - head) // CP
-                equal(what, found[rank]["matrix_operations_by_phase"], {"fwd": rest + operations(sum(blocks)) + head})
-                nodes = [node for node in traces.nodes(written, rank) if node.type == "COMP" and node.op == "attention"]
-                numbers = [int(node.attributes["num_ops"]) for node in nodes if int(node.attributes["num_ops"]) > 1]
-                equal(f"{what}: blocks", sorted(numbers), sorted([4 * HEADS * SIZE * n for n in blocks if n] * LAYERS))
-                seen += sum(blocks)
-                keys = 2 * KEYS * SIZE * 2
-                cache = found[rank]["memory"]["persistent_bytes"]["kv_cache"]
-                equal(f"{what}: cache", cache, LAYERS * there // CP * keys)
-                part = len(row) // CP * HEADS * SIZE * 2 if exchange == "query_p2p" else there // CP * keys
-                equal(f"{what}: sent", comparing.messages(found[rank])["send", 1], (LAYERS * (CP - 1), LAYERS * (CP - 1) * part))
-            equal(f"list, {exchange} {balance}, all", seen, whole)
+        for exchange in "p2p", "query_p2p", "gather_p2p", "all_gather", "a2a":
+            for requests in prompts, REQUESTS:
+                if exchange == "a2a" and balance == "none":
+                    continue
+                case = List(folder, "full", 0, exchange, balance, "full", requests)
+                one = traces.products(traces.compile_json(*case.step, "--dry-run"))["fwd"]
+                head = len(requests) * 2 * FIXED["D"] * FIXED["V"]
+                rest = one - operations(case.whole) - head
+                equal(f"{case.name}, closed form", case.whole, sum(u * (p + u) for u, p in requests))
+                found = by_rank(traces.compile_json(*case.step, *case.plan, "--dry-run"))
+                # With all_gather each rank executes all attention of a list with cached tokens.
+                isCopied = exchange == "all_gather" and requests == REQUESTS
+                for rank in range(CP):
+                    own = case.whole if isCopied else case.whole // CP
+                    if exchange == "all_gather" and not isCopied:
+                        own = sum(case.block(rank, other) for other in range(CP))
+                    elif exchange.endswith("p2p"):
+                        own = sum(case.block(rank, other) for other in range(CP))
+                    equal(f"{case.name}, rank {rank}", found[rank]["matrix_operations_by_phase"], {"fwd": rest // CP + operations(own) + head})
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:-1]:
-        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of, "auto": auto, "lists": lists}[name](sys.argv[-1])
+        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of, "auto": auto, "lists": lists, "squares": squares}[name](sys.argv[-1])
     comparing.finish()

@@ -5,7 +5,7 @@ counted here one by one. What attention of a rank executes is 4 operations for e
 and element of a head in forward, and twice that in backward; the rest is the same on all ranks.
 With a ring the blocks of a rank are those pairs that it has with the tokens of each other one.
 
-Usage: packed_documents.py {documents|spans|messages}...
+Usage: packed_documents.py {documents|spans|squares|messages}...
 """
 
 import checks
@@ -110,6 +110,26 @@ def spans(check):
             compare(check, SMALL, [f"--prefix-tokens={width}"], plan, [SMALL.s], "prefix", width)
 
 
+def squares(check):
+    """Whole squares of documents, which see none of the others."""
+    m = replace(SMALL, s=LIBRARY["llama3-8b"].s)
+    for row in ROWS:
+        flags = ["--documents=" + ",".join(map(str, row)), "--attention-count=full"]
+        document = [number for number, tokens in enumerate(row) for _ in range(tokens)]
+        whole = attention(m, sum(tokens * tokens for tokens in row))
+        rest = check.compile(m, Plan(batch=BATCH), *flags).only.products["fwd"] - whole
+        for plan in exchanges((2, 4)):
+            check.context = f"squares of {row} {plan}"
+            found = by_rank(check, check.compile(m, plan, *flags), plan.cp)
+            for rank in range(plan.cp):
+                own = whole // plan.cp
+                if plan.cp_comm_type != "a2a":
+                    queries = tokens_of(rank, plan.cp, len(document), plan.cp_balance)
+                    own = attention(m, sum(row[document[query]] for query in queries))
+                fwd = rest // plan.cp + own
+                check.equal(f"rank {rank}", found[rank], {"fwd": fwd, "bwd": 2 * fwd})
+
+
 def messages(check):
     """A ring passes keys on, whatever is seen of them: as many messages as without documents."""
     for balance in ("zigzag", "none"):
@@ -126,4 +146,4 @@ def messages(check):
 
 
 if __name__ == "__main__":
-    checks.main(documents, spans, messages)
+    checks.main(documents, spans, squares, messages)

@@ -106,9 +106,27 @@ func.func @blocks(%q: !x) {
 !q = !stg.tensor<[1, 4, 4, 16], bf16>
 !k = !stg.tensor<[1, 12, 4, 16], bf16>
 stg.mesh @mesh <cp = 2 : context>
-func.func @windows(%q: !q, %k: !k) {
+func.func @prefix(%q: !q, %k: !k) {
   // expected-error @+1 {{'stg.attention' op has keys of earlier steps, and its tokens are divided over ["cp"]: how many of them each device sees is not known; exchange tokens by a2a, which divides heads}}
-  %o, %lse = stg.attention causal %q, %k, %k {window = #sym.expr<8>, requests = #stg.requests<2 * (4, 8)>, context = #stg.context<query_p2p zigzag over ["cp"]>} : !q, !k, !k
+  %o, %lse = stg.attention causal %q, %k, %k {prefix = #sym.expr<2>, context = #stg.context<query_p2p zigzag over ["cp"]>} : !q, !k, !k
+  return
+}
+// -----
+!q = !stg.tensor<[1, 4, 4, 16], bf16>
+!k = !stg.tensor<[1, 24, 4, 16], bf16>
+stg.mesh @mesh <cp = 2 : context>
+func.func @gathered(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has keys of earlier steps, and its tokens are divided over ["cp"]: how many of them each device sees is not known}}
+  %o, %lse = stg.attention causal %q, %k, %k {requests = #stg.requests<2 * (4, 8)>, context = #stg.context<all_gather zigzag over ["cp"]>} : !q, !k, !k
+  return
+}
+// -----
+!q = !stg.tensor<[1, 4, 4, 16], bf16>
+!k = !stg.tensor<[1, 12, 4, 16], bf16>
+stg.mesh @mesh <cp = 2 : context>
+func.func @windows(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has 16 keys of earlier steps, and its requests see 8 of them; expected as many}}
+  %o, %lse = stg.attention causal %q, %k, %k {window = #sym.expr<5>, requests = #stg.requests<2 * (4, 8)>, context = #stg.context<query_p2p zigzag over ["cp"]>} : !q, !k, !k
   return
 }
 // -----

@@ -22,11 +22,17 @@ using namespace stg::detail;
 // Attention
 //===----------------------------------------------------------------------===//
 
-SymExpr TokenSpan::getVisible(SymExpr tokens) const {
+SymExpr TokenSpan::getVisible(SymExpr tokens, int64_t parts) const {
   if (tokens.isZero() || (!window && !chunk))
     return tokens;
-  if (window)
-    return SymExpr::getFunction(SymFunc::Min, {tokens, window - 1});
+  if (window) {
+    SymExpr seen = SymExpr::getFunction(SymFunc::Min, {tokens, window - 1});
+    if (parts == 1 || seen == tokens)
+      return seen;
+    SymExpr number = SymExpr::get(tokens.getContext(), parts);
+    seen = SymExpr::getFunction(SymFunc::CeilDiv, {seen, number}) * number;
+    return SymExpr::getFunction(SymFunc::Min, {tokens, seen});
+  }
   SymExpr whole =
       SymExpr::getFunction(SymFunc::CeilDiv, {tokens + 1, chunk}) - 1;
   return tokens - whole * chunk;

@@ -254,7 +254,7 @@ static bool hasPlaces(AttentionOpInterface op) {
 }
 
 /// What a local attention must know of its shard of the queries: how tokens are
-/// divided, unless all pairs are counted and all keys are here.
+/// divided, unless all pairs of a row are counted and all keys are here.
 template <typename OpTy>
 static LogicalResult
 becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
@@ -271,8 +271,8 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   TokenShare tokens = context ? context.getTokens() : TokenShare::ZigZag;
   op.removeContextAttr();
   bool isMasked = op.getMask() == AttentionMask::Causal || hasPlaces(op);
-  bool skipsMasked = isMasked && !op.getFullCount();
-  if (!axes.empty() && (goesRound(exchange) || skipsMasked))
+  bool skipsSome = (isMasked && !op.getFullCount()) || op.getRequestsAttr();
+  if (!axes.empty() && (goesRound(exchange) || skipsSome))
     op.setContextAttr(
         ContextAttr::get(op->getContext(), exchange, tokens, axes));
   return success();

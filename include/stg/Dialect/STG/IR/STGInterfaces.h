@@ -127,7 +127,9 @@ struct TokenSpan {
   SymExpr chunk;  ///< Tokens of a chunk, of which one sees its own; null: none.
 
   /// Of so many tokens that are there those that one of the next ones sees.
-  SymExpr getVisible(SymExpr tokens) const;
+  /// Devices that divide them into so many parts keep equally many of those
+  /// that a window needs.
+  SymExpr getVisible(SymExpr tokens, int64_t parts = 1) const;
   /// Of so many tokens those that there is room for.
   SymExpr getKept(SymExpr tokens) const;
 };

@@ -33,12 +33,17 @@ enum RingChannel : int64_t { Keys, KeysBack, Gradients, NumRingChannels };
 /// What goes round in a ring, while the other is where it is computed with.
 enum class Passed { Keys, Queries };
 
+/// A document of a row: keys of earlier steps, which devices have shares of,
+/// and behind them tokens of the row.
+struct PlacedDocument {
+  int64_t kept = 0, fresh = 0;
+};
+
 /// Where tokens are, if the pairs of a device depend on it.
 struct TokenPlaces {
-  AttentionPattern pattern; ///< Of a row with all keys that are here.
-  int64_t cached = 0;       ///< Keys of earlier steps, the first ones of a row.
-  /// Keys of earlier steps of each document, which are no part of the row.
-  std::vector<int64_t> kept;
+  AttentionPattern pattern; ///< What is seen in each document.
+  std::vector<PlacedDocument> documents;
+  int64_t row = 0; ///< New tokens, and what fills them up.
   int64_t devices = 1;
   bool zigzag = false;
   SymExpr index; ///< The number of a device.
@@ -54,9 +59,6 @@ struct TokenPlaces {
   SymExpr getSeen(int64_t before, Passed passed = Passed::Keys) const;
 
 private:
-  std::vector<TokenRange> getTokens(int64_t device, int64_t begin,
-                                    int64_t end) const;
-  int64_t countKept(ArrayRef<TokenRange> queries, int64_t shares) const;
   int64_t countPairsInStep(int64_t device, int64_t before, Passed passed) const;
   SymExpr tabulate(function_ref<int64_t(int64_t device)> get) const;
 };
@@ -174,6 +176,9 @@ private:
   FailureOr<bool> passesQueries(AttentionOpInterface op, MeshAttr mesh);
   LogicalResult place(AttentionOpInterface op, MeshAttr mesh,
                       bool passesQueries, std::optional<TokenPlaces> &places);
+  LogicalResult placeDocuments(AttentionOpInterface op, SymExpr row,
+                               SymExpr kept, int64_t shares,
+                               TokenPlaces &places);
 
   std::optional<Channels> channels;
   DenseMap<StringAttr, int64_t> firstChannels; ///< Of rings, by axis.
@@ -192,42 +197,42 @@ SymExpr AttentionLowering::getCached() {
   return keys - (isRing() ? queries : queries * group);
 }
 
-/// What a device has of a part of the row.
-std::vector<TokenRange> TokenPlaces::getTokens(int64_t device, int64_t begin,
-                                               int64_t end) const {
-  std::vector<TokenRange> own =
-      getTokensOf(device, devices, end - begin, zigzag);
-  for (TokenRange &range : own)
-    range = {range.begin + begin, range.end + begin};
-  return own;
+/// The parts of these ranges of a row that are in the document whose new tokens
+/// begin there, as places in it.
+static void addPlaces(ArrayRef<TokenRange> ranges, PlacedDocument document,
+                      int64_t begin, SmallVectorImpl<TokenRange> &places) {
+  int64_t shift = document.kept - begin, end = begin + document.fresh;
+  for (TokenRange range : ranges) {
+    TokenRange own = {std::max(range.begin, begin), std::min(range.end, end)};
+    if (own.begin < own.end)
+      places.push_back({own.begin + shift, own.end + shift});
+  }
 }
 
-/// Devices have shares of what earlier steps have kept, as of a row of its own.
+/// The row of new tokens is divided as one, and so is what has been kept of
+/// each document.
 int64_t TokenPlaces::countPairs(int64_t own,
                                 std::optional<int64_t> other) const {
-  int64_t tokens = pattern.countTokens();
-  std::vector<TokenRange> keys = {{0, tokens}};
-  if (other) {
-    keys = getTokens(*other, 0, cached);
-    llvm::append_range(keys, getTokens(*other, cached, tokens));
-  }
-  std::vector<TokenRange> queries = getTokens(own, cached, tokens);
-  return pattern.countPairs(queries, keys) +
-         countKept(queries, other ? devices : 1);
-}
-
-/// Pairs of these queries with one of so many shares of what has been kept of
-/// their documents.
-int64_t TokenPlaces::countKept(ArrayRef<TokenRange> queries,
-                               int64_t shares) const {
+  auto getShare = [&](int64_t tokens) -> std::vector<TokenRange> {
+    if (!other)
+      return {{0, tokens}};
+    return getTokensOf(*other, devices, tokens, zigzag);
+  };
+  std::vector<TokenRange> queries = getTokensOf(own, devices, row, zigzag),
+                          keys = getShare(row);
+  AttentionPattern inside = pattern;
   int64_t pairs = 0, begin = 0;
-  for (auto [document, tokens] : llvm::zip(pattern.documents, kept)) {
-    int64_t end = begin + document;
-    for (TokenRange own : queries)
-      pairs += std::max<int64_t>(0, std::min(own.end, end) -
-                                        std::max(own.begin, begin)) *
-               (tokens / shares);
-    begin = end;
+  for (PlacedDocument document : documents) {
+    SmallVector<TokenRange> seeing, seen;
+    addPlaces(queries, document, begin, seeing);
+    if (!seeing.empty()) {
+      if (document.kept > 0)
+        llvm::append_range(seen, getShare(document.kept));
+      addPlaces(keys, document, begin, seen);
+      inside.documents = {document.kept + document.fresh};
+      pairs += inside.countPairs(seeing, seen);
+    }
+    begin += document.fresh;
   }
   return pairs;
 }
@@ -682,10 +687,13 @@ void AttentionLowering::lower() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// True if more than the causal mask says which keys a query sees.
+/// True if more than the causal mask says which keys a query sees. Of a square
+/// that is counted in full it is its document.
 static bool hasPattern(AttentionOpInterface op) {
-  return !op.getFullCount() && (op.getWindowAttr() || op.getChunkAttr() ||
-                                op.getPrefixAttr() || op.getRequestsAttr());
+  if (op.getRequestsAttr())
+    return true;
+  return !op.getFullCount() &&
+         (op.getWindowAttr() || op.getChunkAttr() || op.getPrefixAttr());
 }
 
 /// The number of a device among those that divide the tokens. The first axis is
@@ -727,32 +735,21 @@ static bool readNumber(SymExpr expr, std::optional<int64_t> &number) {
   return number || !expr;
 }
 
-/// The documents of a row, or the row as one, and what is seen in each. None
-/// if something of it is no number.
-static std::optional<AttentionPattern> getPattern(AttentionOpInterface op,
-                                                  SymExpr tokens) {
+/// What is seen in each document of a row. None if something of it is no
+/// number.
+static std::optional<AttentionPattern> getPattern(AttentionOpInterface op) {
   AttentionPattern pattern;
-  std::optional<int64_t> prefix, number;
+  if (op.getFullCount()) {
+    pattern.isCausal = false;
+    return pattern;
+  }
+  std::optional<int64_t> prefix;
   pattern.isCausal = op.getMask() == AttentionMask::Causal;
   if (!readNumber(op.getWindowAttr(), pattern.window) ||
       !readNumber(op.getChunkAttr(), pattern.chunk) ||
       !readNumber(op.getPrefixAttr(), prefix))
     return std::nullopt;
   pattern.prefix = prefix.value_or(0);
-  RequestsAttr requests = op.getRequestsAttr();
-  if (!requests) {
-    if (!readNumber(tokens, number))
-      return std::nullopt;
-    pattern.documents = {*number};
-    return pattern;
-  }
-  for (auto [count, length] :
-       llvm::zip_equal(requests.getCounts(), requests.getNewTokens())) {
-    std::optional<int64_t> times = count.getInt64();
-    if (!times || !readNumber(length, number))
-      return std::nullopt;
-    pattern.documents.insert(pattern.documents.end(), *times, *number);
-  }
   return pattern;
 }
 
@@ -785,17 +782,63 @@ FailureOr<bool> LowerContextParallel::passesQueries(AttentionOpInterface op,
   return exchange == KeyExchange::QueryRing || *queries < *keys;
 }
 
-/// What has been kept of each document. None if something of it is no number.
-static std::optional<std::vector<int64_t>> getKept(RequestsAttr requests) {
-  std::vector<int64_t> kept;
-  for (auto [count, tokens] :
-       llvm::zip_equal(requests.getCounts(), requests.getCachedTokens())) {
-    std::optional<int64_t> times = count.getInt64(), number = tokens.getInt64();
-    if (!times || !number)
+/// The requests of a row, with what so many shares have kept of each that is
+/// seen. None if something of it is no number.
+static std::optional<std::vector<PlacedDocument>>
+getRequests(AttentionOpInterface op, int64_t shares) {
+  RequestsAttr requests = op.getRequestsAttr();
+  TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
+  std::vector<PlacedDocument> documents;
+  for (auto [count, fresh, cached] :
+       llvm::zip_equal(requests.getCounts(), requests.getNewTokens(),
+                       requests.getCachedTokens())) {
+    std::optional<int64_t> times = count.getInt64(), tokens = fresh.getInt64(),
+                           kept = span.getVisible(cached, shares).getInt64();
+    if (!times || !tokens || !kept)
       return std::nullopt;
-    kept.insert(kept.end(), *times, *number);
+    documents.insert(documents.end(), *times, {*kept, *tokens});
   }
-  return kept;
+  return documents;
+}
+
+/// The documents of a row, or the row as one, whose tokens divide into so many
+/// shares. Fails if they do not.
+LogicalResult LowerContextParallel::placeDocuments(AttentionOpInterface op,
+                                                   SymExpr row, SymExpr kept,
+                                                   int64_t shares,
+                                                   TokenPlaces &places) {
+  std::optional<int64_t> fresh = row.getInt64(), cached = kept.getInt64();
+  std::optional<std::vector<PlacedDocument>> documents;
+  if (fresh && cached && op.getRequestsAttr())
+    documents = getRequests(op, shares);
+  else if (fresh && cached)
+    documents = {{*cached, *fresh}};
+  std::optional<AttentionPattern> pattern = getPattern(op);
+  if (!documents || !pattern)
+    return op->emitOpError("has tokens that are divided over ")
+           << op.getContextAttr().getAxes()
+           << ", and how many keys each device sees is known for numbers only; "
+              "give symbols their values first (--stg-bind)";
+  SmallVector<std::pair<int64_t, StringRef>> divided{{*fresh, " tokens"}};
+  int64_t all = 0;
+  for (PlacedDocument document : *documents) {
+    all += document.kept;
+    if (goesRound(op.getContextAttr().getExchange()))
+      divided.push_back({document.kept, " keys of earlier steps"});
+  }
+  for (auto [number, what] : divided)
+    if (number % shares != 0)
+      return op->emitOpError("has ")
+             << number << what << ", which are divided into " << shares
+             << " parts; expected a multiple of that";
+  if (all != *cached)
+    return op->emitOpError("has ")
+           << *cached << " keys of earlier steps, and its requests see " << all
+           << " of them; expected as many";
+  places.pattern = std::move(*pattern);
+  places.documents = std::move(*documents);
+  places.row = *fresh;
+  return success();
 }
 
 /// Tells pairs of devices apart that see more or less.
@@ -815,52 +858,26 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
                         op.getMask() == AttentionMask::Causal &&
                         !op.getFullCount() &&
                         context.getTokens() == TokenShare::Range;
-  RequestsAttr requests = op.getRequestsAttr();
-  bool isList = !kept.isZero() && requests;
-  if (!hasPattern(op) && !isPartlyHidden && !isList)
+  if (!hasPattern(op) && !isPartlyHidden)
     return success();
-  // Of a list a ring has a share of each request.
-  bool isUnknown =
-      op.getWindowAttr() || op.getChunkAttr() || !isRing || op.getFullCount();
-  if (!kept.isZero() && (op.getPrefixAttr() || (isList && isUnknown)))
+  bool hasPrefix = op.getPrefixAttr() && !op.getFullCount();
+  if (!kept.isZero() && (hasPrefix || (op.getRequestsAttr() && !isRing)))
     return op->emitOpError("has keys of earlier steps, and its tokens are "
                            "divided over ")
            << context.getAxes()
            << ": how many of them each device sees is not known; exchange "
               "tokens by a2a, which divides heads";
-  std::optional<AttentionPattern> pattern =
-      getPattern(op, queries * group + kept);
-  std::optional<int64_t> devices = group.getInt64(),
-                         cached = isList ? 0 : kept.getInt64();
-  std::optional<std::vector<int64_t>> keptOf =
-      isList ? getKept(requests) : std::vector<int64_t>();
-  if (!pattern || !devices || !cached || !keptOf)
-    return op->emitOpError("has tokens that are divided over ")
-           << context.getAxes()
-           << ", and how many keys each device sees is known for numbers only; "
-              "give symbols their values first (--stg-bind)";
-  bool zigzag = context.getTokens() == TokenShare::ZigZag;
-  int64_t shares = *devices * (zigzag ? 2 : 1);
-  int64_t tokens = pattern->countTokens() - *cached;
-  StringRef keptKeys = " keys of earlier steps";
-  SmallVector<std::pair<int64_t, StringRef>> divided{
-      {tokens, " tokens"}, {isRing ? *cached : 0, keptKeys}};
-  for (int64_t number : *keptOf)
-    divided.push_back({number, keptKeys});
-  for (auto [number, what] : divided)
-    if (number % shares != 0)
-      return op->emitOpError("has ")
-             << number << what << ", which are divided into " << shares
-             << " parts; expected a multiple of that";
+  TokenPlaces placed;
+  placed.zigzag = context.getTokens() == TokenShare::ZigZag;
+  placed.devices = group.getInt64().value_or(1);
+  if (failed(placeDocuments(op, queries * group, kept,
+                            placed.devices * (placed.zigzag ? 2 : 1), placed)))
+    return failure();
   FailureOr<SymExpr> index = getDeviceNumber(op, mesh);
   if (failed(index))
     return failure();
-  places = TokenPlaces{std::move(*pattern),
-                       *cached,
-                       std::move(*keptOf),
-                       *devices,
-                       zigzag,
-                       *index};
+  placed.index = *index;
+  places = std::move(placed);
   return success();
 }
 

@@ -96,10 +96,11 @@ bool ContextParallel::dependsOnPlace(func::FuncOp function) {
   if (type == ContextExchange::AllToAll)
     return false;
   WalkResult walked = function.walk([](AttentionOpInterface op) {
-    bool isWhole =
-        op.getFullCount() || !(op.getWindowAttr() || op.getChunkAttr() ||
-                               op.getPrefixAttr() || op.getRequestsAttr());
-    return isWhole ? WalkResult::advance() : WalkResult::interrupt();
+    bool hasSpan =
+        op.getWindowAttr() || op.getChunkAttr() || op.getPrefixAttr();
+    return op.getRequestsAttr() || (hasSpan && !op.getFullCount())
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
   });
   return walked.wasInterrupted();
 }

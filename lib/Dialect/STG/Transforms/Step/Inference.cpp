@@ -120,20 +120,6 @@ void stg::setForward(Operation *op, StringAttr name) {
   setPhase(op, Phase::Forward);
 }
 
-/// What new tokens see of earlier ones. Devices that divide tokens keep equally
-/// many of those that a window needs.
-static SymExpr getVisible(const InferenceStep &step, TokenSpan span,
-                          SymExpr cached) {
-  SymExpr visible = span.getVisible(cached);
-  if (!span.window || step.tokenParts == 1 || visible == cached)
-    return visible;
-  SymExpr parts = SymExpr::get(cached.getContext(), step.tokenParts);
-  return SymExpr::getFunction(
-      SymFunc::Min,
-      {cached,
-       SymExpr::getFunction(SymFunc::CeilDiv, {visible, parts}) * parts});
-}
-
 /// So many tokens in whole blocks.
 static SymExpr fillBlocks(const InferenceStep &step, SymExpr tokens) {
   if (step.kvBlockSize == 1)
@@ -170,7 +156,7 @@ Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
     // Of tokens of no request nothing is kept.
     SymExpr own = requests && step.isPadded ? requests.getNumNew() : fresh;
     dim = dim.withExtent(own + getSum([&](SymExpr, SymExpr cached) {
-                           return getVisible(step, span, cached);
+                           return span.getVisible(cached, step.tokenParts);
                          }));
     if (step.kvBlockSize == 1 && !span.window && !span.chunk &&
         step.reserve.empty())
