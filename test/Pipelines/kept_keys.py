@@ -6,7 +6,7 @@ queries of a rank see. Attention executes 4 operations for each pair, head and e
 What a rank keeps, and what it gathers or passes on, is its share of all keys that are there. Where
 queries go round, a rank has the pairs of its keys with all queries instead.
 
-Usage: kept_keys.py {pairs|blocks|bytes|auto|lists|squares}... FOLDER
+Usage: kept_keys.py {pairs|blocks|bytes|auto|lists|squares|whole}... FOLDER
 """
 
 import sys
@@ -302,30 +302,39 @@ def lists(folder):
 
 def squares(folder):
     """Whole squares of requests, u(p + u) each, however tokens are divided: of prompts also where keys are gathered."""
-    prompts = [(8, 0), (3, 0), (13, 0), (1, 0), (7, 0)]
+    prompts = [(u, 0) for u, _ in REQUESTS]
     for balance in "zigzag", "none":
         for exchange in "p2p", "query_p2p", "gather_p2p", "all_gather", "a2a":
-            for requests in prompts, REQUESTS:
-                if exchange == "a2a" and balance == "none":
-                    continue
-                case = List(folder, "full", 0, exchange, balance, "full", requests)
-                one = traces.products(traces.compile_json(*case.step, "--dry-run"))["fwd"]
-                head = len(requests) * 2 * FIXED["D"] * FIXED["V"]
-                rest = one - operations(case.whole) - head
-                equal(f"{case.name}, closed form", case.whole, sum(u * (p + u) for u, p in requests))
-                found = by_rank(traces.compile_json(*case.step, *case.plan, "--dry-run"))
-                # With all_gather each rank executes all attention of a list with cached tokens.
-                isCopied = exchange == "all_gather" and requests == REQUESTS
-                for rank in range(CP):
-                    own = case.whole if isCopied else case.whole // CP
-                    if exchange == "all_gather" and not isCopied:
-                        own = sum(case.block(rank, other) for other in range(CP))
-                    elif exchange.endswith("p2p"):
-                        own = sum(case.block(rank, other) for other in range(CP))
-                    equal(f"{case.name}, rank {rank}", found[rank]["matrix_operations_by_phase"], {"fwd": rest // CP + operations(own) + head})
+            if exchange != "a2a" or balance == "zigzag":
+                for requests in prompts, REQUESTS:
+                    case = List(folder, "full", 0, exchange, balance, "full", requests)
+                    equal(f"{case.name}, closed form", case.whole, sum(u * (p + u) for u, p in requests))
+                    check_pairs(case)
+
+
+def whole(folder):
+    """With all_gather each rank executes all attention of a list with cached tokens, and with a2a some heads of it."""
+    for exchange in "all_gather", "a2a":
+        for span, width in ("full", 0), ("window", 5), ("window", 20), ("window", 100), ("chunk", 16):
+            check_pairs(List(folder, span, width, exchange, "zigzag"))
+
+
+def check_pairs(case):
+    """The products of each rank."""
+    one = traces.products(traces.compile_json(*case.step, "--dry-run"))["fwd"]
+    head = len(case.requests) * 2 * FIXED["D"] * FIXED["V"]
+    rest = one - operations(case.whole) - head
+    found = by_rank(traces.compile_json(*case.step, *case.plan, "--dry-run"))
+    for rank in range(CP):
+        own = operations(sum(case.block(rank, other) for other in range(CP)))
+        if case.exchange == "a2a":
+            own = operations(case.whole) // CP
+        elif case.exchange == "all_gather" and case.requests == REQUESTS:
+            own = operations(case.whole)
+        equal(f"{case.name}, rank {rank}", found[rank]["matrix_operations_by_phase"], {"fwd": rest // CP + own + head})
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:-1]:
-        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of, "auto": auto, "lists": lists, "squares": squares}[name](sys.argv[-1])
+        {"pairs": pairs, "blocks": blocks, "bytes": bytes_of, "auto": auto, "lists": lists, "squares": squares, "whole": whole}[name](sys.argv[-1])
     comparing.finish()

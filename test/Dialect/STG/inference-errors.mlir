@@ -221,14 +221,30 @@ func.func @capacity(%k: !k) {
 
 // -----
 
-// Under a window of 4 the request of 5 cached tokens reads 3 of them.
+// Under a window of 4 the request of 5 cached tokens reads 3 of them. Where devices divide tokens
+// there may be more, but no more than are cached.
 stg.symbol @B
 stg.symbol @K
 stg.symbol @E
 !q = !stg.tensor<[B, S = 5, K, E], bf16>
-!k = !stg.tensor<[B, S = 9, K, E], bf16>
-func.func @requests(%q: !q, %k: !k) {
-  // expected-error @+1 {{'stg.attention' op has requests with 8 keys, the operand has 9}}
+!all = !stg.tensor<[B, S = 10, K, E], bf16>
+!more = !stg.tensor<[B, S = 11, K, E], bf16>
+func.func @more(%q: !q, %all: !all, %more: !more) {
+  %a, %l = stg.attention causal %q, %all, %all {requests = #stg.requests<(2, 5), (3, 0)>, window = #sym.expr<4>} : !q, !all, !all
+  // expected-error @+1 {{'stg.attention' op has requests with 8 keys, the operand has 11}}
+  %b, %m = stg.attention causal %q, %more, %more {requests = #stg.requests<(2, 5), (3, 0)>, window = #sym.expr<4>} : !q, !more, !more
+  return
+}
+
+// -----
+
+stg.symbol @B
+stg.symbol @K
+stg.symbol @E
+!q = !stg.tensor<[B, S = 5, K, E], bf16>
+!k = !stg.tensor<[B, S = 7, K, E], bf16>
+func.func @fewer(%q: !q, %k: !k) {
+  // expected-error @+1 {{'stg.attention' op has requests with 8 keys, the operand has 7}}
   %a, %l = stg.attention causal %q, %k, %k {requests = #stg.requests<(2, 5), (3, 0)>, window = #sym.expr<4>} : !q, !k, !k
   return
 }

@@ -72,15 +72,18 @@ LogicalResult AttentionOp::verify() {
   TokenSpan span{getWindowAttr(), getChunkAttr()};
   SymExpr past = requests.getSum(
       [&](SymExpr, SymExpr cached) { return span.getVisible(cached); });
-  for (auto [what, expected, type] :
-       {std::tuple("queries", fresh, getQuery().getType()),
-        {"keys", fresh + past, getKey().getType()}}) {
+  // What fills a row up is of no request, and devices that divide tokens keep
+  // equally many of a window.
+  SymExpr all = fresh + (getWindowAttr() ? requests.getNumCached() : past);
+  for (auto [what, expected, most, type] :
+       {std::tuple("queries", fresh, SymExpr(), getQuery().getType()),
+        {"keys", fresh + past, all, getKey().getType()}}) {
     SymExpr found = type.getShape()[1];
     if (!expected.isConstant() || !found.isConstant() || expected == found)
       continue;
-    // What fills a row up is of no request.
-    bool mayExceed = type == getQuery().getType();
-    if (!mayExceed || *found.getConstant() < *expected.getConstant())
+    bool isTooMany =
+        most && most.isConstant() && *most.getConstant() < *found.getConstant();
+    if (isTooMany || *found.getConstant() < *expected.getConstant())
       return emitOpError("has requests with ") // attention_c4
              << expected.str() << ' ' << what << ", the operand has "
              << found.str();

@@ -566,7 +566,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     values agree in all but the last extent, and queries and keys in the last; (C3) kv
     heads divide the heads; (C4) where they are numbers, requests have together as many new
     tokens as there are queries, and with those that are cached, as far as window or chunk
-    reach, as many as there are keys;
+    reach, as many as there are keys, or under a window at most as many as are cached;
     (C5) window and chunk are not both there, and are at least 1; (C6) with one of them and
     no causal mask there are as many queries as keys, unless a device has some of the tokens or
     all pairs are counted; (C7) sinks are a float for each head of
