@@ -254,6 +254,10 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
     own.values.receivedTokens = number == 0 ? loop.received : tokens;
     own.values.sentTokens = tokens;
     own.values.set = input.values.draftSet;
+    // One of the drafts is the last that is accepted. The state that the first
+    // draft reads is that of a token that stays, and its place that of the last
+    // draft's.
+    own.values.rollback = drafts - 1;
     if (isOwn) {
       own.values.receivedTokens = 0;
       own.values.sentTokens = number + 1 == drafts ? verified : 0;

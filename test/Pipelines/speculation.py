@@ -294,12 +294,32 @@ def recurrent():
             what = f"{model}, {k} tokens may be taken back, tp {tp}"
             equal(f"{what}: states", held(kept, "kv_cache") - held(plain, "kv_cache"), more)
             equal(f"{what}: everything", totals(kept), totals(plain) + Counter({"traffic": more}))
-    for chance, rounds in ("0.8", 3), ("0.5", 1):
-        run = compile_one("mamba-2.8b", f"--batch={n}", f"--kv-len={p}", "--draft=mamba-130m", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}")
-        verified = [compile_one("mamba-2.8b", f"--batch={n}", f"--kv-len={p + x}", f"--seq={k + 1}", "--logits=all", f"--rollback={k}")
+    for chance, rounds, more in ("0.8", 3, []), ("0.5", 1, []), ("0.8", 2, ["--tp=2"]):
+        run = compile_one("mamba-2.8b", f"--batch={n}", f"--kv-len={p}", *more, "--draft=mamba-130m", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}")
+        verified = [compile_one("mamba-2.8b", f"--batch={n}", f"--kv-len={p + x}", *more, f"--seq={k + 1}", "--logits=all", f"--rollback={k}")
                     for x in contexts(chance, k, rounds)]
-        drafted = [compile_one("mamba-130m", f"--batch={n}", f"--kv-len={p + x + j}") for x in contexts(chance, k, rounds) for j in range(k)]
-        check(f"recurrent layers, {chance}", run, verified, drafted)
+        # A draft writes one state, and there is one behind each draft.
+        drafted = [compile_one("mamba-130m", f"--batch={n}", f"--kv-len={p + x + j}", *more, f"--rollback={k - 1}")
+                   for x in contexts(chance, k, rounds) for j in range(k)]
+        check(f"recurrent layers, {chance}, {more}", run, verified, drafted)
+        plain = compile_one("mamba-130m", f"--batch={n}", f"--kv-len={p}", *more)
+        equal(f"a draft, {more}", totals(drafted[0]), totals(plain))
+        tp = len(more) + 1
+        states, inputs = 24 * 1536 * 16 * 4 // tp, 24 * 1536 * 2 // tp
+        equal(f"states of drafts, {more}", held(drafted[0], "kv_cache"), n * (k * states + (3 + k - 1) * inputs))
+        equal(f"states of a step, {more}", held(plain, "kv_cache"), n * (states + 3 * inputs))
+    # Requests with other numbers of new tokens write as many states.
+    for model, token in models.items():
+        step = ["--requests=3*(1,100),(2,50),2*(6,7)"]
+        plain, kept = compile_one(model, *step), compile_one(model, *step, f"--rollback={k}")
+        equal(f"{model}, a list: states", held(kept, "kv_cache") - held(plain, "kv_cache"), 6 * k * token)
+        equal(f"{model}, a list", totals(kept), totals(plain) + Counter({"traffic": (3 * 0 + 1 + 2 * k) * token}))
+        # Micro-batches have states of their own, and read those.
+        step = ["--batch=8", "--kv-len=100"]
+        whole, parts = compile_one(model, *step), compile_one(model, *step, "--micro-batch=2")
+        equal(f"{model}, micro-batches: states", held(parts, "kv_cache"), held(whole, "kv_cache"))
+        step = ["--batch=2", "--kv-len=100"]
+        equal(f"{model}, micro-batches", totals(parts)["traffic"], 4 * totals(compile_one(model, *step))["traffic"])
 
 
 def estimate():

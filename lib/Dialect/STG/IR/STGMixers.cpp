@@ -483,55 +483,103 @@ static SymExpr sumOverSequences(RequestsAttr requests, SymExpr tokens,
   return requests.getSum([&](SymExpr fresh, SymExpr) { return get(fresh); });
 }
 
-/// How many of the new tokens may be taken back.
+/// How many tokens may be taken back.
 template <typename OpTy> static SymExpr getRollbackOrZero(OpTy op) {
   SymExpr tokens = op.getRollbackAttr();
   return tokens ? tokens : constant(op, 0);
 }
 
-/// States that are updated are written, and `read` of each `kept` parts of them
-/// are read: what was there before the new tokens.
-template <typename OpTy>
-static OpCost addStates(OpTy op, OpCost cost, SymExpr read, SymExpr kept) {
-  for (const StateBuffer &state : op.getStateBuffers()) {
-    SymExpr bytes = state.type.getNumBytes();
-    cost.bytes = cost.bytes + bytes + (bytes * read).exactDiv(kept);
+namespace {
+/// What an op keeps of each sequence: states, or inputs of a convolution.
+struct KeptStates {
+  SmallVector<DimAttr> dims; ///< Of one of them, of a sequence of each row.
+  unsigned number;           ///< The dimension along which there are several.
+  Type elementType;
+  SymExpr read; ///< How many are what was there before the new tokens.
+
+  SymExpr getBytes(SymExpr times) const {
+    return SymTensorType::get(elementType.getContext(), dims, elementType)
+               .getNumBytes() *
+           times;
   }
+};
+} // namespace
+
+/// Of a scan the last state is read.
+template <typename OpTy>
+static KeptStates makeScanStates(OpTy op, DimAttr batch,
+                                 ArrayRef<DimAttr> dims) {
+  KeptStates states{{batch}, 0, f32(op.getContext()), constant(op, 1)};
+  llvm::append_range(states.dims, dims);
+  return states;
+}
+
+static KeptStates getKeptStates(SelectiveScanOp op) {
+  return makeScanStates(op, op.getX().getType().getDim(0),
+                        op.getA().getType().getDims());
+}
+
+static KeptStates getKeptStates(SsdOp op) {
+  ArrayRef<DimAttr> x = op.getX().getType().getDims();
+  return makeScanStates(op, x[0],
+                        {x[2], x[3], op.getB().getType().getDims().back()});
+}
+
+static KeptStates getKeptStates(GatedDeltaRuleOp op) {
+  ArrayRef<DimAttr> v = op.getV().getType().getDims();
+  return makeScanStates(op, v[0], {v[2], op.getQ().getType().getDim(3), v[3]});
+}
+
+/// What comes before a token overlaps with what comes before the next one.
+static KeptStates getKeptStates(CausalConvOp op) {
+  SymTensorType input = op.getInput().getType();
+  KeptStates states{{input.getDim(0), DimAttr::get(constant(op, 1))},
+                    1,
+                    input.getElementType(),
+                    op.getWeight().getType().getShape().back() - 1};
+  llvm::append_range(states.dims, input.getDims().drop_front(2));
+  return states;
+}
+
+/// What is there before the new tokens is read, and as much is written for each
+/// token of which a state is kept. Where more tokens may be taken back than are
+/// new, earlier steps have written the other states.
+template <typename OpTy> static OpCost addStates(OpTy op, OpCost cost) {
+  if (!op.getState())
+    return cost;
+  KeptStates states = getKeptStates(op);
+  SymExpr more = getRollbackOrZero(op);
+  SymExpr tokens = tensorOf(op->getOperand(0)).getShape()[1];
+  SymExpr times =
+      sumOverSequences(op.getRequestsAttr(), tokens, [&](SymExpr fresh) {
+        SymExpr written = states.read;
+        if (!more.isZero())
+          written =
+              written + SymExpr::getFunction(SymFunc::Min, {fresh - 1, more});
+        return states.read + written;
+      });
+  cost.bytes = cost.bytes + states.getBytes(times);
   return cost;
 }
 
-/// Of a scan the last state is read.
-template <typename OpTy> static OpCost addStates(OpTy op, OpCost cost) {
-  return addStates(op, cost, constant(op, 1), getRollbackOrZero(op) + 1);
-}
-
-/// So many states for each sequence, whose other dimensions are `dims`.
-template <typename OpTy>
-static SmallVector<StateBuffer>
-makeStates(OpTy op, SymExpr number, DimAttr batch, ArrayRef<DimAttr> dims,
-           Type elementType) {
+/// There is room for what the last token leaves, and for as much before each
+/// that may be taken back.
+template <typename OpTy> static SmallVector<StateBuffer> makeStates(OpTy op) {
   if (!op.getState())
     return {};
-  SymExpr sequences = batch.getExtent();
-  if (RequestsAttr requests = op.getRequestsAttr()) {
-    SymExpr one = constant(op, 1);
-    sequences =
-        sequences * requests.getSum([&](SymExpr, SymExpr) { return one; });
-  }
-  SmallVector<DimAttr> all{batch.withExtent(sequences * number)};
-  llvm::append_range(all, dims);
-  auto type = SymTensorType::get(op.getContext(), all, elementType);
+  KeptStates states = getKeptStates(op);
+  SymExpr sequences =
+      sumOverSequences(op.getRequestsAttr(), constant(op, 1),
+                       [&](SymExpr) { return constant(op, 1); });
+  SymExpr times = states.read + getRollbackOrZero(op);
+  DimAttr &batch = states.dims.front(), &number = states.dims[states.number];
+  batch = batch.withExtent(batch.getExtent() * sequences);
+  number = number.withExtent(number.getExtent() * times);
+  auto type =
+      SymTensorType::get(op.getContext(), states.dims, states.elementType);
   if (SymExpr parts = op.getPartsAttr())
     type = type.getStacked(DimAttr::get(parts));
   return {{op.getState()->str(), type, StateBuffer::Cache}};
-}
-
-/// Of a scan there is one for each token that may be taken back, and the last.
-template <typename OpTy>
-static SmallVector<StateBuffer> makeScanStates(OpTy op, DimAttr batch,
-                                               ArrayRef<DimAttr> dims) {
-  return makeStates(op, getRollbackOrZero(op) + 1, batch, dims,
-                    f32(op.getContext()));
 }
 
 template <typename OpTy> static void splitStateOf(OpTy op, SymExpr parts) {
@@ -543,18 +591,11 @@ template <typename OpTy> static void splitStateOf(OpTy op, SymExpr parts) {
 
 OpCost CausalConvOp::getCost() {
   SymExpr width = getWeight().getType().getShape().back();
-  return addStates(*this, makeCost(*this, elements(getResult()) * width * 2),
-                   width - 1, width - 1 + getRollbackOrZero(*this));
+  return addStates(*this, makeCost(*this, elements(getResult()) * width * 2));
 }
 
 SmallVector<StateBuffer> CausalConvOp::getStateBuffers() {
-  SymTensorType input = getInput().getType();
-  SymExpr width = getWeight().getType().getShape().back();
-  // What comes before a token overlaps with what comes before the next one.
-  SmallVector<DimAttr> dims{DimAttr::get(width - 1 + getRollbackOrZero(*this))};
-  llvm::append_range(dims, input.getDims().drop_front(2));
-  return makeStates(*this, constant(*this, 1), input.getDim(0), dims,
-                    input.getElementType());
+  return makeStates(*this);
 }
 
 void CausalConvOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
@@ -576,8 +617,7 @@ OpCost SelectiveScanOp::getCost() {
 }
 
 SmallVector<StateBuffer> SelectiveScanOp::getStateBuffers() {
-  return makeScanStates(*this, getX().getType().getDim(0),
-                        getA().getType().getDims());
+  return makeStates(*this);
 }
 
 void SelectiveScanOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
@@ -611,11 +651,7 @@ OpCost SsdOp::getCost() {
   return addStates(*this, makeCost(*this, x[0] * row, /*isMatrix=*/true));
 }
 
-SmallVector<StateBuffer> SsdOp::getStateBuffers() {
-  ArrayRef<DimAttr> x = getX().getType().getDims();
-  return makeScanStates(*this, x[0],
-                        {x[2], x[3], getB().getType().getDims().back()});
-}
+SmallVector<StateBuffer> SsdOp::getStateBuffers() { return makeStates(*this); }
 
 void SsdOp::splitStates(SymExpr parts) { splitStateOf(*this, parts); }
 
@@ -649,8 +685,7 @@ OpCost GatedDeltaRuleOp::getCost() {
 }
 
 SmallVector<StateBuffer> GatedDeltaRuleOp::getStateBuffers() {
-  ArrayRef<DimAttr> v = getV().getType().getDims();
-  return makeScanStates(*this, v[0], {v[2], getQ().getType().getDim(3), v[3]});
+  return makeStates(*this);
 }
 
 void GatedDeltaRuleOp::splitStates(SymExpr parts) {

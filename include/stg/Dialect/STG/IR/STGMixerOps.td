@@ -112,7 +112,7 @@ def SelectiveScanOp : STG_ScanOp<"selective_scan"> {
     states again, which is not counted, and executes twice as many.
 
     In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
-    sequence: the last one is read, and all are written.
+    sequence: the last one is read, and one is written for each new token that leaves one.
 
     With `along` a device has some of the tokens, and `start` is the state before the first of
     them, in fp32, which backward reads.
@@ -164,8 +164,9 @@ def SsdOp : STG_ScanOp<"ssd"> {
     C B^T again, which is not counted, and executes twice as many.
 
     In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
-    sequence: the last one is read, and all are written. Of a sequence with one new token it
-    updates and reads the state: 4 x heads x head size x N operations.
+    sequence: the last one is read, and one is written for each new token that leaves one. Of a
+    sequence with one new token it updates and reads the state: 4 x heads x head size x N
+    operations.
 
     With `along` a device has some of the tokens, and `start` is the state before the first of
     them, in fp32, which backward reads.
@@ -225,8 +226,9 @@ def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
     many.
 
     In a step of inference the op keeps the states in fp32, with `rollback` so many more of each
-    sequence: the last one is read, and all are written. Of a sequence with one new token it
-    executes 6 x key size x value size operations for each value head.
+    sequence: the last one is read, and one is written for each new token that leaves one. Of a
+    sequence with one new token it executes 6 x key size x value size operations for each value
+    head.
 
     With `along` a device has some of the tokens, and `start` is the state before the first of
     them, in fp32, which backward reads.
