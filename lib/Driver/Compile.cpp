@@ -489,9 +489,24 @@ static Error checkEncoded(ModuleOp module, const StrategyInput &strategy) {
       "micro-batch");
 }
 
+/// With the symbols that the module defines by others, such as experts with
+/// their replicas.
+static SymbolValues withDefined(ModuleOp module, SymbolValues values) {
+  for (auto symbol : module.getOps<SymbolOp>()) {
+    std::string name = symbol.getSymName().str();
+    std::optional<SymExpr> defined = symbol.getValue();
+    if (!defined || values.count(name))
+      continue;
+    if (std::optional<Exact> number = evaluate(*defined, values))
+      values[name].value = static_cast<int64_t>(*number);
+  }
+  return values;
+}
+
 /// From the program of a device, of which all symbols need not have a value.
-static void collectExpertsRead(ModuleOp module, const SymbolValues &values,
+static void collectExpertsRead(ModuleOp module, const SymbolValues &given,
                                CompileResult &result) {
+  SymbolValues values = withDefined(module, given);
   module.walk([&](EinsumOp op) {
     std::optional<DrawnSlices> drawn = getDrawnSlices(op);
     if (!drawn)

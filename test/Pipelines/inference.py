@@ -236,6 +236,15 @@ def hits():
         read = traces.compile_json("mixtral-8x7b", "--dry-run", *flags)["experts_read"]
         equal(f"experts of {tokens} tokens", read, [{"held": X // ranks, "read": nearest(X // ranks * part)}])
         equal(f"experts that {tokens} tokens hit", traffic(*flags, "--expert-hits=all") - traffic(*flags), 32 * saved)
+    # Replicas are chosen among like other experts.
+    for more, tokens in (4, 8), (8, 4), (4, 32):
+        flags = [f"--batch={tokens}", "--dp=4", "--ep=4", "--kv-len=4095", f"--redundant-experts={more}"]
+        held, all_experts = (X + more) // 4, X + more
+        part = 1 - Fraction(all_experts - k, all_experts) ** tokens
+        read = traces.compile_json("mixtral-8x7b", "--dry-run", *flags)["experts_read"]
+        equal(f"{more} replicas, {tokens} tokens", read, [{"held": held, "read": nearest(held * part)}])
+        row = f"experts read    {nearest(held * part)} of {held} on a rank, expected of a layer"
+        equal(f"{more} replicas: row", row in traces.run("stg-compile", "mixtral-8x7b", "--dry-run", *flags), True)
     for flags in ["--mode=prefill", "--batch=1", "--seq=8192"], ["--batch=256", "--kv-len=15"]:
         equal("all experts", traffic(*flags), traffic(*flags, "--expert-hits=all"))
     # Buffers with whole rows, of which each expert has one here, are all multiplied.
