@@ -23,6 +23,7 @@
 #include "stg/Dialect/STG/IR/DrawnSlices.h"
 #include "stg/Dialect/STG/IR/KeptParameters.h"
 #include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/Transforms/CutRepeats.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Driver/DiagnosticForwarder.h"
 #include "stg/Driver/SymbolicCosts.h"
@@ -523,9 +524,12 @@ static void collectExpertsRead(ModuleOp module, const SymbolValues &given,
 using BuildChakra = function_ref<void(OpPassManager &, const Strategy &)>;
 
 /// Compiles to the chakra level; fills all of `result` but what is exported.
+/// With `layers` stages of this program or another one end behind so many
+/// layers each.
 static Error compileModule(const Model &model, const CompileRequest &request,
                            const Resolved &resolved, TimingScope &timing,
-                           CompileResult &result, BuildChakra buildChakra) {
+                           CompileResult &result, BuildChakra buildChakra,
+                           ArrayRef<int64_t> layers = {}) {
   ModuleOp module = *model.module;
   PassWatcher watcher(*module->getContext(), request);
   StrategyInput &strategy = result.strategy;
@@ -560,6 +564,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   result.embeddingParameters = getNumber(counts.embedding);
   result.frozenParameters = getNumber(counts.frozen);
   auto buildPlan = [&](OpPassManager &pm, const Strategy &strategy) {
+    if (layers.size() > 1)
+      addCutLayers(pm, strategy, layers);
     buildPlanPipeline(pm, strategy, &resolved.plan);
   };
   if (Error error = run(buildPlan, timing))
@@ -851,42 +857,98 @@ struct Half {
   CompileRequest request;
   Expected<Model> model;
   CompileResult *result;
-  DisaggregatedProgram program;
+  DisaggregatedProgram program = {};
+  std::optional<Resolved> resolved = std::nullopt;
+  Requests requests = {}; ///< Of a row.
+
+  ModuleOp getModule() { return *model->module; }
 };
 } // namespace
 
-/// Compiles it to the chakra level. `getRequests` gives those of a row.
-static Error compileHalf(
-    Half &half, TimingScope &timing, const MessagePrinter &printer,
-    function_ref<Expected<Requests>(const SymbolValues &)> getRequests) {
+static Error runOn(Half &half, TimingScope &timing, BuildChakra build) {
+  LogicalResult ran =
+      runPasses(half.request, half.getModule(), timing, [&](OpPassManager &pm) {
+        build(pm, half.result->strategy.values);
+      });
+  return succeeded(ran) ? Error::success() : makeDiagnosed();
+}
+
+static Error resolveHalf(Half &half) {
   Expected<Resolved> resolved =
       resolveStrategy(*half.model, half.request, *half.result);
   if (!resolved)
     return resolved.takeError();
+  half.resolved.emplace(std::move(*resolved));
+  return Error::success();
+}
+
+/// Adds the numbers of layers before each stage but the first one, and that of
+/// all. What is no number, or does not divide, is an error of the schedule.
+static void addStageEnds(Half &half, std::set<int64_t> &ends) {
   const Strategy &strategy = half.result->strategy.values;
-  Expected<Requests> requests = getRequests(resolved->values);
-  if (!requests)
-    return requests.takeError();
-  if (Error error = compileModule(*half.model, half.request, *resolved, timing,
-                                  *half.result, buildBindPipeline))
-    return error;
-  ModuleOp module = *half.model->module;
+  int64_t stages = countStages(strategy), total = 0, done = 0;
+  func::FuncOp program = getProgram(half.getModule());
+  if (!program)
+    return;
+  for (auto repeat : program.getOps<RepeatOp>()) {
+    SymExpr layers = repeat.getCount() * getLayersOfIteration(repeat);
+    total += static_cast<int64_t>(
+        evaluate(layers, half.resolved->values).value_or(0));
+  }
+  ends.insert(total);
+  ArrayRef<int64_t> own = strategy.layersPerStage;
+  for (int64_t stage = 0; stage + 1 < stages; ++stage) {
+    if (own.empty() ? total % stages != 0
+                    : stage >= static_cast<int64_t>(own.size()))
+      return;
+    done += own.empty() ? total / stages : own[stage];
+    ends.insert(done);
+  }
+}
+
+/// So many layers from where any stage of either ends to where the next does,
+/// so that both have the same repeats.
+static SmallVector<int64_t> getLayersBetweenEnds(Half &prefill, Half &decode) {
+  std::set<int64_t> ends;
+  addStageEnds(prefill, ends);
+  addStageEnds(decode, ends);
+  SmallVector<int64_t> layers;
+  int64_t done = 0;
+  for (int64_t end : ends) {
+    layers.push_back(end - done);
+    done = end;
+  }
+  return layers;
+}
+
+/// The axes that rules name for all values.
+static DividingAxes getDividingAxes(const PresetPlan &plan) {
   DividingAxes axes;
-  for (const PresetPlan::Rule &rule : resolved->plan.rules)
+  for (const PresetPlan::Rule &rule : plan.rules)
     if (rule.rule.getScope() == RuleScope::All)
       axes[rule.rule.getDim().str()].push_back(
           rule.rule.getAxis().getValue().str());
-  auto caches = collectCaches(module, *requests, strategy.kvBlockSize, axes);
+  return axes;
+}
+
+/// Notes what it keeps, and gives stages their tasks. `others` are the caches
+/// of the other one, if they are known.
+static Error scheduleHalf(Half &half, TimingScope &timing,
+                          ArrayRef<KeptCache> others = {}) {
+  const Strategy &strategy = half.result->strategy.values;
+  auto caches = collectCaches(half.getModule(), half.requests,
+                              getDividingAxes(half.resolved->plan),
+                              countTokenParts(strategy), others);
   if (!caches)
     return caches.takeError();
-  half.program = {module, std::move(*caches)};
-  LogicalResult ran =
-      runPasses(half.request, module, timing, [&](OpPassManager &pm) {
-        buildConversionPipeline(pm, half.result->strategy.values);
-      });
-  if (failed(ran))
-    return makeDiagnosed();
-  half.result->mesh = describeMesh(module);
+  half.program = {half.getModule(), std::move(*caches)};
+  return runOn(half, timing, buildSchedulePipeline);
+}
+
+static Error convertHalf(Half &half, TimingScope &timing) {
+  if (Error error = runOn(half, timing, buildConversionPipeline))
+    return error;
+  half.result->mesh = describeMesh(half.getModule());
   return Error::success();
 }
 
@@ -938,6 +1000,51 @@ static Error setDecoding(StrategyInput &strategy, const Requests &next) {
   return set(FieldId::kvLen, std::to_string(next.list[0].cachedTokens));
 }
 
+/// Completes both strategies: that of prefill says what decoding goes on with.
+static Error resolveHalves(Half &prefill, Half &decode) {
+  StrategyInput &first = prefill.request.strategy;
+  if (!first.isGiven(FieldId::mode))
+    if (Error error = first.set(getField(FieldId::mode),
+                                stringify(Mode::Prefill), GivenBy::Flag))
+      return error;
+  if (first.values.mode != Mode::Prefill)
+    return makeStrategyError(first.spell(getField(FieldId::mode)) +
+                             " with --prefill-strategy: its ranks read "
+                             "prompts");
+  if (Error error = resolveHalf(prefill))
+    return error;
+  Expected<Requests> prompts =
+      getPrompts(prefill.result->strategy.values, prefill.resolved->values);
+  if (!prompts)
+    return prompts.takeError();
+  prefill.requests = std::move(*prompts);
+  decode.requests = goOnWith(prefill.requests);
+  decode.request.strategy = *decode.request.decodeStrategy;
+  if (Error error = setDecoding(decode.request.strategy, decode.requests))
+    return error;
+  return resolveHalf(decode);
+}
+
+/// Compiles both to the chakra level, with the same repeats.
+static Error compileHalves(Half &prefill, Half &decode, TimingScope &timing) {
+  SmallVector<int64_t> layers = getLayersBetweenEnds(prefill, decode);
+  for (Half *half : {&prefill, &decode})
+    if (Error error =
+            compileModule(*half->model, half->request, *half->resolved, timing,
+                          *half->result, buildBindPipeline, layers))
+      return error;
+  if (Error error = scheduleHalf(decode, timing))
+    return error;
+  if (Error error = scheduleHalf(prefill, timing, decode.program.caches))
+    return error;
+  // A stage may send some of its layers to each of several ones.
+  cutRepeatsLike(prefill.getModule(), decode.getModule());
+  for (Half *half : {&prefill, &decode})
+    if (Error error = convertHalf(*half, timing))
+      return error;
+  return Error::success();
+}
+
 /// Two programs of one model, and the messages between them.
 static Error compileDisaggregated(MLIRContext &context,
                                   const CompileRequest &request,
@@ -949,52 +1056,25 @@ static Error compileDisaggregated(MLIRContext &context,
   TimingScope timing;
   result.decode = std::make_shared<CompileResult>();
   result.model = result.decode->model = request.model;
-  Half prefill{
-      request, loadModel(context, request, sources, printer), &result, {}};
+  Half prefill{request, loadModel(context, request, sources, printer), &result};
   if (!prefill.model)
     return prefill.model.takeError();
-  Half decode{request,
-              loadModel(context, request, sources, printer),
-              result.decode.get(),
-              {}};
+  Half decode{request, loadModel(context, request, sources, printer),
+              result.decode.get()};
   if (!decode.model)
     return decode.model.takeError();
   for (Half *half : {&prefill, &decode})
     if (ConfigOp config = half->model->config;
         config && config.getDescription())
       half->result->description = config.getDescription()->str();
-  StrategyInput &first = prefill.request.strategy;
-  if (!first.isGiven(FieldId::mode))
-    if (Error error = first.set(getField(FieldId::mode),
-                                stringify(Mode::Prefill), GivenBy::Flag))
-      return error;
-  if (first.values.mode != Mode::Prefill)
-    return makeStrategyError(first.spell(getField(FieldId::mode)) +
-                             " with --prefill-strategy: its ranks read "
-                             "prompts");
-  Requests prompts, next;
-  if (Error error =
-          compileHalf(prefill, timing, printer,
-                      [&](const SymbolValues &values) -> Expected<Requests> {
-                        Expected<Requests> own =
-                            getPrompts(result.strategy.values, values);
-                        if (own)
-                          prompts = *own;
-                        return own;
-                      }))
+  if (Error error = resolveHalves(prefill, decode))
     return error;
-  next = goOnWith(prompts);
-  decode.request.strategy = *request.decodeStrategy;
-  if (Error error = setDecoding(decode.request.strategy, next))
-    return error;
-  if (Error error = compileHalf(
-          decode, timing, printer,
-          [&](const SymbolValues &) -> Expected<Requests> { return next; }))
+  if (Error error = compileHalves(prefill, decode, timing))
     return error;
   OwningOpRef<ModuleOp> joined =
       ModuleOp::create((*prefill.model->module).getLoc());
   Expected<int64_t> firstRank =
-      joinPrograms(*joined, prefill.program, decode.program, prompts,
+      joinPrograms(*joined, prefill.program, decode.program, prefill.requests,
                    result.strategy.values.kvBlockSize, result.symbols);
   if (!firstRank)
     return firstRank.takeError();

@@ -37,215 +37,6 @@ static Error makeError(const Twine &message) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is kept
-//===----------------------------------------------------------------------===//
-
-/// Of so many tokens those that the next one sees.
-static int64_t countVisible(const KeptCache &cache, int64_t tokens) {
-  if (cache.window)
-    return std::min(tokens, cache.window - 1);
-  return cache.chunk ? tokens % cache.chunk : tokens;
-}
-
-/// Of so many tokens those that there is room for.
-static int64_t countKept(const KeptCache &cache, int64_t tokens) {
-  int64_t bound = cache.window ? cache.window : cache.chunk;
-  return bound ? std::min(tokens, bound) : tokens;
-}
-
-/// Tokens of a request of which caches are sent: what the first new token sees,
-/// as whole blocks, of which it begins one where they were full.
-static int64_t countSent(const KeptCache &cache, int64_t tokens,
-                         int64_t kvBlockSize) {
-  int64_t first = tokens - countVisible(cache, tokens);
-  if (kvBlockSize <= 1)
-    return tokens - first;
-  return (tokens / kvBlockSize - first / kvBlockSize + 1) * kvBlockSize;
-}
-
-/// The attention that reads a cache, if need be through ops that make heads or
-/// rows of it.
-static AttentionOp findReader(CacheOp op) {
-  llvm::SetVector<Operation *> reached;
-  auto reach = [&](Operation *maker) {
-    for (Operation *user : maker->getUsers())
-      reached.insert(user);
-  };
-  reach(op);
-  for (size_t i = 0; i < reached.size(); ++i) {
-    if (auto attention = dyn_cast<AttentionOp>(reached[i]))
-      return attention;
-    reach(reached[i]);
-  }
-  return {};
-}
-
-/// The names of the scans around an op, from the outside.
-static std::vector<std::string> getRepeats(Operation *op) {
-  std::vector<std::string> repeats;
-  for (Operation *around = op->getParentOp(); around;
-       around = around->getParentOp())
-    if (auto scan = dyn_cast<ScanOpInterface>(around))
-      repeats.insert(repeats.begin(), scan.getScopeName().getValue().str());
-  return repeats;
-}
-
-/// What a device has of a dimension, and what divides it; none if that is no
-/// number.
-static std::optional<KeptDim> readDim(DimAttr dim, const DividingAxes &axes) {
-  std::optional<int64_t> extent = dim.getExtent().getInt64();
-  if (!extent)
-    return std::nullopt;
-  KeptDim own;
-  own.local = *extent;
-  if (dim.getNames().size() == 1)
-    own.name = dim.getNames().front().str();
-  if (auto known = axes.find(own.name); known != axes.end())
-    own.axes = known->second;
-  return own;
-}
-
-static bool isRow(DimAttr dim) {
-  return dim.getNames().size() == 1 && dim.getNames().front() == "B";
-}
-
-/// The state of a recurrent layer: as much for each request, however long it
-/// is.
-static Expected<KeptCache> readState(Operation *op, const StateBuffer &state,
-                                     const Requests &requests,
-                                     const DividingAxes &axes) {
-  KeptCache cache;
-  cache.name = state.suffix;
-  cache.repeats = getRepeats(op);
-  auto fail = [&](const Twine &message) {
-    return makeError("the state '" + Twine(cache.name) +
-                     "' cannot be sent: " + message);
-  };
-  if (auto tokens = axes.find("S"); tokens != axes.end())
-    return fail("tokens are divided over " + Twine(tokens->second.front()) +
-                ", of whose ranks each has a part of what makes it");
-  // The states of micro-batches are a stack of those of each.
-  ArrayRef<DimAttr> all = state.type.getDims();
-  SmallVector<DimAttr> dims(llvm::find_if(all, isRow), all.end());
-  for (auto [i, dim] : llvm::enumerate(dims)) {
-    std::optional<KeptDim> read = readDim(dim, axes);
-    if (!read)
-      return fail("dimension " + dim.str() + " is no number");
-    KeptDim &own = cache.dims.emplace_back(std::move(*read));
-    if (own.name != "B")
-      continue;
-    // A row has the requests of a list.
-    cache.row = i;
-    own.local /= std::max<int64_t>(requests.countRequests(), 1);
-    dim = dim.withExtent(SymExpr::get(op->getContext(), 1));
-  }
-  std::optional<int64_t> bytes =
-      state.type.withDims(dims).getNumBytes().getInt64();
-  if (cache.row < 0 || !bytes)
-    return fail("it is not one of each row 'B'");
-  cache.tokenBytes = *bytes;
-  return cache;
-}
-
-static Expected<KeptCache> readCache(CacheOp op, const Requests &requests,
-                                     int64_t kvBlockSize,
-                                     const DividingAxes &axes) {
-  KeptCache cache;
-  cache.name = op.getCacheName().str();
-  cache.repeats = getRepeats(op);
-  SymTensorType type = op.getType();
-  auto fail = [&](const Twine &message) {
-    return makeError("what '" + Twine(cache.name) +
-                     "' keeps cannot be sent: " + message);
-  };
-  SmallVector<DimAttr> dims(type.getDims());
-  SymExpr one = SymExpr::get(op.getContext(), 1);
-  for (auto [i, dim] : llvm::enumerate(dims)) {
-    std::optional<KeptDim> read = readDim(dim, axes);
-    if (!read)
-      return fail("dimension " + dim.str() + " is no number");
-    KeptDim &own = cache.dims.emplace_back(std::move(*read));
-    int64_t *special = own.name == "B"   ? &cache.row
-                       : own.name == "S" ? &cache.token
-                                         : nullptr;
-    if (!special)
-      continue;
-    *special = i;
-    dim = dim.withExtent(one);
-  }
-  if (cache.row < 0 || cache.token < 0)
-    return fail("it has no dimension of rows 'B' and of tokens 'S'");
-  if (AttentionOp reader = findReader(op)) {
-    auto getNumber = [](SymExpr expr) {
-      return expr ? expr.getInt64().value_or(0) : 0;
-    };
-    cache.window = getNumber(reader.getWindowAttr());
-    cache.chunk = getNumber(reader.getChunkAttr());
-  }
-  int64_t all = 0, kept = 0;
-  for (const Request &request : requests.list) {
-    all += request.count *
-           (request.newTokens + countVisible(cache, request.cachedTokens));
-    kept += request.count *
-            countKept(cache, request.newTokens + request.cachedTokens);
-  }
-  bool isDivided = !cache.dims[cache.token].axes.empty();
-  if (isDivided && (cache.window || cache.chunk))
-    return fail("its tokens are divided over " +
-                Twine(cache.dims[cache.token].axes.front()) +
-                ", and a token sees some of them only");
-  if (isDivided && kvBlockSize > 1)
-    return fail("its tokens are divided over " +
-                Twine(cache.dims[cache.token].axes.front()) +
-                ", which cuts blocks; use --kv-block-size 1");
-  std::optional<int64_t> capacity =
-      op.getCapacityAttr() ? op.getCapacityAttr().getInt64() : all;
-  // There may be room for more, in blocks or for tokens that come.
-  bool isWhole =
-      cache.dims[cache.token].local == all && capacity && *capacity >= kept;
-  if (!isWhole && !isDivided)
-    return fail("it is of other tokens than attention sees");
-  std::optional<int64_t> bytes = type.withDims(dims).getNumBytes().getInt64();
-  if (!bytes)
-    return fail("a token of it has no number of bytes");
-  cache.tokenBytes = *bytes;
-  return cache;
-}
-
-Expected<std::vector<KeptCache>> stg::collectCaches(ModuleOp module,
-                                                    const Requests &requests,
-                                                    int64_t kvBlockSize,
-                                                    const DividingAxes &axes) {
-  std::vector<KeptCache> caches;
-  std::string problem;
-  module.walk([&](CostOpInterface op) {
-    auto cache = dyn_cast<CacheOp>(op.getOperation());
-    if (!problem.empty())
-      return;
-    auto add = [&](Expected<KeptCache> own) {
-      if (!own)
-        problem = llvm::toString(own.takeError());
-      // Stages have parts of one repeat.
-      else if (llvm::none_of(caches, [&](const KeptCache &known) {
-                 return known.name == own->name &&
-                        known.repeats == own->repeats;
-               }))
-        caches.push_back(std::move(*own));
-    };
-    if (cache)
-      return add(readCache(cache, requests, kvBlockSize, axes));
-    for (const StateBuffer &state : op.getStateBuffers())
-      if (state.kind == StateBuffer::Cache)
-        add(readState(op, state, requests, axes));
-  });
-  if (!problem.empty())
-    return makeError(problem);
-  if (caches.empty())
-    return makeError("the model keeps nothing that could be sent");
-  return caches;
-}
-
-//===----------------------------------------------------------------------===//
 // Ranks
 //===----------------------------------------------------------------------===//
 
@@ -373,12 +164,12 @@ struct Place {
   SmallVector<chakra::RepeatOp, 2> repeats; ///< From the outside.
 };
 
-/// A micro-batch that keeps a cache: its rows, and the layers of a stage.
+/// A micro-batch that keeps a cache: its rows, and some of the layers.
 struct Holder {
   Unit unit;
   Place place;
   Range rows, layers;
-  std::string stage; ///< In names, of a rank with several.
+  std::string stage; ///< In names, of a rank with several parts of them.
 };
 
 /// What one micro-batch sends to another one of each request: the caches of one
@@ -387,13 +178,13 @@ struct Transfer {
   Holder from, to;
   SmallVector<chakra::CompOp, 2> written; ///< Where it is sent from.
   Range rows;
-  int64_t tokenBytes;     ///< Of a token of a row.
-  int64_t tokenParts = 1; ///< Ranks that have equally many of the tokens each.
+  int64_t tokenBytes = 0; ///< Of a token of a row.
+  TokenPart part;         ///< Which tokens.
 
   bool hasSameEnds(const Transfer &other) const {
     return from.unit == other.from.unit && to.unit == other.to.unit &&
            from.layers == other.from.layers && to.layers == other.to.layers &&
-           rows == other.rows;
+           rows == other.rows && part == other.part;
   }
 };
 } // namespace
@@ -476,12 +267,15 @@ public:
   Joiner(ModuleOp joined, const Requests &requests, int64_t kvBlockSize,
          const std::map<std::string, int64_t> &symbols)
       : joined(joined), builder(joined.getContext()), requests(requests),
-        kvBlockSize(kvBlockSize), symbols(symbols) {}
+        kvBlockSize(kvBlockSize), symbols(symbols) {
+    placePrompts();
+  }
 
   Expected<int64_t> run(const DisaggregatedProgram &prefill,
                         const DisaggregatedProgram &decode);
 
 private:
+  void placePrompts();
   Error addGraphs(Side &side, int64_t numRanks);
   Error moveToRank(chakra::GraphOp graph, const Side &side, int64_t rank);
   Error moveCollective(chakra::CollOp op, const Side &side, int64_t rank);
@@ -500,6 +294,8 @@ private:
                  int64_t &count);
   void addTransfer(StringRef group, const Transfer &transfer,
                    const KeptCache &cache);
+  void addTransfer(StringRef group, const Transfer &transfer, StringRef suffix,
+                   int64_t count, int64_t bytes);
   void addSends(const Transfer &transfer, StringRef name, int64_t count,
                 int64_t bytes);
   void addReceives(const Transfer &transfer, StringRef name, int64_t count,
@@ -520,12 +316,25 @@ private:
   const Requests &requests;
   int64_t kvBlockSize;
   const std::map<std::string, int64_t> &symbols;
+  std::vector<std::vector<Prompt>> prompts; ///< Of a row, by kind.
   std::optional<Side> prefill, decode;
   /// Of the decoding side, what the first node of a block waits for.
   llvm::MapVector<Block *, SmallVector<Value>> received;
   int64_t nextChannel = kFirstChannel;
 };
 } // namespace
+
+/// The new tokens of requests follow one another in a row.
+void Joiner::placePrompts() {
+  int64_t begin = 0, row = requests.countNew();
+  for (const Request &request : requests.list) {
+    std::vector<Prompt> &own = prompts.emplace_back();
+    for (int64_t i = 0; i < request.count; ++i) {
+      own.push_back({request.cachedTokens, request.newTokens, begin, row});
+      begin += own.back().fresh;
+    }
+  }
+}
 
 /// The ranks of the group, as coordinates on the only axis.
 Error Joiner::moveCollective(chakra::CollOp op, const Side &side,
@@ -780,30 +589,25 @@ Error Joiner::findSenders(const KeptCache &own, const KeptCache &other,
                           size_t position, std::vector<Transfer> &transfers) {
   const Holder &to = beside[position];
   // By rows, by layers, and by the tokens of a rank.
-  using Key = std::pair<std::pair<Range, Range>, Range>;
+  using Key = std::pair<std::pair<Range, Range>, int64_t>;
   llvm::MapVector<Key, SmallVector<const Holder *>> senders;
-  int64_t tokenParts = 1;
-  if (!own.isState())
-    for (const std::string &axis : own.dims[own.token].axes)
-      tokenParts *= prefill->mesh.getSize(axis);
+  TokenPart part;
+  const KeptDim *tokens = own.isState() ? nullptr : &own.dims[own.token];
+  if (tokens)
+    part.parts = prefill->getExtent(*tokens) / tokens->local;
   for (const Holder &from : holders) {
     Range layers = intersect(from.layers, to.layers);
     if (isEmpty(intersect(from.rows, to.rows)) || isEmpty(layers))
       continue;
-    if (layers != from.layers)
-      return makeError(
-          "iterations " + Twine(from.layers.first) + " to " +
-          Twine(from.layers.second - 1) + " of '" + own.repeats.front() +
-          "', a stage of prefill, are divided among stages of decoding; "
-          "give decoding as many stages or fewer, or prefill more");
-    Range tokens = own.isState()
-                       ? Range(0, 1)
-                       : prefill->getRange(own.dims[own.token], from.unit.rank);
-    senders[{{from.rows, layers}, tokens}].push_back(&from);
+    assert(layers == from.layers && "a stage is cut where others begin");
+    if (tokens)
+      part.number =
+          prefill->getRange(*tokens, from.unit.rank).first / tokens->local;
+    senders[{{from.rows, layers}, part.number}].push_back(&from);
   }
   for (auto &[key, those] : senders) {
-    Transfer transfer{Holder(),  to, {}, intersect(key.first.first, to.rows), 0,
-                      tokenParts};
+    Transfer transfer{Holder(), to, {}, intersect(key.first.first, to.rows)};
+    transfer.part = {key.second, part.parts};
     if (Error error =
             addHeads(own, other, those, position * those.size() / beside.size(),
                      std::move(transfer), transfers))
@@ -885,32 +689,52 @@ Block *Joiner::findBlock(Unit unit, Operation *op) const {
   return nullptr;
 }
 
-/// Sends and receives for all layers and requests between two micro-batches.
+/// Sends and receives for all layers and requests between two micro-batches. Of
+/// requests of one kind that follow one another, and of which as much is sent,
+/// they are one repeat.
 void Joiner::addTransfer(StringRef group, const Transfer &transfer,
                          const KeptCache &cache) {
+  struct Run {
+    size_t first;
+    int64_t count, bytes;
+  };
+  for (auto [kind, own] : llvm::enumerate(prompts)) {
+    SmallVector<Run> runs;
+    for (auto [i, prompt] : llvm::enumerate(own)) {
+      int64_t tokens =
+          cache.isState() ? 1
+                          : cache.countSent(prompt, transfer.part, kvBlockSize);
+      int64_t bytes = transfer.tokenBytes * tokens;
+      if (runs.empty() || runs.back().bytes != bytes)
+        runs.push_back({i, 0, bytes});
+      ++runs.back().count;
+    }
+    std::string suffix =
+        prompts.size() > 1 ? ".kind" + std::to_string(kind) : "";
+    for (const Run &run : runs)
+      // The next token may begin a chunk, and see nothing of what was before,
+      // and a rank may have no token of a request.
+      if (run.bytes > 0)
+        addTransfer(group, transfer,
+                    runs.size() == 1
+                        ? suffix
+                        : suffix + ".request" + std::to_string(run.first),
+                    run.count, run.bytes);
+  }
+}
+
+/// `bytes` of so many requests of each row.
+void Joiner::addTransfer(StringRef group, const Transfer &transfer,
+                         StringRef suffix, int64_t count, int64_t bytes) {
   std::string to = std::to_string(decode->firstRank + transfer.to.unit.rank) +
                    decode->getSuffix(transfer.to.unit);
   std::string from = std::to_string(transfer.from.unit.rank) +
                      prefill->getSuffix(transfer.from.unit) +
                      transfer.from.stage + getTarget(transfer.to.unit);
-  int64_t numRows = transfer.rows.second - transfer.rows.first;
-  for (auto [kind, request] : llvm::enumerate(requests.list)) {
-    int64_t tokens = request.newTokens + request.cachedTokens;
-    int64_t bytes = transfer.tokenBytes *
-                    (cache.isState() ? 1
-                                     : countSent(cache, tokens, kvBlockSize) /
-                                           transfer.tokenParts);
-    std::string suffix =
-        requests.list.size() > 1 ? ".kind" + std::to_string(kind) : "";
-    int64_t count = numRows * static_cast<int64_t>(request.count);
-    // The next token may begin a chunk, and see nothing of what was before.
-    if (bytes == 0)
-      continue;
-    addSends(transfer, (group + ".to" + to + suffix).str(), count, bytes);
-    addReceives(transfer, (group + ".from" + from + suffix).str(), count,
-                bytes);
-    ++nextChannel;
-  }
+  count *= transfer.rows.second - transfer.rows.first;
+  addSends(transfer, (group + ".to" + to + suffix).str(), count, bytes);
+  addReceives(transfer, (group + ".from" + from + suffix).str(), count, bytes);
+  ++nextChannel;
 }
 
 /// Sends for all requests, or of first tokens.

@@ -151,6 +151,11 @@ void stg::buildModelPipeline(OpPassManager &pm, const Strategy &strategy) {
     pm.addNestedPass<func::FuncOp>(createRepeatHeads());
 }
 
+int64_t stg::countStages(const Strategy &strategy) {
+  return std::max<int64_t>(strategy.pipelineRanks.number, 1) *
+         strategy.virtualStages;
+}
+
 /// The size of a group that changes nothing is 1 with the method uniform only.
 static bool isGrouped(const Strategy &strategy) {
   return strategy.recompute == RecomputeChoice::Full &&
@@ -158,12 +163,13 @@ static bool isGrouped(const Strategy &strategy) {
           strategy.recomputeMethod == RecomputeMethod::Block);
 }
 
-static CutLayersOptions getCutOptions(const Strategy &strategy) {
+/// Stages with so many layers, or with equally many.
+static CutLayersOptions getCutOptions(const Strategy &strategy, int64_t stages,
+                                      ArrayRef<int64_t> layersPerStage) {
   BindOptions bind = getBindOptions(strategy);
   CutLayersOptions options;
-  int64_t devices = std::max<int64_t>(strategy.pipelineRanks.number, 1);
-  options.stages = static_cast<unsigned>(devices * strategy.virtualStages);
-  llvm::append_range(options.layersPerStage, strategy.layersPerStage);
+  options.stages = static_cast<unsigned>(stages);
+  llvm::append_range(options.layersPerStage, layersPerStage);
   options.config = bind.config;
   options.values = bind.values;
   return options;
@@ -202,6 +208,15 @@ static bool hasRequestLists(const Strategy &strategy) {
   return strategy.rankLists && strategy.requests.getLists().size() > 1;
 }
 
+int64_t stg::countTokenParts(const Strategy &strategy) {
+  if (strategy.contextRanks.number <= 1)
+    return 1;
+  // Where tokens are balanced, a device has two parts of them.
+  bool hasTwo = strategy.cpCommType != ContextExchange::AllToAll &&
+                strategy.cpBalance == ContextBalance::ZigZag;
+  return strategy.contextRanks.number * (hasTwo ? 2 : 1);
+}
+
 /// Without a number of cached tokens a program can be that of any: it is a
 /// symbol, which nothing binds.
 static InferenceOptions getInferenceOptions(const Strategy &strategy) {
@@ -219,11 +234,7 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   options.kvBlockSize = strategy.kvBlockSize;
   options.kvWindowRoom = strategy.kvWindowRoom;
   options.rollback = strategy.rollback;
-  // Where tokens are balanced, a device has two parts of them.
-  bool hasTwo = strategy.cpCommType != ContextExchange::AllToAll &&
-                strategy.cpBalance == ContextBalance::ZigZag;
-  options.tokenParts = std::max<int64_t>(strategy.contextRanks.number, 1) *
-                       (hasTwo && !strategy.contextRanks.isOne() ? 2 : 1);
+  options.tokenParts = countTokenParts(strategy);
   // Rows that are divided over the stream are filled up.
   options.padded = !strategy.requests.empty() && !strategy.rankLists &&
                    strategy.requests.countNew() %
@@ -284,10 +295,17 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
       {stringify(strategy.optimizerDtype).str(), strategy.sparseGradients}));
 }
 
+void stg::addCutLayers(OpPassManager &pm, const Strategy &strategy,
+                       ArrayRef<int64_t> layers) {
+  pm.addPass(createCutLayers(
+      getCutOptions(strategy, static_cast<int64_t>(layers.size()), layers)));
+}
+
 void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
                             const PresetPlan *plan) {
   if (!strategy.pipelineRanks.isOne() && !strategy.predictOnly)
-    pm.addPass(createCutLayers(getCutOptions(strategy)));
+    pm.addPass(createCutLayers(getCutOptions(strategy, countStages(strategy),
+                                             strategy.layersPerStage)));
   if (isGrouped(strategy))
     pm.addNestedPass<func::FuncOp>(
         createGroupLayers(getGroupLayersOptions(strategy)));
@@ -464,8 +482,11 @@ void stg::buildBindPipeline(OpPassManager &pm, const Strategy &strategy) {
   pm.addPass(createBind(options));
 }
 
-void stg::buildConversionPipeline(OpPassManager &pm, const Strategy &strategy) {
+void stg::buildSchedulePipeline(OpPassManager &pm, const Strategy &strategy) {
   addSchedule(pm, strategy);
+}
+
+void stg::buildConversionPipeline(OpPassManager &pm, const Strategy &strategy) {
   addConversion(pm, strategy);
   pm.addPass(chakra::createSplitClasses());
   if (strategy.steps > 1 || !strategy.reserve.empty())
@@ -475,6 +496,7 @@ void stg::buildConversionPipeline(OpPassManager &pm, const Strategy &strategy) {
 
 void stg::buildChakraPipeline(OpPassManager &pm, const Strategy &strategy) {
   buildBindPipeline(pm, strategy);
+  buildSchedulePipeline(pm, strategy);
   buildConversionPipeline(pm, strategy);
 }
 

@@ -3,7 +3,7 @@
 Sizes of messages are those of inference.md: whole blocks of a request's tokens, which the first new
 token begins where they were full; heads from whoever has them to whoever needs them.
 
-Usage: disaggregated.py {sizes|heads|latents|batch|stages|turns|waits|times|kinds|windows|context|states|executed} DIR
+Usage: disaggregated.py {sizes|heads|latents|batch|stages|turns|waits|times|kinds|windows|context|places|states|recurrent|executed} DIR
 """
 
 import json
@@ -19,7 +19,7 @@ from comparing import equal
 DIR = Path(sys.argv[2])
 
 
-def plans(prefill, decode):
+def flags_of(prefill, decode):
     """The flags of two plans."""
     flags = []
     for name, plan in (("prefill", prefill), ("decode", decode)):
@@ -30,7 +30,7 @@ def plans(prefill, decode):
 
 
 def compile_both(model, prefill, decode, *flags):
-    return traces.compile_json(model, "--dry-run", *plans(prefill, decode), *flags)
+    return traces.compile_json(model, "--dry-run", *flags_of(prefill, decode), *flags)
 
 
 def sent(summary):
@@ -123,14 +123,34 @@ def batch():
 
 def stages():
     """Each stage sends its layers, to stages that have them."""
-    for here, there in ((2, 1), (4, 2), (2, 2)):
-        summary = compile_both("llama3-8b", {"pp": here}, {"pp": there}, "--batch=1", "--seq=64")
+    for here, there in ((2, 1), (4, 2), (2, 2), (1, 2), (2, 4), (4, 3), (3, 4), (3, 2), (1, 12)):
+        summary = compile_both("llama3-8b", {"pp": here}, {"pp": there}, "--batch=1", "--seq=64", "--set=L=12")
         check_receives(f"stages {here} to {there}", summary)
-        want = {(stage, here + stage * there // here): (32 // here, 64 * 131072 // here) for stage in range(here)}
+        want = Counter((layer * here // 12, here + layer * there // 12) for layer in range(12))
+        want = {pair: (layers, layers * 64 * 4096) for pair, layers in want.items()}
         last = here - 1, here
         count, size = want.get(last, (0, 0))
         want[last] = (count + 1, size + 4)
         equal(f"stages {here} to {there}", sent(summary), want)
+    # Stages with other numbers of layers, and layers in groups: Gemma 3 1B, of which each sixth sees all.
+    for here, there in (([7, 6, 13], [13, 13]), ([26], [3, 23]), ([13, 13], [13, 13]), ([20, 6], [1, 2, 23]), ([9, 17], [26])):
+        plans = [{"pp": len(layers), "layers_per_stage": layers} if len(layers) > 1 else {} for layers in (here, there)]
+        what = f"stages {here} to {there}"
+        summary = compile_both("gemma-3-1b", *plans, "--batch=2", "--seq=600")
+        check_receives(what, summary)
+        of = [[stage for stage, number in enumerate(layers) for _ in range(number)] for layers in (here, there)]
+        want, counts = Counter(), Counter()
+        for layer, (a, b) in enumerate(zip(*of)):
+            want[a, len(here) + b] += 2 * (600 if layer % 6 == 5 else 511) * 2 * 256 * 2
+            counts[a, len(here) + b] += 2
+        last = len(here) - 1, len(here)
+        want[last] += 8
+        counts[last] += 1
+        equal(what, sent(summary), {pair: (counts[pair], want[pair]) for pair in want})
+        folder = DIR / "groups"
+        traces.run("stg-compile", "gemma-3-1b", *flags_of(*plans), "--batch=2", "--seq=600", "-o", folder)
+        traces.run("stg-trace", "validate", folder)
+        traces.run("stg-trace", "validate", "--eager-sends", folder)
 
 
 class Plan:
@@ -182,6 +202,8 @@ TURNS = [
     ({"pp": 2, "dp": 2}, {"pp": 2, "tp": 2}),
     ({"pp": 2, "virtual_stages": 2}, {"tp": 2}),
     ({"pp": 2, "virtual_stages": 2}, {"pp": 2, "virtual_stages": 2}),
+    ({"pp": 2}, {"pp": 4}),
+    ({"tp": 2}, {"pp": 2, "virtual_stages": 2}),
 ]
 
 
@@ -201,7 +223,7 @@ def turns():
             summary = compile_both(*model[:1], *both, *model[1:])
             check_receives(what, summary)
             equal(what, sent(summary), sent_between(*(Plan(8, 4, **plan) for plan in both), 64 * 2 * 128 * 2, 8))
-            traces.run("stg-compile", *model, *plans(*both), "-o", folder)
+            traces.run("stg-compile", *model, *flags_of(*both), "-o", folder)
             traces.run("stg-trace", "validate", folder)
             traces.run("stg-trace", "validate", "--eager-sends", folder)
 
@@ -223,7 +245,7 @@ def waits():
     for here, there in ((4, 4), (2, 4), (8, 4), (4, 2)):
         folder = DIR / f"waits-{here}-{there}"
         model = ["llama3-8b", "--set=L=4", "--batch=8", "--seq=64"]
-        traces.run("stg-compile", *model, *plans({"micro_batch": here}, {"micro_batch": there}), "-o", folder)
+        traces.run("stg-compile", *model, *flags_of({"micro_batch": here}, {"micro_batch": there}), "-o", folder)
         lines = traces.run("stg-trace", "print", "--rank=1", folder).splitlines()
         nodes = [entry for entry in json.loads(f"[{','.join(lines)}]") if "name" in entry]
         by_id = {node["id"]: node for node in nodes}
@@ -254,7 +276,7 @@ def times():
     ):
         model = ["llama3-8b", "--set=L=8", "--batch=8"]
         what = f"{prefill} to {decode}"
-        both = estimate(*model, "--seq=512", *plans(prefill, decode))
+        both = estimate(*model, "--seq=512", *flags_of(prefill, decode))
         first = estimate(*model, "--mode=prefill", "--seq=512", f"--strategy={DIR / 'prefill.json'}")
         token = estimate(*model, "--mode=decode", "--kv-len=512", f"--strategy={DIR / 'decode.json'}")
         for key, own in (("time_to_first_token_seconds", first), ("time_per_token_seconds", token)):
@@ -266,7 +288,7 @@ def times():
         rate = (8 * 512 + 8) / (both["step_seconds"] * both["ranks"])
         equal(f"{what}: tokens", round(both["tokens_per_second_and_device"], 3), round(rate, 3))
     # Over a slow link the last of three times two messages arrives so much later.
-    model = ["llama3-8b", "--set=L=2", "--seq=64", *plans({}, {})]
+    model = ["llama3-8b", "--set=L=2", "--seq=64", *flags_of({}, {})]
     share, size, seconds = 0.8, 64 * 8 * 128 * 2 * 2, []
     for bandwidth in 1, 4:
         link = f"--machine-set=network.nvlink.bandwidth={bandwidth / 1000} GB/s"
@@ -282,7 +304,7 @@ def times():
     traces.run("stg-compile", *model, "--batch=3", "-o", DIR / "files")
     equal("manifest", estimate(*model[:3], "--batch=3", f"--strategy={DIR / 'files' / 'manifest.json'}"), estimate(folder))
     # Requests of a list begin and go on, too.
-    both = estimate("llama3-8b", "--set=L=2", "--requests=2*(64,0),(40,0)", "--batch=2", *plans({}, {}))
+    both = estimate("llama3-8b", "--set=L=2", "--requests=2*(64,0),(40,0)", "--batch=2", *flags_of({}, {}))
     equal("list", round(both["prompts_per_second"] * both["time_to_first_token_seconds"], 6), 6)
     equal("list: tokens", round(both["tokens_per_second_and_device"] * both["step_seconds"] * 2, 6), 2 * 168 + 6)
 
@@ -341,6 +363,95 @@ def context():
         equal(f"cp {cp}, tp {here} to {there}: all", total, sum(want.values()) + 12 * there)
 
 
+def shares(total, cp, balance):
+    """The places of each rank in a row of so many tokens."""
+    parts = cp if balance == "none" else 2 * cp
+    each = total // parts
+    slices = [range(i * each, (i + 1) * each) for i in range(parts)]
+    return [[*slices[rank], *(slices[2 * cp - 1 - rank] if parts > cp else [])] for rank in range(cp)]
+
+
+def dealt(requests, cp, balance, window, block):
+    """Of each request how many tokens each rank sends, place by place. `requests` are (new, cached)."""
+    owner, row = {}, [(r, cached + i) for r, (new, cached) in enumerate(requests) for i in range(new)]
+    for rank, own in enumerate(shares(len(row), cp, balance)):
+        owner.update({row[place]: rank for place in own})
+    parts, found = cp if balance == "none" else 2 * cp, []
+    for r, (new, cached) in enumerate(requests):
+        # Ranks keep equally many of a window.
+        kept = min(cached, -(-(window - 1) // parts) * parts) if window else cached
+        for rank, own in enumerate(shares(kept, cp, balance)):
+            owner.update({(r, cached - kept + place): rank for place in own})
+        tokens = new + cached
+        first, end = max(0, tokens - window + 1) if window else 0, tokens + (block > 1)
+        blocks = range(first // block, -(-end // block))
+        counts = Counter()
+        for place in range(blocks[0] * block, (blocks[-1] + 1) * block if block > 1 else tokens):
+            # What is not made yet goes with the last token, what is not kept with the first one that is.
+            counts[owner[r, min(max(place, cached - kept), tokens - 1)]] += 1
+        found.append([counts[rank] for rank in range(cp)])
+    return found
+
+
+CONTEXTS = [
+    (2, "p2p", "zigzag"), (4, "p2p", "none"), (4, "query_p2p", "zigzag"), (2, "gather_p2p", "none"),
+    (2, "all_gather", "zigzag"), (4, "all_gather", "none"),
+]  # fmt: skip
+LISTED = [(100, 0), (60, 64), (8, 704), (24, 8)]
+
+
+def places():
+    """Each rank sends the tokens that it has, of blocks and of windows: together what one rank would send."""
+    local, everywhere, token = 22, 4, 2 * 256 * 2
+    for cp, exchange, balance in CONTEXTS:
+        for block in 1, 16:
+            # Rows with cached tokens, and lists, of which with all_gather none are cached.
+            cases = [([(256, 0)], ["--batch=3", "--seq=256"], 3), ([(64, 640)], ["--batch=2", "--seq=64", "--kv-len=640"], 2)]
+            requests = [(u + p, 0) for u, p in LISTED] if exchange == "all_gather" else LISTED
+            cases.append((requests, ["--requests=" + ",".join(f"({u},{p})" for u, p in requests)], 1))
+            # Requests of one kind lie in the row one behind the other.
+            cases.append(([(24, 0)] * 4, ["--requests=4*(24,0)"], 1))
+            for requests, flags, rows in cases:
+                what = f"cp {cp}, {exchange}, {balance}, blocks of {block}, {flags}"
+                plan = {"cp": cp, "cp_comm_type": exchange, "cp_balance": balance, "kv_block_size": block}
+                summary = compile_both("gemma-3-1b", plan, {"kv_block_size": block}, *flags)
+                check_receives(what, summary)
+                want, messages = Counter(), Counter()
+                for layers, window in (local, 512), (everywhere, 0):
+                    for counts in dealt(requests, cp, balance, window, block):
+                        for rank, tokens in enumerate(counts):
+                            want[rank, cp] += rows * layers * tokens * token
+                            messages[rank, cp] += rows * layers * (tokens > 0)
+                found = sent(summary)
+                # One rank has sent the first tokens.
+                size = 4 * rows * len(requests)
+                first = {pair: int(found.get(pair, (0, 0))[1] == want[pair] + size) for pair in want}
+                equal(f"{what}: first tokens", sum(first.values()), 1)
+                equal(what, found, {pair: (messages[pair] + first[pair], want[pair] + size * first[pair])
+                                    for pair in want if want[pair] + first[pair]})  # fmt: skip
+                one = compile_both("gemma-3-1b", {"kv_block_size": block}, {"kv_block_size": block}, *flags)
+                equal(f"{what}: all", sum(b for _, b in found.values()), sum(b for _, b in sent(one).values()))
+    # Where tokens are exchanged for heads they are kept before that, as a range of each rank.
+    for cp, here, there in (2, 1, 1), (2, 2, 4), (4, 2, 2):
+        plan = {"cp": cp, "tp": here, "cp_comm_type": "a2a", "kv_block_size": 16}
+        what = f"a2a {cp} x {here} to {there}"
+        summary = compile_both("llama3-8b", plan, {"tp": there}, "--batch=3", "--seq=64")
+        check_receives(what, summary)
+        most, want = max(here, there), Counter()
+        for rank, tokens in enumerate(dealt([(64, 0)], cp, "none", 0, 16)[0]):
+            for part in range(most):
+                want[rank * here + part * here // most, cp * here + part * there // most] += 3 * tokens * 131072 // most
+        found = {pair: size for pair, (count, size) in sent(summary).items() if size > 12}
+        equal(what, {pair: size // 4096 for pair, size in found.items()}, {pair: size // 4096 for pair, size in want.items()})
+        equal(f"{what}: all", sum(size for _, size in sent(summary).values()), 3 * 80 * 131072 + 12 * there)
+    # Ranks of vLLM's prefill context parallelism keep all tokens, and one of them sends.
+    plan = {"preset": "vllm-pcp", "cp": 2, "kv_block_size": 16}
+    summary = compile_both("deepseek-v3", plan, {}, "--batch=2", "--seq=4096", "--set=L=4")
+    check_receives("vllm-pcp", summary)
+    (size,) = {b for _, b in sent(summary).values()}
+    equal("vllm-pcp", size, 2 * 4112 * 576 * 2 * 4 + 8)
+
+
 def states():
     """A message of the state of a recurrent layer, as long as it is with any prompt."""
     for tokens in (64, 1000):
@@ -359,6 +470,20 @@ def states():
     found = sent(summary)
     equal("hybrid: pairs", sorted(found), [(0, 2), (1, 3)])
     equal("hybrid", sum(size for count, size in found.values()), held - 3 * 4 * 2 * 8 * 128 * 2 + 2 * 3 * 4)
+
+
+def recurrent():
+    """Ranks that divide the tokens of prompts have states of some channels, and send these."""
+    for model, number in (("mamba-130m", 2 * 24), ("mamba2-2.7b", 3 * 64), ("qwen3-next-80b-a3b", None), ("nemotron-h-8b", None)):
+        one = sent(compile_both(model, {}, {}, "--batch=4", "--seq=64"))[0, 1]
+        for cp, there in (2, 1), (2, 2), (4, 2):
+            if model == "mamba2-2.7b" and there > 1:
+                continue  # Its one group is on both ranks.
+            what = f"{model}, cp {cp} to tp {there}"
+            summary = compile_both(model, {"cp": cp}, {"tp": there}, "--batch=4", "--seq=64")
+            check_receives(what, summary)
+            found = sent(summary)
+            equal(f"{what}: all", sum(b for _, b in found.values()), one[1] + 16 * (there - 1))
 
 
 def executed():

@@ -25,6 +25,12 @@ struct PresetPlan;
 /// The patterns of names of blocks whose parameters are not trained.
 std::vector<std::string> getFrozenBlocks(const Strategy &strategy);
 
+/// The virtual stages of a pipeline.
+int64_t countStages(const Strategy &strategy);
+
+/// Into how many parts devices divide tokens; 1: they do not.
+int64_t countTokenParts(const Strategy &strategy);
+
 /// Ops named, types chosen, of a program whose blocks are inlined.
 void buildModelPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// From there to the plan: the training step, and the intended sharding, which
@@ -32,6 +38,10 @@ void buildModelPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// module.
 void buildPlanPipeline(mlir::OpPassManager &pm, const Strategy &strategy,
                        const PresetPlan *plan = nullptr);
+/// Lets stages end behind so many layers each, those of another program of the
+/// model, too: before its plan.
+void addCutLayers(mlir::OpPassManager &pm, const Strategy &strategy,
+                  llvm::ArrayRef<int64_t> layers);
 /// From there to the local level.
 void buildLocalPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// The conversion to the chakra level with symbols, of a program without stages
@@ -41,8 +51,9 @@ void buildSymbolicChakraPipeline(mlir::OpPassManager &pm,
 /// Binding and the conversion to the chakra level.
 void buildChakraPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 
-/// The two parts of it: symbols get values; and what comes then.
+/// The parts of it: symbols get values, stages get tasks, and what comes then.
 void buildBindPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
+void buildSchedulePipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 void buildConversionPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 
 /// Registers all of them, one after the other, as `--stg-pipeline`.

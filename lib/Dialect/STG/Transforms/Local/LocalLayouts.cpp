@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LocalLayouts.h"
+#include "stg/Dialect/STG/Transforms/Layouts.h"
 
 using namespace mlir;
 using namespace stg;
@@ -373,17 +374,21 @@ void LocalLayouts::visitScan(ScanOpInterface scan) {
                                            : shiftDims(getStates(value), 1));
 }
 
-SmallVector<LayoutAttr> stg::getResultLayouts(func::FuncOp function) {
-  Operation *terminator = function.getBody().front().getTerminator();
-  SmallVector<LayoutAttr> results(terminator->getNumOperands());
+SmallVector<LayoutAttr> stg::getLayouts(func::FuncOp function,
+                                        ArrayRef<Value> values) {
+  SmallVector<LayoutAttr> found(values.size());
   MeshOp mesh = MeshOp::lookup(function);
   if (!mesh)
-    return results;
+    return found;
   LocalLayouts layouts(function, mesh.getMesh());
-  for (auto [result, value] :
-       llvm::zip_equal(results, terminator->getOperands()))
-    result = layouts.getAttr(value);
-  return results;
+  for (auto [layout, value] : llvm::zip_equal(found, values))
+    layout = layouts.getAttr(value);
+  return found;
+}
+
+SmallVector<LayoutAttr> stg::getResultLayouts(func::FuncOp function) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  return getLayouts(function, llvm::to_vector(terminator->getOperands()));
 }
 
 /// All at once: the list of all arguments is interned each time it is set.
