@@ -8,7 +8,9 @@ and half of what is generated. A server with C requests at a time gets a new one
 through, so while a request generates N tokens the prompts of C - 1 others are read, each in a step
 beside the tokens of all others: a token takes D + (C - 1) / N (M - D) with D for a step of tokens
 alone and M for one with a prompt. Sources: ai-dynamo/aiconfigurator 095f58a, silicon_sample.csv
-(time per output token of Llama 3.1 70B in FP8 with vLLM and of 8B in bf16 with TensorRT-LLM, H100);
+(time per output token of Llama 3.1 70B in FP8 and gpt-oss 120B in MXFP4 with vLLM and of 8B in bf16
+with TensorRT-LLM, H100); arXiv:2211.05102 (PaLM 540B on 64 TPU v4); LLMServe/DistServe (what was
+fitted to prompts and tokens of OPT 13B, A100);
 mutinifni/splitwise-sim, data/perf_model.csv (prompts of Llama 2 70B with vLLM of 2023, A100; its
 decoding waited for launches); arXiv:2411.01783 (prefill of Llama 3.1 405B, one sequence of 128,000
 tokens, H100-96GB, FP8 in feed-forward only).
@@ -22,7 +24,8 @@ import sys
 
 from accuracy import show
 
-H100, A100, TITAN = "h100-80gb-dgx", "a100-80gb-dgx", "h100-96gb"
+H100, A100, TITAN, TPU = "h100-80gb-dgx", "a100-80gb-dgx", "h100-96gb", "tpu-v4"
+MXFP4 = ["--weight-dtype=mxfp4"]
 FP8 = ["--fp8", "--weight-dtype=fp8"]
 
 # By input and output tokens and ranks of tensor parallelism, ms per token at these batches.
@@ -40,7 +43,29 @@ DECODE = [
                       4: [3.294, 4.039, 5.131, 7.103], 8: [2.731, 3.315, 4.380, 6.626]},
         (4096, 512): {1: [9.647, 12.402, 18.154, 30.089], 2: [6.002, 8.105, 11.240, 17.777],
                       4: [3.980, 5.369, 7.447, 11.246], 8: [2.996, 4.060, 5.643, 8.530]}}),
+    ("gpt-oss-120b", MXFP4, [4, 8, 16, 32, 64], {
+        # The table itself says that 15.9 ms with 4 ranks and 32 requests are none of this series.
+        (1024, 1024): {2: [5.029, 6.246, 8.175, 10.939, 14.832],
+                       4: [4.016, 4.730, 5.827, None, 9.704],
+                       8: [3.638, 3.993, 4.765, 5.772, 11.425]}}),
 ]
+
+# Tokens of a row, or of its context, and rows. Milliseconds of a prompt, by ranks: a constant, per
+# token and per square of a prompt's tokens; of a token for fewer than 95 rows and for more: a
+# constant, per token of all contexts, per row.
+OPT = {1: ((18.1025, 0.101912, 7.12226e-6), (19.9347, 0.000626936, 0.038507),
+           (7.16619, 0.0005798, 0.158311)),
+       2: ((14.743, 0.0685772, 2.44957e-6), (13.2948, 0.000341092, 0.0629639),
+           (10.6387, 0.000311834, 0.0856291)),
+       4: ((12.0623, 0.0380814, 5.22625e-7), (10.2562, 0.000187867, 0.0326927),
+           (10.4835, 0.000171209, 0.0456665))}
+OPT_PROMPTS = [(512, 1), (1024, 1), (2048, 1), (512, 4), (512, 8)]
+OPT_TOKENS = [(512, 8), (512, 32), (512, 64), (512, 128), (1024, 128)]
+
+# Rows, flags, seconds of a step, of PaLM 540B with 2,048 tokens of context and up to 64 generated.
+PALM = [(64, ["--mode=decode", "--kv-len=2080", "--weight-dtype=int8"], 0.0285),
+        (64, ["--mode=decode", "--kv-len=2080"], 0.0369),
+        (1, ["--mode=prefill", "--seq=2048", "--weight-dtype=int8"], 0.29)]
 
 # Sequences and tokens of a prompt, ms with tensor parallelism over 8 and over 2 ranks.
 PREFILL = [
@@ -60,6 +85,8 @@ def get_runs():
         for (prompt, generated), layouts in lengths.items():
             for tp, times in layouts.items():
                 for batch, milliseconds in zip(batches, times):
+                    if milliseconds is None:
+                        continue
                     own = [model, f"--tp={tp}", f"--machine={H100}"] + flags
                     context = prompt + generated // 2
                     yield (f"decode {model}", f"{model}-tp{tp}-{prompt}-{batch}",
@@ -72,6 +99,23 @@ def get_runs():
                 yield ("prefill llama2-70b", f"llama2-70b-tp{tp}-{batch}x{prompt}",
                        ["llama2-70b", "--mode=prefill", f"--tp={tp}", f"--batch={batch}",
                         f"--seq={prompt}", f"--machine={A100}"], None, 0, milliseconds / 1e3)
+    for tp, (prompts, few, many) in OPT.items():
+        own = ["opt-13b", f"--tp={tp}", f"--machine={A100}"]
+        for seq, batch in OPT_PROMPTS:
+            milliseconds = prompts[0] + prompts[1] * batch * seq + prompts[2] * batch * seq ** 2
+            yield ("prefill opt-13b", f"opt-13b-tp{tp}-{batch}x{seq}",
+                   own + ["--mode=prefill", f"--batch={batch}", f"--seq={seq}"], None, 0,
+                   milliseconds / 1e3)
+        for context, batch in OPT_TOKENS:
+            fit = few if batch < 95 else many
+            yield ("decode opt-13b", f"opt-13b-tp{tp}-{batch}-{context}",
+                   own + ["--mode=decode", f"--batch={batch}", f"--kv-len={context - 1}"], None, 0,
+                   (fit[0] + fit[1] * batch * context + fit[2] * batch) / 1e3)
+    for batch, flags, seconds in PALM:
+        degrees = "rows=4,columns=16" + (",same_attention=true" if batch == 1 else "")
+        yield ("palm-540b on 64 TPU v4", f"palm-540b-{batch}{flags[0][7:]}{'-int8' * len(flags[2:])}",
+               ["palm-540b", "--preset=tensor-2d", f"--degrees={degrees}", f"--batch={batch}",
+                f"--machine={TPU}"] + flags, None, 0, seconds)
     for cp, seconds in LONG:
         yield ("prefill llama3.1-405b", f"llama3.1-405b-tp8-cp{cp}",
                ["llama3.1-405b", "--mode=prefill", "--tp=8", f"--cp={cp}", "--cp-comm-type=p2p",
@@ -81,7 +125,9 @@ def get_runs():
 
 def estimate_step(tool, flags):
     flags = [flag for flag in flags if "cp-comm-type" not in flag or "--cp=1" not in flags]
-    process = subprocess.run([tool] + flags + ["--preset=inference-engine", "--json"],
+    if not any(flag.startswith("--preset") for flag in flags):
+        flags = flags + ["--preset=inference-engine"]
+    process = subprocess.run([tool] + flags + ["--json"],
                              capture_output=True, text=True)
     if process.returncode:
         raise ValueError(process.stderr.strip().splitlines()[0])

@@ -415,6 +415,12 @@ def latents():
     equal("by request", step("--requests=32*(1,4095),(2048,0)", "--mla-form=by-request"), both)
     every = 27 * int(16 / form.H * (32 * form.naive(1, 4095) + form.naive(2048, 0)))
     equal("each in its form", step("--requests=32*(1,4095),(2048,0)", "--mla-form=naive") - both, every - alone)
+    # Linear layers in 8 bits: there are as many products in each form, and caches are as wide.
+    for name in "naive", "absorbed", "auto", "by-request":
+        flags = ["deepseek-v2-lite", "--dry-run", "--set=X=6", "--requests=32*(1,4095),(512,0)", f"--mla-form={name}"]
+        (plain,), (narrow,) = (traces.compile_json(*flags, *more)["classes"] for more in ([], ["--fp8"]))
+        equal(f"8 bits, {name}: operations", products(narrow), products(plain))
+        equal(f"8 bits, {name}: caches", narrow["memory"]["persistent_bytes"]["kv_cache"], plain["memory"]["persistent_bytes"]["kv_cache"])
     # Chunks of a prompt: the past is expanded again for each.
     chunks = [step("--batch=1", "--mode=prefill", "--seq=8192", f"--kv-len={i * 8192}", "--mla-form=naive") for i in range(4)]
     whole = step("--batch=1", "--mode=prefill", "--seq=32768", "--mla-form=naive")

@@ -4,6 +4,8 @@
 // RUN: stg-opt %s --stg-inference="cached=0 values=H=16,R=512,N=128,E=64,V=128,B=1,S=1" | FileCheck %s --check-prefix=FORM --implicit-check-not=absorb
 // RUN: stg-opt %s --stg-inference="cached=100000 values=H=16,R=512,N=128,E=64,V=128,B=1,S=170" | FileCheck %s --check-prefix=ABSORBED-FORM
 // RUN: stg-opt %s --stg-inference="cached=100000 values=H=16,R=512,N=128,E=64,V=128,B=1,S=171" | FileCheck %s --check-prefix=FORM --implicit-check-not=absorb
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-narrow-products{outside=true}),stg-inference{mla-form=absorbed})" | FileCheck %s --check-prefix=NARROW
+// RUN: stg-opt %s --pass-pipeline="builtin.module(func.func(stg-narrow-products{outside=true}),stg-inference{mla-form=naive})" | FileCheck %s --check-prefix=NARROW-NAIVE
 
 // What is kept has no heads: the normalized latent and the rotary key. Keys and values of all
 // tokens are made of them again.
@@ -45,6 +47,18 @@
 //
 // FORM: stg.attention
 // ABSORBED-FORM: <"attention.absorb_q" fwd>
+
+// Products of linear layers in 8 bits: what is kept is as it is made, and what is absorbed is no
+// linear layer.
+//
+// NARROW: stg.cache "attention.norm" {{.*}} : !stg.tensor<[B, S, R], bf16> -> !stg.tensor<[B, S = S + cached, R], bf16>
+// NARROW: stg.einsum "bshe,rhe->bshr" {{.*}} <"attention.absorb_q" fwd> : !stg.tensor<[B, S, H, N], bf16>, !stg.tensor<[R, H, N], bf16>
+// NARROW: stg.attention causal
+// NARROW: stg.einsum "bshr,rhe->bshe" {{.*}} <"attention.absorb_v" fwd> : !stg.tensor<[B, S, H, R], bf16>, !stg.tensor<[R, H, V], bf16>
+//
+// NARROW-NAIVE: %[[NC:.*]] = stg.cache "attention.norm" {{.*}} : !stg.tensor<[B, S, R], bf16> -> !stg.tensor<[B, S = S + cached, R], bf16>
+// NARROW-NAIVE: %[[N8:.*]] = stg.cast %[[NC]] {{.*}} : !stg.tensor<[B, S = S + cached, R], bf16> -> !stg.tensor<[B, S = S + cached, R], f8E4M3FN>
+// NARROW-NAIVE: stg.einsum "bsr,rhe->bshe" %[[N8]], %{{.*}} {into = bf16} <"b" fwd> : !stg.tensor<[B, S = S + cached, R], f8E4M3FN>, !stg.tensor<[R, H, N + V], f8E4M3FN>
 
 stg.symbol @B
 stg.symbol @S

@@ -30,6 +30,8 @@ SmallVector<Value> ProductSplitter::split(Value value, unsigned dim) {
     return splitProduct(product, dim);
   if (auto biased = value.getDefiningOp<BiasAddOp>())
     return splitBiased(biased, dim);
+  if (auto cast = value.getDefiningOp<CastOp>())
+    return splitCast(cast, dim);
   return {};
 }
 
@@ -85,6 +87,19 @@ SmallVector<Value> ProductSplitter::splitBiased(BiasAddOp op, unsigned dim) {
     parts.push_back(BiasAddOp::create(builder, op.getLoc(), input, bias,
                                       DenseI64ArrayAttr(), op.getDrawsAttr()));
   finish(op, parts);
+  return parts;
+}
+
+SmallVector<Value> ProductSplitter::splitCast(CastOp op, unsigned dim) {
+  SmallVector<Value> parts;
+  for (Value input : split(op.getInput(), dim)) {
+    OpBuilder builder(op);
+    auto type = cast<SymTensorType>(input.getType())
+                    .withElementType(op.getType().getElementType());
+    parts.push_back(CastOp::create(builder, op.getLoc(), type, input));
+  }
+  if (!parts.empty())
+    finish(op, parts);
   return parts;
 }
 

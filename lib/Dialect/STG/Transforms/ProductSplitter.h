@@ -44,6 +44,7 @@ public:
 private:
   llvm::SmallVector<mlir::Value> splitProduct(EinsumOp op, unsigned dim);
   llvm::SmallVector<mlir::Value> splitBiased(BiasAddOp op, unsigned dim);
+  llvm::SmallVector<mlir::Value> splitCast(CastOp op, unsigned dim);
   llvm::SmallVector<mlir::Value> splitParam(ParamOp param, unsigned dim);
   void finish(mlir::Operation *op, llvm::ArrayRef<mlir::Value> parts);
 

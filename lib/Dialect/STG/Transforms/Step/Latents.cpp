@@ -86,6 +86,13 @@ private:
 // What there is
 //===----------------------------------------------------------------------===//
 
+/// Products of few bits read casts of what there is.
+static Value getWide(Value value) {
+  while (auto narrow = value.getDefiningOp<CastOp>())
+    value = narrow.getInput();
+  return value;
+}
+
 bool LatentAttention::hasHeads(Value value) {
   ArrayRef<StringAttr> heads = op.getKey().getType().getDim(2).getNames();
   return llvm::any_of(
@@ -154,7 +161,8 @@ bool LatentAttention::find() {
     Operation *made = value.getDefiningOp();
     if (!made || !below.contains(made))
       return false;
-    if (!hasHeads(value)) {
+    // What products read in few bits is made of the latent that is kept.
+    if (!hasHeads(value) && !isa<CastOp>(made)) {
       latents.push_back(value);
       continue;
     }
@@ -170,8 +178,8 @@ bool LatentAttention::find() {
   return llvm::any_of(cone, [&](Operation *made) {
     EinsumOp product = getExpansion(made->getResult(0));
     return product && llvm::any_of(product.getInputs(), [&](Value input) {
-             return llvm::is_contained(latents, input) &&
-                    isMadeByProduct(input, below);
+             return llvm::is_contained(latents, getWide(input)) &&
+                    isMadeByProduct(getWide(input), below);
            });
   });
 }
@@ -209,8 +217,9 @@ bool LatentAttention::isAbsorbed(SymExpr fresh, SymExpr cached) {
   // Keys are all latents, values those that products expand.
   for (Value latent : latents) {
     SymExpr size = cast<SymTensorType>(latent.getType()).getShape().back();
-    bool isExpanded = llvm::any_of(
-        latent.getUsers(), [](Operation *user) { return isa<EinsumOp>(user); });
+    bool isExpanded = llvm::any_of(latent.getUsers(), [](Operation *user) {
+      return isa<EinsumOp, CastOp>(user);
+    });
     absorbed = absorbed + size * (isExpanded ? 2 : 1);
   }
   SymExpr heads = query.getShape()[0] * query.getShape()[2];
@@ -295,9 +304,9 @@ std::optional<KeyPart> LatentAttention::getPart(Value value) {
   if (!product)
     return std::nullopt;
   for (Value input : product.getInputs())
-    if (llvm::is_contained(latents, input) &&
+    if (llvm::is_contained(latents, getWide(input)) &&
         cast<SymTensorType>(input.getType()).getRank() == 3)
-      return KeyPart{input, product};
+      return KeyPart{getWide(input), product};
   return std::nullopt;
 }
 
@@ -402,7 +411,8 @@ SmallVector<Value> LatentAttention::buildNaive(Value query,
 }
 
 /// The product of queries with what made keys of latents, or of what attention
-/// gives of latents with what made values of them.
+/// gives of latents with what made values of them. It is one for each head, not
+/// one of a linear layer, and engines execute it in the type of activations.
 Value LatentAttention::multiply(Value input, EinsumOp product, bool isQuery) {
   auto equation = llvm::cantFail(EinsumEquation::parse(product.getEquation()));
   unsigned number = isOfTokens(product.getInputs()[0]) ? 0 : 1;
@@ -412,11 +422,11 @@ Value LatentAttention::multiply(Value input, EinsumOp product, bool isQuery) {
   std::string param = equation.inputs[1 - number].str();
   std::string text = isQuery ? heads + "," + param + "->" + ofLatents
                              : ofLatents + "," + param + "->" + heads;
-  return create(
-      isQuery ? "absorb_q" : "absorb_v",
-      EinsumOp::create(builder, op.getLoc(),
-                       ValueRange{input, product.getInputs()[1 - number]},
-                       StringRef(text), TypeAttr(), DrawsAttr()));
+  return create(isQuery ? "absorb_q" : "absorb_v",
+                EinsumOp::create(
+                    builder, op.getLoc(),
+                    ValueRange{input, getWide(product.getInputs()[1 - number])},
+                    StringRef(text), TypeAttr(), DrawsAttr()));
 }
 
 /// Several tensors as one along their last dimension.
