@@ -390,9 +390,16 @@ void stg::buildLocalPipeline(OpPassManager &pm, const Strategy &strategy) {
     experts.clip = strategy.clipExperts;
     pm.addPass(createLoadExperts(experts));
   }
-  if (!strategy.dispatchBytes.empty() || !strategy.combineBytes.empty())
-    pm.addPass(
-        createEncodeExperts({strategy.dispatchBytes, strategy.combineBytes}));
+  if (!strategy.dispatchBytes.empty() || !strategy.combineBytes.empty() ||
+      strategy.dispatchOnce) {
+    EncodeExpertsOptions encode;
+    encode.dispatchBytes = strategy.dispatchBytes;
+    encode.combineBytes = strategy.combineBytes;
+    encode.once = strategy.dispatchOnce;
+    encode.config = bind.config;
+    llvm::append_range(encode.values, bind.values);
+    pm.addPass(createEncodeExperts(encode));
+  }
   if (!strategy.cacheAxes.empty()) {
     DivideCachesOptions caches;
     llvm::append_range(caches.axes, strategy.cacheAxes);

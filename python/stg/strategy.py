@@ -63,6 +63,10 @@ class Strategy:
     dispatch_bytes: Optional[str] = None
     """Bytes of a row that is sent to an expert, with scales and header: an expression of symbols of
     the model (default: its elements) (default: "")."""
+    dispatch_once: Optional[int] = None
+    """Neighbouring expert-parallel ranks to which a token is sent once, whichever of its experts
+    they have, and which send one sum back: 1 for each rank, or those of a node (default 0: once for
+    each expert) (default: 0)."""
     documents: Optional[Sequence[int]] = None
     """Tokens of each document that is packed into a row, in order: tokens see those of their own
     document only."""

@@ -390,6 +390,30 @@ def latents():
     normal = ["--dispatch-bytes=16*ceildiv(D + 8 + D/32 + 8*A, 16)", "--combine-bytes=16*ceildiv(2*D + 8 + 4*A, 16)"]
     (sent,) = traces.compile_json("deepseek-v3", *plan, *normal)["classes"]
     equal("normal", exchanges(sent)[0][4], 58 * 128 * 8 * (7472 + 14384))
+    # Once to each node, or rank, that has any of the 8 experts of 4 groups of 8: so many that are
+    # expected, as parts of rows, to the nearest byte.
+    def places(ranks_of_place):
+        """Of all ways to choose 4 groups and 8 of their 128 experts."""
+        each = 256 // (64 // ranks_of_place)
+        one = 1 - Fraction(math.comb(128 - each, 8), math.comb(128, 8))
+        if each <= 32:
+            return 64 // ranks_of_place * Fraction(4, 8) * one
+        groups = each // 32
+        hit = sum(Fraction(math.comb(groups, i) * math.comb(8 - groups, 4 - i), math.comb(8, 4))
+                  * (1 - Fraction(math.comb(128 - 32 * i, 8), math.comb(128, 8))) for i in range(1, min(groups, 4) + 1))
+        return 64 // ranks_of_place * hit
+
+    nearest = lambda size, part: int(size * part + Fraction(1, 2))
+    for ranks in 1, 8, 16:
+        (sent,) = traces.compile_json("deepseek-v3", *plan, *normal, f"--dispatch-once={ranks}")["classes"]
+        rows = nearest(7472, places(ranks) / 8) + nearest(14384, places(ranks) / 8)
+        equal(f"once to {ranks} ranks", exchanges(sent)[0][4], 58 * 128 * 8 * rows)
+    equal("nodes", f"{float(places(8)):.5f} {float(places(1)):.5f}", "3.62901 7.35937")
+    (preset,) = traces.compile_json("deepseek-v3", *plan, "--preset=deepep-normal")["classes"]
+    (sent,) = traces.compile_json("deepseek-v3", *plan, *normal, "--dispatch-once=8")["classes"]
+    equal("preset deepep-normal", preset, sent)
+    (sent,) = traces.compile_json("deepseek-v3", *plan, "--dispatch-once=8")["classes"]
+    equal("once, elements", exchanges(sent)[0][4], 58 * 128 * 8 * 2 * nearest(14336, places(8) / 8))
     equal("bytes of a token", layers * 576 * 2, 70272)
     (other,) = traces.compile_json("deepseek-v3", *plan, "--mla-form=naive")["classes"]
     more = layers * tokens * (form.naive(1, 4095) - form.absorbed(1, 4095))

@@ -716,7 +716,7 @@ LEFT = {
     "engines.test compares it: pairs of a value and its index, caches that are divided or of several types": [
         "I2.1", "I3.1", "I3.2", "I3.3", "I3.4", "I3.5", "I3.6", "I3.7", "I3.8", "I3.9", "I3.10", "I7.7"],
     "buffers of a library of communication are not part of a step": ["I4.8"],
-    "EstimateTest.cpp compares them: ranks and nodes that a token is sent to once, which only estimates use": [
+    "EstimateTest.cpp and inference.test compare them: ranks and nodes that a token is sent to once, which is a part of a row": [
         "I4.9", "I4.10", "I4.11", "I4.12"],
     "it is another count of what I9.24 counts": ["I9.29"],
     "it is a share of a device, without a model": ["I12.4"],

@@ -14,6 +14,7 @@
 #ifndef STG_ESTIMATE_COLLECTIVECOSTS_H
 #define STG_ESTIMATE_COLLECTIVECOSTS_H
 
+#include "stg/Analysis/ExpertChoice.h"
 #include "stg/Machine/Machine.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -36,19 +37,6 @@ private:
     int64_t ranks, stride;
   };
   llvm::SmallVector<Axis, 2> axes;
-};
-
-/// Experts of a token that a router chooses, all being equally likely: so many
-/// of all experts, which lie in groups one behind the other, and only of
-/// `limit` groups, which are equally likely, too.
-struct ExpertChoice {
-  double chosen = 1;
-  double experts = 0; ///< 0: so many that each is chosen by itself.
-  double groups = 1, limit = 1;
-
-  /// How many of so many places, which have equally many experts each, one
-  /// behind the other, are expected to have one that is chosen.
-  double countPlaces(double places) const;
 };
 
 class CollectiveCosts {

@@ -3,6 +3,9 @@
 // RUN: stg-opt %s --stg-encode-experts | FileCheck %s --check-prefix=NOTHING --implicit-check-not=stg.encode_rows
 // RUN: not stg-opt %s --stg-encode-experts="dispatch-bytes=D+Q" 2>&1 | FileCheck %s --check-prefix=SYMBOL
 // RUN: not stg-opt %s --stg-encode-experts="dispatch-bytes=D+" 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: stg-opt %s --stg-encode-experts="dispatch-bytes=100 once=1 values=X=8,A=2,D=64" | FileCheck %s --check-prefix=ONCE
+// RUN: not stg-opt %s --stg-encode-experts="once=3 values=X=8,A=2,D=64" 2>&1 | FileCheck %s --check-prefix=DIVIDE
+// RUN: not stg-opt %s --stg-encode-experts="once=1" 2>&1 | FileCheck %s --check-prefix=NUMBERS
 // RUN: not stg-opt %s --stg-encode-experts="combine-bytes=0" 2>&1 | FileCheck %s --check-prefix=ZERO
 
 // Rows are sent to experts and back in so many bytes; what experts work on stays as it is.
@@ -22,6 +25,12 @@
 // BACK-NOT: D + 16
 // BACK: stg.encode_rows {{.*}} -> !stg.tensor<[X/2, R, 3*D], i8>
 // NOTHING: stg.combine
+// Two ranks with 4 of 8 experts each: a token has 2 * (1 - 6/28) = 11/7 of them on average, and 2
+// experts: 823881 of 2^20 parts of a row, 78.6 bytes of 100.
+// ONCE: stg.all_to_all from 1 to 0 over ["ep"] {{.*}} : !stg.tensor<[X, R/2, D = 79], i8>
+// ONCE: stg.all_to_all from 0 to 1 over ["ep"] {{.*}} : !stg.tensor<[X/2, R, ceildiv(3295524*D - 1048576, 2097152)], i8>
+// DIVIDE: error: 'stg.all_to_all' op has 2 ranks, which cannot get a token once for each 3; expected a divisor
+// NUMBERS: error: 'stg.all_to_all' op has sizes that are no numbers, so that it is not known to how many ranks a token is sent
 // SYMBOL: error: dispatch-bytes is 'D+Q': the model has no symbol 'Q'
 // SYNTAX: error: dispatch-bytes is 'D+':
 // ZERO: error: combine-bytes is '0', expected an integer of at least 1

@@ -1633,7 +1633,12 @@ def EncodeExperts : Pass<"stg-encode-experts", "::mlir::ModuleOp"> {
     rows of so many bytes: `stg.encode_rows` makes them before it, and rows of elements of
     them behind it. In the phase of the forward pass alone.
 
-    *Requires* and *produces* the local level.
+    With `once` a token is sent once to so many neighbouring ranks of the exchange, such as those
+    of a node, that have any of its experts, and comes back from them as one sum. Experts are
+    chosen at random, in groups if the router has them: a row then has the bytes of one, times
+    the ranks that are expected, over the experts of a token, rounded to the nearest byte.
+
+    *Requires* and *produces* the local level; with `once` the sizes are numbers.
 
     ```mlir
     // before
@@ -1652,6 +1657,12 @@ def EncodeExperts : Pass<"stg-encode-experts", "::mlir::ModuleOp"> {
            "elements)">,
     Option<"combineBytes", "combine-bytes", "std::string", /*default=*/"\"\"",
            "Bytes of a row that an expert sends back (default: its elements)">,
+    Option<"once", "once", "int64_t", /*default=*/"0",
+           "Neighbouring ranks to which a token is sent once (0: once for each of its "
+           "experts)">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "The configuration that says how many experts there are">,
+    ListOption<"values", "values", "std::string", "SYMBOL=VALUE that say it, too">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

@@ -8,11 +8,14 @@
 //
 // Libraries that exchange the rows of experts send them with scales and
 // headers. How many bytes that are is an expression, which a preset or a user
-// has.
+// has. Where they send a token once to several ranks, a row has a part of them.
 //
 //===----------------------------------------------------------------------===//
 
+#include "SymbolValues.h"
+#include "stg/Analysis/ExpertChoice.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include <cmath>
 
 namespace stg {
 #define GEN_PASS_DEF_ENCODEEXPERTS
@@ -29,6 +32,7 @@ struct EncodeExperts : stg::impl::EncodeExpertsBase<EncodeExperts> {
 
 private:
   FailureOr<SymExpr> parse(StringRef option, StringRef text);
+  FailureOr<double> countCopies(AllToAllOp exchange, const SymBinding &known);
 };
 } // namespace
 
@@ -55,6 +59,57 @@ FailureOr<SymExpr> EncodeExperts::parse(StringRef option, StringRef text) {
     return module.emitError(option)
            << " is '" << text << "', expected an integer of at least 1";
   return *bytes;
+}
+
+/// What is before the exchange in its block.
+template <typename OpTy> static OpTy findBefore(Operation *op) {
+  while (op && !isa<OpTy>(op))
+    op = op->getPrevNode();
+  return cast_or_null<OpTy>(op);
+}
+
+/// Of the rows of a token the part that is sent, where neighbouring ranks get
+/// one together.
+FailureOr<double> EncodeExperts::countCopies(AllToAllOp exchange,
+                                             const SymBinding &known) {
+  auto dispatch = findBefore<DispatchOp>(exchange);
+  MeshOp mesh = MeshOp::lookup(exchange->getParentOfType<func::FuncOp>());
+  if (!dispatch || !mesh)
+    return exchange.emitOpError("has no stg.dispatch before it that says how "
+                                "many experts a token has");
+  auto get = [&](SymExpr expr) { return evaluate(expr, known); };
+  std::optional<int64_t> ranks = get(
+                             mesh.getMesh().getGroupSize(exchange.getAxes())),
+                         experts = get(dispatch.getType().getShape()[0]),
+                         chosen = get(
+                             dispatch.getIndices().getType().getShape().back());
+  if (!ranks || !experts || !chosen)
+    return exchange.emitOpError("has sizes that are no numbers, so that it is "
+                                "not known to how many ranks a token is sent");
+  if (*ranks % once)
+    return exchange.emitOpError("has ")
+           << *ranks << " ranks, which cannot get a token once for each "
+           << once.getValue() << "; expected a divisor";
+  ExpertChoice choice{double(*chosen), double(*experts)};
+  auto router = findBefore<TopKOp>(dispatch);
+  if (router && router.getGroupsAttr()) {
+    std::optional<int64_t> groups = get(router.getGroupsAttr()),
+                           limit = get(router.getLimitAttr());
+    if (groups && limit) {
+      choice.groups = double(*groups);
+      choice.limit = double(*limit);
+    }
+  }
+  return choice.countPlaces(double(*ranks / once)) / double(*chosen);
+}
+
+/// The nearest integer; fractions of a millionth are lost.
+static SymExpr scaleBytes(SymExpr bytes, double part) {
+  constexpr int64_t whole = 1 << 20;
+  MLIRContext *context = bytes.getContext();
+  return SymExpr::getFunction(SymFunc::CeilDiv,
+                              {bytes * (2 * std::llround(part * whole)) - whole,
+                               SymExpr::get(context, 2 * whole)});
 }
 
 /// Rows of so many bytes before the exchange, and the same rows behind it.
@@ -92,6 +147,10 @@ void EncodeExperts::runOnOperation() {
   FailureOr<SymExpr> combine = parse("combine-bytes", combineBytes);
   if (failed(dispatch) || failed(combine))
     return signalPassFailure();
+  FailureOr<SymBinding> known =
+      collectSymbolValues(getOperation(), config, *values);
+  if (failed(known))
+    return signalPassFailure();
   SmallVector<std::pair<AllToAllOp, SymExpr>> exchanges;
   getOperation().walk([&](AllToAllOp op) {
     if (getPhase(op) != Phase::Forward)
@@ -99,11 +158,20 @@ void EncodeExperts::runOnOperation() {
     bool isRead = llvm::any_of(op->getUses(), [](OpOperand &use) {
       return isa<CombineOp>(use.getOwner()) && use.getOperandNumber() == 0;
     });
-    if (*dispatch && op.getInput().getDefiningOp<DispatchOp>())
-      exchanges.emplace_back(op, *dispatch);
-    else if (*combine && isRead)
-      exchanges.emplace_back(op, *combine);
+    bool isSent = op.getInput().getDefiningOp<DispatchOp>();
+    if ((isSent && (*dispatch || once)) || (isRead && (*combine || once)))
+      exchanges.emplace_back(op, isSent ? *dispatch : *combine);
   });
-  for (auto [exchange, bytes] : exchanges)
+  for (auto [exchange, bytes] : exchanges) {
+    SymTensorType type = exchange.getType();
+    if (!bytes)
+      bytes = type.getShape().back() * type.getElementBytes();
+    if (once) {
+      FailureOr<double> part = countCopies(exchange, *known);
+      if (failed(part))
+        return signalPassFailure();
+      bytes = scaleBytes(bytes, *part);
+    }
     encode(exchange, bytes);
+  }
 }
