@@ -343,6 +343,19 @@ def divided():
     found = sorted((c["kind"], c["group_size"], c["count"], c["bytes"]) for c in entry["collectives"] if c["group_size"] == 2)
     want = [("all_gather", 2, 2 * 94, 94 * (65536 + 2048)), ("reduce_scatter", 2, 94, 94 * 131072)]
     equal("heads: collectives", found, want)
+    # Four with the same one of Qwen3-Next, beside linear attention, whose states are not divided more, and a shared
+    # expert with a gate.
+    flags = ["qwen3-next-80b-a3b", "--dry-run", "--batch=16", "--kv-len=4095", "--tp=8"]
+    plain = traces.compile_json(*flags)["classes"][0]
+    (entry,) = traces.compile_json(*flags, "--cache-axes=tp_replicate")["classes"]
+    equal("gated: products", products(entry), products(plain))
+    keys = 16 * 12 * 4096 * 2 * 256 * 2
+    less = plain["memory"]["persistent_bytes"]["kv_cache"] - entry["memory"]["persistent_bytes"]["kv_cache"]
+    equal("gated: cache", less, keys - keys // 4)
+    found = sorted((c["kind"], c["group_size"], c["count"], c["bytes"]) for c in entry["collectives"] if c["group_size"] == 4)
+    # Queries of two heads of each rank, and their sums; then what eight make, of which each gets its two.
+    want = [("all_gather", 4, 2 * 12, 12 * 16 * (2 * 256 * 2 + 8 * 4)), ("reduce_scatter", 4, 12, 12 * 16 * 8 * 256 * 2)]
+    equal("gated: collectives", found, want)
 
 
 def helix():

@@ -6,6 +6,7 @@
 
 stg.symbol @B
 stg.symbol @cached
+stg.symbol @G
 stg.mesh @mesh <tp = 2 : tensor, kvp = 2 : tensor>
 
 !q = !stg.tensor<[B, S = 1, H = 8, E = 16], bf16>
@@ -53,4 +54,19 @@ func.func @queries(%q: !half {stg.layout = #stg.layout<kvp : 2>}, %k: !k {stg.la
   %v1 = stg.cache "v" %k : !k -> !keys
   %o, %l = stg.attention causal %q, %k1, %v1 <"attention"> : !half, !keys, !keys
   return %o : !half
+}
+
+// What is the same on all devices stays that with a dimension more, such as a number for each element.
+//
+// CHECK-LABEL: func @broadcast
+// CHECK: stg.cache "k" %{{.*}} {divided_over = ["kvp"]}
+func.func @broadcast(%q: !q {stg.layout = #stg.layout<tp : 2>}, %k: !k {stg.layout = #stg.layout<tp : 2>}, %g: !stg.tensor<[B, S = 1, K = 2], bf16> {stg.layout = #stg.layout<tp : 2>}, %m: !stg.tensor<[G, E = 16], bf16> {stg.layout = #stg.layout<>}) -> !half {
+  %b = stg.broadcast dim 3 %g : !stg.tensor<[B, S = 1, K = 2], bf16> -> !stg.tensor<[B, S = 1, K = 2, G], bf16>
+  %s = stg.einsum "bskg,ge->bske" %b, %m : !stg.tensor<[B, S = 1, K = 2, G], bf16>, !stg.tensor<[G, E = 16], bf16>
+  %p = stg.mul %k, %s : !k, !k
+  %k1 = stg.cache "k" %p : !k -> !keys
+  %v1 = stg.cache "v" %k : !k -> !keys
+  %o, %l = stg.attention causal %q, %k1, %v1 <"attention"> : !q, !keys, !keys
+  %own = stg.local_slice dim 2 over ["kvp"] %o : !q -> !half
+  return %own : !half
 }

@@ -70,12 +70,14 @@ static void transferFactor(const ShardingRule &rule, unsigned factor,
 /// The results if operands are the same on each device: the same, unless
 /// devices may compute different shares of a factor that is not in the
 /// operands, such as the vocabulary of an embedding's gradient.
-static SmallVector<AxisState, 2> transferWhole(const ShardingRule &rule) {
+static SmallVector<AxisState, 2> transferWhole(const OpFacts &op) {
+  const ShardingRule &rule = op.rule;
   SmallVector<AxisState, 2> results;
   for (const TensorFactors &tensor : rule.results) {
     bool isChosen = llvm::any_of(tensor, [&](const auto &factors) {
       return llvm::any_of(factors, [&](unsigned factor) {
         return rule.factors[factor].kind == FactorKind::Shardable &&
+               !llvm::is_contained(op.wholeFactors, factor) &&
                llvm::none_of(rule.operands, [&](const TensorFactors &operand) {
                  return runsOver(operand, factor);
                });
@@ -108,7 +110,7 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
   if (op.isLinear && all.kind == AxisState::Zero)
     return fill(all);
   if (all.kind <= AxisState::Whole)
-    return transferWhole(rule);
+    return transferWhole(op);
   if (op.isLinear && all == AxisState::getPartial(ReduceKind::Sum))
     return fill(all);
   if (op.linearOperand) {
@@ -270,6 +272,21 @@ static bool isElementwise(Operation *op, const ShardingRule &rule) {
          llvm::all_of(rule.results, isFirst);
 }
 
+/// The factors of dimensions that are as large as their symbols say, such as
+/// the one that a broadcast adds to what all devices have.
+static SmallVector<unsigned, 2> findWholeFactors(Operation *op,
+                                                 const ShardingRule &rule) {
+  SmallVector<unsigned, 2> found;
+  for (auto [type, tensor] :
+       llvm::zip_equal(op->getResultTypes(), rule.results))
+    for (auto [dim, factors] :
+         llvm::zip_equal(cast<SymTensorType>(type).getDims(), tensor))
+      if (StringAttr symbol = dim.getExtent().getAsSymbol();
+          symbol && dim.hasName(symbol) && factors.size() == 1)
+        found.push_back(factors.front());
+  return found;
+}
+
 void LocalLayouts::visitCompute(ShardableOpInterface op) {
   if (op->getNumResults() == 0)
     return;
@@ -284,6 +301,7 @@ void LocalLayouts::visitCompute(ShardableOpInterface op) {
     OpFacts facts{op.getShardingRule(), op.isLinear(), op.isMultilinear(),
                   false};
     facts.isElementwise = isElementwise(op, facts.rule);
+    facts.wholeFactors = findWholeFactors(op, facts.rule);
     // Rows of experts, with weights that are the same.
     if (isa<CombineOp>(op))
       facts.linearOperand = 0;

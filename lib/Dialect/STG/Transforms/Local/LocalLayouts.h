@@ -31,6 +31,8 @@ struct OpFacts {
   bool isElementwise; ///< All tensors have one shape and run over one rule.
   /// Linear in that operand, if all others are what they are.
   std::optional<unsigned> linearOperand = std::nullopt;
+  /// Of results: each device has all of them.
+  llvm::SmallVector<unsigned, 2> wholeFactors = {};
 };
 
 /// What an op makes of what its operands are along one axis: one state for each
