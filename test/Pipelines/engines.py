@@ -204,6 +204,28 @@ def lists():
             equal("equal lists", own["classes"], one["classes"])
 
 
+def constants():
+    """Models that multiply by a constant, or a number for each token: where nothing is gathered, each of the ranks with
+    lists of their own does what it would do alone."""
+    own = ["4*(1,100),(50,20)", "(7,0),3*(1,40)"]
+    text = ",".join(item + f"#{rank}" for rank, items in enumerate(own) for item in items.replace("),", ");").split(";"))
+    for name, degrees in (
+        ("command-r7b", (1, 2)), ("granite-3.0-1b-a400m", (1,)), ("falcon-h1-0.5b", (1, 2)), ("minicpm3-4b", (1, 2)),
+        ("dots.llm1", (1, 2)), ("nemotron-3-nano-30b-a3b", (1, 2)),
+    ):  # fmt: skip
+        for tp in degrees:
+            flags = [name, "--dry-run", f"--tp={tp}"]
+            entries = traces.compile_json(*flags, "--dp=2", "--requests=" + text)["classes"]
+            equal(f"{name}, tp {tp}: classes", len(entries), 2)
+            for entry in entries:
+                rank = entry["coordinates"]["dp"]
+                (alone,) = traces.compile_json(*flags, "--requests=" + own[rank])["classes"]
+                for what in ("matrix_operations_by_phase", "operations", "memory_traffic_bytes", "memory"):
+                    equal(f"{name}, tp {tp}, rank {rank}: {what}", entry[what], alone[what])
+                sent = [[(c["kind"], c["count"], c["bytes"]) for c in e["collectives"]] for e in (entry, alone)]
+                equal(f"{name}, tp {tp}, rank {rank}: collectives", *sent)
+
+
 def redundant():
     """Replicas of experts: more parameters, as many rows."""
     m = QWEN

@@ -52,3 +52,19 @@ func.func @requests(%x: !stg.tensor<[B/4, S, K = 2, E = 8], bf16> {stg.layout = 
   %a, %l = stg.attention causal %x, %k, %k {requests = #stg.requests<[requests0] * (1, 9), [requests1] * (3, 4), [requests2] * (5, 0)>} : !stg.tensor<[B/4, S, K = 2, E = 8], bf16>, !stg.tensor<[B/4, S = S + 9*requests0 + 4*requests1, K = 2, E = 8], bf16>, !stg.tensor<[B/4, S = S + 9*requests0 + 4*requests1, K = 2, E = 8], bf16>
   return
 }
+
+// A constant has the rows of what it is multiplied with: those of a device, or of all.
+//
+// CHECK-LABEL: func @constants
+func.func @constants(%x: !stg.tensor<[B/4, S, D], bf16> {stg.layout = #stg.layout<dp : 0, ddp : 0>}) -> !stg.tensor<[B, S, D], bf16> {
+  // CHECK: %[[OWN:.*]] = stg.splat 2 : !stg.tensor<[B = 1, S = {{.*}}dp_index{{.*}}, D], bf16>
+  %c = stg.splat 2 : !stg.tensor<[B/4, S, D], bf16>
+  // CHECK: stg.mul %{{.*}}, %[[OWN]]
+  %y = stg.mul %x, %c : !stg.tensor<[B/4, S, D], bf16>, !stg.tensor<[B/4, S, D], bf16>
+  %g = stg.all_gather dim 0 over ["dp", "ddp"] %y : !stg.tensor<[B/4, S, D], bf16> -> !stg.tensor<[B, S, D], bf16>
+  // CHECK: %[[ALL:.*]] = stg.splat 2 : !stg.tensor<[B = 1, S = 21, D], bf16>
+  %d = stg.splat 2 : !stg.tensor<[B, S, D], bf16>
+  // CHECK: stg.mul %{{.*}}, %[[ALL]]
+  %z = stg.mul %g, %d : !stg.tensor<[B, S, D], bf16>, !stg.tensor<[B, S, D], bf16>
+  return %z : !stg.tensor<[B, S, D], bf16>
+}

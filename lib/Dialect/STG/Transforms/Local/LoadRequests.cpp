@@ -52,6 +52,7 @@ public:
 private:
   LogicalResult findAxes();
   LogicalResult findExchanges();
+  bool hasOwnRows(Value value, StringAttr axis) const;
   LogicalResult classify(Value value);
   LogicalResult collectCollectives();
   LogicalResult addCollective(CollectiveOpInterface op);
@@ -164,6 +165,25 @@ LogicalResult RequestLoader::findExchanges() {
       "with different requests cannot do");
 }
 
+/// Along an axis, whether devices have rows of their own. Constants, which are
+/// of any layout, have the rows of what they are used beside.
+bool RequestLoader::hasOwnRows(Value value, StringAttr axis) const {
+  auto type = cast<SymTensorType>(value.getType());
+  auto isOwn = [&](Value other) {
+    AxisState state = layouts.get(other, axis);
+    return other.getType() == type && state.kind == AxisState::Divided &&
+           state.dim < type.getRank() &&
+           (type.getDim(state.dim).hasName(batch) ||
+            type.getDim(state.dim).hasName(tokens));
+  };
+  if (layouts.get(value, axis).kind >= AxisState::Whole)
+    return isOwn(value);
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return llvm::any_of(user->getOperands(), isOwn) ||
+           llvm::any_of(user->getResults(), isOwn);
+  });
+}
+
 /// A value that has not the rows of one device along an axis has those of all.
 LogicalResult RequestLoader::classify(Value value) {
   auto type = dyn_cast<SymTensorType>(value.getType());
@@ -179,11 +199,7 @@ LogicalResult RequestLoader::classify(Value value) {
              << "value of type " << type << ": it is not known what devices "
              << "along axis '" << axis.name.getValue()
              << "' have of it, so they cannot have different requests";
-    bool isOwn = state.kind == AxisState::Divided &&
-                 state.dim < type.getRank() &&
-                 (type.getDim(state.dim).hasName(batch) ||
-                  type.getDim(state.dim).hasName(tokens));
-    if (isOfBatch && !isOwn)
+    if (isOfBatch && !hasOwnRows(value, axis.name))
       gathered |= AxisSet(1) << number;
   }
   gatheredOver[value] = gathered;
