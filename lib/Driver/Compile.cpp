@@ -547,8 +547,10 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     return makeDiagnosed();
   if (Error error = run(buildModelPipeline, timing))
     return error;
-  if (Error error = checkStages(getProgram(module), strategy, values))
-    return error;
+  // A step of inference may have fewer layers than its model.
+  if (!strategy.values.inference)
+    if (Error error = checkStages(getProgram(module), strategy, values))
+      return error;
   if (Error error = checkSchedule(strategy.values))
     return error;
   if (Error error = checkRecompute(getProgram(module), strategy, values))
@@ -570,6 +572,9 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   };
   if (Error error = run(buildPlan, timing))
     return error;
+  if (strategy.values.inference)
+    if (Error error = checkStages(getProgram(module), strategy, values))
+      return error;
   if (Error error = checkEncoded(module, strategy))
     return error;
   if (Error error = checkDegrees(strategy, module, resolved.preset,

@@ -10,8 +10,10 @@
 #include "ModelCache.h"
 #include "ModelChecks.h"
 #include "SettleStrategy.h"
+#include "mlir/Pass/PassManager.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Driver/DiagnosticForwarder.h"
+#include "stg/Pipelines/Pipelines.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -74,7 +76,18 @@ std::optional<int64_t> StrategySettler::getSymbol(StringRef name) const {
 Error StrategySettler::checkStages(const StrategyInput &strategy) const {
   if (!last || !last->program)
     return Error::success();
-  return stg::checkStages(last->program, strategy, last->values);
+  if (!strategy.values.inference || strategy.values.pipelineRanks.isOne())
+    return stg::checkStages(last->program, strategy, last->values);
+  // A step of inference may have fewer layers than its model. What is wrong
+  // with it is said when it is compiled.
+  OwningOpRef<ModuleOp> step(
+      last->program->getParentOfType<ModuleOp>().clone());
+  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
+  PassManager pm(&context);
+  addInference(pm, strategy.values);
+  if (failed(pm.run(*step)))
+    return Error::success();
+  return stg::checkStages(getProgram(*step), strategy, last->values);
 }
 
 std::optional<int64_t> StrategySettler::countLayers() const {

@@ -301,11 +301,20 @@ void stg::addCutLayers(OpPassManager &pm, const Strategy &strategy,
       getCutOptions(strategy, static_cast<int64_t>(layers.size()), layers)));
 }
 
+void stg::addInference(OpPassManager &pm, const Strategy &strategy) {
+  pm.addPass(createInference(getInferenceOptions(strategy)));
+}
+
 void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
                             const PresetPlan *plan) {
-  if (!strategy.pipelineRanks.isOne() && !strategy.predictOnly)
-    pm.addPass(createCutLayers(getCutOptions(strategy, countStages(strategy),
-                                             strategy.layersPerStage)));
+  auto cutLayers = [&] {
+    if (!strategy.pipelineRanks.isOne() && !strategy.predictOnly)
+      pm.addPass(createCutLayers(getCutOptions(strategy, countStages(strategy),
+                                               strategy.layersPerStage)));
+  };
+  // A step of inference may have less than the model: its layers are divided.
+  if (!strategy.inference)
+    cutLayers();
   if (isGrouped(strategy))
     pm.addNestedPass<func::FuncOp>(
         createGroupLayers(getGroupLayersOptions(strategy)));
@@ -319,7 +328,8 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (strategy.cpScanType == StateExchange::Pass)
     pm.addNestedPass<func::FuncOp>(createPassStates());
   if (strategy.inference) {
-    pm.addPass(createInference(getInferenceOptions(strategy)));
+    addInference(pm, strategy);
+    cutLayers();
     pm.addPass(createReplicateExperts({strategy.redundantExperts, "X"}));
     // Rows that are given for each expert are no random choice.
     if (strategy.expertHits == ExpertHits::Expected &&

@@ -27,6 +27,9 @@ def main():
         ("--batch", "8", "--kv-len", "4000", "--tp", "2"),
         ("--batch", "8", "--kv-len", "1", "--tp", "4", "--dp", "2", "--kv-block-size", "16"),
         ("--batch", "4", "--kv-len", "100", "--pp", "2", "--steps", "1"),
+        # 28 layers, beside which the tower would have 32.
+        ("--batch", "7", "--kv-len", "100", "--pp", "7", "--micro-batch", "1"),
+        ("--batch", "4", "--kv-len", "100", "--pp", "3", "--layers-per-stage", "5,20,3"),
         ("--batch", "2", "--kv-len", "600", "--steps", "9"),
         ("--batch", "1", "--requests", "3*(1,700,1),2*(5,900,5)"),
     ):
@@ -39,6 +42,17 @@ def main():
             for model in (WHOLE, TEXT)
         )
         equal(f"decoding with {' '.join(flags)}", found, want)
+    # Stages that end inside of a period of layers do what one device does, together.
+    step = ("gemma-3-27b", "--dry-run", "--batch", "64", "--kv-len", "4095")
+    (one,) = traces.compile_json(*step)["classes"]
+    for flags in (("--pp", "2"), ("--pp", "31"), ("--pp", "3", "--layers-per-stage", "7,52,3")):
+        stages = traces.compile_json(*step, *flags)["classes"]
+        count = lambda entries, get: sum(get(entry) * entry["ranks"] for entry in entries)
+        for what, get in (
+            ("products", lambda entry: entry["matrix_operations_by_phase"]["fwd"]),
+            ("caches", lambda entry: entry["memory"]["persistent_bytes"]["kv_cache"]),
+        ):
+            equal(f"{what} of stages with {' '.join(flags)}", count(stages, get), get(one))
     # The tower does the same work in a step as in training.
     for sequences, tokens in (("2", "1000"), ("1", "4096")):
         size = ("--batch", sequences, "--seq", tokens)

@@ -38,6 +38,8 @@ void buildModelPipeline(mlir::OpPassManager &pm, const Strategy &strategy);
 /// module.
 void buildPlanPipeline(mlir::OpPassManager &pm, const Strategy &strategy,
                        const PresetPlan *plan = nullptr);
+/// What makes the program of a step of inference of a model.
+void addInference(mlir::OpPassManager &pm, const Strategy &strategy);
 /// Lets stages end behind so many layers each, those of another program of the
 /// model, too: before its plan.
 void addCutLayers(mlir::OpPassManager &pm, const Strategy &strategy,

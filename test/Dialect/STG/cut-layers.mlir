@@ -41,3 +41,21 @@ func.func @f(%x: !x) -> !x {
   }
   return %y : !x
 }
+
+// What a step keeps has the name of what keeps it, also where that is taken out of a repeat.
+// CHECK-LABEL: func.func @kept
+// CHECK: stg.cache "layers.1.scan.k" %{{.*}} <"layers.1.scan.k">
+// CHECK: stg.causal_conv {{.*}} {state = "layers.1.conv.state"} <"layers.1.conv">
+// CHECK: stg.repeat "layers.1.inner" * 3
+func.func @kept(%x: !stg.tensor<[B = 1, S = 4, MC = 8], bf16>) -> !stg.tensor<[B = 1, S = 4, MC = 8], bf16> {
+  %y = stg.repeat "layers" * 4 carry(%h = %x : !stg.tensor<[B = 1, S = 4, MC = 8], bf16>) {
+    %k = stg.cache "scan.k" %h <"scan.k"> : !stg.tensor<[B = 1, S = 4, MC = 8], bf16> -> !stg.tensor<[B = 1, S = 9, MC = 8], bf16>
+    %w = stg.param "taps" : !stg.tensor<[MC = 8, CW = 4], bf16>
+    %c = stg.causal_conv %h, %w {state = "conv.state"} <"conv"> : !stg.tensor<[B = 1, S = 4, MC = 8], bf16>, !stg.tensor<[MC = 8, CW = 4], bf16>
+    %z = stg.repeat "inner" * 3 carry(%i = %c : !stg.tensor<[B = 1, S = 4, MC = 8], bf16>) {
+      stg.yield %i : !stg.tensor<[B = 1, S = 4, MC = 8], bf16>
+    }
+    stg.yield %z : !stg.tensor<[B = 1, S = 4, MC = 8], bf16>
+  }
+  return %y : !stg.tensor<[B = 1, S = 4, MC = 8], bf16>
+}

@@ -8,8 +8,9 @@
 //
 // A pipeline is cut between the iterations of repeats at the top of a program.
 // An iteration of a period of layers in which a stage would end is therefore
-// taken out of its repeat, before anything is derived from the model. What is
-// in it has the names that it had: `layers.3.local` is a repeat in iteration 3.
+// taken out of its repeat, before gradients are derived from the model, or from
+// a step of inference, which may have less than it. What is in it has the names
+// that it had: `layers.3.local` is a repeat in iteration 3.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,6 +116,11 @@ SmallVector<Value> LayerCutter::unroll(RepeatOp repeat, int64_t iteration,
       setName(copy, rename(name));
     if (auto param = dyn_cast<ParamOp>(copy))
       param.setParamNameAttr(rename(param.getParamNameAttr()));
+    // What is kept for later steps has the name of what keeps it.
+    if (auto cache = dyn_cast<CacheOp>(copy))
+      cache.setCacheNameAttr(rename(cache.getCacheNameAttr()));
+    if (auto state = copy->getAttrOfType<StringAttr>("state"))
+      copy->setAttr("state", rename(state));
     if (auto nested = dyn_cast<RepeatOp>(copy)) {
       nested.setRepeatNameAttr(rename(nested.getRepeatNameAttr()));
       inner.push_back(nested);
