@@ -21,6 +21,14 @@ bool stg::isStepLoop(Operation &op) {
   return repeat && repeat.getIndexAttr();
 }
 
+chakra::GraphOp stg::findGraph(ModuleOp module, chakra::GraphOp graph) {
+  for (auto other : module.getOps<chakra::GraphOp>())
+    if (other.getMesh() == graph.getMesh() &&
+        other.getCoordinatesAttr() == graph.getCoordinatesAttr())
+      return other;
+  return nullptr;
+}
+
 SmallVector<chakra::StateOp> stg::getStates(Operation &op) {
   SmallVector<chakra::StateOp> states;
   op.walk([&](chakra::StateOp state) { states.push_back(state); });

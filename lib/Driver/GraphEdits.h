@@ -13,11 +13,16 @@
 #ifndef STG_LIB_DRIVER_GRAPHEDITS_H
 #define STG_LIB_DRIVER_GRAPHEDITS_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 
 namespace stg {
 
 bool isStepLoop(mlir::Operation &op);
+
+/// The graph of a module that is of the ranks of `graph`; null if there is
+/// none. Graphs of other models have other names.
+chakra::GraphOp findGraph(mlir::ModuleOp module, chakra::GraphOp graph);
 
 /// The states of a state, or of a stack of them, in order.
 llvm::SmallVector<chakra::StateOp> getStates(mlir::Operation &op);

@@ -287,9 +287,8 @@ static LogicalResult joinGraphs(ArrayRef<ModuleOp> modules,
   for (auto graph : ModuleOp(modules.front()).getOps<chakra::GraphOp>()) {
     SmallVector<chakra::GraphOp> graphs = {graph};
     for (ModuleOp module : modules.drop_front()) {
-      auto other =
-          SymbolTable(module).lookup<chakra::GraphOp>(graph.getSymNameAttr());
-      if (!other || other.getCoordinatesAttr() != graph.getCoordinatesAttr())
+      chakra::GraphOp other = findGraph(module, graph);
+      if (!other)
         return graph.emitOpError("is that of other ranks than for other "
                                  "micro-batches");
       graphs.push_back(other);

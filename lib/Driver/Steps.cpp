@@ -401,11 +401,9 @@ LogicalResult StepAppender::run() {
 
 static LogicalResult appendGraphs(ModuleOp first, ModuleOp more,
                                   bool isOfSomeRanks) {
-  SymbolTable graphs(first);
   for (auto graph : more.getOps<chakra::GraphOp>()) {
-    auto other = graphs.lookup<chakra::GraphOp>(graph.getSymNameAttr());
-    if (!other || other.getMesh() != graph.getMesh() ||
-        other.getCoordinatesAttr() != graph.getCoordinatesAttr())
+    chakra::GraphOp other = findGraph(first, graph);
+    if (!other)
       return graph.emitOpError(
           "is that of other ranks than the graphs of the steps before; "
           "compile these steps by themselves");
@@ -469,9 +467,8 @@ static bool isParameter(Operation &op) {
 /// Names of states are those of a model.
 static void prefixStates(ModuleOp rounds, ModuleOp drafts,
                          bool sharesParameters) {
-  SymbolTable graphs(rounds);
   for (auto graph : drafts.getOps<chakra::GraphOp>()) {
-    auto known = graphs.lookup<chakra::GraphOp>(graph.getSymNameAttr());
+    chakra::GraphOp known = findGraph(rounds, graph);
     auto isShared = [&](Operation &op) {
       auto name = cast<chakra::NamedOpInterface>(op).getNameAttr();
       return sharesParameters && known && isParameter(op) &&

@@ -42,21 +42,25 @@ def check(what, entry, verified, drafted):
 
 
 def sums():
-    for k, chance, rounds, more in (
-        (4, "0.8", 9, []),
-        (4, "0.8", 9, ["--tp=8"]),
-        (1, "0.85", 5, ["--tp=2"]),
-        (3, "1", 4, ["--kv-block-size=16"]),
-        (2, "0", 4, ["--kv-dtype=f8E4M3FN"]),
-        (3, "0.5", 1, []),
+    llama, qwen = ("llama3-70b", "llama3.2-1b"), ("qwen3-8b", "qwen3-0.6b")
+    # Functions of models are named, and a draft need not be of the family of the model.
+    for (model, draft), k, chance, rounds, more in (
+        (llama, 4, "0.8", 9, []),
+        (llama, 4, "0.8", 9, ["--tp=8"]),
+        (llama, 1, "0.85", 5, ["--tp=2"]),
+        (llama, 3, "1", 4, ["--kv-block-size=16"]),
+        (llama, 2, "0", 4, ["--kv-dtype=f8E4M3FN"]),
+        (llama, 3, "0.5", 1, []),
+        (qwen, 2, "0.5", 3, []),
+        (("qwen3-8b", "llama3.2-1b"), 2, "0.5", 3, ["--tp=2"]),
     ):
         flags = ["--batch=8", *more]
-        speculation = ["--draft=llama3.2-1b", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}"]
-        run = traces.compile_json("llama3-70b", "--dry-run", *flags, "--kv-len=1000", *speculation)
+        speculation = [f"--draft={draft}", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}"]
+        run = traces.compile_json(model, "--dry-run", *flags, "--kv-len=1000", *speculation)
         (entry,) = run["classes"]
-        verified = [compile_one("llama3-70b", *flags, f"--kv-len={1000 + x}", f"--seq={k + 1}", "--logits=all") for x in contexts(chance, k, rounds)]
-        drafted = [compile_one("llama3.2-1b", *flags, f"--kv-len={1000 + x + j}") for x in contexts(chance, k, rounds) for j in range(k)]
-        check(" ".join([*speculation, *more]), entry, verified, drafted)
+        verified = [compile_one(model, *flags, f"--kv-len={1000 + x}", f"--seq={k + 1}", "--logits=all") for x in contexts(chance, k, rounds)]
+        drafted = [compile_one(draft, *flags, f"--kv-len={1000 + x + j}") for x in contexts(chance, k, rounds) for j in range(k)]
+        check(" ".join([model, *speculation, *more]), entry, verified, drafted)
         equal("tokens", run["draft"]["tokens_of_round"], float(expected(chance, k)))
         (loop,) = run["steps"]
         equal("rounds", (loop["count"], Fraction(loop["advance"])), (rounds, expected(chance, k)))
