@@ -168,9 +168,17 @@ double KernelTimes::getProduct(const ProductRates &rates,
 namespace {
 /// What blocks of queries of some sequences do, in blocks of keys.
 struct AttentionWork {
-  double blocks = 0;  ///< Of queries, in all sequences and heads.
-  double all = 0;     ///< Of all blocks.
-  double longest = 0; ///< Of one block.
+  double blocks = 0; ///< Of queries, in all sequences and heads.
+  double all = 0;    ///< Of all blocks.
+  /// Of the longest block: keys of the new tokens, and of those before them.
+  double fresh = 0, cached = 0;
+
+  /// Of that block, where a core has so much to do. Keys before the new tokens
+  /// are divided over cores that would have nothing to do, each sequence's by
+  /// itself; a part has a block of them at least.
+  double getLongest(double share) const {
+    return fresh + std::clamp(share - fresh, std::min(cached, 1.), cached);
+  }
 };
 } // namespace
 
@@ -195,37 +203,45 @@ static AttentionWork getWork(const AttentionShape &shape,
         divideCeil(sequences.queries * shape.heads / shape.kvHeads, kBlock));
     work = blocks * longest;
   }
-  return {blocks * copies, work * copies, longest};
+  // No kernel of backward divides keys.
+  double fresh = shape.isBackward
+                     ? longest
+                     : std::min(longest, sequences.queries / double(kBlock));
+  return {blocks * copies, work * copies, fresh, longest - fresh};
+}
+
+static double getBytes(const AttentionShape &shape) {
+  if (shape.bytes)
+    return *shape.bytes;
+  double elements = 0;
+  for (const AttentionShape::Sequences &sequences : shape.sequences)
+    elements +=
+        double(sequences.batch) * (2. * sequences.queries * shape.heads +
+                                   2. * sequences.keys * shape.kvHeads);
+  return elements * shape.headSize * shape.elementBytes;
 }
 
 double KernelTimes::getAttention(const ProductRates &rates,
                                  const AttentionShape &shape) const {
-  AttentionWork sum;
-  bool isNarrow = !shape.isBackward;
-  double bytes = 0;
+  double blocks = 0, all = 0, longest = 0;
+  SmallVector<AttentionWork, 2> works;
   for (const AttentionShape::Sequences &sequences : shape.sequences) {
-    AttentionWork work = getWork(shape, sequences);
-    sum.blocks += work.blocks;
-    sum.all += work.all;
-    sum.longest = std::max(sum.longest, work.longest);
-    isNarrow &= sequences.queries < kBlock;
-    bytes += double(sequences.batch) * (2. * sequences.queries * shape.heads +
-                                        2. * sequences.keys * shape.kvHeads);
+    const AttentionWork &work = works.emplace_back(getWork(shape, sequences));
+    blocks += work.blocks;
+    all += work.all;
   }
-  bytes *= 2. * shape.headSize;
-  // Keys are divided over cores that would have nothing to do.
-  double split = 1;
-  if (isNarrow)
-    split = std::clamp(cores / sum.blocks, 1., std::max(sum.longest, 1.));
+  for (const AttentionWork &work : works)
+    longest = std::max(longest, work.getLongest(all / cores));
   double unit = 4. * kBlock * kBlock * shape.headSize;
   double rate = rates.peak / cores * attention.rate;
-  double tail = (sum.longest / split + attention.overhead) * unit / rate;
+  double tail = (longest + attention.overhead) * unit / rate;
   double time = tail;
-  if (sum.blocks > cores) {
-    double all = (sum.all + sum.blocks * attention.overhead) * unit;
-    time = all / cores / rate + tail / 2 * std::min(1., 2 * cores / sum.blocks);
+  if (blocks > cores) {
+    double whole = (all + blocks * attention.overhead) * unit;
+    time = whole / cores / rate + tail / 2 * std::min(1., 2 * cores / blocks);
   }
-  double forward = attention.fixed + std::max(time, bytes / bandwidth);
+  double forward =
+      attention.fixed + std::max(time, getBytes(shape) / bandwidth);
   return shape.isBackward ? forward * kBackward * attention.backward : forward;
 }
 

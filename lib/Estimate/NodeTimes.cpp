@@ -191,12 +191,16 @@ double NodeTimes::getJoinedBytes(const Kernel &kernel, bool isBackward) const {
          (rows * sizes[5] + keys * (sizes[5] + sizes[6]));
 }
 
-NodeTime NodeTimes::getAttention(const Kernel &kernel, bool isBackward) {
+NodeTime NodeTimes::getAttention(const NodeTemplate &node, const Kernel &kernel,
+                                 bool isBackward) {
   ArrayRef<int64_t> sizes = kernel.sizes;
   NodeTime time;
   time.kind = TimeKind::Attention;
-  AttentionShape shape{
-      sizes[1], sizes[2], (sizes[5] + sizes[6]) / 2, isBackward, {}};
+  AttentionShape shape{sizes[1],   sizes[2], (sizes[5] + sizes[6]) / 2,
+                       isBackward, {},       getBytes(kernel.operandType)};
+  // Blocks write what others add to, which is counted below.
+  if (kernel.op == "attention")
+    shape.bytes = double(node.bytes);
   if (sizes.size() == kSequence)
     shape.sequences.push_back(
         {sizes[0], sizes[3], double(sizes[4]), double(sizes[7])});
@@ -295,7 +299,7 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   bool isBackward = op.ends_with("_grad");
   if (isAttention)
     return execution->scores ? getScores(kernel, isBackward)
-                             : getAttention(kernel, isBackward);
+                             : getAttention(node, kernel, isBackward);
   if (op == "einsum" && node.isMatrix && kernel.sizes.size() >= 4)
     return getProduct(kernel);
   // A part of the product that reads the weight.

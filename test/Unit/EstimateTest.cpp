@@ -209,6 +209,52 @@ TEST(KernelTimes, SequencesOfSeveralLengths) {
   EXPECT_DOUBLE_EQ(get({tokens}), get({half, half}));
 }
 
+// Keys before new tokens are divided however many these are, of each sequence
+// by itself: a prompt beside a token with many keys takes what it adds.
+TEST(KernelTimes, KeysBeforeNewTokensAreDivided) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  using Sequences = AttentionShape::Sequences;
+  auto get = [&](ArrayRef<Sequences> sequences) {
+    AttentionShape shape = {8, 1, 128, false, {}};
+    shape.sequences.assign(sequences.begin(), sequences.end());
+    return times.getAttention(*times.findRates("bf16"), shape);
+  };
+  auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
+  auto expected = [&](double blocksOfKeys) {
+    return fixed + (blocksOfKeys / 108 + overhead) * unit * 108 / rate;
+  };
+  const double many = 131072;
+  Sequences token = {1, 1, many, many};
+  Sequences prompt = {1, 128, 128, 128. * 129 / 2};
+  Sequences some = {1, 127, many, 127 * many - 127. * 126 / 2};
+  Sequences more = {1, 128, many, 128 * many - 128. * 127 / 2};
+  EXPECT_NEAR(get({token}), expected(1024), 1e-12);
+  EXPECT_NEAR(get({token, prompt}), expected(1024 + 8), 1e-12);
+  EXPECT_NEAR(get({some}), expected(8 * 1024), 1e-12);
+  double work = (more.pairs - 64) / (128 * 128) + 0.5;
+  EXPECT_NEAR(get({more}), expected(8 * work), 1e-12);
+  // A prompt's own keys are not: its last block has all four of them.
+  EXPECT_NEAR(get({{1, 512, 512, 512. * 513 / 2}}), expected(4 * 108), 1e-12);
+}
+
+TEST(KernelTimes, BytesOfAttention) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  AttentionShape shape = {64, 8, 128, false, {{64, 1, 2048, 2048}}};
+  auto get = [&] {
+    return times.getAttention(*times.findRates("bf16"), shape);
+  };
+  double bandwidth = *machine.get("device.memory.bandwidth") *
+                     *machine.get("device.kernel.memory_share");
+  double fixed = getFlash(machine).fixed;
+  double elements = 128. * 64 * (2 * 64 + 2 * 2048. * 8);
+  shape.elementBytes = 4;
+  EXPECT_NEAR(get(), fixed + elements * 4 / bandwidth, 1e-12);
+  shape.bytes = 1e10;
+  EXPECT_NEAR(get(), fixed + 1e10 / bandwidth, 1e-12);
+}
+
 // Of a window no block sees more than twice its keys: a row of 8192 in windows
 // of 512 takes no longer than one whose keys all are so near.
 TEST(KernelTimes, Windows) {

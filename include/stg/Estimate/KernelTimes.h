@@ -51,6 +51,10 @@ struct AttentionShape {
   int64_t heads = 1, kvHeads = 1, headSize = 1;
   bool isBackward = false;
   llvm::SmallVector<Sequences, 2> sequences;
+  double elementBytes = 2; ///< Of one element.
+  /// All that forward reads and writes, where elements have several types, or
+  /// keys and values are in one buffer.
+  std::optional<double> bytes = std::nullopt;
 };
 
 /// What products of one element type do on a machine.

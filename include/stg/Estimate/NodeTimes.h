@@ -92,7 +92,8 @@ private:
   NodeTime getProduct(const trace::Kernel &kernel);
   NodeTime getGrown(const trace::NodeTemplate &node,
                     const trace::Kernel &kernel, int64_t growingBytes);
-  NodeTime getAttention(const trace::Kernel &kernel, bool isBackward);
+  NodeTime getAttention(const trace::NodeTemplate &node,
+                        const trace::Kernel &kernel, bool isBackward);
   NodeTime getScores(const trace::Kernel &kernel, bool isBackward);
   NodeTime getLoss(const trace::NodeTemplate &node,
                    const trace::Kernel &kernel);
