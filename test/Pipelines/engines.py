@@ -453,6 +453,10 @@ def routed():
     want = (5 + 2, 5 * 4 * 7168 * 2 + 2 * 4 * 256 * 4)
     equal("slices", gathered(entry, "tp", "dp"), [want])
     equal("slices: products", 8 * products(entry), products(compile_one("deepseek-v3", *plan)))
+    # Also where two ranks each have the same key/value head.
+    entry = compile_one("qwen3-30b-a3b", "--kv-len=99", "--preset=vllm-experts", "--batch=64", "--dp=2", "--tp=8", "--sequence-parallel")
+    want = (2 * 48, 48 * 4 * (2048 + 128) * 2)
+    equal("slices, same heads", gathered(entry, "tp_replicate", "tp_kv", "dp"), [want])
 
 
 def kept():

@@ -3,7 +3,7 @@
 What a rank executes, keeps and sends of Mamba, Mamba-2 and Gated DeltaNet, computed here from the
 sizes of published models, in other terms than the compiler does it.
 
-Usage: mixers.py {states|decode|training|context|groups|exchanged}...
+Usage: mixers.py {states|decode|training|context|groups|exchanged|served}...
 """
 
 import sys
@@ -240,8 +240,50 @@ def exchanged():
         equal(f"exchanged, tp={tp} cp={cp}", found, m.layers * m.tokens // cp * 2 * sent // tp)
 
 
+def served():
+    """Engines whose groups have requests of their own divide mixers over the ranks of a group."""
+    step, presets = ["--batch=64", "--kv-len=4095"], ("sglang", "sglang-experts", "vllm-experts", "trtllm-attention-dp")
+    cache = lambda entry: entry["memory"]["persistent_bytes"]["kv_cache"]
+    held = lambda entry: entry["memory"]["persistent_bytes"]["parameter"]
+    # All ranks together do what one does: nothing is there twice, and pages of tokens are full.
+    for model in ("nemotron-h-8b", "codestral-mamba-7b"):
+        one = compile_one(model, *step)
+        for preset in presets:
+            for tp, dp in ((8, 1), (4, 2), (2, 4), (1, 8)):
+                entry = compile_one(model, *step, f"--preset={preset}", f"--tp={tp}", f"--dp={dp}")
+                what = f"{model}, {preset}, tp={tp}, dp={dp}"
+                equal(f"{what}: products", 8 * products(entry)["fwd"], products(one)["fwd"])
+                equal(f"{what}: states and keys", 8 * cache(entry), cache(one))
+    # Where ranks have the same groups, or key heads, they do what those of tp do alone.
+    for model, *flags in (
+        ("nemotron-h-56b", "--tp=16"), ("codestral-mamba-7b", "--tp=32"), ("qwen3-next-80b-a3b", "--set=LK=4", "--tp=8"),
+        ("nemotron-3-nano-30b-a3b", "--tp=16"),
+    ):  # fmt: skip
+        plain = compile_one(model, *step, *flags)
+        for preset in presets:
+            entry = compile_one(model, *step, f"--preset={preset}", *flags)
+            what = f"{model}, {preset} {flags}"
+            equal(f"{what}: products", products(entry), products(plain))
+            equal(f"{what}: states and keys", cache(entry), cache(plain))
+            equal(f"{what}: parameters", held(entry), held(plain))
+            # Each group of ranks has half of the requests, whose states and keys it keeps.
+            entry = compile_one(model, *step, f"--preset={preset}", *flags, "--dp=2")
+            equal(f"{what}: states and keys of groups", 2 * cache(entry), cache(plain))
+    # Norms of groups that ranks share: two numbers of each token are summed, or all is gathered.
+    for preset in presets:
+        entry = compile_one("nemotron-h-56b", *step, f"--preset={preset}", "--tp=16", "--dp=2")
+        shared = [(c["group_size"], c["count"], c["bytes"]) for c in entry["collectives"] if c["group_size"] == 2
+                  and c["kind"] == "all_reduce"]  # fmt: skip
+        gathered = [(c["count"], c["bytes"]) for c in entry["collectives"]
+                    if (c["kind"], c["group_size"]) == ("all_gather", 16)]  # fmt: skip
+        is_gathered, logits = preset == "vllm-experts", 32 * 131072 // 16 * 2
+        equal(f"norms, {preset}", shared, [] if is_gathered else [(2, 54, 54 * 32 * 4)])
+        want = (55, 54 * 32 * 16384 // 16 * 4 + logits) if is_gathered else (1, logits)
+        equal(f"gathered, {preset}", gathered, [want])
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         {"states": states, "decode": decode, "training": training, "context": context,
-         "groups": groups, "exchanged": exchanged}[name]()  # fmt: skip
+         "groups": groups, "exchanged": exchanged, "served": served}[name]()  # fmt: skip
     comparing.finish()
