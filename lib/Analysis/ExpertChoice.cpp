@@ -1,5 +1,4 @@
-//===- ExpertChoice.cpp - Where the experts of a token are
-//--------------------===//
+//===- ExpertChoice.cpp - Where the experts of a token are ----------------===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -47,4 +46,8 @@ double ExpertChoice::countPlaces(double places) const {
            countChoices(groups, limit) *
            (1 - getMissed(i * ofGroup, open, chosen));
   return places * hit;
+}
+
+double ExpertChoice::getDistinct(double places) const {
+  return chosen <= 1 ? 1 : countPlaces(places) / chosen;
 }

@@ -587,7 +587,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     return error;
   if (Error error = run(buildLocalPipeline, timing))
     return error;
-  collectExpertsRead(module, values, result);
+  if (strategy.values.inference)
+    collectExpertsRead(module, values, result);
   // Times are told apart by the addresses of passes, which these may share with
   // those that are gone.
   TimingScope conversion = timing.nest("Conversion");
@@ -891,15 +892,12 @@ static Error resolveHalf(Half &half) {
 /// all. What is no number, or does not divide, is an error of the schedule.
 static void addStageEnds(Half &half, std::set<int64_t> &ends) {
   const Strategy &strategy = half.result->strategy.values;
-  int64_t stages = countStages(strategy), total = 0, done = 0;
   func::FuncOp program = getProgram(half.getModule());
   if (!program)
     return;
-  for (auto repeat : program.getOps<RepeatOp>()) {
-    SymExpr layers = repeat.getCount() * getLayersOfIteration(repeat);
-    total += static_cast<int64_t>(
-        evaluate(layers, half.resolved->values).value_or(0));
-  }
+  int64_t stages = countStages(strategy), done = 0, common = 0;
+  int64_t total =
+      countLayers(program, half.resolved->values, common).value_or(0);
   ends.insert(total);
   ArrayRef<int64_t> own = strategy.layersPerStage;
   for (int64_t stage = 0; stage + 1 < stages; ++stage) {

@@ -15,6 +15,7 @@
 #include "stg/Driver/DiagnosticForwarder.h"
 #include "stg/Pipelines/Pipelines.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace mlir;
 using namespace stg;
@@ -27,11 +28,18 @@ struct StrategySettler::Settled {
   func::FuncOp program;
 };
 
+struct StrategySettler::Steps {
+  std::map<std::string, OwningOpRef<ModuleOp>> of; ///< Null: there is none.
+
+  OwningOpRef<ModuleOp> &get(func::FuncOp program, const Strategy &values);
+};
+
 StrategySettler::StrategySettler(MLIRContext &context,
                                  const CompileRequest &request,
                                  const MessagePrinter &printer)
     : context(context), request(request), printer(printer),
-      models(std::make_unique<ModelCache>(context)) {}
+      models(std::make_unique<ModelCache>(context)),
+      steps(std::make_unique<Steps>()) {}
 
 StrategySettler::~StrategySettler() = default;
 
@@ -64,6 +72,27 @@ Expected<StrategyInput> StrategySettler::settle(const StrategyInput &strategy) {
   return settled;
 }
 
+/// Which layers a step has depends on what is cached, and on the options of the
+/// model, not on degrees. What is wrong with it is said when it is compiled.
+OwningOpRef<ModuleOp> &StrategySettler::Steps::get(func::FuncOp program,
+                                                   const Strategy &values) {
+  std::string key;
+  for (FieldId id :
+       {FieldId::mode, FieldId::kvLen, FieldId::requests, FieldId::set})
+    key += getField(id).print(values) + '\n';
+  auto [it, isNew] = of.try_emplace(std::move(key));
+  if (!isNew)
+    return it->second;
+  MLIRContext *context = program.getContext();
+  OwningOpRef<ModuleOp> step(program->getParentOfType<ModuleOp>().clone());
+  ScopedDiagnosticHandler silent(context, [](Diagnostic &) {});
+  PassManager pm(context);
+  addInference(pm, values);
+  if (succeeded(pm.run(*step)))
+    it->second = std::move(step);
+  return it->second;
+}
+
 std::optional<int64_t> StrategySettler::getSymbol(StringRef name) const {
   if (!last)
     return std::nullopt;
@@ -78,14 +107,9 @@ Error StrategySettler::checkStages(const StrategyInput &strategy) const {
     return Error::success();
   if (!strategy.values.inference || strategy.values.pipelineRanks.isOne())
     return stg::checkStages(last->program, strategy, last->values);
-  // A step of inference may have fewer layers than its model. What is wrong
-  // with it is said when it is compiled.
-  OwningOpRef<ModuleOp> step(
-      last->program->getParentOfType<ModuleOp>().clone());
-  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
-  PassManager pm(&context);
-  addInference(pm, strategy.values);
-  if (failed(pm.run(*step)))
+  // A step of inference may have fewer layers than its model.
+  OwningOpRef<ModuleOp> &step = steps->get(last->program, strategy.values);
+  if (!step)
     return Error::success();
   return stg::checkStages(getProgram(*step), strategy, last->values);
 }

@@ -166,12 +166,6 @@ double CollectiveCosts::getInside(const Tier &tier, StringRef name,
 // Across tiers
 //===----------------------------------------------------------------------===//
 
-/// Of the copies of a token the part that is left if each place gets one at
-/// most.
-static double getDistinct(const ExpertChoice &choice, double places) {
-  return choice.chosen <= 1 ? 1 : choice.countPlaces(places) / choice.chosen;
-}
-
 double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
                                       double bytes,
                                       const ExpertChoice &choice) const {
@@ -187,15 +181,15 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
   double ranks = count,
          groups = std::ceil(ranks / std::max(members, int64_t(1)));
   if (members <= 1)
-    return getInside(tier, name, count, bytes * getDistinct(choice, ranks));
+    return getInside(tier, name, count, bytes * choice.getDistinct(ranks));
   // What leaves the members goes through the links of its own device. What
   // comes once for all of them is then handed on.
   if (name == "all_to_all") {
     double here =
-        choice.chosen > 1 ? getDistinct(choice, ranks) : members / ranks;
+        choice.chosen > 1 ? choice.getDistinct(ranks) : members / ranks;
     return getCollective(name, local, bytes * here) +
            getSteps(name, groups) * tier.latency +
-           bytes * getDistinct(choice, groups) * (ranks - members) / ranks /
+           bytes * choice.getDistinct(groups) * (ranks - members) / ranks /
                getBandwidth(tier, groups);
   }
   double inside = getCollective(name, local, bytes);

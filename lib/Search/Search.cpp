@@ -280,17 +280,12 @@ Error Searcher::enumerate() {
 void Searcher::choose(std::vector<SearchJob> jobs, bool isTraining) {
   llvm::sort(jobs);
   jobs.erase(llvm::unique(jobs), jobs.end());
-  auto differIn = [&](int64_t SearchJob::*number) {
-    return any_of(jobs, [&](const SearchJob &job) {
-      return job.*number != jobs.front().*number;
-    });
-  };
-  const bool differ = differIn(&SearchJob::tokens);
+  const bool differ = differIn(jobs, &SearchJob::tokens);
   result.goal =
       request.goal.value_or(differ ? SearchGoal::Throughput : SearchGoal::Time);
   FrontCriteria criteria;
   criteria.memory = jobs.size() < 2 || isTraining;
-  criteria.devices = isTraining && differIn(&SearchJob::ranks);
+  criteria.devices = isTraining && differIn(jobs, &SearchJob::ranks);
   criteria.throughput = jobs.size() > 1 && (differ || !isTraining);
   result.criteria = request.front.value_or(criteria);
   result.jobs = std::move(jobs);
@@ -746,42 +741,34 @@ void Searcher::finishAxes() {
     for (const std::string &value : axis.values)
       result.axes.back().values.push_back({value, std::nullopt, std::nullopt});
   }
-  std::vector<int64_t> ranks;
-  for (const SearchJob &job : space.jobs)
-    if (!is_contained(ranks, job.ranks))
-      ranks.push_back(job.ranks);
-  llvm::sort(ranks);
+  const std::vector<int64_t> ranks = listRanks(space.jobs);
   if (ranks.size() > 1) {
     result.axes.push_back({nullptr, {}});
     for (int64_t number : ranks)
       result.axes.back().values.push_back(
           {std::to_string(number), std::nullopt, std::nullopt});
   }
-  /// Calls `update` with what a strategy has chosen.
-  auto visit = [&](size_t point, auto update) {
+  // Lowers what is known of each value that a strategy has chosen.
+  auto lower = [&](size_t point, const SearchCosts &costs,
+                   std::optional<double> SearchResult::ValueCost::*known) {
+    const double cost = costs.get(result.goal) / kTicksPerSecond;
+    auto update = [&](SearchResult::ValueCost &value) {
+      value.*known = std::min((value.*known).value_or(cost), cost);
+    };
     for (auto [number, choice] : llvm::enumerate(space.getChoices(point)))
       if (choice != SearchSpace::kUnset)
         update(result.axes[number].values[choice]);
-    int64_t own = space.jobs[space.points[point].job].ranks;
     if (ranks.size() > 1)
-      update(result.axes.back().values[llvm::find(ranks, own) - ranks.begin()]);
-  };
-  auto lower = [](std::optional<double> &place, double cost) {
-    place = place ? std::min(*place, cost) : cost;
-  };
-  auto getCost = [&](const SearchCosts &costs) {
-    return costs.get(result.goal) / kTicksPerSecond;
+      update(result.axes.back()
+                 .values[llvm::find(ranks, costs.job.ranks) - ranks.begin()]);
   };
   if (!space.points.empty())
     for (const Estimated &entry : result.estimated)
-      visit(entry.number, [&](SearchResult::ValueCost &value) {
-        lower(value.cost, getCost(getCosts(entry)));
-      });
+      lower(entry.number, getCosts(entry), &SearchResult::ValueCost::cost);
   for (size_t point = 0; point < isLeft.size(); ++point)
     if (isLeft[point])
-      visit(point, [&](SearchResult::ValueCost &value) {
-        lower(value.atLeast, getCost(getLeast(static_cast<uint32_t>(point))));
-      });
+      lower(point, getLeast(static_cast<uint32_t>(point)),
+            &SearchResult::ValueCost::atLeast);
   for (SearchResult::AxisCost &axis : result.axes)
     for (SearchResult::ValueCost &value : axis.values)
       if (value.cost && value.atLeast && *value.cost <= *value.atLeast)

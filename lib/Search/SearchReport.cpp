@@ -139,12 +139,6 @@ double SearchReport::getCost(const Estimated &entry) const {
          kTicksPerSecond;
 }
 
-bool SearchReport::differsIn(int64_t SearchJob::*number) const {
-  return any_of(result.jobs, [&](const SearchJob &job) {
-    return job.*number != result.jobs.front().*number;
-  });
-}
-
 bool SearchReport::showsThroughput() const {
   return result.jobs.size() > 1 || !isOfTime() || result.criteria.throughput;
 }
@@ -153,7 +147,7 @@ bool SearchReport::showsThroughput() const {
 void SearchReport::printLine(const Estimated &entry, raw_ostream &os) const {
   os << format("%10.6g      %5.1f %%  ", entry.seconds, 100 * entry.mfu)
      << right_justify(asGiB(entry.needed), 13);
-  if (differsIn(&SearchJob::ranks))
+  if (differIn(result.jobs, &SearchJob::ranks))
     os << format("%9" PRId64, entry.job.ranks);
   if (showsThroughput())
     os << format("%13.1f", entry.tokenRate.value_or(0));
@@ -162,7 +156,7 @@ void SearchReport::printLine(const Estimated &entry, raw_ostream &os) const {
 
 void SearchReport::printBest(raw_ostream &os) const {
   os << "       step, s  use of peak         memory";
-  if (differsIn(&SearchJob::ranks))
+  if (differIn(result.jobs, &SearchJob::ranks))
     os << "  devices";
   if (showsThroughput())
     os << "  tokens/s each";
@@ -270,11 +264,7 @@ void SearchReport::printCounts(raw_ostream &os) const {
 void SearchReport::printText(raw_ostream &os) const {
   const Estimated &best = result.estimated.front();
   os << "best strategies of " << request.model << " on ";
-  std::vector<int64_t> ranks;
-  for (const SearchJob &job : result.jobs)
-    if (!is_contained(ranks, job.ranks))
-      ranks.push_back(job.ranks);
-  interleave(ranks, os, ", ");
+  interleave(listRanks(result.jobs), os, ", ");
   os << " x " << machine.getName() << '\n';
   printBest(os);
   printFront(os);

@@ -31,6 +31,25 @@ StrategyInput SearchSpace::getStrategy(size_t point,
 }
 
 //===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+std::vector<int64_t> stg::listRanks(ArrayRef<SearchJob> jobs) {
+  std::vector<int64_t> ranks;
+  for (const SearchJob &job : jobs)
+    ranks.push_back(job.ranks);
+  llvm::sort(ranks);
+  ranks.erase(llvm::unique(ranks), ranks.end());
+  return ranks;
+}
+
+bool stg::differIn(ArrayRef<SearchJob> jobs, int64_t SearchJob::*number) {
+  return any_of(jobs, [&](const SearchJob &job) {
+    return job.*number != jobs.front().*number;
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//
 

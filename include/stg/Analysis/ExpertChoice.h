@@ -22,6 +22,9 @@ struct ExpertChoice {
   /// How many of so many places, which have equally many experts each, one
   /// behind the other, are expected to have one that is chosen.
   double countPlaces(double places) const;
+  /// Of the copies of a token, one for each of its experts, the part that is
+  /// left if each place gets one at most.
+  double getDistinct(double places) const;
 };
 
 } // namespace stg

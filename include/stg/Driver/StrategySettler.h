@@ -57,6 +57,10 @@ private:
   std::unique_ptr<ModelCache> models;
   struct Settled;
   std::unique_ptr<Settled> last;
+  /// Steps of inference that were derived for `checkStages`, by what they
+  /// follow from.
+  struct Steps;
+  std::unique_ptr<Steps> steps;
 };
 
 } // namespace stg

@@ -33,7 +33,6 @@ private:
   bool isVaried(const Field &field) const;
   bool isOfTime() const { return result.goal == SearchGoal::Time; }
   double getCost(const Estimated &entry) const;
-  bool differsIn(int64_t SearchJob::*number) const;
   bool showsThroughput() const;
   void printLine(const Estimated &entry, llvm::raw_ostream &os) const;
   std::string describe(const Estimated &entry) const;

@@ -74,6 +74,11 @@ struct SearchJob {
   }
 };
 
+/// The numbers of ranks, in order.
+std::vector<int64_t> listRanks(llvm::ArrayRef<SearchJob> jobs);
+/// True if not all jobs have the same of that.
+bool differIn(llvm::ArrayRef<SearchJob> jobs, int64_t SearchJob::*number);
+
 /// Where strategies that were tried have gone.
 struct RefusedPoints {
   uint64_t count = 0;

@@ -77,3 +77,12 @@ func.func @exchange_axis(%q: !x) {
   %r = stg.exchange over "tp" shift 1 channel 0 %q : !x
   return
 }
+// -----
+stg.symbol @n
+!x = !stg.tensor<[2, 8, 4, 16], bf16>
+stg.mesh @mesh <cp = n : context>
+func.func @symbolic_devices(%q: !x) {
+  // expected-error @+1 {{'stg.attention' op has tokens that are divided over ["cp"], and how many keys each device sees is known for numbers only; give symbols their values first (--stg-bind)}}
+  %o, %lse = stg.attention causal %q, %q, %q {window = #sym.expr<4>, context = #stg.context<all_gather zigzag over ["cp"]>} : !x, !x, !x
+  return
+}

@@ -13,6 +13,7 @@
 
 #include "STGVerification.h"
 #include "mlir/IR/PatternMatch.h"
+#include "stg/Dialect/STG/IR/AttentionPlaces.h"
 #include "stg/Dialect/STG/IR/STG.h"
 
 using namespace mlir;
@@ -247,10 +248,9 @@ struct AttentionFactors {
 };
 } // namespace
 
-/// True if more than the causal mask says which keys a query sees.
-static bool hasPlaces(AttentionOpInterface op) {
-  return op.getWindowAttr() || op.getChunkAttr() || op.getPrefixAttr() ||
-         op.getRequestsAttr();
+bool stg::dependsOnPlace(AttentionOpInterface op) {
+  bool hasSpan = op.getWindowAttr() || op.getChunkAttr() || op.getPrefixAttr();
+  return op.getRequestsAttr() || (hasSpan && !op.getFullCount());
 }
 
 /// What a local attention must know of its shard of the queries: how tokens are
@@ -270,9 +270,10 @@ becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
       context ? context.getExchange() : KeyExchange::AllGather;
   TokenShare tokens = context ? context.getTokens() : TokenShare::ZigZag;
   op.removeContextAttr();
-  bool isMasked = op.getMask() == AttentionMask::Causal || hasPlaces(op);
-  bool skipsSome = (isMasked && !op.getFullCount()) || op.getRequestsAttr();
-  if (!axes.empty() && (goesRound(exchange) || skipsSome))
+  bool skipsMasked =
+      op.getMask() == AttentionMask::Causal && !op.getFullCount();
+  if (!axes.empty() &&
+      (goesRound(exchange) || skipsMasked || dependsOnPlace(op)))
     op.setContextAttr(
         ContextAttr::get(op->getContext(), exchange, tokens, axes));
   return success();

@@ -100,7 +100,7 @@ FailureOr<double> EncodeExperts::countCopies(AllToAllOp exchange,
       choice.limit = double(*limit);
     }
   }
-  return choice.countPlaces(double(*ranks / once)) / double(*chosen);
+  return choice.getDistinct(double(*ranks / once));
 }
 
 /// The nearest integer; fractions of a millionth are lost.

@@ -16,6 +16,7 @@
 #include "PartialAttention.h"
 #include "ShardingRules.h"
 #include "stg/Analysis/AttentionPairs.h"
+#include "stg/Dialect/STG/IR/AttentionPlaces.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -176,9 +177,8 @@ private:
   FailureOr<bool> passesQueries(AttentionOpInterface op, MeshAttr mesh);
   LogicalResult place(AttentionOpInterface op, MeshAttr mesh,
                       bool passesQueries, std::optional<TokenPlaces> &places);
-  LogicalResult placeDocuments(AttentionOpInterface op, SymExpr row,
-                               SymExpr kept, int64_t shares,
-                               TokenPlaces &places);
+  LogicalResult placeDocuments(AttentionOpInterface op, SymExpr devices,
+                               SymExpr row, SymExpr kept, TokenPlaces &places);
 
   std::optional<Channels> channels;
   DenseMap<StringAttr, int64_t> firstChannels; ///< Of rings, by axis.
@@ -687,15 +687,6 @@ void AttentionLowering::lower() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// True if more than the causal mask says which keys a query sees. Of a square
-/// that is counted in full it is its document.
-static bool hasPattern(AttentionOpInterface op) {
-  if (op.getRequestsAttr())
-    return true;
-  return !op.getFullCount() &&
-         (op.getWindowAttr() || op.getChunkAttr() || op.getPrefixAttr());
-}
-
 /// The number of a device among those that divide the tokens. The first axis is
 /// the fastest.
 FailureOr<SymExpr>
@@ -708,7 +699,7 @@ LowerContextParallel::getDeviceNumber(AttentionOpInterface op, MeshAttr mesh) {
         SymbolOp::lookupCoordinate(getOperation(), axis.getValue());
     if (!coordinate)
       return op->emitOpError("has ")
-             << (hasPattern(op) ? "places" : "ranges")
+             << (dependsOnPlace(op) ? "places" : "ranges")
              << " of tokens over mesh axis '" << axis.getValue()
              << "', whose coordinate is not a symbol, as "
              << "--stg-context-parallel=\"balance=none\" declares it for axes "
@@ -801,17 +792,19 @@ getRequests(AttentionOpInterface op, int64_t shares) {
   return documents;
 }
 
-/// The documents of a row, or the row as one, whose tokens divide into so many
-/// shares. Fails if they do not.
+/// The documents of a row, or the row as one, whose tokens divide into the
+/// shares of the devices. Fails if they do not.
 LogicalResult LowerContextParallel::placeDocuments(AttentionOpInterface op,
-                                                   SymExpr row, SymExpr kept,
-                                                   int64_t shares,
+                                                   SymExpr devices, SymExpr row,
+                                                   SymExpr kept,
                                                    TokenPlaces &places) {
   std::optional<int64_t> fresh = row.getInt64(), cached = kept.getInt64();
+  places.devices = devices.getInt64().value_or(0);
+  const int64_t shares = places.devices * (places.zigzag ? 2 : 1);
   std::optional<std::vector<PlacedDocument>> documents;
-  if (fresh && cached && op.getRequestsAttr())
+  if (fresh && cached && shares && op.getRequestsAttr())
     documents = getRequests(op, shares);
-  else if (fresh && cached)
+  else if (fresh && cached && shares)
     documents = {{*cached, *fresh}};
   std::optional<AttentionPattern> pattern = getPattern(op);
   if (!documents || !pattern)
@@ -858,7 +851,7 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
                         op.getMask() == AttentionMask::Causal &&
                         !op.getFullCount() &&
                         context.getTokens() == TokenShare::Range;
-  if (!hasPattern(op) && !isPartlyHidden)
+  if (!dependsOnPlace(op) && !isPartlyHidden)
     return success();
   bool hasPrefix = op.getPrefixAttr() && !op.getFullCount();
   if (!kept.isZero() && (hasPrefix || (op.getRequestsAttr() && !isRing)))
@@ -869,9 +862,7 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
               "tokens by a2a, which divides heads";
   TokenPlaces placed;
   placed.zigzag = context.getTokens() == TokenShare::ZigZag;
-  placed.devices = group.getInt64().value_or(1);
-  if (failed(placeDocuments(op, queries * group, kept,
-                            placed.devices * (placed.zigzag ? 2 : 1), placed)))
+  if (failed(placeDocuments(op, group, queries * group, kept, placed)))
     return failure();
   FailureOr<SymExpr> index = getDeviceNumber(op, mesh);
   if (failed(index))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShardingRules.h"
+#include "stg/Dialect/STG/IR/AttentionPlaces.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -96,11 +97,8 @@ bool ContextParallel::dependsOnPlace(func::FuncOp function) {
   if (type == ContextExchange::AllToAll)
     return false;
   WalkResult walked = function.walk([](AttentionOpInterface op) {
-    bool hasSpan =
-        op.getWindowAttr() || op.getChunkAttr() || op.getPrefixAttr();
-    return op.getRequestsAttr() || (hasSpan && !op.getFullCount())
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
+    return stg::dependsOnPlace(op) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
   });
   return walked.wasInterrupted();
 }
