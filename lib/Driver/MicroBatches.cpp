@@ -47,8 +47,19 @@ Expected<MicroBatchParts> stg::splitMicroBatches(const StrategyInput &input) {
   std::vector<Requests> lists = input.values.requests.getMicroBatches();
   MicroBatchParts split;
   std::map<std::string, unsigned> known;
+  std::vector<std::string> reserves;
+  for (size_t number = 0; number < lists.size(); ++number) {
+    Expected<std::string> own = getReserve(input.values.reserve, number);
+    if (!own)
+      return own.takeError();
+    reserves.push_back(std::move(*own));
+  }
+  std::vector<std::string> all = reserves;
+  for (const Requests &list : lists)
+    all.push_back(list.str());
+  const std::string beside = llvm::join(all, ";");
   // Each request hands on equally many.
-  int64_t all = std::max<int64_t>(
+  int64_t generating = std::max<int64_t>(
       countGenerating(input.values, input.values.requests), 1);
   for (auto [number, list] : llvm::enumerate(lists)) {
     auto [it, isNew] = known.try_emplace(list.str(), split.parts.size());
@@ -57,13 +68,11 @@ Expected<MicroBatchParts> stg::splitMicroBatches(const StrategyInput &input) {
       continue;
     StrategyInput &own = split.parts.emplace_back(input);
     Strategy &values = own.values;
-    Expected<std::string> reserve = getReserve(values.reserve, number);
-    if (!reserve)
-      return reserve.takeError();
-    values.reserve = std::move(*reserve);
+    values.reserve = reserves[number];
+    values.beside = beside;
     int64_t tokens = countGenerating(values, list);
     for (int64_t *handedOn : {&values.receivedTokens, &values.sentTokens})
-      *handedOn = *handedOn / all * tokens;
+      *handedOn = *handedOn / generating * tokens;
     values.requests = std::move(list);
   }
   return split;

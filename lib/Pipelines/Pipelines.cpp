@@ -242,6 +242,7 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
   options.mlaForm = strategy.mlaForm;
   options.steps = strategy.steps;
   options.reserve = strategy.reserve;
+  options.beside = strategy.beside;
   options.advance = strategy.advance;
   BindOptions bind = getBindOptions(strategy);
   options.config = bind.config;

@@ -4,7 +4,7 @@ What a run does is the sum of what its steps do: operations, bytes, collectives 
 are those of the step that keeps most. The steps are worked out here, request by request, in other
 terms than the compiler does it.
 
-Usage: generation.py {sums|formula|requests|windows|latents|states|pools|encoded|experts|files|chunks|remainder|budget|arrivals|replicas}...
+Usage: generation.py {sums|formula|requests|windows|latents|states|pools|encoded|experts|files|chunks|remainder|budget|arrivals|replicas|forms}...
 """
 
 import sys
@@ -279,6 +279,45 @@ def replicas():
         for sums in found, want:
             del sums["traffic"], sums["compute"]
         equal(f"class {number}", +found, +want)
+
+
+def forms():
+    """Requests whose latents are absorbed, and requests whose latents are expanded, have one cache."""
+    model, token = "deepseek-v2-lite", 27 * (512 + 64) * 2  # Bytes of all layers.
+
+    def products(requests, *flags):
+        return compile_one(model, f"--requests={requests}", *flags)["matrix_operations_by_phase"]["fwd"]
+
+    decoding, prompts = "(1,1000),(1,1500),(1,2001)", "(4001,0),(1003,0)"
+    mixed = compile_one(model, f"--requests={decoding},{prompts}")
+    equal("mixed: cache", cache(mixed), token * (3 + 4501 + 5004))
+    parts = products(decoding, "--mla-form=absorbed") + products(prompts, "--mla-form=naive")
+    equal("mixed: products", mixed["matrix_operations_by_phase"]["fwd"], parts)
+    for form in "absorbed", "naive":
+        own = products(f"{decoding},{prompts}", f"--mla-form={form}")
+        equal(f"{form}: more products", own > parts, True)
+    # Ranks that divide the tokens of all requests: the prompts are not read back.
+    ranks = traces.compile_json(model, "--dry-run", f"--requests={decoding},{prompts}", "--tp=4", "--cache-axes=tp")["classes"]
+    held = [sum((u + p - rank + 3) // 4 for u, p in [(1, 1000), (1, 1500), (1, 2001), (4001, 0), (1003, 0)]) for rank in range(4)]
+    equal("divided: caches", [cache(c) for c in ranks for _ in range(c["ranks"])], [token * tokens for tokens in held])
+    whole = compile_one(model, f"--requests={decoding},{prompts}", "--tp=4")["matrix_operations_by_phase"]["fwd"]
+    equal("divided: products", sum(c["matrix_operations_by_phase"]["fwd"] * c["ranks"] for c in ranks), 4 * whole)
+    # Steps that change from one form to the other: chunks, and then token by token.
+    entry = compile_one(model, "--mode=prefill", "--batch=1", "--seq=4096", "--chunk=1024", "--steps=40")
+    steps = [f"(1024,{1024 * i})" for i in range(4)] + [f"(1,{4096 + i})" for i in range(36)]
+    equal("chunks: products", entry["matrix_operations_by_phase"]["fwd"], sum(map(products, steps)))
+    equal("chunks: cache", cache(entry), token * (4096 + 36))
+    entry = compile_one(model, "--requests=10*(1,1000),(5000,0)", "--token-budget=2048")
+    steps = [f"10*(1,{1000 + i}),({chunk},{done})" for i, (chunk, done) in enumerate([(2038, 0), (2038, 2038), (924, 4076)])]
+    equal("budget: products", entry["matrix_operations_by_phase"]["fwd"], sum(map(products, steps)))
+    equal("budget: cache", cache(entry), token * (10 * 1003 + 5000))
+    # Micro-batches that differ in form read the same parameters.
+    stages = traces.compile_json(model, "--dry-run", "--requests=(1,1000)/0,(512,0)/1", "--batch=2", "--micro-batch=1", "--pp=3")["classes"]
+    found = sum(c["matrix_operations_by_phase"]["fwd"] for c in stages)
+    equal("micro-batches: products", found, products("(1,1000)") + products("(512,0)"))
+    equal("micro-batches: cache", sum(map(cache, stages)), token * (1001 + 512))
+    held = sum(c["memory"]["persistent_bytes"]["parameter"] for c in stages)
+    equal("micro-batches: parameters", held, entry["memory"]["persistent_bytes"]["parameter"])
 
 
 for name in sys.argv[1:]:

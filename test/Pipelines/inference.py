@@ -486,6 +486,11 @@ def filled():
     flags = ["deepseek-v3", "--tp=8", "--requests=4*(1,50),(9,0)", "--mla-form=by-request", "--kv-dtype=bf16"]
     entry = compile_one(*flags, "--sequence-parallel")
     equal("latents", entry["memory"]["persistent_bytes"]["kv_cache"], (4 * 51 + 9) * 61 * 576 * 2)
+    # They are gathered before they are kept: what is cached is on every rank, and stays there.
+    flags = ["deepseek-v2-lite", "--tp=8", "--sequence-parallel", "--mla-form=absorbed"]
+    short, long = [compile_one(*flags, f"--requests=(1,{p}),(7,{p})") for p in (51, 5000)]
+    equal("latents: collectives", long["collectives"], short["collectives"])
+    equal("latents: cache", long["memory"]["persistent_bytes"]["kv_cache"], (8 + 2 * 5000) * 27 * 576 * 2)
 
 
 def relative():

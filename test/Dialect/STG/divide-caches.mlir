@@ -70,3 +70,30 @@ func.func @broadcast(%q: !q {stg.layout = #stg.layout<tp : 2>}, %k: !k {stg.layo
   %own = stg.local_slice dim 2 over ["kvp"] %o : !q -> !half
   return %own : !half
 }
+
+// A cache of requests of which some have new tokens only: these are read as they are made, and each
+// device keeps its own.
+//
+// CHECK-LABEL: func @parts
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: {{.*}}, %[[K:[a-z0-9]*]]: !stg.tensor<[1, S = 6, E = 16], bf16>
+// CHECK: %[[C:.*]] = stg.cache "k" %[[K]] {divided_over = ["kvp"]} : !stg.tensor<[1, S = 6, E = 16], bf16> -> !stg.tensor<[1, S = 8, E = 16], bf16>
+// CHECK: %[[NEW:.*]]:2 = stg.split dim 1 ordered %[[K]] : !stg.tensor<[1, S = 6, E = 16], bf16> -> !stg.tensor<[1, S = 2, E = 16], bf16>, !stg.tensor<[1, S = 4, E = 16], bf16>
+// CHECK: %[[OLD:.*]]:2 = stg.split dim 1 ordered %[[C]] {{.*}} -> !stg.tensor<[1, S = 6, E = 16], bf16>, !stg.tensor<[1, S = 2, E = 16], bf16>
+// CHECK: %[[H1:.*]] = stg.broadcast dim 2 %[[OLD]]#0
+// CHECK: stg.attention causal %{{.*}}, %[[H1]], %[[H1]] {pairs = #sym.expr<6>} <"old">
+// CHECK: %[[H2:.*]] = stg.broadcast dim 2 %[[NEW]]#1
+// CHECK: stg.attention causal %{{.*}}, %[[H2]], %[[H2]] {requests = #stg.requests<(4, 0)>} <"new">
+!old = !stg.tensor<[1, S = 2, H = 8, E = 16], bf16>
+!new = !stg.tensor<[1, S = 4, H = 8, E = 16], bf16>
+!latent = !stg.tensor<[1, S = 6, E = 16], bf16>
+!keys2 = !stg.tensor<[1, S = 12, 1, E = 16], bf16>
+!keys4 = !stg.tensor<[1, S = 4, 1, E = 16], bf16>
+func.func @parts(%q: !old {stg.layout = #stg.layout<kvp : 2>}, %k: !latent {stg.layout = #stg.layout<>}, %q2: !new {stg.layout = #stg.layout<>}) -> (!old, !new) {
+  %c = stg.cache "k" %k : !latent -> !stg.tensor<[1, S = 16, E = 16], bf16>
+  %p:2 = stg.split dim 1 ordered %c : !stg.tensor<[1, S = 16, E = 16], bf16> -> !stg.tensor<[1, S = 12, E = 16], bf16>, !stg.tensor<[1, S = 4, E = 16], bf16>
+  %h1 = stg.broadcast dim 2 %p#0 : !stg.tensor<[1, S = 12, E = 16], bf16> -> !keys2
+  %o1, %l1 = stg.attention causal %q, %h1, %h1 {requests = #stg.requests<2 * (1, 5)>} <"old"> : !old, !keys2, !keys2
+  %h2 = stg.broadcast dim 2 %p#1 : !stg.tensor<[1, S = 4, E = 16], bf16> -> !keys4
+  %o2, %l2 = stg.attention causal %q2, %h2, %h2 {requests = #stg.requests<(4, 0)>} <"new"> : !new, !keys4, !keys4
+  return %o1, %o2 : !old, !new
+}

@@ -35,11 +35,17 @@
 // ABSORBED: %[[O:.*]], %{{.*}} = stg.attention causal %[[QJ]], %[[KA]], %[[VA]] <"attention" fwd>
 // ABSORBED: stg.einsum "bshr,rhe->bshe" %[[O]], %{{.*}} <"attention.absorb_v" fwd> : !stg.tensor<[B, S, H, R], bf16>, !stg.tensor<[R, H, V], bf16>
 
-// Requests with one new token are absorbed, those with more are not.
+// Requests with one new token are absorbed, those with more are not. They have one cache.
 //
-// BOTH: stg.cache "attention.norm" {{.*}} : !stg.tensor<[B, S = 3, R], bf16> -> !stg.tensor<[B, S = 30, R], bf16>
-// BOTH: stg.cache "attention.norm.naive" {{.*}} : !stg.tensor<[B, S - 3, R], bf16> -> !stg.tensor<[B, S - 3, R], bf16>
+// BOTH: %[[NC:.*]] = stg.cache "attention.norm" {{.*}} : !stg.tensor<[B, S, R], bf16> -> !stg.tensor<[B, S + 27, R], bf16>
+// BOTH: %[[N:.*]]:2 = stg.split dim 1 ordered %[[NC]] <"attention.requests" fwd> : !stg.tensor<[B, S + 27, R], bf16> -> !stg.tensor<[B, S = 30, R], bf16>, !stg.tensor<[B, S - 3, R], bf16>
+// BOTH: %[[RC:.*]] = stg.cache "attention.rope"
+// BOTH: %[[R:.*]]:2 = stg.split dim 1 ordered %[[RC]]
+// BOTH-NOT: stg.cache
+// BOTH: stg.concat dim 2 %[[N]]#0, %[[R]]#0 <"attention.latents" fwd>
 // BOTH: stg.attention causal {{.*}} {requests = #stg.requests<3 * (1, 9)>} <"attention.absorbed" fwd>
+// BOTH: stg.einsum "bsr,rhe->bshe" %[[N]]#1
+// BOTH: stg.einsum "bsr,rhe->bshe" %[[N]]#1
 // BOTH: stg.attention causal {{.*}} {requests = #stg.requests<(4, 0)>} <"attention" fwd>
 // BOTH: stg.concat dim 1 ordered %{{.*}}, %{{.*}} <"attention.requests" fwd> : {{.*}} -> !stg.tensor<[B, S, H, V], bf16>
 

@@ -639,6 +639,8 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     executes them on queries and on the output, and all heads have the latents as keys and
     values. `auto` takes for each request what executes fewer operations, if `config` and
     `values` say how large everything is, and else absorbs where a single token is new.
+    Requests of both forms have one cache. Where any is absorbed, in this step or in those of
+    `reserve` and `beside`, all read the same parameters: those of keys, and those of values.
 
     With `steps` the program is that of each of so many consecutive steps. The symbol `step`
     is the number of a step, from 0: before it requests have `cached` tokens and the new
@@ -709,6 +711,9 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     Option<"reserve", "reserve", "std::string", /*default=*/"\"\"",
            "Lists of requests, separated by ';', for which caches have room (default: "
            "those of the last step)">,
+    Option<"beside", "beside", "std::string", /*default=*/"\"\"",
+           "Lists of requests, separated by ';', of other programs that read the same "
+           "parameters, such as those of other micro-batches">,
     Option<"config", "config", "std::string", /*default=*/"\"\"",
            "Configuration whose values decide between the forms">,
     ListOption<"values", "values", "std::string",

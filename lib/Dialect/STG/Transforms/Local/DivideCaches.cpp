@@ -56,6 +56,13 @@ public:
 private:
   LogicalResult divide(AttentionOp op);
   LogicalResult collect(AttentionOp op, llvm::SetVector<Value> &kept);
+  bool seesCache(AttentionOp op);
+  CacheOp getSharedCache(Value value);
+  void sumTokens(CacheOp cache);
+  void setTokens(Value value, SymExpr all, SymExpr own);
+  void divideCache(CacheOp cache);
+  Value getNewTokens(SplitOp parts, OpResult part);
+  void readNewTokens(AttentionOp op, const llvm::SetVector<Value> &kept);
   LogicalResult checkKeys(AttentionOp op, const llvm::SetVector<Value> &kept);
   SymExpr
   sumOverRequests(AttentionOp op,
@@ -154,8 +161,55 @@ CacheDivider::sumOverRequests(AttentionOp op,
 // Attention
 //===----------------------------------------------------------------------===//
 
+/// The cache that a value is a part of, which has the tokens of some requests.
+CacheOp CacheDivider::getSharedCache(Value value) {
+  auto split = value.getDefiningOp<SplitOp>();
+  if (!split || !split.getOrdered() ||
+      !split.getInput().getType().getDim(split.getDim()).hasName(tokens))
+    return {};
+  return split.getInput().getDefiningOp<CacheOp>();
+}
+
+/// A device has as many tokens of a cache as of all its parts together.
+void CacheDivider::sumTokens(CacheOp cache) {
+  for (Operation *user : cache->getUsers()) {
+    auto split = dyn_cast<SplitOp>(user);
+    if (!split || !getSharedCache(split.getResult(0)))
+      continue;
+    SymExpr all = SymExpr::get(function.getContext(), 0);
+    for (Type part : split.getResultTypes())
+      all = all + cast<SymTensorType>(part).getShape()[split.getDim()];
+    SmallVector<DimAttr> dims(cache.getType().getDims());
+    dims[split.getDim()] = dims[split.getDim()].withExtent(all);
+    cache.getResult().setType(cache.getType().withDims(dims));
+  }
+}
+
+/// A device has `own` tokens of a value instead of `all`.
+void CacheDivider::setTokens(Value value, SymExpr all, SymExpr own) {
+  auto type = cast<SymTensorType>(value.getType());
+  SmallVector<DimAttr> dims(type.getDims());
+  for (DimAttr &dim : dims)
+    if (dim.hasName(tokens) && dim.getExtent() == all)
+      dim = dim.withExtent(own);
+  value.setType(type.withDims(dims));
+}
+
+/// Says that a cache is divided, and has as many tokens as its parts have, if
+/// it has parts. Attention to each of these comes here.
+void CacheDivider::divideCache(CacheOp cache) {
+  SymExpr capacity = cache.getCapacityAttr();
+  if (capacity && !cache.getDividedOverAttr())
+    cache.setCapacityAttr(SymExpr::getFunction(
+        SymFunc::CeilDiv,
+        {capacity, SymExpr::get(function.getContext(), devices)}));
+  cache.setDividedOverAttr(getAxes());
+  sumTokens(cache);
+}
+
 /// The values between caches and the keys and values of attention, which have
-/// all tokens of its requests.
+/// all tokens of its requests. Where these are some of the requests of a cache,
+/// they are a part of what it gives. Fails if there is something else.
 LogicalResult CacheDivider::collect(AttentionOp op,
                                     llvm::SetVector<Value> &kept) {
   SymExpr keys = op.getKey().getType().getShape()[1];
@@ -172,15 +226,28 @@ LogicalResult CacheDivider::collect(AttentionOp op,
       continue;
     Operation *maker = value.getDefiningOp();
     if (!maker)
-      return op.emitOpError("has keys that are not made beside it");
+      return failure();
     for (Operation *user : value.getUsers())
       for (Value result : user->getResults())
         if (user != op)
           worklist.push_back(result);
-    if (!isa<CacheOp>(maker))
+    if (getSharedCache(value))
+      kept.insert(maker->getOperand(0));
+    else if (!isa<CacheOp>(maker))
       llvm::append_range(worklist, maker->getOperands());
   }
   return success();
+}
+
+/// True if attention sees keys of earlier steps, or others see them in the same
+/// cache.
+bool CacheDivider::seesCache(AttentionOp op) {
+  if (op.getKey().getType().getShape()[1] !=
+      op.getQuery().getType().getShape()[1])
+    return true;
+  llvm::SetVector<Value> kept;
+  return succeeded(collect(op, kept)) &&
+         llvm::any_of(kept, [&](Value value) { return getSharedCache(value); });
 }
 
 LogicalResult CacheDivider::checkKeys(AttentionOp op,
@@ -212,9 +279,69 @@ LogicalResult CacheDivider::checkKeys(AttentionOp op,
   return success();
 }
 
+/// The new tokens of the requests that a part of a cache is of.
+Value CacheDivider::getNewTokens(SplitOp parts, OpResult part) {
+  auto cache = parts.getInput().getDefiningOp<CacheOp>();
+  auto type = cast<SymTensorType>(cache.getInput().getType());
+  unsigned dim = parts.getDim();
+  SymExpr own = cast<SymTensorType>(part.getType()).getShape()[dim];
+  // The tokens before those and behind them; caches have two parts.
+  SmallVector<Type> types;
+  for (OpResult result : parts->getResults()) {
+    SmallVector<DimAttr> dims(type.getDims());
+    dims[dim] = dims[dim].withExtent(
+        result == part ? own : dims[dim].getExtent() - own);
+    types.push_back(type.withDims(dims));
+  }
+  OpBuilder builder(parts);
+  auto split = SplitOp::create(builder, parts.getLoc(), types, cache.getInput(),
+                               dim, /*ordered=*/true);
+  copyOrigin(parts, split);
+  return split.getResult(part.getResultNumber());
+}
+
+/// Attention that sees new tokens only reads them as they are made; each device
+/// keeps its own.
+void CacheDivider::readNewTokens(AttentionOp op,
+                                 const llvm::SetVector<Value> &kept) {
+  SymExpr keys = op.getKey().getType().getShape()[1];
+  SymExpr own = sumOverRequests(
+      op, [&](SymExpr fresh, SymExpr) { return countOwn(fresh); });
+  for (Value value : kept) {
+    CacheOp cache = getSharedCache(value);
+    if (!cache)
+      continue;
+    auto part = cast<OpResult>(value);
+    Value made = getNewTokens(cast<SplitOp>(part.getOwner()), part);
+    // What is kept in few bits is read as it was before.
+    for (Operation *user : llvm::make_early_inc_range(part.getUsers()))
+      if (isa<CastOp>(user) && user->getResult(0).getType() == made.getType()) {
+        user->getResult(0).replaceAllUsesWith(made);
+        user->erase();
+      }
+    if (!part.use_empty() && made.getType() != part.getType()) {
+      OpBuilder builder(made.getContext());
+      builder.setInsertionPointAfterValue(made);
+      auto narrow = CastOp::create(builder, op.getLoc(), part.getType(), made);
+      copyOrigin(cache, narrow);
+      made = narrow.getResult();
+    }
+    part.replaceAllUsesWith(made);
+    setTokens(part, keys, own);
+    divideCache(cache);
+  }
+}
+
 LogicalResult CacheDivider::divide(AttentionOp op) {
   llvm::SetVector<Value> kept;
-  if (failed(collect(op, kept)) || failed(checkKeys(op, kept)))
+  if (failed(collect(op, kept)))
+    return op.emitOpError("has keys that are not made beside it");
+  if (op.getKey().getType().getShape()[1] ==
+      op.getQuery().getType().getShape()[1]) {
+    readNewTokens(op, kept);
+    return success();
+  }
+  if (failed(checkKeys(op, kept)))
     return failure();
   bool isDivided = isAlong(op.getQuery(), AxisState::Divided, 2);
   if (!isDivided && !isAlong(op.getQuery(), AxisState::Whole))
@@ -235,20 +362,9 @@ LogicalResult CacheDivider::divide(AttentionOp op) {
                           "cannot be counted");
   // Fewer tokens, from caches on.
   for (Value value : kept) {
-    auto type = cast<SymTensorType>(value.getType());
-    SmallVector<DimAttr> dims(type.getDims());
-    for (DimAttr &dim : dims)
-      if (dim.hasName(tokens) && dim.getExtent() == keys)
-        dim = dim.withExtent(own);
-    value.setType(type.withDims(dims));
-    auto cache = value.getDefiningOp<CacheOp>();
-    if (!cache)
-      continue;
-    cache.setDividedOverAttr(getAxes());
-    if (SymExpr capacity = cache.getCapacityAttr())
-      cache.setCapacityAttr(SymExpr::getFunction(
-          SymFunc::CeilDiv,
-          {capacity, SymExpr::get(function.getContext(), devices)}));
+    setTokens(value, keys, own);
+    if (auto cache = value.getDefiningOp<CacheOp>())
+      divideCache(cache);
   }
   op.removeRequestsAttr();
   op.setPairsAttr(pairs);
@@ -378,8 +494,7 @@ LogicalResult CacheDivider::exchangeParts(AttentionOp op, bool isDivided) {
 LogicalResult CacheDivider::run() {
   SmallVector<AttentionOp> ops;
   function.walk([&](AttentionOp op) {
-    if (op.getKey().getType().getShape()[1] !=
-        op.getQuery().getType().getShape()[1])
+    if (seesCache(op))
       ops.push_back(op);
   });
   for (AttentionOp op : ops)

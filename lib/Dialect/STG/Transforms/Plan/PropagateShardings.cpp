@@ -70,7 +70,7 @@ private:
     auto it = readAs.find(value);
     return it == readAs.end() ? addTensor(value) : it->second;
   }
-  AxisList getStreamAxes(Value value);
+  AxisList getStreamAxes(ArrayRef<DimAttr> dims);
   void addClaims(unsigned tensor, Value value);
   unsigned getPriority(Value value, unsigned dim, StringAttr axis);
 
@@ -176,10 +176,10 @@ void FunctionPlan::addEdge(unsigned from, unsigned to, unsigned fromDim,
   plan.ops.push_back(std::move(edge));
 }
 
-/// The axes over which rules shard the value because it is the stream.
-AxisList FunctionPlan::getStreamAxes(Value value) {
+/// The axes over which rules shard dimensions because they are those of the
+/// stream.
+AxisList FunctionPlan::getStreamAxes(ArrayRef<DimAttr> dims) {
   AxisList axes;
-  ArrayRef<DimAttr> dims = cast<SymTensorType>(value.getType()).getDims();
   for (auto [i, rule] : llvm::enumerate(rules.getRules())) {
     std::optional<unsigned> axis = mesh.getAxisIndex(rule.getAxis());
     auto isRuled = [this, number = i](DimAttr dim) {
@@ -201,7 +201,8 @@ void FunctionPlan::addCarried(ScanOpInterface scan) {
     unsigned carried = tensors[value.result] = addTensor(value.arg);
     AxisList blocked;
     if (startsWhole && isOutermost && !isSum(value))
-      blocked = getStreamAxes(value.arg);
+      blocked =
+          getStreamAxes(cast<SymTensorType>(value.arg.getType()).getDims());
     bool isForward = !scan.getReverse();
     addEdge(getRead(value.init->get()), carried, 0, 0,
             isForward ? blocked : AxisList());
@@ -308,16 +309,33 @@ LogicalResult FunctionPlan::addOp(Operation *op, const std::string &scope) {
 
 /// States go from device to device along axes of context: other axes that
 /// divide the residual stream give their tokens to such an op, as they do where
-/// no tokens are divided by context.
+/// no tokens are divided by context. What is kept for later steps is that of
+/// whole requests, too: they would gather all of it again.
 void FunctionPlan::setTokenAxes(Operation *op, PlannedOp &planned) {
   auto recurrent = dyn_cast<RecurrentOpInterface>(op);
   std::optional<unsigned> tokens = planned.rule.getFactor("s");
-  if (!recurrent || !recurrent.getAlongAttr() || !tokens)
+  if (recurrent && recurrent.getAlongAttr() && tokens) {
+    AxisList axes;
+    for (StringAttr axis : mesh.getAxes(AxisRole::Context))
+      axes.push_back(*mesh.getAxisIndex(axis));
+    planned.only.emplace(*tokens, std::move(axes));
+  }
+  auto cache = dyn_cast<CacheOp>(op);
+  if (!cache)
     return;
-  AxisList axes;
-  for (StringAttr axis : mesh.getAxes(AxisRole::Context))
-    axes.push_back(*mesh.getAxisIndex(axis));
-  planned.only.emplace(*tokens, std::move(axes));
+  for (auto [dim, factors] :
+       llvm::zip_equal(cache.getInput().getType().getDims(),
+                       planned.rule.operands.front())) {
+    const AxisList stream = getStreamAxes(dim);
+    if (stream.empty() || factors.size() != 1)
+      continue;
+    AxisList others;
+    for (unsigned axis = 0; axis < mesh.getAxisNames().size(); ++axis)
+      if (!llvm::is_contained(stream, axis))
+        others.push_back(axis);
+    planned.only.emplace(factors.front(), std::move(others));
+    return;
+  }
 }
 
 /// What is written of an op's factors before propagation.

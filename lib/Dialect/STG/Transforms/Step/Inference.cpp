@@ -49,7 +49,7 @@ public:
   RequestsAttr getRequests() override { return step.requests; }
   Value keep(Value value, StringRef suffix, TokenSpan span) override {
     return keepTokens(builder, step, op->getLoc(), value,
-                      extendName(op, suffix), span, step.requests);
+                      extendName(op, suffix), span);
   }
   StringAttr nameState(StringRef suffix) override {
     return extendName(op, suffix);
@@ -100,6 +100,7 @@ struct Inference : stg::impl::InferenceBase<Inference> {
 private:
   FailureOr<InferenceStep> readOptions();
   LogicalResult readRequests(InferenceStep &step);
+  LogicalResult readLists(StringRef text, SmallVectorImpl<RequestsAttr> &lists);
   LogicalResult readSteps(InferenceStep &step);
   FailureOr<SymExpr> getAdvance(SymExpr index);
   LogicalResult declareSymbols(const InferenceStep &step);
@@ -141,11 +142,12 @@ static SymExpr getRoom(const InferenceStep &step, TokenSpan span,
 
 Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
                       Location loc, Value value, StringAttr name,
-                      TokenSpan span, RequestsAttr requests) {
+                      TokenSpan span) {
   auto type = cast<SymTensorType>(value.getType());
   SmallVector<DimAttr> dims(type.getDims());
   std::optional<unsigned> number;
   SymExpr capacity;
+  RequestsAttr requests = step.requests;
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (!step.isTokens(dim))
       continue;
@@ -708,6 +710,20 @@ LogicalResult Inference::readRequests(InferenceStep &step) {
   return success();
 }
 
+/// Reads lists of requests that are separated by ';'.
+LogicalResult Inference::readLists(StringRef text,
+                                   SmallVectorImpl<RequestsAttr> &lists) {
+  SmallVector<StringRef> texts;
+  text.split(texts, ';', -1, /*KeepEmpty=*/false);
+  for (StringRef own : texts) {
+    FailureOr<RequestsAttr> list = parseRequestList(getOperation(), own);
+    if (failed(list))
+      return failure();
+    lists.push_back(*list);
+  }
+  return success();
+}
+
 /// What the steps before have added where a step adds a part of its tokens:
 /// whole tokens of `index` times a fraction. No step adds a negative number, so
 /// that rounding down is rounding the next one up.
@@ -729,14 +745,9 @@ LogicalResult Inference::readSteps(InferenceStep &step) {
   if (steps < 1)
     return getOperation().emitError("steps is ")
            << steps.getValue() << ", expected at least 1";
-  SmallVector<StringRef> lists;
-  StringRef(reserve).split(lists, ';', -1, /*KeepEmpty=*/false);
-  for (StringRef text : lists) {
-    FailureOr<RequestsAttr> held = parseRequestList(getOperation(), text);
-    if (failed(held))
-      return failure();
-    step.reserve.push_back(*held);
-  }
+  if (failed(readLists(reserve, step.reserve)) ||
+      failed(readLists(beside, step.beside)))
+    return failure();
   if (steps == 1)
     return success();
   MLIRContext *context = &getContext();

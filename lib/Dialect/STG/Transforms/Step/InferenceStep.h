@@ -20,10 +20,6 @@
 
 namespace stg {
 
-/// Behind the names of latents that are kept for products, where others of the
-/// step are absorbed.
-constexpr llvm::StringLiteral kNaiveSuffix = ".naive";
-
 /// What a step is, for all ops.
 struct InferenceStep {
   mlir::StringAttr tokens; ///< The dimension.
@@ -39,6 +35,8 @@ struct InferenceStep {
   mlir::StringAttr index;
   /// The requests of steps that caches have room for; empty: those of the step.
   llvm::SmallVector<RequestsAttr> reserve;
+  /// Requests of other programs that read the same parameters.
+  llvm::SmallVector<RequestsAttr> beside;
   int64_t kvBlockSize = 1; ///< Tokens that are kept or not together.
   /// New tokens that a window has room for beside those that are seen; 0: it
   /// has room for the window alone.
@@ -51,11 +49,9 @@ struct InferenceStep {
   SymBinding binding; ///< Values of symbols, as far as they are known.
 
   bool isTokens(DimAttr dim) const { return dim.hasName(tokens); }
-  /// The element type of a cache of that name, also in another form.
+  /// The element type of a cache of that name.
   mlir::Type getKeptType(mlir::StringAttr name, mlir::Type made) const {
-    llvm::StringRef own = name.getValue();
-    own.consume_back(kNaiveSuffix);
-    return kvType && !kvKeep.match(own) ? kvType : made;
+    return kvType && !kvKeep.match(name.getValue()) ? kvType : made;
   }
   /// The number that an expression is, if its symbols have values.
   std::optional<int64_t> evaluate(SymExpr expr) const {
@@ -69,12 +65,11 @@ llvm::StringRef getOwnName(mlir::Operation *op);
 mlir::StringAttr extendName(mlir::Operation *op, llvm::StringRef suffix);
 void setForward(mlir::Operation *op, mlir::StringAttr name);
 
-/// Keeps what is made of the new tokens of some requests, or of those of a row,
-/// for later steps; gives what these see of it.
+/// Keeps what is made of the new tokens of the step for later steps; gives what
+/// these see of it.
 mlir::Value keepTokens(mlir::OpBuilder &builder, const InferenceStep &step,
                        mlir::Location loc, mlir::Value value,
-                       mlir::StringAttr name, TokenSpan span,
-                       RequestsAttr requests);
+                       mlir::StringAttr name, TokenSpan span);
 
 /// Attention whose keys and values are products with latents keeps these;
 /// `done` gets the ops that it becomes. Where the step asks for a form that

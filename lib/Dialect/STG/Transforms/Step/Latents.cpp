@@ -57,12 +57,14 @@ private:
   SymExpr countExpansion();
   bool isAbsorbed(SymExpr fresh, SymExpr cached);
   SmallVector<RequestGroup> getGroups();
+  bool isAnyAbsorbed(ArrayRef<RequestGroup> groups);
 
   bool separateProducts();
   std::optional<KeyPart> getPart(Value value);
   bool matchParts();
 
-  SmallVector<Value> splitTokens(Value value, ArrayRef<RequestGroup> groups);
+  SmallVector<Value> splitTokens(Value value, ArrayRef<RequestGroup> groups,
+                                 function_ref<SymExpr(RequestsAttr)> count);
   SymTensorType withTokens(Type type, SymExpr extent);
   Value create(StringRef suffix, Operation *made);
   Value multiply(Value input, EinsumOp product, bool isQuery);
@@ -258,6 +260,22 @@ SmallVector<RequestGroup> LatentAttention::getGroups() {
   return groups;
 }
 
+/// Whether requests of this step are absorbed, or any that read the same
+/// parameters.
+bool LatentAttention::isAnyAbsorbed(ArrayRef<RequestGroup> groups) {
+  auto isAnyOf = [&](RequestsAttr list) {
+    for (auto [fresh, cached] :
+         llvm::zip_equal(list.getNewTokens(), list.getCachedTokens()))
+      if (isAbsorbed(fresh, cached))
+        return true;
+    return false;
+  };
+  return llvm::any_of(groups,
+                      [](const RequestGroup &g) { return g.isAbsorbed; }) ||
+         llvm::any_of(step.reserve, isAnyOf) ||
+         llvm::any_of(step.beside, isAnyOf);
+}
+
 //===----------------------------------------------------------------------===//
 // Parts
 //===----------------------------------------------------------------------===//
@@ -344,9 +362,10 @@ SymTensorType LatentAttention::withTokens(Type type, SymExpr extent) {
   return tensor.withDims(dims);
 }
 
-/// The tokens of each group of requests.
-SmallVector<Value> LatentAttention::splitTokens(Value value,
-                                                ArrayRef<RequestGroup> groups) {
+/// What a value has for each group of requests, of whose tokens it has so many.
+SmallVector<Value>
+LatentAttention::splitTokens(Value value, ArrayRef<RequestGroup> groups,
+                             function_ref<SymExpr(RequestsAttr)> count) {
   if (groups.size() == 1)
     return {value};
   // The tokens of a row may still be a symbol, so the last group has the rest.
@@ -356,7 +375,7 @@ SmallVector<Value> LatentAttention::splitTokens(Value value,
       rest = dim.getExtent();
   SmallVector<Type> types;
   for (const RequestGroup &group : groups.drop_back()) {
-    SymExpr own = group.requests.getNumNew();
+    SymExpr own = count(group.requests);
     types.push_back(withTokens(value.getType(), own));
     rest = rest - own;
   }
@@ -514,8 +533,8 @@ SmallVector<Value> LatentAttention::buildAbsorbed(Value query,
 
 LogicalResult LatentAttention::build(DenseSet<Operation *> &done) {
   SmallVector<RequestGroup> groups = getGroups();
-  if (llvm::any_of(groups,
-                   [](const RequestGroup &g) { return g.isAbsorbed; })) {
+  // A parameter is the same in all steps, whatever form these have.
+  if (isAnyAbsorbed(groups)) {
     bool canAbsorb = (!separateProducts() || find()) && matchParts();
     if (!canAbsorb && step.mlaForm != MlaForm::Auto)
       return op.emitOpError("cannot be absorbed: its keys and values are not "
@@ -527,21 +546,27 @@ LogicalResult LatentAttention::build(DenseSet<Operation *> &done) {
   isSplit = groups.size() > 1;
   builder.setInsertionPoint(op);
   TokenSpan span{op.getWindowAttr(), op.getChunkAttr()};
+  auto countKeys = [&](RequestsAttr requests) {
+    return requests.getSum([&](SymExpr own, SymExpr cached) {
+      return own + span.getVisible(cached, step.tokenParts);
+    });
+  };
+  // A cache is one of all requests, each of which may change its form.
   SmallVector<IRMapping> kept(groups.size());
   for (Value latent : latents) {
-    StringAttr name = extendName(op, getOwnName(latent.getDefiningOp()));
-    for (auto [group, map, tokens] :
-         llvm::zip_equal(groups, kept, splitTokens(latent, groups)))
-      map.map(latent, keepTokens(builder, step, op.getLoc(), tokens,
-                                 isSplit && !group.isAbsorbed
-                                     ? builder.getStringAttr(name.str() +
-                                                             kNaiveSuffix.str())
-                                     : name,
-                                 span, group.requests));
+    Value cache =
+        keepTokens(builder, step, op.getLoc(), latent,
+                   extendName(op, getOwnName(latent.getDefiningOp())), span);
+    for (auto [map, own] :
+         llvm::zip_equal(kept, splitTokens(cache, groups, countKeys)))
+      map.map(latent, own);
   }
+  auto countQueries = [](RequestsAttr requests) {
+    return requests.getNumNew();
+  };
   SmallVector<Value> results[2];
-  for (auto [group, map, query] :
-       llvm::zip_equal(groups, kept, splitTokens(op.getQuery(), groups))) {
+  for (auto [group, map, query] : llvm::zip_equal(
+           groups, kept, splitTokens(op.getQuery(), groups, countQueries))) {
     SmallVector<Value> made = group.isAbsorbed
                                   ? buildAbsorbed(query, map, group.requests)
                                   : buildNaive(query, map, group.requests);
