@@ -155,15 +155,19 @@ def main():
     runs = [run for run in get_runs() if re.search(options.only, run[1])]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda run: estimate(options.tool, run), runs))
-    groups, lines = {}, []
-    for (group, name, _, _, _, measured), ours in zip(runs, results):
+    groups, machines, lines = {}, {}, []
+    for (group, name, flags, _, _, measured), ours in zip(runs, results):
         if isinstance(ours, str):
             print(f"{name}: {ours}", file=sys.stderr)
             continue
         groups.setdefault(group, []).append((measured, ours))
+        machine = next(flag for flag in flags if flag.startswith("--machine="))
+        machines.setdefault(machine[len("--machine="):], []).append((measured, ours))
         lines.append(f"{name},{measured:.6g},{ours:.6g},{ours / measured - 1:+.4f}")
     for group, pairs in groups.items():
         show(group, pairs)
+    for machine, pairs in machines.items():
+        show(f"all on {machine}", pairs)
     if options.csv:
         with open(options.csv, "w", encoding="utf-8") as file:
             file.write("id,measured,estimated,error\n" + "\n".join(lines) + "\n")

@@ -59,7 +59,8 @@ static std::unique_ptr<StgEstimate> takeReport(const Report &report) {
   totals.tokenRate = report.getTokenRate().value_or(0);
   totals.neededBytes = report.getNeeded();
   totals.availableBytes = report.getCapacity();
-  totals.meanError = report.machine.get("estimate.error").value_or(-1);
+  const Quantity *error = report.getError();
+  totals.meanError = error ? error->value : -1;
   totals.parts = estimate->parts.data();
   totals.numParts = estimate->parts.size();
   totals.classes = estimate->classes.data();

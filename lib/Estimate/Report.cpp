@@ -308,6 +308,11 @@ std::optional<double> Report::getTokenRate() const {
   return *job.tokens / (step.getSeconds() * job.ranks);
 }
 
+const Quantity *Report::getError() const {
+  return machine.find(job.isInference() ? "estimate.inference_error"
+                                        : "estimate.error");
+}
+
 std::pair<double, double> Report::getFloors() const {
   double bandwidth = machine.get("device.memory.bandwidth").value_or(0);
   return {bandwidth > 0 ? job.stateBytes / bandwidth : 0,
@@ -457,15 +462,15 @@ void Report::printText(raw_ostream &os) const {
   }
   if (path)
     path->printText(os);
-  const Quantity *error = machine.find("estimate.error");
-  if (error)
+  if (const Quantity *error = getError())
     os << format("error           %.1f %% on average, of steps that no "
                  "constant was fitted on",
                  100 * error->value)
        << (error->fitted.empty() ? "" : ", of ") << error->fitted << '\n';
   else
-    os << "error           unknown: no step of this machine has been "
-          "compared\n";
+    os << "error           unknown: no step of "
+       << (job.isInference() ? "inference" : "training")
+       << " of this machine has been compared\n";
 }
 
 static void addTokens(const Report &report, json::Object &result) {
@@ -547,8 +552,8 @@ json::Object Report::getJSON() const {
                                     {"product_seconds", productFloor}};
   }
   addTokens(*this, result);
-  if (std::optional<double> error = machine.get("estimate.error"))
-    result["mean_error"] = *error;
+  if (const Quantity *error = getError())
+    result["mean_error"] = error->value;
   return result;
 }
 

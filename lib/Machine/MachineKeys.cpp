@@ -81,6 +81,7 @@ static constexpr MachineKey kKeys[] = {
     {"overlap.data_hidden", Dimension::Number, 0, 1},
     {"overlap.collective_slowdown", Dimension::Number, kLeast, kAny},
     {"estimate.error", Dimension::Number, 0, kAny},
+    {"estimate.inference_error", Dimension::Number, 0, kAny},
 };
 
 static constexpr StringLiteral kCollectives[] = {"all_reduce", "all_gather",

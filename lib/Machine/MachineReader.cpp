@@ -460,7 +460,8 @@ Error MachineReader::read(const json::Object &object) {
                         "device", "host", "network", "overlap", "estimate"}))
     return error;
   // Nobody has compared steps of this one with those of another.
-  machine.quantities.erase("estimate.error");
+  for (const char *key : {"estimate.error", "estimate.inference_error"})
+    machine.quantities.erase(key);
   if (Error error = readTexts(object))
     return error;
   if (Error error = readSources(object))

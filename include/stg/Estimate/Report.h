@@ -81,6 +81,9 @@ struct Report {
   /// Operations of products over what the device could do.
   double getUse(bool withRecompute) const;
   std::optional<double> getTokenRate() const;
+  /// The mean of absolute errors, of training or of inference; null: no such
+  /// step of the machine has been compared.
+  const Quantity *getError() const;
   /// The seconds that memory takes for what kernels read and write, and
   /// products for their operations, at the peaks of the machine.
   std::pair<double, double> getFloors() const;

@@ -113,15 +113,6 @@ func.func @prefix(%q: !q, %k: !k) {
 }
 // -----
 !q = !stg.tensor<[1, 4, 4, 16], bf16>
-!k = !stg.tensor<[1, 24, 4, 16], bf16>
-stg.mesh @mesh <cp = 2 : context>
-func.func @gathered(%q: !q, %k: !k) {
-  // expected-error @+1 {{'stg.attention' op has keys of earlier steps, and its tokens are divided over ["cp"]: how many of them each device sees is not known}}
-  %o, %lse = stg.attention causal %q, %k, %k {requests = #stg.requests<2 * (4, 8)>, context = #stg.context<all_gather zigzag over ["cp"]>} : !q, !k, !k
-  return
-}
-// -----
-!q = !stg.tensor<[1, 4, 4, 16], bf16>
 !k = !stg.tensor<[1, 12, 4, 16], bf16>
 stg.mesh @mesh <cp = 2 : context>
 func.func @windows(%q: !q, %k: !k) {

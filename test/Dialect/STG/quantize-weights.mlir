@@ -3,6 +3,8 @@
 // RUN: stg-opt %s --stg-quantize-weights=format=int8 --convert-stg-to-chakra | FileCheck %s --check-prefix=COST
 // RUN: not stg-opt %s "--stg-quantize-weights=format=int8 keep=[" 2>&1 | FileCheck %s --check-prefix=PATTERN
 // PATTERN: error: keeps '[': invalid glob pattern
+// RUN: not stg-opt %s "--stg-quantize-weights=format=int8 keep=none,o,x*" 2>&1 | FileCheck %s --check-prefix=UNUSED
+// UNUSED: error: keeps 'x*', which is the name of none of its matrices; these are {{[a-z_, ]+$}}
 
 // Matrices of products in repeats: heads and their size are summed over together; gate and up are
 // two matrices; each expert has blocks of its own. What is read otherwise stays as it is, and so do

@@ -216,8 +216,8 @@ struct AttentionFactors {
 
   /// How a device sees the keys of others decides what may be divided: with
   /// all-to-alls only heads, with a ring queries and keys together. What is
-  /// packed into a row is not divided where some of it is cached and keys are
-  /// gathered.
+  /// packed into a row is not divided where some of it is cached, and nobody
+  /// says how its tokens are dealt out.
   AttentionFactors(ContextAttr context, SymTensorType keys,
                    bool isPacked = false) {
     KeyExchange exchange =
@@ -225,7 +225,7 @@ struct AttentionFactors {
     bool isRing = goesRound(exchange);
     unsigned batch = rule.addFactor("b");
     unsigned queries = rule.addFactor("s", exchange == KeyExchange::AllToAll ||
-                                                   (isPacked && !isRing)
+                                                   (isPacked && !context)
                                                ? FactorKind::Whole
                                                : FactorKind::Shardable);
     unsigned heads = rule.addFactor("h");

@@ -689,7 +689,8 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
            "Elements of the last dimension of a cache that share a scale, an f32; 0: "
            "there are no scales">,
     ListOption<"kvKeep", "kv-keep", "std::string",
-               "Caches that keep the element type of what is kept: patterns of names">,
+               "Caches that keep the element type of what is kept: patterns of names, each of "
+           "which is that of a cache">,
     Option<"padded", "padded", "bool", /*default=*/"false",
            "A row may have more tokens than its requests, of which nothing is kept">,
     Option<"kvBlockSize", "kv-block-size", "int64_t", /*default=*/"1",
@@ -730,7 +731,8 @@ def QuantizeWeights : Pass<"stg-quantize-weights", "::mlir::func::FuncOp"> {
     `stg.dequantize`. What a product sums over is divided into blocks, as the format says.
     Dimensions of a matrix that are summed over together, or not, and stand beside each other
     are one, such as heads and their size. Parameters whose names match one of the patterns
-    in `keep` stay as they are, and so do vectors.
+    in `keep` stay as they are, and so do vectors. A name that is that of no matrix is an
+    error, but for `router` and `none`.
 
     *Requires* the step level without a backward pass. *Produces* the step level.
 

@@ -854,7 +854,7 @@ LogicalResult LowerContextParallel::place(AttentionOpInterface op,
   if (!dependsOnPlace(op) && !isPartlyHidden)
     return success();
   bool hasPrefix = op.getPrefixAttr() && !op.getFullCount();
-  if (!kept.isZero() && (hasPrefix || (op.getRequestsAttr() && !isRing)))
+  if (!kept.isZero() && hasPrefix)
     return op->emitOpError("has keys of earlier steps, and its tokens are "
                            "divided over ")
            << context.getAxes()

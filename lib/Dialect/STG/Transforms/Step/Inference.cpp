@@ -888,4 +888,8 @@ void Inference::runOnOperation() {
     if (failed(StepBuilder(function, *step).run()))
       return signalPassFailure();
   }
+  SmallVector<func::FuncOp> programs = getPrograms(getOperation());
+  if (!programs.empty() &&
+      failed(step->kvKeep.checkUsed(programs.front(), "caches")))
+    signalPassFailure();
 }

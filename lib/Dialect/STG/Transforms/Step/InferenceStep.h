@@ -26,8 +26,8 @@ struct InferenceStep {
   SymExpr cached;          ///< Tokens of a row.
   RequestsAttr requests;   ///< Null: each row is one.
   mlir::Type kvType;       ///< Null: that of what is kept.
-  /// Caches that are not of that type.
-  NamePatterns kvKeep;
+  /// Caches that are not of that type; it learns which there are.
+  mutable NamePatterns kvKeep;
   bool isPadded = false; ///< Rows may have tokens of no request.
   bool allLogits = false;
   /// The number of the step that the numbers above mention; null: there is one

@@ -199,4 +199,7 @@ void QuantizeWeights::runOnOperation() {
       for (Weight &weight : weights)
         store(weight, storage);
   }
+  // What most models have may be kept, or nothing.
+  if (failed(kept.checkUsed(getOperation(), "matrices", {"router", "none"})))
+    signalPassFailure();
 }
