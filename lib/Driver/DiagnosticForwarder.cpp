@@ -52,10 +52,14 @@ static ToolMessage toMessage(Diagnostic &diagnostic) {
 DiagnosticForwarder::DiagnosticForwarder(MLIRContext &context,
                                          llvm::SourceMgr &sources,
                                          const MessagePrinter &printer) {
-  if (printer.takesParts())
-    messages.emplace(&context, [&printer](Diagnostic &diagnostic) {
-      printer.print(toMessage(diagnostic));
-    });
-  else
+  // Beside the text that MLIR's handler shows stands what has a place in it.
+  const bool takesAll = printer.takesParts();
+  if (!takesAll)
     text.emplace(sources, &context, printer.getStream());
+  messages.emplace(&context, [&printer, takesAll](Diagnostic &diagnostic) {
+    if (!takesAll && getPlace(diagnostic.getLocation()))
+      return failure();
+    printer.print(toMessage(diagnostic));
+    return success();
+  });
 }

@@ -140,8 +140,14 @@ static Expected<std::string> findModel(StringRef name, StringRef config,
              std::make_pair(name.edit_distance(right), right);
     });
     known.resize(std::min<size_t>(known.size(), 5));
-    return makeError("unknown model '" + name +
-                     "'; give a .mlir file, a config.json or one of the "
+    // It may be meant as what has been compiled.
+    StringRef folder =
+        llvm::sys::fs::is_directory(name)
+            ? ", and the directory of that name has no bundle, which "
+              "stg-compile --bundle writes"
+            : "";
+    return makeError("unknown model '" + name + "'" + folder +
+                     "; give a .mlir file, a config.json or one of the "
                      "library's models, which --list-models prints, such as " +
                      llvm::join(known, ", "));
   }

@@ -722,11 +722,13 @@ LogicalResult Exporter::write() {
     return success();
   }
   warnOfGroups();
+  // What is wrong with a folder is wrong with nothing in the model.
+  const Location noPlace = UnknownLoc::get(module.getContext());
   if (options.output == ExportOptions::Output::Bundle) {
     llvm::Expected<uint64_t> size =
         writeBundle(*bundle, options.files.directory);
     if (!size)
-      return emitError(module.getLoc()) << llvm::toString(size.takeError());
+      return emitError(noPlace) << llvm::toString(size.takeError());
     summary.bytesWritten = *size;
     return success();
   }
@@ -734,7 +736,7 @@ LogicalResult Exporter::write() {
   files.ranks = ranks;
   llvm::Expected<WriteResult> result = writeTraces(*bundle, files);
   if (!result)
-    return emitError(module.getLoc()) << llvm::toString(result.takeError());
+    return emitError(noPlace) << llvm::toString(result.takeError());
   summary.filesKept = result->filesKept;
   summary.bytesWritten = result->bytesWritten;
   return success();
