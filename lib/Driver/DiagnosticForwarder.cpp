@@ -52,7 +52,7 @@ static ToolMessage toMessage(Diagnostic &diagnostic) {
 DiagnosticForwarder::DiagnosticForwarder(MLIRContext &context,
                                          llvm::SourceMgr &sources,
                                          const MessagePrinter &printer) {
-  // Beside the text that MLIR's handler shows stands what has a place in it.
+  // MLIR's handler shows lines of the source; what is in none is a message.
   const bool takesAll = printer.takesParts();
   if (!takesAll)
     text.emplace(sources, &context, printer.getStream());

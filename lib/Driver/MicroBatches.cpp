@@ -9,6 +9,7 @@
 #include "MicroBatches.h"
 #include "GraphEdits.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace mlir;
 using namespace stg;
@@ -19,18 +20,20 @@ using llvm::Expected;
 // Strategies
 //===----------------------------------------------------------------------===//
 
-/// The lists of one micro-batch of several lists, separated by ';'.
-static Expected<std::string> getReserve(StringRef reserve, size_t number) {
+/// Of each micro-batch its lists of several lists, separated by ';'.
+static Expected<std::vector<std::string>> getReserves(StringRef reserve,
+                                                      size_t numMicroBatches) {
   SmallVector<StringRef> texts;
   reserve.split(texts, ';', -1, /*KeepEmpty=*/false);
-  std::vector<std::string> own;
+  std::vector<std::string> reserves(numMicroBatches);
   for (StringRef text : texts) {
     Expected<Requests> list = readRequests(text);
     if (!list)
       return list.takeError();
-    own.push_back(list->getMicroBatches()[number].str());
+    for (auto [own, part] : llvm::zip_equal(reserves, list->getMicroBatches()))
+      own += (own.empty() ? "" : ";") + part.str();
   }
-  return llvm::join(own, ";");
+  return reserves;
 }
 
 /// Rows of requests that get a token in each step; in rounds all do.
@@ -47,16 +50,14 @@ Expected<MicroBatchParts> stg::splitMicroBatches(const StrategyInput &input) {
   std::vector<Requests> lists = input.values.requests.getMicroBatches();
   MicroBatchParts split;
   std::map<std::string, unsigned> known;
-  std::vector<std::string> reserves;
-  for (size_t number = 0; number < lists.size(); ++number) {
-    Expected<std::string> own = getReserve(input.values.reserve, number);
-    if (!own)
-      return own.takeError();
-    reserves.push_back(std::move(*own));
-  }
-  std::vector<std::string> all = reserves;
+  Expected<std::vector<std::string>> reserves =
+      getReserves(input.values.reserve, lists.size());
+  if (!reserves)
+    return reserves.takeError();
+  // Many may have the same.
+  std::set<std::string> all(reserves->begin(), reserves->end());
   for (const Requests &list : lists)
-    all.push_back(list.str());
+    all.insert(list.str());
   const std::string beside = llvm::join(all, ";");
   // Each request hands on equally many.
   int64_t generating = std::max<int64_t>(
@@ -68,7 +69,7 @@ Expected<MicroBatchParts> stg::splitMicroBatches(const StrategyInput &input) {
       continue;
     StrategyInput &own = split.parts.emplace_back(input);
     Strategy &values = own.values;
-    values.reserve = reserves[number];
+    values.reserve = (*reserves)[number];
     values.beside = beside;
     int64_t tokens = countGenerating(values, list);
     for (int64_t *handedOn : {&values.receivedTokens, &values.sentTokens})

@@ -239,11 +239,15 @@ LogicalResult CacheDivider::collect(AttentionOp op,
   return success();
 }
 
+static bool seesEarlierKeys(AttentionOp op) {
+  return op.getKey().getType().getShape()[1] !=
+         op.getQuery().getType().getShape()[1];
+}
+
 /// True if attention sees keys of earlier steps, or others see them in the same
 /// cache.
 bool CacheDivider::seesCache(AttentionOp op) {
-  if (op.getKey().getType().getShape()[1] !=
-      op.getQuery().getType().getShape()[1])
+  if (seesEarlierKeys(op))
     return true;
   llvm::SetVector<Value> kept;
   return succeeded(collect(op, kept)) &&
@@ -336,8 +340,7 @@ LogicalResult CacheDivider::divide(AttentionOp op) {
   llvm::SetVector<Value> kept;
   if (failed(collect(op, kept)))
     return op.emitOpError("has keys that are not made beside it");
-  if (op.getKey().getType().getShape()[1] ==
-      op.getQuery().getType().getShape()[1]) {
+  if (!seesEarlierKeys(op)) {
     readNewTokens(op, kept);
     return success();
   }
