@@ -64,7 +64,7 @@ NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
     : machine(&machine), execution(&execution), space(&space),
       kernels(std::move(kernels)), costs(machine, execution.directAllReduce),
       launch(execution.hostOperation.value_or(get("host.operation", 0))),
-      collectiveLaunch(get("host.collective", 0)),
+      collectiveLaunch(get("host.collective", 0)), skew(get("host.skew", 0)),
       slowdown(get("overlap.collective_slowdown", 1)),
       tensorHidden(
           execution.tensorHidden.value_or(get("overlap.tensor_hidden", 0))),
@@ -485,6 +485,9 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
     seconds *= 1 - execution->exchangeHidden;
   else if (!isState && !time.isBlocking)
     seconds *= 1 - std::max(tensorHidden, feedsGradients ? gatherHidden : 0);
+  // Hosts launch the kernels before it at their own pace.
+  if (!isState && !feedsGradients)
+    seconds += skew * std::log2(double(place.getRanks()));
   time.time = toTicks(seconds);
   return time;
 }

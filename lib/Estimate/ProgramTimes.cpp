@@ -8,6 +8,7 @@
 
 #include "stg/Estimate/ProgramTimes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <algorithm>
 #include <cmath>
 
@@ -28,6 +29,8 @@ void Spending::add(const Spending &other, int64_t times) {
   interference += other.interference * times;
   bubble += other.bubble * times;
   launch += other.launch * times;
+  settledLaunch += other.settledLaunch * times;
+  settledTime += other.settledTime * times;
   background += other.background * times;
   transfer += other.transfer * times;
   operations += other.operations * times;
@@ -412,6 +415,10 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
   std::vector<std::vector<Value>> ahead(repeat.ahead.size());
   const bool isSkipped =
       !hasSeries[getIndex(repeat)] && !getFacts(repeat.body).hasMessages;
+  // Loops in a layer, and around tasks, settle nothing of their own.
+  const bool isLayer =
+      !isInLayer && !repeat.isStep && !getFacts(repeat.body).hasCalls;
+  llvm::SaveAndRestore inside(isInLayer, isInLayer || isLayer);
   Key last;
   Ticks lastDuration = -1;
   for (int64_t turn = 0; turn < repeat.count; ++turn) {
@@ -422,6 +429,8 @@ void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
     runTurn(repeat, turn, ahead);
     if (repeat.isStep)
       endStep(turn, start, before, firstEvent);
+    else if (isLayer)
+      settleHost(start, before);
     record(RecordedEvent::Turn, getIndex(repeat), 0, start, clock.compute,
            firstEvent);
     if (recording)
@@ -513,6 +522,7 @@ void ProgramTimes::collectFacts(Program::Step step, BodyFacts &facts,
     read(program.aliases[step.index].from);
     isSet[program.aliases[step.index].to] = true;
   }
+  facts.hasCalls |= step.kind == Program::Step::Call;
   if (step.kind != Program::Step::Repeat)
     return;
   const Program::Repeat &repeat = program.repeats[step.index];
@@ -655,8 +665,8 @@ void ProgramTimes::noteTask(StringRef phase, Ticks duration) {
       std::llround(rules.dataHidden * (lastForward + lastBackward)));
 }
 
-/// Kernels that run beside collectives take longer. A task takes what is longer
-/// of its execution and its launches, and a part of the other.
+/// Kernels that run beside collectives take longer, unless the host makes the
+/// task as long.
 void ProgramTimes::finishTask(Ticks start, const Spending &before) {
   Spending task = spending - before;
   Ticks execution = clock.compute - start;
@@ -664,16 +674,29 @@ void ProgramTimes::finishTask(Ticks start, const Spending &before) {
       std::max<Ticks>(0, task.background + task.transfer - task.getExposed());
   Ticks beside = static_cast<Ticks>(std::llround(rules.interference * hidden));
   Ticks slowed = std::max<Ticks>(0, task.getCompute() + beside - execution);
-  execution += slowed;
-  Ticks host = std::max<Ticks>(0, task.launch - execution) +
-               static_cast<Ticks>(std::llround(
-                   rules.hostExposed * std::min(task.launch, execution)));
-  spending.interference += slowed;
+  if (slowed > 0) {
+    spending.interference += slowed;
+    clock.compute += slowed;
+    record(RecordedEvent::Slowed, kNone, 0, clock.compute - slowed,
+           clock.compute);
+  }
+  settleHost(start, before);
+}
+
+/// What has been executed since takes what is longer of its execution and its
+/// launches, and a part of the other.
+void ProgramTimes::settleHost(Ticks start, const Spending &before) {
+  Spending since = spending - before;
+  Ticks execution = clock.compute - start - since.settledTime;
+  Ticks launch = since.launch - since.settledLaunch;
+  Ticks host = std::max<Ticks>(0, launch - execution) +
+               static_cast<Ticks>(std::llround(rules.hostExposed *
+                                               std::min(launch, execution)));
+  spending.settledLaunch += launch;
+  spending.settledTime += execution + host;
+  if (host <= 0)
+    return;
   spending.host += host;
-  const Ticks done = clock.compute;
-  clock.compute += slowed + host;
-  if (slowed > 0)
-    record(RecordedEvent::Slowed, kNone, 0, done, done + slowed);
-  if (host > 0)
-    record(RecordedEvent::Host, kNone, 0, done + slowed, clock.compute);
+  clock.compute += host;
+  record(RecordedEvent::Host, kNone, 0, clock.compute - host, clock.compute);
 }

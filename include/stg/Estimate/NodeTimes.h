@@ -120,7 +120,7 @@ private:
   CollectiveCosts costs;
   llvm::StringMap<ProductRates> rates;
   std::vector<std::string> groups;
-  double launch, collectiveLaunch, slowdown, tensorHidden, gatherHidden;
+  double launch, collectiveLaunch, skew, slowdown, tensorHidden, gatherHidden;
   double bandwidth, productPeak = 0;
   int64_t growth = 1; ///< Of the sequences of a micro-batch.
 };

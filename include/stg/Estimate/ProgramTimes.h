@@ -39,6 +39,9 @@ struct Spending {
   Ticks transfer = 0;   ///< The part of `exposed` that is for transfers.
   Ticks launch = 0;     ///< What launching takes, waited for or not.
   Ticks background = 0; ///< Collectives, waited for or not.
+  /// Of `launch`, and of the time, what layers have settled between execution
+  /// and host.
+  Ticks settledLaunch = 0, settledTime = 0;
   double operations = 0, recomputed = 0; ///< Of products and attention.
 
   void add(const Spending &other, int64_t times = 1);
@@ -134,6 +137,8 @@ public:
 
   /// The host and what runs side by side make a task longer than its nodes.
   void finishTask(Ticks start, const Spending &before);
+  /// Launches and execution since `start` but for what layers have settled.
+  void settleHost(Ticks start, const Spending &before);
   /// A step of a loop whose body somebody else executes begins, and has been
   /// executed since `start`.
   void beginStep(uint32_t repeat, int64_t turn) {
@@ -171,6 +176,7 @@ private:
     /// Other classes take part in its collectives, or in its messages.
     bool isShared = false;
     bool hasMessages = false; ///< Between classes.
+    bool hasCalls = false;
     /// The loop over steps in whose iterations it differs, or kNone.
     uint32_t stepLoop = trace::kNone;
     llvm::SmallVector<uint32_t> externals; ///< Slots of others that it reads.
@@ -243,6 +249,7 @@ private:
   Value lastCollective, lastTransfer;
   uint8_t hostGroup = kMessage; ///< Of transfers; kMessage: there are none.
   Ticks messageTime = 0;        ///< Of the largest message.
+  bool isInLayer = false;       ///< In a turn of a loop over layers.
   Ticks window = 0; ///< Of kernels that reductions can still be behind.
   Ticks lastForward = 0, lastBackward = 0;
   std::vector<BodyFacts> facts; ///< By body.
