@@ -30,8 +30,8 @@ import accuracy  # noqa: E402
 # Of a group of runs, the constants that are fitted on it, as in docs/Rationale/Estimates.md. Those
 # that are joined by '+' have a factor in common.
 CONSTANTS = {
-    "vtrain one node": ["host.operation", "host.collective", "host.step", "host.exposed", "device.unaligned"],
-    "vtrain many nodes": ["device.sustained", "network.network.share"],
+    "vtrain one node": ["host.operation", "host.collective", "host.skew", "device.unaligned"],
+    "vtrain many nodes": ["device.sustained", "network.network.share", "host.skew"],
     "mpt fsdp": ["device.sustained", "device.attention.flash-triton.rate", "network.network.share",
                  "overlap.interference"],
     "dense": ["device.sustained", "device.attention.cudnn.rate", "overlap.tensor_hidden"],
@@ -43,7 +43,7 @@ CONSTANTS = {
 TOGETHER = {"bridge dense": "dense"}
 FACTORS = [0.5, 0.7, 0.85, 0.95, 1, 1.05, 1.15, 1.4, 1.8]
 # Constants that are shares cannot be more.
-MOST = {"overlap.tensor_hidden": 1, "host.exposed": 1, "overlap.interference": 1,
+MOST = {"overlap.tensor_hidden": 1, "overlap.interference": 1,
         "network.network.share": 1, "device.unaligned": 1}
 
 

@@ -8,7 +8,6 @@
 
 #include "stg/Estimate/ProgramTimes.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/SaveAndRestore.h"
 #include <algorithm>
 #include <cmath>
 
@@ -132,9 +131,29 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
       messageTime = std::max(messageTime, this->times[i].time);
     else if (node.isTransfer())
       hostGroup = this->times[i].group;
+  for (const Program::Repeat &repeat : program.repeats) {
+    collectMasks(repeat.body);
+    for (Program::Ahead entry : repeat.ahead)
+      addMask(entry.node);
+  }
   if (ReductionFinder(program, this->times).find())
     for (auto [node, time] : llvm::zip_equal(program.nodes, this->times))
       time.isTail &= node.phase != "grad_sync";
+}
+
+void ProgramTimes::addMask(uint32_t node) {
+  if (isShared(node) && !is_contained(masksOfLoops, program.nodes[node].axes))
+    masksOfLoops.push_back(program.nodes[node].axes);
+}
+
+/// What a body calls is in the loop, too; a repeat in it is one of the program.
+void ProgramTimes::collectMasks(uint32_t body) {
+  for (Program::Step step : program.bodies[body].steps)
+    if (step.kind == Program::Step::Call)
+      collectMasks(program.calls[step.index].body);
+    else if (step.kind == Program::Step::Node ||
+             step.kind == Program::Step::Series)
+      addMask(program.getNode(step));
 }
 
 ProgramTimes::Value ProgramTimes::getInput(uint32_t node) const {
@@ -219,16 +238,25 @@ std::pair<Ticks, uint8_t> ProgramTimes::getStart(uint32_t node, Ticks free,
 
 /// What reduces gradients after the last backward could have begun earlier, and
 /// what gathers parameters after the step could have been done later: so much
-/// of it is hidden.
-void ProgramTimes::runCollective(uint32_t node) {
+/// of it is hidden. False if it waits for other classes.
+bool ProgramTimes::runCollective(uint32_t node) {
   const NodeTime &time = times[node];
   auto [start, before] = getStart(node, clock.collective, lastCollective);
   auto cause = static_cast<uint8_t>(1 + time.group);
+  Ticks own = 0; // Of what it follows without a break, for the same reason.
+  if (lastCollective.own >= 0 && start == clock.collective && before == cause) {
+    own = lastCollective.own;
+    before = lastCollective.before;
+  }
   if (isShared(node)) {
-    Ticks met = meeting(program.nodes[node].axes, start);
-    if (met > start)
+    std::optional<Ticks> met = meeting(program.nodes[node].axes, start);
+    if (!met)
+      return false;
+    if (*met > start) {
       before = kOthers;
-    start = std::max(start, met);
+      own = 0;
+    }
+    start = std::max(start, *met);
   }
   Ticks duration = time.time;
   if (time.isTail) {
@@ -241,12 +269,14 @@ void ProgramTimes::runCollective(uint32_t node) {
   }
   spending.launch += time.launch;
   clock.collective = start + duration;
-  lastCollective = {clock.collective, cause, 0, duration,
-                    before ? before : cause};
+  // Who waits for it has waited for no longer than the kernels took.
+  own = std::min(own + duration, clock.collective - clock.compute);
+  lastCollective = {clock.collective, cause, 0, own, before ? before : cause};
   record(RecordedEvent::Collective, node, time.group, start, clock.collective);
   setOutputs(node, lastCollective);
   if (time.isBlocking)
     waitFor(lastCollective);
+  return true;
 }
 
 /// One after the other, in the order of the program.
@@ -286,16 +316,18 @@ void ProgramTimes::runMessage(uint32_t node) {
   setOutputs(node, {arrival, cause});
 }
 
-void ProgramTimes::runNode(uint32_t node) {
+/// False if it waits for other classes.
+bool ProgramTimes::runNode(uint32_t node) {
   const NodeTemplate &common = program.nodes[node];
+  if (common.isColl())
+    return runCollective(node);
   if (common.isComp())
     runCompute(node);
-  else if (common.isColl())
-    runCollective(node);
   else if (common.isTransfer())
     runTransfer(node);
   else
     runMessage(node);
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -331,31 +363,6 @@ ProgramTimes::getSignature(const Program::Repeat &repeat,
   return key;
 }
 
-/// What is made ahead for a later turn waits in `ahead`, by entry of the
-/// repeat, in the order of turns.
-void ProgramTimes::runTurn(const Program::Repeat &repeat, int64_t turn,
-                           std::vector<std::vector<Value>> &ahead) {
-  for (Program::Stack slice : repeat.slices)
-    values[slice.inner] = values[slice.outer];
-  repeat.forEachAhead(turn, [&](uint32_t node, int64_t) {
-    runNode(node);
-    for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, ahead))
-      if (entry.node == node)
-        pending.push_back(
-            values[program.wiring[node].outputs.front().slot.index]);
-  });
-  for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, ahead)) {
-    setOutputs(entry.node, pending.front());
-    pending.erase(pending.begin());
-  }
-  runBody(repeat.body);
-  for (Program::Stack stack : repeat.stacks)
-    // Of messages that may not have been sent, the last one comes last.
-    if (turn == 0 || values[stack.inner].time > values[stack.outer].time ||
-        values[stack.inner].pending > values[stack.outer].pending)
-      values[stack.outer] = values[stack.inner];
-}
-
 /// As if so many more turns had been executed, each like the last.
 void ProgramTimes::skipTurns(const Program::Repeat &repeat, int64_t count,
                              Ticks duration, const Spending &turn,
@@ -388,14 +395,15 @@ void ProgramTimes::recordTurns(uint32_t firstEvent, int64_t turn, int64_t count,
 }
 
 /// A step is a task by itself, and ends with all that it has begun.
-void ProgramTimes::endStep(int64_t turn, Ticks start, const Spending &before,
-                           uint32_t firstEvent) {
+void ProgramTimes::endStep(const LoopFrame &frame) {
+  const Mark &mark = frame.mark;
   waitFor(getLastCollective());
-  finishTask(start, before);
-  stepTimes.push_back(clock.compute - start);
+  finishTask(mark.start, mark.spending);
+  stepTimes.push_back(clock.compute - mark.start);
   if (recording)
-    recording->add({RecordedEvent::Task, 0, kNone, static_cast<uint32_t>(turn),
-                    firstEvent, kNone, start, start, clock.compute});
+    recording->add({RecordedEvent::Task, 0, kNone,
+                    static_cast<uint32_t>(frame.turn), mark.firstEvent, kNone,
+                    mark.start, mark.start, clock.compute});
 }
 
 void ProgramTimes::noteStep(uint32_t repeat, int64_t turn, Ticks start,
@@ -406,90 +414,201 @@ void ProgramTimes::noteStep(uint32_t repeat, int64_t turn, Ticks start,
     recording->events.back().turn = static_cast<uint32_t>(turn);
 }
 
-void ProgramTimes::runRepeat(const Program::Repeat &repeat) {
+void ProgramTimes::beginRepeat(const Program::Repeat &repeat) {
+  const BodyFacts &inside = getFacts(repeat.body);
+  LoopFrame frame;
+  frame.repeat = &repeat;
+  frame.mayBeAlike = !hasSeries[getIndex(repeat)] && !inside.hasMessages &&
+                     (!inside.isShared || agreement);
+  // Loops in a layer, and around tasks, settle nothing of their own.
+  frame.isLayer = !isInLayer && !repeat.isStep && !inside.hasCalls;
+  isInLayer |= frame.isLayer;
+  for (Program::Ahead entry : repeat.ahead)
+    frame.distance = std::max(frame.distance, entry.distance);
+  frame.ahead.resize(repeat.ahead.size());
   for (Program::Carry carry : repeat.carries)
     values[carry.arg] = values[carry.init];
-  int64_t distance = 0;
-  for (Program::Ahead entry : repeat.ahead)
-    distance = std::max(distance, entry.distance);
-  std::vector<std::vector<Value>> ahead(repeat.ahead.size());
-  const bool isSkipped =
-      !hasSeries[getIndex(repeat)] && !getFacts(repeat.body).hasMessages;
-  // Loops in a layer, and around tasks, settle nothing of their own.
-  const bool isLayer =
-      !isInLayer && !repeat.isStep && !getFacts(repeat.body).hasCalls;
-  llvm::SaveAndRestore inside(isInLayer, isInLayer || isLayer);
-  Key last;
-  Ticks lastDuration = -1;
-  for (int64_t turn = 0; turn < repeat.count; ++turn) {
-    Ticks start = clock.compute;
-    Spending before = spending;
-    const uint32_t firstEvent = getNumEvents();
-    indices[getIndex(repeat)] = repeat.getIndex(turn);
-    runTurn(repeat, turn, ahead);
-    if (repeat.isStep)
-      endStep(turn, start, before, firstEvent);
-    else if (isLayer)
-      settleHost(start, before);
-    record(RecordedEvent::Turn, getIndex(repeat), 0, start, clock.compute,
-           firstEvent);
-    if (recording)
-      recording->events.back().turn = static_cast<uint32_t>(turn);
-    SmallVector<Value, 4> yielded;
-    for (Program::Carry carry : repeat.carries)
-      yielded.push_back(values[carry.yielded]);
-    for (auto [carry, value] : llvm::zip_equal(repeat.carries, yielded))
-      values[carry.arg] = value;
-    Key signature = getSignature(repeat, ahead);
-    Ticks duration = clock.compute - start;
-    // Turns at the end make nothing ahead.
-    int64_t alike = repeat.count - 1 - distance - turn;
-    if (isSkipped && alike > 0 && duration == lastDuration &&
-        signature == last) {
-      skipTurns(repeat, alike, duration, spending - before, ahead);
-      recordTurns(firstEvent, turn, alike, duration);
-      if (repeat.isStep)
-        stepTimes.insert(stepTimes.end(), alike, duration);
-      turn += alike;
-    }
-    last = std::move(signature);
-    lastDuration = duration;
+  push(std::move(frame));
+}
+
+void ProgramTimes::beginTurn(LoopFrame &frame) {
+  const Program::Repeat &repeat = *frame.repeat;
+  frame.mark = getMark();
+  indices[getIndex(repeat)] = repeat.getIndex(frame.turn);
+  for (Program::Stack slice : repeat.slices)
+    values[slice.inner] = values[slice.outer];
+  frame.nodes.clear();
+  frame.next = 0;
+  repeat.forEachAhead(
+      frame.turn, [&](uint32_t node, int64_t) { frame.nodes.push_back(node); });
+}
+
+/// What is made ahead for a later turn waits in `ahead`. False if it waits for
+/// other classes.
+bool ProgramTimes::runAhead(LoopFrame &frame) {
+  const Program::Repeat &repeat = *frame.repeat;
+  for (; frame.next < frame.nodes.size(); ++frame.next) {
+    uint32_t node = frame.nodes[frame.next];
+    if (!runNode(node))
+      return false;
+    for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, frame.ahead))
+      if (entry.node == node)
+        pending.push_back(
+            values[program.wiring[node].outputs.front().slot.index]);
   }
+  for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, frame.ahead)) {
+    setOutputs(entry.node, pending.front());
+    pending.erase(pending.begin());
+  }
+  return true;
+}
+
+void ProgramTimes::endTurn(LoopFrame &frame) {
+  const Program::Repeat &repeat = *frame.repeat;
+  const int64_t turn = frame.turn;
+  const Mark &mark = frame.mark;
+  for (Program::Stack stack : repeat.stacks)
+    // Of messages that may not have been sent, the last one comes last.
+    if (turn == 0 || values[stack.inner].time > values[stack.outer].time ||
+        values[stack.inner].pending > values[stack.outer].pending)
+      values[stack.outer] = values[stack.inner];
+  if (repeat.isStep)
+    endStep(frame);
+  else if (frame.isLayer)
+    settleHost(mark.start, mark.spending);
+  record(RecordedEvent::Turn, getIndex(repeat), 0, mark.start, clock.compute,
+         mark.firstEvent);
+  if (recording)
+    recording->events.back().turn = static_cast<uint32_t>(turn);
+  SmallVector<Value, 4> yielded;
   for (Program::Carry carry : repeat.carries)
+    yielded.push_back(values[carry.yielded]);
+  for (auto [carry, value] : llvm::zip_equal(repeat.carries, yielded))
+    values[carry.arg] = value;
+  Key signature = getSignature(repeat, frame.ahead);
+  Ticks duration = clock.compute - mark.start;
+  frame.isAlike = duration == frame.lastDuration && signature == frame.last;
+  frame.last = std::move(signature);
+  frame.lastDuration = duration;
+}
+
+/// Whether the turns that are left, but for those at the end, which make
+/// nothing ahead, do what this one has done; nothing while other classes that
+/// meet in the loop have not ended it.
+std::optional<bool> ProgramTimes::isAlike(LoopFrame &frame) {
+  const Program::Repeat &repeat = *frame.repeat;
+  if (!frame.mayBeAlike || frame.turn + 1 + frame.distance >= repeat.count)
+    return false;
+  if (!getFacts(repeat.body).isShared)
+    return frame.isAlike;
+  return agreement(frame.isAlike ? std::optional(frame.lastDuration)
+                                 : std::nullopt,
+                   repeat.count - 1 - frame.distance - frame.turn);
+}
+
+void ProgramTimes::endRepeat(const LoopFrame &frame) {
+  for (Program::Carry carry : frame.repeat->carries)
     values[carry.result] = values[carry.arg];
+  if (frame.isLayer)
+    isInLayer = false;
+}
+
+/// False if the loop waits for other classes. What a turn executes is on top of
+/// the loop until it has been executed.
+bool ProgramTimes::goOn(LoopFrame &frame) {
+  const Program::Repeat &repeat = *frame.repeat;
+  switch (frame.place) {
+  case LoopFrame::Begin:
+    if (frame.turn >= repeat.count) {
+      endRepeat(frame);
+      frames.pop_back();
+      return true;
+    }
+    beginTurn(frame);
+    frame.place = LoopFrame::Ahead;
+    [[fallthrough]];
+  case LoopFrame::Ahead:
+    if (!runAhead(frame))
+      return false;
+    frame.place = LoopFrame::Body;
+    pushBody(repeat.body);
+    return true;
+  case LoopFrame::Body:
+    endTurn(frame);
+    frame.place = LoopFrame::End;
+    [[fallthrough]];
+  case LoopFrame::End:
+    break;
+  }
+  std::optional<bool> alike = isAlike(frame);
+  if (!alike)
+    return false;
+  if (*alike) {
+    int64_t count = repeat.count - 1 - frame.distance - frame.turn;
+    skipTurns(repeat, count, frame.lastDuration, spending - frame.mark.spending,
+              frame.ahead);
+    recordTurns(frame.mark.firstEvent, frame.turn, count, frame.lastDuration);
+    if (repeat.isStep)
+      stepTimes.insert(stepTimes.end(), count, frame.lastDuration);
+    frame.turn += count;
+  }
+  ++frame.turn;
+  frame.place = LoopFrame::Begin;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
 // Bodies
 //===----------------------------------------------------------------------===//
 
-void ProgramTimes::runBody(uint32_t body) {
-  for (Program::Step step : program.bodies[body].steps)
-    run(step);
+bool ProgramTimes::run(Program::Step step) {
+  outermost = step;
+  push(StepFrame{outermost});
+  return resume();
 }
 
-void ProgramTimes::run(Program::Step step) {
-  switch (step.kind) {
-  case Program::Step::State:
-    values[program.states[step.index].slot] = {};
-    return;
-  case Program::Step::Node:
-    return runNode(step.index);
-  case Program::Step::Series: {
-    const Program::Series &series = program.series[step.index];
-    return runNode(series.getNode(indices[series.repeat]));
+bool ProgramTimes::resume() {
+  while (!frames.empty()) {
+    Frame &frame = *frames.back();
+    if (!std::visit([&](auto &own) { return goOn(own); }, frame))
+      return false;
   }
-  case Program::Step::Alias:
-    values[program.aliases[step.index].to] =
-        values[program.aliases[step.index].from];
-    return;
-  case Program::Step::Repeat:
-    return runRepeat(program.repeats[step.index]);
-  case Program::Step::Call:
-    return runCall(program.calls[step.index]);
-  case Program::Step::Schedule:
-    llvm_unreachable("schedules are for who knows all classes");
+  return true;
+}
+
+/// Executes steps until one has steps of its own, which are on top then. False
+/// if one waits for other classes.
+bool ProgramTimes::goOn(StepFrame &frame) {
+  while (frame.next < frame.steps.size()) {
+    Program::Step step = frame.steps[frame.next];
+    switch (step.kind) {
+    case Program::Step::State:
+      values[program.states[step.index].slot] = {};
+      break;
+    case Program::Step::Node:
+    case Program::Step::Series:
+      if (!runNode(getNode(step)))
+        return false;
+      break;
+    case Program::Step::Alias:
+      values[program.aliases[step.index].to] =
+          values[program.aliases[step.index].from];
+      break;
+    case Program::Step::Repeat:
+      ++frame.next;
+      beginRepeat(program.repeats[step.index]);
+      return true;
+    case Program::Step::Call:
+      ++frame.next;
+      beginCall(program.calls[step.index]);
+      return true;
+    case Program::Step::Schedule:
+      llvm_unreachable("schedules are for who knows all classes");
+    }
+    ++frame.next;
   }
+  frames.pop_back();
+  return true;
 }
 
 /// Notes what a step reads that was set outside of the body.
@@ -522,7 +641,12 @@ void ProgramTimes::collectFacts(Program::Step step, BodyFacts &facts,
     read(program.aliases[step.index].from);
     isSet[program.aliases[step.index].to] = true;
   }
-  facts.hasCalls |= step.kind == Program::Step::Call;
+  if (step.kind == Program::Step::Call) {
+    const BodyFacts &callee = getFacts(program.calls[step.index].body);
+    facts.hasCalls = true;
+    facts.hasMessages |= callee.hasMessages;
+    facts.isShared |= callee.isShared;
+  }
   if (step.kind != Program::Step::Repeat)
     return;
   const Program::Repeat &repeat = program.repeats[step.index];
@@ -593,23 +717,27 @@ void ProgramTimes::apply(const Program::Call &call, const Effect &effect) {
                         value.before};
 }
 
-void ProgramTimes::runCall(const Program::Call &call) {
+void ProgramTimes::beginCall(const Program::Call &call) {
   for (Program::Alias alias : call.args)
     values[alias.to] = values[alias.from];
-  const BodyFacts &facts = getFacts(call.body);
-  const Ticks start = clock.compute;
-  StringRef phase = getPhase({Program::Step::Call, getIndex(call)});
-  Key key;
-  if (!facts.isShared) {
-    key = getKey(call, facts);
-    if (auto it = effects.find(key); it != effects.end()) {
+  const BodyFacts &inside = getFacts(call.body);
+  CallFrame frame = {&call, {}, getMark()};
+  if (!inside.isShared) {
+    frame.key = getKey(call, inside);
+    if (auto it = effects.find(frame.key); it != effects.end()) {
       apply(call, it->second);
-      return noteTask(phase, clock.compute - start);
+      return noteTask(getPhase({Program::Step::Call, getIndex(call)}),
+                      clock.compute - frame.mark.start);
     }
   }
-  const Spending before = spending;
-  const uint32_t firstEvent = getNumEvents();
-  runBody(call.body);
+  push(std::move(frame));
+  pushBody(call.body);
+}
+
+/// What the call does has been executed.
+void ProgramTimes::endCall(CallFrame &frame) {
+  const Program::Call &call = *frame.call;
+  const auto [start, before, firstEvent] = frame.mark;
   finishTask(start, before);
   record(RecordedEvent::Body, getIndex(call), 0, start, clock.compute,
          firstEvent);
@@ -628,9 +756,16 @@ void ProgramTimes::runCall(const Program::Call &call) {
         {value.time - start, value.cause, 0, value.own, value.before});
     values[alias.to] = value;
   }
-  noteTask(phase, clock.compute - start);
-  if (!facts.isShared)
-    effects.emplace(std::move(key), std::move(effect));
+  noteTask(getPhase({Program::Step::Call, getIndex(call)}),
+           clock.compute - start);
+  if (!frame.key.empty())
+    effects.emplace(std::move(frame.key), std::move(effect));
+}
+
+bool ProgramTimes::goOn(CallFrame &frame) {
+  endCall(frame);
+  frames.pop_back();
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

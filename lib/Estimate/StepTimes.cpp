@@ -10,27 +10,49 @@
 #include "stg/Trace/Program/ScheduledSlots.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <optional>
+#include <tuple>
 
 using namespace llvm;
 using namespace stg;
 using namespace stg::trace;
 
 namespace {
-/// The messages that one class sends over a channel, and how many of them have
-/// been asked for.
+/// The messages that one class sends over a channel.
 struct Mailbox {
   SmallVector<Ticks, 2> arrivals;
   SmallVector<uint32_t, 2> sends; ///< Among the events of the sender.
-  size_t asked = 0;
+};
+
+/// Classes that wait for each other, at a collective or, in a loop, for what
+/// all of them say of their iterations.
+struct Gathering {
+  size_t arrived = 0, left = 0;
+  Ticks last = 0;
+  bool isOver = false; ///< Nobody has to be waited for.
+  /// Of iterations: how many may be left out if they took as long as these.
+  std::optional<std::pair<Ticks, int64_t>> alike;
+};
+
+/// The classes that meet in collectives over a mask are the same or have none
+/// in common.
+struct ClassGroups {
+  std::vector<uint32_t> groups; ///< By class.
+  std::vector<size_t> sizes;    ///< By group: of classes that take part.
 };
 
 /// Sender, axis and direction, and the number of the channel.
 using MailKey = std::pair<uint64_t, uint64_t>;
+
+/// The mask, the group of classes, and which of their gatherings it is.
+using GatheringKey = std::tuple<AxisMask, uint32_t, size_t>;
+/// The mask of all that classes meet over in loops.
+constexpr AxisMask kNoAxes = 0;
 
 /// A class, and how far it is.
 struct ClassRun {
@@ -58,11 +80,20 @@ struct ClassRun {
   Ticks taskStart = 0;
   uint32_t taskEvent = 0; ///< The first one that is recorded.
   Spending taskBefore;
-  /// Messages that have been asked for: where from, and which one there.
-  std::vector<std::pair<MailKey, size_t>> asked;
+  /// Of a step that waits for other classes: where it has begun.
+  bool isUnderWay = false;
+  Ticks stepStart = 0;
+  uint32_t stepEvent = 0;
+  /// Messages that have been asked for: where from, and which one there. Ranks
+  /// of a class may have them from several others.
+  std::vector<SmallVector<std::pair<MailKey, size_t>, 1>> asked;
   std::vector<uint32_t> askedEvents; ///< Of what is recorded, parallel.
-  /// How often each group with other classes has met.
+  DenseMap<MailKey, size_t> numAsked;
+  /// How often each group with other classes has met; with kNoAxes, how often
+  /// it has been asked whether iterations are alike.
   std::map<AxisMask, size_t> meetings;
+  /// The gathering that it has come to and not left.
+  std::optional<GatheringKey> waitsFor;
   bool isQueued = false;
   bool isLeftOut = false; ///< Sends and receives at once, and takes no time.
 
@@ -94,7 +125,8 @@ private:
   bool runEntry(ClassRun &run, const Program::Schedule &schedule);
   void runMessage(ClassRun &run, uint32_t node, uint32_t turn,
                   bool isQueued = false);
-  MailKey getKey(const ClassRun &run, uint32_t node, uint32_t turn) const;
+  MailKey getKey(const ClassRun &run, uint32_t sender, uint32_t node,
+                 uint32_t turn) const;
   bool areThere(ClassRun &run, ArrayRef<uint32_t> slots);
   bool hasOnlyMessages(const Program &program, Program::Step step) const;
   void collectReceives(const ClassRun &run, Program::Step step,
@@ -103,11 +135,23 @@ private:
   bool isThere(ClassRun &run, ProgramTimes::Value &value);
   bool areInputsThere(ClassRun &run, Program::Step step);
   bool isBetweenClasses(const ClassRun &run, Program::Step step) const;
-  uint32_t getPeer(const ClassRun &run, const NodeTemplate &node) const;
+  SmallVector<uint32_t> getPeers(uint32_t index,
+                                 const NodeTemplate &node) const;
+  bool goOn(ClassRun &run, Program::Step step, uint32_t turn);
   void startSchedule(ClassRun &run, const Program::Schedule &schedule);
   void joinTask(ClassRun &run, Program::Step step);
   void closeTask(ClassRun &run);
-  Ticks meet(ClassRun &run, AxisMask axes, Ticks arrival);
+  const ClassGroups &getGroups(AxisMask mask);
+  bool usesMask(const ClassRun &run, AxisMask mask) const;
+  void joinCells(AxisMask mask, IntEqClasses &classes) const;
+  Gathering *gather(ClassRun &run, AxisMask mask,
+                    function_ref<void(Gathering &)> arrive);
+  void leave(ClassRun &run, Gathering &gathering);
+  void end(const GatheringKey &key);
+  bool release();
+  std::optional<Ticks> meet(ClassRun &run, AxisMask axes, Ticks arrival);
+  std::optional<bool> agree(ClassRun &run, std::optional<Ticks> duration,
+                            int64_t count);
   void enqueue(uint32_t index);
   void recordTask(ClassRun &run, uint32_t step, uint32_t turn, Ticks start,
                   uint32_t firstEvent);
@@ -120,14 +164,14 @@ private:
   StepRecording *recording;
   std::optional<std::pair<int64_t, int64_t>> ranks;
   /// Where each meeting is in the recording.
-  std::map<std::pair<AxisMask, size_t>, size_t> meetingNumbers;
+  std::map<GatheringKey, size_t> meetingNumbers;
   std::optional<NodeTimes> nodes;
   std::vector<ClassRun> runs;
+  std::vector<SmallVector<int64_t, 2>> cells; ///< By class, of its ranks.
   DenseMap<MailKey, Mailbox> mail;
   std::deque<uint32_t> queue;
-  /// When the last of all classes has come to each meeting of a group, as far
-  /// as the pass before knows, and this one.
-  std::map<std::pair<AxisMask, size_t>, Ticks> expected, arrived;
+  std::map<AxisMask, ClassGroups> groups;
+  std::map<GatheringKey, Gathering> gatherings;
 };
 } // namespace
 
@@ -170,11 +214,18 @@ void StepSimulation::joinTask(ClassRun &run, Program::Step step) {
 // Between classes
 //===----------------------------------------------------------------------===//
 
-uint32_t StepSimulation::getPeer(const ClassRun &run,
-                                 const NodeTemplate &node) const {
-  int64_t rank = run.source->ranks[0];
-  return programs.getPartition().getClass(
-      programs.getSpace().getNeighbour(rank, node.axis, node.shift));
+/// The classes that have the other ends of the messages of a class.
+SmallVector<uint32_t> StepSimulation::getPeers(uint32_t index,
+                                               const NodeTemplate &node) const {
+  const RankPartition &partition = programs.getPartition();
+  SmallVector<uint32_t> peers;
+  for (int64_t cell : cells[index]) {
+    uint32_t peer = partition.getClass(programs.getSpace().getNeighbour(
+        partition.getFirstRank(cell), node.axis, node.shift));
+    if (!is_contained(peers, peer))
+      peers.push_back(peer);
+  }
+  return peers;
 }
 
 bool StepSimulation::isBetweenClasses(const ClassRun &run,
@@ -194,14 +245,12 @@ void StepSimulation::enqueue(uint32_t index) {
   queue.push_back(index);
 }
 
-MailKey StepSimulation::getKey(const ClassRun &run, uint32_t number,
-                               uint32_t turn) const {
+MailKey StepSimulation::getKey(const ClassRun &run, uint32_t sender,
+                               uint32_t number, uint32_t turn) const {
   const NodeTemplate &node = run.source->program.nodes[number];
   const Channel &channel = run.source->program.channels[node.channel];
-  uint64_t sender =
-      node.kind == NodeKind::Send ? run.index : getPeer(run, node);
   uint64_t way = (uint64_t(channel.key.axis) << 32) | channel.key.direction;
-  return {sender << 40 | way,
+  return {uint64_t(sender) << 40 | way,
           channel.key.channel + int64_t(turn) * channel.stride};
 }
 
@@ -210,27 +259,31 @@ MailKey StepSimulation::getKey(const ClassRun &run, uint32_t number,
 void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn,
                                 bool isQueued) {
   const NodeTemplate &node = run.source->program.nodes[number];
-  uint32_t peer = getPeer(run, node);
-  if (runs[peer].isLeftOut)
+  SmallVector<uint32_t> peers = getPeers(run.index, node);
+  llvm::erase_if(peers, [&](uint32_t peer) { return runs[peer].isLeftOut; });
+  if (peers.empty())
     return run.times->setOutputs(number, {});
-  bool isSend = node.kind == NodeKind::Send;
-  MailKey key = getKey(run, number, turn);
-  Mailbox &box = mail[key];
   ProgramTimes &times = *run.times;
   const NodeTime &time = times.getTime(number);
   auto cause = static_cast<uint8_t>(ProgramTimes::kMessage + time.group);
   Ticks issue = times.getClock().compute;
-  if (!isSend) {
-    run.asked.push_back({key, box.asked++});
+  if (node.kind != NodeKind::Send) {
+    auto &asked = run.asked.emplace_back();
+    for (uint32_t peer : peers) {
+      MailKey key = getKey(run, peer, number, turn);
+      asked.push_back({key, run.numAsked[key]++});
+    }
     if (recording) {
       run.askedEvents.push_back(times.getRecording()->size());
       times.getRecording()->add({RecordedEvent::Receive, time.group, number,
-                                 turn, kNone, peer, issue, issue, issue});
+                                 turn, kNone, peers.front(), issue, issue,
+                                 issue});
     }
     times.setOutputs(number,
                      {0, cause, static_cast<uint32_t>(run.asked.size())});
     return;
   }
+  Mailbox &box = mail[getKey(run, run.index, number, turn)];
   Ticks start = std::max(times.getClock().compute, times.getInput(number).time);
   if (isQueued) {
     start = std::max(start, times.getClock().message);
@@ -240,23 +293,27 @@ void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn,
   if (recording) {
     box.sends.push_back(times.getRecording()->size());
     times.getRecording()->add({RecordedEvent::Send, time.group, number, turn,
-                               kNone, peer, issue, start, start + time.time});
+                               kNone, peers.front(), issue, start,
+                               start + time.time});
   }
   times.setOutputs(number, {start + time.time, cause});
   if (execution.blockingMessages)
     times.waitFor({start + time.time, cause});
-  enqueue(peer);
+  llvm::for_each(peers, [&](uint32_t peer) { enqueue(peer); });
 }
 
 /// False if it is a message that has not been sent.
 bool StepSimulation::isThere(ClassRun &run, ProgramTimes::Value &value) {
   if (!value.pending)
     return true;
-  const auto &[key, number] = run.asked[value.pending - 1];
-  const Mailbox &box = mail[key];
-  if (number >= box.arrivals.size())
-    return false;
-  value = {box.arrivals[number], value.cause};
+  Ticks last = 0;
+  for (const auto &[key, number] : run.asked[value.pending - 1]) {
+    const Mailbox &box = mail[key];
+    if (number >= box.arrivals.size())
+      return false;
+    last = std::max(last, box.arrivals[number]);
+  }
+  value = {last, value.cause};
   return true;
 }
 
@@ -320,7 +377,8 @@ void StepSimulation::collectReceives(const ClassRun &run, Program::Step step,
       collectReceives(run, inner, isBetween, keys);
   } else if (program.nodes[step.index].kind == NodeKind::Recv) {
     isBetween[step.index] = true;
-    keys.insert(getKey(run, step.index, 0));
+    for (uint32_t peer : getPeers(run.index, program.nodes[step.index]))
+      keys.insert(getKey(run, peer, step.index, 0));
   }
 }
 
@@ -341,7 +399,8 @@ void StepSimulation::findMessages() {
   for (auto [run, own] : llvm::zip_equal(runs, isBetween)) {
     const Program &program = run.source->program;
     for (auto [number, node] : llvm::enumerate(program.nodes))
-      if (node.kind == NodeKind::Send && keys.contains(getKey(run, number, 0)))
+      if (node.kind == NodeKind::Send &&
+          keys.contains(getKey(run, run.index, number, 0)))
         own[number] = true;
     run.times->setMessaging(std::move(own), [this, &run = run](uint32_t node) {
       runMessage(run, node, 0, /*isQueued=*/true);
@@ -349,13 +408,101 @@ void StepSimulation::findMessages() {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Meetings
+//===----------------------------------------------------------------------===//
+
+/// True if the class has a collective over the mask; with kNoAxes, one with
+/// other classes in a loop.
+bool StepSimulation::usesMask(const ClassRun &run, AxisMask mask) const {
+  if (run.isLeftOut)
+    return false;
+  return mask == kNoAxes
+             ? run.times->meetsInLoops()
+             : llvm::any_of(run.source->program.nodes,
+                            [&](const NodeTemplate &node) {
+                              return node.isColl() && node.axes == mask;
+                            });
+}
+
+/// Joins classes that have ranks in a group over the mask.
+void StepSimulation::joinCells(AxisMask mask, IntEqClasses &classes) const {
+  const RankPartition &partition = programs.getPartition();
+  const RankSpace &space = programs.getSpace();
+  const AxisMask others = partition.getAxes() & ~mask;
+  DenseMap<int64_t, uint32_t> first;
+  for (int64_t cell = 0; cell < partition.getNumCells(); ++cell) {
+    int64_t rank = partition.getFirstRank(cell);
+    uint32_t index = partition.getClassOfCell(cell);
+    if (space.isMember(mask, rank))
+      classes.join(first.try_emplace(space.getPosition(others, rank), index)
+                       .first->second,
+                   index);
+  }
+}
+
+const ClassGroups &StepSimulation::getGroups(AxisMask mask) {
+  auto [it, isNew] = groups.try_emplace(mask);
+  ClassGroups &result = it->second;
+  if (!isNew)
+    return result;
+  IntEqClasses classes(runs.size());
+  if (mask != kNoAxes)
+    joinCells(mask, classes);
+  else
+    for (ClassRun &run : runs)
+      for (AxisMask met : run.times->getMasksOfLoops())
+        joinCells(met, classes);
+  classes.compress();
+  result.sizes.resize(classes.getNumClasses());
+  for (ClassRun &run : runs) {
+    result.groups.push_back(classes[run.index]);
+    result.sizes[result.groups.back()] += usesMask(run, mask);
+  }
+  return result;
+}
+
+/// The next gathering of the group of a class over the mask, to which `arrive`
+/// adds what it says, once; null until all others are there.
+Gathering *StepSimulation::gather(ClassRun &run, AxisMask mask,
+                                  function_ref<void(Gathering &)> arrive) {
+  const ClassGroups &all = getGroups(mask);
+  uint32_t group = all.groups[run.index];
+  GatheringKey key = {mask, group, run.meetings[mask]};
+  Gathering &gathering = gatherings[key];
+  if (!run.waitsFor) {
+    arrive(gathering);
+    run.waitsFor = key;
+    if (++gathering.arrived >= all.sizes[group])
+      end(key);
+  }
+  return gathering.isOver ? &gathering : nullptr;
+}
+
+/// Who waits goes on.
+void StepSimulation::end(const GatheringKey &key) {
+  gatherings[key].isOver = true;
+  for (ClassRun &other : runs)
+    if (other.waitsFor == key)
+      enqueue(other.index);
+}
+
+void StepSimulation::leave(ClassRun &run, Gathering &gathering) {
+  ++run.meetings[std::get<0>(*run.waitsFor)];
+  if (++gathering.left == gathering.arrived)
+    gatherings.erase(*run.waitsFor);
+  run.waitsFor.reset();
+}
+
 /// A group with ranks of several classes meets when the last of them comes.
-/// Classes are executed one after the other, so that is known in the next pass.
-Ticks StepSimulation::meet(ClassRun &run, AxisMask axes, Ticks arrival) {
-  std::pair<AxisMask, size_t> key = {axes, run.meetings[axes]++};
-  Ticks &last = arrived[key];
-  last = std::max(last, arrival);
-  if (recording) {
+std::optional<Ticks> StepSimulation::meet(ClassRun &run, AxisMask axes,
+                                          Ticks arrival) {
+  Gathering *gathering = gather(run, axes, [&](Gathering &own) {
+    own.last = std::max(own.last, arrival);
+    if (!recording)
+      return;
+    GatheringKey key = {axes, getGroups(axes).groups[run.index],
+                        run.meetings[axes]};
     auto [it, isNew] =
         meetingNumbers.try_emplace(key, recording->meetings.size());
     if (isNew)
@@ -363,9 +510,59 @@ Ticks StepSimulation::meet(ClassRun &run, AxisMask axes, Ticks arrival) {
     // The collective is recorded next.
     recording->meetings[it->second].push_back(
         {run.index, run.times->getRecording()->size(), arrival});
-  }
-  auto it = expected.find(key);
-  return it == expected.end() ? arrival : std::max(arrival, it->second);
+  });
+  if (!gathering)
+    return std::nullopt;
+  Ticks last = gathering->last;
+  leave(run, *gathering);
+  return last;
+}
+
+/// Iterations are left out if all classes that meet in them leave out as many,
+/// and they took all of them as long: then all are as far apart afterwards.
+std::optional<bool> StepSimulation::agree(ClassRun &run,
+                                          std::optional<Ticks> duration,
+                                          int64_t count) {
+  Gathering *gathering = gather(run, kNoAxes, [&](Gathering &own) {
+    std::optional<std::pair<Ticks, int64_t>> alike;
+    if (duration)
+      alike = {*duration, count};
+    if (own.arrived == 0)
+      own.alike = alike;
+    else if (own.alike != alike)
+      own.alike.reset();
+  });
+  if (!gathering)
+    return std::nullopt;
+  bool isAlike = gathering->alike.has_value();
+  leave(run, *gathering);
+  return isAlike;
+}
+
+/// Ends gatherings to which nobody else comes; false if there are none. Classes
+/// that wait for others in loops are not asked again.
+bool StepSimulation::release() {
+  SmallVector<GatheringKey> over;
+  auto find = [&](bool isOfLoops) {
+    for (const auto &[key, gathering] : gatherings) {
+      const auto &[mask, group, number] = key;
+      bool hasRunning = llvm::any_of(runs, [&](const ClassRun &run) {
+        return usesMask(run, mask) && !run.isDone() &&
+               getGroups(mask).groups[run.index] == group &&
+               run.waitsFor != key;
+      });
+      if (!gathering.isOver && (mask == kNoAxes) == isOfLoops &&
+          (isOfLoops || !hasRunning))
+        over.push_back(key);
+    }
+  };
+  find(/*isOfLoops=*/true);
+  for (const GatheringKey &key : over)
+    gatherings[key].alike.reset();
+  if (over.empty())
+    find(/*isOfLoops=*/false);
+  llvm::for_each(over, [&](const GatheringKey &key) { end(key); });
+  return !over.empty();
 }
 
 //===----------------------------------------------------------------------===//
@@ -385,29 +582,41 @@ void StepSimulation::startSchedule(ClassRun &run,
   }
 }
 
+/// Begins or goes on with what a step executes; false if it waits for another
+/// class.
+bool StepSimulation::goOn(ClassRun &run, Program::Step step, uint32_t turn) {
+  if (run.isUnderWay)
+    return run.times->resume();
+  run.stepStart = run.times->getClock().compute;
+  run.stepEvent = recording ? run.times->getRecording()->size() : 0;
+  if (!isBetweenClasses(run, step))
+    return run.times->run(step);
+  runMessage(run, run.times->getNode(step), turn);
+  return true;
+}
+
 bool StepSimulation::runEntry(ClassRun &run,
                               const Program::Schedule &schedule) {
   OrderEntry entry = run.order[run.entry];
   Program::Step step =
       run.source->program.bodies[schedule.body].steps[entry.step];
-  for (ScheduledSlots::Use use : run.slots->reads[entry.step]) {
-    ProgramTimes::Value &value = run.lanes[use.lane][entry.turn];
-    if (!isThere(run, value))
+  if (!run.isUnderWay) {
+    for (ScheduledSlots::Use use : run.slots->reads[entry.step]) {
+      ProgramTimes::Value &value = run.lanes[use.lane][entry.turn];
+      if (!isThere(run, value))
+        return false;
+      run.times->getValue(use.slot) = value;
+    }
+    if (step.kind == Program::Step::Call &&
+        !areThere(run, run.times->getExternals(
+                           run.source->program.calls[step.index].body)))
       return false;
-    run.times->getValue(use.slot) = value;
   }
-  if (step.kind == Program::Step::Call &&
-      !areThere(run, run.times->getExternals(
-                         run.source->program.calls[step.index].body)))
+  run.isUnderWay = !goOn(run, step, entry.turn);
+  if (run.isUnderWay)
     return false;
-  const Ticks start = run.times->getClock().compute;
-  const uint32_t firstEvent = recording ? run.times->getRecording()->size() : 0;
-  if (isBetweenClasses(run, step))
-    runMessage(run, run.times->getNode(step), entry.turn);
-  else
-    run.times->run(step);
   if (step.kind == Program::Step::Call)
-    recordTask(run, entry.step, entry.turn, start, firstEvent);
+    recordTask(run, entry.step, entry.turn, run.stepStart, run.stepEvent);
   for (ScheduledSlots::Use use : run.slots->sets[entry.step])
     run.lanes[use.lane][entry.turn] = run.times->getValue(use.slot);
   return true;
@@ -475,20 +684,19 @@ bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
     run.order.clear();
     return true;
   }
-  if (!areInputsThere(run, step))
+  if (!run.isUnderWay) {
+    if (!areInputsThere(run, step))
+      return false;
+    if (step.kind == Program::Step::Call || isStepLoop(run, step))
+      closeTask(run);
+    else
+      joinTask(run, step);
+  }
+  run.isUnderWay = !goOn(run, step, 0);
+  if (run.isUnderWay)
     return false;
-  if (step.kind == Program::Step::Call || isStepLoop(run, step))
-    closeTask(run);
-  else
-    joinTask(run, step);
-  const Ticks start = run.times->getClock().compute;
-  const uint32_t firstEvent = recording ? run.times->getRecording()->size() : 0;
-  if (isBetweenClasses(run, step))
-    runMessage(run, run.times->getNode(step), 0);
-  else
-    run.times->run(step);
   if (step.kind == Program::Step::Call)
-    recordTask(run, kNone, 0, start, firstEvent);
+    recordTask(run, kNone, 0, run.stepStart, run.stepEvent);
   return true;
 }
 
@@ -506,9 +714,9 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
   auto get = [&](StringRef key, double missing) {
     return machine.get(key).value_or(missing);
   };
-  ProgramTimes::Rules rules = {
-      execution.hostExposed.value_or(get("host.exposed", 0)),
-      get("overlap.interference", 0), get("overlap.data_hidden", 0)};
+  ProgramTimes::Rules rules = {execution.hostExposed,
+                               get("overlap.interference", 0),
+                               get("overlap.data_hidden", 0)};
   ClassRun &run = runs[index];
   run.index = index;
   run.source = &programs.getClasses()[index];
@@ -521,16 +729,22 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
       });
   if (recording)
     run.times->setRecording(&recording->classes[index]);
+  else
+    run.times->setAgreement(
+        [this, index](std::optional<Ticks> duration, int64_t count) {
+          return agree(runs[index], duration, count);
+        });
 }
 
 void StepSimulation::makeRuns() {
-  runs.clear();
   runs.resize(programs.getClasses().size());
-  mail.clear();
+  const RankPartition &partition = programs.getPartition();
+  cells.resize(runs.size());
+  for (int64_t cell = 0; cell < partition.getNumCells(); ++cell)
+    cells[partition.getClassOfCell(cell)].push_back(cell);
   if (recording) {
     recording->classes.assign(runs.size(), {});
     recording->meetings.clear();
-    meetingNumbers.clear();
   }
   for (auto [i, source] : llvm::enumerate(programs.getClasses()))
     makeRun(i, nodes->getTimes(source.program));
@@ -541,12 +755,14 @@ Error StepSimulation::runAll() {
   for (ClassRun &run : runs)
     if (!run.isLeftOut)
       enqueue(run.index);
-  while (!queue.empty()) {
-    ClassRun &run = runs[queue.front()];
-    queue.pop_front();
-    run.isQueued = false;
-    advance(run);
-  }
+  do {
+    while (!queue.empty()) {
+      ClassRun &run = runs[queue.front()];
+      queue.pop_front();
+      run.isQueued = false;
+      advance(run);
+    }
+  } while (release());
   for (ClassRun &run : runs)
     if (!run.isLeftOut && !run.isDone())
       return createStringError("the ranks of '" + run.source->name +
@@ -580,17 +796,20 @@ Spending StepTimes::getMean() const {
 
 /// When messages were sent and arrived is known when all classes are done.
 void StepSimulation::recordArrivals(ClassRun &run) {
-  for (auto [event, asked] : llvm::zip(run.askedEvents, run.asked)) {
-    const auto &[key, number] = asked;
-    const Mailbox &box = mail[key];
-    if (number >= box.sends.size())
-      continue; // Nobody reads it, or the step had not ended.
-    uint32_t sender = static_cast<uint32_t>(key.first >> 40);
-    RecordedEvent &receive = recording->classes[run.index].events[event];
-    receive.link = box.sends[number];
-    receive.start = recording->classes[sender].events[receive.link].start;
-    receive.end = box.arrivals[number];
-  }
+  for (auto [event, asked] : llvm::zip(run.askedEvents, run.asked))
+    for (const auto &[key, number] : asked) {
+      const Mailbox &box = mail[key];
+      if (number >= box.sends.size())
+        continue; // Nobody reads it, or the step had not ended.
+      RecordedEvent &receive = recording->classes[run.index].events[event];
+      if (receive.link != kNone && box.arrivals[number] <= receive.end)
+        continue;
+      receive.peer = static_cast<uint32_t>(key.first >> 40);
+      receive.link = box.sends[number];
+      receive.start =
+          recording->classes[receive.peer].events[receive.link].start;
+      receive.end = box.arrivals[number];
+    }
 }
 
 /// Steps of inference that a program executes in loops.
@@ -647,17 +866,9 @@ Expected<StepTimes> StepSimulation::run() {
   if (!made)
     return made.takeError();
   nodes.emplace(std::move(*made));
-  // A pass moves what comes after a meeting; there are few in a row.
-  constexpr unsigned kMostPasses = 16;
-  for (unsigned pass = 0; pass < kMostPasses; ++pass) {
-    arrived.clear();
-    makeRuns();
-    if (Error error = runAll())
-      return std::move(error);
-    if (arrived == expected)
-      break;
-    expected = arrived;
-  }
+  makeRuns();
+  if (Error error = runAll())
+    return std::move(error);
   return finish();
 }
 

@@ -69,7 +69,6 @@ static constexpr MachineKey kKeys[] = {
     {"host.operation", Dimension::Time, 0, kAny},
     {"host.collective", Dimension::Time, 0, kAny},
     {"host.step", Dimension::Time, 0, kAny},
-    {"host.exposed", Dimension::Number, 0, 1},
     {"host.skew", Dimension::Time, 0, kAny},
     {"network.*.bandwidth", Dimension::Bandwidth, kLeast, kAny},
     {"network.*.share", Dimension::Number, kLeast, 1},

@@ -526,7 +526,7 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
     return;
   bool isAlone = programs.getClasses().size() == 1;
   Reader reader(program, nodes->getLeastTimes(program, growth),
-                {get("host.exposed"), 0, 0});
+                {result.execution.hostExposed, 0, 0});
   reader.readOrigins();
   if (isAlone && result.strategy.values.training)
     measureUpdate(programs, machine, nodes->getTimes(program));
@@ -564,7 +564,7 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
   if (program.usesHost())
     return std::nullopt;
   Reader reader(program, nodes->getTimes(program),
-                {machine.get("host.exposed").value_or(0), 0, 0},
+                {result.execution.hostExposed, 0, 0},
                 /*dropsEnds=*/true);
   reader.hasReductions = true;
   if (hasMicroBatches && !reader.findTasks())

@@ -187,8 +187,8 @@ TEST(Machine, Set) {
   EXPECT_EQ(machine->find("device.peak.bf16")->source, "given");
   EXPECT_EQ(set("device.memory.reserved=1.5 GiB"), "");
   EXPECT_EQ(machine->get("device.memory.reserved"), 1610612736.);
-  EXPECT_EQ(set("host.exposed=0.25"), "");
-  EXPECT_EQ(machine->get("host.exposed"), 0.25);
+  EXPECT_EQ(set("overlap.interference=0.25"), "");
+  EXPECT_EQ(machine->get("overlap.interference"), 0.25);
   EXPECT_EQ(set("network.in.ranks=64"), "");
   EXPECT_EQ(machine->getTiers()[0].ranks, 64);
 
@@ -196,8 +196,8 @@ TEST(Machine, Set) {
   EXPECT_EQ(set("device.speed=1"), "device.speed: is no number of a machine");
   EXPECT_EQ(set("host.step=1"), "host.step: expected a number in ns, us, ms or "
                                 "s");
-  EXPECT_EQ(set("host.exposed=2"),
-            "host.exposed: expected a number from 0 to 1");
+  EXPECT_EQ(set("overlap.interference=2"),
+            "overlap.interference: expected a number from 0 to 1");
   EXPECT_EQ(set("network.on.bandwidth=1 GB/s"),
             "network.on.bandwidth: the machine has no such tier");
   EXPECT_EQ(set("network.out.ranks=96"),

@@ -24,6 +24,9 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
+#include <variant>
 
 namespace stg {
 
@@ -62,8 +65,13 @@ public:
     double hostExposed = 0, interference = 0, dataHidden = 0;
   };
   /// When a collective starts whose group has ranks of other classes, and which
-  /// this rank has reached by that time.
-  using Meeting = std::function<Ticks(trace::AxisMask, Ticks)>;
+  /// this rank has reached by that time; nothing while others are not there.
+  using Meeting = std::function<std::optional<Ticks>(trace::AxisMask, Ticks)>;
+  /// Whether all classes that meet in a loop leave out its next iterations, of
+  /// which there are `count`; nothing while others are not there. `duration` is
+  /// that of the last two of this class, if these were alike.
+  using Agreement = std::function<std::optional<bool>(
+      std::optional<Ticks> duration, int64_t count)>;
 
   ProgramTimes(const trace::TraceProgram &program, std::vector<NodeTime> times,
                Rules rules, trace::AxisMask classAxes, Meeting meeting);
@@ -76,6 +84,9 @@ public:
     isMessageBetween = std::move(isBetween);
     messaging = std::move(value);
   }
+
+  /// Without one no iteration of a loop is left out in which classes meet.
+  void setAgreement(Agreement value) { agreement = std::move(value); }
 
   const trace::TraceProgram &getProgram() const { return program; }
   const NodeTime &getTime(uint32_t node) const { return times[node]; }
@@ -122,8 +133,16 @@ public:
   Recording *getRecording() const { return recording; }
 
   /// Executes a step that is neither a schedule nor, between classes, a
-  /// message.
-  void run(trace::TraceProgram::Step step);
+  /// message. False if it waits for other classes: then `resume` goes on with
+  /// it, and nothing else may be executed before that is true.
+  bool run(trace::TraceProgram::Step step);
+  bool resume();
+  /// What collectives with other classes in loops are over; whether there are
+  /// any.
+  llvm::ArrayRef<trace::AxisMask> getMasksOfLoops() const {
+    return masksOfLoops;
+  }
+  bool meetsInLoops() const { return !masksOfLoops.empty(); }
   /// What a body reads of what was made before it.
   llvm::ArrayRef<uint32_t> getExternals(uint32_t body) {
     return getFacts(body).externals;
@@ -182,21 +201,69 @@ private:
     llvm::SmallVector<uint32_t> externals; ///< Slots of others that it reads.
   };
   using Key = llvm::SmallVector<Ticks, 32>;
+  /// Since when something is executed.
+  struct Mark {
+    Ticks start;
+    Spending spending;
+    uint32_t firstEvent;
+  };
+  /// Steps of a body that are executed one after the other.
+  struct StepFrame {
+    llvm::ArrayRef<Program::Step> steps;
+    size_t next = 0;
+  };
+  /// A loop, and how far it is.
+  struct LoopFrame {
+    enum Place { Begin, Ahead, Body, End };
+    const Program::Repeat *repeat;
+    bool mayBeAlike; ///< Iterations that do the same may be left out.
+    bool isLayer;
+    int64_t distance = 0; ///< How far ahead nodes are executed, at most.
+    Place place = Begin;
+    int64_t turn = 0;
+    Mark mark = {};
+    /// Of this turn, what is executed ahead, and which is next.
+    llvm::SmallVector<uint32_t> nodes;
+    size_t next = 0;
+    /// What was made ahead for later turns, by entry of the repeat, in the
+    /// order of turns.
+    std::vector<std::vector<Value>> ahead;
+    /// Of the turn before.
+    Key last;
+    Ticks lastDuration = -1;
+    bool isAlike = false; ///< This turn and the one before.
+  };
+  struct CallFrame {
+    const Program::Call *call;
+    Key key; ///< Empty if it is not kept what the call does.
+    Mark mark;
+  };
+  using Frame = std::variant<StepFrame, LoopFrame, CallFrame>;
 
   std::pair<Ticks, uint8_t> getStart(uint32_t node, Ticks free,
                                      const Value &last) const;
-  void runNode(uint32_t node);
+  bool runNode(uint32_t node);
   void runCompute(uint32_t node);
-  void runCollective(uint32_t node);
+  bool runCollective(uint32_t node);
   void runMessage(uint32_t node);
   void runTransfer(uint32_t node);
-  void runRepeat(const Program::Repeat &repeat);
-  void runTurn(const Program::Repeat &repeat, int64_t turn,
-               std::vector<std::vector<Value>> &ahead);
-  void endStep(int64_t turn, Ticks start, const Spending &before,
-               uint32_t firstEvent);
-  void runBody(uint32_t body);
-  void runCall(const Program::Call &call);
+  Mark getMark() const { return {clock.compute, spending, getNumEvents()}; }
+  bool goOn(StepFrame &frame);
+  bool goOn(LoopFrame &frame);
+  bool goOn(CallFrame &frame);
+  void push(Frame frame) {
+    frames.push_back(std::make_unique<Frame>(std::move(frame)));
+  }
+  void pushBody(uint32_t body) { push(StepFrame{program.bodies[body].steps}); }
+  void beginRepeat(const Program::Repeat &repeat);
+  void beginTurn(LoopFrame &frame);
+  bool runAhead(LoopFrame &frame);
+  void endTurn(LoopFrame &frame);
+  std::optional<bool> isAlike(LoopFrame &frame);
+  void endRepeat(const LoopFrame &frame);
+  void endStep(const LoopFrame &frame);
+  void beginCall(const Program::Call &call);
+  void endCall(CallFrame &frame);
   Key getSignature(const Program::Repeat &repeat,
                    llvm::ArrayRef<std::vector<Value>> ahead) const;
   void skipTurns(const Program::Repeat &repeat, int64_t count, Ticks duration,
@@ -223,6 +290,8 @@ private:
   }
   Ticks getRelative(Value value) const;
   void addRelative(Value value, Key &key) const;
+  void addMask(uint32_t node);
+  void collectMasks(uint32_t body);
   void account(uint8_t cause, Ticks start, Ticks end);
   void record(RecordedEvent::Kind kind, uint32_t index, uint8_t group,
               Ticks start, Ticks end, uint32_t link = trace::kNone) {
@@ -237,13 +306,16 @@ private:
   Rules rules;
   trace::AxisMask classAxes;
   Meeting meeting;
+  Agreement agreement;                ///< May be empty.
   std::vector<bool> isMessageBetween; ///< By node; may be empty.
   Messaging messaging;
 
   Clock clock;
   Spending spending;
-  std::vector<Value> values;          ///< By slot.
-  std::vector<Ticks> arrivals;        ///< Of messages within the class.
+  Program::Step outermost = {};               ///< What `run` executes.
+  std::vector<std::unique_ptr<Frame>> frames; ///< What is under way.
+  std::vector<Value> values;                  ///< By slot.
+  std::vector<Ticks> arrivals;                ///< Of messages within the class.
   std::vector<uint32_t> sendChannels; ///< By channel, its other end or kNone.
   /// But for their times, which the clock has.
   Value lastCollective, lastTransfer;
@@ -252,6 +324,7 @@ private:
   bool isInLayer = false;       ///< In a turn of a loop over layers.
   Ticks window = 0; ///< Of kernels that reductions can still be behind.
   Ticks lastForward = 0, lastBackward = 0;
+  llvm::SmallVector<trace::AxisMask, 2> masksOfLoops;
   std::vector<BodyFacts> facts; ///< By body.
   std::map<Key, Effect> effects;
   Recording *recording = nullptr;

@@ -73,9 +73,8 @@ struct Execution {
   /// Seconds that launching the kernels of an operation takes; none: as the
   /// machine says.
   std::optional<double> hostOperation;
-  /// Of the smaller of launching and execution, what is not behind the larger;
-  /// none: as the machine says.
-  std::optional<double> hostExposed;
+  /// Of the smaller of launching and execution, what is not behind the larger.
+  double hostExposed = 0;
   /// A token of several experts of one rank, or of one node, is sent once.
   bool exchangeOnce = false;
   /// Of an all-to-all, what is behind other kernels.
