@@ -58,8 +58,9 @@ typedef struct StgEstimateTotals {
   double stepSeconds;
   StgText machine;
   int64_t numRanks;
-  /** Operations of products and attention over what the devices could do,
-   *  without those that are done again, and with them. From 0 to 1. */
+  /** Operations of products and attention over what the devices could do: as
+   *  the program counts them, without those that are done again (MFU), and as
+   *  kernels execute them (HFU), which is at most 1. */
   double modelUse, hardwareUse;
   double tokenRate; /**< Per second and device; 0 if the step has no tokens. */
   double neededBytes, availableBytes; /**< Memory of a device. */

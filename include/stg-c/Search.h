@@ -94,7 +94,7 @@ typedef struct StgSearchEntry {
   double stepSeconds;
   double neededBytes; /**< Memory of the device that needs most. */
   int64_t numRanks;
-  double modelUse, hardwareUse; /**< From 0 to 1, as of an estimate. */
+  double modelUse, hardwareUse; /**< As of an estimate. */
   double tokenRate; /**< Per second and device; 0 if the step has no tokens. */
   const StgTimePart *parts; /**< Together the step. */
   size_t numParts;

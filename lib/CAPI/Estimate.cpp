@@ -54,8 +54,8 @@ static std::unique_ptr<StgEstimate> takeReport(const Report &report) {
   totals.stepSeconds = report.step.getSeconds();
   totals.machine = toText(estimate->machine);
   totals.numRanks = report.job.ranks;
-  totals.modelUse = report.getUse(/*withRecompute=*/false);
-  totals.hardwareUse = report.getUse(/*withRecompute=*/true);
+  totals.modelUse = report.getUse(Report::UseOf::Model);
+  totals.hardwareUse = report.getUse(Report::UseOf::Hardware);
   totals.tokenRate = report.getTokenRate().value_or(0);
   totals.neededBytes = report.getNeeded();
   totals.availableBytes = report.getCapacity();

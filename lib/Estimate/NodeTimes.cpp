@@ -29,6 +29,8 @@ struct NodeTimes::Facts {
   ProgramFacts program;
   /// There are several micro-batches.
   bool accumulates = false;
+  /// Attention counts pairs that a mask hides.
+  bool countsMasked = false;
   /// Whose copies all-to-alls send of each token.
   ExpertChoice choice;
 
@@ -46,7 +48,13 @@ struct NodeTimes::Facts {
       for (const Kernel &kernel : program.kernels)
         if (kernel.op == "top_k")
           readRouter(kernel);
+    for (const NodeTemplate &node : program.nodes)
+      if (node.kernel != kNone)
+        countsMasked |= hasMaskedPairs(node, program.kernels[node.kernel]);
   }
+
+  /// Forward attention has as many operations as pairs that are counted.
+  static bool hasMaskedPairs(const NodeTemplate &node, const Kernel &kernel);
 
   /// Scores of all experts, those that are chosen, and groups of experts.
   void readRouter(const Kernel &router) {
@@ -177,6 +185,56 @@ NodeTime NodeTimes::getProduct(const Kernel &kernel) {
 /// Sizes of attention; those of requests follow.
 static constexpr size_t kSequence = 8;
 
+static bool isAttention(const Kernel &kernel) {
+  return kernel.op.starts_with("attention") && kernel.sizes.size() >= kSequence;
+}
+
+/// Of both products of forward attention, for so many pairs of a sequence and a
+/// head.
+static double getPairOperations(const Kernel &kernel, double pairs) {
+  ArrayRef<int64_t> sizes = kernel.sizes;
+  return 2. * double(sizes[0]) * double(sizes[1]) * pairs *
+         double(sizes[5] + sizes[6]);
+}
+
+/// Pairs of a query and a key of the same sequence, masked or not.
+static double getAllPairs(const Kernel &kernel) {
+  ArrayRef<int64_t> sizes = kernel.sizes;
+  if (sizes.size() == kSequence)
+    return double(sizes[3]) * double(sizes[4]);
+  double pairs = 0;
+  for (ArrayRef<int64_t> rest = sizes.drop_front(kSequence); rest.size() >= 4;
+       rest = rest.drop_front(4))
+    pairs += double(rest[0]) * double(rest[2]);
+  return pairs;
+}
+
+bool NodeTimes::Facts::hasMaskedPairs(const NodeTemplate &node,
+                                      const Kernel &kernel) {
+  return kernel.op == "attention" && isAttention(kernel) &&
+         double(node.operations) >
+             (1 + 1e-9) * getPairOperations(kernel, double(kernel.sizes[7]));
+}
+
+/// Kernels skip pairs that a mask hides, whatever is counted; those between
+/// which scores are in memory compute all. What fused attention computes again
+/// in backward does not count.
+double NodeTimes::getExecuted(const NodeTemplate &node, const Kernel &kernel,
+                              const Facts &facts) const {
+  auto counted = static_cast<double>(node.operations);
+  if (!isAttention(kernel))
+    return counted;
+  const double passes = kernel.op.ends_with("_grad") ? 2 : 1;
+  if (execution->scores)
+    return passes * getPairOperations(kernel, double(kernel.sizes[3]) *
+                                                  double(kernel.sizes[4]));
+  auto pairs = static_cast<double>(kernel.sizes[7]);
+  // Some gradients of queries, keys and values may not be made.
+  if (facts.countsMasked && kernel.op == "attention_grad")
+    return counted * pairs / std::max(1., getAllPairs(kernel));
+  return std::min(counted, passes * getPairOperations(kernel, pairs));
+}
+
 /// What kernels move that join the results of blocks which add up in another
 /// type than they read: the output, or gradients of queries, keys and values.
 double NodeTimes::getJoinedBytes(const Kernel &kernel, bool isBackward) const {
@@ -294,10 +352,8 @@ NodeTime NodeTimes::getLoss(const NodeTemplate &node, const Kernel &kernel) {
 
 NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   StringRef op = kernel.op;
-  bool isAttention =
-      op.starts_with("attention") && kernel.sizes.size() >= kSequence;
   bool isBackward = op.ends_with("_grad");
-  if (isAttention)
+  if (isAttention(kernel))
     return execution->scores ? getScores(kernel, isBackward)
                              : getAttention(node, kernel, isBackward);
   if (op == "einsum" && node.isMatrix && kernel.sizes.size() >= 4)
@@ -324,7 +380,15 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   double bytes = node.bytes + getClampedBytes(kernel);
   if (op == "cast" && getBytes(kernel.resultType) == 1)
     bytes += double(execution->narrowLayouts - 1) * kernel.sizes.back();
-  return getElementWise(bytes * execution->elementWiseTraffic);
+  NodeTime time = getElementWise(bytes * execution->elementWiseTraffic);
+  // Convolutions, and scans by products.
+  if (node.isMatrix) {
+    const ProductRates &rates = getRates(kernel.operandType);
+    productPeak = std::max(productPeak, rates.peak);
+    time.time =
+        std::max(time.time, toTicks(double(node.operations) / rates.peak));
+  }
+  return time;
 }
 
 /// One of the sizes of a product grows. What is rounded up grows less than in
@@ -388,8 +452,13 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
           std::max(time.time, toTicks(node.operations / getRates("bf16").peak));
     }
   }
-  if (node.isMatrix)
+  if (node.isMatrix) {
     time.operations = node.operations;
+    time.executed =
+        node.kernel == kNone
+            ? time.operations
+            : getExecuted(node, program.kernels[node.kernel], facts);
+  }
   time.isRecompute = node.phase == "recompute";
   time.isForward = node.phase == "fwd";
   time.isBehind = facts.program.addsReduced(number);

@@ -34,6 +34,7 @@ void Spending::add(const Spending &other, int64_t times) {
   transfer += other.transfer * times;
   operations += other.operations * times;
   recomputed += other.recomputed * times;
+  executed += other.executed * times;
 }
 
 Spending Spending::operator-(const Spending &other) const {
@@ -216,6 +217,7 @@ void ProgramTimes::runCompute(uint32_t node) {
   spending.kernels[static_cast<unsigned>(time.kind)] += time.time;
   spending.launch += time.launch;
   spending.operations += time.operations;
+  spending.executed += time.executed;
   if (time.isRecompute)
     spending.recomputed += time.operations;
   record(RecordedEvent::Kernel, node, 0, clock.compute - time.time,

@@ -250,9 +250,6 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
         if (facts.isInference())
           facts.stateBytes =
               std::max(facts.stateBytes, getStateBytes(source.program));
-        if (const json::Object *products =
-                own->getObject("matrix_operations_by_phase"))
-          facts.products = std::max(facts.products, getTotal(*products));
         facts.liveBytes = std::max(facts.liveBytes, live);
         facts.neededBytes = std::max(facts.neededBytes, needed);
         facts.hostBytes = std::max(facts.hostBytes, getHostBytes(*own));
@@ -296,9 +293,10 @@ std::vector<Report::Part> Report::getParts() const {
   return parts;
 }
 
-double Report::getUse(bool withRecompute) const {
+double Report::getUse(UseOf use) const {
   Spending mean = step.getMean();
-  double operations = mean.operations - (withRecompute ? 0 : mean.recomputed);
+  double operations =
+      use == UseOf::Model ? mean.operations - mean.recomputed : mean.executed;
   return step.peak > 0 ? operations / (step.getSeconds() * step.peak) : 0;
 }
 
@@ -315,8 +313,11 @@ const Quantity *Report::getError() const {
 
 std::pair<double, double> Report::getFloors() const {
   double bandwidth = machine.get("device.memory.bandwidth").value_or(0);
+  double executed = 0;
+  for (const ClassTimes &entry : step.classes)
+    executed = std::max(executed, entry.spending.executed);
   return {bandwidth > 0 ? job.stateBytes / bandwidth : 0,
-          step.peak > 0 ? job.products / step.peak : 0};
+          step.peak > 0 ? executed / step.peak : 0};
 }
 
 /// What the host does once for a step comes on top.
@@ -435,7 +436,7 @@ void Report::printText(raw_ostream &os) const {
     os << "last done       " << step.classes[step.slowest].name << '\n';
   os << format(
       "use of peak     %.1f %% of the model, %.1f %% of the hardware\n",
-      100 * getUse(false), 100 * getUse(true));
+      100 * getUse(UseOf::Model), 100 * getUse(UseOf::Hardware));
   if (std::optional<double> rate = getTokenRate())
     os << format("tokens          %.1f per second and device\n", *rate);
   if (job.isInference()) {
@@ -537,8 +538,8 @@ json::Object Report::getJSON() const {
   result["time"] = std::move(time);
   result["classes"] = std::move(classes);
   result["last_class"] = step.classes[step.slowest].name;
-  result["mfu"] = getUse(false);
-  result["hfu"] = getUse(true);
+  result["mfu"] = getUse(UseOf::Model);
+  result["hfu"] = getUse(UseOf::Hardware);
   if (std::optional<double> rate = getTokenRate())
     result["tokens_per_second_and_device"] = *rate;
   result["memory"] = std::move(memory);

@@ -791,6 +791,7 @@ Spending StepTimes::getMean() const {
     divide(*part);
   sum.operations /= ranks;
   sum.recomputed /= ranks;
+  sum.executed /= ranks;
   return sum;
 }
 

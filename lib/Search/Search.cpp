@@ -75,8 +75,8 @@ Estimated stg::estimateStrategy(Compiler &compiler, const CompileRequest &base,
   result.needed = report.getNeeded();
   result.job = {facts->ranks, facts->tokens.value_or(0)};
   result.isTraining = !facts->isInference();
-  result.mfu = report.getUse(false);
-  result.hfu = report.getUse(true);
+  result.mfu = report.getUse(Report::UseOf::Model);
+  result.hfu = report.getUse(Report::UseOf::Hardware);
   result.tokenRate = report.getTokenRate();
   result.parts = report.getParts();
   json::Value settled = toJSON(compiled->strategy);

@@ -33,9 +33,10 @@ class Estimate:
     machine: str
     num_ranks: int
     model_use: float
-    """Operations of products and attention over what the devices could do, from 0 to 1 (MFU)."""
+    """Operations of products and attention that the program counts, without those that are done again,
+    over what the devices could do (MFU)."""
     hardware_use: float
-    """The same with those that are done again (HFU)."""
+    """The same of operations that kernels execute, from 0 to 1 (HFU)."""
     token_rate: Optional[float]
     """Tokens per second and device; None if the step has none."""
     needed_bytes: float

@@ -40,9 +40,10 @@ class Found(NamedTuple):
     """Memory of the device that needs most."""
     num_ranks: int
     model_use: float
-    """Operations of products and attention over what the devices could do, from 0 to 1 (MFU)."""
+    """Operations of products and attention that the program counts, without those that are done again,
+    over what the devices could do (MFU)."""
     hardware_use: float
-    """The same with those that are done again (HFU)."""
+    """The same of operations that kernels execute, from 0 to 1 (HFU)."""
     token_rate: Optional[float]
     """Tokens per second and device; None if the step has none."""
     parts: Dict[str, float]

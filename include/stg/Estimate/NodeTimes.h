@@ -52,7 +52,9 @@ struct NodeTime {
   bool isBlocking = false;
   bool isForward = false;   ///< Its phase is that of forward.
   bool isRecompute = false; ///< It does again what forward has done.
-  double operations = 0;    ///< Of products and attention.
+  /// Of products and attention: as the program counts them, and as kernels
+  /// execute them.
+  double operations = 0, executed = 0;
 };
 
 /// Asks for the times of all nodes of the programs of a machine.
@@ -95,6 +97,8 @@ private:
   NodeTime getAttention(const trace::NodeTemplate &node,
                         const trace::Kernel &kernel, bool isBackward);
   NodeTime getScores(const trace::Kernel &kernel, bool isBackward);
+  double getExecuted(const trace::NodeTemplate &node,
+                     const trace::Kernel &kernel, const Facts &facts) const;
   NodeTime getLoss(const trace::NodeTemplate &node,
                    const trace::Kernel &kernel);
   double getClampedBytes(const trace::Kernel &kernel) const;

@@ -45,7 +45,9 @@ struct Spending {
   /// Of `launch`, and of the time, what layers have settled between execution
   /// and host.
   Ticks settledLaunch = 0, settledTime = 0;
-  double operations = 0, recomputed = 0; ///< Of products and attention.
+  /// Of products and attention: as the program counts them, those of them that
+  /// are done again, and what kernels execute.
+  double operations = 0, recomputed = 0, executed = 0;
 
   void add(const Spending &other, int64_t times = 1);
   Spending operator-(const Spending &other) const;

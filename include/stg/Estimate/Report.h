@@ -32,8 +32,8 @@ struct JobFacts {
   double liveBytes = 0, neededBytes = 0;
   double hostBytes = 0; ///< Of the class that has most there.
   /// Of the class that has most: bytes of parameters and caches that a step of
-  /// inference reads, and operations of products.
-  double stateBytes = 0, products = 0;
+  /// inference reads.
+  double stateBytes = 0;
 
   /// Where prefill and decoding have ranks of their own, the first one of
   /// decoding.
@@ -78,14 +78,18 @@ struct Report {
 
   /// Where the time of a rank goes, the mean of all: together the step.
   std::vector<Part> getParts() const;
-  /// Operations of products over what the device could do.
-  double getUse(bool withRecompute) const;
+  /// Of the model are the operations that the program counts, without those
+  /// that are done again; of the hardware those that kernels execute.
+  enum class UseOf { Model, Hardware };
+  /// Operations of products and attention over what the device could do.
+  double getUse(UseOf use) const;
   std::optional<double> getTokenRate() const;
   /// The mean of absolute errors, of training or of inference; null: no such
   /// step of the machine has been compared.
   const Quantity *getError() const;
-  /// The seconds that memory takes for what kernels read and write, and
-  /// products for their operations, at the peaks of the machine.
+  /// The seconds that memory takes for the parameters and caches that kernels
+  /// read, and products and attention for the operations that they execute, at
+  /// the peaks of the machine.
   std::pair<double, double> getFloors() const;
   /// Where there are several steps, the seconds of each, on the class that is
   /// done last.
