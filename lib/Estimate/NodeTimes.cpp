@@ -67,9 +67,18 @@ struct NodeTimes::Facts {
   }
 };
 
+/// All nodes of inference are forward ones.
+static bool isTraining(const TraceBundle &programs) {
+  return llvm::any_of(programs.getClasses(), [](const auto &entry) {
+    return llvm::any_of(entry.program.nodes, [](const NodeTemplate &node) {
+      return !node.phase.empty() && node.phase != "fwd";
+    });
+  });
+}
+
 NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
-                     const RankSpace &space, KernelTimes kernels)
-    : machine(&machine), execution(&execution), space(&space),
+                     const TraceBundle &programs, KernelTimes kernels)
+    : machine(&machine), execution(&execution), space(&programs.getSpace()),
       kernels(std::move(kernels)), costs(machine, execution.directAllReduce),
       launch(execution.hostOperation.value_or(get("host.operation", 0))),
       collectiveLaunch(get("host.collective", 0)), skew(get("host.skew", 0)),
@@ -78,7 +87,8 @@ NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
           execution.tensorHidden.value_or(get("overlap.tensor_hidden", 0))),
       gatherHidden(get("overlap.tensor_gather_hidden", 0)),
       bandwidth(get("device.memory.bandwidth", 0) *
-                get("device.kernel.memory_share", 1)) {}
+                get("device.kernel.memory_share", 1)),
+      trains(isTraining(programs)) {}
 
 Error stg::checkHostLink(const Machine &machine) {
   if (machine.find("device.second_memory.bandwidth"))
@@ -103,13 +113,13 @@ double stg::getTransferSeconds(const Machine &machine, double bytes) {
 
 Expected<NodeTimes> NodeTimes::get(const Machine &machine,
                                    const Execution &execution,
-                                   const RankSpace &space) {
+                                   const TraceBundle &programs) {
   // Without fused attention any kernel that the machine has will do.
   Expected<KernelTimes> kernels = KernelTimes::get(
       machine, execution.scores ? "flash" : execution.attention);
   if (!kernels)
     return kernels.takeError();
-  return NodeTimes(machine, execution, space, std::move(*kernels));
+  return NodeTimes(machine, execution, programs, std::move(*kernels));
 }
 
 //===----------------------------------------------------------------------===//
@@ -426,10 +436,15 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
                                const Facts &facts) {
   const NodeTemplate &node = program.nodes[number];
   NodeTime time;
+  const bool castsParameter = facts.program.castsParameter(number);
   // The optimizer writes it.
-  if (execution->weightsCastOnce && facts.program.castsParameter(number))
+  if (castsParameter && trains && execution->weightsCastOnce)
     return time;
-  if (node.kernel != kNone) {
+  if (castsParameter && !trains) {
+    // No kernel makes a parameter, so that none can cast it as well, and no
+    // backward reads another layout of it.
+    time = getElementWise(node.bytes * execution->elementWiseTraffic);
+  } else if (node.kernel != kNone) {
     const Kernel &kernel = program.kernels[node.kernel];
     bool isGrown =
         growth > 1 && facts.program.grows(number) && !kernel.sizes.empty();

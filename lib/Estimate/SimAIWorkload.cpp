@@ -215,8 +215,7 @@ void WorkloadWriter::write(raw_ostream &os) const {
 Error stg::writeSimAIWorkload(const TraceBundle &programs,
                               const Machine &machine,
                               const Execution &execution, raw_ostream &os) {
-  Expected<NodeTimes> times =
-      NodeTimes::get(machine, execution, programs.getSpace());
+  Expected<NodeTimes> times = NodeTimes::get(machine, execution, programs);
   if (!times)
     return times.takeError();
   WorkloadWriter writer(programs, *times);

@@ -862,8 +862,7 @@ Expected<StepTimes> StepSimulation::run() {
     if (entry.program.usesHost())
       if (Error error = checkHostLink(machine))
         return std::move(error);
-  Expected<NodeTimes> made =
-      NodeTimes::get(machine, execution, programs.getSpace());
+  Expected<NodeTimes> made = NodeTimes::get(machine, execution, programs);
   if (!made)
     return made.takeError();
   nodes.emplace(std::move(*made));

@@ -497,9 +497,8 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   withoutAdding.gradientBytes = 0;
   withoutAdding.fused.push_back("accumulate");
   Expected<NodeTimes> nodes =
-      NodeTimes::get(machine, result.execution, programs.getSpace());
-  Expected<NodeTimes> others =
-      NodeTimes::get(machine, withoutAdding, programs.getSpace());
+      NodeTimes::get(machine, result.execution, programs);
+  Expected<NodeTimes> others = NodeTimes::get(machine, withoutAdding, programs);
   if (!nodes || !others) {
     refusal = toString(joinErrors(nodes.takeError(), others.takeError()));
     return;
@@ -555,7 +554,7 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
                           ArrayRef<unsigned> stageCounts) {
   const TraceBundle &programs = *result.summary.programs;
   Expected<NodeTimes> nodes =
-      NodeTimes::get(machine, result.execution, programs.getSpace());
+      NodeTimes::get(machine, result.execution, programs);
   if (!nodes) {
     consumeError(nodes.takeError());
     return std::nullopt;

@@ -16,7 +16,7 @@
 #include "stg/Estimate/CollectiveCosts.h"
 #include "stg/Estimate/KernelTimes.h"
 #include "stg/Machine/Execution.h"
-#include "stg/Trace/Program/TraceProgram.h"
+#include "stg/Trace/Bundle/TraceBundle.h"
 
 namespace stg {
 
@@ -64,7 +64,7 @@ public:
   /// outlive this.
   static llvm::Expected<NodeTimes> get(const Machine &machine,
                                        const Execution &execution,
-                                       const trace::RankSpace &space);
+                                       const trace::TraceBundle &programs);
 
   /// Parallel to the nodes of the program.
   std::vector<NodeTime> getTimes(const trace::TraceProgram &program);
@@ -83,7 +83,7 @@ public:
 
 private:
   NodeTimes(const Machine &machine, const Execution &execution,
-            const trace::RankSpace &space, KernelTimes kernels);
+            const trace::TraceBundle &programs, KernelTimes kernels);
 
   struct Facts;
   const ProductRates &getRates(llvm::StringRef elementType);
@@ -127,6 +127,7 @@ private:
   double launch, collectiveLaunch, skew, slowdown, tensorHidden, gatherHidden;
   double bandwidth, productPeak = 0;
   int64_t growth = 1; ///< Of the sequences of a micro-batch.
+  bool trains;        ///< The programs are not those of inference.
 };
 
 /// An error, which says what would work, if the machine has no link to a memory
