@@ -62,6 +62,9 @@ typedef struct StgEstimateTotals {
    *  the program counts them, without those that are done again (MFU), and as
    *  kernels execute them (HFU), which is at most 1. */
   double modelUse, hardwareUse;
+  /** Where a step of decoding has stages, so that several follow one another in
+   *  them: from one to the next, and what tokenRate is of. Else 0. */
+  double intervalSeconds;
   double tokenRate; /**< Per second and device; 0 if the step has no tokens. */
   double neededBytes, availableBytes; /**< Memory of a device. */
   /** Of steps of this machine that no constant was fitted on; negative: no step

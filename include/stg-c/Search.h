@@ -95,6 +95,7 @@ typedef struct StgSearchEntry {
   double neededBytes; /**< Memory of the device that needs most. */
   int64_t numRanks;
   double modelUse, hardwareUse; /**< As of an estimate. */
+  double intervalSeconds; /**< As of an estimate; 0 if steps do not overlap. */
   double tokenRate; /**< Per second and device; 0 if the step has no tokens. */
   const StgTimePart *parts; /**< Together the step. */
   size_t numParts;

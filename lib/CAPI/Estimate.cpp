@@ -56,6 +56,7 @@ static std::unique_ptr<StgEstimate> takeReport(const Report &report) {
   totals.numRanks = report.job.ranks;
   totals.modelUse = report.getUse(Report::UseOf::Model);
   totals.hardwareUse = report.getUse(Report::UseOf::Hardware);
+  totals.intervalSeconds = report.interval.value_or(0);
   totals.tokenRate = report.getTokenRate().value_or(0);
   totals.neededBytes = report.getNeeded();
   totals.availableBytes = report.getCapacity();
@@ -81,7 +82,11 @@ estimatePrograms(const TraceBundle &programs, const Machine &machine,
   auto sides = getSideSeconds(programs, *facts, machine, execution);
   if (!sides)
     return sides.takeError();
-  return takeReport({machine, *facts, *step, execution, nullptr, *sides});
+  auto interval = getInterval(programs, *facts, machine, execution);
+  if (!interval)
+    return interval.takeError();
+  return takeReport(
+      {machine, *facts, *step, execution, nullptr, *sides, *interval});
 }
 
 static StgError *finish(Expected<std::unique_ptr<StgEstimate>> made,

@@ -78,7 +78,8 @@ static void addViews(const SearchReport &report, StgSearch &search) {
     json::Value settled = json::Object(entry.settled);
     search.entries.push_back(
         {entry.number, entry.seconds, entry.needed, entry.job.ranks, entry.mfu,
-         entry.hfu, entry.tokenRate.value_or(0), parts.data(), parts.size(),
+         entry.hfu, entry.overlapsSteps ? entry.interval / kTicksPerSecond : 0,
+         entry.tokenRate.value_or(0), parts.data(), parts.size(),
          search.keep(formatv("{0}", settled)),
          search.keep(report.getCommand(entry))});
   }

@@ -576,12 +576,16 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
   return time;
 }
 
-NodeTime NodeTimes::getMessage(const NodeTemplate &node) {
+NodeTime NodeTimes::getMessage(uint32_t axis, double bytes) {
   NodeTime time;
   time.kind = TimeKind::Communication;
-  time.group = getGroup(AxisMask(1) << node.axis);
-  const RankSpace::Axis &axis = space->getAxes()[node.axis];
-  time.time = toTicks(costs.getMessage(axis.stride, node.bytes));
+  time.group = getGroup(AxisMask(1) << axis);
+  time.time = toTicks(costs.getMessage(space->getAxes()[axis].stride, bytes));
+  return time;
+}
+
+NodeTime NodeTimes::getMessage(const NodeTemplate &node) {
+  NodeTime time = getMessage(node.axis, double(node.bytes));
   time.isForward = node.phase == "fwd";
   return time;
 }

@@ -257,6 +257,28 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
   return facts;
 }
 
+static bool isDecoding(const JobFacts &job) {
+  return job.mode == "decode" && job.requests && job.tokens == job.requests;
+}
+
+Expected<std::optional<double>>
+stg::getInterval(const trace::TraceBundle &programs, const JobFacts &job,
+                 const Machine &machine, const Execution &execution) {
+  auto hasSteps = [](const trace::TraceBundle::Class &entry) {
+    return llvm::any_of(entry.program.repeats,
+                        [](const auto &repeat) { return repeat.isStep; });
+  };
+  if (!isDecoding(job) || job.firstDecodeRank ||
+      llvm::any_of(programs.getClasses(), hasSteps))
+    return std::nullopt;
+  auto interval = getStepInterval(programs, machine, execution);
+  if (!interval)
+    return interval.takeError();
+  if (!*interval)
+    return std::nullopt;
+  return **interval / kTicksPerSecond;
+}
+
 Expected<std::optional<SideSeconds>>
 stg::getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
                     const Machine &machine, const Execution &execution) {
@@ -303,7 +325,7 @@ double Report::getUse(UseOf use) const {
 std::optional<double> Report::getTokenRate() const {
   if (!job.tokens)
     return std::nullopt;
-  return *job.tokens / (step.getSeconds() * job.ranks);
+  return *job.tokens / (getIntervalSeconds() * job.ranks);
 }
 
 const Quantity *Report::getError() const {
@@ -365,11 +387,11 @@ std::optional<StringRef> Report::getLatency() const {
   return isOneToken ? std::optional<StringRef>("time per token") : std::nullopt;
 }
 
-/// Of all ranks together, what such steps one after the other do.
+/// Of all ranks together, what such steps do that follow one another.
 std::optional<double> Report::getRequestRate() const {
   if (!getLatency())
     return std::nullopt;
-  return *job.requests / step.getSeconds();
+  return *job.requests / getIntervalSeconds();
 }
 
 double Report::getTransfer() const {
@@ -417,6 +439,9 @@ static void printTokens(const Report &report, raw_ostream &os) {
   if (std::optional<StringRef> name = report.getLatency())
     os << left_justify(*name, 16) << format("%.6g s", report.step.getSeconds())
        << '\n';
+  if (report.interval)
+    os << format("interval        %.6g s from one step to the next\n",
+                 *report.interval);
   if (std::optional<double> rate = report.getRequestRate())
     os << format("requests        %.6g %s per second\n", *rate,
                  report.job.mode == "decode" ? "tokens" : "prompts");
@@ -497,6 +522,8 @@ static void addTokens(const Report &report, json::Object &result) {
     result[*name == "first token" ? "time_to_first_token_seconds"
                                   : "time_per_token_seconds"] =
         report.step.getSeconds();
+  if (report.interval)
+    result["step_interval_seconds"] = *report.interval;
   if (std::optional<double> rate = report.getRequestRate())
     result[report.job.mode == "decode" ? "tokens_per_second"
                                        : "prompts_per_second"] = *rate;

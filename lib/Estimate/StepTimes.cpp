@@ -75,6 +75,8 @@ struct ClassRun {
   size_t entry = 0;
   std::optional<ScheduledSlots> slots;
   std::vector<std::vector<ProgramTimes::Value>> lanes;
+  std::vector<uint32_t> entriesLeft; ///< By turn.
+  bool hasStages = false;            ///< Several tasks in a turn.
   /// Steps outside of calls that make one task.
   StringRef phase;
   Ticks taskStart = 0;
@@ -96,6 +98,8 @@ struct ClassRun {
   std::optional<GatheringKey> waitsFor;
   bool isQueued = false;
   bool isLeftOut = false; ///< Sends and receives at once, and takes no time.
+  /// Where the step is executed several times: when each of them was done.
+  std::vector<Ticks> ends;
 
   bool isDone() const {
     return step == source->program.bodies.front().steps.size();
@@ -111,6 +115,7 @@ public:
         recording(recording), ranks(ranks) {}
 
   Expected<StepTimes> run();
+  Expected<std::optional<Ticks>> runInterval();
 
 private:
   using Program = TraceProgram;
@@ -157,6 +162,14 @@ private:
                   uint32_t firstEvent);
   void recordArrivals(ClassRun &run);
   StepTimes finish();
+  Error execute();
+  bool findTokens();
+  bool runOnce(ClassRun &run);
+  void returnTokens(ClassRun &run, const Program::Schedule &schedule);
+  void returnTokens(ClassRun &run, uint32_t turn);
+  void receiveTokens(ClassRun &run, const Program::State &state);
+  Ticks getInterval(size_t first, size_t last) const;
+  bool isSteady() const;
 
   const TraceBundle &programs;
   const Machine &machine;
@@ -172,6 +185,16 @@ private:
   std::deque<uint32_t> queue;
   std::map<AxisMask, ClassGroups> groups;
   std::map<GatheringKey, Gathering> gatherings;
+
+  /// How often the step is executed, and how tokens get from those who sample
+  /// them to those who read them.
+  size_t numSteps = 1;
+  struct TokenWay {
+    uint32_t axis = 0;
+    int64_t from = 0, to = 0; ///< Coordinates.
+    NodeTime time;            ///< Of the message.
+  };
+  std::optional<TokenWay> tokens;
 };
 } // namespace
 
@@ -574,6 +597,15 @@ void StepSimulation::startSchedule(ClassRun &run,
   run.order = schedule.order.expand();
   run.entry = 0;
   run.slots.emplace(run.source->program, schedule);
+  run.entriesLeft.assign(schedule.count, 0);
+  size_t numTasks = 0;
+  for (OrderEntry entry : run.order) {
+    ++run.entriesLeft[entry.turn];
+    numTasks +=
+        run.source->program.bodies[schedule.body].steps[entry.step].kind ==
+        Program::Step::Call;
+  }
+  run.hasStages = numTasks > schedule.count;
   run.lanes.clear();
   for (const Program::Lane &lane : schedule.lanes) {
     auto &values = run.lanes.emplace_back(schedule.count);
@@ -678,9 +710,11 @@ bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
     closeTask(run);
     if (run.order.empty())
       startSchedule(run, schedule);
-    for (; run.entry < run.order.size(); ++run.entry)
+    for (; run.entry < run.order.size(); ++run.entry) {
       if (!runEntry(run, schedule))
         return false;
+      returnTokens(run, schedule);
+    }
     run.order.clear();
     return true;
   }
@@ -695,19 +729,36 @@ bool StepSimulation::runStep(ClassRun &run, Program::Step step) {
   run.isUnderWay = !goOn(run, step, 0);
   if (run.isUnderWay)
     return false;
+  if (step.kind == Program::Step::State)
+    receiveTokens(run, run.source->program.states[step.index]);
   if (step.kind == Program::Step::Call)
     recordTask(run, kNone, 0, run.stepStart, run.stepEvent);
   return true;
 }
 
 /// False if the class waits for another one.
-bool StepSimulation::advance(ClassRun &run) {
+bool StepSimulation::runOnce(ClassRun &run) {
   const auto &steps = run.source->program.bodies.front().steps;
   for (; run.step < steps.size(); ++run.step)
     if (!runStep(run, steps[run.step]))
       return false;
   closeTask(run);
   return true;
+}
+
+/// Likewise. Like engines, and programs of several steps, no class waits for
+/// the others before it begins the next one.
+bool StepSimulation::advance(ClassRun &run) {
+  while (run.ends.size() < numSteps && runOnce(run)) {
+    const ProgramTimes &times = *run.times;
+    run.ends.push_back(
+        std::max(times.getClock().compute, times.getLastCollective().time));
+    if (run.source->program.schedules.empty())
+      returnTokens(run, 0u);
+    if (run.ends.size() < numSteps)
+      run.step = 0;
+  }
+  return run.ends.size() == numSteps;
 }
 
 void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
@@ -737,14 +788,19 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
 }
 
 void StepSimulation::makeRuns() {
+  runs.clear();
   runs.resize(programs.getClasses().size());
+  mail.clear();
+  groups.clear();
+  gatherings.clear();
   const RankPartition &partition = programs.getPartition();
-  cells.resize(runs.size());
+  cells.assign(runs.size(), {});
   for (int64_t cell = 0; cell < partition.getNumCells(); ++cell)
     cells[partition.getClassOfCell(cell)].push_back(cell);
   if (recording) {
     recording->classes.assign(runs.size(), {});
     recording->meetings.clear();
+    meetingNumbers.clear();
   }
   for (auto [i, source] : llvm::enumerate(programs.getClasses()))
     makeRun(i, nodes->getTimes(source.program));
@@ -857,19 +913,201 @@ StepTimes StepSimulation::finish() {
   return result;
 }
 
-Expected<StepTimes> StepSimulation::run() {
+Error StepSimulation::execute() {
   for (const TraceBundle::Class &entry : programs.getClasses())
     if (entry.program.usesHost())
       if (Error error = checkHostLink(machine))
-        return std::move(error);
+        return error;
   Expected<NodeTimes> made = NodeTimes::get(machine, execution, programs);
   if (!made)
     return made.takeError();
   nodes.emplace(std::move(*made));
+  if (numSteps > 1 && !findTokens())
+    return Error::success();
   makeRuns();
-  if (Error error = runAll())
+  return runAll();
+}
+
+Expected<StepTimes> StepSimulation::run() {
+  if (Error error = execute())
     return std::move(error);
   return finish();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps that follow one another
+//===----------------------------------------------------------------------===//
+
+static bool isInput(const TraceProgram &program,
+                    const TraceProgram::State &state) {
+  return program.tensors[state.tensorTemplate].category ==
+         TensorCategory::Input;
+}
+
+/// The bytes of what the steps of the first body begin with as inputs.
+static int64_t getInputBytes(const TraceProgram &program) {
+  for (TraceProgram::Step step : program.bodies.front().steps)
+    if (step.kind == TraceProgram::Step::State)
+      if (const TraceProgram::State &state = program.states[step.index];
+          isInput(program, state))
+        return program.tensors[state.tensorTemplate].bytes;
+  return 0;
+}
+
+static bool samples(const TraceProgram &program) {
+  return llvm::any_of(program.kernels, [](const Kernel &kernel) {
+    return kernel.op.starts_with("sample");
+  });
+}
+
+/// Tokens return along the axis on which all classes that read them have
+/// another coordinate than all that sample them: that of stages. False if there
+/// is none.
+bool StepSimulation::findTokens() {
+  const RankSpace &space = programs.getSpace();
+  tokens.reset();
+  for (auto [axis, entry] : llvm::enumerate(space.getAxes())) {
+    if (!(programs.getPartition().getAxes() >> axis & 1))
+      continue;
+    std::optional<int64_t> from, to;
+    int64_t bytes = 0;
+    bool isOne = true;
+    auto note = [&](std::optional<int64_t> &coordinate, int64_t own) {
+      isOne &= own == coordinate.value_or(own);
+      coordinate = own;
+    };
+    for (const TraceBundle::Class &source : programs.getClasses()) {
+      const int64_t rank = source.ranks[0];
+      const int64_t own =
+          space.getCoordinate(rank, static_cast<unsigned>(axis));
+      if (int64_t read = getInputBytes(source.program)) {
+        note(to, own);
+        bytes = std::max(bytes, read);
+      }
+      if (samples(source.program))
+        note(from, own);
+    }
+    if (!isOne || !from || !to || *from == *to)
+      continue;
+    const auto number = static_cast<uint32_t>(axis);
+    tokens =
+        TokenWay{number, *from, *to, nodes->getMessage(number, double(bytes))};
+    return true;
+  }
+  return false;
+}
+
+/// The messages of a class that returns tokens. No channel of a program has so
+/// large an axis.
+static MailKey getTokenKey(uint32_t sender, uint32_t turn) {
+  constexpr uint64_t way = uint64_t(255) << 32;
+  return {uint64_t(sender) << 40 | way, turn};
+}
+
+/// What a class has sampled for a micro-batch is there: its stream of kernels
+/// is behind it.
+void StepSimulation::returnTokens(ClassRun &run, uint32_t turn) {
+  const RankSpace &space = programs.getSpace();
+  const int64_t rank = run.source->ranks[0];
+  if (!tokens || space.getCoordinate(rank, tokens->axis) != tokens->from)
+    return;
+  ProgramTimes::Value arrival = {
+      run.times->getClock().compute + tokens->time.time,
+      static_cast<uint8_t>(ProgramTimes::kMessage + tokens->time.group)};
+  mail[getTokenKey(run.index, turn)].arrivals.push_back(arrival.time);
+  if (execution.blockingMessages)
+    run.times->waitFor(arrival);
+  enqueue(programs.getPartition().getClass(
+      space.getNeighbour(rank, tokens->axis, tokens->to - tokens->from)));
+}
+
+/// After an entry of a schedule: once the stage is through with a micro-batch.
+/// Devices with several stages return those of all at the end.
+void StepSimulation::returnTokens(ClassRun &run,
+                                  const Program::Schedule &schedule) {
+  const uint32_t turn = run.order[run.entry].turn;
+  const bool isDone = --run.entriesLeft[turn] == 0;
+  if (isDone && !run.hasStages)
+    returnTokens(run, turn);
+  if (run.hasStages && run.entry + 1 == run.order.size())
+    for (uint32_t i = 0; i < schedule.count; ++i)
+      returnTokens(run, i);
+}
+
+/// Tokens of a micro-batch are those that the step before has sampled for it.
+void StepSimulation::receiveTokens(ClassRun &run, const Program::State &state) {
+  const RankSpace &space = programs.getSpace();
+  const int64_t rank = run.source->ranks[0];
+  if (!tokens || run.ends.empty() || !isInput(run.source->program, state) ||
+      space.getCoordinate(rank, tokens->axis) != tokens->to)
+    return;
+  // What all micro-batches have waits for the first of them.
+  uint32_t turn = 0;
+  for (const Program::Schedule &schedule : run.source->program.schedules)
+    for (const Program::Lane &lane : schedule.lanes)
+      if (auto it = llvm::find(lane.inits, state.slot); it != lane.inits.end())
+        turn = static_cast<uint32_t>(it - lane.inits.begin());
+  const uint32_t sender = programs.getPartition().getClass(
+      space.getNeighbour(rank, tokens->axis, tokens->from - tokens->to));
+  run.asked.emplace_back().push_back(
+      {getTokenKey(sender, turn), run.ends.size() - 1});
+  run.times->getValue(state.slot) = {
+      0, static_cast<uint8_t>(ProgramTimes::kMessage + tokens->time.group),
+      static_cast<uint32_t>(run.asked.size())};
+}
+
+/// The mean time of a step after the first of these until the last one.
+Ticks StepSimulation::getInterval(size_t first, size_t last) const {
+  auto getEnd = [&](size_t step) {
+    Ticks end = 0;
+    for (const ClassRun &run : runs)
+      if (!run.isLeftOut)
+        end = std::max(end, run.ends[step]);
+    return end;
+  };
+  return (getEnd(last) - getEnd(first)) / static_cast<Ticks>(last - first);
+}
+
+/// The last two steps were as long in all classes.
+bool StepSimulation::isSteady() const {
+  std::optional<Ticks> interval;
+  for (const ClassRun &run : runs) {
+    if (run.isLeftOut)
+      continue;
+    ArrayRef<Ticks> ends = ArrayRef(run.ends).take_back(3);
+    for (size_t i = 1; i < ends.size(); ++i) {
+      const Ticks own = ends[i] - ends[i - 1];
+      if (interval && own != *interval)
+        return false;
+      interval = own;
+    }
+  }
+  return true;
+}
+
+/// Few steps are enough where the slowest stage, or the way of a micro-batch,
+/// holds up all classes. Else devices run ahead for some time, or steps differ
+/// in turn.
+Expected<std::optional<Ticks>> StepSimulation::runInterval() {
+  constexpr size_t kFew = 5, kMany = 64;
+  for (size_t steps : {kFew, kMany}) {
+    numSteps = steps;
+    if (Error error = execute())
+      return std::move(error);
+    if (!tokens)
+      return std::nullopt;
+    if (isSteady())
+      break;
+  }
+  Ticks interval = isSteady() ? getInterval(numSteps - 2, numSteps - 1)
+                              : getInterval(numSteps / 2 - 1, numSteps - 1);
+  return interval + toTicks(machine.get("host.step").value_or(0));
+}
+
+Expected<std::optional<Ticks>>
+stg::getStepInterval(const TraceBundle &programs, const Machine &machine,
+                     const Execution &execution) {
+  return StepSimulation(programs, machine, execution, nullptr).runInterval();
 }
 
 Expected<StepTimes> stg::getStepTimes(const TraceBundle &programs,

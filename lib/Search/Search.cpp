@@ -69,8 +69,17 @@ Estimated stg::estimateStrategy(Compiler &compiler, const CompileRequest &base,
     result.refusal = toString(step.takeError());
     return result;
   }
-  Report report = {machine, *facts, *step, execution, nullptr};
+  Expected<std::optional<double>> interval =
+      getInterval(programs, *facts, machine, execution);
+  if (!interval) {
+    result.refusal = toString(interval.takeError());
+    return result;
+  }
+  Report report = {machine, *facts,       *step,    execution,
+                   nullptr, std::nullopt, *interval};
   result.total = step->total;
+  result.overlapsSteps = interval->has_value();
+  result.interval = result.overlapsSteps ? toTicks(**interval) : step->total;
   result.seconds = step->getSeconds();
   result.needed = report.getNeeded();
   result.job = {facts->ranks, facts->tokens.value_or(0)};
@@ -86,12 +95,12 @@ Estimated stg::estimateStrategy(Compiler &compiler, const CompileRequest &base,
 
 double SearchCosts::get(SearchGoal goal) const {
   // Doubles keep the order of ticks, and of steps of less than two hours all.
-  auto ticks = static_cast<double>(time);
   if (goal == SearchGoal::Time)
-    return ticks;
-  return job.tokens ? ticks * static_cast<double>(job.ranks) /
-                          static_cast<double>(job.tokens)
-                    : 0;
+    return static_cast<double>(time);
+  return job.tokens
+             ? static_cast<double>(interval) * static_cast<double>(job.ranks) /
+                   static_cast<double>(job.tokens)
+             : 0;
 }
 
 bool SearchCosts::isAsGoodAs(const SearchCosts &other,
@@ -144,7 +153,7 @@ public:
 private:
   enum class ShapeState : uint8_t { Unknown, Grown, BeingMeasured, Measured };
   struct Bound {
-    Ticks time = 0;
+    Ticks time = 0, interval = 0;
     double memory = 0;
     bool isClose = false;                  ///< No program says more of it.
     ShapeState from = ShapeState::Unknown; ///< Of its shape, when it was made.
@@ -174,11 +183,12 @@ private:
   void estimateList();
   void keep(Estimated estimated);
   SearchCosts getCosts(const Estimated &entry) const {
-    return {entry.total, entry.needed, entry.job};
+    return {entry.total, entry.needed, entry.job, entry.interval};
   }
   SearchCosts getLeast(uint32_t point) const {
     return {bounds[point].time, bounds[point].memory,
-            result.space.jobs[result.space.points[point].job]};
+            result.space.jobs[result.space.points[point].job],
+            bounds[point].interval};
   }
   void push(uint32_t point) {
     queue.push({getLeast(point).get(result.goal), point});
@@ -439,7 +449,12 @@ bool Searcher::bound(uint32_t number) {
   };
   const TaskTimes *inside = find(point.inside), *split = find(point.split);
   Bound &own = bounds[number];
-  own = {shape.getTime(point, schedule, inside, split),
+  const Ticks time = shape.getTime(point, schedule, inside, split);
+  // Several steps of decoding may be under way.
+  const bool overlaps =
+      point.stages > 1 &&
+      request.space.request->strategy.getMode() == Mode::Decode;
+  own = {time, overlaps ? std::min(time, shape.getInterval(point)) : time,
          shape.getMemory(point, schedule), isClose, states[point.shape]};
   if (own.memory <= request.memoryLimit || request.isExhaustive)
     return true;
@@ -579,6 +594,7 @@ void Searcher::boundAgain(std::vector<uint32_t> &points) {
       continue;
     }
     assert(last.time <= bounds[point].time &&
+           last.interval <= bounds[point].interval &&
            last.memory <= bounds[point].memory &&
            "a bound of a family is not one of its shapes");
     push(point);
@@ -606,9 +622,11 @@ void Searcher::estimate(Compiler &compiler, uint32_t point,
          "a job is not what was asked for");
   estimated.job = job;
   estimated.leastSeconds = bounds[point].time / kTicksPerSecond;
+  estimated.leastInterval = bounds[point].interval / kTicksPerSecond;
   estimated.leastNeeded = bounds[point].memory;
   assert((!estimated.refusal.empty() ||
           (bounds[point].time <= estimated.total &&
+           bounds[point].interval <= estimated.interval &&
            bounds[point].memory <= estimated.needed)) &&
          "a bound is not one");
   lock.lock();

@@ -117,6 +117,8 @@ json::Object SearchReport::getEntry(const Estimated &entry) const {
   time["exposed"] = std::move(exposed);
   object["number"] = static_cast<int64_t>(entry.number);
   object["step_seconds"] = entry.seconds;
+  if (entry.overlapsSteps)
+    object["step_interval_seconds"] = entry.interval / kTicksPerSecond;
   object["memory_bytes"] = static_cast<int64_t>(entry.needed);
   object["ranks"] = entry.job.ranks;
   object["mfu"] = entry.mfu;
@@ -135,7 +137,8 @@ json::Object SearchReport::getEntry(const Estimated &entry) const {
 
 /// Seconds, or those of a device for each token.
 double SearchReport::getCost(const Estimated &entry) const {
-  return SearchCosts{entry.total, entry.needed, entry.job}.get(result.goal) /
+  return SearchCosts{entry.total, entry.needed, entry.job, entry.interval}.get(
+             result.goal) /
          kTicksPerSecond;
 }
 
@@ -344,7 +347,8 @@ void SearchReport::writeCSV(raw_ostream &os) const {
     return quoted + "\"";
   };
   os << "number,step_seconds,memory_bytes,ranks,tokens,mfu,hfu,"
-        "at_least_seconds,at_least_bytes";
+        "at_least_seconds,at_least_bytes,interval_seconds,"
+        "at_least_interval_seconds";
   for (const Field *field : fields)
     os << ',' << field->name;
   os << '\n';
@@ -359,6 +363,9 @@ void SearchReport::writeCSV(raw_ostream &os) const {
     os << ',';
     if (entry.leastNeeded)
       os << static_cast<int64_t>(*entry.leastNeeded);
+    os << format(",%.12f,", entry.interval / kTicksPerSecond);
+    if (entry.leastInterval)
+      os << format("%.12f", *entry.leastInterval);
     for (const Field *field : fields) {
       os << ',';
       if (entry.strategy.isGiven(field->id))

@@ -703,6 +703,27 @@ Ticks TaskBounds::getTime(const PointFacts &point,
   return fixed + time;
 }
 
+/// A device executes its tasks of all micro-batches in each step. A micro-batch
+/// goes through all stages before it begins the next step.
+Ticks TaskBounds::getInterval(const PointFacts &point) const {
+  if (usesHost)
+    return 0;
+  const Ticks whole = adding.whole.kernels;
+  const int64_t count = point.microBatches;
+  if (!hasMicroBatches || point.stages == 1)
+    return fixed + count * whole;
+  Ticks time = std::max<Ticks>(whole, count * whole / point.stages);
+  const unsigned stages = point.stages * point.virtualStages;
+  auto it = adding.stages.find(stages);
+  if (it == adding.stages.end() || point.listsLayers)
+    return fixed + time;
+  const TaskTime &forward = it->second.forward, &last = it->second.lastForward;
+  const Ticks work =
+      count * ((point.virtualStages - 1) * forward.task + last.task);
+  const Ticks way = (stages - 1) * forward.late + last.late;
+  return fixed + std::max({time, work, way});
+}
+
 /// All but the ends of a step. No less than `window` of it are the last tasks
 /// of the device that ends last, and what it waits for in them.
 Ticks TaskBounds::getTasks(const PointFacts &point,

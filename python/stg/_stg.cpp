@@ -313,6 +313,8 @@ static py::dict toDict(StgEstimate *raw) {
   result["num_ranks"] = totals->numRanks;
   result["model_use"] = totals->modelUse;
   result["hardware_use"] = totals->hardwareUse;
+  result["interval_seconds"] =
+      orNone(totals->intervalSeconds > 0, totals->intervalSeconds);
   result["token_rate"] = orNone(totals->tokenRate > 0, totals->tokenRate);
   result["needed_bytes"] = totals->neededBytes;
   result["available_bytes"] = totals->availableBytes;
@@ -404,6 +406,8 @@ static py::dict toDict(const StgSearchEntry &entry) {
   result["num_ranks"] = entry.numRanks;
   result["model_use"] = entry.modelUse;
   result["hardware_use"] = entry.hardwareUse;
+  result["interval_seconds"] =
+      orNone(entry.intervalSeconds > 0, entry.intervalSeconds);
   result["token_rate"] = orNone(entry.tokenRate > 0, entry.tokenRate);
   result["parts"] = parts;
   result["strategy"] = toString(entry.strategy);

@@ -37,6 +37,8 @@ class Estimate:
     over what the devices could do (MFU)."""
     hardware_use: float
     """The same of operations that kernels execute, from 0 to 1 (HFU)."""
+    interval_seconds: Optional[float]
+    """From one step of decoding to the next one, where stages have several of them; else None."""
     token_rate: Optional[float]
     """Tokens per second and device; None if the step has none."""
     needed_bytes: float

@@ -151,12 +151,16 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     auto sides = getSideSeconds(*job.programs, *facts, *machine, job.execution);
     if (!sides)
       return sides.takeError();
+    auto interval = getInterval(*job.programs, *facts, *machine, job.execution);
+    if (!interval)
+      return interval.takeError();
     Report report = {*machine,
                      *facts,
                      *step,
                      job.execution,
                      pathReport ? &*pathReport : nullptr,
-                     *sides};
+                     *sides,
+                     *interval};
     if (flags.json) {
       json::Object object = report.getJSON();
       if (!point.empty())

@@ -73,6 +73,8 @@ public:
   std::vector<NodeTime> getLeastTimes(const trace::TraceProgram &program,
                                       int64_t growth);
 
+  /// What a message along the axis with that number takes.
+  NodeTime getMessage(uint32_t axis, double bytes);
   /// The names of the axes of each group: "tp", "cp+dp"; or "host".
   llvm::ArrayRef<std::string> getGroups() const { return groups; }
   const Machine &getMachine() const { return *machine; }

@@ -57,6 +57,13 @@ llvm::Expected<std::optional<SideSeconds>>
 getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
                const Machine &machine, const Execution &execution);
 
+/// Of a step of decoding with stages, seconds from the end of a step to that of
+/// the next one, where such steps follow one another: micro-batches of several
+/// are under way. None of others.
+llvm::Expected<std::optional<double>>
+getInterval(const trace::TraceBundle &programs, const JobFacts &job,
+            const Machine &machine, const Execution &execution);
+
 /// Bytes of a device without those that are set aside.
 double getAvailableMemory(const Machine &machine);
 
@@ -67,6 +74,7 @@ struct Report {
   const Execution &execution;
   const PathReport *path = nullptr; ///< If it is asked for.
   std::optional<SideSeconds> sides = std::nullopt;
+  std::optional<double> interval = std::nullopt; ///< As of getInterval.
 
   struct Part {
     std::string name;
@@ -107,6 +115,11 @@ struct Report {
   /// What a request waits for in this step: "first token" or "time per token";
   /// none in training, and where rows are packed.
   std::optional<llvm::StringRef> getLatency() const;
+  /// From one step to the next one: the step itself, but where several are
+  /// under way.
+  double getIntervalSeconds() const {
+    return interval.value_or(step.getSeconds());
+  }
   /// Prompts, or tokens, of all ranks in a second; none likewise.
   std::optional<double> getRequestRate() const;
   /// Of sides, what is neither that of prefill nor of decoding: what is sent

@@ -60,6 +60,14 @@ llvm::Expected<StepTimes> getStepTimesOf(std::pair<int64_t, int64_t> ranks,
                                          const Machine &machine,
                                          const Execution &execution);
 
+/// Where steps like that of the programs follow one another, and each reads the
+/// tokens that the one before has sampled: the time from the end of a step to
+/// that of the next one, in the long run. None if no message has to return
+/// tokens, as without stages: then it is the step itself.
+llvm::Expected<std::optional<Ticks>>
+getStepInterval(const trace::TraceBundle &programs, const Machine &machine,
+                const Execution &execution);
+
 } // namespace stg
 
 #endif // STG_ESTIMATE_STEPTIMES_H

@@ -28,9 +28,13 @@ struct Estimated {
   std::string refusal;    ///< Not empty: why there is no such program.
   Ticks total = 0;
   double seconds = 0;
-  double needed = 0; ///< Bytes of the device that needs most.
+  /// From one such step to the next, where several are under way; else the
+  /// step.
+  Ticks interval = 0;
+  bool overlapsSteps = false; ///< Several are.
+  double needed = 0;          ///< Bytes of the device that needs most.
   /// What bounds said of it before, of the same; not of lists.
-  std::optional<double> leastSeconds, leastNeeded;
+  std::optional<double> leastSeconds, leastNeeded, leastInterval;
   SearchJob job;
   bool isTraining = true;
   double mfu = 0, hfu = 0;
@@ -64,6 +68,7 @@ struct SearchCosts {
   Ticks time = 0;
   double memory = 0;
   SearchJob job;
+  Ticks interval = 0; ///< From one step to the next.
 
   /// Of time: ticks; of throughput: ticks of a device for each token, 0 if
   /// tokens are not known.

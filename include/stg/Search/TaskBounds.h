@@ -110,6 +110,9 @@ public:
                 const TaskTimes *inside = nullptr,
                 const TaskTimes *split = nullptr) const;
   /// No step needs fewer bytes on its largest device.
+  /// Of decoding, from one step to the next one where such steps follow one
+  /// another: with stages several of them are under way.
+  Ticks getInterval(const PointFacts &point) const;
   double getMemory(const PointFacts &point,
                    const ScheduleFacts &schedule) const;
 

@@ -281,6 +281,10 @@ def check_estimates(folder):
     assert one.model_use == tool["mfu"] and one.num_ranks == tool["ranks"] == 8
     assert abs(sum(one.parts.values()) - one.step_seconds) < 1e-9 and one.fits
     assert max(entry.end_seconds for entry in one.classes) <= one.step_seconds
+    assert one.interval_seconds is None
+    decode = stg.estimate("llama3-8b", "h100-80gb-dgx", mode="decode", kv_len=64, **fields)
+    assert decode.interval_seconds == decode.to_dict()["step_interval_seconds"] < decode.step_seconds
+    assert abs(decode.token_rate * decode.num_ranks * decode.interval_seconds - 8) < 1e-9
     less = stg.estimate("llama3-8b", "h100-80gb-dgx", stg.Strategy(**fields),
                         machine_set={"device.memory.capacity": "20 GB"})
     assert not less.fits and less.step_seconds == one.step_seconds

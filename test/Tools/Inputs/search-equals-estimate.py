@@ -27,8 +27,9 @@ def search(name, *more):
 def costs(row):
     """All that may be compared. The less, the better."""
     ticks, ranks, tokens = round(float(row["step_seconds"]) * 1e12), int(row["ranks"]), int(row["tokens"])
+    interval = row.get("interval_seconds", row.get("step_interval_seconds", row["step_seconds"]))
     return {"time": ticks, "memory": int(row["memory_bytes"]), "devices": ranks,
-            "throughput": Fraction(ticks * ranks, tokens), "job": (ranks, tokens)}
+            "throughput": Fraction(round(float(interval) * 1e12) * ranks, tokens), "job": (ranks, tokens)}
 
 
 def front(rows, criteria, within):
@@ -57,7 +58,8 @@ assert len(rows) > 5, len(rows)
 # Bounds are least times and memory; strategies that offload have none.
 for row in rows:
     has_bounds = row.get("offload", "none") in ("", "none")
-    for least, found in (("at_least_seconds", "step_seconds"), ("at_least_bytes", "memory_bytes")):
+    for least, found in (("at_least_seconds", "step_seconds"), ("at_least_bytes", "memory_bytes"),
+                         ("at_least_interval_seconds", "interval_seconds")):
         assert float(row[least]) <= float(row[found]), (least, row)
         assert (float(row[least]) > 0) == has_bounds, (least, row)
 every, goal = [costs(row) for row in rows], fast["goal"]
@@ -86,7 +88,7 @@ machine = [flag for flag in flags if flag.startswith("--machine")]
 model = [flag for flag in flags if not flag.startswith("--")]
 fields = [field for field in rows[0] if field not in
           ("number", "step_seconds", "memory_bytes", "ranks", "tokens", "mfu", "hfu",
-           "at_least_seconds", "at_least_bytes")]
+           "at_least_seconds", "at_least_bytes", "interval_seconds", "at_least_interval_seconds")]
 sample = [rows[i * (len(rows) - 1) // (MOST - 1)] for i in range(MOST)]
 for row in sample:
     given = [f"--{field}={row[field]}" for field in fields if row[field]]
@@ -94,7 +96,9 @@ for row in sample:
     assert f"{report['step_seconds']:.12f}" == row["step_seconds"], (given, report, row)
     assert report["memory"]["needed_bytes"] == int(float(row["memory_bytes"])), (given, report, row)
     assert report["ranks"] == int(row["ranks"]), (given, report, row)
-    rate = int(row["tokens"]) / float(row["step_seconds"]) / report["ranks"]
+    interval = report.get("step_interval_seconds", report["step_seconds"])
+    assert f"{interval:.12f}" == row["interval_seconds"], (given, report, row)
+    rate = int(row["tokens"]) / interval / report["ranks"]
     assert abs(report["tokens_per_second_and_device"] / rate - 1) < 1e-9, (given, report, row)
 
 # The command of the best is one of stg-compile.
