@@ -31,7 +31,7 @@ import accuracy  # noqa: E402
 # that are joined by '+' have a factor in common.
 CONSTANTS = {
     "vtrain one node": ["host.operation", "host.collective", "host.skew", "device.unaligned"],
-    "vtrain many nodes": ["device.sustained", "network.network.share", "host.skew"],
+    "vtrain many nodes": ["device.sustained", "network.network.share", "network.network.partial_share", "host.skew"],
     "mpt fsdp": ["device.sustained", "device.attention.flash-triton.rate", "network.network.share",
                  "overlap.interference"],
     "dense": ["device.sustained", "device.attention.cudnn.rate", "overlap.tensor_hidden"],

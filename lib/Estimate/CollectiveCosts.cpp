@@ -42,6 +42,7 @@ CollectiveCosts::CollectiveCosts(const Machine &machine, bool hasDirect)
     result.tier = &tier;
     result.bandwidth = read(".bandwidth", 0) * read(".share", 1);
     result.latency = read(".latency", 0);
+    result.partialShare = read(".partial_share", 1);
     for (StringRef name : getMachineCollectives())
       if (std::optional<double> scalar =
               machine.get(key + ".collectives." + name.str() + ".scalar"))
@@ -202,6 +203,10 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
   // all ranks; only sums have trees.
   double between =
       volume * bytes / (getBandwidth(tier, groups) * double(members));
+  // A ring that enters a node by one device and leaves it by another one far
+  // from it does not get all of the links of both.
+  if (members < *tiers[outer - 1].tier->ranks)
+    between /= tier.partialShare;
   double latency = getSteps(name, groups) * tier.latency;
   if (name != "all_reduce" && factors == tier.factors.end())
     latency = (groups - 1) * tier.latency +

@@ -72,6 +72,7 @@ static constexpr MachineKey kKeys[] = {
     {"host.skew", Dimension::Time, 0, kAny},
     {"network.*.bandwidth", Dimension::Bandwidth, kLeast, kAny},
     {"network.*.share", Dimension::Number, kLeast, 1},
+    {"network.*.partial_share", Dimension::Number, kLeast, 1},
     {"network.*.latency", Dimension::Time, 0, kAny},
     {"network.*.collectives.*.scalar", Dimension::Number, kLeast, kAny},
     {"network.*.collectives.*.offset", Dimension::Number, -1, kAny},

@@ -399,7 +399,7 @@ Error MachineReader::readTier(
   if (Error error = checkMembers(object, key,
                                  {"name", "inherit", "topology", "ranks",
                                   "dimensions", "links", "bandwidth", "share",
-                                  "latency", "collectives"}))
+                                  "partial_share", "latency", "collectives"}))
     return error;
   if (object.getBoolean("inherit").value_or(false)) {
     auto it = llvm::find_if(
@@ -416,7 +416,7 @@ Error MachineReader::readTier(
   tier.name = name->str();
   if (Error error = readTopology(object, tier))
     return error;
-  for (StringRef member : {"bandwidth", "share", "latency"})
+  for (StringRef member : {"bandwidth", "share", "partial_share", "latency"})
     if (const json::Value *value = object.get(member))
       if (Error error = readTree(*value, append(key, member)))
         return error;

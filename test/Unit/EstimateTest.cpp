@@ -331,6 +331,25 @@ TEST(CollectiveCosts, AcrossNodes) {
   EXPECT_NEAR(costs.getMessage(8, bytes), 14e-6 + bytes / link, 1e-12);
 }
 
+// What is between nodes of groups with 2 or 4 of the 8 devices of a node; those
+// with one, and with all, have all of their links.
+TEST(CollectiveCosts, GroupsWithPartsOfNodes) {
+  Machine machine = load("a100-80gb-dgx");
+  CollectiveCosts whole(machine);
+  EXPECT_EQ(toString(machine.set("network.network.partial_share=0.25")), "");
+  CollectiveCosts partial(machine);
+  double bytes = 1 << 30, link = 25e9 * 0.9;
+  auto getMore = [&](GroupPlace place) {
+    return partial.getCollective("all_gather", place, bytes) -
+           whole.getCollective("all_gather", place, bytes);
+  };
+  EXPECT_NEAR(getMore({8, 4}), 3 * 7. / 8 * bytes / (2 * link), 1e-12);
+  EXPECT_NEAR(getMore({16, 2}), 3 * 15. / 16 * bytes / (4 * link), 1e-12);
+  EXPECT_EQ(getMore({4, 8}), 0);
+  EXPECT_EQ(getMore({32, 1}), 0);
+  EXPECT_EQ(getMore({4, 2}), 0);
+}
+
 // Of 8 copies of a token for experts anywhere, one is sent to each of the
 // places that at least one is for.
 TEST(CollectiveCosts, TokensThatAreSentOnce) {

@@ -63,6 +63,7 @@ private:
   struct Tier {
     const NetworkTier *tier;
     double bandwidth, latency; ///< What large messages reach.
+    double partialShare;       ///< Of groups with a part of a node.
     std::map<std::string, Factors, std::less<>> factors;
   };
 
