@@ -93,7 +93,8 @@ Expected<KernelTimes> KernelTimes::get(const Machine &machine,
         shortenText(attentionKernel) + "', and no 'flash' in its place");
   times.attention = {*rate, machine.get(prefix + "block_overhead").value_or(0),
                      machine.get(prefix + "fixed").value_or(0),
-                     machine.get(prefix + "backward").value_or(1)};
+                     machine.get(prefix + "backward").value_or(1),
+                     machine.get(prefix + "softmax").value_or(0)};
   return times;
 }
 
@@ -232,7 +233,11 @@ double KernelTimes::getAttention(const ProductRates &rates,
   }
   for (const AttentionWork &work : works)
     longest = std::max(longest, work.getLongest(all / cores));
-  double unit = 4. * kBlock * kBlock * shape.headSize;
+  // A smaller head has products that take less, and as many exponentials.
+  constexpr double kRatedHead = 128;
+  double head = double(shape.headSize);
+  head += std::max(0., kRatedHead - head) * attention.softmax;
+  double unit = 4. * kBlock * kBlock * head;
   double rate = rates.peak / cores * attention.rate;
   double tail = (longest + attention.overhead) * unit / rate;
   double time = tail;

@@ -255,6 +255,26 @@ TEST(KernelTimes, BytesOfAttention) {
   EXPECT_NEAR(get(), fixed + 1e10 / bandwidth, 1e-12);
 }
 
+// Heads of 64 have half of the products of heads of 128, and as many
+// exponentials.
+TEST(KernelTimes, SmallHeads) {
+  Machine machine = load("h100-80gb-dgx");
+  auto get = [&](double softmax, int64_t headSize) {
+    EXPECT_EQ(toString(machine.set("device.attention.flash.softmax=" +
+                                   std::to_string(softmax))),
+              "");
+    KernelTimes times = getTimes(machine);
+    AttentionShape shape = {
+        32, 32, headSize, false, {{4, 8192, 8192, 8192. * 8193 / 2}}};
+    return times.getAttention(*times.findRates("bf16"), shape) -
+           getFlash(machine).fixed;
+  };
+  EXPECT_NEAR(get(0.25, 64), get(0, 64) * 1.25, 1e-12);
+  EXPECT_NEAR(get(1, 64), get(0, 128), 1e-12);
+  EXPECT_EQ(get(0.25, 128), get(0, 128));
+  EXPECT_EQ(get(0.25, 256), get(0, 256));
+}
+
 // Of a window no block sees more than twice its keys: a row of 8192 in windows
 // of 512 takes no longer than one whose keys all are so near.
 TEST(KernelTimes, Windows) {

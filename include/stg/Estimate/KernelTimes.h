@@ -88,7 +88,7 @@ private:
   double cores = 1, sustained = 1, unaligned = 1;
   double fixed = 0, bandwidth = 0;
   struct {
-    double rate = 1, overhead = 0, fixed = 0, backward = 1;
+    double rate = 1, overhead = 0, fixed = 0, backward = 1, softmax = 0;
   } attention;
 };
 
