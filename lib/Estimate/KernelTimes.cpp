@@ -163,7 +163,14 @@ double KernelTimes::getProduct(const ProductRates &rates,
       shape.batch * (left * shape.operandBytes + results * shape.resultBytes);
   bytes += shape.rightBytes ? double(*shape.rightBytes)
                             : shape.batch * right * shape.operandBytes;
-  return rates.fixed + std::max(math, bytes / rates.bandwidth);
+  return rates.fixed +
+         std::max(math, shape.bytes.value_or(bytes) / rates.bandwidth);
+}
+
+double KernelTimes::getOperations(const ProductRates &rates,
+                                  double operations) const {
+  return operations /
+         (rates.peak * std::min(rates.tiles[0], rates.ceiling) * sustained);
 }
 
 namespace {

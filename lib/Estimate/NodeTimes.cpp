@@ -174,7 +174,17 @@ NodeTime NodeTimes::getElementWise(double bytes, int64_t count) {
   return time;
 }
 
-NodeTime NodeTimes::getProduct(const Kernel &kernel) {
+/// True for kernels whose sizes are those of a product.
+static bool isProduct(const NodeTemplate &node, const Kernel &kernel) {
+  return node.isMatrix && kernel.sizes.size() >= 4 &&
+         (kernel.op == "einsum" || kernel.op.starts_with("conv"));
+}
+
+NodeTime NodeTimes::getProduct(const NodeTemplate &node, const Kernel &kernel) {
+  const bool isConv = kernel.op != "einsum";
+  // Of depthwise ones no product is made.
+  if (isConv && kernel.sizes[1] == 1)
+    return getOtherProduct(node, kernel);
   NodeTime time;
   time.kind = TimeKind::Product;
   ProductShape shape{kernel.sizes[0],
@@ -183,12 +193,33 @@ NodeTime NodeTimes::getProduct(const Kernel &kernel) {
                      kernel.sizes[3],
                      getBytes(kernel.operandType),
                      getBytes(kernel.resultType)};
-  if (kernel.sizes.size() > 4)
+  if (isConv)
+    shape.bytes = double(node.bytes);
+  else if (kernel.sizes.size() > 4)
     shape.rightBytes = kernel.sizes[4];
   const ProductRates &rate = getRates(kernel.operandType);
   productPeak = std::max(productPeak, rate.peak);
   time.time = toTicks(kernels.getProduct(rate, shape) + kernels.getFixed());
   time.launch = toTicks(launch);
+  return time;
+}
+
+/// What has the operations of products, and no shape: scans by chunks, and
+/// convolutions of each channel by itself, which no tensor core does. Where a
+/// machine does not say what else does them, these have the best rate, too.
+NodeTime NodeTimes::getOtherProduct(const NodeTemplate &node,
+                                    const Kernel &kernel) {
+  const ProductRates &products = getRates(kernel.operandType);
+  const ProductRates *vector = kernels.findRates("vector");
+  const bool isDepthwise = isProduct(node, kernel);
+  productPeak = std::max(productPeak, products.peak);
+  NodeTime time = getElementWise(
+      double(node.bytes) * (isDepthwise ? 1 : execution->elementWiseTraffic));
+  time.kind = TimeKind::Product;
+  bool isVector = isDepthwise && vector && vector->peak < products.peak;
+  double seconds = kernels.getOperations(isVector ? *vector : products,
+                                         double(node.operations));
+  time.time = std::max(time.time, toTicks(kernels.getFixed() + seconds));
   return time;
 }
 
@@ -366,8 +397,10 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   if (isAttention(kernel))
     return execution->scores ? getScores(kernel, isBackward)
                              : getAttention(node, kernel, isBackward);
-  if (op == "einsum" && node.isMatrix && kernel.sizes.size() >= 4)
-    return getProduct(kernel);
+  if (isProduct(node, kernel))
+    return getProduct(node, kernel);
+  if (node.isMatrix)
+    return getOtherProduct(node, kernel);
   // A part of the product that reads the weight.
   if (op == "dequantize")
     return {};
@@ -390,15 +423,7 @@ NodeTime NodeTimes::getKernel(const NodeTemplate &node, const Kernel &kernel) {
   double bytes = node.bytes + getClampedBytes(kernel);
   if (op == "cast" && getBytes(kernel.resultType) == 1)
     bytes += double(execution->narrowLayouts - 1) * kernel.sizes.back();
-  NodeTime time = getElementWise(bytes * execution->elementWiseTraffic);
-  // Convolutions, and scans by products.
-  if (node.isMatrix) {
-    const ProductRates &rates = getRates(kernel.operandType);
-    productPeak = std::max(productPeak, rates.peak);
-    time.time =
-        std::max(time.time, toTicks(double(node.operations) / rates.peak));
-  }
-  return time;
+  return getElementWise(bytes * execution->elementWiseTraffic);
 }
 
 /// One of the sizes of a product grows. What is rounded up grows less than in
@@ -407,8 +432,9 @@ NodeTime NodeTimes::getGrown(const NodeTemplate &node, const Kernel &kernel,
                              int64_t growingBytes) {
   NodeTemplate grownNode = node;
   grownNode.bytes += (growth - 1) * growingBytes;
+  grownNode.operations *= growth;
   Kernel grown = kernel;
-  if (!node.isMatrix || kernel.sizes.size() != 4) {
+  if (!isProduct(node, kernel) || kernel.sizes.size() != 4) {
     // Attention: sequences; losses: logits; embeddings: elements of results.
     int64_t &size =
         kernel.op == "embedding" ? grown.sizes.back() : grown.sizes.front();
@@ -454,7 +480,7 @@ NodeTime NodeTimes::getCompute(const TraceProgram &program, uint32_t number,
       time = getRowBias(node, kernel);
     else
       time = getKernel(node, kernel);
-    if (facts.accumulates && node.isMatrix &&
+    if (facts.accumulates && node.isMatrix && kernel.op == "einsum" &&
         facts.program.makesGradient(number) && kernel.sizes.size() == 4)
       time.time += toTicks(execution->gradientBytes *
                            (getBytes(kernel.resultType) / 4) * kernel.sizes[0] *

@@ -83,3 +83,27 @@ func.func @draws(%x: !rows, %w: !matrix, %b: !stg.tensor<[8, 32], bf16>, %s: !st
   %c = stg.bias_add %y, %b {dims = array<i64: 0, 2>, draws = #stg.draws<2 of 16>} <"bias"> : !hidden, !stg.tensor<[8, 32], bf16>
   return
 }
+
+// -----
+
+// A convolution is a product: of 8 x 8 places there are 4 x 4 outputs, each of 3 x 3 places, so that
+// a place is in 9 / 4 windows, with 24 outputs of each.
+
+stg.symbol @B
+!image = !stg.tensor<[B, 8, 8, 6], bf16>
+!kernel = !stg.tensor<[3, 3, 6, 24], bf16>
+!result = !stg.tensor<[B, 4, 4, 24], bf16>
+!grouped = !stg.tensor<[3, 3, 2, 24], bf16>
+
+// CHECK-LABEL: chakra.graph @convolutions
+func.func @convolutions(%x: !image, %w: !kernel, %g: !grouped) {
+  // CHECK: chakra.comp "y.fwd"({{.*}} kernel <conv bf16 -> bf16, [16*B, 24, 54, 1]>
+  %y = stg.conv %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"y"> : !image, !kernel -> !result
+  // CHECK: chakra.comp "dx.fwd"({{.*}} kernel <conv_input_grad bf16 -> bf16, [64*B, 6, 54, 1]>
+  %dx = stg.conv_input_grad %w, %y {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"dx"> : !kernel, !result -> !image
+  // CHECK: chakra.comp "dw.fwd"({{.*}} kernel <conv_weight_grad bf16 -> f32, [54, 24, 16*B, 1]>
+  %dw = stg.conv_weight_grad %x, %y {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>} <"dw"> : !image, !result -> !stg.tensor<[3, 3, 6, 24], f32>
+  // CHECK: chakra.comp "groups.fwd"({{.*}} kernel <conv bf16 -> bf16, [16*B, 8, 18, 3]>
+  %z = stg.conv %x, %g {strides = array<i64: 2, 2>, padding = array<i64: 1, 1>, grouped} <"groups"> : !image, !grouped -> !result
+  return
+}

@@ -92,6 +92,29 @@ TEST(KernelTimes, PowerClockAndAlignment) {
   EXPECT_DOUBLE_EQ(times.getProduct(rates, {8191, 8192, 8192}), odd);
 }
 
+// Windows overlap, so a convolution reads less than its product has operands.
+TEST(KernelTimes, BytesOfConvolutions) {
+  Machine machine = load("a100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  const ProductRates &rates = *times.findRates("bf16");
+  ProductShape shape{1 << 20, 8, 8};
+  double whole = times.getProduct(rates, shape);
+  shape.bytes = 2. * 16 * (1 << 20);
+  EXPECT_LT(times.getProduct(rates, shape), whole);
+  shape.bytes = 1e12;
+  EXPECT_DOUBLE_EQ(times.getProduct(rates, shape),
+                   rates.fixed + 1e12 / rates.bandwidth);
+}
+
+TEST(KernelTimes, OperationsWithoutShape) {
+  Machine machine = load("a100-80gb-dgx", {"device.product.bf16.rate=0.9",
+                                           "device.product.bf16.ceiling=0.8",
+                                           "device.sustained=0.5"});
+  KernelTimes times = getTimes(machine);
+  EXPECT_DOUBLE_EQ(times.getOperations(*times.findRates("bf16"), 312e12 * 0.4),
+                   1);
+}
+
 TEST(KernelTimes, ShapesOfTraces) {
   auto derive = [](int64_t batch, int64_t m, int64_t n, int64_t k) {
     return deriveProduct(2 * batch * m * n * k, batch * m * k, batch * k * n,

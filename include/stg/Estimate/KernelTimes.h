@@ -28,6 +28,9 @@ struct ProductShape {
   double operandBytes = 2, resultBytes = 2; ///< Of one element.
   /// Of all of the right operand, where it is not stored in such elements.
   std::optional<int64_t> rightBytes = std::nullopt;
+  /// Of all operands and results, where a product reads elements of the left
+  /// one several times, as a convolution does.
+  std::optional<double> bytes = std::nullopt;
 
   double getOperations() const { return 2. * m * n * k * batch; }
 };
@@ -74,6 +77,9 @@ public:
   const ProductRates *findRates(llvm::StringRef elementType) const;
 
   double getProduct(const ProductRates &rates, const ProductShape &shape) const;
+  /// So many operations, at the rate of the largest products: what takes less
+  /// does not exist.
+  double getOperations(const ProductRates &rates, double operations) const;
   double getAttention(const ProductRates &rates,
                       const AttentionShape &shape) const;
   /// A kernel that is bound by memory.

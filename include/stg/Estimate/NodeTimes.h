@@ -93,7 +93,10 @@ private:
                       const Facts &facts);
   NodeTime getKernel(const trace::NodeTemplate &node,
                      const trace::Kernel &kernel);
-  NodeTime getProduct(const trace::Kernel &kernel);
+  NodeTime getProduct(const trace::NodeTemplate &node,
+                      const trace::Kernel &kernel);
+  NodeTime getOtherProduct(const trace::NodeTemplate &node,
+                           const trace::Kernel &kernel);
   NodeTime getGrown(const trace::NodeTemplate &node,
                     const trace::Kernel &kernel, int64_t growingBytes);
   NodeTime getAttention(const trace::NodeTemplate &node,

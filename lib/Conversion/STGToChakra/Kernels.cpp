@@ -77,6 +77,40 @@ static Sizes getProductSizes(EinsumOp op) {
                       cast<SymTensorType>(stored.getType()).getNumBytes())};
 }
 
+static SymExpr getProduct(ArrayRef<DimAttr> dims, SymExpr product) {
+  for (DimAttr dim : dims)
+    product = product * dim.getExtent();
+  return product;
+}
+
+/// A convolution as the product that its kernels compute, by tiles, without
+/// copies of windows: positions, outputs, windows and groups. For the gradient
+/// of the input, a position reads as many others as there are windows over it.
+static Sizes getConvSizes(Operation *op, Value input, Value weight,
+                          Value result) {
+  auto getDims = [](Value value) {
+    return cast<SymTensorType>(value.getType()).getDims();
+  };
+  auto divide = [](SymExpr number, SymExpr by) {
+    SymExpr exact = number.exactDiv(by);
+    return exact ? exact : SymExpr::getFunction(SymFunc::CeilDiv, {number, by});
+  };
+  ArrayRef<DimAttr> read = getDims(input), weights = getDims(weight),
+                    made = getDims(result);
+  SymExpr one = SymExpr::get(op->getContext(), 1);
+  SymExpr window = getProduct(weights.drop_back(2), one);
+  SymExpr channels = weights.drop_back().back().getExtent();
+  SymExpr groups = divide(read.back().getExtent(), channels);
+  SymExpr outputs = divide(weights.back().getExtent(), groups);
+  SymExpr positions = getProduct(made.drop_back(), one);
+  if (isa<ConvWeightGradOp>(op))
+    return {channels * window, outputs, positions, groups};
+  if (isa<ConvOp>(op))
+    return {positions, outputs, channels * window, groups};
+  SymExpr all = getProduct(read.drop_back(), one);
+  return {all, channels, divide(outputs * window * positions, all), groups};
+}
+
 namespace {
 /// Requests of a row that have as many new tokens.
 struct AlikeRequests {
@@ -185,6 +219,15 @@ static Sizes getSizes(Operation *op, bool isMatrix) {
             AttentionBlockGradOp>([](auto op) { return getAttentionSizes(op); })
       .Case([&](EinsumOp op) {
         return isMatrix ? getProductSizes(op) : getElements(op);
+      })
+      .Case([](ConvOp op) {
+        return getConvSizes(op, op.getInput(), op.getWeight(), op.getResult());
+      })
+      .Case([](ConvInputGradOp op) {
+        return getConvSizes(op, op.getResult(), op.getWeight(), op.getDy());
+      })
+      .Case([](ConvWeightGradOp op) {
+        return getConvSizes(op, op.getInput(), op.getResult(), op.getDy());
       })
       .Case([](TopKOp op) { return getRouterSizes(op); })
       .Case<GluOp, GluGradOp>([](auto op) { return getGluSizes(op); })
