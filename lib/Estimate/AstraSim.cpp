@@ -58,12 +58,11 @@ static StringRef getTopology(Topology topology) {
 Expected<AstraConfiguration> AstraConfiguration::get(const Machine &machine,
                                                      int64_t numRanks) {
   AstraConfiguration result;
-  result.peak = machine.get("device.peak.bf16").value_or(0) / 1e12;
-  result.memoryBandwidth =
-      machine.get("device.memory.bandwidth").value_or(0) / 1e9;
-  if (result.peak <= 0 || result.memoryBandwidth <= 0)
-    return createStringError("machine '" + machine.getName() +
-                             "' has no peak of bf16, or no memory");
+  // Of elements of 16 bits.
+  const PeakType &type = machine.getReferenceType();
+  result.peak = *machine.get(("device.peak." + type.name).str()) *
+                std::min(1., type.bytes / 2) / 1e12;
+  result.memoryBandwidth = *machine.get("device.memory.bandwidth") / 1e9;
   if (std::optional<double> link =
           machine.get("device.second_memory.bandwidth")) {
     double share = machine.get("device.second_memory.share").value_or(1);

@@ -42,12 +42,12 @@ static constexpr int64_t kAlignment = 8;
 void KernelTimes::readRates(const Machine &machine, StringRef elementType) {
   ProductRates result;
   result.peak = *machine.get(("device.peak." + elementType).str());
-  // A type that nobody measured is as good as bf16.
+  // A type that nobody measured is as good as one that stands for others.
   std::string prefix = ("device.product." + elementType + ".").str();
   auto it = machine.getQuantities().lower_bound(prefix);
   if (it == machine.getQuantities().end() ||
       !StringRef(it->first).starts_with(prefix))
-    prefix = "device.product.bf16.";
+    prefix = ("device.product." + reference->name + ".").str();
   auto read = [&](StringRef member, double missing) {
     return machine.get(prefix + member.str()).value_or(missing);
   };
@@ -67,6 +67,7 @@ void KernelTimes::readRates(const Machine &machine, StringRef elementType) {
 Expected<KernelTimes> KernelTimes::get(const Machine &machine,
                                        StringRef attentionKernel) {
   KernelTimes times;
+  times.reference = &machine.getReferenceType();
   constexpr StringLiteral peak = "device.peak.";
   for (const auto &[key, quantity] : machine.getQuantities())
     if (StringRef(key).starts_with(peak))
@@ -89,7 +90,7 @@ Expected<KernelTimes> KernelTimes::get(const Machine &machine,
     }
   if (!rate)
     return createStringError(
-        "machine '" + machine.getName() + "' has no attention kernel '" +
+        "machine '" + machine.getFile() + "' has no attention kernel '" +
         shortenText(attentionKernel) + "', and no 'flash' in its place");
   times.attention = {*rate, machine.get(prefix + "block_overhead").value_or(0),
                      machine.get(prefix + "fixed").value_or(0),
@@ -101,6 +102,12 @@ Expected<KernelTimes> KernelTimes::get(const Machine &machine,
 const ProductRates *KernelTimes::findRates(StringRef elementType) const {
   auto it = rates.find(elementType);
   return it == rates.end() ? nullptr : &it->second;
+}
+
+ProductRates KernelTimes::getOtherRates(double bytes) const {
+  ProductRates result = *findRates(reference->name);
+  result.peak *= std::min(1., reference->bytes / bytes);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -145,22 +145,13 @@ static StringRef getPeakName(StringRef elementType) {
       .Default(elementType);
 }
 
-/// A type that the machine does not have is one of 16 bits in which wider
-/// elements take as much longer as they are wider.
 const ProductRates &NodeTimes::getRates(StringRef elementType) {
   auto [it, isNew] = rates.try_emplace(elementType);
   if (!isNew)
     return it->second;
   if (const ProductRates *known = kernels.findRates(getPeakName(elementType)))
     return it->second = *known;
-  it->second = *kernels.findRates("bf16");
-  it->second.peak *= std::min(1., 2 / getBytes(elementType));
-  return it->second;
-}
-
-double NodeTimes::getPeak(StringRef elementType) const {
-  const ProductRates *known = kernels.findRates(getPeakName(elementType));
-  return known ? known->peak : kernels.findRates("bf16")->peak;
+  return it->second = kernels.getOtherRates(getBytes(elementType));
 }
 
 //===----------------------------------------------------------------------===//

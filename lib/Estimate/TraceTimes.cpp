@@ -41,10 +41,14 @@ static GroupPlace getPlace(ArrayRef<int64_t> members) {
   return place;
 }
 
+/// Bytes of elements, which traces do not say.
+static constexpr int64_t kElement = 2;
+
 namespace {
 /// Times of nodes on a machine.
 struct MachineCosts {
   KernelTimes kernels;
+  ProductRates rates;
   CollectiveCosts collectives;
   double peak, bandwidth;
   bool isRoofline;
@@ -60,14 +64,12 @@ Ticks MachineCosts::getCompute(const TracedNode &node) const {
   if (isRoofline)
     return toTicks(std::max(double(node.operations) / peak,
                             double(node.bytes) / bandwidth));
-  constexpr int64_t kElement = 2;
   const auto &[left, right, result] = node.tensors;
   if (left > 0 && right > 0 && result > 0)
     if (std::optional<ProductShape> shape =
             deriveProduct(node.operations, left / kElement, right / kElement,
                           result / kElement))
-      return toTicks(kernels.getProduct(*kernels.findRates("bf16"), *shape) +
-                     kernels.getFixed());
+      return toTicks(kernels.getProduct(rates, *shape) + kernels.getFixed());
   return toTicks(std::max(double(node.operations) / peak,
                           kernels.getElementwise(double(node.bytes))));
 }
@@ -87,13 +89,10 @@ Expected<TraceCosts> stg::getMachineCosts(const Machine &machine,
   Expected<KernelTimes> kernels = KernelTimes::get(machine, "flash");
   if (!kernels)
     return kernels.takeError();
-  const ProductRates *rates = kernels->findRates("bf16");
-  if (!rates)
-    return createStringError("machine '" + machine.getName() +
-                             "' has no peak of bf16");
-  double peak = rates->peak;
+  const ProductRates *found = kernels->findRates("bf16");
+  ProductRates rates = found ? *found : kernels->getOtherRates(kElement);
   auto costs = std::make_shared<MachineCosts>(MachineCosts{
-      std::move(*kernels), CollectiveCosts(machine), peak,
+      std::move(*kernels), rates, CollectiveCosts(machine), rates.peak,
       machine.get("device.memory.bandwidth").value_or(0), isRoofline});
   // Many collectives are alike.
   using Key = std::tuple<CollectiveType, uint32_t, int64_t>;

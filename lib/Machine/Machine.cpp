@@ -9,6 +9,7 @@
 #include "stg/Machine/Machine.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
 using namespace stg;
@@ -21,6 +22,13 @@ const Quantity *Machine::find(StringRef key) const {
 std::optional<double> Machine::get(StringRef key) const {
   const Quantity *quantity = find(key);
   return quantity ? std::optional(quantity->value) : std::nullopt;
+}
+
+const PeakType &Machine::getReferenceType() const {
+  for (const PeakType &type : getPeakTypes())
+    if (find(("device.peak." + type.name).str()))
+      return type;
+  llvm_unreachable("a machine that has been read has one");
 }
 
 NetworkTier *Machine::findTier(StringRef name) {
@@ -61,12 +69,15 @@ Error Machine::check() const {
   for (StringRef key : {"device.memory.capacity", "device.memory.bandwidth"})
     if (!find(key))
       return createStringError(key + ": is missing");
-  bool hasPeak = llvm::any_of(quantities, [](const auto &entry) {
-    return StringRef(entry.first).starts_with("device.peak.");
+  std::vector<std::string> types;
+  for (const PeakType &type : getPeakTypes())
+    types.push_back(type.name.str());
+  bool hasPeak = llvm::any_of(types, [&](const std::string &type) {
+    return find("device.peak." + type);
   });
   if (!hasPeak)
-    return createStringError("device.peak: expected a rate for at least one "
-                             "element type, such as 'bf16'");
+    return createStringError("device.peak: expected a rate of products of " +
+                             joinWords(types, "or"));
   return checkTiers();
 }
 

@@ -92,6 +92,12 @@ static constexpr StringLiteral kCollectives[] = {"all_reduce", "all_gather",
 
 ArrayRef<MachineKey> stg::getMachineKeys() { return kKeys; }
 
+static constexpr PeakType kPeakTypes[] = {{"bf16", 2},  {"f16", 2}, {"tf32", 4},
+                                          {"f32", 4},   {"fp8", 1}, {"int8", 1},
+                                          {"fp4", 0.5}, {"f64", 8}};
+
+ArrayRef<PeakType> stg::getPeakTypes() { return kPeakTypes; }
+
 ArrayRef<StringLiteral> stg::getMachineCollectives() { return kCollectives; }
 
 static bool fits(StringRef pattern, StringRef key) {

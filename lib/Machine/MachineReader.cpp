@@ -506,6 +506,7 @@ Expected<Machine> Machine::load(StringRef name) {
   if (Error error = MachineReader::readChain(machine, name, "", chain))
     return error;
   machine.name = sys::path::stem(chain.front()).str();
+  machine.file = chain.front();
   if (Error error = machine.check())
     return createStringError("machine '" + chain.front() +
                              "': " + toString(std::move(error)));

@@ -121,8 +121,11 @@ TEST(Machine, Errors) {
   EXPECT_EQ(getError("\"peak\": {\"bf16\": {\"value\": 100, \"unit\": "
                      "\"TFLOP/s\", \"source\": \"made\"}}",
                      "\"peak\": {}"),
-            "device.peak: expected a rate for at least one element type, such "
-            "as 'bf16'");
+            "device.peak: expected a rate of products of bf16, f16, tf32, "
+            "f32, fp8, int8, fp4 or f64");
+  EXPECT_EQ(getError("\"bf16\"", "\"vector\""),
+            "device.peak: expected a rate of products of bf16, f16, tf32, "
+            "f32, fp8, int8, fp4 or f64");
 }
 
 TEST(Machine, ErrorsOfTiers) {

@@ -76,6 +76,9 @@ public:
   /// Null if the machine has no peak for the type.
   const ProductRates *findRates(llvm::StringRef elementType) const;
 
+  /// Of elements of so many bytes, a type that the machine has no peak for.
+  ProductRates getOtherRates(double bytes) const;
+
   double getProduct(const ProductRates &rates, const ProductShape &shape) const;
   /// So many operations, at the rate of the largest products: what takes less
   /// does not exist.
@@ -91,6 +94,7 @@ private:
   void readRates(const Machine &machine, llvm::StringRef elementType);
 
   llvm::StringMap<ProductRates> rates;
+  const PeakType *reference = nullptr; ///< Null before it is read.
   double cores = 1, sustained = 1, unaligned = 1;
   double fixed = 0, bandwidth = 0;
   struct {

@@ -78,8 +78,6 @@ public:
   /// The names of the axes of each group: "tp", "cp+dp"; or "host".
   llvm::ArrayRef<std::string> getGroups() const { return groups; }
   const Machine &getMachine() const { return *machine; }
-  /// FLOP/s of products in that type.
-  double getPeak(llvm::StringRef elementType) const;
   /// The element types of products that have been asked for.
   double getProductPeak() const { return productPeak; }
 

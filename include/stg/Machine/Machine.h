@@ -74,6 +74,8 @@ public:
   llvm::Error set(llvm::StringRef assignment);
 
   llvm::StringRef getName() const { return name; }
+  /// Where it was read.
+  llvm::StringRef getFile() const { return file; }
   llvm::StringRef getDescription() const { return description; }
   llvm::ArrayRef<std::string> getAliases() const { return aliases; }
   /// From the innermost one. Each but the last has ranks.
@@ -83,6 +85,9 @@ public:
   const Quantity *find(llvm::StringRef key) const;
   /// In s, B, B/s or FLOP/s.
   std::optional<double> get(llvm::StringRef key) const;
+  /// The element type whose rates stand for those of products that the machine
+  /// does not have: wider elements take as much longer as they are wider.
+  const PeakType &getReferenceType() const;
   /// All numbers, by key.
   const std::map<std::string, Quantity, std::less<>> &getQuantities() const {
     return quantities;
@@ -97,7 +102,7 @@ private:
   llvm::Error check() const;
   llvm::Error checkTiers() const;
 
-  std::string name, description;
+  std::string name, file, description;
   std::vector<std::string> aliases;
   std::vector<NetworkTier> tiers;
   std::map<std::string, Quantity, std::less<>> quantities;

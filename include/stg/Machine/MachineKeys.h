@@ -45,6 +45,15 @@ std::string listMachineUnits(Dimension dimension);
 llvm::Error checkMachineNumber(const MachineKey &key, const MachineUnit &unit,
                                double given);
 
+/// An element type of products, as machines call it.
+struct PeakType {
+  llvm::StringLiteral name;
+  double bytes; ///< Of one element.
+};
+/// A machine has the peak of one of them at least. The first one that it has
+/// stands for those that it does not have.
+llvm::ArrayRef<PeakType> getPeakTypes();
+
 /// The collectives that a tier may have times or factors of.
 llvm::ArrayRef<llvm::StringLiteral> getMachineCollectives();
 
