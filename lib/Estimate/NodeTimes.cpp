@@ -20,9 +20,25 @@ using namespace stg;
 using namespace stg::trace;
 
 Ticks stg::toTicks(double seconds) {
-  constexpr double most = 1e18; // More than a week.
-  return static_cast<Ticks>(
-      std::llround(std::min(seconds * kTicksPerSecond, most)));
+  double ticks = seconds * kTicksPerSecond;
+  // Also for what is no number, as infinity over infinity.
+  return ticks < double(kMostTicks) ? std::llround(ticks) : kMostTicks;
+}
+
+double stg::getSum(const TraceProgram &program, ArrayRef<NodeTime> times) {
+  double sum = 0;
+  for (auto [node, time] : llvm::zip_equal(program.nodes, times))
+    sum += (double(time.time) + double(time.launch)) * double(node.executions);
+  return sum;
+}
+
+Error stg::checkSum(double ticks) {
+  if (ticks < double(kMostTicks))
+    return Error::success();
+  return createStringError(
+      "the step takes too long: kernels and communication of all classes of "
+      "ranks are more than %.3g s, and estimates go up to %.3g s",
+      ticks / kTicksPerSecond, kMostTicks / kTicksPerSecond);
 }
 
 struct NodeTimes::Facts {

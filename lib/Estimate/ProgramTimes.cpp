@@ -339,7 +339,10 @@ bool ProgramTimes::runNode(uint32_t node) {
 /// How much later than the compute stream something is there, and why.
 Ticks ProgramTimes::getRelative(Value value) const {
   Ticks late = value.time - clock.compute;
-  return late > 0 ? late * 128 + value.cause : 0;
+  // Of 40 hours or more upper bits are lost, by which few are told apart.
+  return late > 0 ? static_cast<Ticks>(static_cast<uint64_t>(late) * 128 +
+                                       value.cause)
+                  : 0;
 }
 
 /// All of a value that has an effect on who waits for it.

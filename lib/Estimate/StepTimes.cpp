@@ -120,7 +120,7 @@ public:
 private:
   using Program = TraceProgram;
 
-  void makeRuns();
+  Error makeRuns();
   void makeRun(uint32_t index, std::vector<NodeTime> times);
   Error runAll();
   bool advance(ClassRun &run);
@@ -161,6 +161,7 @@ private:
   void recordTask(ClassRun &run, uint32_t step, uint32_t turn, Ticks start,
                   uint32_t firstEvent);
   void recordArrivals(ClassRun &run);
+  double getFixed() const;
   StepTimes finish();
   Error execute();
   bool findTokens();
@@ -787,7 +788,7 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
         });
 }
 
-void StepSimulation::makeRuns() {
+Error StepSimulation::makeRuns() {
   runs.clear();
   runs.resize(programs.getClasses().size());
   mail.clear();
@@ -802,9 +803,14 @@ void StepSimulation::makeRuns() {
     recording->meetings.clear();
     meetingNumbers.clear();
   }
-  for (auto [i, source] : llvm::enumerate(programs.getClasses()))
-    makeRun(i, nodes->getTimes(source.program));
+  double sum = getFixed() * kTicksPerSecond;
+  for (auto [i, source] : llvm::enumerate(programs.getClasses())) {
+    std::vector<NodeTime> times = nodes->getTimes(source.program);
+    sum += getSum(source.program, times);
+    makeRun(i, std::move(times));
+  }
   findMessages();
+  return checkSum(sum * double(numSteps));
 }
 
 Error StepSimulation::runAll() {
@@ -831,24 +837,34 @@ Error StepSimulation::runAll() {
 //===----------------------------------------------------------------------===//
 
 Spending StepTimes::getMean() const {
-  Spending sum;
   double ranks = 0;
-  for (const ClassTimes &entry : classes) {
-    sum.add(entry.spending, entry.ranks);
+  for (const ClassTimes &entry : classes)
     ranks += entry.ranks;
-  }
-  auto divide = [&](Ticks &part) {
-    part = static_cast<Ticks>(std::llround(part / ranks));
+  // What all ranks take together is more than ticks can count.
+  auto getTicks = [&](auto getPart) {
+    long double sum = 0;
+    for (const ClassTimes &entry : classes)
+      sum += static_cast<long double>(getPart(entry.spending)) * entry.ranks;
+    return static_cast<Ticks>(std::llround(sum / ranks));
   };
-  llvm::for_each(sum.kernels, divide);
-  llvm::for_each(sum.exposed, divide);
-  for (Ticks *part : {&sum.host, &sum.interference, &sum.bubble, &sum.launch,
-                      &sum.background, &sum.transfer})
-    divide(*part);
-  sum.operations /= ranks;
-  sum.recomputed /= ranks;
-  sum.executed /= ranks;
-  return sum;
+  Spending mean;
+  for (auto [i, part] : llvm::enumerate(mean.kernels))
+    part = getTicks([i = i](const Spending &own) { return own.kernels[i]; });
+  for (auto [i, part] : llvm::enumerate(mean.exposed))
+    part = getTicks([i = i](const Spending &own) { return own.exposed[i]; });
+  for (Ticks Spending::*part :
+       {&Spending::host, &Spending::interference, &Spending::bubble,
+        &Spending::launch, &Spending::background, &Spending::transfer})
+    mean.*part = getTicks([&](const Spending &own) { return own.*part; });
+  for (const ClassTimes &entry : classes) {
+    mean.operations += entry.spending.operations * entry.ranks;
+    mean.recomputed += entry.spending.recomputed * entry.ranks;
+    mean.executed += entry.spending.executed * entry.ranks;
+  }
+  mean.operations /= ranks;
+  mean.recomputed /= ranks;
+  mean.executed /= ranks;
+  return mean;
 }
 
 /// When messages were sent and arrived is known when all classes are done.
@@ -878,12 +894,17 @@ static int64_t countSteps(const TraceProgram &program) {
   return count;
 }
 
+double StepSimulation::getFixed() const {
+  const TraceProgram &program = programs.getClasses().front().program;
+  return machine.get("host.step").value_or(0) *
+         double(std::max<int64_t>(1, countSteps(program)));
+}
+
 /// What the last collectives and transfers take beyond the last kernel is
 /// exposed.
 StepTimes StepSimulation::finish() {
   StepTimes result;
-  result.fixed = toTicks(machine.get("host.step").value_or(0)) *
-                 std::max<int64_t>(1, countSteps(runs.front().source->program));
+  result.fixed = toTicks(getFixed());
   for (ClassRun &run : runs) {
     if (run.isLeftOut)
       continue;
@@ -924,7 +945,8 @@ Error StepSimulation::execute() {
   nodes.emplace(std::move(*made));
   if (numSteps > 1 && !findTokens())
     return Error::success();
-  makeRuns();
+  if (Error error = makeRuns())
+    return error;
   return runAll();
 }
 

@@ -262,6 +262,7 @@ private:
   std::multiset<double> best;     ///< Costs, at most `most`.
   std::vector<SearchCosts> front; ///< Of what has been found.
   std::map<SearchJob, Ticks> fastest;
+  bool hasRefused = false; ///< A strategy that was settled.
   double bestSeconds = 0; ///< Of the step of the best.
 };
 } // namespace
@@ -422,9 +423,12 @@ void Searcher::readSchedules() {
       [&] { return isStopped(); });
 }
 
+/// What is wrong with strategies that are settled says more than why others are
+/// none.
 void Searcher::refuse(const std::string &why) {
-  if (!result.refused++ && result.refusalExample.empty())
+  if (!std::exchange(hasRefused, true))
     result.refusalExample = why;
+  ++result.refused;
 }
 
 /// False if it is known by now that there is no such strategy, or that it does

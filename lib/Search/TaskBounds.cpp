@@ -524,8 +524,12 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   if (usesHost)
     return;
   bool isAlone = programs.getClasses().size() == 1;
-  Reader reader(program, nodes->getLeastTimes(program, growth),
-                {result.execution.hostExposed, 0, 0});
+  std::vector<NodeTime> least = nodes->getLeastTimes(program, growth);
+  if (Error error = checkSum(getSum(program, least))) {
+    refusal = toString(std::move(error));
+    return;
+  }
+  Reader reader(program, std::move(least), {result.execution.hostExposed, 0, 0});
   reader.readOrigins();
   if (isAlone && result.strategy.values.training)
     measureUpdate(programs, machine, nodes->getTimes(program));
@@ -562,7 +566,10 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
   const TraceProgram &program = programs.getClasses().front().program;
   if (program.usesHost())
     return std::nullopt;
-  Reader reader(program, nodes->getTimes(program),
+  std::vector<NodeTime> own = nodes->getTimes(program);
+  if (getSum(program, own) >= double(kMostTicks))
+    return std::nullopt;
+  Reader reader(program, std::move(own),
                 {result.execution.hostExposed, 0, 0},
                 /*dropsEnds=*/true);
   reader.hasReductions = true;
@@ -648,7 +655,7 @@ Ticks TaskBounds::getReduction(StringRef collective, unsigned data,
     }
     it->second = least * slowdown * kTicksPerSecond;
   }
-  return static_cast<Ticks>(it->second * bytes);
+  return static_cast<Ticks>(std::min(it->second * bytes, double(kMostTicks)));
 }
 
 /// The first device has an equal part of the layers, and is the last to end.
@@ -664,6 +671,11 @@ Ticks TaskBounds::getUpdate(const PointFacts &point, Ticks window) const {
                         point.data, gradients * part) -
            window;
   return std::max({static_cast<Ticks>(own), tail, Ticks(0)});
+}
+
+/// Of what takes longer there are no estimates, and bounds say nothing.
+static bool isCountable(int64_t count, Ticks each) {
+  return double(count) * double(each) < double(kMostTicks);
 }
 
 Ticks TaskBounds::getTime(const PointFacts &point,
@@ -688,8 +700,9 @@ Ticks TaskBounds::getTime(const PointFacts &point,
     raise(inside ? *inside : own, split);
   // Collectives are one after the other, those of gradients among them.
   auto raiseByCollectives = [&](Ticks collectives) {
-    time =
-        std::max<Ticks>(time, point.microBatches * collectives / point.stages);
+    if (isCountable(point.microBatches, collectives))
+      time = std::max<Ticks>(time,
+                             point.microBatches * collectives / point.stages);
   };
   if (!hasMicroBatches)
     return fixed + time;
@@ -732,6 +745,8 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
                            Ticks &window) const {
   const TaskTime &whole = times.whole;
   const int64_t count = point.microBatches;
+  if (!isCountable(count, whole.task))
+    return window = 0;
   // The only micro-batch goes through all stages, one after the other.
   if (!hasMicroBatches)
     return window = point.stages == 1 ? whole.task : whole.kernels;

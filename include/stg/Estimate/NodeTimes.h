@@ -23,6 +23,10 @@ namespace stg {
 /// In picoseconds: sums of them are exact, so that what repeats is seen to.
 using Ticks = int64_t;
 constexpr double kTicksPerSecond = 1e12;
+/// 23 days. Sums of what takes no longer together are far from an overflow, and
+/// what does is no step of anybody: it is an error before it is executed.
+constexpr Ticks kMostTicks = 2'000'000'000'000'000'000;
+/// No more than kMostTicks.
 Ticks toTicks(double seconds);
 
 /// True for the kernels of a loss, by the mnemonic of their op.
@@ -132,6 +136,13 @@ private:
   int64_t growth = 1; ///< Of the sequences of a micro-batch.
   bool trains;        ///< The programs are not those of inference.
 };
+
+/// What all nodes of a program and their launches take one after the other, in
+/// ticks.
+double getSum(const trace::TraceProgram &program,
+              llvm::ArrayRef<NodeTime> times);
+/// An error if a sum of such sums is more than kMostTicks.
+llvm::Error checkSum(double ticks);
 
 /// An error, which says what would work, if the machine has no link to a memory
 /// that programs with --offload need.
