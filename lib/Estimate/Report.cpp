@@ -185,6 +185,50 @@ static int64_t countRequests(const json::Object &plan) {
   return number;
 }
 
+namespace {
+/// Of a list whose requests have as many new tokens each.
+struct AlikeRequests {
+  int64_t newTokens = 0, count = 0;
+};
+} // namespace
+
+static std::optional<AlikeRequests> getAlike(const json::Array *requests) {
+  AlikeRequests alike;
+  if (!requests)
+    return std::nullopt;
+  for (const json::Value &entry : *requests) {
+    const json::Object *request = entry.getAsObject();
+    if (!request)
+      return std::nullopt;
+    int64_t tokens = request->getInteger("new").value_or(1);
+    if (alike.count && tokens != alike.newTokens)
+      return std::nullopt;
+    alike.newTokens = tokens;
+    alike.count += request->getInteger("count").value_or(1);
+  }
+  return alike.count ? std::optional(alike) : std::nullopt;
+}
+
+/// The requests of a row, if they are as many in each step, with as many new
+/// tokens each: then all wait for the same. Of a single step each has one.
+static std::optional<int64_t> countAlike(const json::Array &requests,
+                                         const json::Array *steps) {
+  if (!steps) {
+    std::optional<AlikeRequests> alike = getAlike(&requests);
+    return alike && alike->newTokens == 1 ? std::optional(alike->count)
+                                          : std::nullopt;
+  }
+  std::optional<int64_t> count;
+  for (const json::Value &value : *steps) {
+    const json::Object *loop = value.getAsObject();
+    auto alike = getAlike(loop ? loop->getArray("requests") : nullptr);
+    if (!alike || (count && *count != alike->count))
+      return std::nullopt;
+    count = alike->count;
+  }
+  return count;
+}
+
 /// All requests begin and go on: each has a token more than its prompt.
 static void addDecoding(const json::Object &manifest, int64_t rows,
                         JobFacts &facts) {
@@ -234,7 +278,11 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
             json::Array{json::Object{{"requests", json::Array(*requests)}}},
             *rows, facts);
       }
-    if (const json::Array *loops = object->getArray("steps"); loops && batch)
+    const json::Array *loops = object->getArray("steps");
+    if (requests && batch)
+      if (std::optional<int64_t> alike = countAlike(*requests, loops))
+        facts.requests = *batch * *alike;
+    if (loops && batch)
       addSteps(*loops, *batch, facts);
     addDecoding(*object, batch.value_or(1), facts);
     if (const json::Object *draft = object->getObject("draft"))

@@ -263,7 +263,7 @@ private:
   std::vector<SearchCosts> front; ///< Of what has been found.
   std::map<SearchJob, Ticks> fastest;
   bool hasRefused = false; ///< A strategy that was settled.
-  double bestSeconds = 0; ///< Of the step of the best.
+  double bestSeconds = 0;  ///< Of the step of the best.
 };
 } // namespace
 

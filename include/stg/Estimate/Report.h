@@ -19,7 +19,8 @@ struct JobFacts {
   int64_t ranks = 1;
   std::optional<int64_t> tokens; ///< Of all steps.
   std::string mode; ///< train, prefill or decode; empty if nothing says it.
-  /// Rows of the batch of a step of inference; none where rows are packed.
+  /// Of a step of inference; none where rows are packed, but for requests with
+  /// as many new tokens in each step.
   std::optional<int64_t> requests;
   /// Where there are several steps: those in which prompts are computed, before
   /// the first one in which every request has one new token.
@@ -113,7 +114,7 @@ struct Report {
   std::optional<double> getFirstToken() const;
   std::optional<double> getTimePerToken() const;
   /// What a request waits for in this step: "first token" or "time per token";
-  /// none in training, and where rows are packed.
+  /// none in training, and where requests have different numbers of tokens.
   std::optional<llvm::StringRef> getLatency() const;
   /// From one step to the next one: the step itself, but where several are
   /// under way.
