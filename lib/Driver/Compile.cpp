@@ -269,11 +269,14 @@ static Error checkSchedule(const Strategy &strategy) {
   return makeSchedule(strategy.schedule.text, request).takeError();
 }
 
-/// Ranks whose traces are written must exist.
+/// Ranks whose traces are written must exist, and suit what reads them.
 static Error checkRankRange(const CompileRequest &request,
                             const PresetPlan &plan) {
   const auto &ranks = request.exportOptions.files.ranks;
   std::optional<int64_t> count = countRanks(plan);
+  if (count && request.exportOptions.checkRanks)
+    if (Error error = request.exportOptions.checkRanks(*count))
+      return error;
   if (!ranks || !count || ranks->second <= *count)
     return Error::success();
   return makeStrategyError(

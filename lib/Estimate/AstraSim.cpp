@@ -55,6 +55,22 @@ static StringRef getTopology(Topology topology) {
   llvm_unreachable("unknown topology");
 }
 
+/// The tier has so many ranks, of which `inside` are in the tier before.
+static Error makeFillError(const NetworkTier &tier, int64_t inside,
+                           int64_t numRanks) {
+  std::string message;
+  raw_string_ostream os(message);
+  os << numRanks << " ranks do not fill tier '" << tier.name << "' of "
+     << *tier.ranks << ": ASTRA-sim has whole ones only; give a multiple of "
+     << *tier.ranks << " ranks";
+  int64_t size = *tier.ranks;
+  while (size > inside && (numRanks % size != 0 || size % inside != 0))
+    --size;
+  if (size > inside)
+    os << ", or --machine-set network." << tier.name << ".ranks=" << size;
+  return createStringError(message);
+}
+
 Expected<AstraConfiguration> AstraConfiguration::get(const Machine &machine,
                                                      int64_t numRanks) {
   AstraConfiguration result;
@@ -79,9 +95,7 @@ Expected<AstraConfiguration> AstraConfiguration::get(const Machine &machine,
     if (joined == inside)
       continue;
     if (joined % inside != 0 || numRanks % joined != 0)
-      return createStringError(Twine(numRanks) + " ranks do not fill tier '" +
-                               tier.name + "' of " + Twine(joined) +
-                               ": ASTRA-sim has whole ones only");
+      return makeFillError(tier, inside, numRanks);
     std::string key = "network." + tier.name;
     bool isSwitch = getTopology(tier.topology) == "Switch";
     result.network.push_back(

@@ -24,6 +24,15 @@ static void hideOptions(ArrayRef<const cl::OptionCategory *> ours) {
       option->setHiddenFlag(cl::Hidden);
 }
 
+/// What is wrong with a machine for ASTRA-sim is said before traces are
+/// written.
+static Error checkAstraSim(const stg::CompileFlags &flags, int64_t numRanks) {
+  Expected<stg::Machine> machine = flags.loadMachine();
+  if (!machine)
+    return machine.takeError();
+  return stg::AstraConfiguration::get(*machine, numRanks).takeError();
+}
+
 /// Writes what ASTRA-sim reads, and says how it is called.
 static Error writeAstraSim(const stg::CompileFlags &flags,
                            const stg::CompileResult &result, raw_ostream &os) {
@@ -113,6 +122,10 @@ int main(int argc, char **argv) {
     return failed(models);
   }
   flags.request.configurePasses = mlir::applyPassManagerCLOptions;
+  if (flags.astraSim)
+    flags.request.exportOptions.checkRanks = [&flags](int64_t numRanks) {
+      return checkAstraSim(flags, numRanks);
+    };
   if (flags.printSchedule)
     return failed(stg::printSchedule(*context, flags.request, outs(), printer));
   auto result = stg::compile(*context, flags.request, printer);

@@ -203,6 +203,11 @@ LogicalResult Exporter::chooseRanks() {
   if (!chosen)
     return emitError(module.getLoc()) << llvm::toString(chosen.takeError());
   ranks = *chosen;
+  // What reads the files is wrong with nothing in the model.
+  if (options.checkRanks)
+    if (llvm::Error error = options.checkRanks(numRanks))
+      return emitError(UnknownLoc::get(module.getContext()))
+             << llvm::toString(std::move(error));
   summary.ranks = ranks.value_or(RankRange(0, numRanks));
   return success();
 }

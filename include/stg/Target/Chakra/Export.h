@@ -24,6 +24,7 @@
 #include "stg/Trace/Files/TraceWriter.h"
 #include "llvm/Support/JSON.h"
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,9 @@ struct ExportOptions {
   /// Empties each graph once its program is made; what many micro-batches take
   /// is then there once.
   bool consumesGraphs = false;
+  /// If it is there, it is called with the number of ranks before anything is
+  /// written; nothing is if it fails.
+  std::function<llvm::Error(int64_t)> checkRanks;
   /// Goes into the manifest beside what the exporter knows: inputs, strategy,
   /// bound symbols.
   llvm::json::Object manifestExtra;
