@@ -144,13 +144,15 @@ double CollectiveCosts::getLibrary(const Tier &tier, StringRef name,
   auto measured = tier.tier->times.find(name.str());
   if (measured != tier.tier->times.end())
     return getMeasured(tier, name, ranks, bytes, measured->second);
+  double sent = getVolume(name, ranks) * bytes / getBandwidth(tier, ranks);
   auto factors = tier.factors.find(name);
-  if (factors != tier.factors.end())
-    return tier.latency + factors->second.scalar * bytes *
-                              (1 + factors->second.offset / ranks) /
-                              getBandwidth(tier, ranks);
-  return getSteps(name, ranks) * tier.latency +
-         getVolume(name, ranks) * bytes / getBandwidth(tier, ranks);
+  if (factors == tier.factors.end())
+    return getSteps(name, ranks) * tier.latency + sent;
+  double given = tier.latency + factors->second.scalar * bytes *
+                                    (1 + factors->second.offset / ranks) /
+                                    getBandwidth(tier, ranks);
+  // Two ranks just exchange what they have, whatever is done for more.
+  return ranks == 2 ? std::min(given, tier.latency + sent) : given;
 }
 
 double CollectiveCosts::getInside(const Tier &tier, StringRef name,

@@ -471,6 +471,25 @@ TEST(CollectiveCosts, InTheNetwork) {
       0.5e-6 + 2 * bytes * (1 - 1. / 64) / link, 1e-12);
 }
 
+// What a network does for all is more than two have to send.
+TEST(CollectiveCosts, TwoRanksExchange) {
+  Machine machine = load("fullflat"), software = load("fullflat-software");
+  CollectiveCosts costs(machine), others(software);
+  const double bandwidth = 1600e9 * 0.8, latency = 0.5e-6;
+  auto get = [&](StringRef name, int64_t ranks) {
+    return costs.getCollective(name, {ranks, 1}, 1e9) - latency;
+  };
+  EXPECT_DOUBLE_EQ(get("all_reduce", 2), 1e9 / bandwidth);
+  EXPECT_DOUBLE_EQ(get("all_reduce", 4), 1.25e9 / bandwidth);
+  EXPECT_DOUBLE_EQ(get("all_gather", 2), 0.5e9 / bandwidth);
+  EXPECT_DOUBLE_EQ(get("all_gather", 3), 1e9 / bandwidth);
+  for (StringRef name :
+       {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"})
+    for (int64_t ranks : {2, 4, 8, 64})
+      EXPECT_LE(costs.getCollective(name, {ranks, 1}, 1e9),
+                others.getCollective(name, {ranks, 1}, 1e9) * (1 + 1e-12));
+}
+
 TEST(CollectiveCosts, LinksOfDevices) {
   double bytes = 1 << 30;
   Machine pairs = load("mi300x");
