@@ -379,7 +379,7 @@ void Searcher::measureFamilies() {
     }
   shapes.resize(space.shapes.size());
   states.assign(space.shapes.size(), ShapeState::Unknown);
-  result.numShapes = shapes.size();
+  result.numShapes = shapes.size() + space.insides.size();
   uint64_t done = 0;
   runAll(
       request.jobs, space.families.size(),
