@@ -702,15 +702,23 @@ void Searcher::estimatePoints() {
 }
 
 /// Interrupted before anything was estimated: the most promising strategies,
-/// until one fits.
+/// until one fits. Of those that nothing is known of, some from all parts of
+/// the space.
 void Searcher::estimateFirst() {
-  constexpr unsigned most = 16;
+  constexpr size_t most = 16;
   std::unique_lock<std::mutex> lock(mutex);
-  for (unsigned i = 0; i < most && !queue.empty() && best.empty(); ++i) {
+  for (size_t i = 0; i < most && !queue.empty() && best.empty(); ++i) {
     uint32_t point = queue.top().second;
     queue.pop();
     estimate(compilers.front(), point, lock);
   }
+  std::vector<uint32_t> unknown;
+  for (auto [number, point] : llvm::enumerate(result.space.points))
+    if (states[point.shape] == ShapeState::Unknown)
+      unknown.push_back(static_cast<uint32_t>(number));
+  const size_t count = std::min(4 * most, unknown.size());
+  for (size_t i = 0; i < count && best.empty(); ++i)
+    estimate(compilers.front(), unknown[i * unknown.size() / count], lock);
 }
 
 /// Interrupted: of all that is still to be looked at.

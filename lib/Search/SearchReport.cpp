@@ -388,7 +388,11 @@ Error SearchReport::check() const {
   if (!result.estimated.empty())
     return Error::success();
   if (!result.isComplete)
-    return createStringError("interrupted before any strategy was estimated");
+    return createStringError(
+        result.numEstimated
+            ? "interrupted before a strategy was found that fits"
+        : result.numStrategies ? "interrupted before any strategy was estimated"
+                               : "interrupted while strategies were listed");
   std::string refused = result.refusalExample;
   if (uint64_t large = result.cutByMemory + result.tooLarge)
     return createStringError(
