@@ -159,7 +159,7 @@ Error Machine::set(StringRef assignment) {
     return setRanks(key, text);
   const MachineKey *known = findMachineKey(key);
   if (!known)
-    return fail("is no number of a machine");
+    return fail(describeUnknownKey(key));
   const Quantity *before = find(key);
   if (!before && key.starts_with("network.") &&
       !findTier(key.drop_front(strlen("network.")).split('.').first))

@@ -117,6 +117,19 @@ const MachineKey *stg::findMachineKey(StringRef key) {
   return it == std::end(kKeys) ? nullptr : it;
 }
 
+std::string stg::describeUnknownKey(StringRef key) {
+  constexpr size_t count = 3;
+  std::vector<std::pair<unsigned, StringRef>> all;
+  for (const MachineKey &known : kKeys)
+    all.push_back({key.edit_distance(known.pattern), known.pattern});
+  llvm::stable_sort(all, llvm::less_first());
+  std::vector<std::string> nearest;
+  for (const auto &[distance, pattern] : ArrayRef(all).take_front(count))
+    nearest.push_back(pattern.str());
+  return "is no number of a machine, such as " + joinWords(nearest, "or") +
+         "; stg-estimate --list-constants prints all that a machine has";
+}
+
 const MachineUnit *stg::findMachineUnit(StringRef name) {
   const auto *it = llvm::find_if(
       kUnits, [&](const MachineUnit &unit) { return unit.name == name; });

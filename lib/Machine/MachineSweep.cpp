@@ -19,10 +19,12 @@ Expected<std::vector<std::string>> stg::listSweepPoints(StringRef sweep) {
     return points;
   }
   auto [key, values] = sweep.split('=');
-  for (StringRef value : split(values, ','))
-    if (!value.trim().empty())
-      points.push_back((key + "=" + value.trim()).str());
-  if (key.empty() || points.empty())
+  bool isGood = !key.empty() && !values.empty();
+  for (StringRef value : split(values, ',')) {
+    isGood &= !value.trim().empty();
+    points.push_back((key + "=" + value.trim()).str());
+  }
+  if (!isGood)
     return createStringError("--sweep-machine " + sweep +
                              ": expected KEY=VALUE,VALUE,...");
   return points;
@@ -31,6 +33,10 @@ Expected<std::vector<std::string>> stg::listSweepPoints(StringRef sweep) {
 Expected<Machine> stg::loadMachine(StringRef name,
                                    ArrayRef<std::string> changes,
                                    StringRef sweep, StringRef point) {
+  if (name.empty())
+    return createStringError("no machine; give --machine a .json file or one "
+                             "of: " +
+                             llvm::join(Machine::listNames(), ", "));
   Expected<Machine> machine = Machine::load(name, changes);
   if (!machine)
     return machine;

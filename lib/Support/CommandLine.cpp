@@ -8,6 +8,7 @@
 
 #include "llvm/Support/CommandLine.h"
 #include "stg/Support/Messages.h"
+#include "stg/Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -93,6 +94,26 @@ static bool asksForJSON(int argc, char **argv) {
   return result;
 }
 
+/// A value that an option does not have, with those that it has where these are
+/// written as `a|b`; what LLVM says of anything else.
+static std::string rewriteComplaint(StringRef line) {
+  StringRef rest = line;
+  if (!rest.consume_front("for the --"))
+    return line.str();
+  auto [name, what] = rest.split(" option: ");
+  const cl::Option *option = cl::getRegisteredOptions().lookup(name);
+  if (!option || !option->ValueStr.contains('|') ||
+      !what.consume_front("Cannot find option named '") ||
+      !what.consume_back("'!"))
+    return line.str();
+  SmallVector<StringRef> values;
+  option->ValueStr.split(values, '|');
+  return ("--" + name + " " + what + ": expected " +
+          joinWords(std::vector<std::string>(values.begin(), values.end()),
+                    "or"))
+      .str();
+}
+
 /// Prints the complaints of LLVM's command line, each a line that begins with
 /// the name of the tool.
 static void printComplaints(StringRef text, StringRef program,
@@ -108,7 +129,7 @@ static void printComplaints(StringRef text, StringRef program,
       messages.back().notes.push_back({{}, line.str()});
     else if (!line.empty())
       messages.push_back(
-          {ToolMessage::Severity::Error, {}, line.str(), /*notes=*/{}});
+          {ToolMessage::Severity::Error, {}, rewriteComplaint(line), {}});
   }
   for (const ToolMessage &message : messages)
     printer.print(message);

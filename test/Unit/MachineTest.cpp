@@ -196,7 +196,10 @@ TEST(Machine, Set) {
   EXPECT_EQ(machine->getTiers()[0].ranks, 64);
 
   EXPECT_EQ(set("device"), "'device': expected KEY=VALUE");
-  EXPECT_EQ(set("device.speed=1"), "device.speed: is no number of a machine");
+  EXPECT_EQ(set("device.speed=1"),
+            "device.speed: is no number of a machine, such as device.cores, "
+            "device.peak.* or device.sustained; stg-estimate --list-constants "
+            "prints all that a machine has");
   EXPECT_EQ(set("host.step=1"), "host.step: expected a number in ns, us, ms or "
                                 "s");
   EXPECT_EQ(set("overlap.interference=2"),

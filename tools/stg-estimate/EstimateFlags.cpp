@@ -9,6 +9,7 @@
 #include "EstimateFlags.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace stg;
@@ -36,6 +37,18 @@ Error EstimateFlags::finish() {
         "--timeline -: expected the name of a file, or of a folder and '/'");
   if (picture == "-")
     return createStringError("--pipeline-svg -: expected the name of a file");
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto &[flag, file] : {std::pair("--timeline", timeline),
+                                   {"--pipeline-svg", picture},
+                                   {"--simai", simai}}) {
+    if (file.empty())
+      continue;
+    for (const auto &[other, name] : files)
+      if (name == file || sys::fs::equivalent(name, file))
+        return createStringError(Twine(other) + " and " + flag + " are both " +
+                                 file + "; give each a file of its own");
+    files.push_back({flag, file});
+  }
   if (!simai.empty() && !sweep.empty())
     return createStringError("--simai writes one workload; leave out "
                              "--sweep-machine");

@@ -32,10 +32,7 @@ struct EstimateFlags : TwoPlanFlags {
   llvm::cl::OptionCategory machineCategory{"Machine"}, outputCategory{"Output"};
 
   llvm::cl::opt<std::string, true> machineFlag{
-      "machine",
-      llvm::cl::Required,
-      llvm::cl::location(machine),
-      llvm::cl::value_desc("NAME|FILE"),
+      "machine", llvm::cl::location(machine), llvm::cl::value_desc("NAME|FILE"),
       llvm::cl::desc("Machine that the step is executed on"),
       llvm::cl::cat(machineCategory)};
   llvm::cl::list<std::string, std::vector<std::string>> changeFlag{

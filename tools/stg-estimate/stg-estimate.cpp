@@ -187,8 +187,12 @@ static int run(EstimateFlags &flags, MessagePrinter &printer) {
   if (Error error = flags.finish())
     return fail(std::move(error));
   // What is wrong with a machine is said before a model is compiled.
-  if (Expected<Machine> machine = flags.loadMachine(); !machine)
-    return fail(machine.takeError());
+  Expected<std::vector<std::string>> points = listSweepPoints(flags.sweep);
+  if (!points)
+    return fail(points.takeError());
+  for (const std::string &point : *points)
+    if (Expected<Machine> machine = flags.loadMachine(point); !machine)
+      return fail(machine.takeError());
   Expected<std::unique_ptr<TraceBundle>> bundle =
       trace::findBundle(flags.request.model);
   if (!bundle)

@@ -34,10 +34,7 @@ struct SearchFlags : RequestFlags {
   llvm::cl::OptionCategory searchCategory{"Search"}, outputCategory{"Output"};
 
   llvm::cl::opt<std::string, true> machineFlag{
-      "machine",
-      llvm::cl::Required,
-      llvm::cl::location(machine),
-      llvm::cl::value_desc("NAME|FILE"),
+      "machine", llvm::cl::location(machine), llvm::cl::value_desc("NAME|FILE"),
       llvm::cl::desc("Machine that steps are executed on"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::list<std::string, std::vector<std::string>> changeFlag{
@@ -75,7 +72,7 @@ struct SearchFlags : RequestFlags {
                      "objects, or one in each line"),
       llvm::cl::cat(searchCategory)};
   llvm::cl::opt<SearchGoal> goalFlag{
-      "goal",
+      "goal", llvm::cl::value_desc("time|throughput"),
       llvm::cl::desc("What the best have (default: the most tokens of a device "
                      "if steps have different numbers of them, else the "
                      "shortest step):"),
@@ -85,7 +82,9 @@ struct SearchFlags : RequestFlags {
                      "the most tokens per second and device")),
       llvm::cl::cat(searchCategory)};
   llvm::cl::bits<FrontCriterion> frontFlag{
-      "front", llvm::cl::CommaSeparated,
+      "front",
+      llvm::cl::CommaSeparated,
+      llvm::cl::value_desc("memory|devices|throughput"),
       llvm::cl::desc("What the front compares beside time (default: memory; of "
                      "several numbers of devices or tokens throughput in "
                      "inference, and memory, devices and throughput in "
