@@ -529,7 +529,8 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
     refusal = toString(std::move(error));
     return;
   }
-  Reader reader(program, std::move(least), {result.execution.hostExposed, 0, 0});
+  Reader reader(program, std::move(least),
+                {result.execution.hostExposed, 0, 0});
   reader.readOrigins();
   if (isAlone && result.strategy.values.training)
     measureUpdate(programs, machine, nodes->getTimes(program));
@@ -569,8 +570,7 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
   std::vector<NodeTime> own = nodes->getTimes(program);
   if (getSum(program, own) >= double(kMostTicks))
     return std::nullopt;
-  Reader reader(program, std::move(own),
-                {result.execution.hostExposed, 0, 0},
+  Reader reader(program, std::move(own), {result.execution.hostExposed, 0, 0},
                 /*dropsEnds=*/true);
   reader.hasReductions = true;
   if (hasMicroBatches && !reader.findTasks())
