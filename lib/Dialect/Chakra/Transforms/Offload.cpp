@@ -63,6 +63,7 @@ private:
   LogicalResult moveArguments(FlatSymbolRefAttr callee, unsigned number,
                               StringRef name);
   LogicalResult moveReturned(FuncOp function, unsigned number, StringRef name);
+  bool loadInit(OpOperand &use, StringRef name);
   void setFunctionTypes();
 
   SmallVector<Readers> collectReaders();
@@ -162,13 +163,18 @@ FailureOr<size_t> Offloader::moveStates(Category category) {
   return count;
 }
 
-/// True for a repeat of the forward pass.
-static bool isForward(RepeatOp repeat) {
+/// That of the first node that has one; null if none has.
+static StringAttr getPhase(RepeatOp repeat) {
   StringAttr phase;
   repeat.walk([&](NodeOpInterface node) {
     phase = node.getPhaseAttr();
     return phase ? WalkResult::interrupt() : WalkResult::advance();
   });
+  return phase;
+}
+
+static bool isForward(RepeatOp repeat) {
+  StringAttr phase = getPhase(repeat);
   return phase && phase.getValue() == "fwd";
 }
 
@@ -301,6 +307,24 @@ LogicalResult Offloader::moveReturned(FuncOp function, unsigned number,
   return failure(result.wasInterrupted());
 }
 
+/// What a repeat starts with is on the device, as what it hands on is: an
+/// activation is loaded before it, as where layers are loops in a loop that
+/// saves what these start with. False if it is none.
+bool Offloader::loadInit(OpOperand &use, StringRef name) {
+  auto repeat = cast<RepeatOp>(use.getOwner());
+  auto type = dyn_cast<chakra::TensorType>(moved[use.get()].first);
+  if (!type || type.getCategory() != Category::Activation)
+    return false;
+  builder.setInsertionPoint(repeat);
+  StringAttr phase = getPhase(repeat);
+  std::string suffix = phase ? "." + phase.str() + ".load" : ".load";
+  use.set(LoadOp::create(builder, repeat.getLoc(), type,
+                         builder.getStringAttr(makeName(name + suffix)),
+                         use.get(), /*after=*/ValueRange(),
+                         /*ahead=*/IntegerAttr(), phase));
+  return true;
+}
+
 LogicalResult Offloader::follow(OpOperand &use, StringRef name) {
   Operation *user = use.getOwner();
   unsigned number = use.getOperandNumber();
@@ -316,10 +340,11 @@ LogicalResult Offloader::follow(OpOperand &use, StringRef name) {
     return number < numCarries ? refuse()
                                : move(repeat.getResult(number), name);
   }
-  if (auto repeat = dyn_cast<RepeatOp>(user))
-    return number < repeat.getInits().size()
-               ? refuse()
-               : move(repeat.getBody().getArgument(number), name);
+  if (auto repeat = dyn_cast<RepeatOp>(user)) {
+    if (number >= repeat.getInits().size())
+      return move(repeat.getBody().getArgument(number), name);
+    return loadInit(use, name) ? success() : refuse();
+  }
   if (auto returned = dyn_cast<ReturnOp>(user))
     return moveReturned(cast<FuncOp>(returned->getParentOp()), number, name);
   if (auto call = dyn_cast<CallOp>(user))
