@@ -827,8 +827,10 @@ Error StepSimulation::runAll() {
   } while (release());
   for (ClassRun &run : runs)
     if (!run.isLeftOut && !run.isDone())
-      return createStringError("the ranks of '" + run.source->name +
-                               "' wait for a message that nobody sends");
+      return createStringError(
+          "the ranks of '" + run.source->name + "' wait for a " +
+          (run.waitsFor ? "collective that others do not come to"
+                        : "message that nobody sends"));
   return Error::success();
 }
 
