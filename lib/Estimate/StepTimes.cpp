@@ -35,6 +35,8 @@ struct Gathering {
   size_t arrived = 0, left = 0;
   Ticks last = 0;
   bool isOver = false; ///< Nobody has to be waited for.
+  /// Of one that somebody left before all had come: when that was.
+  std::optional<Ticks> early;
   /// Of iterations: how many may be left out if they took as long as these.
   std::optional<std::pair<Ticks, int64_t>> alike;
 };
@@ -154,6 +156,8 @@ private:
   void leave(ClassRun &run, Gathering &gathering);
   void end(const GatheringKey &key);
   bool release();
+  bool releaseEarly();
+  bool noteLate();
   std::optional<Ticks> meet(ClassRun &run, AxisMask axes, Ticks arrival);
   std::optional<bool> agree(ClassRun &run, std::optional<Ticks> duration,
                             int64_t count);
@@ -186,6 +190,9 @@ private:
   std::deque<uint32_t> queue;
   std::map<AxisMask, ClassGroups> groups;
   std::map<GatheringKey, Gathering> gatherings;
+  /// Of gatherings that somebody had to leave before all had come: when the
+  /// last came, as the pass before has found.
+  std::map<GatheringKey, Ticks> late;
 
   /// How often the step is executed, and how tokens get from those who sample
   /// them to those who read them.
@@ -513,7 +520,7 @@ void StepSimulation::end(const GatheringKey &key) {
 
 void StepSimulation::leave(ClassRun &run, Gathering &gathering) {
   ++run.meetings[std::get<0>(*run.waitsFor)];
-  if (++gathering.left == gathering.arrived)
+  if (++gathering.left == gathering.arrived && !gathering.early)
     gatherings.erase(*run.waitsFor);
   run.waitsFor.reset();
 }
@@ -586,7 +593,39 @@ bool StepSimulation::release() {
   if (over.empty())
     find(/*isOfLoops=*/false);
   llvm::for_each(over, [&](const GatheringKey &key) { end(key); });
-  return !over.empty();
+  return !over.empty() || releaseEarly();
+}
+
+/// A collective that runs beside kernels does not hold up what a class does
+/// next, as a message that another class waits for before it comes. Ends the
+/// gathering that the first have come to, as if its others came when the pass
+/// before has found; false if there is none.
+bool StepSimulation::releaseEarly() {
+  auto first = gatherings.end();
+  for (auto it = gatherings.begin(); it != gatherings.end(); ++it)
+    if (!it->second.isOver && std::get<0>(it->first) != kNoAxes &&
+        (first == gatherings.end() || it->second.last < first->second.last))
+      first = it;
+  if (first == gatherings.end())
+    return false;
+  auto &[key, gathering] = *first;
+  if (auto it = late.find(key); it != late.end())
+    gathering.last = std::max(gathering.last, it->second);
+  gathering.early = gathering.last;
+  end(key);
+  return true;
+}
+
+/// True if somebody came to a gathering later than others had taken it for.
+bool StepSimulation::noteLate() {
+  bool isLater = false;
+  for (const auto &[key, gathering] : gatherings) {
+    if (!gathering.early)
+      continue;
+    late[key] = gathering.last;
+    isLater |= gathering.last > *gathering.early;
+  }
+  return isLater;
 }
 
 //===----------------------------------------------------------------------===//
@@ -947,9 +986,18 @@ Error StepSimulation::execute() {
   nodes.emplace(std::move(*made));
   if (numSteps > 1 && !findTokens())
     return Error::success();
-  if (Error error = makeRuns())
-    return error;
-  return runAll();
+  late.clear();
+  // Few classes cannot wait where they are: they are executed again.
+  constexpr unsigned kMostPasses = 16;
+  for (unsigned pass = 0; pass < kMostPasses; ++pass) {
+    if (Error error = makeRuns())
+      return error;
+    if (Error error = runAll())
+      return error;
+    if (!noteLate())
+      break;
+  }
+  return Error::success();
 }
 
 Expected<StepTimes> StepSimulation::run() {
