@@ -20,7 +20,7 @@ bool StepSimulation::usesMask(const ClassRun &run, AxisMask mask) const {
   if (run.isLeftOut)
     return false;
   return mask == kNoAxes
-             ? run.times->meetsInLoops()
+             ? !run.times->getMasksOfLoops().empty()
              : llvm::any_of(run.source->program.nodes,
                             [&](const NodeTemplate &node) {
                               return node.isColl() && node.axes == mask;
@@ -75,23 +75,23 @@ Gathering *StepSimulation::gather(ClassRun &run, AxisMask mask,
   if (!run.waitsFor) {
     arrive(gathering);
     run.waitsFor = key;
-    if (++gathering.arrived >= all.sizes[group])
-      end(key);
+    gathering.there.push_back(run.index);
+    if (gathering.there.size() >= all.sizes[group])
+      end(gathering);
   }
   return gathering.isOver ? &gathering : nullptr;
 }
 
 /// Who waits goes on.
-void StepSimulation::end(const GatheringKey &key) {
-  gatherings[key].isOver = true;
-  for (ClassRun &other : runs)
-    if (other.waitsFor == key)
-      enqueue(other.index);
+void StepSimulation::end(Gathering &gathering) {
+  gathering.isOver = true;
+  for (uint32_t index : gathering.there)
+    enqueue(index);
 }
 
 void StepSimulation::leave(ClassRun &run, Gathering &gathering) {
   ++run.meetings[std::get<0>(*run.waitsFor)];
-  if (++gathering.left == gathering.arrived && !gathering.early)
+  if (++gathering.left == gathering.there.size() && !gathering.early)
     gatherings.erase(*run.waitsFor);
   run.waitsFor.reset();
 }
@@ -129,7 +129,7 @@ std::optional<bool> StepSimulation::agree(ClassRun &run,
     std::optional<std::pair<Ticks, int64_t>> alike;
     if (duration)
       alike = {*duration, count};
-    if (own.arrived == 0)
+    if (own.there.empty())
       own.alike = alike;
     else if (own.alike != alike)
       own.alike.reset();
@@ -144,9 +144,9 @@ std::optional<bool> StepSimulation::agree(ClassRun &run,
 /// Ends gatherings to which nobody else comes; false if there are none. Classes
 /// that wait for others in loops are not asked again.
 bool StepSimulation::release() {
-  SmallVector<GatheringKey> over;
+  SmallVector<Gathering *> over;
   auto find = [&](bool isOfLoops) {
-    for (const auto &[key, gathering] : gatherings) {
+    for (auto &[key, gathering] : gatherings) {
       const auto &[mask, group, number] = key;
       bool hasRunning = llvm::any_of(runs, [&](const ClassRun &run) {
         return usesMask(run, mask) && !run.isDone() &&
@@ -155,15 +155,16 @@ bool StepSimulation::release() {
       });
       if (!gathering.isOver && (mask == kNoAxes) == isOfLoops &&
           (isOfLoops || !hasRunning))
-        over.push_back(key);
+        over.push_back(&gathering);
     }
   };
   find(/*isOfLoops=*/true);
-  for (const GatheringKey &key : over)
-    gatherings[key].alike.reset();
+  for (Gathering *gathering : over)
+    gathering->alike.reset();
   if (over.empty())
     find(/*isOfLoops=*/false);
-  llvm::for_each(over, [&](const GatheringKey &key) { end(key); });
+  for (Gathering *gathering : over)
+    end(*gathering);
   return !over.empty() || releaseEarly();
 }
 
@@ -183,7 +184,7 @@ bool StepSimulation::releaseEarly() {
   if (auto it = late.find(key); it != late.end())
     gathering.last = std::max(gathering.last, it->second);
   gathering.early = gathering.last;
-  end(key);
+  end(gathering);
   return true;
 }
 

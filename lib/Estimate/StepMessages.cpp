@@ -121,12 +121,7 @@ bool StepSimulation::isThere(ClassRun &run, ProgramTimes::Value &value) {
 bool StepSimulation::areInputsThere(ClassRun &run, Program::Step step) {
   const Program &program = run.source->program;
   SmallVector<uint32_t> slots;
-  if (step.kind == Program::Step::Node) {
-    for (Program::Slot slot : program.wiring[step.index].reads)
-      slots.push_back(slot.index);
-    for (Program::Slot slot : program.wiring[step.index].after)
-      slots.push_back(slot.index);
-  } else if (step.kind == Program::Step::Series) {
+  if (step.kind == Program::Step::Node || step.kind == Program::Step::Series) {
     const Program::NodeWiring &wiring = program.wiring[program.getNode(step)];
     for (Program::Slot slot :
          llvm::concat<const Program::Slot>(wiring.reads, wiring.after))

@@ -37,7 +37,8 @@ struct Mailbox {
 /// Classes that wait for each other, at a collective or, in a loop, for what
 /// all of them say of their iterations.
 struct Gathering {
-  size_t arrived = 0, left = 0;
+  llvm::SmallVector<uint32_t, 4> there; ///< Who has come.
+  size_t left = 0;
   Ticks last = 0;
   bool isOver = false; ///< Nobody has to be waited for.
   /// Of one that somebody left before all had come: when that was.
@@ -160,7 +161,7 @@ private:
   Gathering *gather(ClassRun &run, trace::AxisMask mask,
                     llvm::function_ref<void(Gathering &)> arrive);
   void leave(ClassRun &run, Gathering &gathering);
-  void end(const GatheringKey &key);
+  void end(Gathering &gathering);
   bool release();
   bool releaseEarly();
   bool noteLate();

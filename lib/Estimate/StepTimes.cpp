@@ -255,10 +255,6 @@ Error StepSimulation::makeRuns() {
   mail.clear();
   groups.clear();
   gatherings.clear();
-  const RankPartition &partition = programs.getPartition();
-  cells.assign(runs.size(), {});
-  for (int64_t cell = 0; cell < partition.getNumCells(); ++cell)
-    cells[partition.getClassOfCell(cell)].push_back(cell);
   if (recording) {
     recording->classes.assign(runs.size(), {});
     recording->meetings.clear();
@@ -408,6 +404,10 @@ Error StepSimulation::execute() {
   nodes.emplace(std::move(*made));
   if (numSteps > 1 && !findTokens())
     return Error::success();
+  const RankPartition &partition = programs.getPartition();
+  cells.assign(programs.getClasses().size(), {});
+  for (int64_t cell = 0; cell < partition.getNumCells(); ++cell)
+    cells[partition.getClassOfCell(cell)].push_back(cell);
   late.clear();
   // Few classes cannot wait where they are: they are executed again.
   constexpr unsigned kMostPasses = 16;

@@ -139,12 +139,10 @@ public:
   /// it, and nothing else may be executed before that is true.
   bool run(trace::TraceProgram::Step step);
   bool resume();
-  /// What collectives with other classes in loops are over; whether there are
-  /// any.
+  /// What collectives with other classes in loops are over.
   llvm::ArrayRef<trace::AxisMask> getMasksOfLoops() const {
     return masksOfLoops;
   }
-  bool meetsInLoops() const { return !masksOfLoops.empty(); }
   /// What a body reads of what was made before it.
   llvm::ArrayRef<uint32_t> getExternals(uint32_t body) {
     return getFacts(body).externals;

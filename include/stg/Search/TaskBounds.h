@@ -109,10 +109,10 @@ public:
   Ticks getTime(const PointFacts &point, const ScheduleFacts &schedule,
                 const TaskTimes *inside = nullptr,
                 const TaskTimes *split = nullptr) const;
-  /// No step needs fewer bytes on its largest device.
   /// Of decoding, from one step to the next one where such steps follow one
   /// another: with stages several of them are under way.
   Ticks getInterval(const PointFacts &point) const;
+  /// No step needs fewer bytes on its largest device.
   double getMemory(const PointFacts &point,
                    const ScheduleFacts &schedule) const;
 
