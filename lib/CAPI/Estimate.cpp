@@ -37,7 +37,7 @@ Expected<Machine> stg::capi::loadMachine(const StgMachine &from) {
 static std::unique_ptr<StgEstimate> takeReport(const Report &report) {
   auto estimate = std::make_unique<StgEstimate>();
   std::vector<Report::Part> parts = report.getParts();
-  size_t numNames = parts.size() + report.step.classes.size();
+  size_t numNames = parts.size() + report.times.step.classes.size();
   estimate->names.reserve(numNames); // Views point to them.
   auto keep = [&](StringRef name) {
     estimate->names.push_back(name.str());
@@ -45,18 +45,18 @@ static std::unique_ptr<StgEstimate> takeReport(const Report &report) {
   };
   for (const Report::Part &part : parts)
     estimate->parts.push_back({keep(part.name), part.seconds});
-  for (const ClassTimes &entry : report.step.classes)
+  for (const ClassTimes &entry : report.times.step.classes)
     estimate->classes.push_back(
         {keep(entry.name), entry.ranks, entry.end / kTicksPerSecond});
   estimate->machine = report.machine.getName().str();
   estimate->json = formatv("{0:2}\n", json::Value(report.getJSON())).str();
   StgEstimateTotals &totals = estimate->totals;
-  totals.stepSeconds = report.step.getSeconds();
+  totals.stepSeconds = report.times.step.getSeconds();
   totals.machine = toText(estimate->machine);
   totals.numRanks = report.job.ranks;
   totals.modelUse = report.getUse(Report::UseOf::Model);
   totals.hardwareUse = report.getUse(Report::UseOf::Hardware);
-  totals.intervalSeconds = report.interval.value_or(0);
+  totals.intervalSeconds = report.times.interval.value_or(0);
   totals.tokenRate = report.getTokenRate().value_or(0);
   totals.neededBytes = report.getNeeded();
   totals.availableBytes = report.getCapacity();
@@ -66,7 +66,7 @@ static std::unique_ptr<StgEstimate> takeReport(const Report &report) {
   totals.numParts = estimate->parts.size();
   totals.classes = estimate->classes.data();
   totals.numClasses = estimate->classes.size();
-  totals.lastClass = estimate->classes[report.step.slowest].name;
+  totals.lastClass = estimate->classes[report.times.step.slowest].name;
   return estimate;
 }
 
@@ -76,17 +76,10 @@ estimatePrograms(const TraceBundle &programs, const Machine &machine,
   Expected<JobFacts> facts = JobFacts::get(programs, execution);
   if (!facts)
     return facts.takeError();
-  Expected<StepTimes> step = getStepTimes(programs, machine, execution);
-  if (!step)
-    return step.takeError();
-  auto sides = getSideSeconds(programs, *facts, machine, execution);
-  if (!sides)
-    return sides.takeError();
-  auto interval = getInterval(programs, *facts, machine, execution);
-  if (!interval)
-    return interval.takeError();
-  return takeReport(
-      {machine, *facts, *step, execution, nullptr, *sides, *interval});
+  auto times = JobTimes::get(programs, *facts, machine, execution);
+  if (!times)
+    return times.takeError();
+  return takeReport({machine, *facts, *times, execution});
 }
 
 static StgError *finish(Expected<std::unique_ptr<StgEstimate>> made,

@@ -154,7 +154,7 @@ void PageWriter::writeTime() {
     return;
   }
   const Report &report = page.timed->report;
-  const double total = report.step.getSeconds();
+  const double total = report.times.step.getSeconds();
   constexpr double width = 960, tall = 34, line = 18;
   std::vector<Report::Part> parts;
   for (const Report::Part &part : report.getParts())
@@ -192,7 +192,8 @@ void PageWriter::writeSchedule() {
     return;
   }
   os << "<div>\n";
-  PipelinePicture{page.programs, page.timed->report.step, page.timed->recording}
+  PipelinePicture{page.programs, page.timed->report.times.step,
+                  page.timed->recording}
       .write(os);
   os << "</div>\n";
 }
@@ -265,7 +266,8 @@ void PageWriter::writeMemoryOf(const TraceBundle::Class &own, uint32_t index) {
       most[pixel][i] = static_cast<double>(live[i]);
   };
   if (page.timed) {
-    auto length = double(std::max<Ticks>(page.timed->report.step.total, 1));
+    auto length =
+        double(std::max<Ticks>(page.timed->report.times.step.total, 1));
     for (const RecordedEvent &event :
          page.timed->recording.classes[index].events)
       if (event.isNode())

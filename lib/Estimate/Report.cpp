@@ -309,15 +309,17 @@ static bool isDecoding(const JobFacts &job) {
   return job.mode == "decode" && job.requests && job.tokens == job.requests;
 }
 
-Expected<std::optional<double>>
-stg::getInterval(const trace::TraceBundle &programs, const JobFacts &job,
-                 const Machine &machine, const Execution &execution) {
-  auto hasSteps = [](const trace::TraceBundle::Class &entry) {
-    return llvm::any_of(entry.program.repeats,
-                        [](const auto &repeat) { return repeat.isStep; });
-  };
+static bool hasSteps(const trace::TraceBundle::Class &entry) {
+  return any_of(entry.program.repeats,
+                [](const auto &repeat) { return repeat.isStep; });
+}
+
+/// Nothing where steps do not overlap, or the program says itself how they do.
+static Expected<std::optional<double>>
+getInterval(const trace::TraceBundle &programs, const JobFacts &job,
+            const Machine &machine, const Execution &execution) {
   if (!isDecoding(job) || job.firstDecodeRank ||
-      llvm::any_of(programs.getClasses(), hasSteps))
+      any_of(programs.getClasses(), hasSteps))
     return std::nullopt;
   auto interval = getStepInterval(programs, machine, execution);
   if (!interval)
@@ -327,9 +329,9 @@ stg::getInterval(const trace::TraceBundle &programs, const JobFacts &job,
   return **interval / kTicksPerSecond;
 }
 
-Expected<std::optional<SideSeconds>>
-stg::getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
-                    const Machine &machine, const Execution &execution) {
+static Expected<std::optional<SideSeconds>>
+getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
+               const Machine &machine, const Execution &execution) {
   if (!job.firstDecodeRank)
     return std::nullopt;
   int64_t first = *job.firstDecodeRank;
@@ -344,17 +346,33 @@ stg::getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
                      prefill->fixed / kTicksPerSecond};
 }
 
+Expected<JobTimes> JobTimes::get(const trace::TraceBundle &programs,
+                                 const JobFacts &job, const Machine &machine,
+                                 const Execution &execution,
+                                 StepRecording *recording) {
+  auto step = getStepTimes(programs, machine, execution, recording);
+  if (!step)
+    return step.takeError();
+  auto sides = getSideSeconds(programs, job, machine, execution);
+  if (!sides)
+    return sides.takeError();
+  auto interval = getInterval(programs, job, machine, execution);
+  if (!interval)
+    return interval.takeError();
+  return JobTimes{std::move(*step), *sides, *interval};
+}
+
 //===----------------------------------------------------------------------===//
 // Numbers
 //===----------------------------------------------------------------------===//
 
 std::vector<Report::Part> Report::getParts() const {
-  Spending mean = step.getMean();
+  Spending mean = times.step.getMean();
   auto seconds = [](Ticks ticks) { return ticks / kTicksPerSecond; };
   std::vector<Part> parts = {{"products", seconds(mean.kernels[0])},
                              {"attention", seconds(mean.kernels[1])},
                              {"other kernels", seconds(mean.kernels[2])}};
-  for (auto [i, group] : enumerate(step.groups))
+  for (auto [i, group] : enumerate(times.step.groups))
     if (mean.exposed[i])
       parts.push_back({"exposed " + group, seconds(mean.exposed[i])});
   parts.push_back({"interference", seconds(mean.interference)});
@@ -364,10 +382,12 @@ std::vector<Report::Part> Report::getParts() const {
 }
 
 double Report::getUse(UseOf use) const {
-  Spending mean = step.getMean();
+  Spending mean = times.step.getMean();
   double operations =
       use == UseOf::Model ? mean.operations - mean.recomputed : mean.executed;
-  return step.peak > 0 ? operations / (step.getSeconds() * step.peak) : 0;
+  return times.step.peak > 0
+             ? operations / (times.step.getSeconds() * times.step.peak)
+             : 0;
 }
 
 std::optional<double> Report::getTokenRate() const {
@@ -384,18 +404,18 @@ const Quantity *Report::getError() const {
 std::pair<double, double> Report::getFloors() const {
   double bandwidth = machine.get("device.memory.bandwidth").value_or(0);
   double executed = 0;
-  for (const ClassTimes &entry : step.classes)
+  for (const ClassTimes &entry : times.step.classes)
     executed = std::max(executed, entry.spending.executed);
   return {bandwidth > 0 ? job.stateBytes / bandwidth : 0,
-          step.peak > 0 ? executed / step.peak : 0};
+          times.step.peak > 0 ? executed / times.step.peak : 0};
 }
 
 /// What the host does once for a step comes on top.
 std::vector<double> Report::getStepSeconds() const {
-  ArrayRef<Ticks> steps = step.classes[step.slowest].steps;
+  ArrayRef<Ticks> steps = times.step.classes[times.step.slowest].steps;
   std::vector<double> seconds;
   for (Ticks own : steps)
-    seconds.push_back((own + double(step.fixed) / steps.size()) /
+    seconds.push_back((own + double(times.step.fixed) / steps.size()) /
                       kTicksPerSecond);
   return seconds;
 }
@@ -425,9 +445,9 @@ std::optional<double> Report::getTimePerToken() const {
 /// What a request waits for in a step of inference of one token each, or of
 /// prompts.
 std::optional<StringRef> Report::getLatency() const {
-  if (!step.classes[step.slowest].steps.empty())
+  if (!times.step.classes[times.step.slowest].steps.empty())
     return std::nullopt;
-  if (!job.requests || !job.isInference() || sides)
+  if (!job.requests || !job.isInference() || times.sides)
     return std::nullopt;
   if (job.mode == "prefill")
     return "first token";
@@ -443,8 +463,9 @@ std::optional<double> Report::getRequestRate() const {
 }
 
 double Report::getTransfer() const {
-  double alone = sides->prefill + sides->decode - sides->fixed;
-  return std::max(0., step.getSeconds() - alone);
+  double alone =
+      times.sides->prefill + times.sides->decode - times.sides->fixed;
+  return std::max(0., times.step.getSeconds() - alone);
 }
 
 double stg::getAvailableMemory(const Machine &machine) {
@@ -475,28 +496,28 @@ static void printTokens(const Report &report, raw_ostream &os) {
     os << format("first token     %.6g s\n", *first);
   if (std::optional<double> each = report.getTimePerToken())
     os << format("time per token  %.6g s\n", *each);
-  if (report.sides)
+  if (report.times.sides)
     os << format("first token     %.6g s\ntransfer        %.6g s\n"
                  "time per token  %.6g s\n",
-                 report.sides->prefill, report.getTransfer(),
-                 report.sides->decode)
+                 report.times.sides->prefill, report.getTransfer(),
+                 report.times.sides->decode)
        << format("requests        %.6g prompts per second, %.6g tokens per "
                  "second\n",
-                 *report.job.requests / report.sides->prefill,
-                 *report.job.requests / report.sides->decode);
+                 *report.job.requests / report.times.sides->prefill,
+                 *report.job.requests / report.times.sides->decode);
   if (std::optional<StringRef> name = report.getLatency())
-    os << left_justify(*name, 16) << format("%.6g s", report.step.getSeconds())
-       << '\n';
-  if (report.interval)
+    os << left_justify(*name, 16)
+       << format("%.6g s", report.times.step.getSeconds()) << '\n';
+  if (report.times.interval)
     os << format("interval        %.6g s from one step to the next\n",
-                 *report.interval);
+                 *report.times.interval);
   if (std::optional<double> rate = report.getRequestRate())
     os << format("requests        %.6g %s per second\n", *rate,
                  report.job.mode == "decode" ? "tokens" : "prompts");
 }
 
 void Report::printText(raw_ostream &os) const {
-  const double total = step.getSeconds();
+  const double total = times.step.getSeconds();
   os << format("step            %.6g s", total) << " on " << job.ranks << " x "
      << machine.getName() << '\n';
   for (const Part &part : getParts())
@@ -505,8 +526,9 @@ void Report::printText(raw_ostream &os) const {
          << format("%12.6f s  %5.1f %%", part.seconds,
                    100 * part.seconds / total)
          << '\n';
-  if (step.classes.size() > 1)
-    os << "last done       " << step.classes[step.slowest].name << '\n';
+  if (times.step.classes.size() > 1)
+    os << "last done       " << times.step.classes[times.step.slowest].name
+       << '\n';
   os << format(
       "use of peak     %.1f %% of the model, %.1f %% of the hardware\n",
       100 * getUse(UseOf::Model), 100 * getUse(UseOf::Hardware));
@@ -559,19 +581,21 @@ static void addTokens(const Report &report, json::Object &result) {
     result["time_to_first_token_seconds"] = *first;
   if (std::optional<double> each = report.getTimePerToken())
     result["time_per_token_seconds"] = *each;
-  if (report.sides) {
-    result["time_to_first_token_seconds"] = report.sides->prefill;
+  if (report.times.sides) {
+    result["time_to_first_token_seconds"] = report.times.sides->prefill;
     result["transfer_seconds"] = report.getTransfer();
-    result["time_per_token_seconds"] = report.sides->decode;
-    result["prompts_per_second"] = *report.job.requests / report.sides->prefill;
-    result["tokens_per_second"] = *report.job.requests / report.sides->decode;
+    result["time_per_token_seconds"] = report.times.sides->decode;
+    result["prompts_per_second"] =
+        *report.job.requests / report.times.sides->prefill;
+    result["tokens_per_second"] =
+        *report.job.requests / report.times.sides->decode;
   }
   if (std::optional<StringRef> name = report.getLatency())
     result[*name == "first token" ? "time_to_first_token_seconds"
                                   : "time_per_token_seconds"] =
-        report.step.getSeconds();
-  if (report.interval)
-    result["step_interval_seconds"] = *report.interval;
+        report.times.step.getSeconds();
+  if (report.times.interval)
+    result["step_interval_seconds"] = *report.times.interval;
   if (std::optional<double> rate = report.getRequestRate())
     result[report.job.mode == "decode" ? "tokens_per_second"
                                        : "prompts_per_second"] = *rate;
@@ -601,18 +625,18 @@ json::Object Report::getJSON() const {
       memory["host_available_bytes"] = static_cast<int64_t>(*capacity);
   }
   json::Array classes;
-  for (const ClassTimes &entry : step.classes)
+  for (const ClassTimes &entry : times.step.classes)
     classes.push_back(
         json::Object{{"name", entry.name},
                      {"ranks", entry.ranks},
                      {"end_seconds", entry.end / kTicksPerSecond}});
   result["version"] = 1;
-  result["step_seconds"] = step.getSeconds();
+  result["step_seconds"] = times.step.getSeconds();
   result["machine"] = machine.getName().str();
   result["ranks"] = job.ranks;
   result["time"] = std::move(time);
   result["classes"] = std::move(classes);
-  result["last_class"] = step.classes[step.slowest].name;
+  result["last_class"] = times.step.classes[times.step.slowest].name;
   result["mfu"] = getUse(UseOf::Model);
   result["hfu"] = getUse(UseOf::Hardware);
   if (std::optional<double> rate = getTokenRate())

@@ -128,8 +128,9 @@ public:
 private:
   using Program = trace::TraceProgram;
 
-  llvm::Error makeRuns();
-  void makeRun(uint32_t index, std::vector<NodeTime> times);
+  void makeRuns();
+  void makeRun(uint32_t index);
+  llvm::Error findNodeTimes();
   llvm::Error runAll();
   bool advance(ClassRun &run);
   bool runStep(ClassRun &run, Program::Step step);
@@ -191,6 +192,8 @@ private:
   /// Where each meeting is in the recording.
   std::map<GatheringKey, size_t> meetingNumbers;
   std::optional<NodeTimes> nodes;
+  std::vector<std::vector<NodeTime>> nodeTimes; ///< By class.
+  double sum = 0; ///< Of a step: of all classes, as getSum.
   std::vector<ClassRun> runs;
   std::vector<llvm::SmallVector<int64_t, 2>> cells; ///< By class, of its ranks.
   llvm::DenseMap<MailKey, Mailbox> mail;

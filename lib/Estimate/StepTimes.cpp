@@ -223,7 +223,7 @@ bool StepSimulation::advance(ClassRun &run) {
   return run.ends.size() == numSteps;
 }
 
-void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
+void StepSimulation::makeRun(uint32_t index) {
   auto get = [&](StringRef key, double missing) {
     return machine.get(key).value_or(missing);
   };
@@ -236,7 +236,7 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
   int64_t rank = run.source->ranks[0];
   run.isLeftOut = ranks && (rank < ranks->first || rank >= ranks->second);
   run.times = std::make_unique<ProgramTimes>(
-      run.source->program, std::move(times), rules,
+      run.source->program, nodeTimes[index], rules,
       programs.getPartition().getAxes(), [this, index](AxisMask axes, Ticks t) {
         return meet(runs[index], axes, t);
       });
@@ -249,7 +249,7 @@ void StepSimulation::makeRun(uint32_t index, std::vector<NodeTime> times) {
         });
 }
 
-Error StepSimulation::makeRuns() {
+void StepSimulation::makeRuns() {
   runs.clear();
   runs.resize(programs.getClasses().size());
   mail.clear();
@@ -260,14 +260,9 @@ Error StepSimulation::makeRuns() {
     recording->meetings.clear();
     meetingNumbers.clear();
   }
-  double sum = getFixed() * kTicksPerSecond;
-  for (auto [i, source] : llvm::enumerate(programs.getClasses())) {
-    std::vector<NodeTime> times = nodes->getTimes(source.program);
-    sum += getSum(source.program, times);
-    makeRun(i, std::move(times));
-  }
+  for (uint32_t i = 0; i < runs.size(); ++i)
+    makeRun(i);
   findMessages();
-  return checkSum(sum * double(numSteps));
 }
 
 Error StepSimulation::runAll() {
@@ -393,7 +388,7 @@ StepTimes StepSimulation::finish() {
   return result;
 }
 
-Error StepSimulation::execute() {
+Error StepSimulation::findNodeTimes() {
   for (const TraceBundle::Class &entry : programs.getClasses())
     if (entry.program.usesHost())
       if (Error error = checkHostLink(machine))
@@ -402,8 +397,22 @@ Error StepSimulation::execute() {
   if (!made)
     return made.takeError();
   nodes.emplace(std::move(*made));
+  sum = getFixed() * kTicksPerSecond;
+  for (const TraceBundle::Class &entry : programs.getClasses()) {
+    nodeTimes.push_back(nodes->getTimes(entry.program));
+    sum += getSum(entry.program, nodeTimes.back());
+  }
+  return Error::success();
+}
+
+Error StepSimulation::execute() {
+  if (!nodes)
+    if (Error error = findNodeTimes())
+      return error;
   if (numSteps > 1 && !findTokens())
     return Error::success();
+  if (Error error = checkSum(sum * double(numSteps)))
+    return error;
   const RankPartition &partition = programs.getPartition();
   cells.assign(programs.getClasses().size(), {});
   for (int64_t cell = 0; cell < partition.getNumCells(); ++cell)
@@ -412,8 +421,7 @@ Error StepSimulation::execute() {
   // Few classes cannot wait where they are: they are executed again.
   constexpr unsigned kMostPasses = 16;
   for (unsigned pass = 0; pass < kMostPasses; ++pass) {
-    if (Error error = makeRuns())
-      return error;
+    makeRuns();
     if (Error error = runAll())
       return error;
     if (!noteLate())

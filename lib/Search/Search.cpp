@@ -64,23 +64,18 @@ Estimated stg::estimateStrategy(Compiler &compiler, const CompileRequest &base,
     result.refusal = toString(facts.takeError());
     return result;
   }
-  Expected<StepTimes> step = getStepTimes(programs, machine, execution);
-  if (!step) {
-    result.refusal = toString(step.takeError());
+  Expected<JobTimes> times =
+      JobTimes::get(programs, *facts, machine, execution);
+  if (!times) {
+    result.refusal = toString(times.takeError());
     return result;
   }
-  Expected<std::optional<double>> interval =
-      getInterval(programs, *facts, machine, execution);
-  if (!interval) {
-    result.refusal = toString(interval.takeError());
-    return result;
-  }
-  Report report = {machine, *facts,       *step,    execution,
-                   nullptr, std::nullopt, *interval};
-  result.total = step->total;
-  result.overlapsSteps = interval->has_value();
-  result.interval = result.overlapsSteps ? toTicks(**interval) : step->total;
-  result.seconds = step->getSeconds();
+  Report report = {machine, *facts, *times, execution};
+  result.total = times->step.total;
+  result.overlapsSteps = times->interval.has_value();
+  result.interval =
+      result.overlapsSteps ? toTicks(*times->interval) : result.total;
+  result.seconds = times->step.getSeconds();
   result.needed = report.getNeeded();
   result.job = {facts->ranks, facts->tokens.value_or(0)};
   result.isTraining = !facts->isInference();

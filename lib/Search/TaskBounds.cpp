@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "stg/Search/TaskBounds.h"
+#include "TaskReader.h"
 #include "stg/Schedule/PipelineSchedule.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 #include <set>
 
@@ -22,26 +21,38 @@ using namespace stg::trace;
 //===----------------------------------------------------------------------===//
 
 /// Notes the states of one device that no other state has more than.
-static void noteHeld(ArrayRef<PipelineAction> actions, ScheduleFacts &facts) {
+static void noteHeld(ArrayRef<PipelineAction> actions, unsigned lastStage,
+                     ScheduleFacts &facts) {
+  using Held = ScheduleFacts::Held;
   std::set<unsigned> begun;
-  unsigned held = 0;
-  std::map<unsigned, unsigned> most; ///< Activations by gradients.
+  Held now = {0, 0, 0};
+  std::map<std::pair<unsigned, unsigned>, unsigned> most; ///< Activations.
   for (const PipelineAction &action : actions) {
     bool ends = action.kind == PipelineAction::BackwardWeight ||
                 action.kind == PipelineAction::Backward;
+    const unsigned isLast = action.stage == lastStage;
     if (action.kind == PipelineAction::Forward) {
-      unsigned &place = most[begun.size()];
-      place = std::max(place, ++held);
+      now.ofLast += isLast;
+      unsigned &place = most[{begun.size(), now.ofLast}];
+      place = std::max(place, ++now.activations);
     } else if (ends) {
-      --held;
+      --now.activations;
       begun.insert(action.stage);
     }
+    // The first half of a backward makes the gradients of the loss.
+    if (action.kind == PipelineAction::Backward ||
+        action.kind == PipelineAction::BackwardInput)
+      now.ofLast -= isLast;
   }
-  for (auto [gradients, activations] : most)
-    if (none_of(facts.held, [&, g = gradients, a = activations](auto &other) {
-          return other.gradients >= g && other.activations >= a;
+  for (auto [others, activations] : most) {
+    Held own = {activations, others.first, others.second};
+    if (none_of(facts.held, [&](const Held &other) {
+          return other.gradients >= own.gradients &&
+                 other.activations >= own.activations &&
+                 other.ofLast >= own.ofLast;
         }))
-      facts.held.push_back({activations, gradients});
+      facts.held.push_back(own);
+  }
 }
 
 static void noteFollowers(ArrayRef<PipelineAction> actions, unsigned lastStage,
@@ -79,341 +90,12 @@ ScheduleFacts ScheduleFacts::get(StringRef name, unsigned devices,
       });
   for (auto [stage, device] : enumerate(schedule->deviceOf))
     facts.isChain &= device == stage % devices;
-  for (ArrayRef<PipelineAction> actions : schedule->actions)
-    noteHeld(actions, facts);
   const unsigned lastStage = schedule->deviceOf.size() - 1;
+  for (ArrayRef<PipelineAction> actions : schedule->actions)
+    noteHeld(actions, lastStage, facts);
   noteFollowers(schedule->actions[schedule->deviceOf[lastStage]], lastStage,
                 facts);
   return facts;
-}
-
-//===----------------------------------------------------------------------===//
-// Programs
-//===----------------------------------------------------------------------===//
-
-/// Looks at the program of a class.
-class TaskBounds::Reader {
-public:
-  /// With `dropsEnds` collectives before and after loops do not count in parts
-  /// of the layers: what they are of may be divided over stages.
-  Reader(TraceProgram program, std::vector<NodeTime> times,
-         ProgramTimes::Rules rules, bool dropsEnds = false)
-      : program(std::move(program)), times(std::move(times)), rules(rules),
-        dropsEnds(dropsEnds) {}
-
-  bool findTasks();
-  /// A task of all layers, or of a part of them, which has nothing of what
-  /// comes before, or after, all layers.
-  struct Task {
-    const TraceProgram::Call *call;
-    bool skipsBefore, skipsAfter;
-  };
-  TaskTime run(Task task);
-  Ticks runAfter(Task first, Task second);
-  /// The least of all backward tasks, or of the second halves of them; 0 where
-  /// there are none.
-  TaskTime runBackward(bool skipsBefore, bool skipsAfter) {
-    return runLeast(backward, skipsBefore, skipsAfter, skipsBefore);
-  }
-  TaskTime runWeights(bool skipsBefore, bool skipsAfter) {
-    return runLeast(weights, skipsBefore, skipsAfter, false);
-  }
-  TaskTime runLeast(ArrayRef<const TraceProgram::Call *> calls,
-                    bool skipsBefore, bool skipsAfter, bool asksLate) {
-    if (calls.empty())
-      return {};
-    TaskTime least = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-    for (const TraceProgram::Call *call : calls) {
-      TaskTime time = run({call, skipsBefore, skipsAfter});
-      if (asksLate)
-        time.late = runLate({call, true, true});
-      least = {std::min(least.task, time.task),
-               std::min(least.kernels, time.kernels),
-               std::min(least.collectives, time.collectives),
-               std::min(least.late, time.late)};
-    }
-    return least;
-  }
-  /// A forward task of a part of the layers.
-  TaskTime runForward(bool skipsAfter) {
-    TaskTime time = run({forward, true, skipsAfter});
-    time.late = runLate({forward, true, skipsAfter});
-    return time;
-  }
-  SmallVector<Task, 2> listTasks(unsigned kind) const;
-  Ticks runLate(Task task);
-  TaskTime runAll();
-  void readOrigins();
-  void setTimes(std::vector<NodeTime> other) { times = std::move(other); }
-  /// Layers of each loop.
-  void setLayers(int64_t count) {
-    for (uint32_t repeat : loops)
-      program.repeats[repeat].count = count;
-  }
-  double getLayerBytes(TensorCategory category) const;
-  double getKeptBytes(double least) const;
-
-  const TraceProgram::Call *forward = nullptr;
-  SmallVector<const TraceProgram::Call *, 2> backward, weights;
-  int64_t layers = 0; ///< Turns of the loop of each task; 0: several loops.
-  bool hasReductions = false; ///< Gradients are reduced in tasks.
-
-private:
-  std::optional<uint32_t> findLoop(const TraceProgram::Call &call) const;
-  std::vector<NodeTime> getTimes(ArrayRef<Task> tasks) const;
-  void runSteps(ProgramTimes &run, Task task,
-                std::optional<Ticks> carried) const;
-  void runTask(ProgramTimes &run, Task task) const;
-  TaskTime getTime(ProgramTimes &run) const;
-  static bool isInside(StringRef phase);
-  uint32_t getOrigin(uint32_t slot) const;
-
-  TraceProgram program;
-  std::vector<NodeTime> times;
-  ProgramTimes::Rules rules;
-  bool dropsEnds;
-  SmallVector<uint32_t, 2> loops;
-  std::map<uint32_t, uint32_t> from; ///< Slots that are others.
-  std::map<uint32_t, double> bytesOf;
-};
-
-bool TaskBounds::Reader::isInside(StringRef phase) {
-  return StringSwitch<bool>(phase)
-      .Cases({"fwd", "bwd", "recompute", "wgrad"}, true)
-      .Default(false);
-}
-
-/// The only loop among the steps of a task.
-std::optional<uint32_t>
-TaskBounds::Reader::findLoop(const TraceProgram::Call &call) const {
-  std::optional<uint32_t> loop;
-  for (TraceProgram::Step step : program.bodies[call.body].steps) {
-    if (step.kind == TraceProgram::Step::Call)
-      return std::nullopt;
-    if (step.kind != TraceProgram::Step::Repeat)
-      continue;
-    if (loop)
-      return std::nullopt;
-    loop = step.index;
-  }
-  return loop;
-}
-
-/// A schedule of one device executes, of each micro-batch, a task forward and,
-/// in training, one backward and, where that is in halves, another one; the
-/// first and the last backward tasks differ from others in what they do with
-/// gradients.
-bool TaskBounds::Reader::findTasks() {
-  if (program.schedules.size() != 1)
-    return false;
-  const TraceProgram::Schedule &schedule = program.schedules[0];
-  ArrayRef<TraceProgram::Step> steps = program.bodies[schedule.body].steps;
-  std::map<uint32_t, unsigned> numDone;    // By micro-batch.
-  std::map<uint32_t, unsigned> positionOf; // By step.
-  for (OrderEntry entry : schedule.order.expand())
-    if (steps[entry.step].kind == TraceProgram::Step::Call)
-      positionOf[entry.step] = numDone[entry.turn]++;
-  std::set<int64_t> counts;
-  for (auto [number, step] : enumerate(steps)) {
-    if (step.kind == TraceProgram::Step::Node && times[step.index].time)
-      return false;
-    if (step.kind != TraceProgram::Step::Call)
-      continue;
-    const TraceProgram::Call &call = program.calls[step.index];
-    const unsigned position = positionOf[number];
-    if (position > 2 || (position == 0 && forward))
-      return false;
-    if (position == 0)
-      forward = &call;
-    else
-      (position == 1 ? backward : weights).push_back(&call);
-    std::optional<uint32_t> loop = findLoop(call);
-    if (loop)
-      loops.push_back(*loop);
-    counts.insert(loop ? program.repeats[*loop].count : 0);
-  }
-  if (!forward)
-    return false;
-  if (counts.size() == 1)
-    layers = *counts.begin();
-  return true;
-}
-
-/// Kernels one after the other, and launches one after the other.
-TaskTime TaskBounds::Reader::getTime(ProgramTimes &run) const {
-  const Spending &spending = run.getSpending();
-  Ticks kernels = std::max(spending.getCompute(), spending.launch);
-  return {std::max(run.getClock().compute, kernels), kernels,
-          spending.background, 0};
-}
-
-static auto makeMeeting() {
-  return [](AxisMask, Ticks arrival) { return arrival; };
-}
-
-/// Times for tasks that are executed in one run.
-std::vector<NodeTime> TaskBounds::Reader::getTimes(ArrayRef<Task> tasks) const {
-  std::vector<NodeTime> own = times;
-  for (Task task : tasks)
-    if (dropsEnds && (task.skipsBefore || task.skipsAfter))
-      for (TraceProgram::Step step : program.bodies[task.call->body].steps)
-        if (step.kind == TraceProgram::Step::Node &&
-            program.nodes[step.index].isColl())
-          own[step.index] = {};
-  return own;
-}
-
-/// What is skipped is not executed at all: to execute it in no time would be to
-/// wait for what comes before it. With `carried`, what goes round the loop
-/// comes at that time.
-void TaskBounds::Reader::runSteps(ProgramTimes &run, Task task,
-                                  std::optional<Ticks> carried) const {
-  for (TraceProgram::Alias alias : task.call->args)
-    run.getValue(alias.to) = run.getValue(alias.from);
-  bool isAfter = false;
-  for (TraceProgram::Step step : program.bodies[task.call->body].steps) {
-    if (step.kind == TraceProgram::Step::Node &&
-        (isAfter ? task.skipsAfter : task.skipsBefore))
-      continue;
-    if (step.kind == TraceProgram::Step::Repeat) {
-      isAfter = true;
-      if (carried)
-        for (TraceProgram::Carry carry : program.repeats[step.index].carries)
-          run.getValue(carry.init).time = *carried;
-    }
-    run.run(step);
-  }
-}
-
-void TaskBounds::Reader::runTask(ProgramTimes &run, Task task) const {
-  const Ticks start = run.getClock().compute;
-  const Spending before = run.getSpending();
-  runSteps(run, task, std::nullopt);
-  run.finishTask(start, before);
-}
-
-TaskTime TaskBounds::Reader::run(Task task) {
-  ProgramTimes run(program, getTimes(task), rules, 0, makeMeeting());
-  runTask(run, task);
-  return getTime(run);
-}
-
-/// What the second task adds to the first one on an idle device.
-Ticks TaskBounds::Reader::runAfter(Task first, Task second) {
-  ProgramTimes run(program, getTimes({first, second}), rules, 0, makeMeeting());
-  runTask(run, first);
-  const Ticks start = run.getClock().compute;
-  runTask(run, second);
-  return run.getClock().compute - start;
-}
-
-/// Of a task with one loop, of which what goes round comes when all else has
-/// long been there: from then on.
-Ticks TaskBounds::Reader::runLate(Task task) {
-  const Ticks late = toTicks(1e4);
-  ProgramTimes run(program, getTimes(task), rules, 0, makeMeeting());
-  runSteps(run, task, late);
-  return std::max<Ticks>(0, run.getClock().compute - late);
-}
-
-/// All that are of a kind: backwards differ in what they do with gradients.
-SmallVector<TaskBounds::Reader::Task, 2>
-TaskBounds::Reader::listTasks(unsigned kind) const {
-  const bool isLast = kind % 2;
-  if (kind / 2 == TaskKind::Forward)
-    return {{forward, true, !isLast}};
-  SmallVector<Task, 2> tasks;
-  for (const TraceProgram::Call *call :
-       kind / 2 == TaskKind::Backward ? backward : weights)
-    tasks.push_back({call, !isLast, true});
-  return tasks;
-}
-
-/// All but what is before the first forward and after the last backward.
-TaskTime TaskBounds::Reader::runAll() {
-  std::vector<NodeTime> own = times;
-  for (auto [node, time] : zip_equal(program.nodes, own))
-    if (!isInside(node.phase))
-      time = {};
-  ProgramTimes run(program, std::move(own), rules, 0, makeMeeting());
-  for (TraceProgram::Step step : program.bodies.front().steps)
-    if (step.kind != TraceProgram::Step::Schedule)
-      run.run(step);
-  return getTime(run);
-}
-
-//===----------------------------------------------------------------------===//
-// Memory of layers
-//===----------------------------------------------------------------------===//
-
-/// Of states: those that a loop makes, once for each of its turns.
-double TaskBounds::Reader::getLayerBytes(TensorCategory category) const {
-  double bytes = 0;
-  for (const TraceProgram::Repeat &repeat : program.repeats)
-    for (TraceProgram::Step step : program.bodies[repeat.body].steps) {
-      if (step.kind != TraceProgram::Step::State)
-        continue;
-      const TraceProgram::State &state = program.states[step.index];
-      const TensorTemplate &tensor = program.tensors[state.tensorTemplate];
-      if (tensor.category == category)
-        bytes += double(tensor.bytes) * program.slotCounts[state.slot] *
-                 double(repeat.count);
-    }
-  return bytes;
-}
-
-void TaskBounds::Reader::readOrigins() {
-  for (const TraceProgram::NodeWiring &wiring : program.wiring)
-    for (const TraceProgram::Output &output : wiring.outputs) {
-      if (output.kind == TraceProgram::Output::New)
-        bytesOf[output.slot.index] =
-            double(program.tensors[output.tensorTemplate].bytes) *
-            output.slot.count;
-      else if (output.kind == TraceProgram::Output::InPlace)
-        from[output.slot.index] = output.source;
-    }
-  for (TraceProgram::Alias alias : program.aliases)
-    from[alias.to] = alias.from;
-  for (const TraceProgram::Call &call : program.calls)
-    for (TraceProgram::Alias alias : call.args)
-      from[alias.to] = alias.from;
-  for (const TraceProgram::Repeat &repeat : program.repeats)
-    for (TraceProgram::Carry carry : repeat.carries) {
-      from[carry.arg] = carry.yielded;
-      from[carry.result] = carry.yielded;
-    }
-}
-
-/// Where the tensor of a slot is made; a value that goes round a loop without
-/// being made anywhere comes to an end, too.
-uint32_t TaskBounds::Reader::getOrigin(uint32_t slot) const {
-  std::set<uint32_t> seen;
-  while (seen.insert(slot).second) {
-    auto it = from.find(slot);
-    if (it == from.end())
-      break;
-    slot = it->second;
-  }
-  return slot;
-}
-
-/// Of one turn of the loop forward, what it stacks for backward: each tensor
-/// of at least so many bytes once.
-double TaskBounds::Reader::getKeptBytes(double least) const {
-  std::set<uint32_t> returned, origins;
-  for (TraceProgram::Alias alias : forward->results)
-    returned.insert(alias.from);
-  double bytes = 0;
-  for (TraceProgram::Stack stack : program.repeats[loops[0]].stacks) {
-    if (!returned.count(stack.outer))
-      continue;
-    uint32_t origin = getOrigin(stack.inner);
-    auto it = bytesOf.find(origin);
-    if (it != bytesOf.end() && it->second >= least &&
-        origins.insert(origin).second)
-      bytes += it->second;
-  }
-  return bytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -425,57 +107,76 @@ static double getBytes(const chakra::CategoryBytes &all,
   return static_cast<double>(all.bytes[static_cast<unsigned>(category)]);
 }
 
-void TaskBounds::measureTimes(Reader &reader, bool isAlone,
-                              bool hasMicroBatches,
+void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
                               ArrayRef<unsigned> stageCounts,
                               TaskTimes &times) {
-  // Ranks of other classes may be faster, and send earlier.
-  auto getSafe = [&](TaskTime time) {
-    return isAlone ? time : TaskTime{time.kernels, time.kernels, 0, 0};
-  };
   if (!hasMicroBatches) {
-    times.whole = getSafe(reader.runAll());
+    times.whole = reader.runAll();
     return;
   }
   if (!reader.forward)
     return;
-  TaskTime forward = getSafe(reader.run({reader.forward, false, false})),
-           backward = getSafe(reader.runBackward(false, false)),
-           weights = getSafe(reader.runWeights(false, false));
+  TaskTime forward = reader.run({reader.forward, false, false}),
+           backward = reader.runBackward(false, false),
+           weights = reader.runWeights(false, false);
   times.whole = {
       forward.task + backward.task + weights.task,
       forward.kernels + backward.kernels + weights.kernels,
       forward.collectives + backward.collectives + weights.collectives, 0};
   const int64_t layers = reader.layers;
   for (unsigned count : stageCounts) {
-    if (!layers || layers % count)
+    if (!layers || layers % count) {
+      if (auto stage = reader.runStages(count))
+        times.stages[count] = *stage;
       continue;
+    }
     reader.setLayers(layers / count);
-    times.stages[count] = {getSafe(reader.runForward(/*skipsAfter=*/true)),
-                           getSafe(reader.runBackward(true, true)),
-                           getSafe(reader.runForward(/*skipsAfter=*/false)),
-                           getSafe(reader.runBackward(false, true)),
-                           getSafe(reader.runWeights(true, true)),
-                           getSafe(reader.runWeights(false, true)),
+    times.stages[count] = {reader.runForward(/*skipsAfter=*/true),
+                           reader.runBackward(true, true),
+                           reader.runForward(/*skipsAfter=*/false),
+                           reader.runBackward(false, true),
+                           reader.runWeights(true, true),
+                           reader.runWeights(false, true),
                            {}};
-    if (isAlone && reader.hasReductions)
+    if (reader.hasReductions)
       measurePairs(reader, times.stages[count]);
   }
   if (layers)
     reader.setLayers(layers);
 }
 
+/// The class whose kernels take the most: no step ends before its ranks.
+static size_t findSlowest(const TraceBundle &programs, NodeTimes &nodes) {
+  ArrayRef<TraceBundle::Class> classes = programs.getClasses();
+  if (classes.size() == 1)
+    return 0;
+  size_t slowest = 0;
+  double most = -1;
+  for (auto [number, own] : enumerate(classes)) {
+    double kernels = 0;
+    for (auto [node, time] :
+         zip_equal(own.program.nodes, nodes.getTimes(own.program)))
+      if (node.isComp())
+        kernels += double(time.time) * double(node.executions);
+    if (kernels > most) {
+      most = kernels;
+      slowest = number;
+    }
+  }
+  return slowest;
+}
+
 /// Reductions of a task are on their way when the next one starts, and hold up
 /// its collectives.
-void TaskBounds::measurePairs(Reader &reader, TaskTimes::Stage &stage) {
+void TaskBounds::measurePairs(TaskReader &reader, TaskTimes::Stage &stage) {
   const TaskTime *alone[] = {&stage.forward,  &stage.lastForward,
                              &stage.backward, &stage.lastBackward,
                              &stage.weights,  &stage.lastWeights};
   for (unsigned first = 0; first < TaskKind::kCount; ++first)
     for (unsigned second = 0; second < TaskKind::kCount; ++second) {
       Ticks least = INT64_MAX;
-      for (Reader::Task before : reader.listTasks(first))
-        for (Reader::Task task : reader.listTasks(second))
+      for (TaskReader::Task before : reader.listTasks(first))
+        for (TaskReader::Task task : reader.listTasks(second))
           least = std::min(least, reader.runAfter(before, task));
       if (least < INT64_MAX)
         stage.after[first][second] =
@@ -508,9 +209,9 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   fixed = toTicks(get("host.step"));
   reservedOverLive = result.execution.reservedOverLive;
 
-  // Any class is as good as another one.
+  const size_t slowest = findSlowest(programs, *nodes);
   const chakra::MemoryTotals &memory =
-      result.summary.classes.front().totals.memory;
+      result.summary.classes[slowest].totals.memory;
   parameters = getBytes(memory.persistent, TensorCategory::Parameter);
   optimizer = getBytes(memory.persistent, TensorCategory::Optimizer);
   other = static_cast<double>(memory.persistent.getTotal()) - parameters -
@@ -519,38 +220,31 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   peakActivations = getBytes(memory.peak, TensorCategory::Activation) * more;
   peakGradients = getBytes(memory.peak, TensorCategory::Gradient);
 
-  const TraceProgram &program = programs.getClasses().front().program;
+  const TraceProgram &program = programs.getClasses()[slowest].program;
   usesHost = program.usesHost();
   if (usesHost)
     return;
-  bool isAlone = programs.getClasses().size() == 1;
   std::vector<NodeTime> least = nodes->getLeastTimes(program, growth);
   if (Error error = checkSum(getSum(program, least))) {
     refusal = toString(std::move(error));
     return;
   }
-  Reader reader(program, std::move(least),
-                {result.execution.hostExposed, 0, 0});
+  TaskReader reader(program, std::move(least),
+                    {result.execution.hostExposed, 0, 0},
+                    programs.getPartition().getAxes());
   reader.readOrigins();
-  if (isAlone && result.strategy.values.training)
-    measureUpdate(programs, machine, nodes->getTimes(program));
+  if (result.strategy.values.training)
+    measureUpdate(programs, program, machine, nodes->getTimes(program));
   if (hasMicroBatches && !reader.findTasks())
     return;
-  measureTimes(reader, isAlone, hasMicroBatches, stageCounts, adding);
+  measureTimes(reader, hasMicroBatches, stageCounts, adding);
   reader.setTimes(others->getLeastTimes(program, growth));
-  measureTimes(reader, isAlone, hasMicroBatches, stageCounts, reducing);
-  if (!reader.layers)
-    return;
-  hasLayers = true;
-  layerActivations = reader.getKeptBytes(growth == 1 ? 0 : kLeastGrowing) *
-                     reader.layers * more;
-  layerParameters = reader.getLayerBytes(TensorCategory::Parameter);
-  layerOptimizer = reader.getLayerBytes(TensorCategory::Optimizer);
-  if (optimizer > 0)
-    trainedLayers = layerOptimizer / optimizer;
-  // What is trained has states.
-  if (optimizer > 0)
-    layerGradients = peakGradients * layerOptimizer / optimizer;
+  measureTimes(reader, hasMicroBatches, stageCounts, reducing);
+  const double smallest = growth == 1 ? 0 : kLeastGrowing;
+  stageBytes = reader.getStageBytes(stageCounts, smallest);
+  endActivations = reader.getEndBytes(smallest) * more;
+  for (auto &[count, bytes] : stageBytes)
+    bytes.activations *= more;
 }
 
 std::optional<TaskTimes>
@@ -564,29 +258,30 @@ TaskBounds::measureInside(const CompileResult &result, const Machine &machine,
     consumeError(nodes.takeError());
     return std::nullopt;
   }
-  const TraceProgram &program = programs.getClasses().front().program;
+  const TraceProgram &program =
+      programs.getClasses()[findSlowest(programs, *nodes)].program;
   if (program.usesHost())
     return std::nullopt;
   std::vector<NodeTime> own = nodes->getTimes(program);
   if (getSum(program, own) >= double(kMostTicks))
     return std::nullopt;
-  Reader reader(program, std::move(own), {result.execution.hostExposed, 0, 0},
-                /*dropsEnds=*/true);
+  TaskReader reader(program, std::move(own),
+                    {result.execution.hostExposed, 0, 0},
+                    programs.getPartition().getAxes(), /*dropsEnds=*/true);
   reader.hasReductions = true;
   if (hasMicroBatches && !reader.findTasks())
     return std::nullopt;
   TaskTimes times;
-  measureTimes(reader, programs.getClasses().size() == 1, hasMicroBatches,
-               stageCounts, times);
+  measureTimes(reader, hasMicroBatches, stageCounts, times);
   return times;
 }
 
 /// Gradients are reduced over the same ranks where no expert has ranks of its
 /// own: along the axes of data and of context parallelism.
 void TaskBounds::measureUpdate(const TraceBundle &programs,
+                               const TraceProgram &program,
                                const Machine &machine,
                                ArrayRef<NodeTime> times) {
-  const TraceProgram &program = programs.getClasses().front().program;
   const RankSpace &space = programs.getSpace();
   std::optional<AxisMask> mask;
   auto get = [&](StringRef key, double missing) {
@@ -658,12 +353,23 @@ Ticks TaskBounds::getReduction(StringRef collective, unsigned data,
   return static_cast<Ticks>(std::min(it->second * bytes, double(kMostTicks)));
 }
 
-/// The first device has an equal part of the layers, and is the last to end.
+/// What each virtual stage has at least; null: stages have other layers than is
+/// known.
+const LayerBytes *TaskBounds::findStage(const PointFacts &point) const {
+  auto it = stageBytes.find(point.stages * point.virtualStages);
+  return it == stageBytes.end() || point.listsLayers ? nullptr : &it->second;
+}
+
+/// The first device has its part of the layers, and is the last to end.
 /// Reductions are behind the optimizer where there are several.
 Ticks TaskBounds::getUpdate(const PointFacts &point, Ticks window) const {
-  if (point.listsLayers || (point.stages > 1 && !hasLayers))
-    return 0;
-  double part = point.stages == 1 ? 1 : trainedLayers / point.stages;
+  double part = 1;
+  if (point.stages > 1) {
+    const LayerBytes *stage = findStage(point);
+    if (!stage || optimizer <= 0)
+      return 0;
+    part = point.virtualStages * stage->optimizer / optimizer;
+  }
   double own = update * part / (point.zero >= 1 ? point.shards : 1);
   Ticks tail = 0;
   if (!point.reducesInside)
@@ -828,14 +534,16 @@ double TaskBounds::getMemory(const PointFacts &point,
   // Some device has at least the mean.
   double mean = (divide(parameters, 3) + divide(optimizer, 1)) / point.stages;
   bytes = mean;
-  unsigned count = point.stages * point.virtualStages;
-  if (hasLayers && !point.listsLayers && adding.stages.count(count)) {
-    double own =
-        (divide(layerParameters, 3) + divide(layerOptimizer, 1)) / point.stages;
+  if (const LayerBytes *stage = findStage(point)) {
+    double own = (divide(stage->parameters, 3) + divide(stage->optimizer, 1)) *
+                 point.virtualStages;
+    // What is trained has states.
+    double gradients =
+        optimizer > 0 ? peakGradients * stage->optimizer / optimizer : 0;
     for (ScheduleFacts::Held held : schedule.held)
-      bytes = std::max(bytes,
-                       own + held.activations * layerActivations / count +
-                           held.gradients * divide(layerGradients, 2) / count);
+      bytes = std::max(bytes, own + held.activations * stage->activations +
+                                  held.ofLast * endActivations +
+                                  held.gradients * divide(gradients, 2));
   }
   return bytes * reservedOverLive;
 }

@@ -64,7 +64,7 @@ static Error writeReport(const stg::CompileFlags &flags,
   stg::HTMLReport page = {result.model, summary, programs, std::nullopt};
   std::optional<stg::Machine> machine;
   std::optional<stg::JobFacts> facts;
-  std::optional<stg::StepTimes> step;
+  std::optional<stg::JobTimes> times;
   std::optional<stg::Report> report;
   stg::StepRecording recording;
   if (!flags.machine.empty()) {
@@ -76,17 +76,12 @@ static Error writeReport(const stg::CompileFlags &flags,
     if (!job)
       return job.takeError();
     facts = std::move(*job);
-    auto times =
-        stg::getStepTimes(programs, *machine, result.execution, &recording);
-    if (!times)
-      return times.takeError();
-    step = std::move(*times);
-    auto sides =
-        stg::getSideSeconds(programs, *facts, *machine, result.execution);
-    if (!sides)
-      return sides.takeError();
-    report.emplace(stg::Report{*machine, *facts, *step, result.execution,
-                               nullptr, *sides});
+    auto found = stg::JobTimes::get(programs, *facts, *machine,
+                                    result.execution, &recording);
+    if (!found)
+      return found.takeError();
+    times = std::move(*found);
+    report.emplace(stg::Report{*machine, *facts, *times, result.execution});
     page.timed.emplace(stg::HTMLReport::Timed{*report, recording});
   }
   auto file = stg::OutputFile::open(flags.report);

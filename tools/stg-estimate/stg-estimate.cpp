@@ -131,36 +131,25 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     if (!flags.simai.empty())
       if (Error error = writeSimAI(flags, job, *machine))
         return error;
-    Expected<StepTimes> step =
-        getStepTimes(*job.programs, *machine, job.execution,
-                     flags.wantsRecording() ? &recording : nullptr);
-    if (!step)
-      return step.takeError();
+    auto times = JobTimes::get(*job.programs, *facts, *machine, job.execution,
+                               flags.wantsRecording() ? &recording : nullptr);
+    if (!times)
+      return times.takeError();
+    const StepTimes &step = times->step;
     std::optional<CriticalPath> path;
     if (flags.wantsRecording())
-      path.emplace(*step, recording);
+      path.emplace(step, recording);
     if (!flags.timeline.empty())
       if (Error error =
-              writeTimeline(flags, {*job.programs, *step, recording, *path}))
+              writeTimeline(flags, {*job.programs, step, recording, *path}))
         return error;
-    if (Error error = writePicture(flags, {*job.programs, *step, recording}))
+    if (Error error = writePicture(flags, {*job.programs, step, recording}))
       return error;
     std::optional<PathReport> pathReport;
     if (flags.criticalPath)
-      pathReport.emplace(*path, *job.programs, *step, recording);
-    auto sides = getSideSeconds(*job.programs, *facts, *machine, job.execution);
-    if (!sides)
-      return sides.takeError();
-    auto interval = getInterval(*job.programs, *facts, *machine, job.execution);
-    if (!interval)
-      return interval.takeError();
-    Report report = {*machine,
-                     *facts,
-                     *step,
-                     job.execution,
-                     pathReport ? &*pathReport : nullptr,
-                     *sides,
-                     *interval};
+      pathReport.emplace(*path, *job.programs, step, recording);
+    Report report = {*machine, *facts, *times, job.execution,
+                     pathReport ? &*pathReport : nullptr};
     if (flags.json) {
       json::Object object = report.getJSON();
       if (!point.empty())

@@ -53,17 +53,22 @@ struct SideSeconds {
   double fixed = 0; ///< Of each, what the host does once for a step.
 };
 
-/// None where there is one plan.
-llvm::Expected<std::optional<SideSeconds>>
-getSideSeconds(const trace::TraceBundle &programs, const JobFacts &job,
-               const Machine &machine, const Execution &execution);
+/// What steps of a job take.
+struct JobTimes {
+  StepTimes step;
+  std::optional<SideSeconds> sides = std::nullopt; ///< None: it is one plan.
+  /// Of a step of decoding with stages, seconds from the end of a step to that
+  /// of the next one, where such steps follow one another: micro-batches of
+  /// several are under way. None of others.
+  std::optional<double> interval = std::nullopt;
 
-/// Of a step of decoding with stages, seconds from the end of a step to that of
-/// the next one, where such steps follow one another: micro-batches of several
-/// are under way. None of others.
-llvm::Expected<std::optional<double>>
-getInterval(const trace::TraceBundle &programs, const JobFacts &job,
-            const Machine &machine, const Execution &execution);
+  /// Fails as getStepTimes does. A recording is one of the step.
+  static llvm::Expected<JobTimes> get(const trace::TraceBundle &programs,
+                                      const JobFacts &job,
+                                      const Machine &machine,
+                                      const Execution &execution,
+                                      StepRecording *recording = nullptr);
+};
 
 /// Bytes of a device without those that are set aside.
 double getAvailableMemory(const Machine &machine);
@@ -71,11 +76,9 @@ double getAvailableMemory(const Machine &machine);
 struct Report {
   const Machine &machine;
   const JobFacts &job;
-  const StepTimes &step;
+  const JobTimes &times;
   const Execution &execution;
   const PathReport *path = nullptr; ///< If it is asked for.
-  std::optional<SideSeconds> sides = std::nullopt;
-  std::optional<double> interval = std::nullopt; ///< As of getInterval.
 
   struct Part {
     std::string name;
@@ -119,7 +122,7 @@ struct Report {
   /// From one step to the next one: the step itself, but where several are
   /// under way.
   double getIntervalSeconds() const {
-    return interval.value_or(step.getSeconds());
+    return times.interval.value_or(times.step.getSeconds());
   }
   /// Prompts, or tokens, of all ranks in a second; none likewise.
   std::optional<double> getRequestRate() const;

@@ -38,10 +38,10 @@ struct ScheduleFacts {
   /// Device d has the virtual stages d, d + p, d + 2p, ...
   bool isChain = true;
   /// Pairs of a virtual stage and a micro-batch whose forward a device has
-  /// executed and whose backward it has not, and virtual stages that it has
-  /// gradients of.
+  /// executed and whose backward it has not, virtual stages that it has
+  /// gradients of, and how many of the first are of the last stage.
   struct Held {
-    unsigned activations, gradients;
+    unsigned activations, gradients, ofLast;
   };
   /// The largest there are: none has no more of both than another one.
   llvm::SmallVector<Held, 4> held;
@@ -84,6 +84,14 @@ struct TaskTimes {
   std::map<unsigned, Stage> stages; ///< By number of virtual stages.
 };
 
+/// Bytes of layers that a device has.
+struct LayerBytes {
+  double parameters = 0, optimizer = 0;
+  double activations = 0; ///< Kept for backward, of a micro-batch.
+};
+
+class TaskReader;
+
 class TaskBounds {
 public:
   /// Empty if there is such a program.
@@ -117,25 +125,25 @@ public:
                    const ScheduleFacts &schedule) const;
 
 private:
-  class Reader;
-
   /// How gradients are reduced, and the optimizer applies them.
-  void measureUpdate(const trace::TraceBundle &programs, const Machine &machine,
+  void measureUpdate(const trace::TraceBundle &programs,
+                     const trace::TraceProgram &program, const Machine &machine,
                      llvm::ArrayRef<NodeTime> times);
   /// What takes no less than reducing so many bytes over the ranks of data
   /// parallelism.
   Ticks getReduction(llvm::StringRef collective, unsigned data,
                      double bytes) const;
+  const LayerBytes *findStage(const PointFacts &point) const;
   /// From the last backward on.
   Ticks getUpdate(const PointFacts &point, Ticks window) const;
   Ticks getTasks(const PointFacts &point, const ScheduleFacts &schedule,
                  const TaskTimes &times, const TaskTimes *split,
                  Ticks &window) const;
 
-  static void measureTimes(Reader &reader, bool isAlone, bool hasMicroBatches,
+  static void measureTimes(TaskReader &reader, bool hasMicroBatches,
                            llvm::ArrayRef<unsigned> stageCounts,
                            TaskTimes &times);
-  static void measurePairs(Reader &reader, TaskTimes::Stage &stage);
+  static void measurePairs(TaskReader &reader, TaskTimes::Stage &stage);
 
   bool hasMicroBatches = true;
   /// It moves buffers to the host, of which nothing is known here: bounds are
@@ -149,10 +157,9 @@ private:
   // Bytes.
   double parameters = 0, optimizer = 0, other = 0;
   double peakActivations = 0, peakGradients = 0;
-  /// Of these, the part that layers have.
-  double layerParameters = 0, layerOptimizer = 0, layerGradients = 0;
-  double layerActivations = 0; ///< Kept for backward, of a micro-batch.
-  bool hasLayers = false;      ///< All in one loop.
+  double endActivations = 0; ///< Kept of what comes after all layers.
+  /// Of these, by number of virtual stages, what each stage has at least.
+  std::map<unsigned, LayerBytes> stageBytes;
   double reservedOverLive = 1;
 
   /// The ranks that reduce gradients of all parameters; none where these are
@@ -160,9 +167,8 @@ private:
   std::vector<trace::RankSpace::Axis> reducedOver;
   std::optional<CollectiveCosts> costs;
   double slowdown = 1, dataHidden = 0;
-  double gradients = 0;     ///< Bytes that are reduced.
-  double trainedLayers = 0; ///< The part of what is trained that layers have.
-  Ticks update = 0;         ///< Of the optimizer, without ZeRO.
+  double gradients = 0; ///< Bytes that are reduced.
+  Ticks update = 0;     ///< Of the optimizer, without ZeRO.
   /// Ticks a byte takes at least, by collective and ranks.
   mutable std::map<std::pair<bool, unsigned>, double> rates;
 };

@@ -1,5 +1,5 @@
-"""Interrupts a search earlier and earlier in what it does first, which takes seconds: the tasks of many
-kinds of strategies are compiled. It ends while it lists strategies, or it looks for one that fits."""
+"""Interrupts a search later and later in what it does first, which takes seconds: the tasks of many
+kinds of strategies are compiled. It ends while it lists strategies, until it finds one that fits."""
 import json
 import signal
 import subprocess
@@ -7,8 +7,9 @@ import time
 
 command = ["stg-search", "llama3-70b", "--machine=h100-80gb-dgx", "--ranks=64", "--batch=256",
            "--jobs=1", "--json", "--quiet"]
-ends = set()
-for seconds in 0.2, 0.4, 0.8, 1.6, 3.2, 6.4:
+seconds = 0.1
+while True:
+    seconds *= 2
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
@@ -17,11 +18,8 @@ for seconds in 0.2, 0.4, 0.8, 1.6, 3.2, 6.4:
         found = json.loads(out)
         assert not found["complete"] and found["strategies"]["estimated"] > 0, found
         assert found["best"][0]["step_seconds"] > 0, found
-        ends.add("found")
-    else:
-        # Before it looks for signals, it is ended by one.
-        assert process.returncode == -signal.SIGINT or \
-            "interrupted while strategies were listed" in error or \
-            "interrupted before a strategy was found that fits" in error, error
-        ends.add("listed")
-assert "found" in ends, ends
+        break
+    # Before it looks for signals, it is ended by one.
+    assert process.returncode == -signal.SIGINT or \
+        "interrupted while strategies were listed" in error or \
+        "interrupted before a strategy was found that fits" in error, error
