@@ -425,8 +425,9 @@ void ProgramTimes::beginRepeat(const Program::Repeat &repeat) {
   frame.repeat = &repeat;
   frame.mayBeAlike = !hasSeries[getIndex(repeat)] && !inside.hasMessages &&
                      (!inside.isShared || agreement);
-  // Loops in a layer, and around tasks, settle nothing of their own.
-  frame.isLayer = !isInLayer && !repeat.isStep && !inside.hasCalls;
+  // Loops in a layer, and around layers and tasks, settle nothing of their own.
+  frame.isLayer =
+      !isInLayer && !repeat.isStep && !inside.hasCalls && !inside.hasLayers;
   isInLayer |= frame.isLayer;
   for (Program::Ahead entry : repeat.ahead)
     frame.distance = std::max(frame.distance, entry.distance);
@@ -655,6 +656,7 @@ void ProgramTimes::collectFacts(Program::Step step, BodyFacts &facts,
   if (step.kind != Program::Step::Repeat)
     return;
   const Program::Repeat &repeat = program.repeats[step.index];
+  facts.hasLayers |= !repeat.slices.empty();
   for (Program::Carry carry : repeat.carries) {
     read(carry.init);
     isSet[carry.arg] = true;

@@ -196,6 +196,7 @@ private:
     bool isShared = false;
     bool hasMessages = false; ///< Between classes.
     bool hasCalls = false;
+    bool hasLayers = false; ///< Loops that read what each layer has.
     /// The loop over steps in whose iterations it differs, or kNone.
     uint32_t stepLoop = trace::kNone;
     llvm::SmallVector<uint32_t> externals; ///< Slots of others that it reads.

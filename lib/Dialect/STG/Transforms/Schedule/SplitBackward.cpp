@@ -34,19 +34,33 @@ private:
     unsigned number;
   };
 
+  /// A loop of the weight half that is being built.
+  struct Level {
+    Level *parent = nullptr; ///< The loop around it; null: the task.
+    ScanOpInterface scan;
+    RepeatOp copy;
+    DenseMap<Value, Value> values; ///< From the task to the copy.
+    DenseSet<Value> made;          ///< What the copy makes, not the other half.
+  };
+
   void markInput();
+  void markReplayed(Block &block);
+  void markScan(ScanOpInterface scan);
   bool isReturnedGradient(Value value);
   bool isWeightSum(const CarriedValue &carried);
   void mark(Value value);
   bool isInput(Operation *op) const { return inputOps.contains(op); }
+  bool isWeight(Operation &op) const;
 
   void cloneTask();
   void dropKept(ScanOpInterface scan, ScanOpInterface copy);
+  Passed getMade(Value value);
   Value getWeightValue(Value value);
-  void buildWeightOp(Operation *op);
-  void buildWeightRepeat(ScanOpInterface scan);
-  Value getSlice(ScanOpInterface scan, RepeatOp copy, Value value,
-                 DenseMap<Value, Value> &slices);
+  Value getValue(Level *level, Value value);
+  Value getPassedValue(Level *level, Passed entry);
+  void setValue(Level *level, Value value, Value copy);
+  void buildWeightOps(Level *level, Block &block);
+  void buildWeightRepeat(Level *parent, ScanOpInterface scan);
   Value passOn(Passed entry);
   void finish();
   void setLayouts();
@@ -81,17 +95,12 @@ void BackwardSplitter::mark(Value value) {
     return;
   }
   if (auto scan = dyn_cast<ScanOpInterface>(op)) {
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    mark(scan.getYielded()[number]);
-    if (!inputOps.insert(op).second)
-      return;
-    for (Value init : scan.getCarriedInits())
-      mark(init);
-    return;
+    mark(scan.getYielded()[cast<OpResult>(value).getResultNumber()]);
+    return markScan(scan);
   }
   if (!inputOps.insert(op).second)
     return;
-  // A loop inside of a layer is one thing.
+  // Any other op with a region is one thing.
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
@@ -100,12 +109,16 @@ void BackwardSplitter::mark(Value value) {
 }
 
 /// True for a gradient that the task returns and does not send, if need be
-/// after its reduction.
+/// after its reduction, or in the stack of a loop around it.
 bool BackwardSplitter::isReturnedGradient(Value value) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isReduction(user))
       return isReturnedGradient(user->getResult(use.getOperandNumber()));
+    if (auto scan = dyn_cast<ScanOpInterface>(user->getParentOp()))
+      return isa<YieldOp>(user) &&
+             use.getOperandNumber() >= scan.getNumCarried() &&
+             isReturnedGradient(scan->getResult(use.getOperandNumber()));
     return user == task.getBody().front().getTerminator() &&
            use.getOperandNumber() >= numSends;
   });
@@ -116,33 +129,40 @@ bool BackwardSplitter::isWeightSum(const CarriedValue &carried) {
   return isSumFromZero(carried) && isReturnedGradient(carried.result);
 }
 
-/// Everything that is sent, what layers hand to each other, and what forward
-/// passes replay.
-void BackwardSplitter::markInput() {
-  Operation *terminator = task.getBody().front().getTerminator();
-  for (Value sent : terminator->getOperands().take_front(numSends))
-    mark(sent);
-  auto markReplayed = [&](Block &block) {
-    for (Operation &op : block)
-      if (getPhase(&op) == Phase::Recompute || isa<KeepOp>(op)) {
-        for (Value result : op.getResults())
-          mark(result);
-        for (Value operand : op.getOperands())
-          mark(operand);
-        inputOps.insert(&op);
-      }
-  };
-  markReplayed(task.getBody().front());
-  for (auto scan : task.getBody().front().getOps<ScanOpInterface>()) {
-    markReplayed(scan.getLoopBlock());
-    for (const CarriedValue &carried : getCarriedValues(scan)) {
-      if (isWeightSum(carried))
-        continue;
-      mark(carried.yielded->get());
-      mark(carried.init->get());
-    }
-    inputOps.insert(scan);
+void BackwardSplitter::markReplayed(Block &block) {
+  for (Operation &op : block) {
+    if (getPhase(&op) != Phase::Recompute && !isa<KeepOp>(op))
+      continue;
+    for (Value result : op.getResults())
+      mark(result);
+    for (Value operand : op.getOperands())
+      mark(operand);
+    inputOps.insert(&op);
   }
+}
+
+/// What its iterations hand to each other, and what they replay.
+void BackwardSplitter::markScan(ScanOpInterface scan) {
+  if (!inputOps.insert(scan).second)
+    return;
+  markReplayed(scan.getLoopBlock());
+  for (const CarriedValue &carried : getCarriedValues(scan)) {
+    if (isWeightSum(carried))
+      continue;
+    mark(carried.yielded->get());
+    mark(carried.init->get());
+  }
+}
+
+/// Everything that is sent, what layers hand to each other, and what forward
+/// passes replay. A loop in a loop, of which nothing of this is, is one thing.
+void BackwardSplitter::markInput() {
+  Block &body = task.getBody().front();
+  for (Value sent : body.getTerminator()->getOperands().take_front(numSends))
+    mark(sent);
+  markReplayed(body);
+  for (auto scan : body.getOps<ScanOpInterface>())
+    markScan(scan);
 }
 
 func::FuncOp BackwardSplitter::makeFunction(const Twine &suffix) {
@@ -159,9 +179,13 @@ func::FuncOp BackwardSplitter::makeFunction(const Twine &suffix) {
 /// Loops of a layer that only the other half has: nothing is kept for them.
 void BackwardSplitter::dropKept(ScanOpInterface scan, ScanOpInterface copy) {
   for (auto [op, own] : llvm::zip_equal(scan.getLoopBlock().getOperations(),
-                                        copy.getLoopBlock().getOperations()))
-    if (op.getNumRegions() && !isInput(&op))
+                                        copy.getLoopBlock().getOperations())) {
+    auto inner = dyn_cast<ScanOpInterface>(op);
+    if (inner && isInput(inner))
+      dropKept(inner, cast<ScanOpInterface>(own));
+    else if (op.getNumRegions() && !isInput(&op))
       own.walk([](KeepOp keep) { keep.erase(); });
+  }
 }
 
 /// The input half starts as the whole task; what nobody reads is removed last.
@@ -171,13 +195,13 @@ void BackwardSplitter::cloneTask() {
   for (BlockArgument arg : task.getArguments())
     toInput.map(arg, body.addArgument(arg.getType(), arg.getLoc()));
   rewriter.setInsertionPointToEnd(&body);
-  for (Operation &op : task.getBody().front().without_terminator()) {
-    Operation *copy = rewriter.clone(op, toInput);
-    if (auto scan = dyn_cast<ScanOpInterface>(copy)) {
-      inputScans[&op] = scan;
-      dropKept(cast<ScanOpInterface>(op), scan);
-    }
-  }
+  for (Operation &op : task.getBody().front().without_terminator())
+    rewriter.clone(op, toInput);
+  task.walk([&](ScanOpInterface scan) {
+    inputScans[scan] = cast<ScanOpInterface>(toInput.lookup(scan));
+  });
+  for (auto scan : task.getBody().front().getOps<ScanOpInterface>())
+    dropKept(scan, inputScans[scan]);
 }
 
 /// Makes a value of the input half an argument of the other.
@@ -187,6 +211,13 @@ Value BackwardSplitter::passOn(Passed entry) {
       {/*fromInput=*/true, static_cast<unsigned>(passed.size() - 1)});
   Value value = getPassed(entry);
   return weightBody->addArgument(value.getType(), value.getLoc());
+}
+
+/// A value of the task as the input half makes it.
+BackwardSplitter::Passed BackwardSplitter::getMade(Value value) {
+  if (auto scan = value.getDefiningOp<ScanOpInterface>())
+    return {Value(), scan, cast<OpResult>(value).getResultNumber()};
+  return {toInput.lookup(value), nullptr, 0};
 }
 
 /// A value at the top of the task, for the weight half.
@@ -202,64 +233,95 @@ Value BackwardSplitter::getWeightValue(Value value) {
   }
   if (isa<ParamOp, SplatOp>(source))
     return known = rewriter.clone(*source)->getResult(0);
-  bool isScan = isa<ScanOpInterface>(source);
-  Value arg = passOn({isScan ? Value() : toInput.lookup(value),
-                      isScan ? source : nullptr,
-                      cast<OpResult>(value).getResultNumber()});
-  return toWeight[value] = arg;
+  return known = passOn(getMade(value));
 }
 
-void BackwardSplitter::buildWeightOp(Operation *op) {
-  IRMapping mapping;
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
-        mapping.map(operand, getWeightValue(operand));
-  });
-  Operation *copy = rewriter.clone(*op, mapping);
-  for (auto [from, to] : llvm::zip_equal(op->getResults(), copy->getResults()))
-    toWeight[from] = to;
+/// What the input half makes in a loop, in the same loop of the weight half: it
+/// is stacked by all loops around it, and read from the stacks.
+Value BackwardSplitter::getPassedValue(Level *level, Passed entry) {
+  if (!level)
+    return passOn(entry);
+  ScanOpInterface &own = inputScans[level->scan];
+  own = own.withStacked(rewriter, getPassed(entry));
+  Value stack = getPassedValue(
+      level->parent, {Value(), level->scan, own->getNumResults() - 1});
+  return level->copy.addSlice(stack);
 }
 
-/// A value of the body as the weight half's repeat sees it: read from the same
-/// stack, or stacked by the input half.
-Value BackwardSplitter::getSlice(ScanOpInterface scan, RepeatOp copy,
-                                 Value value, DenseMap<Value, Value> &slices) {
-  Value &known = slices[value];
-  if (known)
+/// A value of a body as the loop of the weight half sees it: one from around
+/// it, read from the same stack, or stacked by the input half.
+Value BackwardSplitter::getValue(Level *level, Value value) {
+  if (!level)
+    return getWeightValue(value);
+  if (Value known = level->values.lookup(value))
     return known;
-  if (!scan->getRegion(0).isAncestor(value.getParentRegion()))
-    return known = getWeightValue(value);
-  if (isa_and_nonnull<ParamOp, SplatOp>(value.getDefiningOp()))
-    return known = rewriter.clone(*value.getDefiningOp())->getResult(0);
+  auto getOutside = [&](Value outside) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(level->copy);
+    return getValue(level->parent, outside);
+  };
+  ScanOpInterface scan = level->scan;
   auto arg = dyn_cast<BlockArgument>(value);
-  Value stack;
-  OpBuilder::InsertionGuard guard(rewriter);
-  if (arg && arg.getArgNumber() >= scan.getNumCarried()) {
-    rewriter.setInsertionPoint(copy);
-    stack = getWeightValue(scan->getOperand(arg.getArgNumber()));
-  } else {
-    ScanOpInterface &inInput = inputScans[scan];
-    inInput = inInput.withStacked(rewriter, toInput.lookup(value));
-    stack = passOn({Value(), scan, inInput->getNumResults() - 1});
-  }
-  return slices[value] = copy.addSlice(stack);
+  Value known;
+  if (!scan->getRegion(0).isAncestor(value.getParentRegion()))
+    known = getOutside(value);
+  else if (isa_and_nonnull<ParamOp, SplatOp>(value.getDefiningOp()))
+    known = rewriter.clone(*value.getDefiningOp())->getResult(0);
+  else if (arg && arg.getArgNumber() >= scan.getNumCarried())
+    known =
+        level->copy.addSlice(getOutside(scan->getOperand(arg.getArgNumber())));
+  else
+    known = getPassedValue(level, getMade(value));
+  return level->values[value] = known;
 }
 
-void BackwardSplitter::buildWeightRepeat(ScanOpInterface scan) {
-  SmallVector<Operation *> ops;
-  for (Operation &op : scan.getLoopBlock().without_terminator())
-    if (!isInput(&op) && !isa<ParamOp, SplatOp>(op))
-      ops.push_back(&op);
-  if (ops.empty())
+void BackwardSplitter::setValue(Level *level, Value value, Value copy) {
+  if (!level) {
+    toWeight[value] = copy;
     return;
+  }
+  level->values[value] = copy;
+  level->made.insert(value);
+}
+
+/// True for what the weight half makes, or some of it.
+bool BackwardSplitter::isWeight(Operation &op) const {
+  if (!isInput(&op))
+    return !isa<ParamOp, SplatOp>(op);
+  auto scan = dyn_cast<ScanOpInterface>(op);
+  return scan &&
+         llvm::any_of(scan.getLoopBlock().without_terminator(),
+                      [&](Operation &inner) { return isWeight(inner); });
+}
+
+void BackwardSplitter::buildWeightOps(Level *level, Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (!isWeight(op))
+      continue;
+    if (isInput(&op)) {
+      buildWeightRepeat(level, cast<ScanOpInterface>(op));
+      continue;
+    }
+    IRMapping mapping;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op.isAncestor(operand.getParentBlock()->getParentOp()))
+          mapping.map(operand, getValue(level, operand));
+    });
+    Operation *copy = rewriter.clone(op, mapping);
+    for (auto [from, to] : llvm::zip_equal(op.getResults(), copy->getResults()))
+      setValue(level, from, to);
+  }
+}
+
+void BackwardSplitter::buildWeightRepeat(Level *parent, ScanOpInterface scan) {
   OpBuilder::InsertionGuard guard(rewriter);
   SmallVector<CarriedValue> sums;
   SmallVector<Value> inits;
   for (const CarriedValue &carried : getCarriedValues(scan))
     if (isWeightSum(carried)) {
       sums.push_back(carried);
-      inits.push_back(getWeightValue(carried.init->get()));
+      inits.push_back(getValue(parent, carried.init->get()));
     }
   auto copy = RepeatOp::create(rewriter, scan.getLoc(), scan.getScopeName(),
                                scan.getCount(), scan.getReverse(), inits,
@@ -269,37 +331,29 @@ void BackwardSplitter::buildWeightRepeat(ScanOpInterface scan) {
   copy->setDiscardableAttrs(scan->getDiscardableAttrDictionary());
   copyOrigin(scan, copy);
   rewriter.setInsertionPointToEnd(&copy.getBody().front());
-  DenseMap<Value, Value> slices;
+  Level level;
+  level.parent = parent;
+  level.scan = scan;
+  level.copy = copy;
   for (auto [sum, arg] : llvm::zip_equal(sums, copy.getCarriedArgs()))
-    slices[sum.arg] = arg;
-  for (Operation *op : ops) {
-    IRMapping mapping;
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
-          mapping.map(operand, getSlice(scan, copy, operand, slices));
-    });
-    Operation *made = rewriter.clone(*op, mapping);
-    for (auto [from, to] :
-         llvm::zip_equal(op->getResults(), made->getResults()))
-      slices[from] = to;
-  }
+    level.values[sum.arg] = arg;
+  buildWeightOps(&level, scan.getLoopBlock());
   SmallVector<Value> stacked, summed, results;
   for (const CarriedValue &sum : sums) {
-    summed.push_back(slices.at(sum.yielded->get()));
+    summed.push_back(getValue(&level, sum.yielded->get()));
     results.push_back(sum.result);
   }
   YieldOp::create(rewriter, scan.getLoc(), summed);
-  unsigned carried = scan.getNumCarried();
+  const unsigned carried = scan.getNumCarried();
   for (auto [number, value] :
        llvm::enumerate(scan.getYielded().drop_front(carried)))
-    if (llvm::is_contained(ops, value.getDefiningOp())) {
-      stacked.push_back(slices[value]);
+    if (level.made.contains(value)) {
+      stacked.push_back(level.values.at(value));
       results.push_back(scan->getResult(carried + number));
     }
   copy = copy.withStacked(rewriter, stacked);
   for (auto [from, to] : llvm::zip_equal(results, copy.getResults()))
-    toWeight[from] = to;
+    setValue(parent, from, to);
 }
 
 /// Ends both halves, and removes from the input half what only the other does.
@@ -320,14 +374,9 @@ void BackwardSplitter::finish() {
       weightBody->getArgumentTypes(), ValueRange(gradients).getTypes()));
 
   SmallVector<Value> results;
-  for (Value sent : terminator->getOperands().take_front(numSends)) {
-    // A stage without layers passes on what it gets.
-    if (auto scan = sent.getDefiningOp<ScanOpInterface>())
-      results.push_back(
-          getPassed({Value(), scan, cast<OpResult>(sent).getResultNumber()}));
-    else
-      results.push_back(toInput.lookup(sent));
-  }
+  // A stage without layers passes on what it gets.
+  for (Value sent : terminator->getOperands().take_front(numSends))
+    results.push_back(getPassed(getMade(sent)));
   for (const Passed &entry : passed)
     results.push_back(getPassed(entry));
   Block &body = halves.input.getBody().front();
@@ -368,12 +417,7 @@ BackwardHalves BackwardSplitter::run() {
   halves.weight = makeFunction(".weight");
   weightBody = &halves.weight.getBody().front();
   rewriter.setInsertionPointToEnd(weightBody);
-  for (Operation &op : task.getBody().front().without_terminator()) {
-    if (auto scan = dyn_cast<ScanOpInterface>(op))
-      buildWeightRepeat(scan);
-    else if (!isInput(&op) && !isa<ParamOp, SplatOp>(op))
-      buildWeightOp(&op);
-  }
+  buildWeightOps(/*level=*/nullptr, task.getBody().front());
   finish();
   setLayouts();
   return std::move(halves);
