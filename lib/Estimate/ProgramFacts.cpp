@@ -20,6 +20,12 @@ static StringRef getOp(const TraceProgram &program, uint32_t node) {
   return kernel == kNone ? StringRef() : StringRef(program.kernels[kernel].op);
 }
 
+static bool isStateCategory(TensorCategory category) {
+  return category == TensorCategory::Parameter ||
+         category == TensorCategory::Gradient ||
+         category == TensorCategory::Optimizer;
+}
+
 static bool isAccumulate(const TraceProgram &program, uint32_t node) {
   return getOp(program, node) == "accumulate";
 }
@@ -34,8 +40,14 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
       isVisited(program.bodies.size()), readers(program.numSlots),
       gradientReaders(program.numSlots), addingReaders(program.numSlots),
       attentionReaders(program.numSlots), isReduced(program.numSlots),
-      isCombined(program.numSlots) {
+      isCombined(program.numSlots), isOfParameter(program.numSlots) {
   visitBody(0);
+  findParameterSized();
+  // What grows is known only when these are.
+  growing.assign(program.numSlots, 0);
+  isVisited.assign(program.bodies.size(), false);
+  visitBody(0);
+  links.clear();
   findCombinedRows();
   for (uint32_t i = 0; i < program.nodes.size(); ++i)
     for (Program::Slot slot : program.wiring[i].reads) {
@@ -48,6 +60,49 @@ ProgramFacts::ProgramFacts(const TraceProgram &program)
     if (reducesGradients(i))
       for (const Program::Output &output : program.wiring[i].outputs)
         isReduced[output.slot.index] = true;
+}
+
+/// From parameters, their states and what the optimizer reads back to what
+/// these are sums, copies or reductions of: parts of gradients that are no
+/// gradients by themselves.
+void ProgramFacts::findParameterSized() {
+  for (auto [slot, category] : llvm::enumerate(categories))
+    isOfParameter[slot] = category && isStateCategory(*category);
+  auto keepsSize = [&](uint32_t node) {
+    StringRef op = getOp(program, node);
+    return program.nodes[node].isColl() || op == "add" || op == "accumulate" ||
+           op == "cast" || op == "adam";
+  };
+  SmallVector<uint32_t> nodes;
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+    const Program::NodeWiring &wiring = program.wiring[i];
+    if (keepsSize(i))
+      nodes.push_back(i);
+    if (getOp(program, i) == "adam")
+      for (Program::Slot slot : wiring.reads)
+        isOfParameter[slot.index] = true;
+    for (const Program::Output &output : wiring.outputs)
+      if (output.kind == Program::Output::InPlace)
+        links.push_back({output.source, output.slot.index});
+  }
+  for (bool changes = true; changes;) {
+    changes = false;
+    auto mark = [&](uint32_t slot) {
+      changes |= !isOfParameter[slot];
+      isOfParameter[slot] = true;
+    };
+    for (auto [from, to] : llvm::reverse(links))
+      if (isOfParameter[to])
+        mark(from);
+    for (uint32_t node : llvm::reverse(nodes)) {
+      const Program::NodeWiring &wiring = program.wiring[node];
+      if (llvm::any_of(wiring.outputs, [&](const Program::Output &output) {
+            return isOfParameter[output.slot.index];
+          }))
+        for (Program::Slot slot : wiring.reads)
+          mark(slot.index);
+    }
+  }
 }
 
 /// From what is combined back to where it was made, and on from where its
@@ -88,12 +143,6 @@ void ProgramFacts::visitBody(uint32_t body) {
     visitStep(step);
 }
 
-static bool isStateCategory(TensorCategory category) {
-  return category == TensorCategory::Parameter ||
-         category == TensorCategory::Gradient ||
-         category == TensorCategory::Optimizer;
-}
-
 void ProgramFacts::visitNode(uint32_t node) {
   const bool isGrowing = grows(node);
   for (const Program::Output &output : program.wiring[node].outputs) {
@@ -101,7 +150,7 @@ void ProgramFacts::visitNode(uint32_t node) {
       const TensorTemplate &tensor = program.tensors[output.tensorTemplate];
       categories[output.slot.index] = tensor.category;
       bytes[output.slot.index] = tensor.bytes;
-      if (isGrowing && !isStateCategory(tensor.category))
+      if (isGrowing && !isOfParameter[output.slot.index])
         growing[output.slot.index] = tensor.bytes * output.slot.count;
     } else if (output.kind == Program::Output::InPlace)
       copy(output.source, output.slot.index);

@@ -56,6 +56,7 @@ private:
   void visitCall(const Program::Call &call);
   void visitNode(uint32_t node);
   void copy(uint32_t from, uint32_t to) {
+    links.push_back({from, to});
     if (categories[from])
       categories[to] = categories[from];
     bytes[to] = std::max(bytes[to], bytes[from]);
@@ -79,6 +80,11 @@ private:
   /// By slot: rows of experts that are combined, and gradients of those.
   std::vector<bool> isCombined;
   void findCombinedRows();
+  /// By slot: no larger for more sequences, as the parameter that it is for.
+  std::vector<bool> isOfParameter;
+  void findParameterSized();
+  /// Slots and others that are the same.
+  std::vector<std::pair<uint32_t, uint32_t>> links;
 };
 
 } // namespace stg
