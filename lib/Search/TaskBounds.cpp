@@ -453,9 +453,12 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
   const int64_t count = point.microBatches;
   if (!isCountable(count, whole.task))
     return window = 0;
-  // The only micro-batch goes through all stages, one after the other.
+  // The only micro-batch goes through all stages, one after the other; second
+  // halves of backwards are beside the first halves of other stages.
   if (!hasMicroBatches)
-    return window = point.stages == 1 ? whole.task : whole.kernels;
+    return window = point.stages == 1          ? whole.task
+                    : !schedule.splitsBackward ? whole.kernels
+                                               : whole.kernels / point.stages;
   if (point.stages == 1) {
     Ticks one = schedule.splitsBackward || point.virtualStages > 1
                     ? whole.kernels
