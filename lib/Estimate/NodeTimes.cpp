@@ -452,14 +452,20 @@ NodeTime NodeTimes::getGrown(const NodeTemplate &node, const Kernel &kernel,
   constexpr unsigned kBatch = 3;
   std::optional<NodeTime> least;
   for (auto [i, original] : llvm::enumerate(kernel.sizes)) {
-    int64_t &size = grown.sizes[i];
-    size = growth * original;
-    if (i != kBatch)
-      size = std::min<int64_t>(size, alignTo(growth * (original - 1) + 1, 8));
-    NodeTime time = getKernel(grownNode, grown);
-    if (!least || time.time < least->time)
-      least = time;
-    size = original;
+    SmallVector<int64_t, 2> sizes = {growth * original};
+    // Multiples of 8 may take less than what is a little less.
+    const int64_t fewest = growth * (original - 1) + 1;
+    if (i != kBatch && fewest < 8)
+      sizes = {fewest, 8};
+    else if (i != kBatch)
+      sizes = {fewest / 8 * 8};
+    for (int64_t size : sizes) {
+      grown.sizes[i] = size;
+      NodeTime time = getKernel(grownNode, grown);
+      if (!least || time.time < least->time)
+        least = time;
+    }
+    grown.sizes[i] = original;
   }
   return *least;
 }
