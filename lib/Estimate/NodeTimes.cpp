@@ -644,8 +644,15 @@ NodeTime NodeTimes::getTransfer(const NodeTemplate &node) {
 // Programs
 //===----------------------------------------------------------------------===//
 
+const NodeTimes::Facts &NodeTimes::getFacts(const TraceProgram &program) {
+  std::shared_ptr<const Facts> &facts = known[&program];
+  if (!facts)
+    facts = std::make_shared<Facts>(program, *execution);
+  return *facts;
+}
+
 std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
-  Facts facts(program, *execution);
+  const Facts &facts = getFacts(program);
   std::vector<NodeTime> times;
   for (auto [i, node] : llvm::enumerate(program.nodes)) {
     if (node.isComp())

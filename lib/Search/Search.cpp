@@ -342,14 +342,21 @@ bool Searcher::measure(Compiler &compiler, uint32_t number,
     }
     return false;
   }
+  Expected<ShapeProgram> program =
+      ShapeProgram::get(*compiled, *request.machine);
+  if (!program) {
+    shapes[number].refusal = toString(program.takeError());
+    for (uint32_t other : others)
+      shapes[other].refusal = shapes[number].refusal;
+    return true;
+  }
   TaskBounds own;
-  own.measure(*compiled, *request.machine, shape.hasMicroBatches,
-              stageCounts[number]);
+  own.measure(*program, shape.hasMicroBatches, stageCounts[number]);
   shapes[number] = std::move(own);
   for (uint32_t other : others)
-    shapes[other].measure(
-        *compiled, *request.machine, shape.hasMicroBatches, stageCounts[other],
-        result.space.shapes[other].sequences / shape.sequences);
+    shapes[other].measure(*program, shape.hasMicroBatches, stageCounts[other],
+                          result.space.shapes[other].sequences /
+                              shape.sequences);
   return true;
 }
 

@@ -112,6 +112,7 @@ void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
                               TaskTimes &times) {
   if (!hasMicroBatches) {
     times.whole = reader.runAll();
+    times.forward = std::min(reader.getForwardKernels(), times.whole.kernels);
     return;
   }
   if (!reader.forward)
@@ -189,29 +190,39 @@ void TaskBounds::measurePairs(TaskReader &reader, TaskTimes::Stage &stage) {
 /// less than this.
 static constexpr double kLeastGrowing = 1 << 20, kGrowingPart = 0.99;
 
-void TaskBounds::measure(const CompileResult &result, const Machine &machine,
-                         bool hasMicroBatches, ArrayRef<unsigned> stageCounts,
-                         int64_t growth) {
+Expected<ShapeProgram> ShapeProgram::get(const CompileResult &result,
+                                         const Machine &machine) {
   const TraceBundle &programs = *result.summary.programs;
-  // What adds up gradients adds less where they have been reduced.
-  Execution withoutAdding = result.execution;
-  withoutAdding.gradientBytes = 0;
-  withoutAdding.fused.push_back("accumulate");
-  Expected<NodeTimes> nodes =
+  ShapeProgram shape(result, machine);
+  shape.withoutAdding = std::make_unique<Execution>(result.execution);
+  shape.withoutAdding->gradientBytes = 0;
+  shape.withoutAdding->fused.push_back("accumulate");
+  Expected<NodeTimes> adding =
       NodeTimes::get(machine, result.execution, programs);
-  Expected<NodeTimes> others = NodeTimes::get(machine, withoutAdding, programs);
-  if (!nodes || !others) {
-    refusal = toString(joinErrors(nodes.takeError(), others.takeError()));
-    return;
-  }
+  if (!adding)
+    return adding.takeError();
+  Expected<NodeTimes> reducing =
+      NodeTimes::get(machine, *shape.withoutAdding, programs);
+  if (!reducing)
+    return reducing.takeError();
+  shape.adding.emplace(std::move(*adding));
+  shape.reducing.emplace(std::move(*reducing));
+  shape.slowest = findSlowest(programs, *shape.adding);
+  return std::move(shape);
+}
+
+void TaskBounds::measure(ShapeProgram &shape, bool hasMicroBatches,
+                         ArrayRef<unsigned> stageCounts, int64_t growth) {
+  const CompileResult &result = *shape.result;
+  const Machine &machine = *shape.machine;
+  const TraceBundle &programs = *result.summary.programs;
   this->hasMicroBatches = hasMicroBatches;
   auto get = [&](StringRef key) { return machine.get(key).value_or(0); };
   fixed = toTicks(get("host.step"));
   reservedOverLive = result.execution.reservedOverLive;
 
-  const size_t slowest = findSlowest(programs, *nodes);
   const chakra::MemoryTotals &memory =
-      result.summary.classes[slowest].totals.memory;
+      result.summary.classes[shape.slowest].totals.memory;
   parameters = getBytes(memory.persistent, TensorCategory::Parameter);
   optimizer = getBytes(memory.persistent, TensorCategory::Optimizer);
   other = static_cast<double>(memory.persistent.getTotal()) - parameters -
@@ -220,11 +231,11 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
   peakActivations = getBytes(memory.peak, TensorCategory::Activation) * more;
   peakGradients = getBytes(memory.peak, TensorCategory::Gradient);
 
-  const TraceProgram &program = programs.getClasses()[slowest].program;
+  const TraceProgram &program = programs.getClasses()[shape.slowest].program;
   usesHost = program.usesHost();
   if (usesHost)
     return;
-  std::vector<NodeTime> least = nodes->getLeastTimes(program, growth);
+  std::vector<NodeTime> least = shape.adding->getLeastTimes(program, growth);
   if (Error error = checkSum(getSum(program, least))) {
     refusal = toString(std::move(error));
     return;
@@ -234,11 +245,11 @@ void TaskBounds::measure(const CompileResult &result, const Machine &machine,
                     programs.getPartition().getAxes());
   reader.readOrigins();
   if (result.strategy.values.training)
-    measureUpdate(programs, program, machine, nodes->getTimes(program));
+    measureUpdate(programs, program, machine, shape.adding->getTimes(program));
   if (hasMicroBatches && !reader.findTasks())
     return;
   measureTimes(reader, hasMicroBatches, stageCounts, adding);
-  reader.setTimes(others->getLeastTimes(program, growth));
+  reader.setTimes(shape.reducing->getLeastTimes(program, growth));
   measureTimes(reader, hasMicroBatches, stageCounts, reducing);
   const double smallest = growth == 1 ? 0 : kLeastGrowing;
   stageBytes = reader.getStageBytes(stageCounts, smallest);
@@ -455,10 +466,11 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
     return window = 0;
   // The only micro-batch goes through all stages, one after the other; second
   // halves of backwards are beside the first halves of other stages.
+  if (!hasMicroBatches && point.stages > 1 && schedule.splitsBackward)
+    return window =
+               times.forward + (whole.kernels - times.forward) / point.stages;
   if (!hasMicroBatches)
-    return window = point.stages == 1          ? whole.task
-                    : !schedule.splitsBackward ? whole.kernels
-                                               : whole.kernels / point.stages;
+    return window = point.stages == 1 ? whole.task : whole.kernels;
   if (point.stages == 1) {
     Ticks one = schedule.splitsBackward || point.virtualStages > 1
                     ? whole.kernels
@@ -534,9 +546,11 @@ double TaskBounds::getMemory(const PointFacts &point,
       bytes += peakActivations + divide(peakGradients, 2);
     return bytes * reservedOverLive;
   }
-  // Some device has at least the mean.
-  double mean = (divide(parameters, 3) + divide(optimizer, 1)) / point.stages;
-  bytes = mean;
+  // Some device has at least the mean, of the only micro-batch at its peak,
+  // too.
+  bytes = (divide(parameters, 3) + divide(optimizer, 1) +
+           (hasMicroBatches ? 0 : peakActivations)) /
+          point.stages;
   if (const LayerBytes *stage = findStage(point)) {
     double own = (divide(stage->parameters, 3) + divide(stage->optimizer, 1)) *
                  point.virtualStages;

@@ -180,6 +180,14 @@ SmallVector<TaskReader::Task, 2> TaskReader::listTasks(unsigned kind) const {
   return tasks;
 }
 
+Ticks TaskReader::getForwardKernels() const {
+  Ticks sum = 0;
+  for (auto [node, time] : zip_equal(program.nodes, times))
+    if (node.isComp() && node.phase == "fwd")
+      sum += time.time * static_cast<Ticks>(node.executions);
+  return sum;
+}
+
 /// All but what is before the first forward and after the last backward.
 TaskTime TaskReader::runAll() {
   std::vector<NodeTime> own = times;

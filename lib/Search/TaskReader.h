@@ -118,6 +118,7 @@ public:
   llvm::SmallVector<Task, 2> listTasks(unsigned kind) const;
   Ticks runLate(Task task);
   TaskTime runAll();
+  Ticks getForwardKernels() const;
   void readOrigins();
   void setTimes(std::vector<NodeTime> other) {
     times = std::move(other);

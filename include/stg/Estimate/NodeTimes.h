@@ -70,7 +70,7 @@ public:
                                        const Execution &execution,
                                        const trace::TraceBundle &programs);
 
-  /// Parallel to the nodes of the program.
+  /// Parallel to the nodes of the program, which must outlive this.
   std::vector<NodeTime> getTimes(const trace::TraceProgram &program);
   /// No node takes less in the program of a strategy that differs in the
   /// sequences of a micro-batch, of which it has `growth` times as many.
@@ -90,6 +90,7 @@ private:
             const trace::TraceBundle &programs, KernelTimes kernels);
 
   struct Facts;
+  const Facts &getFacts(const trace::TraceProgram &program);
   const ProductRates &getRates(llvm::StringRef elementType);
   NodeTime getCompute(const trace::TraceProgram &program, uint32_t node,
                       const Facts &facts);
@@ -133,6 +134,8 @@ private:
   std::vector<std::string> groups;
   double launch, collectiveLaunch, skew, slowdown, tensorHidden, gatherHidden;
   double bandwidth, productPeak = 0;
+  /// Of the programs that have been asked for.
+  std::map<const trace::TraceProgram *, std::shared_ptr<const Facts>> known;
   int64_t growth = 1; ///< Of the sequences of a micro-batch.
   bool trains;        ///< The programs are not those of inference.
 };

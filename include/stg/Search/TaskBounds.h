@@ -16,9 +16,13 @@
 
 #include "stg/Driver/Compile.h"
 #include "stg/Estimate/CollectiveCosts.h"
+#include "stg/Estimate/NodeTimes.h"
 #include "stg/Estimate/ProgramTimes.h"
 #include "stg/Search/SearchSpace.h"
 #include <array>
+#include <map>
+#include <memory>
+#include <optional>
 
 namespace stg {
 
@@ -81,6 +85,7 @@ struct TaskTimes {
   /// All of a micro-batch on one device; with one micro-batch of the whole
   /// step but for the ends of it.
   TaskTime whole;
+  Ticks forward = 0; ///< With one micro-batch, kernels of it that are forward.
   std::map<unsigned, Stage> stages; ///< By number of virtual stages.
 };
 
@@ -92,6 +97,28 @@ struct LayerBytes {
 
 class TaskReader;
 
+/// The program of a shape, or of a family of shapes, on a machine. The result
+/// and the machine must outlive it.
+class ShapeProgram {
+public:
+  /// Fails as NodeTimes does.
+  static llvm::Expected<ShapeProgram> get(const CompileResult &result,
+                                          const Machine &machine);
+
+private:
+  friend class TaskBounds;
+
+  ShapeProgram(const CompileResult &result, const Machine &machine)
+      : result(&result), machine(&machine) {}
+
+  const CompileResult *result;
+  const Machine *machine;
+  /// Of what adds up gradients only what is left where they have been reduced.
+  std::unique_ptr<Execution> withoutAdding;
+  std::optional<NodeTimes> adding, reducing;
+  size_t slowest = 0; ///< The class whose kernels take the most.
+};
+
 class TaskBounds {
 public:
   /// Empty if there is such a program.
@@ -101,9 +128,8 @@ public:
   /// stages that will be asked for. With a `growth` of more than 1 bounds are
   /// those of a shape with so many times as many sequences in a micro-batch,
   /// not as close as if its own program is run.
-  void measure(const CompileResult &result, const Machine &machine,
-               bool hasMicroBatches, llvm::ArrayRef<unsigned> stageCounts,
-               int64_t growth = 1);
+  void measure(ShapeProgram &shape, bool hasMicroBatches,
+               llvm::ArrayRef<unsigned> stageCounts, int64_t growth = 1);
 
   /// Times of a program of `SearchSpace::insides`; none where it has no tasks
   /// that can be told.
