@@ -1,5 +1,4 @@
-//===- TaskReader.cpp - Executes the tasks of a program by themselves
-//------===//
+//===- TaskReader.cpp - Executes tasks by themselves ----------------------===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -148,6 +147,25 @@ TaskTime TaskReader::run(Task task) {
   auto run = begin(getTimes(task));
   runTask(*run, task);
   return getTime(*run);
+}
+
+static TaskTime getLeast(const TaskTime &lhs, const TaskTime &rhs) {
+  return {std::min(lhs.task, rhs.task), std::min(lhs.kernels, rhs.kernels),
+          std::min(lhs.collectives, rhs.collectives),
+          std::min(lhs.late, rhs.late)};
+}
+
+TaskTime TaskReader::runLeast(ArrayRef<const TraceProgram::Call *> calls,
+                              bool skipsBefore, bool skipsAfter,
+                              bool asksLate) {
+  std::optional<TaskTime> least;
+  for (const TraceProgram::Call *call : calls) {
+    TaskTime own = run({call, skipsBefore, skipsAfter});
+    if (asksLate)
+      own.late = runLate({call, true, true});
+    least = least ? getLeast(*least, own) : own;
+  }
+  return least.value_or(TaskTime{});
 }
 
 /// What the second task adds to the first one on an idle device.
@@ -452,12 +470,6 @@ TaskTime TaskReader::runPart(const TraceProgram::Call &call, int64_t first,
   }
   time.late = std::max<Ticks>(0, time.task - needsNoInput);
   return time;
-}
-
-static TaskTime getLeast(const TaskTime &lhs, const TaskTime &rhs) {
-  return {std::min(lhs.task, rhs.task), std::min(lhs.kernels, rhs.kernels),
-          std::min(lhs.collectives, rhs.collectives),
-          std::min(lhs.late, rhs.late)};
 }
 
 TaskTime TaskReader::runLeastPart(ArrayRef<const TraceProgram::Call *> calls,

@@ -1,5 +1,4 @@
-//===- TaskReader.h - Executes the tasks of a program by themselves
-//--------===//
+//===- TaskReader.h - Executes tasks by themselves --------------*- C++ -*-===//
 //
 // Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 // See the LICENSE file for license information.
@@ -93,22 +92,6 @@ public:
   TaskTime runWeights(bool skipsBefore, bool skipsAfter) {
     return runLeast(weights, skipsBefore, skipsAfter, false);
   }
-  TaskTime runLeast(llvm::ArrayRef<const trace::TraceProgram::Call *> calls,
-                    bool skipsBefore, bool skipsAfter, bool asksLate) {
-    if (calls.empty())
-      return {};
-    TaskTime least = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-    for (const trace::TraceProgram::Call *call : calls) {
-      TaskTime time = run({call, skipsBefore, skipsAfter});
-      if (asksLate)
-        time.late = runLate({call, true, true});
-      least = {std::min(least.task, time.task),
-               std::min(least.kernels, time.kernels),
-               std::min(least.collectives, time.collectives),
-               std::min(least.late, time.late)};
-    }
-    return least;
-  }
   /// A forward task of a part of the layers.
   TaskTime runForward(bool skipsAfter) {
     TaskTime time = run({forward, true, skipsAfter});
@@ -154,6 +137,8 @@ private:
   void runTask(ProgramTimes &run, Task task) const;
   TaskTime getTime(ProgramTimes &run) const;
   static bool isInside(llvm::StringRef phase);
+  TaskTime runLeast(llvm::ArrayRef<const trace::TraceProgram::Call *> calls,
+                    bool skipsBefore, bool skipsAfter, bool asksLate);
   uint32_t getOrigin(uint32_t slot) const;
   void findLayers();
   Ticks getKernels(uint32_t body) const;
