@@ -50,6 +50,17 @@ private:
   /// The value of the forward body as the backward body sees it: its slice,
   /// which is added if there is none.
   Value getSaved(Value value);
+  /// True for a parameter, or a constant, that the forward body reads itself:
+  /// a path is that of the loops around, so what a layer shares with others is
+  /// none.
+  bool isRead(Value value) const {
+    return forward->getRegion(0).isAncestor(value.getParentRegion()) &&
+           (getReadParameter(value) || value.getDefiningOp<SplatOp>());
+  }
+  Value readOrSave(Value value) {
+    return isRead(value) ? readAgain(rewriter, value, Phase::Recompute)
+                         : getSaved(value);
+  }
   /// What the forward body, inside of another, reads of that.
   void mapCaptured(IRMapping &mapping);
   /// The slice of the backward body that reads what `stack`, which the forward
@@ -174,13 +185,8 @@ void ScanPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
       continue;
     IRMapping mapping;
     rewriter.setInsertionPoint(readers.front());
-    for (Value operand : op->getOperands()) {
-      bool isRead =
-          getReadParameter(operand) || operand.getDefiningOp<SplatOp>();
-      mapping.map(operand, isRead
-                               ? readAgain(rewriter, operand, Phase::Recompute)
-                               : getSaved(operand));
-    }
+    for (Value operand : op->getOperands())
+      mapping.map(operand, readOrSave(operand));
     Operation *replayed = rewriter.clone(*op, mapping);
     markReplayed(replayed);
     for (auto [result, again] :
@@ -208,9 +214,6 @@ void ScanPair::replayBut(const DenseSet<Operation *> &kept) {
       slices.emplace_back(slice, value);
       worklist.push_back(value);
     }
-  auto isRead = [](Value value) {
-    return getReadParameter(value) || value.getDefiningOp<SplatOp>();
-  };
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!needed.insert(op).second)
@@ -226,13 +229,9 @@ void ScanPair::replayBut(const DenseSet<Operation *> &kept) {
   IRMapping mapping;
   rewriter.setInsertionPointToStart(&backward.getLoopBlock());
   for (Operation *op : ordered) {
-    for (Value operand : op->getOperands()) {
-      if (mapping.contains(operand))
-        continue;
-      mapping.map(operand, isRead(operand)
-                               ? readAgain(rewriter, operand, Phase::Recompute)
-                               : getSaved(operand));
-    }
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand, readOrSave(operand));
     markReplayed(rewriter.clone(*op, mapping));
   }
   for (auto [slice, value] : slices)
