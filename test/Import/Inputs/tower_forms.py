@@ -42,9 +42,15 @@ def bert(c):
 
 def roberta(c):
     """BERT with other defaults and names; a classification has a layer in place of the pooler."""
-    c = {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1} | c
+    c = {"vocab_size": 50265} | c
     kind = (c.get("architectures") or ["RobertaModel"])[0]
-    return bert(c | {"architectures": ["Bert" + kind.split("oberta")[1]]})
+    head = max(kind.find("Model"), kind.find("For"))
+    return bert(c | {"architectures": ["Bert" + kind[head:]]})
+
+
+def xlm_roberta(c):
+    """RoBERTa, which also CamemBERT is, with BERT's number of words where none is said."""
+    return roberta({"vocab_size": 30522} | c)
 
 
 def patches(c):
@@ -105,9 +111,9 @@ def albert(c):
 
 
 def electra(c):
-    D, kind = c.get("hidden_size", 768), (c.get("architectures") or ["ElectraModel"])[0]
-    total, masked = narrow_bert({"vocab_size": 30522, "embedding_size": D, "hidden_size": D} | c)
-    total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    D, kind = c.get("hidden_size", 256), (c.get("architectures") or ["ElectraModel"])[0]
+    total, masked = narrow_bert({"vocab_size": 30522, "embedding_size": 128, "hidden_size": D} | c)
+    total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 1024))
     total += masked if kind == "ElectraForMaskedLM" else 0
     return total + (linear(D, D) + linear(D, 1) if kind == "ElectraForPreTraining" else 0)
 
@@ -252,7 +258,7 @@ def flux(c):
 FAMILIES = {
     "bart": bart, "m2m_100": bart, "mbart": bart,
     "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,
-    "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,
+    "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "xlm-roberta": xlm_roberta, "camembert": xlm_roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,
     "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,
 }
 

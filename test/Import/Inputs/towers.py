@@ -37,7 +37,17 @@ def draw_bert(draw):
 
 def draw_roberta(draw):
     kinds = ["Model", "ForMaskedLM", "ForSequenceClassification"]
-    return draw_bert(draw) | {"architectures": [draw.choice(["Roberta", "XLMRoberta"]) + draw.choice(kinds)]}
+    return draw_bert(draw) | {"architectures": ["Roberta" + draw.choice(kinds)]}
+
+
+def draw_xlm_roberta(draw):
+    config = draw_roberta(draw)
+    return config | {"architectures": ["XLM" + config["architectures"][0]]}
+
+
+def draw_camembert(draw):
+    config = draw_roberta(draw)
+    return config | {"architectures": [config["architectures"][0].replace("Roberta", "Camembert")]}
 
 
 def draw_albert(draw):
@@ -162,7 +172,8 @@ DRAWS = {
     "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
     "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
     "dinov2_with_registers": draw_dinov2_with_registers,
-    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "roberta": draw_roberta, "whisper": draw_whisper,
+    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "roberta": draw_roberta,
+    "xlm-roberta": draw_xlm_roberta, "camembert": draw_camembert, "whisper": draw_whisper,
     "modernbert": draw_modernbert, "clip": draw_clip, "DiTTransformer2DModel": draw_dit,
     "SD3Transformer2DModel": draw_sd3, "FluxTransformer2DModel": draw_flux,
 }
