@@ -157,6 +157,8 @@ private:
   Error enumerate();
   bool measure(Compiler &compiler, uint32_t number, ArrayRef<uint32_t> others,
                std::string &reason);
+  void prepareFamilies();
+  uint64_t measureFamily(Compiler &compiler, ArrayRef<uint32_t> family);
   void measureFamilies();
   bool isRefused(Compiler &compiler, const TaskShape &shape,
                  StringRef refusal) const;
@@ -360,9 +362,11 @@ bool Searcher::measure(Compiler &compiler, uint32_t number,
   return true;
 }
 
-/// Of each family the shape with the fewest sequences is compiled.
-void Searcher::measureFamilies() {
-  const SearchSpace &space = result.space;
+/// What is asked of each shape, and the families whose programs are the
+/// smallest first: a ring has as many steps as ranks. An interrupted search has
+/// most of them then.
+void Searcher::prepareFamilies() {
+  SearchSpace &space = result.space;
   stageCounts.resize(space.shapes.size());
   insideCounts.resize(space.insides.size());
   for (const PointFacts &point : space.points) {
@@ -382,27 +386,47 @@ void Searcher::measureFamilies() {
   shapes.resize(space.shapes.size());
   states.assign(space.shapes.size(), ShapeState::Unknown);
   result.numShapes = shapes.size() + space.insides.size();
+  llvm::stable_sort(
+      space.families, [&](ArrayRef<uint32_t> lhs, ArrayRef<uint32_t> rhs) {
+        auto getSteps = [&](ArrayRef<uint32_t> family) {
+          return space.shapes[family.front()].strategy.values.cp.number;
+        };
+        return getSteps(lhs) < getSteps(rhs);
+      });
+}
+
+/// The shape with the fewest sequences is compiled; if there is no such
+/// program, the next one. The number of those that were.
+uint64_t Searcher::measureFamily(Compiler &compiler,
+                                 ArrayRef<uint32_t> family) {
+  uint64_t numMeasured = 0;
+  std::string reason;
+  for (bool isMeasured = false; !family.empty() && !isMeasured;) {
+    const uint32_t shape = family.front();
+    family = family.drop_front();
+    isMeasured = measure(compiler, shape, family, reason);
+    states[shape] = ShapeState::Measured;
+    ++numMeasured;
+    if (isMeasured)
+      for (uint32_t other : family)
+        states[other] = ShapeState::Grown;
+  }
+  return numMeasured;
+}
+
+void Searcher::measureFamilies() {
+  prepareFamilies();
+  const std::vector<std::vector<uint32_t>> &families = result.space.families;
   uint64_t done = 0;
   runAll(
-      request.jobs, space.families.size(),
+      request.jobs, families.size(),
       [&](size_t i, unsigned thread) {
         Stopwatch watch(*this, Part::Families);
-        ArrayRef<uint32_t> left = space.families[i];
-        uint64_t numMeasured = 0;
-        std::string reason;
-        for (bool isMeasured = false; !left.empty() && !isMeasured;) {
-          uint32_t shape = left.front();
-          left = left.drop_front();
-          isMeasured = measure(compilers[thread], shape, left, reason);
-          states[shape] = ShapeState::Measured;
-          ++numMeasured;
-          if (isMeasured)
-            for (uint32_t other : left)
-              states[other] = ShapeState::Grown;
-        }
+        const uint64_t numMeasured =
+            measureFamily(compilers[thread], families[i]);
         std::lock_guard<std::mutex> lock(mutex);
         result.numMeasured += numMeasured;
-        report("measuring tasks", ++done, space.families.size());
+        report("measuring tasks", ++done, families.size());
       },
       [&] { return isStopped(); });
 }
@@ -703,24 +727,48 @@ void Searcher::estimatePoints() {
   runAll(request.jobs, request.jobs, run, [] { return false; });
 }
 
-/// Interrupted before anything was estimated: the most promising strategies,
-/// until one fits. Of those that nothing is known of, some from all parts of
-/// the space.
+/// Interrupted before anything was found: the most promising strategies, until
+/// one fits. Then those of families that nothing is known of, from all parts of
+/// the space; bounds leave out what does not fit.
 void Searcher::estimateFirst() {
-  constexpr size_t most = 16;
+  constexpr size_t most = 16, mostOfFamily = 2;
   std::unique_lock<std::mutex> lock(mutex);
   for (size_t i = 0; i < most && !queue.empty() && best.empty(); ++i) {
-    uint32_t point = queue.top().second;
+    const uint32_t point = queue.top().second;
     queue.pop();
     estimate(compilers.front(), point, lock);
   }
-  std::vector<uint32_t> unknown;
+  std::vector<uint32_t> unknown, familyOf(shapes.size(), UINT32_MAX);
+  for (auto [number, family] : llvm::enumerate(result.space.families)) {
+    if (states[family.front()] != ShapeState::Unknown)
+      continue;
+    unknown.push_back(static_cast<uint32_t>(number));
+    for (uint32_t shape : family)
+      familyOf[shape] = unknown.back();
+  }
+  std::map<uint32_t, std::vector<uint32_t>> pointsOf;
   for (auto [number, point] : llvm::enumerate(result.space.points))
-    if (states[point.shape] == ShapeState::Unknown)
-      unknown.push_back(static_cast<uint32_t>(number));
+    if (familyOf[point.shape] != UINT32_MAX)
+      pointsOf[familyOf[point.shape]].push_back(static_cast<uint32_t>(number));
   const size_t count = std::min(4 * most, unknown.size());
-  for (size_t i = 0; i < count && best.empty(); ++i)
-    estimate(compilers.front(), unknown[i * unknown.size() / count], lock);
+  for (size_t i = 0; i < count && best.empty(); ++i) {
+    const uint32_t family = unknown[i * unknown.size() / count];
+    {
+      Stopwatch watch(*this, Part::Families);
+      result.numMeasured +=
+          measureFamily(compilers.front(), result.space.families[family]);
+    }
+    std::vector<Entry> fitting;
+    for (uint32_t point : pointsOf[family])
+      if ((isLeft[point] = bound(point)))
+        fitting.push_back({getLeast(point).get(result.goal), point});
+    llvm::sort(fitting);
+    for (auto [number, entry] : llvm::enumerate(fitting))
+      if (number < mostOfFamily && best.empty())
+        estimate(compilers.front(), entry.second, lock);
+      else
+        queue.push(entry);
+  }
 }
 
 /// Interrupted: of all that is still to be looked at.
