@@ -33,6 +33,21 @@ static FailureOr<Type> scalePiece(Type piece, SymTensorType from,
   return Type(chakra::TensorType::get(piece.getContext(), scaled, category));
 }
 
+/// The bytes of a buffer, or of all buffers of a stack.
+static SymExpr getBufferBytes(Type piece) {
+  if (auto stack = dyn_cast<chakra::StackType>(piece))
+    return getBufferBytes(stack.getElementType()) * stack.getCount();
+  return cast<chakra::TensorType>(piece).getBytes();
+}
+
+/// True for a stack whose slices are parts of larger buffers, which the loop
+/// keeps as they are.
+static bool hasLargerBuffers(Value value, ArrayRef<Value> pieces) {
+  return pieces.size() == 1 && isa<chakra::StackType>(pieces[0].getType()) &&
+         getBufferBytes(pieces[0].getType()) !=
+             cast<SymTensorType>(value.getType()).getNumBytes();
+}
+
 /// True for a shard that is a part, in one piece, of the buffer that it has
 /// been scattered in.
 bool GraphBuilder::isShardOfBuffer(Value value) {
@@ -87,8 +102,10 @@ LogicalResult GraphBuilder::convertPieces(CollectiveOpInterface op) {
   bool inPlace = tables.owners.isInPlace(op);
   // Buffers say more than what is exchanged of them.
   SymExpr payload = op.getExactBytes();
-  if (llvm::any_of(op->getOperands(),
-                   [&](Value operand) { return isShardOfBuffer(operand); }))
+  if (llvm::any_of(op->getOperands(), [&](Value operand) {
+        return isShardOfBuffer(operand) ||
+               hasLargerBuffers(operand, map[operand]);
+      }))
     payload = getNumBytes(op);
   for (auto [operand, result] :
        llvm::zip_equal(op->getOperands(), op->getResults())) {

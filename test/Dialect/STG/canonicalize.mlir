@@ -5,7 +5,7 @@
 
 stg.symbol @B
 stg.symbol @L
-stg.mesh @mesh <one = 1, tp = 2>
+stg.mesh @mesh <one = 1, tp = 2, dp = 2>
 
 !x = !stg.tensor<[B, 4], bf16>
 !half = !stg.tensor<[B, 2], bf16>
@@ -46,6 +46,23 @@ func.func @collectives_and_inverses(%h: !half, %x: !x) -> (!half, !half, !half) 
   %5 = stg.local_slice dim 1 over ["tp"] %4 : !x -> !half
   // CHECK-NEXT: return %[[H]], %[[H]], %[[R]]
   return %1, %3, %5 : !half, !half, !half
+}
+
+// Of a sum only what is read is reduced.
+// CHECK-LABEL: func.func @slice_of_other_sum
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)
+func.func @slice_of_other_sum(%x: !x) -> (!half, !x, !half) {
+  // CHECK-NEXT: %[[S:.*]] = stg.local_slice dim 1 over ["tp"] %[[X]] <"o" grad_sync> : !stg.tensor<[B, 4], bf16> -> !stg.tensor<[B, 2], bf16>
+  // CHECK-NEXT: %[[R:.*]] = stg.all_reduce sum over ["dp"] %[[S]] <"o" grad_sync> : !stg.tensor<[B, 2], bf16>
+  %0 = stg.all_reduce sum over ["dp"] %x <"o" grad_sync> : !x
+  %1 = stg.local_slice dim 1 over ["tp"] %0 <"o" grad_sync> : !x -> !half
+  // Others read the whole sum.
+  // CHECK-NEXT: %[[SUM:.*]] = stg.all_reduce sum over ["dp"] %[[X]] : !stg.tensor<[B, 4], bf16>
+  // CHECK-NEXT: %[[PART:.*]] = stg.local_slice dim 1 over ["tp"] %[[SUM]] : !stg.tensor<[B, 4], bf16> -> !stg.tensor<[B, 2], bf16>
+  // CHECK-NEXT: return %[[R]], %[[SUM]], %[[PART]]
+  %2 = stg.all_reduce sum over ["dp"] %x : !x
+  %3 = stg.local_slice dim 1 over ["tp"] %2 : !x -> !half
+  return %1, %2, %3 : !half, !x, !half
 }
 
 // What is gathered of slices need not be what was sliced, and other exchanges and slices

@@ -6,16 +6,16 @@
 stg.symbol @D
 stg.mesh @mesh <tp = 2, dp = 2>
 !g = !stg.tensor<[D], f32>
-!s = !stg.tensor<[D/2], f32>
+!s = !stg.tensor<[2*D], f32>
 
 // CHECK-LABEL: func.func @read_early
 // CHECK: %[[A:.*]] = stg.all_reduce sum over ["dp"] %arg0
-// CHECK: stg.local_slice dim 0 over ["tp"] %[[A]]
+// CHECK: stg.all_gather dim 0 over ["tp"] %[[A]]
 // CHECK: %[[B:.*]]:2 = stg.all_reduce sum over ["dp"] %arg1, %arg2
 // CHECK: stg.adam f32 %{{.*}}, %[[B]]#0
 func.func @read_early(%a: !g, %b: !g, %c: !g) -> !s {
   %0 = stg.all_reduce sum over ["dp"] %a <grad_sync> : !g
-  %1 = stg.local_slice dim 0 over ["tp"] %0 <grad_sync> : !g -> !s
+  %1 = stg.all_gather dim 0 over ["tp"] %0 <grad_sync> : !g -> !s
   %2 = stg.all_reduce sum over ["dp"] %b <grad_sync> : !g
   %3 = stg.all_reduce sum over ["dp"] %c <grad_sync> : !g
   %w = stg.param "w" : !g

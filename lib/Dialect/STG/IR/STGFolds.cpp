@@ -129,6 +129,38 @@ struct ScatterSlicedReduction : OpRewritePattern<LocalSliceOp> {
   }
 };
 
+/// slice(all_reduce(x)) over other axes is all_reduce(slice(x)), and reduces
+/// only what is read.
+struct SliceBeforeReduction : OpRewritePattern<LocalSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(LocalSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = op.getInput().getDefiningOp<AllReduceOp>();
+    if (!reduce || reduce.getInputs().size() != 1 || reduce.getAmongAttr() ||
+        reduce->getBlock() != op->getBlock() || !op.getInput().hasOneUse() ||
+        llvm::any_of(op.getAxes(), [&](Attribute axis) {
+          return llvm::is_contained(reduce.getAxes(), axis);
+        }))
+      return failure();
+    Value input = reduce.getInputs()[0];
+    auto slice = LocalSliceOp::create(rewriter, op.getLoc(), op.getType(),
+                                      input, op.getDim(), op.getAxes());
+    copyOrigin(op, slice);
+    // It belongs to what makes the value, which may be before the reduction is
+    // on its way.
+    if (Operation *producer = input.getDefiningOp())
+      if (Phase phase = getPhase(producer); getOrigin(producer).phase)
+        setPhase(slice, phase);
+    auto sum = AllReduceOp::create(rewriter, reduce.getLoc(),
+                                   TypeRange(op.getType()), ValueRange(slice),
+                                   reduce.getKind(), reduce.getAxes());
+    copyOrigin(reduce, sum);
+    rewriter.replaceOp(op, sum.getResults());
+    return success();
+  }
+};
+
 /// An all-reduce within groups of one is its operands.
 struct DropTrivialAllReduce : OpRewritePattern<AllReduceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -150,7 +182,7 @@ void stg::populateDropUnusedStacksPatterns(RewritePatternSet &patterns) {
 
 void LocalSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                MLIRContext *context) {
-  patterns.add<ScatterSlicedReduction>(context);
+  patterns.add<ScatterSlicedReduction, SliceBeforeReduction>(context);
 }
 
 void RepeatOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
