@@ -738,28 +738,31 @@ void Searcher::estimateFirst() {
     queue.pop();
     estimate(compilers.front(), point, lock);
   }
-  std::vector<uint32_t> unknown, familyOf(shapes.size(), UINT32_MAX);
-  for (auto [number, family] : llvm::enumerate(result.space.families)) {
-    if (states[family.front()] != ShapeState::Unknown)
-      continue;
-    unknown.push_back(static_cast<uint32_t>(number));
-    for (uint32_t shape : family)
-      familyOf[shape] = unknown.back();
-  }
-  std::map<uint32_t, std::vector<uint32_t>> pointsOf;
-  for (auto [number, point] : llvm::enumerate(result.space.points))
-    if (familyOf[point.shape] != UINT32_MAX)
-      pointsOf[familyOf[point.shape]].push_back(static_cast<uint32_t>(number));
+  if (!best.empty())
+    return;
+  std::vector<ArrayRef<uint32_t>> unknown, samples;
+  for (ArrayRef<uint32_t> family : result.space.families)
+    if (states[family.front()] == ShapeState::Unknown)
+      unknown.push_back(family);
   const size_t count = std::min(4 * most, unknown.size());
+  constexpr uint32_t none = UINT32_MAX;
+  std::vector<uint32_t> sampleOf(shapes.size(), none);
+  for (size_t i = 0; i < count; ++i) {
+    samples.push_back(unknown[i * unknown.size() / count]);
+    for (uint32_t shape : samples.back())
+      sampleOf[shape] = static_cast<uint32_t>(i);
+  }
+  std::vector<std::vector<uint32_t>> pointsOf(count);
+  for (auto [number, point] : llvm::enumerate(result.space.points))
+    if (const uint32_t sample = sampleOf[point.shape]; sample != none)
+      pointsOf[sample].push_back(static_cast<uint32_t>(number));
   for (size_t i = 0; i < count && best.empty(); ++i) {
-    const uint32_t family = unknown[i * unknown.size() / count];
     {
       Stopwatch watch(*this, Part::Families);
-      result.numMeasured +=
-          measureFamily(compilers.front(), result.space.families[family]);
+      result.numMeasured += measureFamily(compilers.front(), samples[i]);
     }
     std::vector<Entry> fitting;
-    for (uint32_t point : pointsOf[family])
+    for (uint32_t point : pointsOf[i])
       if ((isLeft[point] = bound(point)))
         fitting.push_back({getLeast(point).get(result.goal), point});
     llvm::sort(fitting);

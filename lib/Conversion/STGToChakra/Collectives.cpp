@@ -33,18 +33,11 @@ static FailureOr<Type> scalePiece(Type piece, SymTensorType from,
   return Type(chakra::TensorType::get(piece.getContext(), scaled, category));
 }
 
-/// The bytes of a buffer, or of all buffers of a stack.
-static SymExpr getBufferBytes(Type piece) {
-  if (auto stack = dyn_cast<chakra::StackType>(piece))
-    return getBufferBytes(stack.getElementType()) * stack.getCount();
-  return cast<chakra::TensorType>(piece).getBytes();
-}
-
 /// True for a stack whose slices are parts of larger buffers, which the loop
 /// keeps as they are.
 static bool hasLargerBuffers(Value value, ArrayRef<Value> pieces) {
   return pieces.size() == 1 && isa<chakra::StackType>(pieces[0].getType()) &&
-         getBufferBytes(pieces[0].getType()) !=
+         chakra::getTotalBytes(pieces[0].getType()) !=
              cast<SymTensorType>(value.getType()).getNumBytes();
 }
 

@@ -149,9 +149,9 @@ struct SliceBeforeReduction : OpRewritePattern<LocalSliceOp> {
     copyOrigin(op, slice);
     // It belongs to what makes the value, which may be before the reduction is
     // on its way.
-    if (Operation *producer = input.getDefiningOp())
-      if (Phase phase = getPhase(producer); getOrigin(producer).phase)
-        setPhase(slice, phase);
+    Operation *producer = input.getDefiningOp();
+    if (producer && getOrigin(producer).phase)
+      setPhase(slice, getPhase(producer));
     auto sum = AllReduceOp::create(rewriter, reduce.getLoc(),
                                    TypeRange(op.getType()), ValueRange(slice),
                                    reduce.getKind(), reduce.getAxes());

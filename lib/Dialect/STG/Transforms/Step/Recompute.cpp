@@ -50,11 +50,14 @@ private:
   /// The value of the forward body as the backward body sees it: its slice,
   /// which is added if there is none.
   Value getSaved(Value value);
+  bool isInForward(Value value) const {
+    return forward->getRegion(0).isAncestor(value.getParentRegion());
+  }
   /// True for a parameter, or a constant, that the forward body reads itself:
   /// a path is that of the loops around, so what a layer shares with others is
   /// none.
   bool isRead(Value value) const {
-    return forward->getRegion(0).isAncestor(value.getParentRegion()) &&
+    return isInForward(value) &&
            (getReadParameter(value) || value.getDefiningOp<SplatOp>());
   }
   Value readOrSave(Value value) {
@@ -117,7 +120,7 @@ Value ScanPair::getSlice(Value stack) {
 }
 
 Value ScanPair::getSaved(Value value) {
-  if (!forward->getRegion(0).isAncestor(value.getParentRegion()))
+  if (!isInForward(value))
     return outer ? outer->getSaved(value) : value;
   // What the forward repeat reads slices of, the backward one can read too.
   for (auto [slice, stack] :
