@@ -218,7 +218,9 @@ def rank_of(path):
 def write_trace(path, lines):
     data, read_only = b"", False
     for line in lines:
-        words = shlex.split(line, comments=False)
+        # shlex takes half a minute for a name of a million bytes.
+        quoted = any(c in line for c in "'\"\\")
+        words = shlex.split(line, comments=False) if quoted else line.split()
         if not words or words[0] == "empty":
             continue
         if words[0] == "gzip":
