@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Analysis/ShardingPropagation.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include <set>
 
 using namespace stg;
@@ -24,22 +26,42 @@ static bool computesOther(const PlannedOp &op, unsigned axis,
 }
 
 /// True if nobody reads the tensor, or if a reader does or may compute the
-/// claimed dimension over the axis.
+/// claimed dimension over the axis. What reads nothing else, as a conversion,
+/// is no use by itself: its own readers are.
 bool ShardingPlan::isComputable(const ShardingClaim &claim) const {
-  bool isRead = false;
-  for (const PlannedOp &op : ops) {
-    if (op.isUpdate)
-      continue;
-    for (auto [tensor, factors] :
-         llvm::zip_equal(op.operands, op.rule.operands)) {
-      if (tensor != claim.tensor)
+  llvm::SmallVector<std::pair<unsigned, unsigned>> worklist = {
+      {claim.tensor, claim.dim}};
+  llvm::DenseSet<std::pair<unsigned, unsigned>> seen(worklist.begin(),
+                                                     worklist.end());
+  while (!worklist.empty()) {
+    auto [read, dim] = worklist.pop_back_val();
+    bool isRead = false;
+    for (const PlannedOp &op : ops) {
+      if (op.isUpdate)
         continue;
-      if (!computesOther(op, claim.axis, factors[claim.dim]))
-        return true;
-      isRead = true;
+      for (auto [tensor, factors] :
+           llvm::zip_equal(op.operands, op.rule.operands)) {
+        if (tensor != read)
+          continue;
+        isRead = true;
+        if (computesOther(op, claim.axis, factors[dim]))
+          continue;
+        if (op.operands.size() > 1 || op.results.size() != 1)
+          return true;
+        const TensorFactors &made = op.rule.results.front();
+        const auto *same = llvm::find(made, factors[dim]);
+        if (same == made.end())
+          return true;
+        std::pair<unsigned, unsigned> next(op.results.front(),
+                                           same - made.begin());
+        if (seen.insert(next).second)
+          worklist.push_back(next);
+      }
     }
+    if (!isRead)
+      return true;
   }
-  return !isRead;
+  return false;
 }
 
 void ShardingPlan::enterClaims(unsigned priority) {
