@@ -366,7 +366,8 @@ void ShardStates::gatherMissing(FlatAllGatherOp first, Block &backward,
   auto source = cast<ParamOp>(builder.clone(*param));
   auto gathered =
       makeGather(builder, source, whole, first.getAxes(), Phase::Backward);
-  auto keep = KeepOp::create(builder, param.getLoc(), gathered.getResult(0));
+  auto keep = KeepOp::create(builder, param.getLoc(), gathered.getResult(0),
+                             /*like=*/Value());
   setPhase(keep, Phase::Backward);
 }
 
@@ -436,6 +437,27 @@ void ShardStates::keepForBackward(func::FuncOp function) {
 }
 
 /// One collective for all, at the place of the first or the last.
+/// Moves what reads results of `ops`, directly or not, after `all`: the
+/// replicas of a shard are reduced after it, and what is reduced may be added
+/// up.
+static void moveReadersAfter(Operation *all,
+                             ArrayRef<CollectiveOpInterface> ops) {
+  Block *block = all->getBlock();
+  SmallVector<Operation *> worklist(ops.begin(), ops.end());
+  SetVector<Operation *> readers;
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val()->getUsers()) {
+      Operation *reader = block->findAncestorOpInBlock(*user);
+      if (reader && reader->isBeforeInBlock(all) && readers.insert(reader))
+        worklist.push_back(reader);
+    }
+  SmallVector<Operation *> ordered = readers.takeVector();
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *reader : llvm::reverse(ordered))
+    reader->moveAfter(all);
+}
+
 void ShardStates::coalesce(ArrayRef<CollectiveOpInterface> ops, bool atFirst) {
   if (ops.size() < 2)
     return;
@@ -449,15 +471,11 @@ void ShardStates::coalesce(ArrayRef<CollectiveOpInterface> ops, bool atFirst) {
             source->moveBefore(place);
   Operation *all = stg::coalesce(ops, place);
   setName(all, StringAttr::get(&getContext(), "unit"));
+  moveReadersAfter(all, ops);
   unsigned next = 0;
   for (CollectiveOpInterface op : ops) {
-    for (Value result : op->getResults()) {
-      // The replicas of a shard are reduced after it.
-      for (Operation *user : result.getUsers())
-        if (user->getBlock() == all->getBlock() && user->isBeforeInBlock(all))
-          user->moveAfter(all);
+    for (Value result : op->getResults())
       result.replaceAllUsesWith(all->getResult(next++));
-    }
     op->erase();
   }
 }
