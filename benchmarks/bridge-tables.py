@@ -42,6 +42,15 @@ RECIPES = [
     (r"\S.* DGX-H100", "megatron-experts-deepep"),
     (r"", "megatron-experts"),
 ]
+# Their recompute_modules, read in the same places: the first pattern that matches.
+MODULES = [
+    (r"DeepSeekV3 DGX-GB300 26.0[68]", ""),
+    (r"DeepSeekV3 DGX-GB200 26.04", "mlp"),
+    (r"DeepSeekV3 DGX-B200 26.08", "mla_up_proj,mlp"),
+    (r"DeepSeekV3", "mla_up_proj"),
+    (r"GPT OSS 120B DGX-(GB200|B200|H100) 26.0[24]", "layernorm,moe_act"),
+    (r"", ""),
+]
 # Recipes with fp8_output_proj.
 NARROW_HEADS = r"(DeepSeekV3|GPT OSS 120B) DGX-GB[23]00 26.0[68]"
 
@@ -114,6 +123,8 @@ def get_flags(row):
         flags.append("--product-dtype=f4E2M1FN")
     if row["kind"] == "LoRA":
         flags.append("--lora=rank=16,targets=qkv_proj:o_proj")
+    if modules := next(modules for pattern, modules in MODULES if re.match(pattern, recipe)):
+        flags += ["--recompute=selective", f"--recompute-modules={modules}"]
     preset = "megatron" if ep == 1 else next(preset for pattern, preset in RECIPES if re.match(pattern, recipe))
     return flags + [f"--preset={preset}"]
 

@@ -291,6 +291,9 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
         createNarrowProducts(getNarrowOptions(strategy)));
   RecomputeOptions recompute;
   recompute.policy = strategy.recompute;
+  if (strategy.recompute == RecomputeChoice::Selective)
+    for (RecomputeModule module : strategy.recomputeModules)
+      recompute.modules.push_back(stringify(module).str());
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(createOptimizer(
       {stringify(strategy.optimizerDtype).str(), strategy.sparseGradients}));

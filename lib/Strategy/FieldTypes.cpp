@@ -191,6 +191,14 @@ std::optional<GatherKinds> stg::parseGatherKinds(ArrayRef<StringRef> words) {
                    : std::nullopt;
 }
 
+std::optional<RecomputeModules>
+stg::parseRecomputeModules(ArrayRef<StringRef> words) {
+  auto positions = parseWordSet(getNamedValues<RecomputeModule>(), words);
+  return positions
+             ? std::optional(FieldType<RecomputeModules>::make(*positions))
+             : std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Symbols
 //===----------------------------------------------------------------------===//

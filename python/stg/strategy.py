@@ -184,6 +184,9 @@ class Strategy:
     """Layers of a group, or of a stage that are replayed (default: 1)."""
     recompute_method: Optional[Literal["uniform", "block"]] = None
     """Layers that are replayed (default: "uniform")."""
+    recompute_modules: Optional[
+        Sequence[Literal["core_attn", "layernorm", "mla_up_proj", "moe_act", "shared_experts", "mlp", "moe"]]] = None
+    """Parts of layers that are replayed (default: ["core_attn"])."""
     redundant_experts: Optional[int] = None
     """Replicas of experts, which expert-parallel ranks have beside these; rows are spread over all
     of them (default: 0)."""

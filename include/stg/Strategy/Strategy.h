@@ -112,6 +112,12 @@ using GatherKinds = std::set<GatherKind>;
 std::optional<GatherKinds>
 parseGatherKinds(llvm::ArrayRef<llvm::StringRef> words);
 
+/// Parts of layers that backward replays.
+using RecomputeModules = std::set<RecomputeModule>;
+/// The modules that a list names; likewise.
+std::optional<RecomputeModules>
+parseRecomputeModules(llvm::ArrayRef<llvm::StringRef> words);
+
 /// Kinds of buffers that are kept in the memory of the host.
 using OffloadKinds = std::set<OffloadKind>;
 

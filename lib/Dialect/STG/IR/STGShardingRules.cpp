@@ -643,7 +643,7 @@ ShardingRule ReplicateGradOp::getShardingRule() {
 bool ReplicateGradOp::isLinear() { return true; }
 
 ShardingRule KeepOp::getShardingRule() {
-  return makePointwise(getValue().getType().getRank(), 1, 0);
+  return makePointwise(getValue().getType().getRank(), getNumOperands(), 0);
 }
 
 ShardingRule AdamOp::getShardingRule() {

@@ -1140,19 +1140,22 @@ def BroadcastGradOp : STG_ExplicitOp<"broadcast_grad", [
 }
 
 def KeepOp : STG_TensorOp<"keep", [
-    MemoryEffects<[MemWrite]>,
+    MemoryEffects<[MemWrite]>, SameTypeOperands,
     DeclareOpInterfaceMethods<ShardableOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["isView"]>]> {
   let summary = "keeps a value that nobody reads from being removed";
   let description = [{
     Costs nothing and becomes no node. Frameworks replay a whole layer, also what its
-    backward pass does not read; this op says that the replay is meant.
+    backward pass does not read; this op says that the replay is meant. With `like` each rank
+    has of the value what it has of that one, so that a sum is reduced as it is where the
+    residual stream goes on.
 
     ```mlir
     stg.keep %y : !x
+    stg.keep %y, %n : !x, !x
     ```
   }];
-  let args = (ins STG_Tensor:$value);
+  let args = (ins STG_Tensor:$value, Optional<STG_Tensor>:$like);
   let plan = STG_Plan;
 }
 

@@ -836,9 +836,13 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
     with what else it reads, as torchtitan does op by op. With `policy=full` the
     forward repeat saves only what it carries, and the backward body begins with the whole
     forward body again (as Megatron-LM and torch.utils.checkpoint replay a layer, its last
-    projection included). With `policy=selective` only the ops named by `ops` are
-    replayed, right before their own backward op; what they read is saved, and so is what
-    others read of their results. A forward repeat, and those inside of it, can have a
+    projection included). With `policy=selective` parts of a layer are replayed, those that
+    `modules` names as Megatron-Core does, and ops named by `ops`. A part is replayed right before
+    its own backward pass; what it reads is saved, and so is what others read of its results. Of
+    `layernorm`, `mla_up_proj` and `moe_act` nothing is saved: the replay is right before whatever
+    reads it first. Parts are told by what they compute, by no name: what a layer hands on to the
+    next one is the residual stream, and what is added to it is a sum of attention, experts and
+    feed-forward networks. A forward repeat, and those inside of it, can have a
     policy of their own, `recompute full` behind it. Replayed ops have the phase `recompute`; their
     collectives are found later like those of any op.
 
@@ -861,7 +865,9 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
     Option<"policy", "policy", "::stg::RecomputeChoice",
            /*default=*/"::stg::RecomputeChoice::None", "none, selective, alternate or full">,
     ListOption<"ops", "ops", "std::string",
-               "Names of the ops that policy=selective replays and policy=alternate saves (default stg.attention)">,
+               "Names of ops that policy=selective replays and policy=alternate saves (default stg.attention; with modules none)">,
+    ListOption<"modules", "modules", "std::string",
+               "Parts that policy=selective replays: all, or of core_attn, layernorm, mla_up_proj, moe_act, shared_experts, mlp, moe (default core_attn; with ops none)">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

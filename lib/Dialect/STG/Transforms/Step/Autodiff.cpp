@@ -238,7 +238,7 @@ LogicalResult Differentiator::addAuxiliaryLoss(AuxiliaryLossOp op,
   }
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  KeepOp::create(rewriter, op.getLoc(), loss);
+  KeepOp::create(rewriter, op.getLoc(), loss, /*like=*/Value());
   rewriter.eraseOp(op);
   return success();
 }

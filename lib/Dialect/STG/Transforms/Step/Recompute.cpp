@@ -13,12 +13,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LayerModules.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace stg {
 #define GEN_PASS_DEF_RECOMPUTE
@@ -39,14 +42,19 @@ public:
   }
 
   void replayAll();
-  void replaySelected(function_ref<bool(Operation *)> isSelected);
+  void replayModules(ArrayRef<LayerModule> modules);
   void replayBut(const DenseSet<Operation *> &kept);
 
+  ScanOpInterface getForward() const { return forward; }
   /// The value of the forward body of which `slice` is what the backward body
   /// sees, or null.
   Value getForwardValue(Value slice);
 
 private:
+  struct Replay;
+  /// Finds where in backward what of a module is replayed.
+  void place(Replay &replay);
+
   /// The value of the forward body as the backward body sees it: its slice,
   /// which is added if there is none.
   Value getSaved(Value value);
@@ -86,10 +94,16 @@ private:
     return llvm::is_contained(names, op->getName().getStringRef());
   }
   DenseSet<Operation *> getKept(Block &body) const;
+  /// What is replayed of a layer of which parts are.
+  SmallVector<LayerModule> getModules(ScanOpInterface forward);
+  LogicalResult checkModules(ArrayRef<ScanOpInterface> layers);
 
-  /// Of the ops that are replayed singly, or that nothing replays.
+  /// Of the ops that are saved by policy=alternate.
   SmallVector<std::string> names;
+  RecomputeModules kinds;
   bool replays; ///< Whether any repeat has another policy than `none`.
+  /// The repeats of which parts are replayed.
+  SmallVector<ScanOpInterface> selective;
 };
 } // namespace
 
@@ -164,7 +178,8 @@ void ScanPair::replayAll() {
     markReplayed(rewriter.clone(op, mapping));
   OperandRange yielded = forward.getYielded();
   for (Value value : yielded.take_front(forward.getNumCarried()))
-    KeepOp::create(rewriter, backward.getLoc(), mapping.lookupOrDefault(value));
+    KeepOp::create(rewriter, backward.getLoc(), mapping.lookupOrDefault(value),
+                   /*like=*/Value());
   for (BlockArgument slice : backward.getSliceArgs()) {
     Value value = getForwardValue(slice);
     if (value && !isa<BlockArgument>(value))
@@ -172,31 +187,119 @@ void ScanPair::replayAll() {
   }
 }
 
-/// Replays single ops where their own backward op reads their results.
-void ScanPair::replaySelected(function_ref<bool(Operation *)> isSelected) {
-  SmallVector<Operation *> selected;
-  for (Operation &op : forward.getLoopBlock())
-    if (isSelected(&op))
-      selected.push_back(&op);
-  for (Operation *op : selected) {
-    StringAttr name = getOrigin(op).name;
-    SmallVector<Operation *> readers;
-    for (Operation &reader : backward.getLoopBlock())
-      if (getOrigin(&reader).name == name)
-        readers.push_back(&reader);
-    if (!name || readers.empty())
+/// What of a module is replayed, and where.
+struct ScanPair::Replay {
+  const LayerModule *module;
+  DenseSet<Operation *> needed;
+  Operation *before = nullptr; ///< An op of the backward body.
+  /// What reads the replay instead of a slice, and the value that it reads.
+  SmallVector<std::pair<OpOperand *, Value>> readers;
+
+  void addReader(Operation *reader) {
+    if (!before || reader->isBeforeInBlock(before))
+      before = reader;
+  }
+};
+
+void ScanPair::place(Replay &replay) {
+  Block &body = backward.getLoopBlock();
+  DenseSet<Operation *> ops(llvm::from_range, replay.module->ops);
+  DenseSet<StringAttr> names;
+  if (!replay.module->discardsOutput) {
+    for (Operation *op : ops)
+      if (StringAttr name = getOrigin(op).name)
+        names.insert(name);
+    for (Operation &op : body)
+      if (names.contains(getOrigin(&op).name))
+        replay.addReader(&op);
+    if (replay.before)
+      replay.needed = ops;
+  }
+  for (BlockArgument slice : backward.getSliceArgs()) {
+    Value value = getForwardValue(slice);
+    Operation *maker = value ? value.getDefiningOp() : nullptr;
+    if (!ops.contains(maker))
       continue;
-    IRMapping mapping;
-    rewriter.setInsertionPoint(readers.front());
-    for (Value operand : op->getOperands())
-      mapping.map(operand, readOrSave(operand));
-    Operation *replayed = rewriter.clone(*op, mapping);
-    markReplayed(replayed);
-    for (auto [result, again] :
-         llvm::zip_equal(op->getResults(), replayed->getResults())) {
-      Value saved = getSaved(result);
-      for (Operation *reader : readers)
-        reader->replaceUsesOfWith(saved, again);
+    for (OpOperand &use : slice.getUses()) {
+      Operation *reader = body.findAncestorOpInBlock(*use.getOwner());
+      if (replay.module->discardsOutput) {
+        replay.addReader(reader);
+        replay.needed.insert(maker);
+      } else if (!names.contains(getOrigin(reader).name)) {
+        continue;
+      }
+      replay.readers.emplace_back(&use, value);
+    }
+  }
+}
+
+/// Replays modules, each before the first op that reads what it makes, or that
+/// is of its own backward pass. Replays read replays of what others discard.
+void ScanPair::replayModules(ArrayRef<LayerModule> modules) {
+  SmallVector<Replay> replays;
+  DenseMap<Operation *, unsigned> discarded;
+  for (const LayerModule &module : modules) {
+    if (module.discardsOutput)
+      for (Operation *op : module.ops)
+        discarded[op] = replays.size();
+    replays.push_back({&module});
+    place(replays.back());
+  }
+  for (auto [number, replay] : llvm::reverse(llvm::enumerate(replays)))
+    for (Operation *op : llvm::reverse(replay.module->ops)) {
+      if (!replay.needed.contains(op))
+        continue;
+      for (Operation *maker :
+           llvm::map_range(op->getOperands(), [](Value operand) {
+             return operand.getDefiningOp();
+           })) {
+        auto found = discarded.find(maker);
+        if (found == discarded.end() || found->second > number)
+          continue;
+        replays[found->second].needed.insert(maker);
+        replays[found->second].addReader(replay.before);
+      }
+    }
+  IRMapping replayed;
+  for (Replay &replay : replays) {
+    if (replay.needed.empty())
+      continue;
+    rewriter.setInsertionPoint(replay.before);
+    IRMapping mapping = replayed;
+    SmallVector<Operation *> again;
+    for (Operation *op : replay.module->ops) {
+      if (!replay.needed.contains(op))
+        continue;
+      for (Value operand : op->getOperands())
+        if (!mapping.contains(operand))
+          mapping.map(operand, readOrSave(operand));
+      again.push_back(rewriter.clone(*op, mapping));
+      markReplayed(again.back());
+    }
+    for (auto [use, value] : replay.readers)
+      use->set(mapping.lookup(value));
+    if (replay.module->discardsOutput) {
+      for (Operation *op : replay.needed)
+        for (Value result : op->getResults())
+          replayed.map(result, mapping.lookup(result));
+      continue;
+    }
+    // A module has its output as it has its input, which is of one type with
+    // it.
+    SmallVector<Value> inputs;
+    for (Operation *op : replay.module->ops)
+      for (Value operand : op->getOperands())
+        if (!llvm::is_contained(replay.module->ops, operand.getDefiningOp()))
+          inputs.push_back(mapping.lookup(operand));
+    for (Operation *op : again) {
+      if (!op->use_empty())
+        continue;
+      Value output = op->getResult(0);
+      const auto *like = llvm::find_if(inputs, [&](Value input) {
+        return input.getType() == output.getType();
+      });
+      KeepOp::create(rewriter, backward.getLoc(), output,
+                     like == inputs.end() ? Value() : *like);
     }
   }
 }
@@ -307,23 +410,77 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
       pair.replayAll();
       continue;
     }
-    if (own == RecomputeChoice::Selective)
-      pair.replaySelected([&](Operation *op) { return isNamed(op); });
+    if (own == RecomputeChoice::Selective) {
+      pair.replayModules(getModules(forward));
+      selective.push_back(pair.getForward());
+    }
     if (own == RecomputeChoice::Alternate)
       pair.replayBut(getKept(forward.getLoopBlock()));
     recomputeIn(backward->getRegion(0), &pair, own, rewriter);
   }
 }
 
+SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
+  SmallVector<LayerModule> found = findModules(forward, kinds);
+  DenseSet<Operation *> taken;
+  for (const LayerModule &module : found)
+    taken.insert_range(module.ops);
+  for (Operation &op : forward.getLoopBlock())
+    if (llvm::is_contained(ops, op.getName().getStringRef()) &&
+        !taken.contains(&op))
+      found.push_back({{&op}});
+  llvm::sort(found, [](const LayerModule &a, const LayerModule &b) {
+    return a.ops.front()->isBeforeInBlock(b.ops.front());
+  });
+  return found;
+}
+
+/// A module that is named and that no layer has is an error. Core attention is
+/// what is replayed of any model if nothing is named.
+LogicalResult Recompute::checkModules(ArrayRef<ScanOpInterface> layers) {
+  auto isThere = [&](RecomputeModule kind) {
+    return llvm::any_of(layers, [&](ScanOpInterface scan) {
+      return !findModules(scan, {kind}).empty();
+    });
+  };
+  for (RecomputeModule kind : kinds) {
+    if (kind == RecomputeModule::CoreAttn || isThere(kind))
+      continue;
+    SmallVector<StringRef> known;
+    for (const NamedValue &value : getNamedValues<RecomputeModule>())
+      if (isThere(*parseRecomputeModules(StringRef(value.name))->begin()))
+        known.push_back(value.name);
+    return getOperation().emitError("no layer has '")
+           << stringify(kind) << "', which is to be replayed; there "
+           << (known.empty() ? "is nothing to replay"
+                             : "are " + llvm::join(known, ", "));
+  }
+  return success();
+}
+
 void Recompute::runOnOperation() {
   replays = false;
+  selective.clear();
   names.assign(ops.begin(), ops.end());
+  SmallVector<StringRef> words(modules.begin(), modules.end());
+  std::optional<RecomputeModules> parsed = parseRecomputeModules(words);
+  if (!parsed) {
+    getOperation().emitError("modules are '")
+        << llvm::join(words, ",") << "', expected all, none, or any of "
+        << listNames(getNamedValues<RecomputeModule>());
+    return signalPassFailure();
+  }
+  kinds = std::move(*parsed);
+  if (names.empty() && words.empty())
+    kinds.insert(RecomputeModule::CoreAttn);
   if (names.empty())
     names.push_back("stg.attention");
   IRRewriter rewriter(&getContext());
   recomputeIn(getOperation().getBody(), /*outer=*/nullptr, policy, rewriter);
   if (!replays)
     return markAllAnalysesPreserved();
+  if (!selective.empty() && failed(checkModules(selective)))
+    return signalPassFailure();
   RewritePatternSet patterns(&getContext());
   populateDropUnusedStacksPatterns(patterns);
   if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
