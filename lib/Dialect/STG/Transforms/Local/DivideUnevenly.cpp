@@ -266,6 +266,20 @@ LogicalResult UnevenDivider::run() {
     return success();
   if (failed(makeParts()))
     return failure();
+  WalkResult attended = function.walk([&](AttentionOpInterface op) {
+    bool isDivided = op.getContextAttr() &&
+                     llvm::any_of(op->getOperands(), [&](Value operand) {
+                       return places.contains(operand);
+                     });
+    if (!isDivided)
+      return WalkResult::advance();
+    op.emitOpError("needs equally many tokens on each rank, so that dimension "
+                   "'")
+        << name.getValue() << "' cannot be divided unevenly";
+    return WalkResult::interrupt();
+  });
+  if (attended.wasInterrupted())
+    return failure();
   WalkResult walked = function.walk(
       [&](CollectiveOpInterface op) { return WalkResult(setSizes(op)); });
   if (walked.wasInterrupted())
