@@ -141,6 +141,27 @@ def count_nodes(folder, rank):
     return counts
 
 
+def check_patterns():
+    """gpt-oss has layers of two kinds, in a loop in a loop. Its experts have biases: what the
+    first product makes is saved instead of the sum with them."""
+    sizes = dict(D=48, F=40, X=8, A=2, S=32, L=6)
+    rows = B * sizes["S"]
+
+    def compile_pattern(*flags):
+        values = [f"--set={name}={value}" for name, value in sizes.items()]
+        return traces.compile_json("gpt-oss-120b", *values, f"--batch={B}", *flags, "--dry-run")
+
+    nothing = compile_pattern()
+    for module, expected in {
+            "layernorm": sizes["L"] * 2 * (BF16 * rows * sizes["D"] + F32 * rows),
+            "moe_act": sizes["L"] * BF16 * rows * sizes["A"] * sizes["F"]}.items():
+        summary = compile_pattern(*select([module]))
+        check(f"gpt-oss, {module}: bytes that are not saved", get_saved(nothing) - get_saved(summary), expected)
+        for phase in ("fwd", "bwd", "opt"):
+            check(f"gpt-oss, {module}: operations of {phase}", sum_operations(summary, phase),
+                  sum_operations(nothing, phase))
+
+
 def is_of(module, repeat, op, rest):
     repeats, ops = NODES[module]
     return repeat in repeats and op in ops or rest == ".cast" and (repeat, op) in CASTS.get(module, ())
@@ -167,6 +188,7 @@ def check_nodes(modules, plan):
 
 def main():
     check_closed_forms()
+    check_patterns()
     for plan in PLANS:
         for modules in [[module] for module in PRODUCTS] + [["layernorm", "mla_up_proj", "moe_act"], list(PRODUCTS)]:
             check_nodes(modules, plan)

@@ -45,7 +45,6 @@ public:
   void replayModules(ArrayRef<LayerModule> modules);
   void replayBut(const DenseSet<Operation *> &kept);
 
-  ScanOpInterface getForward() const { return forward; }
   /// The value of the forward body of which `slice` is what the backward body
   /// sees, or null.
   Value getForwardValue(Value slice);
@@ -96,14 +95,13 @@ private:
   DenseSet<Operation *> getKept(Block &body) const;
   /// What is replayed of a layer of which parts are.
   SmallVector<LayerModule> getModules(ScanOpInterface forward);
-  LogicalResult checkModules(ArrayRef<ScanOpInterface> layers);
+  LogicalResult checkModules();
 
   /// Of the ops that are saved by policy=alternate.
   SmallVector<std::string> names;
   RecomputeModules kinds;
   bool replays; ///< Whether any repeat has another policy than `none`.
-  /// The repeats of which parts are replayed.
-  SmallVector<ScanOpInterface> selective;
+  RecomputeModules present; ///< Of any kind, in layers of which parts are.
 };
 } // namespace
 
@@ -410,10 +408,8 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
       pair.replayAll();
       continue;
     }
-    if (own == RecomputeChoice::Selective) {
+    if (own == RecomputeChoice::Selective)
       pair.replayModules(getModules(forward));
-      selective.push_back(pair.getForward());
-    }
     if (own == RecomputeChoice::Alternate)
       pair.replayBut(getKept(forward.getLoopBlock()));
     recomputeIn(backward->getRegion(0), &pair, own, rewriter);
@@ -421,6 +417,11 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
 }
 
 SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
+  for (const NamedValue &value : getNamedValues<RecomputeModule>()) {
+    RecomputeModules kind = *parseRecomputeModules(StringRef(value.name));
+    if (!findModules(forward, kind).empty())
+      present.merge(kind);
+  }
   SmallVector<LayerModule> found = findModules(forward, kinds);
   DenseSet<Operation *> taken;
   for (const LayerModule &module : found)
@@ -437,19 +438,12 @@ SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
 
 /// A module that is named and that no layer has is an error. Core attention is
 /// what is replayed of any model if nothing is named.
-LogicalResult Recompute::checkModules(ArrayRef<ScanOpInterface> layers) {
-  auto isThere = [&](RecomputeModule kind) {
-    return llvm::any_of(layers, [&](ScanOpInterface scan) {
-      return !findModules(scan, {kind}).empty();
-    });
-  };
+LogicalResult Recompute::checkModules() {
   for (RecomputeModule kind : kinds) {
-    if (kind == RecomputeModule::CoreAttn || isThere(kind))
+    if (kind == RecomputeModule::CoreAttn || present.count(kind))
       continue;
-    SmallVector<StringRef> known;
-    for (const NamedValue &value : getNamedValues<RecomputeModule>())
-      if (isThere(*parseRecomputeModules(StringRef(value.name))->begin()))
-        known.push_back(value.name);
+    SmallVector<StringRef> known(llvm::map_range(
+        present, [](RecomputeModule other) { return stringify(other); }));
     return getOperation().emitError("no layer has '")
            << stringify(kind) << "', which is to be replayed; there "
            << (known.empty() ? "is nothing to replay"
@@ -460,7 +454,7 @@ LogicalResult Recompute::checkModules(ArrayRef<ScanOpInterface> layers) {
 
 void Recompute::runOnOperation() {
   replays = false;
-  selective.clear();
+  present.clear();
   names.assign(ops.begin(), ops.end());
   SmallVector<StringRef> words(modules.begin(), modules.end());
   std::optional<RecomputeModules> parsed = parseRecomputeModules(words);
@@ -479,7 +473,7 @@ void Recompute::runOnOperation() {
   recomputeIn(getOperation().getBody(), /*outer=*/nullptr, policy, rewriter);
   if (!replays)
     return markAllAnalysesPreserved();
-  if (!selective.empty() && failed(checkModules(selective)))
+  if (failed(checkModules()))
     return signalPassFailure();
   RewritePatternSet patterns(&getContext());
   populateDropUnusedStacksPatterns(patterns);
