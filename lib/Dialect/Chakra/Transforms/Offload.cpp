@@ -547,6 +547,26 @@ LogicalResult Offloader::connect() {
 }
 
 //===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// A simulator has one place for messages and transfers. A send of what has
+/// long been there, as of saved keys in a ring, would hold it until the peer
+/// receives, whose kernels may wait for a transfer. So it waits for its turn.
+static void delaySends(GraphOp graph) {
+  if (graph.walk([](LoadOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
+    graph.walk([](SendOp send) {
+      Operation *before = send->getPrevNode();
+      while (before && !isa<CompOp>(before))
+        before = before->getPrevNode();
+      if (before && before->getNumResults() != 0 &&
+          !llvm::is_contained(send->getOperands(), before->getResult(0)))
+        send.getAfterMutable().append(before->getResult(0));
+    });
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -579,6 +599,7 @@ void Offload::runOnOperation() {
     }
     if (failed(offloader.connect()))
       return signalPassFailure();
+    delaySends(graph);
   }
   for (auto [word, count] : counts)
     if (count == 0) {

@@ -472,6 +472,17 @@ LogicalResult SimplifyCollectives::rewrite(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns), config);
 }
 
+/// A gradient that is reduced before backward adds another one to it, which all
+/// ranks have (of an encoder's tokens, that cp does not divide), is reduced in
+/// each micro-batch.
+static void moveToBackward(CollectiveOpInterface op) {
+  if (getPhase(op) == Phase::GradSync &&
+      llvm::any_of(op->getUsers(), [](Operation *user) {
+        return isa<AddOp>(user) && getPhase(user) == Phase::Backward;
+      }))
+    setPhase(op, Phase::Backward);
+}
+
 void SimplifyCollectives::runOnOperation() {
   SmallVector<StringRef> words(keepGathered.begin(), keepGathered.end());
   std::optional<GatherKinds> kinds =
@@ -493,4 +504,5 @@ void SimplifyCollectives::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>())
     if (!function.isExternal() && failed(rewrite(function)))
       return signalPassFailure();
+  getOperation().walk(moveToBackward);
 }
