@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <numeric>
+#include <tuple>
 
 using namespace stg::chakra;
 using namespace stg::trace;
@@ -430,18 +431,24 @@ static void raiseTo(CategoryBytes &bytes, const CategoryBytes &least) {
 
 CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
                                           uint32_t step) {
-  std::vector<CategoryBytes> born(summary.numNodes), freed(summary.numNodes);
+  // By node, births first. A ring has many more nodes than tensors of its own.
+  struct Event {
+    uint32_t node;
+    bool isDeath;
+    uint32_t tensor;
+  };
+  std::vector<Event> events;
   for (const Tensor &tensor : summary.locals) {
-    add(born[tensor.birth], program, tensor.tensorTemplate, 1);
-    add(freed[tensor.death], program, tensor.tensorTemplate, -1);
+    events.push_back({tensor.birth, false, tensor.tensorTemplate});
+    events.push_back({tensor.death, true, tensor.tensorTemplate});
   }
   for (auto [group, result] : llvm::zip_equal(resultGroups, summary.results)) {
     if (result.kind != Result::Made)
       continue;
     for (const Tensor &tensor : summary.made[result.number].tensors) {
-      add(born[tensor.birth], program, tensor.tensorTemplate, 1);
+      events.push_back({tensor.birth, false, tensor.tensorTemplate});
       if (dies(group, step))
-        add(freed[tensor.death], program, tensor.tensorTemplate, -1);
+        events.push_back({tensor.death, true, tensor.tensorTemplate});
     }
   }
   for (auto [group, readers] :
@@ -450,20 +457,26 @@ CallMeter::Profile CallMeter::makeProfile(const BodySummary &summary,
       continue;
     for (auto [reader, tensor] :
          llvm::zip_equal(readers, *groups[group].templates))
-      add(freed[reader], program, tensor, -1);
+      events.push_back({reader, true, tensor});
   }
+  llvm::sort(events, [](const Event &a, const Event &b) {
+    return std::tie(a.node, a.isDeath) < std::tie(b.node, b.isDeath);
+  });
   Profile profile;
   profile.numNodes = summary.numNodes;
-  for (uint32_t node = 0; node < summary.numNodes; ++node) {
-    CategoryBytes now = plus(profile.change, born[node]);
-    if (node == 0)
-      profile.peak = profile.largest = now;
-    raiseTo(profile.largest, now);
-    if (now.getTotal() > profile.peak.getTotal()) {
-      profile.peak = now;
-      profile.peakNode = node;
+  for (auto [number, event] : llvm::enumerate(events)) {
+    add(profile.change, program, event.tensor, event.isDeath ? -1 : 1);
+    bool isLastBirth =
+        !event.isDeath &&
+        (number + 1 == events.size() || events[number + 1].isDeath ||
+         events[number + 1].node != event.node);
+    if (!isLastBirth)
+      continue;
+    raiseTo(profile.largest, profile.change);
+    if (profile.change.getTotal() > profile.peak.getTotal()) {
+      profile.peak = profile.change;
+      profile.peakNode = event.node;
     }
-    profile.change = plus(now, freed[node]);
   }
   return profile;
 }
