@@ -291,9 +291,12 @@ static void addTraining(OpPassManager &pm, const Strategy &strategy) {
         createNarrowProducts(getNarrowOptions(strategy)));
   RecomputeOptions recompute;
   recompute.policy = strategy.recompute;
-  if (strategy.recompute == RecomputeChoice::Selective)
+  if (strategy.recompute == RecomputeChoice::Selective) {
     for (RecomputeModule module : strategy.recomputeModules)
       recompute.modules.push_back(stringify(module).str());
+    if (strategy.recomputeModules.empty())
+      recompute.modules.push_back("none"); // No module: core attention.
+  }
   pm.addNestedPass<func::FuncOp>(createRecompute(recompute));
   pm.addNestedPass<func::FuncOp>(createOptimizer(
       {stringify(strategy.optimizerDtype).str(), strategy.sparseGradients}));

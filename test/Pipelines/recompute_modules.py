@@ -141,6 +141,12 @@ def count_nodes(folder, rank):
     return counts
 
 
+def check_none():
+    """Without a module nothing is replayed, not even core attention."""
+    nothing, none = compile_step(f"--batch={B}"), compile_step(f"--batch={B}", *select(["none"]))
+    check("none: classes", none["classes"], nothing["classes"])
+
+
 def check_patterns():
     """gpt-oss has layers of two kinds, in a loop in a loop. Its experts have biases: what the
     first product makes is saved instead of the sum with them."""
@@ -188,6 +194,7 @@ def check_nodes(modules, plan):
 
 def main():
     check_closed_forms()
+    check_none()
     check_patterns()
     for plan in PLANS:
         for modules in [[module] for module in PRODUCTS] + [["layernorm", "mla_up_proj", "moe_act"], list(PRODUCTS)]:

@@ -229,8 +229,8 @@ static Ops getExpertActivations(const Ops &experts) {
 
 Ops ModuleFinder::getUpProjections(AttentionOp attention) const {
   Ops makers = getMakers(attention->getOperands());
-  Ops ofTokens; // Of something else are the scales of DiT's norms, and
-                // products.
+  // DiT's norms are scaled by products, too, which are of no token.
+  Ops ofTokens;
   for (Operation *op : makers)
     if (llvm::any_of(op->getOperands(), [&](Value operand) {
           Operation *maker = operand.getDefiningOp();

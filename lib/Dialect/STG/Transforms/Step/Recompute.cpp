@@ -282,8 +282,7 @@ void ScanPair::replayModules(ArrayRef<LayerModule> modules) {
           replayed.map(result, mapping.lookup(result));
       continue;
     }
-    // A module has its output as it has its input, which is of one type with
-    // it.
+    // A rank has of the output what it has of the input of the same type.
     SmallVector<Value> inputs;
     for (Operation *op : replay.module->ops)
       for (Value operand : op->getOperands())
