@@ -23,6 +23,7 @@ MACHINES = {"DGX-GB300": "gb300-nvl72", "DGX-GB200": "gb200-nvl72", "DGX-B300": 
 # Model of the library, and its layers.
 MODELS = {"LLAMA3_8B": ("llama3-8b", 32), "LLAMA3_70B": ("llama3-70b", 80), "LLAMA3.1_405B": ("llama3.1-405b", 126),
           "DeepSeekV3": ("deepseek-v3", 61), "GPT OSS 120B": ("gpt-oss-120b", 36),
+          "Kimi_K2": ("kimi-k2", 61),
           "Qwen3_30B_a3B": ("qwen3-30b-a3b", 48), "Qwen3_235B_a22B": ("qwen3-235b-a22b", 94)}
 
 # How recipes of a release execute experts: the first pattern of model, system and release that
@@ -30,6 +31,8 @@ MODELS = {"LLAMA3_8B": ("llama3-8b", 32), "LLAMA3_70B": ("llama3-70b", 80), "LLA
 # src/megatron/bridge/perf_recipes at v0.6.0 (26.08): cuda_graph_impl and cuda_graph_scope,
 # moe_flex_dispatcher_backend, moe_a2a_overlap.
 RECIPES = [
+    # No graphs, exchanges beside nothing.
+    (r"Kimi_K2 DGX-GB300", "megatron-experts"),
     # Whole iterations in graphs, exchanges beside other kernels, grouped products that are fused.
     (r"\S.* DGX-GB[23]00 26.0[68]|Qwen3_30B_a3B DGX-B300 26.06", "megatron-experts-graphs"),
     # DeepEP, exchanges beside other kernels, attention in graphs.
@@ -47,7 +50,7 @@ MODULES = [
     (r"DeepSeekV3 DGX-GB300 26.0[68]", ""),
     (r"DeepSeekV3 DGX-GB200 26.04", "mlp"),
     (r"DeepSeekV3 DGX-B200 26.08", "mla_up_proj,mlp"),
-    (r"DeepSeekV3", "mla_up_proj"),
+    (r"DeepSeekV3|Kimi_K2", "mla_up_proj"),
     (r"GPT OSS 120B DGX-(GB200|B200|H100) 26.0[24]", "layernorm,moe_act"),
     (r"", ""),
 ]
@@ -81,8 +84,9 @@ def get_number(row, name, missing=1):
 
 def get_layers(layers, stages, predicted):
     """With layers that are left over the ends of the model count as layers, where that divides them.
-    With a module that predicts further tokens the last stage has what others leave."""
-    if predicted:
+    With modules that predict further tokens, of which there may be none, the last stage has what
+    others leave."""
+    if predicted is not None:
         most = -(-(layers + predicted + 1) // stages)
         return [most] * (stages - 1) + [layers - most * (stages - 1)]
     if (layers + 2) % stages == 0:
@@ -98,8 +102,8 @@ def get_flags(row):
     tp, pp, cp, vp, ep = (get_number(row, key) for key in ("TP", "PP", "CP", "VP", "EP"))
     dp = get_number(row, "#-GPUs") // (tp * pp * cp)
     recipe = f"{row['model']} {row['System']} {row['release']}"
-    # Pages from 26.02 on have DeepSeek-V3 with its module.
-    predicted = int(name == "deepseek-v3")
+    # Pages from 26.02 on have DeepSeek-V3 with its module. Kimi K2 has none, and is divided alike.
+    predicted = {"deepseek-v3": 1, "kimi-k2": 0}.get(name)
     flags = [name, f"--seq={row['Sequence Length']}", f"--batch={row['GBS']}", f"--micro-batch={row['MBS']}",
              f"--tp={tp}", f"--pp={pp}", f"--cp={cp}", f"--dp={dp}", "--grad-dtype=bf16",
              f"--machine={MACHINES[row['System']]}", "--json"]
