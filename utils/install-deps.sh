@@ -7,6 +7,7 @@
 set -euo pipefail
 
 packages=(
+  clang-22 lld-22 # what quickstart.sh and test.sh build with
   cmake g++ ninja-build python3
   libmlir-22-dev llvm-22-dev mlir-22-tools
   libprotobuf-dev protobuf-compiler libzstd-dev zlib1g-dev

@@ -606,7 +606,9 @@ Error Joiner::findSenders(const KeptCache &own, const KeptCache &other,
     senders[{{from.rows, layers}, part.number}].push_back(&from);
   }
   for (auto &[key, those] : senders) {
-    Transfer transfer{Holder(), to, {}, intersect(key.first.first, to.rows)};
+    Transfer transfer;
+    transfer.to = to;
+    transfer.rows = intersect(key.first.first, to.rows);
     transfer.part = {key.second, part.parts};
     if (Error error =
             addHeads(own, other, those, position * those.size() / beside.size(),

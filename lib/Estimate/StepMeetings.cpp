@@ -147,12 +147,15 @@ bool StepSimulation::release() {
   SmallVector<Gathering *> over;
   auto find = [&](bool isOfLoops) {
     for (auto &[key, gathering] : gatherings) {
-      const auto &[mask, group, number] = key;
-      bool hasRunning = llvm::any_of(runs, [&](const ClassRun &run) {
-        return usesMask(run, mask) && !run.isDone() &&
-               getGroups(mask).groups[run.index] == group &&
-               run.waitsFor != key;
-      });
+      // Lambdas of C++17 do not capture structured bindings.
+      trace::AxisMask mask = std::get<0>(key);
+      uint32_t group = std::get<1>(key);
+      bool hasRunning =
+          llvm::any_of(runs, [&, &key = key](const ClassRun &run) {
+            return usesMask(run, mask) && !run.isDone() &&
+                   getGroups(mask).groups[run.index] == group &&
+                   run.waitsFor != key;
+          });
       if (!gathering.isOver && (mask == kNoAxes) == isOfLoops &&
           (isOfLoops || !hasRunning))
         over.push_back(&gathering);

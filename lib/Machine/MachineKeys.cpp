@@ -119,13 +119,13 @@ const MachineKey *stg::findMachineKey(StringRef key) {
 
 std::string stg::describeUnknownKey(StringRef key) {
   constexpr size_t count = 3;
-  std::vector<std::pair<unsigned, StringRef>> all;
+  std::vector<std::pair<unsigned, const MachineKey *>> all;
   for (const MachineKey &known : kKeys)
-    all.push_back({key.edit_distance(known.pattern), known.pattern});
-  llvm::stable_sort(all, llvm::less_first());
+    all.push_back({key.edit_distance(known.pattern), &known});
+  llvm::sort(all);
   std::vector<std::string> nearest;
-  for (const auto &[distance, pattern] : ArrayRef(all).take_front(count))
-    nearest.push_back(pattern.str());
+  for (const auto &[distance, known] : ArrayRef(all).take_front(count))
+    nearest.push_back(known->pattern.str());
   return "is no number of a machine, such as " + joinWords(nearest, "or") +
          "; stg-estimate --list-constants prints all that a machine has";
 }

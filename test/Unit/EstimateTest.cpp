@@ -243,8 +243,8 @@ TEST(KernelTimes, KeysBeforeNewTokensAreDivided) {
     shape.sequences.assign(sequences.begin(), sequences.end());
     return times.getAttention(*times.findRates("bf16"), shape);
   };
-  auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
   auto expected = [&](double blocksOfKeys) {
+    auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
     return fixed + (blocksOfKeys / 108 + overhead) * unit * 108 / rate;
   };
   const double many = 131072;

@@ -187,7 +187,7 @@ void ScanPair::replayAll() {
 
 /// What of a module is replayed, and where.
 struct ScanPair::Replay {
-  const LayerModule *module;
+  const LayerModule *module = nullptr;
   DenseSet<Operation *> needed;
   Operation *before = nullptr; ///< An op of the backward body.
   /// What reads the replay instead of a slice, and the value that it reads.
@@ -240,8 +240,9 @@ void ScanPair::replayModules(ArrayRef<LayerModule> modules) {
     if (module.discardsOutput)
       for (Operation *op : module.ops)
         discarded[op] = replays.size();
-    replays.push_back({&module});
-    place(replays.back());
+    Replay &replay = replays.emplace_back();
+    replay.module = &module;
+    place(replay);
   }
   for (auto [number, replay] : llvm::reverse(llvm::enumerate(replays)))
     for (Operation *op : llvm::reverse(replay.module->ops)) {
