@@ -656,15 +656,29 @@ Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
                      input.spell(getField(FieldId::reshardAfterForward)) +
                      ", parameters of groups of layers are not kept; use "
                      "groups of one layer");
+  auto repeats = program.getBody().getOps<ScanOpInterface>();
+  if (isBlock && llvm::range_size(repeats) > 1)
+    return makeError(
+        input.spell(getField(FieldId::recomputeMethod)) +
+        ": the first layers of a stage are replayed where all layers are one "
+        "stg.repeat; this model has several, of layers that differ or are "
+        "frozen; use uniform");
   int64_t common = 0;
   std::optional<int64_t> total = countLayers(program, values, common);
   if (!total)
     return Error::success();
-  if (!strategy.layersPerStage.empty())
-    for (int64_t layers : strategy.layersPerStage)
-      common = std::gcd(common, layers);
-  else if (*total % stages == 0)
-    common = std::gcd(common, *total / stages);
+  std::vector<int64_t> ofStages = strategy.layersPerStage;
+  if (ofStages.empty() && *total % stages == 0)
+    ofStages = {*total / stages};
+  for (int64_t layers : ofStages) {
+    common = std::gcd(common, layers);
+    // A stage that ends inside of a period has its layers one by one.
+    for (ScanOpInterface scan : repeats)
+      if (std::optional<Exact> each =
+              evaluate(getLayersOfIteration(scan), values))
+        if (layers % static_cast<int64_t>(*each) != 0)
+          common = 1;
+  }
   if (!isBlock && common % size != 0)
     return makeError(
         flag + ": groups of so many layers do not divide the " + Twine(*total) +

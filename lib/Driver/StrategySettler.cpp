@@ -26,6 +26,7 @@ struct StrategySettler::Settled {
   Preset preset;
   SymbolValues values;
   func::FuncOp program;
+  bool dividesLayersByData = false;
 };
 
 struct StrategySettler::Steps {
@@ -69,6 +70,15 @@ Expected<StrategyInput> StrategySettler::settle(const StrategyInput &strategy) {
   if (Error error = checkDegrees(settled, *model.module, last->preset, *plan,
                                  last->values))
     return std::move(error);
+  StringRef batch = getField(FieldId::batch).symbolName;
+  last->dividesLayersByData =
+      llvm::any_of(plan->rules, [&](const PresetPlan::Rule &rule) {
+        return rule.rule.getDim() != batch &&
+               llvm::any_of(plan->axes, [&](const PresetPlan::Axis &axis) {
+                 return axis.role == AxisRole::Data &&
+                        rule.rule.getAxis() == axis.name;
+               });
+      });
   return settled;
 }
 
@@ -119,6 +129,10 @@ std::optional<int64_t> StrategySettler::countLayers() const {
   if (!last || !last->program)
     return std::nullopt;
   return stg::countLayers(last->program, last->values, common);
+}
+
+bool StrategySettler::dividesLayersByData() const {
+  return last && last->dividesLayersByData;
 }
 
 bool StrategySettler::hasDegree(StringRef name) const {

@@ -386,13 +386,14 @@ void Searcher::prepareFamilies() {
   shapes.resize(space.shapes.size());
   states.assign(space.shapes.size(), ShapeState::Unknown);
   result.numShapes = shapes.size() + space.insides.size();
-  llvm::stable_sort(
-      space.families, [&](ArrayRef<uint32_t> lhs, ArrayRef<uint32_t> rhs) {
-        auto getSteps = [&](ArrayRef<uint32_t> family) {
-          return space.shapes[family.front()].strategy.values.cp.number;
-        };
-        return getSteps(lhs) < getSteps(rhs);
-      });
+  llvm::sort(space.families, [&](ArrayRef<uint32_t> lhs,
+                                 ArrayRef<uint32_t> rhs) {
+    auto getPlace = [&](ArrayRef<uint32_t> family) {
+      uint32_t first = family.front();
+      return std::pair(space.shapes[first].strategy.values.cp.number, first);
+    };
+    return getPlace(lhs) < getPlace(rhs);
+  });
 }
 
 /// The shape with the fewest sequences is compiled; if there is no such
@@ -481,9 +482,7 @@ bool Searcher::bound(uint32_t number) {
   Bound &own = bounds[number];
   const Ticks time = shape.getTime(point, schedule, inside, split);
   // Several steps of decoding may be under way.
-  const bool overlaps =
-      point.stages > 1 &&
-      request.space.request->strategy.getMode() == Mode::Decode;
+  const bool overlaps = point.stages > 1 && point.isDecode;
   own = {time, overlaps ? std::min(time, shape.getInterval(point)) : time,
          shape.getMemory(point, schedule), isClose, states[point.shape]};
   if (own.memory <= request.memoryLimit || request.isExhaustive)
@@ -864,11 +863,11 @@ void Searcher::finishFront() {
   for (size_t i = 0; i < result.estimated.size(); ++i)
     if (!isTooLong(getCosts(result.estimated[i])))
       order.push_back(i);
-  llvm::stable_sort(order, [&](size_t lhs, size_t rhs) {
+  llvm::sort(order, [&](size_t lhs, size_t rhs) {
     const Estimated &left = result.estimated[lhs],
                     &right = result.estimated[rhs];
-    return std::tie(left.total, left.needed) <
-           std::tie(right.total, right.needed);
+    return std::tie(left.total, left.needed, lhs) <
+           std::tie(right.total, right.needed, rhs);
   });
   // What is as good as another one, and not the same, may come before it.
   for (size_t i : order) {

@@ -70,6 +70,8 @@ private:
     Strategy settled; ///< What fields are where nothing is chosen.
     uint32_t shards = 1;
     int64_t share = 1; ///< Sequences of a rank that divides the batch.
+    /// Ranks of data parallelism where they divide layers; else 0.
+    int64_t dataInLayers = 0;
     uint32_t job = 0;
   };
 
@@ -418,6 +420,8 @@ void SpaceBuilder::settleMesh() {
                   " does not divide the batch");
   state.share = batch / facts.batchRanks.number;
   state.job = findJob(facts);
+  if (settler.dividesLayersByData())
+    state.dataInLayers = facts.dp.number;
   // The rest that is fixed.
   for (const Field &field : getFields())
     if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
@@ -576,6 +580,7 @@ uint32_t SpaceBuilder::findShape(const State &state) {
         axis.field->id != FieldId::microBatch)
       familyKey.push_back(choice);
   const Strategy &values = state.strategy.values;
+  familyKey.push_back(state.dataInLayers);
   familyKey.push_back(values.microBatches > 1);
   std::vector<int64_t> key = familyKey;
   key.push_back(state.share / values.microBatches);
@@ -655,6 +660,7 @@ void SpaceBuilder::addPoint(State &state) {
   facts.reducesInside = values.zero >= ZeroLevel::Gradients ||
                         values.gradientReduction != GradientReduction::Flat;
   facts.listsLayers = !values.layersPerStage.empty();
+  facts.isDecode = strategy.getMode() == Mode::Decode;
   if (values.training) {
     if (facts.reducesInside)
       facts.inside = findInside(state, facts.shape, /*isSplit=*/false);

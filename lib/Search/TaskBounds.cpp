@@ -112,7 +112,7 @@ void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
                               TaskTimes &times) {
   if (!hasMicroBatches) {
     times.whole = reader.runAll();
-    times.forward = std::min(reader.getForwardKernels(), times.whole.kernels);
+    times.forward = std::min(reader.getForwardKernels(), times.whole.launched);
     return;
   }
   if (!reader.forward)
@@ -120,10 +120,11 @@ void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
   TaskTime forward = reader.run({reader.forward, false, false}),
            backward = reader.runBackward(false, false),
            weights = reader.runWeights(false, false);
-  times.whole = {
-      forward.task + backward.task + weights.task,
-      forward.kernels + backward.kernels + weights.kernels,
-      forward.collectives + backward.collectives + weights.collectives, 0};
+  times.whole = {forward.task + backward.task + weights.task,
+                 forward.kernels + backward.kernels + weights.kernels,
+                 forward.collectives + backward.collectives +
+                     weights.collectives,
+                 0, forward.launched + backward.launched + weights.launched};
   const int64_t layers = reader.layers;
   for (unsigned count : stageCounts) {
     if (!layers || layers % count) {
@@ -442,7 +443,8 @@ Ticks TaskBounds::getInterval(const PointFacts &point) const {
   const int64_t count = point.microBatches;
   if (!hasMicroBatches || point.stages == 1)
     return fixed + count * whole;
-  Ticks time = std::max<Ticks>(whole, count * whole / point.stages);
+  Ticks time =
+      std::max<Ticks>(adding.whole.launched, count * whole / point.stages);
   const unsigned stages = point.stages * point.virtualStages;
   auto it = adding.stages.find(stages);
   if (it == adding.stages.end() || point.listsLayers)
@@ -464,13 +466,17 @@ Ticks TaskBounds::getTasks(const PointFacts &point,
   const int64_t count = point.microBatches;
   if (!isCountable(count, whole.task))
     return window = 0;
-  // The only micro-batch goes through all stages, one after the other; second
-  // halves of backwards are beside the first halves of other stages.
-  if (!hasMicroBatches && point.stages > 1 && schedule.splitsBackward)
-    return window =
-               times.forward + (whole.kernels - times.forward) / point.stages;
-  if (!hasMicroBatches)
-    return window = point.stages == 1 ? whole.task : whole.kernels;
+  if (!hasMicroBatches && point.stages == 1)
+    return window = whole.task;
+  // The only micro-batch goes through all stages, one after the other, each of
+  // which has launched its part; second halves of backwards are beside the
+  // first halves of other stages.
+  if (!hasMicroBatches) {
+    Ticks way = whole.launched;
+    if (schedule.splitsBackward)
+      way = times.forward + (way - times.forward) / point.stages;
+    return window = std::max<Ticks>(way, whole.kernels / point.stages);
+  }
   if (point.stages == 1) {
     Ticks one = schedule.splitsBackward || point.virtualStages > 1
                     ? whole.kernels

@@ -86,7 +86,7 @@ TaskTime TaskReader::getTime(ProgramTimes &run) const {
   const Spending &spending = run.getSpending();
   Ticks kernels = std::max(spending.getCompute(), spending.launch);
   return {std::max(run.getClock().compute, kernels), kernels,
-          spending.background, 0};
+          spending.background, 0, spending.getCompute()};
 }
 
 /// No class waits for another one: all of them have come to each collective,
@@ -152,7 +152,7 @@ TaskTime TaskReader::run(Task task) {
 static TaskTime getLeast(const TaskTime &lhs, const TaskTime &rhs) {
   return {std::min(lhs.task, rhs.task), std::min(lhs.kernels, rhs.kernels),
           std::min(lhs.collectives, rhs.collectives),
-          std::min(lhs.late, rhs.late)};
+          std::min(lhs.late, rhs.late), std::min(lhs.launched, rhs.launched)};
 }
 
 TaskTime TaskReader::runLeast(ArrayRef<const TraceProgram::Call *> calls,

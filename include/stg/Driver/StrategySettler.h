@@ -46,6 +46,9 @@ public:
   llvm::Error checkStages(const StrategyInput &strategy) const;
   /// The layers of all loops of the model.
   std::optional<int64_t> countLayers() const;
+  /// True if ranks of data parallelism divide more than sequences, such as
+  /// feed-forward layers: without them there are other kernels.
+  bool dividesLayersByData() const;
   /// True if the preset has a degree, or an option, of that name.
   bool hasDegree(llvm::StringRef name) const;
   bool hasOption(llvm::StringRef name) const;

@@ -45,6 +45,7 @@ struct PointFacts {
   /// Gradients are reduced in each micro-batch, before they are added up.
   bool reducesInside = false;
   bool listsLayers = false; ///< Stages have other numbers of layers.
+  bool isDecode = false;    ///< A step of decoding follows the step.
 };
 
 /// Strategies whose tasks, a micro-batch forward or backward through layers,

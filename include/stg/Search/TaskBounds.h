@@ -67,6 +67,8 @@ struct TaskTime {
   /// needs neither may have been done by then: recomputation of the last layer,
   /// or the first gather of parameters.
   Ticks late = 0;
+  /// Of kernels that have long been launched, as those of a stage that waits.
+  Ticks launched = 0;
 };
 
 /// Of all tasks of a program.

@@ -90,7 +90,11 @@ SmallVector<Type> GraphBuilder::getResultTypes(Value result) {
 
 /// `value` as one buffer of its own size, of category `category`, for `op`:
 /// constants are filled in, joined values and views of a larger buffer copied.
+/// Tokens that are all new need not be read from the cache that they went into.
 Value GraphBuilder::toOneBuffer(Operation *op, Value value, Category category) {
+  if (auto cache = value.getDefiningOp<CacheOp>();
+      cache && cache.getType() == cache.getInput().getType())
+    value = cache.getInput();
   auto type = cast<SymTensorType>(value.getType());
   Pieces pieces = map[value];
   auto tensor = pieces.size() == 1

@@ -66,6 +66,11 @@ private:
   bool loadInit(OpOperand &use, StringRef name);
   void setFunctionTypes();
 
+  FuncOp lookUp(FlatSymbolRefAttr callee);
+  SmallVector<CallOpInterface> getCalls(FuncOp function);
+  bool areSame(ValueRange values, unsigned left, unsigned right);
+  bool areSame(Value left, Value right);
+  void mergeSame();
   SmallVector<Readers> collectReaders();
   LogicalResult connect(Readers readers);
   LoadOp createLoad(Readers readers);
@@ -277,13 +282,16 @@ LogicalResult Offloader::move(Value value, StringRef name) {
   return success();
 }
 
-LogicalResult Offloader::moveArguments(FlatSymbolRefAttr callee,
-                                       unsigned number, StringRef name) {
-  auto function = SymbolTable::lookupNearestSymbolFrom<FuncOp>(
+FuncOp Offloader::lookUp(FlatSymbolRefAttr callee) {
+  return SymbolTable::lookupNearestSymbolFrom<FuncOp>(
       graph.getBody().front().empty() ? graph.getOperation()
                                       : &graph.getBody().front().front(),
       callee);
-  return move(function.getBody().getArgument(number), name);
+}
+
+LogicalResult Offloader::moveArguments(FlatSymbolRefAttr callee,
+                                       unsigned number, StringRef name) {
+  return move(lookUp(callee).getBody().getArgument(number), name);
 }
 
 /// What a function returns is what its calls give.
@@ -386,6 +394,85 @@ void Offloader::setFunctionTypes() {
 //===----------------------------------------------------------------------===//
 // Loads and stores
 //===----------------------------------------------------------------------===//
+
+static SmallVector<FlatSymbolRefAttr> getCallees(CallOpInterface call) {
+  if (auto turn = dyn_cast<TurnCallOp>(*call))
+    return llvm::to_vector(turn.getCallees());
+  return {cast<CallOp>(*call).getCalleeAttr()};
+}
+
+SmallVector<CallOpInterface> Offloader::getCalls(FuncOp function) {
+  SmallVector<CallOpInterface> calls;
+  graph.walk([&](CallOpInterface call) {
+    if (llvm::is_contained(getCallees(call),
+                           FlatSymbolRefAttr::get(function.getSymNameAttr())))
+      calls.push_back(call);
+  });
+  return calls;
+}
+
+bool Offloader::areSame(ValueRange values, unsigned left, unsigned right) {
+  return areSame(values[left], values[right]);
+}
+
+/// True for two ways that one buffer went, such as two stacks in which loops
+/// save it.
+bool Offloader::areSame(Value left, Value right) {
+  if (left == right)
+    return true;
+  auto leftArg = dyn_cast<BlockArgument>(left);
+  auto rightArg = dyn_cast<BlockArgument>(right);
+  if (!leftArg || !rightArg) {
+    Operation *op = left.getDefiningOp();
+    if (!op || op != right.getDefiningOp())
+      return false;
+    unsigned own = cast<OpResult>(left).getResultNumber();
+    unsigned other = cast<OpResult>(right).getResultNumber();
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      return std::min(own, other) >= repeat.getInits().size() &&
+             areSame(repeat.getYield()->getOperands(), own, other);
+    auto call = dyn_cast<CallOpInterface>(op);
+    return call &&
+           llvm::all_of(getCallees(call), [&](FlatSymbolRefAttr callee) {
+             return areSame(lookUp(callee).getReturn().getValues(), own, other);
+           });
+  }
+  if (leftArg.getOwner() != rightArg.getOwner())
+    return false;
+  unsigned own = leftArg.getArgNumber(), other = rightArg.getArgNumber();
+  Operation *parent = leftArg.getOwner()->getParentOp();
+  if (auto repeat = dyn_cast<RepeatOp>(parent))
+    return std::min(own, other) >= repeat.getInits().size() &&
+           areSame(repeat->getOperands(), own, other);
+  if (auto schedule = dyn_cast<ScheduleOp>(parent)) {
+    auto count = static_cast<unsigned>(schedule.getCount());
+    return llvm::all_of(llvm::seq(count), [&](unsigned turn) {
+      return areSame(schedule->getOperands(), own * count + turn,
+                     other * count + turn);
+    });
+  }
+  auto function = dyn_cast<FuncOp>(parent);
+  return function && llvm::all_of(getCalls(function), [&](Operation *call) {
+           return areSame(call->getOperands(), own, other);
+         });
+}
+
+/// A buffer that comes in two ways is loaded once.
+void Offloader::mergeSame() {
+  DenseMap<std::pair<Block *, StringRef>, SmallVector<Value, 1>> known;
+  for (auto &[value, origin] : moved) {
+    auto arg = dyn_cast<BlockArgument>(value);
+    if (!arg)
+      continue;
+    SmallVector<Value, 1> &others = known[{arg.getOwner(), origin.second}];
+    auto same =
+        llvm::find_if(others, [&](Value other) { return areSame(other, arg); });
+    if (same != others.end())
+      arg.replaceAllUsesWith(*same);
+    else
+      others.push_back(arg);
+  }
+}
 
 /// In the order of what reads first.
 SmallVector<Readers> Offloader::collectReaders() {
@@ -540,6 +627,7 @@ LogicalResult Offloader::connect() {
     if (failed(follow(pending.pop_back_val())))
       return failure();
   setFunctionTypes();
+  mergeSame();
   for (const Readers &readers : collectReaders())
     if (failed(connect(readers)))
       return failure();

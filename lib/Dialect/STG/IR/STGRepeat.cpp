@@ -129,7 +129,8 @@ LogicalResult RepeatOp::dropUnusedStacks(RewriterBase &rewriter) {
   rewriter.modifyOpInPlace(repeat, [&] {
     repeat.getYield().getValuesMutable().assign(yielded);
     // What adds to a sum that is not there any more.
-    for (unsigned i : llvm::reverse(llvm::to_vector(droppedArgs.set_bits()))) {
+    for (int i = droppedArgs.find_last(); i >= 0;
+         i = droppedArgs.find_prev(i)) {
       for (Operation *op : getSummandsOf(repeat.getBody().getArgument(i)))
         rewriter.eraseOp(op);
       repeat->eraseOperand(i);

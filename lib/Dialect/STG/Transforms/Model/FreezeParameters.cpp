@@ -135,7 +135,15 @@ LogicalResult FreezeParameters::freezeFirst(StringRef name, int64_t count,
       FailureOr<RepeatOp> first = takeFirst(repeat, count, "_frozen");
       if (failed(first))
         return failure();
-      first->walk([](ParamOp param) { param.setFrozen(true); });
+      bool hasParameters = false;
+      first->walk([&](ParamOp param) {
+        param.setFrozen(true);
+        hasParameters = true;
+      });
+      if (!hasParameters)
+        return first->emitOpError("has no parameters of its own that could be "
+                                  "frozen: its layers share those of others; "
+                                  "name parameters instead");
     }
   }
   return isFound ? success()

@@ -341,8 +341,9 @@ LogicalResult StageAssignment::assignForward(Operation *op) {
     stage = getNumStages() - 1;
     behindLayers.insert_range(op->getResults());
   }
-  // One stage has all of a program without layers.
-  if (!stage && getNumStages() == 1 && ranges.empty())
+  // One stage has all of a program without layers; what is gathered together is
+  // where it is read.
+  if (!stage && getNumStages() == 1 && ranges.empty() && !isCoalesced(op))
     stage = 0;
   if (!stage)
     return success();

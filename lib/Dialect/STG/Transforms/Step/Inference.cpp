@@ -74,6 +74,7 @@ private:
   bool areRowsWhole();
   FailureOr<bool> doRequestsBegin(ConcatOp op);
   LogicalResult continueRows();
+  LogicalResult checkRows();
   LogicalResult replaceLosses();
   SmallVector<Operation *> findLosses();
   FailureOr<Value> buildTokens(Operation *loss);
@@ -284,6 +285,28 @@ LogicalResult StepBuilder::continueRows() {
   replacer.recursivelyReplaceElementsIn(function, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
+  return success();
+}
+
+/// What is there for a row is there for its only request.
+LogicalResult StepBuilder::checkRows() {
+  if (!step.requests)
+    return success();
+  SymExpr one = SymExpr::get(function.getContext(), 1);
+  SymExpr count = step.requests.getSum([&](SymExpr, SymExpr) { return one; });
+  if (step.evaluate(count) == 1)
+    return success();
+  for (BlockArgument arg : function.getArguments()) {
+    auto type = dyn_cast<SymTensorType>(arg.getType());
+    if (!type || arg.use_empty() ||
+        llvm::any_of(type.getDims(),
+                     [&](DimAttr dim) { return step.isTokens(dim); }))
+      continue;
+    return emitError(arg.getLoc(), "an input of type ")
+           << type
+           << " is that of a row, which has several requests; give a row to "
+              "each request (batch and sequence), not a list";
+  }
   return success();
 }
 
@@ -666,7 +689,7 @@ LogicalResult StepBuilder::run() {
     eraseDeadOps(body);
     eraseUnusedArguments(used);
   }
-  if (failed(keepLatents(function, step, done)))
+  if (failed(checkRows()) || failed(keepLatents(function, step, done)))
     return failure();
   SmallVector<IncrementalOpInterface> ops;
   function.walk([&](IncrementalOpInterface op) {
