@@ -1006,9 +1006,25 @@ static Error setDecoding(StrategyInput &strategy, const Requests &next) {
   return set(FieldId::kvLen, std::to_string(next.list[0].cachedTokens));
 }
 
+/// Prompts are read in one step, and one step of decoding follows.
+static Error checkHalf(const StrategyInput &strategy) {
+  for (FieldId id :
+       {FieldId::steps, FieldId::chunk, FieldId::tokenBudget, FieldId::draft})
+    if (getField(id).print(strategy.values) != getField(id).print(Strategy()))
+      return makeStrategyError(
+          strategy.spell(getField(id)) +
+          " with --prefill-strategy: prompts are read in one step, and one "
+          "step "
+          "of decoding follows; compile several steps of each by themselves");
+  return Error::success();
+}
+
 /// Completes both strategies: that of prefill says what decoding goes on with.
 static Error resolveHalves(Half &prefill, Half &decode) {
   StrategyInput &first = prefill.request.strategy;
+  for (const StrategyInput *half : {&first, &*decode.request.decodeStrategy})
+    if (Error error = checkHalf(*half))
+      return error;
   if (!first.isGiven(FieldId::mode))
     if (Error error = first.set(getField(FieldId::mode),
                                 stringify(Mode::Prefill), GivenBy::Flag))
@@ -1028,7 +1044,15 @@ static Error resolveHalves(Half &prefill, Half &decode) {
   decode.request.strategy = *decode.request.decodeStrategy;
   if (Error error = setDecoding(decode.request.strategy, decode.requests))
     return error;
-  return resolveHalf(decode);
+  if (Error error = resolveHalf(decode))
+    return error;
+  int64_t sent = prefill.result->strategy.values.kvBlockSize;
+  int64_t kept = decode.result->strategy.values.kvBlockSize;
+  if (sent != kept)
+    return makeStrategyError("blocks of " + Twine(sent) +
+                             " tokens are sent and those of " + Twine(kept) +
+                             " kept; give both plans one --kv-block-size");
+  return Error::success();
 }
 
 /// Compiles both to the chakra level, with the same repeats.

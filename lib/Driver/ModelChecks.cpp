@@ -685,11 +685,21 @@ Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
         " layers" +
         (stages > 1 ? " of the model and those of each pipeline stage" : "") +
         "; sizes that do: " + listDivisors(common));
-  if (isBlock && *total % stages == 0 && size >= *total / stages)
-    return makeError(flag + ": a stage has " + Twine(*total / stages) +
-                     " layers; with --recompute-method block some of them are "
-                     "not replayed, replay all with uniform");
-  return Error::success();
+  if (!isBlock || *total % stages != 0 || repeats.empty())
+    return Error::success();
+  const int64_t ofStage = *total / stages;
+  std::optional<Exact> each =
+      evaluate(getLayersOfIteration(*repeats.begin()), values);
+  const auto together = static_cast<int64_t>(each.value_or(1));
+  if (size < ofStage / together)
+    return Error::success();
+  std::string stage = "a stage has " + std::to_string(ofStage) + " layers";
+  if (together > 1)
+    stage += ", of which " + std::to_string(together) +
+             " that differ are replayed together";
+  return makeError(flag + ": " + stage +
+                   "; with --recompute-method block some of them are not "
+                   "replayed, replay all with uniform");
 }
 
 /// Each rank has one chunk of tokens from the start and one from the end.

@@ -436,7 +436,8 @@ def places():
     for cp, here, there in (2, 1, 1), (2, 2, 4), (4, 2, 2):
         plan = {"cp": cp, "tp": here, "cp_comm_type": "a2a", "kv_block_size": 16}
         what = f"a2a {cp} x {here} to {there}"
-        summary = compile_both("llama3-8b", plan, {"tp": there}, "--batch=3", "--seq=64")
+        decode = {"tp": there, "kv_block_size": 16}
+        summary = compile_both("llama3-8b", plan, decode, "--batch=3", "--seq=64")
         check_receives(what, summary)
         most, want = max(here, there), Counter()
         for rank, tokens in enumerate(dealt([(64, 0)], cp, "none", 0, 16)[0]):
@@ -447,7 +448,7 @@ def places():
         equal(f"{what}: all", sum(size for _, size in sent(summary).values()), 3 * 80 * 131072 + 12 * there)
     # Ranks of vLLM's prefill context parallelism keep all tokens, and one of them sends.
     plan = {"preset": "vllm-pcp", "cp": 2, "kv_block_size": 16}
-    summary = compile_both("deepseek-v3", plan, {}, "--batch=2", "--seq=4096", "--set=L=4")
+    summary = compile_both("deepseek-v3", plan, {"kv_block_size": 16}, "--batch=2", "--seq=4096", "--set=L=4")
     check_receives("vllm-pcp", summary)
     (size,) = {b for _, b in sent(summary).values()}
     equal("vllm-pcp", size, 2 * 4112 * 576 * 2 * 4 + 8)

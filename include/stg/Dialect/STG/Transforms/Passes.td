@@ -1732,6 +1732,9 @@ def Schedule : Pass<"stg-schedule", "::mlir::ModuleOp"> {
            "Name of a schedule, or a .json file">,
     Option<"microBatches", "micro-batches", "unsigned", /*default=*/"1",
            "How often the program is executed in a step">,
+    Option<"batch", "batch", "std::string", /*default=*/"\"B\"",
+           "The name of the dimensions that micro-batches divide: inputs without one "
+           "are those of all micro-batches">,
     Option<"virtualStages", "virtual-stages", "unsigned", /*default=*/"1",
            "Virtual stages of each device">,
     ListOption<"layersPerStage", "layers-per-stage", "int64_t",

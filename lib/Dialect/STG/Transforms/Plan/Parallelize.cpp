@@ -134,10 +134,15 @@ LogicalResult Parallelize::checkRule(RuleAttr rule, MeshAttr mesh) {
 FailureOr<SmallVector<RuleAttr>> Parallelize::makeRules(MeshAttr mesh) {
   SmallVector<RuleAttr> all;
   for (StringRef text : rules) {
-    isOptional.push_back(text.consume_back("?"));
+    bool mayShardNothing = text.consume_back("?");
     llvm::Expected<RuleAttr> rule = RuleAttr::parseText(&getContext(), text);
     if (!rule)
       return getOperation().emitError(llvm::toString(rule.takeError()));
+    // A part of a model, such as a module that predicts tokens, need not have
+    // all of its dimensions.
+    if (mayShardNothing && !hasDimension(rule->getDim()))
+      continue;
+    isOptional.push_back(mayShardNothing);
     if (failed(checkRule(*rule, mesh)))
       return failure();
     all.push_back(*rule);

@@ -185,10 +185,11 @@ class Scheduler {
 public:
   Scheduler(func::FuncOp program, const PipelineSchedule &schedule,
             StageSplitter &splitter, unsigned receiveAhead,
-            const ReturnedTokens &tokens)
+            const ReturnedTokens &tokens, StringRef batch)
       : program(program), schedule(schedule), splitter(splitter),
-        builder(program), microBatches(schedule.numMicroBatches),
-        receiveAhead(receiveAhead), tokens(tokens) {
+        builder(program), batch(builder.getStringAttr(batch)),
+        microBatches(schedule.numMicroBatches), receiveAhead(receiveAhead),
+        tokens(tokens) {
     if (MeshOp mesh = MeshOp::lookup(program))
       axis = mesh.getMesh().getPipelineAxis();
     // Those of tokens are behind those of the last stage.
@@ -291,7 +292,8 @@ private:
   const PipelineSchedule &schedule;
   StageSplitter &splitter;
   OpBuilder builder;
-  StringAttr axis; ///< Where stages live; null if there is one device.
+  StringAttr batch; ///< The dimensions that micro-batches divide.
+  StringAttr axis;  ///< Where stages live; null if there is one device.
   unsigned microBatches;
   unsigned receiveAhead; ///< Actions that messages are posted ahead.
   const ReturnedTokens &tokens;
@@ -328,8 +330,14 @@ Task &Scheduler::getTask(const PipelineAction &action) {
                              : splitter.getBackward(action.stage);
 }
 
-/// An argument of the program for one micro-batch; each has its own.
+/// An argument of the program for one micro-batch. Each has its own of what has
+/// a dimension of the batch.
 Value Scheduler::getInput(Value arg, unsigned microBatch) {
+  const bool isShared =
+      llvm::none_of(cast<SymTensorType>(arg.getType()).getDims(),
+                    [&](DimAttr dim) { return dim.hasName(batch); });
+  if (isShared)
+    microBatch = 0;
   Value &value = inputs[{arg, microBatch}];
   if (value)
     return value;
@@ -338,7 +346,7 @@ Value Scheduler::getInput(Value arg, unsigned microBatch) {
   auto own =
       program.getArgAttrOfType<StringAttr>(number, STGDialect::kNameAttr);
   std::string text = own ? own.str() : "arg" + std::to_string(number);
-  if (hasTurns())
+  if (hasTurns() && !isShared)
     text = "mb" + std::to_string(microBatch) + "." + text;
   inputNames.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
       STGDialect::kNameAttr, builder.getStringAttr(text))));
@@ -948,7 +956,7 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
     return failure();
   unsigned ahead =
       receiveAhead ? receiveAhead.getValue() : getReceiveAhead(*pipeline);
-  Scheduler scheduler(program, *pipeline, splitter, ahead, *tokens);
+  Scheduler scheduler(program, *pipeline, splitter, ahead, *tokens, batch);
   scheduler.run();
   // A task that no program calls has only been a pattern.
   for (auto function :

@@ -22,6 +22,7 @@ StageAssignment::StageAssignment(func::FuncOp program, ArrayRef<int64_t> layers,
                                  const GradientFlow &gradients)
     : program(program), layers(layers), deviceOf(deviceOf), builder(program),
       none(deviceOf.size()) {
+  moveToBackward();
   collectGradientSums(gradients);
 }
 
@@ -32,6 +33,17 @@ LogicalResult StageAssignment::run() {
 //===----------------------------------------------------------------------===//
 // Who holds what
 //===----------------------------------------------------------------------===//
+
+/// A gradient that is exchanged before backward does more with it, such as to
+/// shard it, is exchanged in each micro-batch.
+void StageAssignment::moveToBackward() {
+  for (Operation &op : llvm::reverse(program.getBody().front()))
+    if (getPhase(&op) == Phase::GradSync &&
+        llvm::any_of(op.getUsers(), [](Operation *user) {
+          return getPhase(user) == Phase::Backward;
+        }))
+      setPhase(&op, Phase::Backward);
+}
 
 StageAssignment::Section StageAssignment::getSection(Operation *op) const {
   Phase phase = getPhase(op);

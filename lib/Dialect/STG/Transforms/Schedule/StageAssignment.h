@@ -71,6 +71,11 @@ public:
   /// What stages contribute to the gradient that an op sums up, if they share
   /// its parameter: one value for each stage.
   llvm::ArrayRef<mlir::Value> getSharedTerms(mlir::Operation *sum) const;
+  /// True for what iterations add up of the gradient of a parameter: each stage
+  /// begins with zero, and its part is that of its own iterations.
+  bool isParameterSum(mlir::Value value) const {
+    return parameterSums.contains(value);
+  }
 
 private:
   // Layers.
@@ -81,6 +86,7 @@ private:
 
   // Ops.
   llvm::LogicalResult assignStages();
+  void moveToBackward();
   void collectEnds(ScanOpInterface first, ScanOpInterface last);
   llvm::LogicalResult assignOp(mlir::Operation *op);
   llvm::LogicalResult assignScan(ScanOpInterface scan);

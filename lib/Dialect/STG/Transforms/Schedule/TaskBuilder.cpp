@@ -158,7 +158,9 @@ LogicalResult TaskBuilder::cloneScan(unsigned stage, ScanOpInterface scan) {
   };
   for (auto [init, result] :
        llvm::zip_equal(scan.getCarriedInits(), scan.getCarriedResults()))
-    if (failed(add(begins ? get(stage, init) : getSoFar(stage, result))))
+    if (failed(add(begins || stages.isParameterSum(result)
+                       ? get(stage, init)
+                       : getSoFar(stage, result))))
       return failure();
   for (Value stack : scan.getStacks())
     if (failed(add(get(stage, stack))))

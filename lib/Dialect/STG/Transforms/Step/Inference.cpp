@@ -296,17 +296,20 @@ LogicalResult StepBuilder::checkRows() {
   SymExpr count = step.requests.getSum([&](SymExpr, SymExpr) { return one; });
   if (step.evaluate(count) == 1)
     return success();
-  for (BlockArgument arg : function.getArguments()) {
+  auto isOfTokens = [&](BlockArgument arg) {
     auto type = dyn_cast<SymTensorType>(arg.getType());
-    if (!type || arg.use_empty() ||
-        llvm::any_of(type.getDims(),
-                     [&](DimAttr dim) { return step.isTokens(dim); }))
-      continue;
-    return emitError(arg.getLoc(), "an input of type ")
-           << type
-           << " is that of a row, which has several requests; give a row to "
-              "each request (batch and sequence), not a list";
-  }
+    return type && llvm::any_of(type.getDims(), [&](DimAttr dim) {
+             return step.isTokens(dim);
+           });
+  };
+  if (llvm::none_of(function.getArguments(), isOfTokens))
+    return success();
+  for (BlockArgument arg : function.getArguments())
+    if (!isOfTokens(arg) && !arg.use_empty())
+      return emitError(arg.getLoc(), "an input of type ")
+             << arg.getType()
+             << " is that of a row, which has several requests; give a row to "
+                "each request (batch and sequence), not a list";
   return success();
 }
 

@@ -436,9 +436,12 @@ SmallVector<LayerModule> Recompute::getModules(ScanOpInterface forward) {
   return found;
 }
 
-/// A module that is named and that no layer has is an error. Core attention is
-/// what is replayed of any model if nothing is named.
+/// A module that is named and that no layer has is an error; `all` are those
+/// that there are. Core attention is what is replayed of any model if nothing
+/// is named.
 LogicalResult Recompute::checkModules() {
+  if (kinds == parseRecomputeModules(StringRef("all")))
+    return success();
   for (RecomputeModule kind : kinds) {
     if (kind == RecomputeModule::CoreAttn || present.count(kind))
       continue;
