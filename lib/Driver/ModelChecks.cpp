@@ -945,13 +945,19 @@ Error DegreeChecker::check(const DividedDim &dim) {
     auto symbol = module.lookupSymbol<SymbolOp>(dim.name);
     if (symbol && symbol.getDescription())
       extent += " (" + symbol.getDescription()->str() + ")";
-    // Rows of a vocabulary can be added, and tokens of a list of requests are.
+    // Rows of a vocabulary can be added, and tokens of a list of requests are
+    // where tensor parallelism divides them.
+    const Strategy &values = input.values;
     bool isTokens = dim.name == getField(FieldId::seq).symbolName;
     StringRef advice =
-        dim.name == kVocabularyDim
+        dim.name == kVocabularyDim && values.vocabularyMultiple
+            ? "; or give another --vocabulary-multiple, or ranks unequal parts "
+              "with --uneven V"
+        : dim.name == kVocabularyDim
             ? "; or add rows with --pad-vocabulary 1, or give ranks unequal "
               "parts with --uneven V"
-        : isTokens && input.values.inference && input.values.requests.empty()
+        : isTokens && values.inference && values.requests.empty() &&
+                values.contextRanks.isOne()
             ? "; or give a list with --requests, whose tokens are one row "
               "that is padded"
             : "";

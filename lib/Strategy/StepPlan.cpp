@@ -235,7 +235,8 @@ Expected<std::vector<StepLoop>> Scheduler::run() {
   for (; !isAtEnd(step); ++step) {
     if (step == kMostSteps)
       return makeError("requests take more than " + Twine(kMostSteps) +
-                       " steps");
+                       " steps; give fewer with --steps" +
+                       (limits.tokens ? ", or a larger --token-budget" : ""));
     admit(step);
     if (running.empty())
       continue;

@@ -902,15 +902,17 @@ LogicalResult Schedule::findReader(func::FuncOp program,
   }
   for (Value arg : looked.empty() ? integers : looked) {
     if (tokens.read)
-      return emitError(arg.getLoc(),
-                       "is a second argument of the first stage that can have "
-                       "the tokens of the step before; use one stage");
+      return emitError(
+          arg.getLoc(),
+          "an input is a second argument of the first stage that can have "
+          "the tokens of the step before; use one stage");
     tokens.read = cast<BlockArgument>(arg);
   }
   if (!tokens.read)
-    return emitError(tokens.sampled.getLoc(),
-                     "makes tokens, which no argument of the first stage can "
-                     "have in the next step; use one stage");
+    return emitError(
+        tokens.sampled.getLoc(),
+        "the program makes tokens, which no argument of the first stage can "
+        "have in the next step; use one stage");
   return success();
 }
 
