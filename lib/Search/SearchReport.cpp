@@ -65,11 +65,12 @@ std::string SearchReport::getCommand(const Estimated &entry) const {
     if (!entry.strategy.isGiven(field.id) || !(field.scopes & Field::Flags) ||
         saysNothing(field, entry.strategy.values))
       continue;
-    std::string value = field.print(entry.strategy.values);
-    if (field.kind == Field::Kind::Bool)
-      command += " --" + field.name.str() + (value == "true" ? "" : "=false");
-    else
-      add(field.name, value);
+    for (const std::string &value :
+         listFlagValues(field, entry.strategy.values))
+      if (field.kind == Field::Kind::Bool)
+        command += " --" + field.name.str() + (value == "true" ? "" : "=false");
+      else
+        add(field.name, value);
   }
   return command;
 }

@@ -342,6 +342,24 @@ Error SpaceBuilder::checkRequest() {
 // Meshes
 //===----------------------------------------------------------------------===//
 
+std::vector<std::string> stg::listFlagValues(const Field &field,
+                                             const Strategy &strategy) {
+  if (field.id != FieldId::set && field.id != FieldId::draftSet) {
+    std::string text = field.print(strategy);
+    return text.empty() ? std::vector<std::string>() : std::vector{text};
+  }
+  std::vector<std::string> values;
+  for (const auto &[name, value] :
+       field.id == FieldId::set ? strategy.set : strategy.draftSet)
+    values.push_back(name + "=" + value.str());
+  return values;
+}
+
+static void give(const Field &field, const Strategy &from, StrategyInput &to) {
+  for (const std::string &value : listFlagValues(field, from))
+    cantFail(to.set(field, value, GivenBy::Flag));
+}
+
 /// `ranksLeft` is what whole degrees are still to make; 0 where a degree of the
 /// preset has no field, whose mesh is counted when it is there.
 void SpaceBuilder::enterMesh(size_t number, int64_t ranksLeft) {
@@ -387,7 +405,7 @@ void SpaceBuilder::settleMesh() {
   for (const Field &field : getFields())
     if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
         isOfMesh(field))
-      cantFail(strategy.set(field, field.print(fixed.values), GivenBy::Flag));
+      give(field, fixed.values, strategy);
   for (size_t axis : meshAxes)
     if (current[axis] != SearchSpace::kUnset) {
       const Field &field = *space.axes[axis].field;
@@ -426,8 +444,7 @@ void SpaceBuilder::settleMesh() {
   for (const Field &field : getFields())
     if (fixed.isGiven(field.id) && (field.scopes & Field::Flags) &&
         !isOfMesh(field))
-      cantFail(
-          state.strategy.set(field, field.print(fixed.values), GivenBy::Flag));
+      give(field, fixed.values, state.strategy);
   Strategy &values = state.strategy.values;
   if (!fixed.isGiven(FieldId::schedule))
     values.schedule = {}; // It follows from what is chosen.
@@ -547,18 +564,19 @@ void SpaceBuilder::setShape(const State &state, TaskShape &shape,
   shape.sequences = state.share / count;
   shape.data = static_cast<uint32_t>(values.dp.number);
   shape.strategy = {};
-  auto give = [&](const Field &field, StringRef text) {
-    bool isKept = field.id == FieldId::dp || !isOutsideOfTasks(field.id) ||
-                  (isInside && isInsideOfTasks(field.id));
-    if (isKept && (field.scopes & Field::Flags) && !text.empty())
-      cantFail(shape.strategy.set(field, text, GivenBy::Flag));
+  auto isKept = [&](const Field &field) {
+    return (field.scopes & Field::Flags) &&
+           (field.id == FieldId::dp || !isOutsideOfTasks(field.id) ||
+            (isInside && isInsideOfTasks(field.id)));
   };
   for (const Field &field : getFields())
-    if (fixed.isGiven(field.id))
-      give(field, field.print(fixed.values));
+    if (fixed.isGiven(field.id) && isKept(field))
+      give(field, fixed.values, shape.strategy);
   for (auto [axis, choice] : zip_equal(space.axes, current))
-    if (choice != SearchSpace::kUnset)
-      give(*axis.field, axis.values[choice]);
+    if (choice != SearchSpace::kUnset && isKept(*axis.field) &&
+        !axis.values[choice].empty())
+      cantFail(
+          shape.strategy.set(*axis.field, axis.values[choice], GivenBy::Flag));
   int64_t batch =
       std::min<int64_t>(count, 2) * shape.sequences * values.batchRanks.number;
   if (!fixed.isGiven(FieldId::requests))

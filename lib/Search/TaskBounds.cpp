@@ -112,6 +112,9 @@ void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
                               TaskTimes &times) {
   if (!hasMicroBatches) {
     times.whole = reader.runAll();
+    // A stage replays while it waits for its gradient.
+    times.whole.launched -=
+        std::min(reader.getReplayKernels(), times.whole.launched);
     times.forward = std::min(reader.getForwardKernels(), times.whole.launched);
     return;
   }

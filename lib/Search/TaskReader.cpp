@@ -206,6 +206,14 @@ Ticks TaskReader::getForwardKernels() const {
   return sum;
 }
 
+Ticks TaskReader::getReplayKernels() const {
+  Ticks sum = 0;
+  for (auto [node, time] : zip_equal(program.nodes, times))
+    if (node.isComp() && time.isRecompute)
+      sum += time.time * static_cast<Ticks>(node.executions);
+  return sum;
+}
+
 /// All but what is before the first forward and after the last backward.
 TaskTime TaskReader::runAll() {
   std::vector<NodeTime> own = times;

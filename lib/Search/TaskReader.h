@@ -102,6 +102,7 @@ public:
   Ticks runLate(Task task);
   TaskTime runAll();
   Ticks getForwardKernels() const;
+  Ticks getReplayKernels() const;
   void readOrigins();
   void setTimes(std::vector<NodeTime> other) {
     times = std::move(other);

@@ -61,6 +61,12 @@ struct TaskShape {
   uint32_t data = 0;           ///< Ranks of data parallelism of the strategy.
 };
 
+/// What flags of a field make it what it is in the strategy, one after the
+/// other: one for each symbol, whose values may have commas; else one, or none
+/// where there is nothing to say.
+std::vector<std::string> listFlagValues(const Field &field,
+                                        const Strategy &strategy);
+
 /// What a step does, and on how many devices. Times of strategies of one job
 /// say all about them.
 struct SearchJob {

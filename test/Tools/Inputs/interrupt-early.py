@@ -22,4 +22,5 @@ while True:
     # Before it looks for signals, it is ended by one.
     assert process.returncode == -signal.SIGINT or \
         "interrupted while strategies were listed" in error or \
+        "interrupted before any strategy was estimated" in error or \
         "interrupted before a strategy was found that fits" in error, error
