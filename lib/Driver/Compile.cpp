@@ -1014,8 +1014,8 @@ static Error checkHalf(const StrategyInput &strategy) {
       return makeStrategyError(
           strategy.spell(getField(id)) +
           " with --prefill-strategy: prompts are read in one step, and one "
-          "step "
-          "of decoding follows; compile several steps of each by themselves");
+          "step of decoding follows; compile several steps of each by "
+          "themselves");
   return Error::success();
 }
 

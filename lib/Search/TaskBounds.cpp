@@ -113,9 +113,10 @@ void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
   if (!hasMicroBatches) {
     times.whole = reader.runAll();
     // A stage replays while it waits for its gradient.
-    times.whole.launched -=
-        std::min(reader.getReplayKernels(), times.whole.launched);
-    times.forward = std::min(reader.getForwardKernels(), times.whole.launched);
+    times.whole.launched -= std::min(reader.sumKernels(&NodeTime::isRecompute),
+                                     times.whole.launched);
+    times.forward =
+        std::min(reader.sumKernels(&NodeTime::isForward), times.whole.launched);
     return;
   }
   if (!reader.forward)

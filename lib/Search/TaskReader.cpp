@@ -198,18 +198,10 @@ SmallVector<TaskReader::Task, 2> TaskReader::listTasks(unsigned kind) const {
   return tasks;
 }
 
-Ticks TaskReader::getForwardKernels() const {
+Ticks TaskReader::sumKernels(bool NodeTime::*kind) const {
   Ticks sum = 0;
   for (auto [node, time] : zip_equal(program.nodes, times))
-    if (node.isComp() && node.phase == "fwd")
-      sum += time.time * static_cast<Ticks>(node.executions);
-  return sum;
-}
-
-Ticks TaskReader::getReplayKernels() const {
-  Ticks sum = 0;
-  for (auto [node, time] : zip_equal(program.nodes, times))
-    if (node.isComp() && time.isRecompute)
+    if (node.isComp() && time.*kind)
       sum += time.time * static_cast<Ticks>(node.executions);
   return sum;
 }

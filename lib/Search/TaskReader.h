@@ -101,8 +101,8 @@ public:
   llvm::SmallVector<Task, 2> listTasks(unsigned kind) const;
   Ticks runLate(Task task);
   TaskTime runAll();
-  Ticks getForwardKernels() const;
-  Ticks getReplayKernels() const;
+  /// Of kernels of a kind, such as `&NodeTime::isForward`.
+  Ticks sumKernels(bool NodeTime::*kind) const;
   void readOrigins();
   void setTimes(std::vector<NodeTime> other) {
     times = std::move(other);

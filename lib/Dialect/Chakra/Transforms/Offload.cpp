@@ -282,6 +282,22 @@ LogicalResult Offloader::move(Value value, StringRef name) {
   return success();
 }
 
+static SmallVector<FlatSymbolRefAttr> getCallees(CallOpInterface call) {
+  if (auto turn = dyn_cast<TurnCallOp>(*call))
+    return llvm::to_vector(turn.getCallees());
+  return {cast<CallOp>(*call).getCalleeAttr()};
+}
+
+SmallVector<CallOpInterface> Offloader::getCalls(FuncOp function) {
+  SmallVector<CallOpInterface> calls;
+  graph.walk([&](CallOpInterface call) {
+    if (llvm::is_contained(getCallees(call),
+                           FlatSymbolRefAttr::get(function.getSymNameAttr())))
+      calls.push_back(call);
+  });
+  return calls;
+}
+
 FuncOp Offloader::lookUp(FlatSymbolRefAttr callee) {
   return SymbolTable::lookupNearestSymbolFrom<FuncOp>(
       graph.getBody().front().empty() ? graph.getOperation()
@@ -297,22 +313,14 @@ LogicalResult Offloader::moveArguments(FlatSymbolRefAttr callee,
 /// What a function returns is what its calls give.
 LogicalResult Offloader::moveReturned(FuncOp function, unsigned number,
                                       StringRef name) {
-  WalkResult result = graph.walk([&](CallOpInterface call) -> WalkResult {
-    if (auto single = dyn_cast<CallOp>(*call)) {
-      if (single.getCallee() == function.getSymName())
-        return move(single.getResult(number), name);
-      return success();
-    }
-    auto turn = cast<TurnCallOp>(*call);
-    if (!llvm::is_contained(turn.getCallees(),
-                            FlatSymbolRefAttr::get(function.getSymNameAttr())))
-      return success();
-    if (number < turn.getNumResults())
-      return move(turn.getResult(number), name);
-    return turn.emitOpError("adds up '")
-           << name << "', which is on the host, over turns";
-  });
-  return failure(result.wasInterrupted());
+  for (CallOpInterface call : getCalls(function)) {
+    if (number >= call->getNumResults())
+      return call->emitOpError("adds up '")
+             << name << "', which is on the host, over turns";
+    if (failed(move(call->getResult(number), name)))
+      return failure();
+  }
+  return success();
 }
 
 /// What a repeat starts with is on the device, as what it hands on is: an
@@ -355,10 +363,8 @@ LogicalResult Offloader::follow(OpOperand &use, StringRef name) {
   }
   if (auto returned = dyn_cast<ReturnOp>(user))
     return moveReturned(cast<FuncOp>(returned->getParentOp()), number, name);
-  if (auto call = dyn_cast<CallOp>(user))
-    return moveArguments(call.getCalleeAttr(), number, name);
-  if (auto call = dyn_cast<TurnCallOp>(user)) {
-    for (FlatSymbolRefAttr callee : call.getCallees())
+  if (auto call = dyn_cast<CallOpInterface>(user)) {
+    for (FlatSymbolRefAttr callee : getCallees(call))
       if (failed(moveArguments(callee, number, name)))
         return failure();
     return success();
@@ -394,22 +400,6 @@ void Offloader::setFunctionTypes() {
 //===----------------------------------------------------------------------===//
 // Loads and stores
 //===----------------------------------------------------------------------===//
-
-static SmallVector<FlatSymbolRefAttr> getCallees(CallOpInterface call) {
-  if (auto turn = dyn_cast<TurnCallOp>(*call))
-    return llvm::to_vector(turn.getCallees());
-  return {cast<CallOp>(*call).getCalleeAttr()};
-}
-
-SmallVector<CallOpInterface> Offloader::getCalls(FuncOp function) {
-  SmallVector<CallOpInterface> calls;
-  graph.walk([&](CallOpInterface call) {
-    if (llvm::is_contained(getCallees(call),
-                           FlatSymbolRefAttr::get(function.getSymNameAttr())))
-      calls.push_back(call);
-  });
-  return calls;
-}
 
 bool Offloader::areSame(ValueRange values, unsigned left, unsigned right) {
   return areSame(values[left], values[right]);
