@@ -1,5 +1,5 @@
 // The gradient of a value from outside of a repeat: each iteration adds to what the
-// repeat carries, which starts with zero.
+// repeat carries, which starts with the gradient so far, or with zero.
 //
 // RUN: stg-opt %s --split-input-file --stg-name-ops --stg-autodiff --verify-roundtrip | FileCheck %s
 
@@ -58,6 +58,36 @@ func.func @shared_value(%x: !x) -> !x {
   // CHECK: %[[DE:.*]] = stg.add %[[G]]#0, %[[G]]#1
   // CHECK: stg.einsum "bi,bj->ij" %{{.*}}, %[[DE]] {into = f32} <"w0" bwd dw>
   return %y : !x
+}
+
+// -----
+
+stg.symbol @L
+!x = !stg.tensor<[4], f32>
+
+// Also read behind the layers, and by two repeats: each sum starts with the gradient so far,
+// and nothing is added behind the last one but what is made in front of the layers.
+// CHECK-LABEL: func.func @read_behind
+func.func @read_behind(%x: !x, %y: !x) -> !x {
+  %w0 = stg.param "w0" : !x
+  %e = stg.mul %y, %w0 : !x, !x
+  %a = stg.repeat "first" * L carry(%c = %x : !x) {
+    %z = stg.mul %c, %e <"z"> : !x, !x
+    stg.yield %z : !x
+  }
+  %b = stg.repeat "second" * L carry(%c = %a : !x) {
+    %z = stg.mul %c, %e <"z"> : !x, !x
+    stg.yield %z : !x
+  }
+  %d = stg.mul %b, %e <"last"> : !x, !x
+  // CHECK: %[[LAST:.*]] = stg.mul %{{.*}}, %{{.*}} <"last" bwd drhs>
+  // CHECK: %[[G:.*]]:2 = stg.repeat "second" * L reverse carry(%{{[a-z0-9]+}} = %{{.*}} : !stg.tensor<[4], f32>, %[[SUM:.*]] = %[[LAST]] : !stg.tensor<[4], f32>)
+  // CHECK: stg.add %[[SUM]], %{{.*}} <"w0" bwd add>
+  // CHECK: %[[H:.*]]:2 = stg.repeat "first" * L reverse carry(%{{[a-z0-9]+}} = %[[G]]#0 : !stg.tensor<[4], f32>, %[[SUM1:.*]] = %[[G]]#1 : !stg.tensor<[4], f32>)
+  // CHECK: stg.add %[[SUM1]], %{{.*}} <"w0" bwd add>
+  // CHECK-NOT: stg.add
+  // CHECK: stg.mul %[[H]]#1, %{{.*}} <"w0" bwd drhs>
+  return %d : !x
 }
 
 // -----

@@ -77,6 +77,7 @@ private:
   LogicalResult yieldGradients(ScanOpInterface forward, RepeatOp &backward,
                                BlockGradients &gradients,
                                BlockGradients &inner);
+  Value startSum(Value captured, const BlockGradients &gradients);
   void dropUnusedSums(RepeatOp &backward, BlockGradients &inner);
   Value addStacked(Value captured, Value stack);
   void saveCaptured(ScanOpInterface forward, RepeatOp backward);
@@ -273,6 +274,18 @@ static bool isAddedUpBehind(Value captured) {
   return isMadeOfParameters(captured) && !getReadParameter(captured);
 }
 
+/// What iterations add the gradients of a captured value to. Where its gradient
+/// so far is known, that is a part of the sum: what is cut between iterations,
+/// as stages of a pipeline are, then has one gradient of it and not two. The
+/// gradient of a parameter is reduced by itself behind the iterations.
+Value Differentiator::startSum(Value captured,
+                               const BlockGradients &gradients) {
+  if (Value gradient = gradients.values.lookup(captured))
+    if (!getReadParameter(captured))
+      return gradient;
+  return makeZero(captured);
+}
+
 /// Creates the backward repeat with an empty body: it carries the gradients of
 /// the active carried values and sums of those of captured values, and reads
 /// slices of the gradients of stacked results. `inner` receives the gradients
@@ -306,7 +319,7 @@ RepeatOp Differentiator::buildBackwardRepeat(ScanOpInterface forward,
   for (Value value : captured)
     if (activity.contains(value) && !isAddedUpBehind(value)) {
       inner.captured.insert(value);
-      inits.push_back(makeZero(value));
+      inits.push_back(startSum(value, gradients));
     }
   auto backward = RepeatOp::create(
       rewriter, forward.getLoc(), forward.getScopeName(), forward.getCount(),
@@ -439,8 +452,16 @@ LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
       add.addTo(init, *backwardCarried);
     ++backwardCarried;
   }
-  for (Value value : inner.captured)
-    add.addTo(value, *backwardCarried++);
+  // Sums that began with the gradient so far have it in them.
+  unsigned first = backward.getNumCarried() - inner.captured.size();
+  for (auto [number, value] : llvm::enumerate(inner.captured)) {
+    Value sum = *backwardCarried++;
+    Value &total = gradients.values[value];
+    if (total && backward.getCarriedInits()[first + number] == total)
+      total = sum;
+    else
+      add.addTo(value, sum);
+  }
   return success();
 }
 
