@@ -185,6 +185,9 @@ template <typename T> struct FieldType<std::vector<T>> {
   static llvm::Expected<std::vector<T>> parse(const Field &field,
                                               llvm::StringRef text) {
     std::vector<T> list;
+    // As it prints: `--weight-keep=` keeps nothing.
+    if (std::is_same_v<T, std::string> && text.empty())
+      return list;
     for (llvm::StringRef word : llvm::split(text, ',')) {
       llvm::Expected<T> element = FieldType<T>::parse(field, word);
       if (!element)

@@ -249,7 +249,7 @@ Error StrategyInput::readFile(StringRef path, StringRef plan) {
   options.maxBytes = kMaxJSONBytes;
   Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readFile(path, options);
   if (!buffer)
-    return makeStrategyError("--strategy " + path + ": " +
+    return makeStrategyError("strategy " + path + ": " +
                              toString(buffer.takeError()));
   return readJSON((*buffer)->getBuffer(), path, plan);
 }

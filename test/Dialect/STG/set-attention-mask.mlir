@@ -10,7 +10,7 @@
 // CAUSAL: error: has no causal attention of tokens 'V' to each other, expected one for a prefix
 // ABSENT: error: has no attention of tokens 'Q' to each other, expected one for documents
 // EMPTY: error: a document has 0 tokens, expected at least 1
-// CROSS: error: 'stg.attention' op has queries of 'T' and keys of another sequence, S; which of them belong to a document is not known
+// CROSS: error: 'stg.attention' op has keys of S; which of them belong to a document of tokens 'T' is not known
 
 stg.symbol @S
 stg.symbol @T

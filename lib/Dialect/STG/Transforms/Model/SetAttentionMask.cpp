@@ -25,6 +25,7 @@ private:
   LogicalResult checkOptions();
   RequestsAttr getDocuments();
   bool isOfTokens(AttentionOpInterface op, unsigned operand);
+  bool isOfTokensAlone(AttentionOpInterface op, unsigned operand);
 };
 } // namespace
 
@@ -66,6 +67,15 @@ bool SetAttentionMask::isOfTokens(AttentionOpInterface op, unsigned operand) {
   });
 }
 
+/// Not of what is joined with them, as a text with the patches of an image.
+bool SetAttentionMask::isOfTokensAlone(AttentionOpInterface op,
+                                       unsigned operand) {
+  auto type = cast<SymTensorType>(op->getOperand(operand).getType());
+  return llvm::all_of(type.getDim(1).getNames(), [&](StringAttr name) {
+    return name.getValue() == tokens;
+  });
+}
+
 void SetAttentionMask::runOnOperation() {
   if (documents.empty() && prefix == 0)
     return markAllAnalysesPreserved();
@@ -76,13 +86,15 @@ void SetAttentionMask::runOnOperation() {
   WalkResult walked = getOperation().walk([&](AttentionOpInterface op) {
     if (!isOfTokens(op, 0))
       return WalkResult::advance();
-    if (packed && !isOfTokens(op, 1)) {
-      op->emitOpError("has queries of '")
-          << tokens << "' and keys of another sequence, "
-          << cast<SymTensorType>(op->getOperand(1).getType())
+    for (unsigned operand : {0, 1}) {
+      if (!packed || isOfTokensAlone(op, operand))
+        continue;
+      op->emitOpError(operand == 0 ? "has queries of " : "has keys of ")
+          << cast<SymTensorType>(op->getOperand(operand).getType())
                  .getDim(1)
                  .getNamesText()
-          << "; which of them belong to a document is not known";
+          << "; which of them belong to a document of tokens '" << tokens
+          << "' is not known";
       return WalkResult::interrupt();
     }
     if (packed)
