@@ -987,7 +987,10 @@ Error DegreeChecker::run() {
     bool isDivided = llvm::any_of(plan.rules, [&](const auto &rule) {
       return rule.rule.getDim() == name;
     });
-    if (!isDivided && input.isGiven(FieldId::uneven))
+    // A file has what its preset says, whatever the degrees are.
+    const llvm::json::Array *own = preset.defaults.getArray("uneven");
+    bool isOwn = own && llvm::is_contained(*own, llvm::json::Value(name));
+    if (!isDivided && !isOwn && input.isGiven(FieldId::uneven))
       return makeError(input.spell(getField(FieldId::uneven)) +
                        " has no effect: no rule divides a dimension '" + name +
                        "' of the model; see --rules");

@@ -216,8 +216,13 @@ double CollectiveCosts::getCollective(StringRef name, const GroupPlace &place,
   return std::max(inside, between) + latency;
 }
 
-double CollectiveCosts::getMessage(int64_t distance, double bytes) const {
-  const Tier &tier = tiers[findTier({2, distance})];
+double CollectiveCosts::getMessage(int64_t from, int64_t to,
+                                   double bytes) const {
+  auto joining = llvm::find_if(tiers, [&](const Tier &tier) {
+    std::optional<int64_t> ranks = tier.tier->ranks;
+    return !ranks || from / *ranks == to / *ranks;
+  });
+  const Tier &tier = joining == tiers.end() ? tiers.back() : *joining;
   bool isLinks = tier.tier->topology == Topology::Torus;
   return tier.latency + bytes / (tier.bandwidth * (isLinks ? 2 : 1));
 }

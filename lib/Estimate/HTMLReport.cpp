@@ -302,6 +302,9 @@ void PageWriter::writeMemory() {
 }
 
 static StringRef getName(const NodeTemplate &node) {
+  if (node.isTransfer())
+    return node.kind == NodeKind::Store ? "store to the host"
+                                        : "load from the host";
   if (!node.isColl())
     return node.kind == NodeKind::Send ? "send" : "receive";
   switch (node.collective) {
@@ -335,7 +338,8 @@ void PageWriter::writeCommunication() {
       if (node.isComp() || node.executions == 0)
         continue;
       std::string axes = node.isColl() ? join(space.getNames(node.axes), "+")
-                                       : space.getAxes()[node.axis].name;
+                         : node.isMessage() ? space.getAxes()[node.axis].name
+                                            : "host";
       Sum &sum = sums[{axes, getName(node).str(), node.phase.str()}];
       sum.count += node.executions;
       sum.bytes += double(node.bytes) * double(node.executions);

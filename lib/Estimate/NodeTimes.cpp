@@ -9,6 +9,7 @@
 #include "stg/Estimate/NodeTimes.h"
 #include "ProgramFacts.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -83,19 +84,21 @@ struct NodeTimes::Facts {
   }
 };
 
-/// All nodes of inference are forward ones.
+/// A step of inference has no backward pass, whatever else it has: ranks that
+/// read prompts send their caches.
 static bool isTraining(const TraceBundle &programs) {
   return llvm::any_of(programs.getClasses(), [](const auto &entry) {
     return llvm::any_of(entry.program.nodes, [](const NodeTemplate &node) {
-      return !node.phase.empty() && node.phase != "fwd";
+      return node.phase == "bwd";
     });
   });
 }
 
 NodeTimes::NodeTimes(const Machine &machine, const Execution &execution,
                      const TraceBundle &programs, KernelTimes kernels)
-    : machine(&machine), execution(&execution), space(&programs.getSpace()),
-      kernels(std::move(kernels)), costs(machine, execution.directAllReduce),
+    : machine(&machine), execution(&execution), programs(&programs),
+      space(&programs.getSpace()), kernels(std::move(kernels)),
+      costs(machine, execution.directAllReduce),
       launch(execution.hostOperation.value_or(get("host.operation", 0))),
       collectiveLaunch(get("host.collective", 0)), skew(get("host.skew", 0)),
       slowdown(get("overlap.collective_slowdown", 1)),
@@ -615,18 +618,54 @@ NodeTime NodeTimes::getCollective(const TraceProgram &program, uint32_t number,
   return time;
 }
 
-NodeTime NodeTimes::getMessage(uint32_t axis, double bytes) {
+/// Ranks that differ on other axes send at the same time, and the slowest of
+/// them counts: the ranks from the lower coordinate on to those that are as far
+/// along the axes inside as there are.
+NodeTime NodeTimes::getMessage(uint32_t axis, int64_t from, int64_t to,
+                               double bytes) {
   NodeTime time;
   time.kind = TimeKind::Communication;
   time.group = getGroup(AxisMask(1) << axis);
-  time.time = toTicks(costs.getMessage(space->getAxes()[axis].stride, bytes));
+  const int64_t stride = space->getAxes()[axis].stride;
+  auto [low, high] = std::minmax(from, to);
+  time.time = toTicks(
+      costs.getMessage(low * stride, high * stride + stride - 1, bytes));
   return time;
 }
 
-NodeTime NodeTimes::getMessage(const NodeTemplate &node) {
-  NodeTime time = getMessage(node.axis, double(node.bytes));
-  time.isForward = node.phase == "fwd";
-  return time;
+/// Of a program whose ranks have several places on the axis, that of the rank
+/// for which it takes longest: the others wait for it, as those of a ring do.
+NodeTime NodeTimes::getMessage(const TraceProgram &program,
+                               const NodeTemplate &node) {
+  const int64_t size = space->getAxes()[node.axis].size;
+  NodeTime longest;
+  for (int64_t from : getPlaces(program, node.axis)) {
+    const int64_t to = ((from + node.shift) % size + size) % size;
+    NodeTime time = getMessage(node.axis, from, to, double(node.bytes));
+    if (longest.time <= time.time)
+      longest = time;
+  }
+  longest.isForward = node.phase == "fwd";
+  return longest;
+}
+
+/// The coordinates on an axis of the ranks that run a program.
+SmallVector<int64_t> NodeTimes::getPlaces(const TraceProgram &program,
+                                          uint32_t axis) const {
+  const RankPartition &partition = programs->getPartition();
+  const int64_t size = space->getAxes()[axis].size;
+  SmallVector<int64_t> places;
+  if (partition.getAxes() >> axis & 1)
+    for (int64_t cell = 0; cell < partition.getNumCells(); ++cell) {
+      const TraceBundle::Class &own =
+          programs->getClasses()[partition.getClassOfCell(cell)];
+      int64_t place = space->getCoordinate(partition.getFirstRank(cell), axis);
+      if (&own.program == &program && !llvm::is_contained(places, place))
+        places.push_back(place);
+    }
+  if (places.empty())
+    llvm::append_range(places, llvm::seq<int64_t>(0, size));
+  return places;
 }
 
 /// Copy engines move it: kernels beside it are as fast as alone.
@@ -660,7 +699,7 @@ std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
     else if (node.isColl())
       times.push_back(getCollective(program, i, facts));
     else if (node.isMessage())
-      times.push_back(getMessage(node));
+      times.push_back(getMessage(program, node));
     else
       times.push_back(getTransfer(node));
   }

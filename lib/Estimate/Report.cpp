@@ -140,7 +140,7 @@ static void addSteps(const json::Array &loops, int64_t rows, JobFacts &facts) {
     if (!isGenerating)
       facts.promptSteps += count;
   }
-  facts.tokens = rows * tokens;
+  facts.tokens = static_cast<double>(rows * tokens);
 }
 
 /// Steps are rounds of drafts: of the tokens that are verified so many remain.
@@ -158,7 +158,7 @@ static void setRounds(double tokens, const json::Object &manifest, int64_t rows,
               all +=
                   static_cast<double>(loop->getInteger("count").value_or(1) *
                                       request->getInteger("count").value_or(1));
-  facts.tokens = static_cast<int64_t>(all * static_cast<double>(rows) * tokens);
+  facts.tokens = all * static_cast<double>(rows) * tokens;
 }
 
 /// Where micro-batches have lists of their own, the rows that have one list.
@@ -237,7 +237,8 @@ static void addDecoding(const json::Object &manifest, int64_t rows,
     return;
   facts.firstDecodeRank = manifest.getInteger("decode_first_rank");
   facts.requests = rows * countRequests(*plan);
-  facts.tokens = facts.tokens.value_or(0) + *facts.requests;
+  facts.tokens =
+      facts.tokens.value_or(0) + static_cast<double>(*facts.requests);
 }
 
 /// Bytes of parameters and caches that all nodes read.
@@ -265,7 +266,7 @@ Expected<JobFacts> JobFacts::get(const trace::TraceBundle &programs,
     std::optional<int64_t> batch = symbols->getInteger("B"),
                            tokens = symbols->getInteger("S");
     if (batch && tokens)
-      facts.tokens = *batch * *tokens;
+      facts.tokens = static_cast<double>(*batch * *tokens);
     const json::Object *strategy = object->getObject("strategy");
     const json::Array *requests =
         strategy ? strategy->getArray("requests") : nullptr;
@@ -674,4 +675,24 @@ void stg::printConstants(const Machine &machine, const Execution &execution,
       os << "  (" << constant.source << ")";
     os << '\n';
   }
+}
+
+json::Value stg::getConstants(const Machine &machine,
+                              const Execution &execution) {
+  json::Object constants;
+  for (const auto &[key, quantity] : machine.getQuantities()) {
+    json::Object entry{{"value", quantity.given},
+                       {"unit", quantity.unit},
+                       {"source", quantity.source}};
+    if (!quantity.fitted.empty())
+      entry["fitted"] = quantity.fitted;
+    constants[key] = std::move(entry);
+  }
+  for (const Execution::Constant &constant : execution.constants) {
+    json::Object entry{{"value", constant.value}};
+    if (!constant.source.empty())
+      entry["source"] = constant.source;
+    constants["execution." + constant.name] = std::move(entry);
+  }
+  return constants;
 }

@@ -66,8 +66,8 @@ bool StepSimulation::findTokens() {
     if (!isOne || !from || !to || *from == *to)
       continue;
     const auto number = static_cast<uint32_t>(axis);
-    tokens =
-        TokenWay{number, *from, *to, nodes->getMessage(number, double(bytes))};
+    tokens = TokenWay{number, *from, *to,
+                      nodes->getMessage(number, *from, *to, double(bytes))};
     return true;
   }
   return false;

@@ -110,8 +110,7 @@ Expected<TraceCosts> stg::getMachineCosts(const Machine &machine,
     return std::vector<Ticks>{it->second};
   };
   result.message = [costs](int64_t from, int64_t to, int64_t bytes) {
-    return toTicks(
-        costs->collectives.getMessage(std::abs(from - to), double(bytes)));
+    return toTicks(costs->collectives.getMessage(from, to, double(bytes)));
   };
   if (Error error = checkHostLink(machine))
     result.missingLink = toString(std::move(error));

@@ -78,6 +78,10 @@ Error Machine::check() const {
   if (!hasPeak)
     return createStringError("device.peak: expected a rate of products of " +
                              joinWords(types, "or"));
+  if (get("device.memory.reserved").value_or(0) >=
+      *get("device.memory.capacity"))
+    return createStringError("device.memory.reserved: leaves nothing of "
+                             "device.memory.capacity, expected less");
   return checkTiers();
 }
 
@@ -85,14 +89,11 @@ Error Machine::check() const {
 // Changing
 //===----------------------------------------------------------------------===//
 
-/// Measured times follow what they were measured with: the least is latency,
-/// what a message takes more is bandwidth.
-void Machine::scaleTimes(StringRef key, double factor) {
-  auto [tierName, member] = key.drop_front(strlen("network.")).rsplit('.');
-  NetworkTier *tier = findTier(tierName);
-  if (!tier || (member != "bandwidth" && member != "latency"))
+/// The least is latency, what a message takes more is bandwidth.
+void NetworkTier::scaleTimes(StringRef member, double factor) {
+  if (member != "bandwidth" && member != "latency")
     return;
-  for (auto &entry : tier->times)
+  for (auto &entry : times)
     for (CollectiveTimes &times : entry.second) {
       double latency =
           llvm::min_element(times.points, llvm::less_second())->second;
@@ -147,6 +148,35 @@ static Expected<Quantity> parseNumber(const MachineKey &key, StringRef text,
   return quantity;
 }
 
+/// The names in a key are those of what the machine has.
+Error Machine::checkNames(StringRef key) const {
+  StringRef rest = key;
+  if (rest.consume_front("network.") &&
+      llvm::none_of(tiers, [tier = rest.split('.').first](const auto &entry) {
+        return entry.name == tier;
+      }))
+    return createStringError("the machine has no such tier");
+  if (rest.consume_front("device.attention.")) {
+    std::string stem = "device.attention." + rest.split('.').first.str() + ".";
+    std::vector<std::string> kernels;
+    for (const auto &entry : quantities) {
+      StringRef name = entry.first;
+      if (name.starts_with(stem))
+        return Error::success();
+      if (name.consume_front("device.attention."))
+        kernels.push_back(name.split('.').first.str());
+    }
+    llvm::sort(kernels);
+    kernels.erase(llvm::unique(kernels), kernels.end());
+    return createStringError("the machine has no such kernel; it has " +
+                             joinWords(kernels, "and"));
+  }
+  if (StringRef stem = key;
+      stem.consume_back(".offset") && !find((stem + ".scalar").str()))
+    return createStringError("has no effect: needs " + stem + ".scalar");
+  return Error::success();
+}
+
 Error Machine::set(StringRef assignment) {
   auto [key, text] = assignment.split('=');
   auto fail = [key = key](const Twine &message) {
@@ -161,14 +191,20 @@ Error Machine::set(StringRef assignment) {
   if (!known)
     return fail(describeUnknownKey(key));
   const Quantity *before = find(key);
-  if (!before && key.starts_with("network.") &&
-      !findTier(key.drop_front(strlen("network.")).split('.').first))
-    return fail("the machine has no such tier");
+  if (Error error = before ? Error::success() : checkNames(key))
+    return fail(toString(std::move(error)));
   Expected<Quantity> quantity = parseNumber(*known, text.trim(), before);
   if (!quantity)
     return fail(toString(quantity.takeError()));
-  if (before && before->value > 0 && key.starts_with("network."))
-    scaleTimes(key, quantity->value / before->value);
+  if (StringRef rest = key; rest.consume_front("network.")) {
+    auto [name, member] = rest.split('.');
+    NetworkTier *tier = findTier(name);
+    if (before && before->value > 0)
+      tier->scaleTimes(member, quantity->value / before->value);
+    // What is said takes the place of what was measured.
+    if (member.consume_front("collectives.") && member.consume_back(".scalar"))
+      tier->times.erase(member.str());
+  }
   quantities[key.str()] = std::move(*quantity);
   return Error::success();
 }

@@ -100,7 +100,26 @@ ArrayRef<PeakType> stg::getPeakTypes() { return kPeakTypes; }
 
 ArrayRef<StringLiteral> stg::getMachineCollectives() { return kCollectives; }
 
-static bool fits(StringRef pattern, StringRef key) {
+/// What `*` behind a part of a pattern stands for; empty where names are those
+/// that a machine gives.
+static std::vector<std::string> getNames(StringRef group) {
+  std::vector<std::string> names;
+  // Those of inference engines have times only.
+  if (group == "collectives")
+    for (StringRef name : kCollectives)
+      if (name != "direct_all_reduce")
+        names.push_back(name.str());
+  if (group == "peak" || group == "product")
+    for (const PeakType &type : kPeakTypes)
+      names.push_back(type.name.str());
+  if (group == "peak")
+    names.push_back("vector");
+  return names;
+}
+
+/// The parts of a key beside those of a pattern of the same form: where a `*`
+/// stands, any name.
+static bool hasForm(StringRef pattern, StringRef key) {
   SmallVector<StringRef> want, have;
   pattern.split(want, '.');
   key.split(have, '.');
@@ -111,13 +130,36 @@ static bool fits(StringRef pattern, StringRef key) {
          });
 }
 
+/// Of a key that has the form of a pattern, why it is none: a name that is none
+/// of those that there are.
+static std::optional<std::string> findUnknownName(StringRef pattern,
+                                                  StringRef key) {
+  SmallVector<StringRef> want, have;
+  pattern.split(want, '.');
+  key.split(have, '.');
+  for (size_t i = 1; i < want.size(); ++i) {
+    if (want[i] != "*")
+      continue;
+    std::vector<std::string> names = getNames(want[i - 1]);
+    if (!names.empty() && !is_contained(names, have[i]))
+      return "'" + have[i].str() + "' is not known, expected " +
+             joinWords(names, "or");
+  }
+  return std::nullopt;
+}
+
 const MachineKey *stg::findMachineKey(StringRef key) {
-  const auto *it = llvm::find_if(
-      kKeys, [&](const MachineKey &known) { return fits(known.pattern, key); });
+  const auto *it = llvm::find_if(kKeys, [&](const MachineKey &known) {
+    return hasForm(known.pattern, key) && !findUnknownName(known.pattern, key);
+  });
   return it == std::end(kKeys) ? nullptr : it;
 }
 
 std::string stg::describeUnknownKey(StringRef key) {
+  for (const MachineKey &known : kKeys)
+    if (hasForm(known.pattern, key))
+      if (std::optional<std::string> why = findUnknownName(known.pattern, key))
+        return *why;
   constexpr size_t count = 3;
   std::vector<std::pair<unsigned, const MachineKey *>> all;
   for (const MachineKey &known : kKeys)

@@ -218,7 +218,7 @@ Error MachineReader::readQuantity(const json::Object &object,
     return error;
   const MachineKey *known = findMachineKey(key);
   if (!known)
-    return fail(key, "is no number of a machine");
+    return fail(key, describeUnknownKey(key));
   std::optional<double> given = object.getNumber("value");
   if (!given)
     return fail(key, "'value': expected a number");
@@ -375,6 +375,14 @@ Error MachineReader::readCollectives(const json::Value &value,
     if (Error error =
             checkMembers(*collective, where, {"times", "scalar", "offset"}))
       return error;
+    const bool hasTimes = collective->get("times") != nullptr;
+    if (hasTimes && collective->get("scalar"))
+      return fail(where, "has 'times' and 'scalar', which exclude each other");
+    if (collective->get("scalar"))
+      tier.times.erase(name.str());
+    if (hasTimes)
+      for (StringRef member : {"scalar", "offset"})
+        machine.quantities.erase(append(where, member));
     for (StringRef member : getMembers(*collective)) {
       const json::Value &inner = *collective->get(member);
       Error error = member == "times" ? readTimes(inner, append(where, member),
@@ -416,10 +424,17 @@ Error MachineReader::readTier(
   tier.name = name->str();
   if (Error error = readTopology(object, tier))
     return error;
-  for (StringRef member : {"bandwidth", "share", "partial_share", "latency"})
-    if (const json::Value *value = object.get(member))
-      if (Error error = readTree(*value, append(key, member)))
-        return error;
+  for (StringRef member : {"bandwidth", "share", "partial_share", "latency"}) {
+    const json::Value *value = object.get(member);
+    if (!value)
+      continue;
+    std::string number = append(key, member);
+    std::optional<double> before = machine.get(number);
+    if (Error error = readTree(*value, number))
+      return error;
+    if (before && *before > 0)
+      tier.scaleTimes(member, *machine.get(number) / *before);
+  }
   if (const json::Value *value = object.get("collectives"))
     if (Error error = readCollectives(*value, tier))
       return error;
@@ -521,5 +536,8 @@ Expected<Machine> Machine::load(StringRef name, ArrayRef<std::string> changes) {
     if (Error error = machine->set(change))
       return createStringError("--machine-set " + change + ": " +
                                toString(std::move(error)));
+  if (Error error = machine->check())
+    return createStringError("--machine-set " + llvm::join(changes, ", ") +
+                             ": " + toString(std::move(error)));
   return machine;
 }

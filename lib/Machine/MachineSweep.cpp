@@ -40,9 +40,13 @@ Expected<Machine> stg::loadMachine(StringRef name,
   Expected<Machine> machine = Machine::load(name, changes);
   if (!machine)
     return machine;
-  if (!point.empty())
-    if (Error error = machine->set(point))
-      return createStringError("--sweep-machine " + sweep + ": " +
-                               toString(std::move(error)));
+  if (point.empty())
+    return machine;
+  Error error = machine->set(point);
+  if (!error)
+    error = machine->check();
+  if (error)
+    return createStringError("--sweep-machine " + sweep + ": " +
+                             toString(std::move(error)));
   return machine;
 }

@@ -92,10 +92,9 @@ double SearchCosts::get(SearchGoal goal) const {
   // Doubles keep the order of ticks, and of steps of less than two hours all.
   if (goal == SearchGoal::Time)
     return static_cast<double>(time);
-  return job.tokens
-             ? static_cast<double>(interval) * static_cast<double>(job.ranks) /
-                   static_cast<double>(job.tokens)
-             : 0;
+  return job.tokens ? static_cast<double>(interval) *
+                          static_cast<double>(job.ranks) / job.tokens
+                    : 0;
 }
 
 bool SearchCosts::isAsGoodAs(const SearchCosts &other,

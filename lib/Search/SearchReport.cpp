@@ -235,7 +235,8 @@ void SearchReport::printRunnerUp(raw_ostream &os) const {
   });
   StringRef separator = " ";
   for (const auto &[name, seconds] : ArrayRef(parts).take_front(4)) {
-    if (seconds == 0)
+    // A difference of whole picoseconds, or what rounding has left of none.
+    if (std::abs(seconds) < 1e-13)
       continue;
     os << separator << name << format(" %+.6g ", seconds) << unit;
     separator = ", ";
@@ -357,7 +358,7 @@ void SearchReport::writeCSV(raw_ostream &os) const {
     os << entry.number << ',' << format("%.12f,", entry.seconds)
        << static_cast<int64_t>(entry.needed) << ',' << entry.job.ranks << ',';
     if (entry.job.tokens)
-      os << entry.job.tokens;
+      os << format("%.15g", entry.job.tokens);
     os << format(",%.6f,%.6f,", entry.mfu, entry.hfu);
     if (entry.leastSeconds)
       os << format("%.12f", *entry.leastSeconds);

@@ -43,12 +43,6 @@ std::vector<int64_t> stg::listRanks(ArrayRef<SearchJob> jobs) {
   return ranks;
 }
 
-bool stg::differIn(ArrayRef<SearchJob> jobs, int64_t SearchJob::*number) {
-  return any_of(jobs, [&](const SearchJob &job) {
-    return job.*number != jobs.front().*number;
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//

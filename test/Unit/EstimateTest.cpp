@@ -369,9 +369,11 @@ TEST(CollectiveCosts, AcrossNodes) {
               costs.getCollective("all_to_all", {8, 1}, bytes / 4) + 3 * 14e-6 +
                   0.75 * bytes / link,
               1e-12);
-  EXPECT_NEAR(costs.getMessage(1, bytes), 3.4e-6 + bytes / (300e9 * 0.8),
+  // Between neighbours in a node, and in two.
+  EXPECT_NEAR(costs.getMessage(6, 7, bytes), 3.4e-6 + bytes / (300e9 * 0.8),
               1e-12);
-  EXPECT_NEAR(costs.getMessage(8, bytes), 14e-6 + bytes / link, 1e-12);
+  EXPECT_NEAR(costs.getMessage(7, 8, bytes), 14e-6 + bytes / link, 1e-12);
+  EXPECT_NEAR(costs.getMessage(8, 0, bytes), 14e-6 + bytes / link, 1e-12);
 }
 
 // What is between nodes of groups with 2 or 4 of the 8 devices of a node; those

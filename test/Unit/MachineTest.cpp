@@ -103,7 +103,9 @@ TEST(Machine, Errors) {
             "also_known_as, sources, device, host, network, overlap or "
             "estimate");
   EXPECT_EQ(getError("\"capacity\"", "\"size\""),
-            "device.memory.size: is no number of a machine");
+            "device.memory.size: is no number of a machine, such as "
+            "device.memory.reserved, device.memory.capacity or device.cores; "
+            "stg-estimate --list-constants prints all that a machine has");
   EXPECT_EQ(getError("\"unit\": \"TB/s\"", "\"unit\": \"TB\""),
             "device.memory.bandwidth: expected a number in GB/s or TB/s, got "
             "one in TB");

@@ -125,7 +125,7 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
     Expected<Machine> machine = flags.loadMachine(point);
     if (!machine)
       return machine.takeError();
-    if (flags.listConstants)
+    if (flags.listConstants && !flags.json)
       printConstants(*machine, job.execution, outs());
     StepRecording recording;
     if (!flags.simai.empty())
@@ -154,6 +154,8 @@ static Error estimate(const EstimateFlags &flags, const Job &job) {
       json::Object object = report.getJSON();
       if (!point.empty())
         object["machine_set"] = point;
+      if (flags.listConstants)
+        object["constants"] = getConstants(*machine, job.execution);
       all.push_back(std::move(object));
       continue;
     }

@@ -51,8 +51,8 @@ public:
   /// group of ranks that a tier joins, at most.
   double getCollective(llvm::StringRef name, const GroupPlace &place,
                        double bytes, const ExpertChoice &choice = {}) const;
-  /// Between two ranks that are so far apart.
-  double getMessage(int64_t distance, double bytes) const;
+  /// Between two ranks.
+  double getMessage(int64_t from, int64_t to, double bytes) const;
   /// The innermost tier that joins the group.
   llvm::StringRef getTier(const GroupPlace &place) const;
 

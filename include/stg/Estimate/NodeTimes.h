@@ -77,8 +77,8 @@ public:
   std::vector<NodeTime> getLeastTimes(const trace::TraceProgram &program,
                                       int64_t growth);
 
-  /// What a message along the axis with that number takes.
-  NodeTime getMessage(uint32_t axis, double bytes);
+  /// What a message between two coordinates on the axis with that number takes.
+  NodeTime getMessage(uint32_t axis, int64_t from, int64_t to, double bytes);
   /// The names of the axes of each group: "tp", "cp+dp"; or "host".
   llvm::ArrayRef<std::string> getGroups() const { return groups; }
   const Machine &getMachine() const { return *machine; }
@@ -116,7 +116,10 @@ private:
   NodeTime getElementWise(double bytes, int64_t kernels = 1);
   NodeTime getCollective(const trace::TraceProgram &program, uint32_t number,
                          const Facts &facts);
-  NodeTime getMessage(const trace::NodeTemplate &node);
+  NodeTime getMessage(const trace::TraceProgram &program,
+                      const trace::NodeTemplate &node);
+  llvm::SmallVector<int64_t> getPlaces(const trace::TraceProgram &program,
+                                       uint32_t axis) const;
   NodeTime getTransfer(const trace::NodeTemplate &node);
   GroupPlace getPlace(trace::AxisMask mask) const;
   uint8_t getGroup(trace::AxisMask mask);
@@ -127,6 +130,7 @@ private:
 
   const Machine *machine;
   const Execution *execution;
+  const trace::TraceBundle *programs;
   const trace::RankSpace *space;
   KernelTimes kernels;
   CollectiveCosts costs;

@@ -17,7 +17,7 @@ namespace stg {
 /// What the manifest of a program says that an estimate needs.
 struct JobFacts {
   int64_t ranks = 1;
-  std::optional<int64_t> tokens; ///< Of all steps.
+  std::optional<double> tokens; ///< Of all steps; drafts make no whole number.
   std::string mode; ///< train, prefill or decode; empty if nothing says it.
   /// Of a step of inference; none where rows are packed, but for requests with
   /// as many new tokens in each step.
@@ -143,6 +143,10 @@ struct Report {
 /// All numbers of a machine and how a framework executes, with their sources.
 void printConstants(const Machine &machine, const Execution &execution,
                     llvm::raw_ostream &os);
+/// The same as an object by key: value, unit, source, and what it was fitted
+/// on; those of a framework, "execution.NAME", have no unit.
+llvm::json::Value getConstants(const Machine &machine,
+                               const Execution &execution);
 
 } // namespace stg
 

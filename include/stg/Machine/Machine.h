@@ -56,6 +56,10 @@ struct NetworkTier {
   int64_t dimensions = 0, links = 0;
   /// By collective, and there by ranks.
   std::map<std::string, std::vector<CollectiveTimes>> times;
+
+  /// Measured times follow a "bandwidth" or "latency" that is `factor` times
+  /// the one that they were measured with; other members change nothing.
+  void scaleTimes(llvm::StringRef member, double factor);
 };
 
 class Machine {
@@ -69,6 +73,8 @@ public:
   /// The names of those that come with the tools, sorted.
   static std::vector<std::string> listNames();
 
+  /// Fails if numbers are missing or exclude each other, as after changes.
+  llvm::Error check() const;
   /// Changes one number, `KEY=VALUE`. A value has a unit, or is in that of the
   /// number that it replaces.
   llvm::Error set(llvm::StringRef assignment);
@@ -98,8 +104,7 @@ private:
 
   NetworkTier *findTier(llvm::StringRef name);
   llvm::Error setRanks(llvm::StringRef key, llvm::StringRef text);
-  void scaleTimes(llvm::StringRef key, double factor);
-  llvm::Error check() const;
+  llvm::Error checkNames(llvm::StringRef key) const;
   llvm::Error checkTiers() const;
 
   std::string name, file, description;

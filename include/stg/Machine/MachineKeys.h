@@ -36,7 +36,8 @@ struct MachineKey {
 llvm::ArrayRef<MachineKey> getMachineKeys();
 /// Null if no pattern fits.
 const MachineKey *findMachineKey(llvm::StringRef key);
-/// "is no number of a machine", and what may have been meant.
+/// "is no number of a machine", and what may have been meant; or which name in
+/// it is not known.
 std::string describeUnknownKey(llvm::StringRef key);
 /// Null if there is none of this name.
 const MachineUnit *findMachineUnit(llvm::StringRef name);

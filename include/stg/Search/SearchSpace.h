@@ -71,7 +71,7 @@ std::vector<std::string> listFlagValues(const Field &field,
 /// say all about them.
 struct SearchJob {
   int64_t ranks = 1;
-  int64_t tokens = 0; ///< Of a step; 0: that is not known.
+  double tokens = 0; ///< Of a step; 0: that is not known.
 
   bool operator==(const SearchJob &other) const {
     return ranks == other.ranks && tokens == other.tokens;
@@ -84,7 +84,12 @@ struct SearchJob {
 /// The numbers of ranks, in order.
 std::vector<int64_t> listRanks(llvm::ArrayRef<SearchJob> jobs);
 /// True if not all jobs have the same of that.
-bool differIn(llvm::ArrayRef<SearchJob> jobs, int64_t SearchJob::*number);
+template <typename Number>
+bool differIn(llvm::ArrayRef<SearchJob> jobs, Number SearchJob::*number) {
+  return llvm::any_of(jobs, [&](const SearchJob &job) {
+    return job.*number != jobs.front().*number;
+  });
+}
 
 /// Where strategies that were tried have gone.
 struct RefusedPoints {

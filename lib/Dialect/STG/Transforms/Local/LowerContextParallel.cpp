@@ -811,7 +811,7 @@ LogicalResult LowerContextParallel::placeDocuments(AttentionOpInterface op,
     return op->emitOpError("has tokens that are divided over ")
            << op.getContextAttr().getAxes()
            << ", and how many keys each device sees is known for numbers only; "
-              "give symbols their values first (--stg-bind)";
+              "give symbols their values, and several steps one by one";
   SmallVector<std::pair<int64_t, StringRef>> divided{{*fresh, " tokens"}};
   int64_t all = 0;
   for (PlacedDocument document : *documents) {
