@@ -325,8 +325,7 @@ def eurobert(c):
 
 def umt5(c):
     """mT5 with a table of relative positions in each layer, not in each stack."""
-    c = {"d_ff": 1024, "num_layers": 8, "num_heads": 6, "vocab_size": 250112, "feed_forward_proj": "gated-gelu",
-         "tie_word_embeddings": False} | c
+    c = {"d_ff": 1024, "num_layers": 8, "num_heads": 6, "vocab_size": 250112, "feed_forward_proj": "gated-gelu"} | c
     kind, layers = (c.get("architectures") or ["UMT5ForConditionalGeneration"])[0], c["num_layers"]
     if kind == "UMT5EncoderModel":
         more = layers - 1
