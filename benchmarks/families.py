@@ -62,6 +62,7 @@ ROUTED = {"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_siz
 LATENT = ROUTED | {"num_key_value_heads": 8, "kv_lora_rank": 16, "q_lora_rank": 24, "qk_nope_head_dim": 8,
                    "qk_rope_head_dim": 4, "v_head_dim": 8}
 SCAN = {"mamba_n_heads": 16, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_chunk_size": 8}
+DELTA = {"linear_num_key_heads": 8, "linear_num_value_heads": 16, "linear_key_head_dim": 8, "linear_value_head_dim": 8}
 VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "num_hidden_layers": 8}
 ENCODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8}
 MIXED = ["mamba", "attention"] * 4
@@ -161,6 +162,7 @@ CONFIGS = {
     "marian": SEQUENCES,
     "mbart": SEQUENCES,
     "megatron-bert": ENCODER | {"architectures": ["MegatronBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
+    "mimo": decoder(),
     "minicpm": decoder(scale_emb=12, dim_model_base=16),
     "minicpm3": decoder(num_key_value_heads=8, kv_lora_rank=16, q_lora_rank=24, qk_nope_head_dim=8, qk_rope_head_dim=4),
     "minimax_m2": decoder(**SIZE, num_local_experts=8, num_experts_per_tok=2, rotary_dim=4),
@@ -172,6 +174,7 @@ CONFIGS = {
     "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
+    "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
     "mpnet": ENCODER | {"architectures": ["MPNetForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "mpt": {"d_model": 64, "n_heads": 8, "n_layers": 8, "vocab_size": 128, "max_seq_len": 32},
     "mt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
@@ -186,6 +189,7 @@ CONFIGS = {
     "olmo2": decoder(),
     "olmo3": decoder(**WINDOW),
     "olmoe": decoder(num_experts=8, num_experts_per_tok=2),
+    "openai-gpt": few(),
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
     "pegasus": SEQUENCES,
@@ -204,9 +208,10 @@ CONFIGS = {
     "qwen2_vl": decoder(max_position_embeddings=4096, vision_config={
         "depth": 8, "embed_dim": 32, "mlp_ratio": 2, "num_heads": 8, "hidden_size": 64, "patch_size": 56}),
     "qwen3": decoder(**SIZE),
+    "qwen3_5_moe_text": decoder(**EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
+    "qwen3_5_text": decoder(**SIZE, **DELTA),
     "qwen3_moe": decoder(**EXPERTS, **SIZE),
-    "qwen3_next": decoder(**EXPERTS, **SIZE, shared_expert_intermediate_size=32, linear_num_key_heads=8,
-                          linear_num_value_heads=16, linear_key_head_dim=8, linear_value_head_dim=8),
+    "qwen3_next": decoder(**EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},

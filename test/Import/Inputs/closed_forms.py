@@ -855,6 +855,28 @@ def persimmon(c):
     return dense(L * layer + layer_norm(D) + tables * V * D, V * D)
 
 
+def qwen3_5_text(c):
+    """Qwen 3 Next whose layers are all dense."""
+    given = {"num_key_value_heads": 4} | c
+    return qwen3_next(given | {"decoder_sparse_step": c["num_hidden_layers"] + 1})
+
+
+def qwen3_5_moe_text(c):
+    return qwen3_next({"num_experts": 256, "num_experts_per_tok": 8} | c)
+
+
+def mimo(c):
+    return rms_decoder(c, first(c, "num_key_value_heads", default=32),
+                       first(c, "head_dim", default=c["hidden_size"] // c["num_attention_heads"]),
+                       c.get("tie_word_embeddings", False), qkv_bias=True)
+
+
+def openai_gpt(c):
+    """GPT-2 without a last norm."""
+    total, _, table = gpt2({"n_positions": 512} | c)
+    return dense(total - layer_norm(c["n_embd"]), table)
+
+
 def ministral3(c):
     return mistral({"head_dim": 128} | c)
 
@@ -863,7 +885,8 @@ FAMILIES = {
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
     "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "hunyuan_v1_moe": hunyuan_v1_moe,
     "ministral": mistral, "ministral3": ministral3, "persimmon": persimmon, "solar_open": solar_open,
-    "vaultgemma": vaultgemma, "xglm": biogpt,
+    "vaultgemma": vaultgemma, "xglm": biogpt, "qwen3_5_text": qwen3_5_text,
+    "qwen3_5_moe_text": qwen3_5_moe_text, "mimo": mimo, "openai-gpt": openai_gpt,
     "arcee": arcee, "codegen": gptj, "dots1": dots1, "ernie4_5": ernie4_5,
     "ernie4_5_moe": ernie4_5_moe, "flex_olmo": olmoe, "gpt_neo": gpt_neo, "helium": helium,
     "hunyuan_v1_dense": hunyuan_v1_dense, "internlm3": internlm3, "lfm2": lfm2, "lfm2_moe": lfm2,

@@ -11,7 +11,7 @@ from pathlib import Path
 import closed_forms
 import compiling
 
-RUNS = 192
+RUNS = 200
 ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
 
 
@@ -555,7 +555,31 @@ def draw_hunyuan_v1_moe(draw):
                     "head_dim": draw.choice([None, 24]), "attention_bias": draw.random() < 0.5}
 
 
-DRAWS = {name[5:]: draw for name, draw in list(globals().items())
+def draw_qwen3_5_moe_text(draw):
+    sizes = draw_qwen3_next(draw)
+    for key in ("decoder_sparse_step", "mlp_only_layers"):
+        del sizes[key]
+    return sizes | {"mtp_num_hidden_layers": draw.choice([0, 1])}
+
+
+def draw_qwen3_5_text(draw):
+    sizes = draw_qwen3_5_moe_text(draw)
+    for key in ("num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size"):
+        del sizes[key]
+    return sizes
+
+
+def draw_mimo(draw):
+    return draw_qwen2(draw) | {"head_dim": draw.choice([None, 24]), "num_nextn_predict_layers": draw.choice([0, 1])}
+
+
+def draw_openai_gpt(draw):
+    sizes = draw_gpt2(draw)
+    del sizes["n_inner"]
+    return sizes | {"afn": draw.choice(["gelu", "relu"])}
+
+
+DRAWS = {name[5:].replace("openai_gpt", "openai-gpt"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
 

@@ -323,6 +323,11 @@ def eurobert(c):
     return total
 
 
+def modernbert_decoder(c):
+    """ModernBERT with its head of masked tokens."""
+    return modernbert(c | {"architectures": ["ModernBertForMaskedLM"]})
+
+
 def umt5(c):
     """mT5 with a table of relative positions in each layer, not in each stack."""
     c = {"d_ff": 1024, "num_layers": 8, "num_heads": 6, "vocab_size": 250112, "feed_forward_proj": "gated-gelu"} | c
@@ -368,7 +373,7 @@ def blenderbot_small(c):
 
 FAMILIES = {
     "blenderbot": blenderbot, "blenderbot-small": blenderbot_small, "data2vec-text": data2vec_text, "ernie": ernie,
-    "eurobert": eurobert, "marian": marian, "megatron-bert": megatron_bert, "mpnet": mpnet, "nomic_bert": nomic_bert,
+    "eurobert": eurobert, "marian": marian, "modernbert-decoder": modernbert_decoder, "megatron-bert": megatron_bert, "mpnet": mpnet, "nomic_bert": nomic_bert,
     "pegasus": pegasus, "plbart": plbart, "umt5": umt5, "xlm-roberta-xl": xlm_roberta_xl,
     "bart": bart, "m2m_100": bart, "mbart": bart,
     "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,

@@ -213,6 +213,13 @@ def draw_eurobert(draw):
                     "attention_bias": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_modernbert_decoder(draw):
+    sizes = draw_modernbert(draw)
+    for key in ("num_labels", "id2label"):
+        sizes.pop(key, None)
+    return sizes | {"architectures": ["ModernBertDecoderForCausalLM"]}
+
+
 def draw_umt5(draw):
     kinds = ["UMT5ForConditionalGeneration", "UMT5EncoderModel"]
     return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
@@ -221,6 +228,7 @@ def draw_umt5(draw):
 DRAWS = {
     "blenderbot": draw_bart, "blenderbot-small": draw_bart, "marian": draw_bart, "pegasus": draw_bart, "plbart": draw_bart,
     "data2vec-text": draw_data2vec_text, "ernie": draw_ernie, "eurobert": draw_eurobert, "megatron-bert": draw_megatron_bert,
+    "modernbert-decoder": draw_modernbert_decoder,
     "mpnet": draw_mpnet, "nomic_bert": draw_nomic_bert, "umt5": draw_umt5, "xlm-roberta-xl": draw_xlm_roberta_xl,
     "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
     "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
