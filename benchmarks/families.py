@@ -182,6 +182,7 @@ CONFIGS = {
     "nemotron_h": decoder(hybrid_override_pattern="ME*-ME*-", **SIZE, mamba_num_heads=16, mamba_head_dim=8, n_groups=8,
                           ssm_state_size=8, chunk_size=8, n_routed_experts=8, num_experts_per_tok=2,
                           moe_intermediate_size=32, moe_shared_expert_intermediate_size=32, moe_latent_size=16),
+    "new": ENCODER | {"architectures": ["NewForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32},
     "nomic_bert": ENCODER | {"architectures": ["NomicBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32,
                              "activation_function": "swiglu", "rotary_emb_fraction": 1, "qkv_proj_bias": False,
                              "mlp_fc1_bias": False, "mlp_fc2_bias": False},

@@ -171,6 +171,7 @@ def gemma2(c, E=256, head_norms=False):
 
 
 def gemma3_text(c):
+    """Tied, so that a model without a head has as many."""
     return gemma2(c, head_norms=True)
 
 

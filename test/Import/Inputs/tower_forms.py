@@ -311,6 +311,16 @@ def nomic_bert(c):
     return total
 
 
+def gte(c):
+    """Gated, with a bias of the last matrix alone."""
+    D, F, V = c.get("hidden_size", 768), c.get("intermediate_size", 3072), c.get("vocab_size", 30528)
+    layer = linear(D, 3 * D) + linear(D, D) + linear(D, 2 * F, False) + linear(F, D) + 2 * norm(D)
+    total = (V + c.get("type_vocab_size", 1)) * D + norm(D) + c.get("num_hidden_layers", 12) * layer
+    if kind_of(c, "New") == "ForMaskedLM":
+        total += linear(D, D) + norm(D) + V + (0 if c.get("tie_word_embeddings", True) else V * D)
+    return total
+
+
 def eurobert(c):
     D, H, F, V = c.get("hidden_size", 768), c.get("num_attention_heads", 12), c.get("intermediate_size", 3072), c.get("vocab_size", 128256)
     K, E = c.get("num_key_value_heads") or H, c.get("head_dim") or D // H
@@ -373,7 +383,7 @@ def blenderbot_small(c):
 
 FAMILIES = {
     "blenderbot": blenderbot, "blenderbot-small": blenderbot_small, "data2vec-text": data2vec_text, "ernie": ernie,
-    "eurobert": eurobert, "marian": marian, "modernbert-decoder": modernbert_decoder, "megatron-bert": megatron_bert, "mpnet": mpnet, "nomic_bert": nomic_bert,
+    "eurobert": eurobert, "new": gte, "marian": marian, "modernbert-decoder": modernbert_decoder, "megatron-bert": megatron_bert, "mpnet": mpnet, "nomic_bert": nomic_bert,
     "pegasus": pegasus, "plbart": plbart, "umt5": umt5, "xlm-roberta-xl": xlm_roberta_xl,
     "bart": bart, "m2m_100": bart, "mbart": bart,
     "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,

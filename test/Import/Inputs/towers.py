@@ -206,6 +206,11 @@ def draw_nomic_bert(draw):
             "pad_vocab_size_multiple": draw.choice([1, 64]), "type_vocab_size": draw.choice([1, 2])}
 
 
+def draw_gte(draw):
+    return draw_encoder(draw) | {"architectures": [draw.choice(["NewModel", "NewForMaskedLM"])], "type_vocab_size": draw.randint(0, 2),
+                                 "hidden_act": draw.choice(["gelu", "silu"]), "tie_word_embeddings": draw.random() < 0.5}
+
+
 def draw_eurobert(draw):
     sizes = draw_encoder(draw)
     return sizes | {"architectures": [draw.choice(["EuroBertModel", "EuroBertForMaskedLM"])], "mlp_bias": draw.random() < 0.5,
@@ -227,7 +232,7 @@ def draw_umt5(draw):
 
 DRAWS = {
     "blenderbot": draw_bart, "blenderbot-small": draw_bart, "marian": draw_bart, "pegasus": draw_bart, "plbart": draw_bart,
-    "data2vec-text": draw_data2vec_text, "ernie": draw_ernie, "eurobert": draw_eurobert, "megatron-bert": draw_megatron_bert,
+    "data2vec-text": draw_data2vec_text, "ernie": draw_ernie, "eurobert": draw_eurobert, "new": draw_gte, "megatron-bert": draw_megatron_bert,
     "modernbert-decoder": draw_modernbert_decoder,
     "mpnet": draw_mpnet, "nomic_bert": draw_nomic_bert, "umt5": draw_umt5, "xlm-roberta-xl": draw_xlm_roberta_xl,
     "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
