@@ -154,6 +154,7 @@ stg.block @attend_with_sinks(%q: !queries, %k: !keys, %v: !keys) -> !queries {
 stg.block @attention(%x: !stream) -> !stream {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
+  stg.option @qk_norm_biased : bool = false "LayerNorm of each query and key head"
   stg.option @qk_norm_rotated : bool = false "RMSNorm without weights of each query and key head, behind the rotation"
   stg.option @qk_norm_late : bool = false "RMSNorm of each query and key head, behind the rotation"
   stg.option @qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
@@ -203,7 +204,18 @@ stg.block @attention(%x: !stream) -> !stream {
         %nk = stg.einsum "bshe,he->bshe" %mk, %wk <"k_norm_scale"> : !keys, !stg.tensor<[K, E], bf16>
         stg.yield %nq, %nk : !queries, !keys
       } else {
-        stg.yield %q, %kc : !queries, !keys
+        %hq, %hk = stg.if @qk_norm_biased -> !queries, !keys {
+          %wq = stg.param "q_norm.weight" : !head
+          %bq = stg.param "q_norm.bias" : !head
+          %nq, %meanq, %rq = stg.layer_norm %q, %wq, %bq <"q_norm"> : !queries, !head, !head
+          %wk = stg.param "k_norm.weight" : !head
+          %bk = stg.param "k_norm.bias" : !head
+          %nk, %meank, %rk = stg.layer_norm %kc, %wk, %bk <"k_norm"> : !keys, !head, !head
+          stg.yield %nq, %nk : !queries, !keys
+        } else {
+          stg.yield %q, %kc : !queries, !keys
+        }
+        stg.yield %hq, %hk : !queries, !keys
       }
       stg.yield %lq, %lk : !queries, !keys
     }

@@ -62,6 +62,7 @@ stg.block @separate_gate(%x: !stream) -> !hidden {
 stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @prefix : string = "" "before the names of parameters and ops"
   stg.option @ffn_bias : bool = false "biases of the feed-forward network"
+  stg.option @down_bias : bool = false "bias of the last matrix alone"
   stg.option @gate_scaled : bool = false "the gate, times a constant"
   stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
   %h = stg.if @separate_projections -> !hidden {
@@ -86,7 +87,14 @@ stg.block @gated_feed_forward(%x: !stream) -> !stream {
     %z = stg.bias_add %d, %b : !stream, !vector
     stg.yield %z : !stream
   } else {
-    stg.yield %d : !stream
+    %z = stg.if @down_bias -> !stream {
+      %b = stg.param "{prefix}down_bias" : !vector
+      %db = stg.bias_add %d, %b : !stream, !vector
+      stg.yield %db : !stream
+    } else {
+      stg.yield %d : !stream
+    }
+    stg.yield %z : !stream
   }
   stg.return %y : !stream
 }

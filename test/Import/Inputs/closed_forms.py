@@ -171,6 +171,7 @@ def gemma2(c, E=256, head_norms=False):
 
 
 def gemma3_text(c):
+    """Tied, so that a model without a head has as many."""
     return gemma2(c, head_norms=True)
 
 
@@ -277,6 +278,7 @@ def phi(c):
     K = first(c, "num_key_value_heads", default=H)
     layer = grouped_attention(D, H, K, D // H, True, True)
     layer += plain(D, c["intermediate_size"], True) + layer_norm(D)
+    layer += 2 * layer_norm(D // H) if c.get("qk_layernorm", False) else 0
     return dense(L * layer + layer_norm(D) + V * D + linear(D, V, True), V * D)
 
 
@@ -327,6 +329,7 @@ def stablelm(c):
     K, F = first(c, "num_key_value_heads", default=32), c["intermediate_size"]
     layer = grouped_attention(D, H, K, D // H, c.get("use_qkv_bias", False)) + gated(D, F)
     norms = 1 if c.get("use_parallel_residual", False) else 2
+    layer += (H + K) * (D // H) if c.get("qk_layernorm", False) else 0
     tables = 1 if c.get("tie_word_embeddings", False) else 2
     return dense(L * (layer + norms * layer_norm(D)) + layer_norm(D) + tables * V * D, V * D)
 
@@ -644,7 +647,8 @@ def minicpm3(c):
     D, L, V, H = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size",
                                  "num_attention_heads"))
     sizes = {"qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "kv_lora_rank": 256,
-             "q_lora_rank": 768, "v_head_dim": D // H} | c
+             "q_lora_rank": 768} | c
+    sizes["v_head_dim"] = c.get("v_head_dim") or D // H  # null
     tables = 1 if c.get("tie_word_embeddings", True) else 2
     layer = latent_attention(sizes) + gated(D, c["intermediate_size"]) + 2 * D
     return dense(L * layer + D + tables * V * D, V * D)
@@ -751,7 +755,139 @@ def lfm2(c):
     return total, active, V * D
 
 
+def routed(c, attention, is_dense, X, A, width, shared, norms=2, correction=True):
+    """Layers that are dense or have experts with a correction, whatever their attention."""
+    D, V = c["hidden_size"], c["vocab_size"]
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for dense_layer in is_dense:
+        common = attention + norms * D
+        if dense_layer:
+            common += gated(D, c["intermediate_size"])
+        else:
+            common += D * X + (X if correction else 0) + gated(D, shared)
+            total += X * gated(D, width)
+            active += A * gated(D, width)
+        total, active = total + common, active + common
+    return total, active, V * D
+
+
+def dense_first(c, key, default):
+    """Of each layer, whether it has no experts."""
+    if c.get("mlp_layer_types"):
+        return [kind == "dense" for kind in c["mlp_layer_types"]]
+    return [layer < c.get(key, default) for layer in range(c["num_hidden_layers"])]
+
+
+def afmoe(c):
+    """An output gate as wide as the queries, four norms in a layer."""
+    D, H, E = c["hidden_size"], c["num_attention_heads"], c.get("head_dim") or 128
+    K, width = first(c, "num_key_value_heads", default=H), c.get("moe_intermediate_size", 1408)
+    attention = grouped_attention(D, H, K, E, head_norms=True) + linear(D, H * E)
+    return routed(c, attention, dense_first(c, "num_dense_layers", 1), c.get("num_experts", 64),
+                  c.get("num_experts_per_tok", 6), width, c.get("num_shared_experts", 2) * width, norms=4)
+
+
+def bailing_moe(c):
+    """Ling 2 has norms of heads and corrections; Ling 1 has neither."""
+    D, H, is_second = c["hidden_size"], c["num_attention_heads"], "V2" in c["architectures"][0]
+    E = first(c, "head_dim", default=128 if is_second else D // H)
+    attention = grouped_attention(D, H, c["num_key_value_heads"], E, c.get("use_qkv_bias", False),
+                                  c.get("use_bias", not is_second), c.get("use_qk_norm", is_second))
+    width, shared = c["moe_intermediate_size"], c.get("num_shared_experts", 1 if is_second else 0)
+    return routed(c, attention, dense_first(c, "first_k_dense_replace", 1 if is_second else 0), c["num_experts"],
+                  c["num_experts_per_tok"], width, shared * width, correction=is_second)
+
+
+def exaone_moe(c):
+    D, H, width = c["hidden_size"], c["num_attention_heads"], c.get("moe_intermediate_size", 1024)
+    E, K = first(c, "head_dim", default=D // H), first(c, "num_key_value_heads", default=32)
+    return routed(c, grouped_attention(D, H, K, E, head_norms=True), dense_first(c, "first_k_dense_replace", 1),
+                  c.get("num_experts", 64), c.get("num_experts_per_tok", 8), width,
+                  c.get("num_shared_experts", 1) * width)
+
+
+def glm4_moe_lite(c):
+    c = {"q_lora_rank": 768, "qk_nope_head_dim": 192, "v_head_dim": 256} | c
+    width = c.get("moe_intermediate_size", 1536)
+    return routed(c, latent_attention(c), dense_first(c, "first_k_dense_replace", 1), c["n_routed_experts"],
+                  c["num_experts_per_tok"], width, c.get("n_shared_experts", 1) * width)
+
+
+def solar_open(c):
+    """Experts in every layer."""
+    D, H, width = c["hidden_size"], c["num_attention_heads"], c["moe_intermediate_size"]
+    attention = grouped_attention(D, H, first(c, "num_key_value_heads", default=8),
+                                  first(c, "head_dim", default=128), c.get("attention_bias", False))
+    return routed(c, attention, [False] * c["num_hidden_layers"], c["n_routed_experts"],
+                  c["num_experts_per_tok"], width, c.get("n_shared_experts", 1) * width)
+
+
+def hunyuan_v1_moe(c):
+    """Numbers may be lists of one for each layer; the shared expert is as wide as the others."""
+    D, H, F = c["hidden_size"], c["num_attention_heads"], c["intermediate_size"]
+    E, bias = first(c, "head_dim", "attention_head_dim", default=D // H), c.get("attention_bias", False)
+    attention = grouped_attention(D, H, first(c, "num_key_value_heads", default=H), E, bias, bias, True)
+    X, A = (c[key][0] if isinstance(c[key], list) else c[key] for key in ("num_experts", "moe_topk"))
+    return routed(c, attention, [False] * c["num_hidden_layers"], X, A, F, F, correction=False)
+
+
+def vaultgemma(c):
+    """Gemma 2 without norms behind attention and the feed-forward network."""
+    return gemma(c | {"num_key_value_heads": first(c, "num_key_value_heads", default=4)})
+
+
+def biogpt(c):
+    """OPT's decoder, also of XGLM, whose positions are fixed."""
+    D = first(c, "d_model", "hidden_size")
+    L, F = first(c, "num_layers", "num_hidden_layers"), first(c, "ffn_dim", "intermediate_size")
+    layer = grouped_attention(D, 1, 1, D, True, True) + plain(D, F, True) + 2 * layer_norm(D)
+    positions = 0 if c["model_type"] == "xglm" else c["max_position_embeddings"] + 2
+    V, tables = c["vocab_size"], 1 if c.get("tie_word_embeddings", True) else 2
+    return dense(L * layer + layer_norm(D) + (tables * V + positions) * D, V * D)
+
+
+def persimmon(c):
+    """LayerNorms of heads have biases."""
+    D, L, V, H = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size",
+                                 "num_attention_heads"))
+    layer = grouped_attention(D, H, H, D // H, True, True) + plain(D, c["intermediate_size"], True)
+    layer += 2 * layer_norm(D) + (2 * layer_norm(D // H) if c.get("qk_layernorm", True) else 0)
+    tables = 1 if c.get("tie_word_embeddings", False) else 2
+    return dense(L * layer + layer_norm(D) + tables * V * D, V * D)
+
+
+def qwen3_5_text(c):
+    """Qwen 3 Next whose layers are all dense."""
+    given = {"num_key_value_heads": 4} | c
+    return qwen3_next(given | {"decoder_sparse_step": c["num_hidden_layers"] + 1})
+
+
+def qwen3_5_moe_text(c):
+    return qwen3_next({"num_experts": 256, "num_experts_per_tok": 8} | c)
+
+
+def mimo(c):
+    return rms_decoder(c, first(c, "num_key_value_heads", default=32),
+                       first(c, "head_dim", default=c["hidden_size"] // c["num_attention_heads"]),
+                       c.get("tie_word_embeddings", False), qkv_bias=True)
+
+
+def openai_gpt(c):
+    """GPT-2 without a last norm."""
+    total, _, table = gpt2({"n_positions": 512} | c)
+    return dense(total - layer_norm(c["n_embd"]), table)
+
+
+def ministral3(c):
+    return mistral({"head_dim": 128} | c)
+
+
 FAMILIES = {
+    "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
+    "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "hunyuan_v1_moe": hunyuan_v1_moe,
+    "ministral": mistral, "ministral3": ministral3, "persimmon": persimmon, "solar_open": solar_open,
+    "vaultgemma": vaultgemma, "xglm": biogpt, "qwen3_5_text": qwen3_5_text,
+    "qwen3_5_moe_text": qwen3_5_moe_text, "mimo": mimo, "openai-gpt": openai_gpt,
     "arcee": arcee, "codegen": gptj, "dots1": dots1, "ernie4_5": ernie4_5,
     "ernie4_5_moe": ernie4_5_moe, "flex_olmo": olmoe, "gpt_neo": gpt_neo, "helium": helium,
     "hunyuan_v1_dense": hunyuan_v1_dense, "internlm3": internlm3, "lfm2": lfm2, "lfm2_moe": lfm2,

@@ -11,7 +11,7 @@ from pathlib import Path
 import closed_forms
 import compiling
 
-RUNS = 160
+RUNS = 200
 ACTIVATIONS = ["silu", "gelu_new", "gelu_pytorch_tanh"]
 
 
@@ -113,7 +113,7 @@ def draw_gptj(draw):
 
 
 def draw_phi(draw):
-    return draw_sizes(draw) | {"partial_rotary_factor": draw.choice([0.4, 0.5])}
+    return draw_sizes(draw) | {"partial_rotary_factor": draw.choice([0.4, 0.5]), "qk_layernorm": draw.random() < 0.5}
 
 
 def draw_phi3(draw):
@@ -127,7 +127,7 @@ def draw_starcoder2(draw):
 
 
 def draw_stablelm(draw):
-    return draw_qwen2(draw) | {"use_qkv_bias": draw.random() < 0.5,
+    return draw_qwen2(draw) | {"use_qkv_bias": draw.random() < 0.5, "qk_layernorm": draw.random() < 0.5,
                                "use_parallel_residual": draw.random() < 0.5}
 
 
@@ -465,8 +465,122 @@ def draw_lfm2_moe(draw):
                     "use_expert_bias": draw.random() < 0.5}
 
 
-DRAWS = {name[5:]: draw for name, draw in list(globals().items())
-         if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid")}
+def draw_cwm(draw):
+    layers = draw.randint(1, 9)
+    kinds = [draw.choice(["full_attention", "sliding_attention"]) for _ in range(layers)]
+    return draw_qwen2(draw) | {"num_hidden_layers": layers, "head_dim": draw.choice([12, 24]), "sliding_window": draw.choice([None, 7]),
+                               "layer_types": draw.choice([None, kinds])}
+
+
+def draw_ministral(draw):
+    return draw_cwm(draw)
+
+
+def draw_ministral3(draw):
+    return draw_qwen2(draw) | {"head_dim": draw.choice([12, 24])}
+
+
+def draw_vaultgemma(draw):
+    return draw_gemma(draw) | {"sliding_window": draw.choice([None, 7]), "attn_logit_softcapping": None}
+
+
+def draw_biogpt(draw):
+    sizes = draw_qwen2(draw)
+    del sizes["num_key_value_heads"]
+    return sizes | {"max_position_embeddings": draw.randint(8, 64), "scale_embedding": draw.random() < 0.5}
+
+
+def draw_xglm(draw):
+    sizes = draw_biogpt(draw)
+    names = {"hidden_size": "d_model", "num_hidden_layers": "num_layers", "num_attention_heads": "attention_heads",
+             "intermediate_size": "ffn_dim"}
+    return {names.get(key, key): value for key, value in sizes.items()}
+
+
+def draw_persimmon(draw):
+    sizes = draw_qwen2(draw)
+    del sizes["num_key_value_heads"]
+    return sizes | {"qk_layernorm": draw.random() < 0.5}
+
+
+def draw_routed(draw):
+    """Experts, and layers without them, which may be listed."""
+    sizes = draw_qwen2(draw)
+    kinds = [draw.choice(["dense", "sparse"]) for _ in range(sizes["num_hidden_layers"])]
+    return sizes | {"num_experts": draw.choice([4, 8]), "num_experts_per_tok": draw.choice([1, 2]),
+                    "moe_intermediate_size": 20, "num_shared_experts": draw.choice([0, 1, 2]),
+                    "first_k_dense_replace": draw.randint(0, 3), "mlp_layer_types": draw.choice([None, kinds])}
+
+
+def draw_afmoe(draw):
+    sizes = draw_routed(draw)
+    del sizes["mlp_layer_types"]
+    return sizes | {"num_dense_layers": sizes.pop("first_k_dense_replace"), "head_dim": draw.choice([8, 24]),
+                    "mup_enabled": draw.random() < 0.5, "sliding_window": 7}
+
+
+def draw_bailing_moe(draw):
+    sizes = draw_routed(draw)
+    del sizes["mlp_layer_types"]
+    common = {"use_bias": draw.random() < 0.5, "use_qkv_bias": draw.random() < 0.5, "use_qk_norm": draw.random() < 0.5,
+              "head_dim": draw.choice([8, 24])}
+    return sizes | common | draw.choice([
+        {"architectures": ["BailingMoeForCausalLM"], "norm_topk_prob": draw.random() < 0.5},
+        {"architectures": ["BailingMoeV2ForCausalLM"], "n_group": 2, "topk_group": draw.choice([1, 2]),
+         "partial_rotary_factor": 0.5}])
+
+
+def draw_exaone_moe(draw):
+    return draw_routed(draw) | {"head_dim": draw.choice([None, 24]), "sliding_window": draw.choice([None, 7])}
+
+
+def draw_glm4_moe_lite(draw):
+    sizes = draw_routed(draw)
+    return sizes | {"n_routed_experts": sizes.pop("num_experts"), "n_shared_experts": sizes.pop("num_shared_experts"),
+                    "q_lora_rank": draw.choice([8, 12]), "kv_lora_rank": 20, "qk_nope_head_dim": 12,
+                    "qk_rope_head_dim": 4, "v_head_dim": 10, "num_nextn_predict_layers": draw.choice([0, 1])}
+
+
+def draw_solar_open(draw):
+    sizes = draw_qwen2(draw)
+    return sizes | {"n_routed_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                    "n_shared_experts": draw.choice([0, 1]), "attention_bias": draw.random() < 0.5,
+                    "head_dim": draw.choice([8, 24])}
+
+
+def draw_hunyuan_v1_moe(draw):
+    sizes = draw_qwen2(draw)
+    layers, top = sizes["num_hidden_layers"], draw.choice([1, 2])
+    return sizes | {"num_experts": draw.choice([4, [4] * layers]), "moe_topk": draw.choice([top, [top] * layers]),
+                    "head_dim": draw.choice([None, 24]), "attention_bias": draw.random() < 0.5}
+
+
+def draw_qwen3_5_moe_text(draw):
+    sizes = draw_qwen3_next(draw)
+    for key in ("decoder_sparse_step", "mlp_only_layers"):
+        del sizes[key]
+    return sizes | {"mtp_num_hidden_layers": draw.choice([0, 1])}
+
+
+def draw_qwen3_5_text(draw):
+    sizes = draw_qwen3_5_moe_text(draw)
+    for key in ("num_experts", "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size"):
+        del sizes[key]
+    return sizes
+
+
+def draw_mimo(draw):
+    return draw_qwen2(draw) | {"head_dim": draw.choice([None, 24]), "num_nextn_predict_layers": draw.choice([0, 1])}
+
+
+def draw_openai_gpt(draw):
+    sizes = draw_gpt2(draw)
+    del sizes["n_inner"]
+    return sizes | {"afn": draw.choice(["gelu", "relu"])}
+
+
+DRAWS = {name[5:].replace("openai_gpt", "openai-gpt"): draw for name, draw in list(globals().items())
+         if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
 
 def check_sizes(families, listed):

@@ -112,7 +112,8 @@ def albert(c):
 
 def electra(c):
     D, kind = c.get("hidden_size", 256), (c.get("architectures") or ["ElectraModel"])[0]
-    total, masked = narrow_bert({"vocab_size": 30522, "embedding_size": 128, "hidden_size": D} | c)
+    given = {key: value for key, value in c.items() if value is not None}
+    total, masked = narrow_bert({"vocab_size": 30522, "embedding_size": 128, "hidden_size": D} | given)
     total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 1024))
     total += masked if kind == "ElectraForMaskedLM" else 0
     return total + (linear(D, D) + linear(D, 1) if kind == "ElectraForPreTraining" else 0)
@@ -255,7 +256,135 @@ def flux(c):
     return total + c.get("num_single_layers", 38) * single
 
 
+def kind_of(c, prefix):
+    """What hangs on the trunk, without the family's name."""
+    return (c.get("architectures") or [prefix + "Model"])[0][len(prefix):]
+
+
+def data2vec_text(c):
+    """RoBERTa with BERT's number of words where none is said."""
+    return roberta({"vocab_size": 30522} | c | {"architectures": ["Roberta" + kind_of(c, "Data2VecText")]})
+
+
+def megatron_bert(c):
+    """As many norms as BERT: one behind all layers in place of one behind the embedding."""
+    c = {"vocab_size": 29056, "hidden_size": 1024, "num_hidden_layers": 24, "intermediate_size": 4096} | c
+    return bert(c | {"architectures": ["Bert" + kind_of(c, "MegatronBert")]})
+
+
+def xlm_roberta_xl(c):
+    c = {"vocab_size": 250880, "hidden_size": 2560, "num_hidden_layers": 36, "intermediate_size": 10240,
+         "max_position_embeddings": 514, "type_vocab_size": 1} | c
+    return bert(c | {"architectures": ["Bert" + kind_of(c, "XLMRobertaXL")]})
+
+
+def ernie(c):
+    tasks = c.get("task_type_vocab_size", 3) * c.get("hidden_size", 768) if c.get("use_task_id", False) else 0
+    return bert(c | {"architectures": ["Bert" + kind_of(c, "Ernie")]}) + tasks
+
+
+def mpnet(c):
+    """A table of relative positions in place of one of types."""
+    c = {"vocab_size": 30527, "type_vocab_size": 0} | c
+    table = c.get("relative_attention_num_buckets", 32) * c.get("num_attention_heads", 12)
+    return bert(c | {"architectures": ["Bert" + kind_of(c, "MPNet")]}) + table
+
+
+def nomic_bert(c):
+    """No pooler; gated networks are as wide as the next multiple of 256."""
+    D, L = c.get("n_embd", 768), c.get("n_layer", 12)
+    padding = c.get("pad_vocab_size_multiple", 1)
+    V = -(-c.get("vocab_size", 50257) // padding) * padding
+    bias, mlp_bias = c.get("qkv_proj_bias", True), c.get("mlp_fc1_bias", True)
+    F = c.get("n_inner") or 4 * D
+    if c.get("activation_function") in ("swiglu", "geglu"):
+        F = -(-F // 256) * 256
+        network = linear(D, 2 * F, mlp_bias) + linear(F, D, mlp_bias)
+    else:
+        network = linear(D, F, mlp_bias) + linear(F, D, mlp_bias)
+    positions = 0 if c.get("rotary_emb_fraction", 0) else c.get("n_positions", 1024)
+    total = (V + positions + c.get("type_vocab_size", 2)) * D + norm(D)
+    total += L * (linear(D, 3 * D, bias) + linear(D, D, bias) + network + 2 * norm(D))
+    if kind_of(c, "NomicBert") == "ForPreTraining":
+        total += linear(D, D, mlp_bias) + norm(D) + (V if mlp_bias else 0)
+        total += 0 if c.get("tie_word_embeddings", True) else V * D
+    return total
+
+
+def gte(c):
+    """Gated, with a bias of the last matrix alone."""
+    D, F, V = c.get("hidden_size", 768), c.get("intermediate_size", 3072), c.get("vocab_size", 30528)
+    layer = linear(D, 3 * D) + linear(D, D) + linear(D, 2 * F, False) + linear(F, D) + 2 * norm(D)
+    total = (V + c.get("type_vocab_size", 1)) * D + norm(D) + c.get("num_hidden_layers", 12) * layer
+    if kind_of(c, "New") == "ForMaskedLM":
+        total += linear(D, D) + norm(D) + V + (0 if c.get("tie_word_embeddings", True) else V * D)
+    return total
+
+
+def eurobert(c):
+    D, H, F, V = c.get("hidden_size", 768), c.get("num_attention_heads", 12), c.get("intermediate_size", 3072), c.get("vocab_size", 128256)
+    K, E = c.get("num_key_value_heads") or H, c.get("head_dim") or D // H
+    bias, mlp_bias = c.get("attention_bias", False), c.get("mlp_bias", False)
+    layer = linear(D, (H + 2 * K) * E, bias) + linear(H * E, D, bias) + 2 * D
+    layer += linear(D, 2 * F, mlp_bias) + linear(F, D, mlp_bias)
+    total = V * D + c.get("num_hidden_layers", 12) * layer + D
+    if kind_of(c, "EuroBert") == "ForMaskedLM":
+        total += (0 if c.get("tie_word_embeddings", False) else V * D) + (V if mlp_bias else 0)
+    return total
+
+
+def modernbert_decoder(c):
+    """ModernBERT with its head of masked tokens."""
+    return modernbert(c | {"architectures": ["ModernBertForMaskedLM"]})
+
+
+def umt5(c):
+    """mT5 with a table of relative positions in each layer, not in each stack."""
+    c = {"d_ff": 1024, "num_layers": 8, "num_heads": 6, "vocab_size": 250112, "feed_forward_proj": "gated-gelu"} | c
+    kind, layers = (c.get("architectures") or ["UMT5ForConditionalGeneration"])[0], c["num_layers"]
+    if kind == "UMT5EncoderModel":
+        more = layers - 1
+    else:
+        more = layers + (c.get("num_decoder_layers") or layers) - 2
+    return t5(c | {"architectures": [kind[2:]]}) + more * c.get("relative_attention_num_buckets", 32) * c["num_heads"]
+
+
+def sequences(c, rows, embedding_norm, final_norm):
+    """BART and what differs from it in tables of positions and norms."""
+    D, V = c["d_model"], c["vocab_size"]
+    attention = 4 * linear(D, D) + norm(D)
+    total = V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    total += 2 * (rows * D + (norm(D) if embedding_norm else 0) + (norm(D) if final_norm else 0))
+    for stack, parts in (("encoder", 1), ("decoder", 2)):
+        F = c[f"{stack}_ffn_dim"]
+        total += c[f"{stack}_layers"] * (parts * attention + linear(D, F) + linear(F, D) + norm(D))
+    return total
+
+
+def plbart(c):
+    return sequences(c, c.get("max_position_embeddings", 1024) + 2, True, False)
+
+
+def marian(c):
+    return sequences(c, 0, False, False)
+
+
+def pegasus(c):
+    return sequences(c, 0, False, True)
+
+
+def blenderbot(c):
+    return sequences(c, c.get("max_position_embeddings", 128), False, True)
+
+
+def blenderbot_small(c):
+    return sequences(c, c.get("max_position_embeddings", 512), True, False)
+
+
 FAMILIES = {
+    "blenderbot": blenderbot, "blenderbot-small": blenderbot_small, "data2vec-text": data2vec_text, "ernie": ernie,
+    "eurobert": eurobert, "new": gte, "marian": marian, "modernbert-decoder": modernbert_decoder, "megatron-bert": megatron_bert, "mpnet": mpnet, "nomic_bert": nomic_bert,
+    "pegasus": pegasus, "plbart": plbart, "umt5": umt5, "xlm-roberta-xl": xlm_roberta_xl,
     "bart": bart, "m2m_100": bart, "mbart": bart,
     "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,
     "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "xlm-roberta": xlm_roberta, "camembert": xlm_roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,

@@ -13,7 +13,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 96
+RUNS = 144
 
 
 def draw_encoder(draw):
@@ -168,7 +168,73 @@ def draw_flux(draw):
         "pooled_projection_dim": 20, "guidance_embeds": draw.random() < 0.5}
 
 
+def draw_heads(draw, prefix, *kinds):
+    """BERT with other names of its heads."""
+    return draw_bert(draw) | {"architectures": [prefix + draw.choice(kinds)]}
+
+
+def draw_data2vec_text(draw):
+    return draw_heads(draw, "Data2VecText", "Model", "ForMaskedLM", "ForSequenceClassification")
+
+
+def draw_megatron_bert(draw):
+    return draw_heads(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification")
+
+
+def draw_xlm_roberta_xl(draw):
+    return draw_heads(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification")
+
+
+def draw_ernie(draw):
+    return draw_heads(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification") | {
+        "use_task_id": draw.random() < 0.5, "task_type_vocab_size": draw.randint(1, 4)}
+
+
+def draw_mpnet(draw):
+    sizes = draw_heads(draw, "MPNet", "Model", "ForMaskedLM", "ForSequenceClassification")
+    del sizes["type_vocab_size"]
+    return sizes | {"relative_attention_num_buckets": draw.choice([8, 32])}
+
+
+def draw_nomic_bert(draw):
+    sizes, bias = draw_encoder(draw), draw.random() < 0.5
+    return {"n_embd": sizes["hidden_size"], "n_head": sizes["num_attention_heads"], "n_layer": sizes["num_hidden_layers"],
+            "n_inner": draw.choice([None, 40, 300]), "vocab_size": sizes["vocab_size"], "n_positions": sizes["max_position_embeddings"],
+            "architectures": [draw.choice(["NomicBertModel", "NomicBertForPreTraining"])],
+            "activation_function": draw.choice(["swiglu", "geglu", "gelu"]), "rotary_emb_fraction": draw.choice([0, 1.0]),
+            "qkv_proj_bias": draw.random() < 0.5, "mlp_fc1_bias": bias, "mlp_fc2_bias": bias,
+            "pad_vocab_size_multiple": draw.choice([1, 64]), "type_vocab_size": draw.choice([1, 2])}
+
+
+def draw_gte(draw):
+    return draw_encoder(draw) | {"architectures": [draw.choice(["NewModel", "NewForMaskedLM"])], "type_vocab_size": draw.randint(0, 2),
+                                 "hidden_act": draw.choice(["gelu", "silu"]), "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_eurobert(draw):
+    sizes = draw_encoder(draw)
+    return sizes | {"architectures": [draw.choice(["EuroBertModel", "EuroBertForMaskedLM"])], "mlp_bias": draw.random() < 0.5,
+                    "num_key_value_heads": draw.choice([None, 1, sizes["num_attention_heads"]]), "head_dim": draw.choice([None, 6]),
+                    "attention_bias": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_modernbert_decoder(draw):
+    sizes = draw_modernbert(draw)
+    for key in ("num_labels", "id2label"):
+        sizes.pop(key, None)
+    return sizes | {"architectures": ["ModernBertDecoderForCausalLM"]}
+
+
+def draw_umt5(draw):
+    kinds = ["UMT5ForConditionalGeneration", "UMT5EncoderModel"]
+    return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
+
+
 DRAWS = {
+    "blenderbot": draw_bart, "blenderbot-small": draw_bart, "marian": draw_bart, "pegasus": draw_bart, "plbart": draw_bart,
+    "data2vec-text": draw_data2vec_text, "ernie": draw_ernie, "eurobert": draw_eurobert, "new": draw_gte, "megatron-bert": draw_megatron_bert,
+    "modernbert-decoder": draw_modernbert_decoder,
+    "mpnet": draw_mpnet, "nomic_bert": draw_nomic_bert, "umt5": draw_umt5, "xlm-roberta-xl": draw_xlm_roberta_xl,
     "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
     "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
     "dinov2_with_registers": draw_dinov2_with_registers,
