@@ -109,7 +109,11 @@ SmallVector<AxisState, 2> stg::transferAxis(const OpFacts &op,
   };
   if (op.isLinear && all.kind == AxisState::Zero)
     return fill(all);
-  if (all.kind <= AxisState::Whole)
+  // What elements that are equal make has equal elements. A sum of them is
+  // partial if a device has a shard, which nothing says.
+  if (all.kind < AxisState::Whole)
+    return fill({op.isElementwise ? AxisState::Constant : AxisState::Unknown});
+  if (all.kind == AxisState::Whole)
     return transferWhole(op);
   if (op.isLinear && all == AxisState::getPartial(ReduceKind::Sum))
     return fill(all);

@@ -445,6 +445,17 @@ static SmallVector<Attribute> getPartialSum(OpResult value) {
   return partial;
 }
 
+/// Of these, the axes over which the value can stay partial: over one that
+/// shards it, the sum leaves a shard at once.
+static SmallVector<Attribute> getLastingSum(OpResult value) {
+  SmallVector<Attribute> partial = getPartialSum(value);
+  ShardingAttr sharding = cast<SymTensorType>(value.getType()).getSharding();
+  llvm::erase_if(partial, [&](Attribute axis) {
+    return sharding && sharding.shardsOver(cast<StringAttr>(axis));
+  });
+  return partial;
+}
+
 /// A sum that a linear op reads stays partial if what the op makes is partial,
 /// too: both are reduced as one.
 void FunctionPlan::joinPartials(ShardableOpInterface op) {
@@ -455,7 +466,7 @@ void FunctionPlan::joinPartials(ShardableOpInterface op) {
   if (!operand || !operand.hasOneUse() ||
       isa<LoopLikeOpInterface>(operand.getOwner()))
     return;
-  setPartial(operand, getPartialSum(operand));
+  setPartial(operand, getLastingSum(operand));
 }
 
 /// True if the op multiplies a partial sum over `axes` with what is complete:
@@ -510,7 +521,7 @@ static std::optional<PartialTerm> getPartialTerm(Value term) {
   if (!made || !made.hasOneUse() || isa<LoopLikeOpInterface>(made.getOwner()))
     return std::nullopt;
   result.values.push_back(term);
-  result.axes = getPartialSum(made);
+  result.axes = getLastingSum(made);
   if (!result.axes.empty())
     return result;
   // A product of a partial sum that only products read, such as what lies
@@ -527,7 +538,7 @@ static std::optional<PartialTerm> getPartialTerm(Value term) {
     std::optional<PartialTerm> inner;
     if (factor.hasOneUse()) {
       inner = getPartialTerm(factor);
-    } else if (auto axes = getPartialSum(factor); !axes.empty()) {
+    } else if (auto axes = getLastingSum(factor); !axes.empty()) {
       inner.emplace();
       inner->axes = axes;
       inner->values.push_back(factor);
@@ -547,6 +558,22 @@ static bool areSameAxes(ArrayRef<Attribute> lhs, ArrayRef<Attribute> rhs) {
          std::is_permutation(lhs.begin(), lhs.end(), rhs.begin());
 }
 
+/// True if of the factors of each product only one is a partial sum once the
+/// values are: a product of two of them is none.
+static bool haveOneFactor(ArrayRef<Value> values) {
+  llvm::SmallPtrSet<Value, 8> partial(values.begin(), values.end());
+  auto isPartial = [&](Value factor) {
+    return partial.contains(factor) || !getPlannedPartial(factor).empty();
+  };
+  return llvm::all_of(values, [&](Value value) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      auto product = dyn_cast<ShardableOpInterface>(user);
+      return !product || !product.isMultilinear() ||
+             llvm::count_if(user->getOperands(), isPartial) <= 1;
+    });
+  });
+}
+
 /// A sum of a partial sum and a product of one is reduced instead of both of
 /// them: adapters beside a projection communicate nothing of their own.
 void FunctionPlan::joinProducts(func::FuncOp function) {
@@ -556,6 +583,10 @@ void FunctionPlan::joinProducts(func::FuncOp function) {
     std::optional<PartialTerm> rhs = getPartialTerm(sum.getRhs());
     if (!lhs || !rhs || !(lhs->isMultiplied || rhs->isMultiplied) ||
         !areSameAxes(lhs->axes, rhs->axes))
+      return;
+    SmallVector<Value> values(lhs->values);
+    llvm::append_range(values, rhs->values);
+    if (!haveOneFactor(values))
       return;
     for (const PartialTerm &term : {*lhs, *rhs})
       for (Value value : term.values)
@@ -661,7 +692,7 @@ void FunctionPlan::passPartials(func::FuncOp function,
     auto operand = dyn_cast<OpResult>(op->getOperand(0));
     if (operand && operand.hasOneUse() && gradients.lookup(operand) &&
         !isa<LoopLikeOpInterface>(operand.getOwner()))
-      setPartial(operand, getPartialSum(operand));
+      setPartial(operand, getLastingSum(operand));
   });
 }
 

@@ -444,6 +444,9 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
     fromGradient = std::min(*fromGradient, forward->second);
   if (fromGradient || fromForward)
     setStage(op, fromGradient ? *fromGradient : *fromForward);
+  else if (forward != forwardStage.end())
+    // The gradient of what nothing but the loss's mean is behind is a constant.
+    setStage(op, forward->second);
   else if (getNumStages() == 1 && ranges.empty())
     setStage(op, 0);
   return success();
