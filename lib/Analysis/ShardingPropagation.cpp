@@ -165,6 +165,8 @@ bool ShardingPlan::enterCompoundDims() {
 void ShardingPlan::propagate() {
   for (PlannedOp &op : ops)
     op.factorAxes.resize(op.rule.factors.size());
+  for (const FactorClaim &claim : factorClaims)
+    ops[claim.op].claimed.push_back({claim.factor, claim.axis});
   std::set<unsigned> priorities;
   for (const ShardingClaim &claim : claims)
     priorities.insert(claim.priority);

@@ -55,6 +55,9 @@ struct PlannedOp {
   AxisList blocked = {};
   /// The only axes that the factor of the first element may be divided over.
   std::optional<std::pair<unsigned, AxisList>> only = std::nullopt;
+  /// Factors and the axes that are claimed for them: these flow into no other
+  /// factor of the op.
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 2> claimed = {};
   /// When axes flowed through it last: nothing flows again before one of its
   /// tensors changes, or its factors do from outside.
   unsigned visited = 0;
@@ -63,7 +66,10 @@ struct PlannedOp {
   bool allows(unsigned factor, unsigned axis) const {
     return !llvm::is_contained(blocked, axis) &&
            (!only || only->first != factor ||
-            llvm::is_contained(only->second, axis));
+            llvm::is_contained(only->second, axis)) &&
+           llvm::none_of(claimed, [&](const auto &claim) {
+             return claim.second == axis && claim.first != factor;
+           });
   }
 
   bool uses(unsigned axis) const {
@@ -83,8 +89,9 @@ struct ShardingClaim {
   bool yields = false;
 };
 
-/// Op `op` computes factor `factor` over `axis`, too, if it does not use the
-/// axis otherwise. Entered after all other claims.
+/// Op `op` computes factor `factor` over `axis`, whatever its tensors say. Its
+/// tensors are sharded so where nothing else is said about them: the claim is
+/// entered after all others.
 struct FactorClaim {
   unsigned op, factor, axis;
 };

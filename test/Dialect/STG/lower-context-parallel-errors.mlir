@@ -82,7 +82,7 @@ stg.symbol @n
 !x = !stg.tensor<[2, 8, 4, 16], bf16>
 stg.mesh @mesh <cp = n : context>
 func.func @symbolic_devices(%q: !x) {
-  // expected-error @+1 {{'stg.attention' op has tokens that are divided over ["cp"], and how many keys each device sees is known for numbers only; give symbols their values first (--stg-bind)}}
+  // expected-error @+1 {{'stg.attention' op has tokens that are divided over ["cp"], and how many keys each device sees is known for numbers only; give symbols their values, and several steps one by one}}
   %o, %lse = stg.attention causal %q, %q, %q {window = #sym.expr<4>, context = #stg.context<all_gather zigzag over ["cp"]>} : !x, !x, !x
   return
 }

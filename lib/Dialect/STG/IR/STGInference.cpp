@@ -107,6 +107,10 @@ LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
     TokenSpan span{getWindowAttr(), getChunkAttr()};
     getKeyMutable().assign(increment.keep(getKey(), "k", span));
     getValueMutable().assign(increment.keep(getValue(), "v", span));
+    // New tokens are behind the prefix: it is among those that are kept.
+    if (getPrefixAttr() && !increment.getRequests() &&
+        !increment.getCached().isZero())
+      removePrefixAttr();
   } else if (!increment.getCached().isZero()) {
     return emitOpError("sees tokens that come later, so nothing of it can be "
                        "kept; needs whole sequences, cached=0");
