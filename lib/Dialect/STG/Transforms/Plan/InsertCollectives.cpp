@@ -802,6 +802,12 @@ LogicalResult Localizer::run(func::FuncOp function,
 
 void InsertCollectives::runOnOperation() {
   auto run = [](func::FuncOp function, MeshOp mesh) -> LogicalResult {
+    WalkResult walked = function.walk([](ParamOp op) {
+      return op.getLayout() ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return function.emitOpError("is at the local level: its collectives have "
+                                  "been inserted");
     if (mesh.getRules())
       return mesh.emitOpError("has rules that have not been applied; run "
                               "--stg-propagate-shardings first");

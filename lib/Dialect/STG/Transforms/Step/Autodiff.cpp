@@ -602,6 +602,10 @@ static void castAgain(Block &block) {
 }
 
 LogicalResult Differentiator::run(func::FuncOp function) {
+  for (unsigned i = 0, e = function.getNumResults(); i != e; ++i)
+    if (function.getResultAttr(i, STGDialect::kGradientAttr))
+      return function.emitOpError("returns gradients already, as result ")
+             << i << "; a step is differentiated once";
   Block &body = function.getBody().front();
   activity.addBlock(body);
   FailureOr<SmallVector<Loss>> losses = getLosses(function, activity);
