@@ -8,6 +8,7 @@ stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @PC "elements of a patch"
 stg.symbol @NR "tokens that belong to no patch"
+stg.symbol @PV "learned positions of a square"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !patches = !stg.tensor<[B, S, PC], bf16>
@@ -85,5 +86,16 @@ stg.block @class_and_mean(%x: !stream) -> !stg.tensor<[B, 2*D], bf16> {
 stg.block @add_all_positions(%x: !stream) -> !stream {
   %p = stg.param "pos_embeddings" : !stg.tensor<[S, D], bf16>
   %y = stg.bias_add %x, %p <"embeddings"> : !stream, !stg.tensor<[S, D], bf16>
+  stg.return %y : !stream
+}
+
+// A position of each token between four of a square of learned ones, as far as it is from each:
+// `corners` are their rows, `weights` how much of each.
+stg.block @add_positions_between(%x: !stream, %corners: !stg.tensor<[B, S, 4], i32>, %weights: !stg.tensor<[B, S, 4, 1], bf16>) -> !stream {
+  %t = stg.param "pos_embeddings" : !stg.tensor<[PV, D], bf16>
+  %c = stg.embedding %t, %corners <"corner_embeddings"> : !stg.tensor<[PV, D], bf16>, !stg.tensor<[B, S, 4], i32>
+  %w = stg.mul %c, %weights <"corners_weighted"> : !stg.tensor<[B, S, 4, D], bf16>, !stg.tensor<[B, S, 4, 1], bf16>
+  %p = stg.sum dim 2 %w <"positions"> : !stg.tensor<[B, S, 4, D], bf16>
+  %y = stg.add %x, %p <"embeddings"> : !stream, !stream
   stg.return %y : !stream
 }

@@ -47,6 +47,15 @@ stg.block @join_images(%images: !projected, %text: !text) -> !stream {
   stg.return %x : !stream
 }
 
+// What a tower gives beside its images, added to the tokens of these images: zeros to the others.
+stg.block @add_to_images(%x: !stream, %images: !projected) -> !stream {
+  %d = stg.rearrange "(bi)td->b(it)d" %images <"image_features"> : !projected -> !tokens
+  %zero = stg.splat 0 : !text
+  %f = stg.concat dim 1 ordered %d, %zero : !tokens, !text -> !stream
+  %y = stg.add %x, %f <"images_and_features"> : !stream, !stream
+  stg.return %y : !stream
+}
+
 // What the tower gives behind the features that are used: executed, but read by nobody.
 stg.block @end_of_tower(%x: !vision) -> !vision {
   %f = stg.slice dim 1 %x {from = #sym.expr<0>} <"unread_token"> : !vision -> !stg.tensor<[B = IM*B, 1, DV], bf16>
@@ -123,17 +132,26 @@ stg.block @pool_image(%x: !vision) -> !projected {
 // Squares of patches become one wide token, which two matrices project (Qwen 2.5 VL). The
 // patches of a square follow one another.
 stg.block @merge_patches(%x: !vision) -> !projected {
-  stg.option @norm : "rms" | "layer" = "rms" "RMSNorm, or LayerNorm with weight and bias"
-  %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
-  %n = stg.if @norm = "rms" -> !vision {
-    %r, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
-    stg.yield %r : !vision
+  stg.option @norm : "rms" | "layer" | "layer_joined" = "rms" "RMSNorm, or LayerNorm with weight and bias of each patch, or of each square"
+  %m = stg.if @norm = "layer_joined" -> !wide {
+    %j = stg.rearrange "b(nk)d->bn(kd)" %x <"squares"> : !vision -> !wide
+    %wn = stg.param "merger_norm" : !wide_vector
+    %wb = stg.param "merger_norm_bias" : !wide_vector
+    %r, %mean, %rstd = stg.layer_norm %j, %wn, %wb : !wide, !wide_vector, !wide_vector
+    stg.yield %r : !wide
   } else {
-    %wb = stg.param "merger_norm_bias" : !stg.tensor<[DV], bf16>
-    %r, %mean, %rstd = stg.layer_norm %x, %wn, %wb : !vision, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
-    stg.yield %r : !vision
+    %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
+    %n = stg.if @norm = "rms" -> !vision {
+      %r, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
+      stg.yield %r : !vision
+    } else {
+      %wb = stg.param "merger_norm_bias" : !stg.tensor<[DV], bf16>
+      %r, %mean, %rstd = stg.layer_norm %x, %wn, %wb : !vision, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
+      stg.yield %r : !vision
+    }
+    %s = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !wide
+    stg.yield %s : !wide
   }
-  %m = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !wide
   %w1 = stg.param "merger1" : !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
   %p1 = stg.einsum "bnv,vw->bnw" %m, %w1 : !wide, !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
   %b1 = stg.param "merger1_bias" : !wide_vector
