@@ -55,6 +55,17 @@ stg.block @embed_patches_and_class(%patches: !behind) -> !stream {
   stg.return %y : !stream
 }
 
+// The same with a second token, which learns from another model (DeiT).
+stg.block @embed_patches_and_two(%patches: !stg.tensor<[B, S - 2, PC], bf16>) -> !stream {
+  %p = stg.call @embed_patches(%patches) : (!stg.tensor<[B, S - 2, PC], bf16>) -> !stg.tensor<[B, S - 2, D], bf16>
+  %c = stg.param "class_token" : !stg.tensor<[1, D], bf16>
+  %ct = stg.broadcast dim 0 %c <"class_tokens"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B, 1, D], bf16>
+  %d = stg.param "distillation_token" : !stg.tensor<[1, D], bf16>
+  %dt = stg.broadcast dim 0 %d <"distillation_tokens"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B, 1, D], bf16>
+  %y = stg.concat dim 1 ordered %ct, %dt, %p : !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S - 2, D], bf16> -> !stream
+  stg.return %y : !stream
+}
+
 // Tokens that belong to no patch, behind the first one.
 stg.block @insert_registers(%x: !stream) -> !stg.tensor<[B, S = S + NR, D], bf16> {
   %c, %p = stg.split dim 1 ordered %x : !stream -> !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S - 1, D], bf16>
