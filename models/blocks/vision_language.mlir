@@ -93,6 +93,47 @@ stg.block @shuffle_patches(%x: !patches) -> !projected {
   stg.return %y : !projected
 }
 
+// Squares of patches become one wide token, which one matrix takes to the width of the text
+// (Idefics 3).
+stg.block @project_squares(%x: !vision) -> !projected {
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !vision -> !wide
+  %w = stg.param "projector" : !stg.tensor<[ME*ME*DV, D], bf16>
+  %y = stg.einsum "bnv,vd->bnd" %m, %w : !wide, !stg.tensor<[ME*ME*DV, D], bf16>
+  stg.return %y : !projected
+}
+
+// The same of the patches behind a class token, with a LayerNorm of each square and two matrices
+// with gelu in between (InternVL).
+stg.block @normalize_and_project_squares(%x: !patches) -> !projected {
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !patches -> !wide
+  %wn = stg.param "projector_norm.weight" : !wide_vector
+  %wb = stg.param "projector_norm.bias" : !wide_vector
+  %n, %mean, %rstd = stg.layer_norm %m, %wn, %wb <"projector_norm"> : !wide, !wide_vector, !wide_vector
+  %w1 = stg.param "projector1" : !stg.tensor<[ME*ME*DV, D], bf16>
+  %p1 = stg.einsum "bnv,vd->bnd" %n, %w1 : !wide, !stg.tensor<[ME*ME*DV, D], bf16>
+  %b1 = stg.param "projector1_bias" : !vector
+  %y1 = stg.bias_add %p1, %b1 : !projected, !vector
+  %a = stg.activation gelu %y1 <"projector_gelu"> : !projected
+  %w2 = stg.param "projector2" : !stg.tensor<[D, D], bf16>
+  %p2 = stg.einsum "bnd,de->bne" %a, %w2 : !projected, !stg.tensor<[D, D], bf16>
+  %b2 = stg.param "projector2_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !projected, !vector
+  stg.return %y2 : !projected
+}
+
+// One matrix with a bias, and a constant, so that what follows may scale all tokens (PaliGemma).
+stg.block @project_and_scale(%x: !vision) -> !projected {
+  %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
+  %p = stg.einsum "bsv,vd->bsd" %x, %w : !vision, !stg.tensor<[DV, D], bf16>
+  %b = stg.param "projector_bias" : !vector
+  %y = stg.bias_add %p, %b : !stg.tensor<[B = IM*B, SV, D], bf16>, !vector
+  // No trace has the value of the constant.
+  %c = stg.splat 1 : !stg.tensor<[B = IM*B, SV, D], bf16>
+  %s = stg.mul %y, %c <"image_scale"> : !stg.tensor<[B = IM*B, SV, D], bf16>, !stg.tensor<[B = IM*B, SV, D], bf16>
+  %z = stg.rearrange "b(nk)d->bn(kd)" %s <"image_patches"> : !stg.tensor<[B = IM*B, SV, D], bf16> -> !projected
+  stg.return %z : !projected
+}
+
 // Two matrices with gelu in between (LLaVA).
 stg.block @project_image(%x: !image) -> !projected {
   stg.option @projector_bias : bool = true "biases of both"
