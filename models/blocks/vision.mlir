@@ -93,6 +93,17 @@ stg.block @class_and_mean(%x: !stream) -> !stg.tensor<[B, 2*D], bf16> {
   stg.return %y : !stg.tensor<[B, 2*D], bf16>
 }
 
+// The patches without the token in front of them, and their mean.
+stg.block @without_class(%x: !stream) -> !embedded {
+  %y = stg.slice dim 1 %x {from = #sym.expr<1>} <"patches"> : !stream -> !embedded
+  stg.return %y : !embedded
+}
+stg.block @mean_of_patches(%x: !stream) -> !stg.tensor<[B, D], bf16> {
+  %p = stg.slice dim 1 %x {from = #sym.expr<1>} <"patches"> : !stream -> !embedded
+  %y = stg.mean dim 1 %p <"mean_of_patches"> : !embedded
+  stg.return %y : !stg.tensor<[B, D], bf16>
+}
+
 // A learned position of each token.
 stg.block @add_all_positions(%x: !stream) -> !stream {
   %p = stg.param "pos_embeddings" : !stg.tensor<[S, D], bf16>
