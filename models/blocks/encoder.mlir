@@ -139,6 +139,15 @@ stg.block @second_token(%x: !stream) -> !row {
   stg.return %r : !row
 }
 
+// The mean of two rows.
+stg.block @mean_of_rows(%a: !row, %b: !row) -> !row {
+  %s = stg.add %a, %b <"both_rows"> : !row, !row
+  // No trace has the value of the constant.
+  %half = stg.splat 1 : !row
+  %y = stg.mul %s, %half <"mean_of_rows"> : !row, !row
+  stg.return %y : !row
+}
+
 // The loss of a class, whose scores are the mean of those of two rows.
 stg.block @mean_class_loss(%a: !row, %b: !row, %labels: !one) -> !loss {
   %wa = stg.param "classifier" : !stg.tensor<[D, Y], bf16>
