@@ -154,6 +154,12 @@ stg.block @take_image(%j: !stg.tensor<[B, S + T, D], bf16>) -> !stream {
   stg.return %x : !stream
 }
 
+// What the last layer gives of a text: executed, but read by nobody.
+stg.block @keep_text(%c: !text) -> !text {
+  stg.keep %c : !text
+  stg.return %c : !text
+}
+
 // Attention and a feed-forward network side by side, with one adaptive norm and one gate, and
 // with one output projection of both.
 stg.block @single_layer(%x: !stream, %e: !row) -> !stream {
