@@ -12,6 +12,12 @@ stg.symbol @DP = D "width between the vision tower and the text"
 stg.symbol @ME = 1 "patches that become one token, along each side"
 stg.symbol @MS = 1 "tokens of an image, along each side"
 
+stg.symbol @IC "tiles of all images of a sequence, and each image as a whole"
+stg.symbol @GY = 1 "rows of tiles"
+stg.symbol @GX = 1 "tiles of a row"
+stg.symbol @TS "patches of a tile, along each side"
+stg.symbol @TT "patches of a tile"
+
 !vision = !stg.tensor<[B = IM*B, SV, DV], bf16>
 !image = !stg.tensor<[B = IM*B, IT, DV], bf16>
 !projected = !stg.tensor<[B = IM*B, IT, D], bf16>
@@ -203,4 +209,21 @@ stg.block @merge_patches(%x: !vision) -> !projected {
   %b2 = stg.param "merger2_bias" : !vector
   %y2 = stg.bias_add %p2, %b2 : !projected, !vector
   stg.return %y2 : !projected
+}
+
+// The tiles of an image become one picture, behind the image as a whole; each row of patches of the
+// picture ends with a learned token (LLaVA-NeXT).
+stg.block @join_tiles(%x: !stg.tensor<[B = IC*B, TT, D], bf16>) -> !projected {
+  %t = stg.rearrange "(bc)(nk)d->bcn(kd)" %x <"tiles_of_images"> : !stg.tensor<[B = IC*B, TT, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS*TS, D], bf16>
+  %w, %g = stg.split dim 1 ordered %t : !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS*TS, D], bf16> -> !stg.tensor<[B = IM*B, 1, _ = TS*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*GX, _ = TS*TS, D], bf16>
+  %whole = stg.rearrange "b()nd->bnd" %w <"whole_image"> : !stg.tensor<[B = IM*B, 1, _ = TS*TS, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*TS, D], bf16>
+  %p = stg.rearrange "b(gh)(yx)d->b(gy)(hx)d" %g <"picture"> : !stg.tensor<[B = IM*B, _ = GY*GX, _ = TS*TS, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS, D], bf16>
+  %n = stg.param "end_of_row" : !stg.tensor<[1, D], bf16>
+  %c = stg.broadcast dim 0 %n <"ends_of_rows"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[_ = GY*TS, 1, D], bf16>
+  %e = stg.broadcast dim 0 %c <"ends_of_rows"> : !stg.tensor<[_ = GY*TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, 1, D], bf16>
+  %r = stg.concat dim 2 ordered %p, %e <"rows"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16>
+  %f = stg.rearrange "byxd->b(yx)d" %r <"picture_tokens"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16>
+  %a = stg.concat dim 1 ordered %whole, %f <"whole_and_picture"> : !stg.tensor<[B = IM*B, _ = TS*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*TS + GY*TS*(GX*TS + 1), D], bf16>
+  %y = stg.rearrange "b(nk)d->bn(kd)" %a <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*TS + GY*TS*(GX*TS + 1), D], bf16> -> !projected
+  stg.return %y : !projected
 }
