@@ -90,7 +90,7 @@ def dinov2(c):
 def narrow_bert(c):
     """Tables narrower than the layers."""
     D = c["hidden_size"]
-    E = c.get("embedding_size") or D
+    E = c.get("embedding_size") or 128
     V = c["vocab_size"]
     total = (V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * E + norm(E)
     total += linear(E, D) if E != D or c["model_type"] == "albert" else 0
@@ -255,11 +255,248 @@ def flux(c):
     return total + c.get("num_single_layers", 38) * single
 
 
+def image_ends(c, tokens, patch_size=16):
+    """Patches with a bias, so many tokens more, and a position of each; how many patches."""
+    D = c.get("hidden_size", 768)
+    number, width = patches({"patch_size": patch_size} | c)
+    return linear(width, D) + tokens * D + (number + tokens) * D, number
+
+
+def layers_of(c, qkv_bias=True):
+    """Of the sizes that ViT has."""
+    return c.get("num_hidden_layers", 12) * block(c.get("hidden_size", 768), c.get("intermediate_size", 3072), qkv_bias)
+
+
+def image_class(c):
+    """The kind of the head: what the name of the class ends with."""
+    name = (c.get("architectures") or ["Model"])[0]
+    return name[name.find("For" if "For" in name else "Model"):]
+
+
+def deit(c):
+    """A second token; a matrix of each of both where there is a teacher."""
+    D, kind = c.get("hidden_size", 768), image_class(c)
+    total = image_ends(c, 2)[0] + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    if kind == "Model":
+        return total + linear(D, D)
+    return total + (2 if kind.endswith("Teacher") else 1) * linear(D, classes(c))
+
+
+def vit_msn(c):
+    D = c.get("hidden_size", 768)
+    total = image_ends(c, 1)[0] + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    return total + (0 if image_class(c) == "Model" else linear(D, classes(c)))
+
+
+def ijepa(c):
+    D = c.get("hidden_size", 768)
+    total = image_ends(c, 0)[0] + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    return total + (0 if image_class(c) == "Model" else linear(D, classes(c)))
+
+
+def beit(c):
+    """No bias of keys; a table of relative positions, of each layer or of all; a norm in the pooler."""
+    D, L, kind = c.get("hidden_size", 768), c.get("num_hidden_layers", 12), image_class(c)
+    side = c.get("image_size", 224) // c.get("patch_size", 16)
+    table = ((2 * side - 1) ** 2 + 3) * c.get("num_attention_heads", 12)
+    total, number = image_ends(c, 1)
+    total -= 0 if c.get("use_absolute_position_embeddings") else (number + 1) * D
+    total += layers_of(c) - L * D + (2 * L * D if c.get("layer_scale_init_value", 0.1) else 0)
+    total += L * table if c.get("use_relative_position_bias") else 0
+    total += table if c.get("use_shared_relative_position_bias") else 0
+    total += D if c.get("use_mask_token") and kind != "ForImageClassification" else 0
+    is_mean = c.get("use_mean_pooling", True)
+    if not is_mean or kind == "ForImageClassification" or (kind == "Model" and c["model_type"] == "beit"):
+        total += norm(D)
+    if kind == "ForMaskedImageModeling":
+        return total + norm(D) + linear(D, c.get("vocab_size", 8192))
+    return total + (linear(D, classes(c)) if kind == "ForImageClassification" else 0)
+
+
+def clip_text(c):
+    c = {"hidden_size": 512, "intermediate_size": 2048} | c
+    D = c["hidden_size"]
+    total = (c.get("vocab_size", 49408) + c.get("max_position_embeddings", 77)) * D + layers_of(c) + norm(D)
+    return total + (D * c.get("projection_dim", 512) if image_class(c) == "ModelWithProjection" else 0)
+
+
+def clip_vision(c):
+    """No bias of patches, and norms of all tokens before the layers, of one behind them."""
+    D = c.get("hidden_size", 768)
+    total = image_ends(c, 1, 32)[0] - D + layers_of(c) + 2 * norm(D)
+    return total + (D * c.get("projection_dim", 512) if image_class(c) == "ModelWithProjection" else 0)
+
+
+def siglip_tower(c, has_head):
+    D, F = c.get("hidden_size", 768), c.get("intermediate_size", 3072)
+    total = image_ends(c, 0)[0] + layers_of(c) + norm(D)
+    return total + (D + block(D, F) - norm(D) if has_head else 0)
+
+
+def siglip_vision(c):
+    return siglip_tower(c, c.get("vision_use_head", True))
+
+
+def spectrogram_transformer(c):
+    D, P = c.get("hidden_size", 768), c.get("patch_size", 16)
+    rows = (c.get("num_mel_bins", 128) - P) // c.get("frequency_stride", 10) + 1
+    columns = (c.get("max_length", 1024) - P) // c.get("time_stride", 10) + 1
+    total = linear(P * P, D) + 2 * D + (rows * columns + 2) * D + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    return total + (0 if image_class(c) == "Model" else norm(D) + linear(D, classes(c)))
+
+
+def decoder(t, qkv_bias=False, o_bias=False, qk_norm=False, tied=False, ffn=None):
+    """RMSNorm, grouped heads and a gated network in each layer, or `ffn` of a layer's number."""
+    D, E = t["hidden_size"], t.get("head_dim") or t["hidden_size"] // t["num_attention_heads"]
+    H, K = t["num_attention_heads"], t["num_key_value_heads"]
+    layer = 2 * D + linear(D, (H + 2 * K) * E, qkv_bias) + linear(H * E, D, o_bias) + (2 * E if qk_norm else 0)
+    networks = sum(ffn(i) if ffn else 3 * D * t["intermediate_size"] for i in range(t["num_hidden_layers"]))
+    return (1 if tied else 2) * t["vocab_size"] * D + D + t["num_hidden_layers"] * layer + networks
+
+
+LLAMA = {"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32}
+QWEN2 = {"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32, "num_attention_heads": 32,
+         "num_key_value_heads": 32}
+
+
+def llama_text(c, defaults=LLAMA):
+    t = defaults | (c.get("text_config") or {})
+    return t | {"num_key_value_heads": t.get("num_key_value_heads") or t["num_attention_heads"]}
+
+
+def qwen3_vl(c):
+    """Positions of a square, a merger behind the tower, and one behind each of some layers."""
+    defaults = QWEN2 | {"head_dim": 128}
+    if c["model_type"] == "qwen3_vl_moe":
+        defaults = QWEN2 | {"hidden_size": 2048, "intermediate_size": 5632, "num_hidden_layers": 24, "num_attention_heads": 16,
+                            "num_key_value_heads": 16, "num_experts": 60, "num_experts_per_tok": 4, "moe_intermediate_size": 1408}
+    t = defaults | (c.get("text_config") or {})
+    v = {"depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "in_channels": 3, "patch_size": 16, "spatial_merge_size": 2,
+         "temporal_patch_size": 2, "num_position_embeddings": 2304, "deepstack_visual_indexes": [8, 16, 24]} | (c.get("vision_config") or {})
+    D, wide = v["hidden_size"], v["spatial_merge_size"] ** 2 * v["hidden_size"]
+    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, D) + v["num_position_embeddings"] * D
+    tower += v["depth"] * block(D, v["intermediate_size"])
+    merger = linear(wide, wide) + linear(wide, t["hidden_size"])
+    tower += merger + norm(D) + len(v["deepstack_visual_indexes"]) * (merger + norm(wide))
+    has_experts = "num_experts" in defaults
+
+    def network(layer):
+        is_dense = not has_experts or layer in t.get("mlp_only_layers", []) or (layer + 1) % t.get("decoder_sparse_step", 1)
+        if is_dense:
+            return 3 * t["hidden_size"] * t["intermediate_size"]
+        return t["num_experts"] * t["hidden_size"] * (3 * t["moe_intermediate_size"] + 1)
+    bias = t.get("attention_bias", False)
+    return tower + decoder(t, bias, bias, True, c.get("tie_word_embeddings", False), network)
+
+
+def internvl(c):
+    """A scale of each part of a layer; RMSNorm, also of all queries and keys, in the largest tower."""
+    t = QWEN2 | (c.get("text_config") or {})
+    is_qwen3 = t.get("model_type") == "qwen3"
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": [448, 448], "patch_size": [14, 14]} | (c.get("vision_config") or {})
+    D, L = v["hidden_size"], v["num_hidden_layers"]
+    width = norm(D) if v.get("norm_type", "layer_norm") == "layer_norm" else D
+    layer = block(D, v["intermediate_size"], v.get("attention_bias", False)) - 2 * norm(D) + 2 * width + 2 * D
+    layer += 2 * D if v.get("use_qk_norm") else 0
+    square = {"image_size": v["image_size"][0], "patch_size": v["patch_size"][0], "hidden_size": D, "num_channels": v.get("num_channels", 3)}
+    tower = image_ends(square, 1)[0] + L * layer + (0 if v.get("use_mean_pooling", True) else norm(D))
+    projector = norm(4 * D) + linear(4 * D, t["hidden_size"]) + linear(t["hidden_size"], t["hidden_size"])
+    if is_qwen3:
+        text = decoder({"head_dim": 128} | t, t.get("attention_bias", False), t.get("attention_bias", False), True, c.get("tie_word_embeddings", True))
+    else:
+        text = decoder(t, True, tied=c.get("tie_word_embeddings", True))
+    return tower + projector + text
+
+
+def paligemma(c):
+    """Of a file that has both configurations."""
+    t = {"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576, "num_hidden_layers": 28, "num_attention_heads": 16,
+         "num_key_value_heads": 16, "head_dim": 256} | c["text_config"]
+    D = t["hidden_size"]
+    return siglip_tower(c["vision_config"], False) + linear(c["vision_config"]["hidden_size"], D) + decoder(t, tied=True)
+
+
+def idefics3(c):
+    v = {"hidden_size": 1152, "patch_size": 32} | (c.get("vision_config") or {})
+    t = llama_text(c)
+    projector = c.get("scale_factor", 2) ** 2 * v["hidden_size"] * t["hidden_size"]
+    return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def whisper_encoder(D, F, L, mels, frames):
+    return linear(3 * mels, D) + linear(3 * D, D) + frames * D + L * (block(D, F) - D) + norm(D)
+
+
+def qwen2_audio(c):
+    a = {"d_model": 1280, "encoder_ffn_dim": 5120, "encoder_layers": 32} | (c.get("audio_config") or {})
+    t = QWEN2 | (c.get("text_config") or {})
+    encoder = whisper_encoder(a["d_model"], a["encoder_ffn_dim"], a["encoder_layers"], a.get("num_mel_bins", 128), a.get("max_source_positions", 1500))
+    return encoder + linear(a["d_model"], t["hidden_size"]) + decoder(t, True, tied=t.get("tie_word_embeddings", False))
+
+
+def voxtral(c):
+    """Joined frames are as wide as the encoder's networks."""
+    a = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32} | (c.get("audio_config") or {})
+    t = llama_text(c, LLAMA | {"vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 30,
+                               "num_key_value_heads": 8, "head_dim": 128})
+    encoder = whisper_encoder(a["hidden_size"], a["intermediate_size"], a["num_hidden_layers"], a.get("num_mel_bins", 128), a.get("max_source_positions", 1500))
+    D = t["hidden_size"]
+    return encoder + a["intermediate_size"] * D + D * D + decoder(t, tied=t.get("tie_word_embeddings", False))
+
+
+def llava_next(c):
+    """LLaVA with a token behind each row of patches."""
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": 336, "patch_size": 14} | (c.get("vision_config") or {})
+    is_mistral = (c.get("text_config") or {}).get("model_type") == "mistral"
+    t = llama_text(c, LLAMA | ({"num_key_value_heads": 8, "intermediate_size": 14336} if is_mistral else {}))
+    D, bias = t["hidden_size"], c.get("multimodal_projector_bias", True)
+    projector = linear(v["hidden_size"], D, bias) + linear(D, D, bias) + D
+    return clip_vision(v) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def qwen_image(c):
+    """Layers of two streams, with all parts in the last one, too."""
+    D, E = width(c, 24, 128), c.get("attention_head_dim", 128)
+    channels, text = c.get("in_channels", 64), c.get("joint_attention_dim", 3584)
+    stream = linear(D, 3 * D) + 2 * E + linear(D, D) + linear(D, 4 * D) + linear(4 * D, D) + linear(D, 6 * D)
+    total = linear(channels, D) + text + linear(text, D) + features(256, D) + 2 * c.get("num_layers", 60) * stream
+    return total + linear(D, 2 * D) + linear(D, c.get("patch_size", 2) ** 2 * (c.get("out_channels") or channels if "out_channels" in c else 16))
+
+
+def wan(c):
+    """Attention twice, both with norms of all heads, and a table of six vectors in each layer."""
+    D, channels, F = width(c, 40, 128), c.get("in_channels", 16), c.get("ffn_dim", 13824)
+    volume = 1
+    for side in c.get("patch_size", [1, 2, 2]):
+        volume *= side
+    layer = 2 * (linear(D, 3 * D) + linear(D, D) + 2 * D) + linear(D, F) + linear(F, D) + 6 * D
+    layer += norm(D) if c.get("cross_attn_norm", True) else 0
+    total = linear(volume * channels, D) + linear(c.get("text_dim", 4096), D) + linear(D, D) + features(c.get("freq_dim", 256), D) + linear(D, 6 * D)
+    return total + c.get("num_layers", 40) * layer + 2 * D + linear(D, volume * (c.get("out_channels") or channels))
+
+
+def pixart(c):
+    """The same without norms of heads; the sizes of an image are in the vector where they are asked for."""
+    D, channels = width(c, 16, 72), c.get("in_channels", 4)
+    bias = c.get("attention_bias", True)
+    layer = 2 * (linear(D, 3 * D, bias) + linear(D, D)) + linear(D, 4 * D) + linear(4 * D, D) + 6 * D
+    total = linear(4 * channels, D) + linear(c["caption_channels"], D) + linear(D, D) + features(256, D) + linear(D, 6 * D)
+    sizes = c.get("use_additional_conditions")
+    total += 2 * features(256, D // 3) if (c.get("sample_size", 128) == 128 if sizes is None else sizes) else 0
+    given = c["out_channels"] or channels if "out_channels" in c else 8
+    return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, 4 * given)
+
+
 FAMILIES = {
     "bart": bart, "m2m_100": bart, "mbart": bart,
     "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,
     "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "xlm-roberta": xlm_roberta, "camembert": xlm_roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,
     "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,
+    "deit": deit, "vit_msn": vit_msn, "ijepa": ijepa, "beit": beit, "data2vec-vision": beit, "clip_text_model": clip_text,
+    "clip_vision_model": clip_vision, "siglip_vision_model": siglip_vision, "audio-spectrogram-transformer": spectrogram_transformer,
+    "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "internvl": internvl, "paligemma": paligemma, "idefics3": idefics3, "smolvlm": idefics3,
+    "qwen2_audio": qwen2_audio, "voxtral": voxtral, "llava_next": llava_next,
+    "QwenImageTransformer2DModel": qwen_image, "WanTransformer3DModel": wan, "PixArtTransformer2DModel": pixart,
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 96
+RUNS = 164
 
 
 def draw_encoder(draw):
@@ -168,7 +168,162 @@ def draw_flux(draw):
         "pooled_projection_dim": 20, "guidance_embeds": draw.random() < 0.5}
 
 
+def draw_image_class(draw, name, kinds):
+    return draw_vit(draw) | {"architectures": [name + draw.choice(kinds)]}
+
+
+def draw_deit(draw):
+    return draw_image_class(draw, "DeiT", ["Model", "ForImageClassification", "ForImageClassificationWithTeacher"])
+
+
+def draw_vit_msn(draw):
+    return draw_image_class(draw, "ViTMSN", ["Model", "ForImageClassification"])
+
+
+def draw_ijepa(draw):
+    return draw_image_class(draw, "IJepa", ["Model", "ForImageClassification"])
+
+
+def draw_beit(draw, name="Beit", kinds=("Model", "ForImageClassification", "ForMaskedImageModeling")):
+    sizes = draw_image_class(draw, name, kinds)
+    del sizes["qkv_bias"]
+    flags = draw.choice([{}, {"use_relative_position_bias": True}, {"use_shared_relative_position_bias": True}])
+    is_masked = sizes["architectures"][0].endswith("Modeling")
+    return sizes | flags | {"use_mask_token": is_masked or draw.random() < 0.5, "use_mean_pooling": draw.random() < 0.5,
+                            "use_absolute_position_embeddings": draw.random() < 0.5,
+                            "layer_scale_init_value": draw.choice([0.0, 0.1])}
+
+
+def draw_data2vec_vision(draw):
+    return draw_beit(draw, "Data2VecVision", ["Model", "ForImageClassification"])
+
+
+def draw_clip_text_model(draw):
+    return draw_encoder(draw) | {"architectures": ["CLIPTextModel" + draw.choice(["", "WithProjection"])],
+                                 "projection_dim": draw.choice([8, 20])}
+
+
+def draw_tower(draw):
+    sizes = draw_encoder(draw) | draw_image(draw)
+    del sizes["vocab_size"], sizes["max_position_embeddings"]
+    return sizes
+
+
+def draw_clip_vision_model(draw):
+    return draw_tower(draw) | {"architectures": ["CLIPVisionModel" + draw.choice(["", "WithProjection"])],
+                               "projection_dim": draw.choice([8, 20])}
+
+
+def draw_siglip_vision_model(draw):
+    return draw_tower(draw) | {"vision_use_head": draw.random() < 0.5}
+
+
+def draw_spectrogram(draw):
+    sizes = draw_vit(draw)
+    for key in ("image_size", "num_channels"):
+        del sizes[key]
+    return sizes | {"architectures": ["AST" + draw.choice(["Model", "ForAudioClassification"])],
+                    "max_length": draw.randint(9, 30), "num_mel_bins": draw.randint(9, 30),
+                    "frequency_stride": draw.randint(1, 9), "time_stride": draw.randint(1, 9)}
+
+
+def draw_text(draw):
+    H = draw.choice([2, 4])
+    return {"hidden_size": 16 * H, "num_attention_heads": H, "num_key_value_heads": draw.choice([1, 2]),
+            "num_hidden_layers": draw.randint(4, 7), "intermediate_size": draw.randint(3, 99),
+            "vocab_size": draw.randint(100, 999), "max_position_embeddings": 512}
+
+
+def draw_square_tower(draw, side):
+    """As many patches along each side as are asked for."""
+    patch = draw.choice([2, 4, 7])
+    return draw_tower(draw) | {"image_size": patch * side, "patch_size": patch}
+
+
+def draw_qwen3_vl(draw):
+    text, depth = draw_text(draw), draw.randint(3, 6)
+    chosen = draw.choice([[], sorted(draw.sample(range(depth), 3))])
+    return {"tie_word_embeddings": draw.random() < 0.5, "text_config": text | {"head_dim": draw.choice([8, 24]), "attention_bias": draw.random() < 0.5},
+            "vision_config": {"depth": depth, "hidden_size": 24, "intermediate_size": draw.randint(3, 99), "num_heads": 3,
+                              "patch_size": draw.choice([64, 128]), "out_hidden_size": text["hidden_size"],
+                              "num_position_embeddings": draw.choice([9, 64]), "deepstack_visual_indexes": chosen}}
+
+
+def draw_qwen3_vl_moe(draw):
+    config = draw_qwen3_vl(draw)
+    layers = config["text_config"]["num_hidden_layers"]
+    config["text_config"] |= {"num_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                              "decoder_sparse_step": draw.choice([1, 2]),
+                              "mlp_only_layers": sorted(draw.sample(range(layers), draw.randint(0, 2)))}
+    return config
+
+
+def draw_internvl(draw):
+    text = draw_text(draw) | draw.choice([{"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 24}])
+    tower = draw_square_tower(draw, 2 * draw.randint(1, 3))
+    tower |= {key: [tower[key]] * 2 for key in ("image_size", "patch_size")}
+    flags = {key: draw.random() < 0.5 for key in ("attention_bias", "use_qk_norm", "use_mean_pooling")}
+    return {"tie_word_embeddings": draw.random() < 0.5, "text_config": text,
+            "vision_config": tower | flags | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}}
+
+
+def draw_paligemma(draw):
+    text = draw_text(draw) | {"model_type": "gemma", "head_dim": draw.choice([8, 24])}
+    return {"projection_dim": text["hidden_size"], "hidden_size": 9, "text_config": text,
+            "vision_config": draw_tower(draw) | {"model_type": "siglip_vision_model", "vision_use_head": False}}
+
+
+def draw_idefics3(draw):
+    factor = draw.choice([2, 3])
+    return {"scale_factor": factor, "text_config": draw_text(draw), "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": draw_square_tower(draw, factor * draw.randint(1, 3))}
+
+
+def draw_qwen2_audio(draw):
+    return {"text_config": draw_text(draw),
+            "audio_config": {"d_model": 24, "encoder_ffn_dim": draw.randint(3, 99), "encoder_layers": draw.randint(1, 5),
+                             "encoder_attention_heads": 3, "num_mel_bins": draw.choice([8, 80]),
+                             "max_source_positions": 2 * draw.randint(2, 20)}}
+
+
+def draw_voxtral(draw):
+    joined = draw.choice([2, 4])
+    return {"text_config": draw_text(draw) | {"head_dim": draw.choice([8, 24])},
+            "audio_config": {"hidden_size": 24, "intermediate_size": joined * 24, "num_hidden_layers": draw.randint(1, 5),
+                             "num_attention_heads": 3, "num_mel_bins": draw.choice([8, 80]),
+                             "max_source_positions": joined * draw.randint(2, 20)}}
+
+
+def draw_llava_next(draw):
+    text = draw_text(draw) | {"model_type": draw.choice(["llama", "mistral"])}
+    return {"text_config": text, "vision_config": draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": draw.randint(2, 4)},
+            "multimodal_projector_bias": draw.random() < 0.5, "vision_feature_layer": draw.choice([-1, -2])}
+
+
+def draw_qwen_image(draw):
+    return draw_diffusion(draw) | {"joint_attention_dim": 24, "patch_size": draw.choice([1, 2]), "out_channels": draw.choice([3, 8])}
+
+
+def draw_wan(draw):
+    return draw_diffusion(draw) | {"out_channels": draw.choice([3, 8]), "patch_size": draw.choice([[1, 2, 2], [2, 1, 1]]),
+                                   "text_dim": 24, "freq_dim": draw.choice([8, 256]), "ffn_dim": draw.randint(3, 99),
+                                   "cross_attn_norm": draw.random() < 0.5}
+
+
+def draw_pixart(draw):
+    sizes = draw_diffusion(draw) | {"num_attention_heads": 3, "out_channels": draw.choice([3, 8])}
+    return sizes | {"cross_attention_dim": 3 * sizes["attention_head_dim"], "caption_channels": 24,
+                    "sample_size": draw.choice([8, 128]), "attention_bias": draw.random() < 0.5,
+                    "use_additional_conditions": draw.choice([None, True, False])}
+
+
 DRAWS = {
+    "deit": draw_deit, "vit_msn": draw_vit_msn, "ijepa": draw_ijepa, "beit": draw_beit, "data2vec-vision": draw_data2vec_vision,
+    "clip_text_model": draw_clip_text_model, "clip_vision_model": draw_clip_vision_model, "siglip_vision_model": draw_siglip_vision_model,
+    "audio-spectrogram-transformer": draw_spectrogram, "qwen3_vl": draw_qwen3_vl, "qwen3_vl_moe": draw_qwen3_vl_moe, "internvl": draw_internvl,
+    "paligemma": draw_paligemma, "idefics3": draw_idefics3, "smolvlm": draw_idefics3, "qwen2_audio": draw_qwen2_audio, "voxtral": draw_voxtral,
+    "llava_next": draw_llava_next, "QwenImageTransformer2DModel": draw_qwen_image, "WanTransformer3DModel": draw_wan,
+    "PixArtTransformer2DModel": draw_pixart,
     "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
     "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
     "dinov2_with_registers": draw_dinov2_with_registers,
