@@ -76,6 +76,16 @@ def one_modulation(h, f, L, S, T, inputs, outputs, width, sizes=0):
     return L * layer + ends + sizes
 
 
+def check_unread(h=3072, S=4096, T=512, channels=64):
+    """What the last layer of Qwen-Image gives of the text nobody reads: it is executed, but nothing
+    goes back through the output of attention and the network that make it."""
+    products = traces.products(traces.compile_json("qwen-image", "--batch=1", "--dry-run"))
+    data = 2 * S * channels * h + 2 * 256 * h
+    unread = 2 * T * h**2 + 16 * T * h**2
+    expected = 2 * products["fwd"] - data - 2 * unread
+    assert products["bwd"] == expected, f"qwen-image: {products}, expected {expected} backward"
+
+
 def main():
     third = 1152 // 3
     expected = {
@@ -116,6 +126,7 @@ def main():
             digits = len(published[model].split(".")[1])
             listed = f"{found / 2e9:.{digits}f}"
             assert listed == published[model], f"{model}: {listed} GMAC, published {published[model]}"
+    check_unread()
     print(f"{len(expected)} models")
 
 
