@@ -127,6 +127,40 @@ stg.block @normalize_and_project_squares(%x: !patches) -> !projected {
   stg.return %y2 : !projected
 }
 
+// Squares of patches become one wide token, which a gated network takes to the width of the text:
+// of DP halves gate and up, with a LayerNorm before it in Aya Vision (Cohere 2 with images).
+stg.block @project_squares_gated(%x: !vision) -> !projected {
+  stg.option @joined_norm : bool = false "LayerNorm of each square"
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !vision -> !wide
+  %n = stg.if @joined_norm -> !wide {
+    %wn = stg.param "projector_norm.weight" : !wide_vector
+    %wb = stg.param "projector_norm.bias" : !wide_vector
+    %l, %mean, %rstd = stg.layer_norm %m, %wn, %wb <"projector_norm"> : !wide, !wide_vector, !wide_vector
+    stg.yield %l : !wide
+  } else {
+    stg.yield %m : !wide
+  }
+  %w1 = stg.param "projector_gate_up" : !stg.tensor<[ME*ME*DV, 2, DP/2], bf16>
+  %p1 = stg.einsum "bnv,vgp->bngp" %n, %w1 : !wide, !stg.tensor<[ME*ME*DV, 2, DP/2], bf16>
+  %b1 = stg.param "projector_gate_up_bias" : !stg.tensor<[2, DP/2], bf16>
+  %y1 = stg.bias_add %p1, %b1 : !stg.tensor<[B = IM*B, IT, 2, DP/2], bf16>, !stg.tensor<[2, DP/2], bf16>
+  %h = stg.glu silu %y1 <"projector_swiglu"> : !stg.tensor<[B = IM*B, IT, 2, DP/2], bf16>
+  %w2 = stg.param "projector_down" : !stg.tensor<[DP/2, D], bf16>
+  %p2 = stg.einsum "bnp,pd->bnd" %h, %w2 : !stg.tensor<[B = IM*B, IT, DP/2], bf16>, !stg.tensor<[DP/2, D], bf16>
+  %b2 = stg.param "projector_down_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !projected, !vector
+  stg.return %y2 : !projected
+}
+
+// What a tower gives, normalized: executed, but read by nobody.
+stg.block @unread_norm(%x: !vision) -> !vision {
+  %w = stg.param "norm.weight" : !stg.tensor<[DV], bf16>
+  %b = stg.param "norm.bias" : !stg.tensor<[DV], bf16>
+  %n, %mean, %rstd = stg.layer_norm %x, %w, %b <"unread_norm"> : !vision, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
+  stg.keep %n : !vision
+  stg.return %x : !vision
+}
+
 // One matrix with a bias, and a constant, so that what follows may scale all tokens (PaliGemma).
 stg.block @project_and_scale(%x: !vision) -> !projected {
   %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
