@@ -74,6 +74,8 @@ CONFIGS = {
     "arcee": decoder(),
     "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32, "num_mel_bins": 16,
                                                 "frequency_stride": 8, "time_stride": 4},
+    "aya_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
+                   "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
     "baichuan": alike(max_position_embeddings=None, model_max_length=32),
     "bamba": decoder(attn_layer_indices=[1, 3, 5, 7], **SCAN),
     "bart": SEQUENCES,
@@ -88,6 +90,8 @@ CONFIGS = {
     "codegen": few(rotary_dim=4),
     "cohere": decoder(),
     "cohere2": decoder(**SIZE, **WINDOW),
+    "cohere2_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
+                       "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
     "data2vec-vision": ENCODER | {"image_size": 32, "patch_size": 8, "use_shared_relative_position_bias": True},
     "deepseek": decoder(**ROUTED, moe_layer_freq=1),
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
@@ -251,7 +255,7 @@ FEW_GROUPS = {"zamba2": 2}
 PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilbert", "electra", "clip", "vit",
               "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "llama4", "llava",
               "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper",
-              "audio-spectrogram-transformer", "clip_text_model", "deit", "idefics3", "ijepa", "internvl", "llava_next", "paligemma",
+              "audio-spectrogram-transformer", "aya_vision", "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "paligemma",
               "PixArtTransformer2DModel", "qwen2_audio", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel")
 # Samples are compared with those that a rank has at a time.

@@ -108,6 +108,9 @@ def main():
         # Five tiles, one of whose layers nobody reads.
         "llava-v1.6-mistral-7b": 5 * (2 * 576 * 588 * 1024 + layers(24, 577, 1024, 4096) + 2 * 576 * (1024 * 4096 + 4096**2))
         + text(4096, 14336, 32, 32, 8, 128, 32064, 4096),
+        # Of windows of 4096 tokens none is shorter than the sequence.
+        "aya-vision-8b": 2 * 676 * 588 * 1152 + layers(27, 676, 1152, 4304) + 2 * 169 * (4608 * 28672 + 14336 * 4096)
+        + text(4096, 14336, 32, 32, 8, 128, 256000, 4096),
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),

@@ -454,6 +454,16 @@ def llava_next(c):
     return clip_vision(v) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def cohere2_vision(c):
+    """One norm, without a bias, in each layer of the text; squares are normalized in Aya Vision."""
+    t = llama_text(c, {"vocab_size": 256000, "hidden_size": 8192, "intermediate_size": 22528, "num_hidden_layers": 40, "num_attention_heads": 64})
+    v, D, is_aya = c["vision_config"], t["hidden_size"], c["model_type"] == "aya_vision"
+    wide = c.get("downsample_factor", 2) ** 2 * v["hidden_size"]
+    between = c.get("alignment_intermediate_size", D if is_aya else 36864)
+    projector = linear(wide, between) + linear(between // 2, D) + (norm(wide) if is_aya else 0)
+    return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", True)) - t["num_hidden_layers"] * D
+
+
 def qwen_image(c):
     """Layers of two streams, with all parts in the last one, too."""
     D, E = width(c, 24, 128), c.get("attention_head_dim", 128)
@@ -495,7 +505,7 @@ FAMILIES = {
     "deit": deit, "vit_msn": vit_msn, "ijepa": ijepa, "beit": beit, "data2vec-vision": beit, "clip_text_model": clip_text,
     "clip_vision_model": clip_vision, "siglip_vision_model": siglip_vision, "audio-spectrogram-transformer": spectrogram_transformer,
     "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "internvl": internvl, "paligemma": paligemma, "idefics3": idefics3, "smolvlm": idefics3,
-    "qwen2_audio": qwen2_audio, "voxtral": voxtral, "llava_next": llava_next,
+    "qwen2_audio": qwen2_audio, "voxtral": voxtral, "llava_next": llava_next, "cohere2_vision": cohere2_vision, "aya_vision": cohere2_vision,
     "QwenImageTransformer2DModel": qwen_image, "WanTransformer3DModel": wan, "PixArtTransformer2DModel": pixart,
 }
 

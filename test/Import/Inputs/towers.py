@@ -13,7 +13,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 164
+RUNS = 172
 
 
 def draw_encoder(draw):
@@ -300,6 +300,19 @@ def draw_llava_next(draw):
             "multimodal_projector_bias": draw.random() < 0.5, "vision_feature_layer": draw.choice([-1, -2])}
 
 
+def draw_cohere2_vision(draw):
+    factor = draw.choice([1, 2, 3])
+    return {"downsample_factor": factor, "alignment_intermediate_size": 2 * draw.randint(3, 40), "text_config": draw_text(draw),
+            "vision_config": draw_square_tower(draw, factor * draw.randint(1, 3)) | {"vision_use_head": False}}
+
+
+def draw_aya_vision(draw):
+    config = draw_cohere2_vision(draw)
+    if draw.random() < 0.5:
+        del config["alignment_intermediate_size"]
+    return config
+
+
 def draw_qwen_image(draw):
     return draw_diffusion(draw) | {"joint_attention_dim": 24, "patch_size": draw.choice([1, 2]), "out_channels": draw.choice([3, 8])}
 
@@ -322,7 +335,7 @@ DRAWS = {
     "clip_text_model": draw_clip_text_model, "clip_vision_model": draw_clip_vision_model, "siglip_vision_model": draw_siglip_vision_model,
     "audio-spectrogram-transformer": draw_spectrogram, "qwen3_vl": draw_qwen3_vl, "qwen3_vl_moe": draw_qwen3_vl_moe, "internvl": draw_internvl,
     "paligemma": draw_paligemma, "idefics3": draw_idefics3, "smolvlm": draw_idefics3, "qwen2_audio": draw_qwen2_audio, "voxtral": draw_voxtral,
-    "llava_next": draw_llava_next, "QwenImageTransformer2DModel": draw_qwen_image, "WanTransformer3DModel": draw_wan,
+    "llava_next": draw_llava_next, "cohere2_vision": draw_cohere2_vision, "aya_vision": draw_aya_vision, "QwenImageTransformer2DModel": draw_qwen_image, "WanTransformer3DModel": draw_wan,
     "PixArtTransformer2DModel": draw_pixart,
     "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
     "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
