@@ -158,6 +158,8 @@ CONFIGS = {
               "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layer": -1},
     "llava_next": {"text_config": {"model_type": "llama"} | decoder(max_position_embeddings=128),
                    "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layer": -1},
+    "llava_onevision": {"text_config": {"model_type": "qwen2"} | decoder(max_position_embeddings=128),
+                        "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32, "patch_size": 8}},
     "m2m_100": SEQUENCES,
     "mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128},
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
@@ -255,7 +257,7 @@ FEW_GROUPS = {"zamba2": 2}
 PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilbert", "electra", "clip", "vit",
               "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "llama4", "llava",
               "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper",
-              "audio-spectrogram-transformer", "aya_vision", "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "paligemma",
+              "audio-spectrogram-transformer", "aya_vision", "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "llava_onevision", "paligemma",
               "PixArtTransformer2DModel", "qwen2_audio", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel")
 # Samples are compared with those that a rank has at a time.

@@ -108,6 +108,8 @@ def main():
         # Five tiles, one of whose layers nobody reads.
         "llava-v1.6-mistral-7b": 5 * (2 * 576 * 588 * 1024 + layers(24, 577, 1024, 4096) + 2 * 576 * (1024 * 4096 + 4096**2))
         + text(4096, 14336, 32, 32, 8, 128, 32064, 4096),
+        "llava-onevision-7b": 5 * (2 * 729 * 588 * 1152 + layers(26, 729, 1152, 4304) + 2 * 729 * (1152 * 3584 + 3584**2))
+        + text(3584, 18944, 28, 28, 4, 128, 152064, 4096),
         # Of windows of 4096 tokens none is shorter than the sequence.
         "aya-vision-8b": 2 * 676 * 588 * 1152 + layers(27, 676, 1152, 4304) + 2 * 169 * (4608 * 28672 + 14336 * 4096)
         + text(4096, 14336, 32, 32, 8, 128, 256000, 4096),

@@ -454,6 +454,15 @@ def llava_next(c):
     return clip_vision(v) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
 
 
+def llava_onevision(c):
+    """The same with SigLIP's tower and Qwen 2, whose table is tied where either configuration says so."""
+    t = QWEN2 | (c.get("text_config") or {})
+    v = c.get("vision_config") or {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 26, "image_size": 384, "patch_size": 14}
+    D, bias = t["hidden_size"], c.get("multimodal_projector_bias", True)
+    projector = linear(v.get("hidden_size", 768), D, bias) + linear(D, D, bias) + D
+    return siglip_tower(v, False) + projector + decoder(t, True, tied=t.get("tie_word_embeddings") or c.get("tie_word_embeddings"))
+
+
 def cohere2_vision(c):
     """One norm, without a bias, in each layer of the text; squares are normalized in Aya Vision."""
     t = llama_text(c, {"vocab_size": 256000, "hidden_size": 8192, "intermediate_size": 22528, "num_hidden_layers": 40, "num_attention_heads": 64})
@@ -505,7 +514,7 @@ FAMILIES = {
     "deit": deit, "vit_msn": vit_msn, "ijepa": ijepa, "beit": beit, "data2vec-vision": beit, "clip_text_model": clip_text,
     "clip_vision_model": clip_vision, "siglip_vision_model": siglip_vision, "audio-spectrogram-transformer": spectrogram_transformer,
     "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "internvl": internvl, "paligemma": paligemma, "idefics3": idefics3, "smolvlm": idefics3,
-    "qwen2_audio": qwen2_audio, "voxtral": voxtral, "llava_next": llava_next, "cohere2_vision": cohere2_vision, "aya_vision": cohere2_vision,
+    "qwen2_audio": qwen2_audio, "voxtral": voxtral, "llava_next": llava_next, "llava_onevision": llava_onevision, "cohere2_vision": cohere2_vision, "aya_vision": cohere2_vision,
     "QwenImageTransformer2DModel": qwen_image, "WanTransformer3DModel": wan, "PixArtTransformer2DModel": pixart,
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 172
+RUNS = 176
 
 
 def draw_encoder(draw):
@@ -231,7 +231,7 @@ def draw_text(draw):
     H = draw.choice([2, 4])
     return {"hidden_size": 16 * H, "num_attention_heads": H, "num_key_value_heads": draw.choice([1, 2]),
             "num_hidden_layers": draw.randint(4, 7), "intermediate_size": draw.randint(3, 99),
-            "vocab_size": draw.randint(100, 999), "max_position_embeddings": 512}
+            "vocab_size": draw.randint(100, 999), "max_position_embeddings": 4096}
 
 
 def draw_square_tower(draw, side):
@@ -300,6 +300,14 @@ def draw_llava_next(draw):
             "multimodal_projector_bias": draw.random() < 0.5, "vision_feature_layer": draw.choice([-1, -2])}
 
 
+def draw_llava_onevision(draw):
+    tied = draw.choice([{}, {"tie_word_embeddings": True}])
+    config = {"text_config": draw_text(draw) | {"model_type": "qwen2"} | tied, "tie_word_embeddings": draw.random() < 0.5,
+              "multimodal_projector_bias": draw.random() < 0.5}
+    return config | draw.choice([{}, {"vision_config": draw_square_tower(draw, draw.randint(2, 5)) | {
+        "model_type": "siglip_vision_model", "vision_use_head": False}}])
+
+
 def draw_cohere2_vision(draw):
     factor = draw.choice([1, 2, 3])
     return {"downsample_factor": factor, "alignment_intermediate_size": 2 * draw.randint(3, 40), "text_config": draw_text(draw),
@@ -335,7 +343,7 @@ DRAWS = {
     "clip_text_model": draw_clip_text_model, "clip_vision_model": draw_clip_vision_model, "siglip_vision_model": draw_siglip_vision_model,
     "audio-spectrogram-transformer": draw_spectrogram, "qwen3_vl": draw_qwen3_vl, "qwen3_vl_moe": draw_qwen3_vl_moe, "internvl": draw_internvl,
     "paligemma": draw_paligemma, "idefics3": draw_idefics3, "smolvlm": draw_idefics3, "qwen2_audio": draw_qwen2_audio, "voxtral": draw_voxtral,
-    "llava_next": draw_llava_next, "cohere2_vision": draw_cohere2_vision, "aya_vision": draw_aya_vision, "QwenImageTransformer2DModel": draw_qwen_image, "WanTransformer3DModel": draw_wan,
+    "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision, "cohere2_vision": draw_cohere2_vision, "aya_vision": draw_aya_vision, "QwenImageTransformer2DModel": draw_qwen_image, "WanTransformer3DModel": draw_wan,
     "PixArtTransformer2DModel": draw_pixart,
     "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
     "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
