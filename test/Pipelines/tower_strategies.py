@@ -18,7 +18,8 @@ BATCH = 8
 ENCODER = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 4, "intermediate_size": 64}
 IMAGE = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 4,
          "intermediate_size": 64, "image_size": 12, "patch_size": 4}
-TEXT = {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 6, "intermediate_size": 64, "vocab_size": 64}
+TEXT = {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 6,
+        "intermediate_size": 64, "vocab_size": 64}
 CONFIGS = {
     "bert": {"model_type": "bert", "architectures": ["BertForPreTraining"], "vocab_size": 64,
              "max_position_embeddings": 16} | ENCODER,
@@ -69,7 +70,9 @@ CONFIGS = {
     "wan": {"_class_name": "WanTransformer3DModel", "num_attention_heads": 4, "attention_head_dim": 8, "num_layers": 4,
             "in_channels": 2, "out_channels": 2, "text_dim": 16, "ffn_dim": 64},
 }
-SIZES = {"qwen3_vl": ["--seq=32"], "internvl": ["--seq=16"], "voxtral": ["--seq=16"], "qwen_image": ["--seq=16", "--set=T=8"], "wan": ["--seq=16", "--set=T=8"], "llava": ["--seq=16"], "gemma3": ["--seq=16"], "qwen2_5_vl": ["--seq=32"], "sd3": ["--set=T=8"], "flux": ["--seq=16", "--set=T=8"]}
+SIZES = {"llava": ["--seq=16"], "gemma3": ["--seq=16"], "qwen2_5_vl": ["--seq=32"], "sd3": ["--set=T=8"], "flux": ["--seq=16", "--set=T=8"],
+         "qwen3_vl": ["--seq=32"], "internvl": ["--seq=16"], "voxtral": ["--seq=16"], "qwen_image": ["--seq=16", "--set=T=8"],
+         "wan": ["--seq=16", "--set=T=8"]}
 STRATEGIES = [
     ["--dp=2", "--zero=1"],
     ["--dp=4", "--zero=3"],
