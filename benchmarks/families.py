@@ -384,7 +384,8 @@ def page(families, jobs):
 
 def shorten(family, reason):
     """The reason for any family."""
-    return reason.replace(f"{family}.json", "MODEL").replace(model(family)[0], "MODEL").replace("stg-compile: ", "")
+    reason = reason.replace(f"{family}.json", "MODEL").replace(model(family)[0], "MODEL").replace("stg-compile: ", "")
+    return reason.replace(f"configuration {family},", "configuration MODEL,").replace(f"configuration {family};", "configuration MODEL;")
 
 
 def split(text):
