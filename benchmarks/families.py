@@ -74,11 +74,16 @@ CONFIGS = {
     "afmoe": decoder(**SIZE, **WINDOW, **EXPERTS, num_dense_layers=2, num_shared_experts=1, mup_enabled=True),
     "albert": ENCODER | {"architectures": ["AlbertForPreTraining"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "arcee": decoder(),
+    "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32,
+                                                "num_mel_bins": 16, "frequency_stride": 8, "time_stride": 4},
+    "aya_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
+                   "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
     "baichuan": alike(max_position_embeddings=None, model_max_length=32),
     "bailing_moe": decoder(architectures=["BailingMoeV2ForCausalLM"], **SIZE, **EXPERTS, n_group=2, topk_group=1,
                            partial_rotary_factor=0.5),
     "bamba": decoder(attn_layer_indices=[1, 3, 5, 7], **SCAN),
     "bart": SEQUENCES,
+    "beit": ENCODER | {"architectures": ["BeitForImageClassification"], "image_size": 32, "patch_size": 8, "use_relative_position_bias": True},
     "bert": ENCODER | {"architectures": ["BertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
     "biogpt": alike(),
     "blenderbot": SEQUENCES,
@@ -87,14 +92,21 @@ CONFIGS = {
     "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
     "clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},
+    "clip_text_model": ENCODER | {"architectures": ["CLIPTextModelWithProjection"], "vocab_size": 128, "max_position_embeddings": 32,
+                                  "projection_dim": 32},
+    "clip_vision_model": ENCODER | {"image_size": 32, "patch_size": 8},
     "codegen": few(rotary_dim=4),
     "cohere": decoder(),
     "cohere2": decoder(**SIZE, **WINDOW),
+    "cohere2_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
+                       "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
     "cwm": decoder(**SIZE, **WINDOW),
     "data2vec-text": ENCODER | {"architectures": ["Data2VecTextForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
+    "data2vec-vision": ENCODER | {"image_size": 32, "patch_size": 8, "use_shared_relative_position_bias": True},
     "deepseek": decoder(**ROUTED, moe_layer_freq=1),
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
+    "deit": ENCODER | {"architectures": ["DeiTForImageClassificationWithTeacher"], "image_size": 32, "patch_size": 8},
     "dinov2": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8},
     "dinov2_with_registers": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8,
                               "num_register_tokens": 3},
@@ -141,8 +153,12 @@ CONFIGS = {
     "helium": decoder(**SIZE),
     "hunyuan_v1_dense": decoder(**SIZE),
     "hunyuan_v1_moe": decoder(**SIZE, num_experts=8, moe_topk=2),
+    "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
+    "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
     "internlm2": decoder(bias=False),
     "internlm3": decoder(**SIZE),
+    "internvl": {"text_config": {"model_type": "qwen3"} | decoder(**SIZE),
+                 "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
     "lfm2": decoder(full_attn_idxs=[2, 6]),
@@ -155,6 +171,11 @@ CONFIGS = {
                            interleave_moe_layer_step=2),
     "llava": {"text_config": {"model_type": "llama"} | decoder(),
               "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layer": -1},
+    "llava_next": {"text_config": {"model_type": "llama"} | decoder(max_position_embeddings=128),
+                   "vision_config": VISION | {"image_size": 32, "patch_size": 8}, "vision_feature_layer": -1},
+    "llava_onevision": {"text_config": {"model_type": "qwen2"} | decoder(max_position_embeddings=128),
+                        "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
+                                                   "patch_size": 8}},
     "m2m_100": SEQUENCES,
     "mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128},
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
@@ -193,11 +214,16 @@ CONFIGS = {
     "openai-gpt": few(),
     "opt": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "ffn_dim": 96, "vocab_size": 128,
             "max_position_embeddings": 32},
+    "paligemma": {"projection_dim": 64, "text_config": {"model_type": "gemma"} | decoder(**SIZE),
+                  "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
+                                             "patch_size": 8}},
     "pegasus": SEQUENCES,
     "persimmon": alike(),
     "phi": decoder(),
     "phi3": decoder(),
     "phimoe": decoder(num_local_experts=8, num_experts_per_tok=2, attention_bias=True, lm_head_bias=True),
+    "PixArtTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 9, "num_layers": 8, "sample_size": 8, "caption_channels": 32,
+                                 "cross_attention_dim": 72, "use_additional_conditions": True},
     "plbart": SEQUENCES,
     "qwen": alike(intermediate_size=192, kv_channels=8),
     "qwen2": decoder(),
@@ -205,6 +231,8 @@ CONFIGS = {
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64,
         "fullatt_block_indexes": [3, 7], "window_size": 28}),
     "qwen2_5_vl_text": decoder(),
+    "qwen2_audio": {"text_config": decoder(), "audio_config": {
+        "d_model": 32, "encoder_ffn_dim": 48, "encoder_layers": 8, "encoder_attention_heads": 8, "num_mel_bins": 16, "max_source_positions": 32}},
     "qwen2_moe": decoder(**EXPERTS, shared_expert_intermediate_size=32),
     "qwen2_vl": decoder(max_position_embeddings=4096, vision_config={
         "depth": 8, "embed_dim": 32, "mlp_ratio": 2, "num_heads": 8, "hidden_size": 64, "patch_size": 56}),
@@ -213,6 +241,14 @@ CONFIGS = {
     "qwen3_5_text": decoder(**SIZE, **DELTA),
     "qwen3_moe": decoder(**EXPERTS, **SIZE),
     "qwen3_next": decoder(**EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
+    "qwen3_vl": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": {
+        "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 64,
+        "num_position_embeddings": 64, "deepstack_visual_indexes": [1, 3, 6]}},
+    "qwen3_vl_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": {
+        "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 64,
+        "num_position_embeddings": 64, "deepstack_visual_indexes": [1, 3, 6]}},
+    "QwenImageTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 16, "out_channels": 4,
+                                    "joint_attention_dim": 32},
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
@@ -220,7 +256,9 @@ CONFIGS = {
     "siglip": {"text_config": {"hidden_size": 32, "intermediate_size": 96, "num_attention_heads": 8, "num_hidden_layers": 8,
                                "vocab_size": 128, "max_position_embeddings": 32},
                "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
+    "siglip_vision_model": ENCODER | {"image_size": 32, "patch_size": 8, "vision_use_head": False},
     "smollm3": decoder(),
+    "smolvlm": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "solar_open": decoder(**SIZE, n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=32),
     "stablelm": decoder(),
     "starcoder2": decoder(),
@@ -228,6 +266,12 @@ CONFIGS = {
     "umt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "vaultgemma": decoder(**SIZE, **WINDOW),
     "vit": ENCODER | {"image_size": 32, "patch_size": 8},
+    "vit_msn": ENCODER | {"image_size": 32, "patch_size": 8},
+    "voxtral": {"text_config": decoder(**SIZE), "audio_config": {
+        "hidden_size": 32, "intermediate_size": 128, "num_hidden_layers": 8, "num_attention_heads": 8, "num_mel_bins": 16,
+        "max_source_positions": 32}},
+    "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
+                              "ffn_dim": 96},
     "whisper": {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
                 "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128,
                 "num_mel_bins": 16, "max_source_positions": 32, "max_target_positions": 32},
@@ -252,7 +296,10 @@ FEW_GROUPS = {"zamba2": 2}
 PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilbert", "electra", "clip", "vit",
               "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "llama4", "llava",
               "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
-              "marian", "megatron-bert", "pegasus", "plbart", "umt5")
+              "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
+              "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "llava_onevision",
+              "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
+              "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip")
 BATCH = 16
@@ -337,7 +384,8 @@ def page(families, jobs):
 
 def shorten(family, reason):
     """The reason for any family."""
-    return reason.replace(f"{family}.json", "MODEL").replace(model(family)[0], "MODEL").replace("stg-compile: ", "")
+    reason = reason.replace(f"{family}.json", "MODEL").replace(model(family)[0], "MODEL").replace("stg-compile: ", "")
+    return reason.replace(f"configuration {family},", "configuration MODEL,").replace(f"configuration {family};", "configuration MODEL;")
 
 
 def split(text):

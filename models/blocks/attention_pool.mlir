@@ -36,7 +36,7 @@ stg.block @attention_pool(%x: !stream) -> !row {
   %po = stg.einsum "bshe,hed->bsd" %a, %wo : !query, !stg.tensor<[H, E, D], bf16>
   %bo = stg.param "o_bias" : !vector
   %o = stg.bias_add %po, %bo : !picked, !vector
-  %f = stg.call @feed_forward_layer(%o) {S as NQ, norm = "layer", gated = false, activation = "gelu", ffn_bias = true} : (!picked) -> !picked
+  %f = stg.call @feed_forward_layer(%o) {S as NQ, norm = "layer", gated = false, ffn_bias = true} : (!picked) -> !picked
   %r = stg.slice dim 1 %f {from = #sym.expr<0>} <"first_row"> : !picked -> !first
   %y = stg.rearrange "b()d->bd" %r <"row"> : !first -> !row
   stg.return %y : !row

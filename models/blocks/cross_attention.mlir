@@ -65,6 +65,7 @@ stg.block @biased_attention_layer(%x: !stream, %bias: !scores) -> !stream {
 stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
   stg.option @qkv_bias : bool = false "biases of queries, keys and values"
   stg.option @qv_bias : bool = false "biases of queries and values, not of keys"
+  stg.option @cross_qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   %wq = stg.param "cross_q_proj" : !stg.tensor<[D, H, E], bf16>
   %mq = stg.einsum "bsd,dhe->bshe" %x, %wq : !stream, !stg.tensor<[D, H, E], bf16>
   %wkv = stg.param "cross_kv_proj" : !stg.tensor<[D, 2*K, E], bf16>
@@ -88,7 +89,16 @@ stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
   } else {
     stg.yield %pq, %pv : !queries, !other_keys
   }
-  %a, %lse = stg.attention none %q, %k, %v <"cross_attention"> : !queries, !other_keys, !other_keys
+  %qn, %kn = stg.if @cross_qk_norm_all -> !queries, !other_keys {
+    %nwq = stg.param "cross_q_norm" : !stg.tensor<[H, E], bf16>
+    %nq, %rq = stg.rms_norm %q, %nwq : !queries, !stg.tensor<[H, E], bf16>
+    %nwk = stg.param "cross_k_norm" : !stg.tensor<[K, E], bf16>
+    %nk, %rk = stg.rms_norm %k, %nwk : !other_keys, !stg.tensor<[K, E], bf16>
+    stg.yield %nq, %nk : !queries, !other_keys
+  } else {
+    stg.yield %q, %k : !queries, !other_keys
+  }
+  %a, %lse = stg.attention none %qn, %kn, %v <"cross_attention"> : !queries, !other_keys, !other_keys
   %wo = stg.param "cross_o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
   %y = stg.call @output_bias(%o) {prefix = "cross_"} : (!stream) -> !stream

@@ -132,6 +132,40 @@ stg.block @class_loss(%x: !row, %labels: !one) -> !loss {
   stg.return %loss : !loss
 }
 
+// The second token of each sequence.
+stg.block @second_token(%x: !stream) -> !row {
+  %f = stg.slice dim 1 %x {from = #sym.expr<1>} <"second_token"> : !stream -> !first
+  %r = stg.rearrange "b()d->bd" %f : !first -> !row
+  stg.return %r : !row
+}
+
+// The mean of two rows.
+stg.block @mean_of_rows(%a: !row, %b: !row) -> !row {
+  %s = stg.add %a, %b <"both_rows"> : !row, !row
+  // No trace has the value of the constant.
+  %half = stg.splat 1 : !row
+  %y = stg.mul %s, %half <"mean_of_rows"> : !row, !row
+  stg.return %y : !row
+}
+
+// The loss of a class, whose scores are the mean of those of two rows.
+stg.block @mean_class_loss(%a: !row, %b: !row, %labels: !one) -> !loss {
+  %wa = stg.param "classifier" : !stg.tensor<[D, Y], bf16>
+  %pa = stg.einsum "bd,dy->by" %a, %wa : !row, !stg.tensor<[D, Y], bf16>
+  %ba = stg.param "classifier_bias" : !stg.tensor<[Y], bf16>
+  %la = stg.bias_add %pa, %ba : !classes, !stg.tensor<[Y], bf16>
+  %wb = stg.param "second_classifier" : !stg.tensor<[D, Y], bf16>
+  %pb = stg.einsum "bd,dy->by" %b, %wb : !row, !stg.tensor<[D, Y], bf16>
+  %bb = stg.param "second_classifier_bias" : !stg.tensor<[Y], bf16>
+  %lb = stg.bias_add %pb, %bb : !classes, !stg.tensor<[Y], bf16>
+  %s = stg.add %la, %lb <"both_scores"> : !classes, !classes
+  // No trace has the value of the constant.
+  %half = stg.splat 1 : !classes
+  %l = stg.mul %s, %half <"mean_scores"> : !classes, !classes
+  %loss, %probs = stg.cross_entropy %l, %labels <"class_loss"> : !classes, !one
+  stg.return %loss : !loss
+}
+
 // Before the classes of a sequence: a matrix, gelu and a norm.
 stg.block @class_transform(%x: !row) -> !row {
   stg.option @transform_bias : bool = true "bias of the head's transform"
@@ -191,6 +225,10 @@ stg.block @mean_of_row(%x: !row) -> !loss {
   %m = stg.mean dim 1 %x <"output_mean"> : !row
   %y = stg.cast %m <"output_mean"> : !stg.tensor<[B], bf16> -> !loss
   stg.return %y : !loss
+}
+stg.block @mean_tokens(%x: !stream) -> !row {
+  %m = stg.mean dim 1 %x <"token_mean"> : !stream
+  stg.return %m : !row
 }
 stg.block @mean_of_tokens(%x: !stream) -> !loss {
   %m = stg.mean dim 1 %x <"token_mean"> : !stream

@@ -154,6 +154,14 @@ stg.block @take_image(%j: !stg.tensor<[B, S + T, D], bf16>) -> !stream {
   stg.return %x : !stream
 }
 
+// The last layer of a model that has all parts of it for the text, too: executed, but read by nobody
+// (Qwen-Image).
+stg.block @joint_layer_without_reader(%x: !stream, %c: !text, %e: !row) -> !stream {
+  %y, %k = stg.call @joint_layer(%x, %c, %e) : (!stream, !text, !row) -> (!stream, !text)
+  stg.keep %k : !text
+  stg.return %y : !stream
+}
+
 // Attention and a feed-forward network side by side, with one adaptive norm and one gate, and
 // with one output projection of both.
 stg.block @single_layer(%x: !stream, %e: !row) -> !stream {

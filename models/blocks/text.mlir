@@ -59,8 +59,16 @@ stg.block @embedding_norm(%x: !stream) -> !stream {
 
 // Learned positions, added to the embedding of the tokens.
 stg.block @add_positions(%x: !stream, %positions: !ids) -> !stream {
-  %table = stg.param "pos_embeddings" : !stg.tensor<[P, D], bf16>
-  %p = stg.embedding %table, %positions : !stg.tensor<[P, D], bf16>, !ids
+  stg.option @two_more : bool = false "two rows of the table more, which are of no position"
+  %p = stg.if @two_more -> !stream {
+    %table = stg.param "pos_embeddings" : !stg.tensor<[P = P + 2, D], bf16>
+    %q = stg.embedding %table, %positions : !stg.tensor<[P = P + 2, D], bf16>, !ids
+    stg.yield %q : !stream
+  } else {
+    %table = stg.param "pos_embeddings" : !stg.tensor<[P, D], bf16>
+    %q = stg.embedding %table, %positions : !stg.tensor<[P, D], bf16>, !ids
+    stg.yield %q : !stream
+  }
   %e = stg.add %x, %p <"embeddings"> : !stream, !stream
   stg.return %e : !stream
 }

@@ -8,6 +8,7 @@ stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @PC "elements of a patch"
 stg.symbol @NR "tokens that belong to no patch"
+stg.symbol @PV "learned positions of a square"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !patches = !stg.tensor<[B, S, PC], bf16>
@@ -54,6 +55,17 @@ stg.block @embed_patches_and_class(%patches: !behind) -> !stream {
   stg.return %y : !stream
 }
 
+// The same with a second token, which learns from another model (DeiT).
+stg.block @embed_patches_and_two(%patches: !stg.tensor<[B, S - 2, PC], bf16>) -> !stream {
+  %p = stg.call @embed_patches(%patches) : (!stg.tensor<[B, S - 2, PC], bf16>) -> !stg.tensor<[B, S - 2, D], bf16>
+  %c = stg.param "class_token" : !stg.tensor<[1, D], bf16>
+  %ct = stg.broadcast dim 0 %c <"class_tokens"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B, 1, D], bf16>
+  %d = stg.param "distillation_token" : !stg.tensor<[1, D], bf16>
+  %dt = stg.broadcast dim 0 %d <"distillation_tokens"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[B, 1, D], bf16>
+  %y = stg.concat dim 1 ordered %ct, %dt, %p : !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S - 2, D], bf16> -> !stream
+  stg.return %y : !stream
+}
+
 // Tokens that belong to no patch, behind the first one.
 stg.block @insert_registers(%x: !stream) -> !stg.tensor<[B, S = S + NR, D], bf16> {
   %c, %p = stg.split dim 1 ordered %x : !stream -> !stg.tensor<[B, 1, D], bf16>, !stg.tensor<[B, S - 1, D], bf16>
@@ -81,9 +93,31 @@ stg.block @class_and_mean(%x: !stream) -> !stg.tensor<[B, 2*D], bf16> {
   stg.return %y : !stg.tensor<[B, 2*D], bf16>
 }
 
+// The patches without the token in front of them, and their mean.
+stg.block @without_class(%x: !stream) -> !embedded {
+  %y = stg.slice dim 1 %x {from = #sym.expr<1>} <"patches"> : !stream -> !embedded
+  stg.return %y : !embedded
+}
+stg.block @mean_of_patches(%x: !stream) -> !stg.tensor<[B, D], bf16> {
+  %p = stg.slice dim 1 %x {from = #sym.expr<1>} <"patches"> : !stream -> !embedded
+  %y = stg.mean dim 1 %p <"mean_of_patches"> : !embedded
+  stg.return %y : !stg.tensor<[B, D], bf16>
+}
+
 // A learned position of each token.
 stg.block @add_all_positions(%x: !stream) -> !stream {
   %p = stg.param "pos_embeddings" : !stg.tensor<[S, D], bf16>
   %y = stg.bias_add %x, %p <"embeddings"> : !stream, !stg.tensor<[S, D], bf16>
+  stg.return %y : !stream
+}
+
+// A position of each token between four of a square of learned ones, as far as it is from each:
+// `corners` are their rows, `weights` how much of each.
+stg.block @add_positions_between(%x: !stream, %corners: !stg.tensor<[B, S, 4], i32>, %weights: !stg.tensor<[B, S, 4, 1], bf16>) -> !stream {
+  %t = stg.param "pos_embeddings" : !stg.tensor<[PV, D], bf16>
+  %c = stg.embedding %t, %corners <"corner_embeddings"> : !stg.tensor<[PV, D], bf16>, !stg.tensor<[B, S, 4], i32>
+  %w = stg.mul %c, %weights <"corners_weighted"> : !stg.tensor<[B, S, 4, D], bf16>, !stg.tensor<[B, S, 4, 1], bf16>
+  %p = stg.sum dim 2 %w <"positions"> : !stg.tensor<[B, S, 4, D], bf16>
+  %y = stg.add %x, %p <"embeddings"> : !stream, !stream
   stg.return %y : !stream
 }

@@ -12,6 +12,12 @@ stg.symbol @DP = D "width between the vision tower and the text"
 stg.symbol @ME = 1 "patches that become one token, along each side"
 stg.symbol @MS = 1 "tokens of an image, along each side"
 
+stg.symbol @IC "tiles of all images of a sequence, and each image as a whole"
+stg.symbol @GY = 1 "rows of tiles"
+stg.symbol @GX = 1 "tiles of a row"
+stg.symbol @TS "patches of a tile, along each side"
+stg.symbol @TT "patches of a tile"
+
 !vision = !stg.tensor<[B = IM*B, SV, DV], bf16>
 !image = !stg.tensor<[B = IM*B, IT, DV], bf16>
 !projected = !stg.tensor<[B = IM*B, IT, D], bf16>
@@ -45,6 +51,15 @@ stg.block @join_images(%images: !projected, %text: !text) -> !stream {
   %i = stg.rearrange "(bi)td->b(it)d" %images <"image_tokens"> : !projected -> !tokens
   %x = stg.concat dim 1 ordered %i, %text : !tokens, !text -> !stream
   stg.return %x : !stream
+}
+
+// What a tower gives beside its images, added to the tokens of these images: zeros to the others.
+stg.block @add_to_images(%x: !stream, %images: !projected) -> !stream {
+  %d = stg.rearrange "(bi)td->b(it)d" %images <"image_features"> : !projected -> !tokens
+  %zero = stg.splat 0 : !text
+  %f = stg.concat dim 1 ordered %d, %zero : !tokens, !text -> !stream
+  %y = stg.add %x, %f <"images_and_features"> : !stream, !stream
+  stg.return %y : !stream
 }
 
 // What the tower gives behind the features that are used: executed, but read by nobody.
@@ -82,6 +97,81 @@ stg.block @shuffle_patches(%x: !patches) -> !projected {
   %w3 = stg.param "projector" : !stg.tensor<[_ = DP, D], bf16>
   %y = stg.einsum "bnq,qd->bnd" %a2, %w3 : !stg.tensor<[B = IM*B, IT, _ = DP], bf16>, !stg.tensor<[_ = DP, D], bf16>
   stg.return %y : !projected
+}
+
+// Squares of patches become one wide token, which one matrix takes to the width of the text
+// (Idefics 3).
+stg.block @project_squares(%x: !vision) -> !projected {
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !vision -> !wide
+  %w = stg.param "projector" : !stg.tensor<[ME*ME*DV, D], bf16>
+  %y = stg.einsum "bnv,vd->bnd" %m, %w : !wide, !stg.tensor<[ME*ME*DV, D], bf16>
+  stg.return %y : !projected
+}
+
+// The same of the patches behind a class token, with a LayerNorm of each square and two matrices
+// with gelu in between (InternVL).
+stg.block @normalize_and_project_squares(%x: !patches) -> !projected {
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !patches -> !wide
+  %wn = stg.param "projector_norm.weight" : !wide_vector
+  %wb = stg.param "projector_norm.bias" : !wide_vector
+  %n, %mean, %rstd = stg.layer_norm %m, %wn, %wb <"projector_norm"> : !wide, !wide_vector, !wide_vector
+  %w1 = stg.param "projector1" : !stg.tensor<[ME*ME*DV, D], bf16>
+  %p1 = stg.einsum "bnv,vd->bnd" %n, %w1 : !wide, !stg.tensor<[ME*ME*DV, D], bf16>
+  %b1 = stg.param "projector1_bias" : !vector
+  %y1 = stg.bias_add %p1, %b1 : !projected, !vector
+  %a = stg.activation gelu %y1 <"projector_gelu"> : !projected
+  %w2 = stg.param "projector2" : !stg.tensor<[D, D], bf16>
+  %p2 = stg.einsum "bnd,de->bne" %a, %w2 : !projected, !stg.tensor<[D, D], bf16>
+  %b2 = stg.param "projector2_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !projected, !vector
+  stg.return %y2 : !projected
+}
+
+// Squares of patches become one wide token, which a gated network takes to the width of the text:
+// of DP halves gate and up, with a LayerNorm before it in Aya Vision (Cohere 2 with images).
+stg.block @project_squares_gated(%x: !vision) -> !projected {
+  stg.option @joined_norm : bool = false "LayerNorm of each square"
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !vision -> !wide
+  %n = stg.if @joined_norm -> !wide {
+    %wn = stg.param "projector_norm.weight" : !wide_vector
+    %wb = stg.param "projector_norm.bias" : !wide_vector
+    %l, %mean, %rstd = stg.layer_norm %m, %wn, %wb <"projector_norm"> : !wide, !wide_vector, !wide_vector
+    stg.yield %l : !wide
+  } else {
+    stg.yield %m : !wide
+  }
+  %w1 = stg.param "projector_gate_up" : !stg.tensor<[ME*ME*DV, 2, DP/2], bf16>
+  %p1 = stg.einsum "bnv,vgp->bngp" %n, %w1 : !wide, !stg.tensor<[ME*ME*DV, 2, DP/2], bf16>
+  %b1 = stg.param "projector_gate_up_bias" : !stg.tensor<[2, DP/2], bf16>
+  %y1 = stg.bias_add %p1, %b1 : !stg.tensor<[B = IM*B, IT, 2, DP/2], bf16>, !stg.tensor<[2, DP/2], bf16>
+  %h = stg.glu silu %y1 <"projector_swiglu"> : !stg.tensor<[B = IM*B, IT, 2, DP/2], bf16>
+  %w2 = stg.param "projector_down" : !stg.tensor<[DP/2, D], bf16>
+  %p2 = stg.einsum "bnp,pd->bnd" %h, %w2 : !stg.tensor<[B = IM*B, IT, DP/2], bf16>, !stg.tensor<[DP/2, D], bf16>
+  %b2 = stg.param "projector_down_bias" : !vector
+  %y2 = stg.bias_add %p2, %b2 : !projected, !vector
+  stg.return %y2 : !projected
+}
+
+// What a tower gives, normalized: executed, but read by nobody.
+stg.block @unread_norm(%x: !vision) -> !vision {
+  %w = stg.param "norm.weight" : !stg.tensor<[DV], bf16>
+  %b = stg.param "norm.bias" : !stg.tensor<[DV], bf16>
+  %n, %mean, %rstd = stg.layer_norm %x, %w, %b <"unread_norm"> : !vision, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
+  stg.keep %n : !vision
+  stg.return %x : !vision
+}
+
+// One matrix with a bias, and a constant, so that what follows may scale all tokens (PaliGemma).
+stg.block @project_and_scale(%x: !vision) -> !projected {
+  %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
+  %p = stg.einsum "bsv,vd->bsd" %x, %w : !vision, !stg.tensor<[DV, D], bf16>
+  %b = stg.param "projector_bias" : !vector
+  %y = stg.bias_add %p, %b : !stg.tensor<[B = IM*B, SV, D], bf16>, !vector
+  // No trace has the value of the constant.
+  %c = stg.splat 1 : !stg.tensor<[B = IM*B, SV, D], bf16>
+  %s = stg.mul %y, %c <"image_scale"> : !stg.tensor<[B = IM*B, SV, D], bf16>, !stg.tensor<[B = IM*B, SV, D], bf16>
+  %z = stg.rearrange "b(nk)d->bn(kd)" %s <"image_patches"> : !stg.tensor<[B = IM*B, SV, D], bf16> -> !projected
+  stg.return %z : !projected
 }
 
 // Two matrices with gelu in between (LLaVA).
@@ -123,17 +213,26 @@ stg.block @pool_image(%x: !vision) -> !projected {
 // Squares of patches become one wide token, which two matrices project (Qwen 2.5 VL). The
 // patches of a square follow one another.
 stg.block @merge_patches(%x: !vision) -> !projected {
-  stg.option @norm : "rms" | "layer" = "rms" "RMSNorm, or LayerNorm with weight and bias"
-  %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
-  %n = stg.if @norm = "rms" -> !vision {
-    %r, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
-    stg.yield %r : !vision
+  stg.option @norm : "rms" | "layer" | "layer_joined" = "rms" "RMSNorm, or LayerNorm with weight and bias of each patch, or of each square"
+  %m = stg.if @norm = "layer_joined" -> !wide {
+    %j = stg.rearrange "b(nk)d->bn(kd)" %x <"squares"> : !vision -> !wide
+    %wn = stg.param "merger_norm" : !wide_vector
+    %wb = stg.param "merger_norm_bias" : !wide_vector
+    %r, %mean, %rstd = stg.layer_norm %j, %wn, %wb : !wide, !wide_vector, !wide_vector
+    stg.yield %r : !wide
   } else {
-    %wb = stg.param "merger_norm_bias" : !stg.tensor<[DV], bf16>
-    %r, %mean, %rstd = stg.layer_norm %x, %wn, %wb : !vision, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
-    stg.yield %r : !vision
+    %wn = stg.param "merger_norm" : !stg.tensor<[DV], bf16>
+    %n = stg.if @norm = "rms" -> !vision {
+      %r, %rstd = stg.rms_norm %x, %wn : !vision, !stg.tensor<[DV], bf16>
+      stg.yield %r : !vision
+    } else {
+      %wb = stg.param "merger_norm_bias" : !stg.tensor<[DV], bf16>
+      %r, %mean, %rstd = stg.layer_norm %x, %wn, %wb : !vision, !stg.tensor<[DV], bf16>, !stg.tensor<[DV], bf16>
+      stg.yield %r : !vision
+    }
+    %s = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !wide
+    stg.yield %s : !wide
   }
-  %m = stg.rearrange "b(nk)d->bn(kd)" %n <"squares"> : !vision -> !wide
   %w1 = stg.param "merger1" : !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
   %p1 = stg.einsum "bnv,vw->bnw" %m, %w1 : !wide, !stg.tensor<[ME*ME*DV, ME*ME*DV], bf16>
   %b1 = stg.param "merger1_bias" : !wide_vector
@@ -144,4 +243,21 @@ stg.block @merge_patches(%x: !vision) -> !projected {
   %b2 = stg.param "merger2_bias" : !vector
   %y2 = stg.bias_add %p2, %b2 : !projected, !vector
   stg.return %y2 : !projected
+}
+
+// The tiles of an image become one picture, behind the image as a whole; each row of patches of the
+// picture ends with a learned token (LLaVA-NeXT).
+stg.block @join_tiles(%x: !stg.tensor<[B = IC*B, TT, D], bf16>) -> !projected {
+  %t = stg.rearrange "(bc)(nk)d->bcn(kd)" %x <"tiles_of_images"> : !stg.tensor<[B = IC*B, TT, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS*TS, D], bf16>
+  %w, %g = stg.split dim 1 ordered %t : !stg.tensor<[B = IM*B, _ = GY*GX + 1, _ = TS*TS, D], bf16> -> !stg.tensor<[B = IM*B, 1, _ = TS*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*GX, _ = TS*TS, D], bf16>
+  %whole = stg.rearrange "b()nd->bnd" %w <"whole_image"> : !stg.tensor<[B = IM*B, 1, _ = TS*TS, D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*TS, D], bf16>
+  %p = stg.rearrange "b(gh)(yx)d->b(gy)(hx)d" %g <"picture"> : !stg.tensor<[B = IM*B, _ = GY*GX, _ = TS*TS, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS, D], bf16>
+  %n = stg.param "end_of_row" : !stg.tensor<[1, D], bf16>
+  %c = stg.broadcast dim 0 %n <"ends_of_rows"> : !stg.tensor<[1, D], bf16> -> !stg.tensor<[_ = GY*TS, 1, D], bf16>
+  %e = stg.broadcast dim 0 %c <"ends_of_rows"> : !stg.tensor<[_ = GY*TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, 1, D], bf16>
+  %r = stg.concat dim 2 ordered %p, %e <"rows"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS, 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16>
+  %f = stg.rearrange "byxd->b(yx)d" %r <"picture_tokens"> : !stg.tensor<[B = IM*B, _ = GY*TS, _ = GX*TS + 1, D], bf16> -> !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16>
+  %a = stg.concat dim 1 ordered %whole, %f <"whole_and_picture"> : !stg.tensor<[B = IM*B, _ = TS*TS, D], bf16>, !stg.tensor<[B = IM*B, _ = GY*TS*(GX*TS + 1), D], bf16> -> !stg.tensor<[B = IM*B, _ = TS*TS + GY*TS*(GX*TS + 1), D], bf16>
+  %y = stg.rearrange "b(nk)d->bn(kd)" %a <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*TS + GY*TS*(GX*TS + 1), D], bf16> -> !projected
+  stg.return %y : !projected
 }

@@ -18,6 +18,8 @@ BATCH = 8
 ENCODER = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 4, "intermediate_size": 64}
 IMAGE = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 4,
          "intermediate_size": 64, "image_size": 12, "patch_size": 4}
+TEXT = {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 6,
+        "intermediate_size": 64, "vocab_size": 64}
 CONFIGS = {
     "bert": {"model_type": "bert", "architectures": ["BertForPreTraining"], "vocab_size": 64,
              "max_position_embeddings": 16} | ENCODER,
@@ -54,8 +56,23 @@ CONFIGS = {
     "flux": {"_class_name": "FluxTransformer2DModel", "num_attention_heads": 4,
              "attention_head_dim": 8, "num_layers": 2, "num_single_layers": 2, "in_channels": 8,
              "joint_attention_dim": 16, "pooled_projection_dim": 24, "guidance_embeds": True},
+    "qwen3_vl": {"model_type": "qwen3_vl", "text_config": TEXT | {"head_dim": 8},
+                 "vision_config": {"depth": 4, "hidden_size": 32, "intermediate_size": 64, "num_heads": 4, "patch_size": 64,
+                                   "out_hidden_size": 32, "num_position_embeddings": 16, "deepstack_visual_indexes": [0, 1, 3]}},
+    "internvl": {"model_type": "internvl", "text_config": TEXT | {"model_type": "qwen2"},
+                 "vision_config": IMAGE | {"image_size": [16, 16], "patch_size": [4, 4]}},
+    "voxtral": {"model_type": "voxtral", "text_config": TEXT | {"head_dim": 8},
+                "audio_config": {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4,
+                                 "num_mel_bins": 8, "max_source_positions": 16}},
+    "beit": {"model_type": "beit", "architectures": ["BeitForImageClassification"], "use_relative_position_bias": True} | IMAGE,
+    "qwen_image": {"_class_name": "QwenImageTransformer2DModel", "num_attention_heads": 4, "attention_head_dim": 8,
+                   "num_layers": 4, "in_channels": 8, "out_channels": 2, "joint_attention_dim": 16},
+    "wan": {"_class_name": "WanTransformer3DModel", "num_attention_heads": 4, "attention_head_dim": 8, "num_layers": 4,
+            "in_channels": 2, "out_channels": 2, "text_dim": 16, "ffn_dim": 64},
 }
-SIZES = {"llava": ["--seq=16"], "gemma3": ["--seq=16"], "qwen2_5_vl": ["--seq=32"], "sd3": ["--set=T=8"], "flux": ["--seq=16", "--set=T=8"]}
+SIZES = {"llava": ["--seq=16"], "gemma3": ["--seq=16"], "qwen2_5_vl": ["--seq=32"], "sd3": ["--set=T=8"], "flux": ["--seq=16", "--set=T=8"],
+         "qwen3_vl": ["--seq=32"], "internvl": ["--seq=16"], "voxtral": ["--seq=16"], "qwen_image": ["--seq=16", "--set=T=8"],
+         "wan": ["--seq=16", "--set=T=8"]}
 STRATEGIES = [
     ["--dp=2", "--zero=1"],
     ["--dp=4", "--zero=3"],
@@ -91,6 +108,13 @@ REPEATED = {
             [*TIME * 2, (BATCH, D, (3 * 12 + 6 + 2 + 2 * 3 + 2) * D), (TOKENS, D, 16)]),
     "flux": ([(TOKENS, 8, D), (BATCH * 8, 16, D), (BATCH, 256, D), (BATCH, 256, D), (BATCH, 24, D)],
              [*TIME * 3, (BATCH, D, (2 * 12 + 2 * 3 + 2) * D), (TOKENS, D, 8)]),
+    "qwen3_vl": ([(BATCH * 64, 3 * 2 * 64**2, D)], [(BATCH * 16, 4 * D, 4 * D), (BATCH * 16, 4 * D, D)] * 4),
+    "internvl": ([(BATCH * 16, 48, D)], [(BATCH * 4, 4 * D, D), (BATCH * 4, D, D)]),
+    "voxtral": ([(2 * TOKENS, 3 * 8, D)], [(TOKENS, 3 * D, D), (BATCH * 8, 2 * D, D), (BATCH * 8, D, D)]),
+    "beit": (PATCHES, [(BATCH, D, 2)]),
+    "qwen_image": ([(TOKENS, 8, D), (BATCH, 256, D)],
+                   [(BATCH * 8, 16, D), *TIME, (BATCH, D, (4 * 12 + 2) * D), (TOKENS, D, 8)]),
+    "wan": ([(TOKENS, 8, D), (BATCH * 8, 16, D), (BATCH, 256, D)], [(BATCH * 8, D, D), *TIME, (BATCH, D, 6 * D), (TOKENS, D, 8)]),
 }
 
 

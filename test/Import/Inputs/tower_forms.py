@@ -22,6 +22,12 @@ def classes(c):
     return c.get("num_labels") or len(c.get("id2label") or {0: 0, 1: 1})
 
 
+def kind_of(c):
+    """What hangs on the trunk: what the name of the class ends with."""
+    name = (c.get("architectures") or ["Model"])[0]
+    return name[name.find("For" if "For" in name else "Model"):]
+
+
 def bert(c):
     D, V = c.get("hidden_size", 768), c.get("vocab_size", 30522)
     tables = V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)
@@ -43,9 +49,7 @@ def bert(c):
 def roberta(c):
     """BERT with other defaults and names; a classification has a layer in place of the pooler."""
     c = {"vocab_size": 50265} | c
-    kind = (c.get("architectures") or ["RobertaModel"])[0]
-    head = max(kind.find("Model"), kind.find("For"))
-    return bert(c | {"architectures": ["Bert" + kind[head:]]})
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]})
 
 
 def xlm_roberta(c):
@@ -90,7 +94,7 @@ def dinov2(c):
 def narrow_bert(c):
     """Tables narrower than the layers."""
     D = c["hidden_size"]
-    E = c.get("embedding_size") or D
+    E = c.get("embedding_size") or 128
     V = c["vocab_size"]
     total = (V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * E + norm(E)
     total += linear(E, D) if E != D or c["model_type"] == "albert" else 0
@@ -142,21 +146,26 @@ def mt5(c):
     return t5(c | {"architectures": [kind[1:]]})
 
 
+def sequences(c, rows, embedding_norm, final_norm):
+    """Rows of positions, and norms behind the tables and behind the layers, of an encoder and a decoder."""
+    D, V = c["d_model"], c["vocab_size"]
+    attention = 4 * linear(D, D) + norm(D)
+    total = V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    total += 2 * (rows * D + (norm(D) if embedding_norm else 0) + (norm(D) if final_norm else 0))
+    for stack, parts in (("encoder", 1), ("decoder", 2)):
+        F = c[f"{stack}_ffn_dim"]
+        total += c[f"{stack}_layers"] * (parts * attention + linear(D, F) + linear(F, D) + norm(D))
+    return total
+
+
 def bart(c):
     """Positions of two rows more for each stack; mBART has norms behind them; M2M has no tables."""
-    kind, D = c["model_type"], c.get("d_model", 1024)
-    V = c.get("vocab_size", 128112 if kind == "m2m_100" else 50265)
-    attention = 4 * linear(D, D) + norm(D)
-
-    def network(key):
-        F = c.get(key, 4096)
-        return linear(D, F) + linear(F, D) + norm(D)
-
-    total = V * D * (1 if c.get("tie_word_embeddings", True) else 2)
-    total += 0 if kind == "m2m_100" else 2 * ((c.get("max_position_embeddings", 1024) + 2) * D + norm(D))
-    total += 2 * norm(D) if kind != "bart" else 0
-    total += c.get("encoder_layers", 12) * (attention + network("encoder_ffn_dim"))
-    return total + c.get("decoder_layers", 12) * (2 * attention + network("decoder_ffn_dim"))
+    kind = c["model_type"]
+    c = {"d_model": 1024, "vocab_size": 128112 if kind == "m2m_100" else 50265, "encoder_layers": 12, "decoder_layers": 12,
+         "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096} | c
+    has_tables = kind != "m2m_100"
+    rows = c.get("max_position_embeddings", 1024) + 2 if has_tables else 0
+    return sequences(c, rows, has_tables, kind not in ("bart", "plbart"))
 
 
 def whisper(c):
@@ -192,13 +201,6 @@ def modernbert(c):
     if kind == "ModernBertForSequenceClassification":
         total += linear(D, classes(c))
     return total
-
-
-def clip_vision(v):
-    D = v.get("hidden_size", 768)
-    number, width = patches({"patch_size": 32} | v)
-    total = width * D + D + (number + 1) * D + 2 * norm(D)
-    return total + v.get("num_hidden_layers", 12) * block(D, v.get("intermediate_size", 3072))
 
 
 def clip(c):
@@ -256,38 +258,33 @@ def flux(c):
     return total + c.get("num_single_layers", 38) * single
 
 
-def kind_of(c, prefix):
-    """What hangs on the trunk, without the family's name."""
-    return (c.get("architectures") or [prefix + "Model"])[0][len(prefix):]
-
-
 def data2vec_text(c):
     """RoBERTa with BERT's number of words where none is said."""
-    return roberta({"vocab_size": 30522} | c | {"architectures": ["Roberta" + kind_of(c, "Data2VecText")]})
+    return roberta({"vocab_size": 30522} | c | {"architectures": ["Roberta" + kind_of(c)]})
 
 
 def megatron_bert(c):
     """As many norms as BERT: one behind all layers in place of one behind the embedding."""
     c = {"vocab_size": 29056, "hidden_size": 1024, "num_hidden_layers": 24, "intermediate_size": 4096} | c
-    return bert(c | {"architectures": ["Bert" + kind_of(c, "MegatronBert")]})
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]})
 
 
 def xlm_roberta_xl(c):
     c = {"vocab_size": 250880, "hidden_size": 2560, "num_hidden_layers": 36, "intermediate_size": 10240,
          "max_position_embeddings": 514, "type_vocab_size": 1} | c
-    return bert(c | {"architectures": ["Bert" + kind_of(c, "XLMRobertaXL")]})
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]})
 
 
 def ernie(c):
     tasks = c.get("task_type_vocab_size", 3) * c.get("hidden_size", 768) if c.get("use_task_id", False) else 0
-    return bert(c | {"architectures": ["Bert" + kind_of(c, "Ernie")]}) + tasks
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]}) + tasks
 
 
 def mpnet(c):
     """A table of relative positions in place of one of types."""
     c = {"vocab_size": 30527, "type_vocab_size": 0} | c
     table = c.get("relative_attention_num_buckets", 32) * c.get("num_attention_heads", 12)
-    return bert(c | {"architectures": ["Bert" + kind_of(c, "MPNet")]}) + table
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]}) + table
 
 
 def nomic_bert(c):
@@ -305,7 +302,7 @@ def nomic_bert(c):
     positions = 0 if c.get("rotary_emb_fraction", 0) else c.get("n_positions", 1024)
     total = (V + positions + c.get("type_vocab_size", 2)) * D + norm(D)
     total += L * (linear(D, 3 * D, bias) + linear(D, D, bias) + network + 2 * norm(D))
-    if kind_of(c, "NomicBert") == "ForPreTraining":
+    if kind_of(c) == "ForPreTraining":
         total += linear(D, D, mlp_bias) + norm(D) + (V if mlp_bias else 0)
         total += 0 if c.get("tie_word_embeddings", True) else V * D
     return total
@@ -316,19 +313,20 @@ def gte(c):
     D, F, V = c.get("hidden_size", 768), c.get("intermediate_size", 3072), c.get("vocab_size", 30528)
     layer = linear(D, 3 * D) + linear(D, D) + linear(D, 2 * F, False) + linear(F, D) + 2 * norm(D)
     total = (V + c.get("type_vocab_size", 1)) * D + norm(D) + c.get("num_hidden_layers", 12) * layer
-    if kind_of(c, "New") == "ForMaskedLM":
+    if kind_of(c) == "ForMaskedLM":
         total += linear(D, D) + norm(D) + V + (0 if c.get("tie_word_embeddings", True) else V * D)
     return total
 
 
 def eurobert(c):
-    D, H, F, V = c.get("hidden_size", 768), c.get("num_attention_heads", 12), c.get("intermediate_size", 3072), c.get("vocab_size", 128256)
+    D, H, V = c.get("hidden_size", 768), c.get("num_attention_heads", 12), c.get("vocab_size", 128256)
+    F = c.get("intermediate_size", 3072)
     K, E = c.get("num_key_value_heads") or H, c.get("head_dim") or D // H
     bias, mlp_bias = c.get("attention_bias", False), c.get("mlp_bias", False)
     layer = linear(D, (H + 2 * K) * E, bias) + linear(H * E, D, bias) + 2 * D
     layer += linear(D, 2 * F, mlp_bias) + linear(F, D, mlp_bias)
     total = V * D + c.get("num_hidden_layers", 12) * layer + D
-    if kind_of(c, "EuroBert") == "ForMaskedLM":
+    if kind_of(c) == "ForMaskedLM":
         total += (0 if c.get("tie_word_embeddings", False) else V * D) + (V if mlp_bias else 0)
     return total
 
@@ -349,22 +347,6 @@ def umt5(c):
     return t5(c | {"architectures": [kind[2:]]}) + more * c.get("relative_attention_num_buckets", 32) * c["num_heads"]
 
 
-def sequences(c, rows, embedding_norm, final_norm):
-    """BART and what differs from it in tables of positions and norms."""
-    D, V = c["d_model"], c["vocab_size"]
-    attention = 4 * linear(D, D) + norm(D)
-    total = V * D * (1 if c.get("tie_word_embeddings", True) else 2)
-    total += 2 * (rows * D + (norm(D) if embedding_norm else 0) + (norm(D) if final_norm else 0))
-    for stack, parts in (("encoder", 1), ("decoder", 2)):
-        F = c[f"{stack}_ffn_dim"]
-        total += c[f"{stack}_layers"] * (parts * attention + linear(D, F) + linear(F, D) + norm(D))
-    return total
-
-
-def plbart(c):
-    return sequences(c, c.get("max_position_embeddings", 1024) + 2, True, False)
-
-
 def marian(c):
     return sequences(c, 0, False, False)
 
@@ -381,14 +363,279 @@ def blenderbot_small(c):
     return sequences(c, c.get("max_position_embeddings", 512), True, False)
 
 
+def image_ends(c, tokens, patch_size=16):
+    """Patches with a bias, so many tokens more, and a position of each; how many patches."""
+    D = c.get("hidden_size", 768)
+    number, width = patches({"patch_size": patch_size} | c)
+    return linear(width, D) + tokens * D + (number + tokens) * D, number
+
+
+def layers_of(c, qkv_bias=True):
+    """Of the sizes that ViT has."""
+    return c.get("num_hidden_layers", 12) * block(c.get("hidden_size", 768), c.get("intermediate_size", 3072), qkv_bias)
+
+
+def deit(c):
+    """A second token; a matrix of each of both where there is a teacher."""
+    D, kind = c.get("hidden_size", 768), kind_of(c)
+    total = image_ends(c, 2)[0] + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    if kind == "Model":
+        return total + linear(D, D)
+    return total + (2 if kind.endswith("Teacher") else 1) * linear(D, classes(c))
+
+
+def vit_msn(c):
+    D = c.get("hidden_size", 768)
+    total = image_ends(c, 1)[0] + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    return total + (0 if kind_of(c) == "Model" else linear(D, classes(c)))
+
+
+def ijepa(c):
+    D = c.get("hidden_size", 768)
+    total = image_ends(c, 0)[0] + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    return total + (0 if kind_of(c) == "Model" else linear(D, classes(c)))
+
+
+def beit(c):
+    """No bias of keys; a table of relative positions, of each layer or of all; a norm in the pooler."""
+    D, L, kind = c.get("hidden_size", 768), c.get("num_hidden_layers", 12), kind_of(c)
+    side = c.get("image_size", 224) // c.get("patch_size", 16)
+    table = ((2 * side - 1) ** 2 + 3) * c.get("num_attention_heads", 12)
+    total, number = image_ends(c, 1)
+    total -= 0 if c.get("use_absolute_position_embeddings") else (number + 1) * D
+    total += layers_of(c) - L * D + (2 * L * D if c.get("layer_scale_init_value", 0.1) else 0)
+    total += L * table if c.get("use_relative_position_bias") else 0
+    total += table if c.get("use_shared_relative_position_bias") else 0
+    total += D if c.get("use_mask_token") and kind != "ForImageClassification" else 0
+    is_mean = c.get("use_mean_pooling", True)
+    if not is_mean or kind == "ForImageClassification" or (kind == "Model" and c["model_type"] == "beit"):
+        total += norm(D)
+    if kind == "ForMaskedImageModeling":
+        return total + norm(D) + linear(D, c.get("vocab_size", 8192))
+    return total + (linear(D, classes(c)) if kind == "ForImageClassification" else 0)
+
+
+def clip_text(c):
+    c = {"hidden_size": 512, "intermediate_size": 2048} | c
+    D = c["hidden_size"]
+    total = (c.get("vocab_size", 49408) + c.get("max_position_embeddings", 77)) * D + layers_of(c) + norm(D)
+    return total + (D * c.get("projection_dim", 512) if kind_of(c) == "ModelWithProjection" else 0)
+
+
+def clip_vision(c):
+    """No bias of patches, and norms of all tokens before the layers, of one behind them."""
+    D = c.get("hidden_size", 768)
+    total = image_ends(c, 1, 32)[0] - D + layers_of(c) + 2 * norm(D)
+    return total + (D * c.get("projection_dim", 512) if kind_of(c) == "ModelWithProjection" else 0)
+
+
+def siglip_tower(c, has_head):
+    D, F = c.get("hidden_size", 768), c.get("intermediate_size", 3072)
+    total = image_ends(c, 0)[0] + layers_of(c) + norm(D)
+    return total + (D + block(D, F) - norm(D) if has_head else 0)
+
+
+def siglip_vision(c):
+    return siglip_tower(c, c.get("vision_use_head", True))
+
+
+def spectrogram_transformer(c):
+    D, P = c.get("hidden_size", 768), c.get("patch_size", 16)
+    rows = (c.get("num_mel_bins", 128) - P) // c.get("frequency_stride", 10) + 1
+    columns = (c.get("max_length", 1024) - P) // c.get("time_stride", 10) + 1
+    total = linear(P * P, D) + 2 * D + (rows * columns + 2) * D + layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    return total + (0 if kind_of(c) == "Model" else norm(D) + linear(D, classes(c)))
+
+
+def decoder(t, qkv_bias=False, o_bias=False, qk_norm=False, tied=False, ffn=None):
+    """RMSNorm, grouped heads and a gated network in each layer, or `ffn` of a layer's number."""
+    D, E = t["hidden_size"], t.get("head_dim") or t["hidden_size"] // t["num_attention_heads"]
+    H, K = t["num_attention_heads"], t["num_key_value_heads"]
+    layer = 2 * D + linear(D, (H + 2 * K) * E, qkv_bias) + linear(H * E, D, o_bias) + (2 * E if qk_norm else 0)
+    networks = sum(ffn(i) if ffn else 3 * D * t["intermediate_size"] for i in range(t["num_hidden_layers"]))
+    return (1 if tied else 2) * t["vocab_size"] * D + D + t["num_hidden_layers"] * layer + networks
+
+
+LLAMA = {"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32}
+QWEN2 = {"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32, "num_attention_heads": 32,
+         "num_key_value_heads": 32}
+
+
+def llama_text(c, defaults=LLAMA):
+    t = defaults | (c.get("text_config") or {})
+    return t | {"num_key_value_heads": t.get("num_key_value_heads") or t["num_attention_heads"]}
+
+
+def qwen3_vl(c):
+    """Positions of a square, a merger behind the tower, and one behind each of some layers."""
+    defaults = QWEN2 | {"head_dim": 128}
+    if c["model_type"] == "qwen3_vl_moe":
+        defaults = QWEN2 | {"hidden_size": 2048, "intermediate_size": 5632, "num_hidden_layers": 24, "num_attention_heads": 16,
+                            "num_key_value_heads": 16, "num_experts": 60, "num_experts_per_tok": 4, "moe_intermediate_size": 1408}
+    t = defaults | (c.get("text_config") or {})
+    v = {"depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "in_channels": 3, "patch_size": 16, "spatial_merge_size": 2,
+         "temporal_patch_size": 2, "num_position_embeddings": 2304, "deepstack_visual_indexes": [8, 16, 24]}
+    v |= c.get("vision_config") or {}
+    D, wide = v["hidden_size"], v["spatial_merge_size"] ** 2 * v["hidden_size"]
+    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, D) + v["num_position_embeddings"] * D
+    tower += v["depth"] * block(D, v["intermediate_size"])
+    merger = linear(wide, wide) + linear(wide, t["hidden_size"])
+    tower += merger + norm(D) + len(v["deepstack_visual_indexes"]) * (merger + norm(wide))
+    has_experts = "num_experts" in defaults
+
+    def network(layer):
+        is_dense = not has_experts or layer in t.get("mlp_only_layers", []) or (layer + 1) % t.get("decoder_sparse_step", 1)
+        if is_dense:
+            return 3 * t["hidden_size"] * t["intermediate_size"]
+        return t["num_experts"] * t["hidden_size"] * (3 * t["moe_intermediate_size"] + 1)
+    bias = t.get("attention_bias", False)
+    return tower + decoder(t, bias, bias, True, c.get("tie_word_embeddings", False), network)
+
+
+def internvl(c):
+    """A scale of each part of a layer; RMSNorm, also of all queries and keys, in the largest tower."""
+    t = QWEN2 | (c.get("text_config") or {})
+    is_qwen3 = t.get("model_type") == "qwen3"
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": [448, 448],
+         "patch_size": [14, 14]} | (c.get("vision_config") or {})
+    D, L = v["hidden_size"], v["num_hidden_layers"]
+    width = norm(D) if v.get("norm_type", "layer_norm") == "layer_norm" else D
+    layer = block(D, v["intermediate_size"], v.get("attention_bias", False)) - 2 * norm(D) + 2 * width + 2 * D
+    layer += 2 * D if v.get("use_qk_norm") else 0
+    square = {key: v[key][0] for key in ("image_size", "patch_size")} | {"hidden_size": D, "num_channels": v.get("num_channels", 3)}
+    tower = image_ends(square, 1)[0] + L * layer + (0 if v.get("use_mean_pooling", True) else norm(D))
+    projector = norm(4 * D) + linear(4 * D, t["hidden_size"]) + linear(t["hidden_size"], t["hidden_size"])
+    bias, tied = t.get("attention_bias", False), c.get("tie_word_embeddings", True)
+    text = decoder({"head_dim": 128} | t, bias, bias, True, tied) if is_qwen3 else decoder(t, True, tied=tied)
+    return tower + projector + text
+
+
+def paligemma(c):
+    """Of a file that has both configurations."""
+    t = {"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576, "num_hidden_layers": 28, "num_attention_heads": 16,
+         "num_key_value_heads": 16, "head_dim": 256} | c["text_config"]
+    D = t["hidden_size"]
+    return siglip_tower(c["vision_config"], False) + linear(c["vision_config"]["hidden_size"], D) + decoder(t, tied=True)
+
+
+def idefics3(c):
+    v = {"hidden_size": 1152, "patch_size": 32} | (c.get("vision_config") or {})
+    t = llama_text(c)
+    projector = c.get("scale_factor", 2) ** 2 * v["hidden_size"] * t["hidden_size"]
+    return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def whisper_encoder(c, D, F, L):
+    """Keys have no bias."""
+    total = linear(3 * c.get("num_mel_bins", 128), D) + linear(3 * D, D) + c.get("max_source_positions", 1500) * D
+    return total + L * (block(D, F) - D) + norm(D)
+
+
+def qwen2_audio(c):
+    a = {"d_model": 1280, "encoder_ffn_dim": 5120, "encoder_layers": 32} | (c.get("audio_config") or {})
+    t = QWEN2 | (c.get("text_config") or {})
+    encoder = whisper_encoder(a, a["d_model"], a["encoder_ffn_dim"], a["encoder_layers"])
+    return encoder + linear(a["d_model"], t["hidden_size"]) + decoder(t, True, tied=t.get("tie_word_embeddings", False))
+
+
+def voxtral(c):
+    """Joined frames are as wide as the encoder's networks."""
+    a = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32} | (c.get("audio_config") or {})
+    t = llama_text(c, LLAMA | {"vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 30,
+                               "num_key_value_heads": 8, "head_dim": 128})
+    encoder = whisper_encoder(a, a["hidden_size"], a["intermediate_size"], a["num_hidden_layers"])
+    D = t["hidden_size"]
+    return encoder + a["intermediate_size"] * D + D * D + decoder(t, tied=t.get("tie_word_embeddings", False))
+
+
+def llava_next(c):
+    """LLaVA with a token behind each row of patches."""
+    v = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "image_size": 336,
+         "patch_size": 14} | (c.get("vision_config") or {})
+    is_mistral = (c.get("text_config") or {}).get("model_type") == "mistral"
+    t = llama_text(c, LLAMA | ({"num_key_value_heads": 8, "intermediate_size": 14336} if is_mistral else {}))
+    D, bias = t["hidden_size"], c.get("multimodal_projector_bias", True)
+    projector = linear(v["hidden_size"], D, bias) + linear(D, D, bias) + D
+    return clip_vision(v) + projector + decoder(t, tied=c.get("tie_word_embeddings", False))
+
+
+def llava_onevision(c):
+    """The same with SigLIP's tower and Qwen 2, whose table is tied where either configuration says so."""
+    t = QWEN2 | (c.get("text_config") or {})
+    v = c.get("vision_config") or {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 26,
+                                   "image_size": 384, "patch_size": 14}
+    D, bias = t["hidden_size"], c.get("multimodal_projector_bias", True)
+    projector = linear(v.get("hidden_size", 768), D, bias) + linear(D, D, bias) + D
+    tied = t.get("tie_word_embeddings") or c.get("tie_word_embeddings")
+    return siglip_tower(v, False) + projector + decoder(t, True, tied=tied)
+
+
+def cohere2_vision(c):
+    """One norm, without a bias, in each layer of the text; squares are normalized in Aya Vision."""
+    t = llama_text(c, {"vocab_size": 256000, "hidden_size": 8192, "intermediate_size": 22528, "num_hidden_layers": 40,
+                       "num_attention_heads": 64})
+    v, D, is_aya = c["vision_config"], t["hidden_size"], c["model_type"] == "aya_vision"
+    wide = c.get("downsample_factor", 2) ** 2 * v["hidden_size"]
+    between = c.get("alignment_intermediate_size", D if is_aya else 36864)
+    projector = linear(wide, between) + linear(between // 2, D) + (norm(wide) if is_aya else 0)
+    return siglip_tower(v, False) + projector + decoder(t, tied=c.get("tie_word_embeddings", True)) - t["num_hidden_layers"] * D
+
+
+def qwen_image(c):
+    """Layers of two streams, with all parts in the last one, too."""
+    D, E = width(c, 24, 128), c.get("attention_head_dim", 128)
+    channels, text = c.get("in_channels", 64), c.get("joint_attention_dim", 3584)
+    stream = linear(D, 3 * D) + 2 * E + linear(D, D) + linear(D, 4 * D) + linear(4 * D, D) + linear(D, 6 * D)
+    total = linear(channels, D) + text + linear(text, D) + features(256, D) + 2 * c.get("num_layers", 60) * stream
+    given = c["out_channels"] or channels if "out_channels" in c else 16
+    return total + linear(D, 2 * D) + linear(D, c.get("patch_size", 2) ** 2 * given)
+
+
+def wan(c):
+    """Attention twice, both with norms of all heads, and a table of six vectors in each layer."""
+    D, channels, F = width(c, 40, 128), c.get("in_channels", 16), c.get("ffn_dim", 13824)
+    volume = 1
+    for side in c.get("patch_size", [1, 2, 2]):
+        volume *= side
+    layer = 2 * (linear(D, 3 * D) + linear(D, D) + 2 * D) + linear(D, F) + linear(F, D) + 6 * D
+    layer += norm(D) if c.get("cross_attn_norm", True) else 0
+    total = linear(volume * channels, D) + linear(c.get("text_dim", 4096), D) + linear(D, D)
+    total += features(c.get("freq_dim", 256), D) + linear(D, 6 * D)
+    return total + c.get("num_layers", 40) * layer + 2 * D + linear(D, volume * (c.get("out_channels") or channels))
+
+
+def pixart(c):
+    """The same without norms of heads; the sizes of an image are in the vector where they are asked for."""
+    D, channels = width(c, 16, 72), c.get("in_channels", 4)
+    bias = c.get("attention_bias", True)
+    layer = 2 * (linear(D, 3 * D, bias) + linear(D, D)) + linear(D, 4 * D) + linear(4 * D, D) + 6 * D
+    total = linear(4 * channels, D) + linear(c["caption_channels"], D) + linear(D, D) + features(256, D) + linear(D, 6 * D)
+    sizes = c.get("use_additional_conditions")
+    total += 2 * features(256, D // 3) if (c.get("sample_size", 128) == 128 if sizes is None else sizes) else 0
+    given = c["out_channels"] or channels if "out_channels" in c else 8
+    return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, 4 * given)
+
+
 FAMILIES = {
-    "blenderbot": blenderbot, "blenderbot-small": blenderbot_small, "data2vec-text": data2vec_text, "ernie": ernie,
-    "eurobert": eurobert, "new": gte, "marian": marian, "modernbert-decoder": modernbert_decoder, "megatron-bert": megatron_bert, "mpnet": mpnet, "nomic_bert": nomic_bert,
-    "pegasus": pegasus, "plbart": plbart, "umt5": umt5, "xlm-roberta-xl": xlm_roberta_xl,
-    "bart": bart, "m2m_100": bart, "mbart": bart,
-    "albert": albert, "dinov2": dinov2, "dinov2_with_registers": dinov2, "electra": electra,
-    "bert": bert, "vit": vit, "t5": t5, "mt5": mt5, "roberta": roberta, "xlm-roberta": xlm_roberta, "camembert": xlm_roberta, "whisper": whisper, "modernbert": modernbert, "clip": clip,
-    "DiTTransformer2DModel": dit, "SD3Transformer2DModel": sd3, "FluxTransformer2DModel": flux,
+    # Texts.
+    "albert": albert, "bert": bert, "camembert": xlm_roberta, "clip_text_model": clip_text, "data2vec-text": data2vec_text,
+    "electra": electra, "ernie": ernie, "eurobert": eurobert, "megatron-bert": megatron_bert, "modernbert": modernbert,
+    "modernbert-decoder": modernbert_decoder, "mpnet": mpnet, "new": gte, "nomic_bert": nomic_bert, "roberta": roberta,
+    "xlm-roberta": xlm_roberta, "xlm-roberta-xl": xlm_roberta_xl,
+    # Two sequences.
+    "bart": bart, "blenderbot": blenderbot, "blenderbot-small": blenderbot_small, "m2m_100": bart, "marian": marian,
+    "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
+    # Images and sound.
+    "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
+    "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "ijepa": ijepa,
+    "siglip_vision_model": siglip_vision, "vit": vit, "vit_msn": vit_msn,
+    # Before a text.
+    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "idefics3": idefics3, "internvl": internvl,
+    "llava_next": llava_next, "llava_onevision": llava_onevision, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
+    "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
+    # Diffusion.
+    "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
+    "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import compiling
 import tower_forms
 
-RUNS = 144
+RUNS = 256
 
 
 def draw_encoder(draw):
@@ -28,6 +28,11 @@ def labels(draw):
                         {"num_labels": draw.randint(1, 9)}])
 
 
+def of_kind(draw, prefix, *kinds):
+    """A class whose name says what hangs on the trunk."""
+    return {"architectures": [prefix + draw.choice(kinds)]}
+
+
 def draw_bert(draw):
     kinds = ["Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification"]
     return draw_encoder(draw) | labels(draw) | {
@@ -36,8 +41,7 @@ def draw_bert(draw):
 
 
 def draw_roberta(draw):
-    kinds = ["Model", "ForMaskedLM", "ForSequenceClassification"]
-    return draw_bert(draw) | {"architectures": ["Roberta" + draw.choice(kinds)]}
+    return draw_bert(draw) | of_kind(draw, "Roberta", "Model", "ForMaskedLM", "ForSequenceClassification")
 
 
 def draw_xlm_roberta(draw):
@@ -168,30 +172,25 @@ def draw_flux(draw):
         "pooled_projection_dim": 20, "guidance_embeds": draw.random() < 0.5}
 
 
-def draw_heads(draw, prefix, *kinds):
-    """BERT with other names of its heads."""
-    return draw_bert(draw) | {"architectures": [prefix + draw.choice(kinds)]}
-
-
 def draw_data2vec_text(draw):
-    return draw_heads(draw, "Data2VecText", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "Data2VecText", "Model", "ForMaskedLM", "ForSequenceClassification")
 
 
 def draw_megatron_bert(draw):
-    return draw_heads(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "MegatronBert", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification")
 
 
 def draw_xlm_roberta_xl(draw):
-    return draw_heads(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification")
+    return draw_bert(draw) | of_kind(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification")
 
 
 def draw_ernie(draw):
-    return draw_heads(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification") | {
+    return draw_bert(draw) | of_kind(draw, "Ernie", "Model", "ForMaskedLM", "ForPreTraining", "ForSequenceClassification") | {
         "use_task_id": draw.random() < 0.5, "task_type_vocab_size": draw.randint(1, 4)}
 
 
 def draw_mpnet(draw):
-    sizes = draw_heads(draw, "MPNet", "Model", "ForMaskedLM", "ForSequenceClassification")
+    sizes = draw_bert(draw) | of_kind(draw, "MPNet", "Model", "ForMaskedLM", "ForSequenceClassification")
     del sizes["type_vocab_size"]
     return sizes | {"relative_attention_num_buckets": draw.choice([8, 32])}
 
@@ -199,23 +198,24 @@ def draw_mpnet(draw):
 def draw_nomic_bert(draw):
     sizes, bias = draw_encoder(draw), draw.random() < 0.5
     return {"n_embd": sizes["hidden_size"], "n_head": sizes["num_attention_heads"], "n_layer": sizes["num_hidden_layers"],
-            "n_inner": draw.choice([None, 40, 300]), "vocab_size": sizes["vocab_size"], "n_positions": sizes["max_position_embeddings"],
-            "architectures": [draw.choice(["NomicBertModel", "NomicBertForPreTraining"])],
+            "n_inner": draw.choice([None, 40, 300]), "vocab_size": sizes["vocab_size"],
+            "n_positions": sizes["max_position_embeddings"], **of_kind(draw, "NomicBert", "Model", "ForPreTraining"),
             "activation_function": draw.choice(["swiglu", "geglu", "gelu"]), "rotary_emb_fraction": draw.choice([0, 1.0]),
             "qkv_proj_bias": draw.random() < 0.5, "mlp_fc1_bias": bias, "mlp_fc2_bias": bias,
             "pad_vocab_size_multiple": draw.choice([1, 64]), "type_vocab_size": draw.choice([1, 2])}
 
 
 def draw_gte(draw):
-    return draw_encoder(draw) | {"architectures": [draw.choice(["NewModel", "NewForMaskedLM"])], "type_vocab_size": draw.randint(0, 2),
-                                 "hidden_act": draw.choice(["gelu", "silu"]), "tie_word_embeddings": draw.random() < 0.5}
+    return draw_encoder(draw) | of_kind(draw, "New", "Model", "ForMaskedLM") | {
+        "type_vocab_size": draw.randint(0, 2), "hidden_act": draw.choice(["gelu", "silu"]),
+        "tie_word_embeddings": draw.random() < 0.5}
 
 
 def draw_eurobert(draw):
     sizes = draw_encoder(draw)
-    return sizes | {"architectures": [draw.choice(["EuroBertModel", "EuroBertForMaskedLM"])], "mlp_bias": draw.random() < 0.5,
-                    "num_key_value_heads": draw.choice([None, 1, sizes["num_attention_heads"]]), "head_dim": draw.choice([None, 6]),
-                    "attention_bias": draw.random() < 0.5, "tie_word_embeddings": draw.random() < 0.5}
+    flags = {key: draw.random() < 0.5 for key in ("mlp_bias", "attention_bias", "tie_word_embeddings")}
+    return sizes | of_kind(draw, "EuroBert", "Model", "ForMaskedLM") | flags | {
+        "num_key_value_heads": draw.choice([None, 1, sizes["num_attention_heads"]]), "head_dim": draw.choice([None, 6])}
 
 
 def draw_modernbert_decoder(draw):
@@ -226,22 +226,202 @@ def draw_modernbert_decoder(draw):
 
 
 def draw_umt5(draw):
-    kinds = ["UMT5ForConditionalGeneration", "UMT5EncoderModel"]
-    return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
+    return draw_t5(draw) | of_kind(draw, "UMT5", "ForConditionalGeneration", "EncoderModel")
+
+
+def draw_deit(draw):
+    return draw_vit(draw) | of_kind(draw, "DeiT", "Model", "ForImageClassification", "ForImageClassificationWithTeacher")
+
+
+def draw_vit_msn(draw):
+    return draw_vit(draw) | of_kind(draw, "ViTMSN", "Model", "ForImageClassification")
+
+
+def draw_ijepa(draw):
+    return draw_vit(draw) | of_kind(draw, "IJepa", "Model", "ForImageClassification")
+
+
+def draw_beit(draw, name="Beit", kinds=("Model", "ForImageClassification", "ForMaskedImageModeling")):
+    sizes = draw_vit(draw) | of_kind(draw, name, *kinds)
+    del sizes["qkv_bias"]
+    flags = draw.choice([{}, {"use_relative_position_bias": True}, {"use_shared_relative_position_bias": True}])
+    is_masked = sizes["architectures"][0].endswith("Modeling")
+    return sizes | flags | {"use_mask_token": is_masked or draw.random() < 0.5, "use_mean_pooling": draw.random() < 0.5,
+                            "use_absolute_position_embeddings": draw.random() < 0.5,
+                            "layer_scale_init_value": draw.choice([0.0, 0.1])}
+
+
+def draw_data2vec_vision(draw):
+    return draw_beit(draw, "Data2VecVision", ["Model", "ForImageClassification"])
+
+
+def draw_clip_text_model(draw):
+    return draw_encoder(draw) | of_kind(draw, "CLIPText", "Model", "ModelWithProjection") | {
+        "projection_dim": draw.choice([8, 20])}
+
+
+def draw_tower(draw):
+    sizes = draw_encoder(draw) | draw_image(draw)
+    del sizes["vocab_size"], sizes["max_position_embeddings"]
+    return sizes
+
+
+def draw_clip_vision_model(draw):
+    return draw_tower(draw) | of_kind(draw, "CLIPVision", "Model", "ModelWithProjection") | {
+        "projection_dim": draw.choice([8, 20])}
+
+
+def draw_siglip_vision_model(draw):
+    return draw_tower(draw) | {"vision_use_head": draw.random() < 0.5}
+
+
+def draw_spectrogram(draw):
+    sizes = draw_vit(draw)
+    for key in ("image_size", "num_channels"):
+        del sizes[key]
+    return sizes | of_kind(draw, "AST", "Model", "ForAudioClassification") | {
+        "max_length": draw.randint(9, 30), "num_mel_bins": draw.randint(9, 30),
+        "frequency_stride": draw.randint(1, 9), "time_stride": draw.randint(1, 9)}
+
+
+def draw_text(draw):
+    H = draw.choice([2, 4])
+    return {"hidden_size": 16 * H, "num_attention_heads": H, "num_key_value_heads": draw.choice([1, 2]),
+            "num_hidden_layers": draw.randint(4, 7), "intermediate_size": draw.randint(3, 99),
+            "vocab_size": draw.randint(100, 999), "max_position_embeddings": 4096}
+
+
+def draw_square_tower(draw, side):
+    """As many patches along each side as are asked for."""
+    patch = draw.choice([2, 4, 7])
+    return draw_tower(draw) | {"image_size": patch * side, "patch_size": patch}
+
+
+def draw_qwen3_vl(draw):
+    text, depth = draw_text(draw), draw.randint(3, 6)
+    chosen = draw.choice([[], sorted(draw.sample(range(depth), 3))])
+    text |= {"head_dim": draw.choice([8, 24]), "attention_bias": draw.random() < 0.5}
+    return {"tie_word_embeddings": draw.random() < 0.5, "text_config": text,
+            "vision_config": {"depth": depth, "hidden_size": 24, "intermediate_size": draw.randint(3, 99), "num_heads": 3,
+                              "patch_size": draw.choice([64, 128]), "out_hidden_size": text["hidden_size"],
+                              "num_position_embeddings": draw.choice([9, 64]), "deepstack_visual_indexes": chosen}}
+
+
+def draw_qwen3_vl_moe(draw):
+    config = draw_qwen3_vl(draw)
+    layers = config["text_config"]["num_hidden_layers"]
+    config["text_config"] |= {"num_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                              "decoder_sparse_step": draw.choice([1, 2]),
+                              "mlp_only_layers": sorted(draw.sample(range(layers), draw.randint(0, 2)))}
+    return config
+
+
+def draw_internvl(draw):
+    text = draw_text(draw) | draw.choice([{"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 24}])
+    tower = draw_square_tower(draw, 2 * draw.randint(1, 3))
+    tower |= {key: [tower[key]] * 2 for key in ("image_size", "patch_size")}
+    flags = {key: draw.random() < 0.5 for key in ("attention_bias", "use_qk_norm", "use_mean_pooling")}
+    return {"tie_word_embeddings": draw.random() < 0.5, "text_config": text,
+            "vision_config": tower | flags | {"norm_type": draw.choice(["layer_norm", "rms_norm"])}}
+
+
+def draw_paligemma(draw):
+    text = draw_text(draw) | {"model_type": "gemma", "head_dim": draw.choice([8, 24])}
+    return {"projection_dim": text["hidden_size"], "hidden_size": 9, "text_config": text,
+            "vision_config": draw_tower(draw) | {"model_type": "siglip_vision_model", "vision_use_head": False}}
+
+
+def draw_idefics3(draw):
+    factor = draw.choice([2, 3])
+    return {"scale_factor": factor, "text_config": draw_text(draw), "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": draw_square_tower(draw, factor * draw.randint(1, 3))}
+
+
+def draw_qwen2_audio(draw):
+    return {"text_config": draw_text(draw),
+            "audio_config": {"d_model": 24, "encoder_ffn_dim": draw.randint(3, 99), "encoder_layers": draw.randint(1, 5),
+                             "encoder_attention_heads": 3, "num_mel_bins": draw.choice([8, 80]),
+                             "max_source_positions": 2 * draw.randint(2, 20)}}
+
+
+def draw_voxtral(draw):
+    joined = draw.choice([2, 4])
+    return {"text_config": draw_text(draw) | {"head_dim": draw.choice([8, 24])},
+            "audio_config": {"hidden_size": 24, "intermediate_size": joined * 24, "num_hidden_layers": draw.randint(1, 5),
+                             "num_attention_heads": 3, "num_mel_bins": draw.choice([8, 80]),
+                             "max_source_positions": joined * draw.randint(2, 20)}}
+
+
+def draw_llava_next(draw):
+    text = draw_text(draw) | {"model_type": draw.choice(["llama", "mistral"])}
+    tower = draw_square_tower(draw, draw.randint(2, 5)) | {"num_hidden_layers": draw.randint(2, 4)}
+    return {"text_config": text, "vision_config": tower,
+            "multimodal_projector_bias": draw.random() < 0.5, "vision_feature_layer": draw.choice([-1, -2])}
+
+
+def draw_llava_onevision(draw):
+    tied = draw.choice([{}, {"tie_word_embeddings": True}])
+    config = {"text_config": draw_text(draw) | {"model_type": "qwen2"} | tied, "tie_word_embeddings": draw.random() < 0.5,
+              "multimodal_projector_bias": draw.random() < 0.5}
+    return config | draw.choice([{}, {"vision_config": draw_square_tower(draw, draw.randint(2, 5)) | {
+        "model_type": "siglip_vision_model", "vision_use_head": False}}])
+
+
+def draw_cohere2_vision(draw):
+    factor = draw.choice([1, 2, 3])
+    return {"downsample_factor": factor, "alignment_intermediate_size": 2 * draw.randint(3, 40), "text_config": draw_text(draw),
+            "vision_config": draw_square_tower(draw, factor * draw.randint(1, 3)) | {"vision_use_head": False}}
+
+
+def draw_aya_vision(draw):
+    config = draw_cohere2_vision(draw)
+    if draw.random() < 0.5:
+        del config["alignment_intermediate_size"]
+    return config
+
+
+def draw_qwen_image(draw):
+    return draw_diffusion(draw) | {"joint_attention_dim": 24, "patch_size": draw.choice([1, 2]), "out_channels": draw.choice([3, 8])}
+
+
+def draw_wan(draw):
+    return draw_diffusion(draw) | {"out_channels": draw.choice([3, 8]), "patch_size": draw.choice([[1, 2, 2], [2, 1, 1]]),
+                                   "text_dim": 24, "freq_dim": draw.choice([8, 256]), "ffn_dim": draw.randint(3, 99),
+                                   "cross_attn_norm": draw.random() < 0.5}
+
+
+def draw_pixart(draw):
+    sizes = draw_diffusion(draw) | {"num_attention_heads": 3, "out_channels": draw.choice([3, 8])}
+    return sizes | {"cross_attention_dim": 3 * sizes["attention_head_dim"], "caption_channels": 24,
+                    "sample_size": draw.choice([8, 128]), "attention_bias": draw.random() < 0.5,
+                    "use_additional_conditions": draw.choice([None, True, False])}
 
 
 DRAWS = {
-    "blenderbot": draw_bart, "blenderbot-small": draw_bart, "marian": draw_bart, "pegasus": draw_bart, "plbart": draw_bart,
-    "data2vec-text": draw_data2vec_text, "ernie": draw_ernie, "eurobert": draw_eurobert, "new": draw_gte, "megatron-bert": draw_megatron_bert,
-    "modernbert-decoder": draw_modernbert_decoder,
-    "mpnet": draw_mpnet, "nomic_bert": draw_nomic_bert, "umt5": draw_umt5, "xlm-roberta-xl": draw_xlm_roberta_xl,
-    "bart": draw_bart, "m2m_100": draw_bart, "mbart": draw_bart,
-    "albert": draw_albert, "electra": draw_electra, "dinov2": draw_dinov2,
-    "dinov2_with_registers": draw_dinov2_with_registers,
-    "bert": draw_bert, "vit": draw_vit, "t5": draw_t5, "mt5": draw_mt5, "roberta": draw_roberta,
-    "xlm-roberta": draw_xlm_roberta, "camembert": draw_camembert, "whisper": draw_whisper,
-    "modernbert": draw_modernbert, "clip": draw_clip, "DiTTransformer2DModel": draw_dit,
-    "SD3Transformer2DModel": draw_sd3, "FluxTransformer2DModel": draw_flux,
+    # Texts.
+    "albert": draw_albert, "bert": draw_bert, "camembert": draw_camembert, "clip_text_model": draw_clip_text_model,
+    "data2vec-text": draw_data2vec_text, "electra": draw_electra, "ernie": draw_ernie, "eurobert": draw_eurobert,
+    "megatron-bert": draw_megatron_bert, "modernbert": draw_modernbert, "modernbert-decoder": draw_modernbert_decoder,
+    "mpnet": draw_mpnet, "new": draw_gte, "nomic_bert": draw_nomic_bert, "roberta": draw_roberta,
+    "xlm-roberta": draw_xlm_roberta, "xlm-roberta-xl": draw_xlm_roberta_xl,
+    # Two sequences.
+    "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
+    "marian": draw_bart, "mbart": draw_bart, "mt5": draw_mt5, "pegasus": draw_bart, "plbart": draw_bart, "t5": draw_t5,
+    "umt5": draw_umt5, "whisper": draw_whisper,
+    # Images and sound.
+    "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
+    "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
+    "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "ijepa": draw_ijepa,
+    "siglip_vision_model": draw_siglip_vision_model, "vit": draw_vit, "vit_msn": draw_vit_msn,
+    # Before a text.
+    "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "idefics3": draw_idefics3,
+    "internvl": draw_internvl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
+    "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
+    # Diffusion.
+    "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
+    "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
+    "WanTransformer3DModel": draw_wan,
 }
 
 

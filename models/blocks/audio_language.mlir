@@ -1,0 +1,43 @@
+// Sound among the tokens of a text: what an encoder of sound gives becomes tokens of the width of
+// the text, before the text's own. Sounds of a sequence are counted as images are.
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @D "hidden size"
+stg.symbol @IM = 1 "sounds per sequence"
+stg.symbol @IT "tokens of a sound"
+stg.symbol @DV "hidden size of the encoder"
+stg.symbol @SV "frames of the encoder"
+stg.symbol @JF "frames that become one token"
+
+!frames = !stg.tensor<[B = IM*B, SV, DV], bf16>
+!sound = !stg.tensor<[B = IM*B, IT, DV], bf16>
+!wide = !stg.tensor<[B = IM*B, IT, JF*DV], bf16>
+!projected = !stg.tensor<[B = IM*B, IT, D], bf16>
+!vector = !stg.tensor<[D], bf16>
+
+// The mean of every two frames.
+stg.block @average_frames(%x: !frames) -> !sound {
+  %y = stg.pool mean %x {window = array<i64: 2>, strides = array<i64: 2>, padding = array<i64: 0>} <"frame_mean"> : !frames -> !sound
+  stg.return %y : !sound
+}
+
+// One matrix with a bias (Qwen 2 Audio).
+stg.block @project_sound(%x: !sound) -> !projected {
+  %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
+  %p = stg.einsum "bnv,vd->bnd" %x, %w : !sound, !stg.tensor<[DV, D], bf16>
+  %b = stg.param "projector_bias" : !vector
+  %y = stg.bias_add %p, %b : !projected, !vector
+  stg.return %y : !projected
+}
+
+// Frames that follow one another become one wide token, which two matrices project, with gelu in
+// between (Voxtral).
+stg.block @join_and_project_frames(%x: !frames) -> !projected {
+  %m = stg.rearrange "b(nk)d->bn(kd)" %x <"joined_frames"> : !frames -> !wide
+  %w1 = stg.param "projector1" : !stg.tensor<[JF*DV, D], bf16>
+  %p1 = stg.einsum "bnv,vd->bnd" %m, %w1 : !wide, !stg.tensor<[JF*DV, D], bf16>
+  %a = stg.activation gelu %p1 <"projector_gelu"> : !projected
+  %w2 = stg.param "projector2" : !stg.tensor<[D, D], bf16>
+  %y = stg.einsum "bnd,de->bne" %a, %w2 : !projected, !stg.tensor<[D, D], bf16>
+  stg.return %y : !projected
+}
