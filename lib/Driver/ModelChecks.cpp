@@ -702,15 +702,26 @@ Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
                    "replayed, replay all with uniform");
 }
 
-/// Each rank has one chunk of tokens from the start and one from the end.
-static Error checkChunks(const StrategyInput &input,
+static bool hasCausalAttention(func::FuncOp program) {
+  return program
+      .walk([](AttentionOpInterface op) {
+        return op.getMask() == AttentionMask::Causal ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Each rank has one chunk of tokens from the start and one from the end. Where
+/// all see all there is nothing to balance, and each has one range.
+static Error checkChunks(func::FuncOp program, const StrategyInput &input,
                          const SymbolValues &values) {
   const Strategy &strategy = input.values;
   auto tokens = values.find(getField(FieldId::seq).symbolName.str());
   if (tokens == values.end() ||
       strategy.attentionCount != AttentionCount::Executed ||
       strategy.cpBalance != ContextBalance::ZigZag ||
-      tokens->second.value % (2 * strategy.contextRanks.number) == 0)
+      tokens->second.value % (2 * strategy.contextRanks.number) == 0 ||
+      !hasCausalAttention(program))
     return Error::success();
   int64_t extent = tokens->second.value;
   return makeError(input.spellSources(FieldId::contextRanks, " times ") +
@@ -817,7 +828,7 @@ Error stg::checkContext(func::FuncOp program, const StrategyInput &input,
   const Strategy &strategy = input.values;
   if (strategy.contextRanks.isOne())
     return Error::success();
-  if (Error error = checkChunks(input, values))
+  if (Error error = checkChunks(program, input, values))
     return error;
   if (strategy.cpCommType == ContextExchange::AllToAll)
     if (Error error = checkExchangedHeads(input, preset, values))
