@@ -18,8 +18,8 @@ using namespace stg::importer;
 
 bool stg::isConfigFile(StringRef path) { return path.ends_with(".json"); }
 
-/// What the file is called, or, as that is always `config.json`, its folder. The
-/// library's sizes have dots in their names, and no file.
+/// What the file is called, or, as that is always `config.json`, its folder.
+/// The library's sizes have dots in their names, and no file.
 static std::string getModelName(StringRef file) {
   StringRef name = sys::path::filename(file);
   name.consume_back(".json");

@@ -53,8 +53,8 @@ struct ChainPlace {
 /// One recurrent op, as parts.
 class RecurrenceLowering {
 public:
-  /// What a neighbour has sent of a value, in a block.
-  using Tails = DenseMap<std::pair<Value, Block *>, Value>;
+  /// What a neighbour has sent of a value, in a block, by its type.
+  using Tails = DenseMap<std::pair<std::pair<Value, Block *>, Type>, Value>;
 
   RecurrenceLowering(RecurrentOpInterface op, const ChainPlace &place)
       : op(op), builder(op), place(place), parts(op.getDeviceParts()) {}
@@ -203,7 +203,8 @@ LogicalResult RecurrenceLowering::checkTail() {
 /// Tokens go on as they are, before anything is computed.
 SmallVector<Value> RecurrenceLowering::lowerTail(Tails &tails) {
   Value source = op->getOperand(*parts.tail);
-  Value &tail = tails[{source, op->getBlock()}];
+  // Wider windows need more tokens.
+  Value &tail = tails[{{source, op->getBlock()}, parts.state}];
   if (!tail) {
     StateChannel channel =
         parts.isBackward ? StateChannel::TailsBack : StateChannel::Tails;

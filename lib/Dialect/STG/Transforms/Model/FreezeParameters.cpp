@@ -207,13 +207,29 @@ static bool startsInactive(RepeatOp repeat, const Activity &activity) {
   });
 }
 
+/// The suffix, with a number where the name with it is another repeat's: of two
+/// iterations that are taken one after the other.
+static std::string getFreeSuffix(RepeatOp repeat, StringRef suffix) {
+  auto isTaken = [&](const std::string &candidate) {
+    return llvm::any_of(repeat->getBlock()->getOps<RepeatOp>(),
+                        [&](RepeatOp other) {
+                          return other.getRepeatName() ==
+                                 (repeat.getRepeatName() + candidate).str();
+                        });
+  };
+  std::string candidate = suffix.str();
+  for (unsigned number = 2; isTaken(candidate); ++number)
+    candidate = (suffix + Twine(number)).str();
+  return candidate;
+}
+
 LogicalResult FreezeParameters::peelBlock(Block &block, Activity &activity) {
   for (auto repeat : llvm::to_vector(block.getOps<RepeatOp>())) {
     bool hasStacks = repeat.getNumResults() != repeat.getNumCarried() ||
                      !repeat.getStacks().empty();
     std::optional<int64_t> count = evaluate(repeat.getCount(), binding);
     if (startsInactive(repeat, activity) && !hasStacks && count != 1) {
-      if (failed(takeFirst(repeat, 1, "_first")))
+      if (failed(takeFirst(repeat, 1, getFreeSuffix(repeat, "_first"))))
         return failure();
       // What is active is another now, in all of the block.
       return peelRepeats(repeat->getParentOfType<func::FuncOp>());

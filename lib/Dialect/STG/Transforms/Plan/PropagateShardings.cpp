@@ -683,16 +683,37 @@ void FunctionPlan::delayPartials(ScanOpInterface scan, bool delayGradients) {
   }
 }
 
-/// What linear ops make of a partial gradient is reduced behind the last one.
+/// The values that a gradient is the sum of, and the sums on the way, which can
+/// all stay partial over the same axes; none if they cannot.
+static SmallVector<Attribute> getTerms(OpResult value,
+                                       SmallVectorImpl<Value> &values) {
+  if (!value || !value.hasOneUse() ||
+      isa<LoopLikeOpInterface>(value.getOwner()))
+    return {};
+  values.push_back(value);
+  auto sum = dyn_cast<AddOp>(value.getOwner());
+  if (!sum)
+    return getLastingSum(value);
+  auto lhs = getTerms(dyn_cast<OpResult>(sum.getLhs()), values),
+       rhs = getTerms(dyn_cast<OpResult>(sum.getRhs()), values);
+  return areSameAxes(lhs, rhs) ? lhs : SmallVector<Attribute>();
+}
+
+/// What linear ops make of a partial gradient, or of a sum of several, is
+/// reduced behind the last one.
 void FunctionPlan::passPartials(func::FuncOp function,
                                 const GradientFlow &gradients) {
   function.walk([&](ShardableOpInterface op) {
     if (!op.isLinear() || op->getNumOperands() != 1 || op->getNumResults() != 1)
       return;
     auto operand = dyn_cast<OpResult>(op->getOperand(0));
-    if (operand && operand.hasOneUse() && gradients.lookup(operand) &&
-        !isa<LoopLikeOpInterface>(operand.getOwner()))
-      setPartial(operand, getLastingSum(operand));
+    if (!operand || !gradients.lookup(operand))
+      return;
+    SmallVector<Value> values;
+    SmallVector<Attribute> axes = getTerms(operand, values);
+    if (!axes.empty())
+      for (Value value : values)
+        setPartial(value, axes);
   });
 }
 

@@ -308,11 +308,15 @@ LogicalResult StageAssignment::assignScan(ScanOpInterface scan) {
 /// another value goes through the stages to the one that makes the value.
 void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
   for (const CarriedValue &sum : getCarriedValues(scan)) {
-    if (!isSumFromZero(sum))
-      continue;
     if (!parameterSums.contains(sum.result)) {
-      StringAttr name = getOrigin(getSummands(sum).back()).name;
-      auto made = makers.find(name);
+      // The sum of other layers may go on from it.
+      bool goesOn = llvm::any_of(sum.result.getUsers(), [](Operation *user) {
+        return isa<ScanOpInterface>(user);
+      });
+      SmallVector<Operation *> summands = getSummands(sum);
+      if (summands.empty() || goesOn)
+        continue;
+      auto made = makers.find(getOrigin(summands.back()).name);
       if (made != makers.end() && getStages(made->second).any())
         valueStages[sum.result] = getStages(made->second);
       continue;

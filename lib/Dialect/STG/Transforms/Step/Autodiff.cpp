@@ -433,6 +433,17 @@ LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
   }
   rewriter.setInsertionPointAfter(backward);
   OpGradientBuilder add(*this, forward, gradients);
+  // Before anything else is added: sums that began with the gradient so far
+  // have it in them.
+  unsigned first = backward.getNumCarried() - inner.captured.size();
+  for (auto [number, value] : llvm::enumerate(inner.captured)) {
+    Value sum = backward->getResult(first + number);
+    Value &total = gradients.values[value];
+    if (total && backward.getCarriedInits()[first + number] == total)
+      total = sum;
+    else
+      add.addTo(value, sum);
+  }
   for (Value target : sliceTargets) {
     // Another repeat may have made the stack, whose gradient is called alike.
     Value gradient = *results++;
@@ -451,16 +462,6 @@ LogicalResult Differentiator::yieldGradients(ScanOpInterface forward,
     if (activity.contains(init))
       add.addTo(init, *backwardCarried);
     ++backwardCarried;
-  }
-  // Sums that began with the gradient so far have it in them.
-  unsigned first = backward.getNumCarried() - inner.captured.size();
-  for (auto [number, value] : llvm::enumerate(inner.captured)) {
-    Value sum = *backwardCarried++;
-    Value &total = gradients.values[value];
-    if (total && backward.getCarriedInits()[first + number] == total)
-      total = sum;
-    else
-      add.addTo(value, sum);
   }
   return success();
 }
