@@ -115,6 +115,8 @@ void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
     // A stage replays while it waits for its gradient.
     times.whole.launched -= std::min(reader.sumKernels(&NodeTime::isRecompute),
                                      times.whole.launched);
+    if (!reader.areLayersOneChain())
+      times.whole.launched = 0;
     times.forward =
         std::min(reader.sumKernels(&NodeTime::isForward), times.whole.launched);
     return;
@@ -149,6 +151,13 @@ void TaskBounds::measureTimes(TaskReader &reader, bool hasMicroBatches,
   }
   if (layers)
     reader.setLayers(layers);
+  if (reader.areLayersOneChain())
+    return;
+  times.whole.launched = 0;
+  for (auto &entry : times.stages)
+    for (TaskTime *task : {&entry.second.forward, &entry.second.lastForward,
+                           &entry.second.backward, &entry.second.lastBackward})
+      task->late = 0;
 }
 
 /// The class whose kernels take the most: no step ends before its ranks.

@@ -241,6 +241,83 @@ static bool isOverLayers(const TraceProgram &program, TraceProgram::Step step) {
                 });
 }
 
+namespace {
+/// The slots that are made of what loops over layers have carried.
+class MadeByLayers {
+public:
+  explicit MadeByLayers(const TraceProgram &program) : program(program) {}
+
+  /// False for loops over layers that start with nothing that earlier ones have
+  /// made.
+  bool add(TraceProgram::Step step) {
+    switch (step.kind) {
+    case TraceProgram::Step::Node:
+    case TraceProgram::Step::Series:
+      addNode(program.wiring[program.getNode(step)]);
+      return true;
+    case TraceProgram::Step::Alias:
+      pass(program.aliases[step.index]);
+      return true;
+    case TraceProgram::Step::Call:
+      addCall(program.calls[step.index]);
+      return true;
+    case TraceProgram::Step::Repeat:
+      return addLoop(program.repeats[step.index], isOverLayers(program, step));
+    case TraceProgram::Step::State:
+    case TraceProgram::Step::Schedule:
+      return true;
+    }
+    llvm_unreachable("unknown step");
+  }
+
+private:
+  void addNode(const TraceProgram::NodeWiring &wiring) {
+    if (any_of(wiring.reads, [&](TraceProgram::Slot slot) {
+          return slots.contains(slot.index);
+        }))
+      for (const TraceProgram::Output &output : wiring.outputs)
+        slots.insert(output.slot.index);
+  }
+  void pass(TraceProgram::Alias alias) {
+    if (slots.contains(alias.from))
+      slots.insert(alias.to);
+  }
+  void addCall(const TraceProgram::Call &call) {
+    if (any_of(call.args, [&](TraceProgram::Alias alias) {
+          return slots.contains(alias.from);
+        }))
+      for (TraceProgram::Alias alias : call.results)
+        slots.insert(alias.to);
+  }
+  bool addLoop(const TraceProgram::Repeat &repeat, bool isOverLayers) {
+    bool goesOn = any_of(repeat.carries, [&](TraceProgram::Carry carry) {
+      return slots.contains(carry.init);
+    });
+    // Loops that carry nothing make gradients or parameters of all layers.
+    bool isOfChain = isOverLayers && !repeat.carries.empty();
+    bool isFirst = !std::exchange(hasLoop, hasLoop || isOfChain);
+    if (goesOn || isOfChain)
+      for (TraceProgram::Carry carry : repeat.carries)
+        slots.insert(carry.result);
+    if (isOverLayers)
+      for (TraceProgram::Stack stack : repeat.stacks)
+        slots.insert(stack.outer);
+    return !isOfChain || isFirst || goesOn;
+  }
+
+  const TraceProgram &program;
+  DenseSet<uint32_t> slots;
+  bool hasLoop = false;
+};
+} // namespace
+
+bool TaskReader::areLayersOneChain() const {
+  const uint32_t body = forward ? forward->body : 0;
+  MadeByLayers made(program);
+  return all_of(program.bodies[body].steps,
+                [&](TraceProgram::Step step) { return made.add(step); });
+}
+
 /// The loops whose turns are the layers of a turn of this one: itself, if more
 /// than collectives is in it outside of such loops.
 static SmallVector<LayerSequence::Kind, 2>

@@ -101,6 +101,10 @@ public:
   llvm::SmallVector<Task, 2> listTasks(unsigned kind) const;
   Ticks runLate(Task task);
   TaskTime runAll();
+  /// False if loops over layers start with nothing that earlier ones have made,
+  /// as decoders beside their encoders do: some of their kernels run beside
+  /// those of the stages before.
+  bool areLayersOneChain() const;
   /// Of kernels of a kind, such as `&NodeTime::isForward`.
   Ticks sumKernels(bool NodeTime::*kind) const;
   void readOrigins();
