@@ -55,7 +55,7 @@ func.func @shared_value(%x: !x) -> !x {
   // CHECK: %[[G:.*]]:3 = stg.repeat "layers" * L reverse carry(%[[DC:[a-z0-9_]+]] = {{.*}}, %[[SUM:[a-z0-9_]+]] = %{{.*}} : !stg.tensor<[B, 4], bf16>) slices(
   // CHECK: %[[NEXT:.*]] = stg.add %[[SUM]], %[[DC]] <"w0" bwd add>
   // CHECK: stg.yield %{{.*}}, %[[NEXT]], %{{.*}}
-  // CHECK: %[[DE:.*]] = stg.add %[[G]]#0, %[[G]]#1
+  // CHECK: %[[DE:.*]] = stg.add %[[G]]#1, %[[G]]#0
   // CHECK: stg.einsum "bi,bj->ij" %{{.*}}, %[[DE]] {into = f32} <"w0" bwd dw>
   return %y : !x
 }
