@@ -635,12 +635,13 @@ NodeTime NodeTimes::getMessage(uint32_t axis, int64_t from, int64_t to,
 
 /// Of a program whose ranks have several places on the axis, that of the rank
 /// for which it takes longest: the others wait for it, as those of a ring do.
-NodeTime NodeTimes::getMessage(const TraceProgram &program,
-                               const NodeTemplate &node) {
-  const int64_t size = space->getAxes()[node.axis].size;
+NodeTime NodeTimes::getMessage(const NodeTemplate &node,
+                               ArrayRef<int64_t> places) {
   NodeTime longest;
-  for (int64_t from : getPlaces(program, node.axis)) {
-    const int64_t to = ((from + node.shift) % size + size) % size;
+  for (int64_t from : places) {
+    const int64_t sender = from * space->getAxes()[node.axis].stride;
+    const int64_t to = space->getCoordinate(
+        space->getNeighbour(sender, node.axis, node.shift), node.axis);
     NodeTime time = getMessage(node.axis, from, to, double(node.bytes));
     if (longest.time <= time.time)
       longest = time;
@@ -693,14 +694,18 @@ const NodeTimes::Facts &NodeTimes::getFacts(const TraceProgram &program) {
 std::vector<NodeTime> NodeTimes::getTimes(const TraceProgram &program) {
   const Facts &facts = getFacts(program);
   std::vector<NodeTime> times;
+  std::map<uint32_t, SmallVector<int64_t>> places; // By axis of a message.
   for (auto [i, node] : llvm::enumerate(program.nodes)) {
     if (node.isComp())
       times.push_back(getCompute(program, i, facts));
     else if (node.isColl())
       times.push_back(getCollective(program, i, facts));
-    else if (node.isMessage())
-      times.push_back(getMessage(program, node));
-    else
+    else if (node.isMessage()) {
+      SmallVector<int64_t> &own = places[node.axis];
+      if (own.empty())
+        own = getPlaces(program, node.axis);
+      times.push_back(getMessage(node, own));
+    } else
       times.push_back(getTransfer(node));
   }
   return times;

@@ -31,10 +31,14 @@ const PeakType &Machine::getReferenceType() const {
   llvm_unreachable("a machine that has been read has one");
 }
 
-NetworkTier *Machine::findTier(StringRef name) {
+const NetworkTier *Machine::findTier(StringRef name) const {
   auto it = llvm::find_if(
       tiers, [&](const NetworkTier &tier) { return tier.name == name; });
   return it == tiers.end() ? nullptr : &*it;
+}
+
+NetworkTier *Machine::findTier(StringRef name) {
+  return const_cast<NetworkTier *>(std::as_const(*this).findTier(name));
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,10 +155,7 @@ static Expected<Quantity> parseNumber(const MachineKey &key, StringRef text,
 /// The names in a key are those of what the machine has.
 Error Machine::checkNames(StringRef key) const {
   StringRef rest = key;
-  if (rest.consume_front("network.") &&
-      llvm::none_of(tiers, [tier = rest.split('.').first](const auto &entry) {
-        return entry.name == tier;
-      }))
+  if (rest.consume_front("network.") && !findTier(rest.split('.').first))
     return createStringError("the machine has no such tier");
   if (rest.consume_front("device.attention.")) {
     std::string stem = "device.attention." + rest.split('.').first.str() + ".";

@@ -99,7 +99,7 @@ stg.block @without_class(%x: !stream) -> !embedded {
   stg.return %y : !embedded
 }
 stg.block @mean_of_patches(%x: !stream) -> !stg.tensor<[B, D], bf16> {
-  %p = stg.slice dim 1 %x {from = #sym.expr<1>} <"patches"> : !stream -> !embedded
+  %p = stg.call @without_class(%x) : (!stream) -> !embedded
   %y = stg.mean dim 1 %p <"mean_of_patches"> : !embedded
   stg.return %y : !stg.tensor<[B, D], bf16>
 }

@@ -116,8 +116,8 @@ private:
   NodeTime getElementWise(double bytes, int64_t kernels = 1);
   NodeTime getCollective(const trace::TraceProgram &program, uint32_t number,
                          const Facts &facts);
-  NodeTime getMessage(const trace::TraceProgram &program,
-                      const trace::NodeTemplate &node);
+  NodeTime getMessage(const trace::NodeTemplate &node,
+                      llvm::ArrayRef<int64_t> places);
   llvm::SmallVector<int64_t> getPlaces(const trace::TraceProgram &program,
                                        uint32_t axis) const;
   NodeTime getTransfer(const trace::NodeTemplate &node);

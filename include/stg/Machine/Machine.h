@@ -102,6 +102,7 @@ public:
 private:
   friend class MachineReader;
 
+  const NetworkTier *findTier(llvm::StringRef name) const;
   NetworkTier *findTier(llvm::StringRef name);
   llvm::Error setRanks(llvm::StringRef key, llvm::StringRef text);
   llvm::Error checkNames(llvm::StringRef key) const;

@@ -169,6 +169,18 @@ static bool freezeAllReads(func::FuncOp program) {
 // Iterations of their own
 //===----------------------------------------------------------------------===//
 
+/// The name with the suffix, and with a number where a repeat beside it is
+/// called so: of iterations that are taken one after the other.
+static std::string getFreeName(RepeatOp repeat, StringRef suffix) {
+  const std::string stem = (repeat.getRepeatName() + suffix).str();
+  std::string name = stem;
+  auto isTaken = [&](RepeatOp other) { return other.getRepeatName() == name; };
+  auto repeats = repeat->getBlock()->getOps<RepeatOp>();
+  for (unsigned number = 2; llvm::any_of(repeats, isTaken); ++number)
+    name = stem + std::to_string(number);
+  return name;
+}
+
 /// Makes a repeat of the first iterations, which `repeat` goes on from. If
 /// there are no others, that is `repeat` itself. Both count from the same
 /// number: they are scopes of their own.
@@ -185,9 +197,10 @@ FailureOr<RepeatOp> FreezeParameters::takeFirst(RepeatOp repeat, int64_t count,
       !repeat.getStacks().empty())
     return repeat.emitOpError("reads or makes stacks, so that its first "
                               "iterations cannot be a repeat of their own");
+  const std::string name = getFreeName(repeat, suffix);
   OpBuilder builder(repeat);
   auto first = cast<RepeatOp>(builder.clone(*repeat));
-  first.setRepeatName((repeat.getRepeatName() + suffix).str());
+  first.setRepeatName(name);
   SymExpr start =
       repeat.getFirst().value_or(SymExpr::get(repeat.getContext(), 0));
   first.setRange(start, SymExpr::get(repeat.getContext(), count));
@@ -207,29 +220,13 @@ static bool startsInactive(RepeatOp repeat, const Activity &activity) {
   });
 }
 
-/// The suffix, with a number where the name with it is another repeat's: of two
-/// iterations that are taken one after the other.
-static std::string getFreeSuffix(RepeatOp repeat, StringRef suffix) {
-  auto isTaken = [&](const std::string &candidate) {
-    return llvm::any_of(repeat->getBlock()->getOps<RepeatOp>(),
-                        [&](RepeatOp other) {
-                          return other.getRepeatName() ==
-                                 (repeat.getRepeatName() + candidate).str();
-                        });
-  };
-  std::string candidate = suffix.str();
-  for (unsigned number = 2; isTaken(candidate); ++number)
-    candidate = (suffix + Twine(number)).str();
-  return candidate;
-}
-
 LogicalResult FreezeParameters::peelBlock(Block &block, Activity &activity) {
   for (auto repeat : llvm::to_vector(block.getOps<RepeatOp>())) {
     bool hasStacks = repeat.getNumResults() != repeat.getNumCarried() ||
                      !repeat.getStacks().empty();
     std::optional<int64_t> count = evaluate(repeat.getCount(), binding);
     if (startsInactive(repeat, activity) && !hasStacks && count != 1) {
-      if (failed(takeFirst(repeat, 1, getFreeSuffix(repeat, "_first"))))
+      if (failed(takeFirst(repeat, 1, "_first")))
         return failure();
       // What is active is another now, in all of the block.
       return peelRepeats(repeat->getParentOfType<func::FuncOp>());

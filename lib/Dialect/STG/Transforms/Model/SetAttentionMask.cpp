@@ -24,8 +24,8 @@ struct SetAttentionMask : stg::impl::SetAttentionMaskBase<SetAttentionMask> {
 private:
   LogicalResult checkOptions();
   RequestsAttr getDocuments();
-  bool isOfTokens(AttentionOpInterface op, unsigned operand);
-  bool isOfTokensAlone(AttentionOpInterface op, unsigned operand);
+  /// The dimension of the queries, or of the keys, of an attention.
+  static DimAttr getRow(AttentionOpInterface op, unsigned operand);
 };
 } // namespace
 
@@ -60,20 +60,8 @@ RequestsAttr SetAttentionMask::getDocuments() {
                            tokens, none, one);
 }
 
-bool SetAttentionMask::isOfTokens(AttentionOpInterface op, unsigned operand) {
-  auto type = cast<SymTensorType>(op->getOperand(operand).getType());
-  return llvm::any_of(type.getDim(1).getNames(), [&](StringAttr name) {
-    return name.getValue() == tokens;
-  });
-}
-
-/// Not of what is joined with them, as a text with the patches of an image.
-bool SetAttentionMask::isOfTokensAlone(AttentionOpInterface op,
-                                       unsigned operand) {
-  auto type = cast<SymTensorType>(op->getOperand(operand).getType());
-  return llvm::all_of(type.getDim(1).getNames(), [&](StringAttr name) {
-    return name.getValue() == tokens;
-  });
+DimAttr SetAttentionMask::getRow(AttentionOpInterface op, unsigned operand) {
+  return cast<SymTensorType>(op->getOperand(operand).getType()).getDim(1);
 }
 
 void SetAttentionMask::runOnOperation() {
@@ -82,17 +70,18 @@ void SetAttentionMask::runOnOperation() {
   if (failed(checkOptions()))
     return signalPassFailure();
   RequestsAttr packed = documents.empty() ? RequestsAttr() : getDocuments();
+  auto row = StringAttr::get(&getContext(), tokens);
   bool isSet = false;
   WalkResult walked = getOperation().walk([&](AttentionOpInterface op) {
-    if (!isOfTokens(op, 0))
+    if (!getRow(op, 0).hasName(row))
       return WalkResult::advance();
+    // Not of what is joined with them, as a text with the patches of an image.
     for (unsigned operand : {0, 1}) {
-      if (!packed || isOfTokensAlone(op, operand))
+      DimAttr dim = getRow(op, operand);
+      if (!packed || (dim.hasName(row) && dim.getNames().size() == 1))
         continue;
       op->emitOpError(operand == 0 ? "has queries of " : "has keys of ")
-          << cast<SymTensorType>(op->getOperand(operand).getType())
-                 .getDim(1)
-                 .getNamesText()
+          << dim.getNamesText()
           << "; which of them belong to a document of tokens '" << tokens
           << "' is not known";
       return WalkResult::interrupt();

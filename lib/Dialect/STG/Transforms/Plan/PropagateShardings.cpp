@@ -445,14 +445,19 @@ static SmallVector<Attribute> getPartialSum(OpResult value) {
   return partial;
 }
 
-/// Of these, the axes over which the value can stay partial: over one that
-/// shards it, the sum leaves a shard at once.
-static SmallVector<Attribute> getLastingSum(OpResult value) {
-  SmallVector<Attribute> partial = getPartialSum(value);
+/// Leaves the axes over which the value can stay partial: over one that shards
+/// it, a sum leaves a shard at once.
+static void keepLasting(SmallVectorImpl<Attribute> &axes, Value value) {
   ShardingAttr sharding = cast<SymTensorType>(value.getType()).getSharding();
-  llvm::erase_if(partial, [&](Attribute axis) {
+  llvm::erase_if(axes, [&](Attribute axis) {
     return sharding && sharding.shardsOver(cast<StringAttr>(axis));
   });
+}
+
+/// Of the axes of the partial sum, those over which it can stay one.
+static SmallVector<Attribute> getLastingSum(OpResult value) {
+  SmallVector<Attribute> partial = getPartialSum(value);
+  keepLasting(partial, value);
   return partial;
 }
 
@@ -631,10 +636,7 @@ static SmallVector<Attribute> getCommonPartial(const CarriedValue &sum,
     });
     total = op->getResult(0);
   }
-  ShardingAttr sharding = cast<SymTensorType>(sum.arg.getType()).getSharding();
-  llvm::erase_if(*common, [&](Attribute axis) {
-    return sharding && sharding.shardsOver(cast<StringAttr>(axis));
-  });
+  keepLasting(*common, sum.arg);
   return *common;
 }
 
