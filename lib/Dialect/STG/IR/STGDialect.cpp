@@ -154,6 +154,15 @@ static LogicalResult verifyText(Operation *op, NamedAttribute attribute) {
          << ", expected a text that is not empty";
 }
 
+static LogicalResult verifyTexts(Operation *op, NamedAttribute attribute) {
+  auto texts = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (texts && llvm::all_of(texts, llvm::IsaPred<StringAttr>))
+    return success();
+  return op->emitOpError("has '")
+         << attribute.getName().getValue() << "' " << attribute.getValue()
+         << ", expected texts, such as [\"B\", \"S\"]";
+}
+
 template <typename OpTy, typename AttrTy>
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   if (isa<OpTy>(op) && isa<AttrTy>(attribute.getValue()))
@@ -225,10 +234,13 @@ LogicalResult STGDialect::verifyOperationAttribute(Operation *op,
 LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                    unsigned number,
                                                    NamedAttribute attribute) {
-  if (attribute.getName() == kNameAttr)
+  if (attribute.getName() == kNameAttr || attribute.getName() == kParamAttr)
     return verifyText(op, attribute);
+  if (attribute.getName() == kDimsAttr)
+    return verifyTexts(op, attribute);
   if (attribute.getName() != kLayoutAttr)
-    return refuseUnknown(op, attribute, {kNameAttr, kLayoutAttr});
+    return refuseUnknown(op, attribute,
+                         {kNameAttr, kDimsAttr, kParamAttr, kLayoutAttr});
   if (failed(verifyKind<func::FuncOp, LayoutAttr>(op, attribute)))
     return failure();
   auto layout = cast<LayoutAttr>(attribute.getValue());

@@ -141,6 +141,30 @@ LogicalResult MulOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+LogicalResult ElementwiseOp::buildGradient(GradientBuilder &gradient) {
+  Value dy = gradient.getResultGradient(0);
+  for (unsigned i = 0, e = getNumOperands(); i < e; ++i) {
+    if (!gradient.needsGradient(i))
+      continue;
+    Value product = dy;
+    if (i > 0 || getKind() != ElementwiseKind::Sub)
+      product =
+          gradient.create<ElementwiseGradOp>(e == 1   ? std::optional<Role>()
+                                             : i == 0 ? Role::Dlhs
+                                                      : Role::Drhs,
+                                             dy, getSaved(i), getKind(), i);
+    gradient.addGradient(i, sumRepeated(gradient, i, getOperand(i), product));
+  }
+  return success();
+}
+
+LogicalResult MaskScoresOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<MaskScoresOp>(
+                              std::nullopt, gradient.getResultGradient(0),
+                              getMask(), getWindowAttr()));
+  return success();
+}
+
 /// True where the gradient follows from the result, which what comes behind
 /// often keeps anyway.
 static bool isSavedByResult(Activation function) {

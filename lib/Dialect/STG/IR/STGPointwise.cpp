@@ -89,6 +89,122 @@ LogicalResult DropoutGradOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Scalar functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Values that a derivative may be made of.
+enum Saved : unsigned { None = 0, Lhs = 1, Rhs = 2, Result = 4 };
+
+/// The derivative of a function with respect to an operand.
+struct Derivative {
+  unsigned saved;     ///< What it is made of.
+  int64_t operations; ///< Per element; 0: it is dy itself.
+};
+} // namespace
+
+static unsigned countOperands(ElementwiseKind kind) {
+  return kind >= ElementwiseKind::Sub ? 2 : 1;
+}
+
+static Derivative getDerivative(ElementwiseKind kind, uint64_t of) {
+  switch (kind) {
+  case ElementwiseKind::Exp: // dy*y
+    return {Result, 1};
+  case ElementwiseKind::Log: // dy/x
+  case ElementwiseKind::Abs: // dy with the sign of x
+    return {Lhs, 1};
+  case ElementwiseKind::Neg:
+    return {None, 1};
+  case ElementwiseKind::Reciprocal: // -(y*y)*dy
+    return {Result, 3};
+  case ElementwiseKind::Sqrt: // dy/(y + y)
+    return {Result, 2};
+  case ElementwiseKind::Rsqrt: // -1/2*(y*y*y)*dy
+    return {Result, 4};
+  case ElementwiseKind::Square: // (x + x)*dy
+  case ElementwiseKind::Sin:    // cos(x)*dy
+    return {Lhs, 2};
+  case ElementwiseKind::Cos: // -sin(x)*dy
+    return {Lhs, 3};
+  case ElementwiseKind::Erf: // c*exp(-(x*x))*dy
+    return {Lhs, 5};
+  case ElementwiseKind::Sub:
+    return {None, of == 0 ? 0 : 1};
+  case ElementwiseKind::Div: // dy/z and -(y/z)*dy
+    if (of == 0)
+      return {Rhs, 1};
+    return {Rhs | Result, 3};
+  case ElementwiseKind::Max: // dy where this operand was chosen
+  case ElementwiseKind::Min:
+    return {Lhs | Rhs, 2};
+  case ElementwiseKind::Pow: // z*x^(z - 1)*dy and log(x)*y*dy
+    if (of == 0)
+      return {Lhs | Rhs, 4};
+    return {Lhs | Result, 3};
+  }
+  llvm_unreachable("unknown function");
+}
+
+int64_t stg::getElementwiseGradOperations(ElementwiseKind kind, uint64_t of) {
+  return getDerivative(kind, of).operations;
+}
+
+LogicalResult ElementwiseOp::verify() {
+  unsigned expected = countOperands(getKind());
+  if (getNumOperands() != expected) // elementwise_c1
+    return emitOpError("has ")
+           << getNumOperands() << " operands, expected " << expected << " of '"
+           << stringifyElementwiseKind(getKind()) << "'";
+  Type element = getType().getElementType();
+  if (!isa<FloatType>(element)) // elementwise_c3
+    return emitOpError("has element type ") << element << ", expected a float";
+  return success();
+}
+
+SmallVector<Value> ElementwiseOp::getSaved(unsigned of) {
+  unsigned needed = getDerivative(getKind(), of).saved;
+  SmallVector<Value> saved;
+  if (needed & Lhs)
+    saved.push_back(getLhs());
+  if (needed & Rhs)
+    saved.push_back(getRhs());
+  if (needed & Result)
+    saved.push_back(getResult());
+  return saved;
+}
+
+LogicalResult ElementwiseGradOp::verify() {
+  if (getOf() >= countOperands(getKind()) ||
+      getDerivative(getKind(), getOf()).operations == 0) // elementwise_grad_c1
+    return emitOpError("has no gradient of operand ")
+           << getOf() << " of '" << stringifyElementwiseKind(getKind()) << "'";
+  unsigned expected = llvm::popcount(getDerivative(getKind(), getOf()).saved);
+  if (getSaved().size() != expected) // elementwise_grad_c2
+    return emitOpError("has ")
+           << getSaved().size() << " values of the forward pass, expected "
+           << expected;
+  return success();
+}
+
+LogicalResult MaskScoresOp::verify() {
+  if (failed(checkMinRank(getLoc(), "input", getInput().getType(),
+                          2))) // mask_scores_c1
+    return failure();
+  if (getMask() != AttentionMask::Causal) // mask_scores_c2
+    return emitOpError("has a mask that hides nothing, expected a causal one");
+  SymExpr window = getWindowAttr();
+  if (window && window.isConstant() && !window.canBeExtent()) // mask_scores_c3
+    return emitOpError("has a window of ")
+           << window.str() << ", expected at least 1";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rules and costs
+//===----------------------------------------------------------------------===//
+
 ShardingRule stg::detail::makePointwiseRule(Operation *op) {
   ShardingRule rule;
   TensorFactors tensor =

@@ -15,6 +15,8 @@ namespace stg {
 /// Operations for each element.
 int64_t getActivationOperations(Activation function);
 int64_t getActivationGradOperations(Activation function);
+/// Of `stg.elementwise_grad` with respect to operand `of`.
+int64_t getElementwiseGradOperations(ElementwiseKind kind, uint64_t of);
 /// How many dimensions a row of a norm has: those of the weight, or one if
 /// there is none.
 unsigned getNormWidth(SymTensorType input, mlir::Value weight);

@@ -51,6 +51,10 @@ def STG_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral kNameAttr = "stg.name";
+    /// Of arguments of functions of linalg (`--convert-linalg-to-stg`): the
+    /// names of the dimensions, and the name of the parameter that it is.
+    static constexpr ::llvm::StringLiteral kDimsAttr = "stg.dims";
+    static constexpr ::llvm::StringLiteral kParamAttr = "stg.param";
     static constexpr ::llvm::StringLiteral kLayoutAttr = "stg.layout";
     static constexpr ::llvm::StringLiteral kOriginAttr = "stg.origin";
     /// What ops of this dialect call the same.

@@ -7,10 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // What images, sounds and diffusion need beside products, norms and attention:
-// other shapes of a tensor, a vector for many rows, sums along a dimension,
-// convolutions, pooling, norms over a batch, and a bias of attention by relative
-// position. This file
-// is part of STGOps.td, which includes it.
+// other shapes of a tensor, a vector for many rows, sums along a dimension, scalar
+// functions, convolutions, pooling, norms over a batch, and a bias of attention by
+// relative position. This file is part of STGOps.td, which includes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -158,6 +157,113 @@ def MulAlongGradOp : STG_ExplicitOp<"mul_along_grad"> {
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$dy, DenseI64ArrayAttr:$dims);
   let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar functions
+//===----------------------------------------------------------------------===//
+
+def STG_ElementwiseKind : I32EnumAttr<"ElementwiseKind", "a scalar function", [
+    I32EnumAttrCase<"Exp", 0, "exp">, I32EnumAttrCase<"Log", 1, "log">,
+    I32EnumAttrCase<"Abs", 2, "abs">, I32EnumAttrCase<"Neg", 3, "neg">,
+    I32EnumAttrCase<"Reciprocal", 4, "reciprocal">,
+    I32EnumAttrCase<"Sqrt", 5, "sqrt">, I32EnumAttrCase<"Rsqrt", 6, "rsqrt">,
+    I32EnumAttrCase<"Square", 7, "square">, I32EnumAttrCase<"Erf", 8, "erf">,
+    I32EnumAttrCase<"Sin", 9, "sin">, I32EnumAttrCase<"Cos", 10, "cos">,
+    I32EnumAttrCase<"Sub", 11, "sub">, I32EnumAttrCase<"Div", 12, "div">,
+    I32EnumAttrCase<"Max", 13, "max">, I32EnumAttrCase<"Min", 14, "min">,
+    I32EnumAttrCase<"Pow", 15, "pow">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+def STG_ElementwiseKindAttr
+    : EnumAttr<STG_Dialect, STG_ElementwiseKind, "elementwise_kind">;
+
+def ElementwiseOp : STG_PointwiseOp<"elementwise", "1", "", [STG_Differentiable]> {
+  let summary = "a scalar function of each element";
+  let description = [{
+    The last five functions have two operands, the others one. Sums and products are
+    `stg.add` and `stg.mul`, whose partial sums go through; functions that networks name are
+    `stg.activation`. Operations: 1 per element, whatever the function is. As in `stg.add`, an
+    operand repeats itself along a dimension without a name of extent 1. The gradient needs
+    what `stg.elementwise_grad` lists.
+
+    ```mlir
+    %e = stg.elementwise exp %x : !x
+    %d = stg.elementwise sub %x, %m : !stg.tensor<[B, S], f32>, !stg.tensor<[B, 1], f32>
+    ```
+    Constraints: (C1) there are as many operands as the function has; (C2) operands have the
+    same shape and element type, but for dimensions along which one of them repeats itself;
+    (C3) they are floats.
+  }];
+  let broadcasts = 1;
+  let args = (ins STG_Tensor:$lhs, Optional<STG_Tensor>:$rhs,
+                  STG_ElementwiseKindAttr:$kind);
+  let leading = [STG_EnumLeading<"ElementwiseKind", "kind">];
+  let extraClassDeclaration = [{
+    /// What the gradient with respect to the operand `of` reads.
+    ::llvm::SmallVector<::mlir::Value> getSaved(unsigned of);
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                        ::mlir::TypeRange rhs) {
+      return ::stg::detail::equalUpToSharding(lhs, rhs);
+    }
+  }];
+  let hasVerifier = 1;
+}
+
+def ElementwiseGradOp : STG_PointwiseOp<"elementwise_grad",
+    "getElementwiseGradOperations(getKind(), getOf())"> {
+  let summary = "gradient of stg.elementwise with respect to one operand";
+  let description = [{
+    The derivative with respect to the operand `of`, times the gradient of the result, which
+    comes first. Then come the values that it is made of (x and z are the operands, y is the
+    result), with so many operations per element:
+
+    | function | of 0 | of 1 |
+    |---|---|---|
+    | exp | y: 1 | |
+    | log, abs | x: 1 | |
+    | neg | none: 1 | |
+    | reciprocal | y: 3 | |
+    | sqrt | y: 2 | |
+    | rsqrt | y: 4 | |
+    | square, sin | x: 2 | |
+    | cos | x: 3 | |
+    | erf | x: 5 | |
+    | sub | is dy itself | none: 1 |
+    | div | z: 1 | y, z: 3 |
+    | max, min | x, z: 2 | x, z: 2 |
+    | pow | x, z: 4 | x, y: 3 |
+
+    Constraints: (C1) `of` is an operand of the function; (C2) there are as many values as the
+    table says; (C3) they have the shape and element type of `dy`, but for dimensions along
+    which they repeat themselves.
+  }];
+  let broadcasts = 1;
+  let args = (ins STG_Tensor:$dy, Variadic<STG_Tensor>:$saved,
+                  STG_ElementwiseKindAttr:$kind, I64Attr:$of);
+  let leading = [STG_EnumLeading<"ElementwiseKind", "kind">];
+  let hasVerifier = 1;
+}
+
+def MaskScoresOp : STG_PointwiseOp<"mask_scores", "1", "", [STG_Differentiable]> {
+  let summary = "hides keys from queries";
+  let description = [{
+    The last two dimensions are queries and keys. Scores of keys that the query does not see
+    become negative infinity: those behind it, and with a `window` those that are too far
+    before it. `stg.attention` masks without touching memory; this op is for scores that are
+    there. Operations: 1 per element. The gradient is zero in the same places.
+
+    ```mlir
+    %m = stg.mask_scores causal %s : !stg.tensor<[B, H, S, S], f32>
+    ```
+    Constraints: (C1) the rank is at least 2; (C2) the mask is causal; (C3) a window is at
+    least 1.
+  }];
+  let args = (ins STG_Tensor:$input, STG_AttentionMaskAttr:$mask,
+                  OptionalAttr<Sym_ExprAttr>:$window);
+  let leading = [STG_EnumLeading<"AttentionMask", "mask">];
   let hasVerifier = 1;
 }
 
