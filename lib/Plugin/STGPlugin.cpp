@@ -14,16 +14,20 @@
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
+#include "stg/Conversion/LinalgToSTG/LinalgToSTG.h"
 #include "stg/InitAll.h"
 
 extern "C" ::mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "STG", STG_VERSION,
           [](mlir::DialectRegistry *registry) {
             stg::registerAllDialects(*registry);
+            stg::registerLinalgDialects(*registry);
           }};
 }
 
 extern "C" ::mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "STG", STG_VERSION,
-          [] { stg::registerAllPasses(); }};
+  return {MLIR_PLUGIN_API_VERSION, "STG", STG_VERSION, [] {
+            stg::registerAllPasses();
+            stg::registerLinalgToSTGPasses();
+          }};
 }

@@ -19,6 +19,7 @@
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "stg/Conversion/LinalgToSTG/LinalgToSTG.h"
 #include "stg/InitAll.h"
 #include "stg/Support/Files.h"
 #include "stg/Support/Messages.h"
@@ -106,6 +107,8 @@ int main(int argc, char **argv) {
   stg::registerAllDialects(registry);
   stg::registerAllPasses();
   registerTransformDialect(registry);
+  stg::registerLinalgDialects(registry);
+  stg::registerLinalgToSTGPasses();
   std::string header = registerCLIOptions(
       "STG: symbolic tensor graphs to execution traces\n", registry);
   std::string pluginError;

@@ -1,0 +1,220 @@
+//===- FunctionConverter.h - From linalg to a program -----------*- C++ -*-===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A function is converted in two passes over its ops. The first says which
+// dimensions are one (DimensionFactors). The second makes ops of the stg
+// dialect, whose tensors have a dimension for each factor. So reshapes are
+// nothing, and transpositions and repetitions along a dimension are left to
+// those that read (View).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STG_LIB_CONVERSION_LINALGTOSTG_FUNCTIONCONVERTER_H
+#define STG_LIB_CONVERSION_LINALGTOSTG_FUNCTIONCONVERTER_H
+
+#include "DimensionFactors.h"
+#include "PositionValues.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "stg/Dialect/STG/IR/STG.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace stg {
+
+/// A tensor as somebody reads it, who has numbered the factors of its
+/// dimensions, its slots: dimension i of the value is slot `slots[i]`. Along
+/// slots that are not there the tensor repeats itself.
+struct View {
+  mlir::Value value;
+  llvm::SmallVector<unsigned> slots;
+};
+
+/// What the functions of a module share.
+struct ModelSymbols {
+  mlir::ModuleOp module;
+  DimensionFactors factors;
+  /// Factors that have a name.
+  llvm::DenseMap<mlir::StringAttr, DimensionFactors::Factor> named;
+  /// The symbols that are declared, and what a dimension was first called.
+  llvm::StringSet<> taken;
+  llvm::DenseMap<DimensionFactors::Factor, SymExpr> extents;
+  mlir::Operation *lastDeclaration = nullptr;
+};
+
+class FunctionConverter {
+public:
+  using Factor = DimensionFactors::Factor;
+  using List = DimensionFactors::List;
+  using Lists = llvm::SmallVector<List>;
+
+  FunctionConverter(mlir::func::FuncOp function, ModelSymbols &symbols)
+      : function(function), symbols(symbols), factors(symbols.factors),
+        builder(function) {}
+
+  /// Says which dimensions are one.
+  llvm::LogicalResult analyze(const llvm::DenseSet<unsigned> &parameters);
+  /// Replaces the function.
+  llvm::LogicalResult convert(bool loss);
+
+private:
+  /// A part of a dimension: of a slice, or an operand of a concatenation.
+  struct Part {
+    mlir::Value tensor;
+    int64_t offset, extent;
+  };
+  /// The parts of dimension `dim` of a tensor.
+  struct Parts {
+    mlir::Value whole;
+    unsigned dim;
+    llvm::SmallVector<Part> parts;
+    bool tiles = true;
+    bool isConcat = false;
+  };
+  /// A scalar of a body.
+  struct Term {
+    enum Kind {
+      Constant,
+      Data,      ///< `view`, over the slots of the loops.
+      Position,  ///< Known by where it is.
+      Comparison ///< Of `view` with the constant, by `compares`.
+    } kind;
+    double constant = 0;
+    View view = {};
+    mlir::arith::CmpFPredicate compares = {};
+  };
+
+  //===--- Which dimensions are one ---------------------------------------===//
+
+  const Lists &getDims(mlir::Value tensor);
+  Lists makeDims(mlir::RankedTensorType type);
+  llvm::LogicalResult readArgument(unsigned number, bool isParameter);
+  llvm::LogicalResult analyze(mlir::Operation *op);
+  llvm::LogicalResult analyzeStructured(mlir::linalg::LinalgOp op);
+  llvm::LogicalResult analyzeLookups(mlir::linalg::LinalgOp op, Lists &loops,
+                                     llvm::SmallVectorImpl<bool> &isBound);
+  llvm::LogicalResult bindLoops(mlir::Operation *op, mlir::Value tensor,
+                                mlir::AffineMap map, Lists &loops,
+                                llvm::SmallVectorImpl<bool> &isBound);
+  llvm::LogicalResult analyzeReshape(mlir::Operation *op);
+  llvm::LogicalResult analyzeSlice(mlir::tensor::ExtractSliceOp op);
+  llvm::LogicalResult analyzeConcat(mlir::tensor::ConcatOp op);
+  llvm::LogicalResult analyzeParts();
+  /// The factors that a part has of the dimension.
+  List getPartFactors(const Parts &parts, const Part &part);
+  static mlir::Operation *getPartsOp(const Parts &parts) {
+    return parts.isConcat ? parts.whole.getDefiningOp()
+                          : parts.parts.front().tensor.getDefiningOp();
+  }
+  void collectSums();
+  bool isGiven(Factor factor);
+  bool isOfInput(SymExpr extent);
+  llvm::LogicalResult nameFactors(mlir::BlockArgument arg, llvm::StringRef text,
+                                  List &list);
+  llvm::LogicalResult unify(mlir::Operation *op, llvm::ArrayRef<Factor> lhs,
+                            llvm::ArrayRef<Factor> rhs);
+
+  //===--- Types ----------------------------------------------------------===//
+
+  List getFactors(mlir::Value tensor);
+  SymExpr getExtent(Factor factor);
+  SymExpr getExtent(llvm::ArrayRef<Factor> list);
+  SymTensorType getType(llvm::ArrayRef<Factor> list, mlir::Type element);
+  mlir::FailureOr<mlir::Type> getElementType(mlir::Operation *op,
+                                             mlir::Value tensor);
+
+  //===--- Ops ------------------------------------------------------------===//
+
+  llvm::LogicalResult convert(mlir::Operation *op);
+  llvm::LogicalResult convertParameter(mlir::Operation *op);
+  llvm::LogicalResult convertStructured(mlir::linalg::LinalgOp op);
+  llvm::LogicalResult convertSoftmax(mlir::linalg::SoftmaxOp op);
+  llvm::LogicalResult convertSlice(mlir::tensor::ExtractSliceOp op);
+  llvm::LogicalResult convertConcat(mlir::tensor::ConcatOp op);
+  llvm::LogicalResult convertReturn(mlir::func::ReturnOp op, bool loss);
+
+  /// The tensor over its own slots; what depends on positions alone becomes an
+  /// input.
+  mlir::FailureOr<View> getView(mlir::Operation *user, mlir::Value tensor);
+  /// As it is over the loops of an op.
+  mlir::FailureOr<View> getView(mlir::linalg::LinalgOp op,
+                                mlir::OpOperand *operand);
+  /// The slots of the loops that an indexing map gives, in its order.
+  llvm::SmallVector<unsigned> getSlots(mlir::linalg::LinalgOp op,
+                                       mlir::AffineMap map);
+  unsigned getFirstSlot(mlir::linalg::LinalgOp op, unsigned loop);
+
+  //===--- Bodies (BodyConversion.cpp) ------------------------------------===//
+
+  mlir::FailureOr<Term> getTerm(mlir::Value scalar, mlir::linalg::LinalgOp op);
+  mlir::FailureOr<Term> convertScalar(mlir::Operation *body,
+                                      mlir::linalg::LinalgOp op);
+  mlir::FailureOr<Term> convertLookup(mlir::tensor::ExtractOp extract,
+                                      mlir::linalg::LinalgOp op);
+  mlir::FailureOr<Term> convertSelect(mlir::arith::SelectOp select,
+                                      mlir::linalg::LinalgOp op);
+  mlir::FailureOr<Term> convertPower(mlir::Operation *body, Term base,
+                                     Term exponent);
+  /// `binary` of two terms that are no positions.
+  mlir::FailureOr<Term> combine(mlir::Operation *body, Term lhs, Term rhs);
+  /// Where positions say of each key of each query whether it is hidden.
+  mlir::FailureOr<Term>
+  mask(mlir::Operation *body, const View &scores, mlir::linalg::LinalgOp op,
+       llvm::ArrayRef<mlir::Value> positions,
+       llvm::function_ref<std::optional<bool>(llvm::ArrayRef<int64_t>)>
+           isHidden);
+  /// The loops that scalars depend on.
+  void collectLoops(mlir::Value scalar, mlir::linalg::LinalgOp op,
+                    llvm::SmallSetVector<unsigned, 4> &loops);
+  bool isPositionTerm(mlir::Value scalar, mlir::linalg::LinalgOp op);
+  llvm::LogicalResult convertReduction(mlir::linalg::LinalgOp op,
+                                       unsigned result);
+  bool collectProduct(mlir::Value scalar, mlir::linalg::LinalgOp op,
+                      llvm::SmallVectorImpl<View> &operands, double &scale);
+
+  //===--- Views ----------------------------------------------------------===//
+
+  /// The dimensions in this order; with a letter for each slot in `equation`.
+  View reorder(mlir::Location loc, View view, llvm::ArrayRef<unsigned> order);
+  /// With an extent of 1 for each slot of `order` that is not there.
+  View expand(mlir::Location loc, View view, llvm::ArrayRef<unsigned> order);
+  /// With all slots, in this order; `like` gives their dimensions.
+  View materialize(mlir::Location loc, View view,
+                   llvm::ArrayRef<unsigned> order,
+                   llvm::ArrayRef<DimAttr> dims);
+  View castTo(mlir::Location loc, View view, mlir::Type element);
+  View applyUnary(mlir::Location loc, ElementwiseKind kind, View view);
+  enum class Binary { Add, Mul, Sub, Div, Max, Min, Pow };
+  View applyBinary(mlir::Location loc, Binary kind, View lhs, View rhs);
+  View applyConstant(mlir::Location loc, Binary kind, View view, double value);
+  mlir::Value makeSplat(mlir::Location loc, double value, SymTensorType like);
+
+  mlir::func::FuncOp function;
+  ModelSymbols &symbols;
+  DimensionFactors &factors;
+  PositionValues positions;
+  mlir::OpBuilder builder;
+  mlir::func::FuncOp model; ///< What the function becomes.
+
+  llvm::DenseMap<mlir::Value, Lists> dims;
+  llvm::DenseMap<mlir::Operation *, Lists> opLoops;
+  llvm::MapVector<std::pair<mlir::Value, unsigned>, Parts> parts;
+  llvm::DenseMap<mlir::Value, std::string> parameterNames;
+  /// Factors that are sums of parts, each of which is a product.
+  llvm::DenseMap<Factor, llvm::SmallVector<List>> sums;
+  /// Factors that are a part of others, and how many such there are.
+  llvm::DenseMap<Factor, std::pair<Factor, int64_t>> quotients;
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseMap<mlir::Value, Term> terms; ///< Of one body.
+  llvm::StringSet<> parameterTaken;
+};
+
+} // namespace stg
+
+#endif // STG_LIB_CONVERSION_LINALGTOSTG_FUNCTIONCONVERTER_H

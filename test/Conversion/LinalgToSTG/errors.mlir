@@ -1,0 +1,147 @@
+// RUN: stg-opt %s --convert-linalg-to-stg --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{argument #0 has type 'i32', expected a ranked tensor}}
+func.func @scalar(%x: i32) -> i32 {
+  return %x : i32
+}
+
+// -----
+
+// expected-error @+1 {{argument #0 has names for 1 dimensions, expected 2}}
+func.func @names(%x: tensor<2x3xf32> {stg.dims = ["B"]}) -> tensor<2x3xf32> {
+  return %x : tensor<2x3xf32>
+}
+
+// -----
+
+// expected-error @+1 {{argument #1 has a dimension called 'B', and there is another 'B': [B = 3] and [B = 2] have different extents}}
+func.func @twice(%x: tensor<2xf32> {stg.dims = ["B"]}, %y: tensor<3xf32> {stg.dims = ["B"]}) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{argument #0 has a dimension called 'H=4 E', whose factors are no divisors of its extent}}
+func.func @divisor(%x: tensor<6xf32> {stg.dims = ["H=4 E"]}) -> tensor<6xf32> {
+  return %x : tensor<6xf32>
+}
+
+// -----
+
+// expected-error @+1 {{argument #0 has a dimension called 'H E', of which more than one factor has no extent}}
+func.func @open(%x: tensor<6xf32> {stg.dims = ["H E"]}) -> tensor<6xf32> {
+  return %x : tensor<6xf32>
+}
+
+// -----
+
+// expected-error @+1 {{has 'stg.dims' "B", expected texts, such as ["B", "S"]}}
+func.func @texts(%x: tensor<6xf32> {stg.dims = "B"}) -> tensor<6xf32> {
+  return %x : tensor<6xf32>
+}
+
+// -----
+
+func.func @two_names(%x: tensor<2xf32> {stg.dims = ["A"]}, %y: tensor<2xf32> {stg.dims = ["B"]}) -> tensor<2xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  // expected-error @+1 {{joins dimensions that do not go together: 'B' and 'A' are one dimension}}
+  %z = linalg.add ins(%x, %y : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  return %z : tensor<2xf32>
+}
+
+// -----
+
+// 12 is cut into 2 x 6 and into 3 x 4: nothing says which elements belong together.
+func.func @two_cuts(%x: tensor<12xf32>) -> (tensor<2x6xf32>, tensor<3x4xf32>) {
+  %a = tensor.expand_shape %x [[0, 1]] output_shape [2, 6] : tensor<12xf32> into tensor<2x6xf32>
+  // expected-error @+1 {{joins dimensions that do not go together: neither of [2, 6] and [3, 4] is cut as the other}}
+  %b = tensor.expand_shape %x [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
+  return %a, %b : tensor<2x6xf32>, tensor<3x4xf32>
+}
+
+// -----
+
+func.func @convolution(%x: tensor<1x8x8x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32> {
+  %e = tensor.empty() : tensor<1x6x6x4xf32>
+  // expected-error @+1 {{has the indexing map affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d6)>, not all of whose results are loops; convolutions and strides have no counterpart in a model}}
+  %y = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) outs(%e : tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
+  return %y : tensor<1x6x6x4xf32>
+}
+
+// -----
+
+func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+func.func @call(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{has no counterpart in a model; --inline puts functions in the place of their calls}}
+  %y = func.call @g(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+func.func @tensor_arith(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{has no counterpart in a model; --convert-elementwise-to-linalg makes it one of linalg}}
+  %y = arith.addf %x, %x : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+func.func @product(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<2xf32>
+  %f = linalg.fill ins(%one : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  // expected-error @+1 {{reduces by what is neither a sum nor a maximum}}
+  %y = linalg.reduce ins(%x : tensor<2x3xf32>) outs(%f : tensor<2xf32>) dimensions = [1] (%in: f32, %out: f32) {
+    %0 = arith.mulf %in, %out : f32
+    linalg.yield %0 : f32
+  }
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+func.func @mask(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %low = arith.constant -1.0e9 : f32
+  %e = tensor.empty() : tensor<4x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %c = arith.cmpi ne, %i, %j : index
+    // expected-error @+1 {{hides elements by their positions, and is no causal mask, with a window or without}}
+    %s = arith.select %c, %in, %low : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @data(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    // expected-error @+1 {{compares data, which is no op of a model}}
+    %c = arith.cmpf ogt, %a, %b : f32
+    %s = arith.select %c, %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// -----
+
+func.func @strided(%x: tensor<8xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{is no part of one dimension, with numbers as its offset and size and a stride of 1}}
+  %y = tensor.extract_slice %x[0] [4] [2] : tensor<8xf32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{has no public function to convert}}
+module {
+}
