@@ -287,6 +287,66 @@ def Bind : Pass<"stg-bind", "::mlir::ModuleOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
+def RollLayers : Pass<"stg-roll-layers", "::mlir::ModuleOp"> {
+  let summary = "put a repeat in the place of layers one by one";
+  let description = [{
+    For models that come from elsewhere (`--convert-linalg-to-stg`), whose layers are written
+    out. Ops that follow one another several times become the body of a `stg.repeat`, which
+    pipelines, recomputation and ZeRO divide. Runs of ops are alike up to the names of
+    parameters, and of symbols that have one default: the symbols of the first run stand for
+    those of all. What a run reads of the one before it is carried. A parameter is called
+    what its names have in common behind the number of the layer, and the number of layers is
+    a symbol, `L`.
+
+    Of several ways to cut, the one that covers most counts, then the one with most runs, then
+    the one that carries least. Runs without parameters stay.
+
+    *Requires* and *produces* the model level.
+
+    ```mlir
+    // before
+    %w0 = stg.param "layers.0.w" : !w
+    %y0 = stg.einsum "bd,de->be" %x, %w0 : !x, !w
+    %w1 = stg.param "layers.1.w" : !w
+    %y1 = stg.einsum "bd,de->be" %y0, %w1 : !x, !w
+    // after
+    %y = stg.repeat "layers" * L carry(%h = %x : !x) {
+      %w = stg.param "w" : !w
+      %z = stg.einsum "bd,de->be" %h, %w : !x, !w
+      stg.yield %z : !x
+    }
+    ```
+  }];
+}
+
+def RaiseKernels : Pass<"stg-raise-kernels", "::mlir::func::FuncOp"> {
+  let summary = "put fused kernels in the place of their parts";
+  let description = [{
+    For models that come from elsewhere (`--convert-linalg-to-stg`), which have an op for each
+    scalar function. Finds sigmoid, silu, GELU (by the error function or tanh), softmax, RMS
+    and layer norms with their parameters, rotary positions (halves, whole or a part), and
+    attention: scores that are scaled, masked, normalized and multiplied with values, in any
+    order of heads and positions, with groups of heads. What these read that nobody else
+    reads is erased, also inputs that are constants.
+
+    A scale of queries, keys or scores is part of the kernel. A softmax that is computed in
+    another type is that of fp32.
+
+    *Requires* and *produces* the model level.
+
+    ```mlir
+    // before
+    %n = stg.elementwise neg %x : !x
+    %e = stg.elementwise exp %n : !x
+    %s = stg.add %e, %one : !x, !x
+    %r = stg.elementwise reciprocal %s : !x
+    %y = stg.mul %x, %r : !x, !x
+    // after
+    %y = stg.activation silu %x : !x
+    ```
+  }];
+}
+
 def NameOps : Pass<"stg-name-ops", "::mlir::func::FuncOp"> {
   let summary = "give every op a stable name";
   let description = [{

@@ -1,0 +1,933 @@
+//===- RaiseKernels.cpp - Fused kernels in the place of their parts -------===//
+//
+// Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
+// See the LICENSE file for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs that come from elsewhere have a softmax as five ops and attention as
+// ten. Each pattern starts at the last op of a kernel and follows operands.
+// What is left without a reader is erased.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
+#include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace stg {
+#define GEN_PASS_DEF_RAISEKERNELS
+#include "stg/Dialect/STG/Transforms/Passes.h.inc"
+} // namespace stg
+
+using namespace mlir;
+using namespace stg;
+
+namespace {
+class KernelRaiser {
+public:
+  KernelRaiser(func::FuncOp function)
+      : function(function), builder(function.getContext()) {}
+
+  /// Kernels that others contain come first.
+  void raise();
+
+private:
+  /// What takes the place of an op's first result; null: it is no such kernel.
+  using Pattern = Value (KernelRaiser::*)(Operation *);
+  void apply(Pattern pattern);
+  void eraseUnread();
+
+  Value foldCast(Operation *op);
+  Value foldOrder(Operation *op);
+  Value foldRoundTrip(Operation *op);
+  Value raiseSigmoid(Operation *op);
+  Value raiseActivation(Operation *op);
+  Value raiseSoftmax(Operation *op);
+  Value raiseScaledRmsNorm(Operation *op);
+  Value raiseRmsNorm(Operation *op);
+  Value raiseLayerNorm(Operation *op);
+  Value addNormWeight(Operation *op);
+  Value addNormBias(Operation *op);
+  Value raiseRope(Operation *op);
+  Value raiseHalvedRope(Operation *op);
+  Value raisePartialRope(Operation *op);
+  Value raiseAttention(Operation *op);
+
+  Value makeRope(Value input, ArrayRef<int64_t> angleDims, Location loc);
+  Value castTo(Value value, Type element);
+  Value rearrange(Value value, StringRef before, StringRef after,
+                  ArrayRef<DimAttr> dims);
+
+  func::FuncOp function;
+  OpBuilder builder;
+};
+
+struct RaiseKernels : stg::impl::RaiseKernelsBase<RaiseKernels> {
+  using RaiseKernelsBase::RaiseKernelsBase;
+
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    KernelRaiser(getOperation()).raise();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What patterns see
+//===----------------------------------------------------------------------===//
+
+static SymTensorType tensorOf(Value value) {
+  return cast<SymTensorType>(value.getType());
+}
+
+/// Through casts.
+static Value peelCasts(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>())
+    value = cast.getInput();
+  return value;
+}
+
+/// Through casts to wider types: what is computed in them is of the narrow one.
+static Value peelWidening(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>()) {
+    if (tensorOf(cast.getInput()).getElementBytes() >
+        tensorOf(cast.getResult()).getElementBytes())
+      break;
+    value = cast.getInput();
+  }
+  return value;
+}
+
+/// Through casts, and what adds dimensions of extent 1 at the end or anywhere.
+static Value peelUnits(Value value) {
+  while (true) {
+    value = peelCasts(value);
+    auto rearrange = value.getDefiningOp<RearrangeOp>();
+    if (!rearrange)
+      return value;
+    auto [before, after] = rearrange.getPattern().split("->");
+    std::string letters;
+    for (char c : after)
+      if (c != '(' && c != ')')
+        letters += c;
+    if (before.contains('(') || before != letters)
+      return value;
+    value = rearrange.getInput();
+  }
+}
+
+static ElementwiseOp getElementwise(Value value, ElementwiseKind kind) {
+  auto op = value.getDefiningOp<ElementwiseOp>();
+  return op && op.getKind() == kind ? op : ElementwiseOp();
+}
+
+static bool isSplat(Value value) { return value.getDefiningOp<SplatOp>(); }
+
+static bool isSplatOf(Value value, int64_t number) {
+  auto splat = value.getDefiningOp<SplatOp>();
+  return splat && splat.getValue().getConstant() == Rational(number);
+}
+
+/// The other operand of a sum or a product with a constant, or null.
+template <typename OpTy> static Value getOtherThanSplat(Value value) {
+  auto op = value.getDefiningOp<OpTy>();
+  if (!op)
+    return {};
+  if (isSplat(op.getRhs()))
+    return op.getLhs();
+  return isSplat(op.getLhs()) ? op.getRhs() : Value();
+}
+
+/// What is summed along the last `width` dimensions, and divided by something;
+/// null otherwise.
+static Value getMeanSource(Value value, unsigned width) {
+  value = peelUnits(value);
+  if (Value rest = getOtherThanSplat<MulOp>(value))
+    value = peelUnits(rest);
+  else if (auto mean = value.getDefiningOp<MeanOp>())
+    return width == 1 && mean.getDim() + 1 ==
+                             uint64_t(tensorOf(mean.getInput()).getRank())
+               ? mean.getInput()
+               : Value();
+  else
+    return {};
+  // The innermost sum is over one of the last dimensions of the whole.
+  for (unsigned i = 0; i < width; ++i) {
+    auto sum = value.getDefiningOp<SumOp>();
+    if (!sum || int64_t(sum.getDim()) != tensorOf(sum.getInput()).getRank() - 1)
+      return {};
+    value = sum.getInput();
+  }
+  return value;
+}
+
+/// What is squared, or null.
+static Value getSquareSource(Value value) {
+  value = peelCasts(value);
+  if (auto square = getElementwise(value, ElementwiseKind::Square))
+    return square.getLhs();
+  if (auto product = value.getDefiningOp<MulOp>())
+    if (product.getLhs() == product.getRhs())
+      return product.getLhs();
+  return {};
+}
+
+/// What the root of the mean of squares is over, where `value` is the
+/// reciprocal of that; null otherwise.
+static Value getNormSource(Value value, unsigned width) {
+  value = peelUnits(value);
+  Value sum;
+  if (auto root = getElementwise(value, ElementwiseKind::Rsqrt))
+    sum = root.getLhs();
+  else if (auto inverse = getElementwise(value, ElementwiseKind::Reciprocal))
+    if (auto root = getElementwise(inverse.getLhs(), ElementwiseKind::Sqrt))
+      sum = root.getLhs();
+  if (!sum)
+    return {};
+  sum = peelUnits(sum);
+  if (Value rest = getOtherThanSplat<AddOp>(sum)) // What keeps it above zero.
+    sum = rest;
+  Value squares = getMeanSource(sum, width);
+  return squares ? getSquareSource(squares) : Value();
+}
+
+/// Both operands of a product, one of which may have fewer dimensions: then it
+/// comes second, and `dims` are those of the first that it has.
+static bool matchProduct(Value value, Value &whole, Value &scale,
+                         SmallVectorImpl<int64_t> &dims) {
+  if (auto along = value.getDefiningOp<MulAlongOp>()) {
+    whole = along.getInput();
+    scale = along.getVector();
+    dims.assign(along.getDims().begin(), along.getDims().end());
+    return true;
+  }
+  auto product = value.getDefiningOp<MulOp>();
+  if (!product)
+    return false;
+  whole = product.getLhs();
+  scale = product.getRhs();
+  // What repeats itself, or is made of that, is the scale.
+  auto countDims = [](Value operand, SmallVectorImpl<int64_t> *own) {
+    int64_t count = 0;
+    for (auto [number, dim] : llvm::enumerate(tensorOf(operand).getDims()))
+      if (!dim.getExtent().isOne() || !dim.getNames().empty()) {
+        ++count;
+        if (own)
+          own->push_back(number);
+      }
+    return count;
+  };
+  if (countDims(whole, nullptr) < countDims(scale, nullptr))
+    std::swap(whole, scale);
+  dims.clear();
+  countDims(scale, &dims);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers that build
+//===----------------------------------------------------------------------===//
+
+Value KernelRaiser::castTo(Value value, Type element) {
+  SymTensorType type = tensorOf(value);
+  if (type.getElementType() == element)
+    return value;
+  return CastOp::create(builder, value.getLoc(), type.withElementType(element),
+                        value);
+}
+
+Value KernelRaiser::rearrange(Value value, StringRef before, StringRef after,
+                              ArrayRef<DimAttr> dims) {
+  if (before == after)
+    return value;
+  return RearrangeOp::create(
+      builder, value.getLoc(),
+      SymTensorType::get(value.getContext(), dims,
+                         tensorOf(value).getElementType()),
+      value, (before + "->" + after).str());
+}
+
+void KernelRaiser::apply(Pattern pattern) {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (op->getNumResults() > 0 && op != function)
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    if (op->use_empty())
+      continue;
+    builder.setInsertionPoint(op);
+    Value result = (this->*pattern)(op);
+    if (!result)
+      continue;
+    op->getResult(0).replaceAllUsesWith(
+        castTo(result, tensorOf(op->getResult(0)).getElementType()));
+  }
+  eraseUnread();
+}
+
+void KernelRaiser::eraseUnread() {
+  // Readers come behind what they read.
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+void KernelRaiser::raise() {
+  DominanceInfo dominance(function);
+  IRRewriter rewriter(function.getContext());
+  eliminateCommonSubExpressions(rewriter, dominance, function);
+  for (Pattern pattern :
+       {&KernelRaiser::foldCast, &KernelRaiser::raiseSigmoid,
+        &KernelRaiser::raiseActivation, &KernelRaiser::raiseSoftmax,
+        &KernelRaiser::raiseLayerNorm, &KernelRaiser::addNormWeight,
+        &KernelRaiser::addNormBias, &KernelRaiser::raiseScaledRmsNorm,
+        &KernelRaiser::raiseRmsNorm, &KernelRaiser::foldRoundTrip,
+        &KernelRaiser::raiseRope, &KernelRaiser::raiseHalvedRope,
+        &KernelRaiser::raisePartialRope, &KernelRaiser::raiseAttention,
+        &KernelRaiser::foldOrder, &KernelRaiser::foldRoundTrip})
+    apply(pattern);
+  // Angles and other constants that nobody reads any longer.
+  if (!function.isPrivate())
+    for (unsigned i = function.getNumArguments(); i-- > 0;)
+      if (auto name =
+              function.getArgAttrOfType<StringAttr>(i, STGDialect::kNameAttr);
+          name && name.getValue().starts_with("constant") &&
+          function.getArgument(i).use_empty())
+        (void)function.eraseArgument(i);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Products accumulate in wide types anyway.
+Value KernelRaiser::foldCast(Operation *op) {
+  auto cast = dyn_cast<CastOp>(op);
+  auto einsum = cast ? cast.getInput().getDefiningOp<EinsumOp>() : EinsumOp();
+  if (!einsum || !einsum.getInto() || !einsum->hasOneUse() ||
+      tensorOf(einsum.getInputs()[0]).getElementType() !=
+          tensorOf(cast.getResult()).getElementType())
+    return {};
+  return EinsumOp::create(builder, einsum.getLoc(), einsum.getInputs(),
+                          einsum.getEquationAttr(), TypeAttr(), DrawsAttr());
+}
+
+/// A cast back from a wider type.
+Value KernelRaiser::foldRoundTrip(Operation *op) {
+  if (!isa<CastOp>(op))
+    return {};
+  Value source = peelWidening(op->getOperand(0));
+  return tensorOf(source).getElementType() ==
+                 tensorOf(op->getResult(0)).getElementType()
+             ? source
+             : Value();
+}
+
+/// A product reads its operands in any order.
+Value KernelRaiser::foldOrder(Operation *op) {
+  auto einsum = dyn_cast<EinsumOp>(op);
+  if (!einsum)
+    return {};
+  auto [terms, result] = einsum.getEquation().split("->");
+  SmallVector<Value> inputs;
+  std::string equation;
+  bool changed = false;
+  for (Value input : einsum.getInputs()) {
+    auto [term, rest] = terms.split(',');
+    terms = rest;
+    std::string letters = term.str();
+    if (auto rearrange = input.getDefiningOp<RearrangeOp>()) {
+      auto [before, after] = rearrange.getPattern().split("->");
+      std::string order;
+      for (char c : before)
+        if (c != '(' && c != ')')
+          order += c;
+      if (!after.contains('(') && order != after) {
+        // Dimensions that are cut stay cut, in the order that is there.
+        letters.clear();
+        SmallVector<DimAttr> dims;
+        for (char c : order) {
+          size_t place = after.find(c);
+          letters += term[place];
+          dims.push_back(rearrange.getType().getDim(place));
+        }
+        builder.setInsertionPoint(op);
+        input = this->rearrange(rearrange.getInput(), before, order, dims);
+        changed = true;
+      }
+    }
+    equation += (inputs.empty() ? "" : ",") + letters;
+    inputs.push_back(input);
+  }
+  if (!changed)
+    return {};
+  return EinsumOp::create(builder, op->getLoc(), inputs,
+                          builder.getStringAttr(equation + "->" + result),
+                          einsum.getIntoAttr(), einsum.getDrawsAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+/// 1/(1 + exp(-x)).
+Value KernelRaiser::raiseSigmoid(Operation *op) {
+  auto inverse = dyn_cast<ElementwiseOp>(op);
+  if (!inverse || inverse.getKind() != ElementwiseKind::Reciprocal)
+    return {};
+  auto sum = inverse.getLhs().getDefiningOp<AddOp>();
+  if (!sum)
+    return {};
+  bool isFirst = isSplatOf(sum.getLhs(), 1);
+  if (!isFirst && !isSplatOf(sum.getRhs(), 1))
+    return {};
+  auto exp = getElementwise(isFirst ? sum.getRhs() : sum.getLhs(),
+                            ElementwiseKind::Exp);
+  auto negative = exp ? getElementwise(exp.getLhs(), ElementwiseKind::Neg)
+                      : ElementwiseOp();
+  if (!negative)
+    return {};
+  return ActivationOp::create(builder, op->getLoc(), negative.getLhs(),
+                              Activation::Sigmoid);
+}
+
+/// The factors of a product of whole tensors; true if one is 1/2.
+static bool collectFactors(Value value, SmallVectorImpl<Value> &factors) {
+  if (auto product = value.getDefiningOp<MulOp>();
+      product && product->hasOneUse()) {
+    bool lhs = collectFactors(product.getLhs(), factors);
+    return collectFactors(product.getRhs(), factors) || lhs;
+  }
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    if (splat.getValue().getConstant() == Rational(1) / Rational(2))
+      return true;
+  factors.push_back(value);
+  return false;
+}
+
+/// True for what is made of `x` and of constants alone.
+static bool isMadeOf(Value value, Value x) {
+  if (value == x || isSplat(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && isa<AddOp, MulOp, ElementwiseOp>(op) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isMadeOf(operand, x); });
+}
+
+/// Silu, quick GELU, and GELU by the error function or by tanh.
+Value KernelRaiser::raiseActivation(Operation *op) {
+  auto product = dyn_cast<MulOp>(op);
+  if (!product)
+    return {};
+  auto make = [&](Value x, Activation function) {
+    return ActivationOp::create(builder, op->getLoc(), x, function);
+  };
+  for (auto [x, gate] : {std::pair(product.getLhs(), product.getRhs()),
+                         std::pair(product.getRhs(), product.getLhs())}) {
+    auto sigmoid = gate.getDefiningOp<ActivationOp>();
+    if (!sigmoid || sigmoid.getFunction() != Activation::Sigmoid)
+      continue;
+    if (sigmoid.getInput() == x)
+      return make(x, Activation::Silu);
+    if (getOtherThanSplat<MulOp>(sigmoid.getInput()) == x)
+      return make(x, Activation::QuickGelu);
+  }
+  SmallVector<Value> factors;
+  bool isHalved = collectFactors(product.getLhs(), factors);
+  isHalved |= collectFactors(product.getRhs(), factors);
+  if (!isHalved || factors.size() != 2)
+    return {};
+  for (unsigned i : {0u, 1u}) {
+    Value x = factors[i];
+    auto sum = factors[1 - i].getDefiningOp<AddOp>();
+    if (!sum)
+      continue;
+    bool isFirst = isSplatOf(sum.getLhs(), 1);
+    if (!isFirst && !isSplatOf(sum.getRhs(), 1))
+      continue;
+    Value inner = isFirst ? sum.getRhs() : sum.getLhs();
+    Value argument;
+    if (auto erf = getElementwise(inner, ElementwiseKind::Erf))
+      argument = erf.getLhs();
+    else if (auto tanh = inner.getDefiningOp<ActivationOp>();
+             tanh && tanh.getFunction() == Activation::Tanh)
+      argument = tanh.getInput();
+    if (argument && isMadeOf(argument, x))
+      return make(x, Activation::Gelu);
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax and norms
+//===----------------------------------------------------------------------===//
+
+/// exp(x - max(x))/sum(exp(x - max(x))), along the last dimension.
+Value KernelRaiser::raiseSoftmax(Operation *op) {
+  Value exponential, divisor;
+  SmallVector<int64_t> dims;
+  if (auto quotient = dyn_cast<ElementwiseOp>(op);
+      quotient && quotient.getKind() == ElementwiseKind::Div) {
+    exponential = quotient.getLhs();
+    divisor = quotient.getRhs();
+  } else if (matchProduct(op->getResult(0), exponential, divisor, dims)) {
+    auto inverse =
+        getElementwise(peelUnits(divisor), ElementwiseKind::Reciprocal);
+    if (!inverse)
+      return {};
+    divisor = inverse.getLhs();
+  } else {
+    return {};
+  }
+  auto exp = getElementwise(peelCasts(exponential), ElementwiseKind::Exp);
+  auto sum = peelUnits(divisor).getDefiningOp<SumOp>();
+  if (!exp || !sum || peelCasts(sum.getInput()) != exp.getResult() ||
+      int64_t(sum.getDim()) + 1 != exp.getType().getRank())
+    return {};
+  auto difference = getElementwise(exp.getLhs(), ElementwiseKind::Sub);
+  if (!difference)
+    return {};
+  auto maximum = peelUnits(difference.getRhs()).getDefiningOp<ReduceOp>();
+  if (!maximum || maximum.getKind() != ReduceKind::Max ||
+      peelWidening(maximum.getInput()) != peelWidening(difference.getLhs()))
+    return {};
+  // What is computed in fp32 need not be cast before.
+  return SoftmaxOp::create(builder, op->getLoc(),
+                           peelWidening(difference.getLhs()));
+}
+
+/// True if the scale has all dimensions of the whole but the last `width`.
+static bool isOfRows(Value whole, ArrayRef<int64_t> dims, unsigned width) {
+  return llvm::equal(dims,
+                     llvm::seq<int64_t>(0, tensorOf(whole).getRank() - width));
+}
+
+/// True if it has the last ones alone.
+static bool isOfColumns(Value whole, ArrayRef<int64_t> dims) {
+  int64_t rank = tensorOf(whole).getRank();
+  return llvm::equal(
+      dims, llvm::seq<int64_t>(rank - static_cast<int64_t>(dims.size()), rank));
+}
+
+/// The normalized rows, where `value` is x/root(mean(x*x)): x, as it was
+/// before casts.
+static Value matchRmsNorm(Value value, unsigned width) {
+  Value x, scale;
+  SmallVector<int64_t> dims;
+  if (!matchProduct(peelCasts(value), x, scale, dims) ||
+      !isOfRows(x, dims, width))
+    return {};
+  Value source = getNormSource(scale, width);
+  if (!source || peelWidening(source) != peelWidening(x))
+    return {};
+  return peelWidening(x);
+}
+
+/// With a weight, which may have several dimensions: heads that are normalized
+/// together.
+Value KernelRaiser::raiseScaledRmsNorm(Operation *op) {
+  Value rows, weight;
+  SmallVector<int64_t> dims;
+  if (!matchProduct(op->getResult(0), rows, weight, dims) ||
+      !isOfColumns(rows, dims) || dims.empty() || !isa<MulAlongOp>(op))
+    return {};
+  Value x = matchRmsNorm(rows, dims.size());
+  if (!x || isa_and_nonnull<ElementwiseOp>(weight.getDefiningOp()))
+    return {};
+  weight = castTo(peelCasts(weight), tensorOf(x).getElementType());
+  return RmsNormOp::create(builder, op->getLoc(), x, weight).getResult();
+}
+
+Value KernelRaiser::raiseRmsNorm(Operation *op) {
+  Value x = matchRmsNorm(op->getResult(0), 1);
+  if (!x)
+    return {};
+  return RmsNormOp::create(builder, op->getLoc(), x, Value()).getResult();
+}
+
+/// (x - mean(x))/deviation(x).
+Value KernelRaiser::raiseLayerNorm(Operation *op) {
+  Value centered, scale;
+  SmallVector<int64_t> dims;
+  if (!matchProduct(op->getResult(0), centered, scale, dims) ||
+      !isOfRows(centered, dims, 1))
+    return {};
+  Value source = getNormSource(scale, 1);
+  auto difference = getElementwise(peelCasts(centered), ElementwiseKind::Sub);
+  if (!source || !difference || peelCasts(source) != difference.getResult())
+    return {};
+  Value summed = getMeanSource(difference.getRhs(), 1);
+  if (!summed || peelWidening(summed) != peelWidening(difference.getLhs()))
+    return {};
+  return LayerNormOp::create(builder, op->getLoc(),
+                             peelWidening(difference.getLhs()), ValueRange())
+      .getResult();
+}
+
+Value KernelRaiser::addNormWeight(Operation *op) {
+  auto along = dyn_cast<MulAlongOp>(op);
+  auto norm = along ? peelCasts(along.getInput()).getDefiningOp<LayerNormOp>()
+                    : LayerNormOp();
+  if (!norm || !norm.getParameters().empty() || along.getDims().size() != 1 ||
+      !isOfColumns(along.getInput(), along.getDims()))
+    return {};
+  Value weight = castTo(peelCasts(along.getVector()),
+                        tensorOf(norm.getInput()).getElementType());
+  return LayerNormOp::create(builder, op->getLoc(), norm.getInput(), weight)
+      .getResult();
+}
+
+Value KernelRaiser::addNormBias(Operation *op) {
+  auto sum = dyn_cast<BiasAddOp>(op);
+  auto norm = sum ? peelCasts(sum.getInput()).getDefiningOp<LayerNormOp>()
+                  : LayerNormOp();
+  if (!norm || norm.getParameters().size() != 1 || sum.getDims() ||
+      tensorOf(sum.getBias()).getRank() != 1)
+    return {};
+  SmallVector<Value> parameters(norm.getParameters());
+  parameters.push_back(castTo(peelCasts(sum.getBias()),
+                              tensorOf(norm.getInput()).getElementType()));
+  return LayerNormOp::create(builder, op->getLoc(), norm.getInput(), parameters)
+      .getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Rotary positions
+//===----------------------------------------------------------------------===//
+
+/// The rotation needs the position as its second dimension, and three of them.
+Value KernelRaiser::makeRope(Value input, ArrayRef<int64_t> angleDims,
+                             Location loc) {
+  SymTensorType type = tensorOf(input);
+  int64_t rank = type.getRank();
+  // Angles are of a position and an element of the last dimension, and perhaps
+  // of a row of the batch.
+  if (rank < 3 || angleDims.size() < 2 || angleDims.back() != rank - 1)
+    return {};
+  int64_t position = angleDims[angleDims.size() - 2];
+  if (angleDims.size() > 3 || (angleDims.size() == 3 && angleDims[0] != 0) ||
+      position == rank - 1)
+    return {};
+  std::string letters, order;
+  for (int64_t i = 0; i < rank; ++i)
+    letters += static_cast<char>('a' + i);
+  int64_t first = position == 0 ? 1 : 0;
+  order = {letters[first], letters[position]};
+  for (char c : letters)
+    if (c != letters[first] && c != letters[position])
+      order += c;
+  SmallVector<DimAttr> dims;
+  for (char c : order)
+    dims.push_back(type.getDim(c - 'a'));
+  Value rotated = RopeOp::create(
+      builder, loc, rearrange(input, letters, order, dims), false, SymExpr());
+  return rearrange(rotated, order, letters, type.getDims());
+}
+
+/// The two halves of the last dimension of a tensor that `lhs` and `rhs` are.
+static Value matchHalves(Value lhs, Value rhs) {
+  auto split = lhs.getDefiningOp<SplitOp>();
+  if (!split || split.getNumResults() != 2 || lhs != split.getResult(0) ||
+      rhs != split.getResult(1) ||
+      int64_t(split.getDim()) + 1 != tensorOf(split.getInput()).getRank() ||
+      tensorOf(lhs).getDims().back().getExtent() !=
+          tensorOf(rhs).getDims().back().getExtent())
+    return {};
+  return split.getInput();
+}
+
+static Value getNegated(Value value) {
+  if (auto negative = getElementwise(value, ElementwiseKind::Neg))
+    return negative.getLhs();
+  if (auto product = value.getDefiningOp<MulOp>()) {
+    if (isSplatOf(product.getRhs(), -1))
+      return product.getLhs();
+    if (isSplatOf(product.getLhs(), -1))
+      return product.getRhs();
+  }
+  return {};
+}
+
+/// x*cos + concat(-x2, x1)*sin.
+Value KernelRaiser::raiseRope(Operation *op) {
+  auto sum = dyn_cast<AddOp>(op);
+  if (!sum)
+    return {};
+  for (auto [straight, turned] : {std::pair(sum.getLhs(), sum.getRhs()),
+                                  std::pair(sum.getRhs(), sum.getLhs())}) {
+    Value x, cos, rotated, sin;
+    SmallVector<int64_t> cosDims, sinDims;
+    if (!matchProduct(straight, x, cos, cosDims) ||
+        !matchProduct(turned, rotated, sin, sinDims) || cosDims != sinDims)
+      continue;
+    auto concat = rotated.getDefiningOp<ConcatOp>();
+    if (!concat || concat.getInputs().size() != 2)
+      continue;
+    Value second = getNegated(concat.getInputs()[0]);
+    if (!second || matchHalves(concat.getInputs()[1], second) != x)
+      continue;
+    if (Value result = makeRope(x, cosDims, op->getLoc()))
+      return result;
+  }
+  return {};
+}
+
+/// concat(x1*cos - x2*sin, x2*cos + x1*sin).
+Value KernelRaiser::raiseHalvedRope(Operation *op) {
+  auto concat = dyn_cast<ConcatOp>(op);
+  if (!concat || concat.getInputs().size() != 2)
+    return {};
+  auto difference = getElementwise(concat.getInputs()[0], ElementwiseKind::Sub);
+  auto sum = concat.getInputs()[1].getDefiningOp<AddOp>();
+  if (!difference || !sum)
+    return {};
+  Value x1, cos, x2, sin, other, scale;
+  SmallVector<int64_t> dims, otherDims;
+  if (!matchProduct(difference.getLhs(), x1, cos, dims) ||
+      !matchProduct(difference.getRhs(), x2, sin, otherDims) ||
+      dims != otherDims)
+    return {};
+  Value x = matchHalves(x1, x2);
+  if (!x)
+    return {};
+  bool hasBoth = true;
+  for (Value term : {sum.getLhs(), sum.getRhs()})
+    hasBoth &= matchProduct(term, other, scale, otherDims) &&
+               ((other == x1 && scale == sin) || (other == x2 && scale == cos));
+  return hasBoth ? makeRope(x, dims, op->getLoc()) : Value();
+}
+
+/// Of the first elements only.
+Value KernelRaiser::raisePartialRope(Operation *op) {
+  auto concat = dyn_cast<ConcatOp>(op);
+  if (!concat || concat.getInputs().size() != 2)
+    return {};
+  auto rope = concat.getInputs()[0].getDefiningOp<RopeOp>();
+  auto split = concat.getInputs()[1].getDefiningOp<SplitOp>();
+  if (!rope || !split || split.getNumResults() != 2 || rope.getRotated() ||
+      rope.getInput() != split.getResult(0) ||
+      concat.getInputs()[1] != split.getResult(1) ||
+      split.getDim() != concat.getDim())
+    return {};
+  return RopeOp::create(builder, op->getLoc(), split.getInput(), false,
+                        tensorOf(rope.getInput()).getDims().back().getExtent());
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The letters of an equation of two operands.
+struct Equation {
+  std::string lhs, rhs, result;
+
+  explicit Equation(EinsumOp op) {
+    auto [operands, out] = op.getEquation().split("->");
+    auto [first, second] = operands.split(",");
+    lhs = first;
+    rhs = second;
+    result = out;
+  }
+};
+} // namespace
+
+static bool has(StringRef letters, char c) { return letters.contains(c); }
+
+/// softmax(mask(scale * q k)) v, in any order of heads and positions.
+Value KernelRaiser::raiseAttention(Operation *op) {
+  auto mix = dyn_cast<EinsumOp>(op);
+  if (!mix || mix.getInputs().size() != 2)
+    return {};
+  Equation second(mix);
+  unsigned place = 0;
+  SoftmaxOp softmax;
+  for (; place < 2 && !softmax; ++place)
+    softmax = peelCasts(mix.getInputs()[place]).getDefiningOp<SoftmaxOp>();
+  if (!softmax)
+    return {};
+  std::string weights = place == 1 ? second.lhs : second.rhs;
+  std::string values = place == 1 ? second.rhs : second.lhs;
+  Value v = mix.getInputs()[place == 1 ? 1 : 0];
+
+  // From the softmax back to the scores: letters are those of `mix`.
+  std::string letters = weights;
+  char key = letters.back();
+  Value scores = softmax.getInput();
+  MaskScoresOp mask;
+  EinsumOp product;
+  char masked = 0;
+  while (!product) {
+    Operation *producer = scores.getDefiningOp();
+    if (!producer)
+      return {};
+    if (auto cast = dyn_cast<CastOp>(producer)) {
+      scores = cast.getInput();
+    } else if (auto found = dyn_cast<MaskScoresOp>(producer)) {
+      if (mask || letters.back() != key)
+        return {};
+      mask = found;
+      masked = letters[letters.size() - 2];
+      scores = found.getInput();
+    } else if (Value rest = getOtherThanSplat<MulOp>(scores)) {
+      scores = rest;
+    } else if (auto rearrange = dyn_cast<RearrangeOp>(producer)) {
+      auto [before, after] = rearrange.getPattern().split("->");
+      if (before.contains('(') || after.contains('('))
+        return {};
+      std::string earlier(letters.size(), ' ');
+      for (auto [c, letter] : llvm::zip_equal(after, letters))
+        earlier[before.find(c)] = letter;
+      letters = earlier;
+      scores = rearrange.getInput();
+    } else if (!(product = dyn_cast<EinsumOp>(producer))) {
+      return {};
+    }
+  }
+  if (product.getInputs().size() != 2)
+    return {};
+  // The letters of both products become those of `mix`; what the first one
+  // sums gets others.
+  Equation first(product);
+  std::string unused = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  llvm::SmallDenseMap<char, char> names;
+  for (auto [own, letter] : llvm::zip_equal(first.result, letters))
+    names[own] = letter;
+  for (char c : first.lhs + first.rhs)
+    if (names.try_emplace(c, unused.front()).second)
+      unused.erase(0, 1);
+  auto rename = [&](std::string text) {
+    for (char &c : text)
+      c = names[c];
+    return text;
+  };
+  std::string queries = rename(first.lhs), keys = rename(first.rhs);
+  Value q = product.getInputs()[0], k = product.getInputs()[1];
+  if (has(queries, key)) {
+    std::swap(queries, keys);
+    std::swap(q, k);
+  }
+  if (has(queries, key) || !has(keys, key) || !has(values, key) ||
+      has(second.result, key))
+    return {};
+
+  // Batch and key/value heads are in all of them, queries and the heads of a
+  // group in q alone, a size is summed.
+  std::string shared, own, sizes;
+  for (char c : queries) {
+    if (has(keys, c) && has(letters, c))
+      shared += c;
+    else if (has(keys, c))
+      sizes += c;
+    else
+      own += c;
+  }
+  std::string valueSizes;
+  for (char c : values) {
+    if (c == key || has(shared, c))
+      continue;
+    if (has(letters, c) || !has(second.result, c))
+      return {};
+    valueSizes += c;
+  }
+  auto hasAll = [&](StringRef text) {
+    return llvm::all_of(shared, [&](char c) { return has(text, c); });
+  };
+  if (sizes.size() != 1 || valueSizes.size() != 1 || shared.size() > 2 ||
+      own.empty() || !hasAll(values) || !hasAll(second.result) ||
+      second.result.size() != shared.size() + own.size() + 1)
+    return {};
+  // The queries: those that the mask is for, or that are as keys are, or the
+  // last ones of the scores.
+  SymTensorType qType = tensorOf(q), kType = tensorOf(k);
+  DimAttr keyDim = kType.getDim(keys.find(key));
+  char query = masked;
+  if (!query)
+    for (char c : own)
+      if (qType.getDim(queries.find(c)) == keyDim)
+        query = c;
+  for (char c : llvm::reverse(letters))
+    if (!query && has(own, c))
+      query = c;
+  if (!has(own, query))
+    return {};
+  own.erase(own.find(query), 1);
+  // The batch comes before the queries, heads may be on either side.
+  std::string batch, heads;
+  if (shared.size() == 2) {
+    batch = shared.substr(0, 1);
+    heads = shared.substr(1);
+  } else if (!shared.empty()) {
+    bool isBatch = own.empty()
+                       ? queries.find(shared[0]) < queries.find(query)
+                       : !has(own, shared[0]) && own.size() == 1 &&
+                             queries.find(shared[0]) < queries.find(query);
+    (isBatch ? batch : heads) = shared;
+  }
+  auto getDims = [&](SymTensorType type, StringRef text, StringRef group) {
+    if (group.size() == 1)
+      return type.getDim(text.find(group[0]));
+    SymExpr extent = SymExpr::get(op->getContext(), 1);
+    for (char c : group)
+      extent = extent * type.getDim(text.find(c)).getExtent();
+    return group.empty()
+               ? DimAttr::get(op->getContext(), ArrayRef<StringAttr>(), extent)
+               : DimAttr::get(extent);
+  };
+  auto write = [](StringRef group) {
+    return group.size() == 1 ? group.str() : "(" + group.str() + ")";
+  };
+  // Patterns have lower-case letters.
+  auto toPattern = [](std::string text, StringRef alphabet) {
+    for (char &c : text)
+      if (c != '(' && c != ')')
+        c = 'a' + alphabet.find(c);
+    return text;
+  };
+  auto bring = [&](Value value, const std::string &text, StringRef batchGroup,
+                   StringRef rows, StringRef headGroup, StringRef size) {
+    SymTensorType type = tensorOf(value);
+    std::string after =
+        write(batchGroup) + write(rows) + write(headGroup) + write(size);
+    return rearrange(value, toPattern(text, text), toPattern(after, text),
+                     {getDims(type, text, batchGroup),
+                      getDims(type, text, rows), getDims(type, text, headGroup),
+                      getDims(type, text, size)});
+  };
+  std::string allHeads = heads + own;
+  // A scale is part of the kernel.
+  for (Value *operand : {&q, &k})
+    while (Value rest = getOtherThanSplat<MulOp>(peelCasts(*operand)))
+      *operand = rest;
+  Type element = tensorOf(v).getElementType();
+  q = castTo(q, element);
+  k = castTo(k, element);
+  std::string queryText(1, query), keyText(1, key);
+  auto attention = AttentionOp::create(
+      builder, op->getLoc(),
+      bring(q, queries, batch, queryText, allHeads, sizes),
+      bring(k, keys, batch, keyText, heads, sizes),
+      bring(v, values, batch, keyText, heads, valueSizes), ValueRange(),
+      mask ? AttentionMask::Causal : AttentionMask::None,
+      /*full_count=*/false, ContextAttr(), RequestsAttr(),
+      mask ? mask.getWindowAttr() : SymExpr(), SymExpr(), /*capped=*/false,
+      /*alibi=*/false, SymExpr(), SymExpr());
+  // Back to the order and the heads of the second product.
+  std::string order = batch + queryText + allHeads + valueSizes;
+  std::string before =
+      write(batch) + write(queryText) + write(allHeads) + write(valueSizes);
+  return rearrange(attention.getResult(), toPattern(before, order),
+                   toPattern(second.result, order),
+                   tensorOf(mix.getResult()).getDims());
+}
