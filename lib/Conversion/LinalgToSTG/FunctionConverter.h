@@ -42,8 +42,8 @@ struct ModelSymbols {
   DimensionFactors factors;
   /// Factors that have a name.
   llvm::DenseMap<mlir::StringAttr, DimensionFactors::Factor> named;
-  /// The symbols that are declared, and what a dimension was first called.
-  llvm::StringSet<> taken;
+  llvm::StringSet<> taken;    ///< Names of symbols.
+  llvm::StringSet<> declared; ///< Those that are declared here.
   llvm::DenseMap<DimensionFactors::Factor, SymExpr> extents;
   mlir::Operation *lastDeclaration = nullptr;
 };

@@ -592,6 +592,7 @@ SymExpr FunctionConverter::getExtent(Factor factor) {
   if (int64_t number = factors.getExtent(factor);
       !ShapedType::isDynamic(number))
     value = SymExpr::get(context, number);
+  symbols.declared.insert(text);
   symbols.lastDeclaration = SymbolOp::create(
       declarations, function.getLoc(), text, value, StringAttr(), StringAttr());
   return symbols.extents[factor] = SymExpr::getSymbol(context, text);
@@ -673,8 +674,11 @@ FailureOr<View> FunctionConverter::getView(linalg::LinalgOp op,
   SmallVector<unsigned> slots =
       getSlots(op, op.getMatchingIndexingMap(operand));
   View view = {own->value, {}};
-  for (unsigned slot : own->slots)
+  for (unsigned slot : own->slots) {
+    if (llvm::is_contained(view.slots, slots[slot]))
+      return op.emitOpError("reads a diagonal, which no op of a model does");
     view.slots.push_back(slots[slot]);
+  }
   return view;
 }
 
@@ -687,6 +691,8 @@ LogicalResult FunctionConverter::convert(bool loss) {
   collectSums();
   for (BlockArgument arg : function.getArguments()) {
     auto type = cast<RankedTensorType>(arg.getType());
+    if (arg.use_empty())
+      continue;
     if (!SymTensorType::isValidElementType(type.getElementType()))
       return emitError(arg.getLoc(), "argument #")
              << arg.getArgNumber() << " has element type "
@@ -696,8 +702,6 @@ LogicalResult FunctionConverter::convert(bool loss) {
     View view = {{}, llvm::to_vector(llvm::seq<unsigned>(0, list.size()))};
     auto parameter = parameterNames.find(arg);
     if (parameter != parameterNames.end()) {
-      if (arg.use_empty())
-        continue;
       view.value = ParamOp::create(builder, arg.getLoc(), own,
                                    parameter->second, LayoutAttr());
     } else {
@@ -1129,7 +1133,23 @@ void ConvertLinalgToSTG::runOnOperation() {
       return signalPassFailure();
   for (func::FuncOp function : functions)
     function.erase();
-  // What only these have read.
+  // What only these have read, and dimensions that nothing has in the end.
+  llvm::StringSet<> used;
+  module.walk([&](Operation *op) {
+    auto note = [&](Type type) {
+      if (auto tensor = dyn_cast<SymTensorType>(type))
+        for (DimAttr dim : tensor.getDims())
+          dim.getExtent().walkSymbols(
+              [&](StringAttr name) { used.insert(name.getValue()); });
+    };
+    llvm::for_each(op->getResultTypes(), note);
+    if (auto model = dyn_cast<func::FuncOp>(op))
+      llvm::for_each(model.getArgumentTypes(), note);
+  });
+  for (SymbolOp symbol : llvm::make_early_inc_range(module.getOps<SymbolOp>()))
+    if (shared.declared.contains(symbol.getSymName()) &&
+        !used.contains(symbol.getSymName()))
+      symbol.erase();
   for (auto global :
        llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>()))
     global.erase();

@@ -56,6 +56,8 @@ bool PositionValues::isPosition(Value value) {
     result = !isParameter(op) && llvm::all_of(op->getOperands(), [&](Value v) {
       return isPosition(v);
     });
+    // An extent is no data.
+    result |= isa<tensor::DimOp>(op);
     // What a body reads from outside.
     for (Region &region : op->getRegions())
       region.walk([&](Operation *inner) {
@@ -149,8 +151,7 @@ PositionValues::getElement(Value tensor, ArrayRef<int64_t> coordinates) {
     return getElement(slice.getSource(), source);
   }
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  if (!structured || structured.getNumReductionLoops() != 0 ||
-      structured.hasDynamicShape())
+  if (!structured || structured.getNumReductionLoops() != 0)
     return std::nullopt;
   unsigned result = cast<OpResult>(tensor).getResultNumber();
   AffineMap map =

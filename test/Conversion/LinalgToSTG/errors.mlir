@@ -142,6 +142,26 @@ func.func @strided(%x: tensor<8xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error @+1 {{reads a diagonal, which no op of a model does}}
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i, i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<4x4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{argument #0 has element type 'i1', which no tensor of a model has}}
+func.func @booleans(%x: tensor<4xi1>) -> tensor<4xi1> {
+  return %x : tensor<4xi1>
+}
+
+// -----
+
 // expected-error @+1 {{has no public function to convert}}
 module {
 }

@@ -35,15 +35,17 @@ func.func @heads(%x: tensor<4x6x10xbf16> {stg.name = "x", stg.dims = ["B", "S", 
 // Extents that are not known are symbols without a value. The bias is what the product starts
 // from.
 //
+// An argument that nobody reads is none, whatever it has.
+//
 // CHECK: stg.symbol @B{{$}}
-// CHECK: stg.symbol @d0 = 10
-// CHECK: stg.symbol @d1 = 7
-// CHECK-LABEL: func.func @dynamic
+// CHECK-NEXT: stg.symbol @d0 = 10
+// CHECK-NEXT: stg.symbol @d1 = 7
+// CHECK-NEXT: func.func @dynamic(%{{.*}}: !stg.tensor<[B, d0], bf16> {stg.name = "arg0"}) -> !stg.tensor<[B, d1], f32>
 // CHECK: %[[Y:.*]] = stg.einsum "ac,cb->ab" %{{.*}}, %{{.*}} {into = f32} : !stg.tensor<[B, d0], bf16>, !stg.tensor<[d0, d1], bf16>
 // CHECK-NEXT: %[[Z:.*]] = stg.bias_add %[[Y]], %{{.*}} : !stg.tensor<[B, d1], f32>, !stg.tensor<[d1], f32>
 // CHECK-NEXT: return %[[Z]]
 func.func @dynamic(%x: tensor<?x10xbf16> {stg.dims = ["B", ""]}, %w: tensor<10x7xbf16> {stg.param = "w"},
-                   %b: tensor<7xf32> {stg.param = "b"}) -> tensor<?x7xf32> {
+                   %b: tensor<7xf32> {stg.param = "b"}, %mask: tensor<3xi1>) -> tensor<?x7xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x10xbf16>
   %e = tensor.empty(%n) : tensor<?x7xf32>
@@ -53,6 +55,52 @@ func.func @dynamic(%x: tensor<?x10xbf16> {stg.dims = ["B", ""]}, %w: tensor<10x7
   } -> tensor<?x7xf32>
   %y = linalg.matmul ins(%x, %w : tensor<?x10xbf16>, tensor<10x7xbf16>) outs(%start : tensor<?x7xf32>) -> tensor<?x7xf32>
   return %y : tensor<?x7xf32>
+}
+
+// -----
+
+// Where nothing is known, also not of what a mask is made of: rows and columns are what they are
+// made of.
+//
+// CHECK: stg.symbol @d0{{$}}
+// CHECK-NEXT: stg.symbol @d1{{$}}
+// CHECK-NEXT: stg.symbol @d2{{$}}
+// CHECK-NEXT: stg.symbol @d3{{$}}
+// CHECK-NEXT: func.func @nothing_known(%[[X:.*]]: !stg.tensor<[d0, d1, d2], f32> {stg.name = "arg0"}, %[[Y:.*]]: !stg.tensor<[d3, d2], f32> {stg.name = "arg1"}) -> !stg.tensor<[d0, d1, d3], f32>
+// CHECK-NEXT: %[[M:.*]] = stg.mask_scores causal %[[X]]
+// CHECK-NEXT: %[[Z:.*]] = stg.einsum "abd,cd->abc" %[[M]], %[[Y]]
+// CHECK-NEXT: return %[[Z]]
+func.func @nothing_known(%x: tensor<?x?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %low = arith.constant -1.0e9 : f32
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %x, %c0 : tensor<?x?x?xf32>
+  %s = tensor.dim %x, %c1 : tensor<?x?x?xf32>
+  %n = tensor.dim %y, %c0 : tensor<?x?xf32>
+  %e0 = tensor.empty(%s, %s) : tensor<?x?xi1>
+  %mask = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e0 : tensor<?x?xi1>) {
+  ^bb0(%out: i1):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %c = arith.cmpi ule, %j, %i : index
+    linalg.yield %c : i1
+  } -> tensor<?x?xi1>
+  %e1 = tensor.empty(%b, %s, %s) : tensor<?x?x?xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(h, i, j) -> (i, j)>, affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%mask, %x : tensor<?x?xi1>, tensor<?x?x?xf32>) outs(%e1 : tensor<?x?x?xf32>) {
+  ^bb0(%c: i1, %in: f32, %out: f32):
+    %v = arith.select %c, %in, %low : f32
+    linalg.yield %v : f32
+  } -> tensor<?x?x?xf32>
+  %rows = tensor.collapse_shape %m [[0, 1], [2]] : tensor<?x?x?xf32> into tensor<?x?xf32>
+  %count = tensor.dim %rows, %c0 : tensor<?x?xf32>
+  %e2 = tensor.empty(%s, %n) : tensor<?x?xf32>
+  %t = linalg.transpose ins(%y : tensor<?x?xf32>) outs(%e2 : tensor<?x?xf32>) permutation = [1, 0]
+  %e3 = tensor.empty(%count, %n) : tensor<?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul ins(%rows, %t : tensor<?x?xf32>, tensor<?x?xf32>) outs(%f : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %z = tensor.expand_shape %p [[0, 1], [2]] output_shape [%b, %s, %n] : tensor<?x?xf32> into tensor<?x?x?xf32>
+  return %z : tensor<?x?x?xf32>
 }
 
 // -----

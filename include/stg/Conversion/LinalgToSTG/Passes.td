@@ -26,7 +26,8 @@ def ConvertLinalgToSTG : Pass<"convert-linalg-to-stg", "::mlir::ModuleOp"> {
     window or without, where it hides scores; else it is an input of the program.
 
     Arguments with `stg.param`, tensors of `ml_program.global`, and constants whose elements
-    differ are parameters; those that are written out in the file are frozen.
+    differ are parameters; those that are written out in the file are frozen. Arguments that
+    nobody reads are dropped.
 
     `--stg-raise-kernels` finds attention, norms, rotary positions and activations in what
     this gives, and `--stg-roll-layers` the layers.
