@@ -386,11 +386,24 @@ FunctionConverter::getTerm(Value scalar, linalg::LinalgOp op) {
   }
   Operation *body = scalar.getDefiningOp();
   Attribute value;
-  if (matchPattern(scalar, m_Constant(&value)) && isa<FloatAttr>(value)) {
+  if (matchPattern(scalar, m_Constant(&value)) &&
+      isa<FloatAttr, IntegerAttr>(value)) {
     term.kind = Term::Constant;
-    term.constant = cast<FloatAttr>(value).getValueAsDouble();
+    auto number = dyn_cast<FloatAttr>(value);
+    term.constant =
+        number ? number.getValueAsDouble()
+               : static_cast<double>(cast<IntegerAttr>(value).getInt());
   } else if (isPositionTerm(scalar, op)) {
     term.kind = Term::Position;
+    // A constant that is cast in the body is the same everywhere.
+    llvm::SmallSetVector<unsigned, 4> loops;
+    collectLoops(scalar, op, loops);
+    if (loops.empty())
+      if (std::optional<double> value = positions.getScalar(
+              scalar, op, SmallVector<int64_t>(op.getNumLoops(), 0))) {
+        term.kind = Term::Constant;
+        term.constant = *value;
+      }
   } else {
     FailureOr<Term> converted = convertScalar(body, op);
     if (failed(converted))
@@ -666,7 +679,7 @@ FunctionConverter::convertScalar(Operation *body, linalg::LinalgOp op) {
     return body->emitOpError("compares data, which is no op of a model");
   }
   if (operands.size() == 2) {
-    if (isa<math::PowFOp>(body))
+    if (isa<math::PowFOp, math::FPowIOp>(body))
       return convertPower(body, operands[0], operands[1]);
     if (operands[0].kind != Term::Data && operands[1].kind != Term::Data)
       return body->emitOpError("has no counterpart in a model");
@@ -832,7 +845,8 @@ LogicalResult FunctionConverter::convertStructured(linalg::LinalgOp op) {
   Operation *yield = op.getBlock()->getTerminator();
   for (OpResult result : op->getResults()) {
     unsigned number = result.getResultNumber();
-    if (positions.isPosition(result))
+    // Nobody reads where a maximum is.
+    if (positions.isPosition(result) || result.use_empty())
       continue;
     if (op.getNumReductionLoops() > 0 && failed(convertReduction(op, number)))
       return failure();

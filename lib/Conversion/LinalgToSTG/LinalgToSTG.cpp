@@ -691,7 +691,7 @@ LogicalResult FunctionConverter::convert(bool loss) {
   collectSums();
   for (BlockArgument arg : function.getArguments()) {
     auto type = cast<RankedTensorType>(arg.getType());
-    if (arg.use_empty())
+    if (arg.use_empty() || PositionValues::getMask(arg))
       continue;
     if (!SymTensorType::isValidElementType(type.getElementType()))
       return emitError(arg.getLoc(), "argument #")

@@ -11,7 +11,10 @@
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
+#include "stg/Dialect/STG/IR/STG.h"
+#include <limits>
 #include <cmath>
 
 using namespace mlir;
@@ -43,6 +46,16 @@ bool PositionValues::isParameter(Operation *op) {
          !toDouble(constant.getValue());
 }
 
+StringAttr PositionValues::getMask(Value value) {
+  auto arg = dyn_cast<BlockArgument>(value);
+  auto function =
+      arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : nullptr;
+  if (!function)
+    return {};
+  return function.getArgAttrOfType<StringAttr>(arg.getArgNumber(),
+                                               STGDialect::kMaskAttr);
+}
+
 bool PositionValues::isUndefined(Value tensor) {
   return tensor.getDefiningOp<tensor::EmptyOp>();
 }
@@ -51,7 +64,7 @@ bool PositionValues::isPosition(Value value) {
   auto it = known.find(value);
   if (it != known.end())
     return it->second;
-  bool result = false;
+  bool result = getMask(value) != nullptr;
   if (Operation *op = value.getDefiningOp()) {
     result = !isParameter(op) && llvm::all_of(op->getOperands(), [&](Value v) {
       return isPosition(v);
@@ -120,6 +133,14 @@ PositionValues::getElement(Value tensor, ArrayRef<int64_t> coordinates) {
     return splat;
   Operation *op = tensor.getDefiningOp();
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (StringAttr mask = getMask(tensor); mask && type) {
+    bool isSeen = true;
+    if (mask == "causal" && coordinates.size() >= 2)
+      isSeen = coordinates.back() <= coordinates[coordinates.size() - 2];
+    if (isa<FloatType>(type.getElementType()))
+      return isSeen ? 0 : -std::numeric_limits<double>::infinity();
+    return isSeen;
+  }
   if (!op || !type)
     return std::nullopt;
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {

@@ -23,8 +23,12 @@ namespace stg {
 
 class PositionValues {
 public:
-  /// True for a tensor or a scalar that no argument and no parameter is in.
+  /// True for a tensor or a scalar that no parameter is in, and no argument but
+  /// masks.
   bool isPosition(mlir::Value value);
+  /// What an argument hides, if it says that it is a mask (`stg.mask`): as a
+  /// float it is added to scores, else it is true where a key is seen.
+  static mlir::StringAttr getMask(mlir::Value value);
   /// True for a constant whose elements differ: a parameter.
   static bool isParameter(mlir::Operation *op);
   /// The one value that all elements have, if it is a constant.

@@ -42,6 +42,13 @@ func.func @texts(%x: tensor<6xf32> {stg.dims = "B"}) -> tensor<6xf32> {
 
 // -----
 
+// expected-error @+1 {{has 'stg.mask' "some", expected "causal" or "none"}}
+func.func @hides(%x: tensor<6x6xf32> {stg.mask = "some"}) -> tensor<6x6xf32> {
+  return %x : tensor<6x6xf32>
+}
+
+// -----
+
 func.func @two_names(%x: tensor<2xf32> {stg.dims = ["A"]}, %y: tensor<2xf32> {stg.dims = ["B"]}) -> tensor<2xf32> {
   %e = tensor.empty() : tensor<2xf32>
   // expected-error @+1 {{joins dimensions that do not go together: 'B' and 'A' are one dimension}}

@@ -163,6 +163,15 @@ static LogicalResult verifyTexts(Operation *op, NamedAttribute attribute) {
          << ", expected texts, such as [\"B\", \"S\"]";
 }
 
+static LogicalResult verifyMask(Operation *op, NamedAttribute attribute) {
+  auto text = dyn_cast<StringAttr>(attribute.getValue());
+  if (text && (text == "causal" || text == "none"))
+    return success();
+  return op->emitOpError("has '")
+         << attribute.getName().getValue() << "' " << attribute.getValue()
+         << ", expected \"causal\" or \"none\"";
+}
+
 template <typename OpTy, typename AttrTy>
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   if (isa<OpTy>(op) && isa<AttrTy>(attribute.getValue()))
@@ -238,9 +247,12 @@ LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
     return verifyText(op, attribute);
   if (attribute.getName() == kDimsAttr)
     return verifyTexts(op, attribute);
+  if (attribute.getName() == kMaskAttr)
+    return verifyMask(op, attribute);
   if (attribute.getName() != kLayoutAttr)
     return refuseUnknown(op, attribute,
-                         {kNameAttr, kDimsAttr, kParamAttr, kLayoutAttr});
+                         {kNameAttr, kDimsAttr, kParamAttr, kMaskAttr,
+                          kLayoutAttr});
   if (failed(verifyKind<func::FuncOp, LayoutAttr>(op, attribute)))
     return failure();
   auto layout = cast<LayoutAttr>(attribute.getValue());

@@ -14,9 +14,19 @@ from printer import Printer, heads, linear, softmax
 def rms_norm(p, name, x):
     d = p.shape(x)[2]
     wide = p.cast(x, "f32")
-    squares = p.scalar("math.powf", wide, "2.0")
+    if p.torch:
+        two = p.add("arith.constant 2 : i64", (), "i64")
+        squares = p.pointwise(lambda n, o: ([f"%r = math.fpowi {n[0]}, {two} : f32, i64"], "%r"), wide, element="f32")
+    else:
+        squares = p.scalar("math.powf", wide, "2.0")
     mean = p.scalar("arith.divf", p.reduce("arith.addf", squares, "0.0"), f"{float(d)}")
-    root = p.unary("math.rsqrt", p.scalar("arith.addf", mean, "1.0e-5"))
+    if p.torch:
+        small = p.add("arith.constant 1.0e-5 : f64", (), "f64")
+        mean = p.pointwise(lambda n, o: ([f"%c = arith.truncf {small} : f64 to f32", f"%r = arith.addf {n[0]}, %c : f32"], "%r"),
+                           mean, element="f32")
+    else:
+        mean = p.scalar("arith.addf", mean, "1.0e-5")
+    root = p.unary("math.rsqrt", mean)
     rows = p.cast(p.binary("arith.mulf", wide, root), p.element)
     return p.binary("arith.mulf", rows, p.parameter(name, (d,)))
 
@@ -48,7 +58,7 @@ def attention(p, layer, x, a, cos, sin, mask):
     scores = p.batch_matmul(p.collapse(q, flat), p.collapse(p.transpose(k, [0, 1, 3, 2]), flat))
     scores = p.expand(scores, flat, (b, a.heads, s, s))
     scores = p.scalar("arith.mulf", scores, f"{e ** -0.5:.9f}")
-    if a.mask == "add":
+    if a.mask in ("add", "argument"):
         scores = p.binary("arith.addf", scores, mask)
     else:
         hide = "0xFF800000" if p.element == "f32" else "0xFF80"
@@ -80,9 +90,10 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--element", default="bf16")
     parser.add_argument("--ids", default="i32")
-    parser.add_argument("--mask", default="add", choices=["add", "select"])
+    parser.add_argument("--mask", default="add", choices=["add", "select", "argument"])
+    parser.add_argument("--torch", action="store_true", help="products and maxima as torch-mlir lowers them")
     a = parser.parse_args()
-    p = Printer(a.element)
+    p = Printer(a.element, a.torch)
     b, s, d = a.batch, a.tokens, a.hidden
     ids = p.argument("tokens", (b, s), a.ids, 'stg.name = "tokens", stg.dims = ["B", "S"]')
     table = p.argument("table", (a.vocabulary, d), attributes='stg.param = "embed", stg.dims = ["V", "D"]')
@@ -98,11 +109,14 @@ def main():
     cos, sin = angles("math.cos"), angles("math.sin")
     hidden = "-3.0e+38" if a.element != "f16" else "-6.0e+4"
     bound = f"%w = arith.constant {a.window if a.window else s} : index"
-    mask = p.generic([], [[0, 1]], (s, s), lambda n, o: (
-        ["%i = linalg.index 0 : index", "%j = linalg.index 1 : index", bound, "%k = arith.addi %j, %w : index",
-         f"%zero = arith.constant 0.0 : {a.element}", f"%low = arith.constant {hidden} : {a.element}",
-         "%after = arith.cmpi ugt, %j, %i : index", "%far = arith.cmpi ule, %k, %i : index",
-         "%hide = arith.ori %after, %far : i1", f"%r = arith.select %hide, %low, %zero : {a.element}"], "%r"))
+    if a.mask == "argument":
+        mask = p.argument("mask", (b, 1, s, s), attributes='stg.mask = "causal"')
+    else:
+        mask = p.generic([], [[0, 1]], (s, s), lambda n, o: (
+            ["%i = linalg.index 0 : index", "%j = linalg.index 1 : index", bound, "%k = arith.addi %j, %w : index",
+             f"%zero = arith.constant 0.0 : {a.element}", f"%low = arith.constant {hidden} : {a.element}",
+             "%after = arith.cmpi ugt, %j, %i : index", "%far = arith.cmpi ule, %k, %i : index",
+             "%hide = arith.ori %after, %far : i1", f"%r = arith.select %hide, %low, %zero : {a.element}"], "%r"))
     for i in range(a.layers):
         layer = f"layers.{i}"
         x = p.binary("arith.addf", x, attention(p, layer, rms_norm(p, f"{layer}.norm1", x), a, cos, sin, mask))

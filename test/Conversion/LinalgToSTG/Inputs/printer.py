@@ -4,8 +4,9 @@
 class Printer:
     """Values with their shapes, and ops that make values of values."""
 
-    def __init__(self, element):
+    def __init__(self, element, torch=False):
         self.element = element
+        self.torch = torch  # As torch-mlir lowers it.
         self.lines = []
         self.args = []
         self.count = 0
@@ -187,12 +188,38 @@ def linear(p, name, x, out, dims=None):
     """The rows of `x` times the transposed weight, whose rows are called `dims`."""
     b, s, d = p.shape(x)
     w = p.parameter(name, (out, d), dims)
+    if p.torch:  # The weight is repeated for each row of the batch.
+        t = p.transpose(w, [1, 0])
+        return p.batch_matmul(x, p.generic([t], [[1, 2], [0, 1, 2]], (b, d, out), lambda n, o: ([], n[0])))
     y = p.matmul(p.collapse(x, [[0, 1], [2]]), p.transpose(w, [1, 0]))
     return p.expand(y, [[0, 1], [2]], (b, s, out))
 
 
+def maximum_and_place(p, x):
+    """Two results, the second of which is where the maximum is."""
+    own, t = p.types[x]
+    shape, rank = own[:-1], len(own)
+    values, places = p.fill("0xFF800000", shape, t), p.fill("0", shape, "i64")
+    dims = ", ".join(f"d{i}" for i in range(rank))
+    result = f"affine_map<({dims}) -> ({', '.join(f'd{i}' for i in range(rank - 1))})>"
+    kinds = ", ".join(['"parallel"'] * (rank - 1) + ['"reduction"'])
+    both = p.add(
+        f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>, {result}, {result}], iterator_types = [{kinds}]}}"
+        f" ins({x} : {p.of(x)}) outs({values}, {places} : {p.of(values)}, {p.of(places)}) {{\n"
+        f"    ^bb0(%a: {t}, %out: {t}, %place: i64):\n      %i = linalg.index {rank - 1} : index\n"
+        f"      %j = arith.index_cast %i : index to i64\n      %m = arith.maximumf %a, %out : {t}\n"
+        f"      %c = arith.cmpf ogt, %a, %out : {t}\n      %p = arith.select %c, %j, %place : i64\n"
+        f"      linalg.yield %m, %p : {t}, i64\n    }} -> ({p.of(values)}, {p.of(places)})", shape, t)
+    p.lines[-1] = p.lines[-1].replace(f"{both} =", f"{both}:2 =", 1)
+    first = f"{both}#0"
+    p.types[first] = (shape, t)
+    groups = [[i] for i in range(rank - 2)] + [[rank - 2, rank - 1]]
+    return p.expand(first, groups, shape + (1,))
+
+
 def softmax(p, x):
-    difference = p.binary("arith.subf", x, p.reduce("arith.maximumf", x, "0xFF800000"))
+    maximum = maximum_and_place(p, x) if p.torch else p.reduce("arith.maximumf", x, "0xFF800000")
+    difference = p.binary("arith.subf", x, maximum)
     e = p.unary("math.exp", difference)
     return p.binary("arith.divf", e, p.reduce("arith.addf", e, "0.0"))
 

@@ -52,9 +52,11 @@ def STG_Dialect : Dialect {
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral kNameAttr = "stg.name";
     /// Of arguments of functions of linalg (`--convert-linalg-to-stg`): the
-    /// names of the dimensions, and the name of the parameter that it is.
+    /// names of the dimensions, the name of the parameter that it is, and what
+    /// it hides as a mask.
     static constexpr ::llvm::StringLiteral kDimsAttr = "stg.dims";
     static constexpr ::llvm::StringLiteral kParamAttr = "stg.param";
+    static constexpr ::llvm::StringLiteral kMaskAttr = "stg.mask";
     static constexpr ::llvm::StringLiteral kLayoutAttr = "stg.layout";
     static constexpr ::llvm::StringLiteral kOriginAttr = "stg.origin";
     /// What ops of this dialect call the same.
