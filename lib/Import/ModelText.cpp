@@ -78,7 +78,8 @@ private:
   std::vector<std::string> inputs, leftOut;
   std::string symbols, values;
   StringSet<> usedTypes, usedFiles;
-  StringMap<unsigned> numbers; ///< Of the values of a variable.
+  StringMap<unsigned> numbers;   ///< Of the values of a variable.
+  StringMap<unsigned> loopNames; ///< How many loops outside others have a name.
 };
 } // namespace
 
@@ -373,7 +374,6 @@ bool ModelPrinter::printStack(const Call &call, Values &values) {
   std::optional<Layers> layers = collectLayers(call.callee, stack);
   if (!layers)
     return false;
-  StringMap<unsigned> names;
   ArrayRef<unsigned> order(layers->order);
   bool isWhole = llvm::none_of(layers->apart, [](bool apart) { return apart; });
   auto isApart = [&](unsigned kind) { return layers->apart[kind]; };
@@ -391,7 +391,7 @@ bool ModelPrinter::printStack(const Call &call, Values &values) {
     printLoops(loops, *layers, call,
                getCounts(loops, static_cast<int64_t>(run.size()),
                          isWhole ? StringRef(stack.symbol) : StringRef()),
-               values, names, 2);
+               values, loopNames, 2);
     order = order.drop_front(run.size());
   }
   return true;

@@ -11,6 +11,7 @@ stg.symbol @H "query heads"
 stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
 stg.symbol @R = E "rotated elements of a head"
+stg.symbol @NR "tokens behind the first one that are not rotated either"
 stg.symbol @W = S "keys that a query sees at most, tokens of a chunk, or of a prefix"
 
 !stream = !stg.tensor<[B, S, D], bf16>
@@ -151,6 +152,29 @@ stg.block @attend_with_sinks(%q: !queries, %k: !keys, %v: !keys) -> !queries {
   stg.return %a : !queries
 }
 
+// Rotary positions, of all tokens or of those behind the first one and NR more.
+stg.block @rotate(%h: !queries) -> !queries {
+  stg.option @name : string "of the rotation"
+  stg.option @rotary_behind : bool = false "of the tokens behind the first one and NR more"
+  stg.option @partial_rotary : bool = false "of the first R elements of each head"
+  %y = stg.if @rotary_behind -> !queries {
+    %first, %rest = stg.split dim 1 ordered %h : !queries -> !stg.tensor<[B, S = NR + 1, H, E], bf16>, !stg.tensor<[B, S = S - NR - 1, H, E], bf16>
+    %r = stg.rope %rest <"{name}"> : !stg.tensor<[B, S = S - NR - 1, H, E], bf16>
+    %c = stg.concat dim 1 ordered %first, %r <"{name}_all"> : !stg.tensor<[B, S = NR + 1, H, E], bf16>, !stg.tensor<[B, S = S - NR - 1, H, E], bf16> -> !queries
+    stg.yield %c : !queries
+  } else {
+    %p = stg.if @partial_rotary -> !queries {
+      %r = stg.rope %h {rotated = #sym.expr<R>} <"{name}"> : !queries
+      stg.yield %r : !queries
+    } else {
+      %r = stg.rope %h <"{name}"> : !queries
+      stg.yield %r : !queries
+    }
+    stg.yield %p : !queries
+  }
+  stg.return %y : !queries
+}
+
 stg.block @attention(%x: !stream) -> !stream {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
@@ -159,11 +183,12 @@ stg.block @attention(%x: !stream) -> !stream {
   stg.option @qk_norm_late : bool = false "RMSNorm of each query and key head, behind the rotation"
   stg.option @qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   stg.option @rotary : bool = true "rotary positions"
-  stg.option @partial_rotary : bool = false "of the first R elements of each head"
   stg.option @query_scaled : bool = false "queries times a constant of their position"
   stg.option @key_scaled : bool = false "keys times a constant"
   stg.option @sinks : bool = false "a score of each head that no key has"
+  stg.option @qkv_clamped : bool = false "queries, keys and values are between two limits"
   stg.option @output_gate : bool = false "a gate for each element of the output"
+  stg.option @inner_norm : bool = false "RMSNorm of what the last matrix of attention, or of a feed-forward network, reads"
   stg.option @o_bias : bool = false "bias of the output"
   // Without a gate nothing reads the fourth.
   %q, %k, %v, %g = stg.if @output_gate -> !queries, !keys, !keys, !queries {
@@ -221,19 +246,20 @@ stg.block @attention(%x: !stream) -> !stream {
     }
     stg.yield %aq, %ak : !queries, !keys
   }
+  %qm, %km, %vm = stg.if @qkv_clamped -> !queries, !keys, !keys {
+    %cq = stg.clamp %qn <"clamp_q"> : !queries
+    %ck = stg.clamp %kn <"clamp_k"> : !keys
+    %cv = stg.clamp %v <"clamp_v"> : !keys
+    stg.yield %cq, %ck, %cv : !queries, !keys, !keys
+  } else {
+    stg.yield %qn, %kn, %v : !queries, !keys, !keys
+  }
   %qr, %kr = stg.if @rotary -> !queries, !keys {
-    %rq, %rk = stg.if @partial_rotary -> !queries, !keys {
-      %pq = stg.rope %qn {rotated = #sym.expr<R>} <"rope_q"> : !queries
-      %pk = stg.rope %kn {rotated = #sym.expr<R>} <"rope_k"> : !keys
-      stg.yield %pq, %pk : !queries, !keys
-    } else {
-      %pq = stg.rope %qn <"rope_q"> : !queries
-      %pk = stg.rope %kn <"rope_k"> : !keys
-      stg.yield %pq, %pk : !queries, !keys
-    }
+    %rq = stg.call @rotate(%qm) {name = "rope_q"} : (!queries) -> !queries
+    %rk = stg.call @rotate(%km) {name = "rope_k"} : (!keys) -> !keys
     stg.yield %rq, %rk : !queries, !keys
   } else {
-    stg.yield %qn, %kn : !queries, !keys
+    stg.yield %qm, %km : !queries, !keys
   }
   %ql, %kl = stg.if @qk_norm_rotated -> !queries, !keys {
     %nq, %rq = stg.rms_norm %qr <"q_norm"> : !queries
@@ -260,10 +286,10 @@ stg.block @attention(%x: !stream) -> !stream {
     stg.yield %ql : !queries
   }
   %a = stg.if @sinks -> !queries {
-    %y = stg.call @attend_with_sinks(%qs, %kl, %v) : (!queries, !keys, !keys) -> !queries
+    %y = stg.call @attend_with_sinks(%qs, %kl, %vm) : (!queries, !keys, !keys) -> !queries
     stg.yield %y : !queries
   } else {
-    %y = stg.call @attend(%qs, %kl, %v) : (!queries, !keys, !keys) -> !queries
+    %y = stg.call @attend(%qs, %kl, %vm) : (!queries, !keys, !keys) -> !queries
     stg.yield %y : !queries
   }
   %ag = stg.if @output_gate -> !queries {
@@ -273,8 +299,15 @@ stg.block @attention(%x: !stream) -> !stream {
   } else {
     stg.yield %a : !queries
   }
+  %an = stg.if @inner_norm -> !queries {
+    %w = stg.param "attention_inner_norm" : !stg.tensor<[H, E], bf16>
+    %y, %rstd = stg.rms_norm %ag, %w : !queries, !stg.tensor<[H, E], bf16>
+    stg.yield %y : !queries
+  } else {
+    stg.yield %ag : !queries
+  }
   %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
-  %o = stg.einsum "bshe,hed->bsd" %ag, %wo : !queries, !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %an, %wo : !queries, !stg.tensor<[H, E, D], bf16>
   %out = stg.if @o_bias -> !stream {
     %b = stg.param "o_bias" : !vector
     %y = stg.bias_add %o, %b : !stream, !vector

@@ -8,13 +8,14 @@ stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
 stg.symbol @T "tokens of the sequence that is attended to"
 stg.symbol @D "hidden size"
+stg.symbol @DO = D "hidden size of the tokens that are attended to"
 stg.symbol @H "query heads"
 stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
 stg.symbol @N "buckets of relative positions"
 
 !stream = !stg.tensor<[B, S, D], bf16>
-!other = !stg.tensor<[B, T, D], bf16>
+!other = !stg.tensor<[B, T, DO], bf16>
 !vector = !stg.tensor<[D], bf16>
 !queries = !stg.tensor<[B, S, H, E], bf16>
 !keys = !stg.tensor<[B, S, K, E], bf16>
@@ -65,11 +66,12 @@ stg.block @biased_attention_layer(%x: !stream, %bias: !scores) -> !stream {
 stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
   stg.option @qkv_bias : bool = false "biases of queries, keys and values"
   stg.option @qv_bias : bool = false "biases of queries and values, not of keys"
+  stg.option @score_cap : bool = false "scores are capped by a tanh"
   stg.option @cross_qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   %wq = stg.param "cross_q_proj" : !stg.tensor<[D, H, E], bf16>
   %mq = stg.einsum "bsd,dhe->bshe" %x, %wq : !stream, !stg.tensor<[D, H, E], bf16>
-  %wkv = stg.param "cross_kv_proj" : !stg.tensor<[D, 2*K, E], bf16>
-  %mkv = stg.einsum "btd,dhe->bthe" %other, %wkv : !other, !stg.tensor<[D, 2*K, E], bf16>
+  %wkv = stg.param "cross_kv_proj" : !stg.tensor<[DO, 2*K, E], bf16>
+  %mkv = stg.einsum "btd,dhe->bthe" %other, %wkv : !other, !stg.tensor<[DO, 2*K, E], bf16>
   %pq, %kv = stg.if @qkv_bias -> !queries, !stg.tensor<[B, T, 2*K, E], bf16> {
     %bq = stg.param "cross_q_bias" : !stg.tensor<[H, E], bf16>
     %yq = stg.bias_add %mq, %bq : !queries, !stg.tensor<[H, E], bf16>
@@ -98,7 +100,7 @@ stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
   } else {
     stg.yield %q, %k : !queries, !other_keys
   }
-  %a, %lse = stg.attention none %qn, %kn, %v <"cross_attention"> : !queries, !other_keys, !other_keys
+  %a, %lse = stg.attention none %qn, %kn, %v {capped, stg.options = {capped = "score_cap"}} <"cross_attention"> : !queries, !other_keys, !other_keys
   %wo = stg.param "cross_o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
   %y = stg.call @output_bias(%o) {prefix = "cross_"} : (!stream) -> !stream

@@ -64,6 +64,7 @@ stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @ffn_bias : bool = false "biases of the feed-forward network"
   stg.option @down_bias : bool = false "bias of the last matrix alone"
   stg.option @gate_scaled : bool = false "the gate, times a constant"
+  stg.option @inner_norm : bool = false "RMSNorm of what the last matrix of attention, or of a feed-forward network, reads"
   stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
   %h = stg.if @separate_projections -> !hidden {
     %s = stg.call @separate_gate(%x) : (!stream) -> !hidden
@@ -80,8 +81,15 @@ stg.block @gated_feed_forward(%x: !stream) -> !stream {
   } else {
     stg.yield %h : !hidden
   }
+  %hn = stg.if @inner_norm -> !hidden {
+    %w = stg.param "{prefix}ffn_inner_norm" : !stg.tensor<[F], bf16>
+    %n, %rstd = stg.rms_norm %hs, %w : !hidden, !stg.tensor<[F], bf16>
+    stg.yield %n : !hidden
+  } else {
+    stg.yield %hs : !hidden
+  }
   %wd = stg.param "{prefix}down_proj" : !stg.tensor<[F, D], bf16>
-  %d = stg.einsum "bsf,fd->bsd" %hs, %wd : !hidden, !stg.tensor<[F, D], bf16>
+  %d = stg.einsum "bsf,fd->bsd" %hn, %wd : !hidden, !stg.tensor<[F, D], bf16>
   %y = stg.if @ffn_bias -> !stream {
     %b = stg.param "{prefix}down_bias" : !vector
     %z = stg.bias_add %d, %b : !stream, !vector
@@ -114,11 +122,19 @@ stg.block @hidden_bias(%x: !hidden) -> !hidden {
 
 stg.block @plain_feed_forward(%x: !stream) -> !stream {
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "gelu" "between the two"
+  stg.option @learned_activation : "none" | "xielu" = "none" "an activation with learned numbers in its place"
   stg.option @ffn_bias : bool = false "biases of the feed-forward network"
   %w1 = stg.param "fc1" : !stg.tensor<[D, F], bf16>
   %u = stg.einsum "bsd,df->bsf" %x, %w1 : !stream, !stg.tensor<[D, F], bf16>
   %ub = stg.call @hidden_bias(%u) : (!hidden) -> !hidden
-  %h = stg.activation gelu %ub {stg.options = {function = "activation"}} <"{activation}"> : !hidden
+  %h = stg.if @learned_activation = "none" -> !hidden {
+    %a = stg.activation gelu %ub {stg.options = {function = "activation"}} <"{activation}"> : !hidden
+    stg.yield %a : !hidden
+  } else {
+    %numbers = stg.param "xielu" : !stg.tensor<[2], bf16>
+    %a = stg.learned_activation xielu %ub, %numbers : !hidden, !stg.tensor<[2], bf16>
+    stg.yield %a : !hidden
+  }
   %w2 = stg.param "fc2" : !stg.tensor<[F, D], bf16>
   %d = stg.einsum "bsf,fd->bsd" %h, %w2 : !hidden, !stg.tensor<[F, D], bf16>
   %y = stg.if @ffn_bias -> !stream {

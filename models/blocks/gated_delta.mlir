@@ -25,6 +25,7 @@ stg.symbol @MQ = 64 "tokens of a chunk"
 !each = !stg.tensor<[LV], bf16>
 
 stg.block @linear_attention(%n: !stream) -> !stream {
+  stg.option @beta_scaled : bool = false "how much a state is corrected, times a constant"
   %wk = stg.param "qk_proj" : !stg.tensor<[D, LK, 2*EK], bf16>
   %qk = stg.einsum "bsd,dke->bske" %n, %wk : !stream, !stg.tensor<[D, LK, 2*EK], bf16>
   %wqc = stg.param "qk_conv" : !stg.tensor<[LK, 2*EK, CW], bf16>
@@ -40,7 +41,15 @@ stg.block @linear_attention(%n: !stream) -> !stream {
   %wb = stg.param "ba_proj" : !stg.tensor<[D, 2*LV], bf16>
   %ba = stg.einsum "bsd,dv->bsv" %n, %wb : !stream, !stg.tensor<[D, 2*LV], bf16>
   %b, %t = stg.split dim 2 %ba : !step_pairs -> !steps, !steps
-  %beta = stg.activation sigmoid %b <"beta"> : !steps
+  %sigmoid = stg.activation sigmoid %b <"beta"> : !steps
+  %beta = stg.if @beta_scaled -> !steps {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !steps
+    %y = stg.mul %sigmoid, %c <"beta_scale"> : !steps, !steps
+    stg.yield %y : !steps
+  } else {
+    stg.yield %sigmoid : !steps
+  }
   %tb = stg.param "dt_bias" : !each
   %td = stg.bias_add %t, %tb : !steps, !each
   %dt = stg.activation softplus %td <"dt"> : !steps

@@ -59,6 +59,7 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   stg.option @part : string "name of the part of the layer"
   stg.option @placement : "input" | "output" | "both" | "sum" | "none" = "input" "what is normalized"
   stg.option @residual_scaled : bool = false "the output times a constant"
+  stg.option @stream_scaled : bool = false "the residual stream times a constant"
   stg.option @element_scaled : bool = false "the output times a learned number for each element"
   stg.option @dropout : bool = false "some elements of the output are zero, at random"
   %o = stg.if @placement = "output" | "both" -> !stream {
@@ -88,7 +89,15 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   } else {
     stg.yield %e : !stream
   }
-  %y = stg.add %x, %d <"{part}_residual"> : !stream, !stream
+  %r = stg.if @stream_scaled -> !stream {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !stream
+    %m = stg.mul %x, %c <"{part}_stream_scale"> : !stream, !stream
+    stg.yield %m : !stream
+  } else {
+    stg.yield %x : !stream
+  }
+  %y = stg.add %r, %d <"{part}_residual"> : !stream, !stream
   %z = stg.if @placement = "sum" -> !stream {
     %n = stg.call @norm(%y) {name = "{part}_norm"} : (!stream) -> !stream
     stg.yield %n : !stream

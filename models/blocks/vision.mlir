@@ -9,6 +9,7 @@ stg.symbol @D "hidden size"
 stg.symbol @PC "elements of a patch"
 stg.symbol @NR "tokens that belong to no patch"
 stg.symbol @PV "learned positions of a square"
+stg.symbol @PI = 4 "learned positions that one is between"
 
 !stream = !stg.tensor<[B, S, D], bf16>
 !patches = !stg.tensor<[B, S, PC], bf16>
@@ -111,13 +112,13 @@ stg.block @add_all_positions(%x: !stream) -> !stream {
   stg.return %y : !stream
 }
 
-// A position of each token between four of a square of learned ones, as far as it is from each:
-// `corners` are their rows, `weights` how much of each.
-stg.block @add_positions_between(%x: !stream, %corners: !stg.tensor<[B, S, 4], i32>, %weights: !stg.tensor<[B, S, 4, 1], bf16>) -> !stream {
+// A position of each token between four, or more, of a square of learned ones, as far as it is from
+// each: `corners` are their rows, `weights` how much of each.
+stg.block @add_positions_between(%x: !stream, %corners: !stg.tensor<[B, S, PI], i32>, %weights: !stg.tensor<[B, S, PI, 1], bf16>) -> !stream {
   %t = stg.param "pos_embeddings" : !stg.tensor<[PV, D], bf16>
-  %c = stg.embedding %t, %corners <"corner_embeddings"> : !stg.tensor<[PV, D], bf16>, !stg.tensor<[B, S, 4], i32>
-  %w = stg.mul %c, %weights <"corners_weighted"> : !stg.tensor<[B, S, 4, D], bf16>, !stg.tensor<[B, S, 4, 1], bf16>
-  %p = stg.sum dim 2 %w <"positions"> : !stg.tensor<[B, S, 4, D], bf16>
+  %c = stg.embedding %t, %corners <"corner_embeddings"> : !stg.tensor<[PV, D], bf16>, !stg.tensor<[B, S, PI], i32>
+  %w = stg.mul %c, %weights <"corners_weighted"> : !stg.tensor<[B, S, PI, D], bf16>, !stg.tensor<[B, S, PI, 1], bf16>
+  %p = stg.sum dim 2 %w <"positions"> : !stg.tensor<[B, S, PI, D], bf16>
   %y = stg.add %x, %p <"embeddings"> : !stream, !stream
   stg.return %y : !stream
 }

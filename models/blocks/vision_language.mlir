@@ -1,6 +1,8 @@
 // Images among the tokens of a text: what a vision tower gives becomes tokens of the width of
 // the text, and these stand before the text's own.
 
+stg.import "feed_forward.mlir"
+
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
@@ -243,6 +245,25 @@ stg.block @merge_patches(%x: !vision) -> !projected {
   %b2 = stg.param "merger2_bias" : !vector
   %y2 = stg.bias_add %p2, %b2 : !projected, !vector
   stg.return %y2 : !projected
+}
+
+// Squares of patches become one token of the width of the text, as a convolution does whose stride
+// is its size; a matrix, a LayerNorm and gelu, and a gated network of DP make of it what the text
+// reads (GLM-4V).
+stg.block @downsample_and_project(%x: !vision) -> !projected {
+  %m = stg.rearrange "b(nk)d->bn(kd)" %x <"squares"> : !vision -> !wide
+  %w = stg.param "downsample" : !stg.tensor<[ME*ME*DV, D], bf16>
+  %p = stg.einsum "bnv,vd->bnd" %m, %w : !wide, !stg.tensor<[ME*ME*DV, D], bf16>
+  %b = stg.param "downsample_bias" : !vector
+  %d = stg.bias_add %p, %b : !projected, !vector
+  %w1 = stg.param "merger" : !stg.tensor<[D, D], bf16>
+  %p1 = stg.einsum "bnd,de->bne" %d, %w1 : !projected, !stg.tensor<[D, D], bf16>
+  %wn = stg.param "merger_norm.weight" : !vector
+  %wb = stg.param "merger_norm.bias" : !vector
+  %n, %mean, %rstd = stg.layer_norm %p1, %wn, %wb <"merger_norm"> : !projected, !vector, !vector
+  %a = stg.activation gelu %n <"merger_gelu"> : !projected
+  %y = stg.call @gated_feed_forward(%a) {F = DP, prefix = "merger_"} : (!projected) -> !projected
+  stg.return %y : !projected
 }
 
 // The tiles of an image become one picture, behind the image as a whole; each row of patches of the

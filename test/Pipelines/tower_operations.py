@@ -1,4 +1,4 @@
-"""Operations of published models of images, sound and diffusion: what their papers and the
+"""Operations of published models, most of images, sound and diffusion: what their papers and the
 libraries that run them say, as multiply-adds, and closed forms.
 
 Usage: tower_operations.py
@@ -48,6 +48,46 @@ def text(h, f, L, heads, keys, size, V, S):
     """A gated network, grouped heads, each token sees those before it; the head."""
     layer = 2 * S * h * (2 * heads + 2 * keys) * size + 4 * heads * size * S * (S + 1) // 2 + 6 * S * h * f
     return L * layer + 2 * S * h * V
+
+
+def experts(S, h, f, X, chosen):
+    """A router, and so many gated networks for each token."""
+    return 2 * S * h * X + chosen * 6 * S * h * f
+
+
+def lightning(S, h, heads, size, chunk=256):
+    """Queries, keys, values, gate and output; in chunks of tokens scores, what they weigh, and states."""
+    wide = heads * size
+    return 2 * S * h * 5 * wide + S // chunk * (4 * chunk**2 * wide + 4 * chunk * wide * size)
+
+
+def delta(S, h, heads, key, value, chunk=64):
+    """Keys twice and values twice, the gates; the delta rule of a chunk; the output."""
+    projections = 2 * S * h * heads * (2 * key + 2 * value + 2) + 2 * S * heads * value * h
+    solved = chunk * (chunk - 1) * (2 * chunk - 1) // 3
+    rule = chunk**2 * (6 * key + 4 * value) + 6 * chunk * key * value + solved
+    return projections + S // chunk * heads * rule
+
+
+def latent(S, h, heads, rank, n=128, r=64, v=128):
+    """DeepSeek's attention without a latent of queries."""
+    products = h * heads * (n + r) + h * (rank + r) + rank * heads * (n + v) + heads * v * h
+    return 2 * S * products + 2 * heads * (n + r + v) * S * (S + 1) // 2
+
+
+def two_stacks(T, S, h, heads, keys, size, V, encoder_layers, decoder_layers):
+    """Attention of an encoder, and both attentions of a decoder; the head. No networks."""
+    wide, narrow = heads * size, keys * size
+    projections = 4 * h * (wide + narrow)
+    encoder = T * projections + 4 * T**2 * wide
+    decoder = S * projections + 2 * wide * S * (S + 1) + 4 * S * h * wide + 4 * T * h * narrow + 4 * S * T * wide
+    return encoder_layers * encoder + decoder_layers * decoder + 2 * S * h * V
+
+
+def glm_tower(w, depth, h, f, patches=1024, merged=256):
+    """A gated network as wide as the text; a convolution, a matrix and a gated network behind it."""
+    layer = 8 * patches * w**2 + 4 * patches**2 * w + 6 * patches * w * h
+    return 2 * patches * 1176 * w + depth * layer + 2 * merged * (4 * w * h + h**2 + 3 * h * f)
 
 
 def qwen3_vl(h, f, L, heads, keys, V, w, wf, depth, S=4096, patches=1024, merged=256):
@@ -113,6 +153,28 @@ def main():
         # Of windows of 4096 tokens none is shorter than the sequence.
         "aya-vision-8b": 2 * 676 * 588 * 1152 + layers(27, 676, 1152, 4304) + 2 * 169 * (4608 * 28672 + 14336 * 4096)
         + text(4096, 14336, 32, 32, 8, 128, 256000, 4096),
+        "dinov3-vitl16": 2 * 196 * 768 * 1024 + 2 * 196 * 1024 + layers(24, 201, 1024, 4096),
+        # A matrix before the head.
+        "esm2-650m": layers(33, 1024, 1280, 5120) + 2 * 1024 * 1280 * (1280 + 33),
+        # Not gated; gated; four of 16 experts.
+        "apertus-8b": text(4096, 0, 32, 32, 8, 128, 131072, 4096) + 32 * 4 * 4096 * 4096 * 21504,
+        "bitnet-b1.58-2b": text(2560, 6912, 30, 20, 5, 128, 128256, 4096),
+        "dbrx-132b": text(6144, 0, 40, 48, 8, 128, 100352, 4096) + 40 * experts(4096, 6144, 10752, 16, 4),
+        "minimax-text-01": text(6144, 0, 10, 64, 8, 128, 200064, 4096) + 70 * lightning(4096, 6144, 64, 128)
+        + 80 * experts(4096, 6144, 9216, 32, 2),
+        "olmo-hybrid-7b": text(3840, 11008, 8, 30, 30, 128, 100352, 4096) + 24 * (delta(4096, 3840, 30, 96, 192) + 6 * 4096 * 3840 * 11008),
+        # Each token goes through one expert, or two, in some layers.
+        "switch-base-8": two_stacks(512, 512, 768, 12, 12, 64, 32128, 12, 12) + 512 * 768 * (24 * 4 * 3072 + 12 * 2 * 8),
+        "nllb-moe-54b": two_stacks(1024, 1024, 2048, 16, 16, 128, 256206, 24, 24)
+        + 1024 * 2048 * (60 * 4 * 8192 + 12 * 2 * 128),
+        # Windows of 4096 tokens, and as many on both sides in the encoder, see all.
+        "t5gemma-2b-2b": two_stacks(4096, 4096, 2304, 8, 4, 256, 256000, 26, 26) + 52 * 6 * 4096 * 2304 * 9216,
+        "glm-4.1v-9b": glm_tower(1536, 24, 4096, 13696) + text(4096, 13696, 40, 32, 2, 128, 151552, 4096),
+        "glm-4.5v": glm_tower(1536, 24, 4096, 10944) + text(4096, 0, 46, 96, 8, 128, 151552, 4096)
+        + 6 * 4096 * 4096 * 10944 + 45 * experts(4096, 4096, 1408, 128, 9),
+        "kimi-vl-a3b": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 256 * 4608 * (4608 + 2048)
+        + 27 * latent(4096, 2048, 16, 512) + 6 * 4096 * 2048 * 11264 + 26 * experts(4096, 2048, 1408, 64, 8)
+        + 2 * 4096 * 2048 * 163840,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),

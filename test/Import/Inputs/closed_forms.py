@@ -882,7 +882,74 @@ def ministral3(c):
     return mistral({"head_dim": 128} | c)
 
 
+def apertus(c):
+    """A network of two matrices and two numbers; norms of heads."""
+    D, L, V, H = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size",
+                                 "num_attention_heads"))
+    E, bias = first(c, "head_dim", default=D // H), c.get("attention_bias", False)
+    layer = grouped_attention(D, H, first(c, "num_key_value_heads", default=H), E, bias, bias, True)
+    layer += plain(D, c["intermediate_size"]) + 2 * D
+    layer += 2 if c.get("hidden_act", "xielu") == "xielu" else 0
+    tables = 1 if c.get("tie_word_embeddings", False) else 2
+    return dense(L * layer + D + tables * V * D, V * D)
+
+
+def bitnet(c):
+    """Llama with a norm before the output of attention and one before that of the network."""
+    E = first(c, "head_dim", default=c["hidden_size"] // c["num_attention_heads"])
+    total, _, table = llama(c)
+    inner = c["num_attention_heads"] * E + c["intermediate_size"]
+    return dense(total + c["num_hidden_layers"] * inner, table)
+
+
+def dbrx(c):
+    """Sizes of attention and of experts stand in parts of their own."""
+    D, H = first(c, "d_model", "hidden_size"), first(c, "n_heads", "num_attention_heads")
+    parts = {"kv_n_heads": 1, "ffn_hidden_size": 3584, "moe_num_experts": 4, "moe_top_k": 1}
+    parts |= c.get("attn_config", {}) | c.get("ffn_config", {})
+    sizes = {"hidden_size": D, "num_hidden_layers": first(c, "n_layers", "num_hidden_layers"),
+             "num_attention_heads": H, "vocab_size": c["vocab_size"]}
+    return mixture(sizes, parts["moe_num_experts"], parts["moe_top_k"], parts["ffn_hidden_size"],
+                   lambda layer: False, parts["kv_n_heads"], D // H)
+
+
+def olmo_hybrid(c):
+    """Norms of all heads together in attention; each kind of layer has two norms."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                 "vocab_size"))
+    K, E, bias = first(c, "num_key_value_heads", default=H), D // H, c.get("attention_bias", False)
+    heads = first(c, "linear_num_key_heads", default=H)
+    size = first(c, "linear_key_head_dim", default=int(0.75 * D / heads))
+    value_heads = first(c, "linear_num_value_heads", default=H)
+    value_size = first(c, "linear_value_head_dim", default=2 * size)
+    keys, values = heads * size, value_heads * value_size
+    delta = D * (2 * keys + 2 * values + 2 * value_heads) + values * D + 2 * value_heads + value_size
+    delta += (2 * keys + values) * c.get("linear_conv_kernel_dim", 4)
+    attention = grouped_attention(D, H, K, E, bias, bias) + (H + K) * E
+    kinds = c.get("layer_types")
+    if not kinds:
+        kinds = ["full_attention" if i % 4 == 3 or i == L - 1 < 3 else "linear_attention" for i in range(L)]
+    count = kinds.count("full_attention")
+    total = count * attention + (L - count) * delta + L * (2 * D + gated(D, c["intermediate_size"]))
+    return dense(total + D + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
+
+
+def minimax(c):
+    """Experts behind lightning attention, which has a gate and a norm of all heads, or attention."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
+                                 "vocab_size"))
+    K, E = first(c, "num_key_value_heads", default=8), first(c, "head_dim", default=D // H)
+    lightning, full = 5 * D * H * E + H * E, grouped_attention(D, H, K, E)
+    kinds = c.get("attn_type_list") or [kind == "full_attention" for kind in c.get("layer_types") or []]
+    kinds = kinds or [layer % 2 == 0 for layer in range(L)]
+    X, A, expert = c.get("num_local_experts", 8), c.get("num_experts_per_tok", 2), gated(D, c["intermediate_size"])
+    common = sum(full if kind else lightning for kind in kinds) + L * (2 * D + D * X) + D
+    common += V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    return common + L * X * expert, common + L * A * expert, V * D
+
+
 FAMILIES = {
+    "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
     "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "hunyuan_v1_moe": hunyuan_v1_moe,
     "ministral": mistral, "ministral3": ministral3, "persimmon": persimmon, "solar_open": solar_open,

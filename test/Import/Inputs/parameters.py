@@ -579,6 +579,50 @@ def draw_openai_gpt(draw):
     return sizes | {"afn": draw.choice(["gelu", "relu"])}
 
 
+def draw_apertus(draw):
+    sizes = draw_llama(draw)
+    del sizes["mlp_bias"]
+    return sizes | {"hidden_act": draw.choice(["xielu", "xielu", "relu2"])}
+
+
+def draw_bitnet(draw):
+    sizes = draw_llama(draw)
+    del sizes["mlp_bias"]
+    return sizes
+
+
+def draw_dbrx(draw):
+    sizes = draw_gpt2(draw)
+    heads = draw.choice([1, sizes["n_head"]])
+    return {"d_model": sizes["n_embd"], "n_heads": sizes["n_head"], "n_layers": sizes["n_layer"],
+            "vocab_size": sizes["vocab_size"],
+            "attn_config": {"clip_qkv": draw.choice([None, 8]), "kv_n_heads": heads},
+            "ffn_config": {"ffn_hidden_size": 24, "moe_num_experts": draw.choice([2, 4]), "moe_top_k": draw.choice([1, 2]),
+                           "moe_normalize_expert_weights": draw.choice([None, 1])}}
+
+
+def draw_minimax(draw):
+    sizes = draw_mixtral(draw)
+    layers = sizes["num_hidden_layers"]
+    kinds = [draw.randint(0, 1) for _ in range(layers)]
+    names = [draw.choice(["full_attention", "linear_attention"]) for _ in range(layers)]
+    return sizes | draw.choice([{}, {"attn_type_list": kinds}, {"layer_types": names}]) | {
+        "head_dim": draw.choice([8, 24]), "rotary_dim": draw.choice([None, 4, 8]), "mlp_alpha_factor": draw.choice([1, 3.5]),
+        "linear_attn_beta_factor": draw.choice([1, 0.5])}
+
+
+def draw_olmo_hybrid(draw):
+    sizes = draw_olmo2(draw)
+    kinds = [draw.choice(["full_attention", "linear_attention"]) for _ in range(sizes["num_hidden_layers"])]
+    has_both = len(set(kinds)) == 2
+    if sizes["num_hidden_layers"] == 1:
+        sizes["num_hidden_layers"] = 2
+    return sizes | {"layer_types": kinds if has_both else None, "linear_num_key_heads": draw.choice([None, 2]),
+                    "linear_num_value_heads": 24,
+                    "linear_key_head_dim": draw.choice([None, 6]), "linear_value_head_dim": draw.choice([None, 10]),
+                    "rope_theta": draw.choice([None, 10000.0])}
+
+
 DRAWS = {name[5:].replace("openai_gpt", "openai-gpt"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 

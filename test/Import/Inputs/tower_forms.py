@@ -4,6 +4,8 @@ From the descriptions of the models, not from ours: linear layers of given width
 tables. `count` gives all parameters of a configuration.
 """
 
+import closed_forms
+
 
 def linear(inputs, outputs, bias=True):
     return inputs * outputs + (outputs if bias else 0)
@@ -89,6 +91,16 @@ def dinov2(c):
     if "ForImageClassification" in (c.get("architectures") or [""])[0]:
         return total + linear(2 * D, classes(c))
     return total + (D if c.get("use_mask_token", True) else 0)
+
+
+def dinov3(c):
+    """No table of positions; keys have biases of their own."""
+    c = {"hidden_size": 384, "intermediate_size": 1536} | c
+    D, F, (_, width) = c["hidden_size"], c["intermediate_size"], patches(c)
+    bias, key_bias, mlp_bias = c.get("query_bias", True), c.get("key_bias", False), c.get("mlp_bias", True)
+    layer = linear(D, 2 * D, bias) + linear(D, D, key_bias) + linear(D, D, c.get("proj_bias", True)) + 2 * norm(D) + 2 * D
+    layer += linear(D, 2 * F if c.get("use_gated_mlp", False) else F, mlp_bias) + linear(F, D, mlp_bias)
+    return linear(width, D) + (2 + c["num_register_tokens"]) * D + norm(D) + c.get("num_hidden_layers", 12) * layer
 
 
 def narrow_bert(c):
@@ -273,6 +285,14 @@ def xlm_roberta_xl(c):
     c = {"vocab_size": 250880, "hidden_size": 2560, "num_hidden_layers": 36, "intermediate_size": 10240,
          "max_position_embeddings": 514, "type_vocab_size": 1} | c
     return bert(c | {"architectures": ["Bert" + kind_of(c)]})
+
+
+def esm(c):
+    """BERT whose last norm is there always, and that of the embedding if asked for; tables of what it has."""
+    D, is_rotary = c.get("hidden_size", 768), c.get("position_embedding_type", "absolute") == "rotary"
+    rows = 0 if is_rotary else c.get("max_position_embeddings", 1026)
+    total = bert(c | {"architectures": ["Bert" + kind_of(c)], "max_position_embeddings": rows, "type_vocab_size": 0})
+    return total + (norm(D) if c.get("emb_layer_norm_before") else 0)
 
 
 def ernie(c):
@@ -616,21 +636,111 @@ def pixart(c):
     return total + c.get("num_layers", 28) * layer + 2 * D + linear(D, 4 * given)
 
 
+def switch_transformers(c):
+    """T5 with two matrices; X networks and a router in place of one, every so many layers."""
+    c = {"d_model": 768, "num_layers": 12, "num_decoder_layers": 12, "num_heads": 12, "d_ff": 2048, "num_experts": 8,
+         "num_sparse_encoder_layers": 3, "num_sparse_decoder_layers": 3} | c
+    kind = (c.get("architectures") or ["SwitchTransformersForConditionalGeneration"])[0]
+    only_encoder = kind == "SwitchTransformersEncoderModel"
+    total = t5(c | {"architectures": ["T5EncoderModel" if only_encoder else ""]})
+    for stack, key in (("encoder", "num_layers"),) + (() if only_encoder else (("decoder", "num_decoder_layers"),)):
+        some = c[f"num_sparse_{stack}_layers"]
+        step = c[key] // some if some else 0
+        places = sum(step == 1 or step > 1 and layer % step == 1 for layer in range(c[key]))
+        more = (c["num_experts"] - 1) * 2 * c["d_model"] * c["d_ff"]
+        total += places * (more + linear(c["d_model"], c["num_experts"], c.get("router_bias", False)))
+    return total
+
+
+def nllb_moe(c):
+    """M2M 100 with X networks, whose matrices have biases, and a router in place of one."""
+    c = {"num_experts": 128, "encoder_sparse_step": 4, "decoder_sparse_step": 4, "encoder_layers": 12, "decoder_layers": 12,
+         "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096, "d_model": 1024, "vocab_size": 128112} | c
+    D, X, total = c["d_model"], c["num_experts"], bart(c | {"model_type": "m2m_100"})
+    for stack in ("encoder", "decoder"):
+        F, places = c[f"{stack}_ffn_dim"], c[f"{stack}_layers"] // c[f"{stack}_sparse_step"]
+        total += places * ((X - 1) * (linear(D, F) + linear(F, D)) + linear(D, X, c.get("router_bias", False)))
+    return total
+
+
+def t5gemma(c):
+    """Gemma 2's layers, and attention with two norms to another width; a table for each stack."""
+    defaults = {"hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26, "num_attention_heads": 8,
+                "num_key_value_heads": 4, "head_dim": 256}
+    encoder, decoder = (defaults | c.get(part, {}) for part in ("encoder", "decoder"))
+    V, tied = c.get("vocab_size", 256000), c.get("tie_word_embeddings", True)
+    total = 0 if tied else V * decoder["hidden_size"]
+    for part in (encoder, decoder):
+        D, H, K, E = (part[k] for k in ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim"))
+        bias = part.get("attention_bias", False)
+        layer = linear(D, (H + 2 * K) * E, bias) + linear(H * E, D, bias) + 3 * D * part["intermediate_size"] + 4 * D
+        if part is decoder:
+            layer += linear(D, H * E, bias) + linear(encoder["hidden_size"], 2 * K * E, bias) + linear(H * E, D, bias) + 2 * D
+        total += V * D + part["num_hidden_layers"] * layer + D
+    return total
+
+
+def glm4v(c):
+    """A tower with RMSNorms without biases, a convolution and a gated network behind it."""
+    is_moe = c["model_type"] == "glm4v_moe"
+    t = {"vocab_size": 151552, "hidden_size": 4096, "intermediate_size": 13696, "num_hidden_layers": 40, "num_attention_heads": 32,
+         "num_key_value_heads": 2}
+    if is_moe:
+        t |= {"vocab_size": 151424, "intermediate_size": 10944, "num_hidden_layers": 46, "num_attention_heads": 96, "num_key_value_heads": 8,
+              "n_routed_experts": 128, "n_shared_experts": 1, "moe_intermediate_size": 1408, "first_k_dense_replace": 1}
+    t |= c.get("text_config") or {}
+    v = {"depth": 24, "hidden_size": 1536, "intermediate_size": 13696, "in_channels": 3, "image_size": 336, "patch_size": 14,
+         "spatial_merge_size": 2, "temporal_patch_size": 1, "out_hidden_size": 4096}
+    v |= c.get("vision_config") or {}
+    D, T = v["hidden_size"], t["hidden_size"]
+    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, D) + 2 * D
+    tower += (v["image_size"] // v["patch_size"]) ** 2 * D
+    tower += v["depth"] * (linear(D, 3 * D, v.get("attention_bias", False)) + D * D + 3 * D * T + 2 * D)
+    tower += linear(v["spatial_merge_size"] ** 2 * D, T) + T * T + norm(T) + 3 * T * v["intermediate_size"]
+
+    def network(layer):
+        dense = 3 * T * t["intermediate_size"]
+        if not is_moe:
+            return dense + 2 * T  # The norms behind the parts.
+        if layer < t["first_k_dense_replace"]:
+            return dense
+        experts = t["n_routed_experts"]
+        return T * experts + experts + (experts + t["n_shared_experts"]) * 3 * T * t["moe_intermediate_size"]
+    return tower + decoder(t, t.get("attention_bias", True), False, False, c.get("tie_word_embeddings", False), network)
+
+
+def kimi_vl(c):
+    """DeepSeek 3 behind a tower with positions of a square and a merger of squares."""
+    t = {"vocab_size": 129280, "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048, "num_hidden_layers": 61,
+         "num_attention_heads": 128, "n_shared_experts": 1, "n_routed_experts": 256, "num_experts_per_tok": 8,
+         "first_k_dense_replace": 3, "q_lora_rank": 1536} | (c.get("text_config") or {})
+    v = {"hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "patch_size": 14, "init_pos_emb_height": 64,
+         "init_pos_emb_width": 64, "merge_kernel_size": [2, 2]} | (c.get("vision_config") or {})
+    D, wide = v["hidden_size"], v["merge_kernel_size"][0] ** 2 * v["hidden_size"]
+    tower = linear(3 * v["patch_size"] ** 2, D) + v["init_pos_emb_height"] * v["init_pos_emb_width"] * D
+    tower += v["num_hidden_layers"] * block(D, v["intermediate_size"]) + 2 * norm(D)
+    tower += linear(wide, wide) + linear(wide, t["hidden_size"])
+    return tower + closed_forms.deepseek_v3(t | {"tie_word_embeddings": c.get("tie_word_embeddings", False)})[0]
+
+
 FAMILIES = {
     # Texts.
     "albert": albert, "bert": bert, "camembert": xlm_roberta, "clip_text_model": clip_text, "data2vec-text": data2vec_text,
-    "electra": electra, "ernie": ernie, "eurobert": eurobert, "megatron-bert": megatron_bert, "modernbert": modernbert,
+    "electra": electra, "ernie": ernie, "esm": esm, "eurobert": eurobert, "megatron-bert": megatron_bert, "modernbert": modernbert,
     "modernbert-decoder": modernbert_decoder, "mpnet": mpnet, "new": gte, "nomic_bert": nomic_bert, "roberta": roberta,
     "xlm-roberta": xlm_roberta, "xlm-roberta-xl": xlm_roberta_xl,
     # Two sequences.
     "bart": bart, "blenderbot": blenderbot, "blenderbot-small": blenderbot_small, "m2m_100": bart, "marian": marian,
     "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
+    "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
-    "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "ijepa": ijepa,
+    "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
+    "ijepa": ijepa,
     "siglip_vision_model": siglip_vision, "vit": vit, "vit_msn": vit_msn,
     # Before a text.
-    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "idefics3": idefics3, "internvl": internvl,
+    "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl,
+    "kimi_vl": kimi_vl,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.

@@ -96,6 +96,14 @@ def draw_dinov2_with_registers(draw):
     return draw_dinov2(draw) | {"architectures": [kind], "num_register_tokens": draw.choice([1, 4, None])}
 
 
+def draw_dinov3(draw):
+    sizes = draw_vit(draw)
+    query, key = draw.choice([(True, True), (True, False), (False, False)])
+    return {key: value for key, value in sizes.items() if key not in ("architectures", "qkv_bias", "id2label", "num_labels")} | {
+        "query_bias": query, "key_bias": key, "value_bias": query, "proj_bias": draw.random() < 0.5, "mlp_bias": draw.random() < 0.5,
+        "use_gated_mlp": draw.random() < 0.5, "num_register_tokens": draw.choice([1, 4])}
+
+
 def draw_t5(draw):
     return {"d_model": draw.choice([8, 24]), "d_kv": draw.choice([4, 12]), "num_heads": draw.choice([1, 3]),
             "d_ff": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
@@ -109,6 +117,32 @@ def draw_t5(draw):
 def draw_mt5(draw):
     kinds = ["MT5ForConditionalGeneration", "MT5EncoderModel"]
     return draw_t5(draw) | {"architectures": [draw.choice(kinds)]}
+
+
+def draw_switch_transformers(draw):
+    kinds = ["SwitchTransformersForConditionalGeneration", "SwitchTransformersEncoderModel"]
+    sizes = draw_t5(draw) | {"num_layers": draw.randint(1, 6), "num_decoder_layers": draw.choice([1, 4, 6])}
+    del sizes["feed_forward_proj"]
+    return sizes | of_kind(draw, "", *kinds) | {
+        "num_sparse_encoder_layers": draw.randint(0, sizes["num_layers"]), "num_sparse_decoder_layers": draw.choice([0, 1]),
+        "num_experts": draw.choice([2, 4]), "expert_capacity": 512, "router_bias": draw.random() < 0.5}
+
+
+def draw_nllb_moe(draw):
+    return draw_bart(draw) | {"encoder_sparse_step": draw.randint(1, 3), "decoder_sparse_step": draw.randint(1, 3),
+                              "num_experts": draw.choice([2, 4]), "router_bias": draw.random() < 0.5}
+
+
+def draw_t5gemma(draw):
+    def draw_part():
+        part = draw_text(draw) | {"head_dim": draw.choice([8, 24]), "attention_bias": draw.random() < 0.5,
+                                  "sliding_window": draw.choice([16, 4096])}
+        del part["vocab_size"]
+        kinds = [draw.choice(["full_attention", "sliding_attention"]) for _ in range(part["num_hidden_layers"])]
+        return part | {"layer_types": draw.choice([None, kinds])}
+
+    return {"vocab_size": draw.randint(100, 999), "tie_word_embeddings": draw.random() < 0.5,
+            "encoder": draw_part(), "decoder": draw_part()}
 
 
 def draw_whisper(draw):
@@ -182,6 +216,13 @@ def draw_megatron_bert(draw):
 
 def draw_xlm_roberta_xl(draw):
     return draw_bert(draw) | of_kind(draw, "XLMRobertaXL", "Model", "ForMaskedLM", "ForSequenceClassification")
+
+
+def draw_esm(draw):
+    sizes = draw_bert(draw) | of_kind(draw, "Esm", "Model", "ForMaskedLM", "ForSequenceClassification")
+    del sizes["type_vocab_size"]
+    return sizes | {"position_embedding_type": draw.choice(["absolute", "rotary"]), "emb_layer_norm_before": draw.choice([None, False, True]),
+                    "token_dropout": draw.random() < 0.5}
 
 
 def draw_ernie(draw):
@@ -316,6 +357,36 @@ def draw_qwen3_vl_moe(draw):
     return config
 
 
+def draw_glm4v(draw):
+    text = draw_text(draw) | {"head_dim": draw.choice([8, 24])}
+    patch = draw.choice([28, 56])
+    return {"text_config": text, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"depth": draw.randint(1, 4), "hidden_size": 24, "intermediate_size": draw.randint(3, 99), "num_heads": 3,
+                              "patch_size": patch, "image_size": patch * draw.randint(1, 5), "temporal_patch_size": draw.choice([1, 2]),
+                              "out_hidden_size": text["hidden_size"], "attention_bias": draw.random() < 0.5}}
+
+
+def draw_glm4v_moe(draw):
+    config = draw_glm4v(draw)
+    config["text_config"] |= {"n_routed_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                              "n_shared_experts": draw.choice([1, 2]), "first_k_dense_replace": draw.randint(0, 3),
+                              "attention_bias": draw.random() < 0.5}
+    return config
+
+
+def draw_kimi_vl(draw):
+    text = draw_text(draw) | {"num_key_value_heads": None, "kv_lora_rank": 20, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 12,
+                              "qk_rope_head_dim": 4, "v_head_dim": 10, "n_routed_experts": 4, "num_experts_per_tok": 2,
+                              "n_shared_experts": draw.choice([1, 2]), "moe_intermediate_size": 20, "n_group": 1, "topk_group": 1,
+                              "first_k_dense_replace": draw.randint(0, 3)}
+    merge = draw.choice([1, 2])
+    return {"text_config": text, "tie_word_embeddings": draw.random() < 0.5,
+            "vision_config": {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": draw.randint(1, 4),
+                              "intermediate_size": draw.randint(3, 99), "patch_size": draw.choice([28, 56]),
+                              "init_pos_emb_height": draw.randint(2, 8), "init_pos_emb_width": draw.randint(2, 8),
+                              "merge_kernel_size": [merge, merge]}}
+
+
 def draw_internvl(draw):
     text = draw_text(draw) | draw.choice([{"model_type": "qwen2"}, {"model_type": "qwen3", "head_dim": 24}])
     tower = draw_square_tower(draw, 2 * draw.randint(1, 3))
@@ -400,7 +471,7 @@ def draw_pixart(draw):
 DRAWS = {
     # Texts.
     "albert": draw_albert, "bert": draw_bert, "camembert": draw_camembert, "clip_text_model": draw_clip_text_model,
-    "data2vec-text": draw_data2vec_text, "electra": draw_electra, "ernie": draw_ernie, "eurobert": draw_eurobert,
+    "data2vec-text": draw_data2vec_text, "electra": draw_electra, "ernie": draw_ernie, "esm": draw_esm, "eurobert": draw_eurobert,
     "megatron-bert": draw_megatron_bert, "modernbert": draw_modernbert, "modernbert-decoder": draw_modernbert_decoder,
     "mpnet": draw_mpnet, "new": draw_gte, "nomic_bert": draw_nomic_bert, "roberta": draw_roberta,
     "xlm-roberta": draw_xlm_roberta, "xlm-roberta-xl": draw_xlm_roberta_xl,
@@ -408,14 +479,15 @@ DRAWS = {
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
     "marian": draw_bart, "mbart": draw_bart, "mt5": draw_mt5, "pegasus": draw_bart, "plbart": draw_bart, "t5": draw_t5,
     "umt5": draw_umt5, "whisper": draw_whisper,
+    "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
-    "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "ijepa": draw_ijepa,
+    "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
     "siglip_vision_model": draw_siglip_vision_model, "vit": draw_vit, "vit_msn": draw_vit_msn,
     # Before a text.
-    "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "idefics3": draw_idefics3,
-    "internvl": draw_internvl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
+    "internvl": draw_internvl, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
     # Diffusion.

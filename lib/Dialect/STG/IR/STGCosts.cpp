@@ -427,6 +427,22 @@ int64_t stg::getActivationGradOperations(Activation function) {
   llvm_unreachable("unknown activation");
 }
 
+OpCost LearnedActivationOp::getCost() {
+  int64_t perElement = getFunction() == LearnedActivation::Xielu ? 8 : 2;
+  return makeVectorCost(*this, elements(getResult()) * perElement);
+}
+
+OpCost LearnedActivationGradOp::getCost() {
+  bool isXielu = getFunction() == LearnedActivation::Xielu;
+  int64_t perElement = isXielu ? 4 : 1;
+  if (isMade(getDx()))
+    perElement += isXielu ? 3 : 1;
+  if (isMade(getDnumbers()))
+    perElement += isXielu ? 3 : 2;
+  return makeVectorCost(*this, elements(getInput()) * perElement);
+}
+bool LearnedActivationGradOp::isMadeIfRead(unsigned) { return true; }
+
 std::optional<unsigned> AccumulateOp::getReusableOperand(unsigned) { return 0; }
 bool AccumulateOp::destroysOperand(unsigned operand) { return operand == 0; }
 

@@ -180,6 +180,16 @@ LogicalResult ActivationOp::buildGradient(GradientBuilder &gradient) {
   return success();
 }
 
+LogicalResult LearnedActivationOp::buildGradient(GradientBuilder &gradient) {
+  auto op = gradient.create<LearnedActivationGradOp>(
+      std::nullopt, gradient.getGradientType(0), gradient.getGradientType(1),
+      getInput(), getNumbers(), gradient.getResultGradient(0), getFunction());
+  for (unsigned i = 0, e = getNumOperands(); i != e; ++i)
+    if (gradient.needsGradient(i))
+      gradient.addGradient(i, op->getResult(i));
+  return success();
+}
+
 LogicalResult DropoutOp::buildGradient(GradientBuilder &gradient) {
   gradient.addGradient(
       0, gradient.create<DropoutGradOp>(std::nullopt, getMask(),

@@ -115,6 +115,26 @@ static NormFactors addNorm(ShardingRule &rule, SymTensorType input,
   return factors;
 }
 
+/// Every device has the numbers, whose gradient is a partial sum.
+static ShardingRule makeLearned(SymTensorType input, bool isGradient) {
+  ShardingRule rule;
+  TensorFactors full = rule.addFactors("d", input.getRank());
+  TensorFactors numbers = {{rule.addFactor("numbers", FactorKind::Whole)}};
+  rule.operands = {full, numbers};
+  rule.results = {full};
+  if (isGradient) {
+    rule.operands.push_back(full);
+    rule.results.push_back(numbers);
+  }
+  return rule;
+}
+ShardingRule LearnedActivationOp::getShardingRule() {
+  return makeLearned(getInput().getType(), /*isGradient=*/false);
+}
+ShardingRule LearnedActivationGradOp::getShardingRule() {
+  return makeLearned(getInput().getType(), /*isGradient=*/true);
+}
+
 ShardingRule RmsNormOp::getShardingRule() {
   ShardingRule rule;
   auto [rows, weight, full] = addNorm(rule, getInput().getType(), getWeight());

@@ -319,6 +319,49 @@ unsigned stg::getNormWidth(SymTensorType input, Value weight) {
   return rank > 0 && rank < input.getRank() ? rank : 1;
 }
 
+/// Checks the numbers of an activation against the function that has them.
+static LogicalResult checkNumbers(std::optional<Location> loc, Value input,
+                                  Value numbers, LearnedActivation function) {
+  SymTensorType type = tensorOf(numbers);
+  int64_t count = function == LearnedActivation::Xielu ? 2 : 1;
+  if (type.getRank() != 1 ||
+      type.getDims().front().getExtent().getInt64() != count)
+    return emitOptionalError(loc, "has numbers ", type, ", expected ", count,
+                             " of ", stringifyLearnedActivation(function));
+  Type element = tensorOf(input).getElementType();
+  if (type.getElementType() != element)
+    return emitOptionalError(loc, "has numbers of type ", type.getElementType(),
+                             ", expected ", element);
+  return success();
+}
+
+LogicalResult LearnedActivationOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  // Types are inferred before attributes are verified.
+  if (!adaptor.getFunctionAttr())
+    return emitOptionalError(loc, "requires attribute 'function'");
+  if (failed(checkNumbers(loc, adaptor.getInput(), adaptor.getNumbers(),
+                          adaptor.getFunction()))) // learned_activation_c1
+    return failure();
+  types.push_back(tensorOf(adaptor.getInput()).withoutSharding());
+  return success();
+}
+
+LogicalResult LearnedActivationGradOp::verify() {
+  ArrayRef<DimAttr> full = getInput().getType().getDims();
+  if (failed(checkNumbers(getLoc(), getInput(), getNumbers(),
+                          getFunction()))) // learned_activation_grad_c1
+    return failure();
+  if (failed(checkShapes(
+          getLoc(), getNumbers(),
+          {{"result #1", getNumbers().getType().getDims(), getDnumbers()}})))
+    return failure();
+  return checkShapes(
+      getLoc(), getInput(),
+      {{"gradient", full, getDy()}, {"result #0", full, getDx()}});
+}
+
 LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> loc,
                                           Adaptor adaptor,

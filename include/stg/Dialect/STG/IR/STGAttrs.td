@@ -98,6 +98,14 @@ def STG_Activation : I32EnumAttr<"Activation", "pointwise nonlinearity", [
 }
 def STG_ActivationAttr : EnumAttr<STG_Dialect, STG_Activation, "activation">;
 
+def STG_LearnedActivation : I32EnumAttr<"LearnedActivation", "pointwise nonlinearity with learned numbers", [
+    I32EnumAttrCase<"Prelu", 0, "prelu">, I32EnumAttrCase<"Xielu", 1, "xielu">]> {
+  let cppNamespace = "::stg";
+  let genSpecializedAttr = 0;
+}
+def STG_LearnedActivationAttr
+    : EnumAttr<STG_Dialect, STG_LearnedActivation, "learned_activation">;
+
 def STG_AttentionMask : I32EnumAttr<"AttentionMask", "which keys a query sees", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Causal", 1, "causal">]> {
   let cppNamespace = "::stg";

@@ -321,6 +321,66 @@ def ActivationGradOp : STG_PointwiseOp<"activation_grad",
   let leading = [STG_EnumLeading<"Activation", "function">];
 }
 
+def LearnedActivationOp : STG_InferredOp<"learned_activation", [STG_Differentiable]> {
+  let summary = "pointwise nonlinearity with learned numbers, the same for all elements";
+  let description = [{
+    `prelu` has one number, the slope below zero: 2 operations per element (comparison,
+    product). `xielu` has two, which scale x^2 above zero and e^x - 1 - x below, to both of
+    which it adds a constant times x: 8 per element (a comparison and, of the side with the
+    exponential, minimum, exponential, two differences, two products and a sum).
+
+    ```mlir
+    %y = stg.learned_activation xielu %h, %w : !h, !stg.tensor<[2], bf16>
+    ```
+    Constraints: (C1) there are as many numbers as the function has, of the input's element
+    type.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$numbers,
+                  STG_LearnedActivationAttr:$function);
+  let results = (outs STG_Tensor:$result);
+  let leading = [STG_EnumLeading<"LearnedActivation", "function">];
+}
+
+def LearnedActivationGradOp
+    : STG_ExplicitOp<"learned_activation_grad", [STG_MadeIfRead]> {
+  let summary = "gradient of stg.learned_activation with respect to input and numbers";
+  let description = [{
+    Operations per element: `prelu` 4, of which 1 is for both gradients (the comparison), 1
+    for that of the input and 2 for that of the number; `xielu` 10, of which 4 are for both
+    (comparison, minimum, exponential, difference), and 3 for each. A gradient that nobody
+    reads is not made.
+
+    Constraints: (C1) `dx` and `dy` have the input's shape, `dnumbers` that of the numbers,
+    which is that of stg.learned_activation.
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$numbers, STG_Tensor:$dy,
+                  STG_LearnedActivationAttr:$function);
+  let results = (outs STG_Tensor:$dx, STG_Tensor:$dnumbers);
+  let leading = [STG_EnumLeading<"LearnedActivation", "function">];
+  let hasVerifier = 1;
+}
+
+def ClampOp : STG_PointwiseOp<"clamp", "2", "ClampGradOp"> {
+  let summary = "values that are not beyond two limits";
+  let description = [{
+    No trace has the limits. Operations: 2 per element, a comparison with each.
+
+    ```mlir
+    %y = stg.clamp %x : !x
+    ```
+  }];
+  let args = (ins STG_Tensor:$input);
+}
+
+def ClampGradOp : STG_PointwiseOp<"clamp_grad", "3"> {
+  let summary = "gradient of stg.clamp, from its input";
+  let description = [{
+    The gradient of the result where the input is between the limits, else zero. Operations:
+    3 per element (two comparisons, a product with 0 or 1).
+  }];
+  let args = (ins STG_Tensor:$input, STG_Tensor:$dy);
+}
+
 def DropoutOp : STG_InferredOp<"dropout", [STG_Differentiable]> {
   let summary = "zeros in random places, and the rest scaled";
   let description = [{
