@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from typing import Any, Dict, Literal, Optional, Sequence, Union
+
+
+def _to_plain(value: Any) -> Any:
+    """What JSON has no type for: paths, numbers and arrays of NumPy, other sequences."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else list(value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -267,7 +275,7 @@ class Strategy:
 
     def to_json(self) -> str:
         """The text of a strategy file."""
-        return json.dumps(self.to_dict(), default=list)
+        return json.dumps(self.to_dict(), default=_to_plain)
 
     def replace(self, **fields: Any) -> "Strategy":
         """The strategy with other values of some fields."""

@@ -91,6 +91,13 @@ def check_expressions():
     expect(KeyError, lambda: product(x=1), "the symbol y has no value; x*y has the symbols x, y")
     expect(ValueError, lambda: product(x=1.5, y=1), "the values of x are not integers, but float64")
     expect(ValueError, lambda: (product / 2)(x=[1, 2], y=1), "the result is not an integer")
+    # The smallest numbers of types, which have no absolute value in them, and what no type holds.
+    for least in (np.array([-128], np.int8), np.array([-2**31], np.int32), np.array([-2**63])):
+        assert product(x=least, y=10**18).tolist() == [int(least[0]) * 10**18], least
+    assert product(x=[-1, 2**63], y=2).tolist() == [-2, 2**64] and product(x=[], y=1).tolist() == []
+    for value in (1.5, None, True):
+        expect(ValueError, lambda: product(x=np.array([value], dtype=object), y=2),
+               "the values of x are not integers, but object")
     expect(ZeroDivisionError, lambda: stg.Expression("1/x")(x=0), "division by zero")
     expect(stg.Error, lambda: stg.Expression("1/(x + y)"), "is not divisible by 'x + y'")
     expect(stg.Error, lambda: stg.Expression("x +"), "error:")
@@ -244,6 +251,33 @@ def check_modules():
     expect(ValueError, lambda: stg.compile(module, text="x"), "a module or a text, not both")
 
 
+def check_arguments(folder):
+    """What Python has, and C or JSON do not: as it is meant, or an error that names it."""
+    plain = stg.compile("gpt2-1.5b", dp=2, batch=4, set={"L": 2}).manifest
+    assert stg.compile("gpt2-1.5b", dp=np.int64(2), batch=np.int32(4),
+                       set={"L": np.array(2)}).manifest == plain
+    schedule = Path(folder) / "schedule.json"
+    schedule.write_text(run_tool("stg-compile", "gpt2-1.5b", "--pp", "2", "--batch", "2",
+                                 "--micro-batch", "1", "--schedule", "gpipe", "--print-schedule"))
+    run = stg.compile("gpt2-1.5b", pp=2, batch=2, micro_batch=1, schedule=schedule)
+    assert run.manifest["strategy"]["schedule"] == json.loads(schedule.read_text())
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, threads=-1),
+           "threads=-1: it has no such value")
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(1,)), "ranks=(1,): it has no")
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(0, 0), output=folder),
+           "ranks 0 to 0: expected 0 <= first < end")
+    expect(ValueError, lambda: stg.execute(stg.compile("gpt2-1.5b", batch=1, traces=True).bundle,
+                                           peak_tflops=-1), "greater than 0, not -1")
+    # C's texts end at a null character.
+    for call in (lambda: stg.compile("gpt2-1.5b\0x", batch=4),
+                 lambda: stg.compile("gpt2-1.5b", batch=4, output="out\0x"),
+                 lambda: stg.estimate("gpt2-1.5b", "h100-80gb-dgx\0x", batch=4),
+                 lambda: stg.run_passes("module {}\0x"), lambda: stg.Expression("B\0x"),
+                 lambda: stg.Bundle("x\0y"), lambda: stg.validate("x\0y"),
+                 lambda: stg.list_models(["x\0y"])):
+        expect(ValueError, call, "embedded null character")
+
+
 def check_timelines():
     run = stg.compile("gpt2-1.5b", pp=2, batch=8, micro_batch=2, set={"L": 4}, timeline=True, traces=True)
     for ranks in run.classes:
@@ -353,6 +387,7 @@ def main():
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.2f} s", flush=True)
+    check_arguments(folder)
     check_traces(folder)
     check_estimates(folder)
     check_models(folder)
