@@ -131,6 +131,9 @@ static Error checkRequest(const StgCompileRequest &request, Output output) {
   if (!writes && hasFolder)
     return makeStrategyError("the folder '" + toStringRef(request.folder) +
                              "' is given, but nothing is written");
+  if (request.prefix && !trace::TraceBundle::isPrefix(request.prefix))
+    return makeStrategyError("'" + toStringRef(request.prefix) +
+                             "' cannot be the first part of a file name");
   bool hasRanks = request.firstRank || request.endRank;
   if (hasRanks &&
       (request.firstRank < 0 || request.firstRank >= request.endRank))
