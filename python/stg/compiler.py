@@ -229,6 +229,7 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     with tempfile.TemporaryDirectory() as folder:
         options["memory_timeline"] = os.path.join(folder, "memory")
         handle = _stg.compile(options)
+        # A name may have a '/' in it.
         return Compilation(handle, {
-            path.name[len("memory."):-len(".csv")]: _read_timeline(path)
-            for path in _Path(folder).iterdir()})
+            str(path.relative_to(folder))[len("memory."):-len(".csv")]: _read_timeline(path)
+            for path in _Path(folder).rglob("*.csv")})

@@ -283,6 +283,9 @@ class Strategy:
 
     @classmethod
     def from_json(cls, text: str) -> "Strategy":
-        """Reads a strategy file, or the strategy of a manifest."""
+        """Reads a strategy file, or the strategy of a manifest. Raises ValueError for a manifest
+        with a plan of prefill and one of decoding, which are two."""
         fields = json.loads(text)
+        if "decode_strategy" in fields:
+            raise ValueError("there is a plan of prefill and one of decoding, expected one")
         return cls(**fields.get("strategy", fields))

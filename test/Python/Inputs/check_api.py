@@ -268,6 +268,10 @@ def check_arguments(folder):
            "ranks 0 to 0: expected 0 <= first < end")
     expect(ValueError, lambda: stg.execute(stg.compile("gpt2-1.5b", batch=1, traces=True).bundle,
                                            peak_tflops=-1), "greater than 0, not -1")
+    expect(ValueError, lambda: stg.Strategy.from_json('{"strategy": {}, "decode_strategy": {}}'),
+           "a plan of prefill and one of decoding")
+    expect(ValueError, lambda: next(stg.sweep("gpt2-1.5b", [stg.Strategy(batch=1)], output=folder)),
+           "would write to the folder")
     # C's texts end at a null character.
     for call in (lambda: stg.compile("gpt2-1.5b\0x", batch=4),
                  lambda: stg.compile("gpt2-1.5b", batch=4, output="out\0x"),
@@ -279,6 +283,16 @@ def check_arguments(folder):
 
 
 def check_timelines():
+    named = stg.Module("""
+      func.func @"a/b"(%x: !stg.tensor<[8], f32> {stg.name = "x"}) -> !stg.tensor<[8], f32> {
+        %w = stg.param "w" : !stg.tensor<[8], f32>
+        %y = stg.add %x, %w : !stg.tensor<[8], f32>, !stg.tensor<[8], f32>
+        return %y : !stg.tensor<[8], f32>
+      }""")
+    run = stg.compile(named, timeline=True)
+    assert run.classes[0].name == "a/b" and run.memory_timeline("a/b") == run.memory_timeline()
+    names = [name for name in run.memory_timeline() if name not in ("node", "path")]
+    assert max(map(sum, zip(*(run.memory_timeline()[name] for name in names)))) == run.peak_memory
     run = stg.compile("gpt2-1.5b", pp=2, batch=8, micro_batch=2, set={"L": 4}, timeline=True, traces=True)
     for ranks in run.classes:
         table = run.memory_timeline(ranks.name)
