@@ -24,6 +24,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace py = pybind11;
@@ -137,13 +138,14 @@ struct Canceller {
 
 /// Asks, while a call runs, whether it goes on: a canceller always, and Python
 /// now and then, as that may have to wait for other threads. Progress is told
-/// of the first step at once.
+/// of the first step at once. Signals are handled by the thread that has called
+/// (the main one), whose turn others do not take.
 class Watch {
 public:
   Watch(std::shared_ptr<Canceller> canceller, py::object progress)
       : canceller(std::move(canceller)), progress(std::move(progress)) {
     if (this->progress.is_none())
-      next = std::chrono::steady_clock::now() + kPeriod;
+      nextOfCaller = std::chrono::steady_clock::now() + kPeriod;
   }
 
   static bool goOn(StgText step, void *data) {
@@ -161,11 +163,15 @@ private:
   bool goOn(StgText step) {
     if (canceller && canceller->isCancelled)
       return false;
+    bool isCaller = std::this_thread::get_id() == caller;
+    if (!isCaller && progress.is_none())
+      return true;
     std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
     auto now = std::chrono::steady_clock::now();
-    if (!lock || now < next)
+    auto &turn = isCaller ? nextOfCaller : next;
+    if (!lock || now < turn)
       return true;
-    next = now + kPeriod;
+    turn = now + kPeriod;
     return ask(step);
   }
 
@@ -187,8 +193,9 @@ private:
   std::shared_ptr<Canceller> canceller;
   py::object progress;
   std::mutex mutex;
+  const std::thread::id caller = std::this_thread::get_id();
   /// When Python is asked again.
-  std::chrono::steady_clock::time_point next;
+  std::chrono::steady_clock::time_point nextOfCaller, next;
   std::unique_ptr<py::error_already_set> error;
 };
 } // namespace

@@ -189,20 +189,23 @@ def check_interruption():
     expect(stg.Interrupted, lambda: stg.costs("gpt2-1.5b", canceller=canceller, batch=1),
            "error: interrupted")
 
-    # Ctrl-C in compilations and in a sweep, which go on until it comes. A shell may have told us to
-    # ignore it.
+    # Ctrl-C in compilations and in a sweep, which go on until it comes, and in a search of minutes,
+    # whose threads are more than the one that handles it. A shell may have told us to ignore it.
     def compile_again_and_again():
         while True:
             stg.compile(BIG, BIG_STRATEGY)
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for call in (compile_again_and_again,
-                 lambda: list(stg.sweep(BIG, itertools.repeat(BIG_STRATEGY), threads=2))):
+    for seconds, call in (
+            (0.1, compile_again_and_again),
+            (0.1, lambda: list(stg.sweep(BIG, itertools.repeat(BIG_STRATEGY), threads=2))),
+            (2, lambda: stg.search("llama3-70b", "h100-80gb-dgx", ranks=64, batch=256, threads=8))):
         try:
-            threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
             call()
         except KeyboardInterrupt:
-            pass
+            continue
+        raise AssertionError("it has ended by itself")
     stg.compile("gpt2-1.5b", batch=4)
 
 
