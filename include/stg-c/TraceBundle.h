@@ -98,7 +98,8 @@ STG_C_EXPORT void stgTraceBundleClose(StgTraceBundle *bundle);
 STG_C_EXPORT int64_t stgTraceBundleGetNumRanks(const StgTraceBundle *bundle);
 
 /** The axes of the mesh, the fastest first:
- *  rank = c[0] + size[0] * (c[1] + size[1] * (c[2] + ...)). */
+ *  rank = c[0] + size[0] * (c[1] + size[1] * (c[2] + ...)). Of an axis that
+ *  there is not, the name is empty, and the size 0. */
 STG_C_EXPORT size_t stgTraceBundleGetNumAxes(const StgTraceBundle *bundle);
 STG_C_EXPORT StgText stgTraceBundleGetAxisName(const StgTraceBundle *bundle,
                                                size_t axis);

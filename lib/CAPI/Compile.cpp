@@ -64,8 +64,13 @@ StgError *stgStrategySet(StgStrategy *strategy, const char *name,
 
 StgError *stgStrategyReadJSON(StgStrategy *strategy, const char *text,
                               const char *name) {
-  return makeError(
-      strategy->file.readJSON(toStringRef(text), name ? name : "strategy"));
+  StringRef called = name ? name : "strategy";
+  if (Error error = strategy->file.readJSON(toStringRef(text), called))
+    return makeError(std::move(error));
+  if (strategy->file.hasDecodePlan())
+    return makeError(makeStrategyError(
+        called + ": has a plan of prefill and one of decoding, expected one"));
+  return nullptr;
 }
 
 /// Fields that a user gives.
@@ -131,6 +136,9 @@ static Error checkRequest(const StgCompileRequest &request, Output output) {
   if (!writes && hasFolder)
     return makeStrategyError("the folder '" + toStringRef(request.folder) +
                              "' is given, but nothing is written");
+  if (request.prefix && !trace::TraceBundle::isPrefix(request.prefix))
+    return makeStrategyError("'" + toStringRef(request.prefix) +
+                             "' cannot be the first part of a file name");
   bool hasRanks = request.firstRank || request.endRank;
   if (hasRanks &&
       (request.firstRank < 0 || request.firstRank >= request.endRank))

@@ -11,6 +11,7 @@
 #include "stg/Search/SearchOptions.h"
 #include "stg/Search/SearchReport.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cstring>
 #include <list>
 
 using namespace llvm;
@@ -32,9 +33,25 @@ struct StgSearch {
   }
 };
 
+/// C may have written any number, which as an enumeration is not to be read.
+static Error checkNumbers(const StgSearchOptions &options) {
+  unsigned goal;
+  static_assert(sizeof(goal) == sizeof(options.goal));
+  std::memcpy(&goal, &options.goal, sizeof(goal));
+  if (goal > STG_GOAL_THROUGHPUT)
+    return createStringError("unknown goal " + Twine(goal));
+  unsigned known = STG_FRONT_MEMORY | STG_FRONT_DEVICES | STG_FRONT_THROUGHPUT;
+  if (options.front & ~known)
+    return createStringError("unknown criterion of the front " +
+                             Twine(options.front & ~known));
+  return Error::success();
+}
+
 /// All zeros of C is the default.
 static Expected<SearchOptions> toOptions(const StgSearchOptions &from,
                                          const CompileRequest &request) {
+  if (Error error = checkNumbers(from))
+    return std::move(error);
   SearchOptions options;
   options.ranks.assign(from.ranks, from.ranks + from.numRanks);
   options.vary.assign(from.vary, from.vary + from.numVary);

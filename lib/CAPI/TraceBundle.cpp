@@ -142,10 +142,14 @@ size_t stgTraceBundleGetNumAxes(const StgTraceBundle *bundle) {
 }
 
 StgText stgTraceBundleGetAxisName(const StgTraceBundle *bundle, size_t axis) {
+  if (axis >= stgTraceBundleGetNumAxes(bundle))
+    return {};
   return toText(bundle->bundle->getSpace().getAxes()[axis].name);
 }
 
 int64_t stgTraceBundleGetAxisSize(const StgTraceBundle *bundle, size_t axis) {
+  if (axis >= stgTraceBundleGetNumAxes(bundle))
+    return 0;
   return bundle->bundle->getSpace().getAxes()[axis].size;
 }
 

@@ -204,7 +204,8 @@ static Error readModel(const CompileRequest &request,
   file = name;
   config = request.config;
   if (request.modelText) {
-    buffer = llvm::MemoryBuffer::getMemBufferCopy(*request.modelText, name);
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(
+        *request.modelText, name == "-" ? "<stdin>" : name);
     return Error::success();
   }
   // A folder may have the name of a model: that of its traces, say.

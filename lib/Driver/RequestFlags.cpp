@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Driver/RequestFlags.h"
+#include "stg/Support/Files.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
@@ -24,6 +25,13 @@ Error RequestFlags::finishRequest() {
   if (!input)
     return input.takeError();
   request.strategy = std::move(*input);
+  // It is read once, and compiled any number of times.
+  if (request.model == "-") {
+    auto text = readInput(request.model);
+    if (!text)
+      return createStringError("-: " + toString(text.takeError()));
+    request.modelText = (*text)->getBuffer().str();
+  }
   for (const std::string &folder : request.modelPath)
     if (!sys::fs::is_directory(folder))
       return makeStrategyError("--models " + folder + ": is not a folder");

@@ -132,18 +132,20 @@ static Expected<Quantity> parseNumber(const MachineKey &key, StringRef text,
                                       const Quantity *before) {
   size_t end = text.find_first_not_of("+-.0123456789eE");
   Quantity quantity;
+  std::string units = listMachineUnits(key.dimension);
   if (text.take_front(end).trim().getAsDouble(quantity.given))
-    return createStringError("'" + shortenText(text) +
-                             "': expected a number and a unit, such as '2 " +
-                             listMachineUnits(key.dimension).substr(0, 4) +
-                             "'");
+    return createStringError(
+        "'" + shortenText(text) + "': expected a number" +
+        (key.dimension == Dimension::Number
+             ? ""
+             : " and a unit, such as '2 " +
+                   units.substr(0, units.find_first_of(", ")) + "'"));
   StringRef name = end == StringRef::npos ? "" : text.drop_front(end).trim();
   if (name.empty() && (before || key.dimension == Dimension::Number))
     name = before ? StringRef(before->unit) : "1";
   const MachineUnit *unit = findMachineUnit(name);
   if (!unit)
-    return createStringError("expected a number in " +
-                             listMachineUnits(key.dimension));
+    return createStringError("expected a number in " + units);
   if (Error error = checkMachineNumber(key, *unit, quantity.given))
     return error;
   quantity.value = quantity.given * unit->factor;

@@ -9,6 +9,7 @@
 #include "stg/Support/Files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -151,6 +152,24 @@ stg::readInput(StringRef path, const ReadOptions &options) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
+/// Makes a new file beside another one. To LLVM's own function each '%' of the
+/// folder is a digit to choose.
+static std::error_code createBeside(StringRef target, unsigned mode,
+                                    int &descriptor, SmallString<128> &path) {
+  constexpr unsigned kTries = 128;
+  std::error_code error;
+  for (unsigned i = 0; i < kTries; ++i) {
+    path = sys::path::parent_path(target);
+    sys::path::append(path, ".stg-write-" +
+                                utohexstr(sys::Process::GetRandomNumber()));
+    error = fs::openFile(path, descriptor, fs::CD_CreateNew, fs::FA_Write,
+                         fs::OF_None, mode);
+    if (error != std::errc::file_exists)
+      break;
+  }
+  return error;
+}
+
 Expected<std::unique_ptr<OutputFile>> OutputFile::open(StringRef path) {
   auto fail = [&](const Twine &reason) {
     return makeError("cannot write '" + path + "': " + reason);
@@ -178,13 +197,11 @@ Expected<std::unique_ptr<OutputFile>> OutputFile::open(StringRef path) {
     getReplacedFiles().insert(*file->replaced);
   }
   file->target = target.str().str();
-  SmallString<128> model(sys::path::parent_path(target));
-  sys::path::append(model, ".stg-write-%%%%%%%%%%");
   SmallString<128> temporary;
   int descriptor;
-  error = fs::createUniqueFile(model, descriptor, temporary, fs::OF_None,
-                               exists ? status.permissions()
-                                      : fs::all_read | fs::all_write);
+  error = createBeside(
+      target, exists ? status.permissions() : fs::all_read | fs::all_write,
+      descriptor, temporary);
   if (error)
     return fail(error.message());
   file->temporary = temporary.str().str();

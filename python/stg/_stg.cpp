@@ -24,6 +24,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace py = pybind11;
@@ -34,6 +35,10 @@ template <auto Destroy> struct Destroyer {
 };
 template <typename T, auto Destroy>
 using Owner = std::unique_ptr<T, Destroyer<Destroy>>;
+
+/// A text as C has it, which ends at its first null character: Python's own
+/// functions refuse others in these words, too.
+struct CText : std::string {};
 
 using Error = Owner<StgError, stgErrorDestroy>;
 using Strategy = Owner<StgStrategy, stgStrategyDestroy>;
@@ -105,6 +110,22 @@ struct Columns {
 };
 } // namespace
 
+namespace pybind11::detail {
+template <> struct type_caster<CText> {
+  PYBIND11_TYPE_CASTER(CText, const_name("str"));
+
+  bool load(handle source, bool convert) {
+    make_caster<std::string> text;
+    if (!text.load(source, convert))
+      return false;
+    value = {cast_op<std::string &&>(std::move(text))};
+    if (value.find('\0') != std::string::npos)
+      throw value_error("embedded null character");
+    return true;
+  }
+};
+} // namespace pybind11::detail
+
 //===----------------------------------------------------------------------===//
 // Interruption
 //===----------------------------------------------------------------------===//
@@ -117,13 +138,14 @@ struct Canceller {
 
 /// Asks, while a call runs, whether it goes on: a canceller always, and Python
 /// now and then, as that may have to wait for other threads. Progress is told
-/// of the first step at once.
+/// of the first step at once. Signals are handled by the thread that has called
+/// (the main one), whose turn others do not take.
 class Watch {
 public:
   Watch(std::shared_ptr<Canceller> canceller, py::object progress)
       : canceller(std::move(canceller)), progress(std::move(progress)) {
     if (this->progress.is_none())
-      next = std::chrono::steady_clock::now() + kPeriod;
+      nextOfCaller = std::chrono::steady_clock::now() + kPeriod;
   }
 
   static bool goOn(StgText step, void *data) {
@@ -141,11 +163,15 @@ private:
   bool goOn(StgText step) {
     if (canceller && canceller->isCancelled)
       return false;
+    bool isCaller = std::this_thread::get_id() == caller;
+    if (!isCaller && progress.is_none())
+      return true;
     std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
     auto now = std::chrono::steady_clock::now();
-    if (!lock || now < next)
+    auto &turn = isCaller ? nextOfCaller : next;
+    if (!lock || now < turn)
       return true;
-    next = now + kPeriod;
+    turn = now + kPeriod;
     return ask(step);
   }
 
@@ -167,8 +193,9 @@ private:
   std::shared_ptr<Canceller> canceller;
   py::object progress;
   std::mutex mutex;
+  const std::thread::id caller = std::this_thread::get_id();
   /// When Python is asked again.
-  std::chrono::steady_clock::time_point next;
+  std::chrono::steady_clock::time_point nextOfCaller, next;
   std::unique_ptr<py::error_already_set> error;
 };
 } // namespace
@@ -177,21 +204,20 @@ private:
 // Compilation
 //===----------------------------------------------------------------------===//
 
-static Strategy makeStrategy(const std::string &json) {
+static Strategy makeStrategy(const CText &json) {
   Strategy strategy(stgStrategyCreate());
   if (!json.empty())
     check(stgStrategyReadJSON(strategy.get(), json.c_str(), "strategy"));
   return strategy;
 }
 
-static const char *orNull(const std::optional<std::string> &text) {
+static const char *orNull(const std::optional<CText> &text) {
   return text ? text->c_str() : nullptr;
 }
 
-static std::vector<const char *>
-toPointers(const std::vector<std::string> &texts) {
+static std::vector<const char *> toPointers(const std::vector<CText> &texts) {
   std::vector<const char *> pointers;
-  for (const std::string &text : texts)
+  for (const CText &text : texts)
     pointers.push_back(text.c_str());
   return pointers;
 }
@@ -203,9 +229,9 @@ struct Request {
   Request(const Request &) = delete;
   Request &operator=(const Request &) = delete;
 
-  std::string model, strategyText;
-  std::optional<std::string> text, config, program, folder, prefix, timeline;
-  std::vector<std::string> folders;
+  CText model;
+  std::optional<CText> text, config, program, folder, prefix, timeline;
+  std::vector<CText> folders;
   std::vector<const char *> folderNames;
   Strategy strategy;
   std::unique_ptr<Watch> watch;
@@ -215,21 +241,30 @@ struct Request {
 
 template <typename T>
 static T getOption(const py::dict &options, const char *name, T otherwise) {
-  return options.contains(name) ? options[name].cast<T>() : otherwise;
+  if (!options.contains(name))
+    return otherwise;
+  py::object value = options[name];
+  try {
+    return value.cast<T>();
+  } catch (py::cast_error &) {
+    throw py::value_error(std::string(name) + "=" +
+                          py::repr(value).cast<std::string>() +
+                          ": it has no such value");
+  }
 }
 
 Request::Request(const py::dict &options)
-    : model(options["model"].cast<std::string>()) {
-  using Text = std::optional<std::string>;
+    : model(getOption<CText>(options, "model", {})) {
+  using Text = std::optional<CText>;
   text = getOption<Text>(options, "text", {});
   config = getOption<Text>(options, "config", {});
   program = getOption<Text>(options, "program", {});
   folder = getOption<Text>(options, "folder", {});
   prefix = getOption<Text>(options, "prefix", {});
   timeline = getOption<Text>(options, "memory_timeline", {});
-  folders = getOption<std::vector<std::string>>(options, "model_folders", {});
+  folders = getOption<std::vector<CText>>(options, "model_folders", {});
   folderNames = toPointers(folders);
-  strategy = makeStrategy(getOption<std::string>(options, "strategy", ""));
+  strategy = makeStrategy(getOption<CText>(options, "strategy", {}));
   watch = std::make_unique<Watch>(
       getOption<std::shared_ptr<Canceller>>(options, "canceller", nullptr),
       getOption<py::object>(options, "progress", py::none()));
@@ -276,7 +311,7 @@ static std::shared_ptr<Compilation> compile(const py::dict &options) {
 namespace {
 /// A machine, and all that it points to.
 struct MachineRequest {
-  MachineRequest(std::string name, std::vector<std::string> changes)
+  MachineRequest(CText name, std::vector<CText> changes)
       : name(std::move(name)), changes(std::move(changes)),
         texts(toPointers(this->changes)) {
     machine = {this->name.c_str(), texts.data(), texts.size()};
@@ -284,8 +319,8 @@ struct MachineRequest {
   MachineRequest(const MachineRequest &) = delete;
   MachineRequest &operator=(const MachineRequest &) = delete;
 
-  std::string name;
-  std::vector<std::string> changes;
+  CText name;
+  std::vector<CText> changes;
   std::vector<const char *> texts;
   StgMachine machine;
 };
@@ -326,8 +361,8 @@ static py::dict toDict(StgEstimate *raw) {
   return result;
 }
 
-static py::dict estimate(const py::dict &options, const std::string &name,
-                         const std::vector<std::string> &changes) {
+static py::dict estimate(const py::dict &options, const CText &name,
+                         const std::vector<CText> &changes) {
   Request request(options);
   MachineRequest machine(name, changes);
   StgEstimate *raw = nullptr;
@@ -342,8 +377,8 @@ static py::dict estimate(const py::dict &options, const std::string &name,
   return toDict(owner.release());
 }
 
-static py::dict estimateBundle(const Bundle &bundle, const std::string &name,
-                               const std::vector<std::string> &changes) {
+static py::dict estimateBundle(const Bundle &bundle, const CText &name,
+                               const std::vector<CText> &changes) {
   MachineRequest machine(name, changes);
   StgEstimate *raw = nullptr;
   Error error;
@@ -446,17 +481,16 @@ static py::dict toDict(const StgSearch *search) {
   return result;
 }
 
-static py::dict search(const py::dict &options, const std::string &name,
-                       const std::vector<std::string> &changes,
+static py::dict search(const py::dict &options, const CText &name,
+                       const std::vector<CText> &changes,
                        const py::dict &what) {
   Request request(options);
   MachineRequest machine(name, changes);
-  auto vary = getOption<std::vector<std::string>>(what, "vary", {});
+  auto vary = getOption<std::vector<CText>>(what, "vary", {});
   std::vector<const char *> varied = toPointers(vary);
   std::vector<Strategy> among;
   std::vector<const StgStrategy *> listed;
-  for (const std::string &text :
-       getOption<std::vector<std::string>>(what, "among", {})) {
+  for (const CText &text : getOption<std::vector<CText>>(what, "among", {})) {
     among.push_back(makeStrategy(text));
     listed.push_back(among.back().get());
   }
@@ -498,7 +532,7 @@ static py::dict search(const py::dict &options, const std::string &name,
 // Models
 //===----------------------------------------------------------------------===//
 
-static py::list listModels(const std::vector<std::string> &folders) {
+static py::list listModels(const std::vector<CText> &folders) {
   std::vector<const char *> names = toPointers(folders);
   StgModels *raw = nullptr;
   Error error;
@@ -517,9 +551,9 @@ static py::list listModels(const std::vector<std::string> &folders) {
   return result;
 }
 
-static py::tuple importConfig(const std::string &file,
-                              const std::optional<std::string> &text,
-                              const std::vector<std::string> &folders,
+static py::tuple importConfig(const CText &file,
+                              const std::optional<CText> &text,
+                              const std::vector<CText> &folders,
                               bool ignoreQuantization) {
   std::vector<const char *> names = toPointers(folders);
   StgConfigRequest request = {file.c_str(), orNull(text), names.data(),
@@ -572,7 +606,7 @@ static std::string take(char *text) {
   return result;
 }
 
-static std::string simplify(const std::string &text) {
+static std::string simplify(const CText &text) {
   char *simplified = nullptr;
   check(stgExpressionSimplify(text.c_str(), &simplified));
   return take(simplified);
@@ -651,9 +685,8 @@ getBundle(const std::shared_ptr<Compilation> &compilation) {
   return Bundle{std::shared_ptr<const StgTraceBundle>(compilation, bundle)};
 }
 
-static std::string runPasses(const std::string &text,
-                             const std::string &pipeline,
-                             const std::string &name) {
+static std::string runPasses(const CText &text, const CText &pipeline,
+                             const CText &name) {
   char *printed = nullptr;
   StgError *error = nullptr;
   {
@@ -669,7 +702,7 @@ static std::string runPasses(const std::string &text,
 // Bundles
 //===----------------------------------------------------------------------===//
 
-static Bundle openBundle(const std::string &path) {
+static Bundle openBundle(const CText &path) {
   StgTraceBundle *bundle = nullptr;
   StgError *error = nullptr;
   {
@@ -860,7 +893,7 @@ static py::dict toDict(const StgAttribute *attributes, size_t count) {
   return result;
 }
 
-static TraceFile openTraceFile(const std::string &path) {
+static TraceFile openTraceFile(const CText &path) {
   StgTraceFile *file = nullptr;
   check(stgTraceFileOpen(path.c_str(), &file));
   TraceFile result;
@@ -915,7 +948,7 @@ static py::tuple toTuple(const StgValidation *validation) {
 
 /// `trace` is a path, or a bundle.
 static py::tuple validate(const py::object &trace, const py::dict &from) {
-  auto groups = getOption<std::optional<std::string>>(from, "comm_groups", {});
+  auto groups = getOption<std::optional<CText>>(from, "comm_groups", {});
   StgValidationOptions options = {};
   options.commGroups = orNull(groups);
   options.peakTflops = getOption(from, "peak_tflops", 0.0);
@@ -926,12 +959,12 @@ static py::tuple validate(const py::object &trace, const py::dict &from) {
   options.eagerSends = getOption(from, "eager_sends", false);
   options.maxShown = getOption<uint64_t>(from, "max_shown", 0);
   options.numThreads = getOption(from, "threads", 0u);
-  std::string path;
+  CText path;
   std::shared_ptr<const StgTraceBundle> bundle;
   if (py::isinstance<Bundle>(trace))
     bundle = trace.cast<Bundle>().handle;
   else
-    path = trace.cast<std::string>();
+    path = trace.cast<CText>();
   StgValidation *raw = nullptr;
   Error error;
   {

@@ -204,20 +204,23 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     canceller: stops the call from another thread.
 
     Raises Error with what is wrong, Interrupted if it was cancelled, TypeError for a field that
-    there is not, and ValueError for arguments that exclude each other. Other threads run
-    meanwhile. In the main thread, Ctrl-C ends the call with KeyboardInterrupt.
+    there is not, and ValueError for arguments that exclude each other or have no such value. Other
+    threads run meanwhile. In the main thread, Ctrl-C ends the call with KeyboardInterrupt.
     """
     if traces and output is not None:
         raise ValueError("traces are kept in memory or written to a folder, not both")
     if bundle and output is None:
         raise ValueError("a bundle is written to a folder; give one with output")
+    if ranks is not None and tuple(ranks) == (0, 0):
+        # To the C interface these are all.
+        raise ValueError("ranks 0 to 0: expected 0 <= first < end")
     options = make_options(model, strategy, fields, text, config, program, models, canceller,
                            progress)
     options["output"] = (_MEMORY if traces else _NONE if output is None else
                          _BUNDLE if bundle else _FILES)
     options["folder"] = None if output is None else os.fspath(output)
     options["prefix"] = prefix
-    options["ranks"] = ranks or (0, 0)
+    options["ranks"] = (0, 0) if ranks is None else ranks
     options["threads"] = threads
     options["resume"] = resume
     options["ignore_quantization"] = ignore_quantization
@@ -226,6 +229,7 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     with tempfile.TemporaryDirectory() as folder:
         options["memory_timeline"] = os.path.join(folder, "memory")
         handle = _stg.compile(options)
+        # A name may have a '/' in it.
         return Compilation(handle, {
-            path.name[len("memory."):-len(".csv")]: _read_timeline(path)
-            for path in _Path(folder).iterdir()})
+            str(path.relative_to(folder))[len("memory."):-len(".csv")]: _read_timeline(path)
+            for path in _Path(folder).rglob("*.csv")})

@@ -244,8 +244,7 @@ class Expression:
         arrays = [value for value in used.values() if isinstance(value, np.ndarray)]
         if not arrays:
             return _to_integer(_evaluate(self._tree, used), "the result")
-        limits = {name: int(np.max(np.abs(value), initial=0)) if isinstance(value, np.ndarray)
-                  else abs(value) for name, value in used.items()}
+        limits = {name: _get_limit(value) for name, value in used.items()}
         kind: Any = np.int64 if _bound(self._tree, limits).largest < 2**62 else object
         shape = np.broadcast_shapes(*(array.shape for array in arrays))
         used = {name: value.astype(kind) if isinstance(value, np.ndarray) else value
@@ -300,11 +299,27 @@ def _to_integers(name: str, value: Any) -> Any:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return int(value)
     array = np.asarray(value)
-    if array.dtype != object and array.dtype.kind not in "iu":
-        raise ValueError(f"the values of {name} are not integers, but {array.dtype}")
+    given = array.dtype
+    if not isinstance(value, np.ndarray) and given.kind == "f":
+        # Lists of integers that no type of NumPy holds, or of none.
+        array = np.asarray(value, dtype=object)
     if array.dtype == np.uint64:
         array = array.astype(object)
-    return array if array.shape else int(array)
+    is_integer = array.dtype.kind in "iu" or array.dtype == object and all(
+        isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in array.flat)
+    if not is_integer:
+        raise ValueError(f"the values of {name} are not integers, but {given}")
+    if array.dtype == object:
+        array = np.frompyfunc(int, 1, 1)(array)
+    return array if isinstance(array, np.ndarray) and array.shape else int(array)
+
+
+def _get_limit(value: Any) -> int:
+    """How large an integer, or those of an array, are absolutely: as numbers of Python, since the
+    smallest number of a type has no absolute value in it."""
+    if not isinstance(value, np.ndarray):
+        return abs(int(value))
+    return max(abs(int(np.max(value))), abs(int(np.min(value)))) if value.size else 0
 
 
 class Cost(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from numbers import Integral
 from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _stg
@@ -217,7 +218,7 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
         watch = lambda *state: told(SearchProgress(*state))  # noqa: E731
     result = _stg.search(
         options, os.fspath(machine), [f"{key}={value}" for key, value in machine_set.items()],
-        {"ranks": [] if ranks is None else [ranks] if isinstance(ranks, int) else list(ranks),
+        {"ranks": [] if ranks is None else [ranks] if isinstance(ranks, (int, Integral)) else list(ranks),
          "among": listed or [], "memory_limit": memory_limit or 0.0, "goal": _GOALS[goal] if goal else 0,
          "front": criteria,
          "vary": [_to_variation(name, values) for name, values in vary.items()],

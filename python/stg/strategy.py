@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from typing import Any, Dict, Literal, Optional, Sequence, Union
+
+
+def _to_plain(value: Any) -> Any:
+    """What JSON has no type for: paths, numbers and arrays of NumPy, other sequences."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else list(value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -267,7 +275,7 @@ class Strategy:
 
     def to_json(self) -> str:
         """The text of a strategy file."""
-        return json.dumps(self.to_dict(), default=list)
+        return json.dumps(self.to_dict(), default=_to_plain)
 
     def replace(self, **fields: Any) -> "Strategy":
         """The strategy with other values of some fields."""
@@ -275,6 +283,9 @@ class Strategy:
 
     @classmethod
     def from_json(cls, text: str) -> "Strategy":
-        """Reads a strategy file, or the strategy of a manifest."""
+        """Reads a strategy file, or the strategy of a manifest. Raises ValueError for a manifest
+        with a plan of prefill and one of decoding, which are two."""
         fields = json.loads(text)
+        if "decode_strategy" in fields:
+            raise ValueError("there is a plan of prefill and one of decoding, expected one")
         return cls(**fields.get("strategy", fields))

@@ -36,8 +36,11 @@ def sweep(model: Union[Path, Module], strategies: Iterable[Strategy], *, threads
     options: keywords of `compile` that are the same for all, also fields of the strategy.
 
     A strategy that cannot be compiled does not end the sweep: the result has the error. Whoever
-    stops asking for results, with Ctrl-C or in another way, stops what is being compiled.
+    stops asking for results, with Ctrl-C or in another way, stops what is being compiled. Raises
+    ValueError for `output`, which would be the same folder for all.
     """
+    if options.get("output") is not None:
+        raise ValueError("all strategies would write to the folder of output")
     count = threads or len(os.sched_getaffinity(0))
     total = len(strategies) if isinstance(strategies, Sized) else None
     canceller = Canceller()

@@ -166,8 +166,11 @@ def execute(bundle: Bundle, ranks: Optional[Iterable[int]] = None, *, peak_tflop
     peak_tflops: 10^12 operations a second.
     memory_bandwidth: 10^9 bytes a second.
 
-    Raises IndexError, and ValueError where ranks wait for each other.
+    Raises IndexError, and ValueError where ranks wait for each other or a speed means nothing.
     """
+    for name, value in (("peak_tflops", peak_tflops), ("memory_bandwidth", memory_bandwidth)):
+        if not value > 0:
+            raise ValueError(f"{name} must be greater than 0, not {value}")
     chosen = range(bundle.num_ranks) if ranks is None else sorted(set(ranks))
     execution = _Execution(bundle, chosen, peak_tflops * 1e12, memory_bandwidth * 1e9)
     execution.run()

@@ -16,6 +16,14 @@ func.func @argument_of_no_tensor(%x: i32) {
   return
 }
 // -----
+// expected-note @+1 {{first used here}}
+func.func @named_like_an_input(%x: !stg.tensor<[8], f32> {stg.name = "x"}) -> !stg.tensor<[8], f32> {
+  // expected-error @+1 {{'chakra.state' op has the name 'x', which is taken in this scope}}
+  %w = stg.param "x" : !stg.tensor<[8], f32>
+  %0 = stg.add %x, %w : !stg.tensor<[8], f32>, !stg.tensor<[8], f32>
+  return %0 : !stg.tensor<[8], f32>
+}
+// -----
 stg.mesh @mesh <tp = 2>
 func.func @sharded(%x: !stg.tensor<[8 : tp], f32>) {
   // expected-error @+1 {{'stg.activation' op has a sharded value of type '!stg.tensor<[8 : tp], f32>'; run --stg-insert-collectives first}}

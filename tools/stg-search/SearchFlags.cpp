@@ -28,6 +28,9 @@ Error SearchFlags::finish() {
     return makeStrategyError(strategy.getFile() +
                              ": has a plan of prefill and one of decoding, and "
                              "a search is for one plan; give a file with one");
+  if (!csv.empty() && csv == strategyOutput)
+    return makeStrategyError("--csv and --write-strategy are both " + csv +
+                             "; give each a file of its own");
   if (memoryLimitFlag.getNumOccurrences()) {
     Expected<int64_t> limit = getMemoryLimit(memoryLimit);
     if (!limit)

@@ -13,6 +13,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Signals.h"
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -22,10 +23,13 @@ using namespace stg;
 
 static std::atomic<bool> isInterrupted = false;
 
-/// The second time the process ends.
+/// The second time the process ends, without files that are not complete.
 static void handleInterrupt(int) {
-  isInterrupted = true;
+  if (!isInterrupted.exchange(true))
+    return;
+  sys::RunInterruptHandlers();
   std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);
 }
 
 namespace {
@@ -58,14 +62,43 @@ private:
 };
 } // namespace
 
-/// Writes a file whole, or not.
-static Error writeFile(const std::string &path,
-                       function_ref<void(raw_ostream &)> write) {
-  Expected<std::unique_ptr<OutputFile>> file = OutputFile::open(path);
-  if (!file)
-    return file.takeError();
-  write((*file)->os());
-  return (*file)->keep();
+namespace {
+/// The files that a result is written to. They are opened before the search:
+/// what was found after a long time is not lost with a file that cannot be.
+struct ResultFiles {
+  std::unique_ptr<OutputFile> csv, strategy;
+
+  static Expected<ResultFiles> open(const SearchFlags &flags);
+  Error write(const SearchReport &report);
+};
+} // namespace
+
+static Error openFile(const std::string &path,
+                      std::unique_ptr<OutputFile> &file) {
+  if (path.empty())
+    return Error::success();
+  return OutputFile::open(path).moveInto(file);
+}
+
+Expected<ResultFiles> ResultFiles::open(const SearchFlags &flags) {
+  ResultFiles files;
+  if (Error error = openFile(flags.csv, files.csv))
+    return std::move(error);
+  if (Error error = openFile(flags.strategyOutput, files.strategy))
+    return std::move(error);
+  return files;
+}
+
+Error ResultFiles::write(const SearchReport &report) {
+  if (csv) {
+    report.writeCSV(csv->os());
+    if (Error error = csv->keep())
+      return error;
+  }
+  if (!strategy)
+    return Error::success();
+  report.writeStrategy(strategy->os());
+  return strategy->keep();
 }
 
 /// The search on one machine.
@@ -76,17 +109,6 @@ static Expected<SearchResult> runSearch(const SearchFlags &flags,
   request.progress = [&](StringRef step, uint64_t done, uint64_t total,
                          double best) { line.show(step, done, total, best); };
   return stg::search(request, printer);
-}
-
-static Error writeFiles(const SearchFlags &flags, const SearchReport &report) {
-  if (!flags.csv.empty())
-    if (Error error =
-            writeFile(flags.csv, [&](raw_ostream &os) { report.writeCSV(os); }))
-      return error;
-  if (flags.strategyOutput.empty())
-    return Error::success();
-  return writeFile(flags.strategyOutput,
-                   [&](raw_ostream &os) { report.writeStrategy(os); });
 }
 
 /// On standard error, whatever else is printed.
@@ -106,6 +128,9 @@ static Error runPoint(SearchFlags &flags, StringRef point,
   if (!request)
     return request.takeError();
   request->space.isInterrupted = [] { return isInterrupted.load(); };
+  Expected<ResultFiles> files = ResultFiles::open(flags);
+  if (!files)
+    return files.takeError();
   Expected<SearchResult> result = runSearch(flags, *request, printer);
   if (!result)
     return result.takeError();
@@ -119,8 +144,10 @@ static Error runPoint(SearchFlags &flags, StringRef point,
       return error;
     message = toString(std::move(error));
   }
-  if (Error error = writeFiles(flags, report))
-    return error;
+  Error written = files->write(report);
+  // After an error there is no JSON. Text is for whoever has waited for it.
+  if (flags.json && written)
+    return written;
   if (flags.json) {
     json::Object object = report.getJSON();
     if (!point.empty())
@@ -128,7 +155,7 @@ static Error runPoint(SearchFlags &flags, StringRef point,
     if (!message.empty())
       object["message"] = message;
     results.push_back(std::move(object));
-    return Error::success();
+    return written;
   }
   if (!point.empty())
     outs() << point << ":\n";
@@ -136,7 +163,7 @@ static Error runPoint(SearchFlags &flags, StringRef point,
     report.printText(outs());
   else
     outs() << message << '\n';
-  return Error::success();
+  return written;
 }
 
 static Error run(SearchFlags &flags, MessagePrinter &printer) {

@@ -26,6 +26,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include <map>
 
 using namespace llvm;
@@ -58,7 +59,7 @@ struct Simulation {
     int64_t cycles = 0, exposed = 0; ///< ns.
   };
   std::map<int64_t, Rank> finished;
-  int status = 0;
+  std::string end;       ///< How it has ended, as words.
   std::string lastWords; ///< The last line that it has printed.
 
   int64_t getLast() const {
@@ -89,38 +90,78 @@ static void readLine(StringRef line, Simulation &simulation) {
   simulation.finished[rank] = times;
 }
 
+/// An empty file for what the simulator prints, in the place of what was there.
+/// One that is kept is written while it runs: it is also there of a simulator
+/// that is stopped. Other kinds of files get a copy.
+static Error makeOutput(SmallString<128> &output, bool &isTemporary) {
+  std::error_code code;
+  isTemporary = logFile.empty();
+  if (!isTemporary) {
+    raw_fd_ostream os(logFile, code);
+    if (code)
+      return createStringError("cannot write '" + logFile +
+                               "': " + code.message());
+    isTemporary = !isRegularFile(logFile);
+    output = logFile;
+  }
+  if (!isTemporary)
+    return Error::success();
+  code = sys::fs::createTemporaryFile("stg-simulate", "log", output);
+  if (code)
+    return createStringError("cannot make a file for what the simulator "
+                             "prints: " +
+                             code.message());
+  sys::RemoveFileOnSignal(output);
+  return Error::success();
+}
+
+/// What a program that has printed to a file has said.
+static Expected<Simulation> readOutput(StringRef output) {
+  auto text = readFile(output);
+  if (!text)
+    return createStringError(output + ": " + toString(text.takeError()));
+  Simulation simulation;
+  for (StringRef line : split((*text)->getBuffer(), '\n'))
+    readLine(line, simulation);
+  return simulation;
+}
+
 static Expected<Simulation> runSimulator(StringRef prefix) {
   std::vector<std::string> arguments = getAstraArguments(folder, prefix);
   arguments.insert(arguments.begin(), simulator);
   std::vector<StringRef> views(arguments.begin(), arguments.end());
   SmallString<128> output;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("stg-simulate", "log", output))
-    return createStringError("cannot make a file for what the simulator "
-                             "prints: " +
-                             code.message());
+  bool isTemporary = false;
+  if (Error error = makeOutput(output, isTemporary))
+    return std::move(error);
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(output),
                                           StringRef(output)};
-  Simulation simulation;
   std::string message;
   bool hasFailed = false;
-  simulation.status =
-      sys::ExecuteAndWait(simulator, views, std::nullopt, redirects, timeout, 0,
-                          &message, &hasFailed);
-  auto text = readFile(output);
-  if (!logFile.empty())
-    if (std::error_code code = sys::fs::copy_file(output, logFile))
-      return createStringError("cannot write '" + logFile +
-                               "': " + code.message());
-  sys::fs::remove(output);
-  if (hasFailed)
+  int status = sys::ExecuteAndWait(simulator, views, std::nullopt, redirects,
+                                   timeout, 0, &message, &hasFailed);
+  Expected<Simulation> simulation = readOutput(output);
+  std::error_code code;
+  if (isTemporary) {
+    if (!logFile.empty())
+      code = sys::fs::copy_file(output, logFile);
+    sys::fs::remove(output);
+    sys::DontRemoveFileOnSignal(output);
+  }
+  if (hasFailed) {
+    consumeError(simulation.takeError());
     return createStringError("cannot run '" + simulator + "': " + message);
-  if (!text)
-    return text.takeError();
-  for (StringRef line : split((*text)->getBuffer(), '\n'))
-    readLine(line, simulation);
-  if (simulation.status == -2 && !message.empty())
-    simulation.lastWords = message;
+  }
+  if (code) {
+    consumeError(simulation.takeError());
+    return createStringError("cannot write '" + logFile +
+                             "': " + code.message());
+  }
+  if (!simulation)
+    return simulation;
+  // Less than 0 says that it has not ended by itself, and the message why.
+  simulation->end = status >= 0 ? "exit status " + std::to_string(status)
+                                : StringRef(message).rtrim(": ").str();
   return simulation;
 }
 
@@ -142,14 +183,17 @@ static json::Object toJSON(const Simulation &simulation, int64_t numRanks,
                                  {"exposed_cycles", times.exposed}});
   double simulated = double(simulation.getLast()) / 1e9;
   double estimated = double(ours.total) / kTicksPerSecond;
+  // How far a step is that has not ended says nothing.
+  bool isComplete = int64_t(simulation.finished.size()) == numRanks;
   return json::Object{
       {"version", 1},
       {"ranks", numRanks},
       {"finished", int64_t(simulation.finished.size())},
       {"simulated_seconds", simulated},
       {"estimated_seconds", estimated},
-      {"difference", simulated > 0 ? json::Value(estimated / simulated - 1)
-                                   : json::Value(nullptr)},
+      {"difference", isComplete && simulated > 0
+                         ? json::Value(estimated / simulated - 1)
+                         : json::Value(nullptr)},
       {"each", std::move(ranks)}};
 }
 
@@ -206,8 +250,7 @@ static Expected<bool> simulate(MessagePrinter &printer) {
   bool isComplete = int64_t(simulation->finished.size()) == numRanks;
   if (!isComplete)
     printer.error("only " + Twine(simulation->finished.size()) + " of " +
-                  Twine(numRanks) + " ranks have finished (exit status " +
-                  Twine(simulation->status) +
+                  Twine(numRanks) + " ranks have finished (" + simulation->end +
                   "); the simulator's last line: " + simulation->lastWords);
   if (asJSON)
     outs() << formatv("{0:2}\n",

@@ -29,9 +29,9 @@ static cl::opt<std::string> input(cl::Positional, cl::Required,
 cl::SubCommand &getEncodeCommand() { return command; }
 
 Expected<bool> runEncode(raw_ostream &os) {
-  Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readFile(input);
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = stg::readInput(input);
   if (!buffer)
-    return buffer.takeError();
+    return createStringError(input + ": " + toString(buffer.takeError()));
   if (Error error = encodeMessages((*buffer)->getBuffer(), input, os))
     return std::move(error);
   return true;

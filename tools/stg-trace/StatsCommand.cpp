@@ -69,6 +69,16 @@ static Expected<StatsView> getView() {
   return view;
 }
 
+/// Whether any of these ranks is there.
+static bool hasAny(const TraceInput &trace,
+                   std::pair<uint64_t, uint64_t> ranks) {
+  if (trace.bundle)
+    return ranks.first < uint64_t(trace.bundle->getSpace().getNumRanks());
+  return llvm::any_of(trace.files.files, [&](const RankFile &file) {
+    return file.rank >= ranks.first && file.rank < ranks.second;
+  });
+}
+
 static void print(const TraceStats &stats, const StatsView &view,
                   raw_ostream &os) {
   if (asJSON)
@@ -84,6 +94,9 @@ Expected<bool> runStats(raw_ostream &os) {
   Expected<TraceInput> trace = openTrace(input, groupFile);
   if (!trace)
     return trace.takeError();
+  if (view->expanded && !hasAny(*trace, *view->expanded))
+    return createStringError("--ranks " + Twine(rankRange) +
+                             ": the trace has none of these");
   if (trace->bundle) {
     print(BundleStats(*trace->bundle, input), *view, os);
     return true;

@@ -36,10 +36,15 @@ using Pieces = llvm::SmallVector<mlir::Value, 1>;
 
 /// The persistent buffers of a scope and of the repeats in it.
 struct StateScope {
+  struct State {
+    chakra::TensorType type;
+    mlir::Location loc; ///< Of the first op that has it.
+  };
+
   llvm::StringRef name; ///< Of the repeat.
   SymExpr count;        ///< Null at the top.
   SymExpr first;        ///< The number of its first iteration; null: 0.
-  llvm::MapVector<llvm::StringRef, chakra::TensorType> states;
+  llvm::MapVector<llvm::StringRef, State> states;
   /// By name and first iteration: the layers of several stages are apart.
   llvm::MapVector<mlir::StringAttr, std::unique_ptr<StateScope>> repeats;
 };

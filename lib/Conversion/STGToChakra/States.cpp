@@ -39,12 +39,12 @@ LogicalResult GraphBuilder::addState(Operation *op, StateScope &scope,
                                      Category category) {
   chakra::TensorType tensor = getTensorType(type, category);
   StringRef interned = builder.getStringAttr(name).getValue();
-  auto [it, isNew] = scope.states.try_emplace(interned, tensor);
-  if (isNew || it->second == tensor)
+  auto [it, isNew] = scope.states.insert({interned, {tensor, op->getLoc()}});
+  if (isNew || it->second.type == tensor)
     return success();
   return op->emitOpError("needs the persistent buffer '")
          << name << "' with " << tensor.getBytes().str()
-         << " bytes, elsewhere it has " << it->second.getBytes().str();
+         << " bytes, elsewhere it has " << it->second.type.getBytes().str();
 }
 
 LogicalResult GraphBuilder::collectStates(Block &block, StateScope &scope) {
@@ -133,9 +133,9 @@ GraphBuilder::getUsedStates(Block &block, const Twine &prefix,
 StateEnv GraphBuilder::declareStates(StateScope &scope) {
   StateEnv env;
   Location loc = function.getLoc();
-  for (auto &[name, type] : scope.states)
+  for (auto &[name, state] : scope.states)
     env[builder.getStringAttr(name)] =
-        chakra::StateOp::create(builder, loc, type, name);
+        chakra::StateOp::create(builder, state.loc, state.type, name);
   for (auto &[key, inner] : scope.repeats) {
     Block body;
     StateEnv innerEnv;

@@ -188,8 +188,7 @@ LogicalResult Exporter::checkOptions() {
   if (options.files.directory.empty())
     return emitError(module.getLoc())
            << "the directory for the traces is not given";
-  if (options.prefix.empty() ||
-      llvm::sys::path::filename(options.prefix) != options.prefix)
+  if (!stg::trace::TraceBundle::isPrefix(options.prefix))
     return emitError(module.getLoc())
            << "'" << options.prefix
            << "' cannot be the first part of a file name";

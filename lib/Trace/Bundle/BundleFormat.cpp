@@ -1142,8 +1142,7 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
     return makeError(file, "the bundle was written by a version of stg that "
                            "makes other files of it; use that version");
   StringRef version = in.getString(), prefix = in.getString();
-  if (prefix.empty() ||
-      prefix.find_first_of(StringRef("/\\\0", 3)) != StringRef::npos)
+  if (!isPrefix(prefix))
     in.fail("the prefix cannot be the first part of a file name");
   std::optional<RankSpace> space = decodeSpace(in);
   std::vector<StringRef> names;

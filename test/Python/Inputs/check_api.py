@@ -91,6 +91,13 @@ def check_expressions():
     expect(KeyError, lambda: product(x=1), "the symbol y has no value; x*y has the symbols x, y")
     expect(ValueError, lambda: product(x=1.5, y=1), "the values of x are not integers, but float64")
     expect(ValueError, lambda: (product / 2)(x=[1, 2], y=1), "the result is not an integer")
+    # The smallest numbers of types, which have no absolute value in them, and what no type holds.
+    for least in (np.array([-128], np.int8), np.array([-2**31], np.int32), np.array([-2**63])):
+        assert product(x=least, y=10**18).tolist() == [int(least[0]) * 10**18], least
+    assert product(x=[-1, 2**63], y=2).tolist() == [-2, 2**64] and product(x=[], y=1).tolist() == []
+    for value in (1.5, None, True):
+        expect(ValueError, lambda: product(x=np.array([value], dtype=object), y=2),
+               "the values of x are not integers, but object")
     expect(ZeroDivisionError, lambda: stg.Expression("1/x")(x=0), "division by zero")
     expect(stg.Error, lambda: stg.Expression("1/(x + y)"), "is not divisible by 'x + y'")
     expect(stg.Error, lambda: stg.Expression("x +"), "error:")
@@ -182,20 +189,23 @@ def check_interruption():
     expect(stg.Interrupted, lambda: stg.costs("gpt2-1.5b", canceller=canceller, batch=1),
            "error: interrupted")
 
-    # Ctrl-C in compilations and in a sweep, which go on until it comes. A shell may have told us to
-    # ignore it.
+    # Ctrl-C in compilations and in a sweep, which go on until it comes, and in a search of minutes,
+    # whose threads are more than the one that handles it. A shell may have told us to ignore it.
     def compile_again_and_again():
         while True:
             stg.compile(BIG, BIG_STRATEGY)
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for call in (compile_again_and_again,
-                 lambda: list(stg.sweep(BIG, itertools.repeat(BIG_STRATEGY), threads=2))):
+    for seconds, call in (
+            (0.1, compile_again_and_again),
+            (0.1, lambda: list(stg.sweep(BIG, itertools.repeat(BIG_STRATEGY), threads=2))),
+            (2, lambda: stg.search("llama3-70b", "h100-80gb-dgx", ranks=64, batch=256, threads=8))):
         try:
-            threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
             call()
         except KeyboardInterrupt:
-            pass
+            continue
+        raise AssertionError("it has ended by itself")
     stg.compile("gpt2-1.5b", batch=4)
 
 
@@ -244,7 +254,48 @@ def check_modules():
     expect(ValueError, lambda: stg.compile(module, text="x"), "a module or a text, not both")
 
 
+def check_arguments(folder):
+    """What Python has, and C or JSON do not: as it is meant, or an error that names it."""
+    plain = stg.compile("gpt2-1.5b", dp=2, batch=4, set={"L": 2}).manifest
+    assert stg.compile("gpt2-1.5b", dp=np.int64(2), batch=np.int32(4),
+                       set={"L": np.array(2)}).manifest == plain
+    schedule = Path(folder) / "schedule.json"
+    schedule.write_text(run_tool("stg-compile", "gpt2-1.5b", "--pp", "2", "--batch", "2",
+                                 "--micro-batch", "1", "--schedule", "gpipe", "--print-schedule"))
+    run = stg.compile("gpt2-1.5b", pp=2, batch=2, micro_batch=1, schedule=schedule)
+    assert run.manifest["strategy"]["schedule"] == json.loads(schedule.read_text())
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, threads=-1),
+           "threads=-1: it has no such value")
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(1,)), "ranks=(1,): it has no")
+    expect(ValueError, lambda: stg.compile("gpt2-1.5b", batch=4, ranks=(0, 0), output=folder),
+           "ranks 0 to 0: expected 0 <= first < end")
+    expect(ValueError, lambda: stg.execute(stg.compile("gpt2-1.5b", batch=1, traces=True).bundle,
+                                           peak_tflops=-1), "greater than 0, not -1")
+    expect(ValueError, lambda: stg.Strategy.from_json('{"strategy": {}, "decode_strategy": {}}'),
+           "a plan of prefill and one of decoding")
+    expect(ValueError, lambda: next(stg.sweep("gpt2-1.5b", [stg.Strategy(batch=1)], output=folder)),
+           "would write to the folder")
+    # C's texts end at a null character.
+    for call in (lambda: stg.compile("gpt2-1.5b\0x", batch=4),
+                 lambda: stg.compile("gpt2-1.5b", batch=4, output="out\0x"),
+                 lambda: stg.estimate("gpt2-1.5b", "h100-80gb-dgx\0x", batch=4),
+                 lambda: stg.run_passes("module {}\0x"), lambda: stg.Expression("B\0x"),
+                 lambda: stg.Bundle("x\0y"), lambda: stg.validate("x\0y"),
+                 lambda: stg.list_models(["x\0y"])):
+        expect(ValueError, call, "embedded null character")
+
+
 def check_timelines():
+    named = stg.Module("""
+      func.func @"a/b"(%x: !stg.tensor<[8], f32> {stg.name = "x"}) -> !stg.tensor<[8], f32> {
+        %w = stg.param "w" : !stg.tensor<[8], f32>
+        %y = stg.add %x, %w : !stg.tensor<[8], f32>, !stg.tensor<[8], f32>
+        return %y : !stg.tensor<[8], f32>
+      }""")
+    run = stg.compile(named, timeline=True)
+    assert run.classes[0].name == "a/b" and run.memory_timeline("a/b") == run.memory_timeline()
+    names = [name for name in run.memory_timeline() if name not in ("node", "path")]
+    assert max(map(sum, zip(*(run.memory_timeline()[name] for name in names)))) == run.peak_memory
     run = stg.compile("gpt2-1.5b", pp=2, batch=8, micro_batch=2, set={"L": 4}, timeline=True, traces=True)
     for ranks in run.classes:
         table = run.memory_timeline(ranks.name)
@@ -353,6 +404,7 @@ def main():
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.2f} s", flush=True)
+    check_arguments(folder)
     check_traces(folder)
     check_estimates(folder)
     check_models(folder)

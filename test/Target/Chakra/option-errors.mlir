@@ -13,6 +13,8 @@
 // SPLITS: error: the number of splits must be at least 1
 // RUN: not stg-translate --chakra-to-traces --trace-dir=%t/d --trace-prefix=a/b %s 2>&1 | FileCheck %s --check-prefix=PREFIX
 // PREFIX: error: 'a/b' cannot be the first part of a file name
+// RUN: not stg-translate --chakra-to-traces --trace-dir=%t/d --trace-bundle '--trace-prefix=a\b' %s 2>&1 | FileCheck %s --check-prefix=BUNDLE
+// BUNDLE: error: 'a\b' cannot be the first part of a file name
 // RUN: not stg-translate --chakra-to-traces --trace-dir=%t/file/d %s 2>&1 | FileCheck %s --check-prefix=DIR
 // DIR: error: cannot create directory '{{.*}}/file/d': Not a directory
 // RUN: not ls %t/d

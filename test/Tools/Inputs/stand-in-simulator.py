@@ -1,11 +1,13 @@
 """Takes the arguments of ASTRA-sim and prints what it prints, of ranks that all finish
 after STAND_IN_CYCLES ns; the first STAND_IN_FINISHED of them, if that is set. Then ends
-as STAND_IN_END says: with that status, or by signal 6 for "abort"."""
+as STAND_IN_END says: with that status, by signal 6 for "abort", or after a minute for
+"hang"."""
 
 import json
 import os
 import re
 import sys
+import time
 
 arguments = dict(argument[2:].split("=", 1) for argument in sys.argv[1:])
 assert arguments.keys() == {
@@ -36,4 +38,7 @@ sys.stdout.flush()
 end = os.environ.get("STAND_IN_END", "0")
 if end == "abort":
     os.abort()
+if end == "hang":
+    time.sleep(60)
+    end = "0"
 sys.exit(int(end))

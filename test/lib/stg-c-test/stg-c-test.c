@@ -305,9 +305,9 @@ static int runPasses(const char *path, const char *pipeline) {
 /** What no file and no flag can say. */
 static int runRequests(void) {
   StgCompilation *compilation = NULL;
-  StgCompileRequest requests[8];
+  StgCompileRequest requests[9];
   memset(requests, 0, sizeof(requests));
-  for (int i = 1; i < 8; ++i)
+  for (int i = 1; i < 9; ++i)
     requests[i].model = "llama3-8b";
   requests[1].output = STG_OUTPUT_FILES;
   requests[2].folder = "somewhere";
@@ -319,13 +319,49 @@ static int runRequests(void) {
   requests[5].output = (StgOutput)9;
   requests[6].model = "no-such-model.mlir";
   requests[7].program = "decode";
+  requests[8].prefix = "a/b";
   int failed = 0;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 9; ++i) {
     printf("%d: ", i);
     failed += fail(stgCompile(&requests[i], &compilation));
     if (compilation)
       abort();
   }
+  StgMachine machine = {"h100-80gb-dgx", NULL, 0};
+  StgSearchOptions searches[2];
+  memset(searches, 0, sizeof(searches));
+  searches[0].goal = (StgSearchGoal)3;
+  searches[1].front = 1 << 3 | STG_FRONT_MEMORY;
+  StgCompileRequest model = {0};
+  model.model = "llama3-8b";
+  for (int i = 0; i < 2; ++i) {
+    StgSearch *search = NULL;
+    printf("search %d: ", i);
+    failed += fail(stgSearch(&model, &machine, &searches[i], &search));
+    if (search)
+      abort();
+  }
+  /* What there is not. */
+  StgCompileRequest small = {0};
+  StgStrategy *strategy = stgStrategyCreate();
+  stgErrorDestroy(
+      stgStrategyReadJSON(strategy, "{\"batch\": 1, \"set\": {\"L\": 1}}", NULL));
+  small.model = "llama3-8b";
+  small.strategy = strategy;
+  small.output = STG_OUTPUT_MEMORY;
+  if (stgCompile(&small, &compilation))
+    abort();
+  const StgTraceBundle *bundle = stgCompilationGetBundle(compilation);
+  size_t axes = stgTraceBundleGetNumAxes(bundle);
+  if (stgTraceBundleGetAxisName(bundle, axes).size != 0 ||
+      stgTraceBundleGetAxisSize(bundle, axes) != 0 ||
+      stgTraceBundleGetNumNodes(bundle, 1) != 0 ||
+      stgNodeStreamOpen(bundle, 1) ||
+      stgTraceBundleGetGroup(bundle, 1, NULL, 0) != 0 ||
+      stgCompilationGetClass(compilation, 1))
+    abort();
+  stgCompilationDestroy(compilation);
+  stgStrategyDestroy(strategy);
   /* What may be null. */
   stgErrorDestroy(NULL);
   stgCompilationDestroy(NULL);

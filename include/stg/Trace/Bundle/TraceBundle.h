@@ -32,6 +32,13 @@ public:
   /// The name of a bundle in a directory.
   static constexpr llvm::StringLiteral kFileName = "traces.stgb";
 
+  /// Whether names of files can begin with it, here and where they are
+  /// unpacked.
+  static bool isPrefix(llvm::StringRef text) {
+    return !text.empty() && text.find_first_of(llvm::StringRef("/\\\0", 3)) ==
+                                llvm::StringRef::npos;
+  }
+
   /// A bundle of `classes`, which are a partition of the ranks; names in
   /// programs must outlive it. `version` is what the metadata of each trace
   /// says; a file is called `<prefix>.<rank>.et`.
