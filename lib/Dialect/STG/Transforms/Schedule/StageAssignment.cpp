@@ -281,17 +281,6 @@ LogicalResult StageAssignment::assignScan(ScanOpInterface scan) {
     if (stackOf.lookup(stack) != name && failed(checkStack(scan, stack, set)))
       return failure();
   stagesOf[scan] = set;
-  // The gradient of what a forward repeat starts with belongs where that is
-  // made, which may be the stage before: backward of it is where forward is.
-  if (getSection(scan) == Section::Forward) {
-    for (Value init : scan.getCarriedInits())
-      if (int stage = getStages(init).find_last(); stage >= 0)
-        madeIn[name] = std::max<unsigned>(stage, madeIn.lookup(name));
-  } else if (auto made = madeIn.find(name);
-             scan.getReverse() && made != madeIn.end()) {
-    last.reset();
-    last.set(made->second);
-  }
   for (Value result : scan.getCarriedResults())
     valueStages[result] = last;
   if (getSection(scan) == Section::Backward)
@@ -418,7 +407,7 @@ bool StageAssignment::assignStagePart(Operation *op) {
 
 /// A backward op belongs where its gradient comes from, the earliest stage of
 /// those, or where its forward op is if that is earlier; one without a
-/// gradient, where its forward value is.
+/// gradient, where its forward op is, or else its forward value.
 LogicalResult StageAssignment::placeBackward(Operation *op) {
   if (isCoalesced(op)) {
     BitVector set(getNumStages());
@@ -446,11 +435,13 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
   auto forward = forwardStage.find(getOrigin(op).name);
   if (fromGradient && forward != forwardStage.end())
     fromGradient = std::min(*fromGradient, forward->second);
-  if (fromGradient || fromForward)
-    setStage(op, fromGradient ? *fromGradient : *fromForward);
+  if (fromGradient)
+    setStage(op, *fromGradient);
   else if (forward != forwardStage.end())
     // The gradient of what nothing but the loss's mean is behind is a constant.
     setStage(op, forward->second);
+  else if (fromForward)
+    setStage(op, *fromForward);
   else if (getNumStages() == 1 && ranges.empty())
     setStage(op, 0);
   return success();

@@ -124,8 +124,6 @@ private:
 
   /// By name of the scan and virtual stage.
   llvm::DenseMap<mlir::StringAttr, std::vector<Range>> ranges;
-  /// By name of the scan, the stage that makes what it starts with.
-  llvm::DenseMap<mlir::StringAttr, unsigned> madeIn;
   /// What the first layer reads is made by these ops.
   llvm::DenseSet<mlir::Operation *> beforeLayers;
   /// What the last layer makes, and what is made of that.
