@@ -76,12 +76,6 @@ StageAssignment::getStackRange(Value value, unsigned stage) const {
   return it == stackOf.end() ? nullptr : &ranges.at(it->second)[stage];
 }
 
-ArrayRef<Value> StageAssignment::getSharedTerms(Operation *sum) const {
-  auto it = sharedGradients.find(sum);
-  return it == sharedGradients.end() ? ArrayRef<Value>()
-                                     : ArrayRef<Value>(it->second);
-}
-
 void StageAssignment::setStages(Operation *op, const BitVector &set) {
   stagesOf[op] = set;
   for (auto [number, result] : llvm::enumerate(op->getResults())) {
@@ -313,15 +307,7 @@ void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
     valueStages[sum.result] = set;
     if (set.count() == 1)
       continue;
-    // A sum of one term, which several stages have.
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfter(scan);
-    Value zero = makeZero(sum.result);
-    auto total = AddOp::create(builder, scan.getLoc(), sum.result, zero);
-    copyOrigin(getSummands(sum).back(), total);
-    setRole(total, Role::Add);
-    Value(sum.result).replaceAllUsesExcept(total, total);
-    gradientSums.insert(total);
+    addUpOncePerStep(sum.result, getSummands(sum).back());
   }
 }
 
@@ -391,17 +377,8 @@ bool StageAssignment::assignStagePart(Operation *op) {
     return next && next.isLinear() && user->getNumOperands() == 1 &&
            getPhase(user) == Phase::Backward;
   });
-  if (isRead)
-    return true;
-  // A sum of one term, which several stages have.
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(op);
-  auto total = AddOp::create(builder, op->getLoc(), result, makeZero(result));
-  copyOrigin(op, total);
-  setRole(total, Role::Add);
-  result.replaceAllUsesExcept(total, total);
-  parameterSums.insert(result);
-  gradientSums.insert(total);
+  if (!isRead)
+    addUpOncePerStep(result, op);
   return true;
 }
 
@@ -502,31 +479,55 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
   return users;
 }
 
+/// True for what each stage that reads it makes: what is gathered together, or
+/// made of parameters alone. What is gathered though nobody reads it is
+/// gathered once.
+static bool isMadeByReaders(Operation *op) {
+  return isCoalesced(op) || !isa<ShardableOpInterface>(op) ||
+         (!isa<KeepOp>(op) && llvm::all_of(op->getOperands(), isOfParameter));
+}
+
+/// An op of the forward pass that reads only inputs and parameters, where
+/// forward first reads what it makes: its backward is there, too.
+void StageAssignment::assignFloatingForward(Operation *op) {
+  if (getSection(op) != Section::Forward || isMadeByReaders(op))
+    return;
+  int first = getUserStages(llvm::to_vector(op->getUsers())).find_first();
+  if (first < 0)
+    return;
+  setStage(op, first);
+  if (StringAttr name = getOrigin(op).name)
+    forwardStage.try_emplace(name, first);
+}
+
 /// Ops that read only inputs and parameters go where their results are read;
 /// collectives and what is made of parameters alone to every such stage, other
-/// ops to the first.
+/// ops to the first; if there is none, to the first stage.
 void StageAssignment::assignFloating(Operation *op) {
   if (isCoalesced(op) && op->getNumResults() > 0) {
     BitVector all(getNumStages());
-    for (Value result : op->getResults())
-      all |= valueStages[result] =
+    for (Value result : op->getResults()) {
+      BitVector &own = valueStages[result] =
           getUserStages(llvm::to_vector(result.getUsers()));
+      if (own.none())
+        own.set(0);
+      all |= own;
+    }
     stagesOf[op] = all;
     return;
   }
   BitVector set =
       getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
                                     : llvm::to_vector(op->getUsers()));
-  // What is gathered though nobody reads it is gathered once.
-  bool isOfParameters =
-      !isa<KeepOp>(op) && llvm::all_of(op->getOperands(), isOfParameter);
-  if (isa<ShardableOpInterface>(op) && !isOfParameters)
-    setStage(op, set.find_first());
-  else
+  if (set.none())
+    set.set(0);
+  if (isMadeByReaders(op))
     setStages(op, set);
+  else
+    setStage(op, set.find_first());
 }
 
-/// The stages in which any of the users is; the first if there is none.
+/// The stages in which any of the users is.
 BitVector StageAssignment::getUserStages(ArrayRef<Operation *> users) {
   BitVector set(getNumStages());
   for (Operation *user : users) {
@@ -545,22 +546,23 @@ BitVector StageAssignment::getUserStages(ArrayRef<Operation *> users) {
       set |= it->second;
     }
   }
-  if (set.none())
-    set.set(0);
   return set;
 }
 
 LogicalResult StageAssignment::assignStages() {
   Block &body = program.getBody().front();
-  for (Operation &op : body)
-    if (failed(assignOp(&op)))
-      return failure();
-  // Sums whose terms are reduced instead.
-  for (Operation *sum : replacedSums)
-    sum->erase();
-  for (Operation &op : llvm::reverse(body))
-    if (!stagesOf.contains(&op) && !isa<ParamOp, SplatOp>(op) &&
-        !op.hasTrait<OpTrait::IsTerminator>())
-      assignFloating(&op);
+  auto isFloating = [&](Operation &op) {
+    return !stagesOf.contains(&op) && !isa<ParamOp, SplatOp>(op) &&
+           !op.hasTrait<OpTrait::IsTerminator>();
+  };
+  for (bool isForward : {true, false}) {
+    for (Operation &op : body)
+      if ((getSection(&op) == Section::Forward) == isForward &&
+          failed(assignOp(&op)))
+        return failure();
+    for (Operation &op : llvm::reverse(body))
+      if (isFloating(op))
+        isForward ? assignFloatingForward(&op) : assignFloating(&op);
+  }
   return success();
 }

@@ -68,9 +68,14 @@ public:
   /// The layers of a stage that a value has in its leading dimension; null if
   /// that is not the layers of a scan.
   const Range *getStackRange(mlir::Value value, unsigned stage) const;
-  /// What stages contribute to the gradient that an op sums up, if they share
-  /// its parameter: one value for each stage.
-  llvm::ArrayRef<mlir::Value> getSharedTerms(mlir::Operation *sum) const;
+  /// What stages have a part of each, and the op adds up over them once per
+  /// step; null if it is no such sum.
+  mlir::Value getSharedTerm(mlir::Operation *sum) const {
+    return sharedGradients.lookup(sum);
+  }
+  /// True for a sum of terms of a parameter's gradient, of which each stage
+  /// adds those that it holds.
+  bool isStageSum(mlir::Operation *op) const { return stageSums.contains(op); }
   /// True for what iterations add up of the gradient of a parameter: each stage
   /// begins with zero, and its part is that of its own iterations.
   bool isParameterSum(mlir::Value value) const {
@@ -97,6 +102,7 @@ private:
   bool assignStagePart(mlir::Operation *op);
   llvm::LogicalResult placeBackward(mlir::Operation *op);
   llvm::LogicalResult assignStep(mlir::Operation *op);
+  void assignFloatingForward(mlir::Operation *op);
   void assignFloating(mlir::Operation *op);
   llvm::SmallVector<mlir::Operation *> getParameterUsers(mlir::Value value);
   llvm::BitVector getUserStages(llvm::ArrayRef<mlir::Operation *> users);
@@ -108,14 +114,9 @@ private:
 
   // Gradients of shared parameters, in SharedGradients.cpp.
   void collectGradientSums(const GradientFlow &gradients);
+  void addUpOncePerStep(mlir::Value part, mlir::Operation *like);
+  bool areOfSeveralStages(llvm::ArrayRef<mlir::Value> terms) const;
   llvm::LogicalResult assignGradientSum(AddOp sum);
-  llvm::LogicalResult
-  sumTermsOfStages(llvm::ArrayRef<AddOp> sums,
-                   llvm::SmallVectorImpl<mlir::Value> &terms);
-  void collectTerms(AddOp sum, llvm::SmallVectorImpl<AddOp> &sums,
-                    llvm::SmallVectorImpl<mlir::Value> &terms);
-  void reduceTerms(AddOp sum, llvm::ArrayRef<mlir::Value> terms,
-                   mlir::OpOperand &use);
 
   mlir::func::FuncOp program;
   llvm::ArrayRef<int64_t> layers;
@@ -139,15 +140,14 @@ private:
   /// What forward makes at the top of the program, by the name of the op or of
   /// the scan.
   llvm::DenseMap<mlir::StringAttr, mlir::Value> makers;
-  /// Results of scans that are gradients of parameters.
+  /// Gradients of parameters that are sums of the parts of stages.
   llvm::DenseSet<mlir::Value> parameterSums;
   /// Sums of contributions to a gradient, at the top of the program.
   llvm::DenseSet<mlir::Operation *> gradientSums;
-  /// Those of what several stages contribute, and their terms.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>
-      sharedGradients;
-  /// Those whose terms are reduced instead.
-  llvm::SmallVector<mlir::Operation *> replacedSums;
+  /// Those of which each stage adds its own terms.
+  llvm::DenseSet<mlir::Operation *> stageSums;
+  /// Those over stages, and what they have a part of each.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> sharedGradients;
   llvm::BitVector none;
 };
 
