@@ -19,39 +19,75 @@
 using namespace mlir;
 using namespace stg;
 
+/// True if the op makes gradients of parameters, which are `known`, of what it
+/// reads here and of parameters.
+static bool makesGradients(OpOperand &use, const DenseSet<Value> &known) {
+  Operation *user = use.getOwner();
+  bool readsOthers =
+      !isa<AddOp>(user) &&
+      llvm::any_of(user->getOperands(), [&](Value operand) {
+        return operand != use.get() && !isMadeOfParameters(operand);
+      });
+  return !readsOthers && !isa<ScanOpInterface>(user) &&
+         user->getNumResults() > 0 &&
+         llvm::all_of(user->getResults(),
+                      [&](Value result) { return known.contains(result); });
+}
+
 /// Finds the sums of contributions to the gradient of a parameter that several
-/// ops read.
+/// ops read, or of what is made of parameters alone.
 void StageAssignment::collectGradientSums(const GradientFlow &gradients) {
   Block &body = program.getBody().front();
-  for (auto sum : body.getOps<AddOp>())
-    if (getSection(sum) == Section::Backward && gradients.lookup(sum))
-      gradientSums.insert(sum);
+  DenseSet<Value> known;
+  for (Operation &op : llvm::reverse(body)) {
+    if (getSection(&op) != Section::Backward)
+      continue;
+    for (Value result : op.getResults()) {
+      auto isKnown = [&](OpOperand &use) { return makesGradients(use, known); };
+      if (gradients.lookup(result) ||
+          (!result.use_empty() && llvm::all_of(result.getUses(), isKnown)))
+        known.insert(result);
+    }
+    if (isa<AddOp>(op) && known.contains(op.getResult(0)))
+      gradientSums.insert(&op);
+  }
   for (auto scan : body.getOps<ScanOpInterface>())
     for (const CarriedValue &carried : getCarriedValues(scan))
       if (isSumFromZero(carried) && gradients.lookup(carried.result))
         parameterSums.insert(carried.result);
 }
 
-/// What several stages have a part of is added up once per step: a sum of one
-/// term, which each of them has.
-void StageAssignment::addUpOncePerStep(Value part, Operation *like) {
+/// Notes that each stage of a value has a part of it, which is a sum over them.
+/// Backward goes on with the parts, as all that it does with a gradient is
+/// linear; what the step reads is their sum: one of one term, which each stage
+/// has, and which is called like `like`.
+void StageAssignment::addPart(Value part, Operation *like) {
+  stageParts[part] = like;
+  auto isOfStep = [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return user->getBlock() != &program.getBody().front() ||
+           isa<ScanOpInterface>(user) || getSection(user) != Section::Backward;
+  };
+  if (llvm::none_of(part.getUses(), isOfStep))
+    return;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(part);
   Value zero = makeZero(part);
   auto total = AddOp::create(builder, like->getLoc(), part, zero);
   copyOrigin(like, total);
   setRole(total, Role::Add);
-  part.replaceAllUsesExcept(total, total);
-  parameterSums.insert(part);
-  gradientSums.insert(total);
+  part.replaceUsesWithIf(total, [&](OpOperand &use) {
+    return use.getOwner() != total && isOfStep(use);
+  });
+  sharedGradients[total] = part;
 }
 
-/// True if terms of a gradient are in different stages, or in the same ones
-/// that have parts of one.
+/// True if terms of a gradient are in different stages, or each stage has a
+/// part of one.
 bool StageAssignment::areOfSeveralStages(ArrayRef<Value> terms) const {
   return llvm::any_of(terms, [&](Value term) {
     return getStages(term) != getStages(terms.front()) ||
-           (parameterSums.contains(term) && getStages(term).count() > 1);
+           stageParts.contains(term);
   });
 }
 
@@ -65,29 +101,12 @@ LogicalResult StageAssignment::assignGradientSum(AddOp sum) {
       terms.push_back(operand);
       set |= getStages(operand);
     }
-  if (!areOfSeveralStages(terms)) {
-    if (terms.empty())
-      return placeBackward(sum);
-    setStages(sum, set);
-    return success();
-  }
+  if (terms.empty())
+    return placeBackward(sum);
   setStages(sum, set);
-  Operation *reader = sum->hasOneUse() ? *sum->user_begin() : nullptr;
-  bool isTerm = reader && gradientSums.contains(reader);
-  bool isReduced =
-      reader && isReduction(reader) && getSection(reader) == Section::Backward;
-  if (terms.size() == 1 && !isTerm && !isReduced) {
-    sharedGradients[sum] = terms.front();
-    return success();
+  if (areOfSeveralStages(terms)) {
+    stageSums.insert(sum);
+    addPart(sum, sum);
   }
-  parameterSums.insert(sum);
-  gradientSums.erase(sum);
-  stageSums.insert(sum);
-  // Parts are reduced instead of the sum: each stage its own.
-  if (isReduced)
-    addUpOncePerStep(reader->getResult(sum->use_begin()->getOperandNumber()),
-                     sum);
-  else if (!isTerm)
-    addUpOncePerStep(sum, sum);
   return success();
 }

@@ -190,6 +190,14 @@ static bool isOfParameter(Value value) {
   return static_cast<bool>(getReadParameter(value));
 }
 
+bool stg::isMadeOfParameters(Value value) {
+  Operation *maker = value.getDefiningOp();
+  return isOfParameter(value) ||
+         (isa_and_nonnull<ShardableOpInterface>(maker) &&
+          maker->getNumOperands() > 0 && !isCoalesced(maker) &&
+          llvm::all_of(maker->getOperands(), isMadeOfParameters));
+}
+
 /// What ends of the model are made of, where their stages have no layers, from
 /// which it would follow.
 void StageAssignment::collectEnds(ScanOpInterface first, ScanOpInterface last) {
@@ -307,7 +315,7 @@ void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
     valueStages[sum.result] = set;
     if (set.count() == 1)
       continue;
-    addUpOncePerStep(sum.result, getSummands(sum).back());
+    addPart(sum.result, getSummands(sum).back());
   }
 }
 
@@ -350,35 +358,42 @@ LogicalResult StageAssignment::assignForward(Operation *op) {
 }
 
 LogicalResult StageAssignment::assignBackward(Operation *op) {
-  if (assignStagePart(op))
+  if (assignStageParts(op))
     return success();
-  return gradientSums.contains(op) ? assignGradientSum(cast<AddOp>(op))
-                                   : placeBackward(op);
+  auto sum = dyn_cast<AddOp>(op);
+  bool isOfParts = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return stageParts.contains(operand);
+  });
+  if (sum && (isOfParts || gradientSums.contains(op)))
+    return assignGradientSum(sum);
+  if (isOfParts && !isCoalesced(op))
+    return op->emitOpError(
+        "reads a gradient of which several pipeline stages "
+        "have a part each, and a value that one of them has");
+  return placeBackward(op);
 }
 
-/// The sum over a stack whose layers are in several stages, and what linear ops
-/// make of it: each stage has its part of a gradient, and they are added once
-/// per step. False if the op is none of these.
-bool StageAssignment::assignStagePart(Operation *op) {
-  if (op->getNumOperands() != 1 || op->getNumResults() != 1)
-    return false;
-  Value operand = op->getOperand(0), result = op->getResult(0);
-  BitVector set = getStages(operand);
+/// The sum over a stack whose layers are in several stages, and what backward
+/// makes of it with nothing but parameters: each stage has its part of a
+/// gradient. False if the op is none of these.
+bool StageAssignment::assignStageParts(Operation *op) {
   auto sum = dyn_cast<SumOp>(op);
-  bool isFirst = sum && sum.getDim() == 0 && stackOf.contains(operand);
-  auto linear = dyn_cast<ShardableOpInterface>(op);
-  if (set.count() < 2 || !(isFirst || (stageParts.contains(operand) && linear &&
-                                       linear.isLinear())))
+  BitVector set(getNumStages());
+  for (Value operand : op->getOperands()) {
+    const BitVector &own = getStages(operand);
+    bool isStack = sum && sum.getDim() == 0 && stackOf.contains(operand);
+    if (own.none() && !isStack)
+      continue;
+    if (own.count() < 2 || !(isStack || stageParts.contains(operand)) ||
+        (set.any() && set != own))
+      return false;
+    set = own;
+  }
+  if (set.none() || isa<AddOp>(op) || isCoalesced(op))
     return false;
   setStages(op, set);
-  stageParts.insert(result);
-  bool isRead = llvm::all_of(result.getUsers(), [](Operation *user) {
-    auto next = dyn_cast<ShardableOpInterface>(user);
-    return next && next.isLinear() && user->getNumOperands() == 1 &&
-           getPhase(user) == Phase::Backward;
-  });
-  if (!isRead)
-    addUpOncePerStep(result, op);
+  for (Value result : op->getResults())
+    addPart(result, op);
   return true;
 }
 
@@ -392,6 +407,10 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
       set |= getStages(operand);
     if (set.any())
       setStages(op, set);
+    for (auto [operand, result] :
+         llvm::zip(op->getOperands(), op->getResults()))
+      if (Operation *like = stageParts.lookup(operand))
+        addPart(result, like);
     return success();
   }
   std::optional<unsigned> fromGradient, fromForward;
@@ -484,7 +503,8 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
 /// gathered once.
 static bool isMadeByReaders(Operation *op) {
   return isCoalesced(op) || !isa<ShardableOpInterface>(op) ||
-         (!isa<KeepOp>(op) && llvm::all_of(op->getOperands(), isOfParameter));
+         (!isa<KeepOp>(op) &&
+          llvm::all_of(op->getOperands(), isMadeOfParameters));
 }
 
 /// An op of the forward pass that reads only inputs and parameters, where

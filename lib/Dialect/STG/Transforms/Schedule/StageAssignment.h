@@ -29,6 +29,10 @@ class GradientFlow;
 /// executes it on those that it holds.
 bool isCoalesced(mlir::Operation *op);
 
+/// True for a parameter, what is gathered of it, and what ops make of these
+/// alone.
+bool isMadeOfParameters(mlir::Value value);
+
 /// The stages of the ops and values of a program.
 class StageAssignment {
 public:
@@ -99,7 +103,7 @@ private:
   mlir::Value makeZero(mlir::Value like);
   llvm::LogicalResult assignForward(mlir::Operation *op);
   llvm::LogicalResult assignBackward(mlir::Operation *op);
-  bool assignStagePart(mlir::Operation *op);
+  bool assignStageParts(mlir::Operation *op);
   llvm::LogicalResult placeBackward(mlir::Operation *op);
   llvm::LogicalResult assignStep(mlir::Operation *op);
   void assignFloatingForward(mlir::Operation *op);
@@ -114,7 +118,7 @@ private:
 
   // Gradients of shared parameters, in SharedGradients.cpp.
   void collectGradientSums(const GradientFlow &gradients);
-  void addUpOncePerStep(mlir::Value part, mlir::Operation *like);
+  void addPart(mlir::Value part, mlir::Operation *like);
   bool areOfSeveralStages(llvm::ArrayRef<mlir::Value> terms) const;
   llvm::LogicalResult assignGradientSum(AddOp sum);
 
@@ -129,8 +133,8 @@ private:
   llvm::DenseSet<mlir::Operation *> beforeLayers;
   /// What the last layer makes, and what is made of that.
   llvm::DenseSet<mlir::Value> behindLayers;
-  /// Of which each stage has a part.
-  llvm::DenseSet<mlir::Value> stageParts;
+  /// Of which each stage has a part, and what a sum of it is called like.
+  llvm::DenseMap<mlir::Value, mlir::Operation *> stageParts;
   /// By name of an op outside of scans, the stage of its forward pass.
   llvm::DenseMap<mlir::StringAttr, unsigned> forwardStage;
   llvm::DenseMap<mlir::Operation *, llvm::BitVector> stagesOf;
@@ -140,7 +144,7 @@ private:
   /// What forward makes at the top of the program, by the name of the op or of
   /// the scan.
   llvm::DenseMap<mlir::StringAttr, mlir::Value> makers;
-  /// Gradients of parameters that are sums of the parts of stages.
+  /// Results of scans that are gradients of parameters.
   llvm::DenseSet<mlir::Value> parameterSums;
   /// Sums of contributions to a gradient, at the top of the program.
   llvm::DenseSet<mlir::Operation *> gradientSums;
