@@ -504,12 +504,11 @@ void ShardStates::makeUnits(Block &block) {
     coalesce(ops, !ops.front().getReduction());
 }
 
-/// A parameter that a replayed layer and its backward pass read is gathered
-/// once for both.
-static void mergeReads(ScanOpInterface scan) {
+/// A parameter that is read by several ops of a block, as by a replayed layer
+/// and its backward pass, is gathered once for all.
+static void mergeReads(Block &block) {
   llvm::StringMap<ParamOp> known;
-  for (auto param :
-       llvm::make_early_inc_range(scan.getLoopBlock().getOps<ParamOp>())) {
+  for (auto param : llvm::make_early_inc_range(block.getOps<ParamOp>())) {
     auto [it, isNew] = known.try_emplace(param.getParamName(), param);
     if (isNew || it->second.getType() != param.getType())
       continue;
@@ -530,7 +529,10 @@ ArrayAttr ShardStates::getAxesOfFrozen(ParamOp param) {
 }
 
 void ShardStates::shardParameters(func::FuncOp function) {
-  function.walk(mergeReads);
+  function.walk([](ScanOpInterface scan) { mergeReads(scan.getLoopBlock()); });
+  // Units of a root that is not kept gather for themselves.
+  if (root == RootUnits::Kept)
+    mergeReads(function.getBody().front());
   SmallVector<ParamOp> params;
   function.walk([&](ParamOp param) { params.push_back(param); });
   for (ParamOp param : params) {

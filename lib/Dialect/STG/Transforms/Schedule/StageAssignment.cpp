@@ -76,12 +76,6 @@ StageAssignment::getStackRange(Value value, unsigned stage) const {
   return it == stackOf.end() ? nullptr : &ranges.at(it->second)[stage];
 }
 
-ArrayRef<Value> StageAssignment::getSharedTerms(Operation *sum) const {
-  auto it = sharedGradients.find(sum);
-  return it == sharedGradients.end() ? ArrayRef<Value>()
-                                     : ArrayRef<Value>(it->second);
-}
-
 void StageAssignment::setStages(Operation *op, const BitVector &set) {
   stagesOf[op] = set;
   for (auto [number, result] : llvm::enumerate(op->getResults())) {
@@ -196,6 +190,14 @@ static bool isOfParameter(Value value) {
   return static_cast<bool>(getReadParameter(value));
 }
 
+bool stg::isMadeOfParameters(Value value) {
+  Operation *maker = value.getDefiningOp();
+  return isOfParameter(value) ||
+         (isa_and_nonnull<ShardableOpInterface>(maker) &&
+          maker->getNumOperands() > 0 && !isCoalesced(maker) &&
+          llvm::all_of(maker->getOperands(), isMadeOfParameters));
+}
+
 /// What ends of the model are made of, where their stages have no layers, from
 /// which it would follow.
 void StageAssignment::collectEnds(ScanOpInterface first, ScanOpInterface last) {
@@ -281,17 +283,6 @@ LogicalResult StageAssignment::assignScan(ScanOpInterface scan) {
     if (stackOf.lookup(stack) != name && failed(checkStack(scan, stack, set)))
       return failure();
   stagesOf[scan] = set;
-  // The gradient of what a forward repeat starts with belongs where that is
-  // made, which may be the stage before: backward of it is where forward is.
-  if (getSection(scan) == Section::Forward) {
-    for (Value init : scan.getCarriedInits())
-      if (int stage = getStages(init).find_last(); stage >= 0)
-        madeIn[name] = std::max<unsigned>(stage, madeIn.lookup(name));
-  } else if (auto made = madeIn.find(name);
-             scan.getReverse() && made != madeIn.end()) {
-    last.reset();
-    last.set(made->second);
-  }
   for (Value result : scan.getCarriedResults())
     valueStages[result] = last;
   if (getSection(scan) == Section::Backward)
@@ -324,15 +315,7 @@ void StageAssignment::assignSums(ScanOpInterface scan, const BitVector &set) {
     valueStages[sum.result] = set;
     if (set.count() == 1)
       continue;
-    // A sum of one term, which several stages have.
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfter(scan);
-    Value zero = makeZero(sum.result);
-    auto total = AddOp::create(builder, scan.getLoc(), sum.result, zero);
-    copyOrigin(getSummands(sum).back(), total);
-    setRole(total, Role::Add);
-    Value(sum.result).replaceAllUsesExcept(total, total);
-    gradientSums.insert(total);
+    addPart(sum.result, getSummands(sum).back());
   }
 }
 
@@ -375,50 +358,48 @@ LogicalResult StageAssignment::assignForward(Operation *op) {
 }
 
 LogicalResult StageAssignment::assignBackward(Operation *op) {
-  if (assignStagePart(op))
+  if (assignStageParts(op))
     return success();
-  return gradientSums.contains(op) ? assignGradientSum(cast<AddOp>(op))
-                                   : placeBackward(op);
+  auto sum = dyn_cast<AddOp>(op);
+  bool isOfParts = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return stageParts.contains(operand);
+  });
+  if (sum && (isOfParts || gradientSums.contains(op)))
+    return assignGradientSum(sum);
+  if (isOfParts && !isCoalesced(op))
+    return op->emitOpError(
+        "reads a gradient of which several pipeline stages "
+        "have a part each, and a value that one of them has");
+  return placeBackward(op);
 }
 
-/// The sum over a stack whose layers are in several stages, and what linear ops
-/// make of it: each stage has its part of a gradient, and they are added once
-/// per step. False if the op is none of these.
-bool StageAssignment::assignStagePart(Operation *op) {
-  if (op->getNumOperands() != 1 || op->getNumResults() != 1)
-    return false;
-  Value operand = op->getOperand(0), result = op->getResult(0);
-  BitVector set = getStages(operand);
+/// The sum over a stack whose layers are in several stages, and what backward
+/// makes of it with nothing but parameters: each stage has its part of a
+/// gradient. False if the op is none of these.
+bool StageAssignment::assignStageParts(Operation *op) {
   auto sum = dyn_cast<SumOp>(op);
-  bool isFirst = sum && sum.getDim() == 0 && stackOf.contains(operand);
-  auto linear = dyn_cast<ShardableOpInterface>(op);
-  if (set.count() < 2 || !(isFirst || (stageParts.contains(operand) && linear &&
-                                       linear.isLinear())))
+  BitVector set(getNumStages());
+  for (Value operand : op->getOperands()) {
+    const BitVector &own = getStages(operand);
+    bool isStack = sum && sum.getDim() == 0 && stackOf.contains(operand);
+    if (own.none() && !isStack)
+      continue;
+    if (own.count() < 2 || !(isStack || stageParts.contains(operand)) ||
+        (set.any() && set != own))
+      return false;
+    set = own;
+  }
+  if (set.none() || isa<AddOp>(op) || isCoalesced(op))
     return false;
   setStages(op, set);
-  stageParts.insert(result);
-  bool isRead = llvm::all_of(result.getUsers(), [](Operation *user) {
-    auto next = dyn_cast<ShardableOpInterface>(user);
-    return next && next.isLinear() && user->getNumOperands() == 1 &&
-           getPhase(user) == Phase::Backward;
-  });
-  if (isRead)
-    return true;
-  // A sum of one term, which several stages have.
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(op);
-  auto total = AddOp::create(builder, op->getLoc(), result, makeZero(result));
-  copyOrigin(op, total);
-  setRole(total, Role::Add);
-  result.replaceAllUsesExcept(total, total);
-  parameterSums.insert(result);
-  gradientSums.insert(total);
+  for (Value result : op->getResults())
+    addPart(result, op);
   return true;
 }
 
 /// A backward op belongs where its gradient comes from, the earliest stage of
 /// those, or where its forward op is if that is earlier; one without a
-/// gradient, where its forward value is.
+/// gradient, where its forward op is, or else its forward value.
 LogicalResult StageAssignment::placeBackward(Operation *op) {
   if (isCoalesced(op)) {
     BitVector set(getNumStages());
@@ -426,6 +407,10 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
       set |= getStages(operand);
     if (set.any())
       setStages(op, set);
+    for (auto [operand, result] :
+         llvm::zip(op->getOperands(), op->getResults()))
+      if (Operation *like = stageParts.lookup(operand))
+        addPart(result, like);
     return success();
   }
   std::optional<unsigned> fromGradient, fromForward;
@@ -446,11 +431,13 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
   auto forward = forwardStage.find(getOrigin(op).name);
   if (fromGradient && forward != forwardStage.end())
     fromGradient = std::min(*fromGradient, forward->second);
-  if (fromGradient || fromForward)
-    setStage(op, fromGradient ? *fromGradient : *fromForward);
+  if (fromGradient)
+    setStage(op, *fromGradient);
   else if (forward != forwardStage.end())
     // The gradient of what nothing but the loss's mean is behind is a constant.
     setStage(op, forward->second);
+  else if (fromForward)
+    setStage(op, *fromForward);
   else if (getNumStages() == 1 && ranges.empty())
     setStage(op, 0);
   return success();
@@ -511,31 +498,56 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
   return users;
 }
 
+/// True for what each stage that reads it makes: what is gathered together, or
+/// made of parameters alone. What is gathered though nobody reads it is
+/// gathered once.
+static bool isMadeByReaders(Operation *op) {
+  return isCoalesced(op) || !isa<ShardableOpInterface>(op) ||
+         (!isa<KeepOp>(op) &&
+          llvm::all_of(op->getOperands(), isMadeOfParameters));
+}
+
+/// An op of the forward pass that reads only inputs and parameters, where
+/// forward first reads what it makes: its backward is there, too.
+void StageAssignment::assignFloatingForward(Operation *op) {
+  if (getSection(op) != Section::Forward || isMadeByReaders(op))
+    return;
+  int first = getUserStages(llvm::to_vector(op->getUsers())).find_first();
+  if (first < 0)
+    return;
+  setStage(op, first);
+  if (StringAttr name = getOrigin(op).name)
+    forwardStage.try_emplace(name, first);
+}
+
 /// Ops that read only inputs and parameters go where their results are read;
 /// collectives and what is made of parameters alone to every such stage, other
-/// ops to the first.
+/// ops to the first; if there is none, to the first stage.
 void StageAssignment::assignFloating(Operation *op) {
   if (isCoalesced(op) && op->getNumResults() > 0) {
     BitVector all(getNumStages());
-    for (Value result : op->getResults())
-      all |= valueStages[result] =
+    for (Value result : op->getResults()) {
+      BitVector &own = valueStages[result] =
           getUserStages(llvm::to_vector(result.getUsers()));
+      if (own.none())
+        own.set(0);
+      all |= own;
+    }
     stagesOf[op] = all;
     return;
   }
   BitVector set =
       getUserStages(isa<KeepOp>(op) ? getParameterUsers(op->getOperand(0))
                                     : llvm::to_vector(op->getUsers()));
-  // What is gathered though nobody reads it is gathered once.
-  bool isOfParameters =
-      !isa<KeepOp>(op) && llvm::all_of(op->getOperands(), isOfParameter);
-  if (isa<ShardableOpInterface>(op) && !isOfParameters)
-    setStage(op, set.find_first());
-  else
+  if (set.none())
+    set.set(0);
+  if (isMadeByReaders(op))
     setStages(op, set);
+  else
+    setStage(op, set.find_first());
 }
 
-/// The stages in which any of the users is; the first if there is none.
+/// The stages in which any of the users is.
 BitVector StageAssignment::getUserStages(ArrayRef<Operation *> users) {
   BitVector set(getNumStages());
   for (Operation *user : users) {
@@ -554,22 +566,23 @@ BitVector StageAssignment::getUserStages(ArrayRef<Operation *> users) {
       set |= it->second;
     }
   }
-  if (set.none())
-    set.set(0);
   return set;
 }
 
 LogicalResult StageAssignment::assignStages() {
   Block &body = program.getBody().front();
-  for (Operation &op : body)
-    if (failed(assignOp(&op)))
-      return failure();
-  // Sums whose terms are reduced instead.
-  for (Operation *sum : replacedSums)
-    sum->erase();
-  for (Operation &op : llvm::reverse(body))
-    if (!stagesOf.contains(&op) && !isa<ParamOp, SplatOp>(op) &&
-        !op.hasTrait<OpTrait::IsTerminator>())
-      assignFloating(&op);
+  auto isFloating = [&](Operation &op) {
+    return !stagesOf.contains(&op) && !isa<ParamOp, SplatOp>(op) &&
+           !op.hasTrait<OpTrait::IsTerminator>();
+  };
+  for (bool isForward : {true, false}) {
+    for (Operation &op : body)
+      if ((getSection(&op) == Section::Forward) == isForward &&
+          failed(assignOp(&op)))
+        return failure();
+    for (Operation &op : llvm::reverse(body))
+      if (isFloating(op))
+        isForward ? assignFloatingForward(&op) : assignFloating(&op);
+  }
   return success();
 }

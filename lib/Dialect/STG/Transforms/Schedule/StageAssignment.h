@@ -29,6 +29,10 @@ class GradientFlow;
 /// executes it on those that it holds.
 bool isCoalesced(mlir::Operation *op);
 
+/// True for a parameter, what is gathered of it, and what ops make of these
+/// alone.
+bool isMadeOfParameters(mlir::Value value);
+
 /// The stages of the ops and values of a program.
 class StageAssignment {
 public:
@@ -68,9 +72,14 @@ public:
   /// The layers of a stage that a value has in its leading dimension; null if
   /// that is not the layers of a scan.
   const Range *getStackRange(mlir::Value value, unsigned stage) const;
-  /// What stages contribute to the gradient that an op sums up, if they share
-  /// its parameter: one value for each stage.
-  llvm::ArrayRef<mlir::Value> getSharedTerms(mlir::Operation *sum) const;
+  /// What stages have a part of each, and the op adds up over them once per
+  /// step; null if it is no such sum.
+  mlir::Value getSharedTerm(mlir::Operation *sum) const {
+    return sharedGradients.lookup(sum);
+  }
+  /// True for a sum of terms of a parameter's gradient, of which each stage
+  /// adds those that it holds.
+  bool isStageSum(mlir::Operation *op) const { return stageSums.contains(op); }
   /// True for what iterations add up of the gradient of a parameter: each stage
   /// begins with zero, and its part is that of its own iterations.
   bool isParameterSum(mlir::Value value) const {
@@ -94,9 +103,10 @@ private:
   mlir::Value makeZero(mlir::Value like);
   llvm::LogicalResult assignForward(mlir::Operation *op);
   llvm::LogicalResult assignBackward(mlir::Operation *op);
-  bool assignStagePart(mlir::Operation *op);
+  bool assignStageParts(mlir::Operation *op);
   llvm::LogicalResult placeBackward(mlir::Operation *op);
   llvm::LogicalResult assignStep(mlir::Operation *op);
+  void assignFloatingForward(mlir::Operation *op);
   void assignFloating(mlir::Operation *op);
   llvm::SmallVector<mlir::Operation *> getParameterUsers(mlir::Value value);
   llvm::BitVector getUserStages(llvm::ArrayRef<mlir::Operation *> users);
@@ -108,14 +118,9 @@ private:
 
   // Gradients of shared parameters, in SharedGradients.cpp.
   void collectGradientSums(const GradientFlow &gradients);
+  void addPart(mlir::Value part, mlir::Operation *like);
+  bool areOfSeveralStages(llvm::ArrayRef<mlir::Value> terms) const;
   llvm::LogicalResult assignGradientSum(AddOp sum);
-  llvm::LogicalResult
-  sumTermsOfStages(llvm::ArrayRef<AddOp> sums,
-                   llvm::SmallVectorImpl<mlir::Value> &terms);
-  void collectTerms(AddOp sum, llvm::SmallVectorImpl<AddOp> &sums,
-                    llvm::SmallVectorImpl<mlir::Value> &terms);
-  void reduceTerms(AddOp sum, llvm::ArrayRef<mlir::Value> terms,
-                   mlir::OpOperand &use);
 
   mlir::func::FuncOp program;
   llvm::ArrayRef<int64_t> layers;
@@ -124,14 +129,12 @@ private:
 
   /// By name of the scan and virtual stage.
   llvm::DenseMap<mlir::StringAttr, std::vector<Range>> ranges;
-  /// By name of the scan, the stage that makes what it starts with.
-  llvm::DenseMap<mlir::StringAttr, unsigned> madeIn;
   /// What the first layer reads is made by these ops.
   llvm::DenseSet<mlir::Operation *> beforeLayers;
   /// What the last layer makes, and what is made of that.
   llvm::DenseSet<mlir::Value> behindLayers;
-  /// Of which each stage has a part.
-  llvm::DenseSet<mlir::Value> stageParts;
+  /// Of which each stage has a part, and what a sum of it is called like.
+  llvm::DenseMap<mlir::Value, mlir::Operation *> stageParts;
   /// By name of an op outside of scans, the stage of its forward pass.
   llvm::DenseMap<mlir::StringAttr, unsigned> forwardStage;
   llvm::DenseMap<mlir::Operation *, llvm::BitVector> stagesOf;
@@ -145,11 +148,10 @@ private:
   llvm::DenseSet<mlir::Value> parameterSums;
   /// Sums of contributions to a gradient, at the top of the program.
   llvm::DenseSet<mlir::Operation *> gradientSums;
-  /// Those of what several stages contribute, and their terms.
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>
-      sharedGradients;
-  /// Those whose terms are reduced instead.
-  llvm::SmallVector<mlir::Operation *> replacedSums;
+  /// Those of which each stage adds its own terms.
+  llvm::DenseSet<mlir::Operation *> stageSums;
+  /// Those over stages, and what they have a part of each.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> sharedGradients;
   llvm::BitVector none;
 };
 

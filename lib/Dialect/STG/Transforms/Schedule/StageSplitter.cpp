@@ -67,8 +67,7 @@ LogicalResult StageSplitter::buildStep(unsigned device,
     for (unsigned stage : own)
       if (stages.getStages(op)->test(stage))
         here.push_back(stage);
-    LogicalResult built = !stages.getSharedTerms(op).empty()
-                              ? step.reduceShared(here, op)
+    LogicalResult built = stages.getSharedTerm(op) ? step.reduceShared(here, op)
                           : isCoalesced(op) ? step.cloneCoalesced(here, op)
                                             : step.cloneOnce(here, op);
     if (failed(built))

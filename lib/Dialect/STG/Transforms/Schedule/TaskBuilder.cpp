@@ -175,11 +175,34 @@ LogicalResult TaskBuilder::cloneScan(unsigned stage, ScanOpInterface scan) {
   return success();
 }
 
+/// Adds the terms that the stage holds.
+LogicalResult TaskBuilder::addHeld(unsigned stage, Operation *sum) {
+  SmallVector<Value> terms;
+  for (Value operand : sum->getOperands()) {
+    if (!stages.holds(stage, operand))
+      continue;
+    FailureOr<Value> term = get(stage, operand);
+    if (failed(term))
+      return failure();
+    terms.push_back(*term);
+  }
+  Value &result = values[{sum->getResult(0), stage}];
+  result = terms.front();
+  if (terms.size() == 1)
+    return success();
+  Operation *copy = builder.clone(*sum);
+  copy->setOperands(terms);
+  result = copy->getResult(0);
+  return success();
+}
+
 LogicalResult TaskBuilder::clone(unsigned stage, Operation *op) {
   if (auto scan = dyn_cast<ScanOpInterface>(op))
     return cloneScan(stage, scan);
   if (isCoalesced(op))
     return cloneCoalesced(stage, op);
+  if (stages.isStageSum(op))
+    return addHeld(stage, op);
   IRMapping mapping;
   for (Value operand : op->getOperands()) {
     FailureOr<Value> here = get(stage, operand);
@@ -283,22 +306,19 @@ LogicalResult TaskBuilder::reduceShared(ArrayRef<unsigned> own, Operation *op) {
     isReader.set(stages.getDevice(stage));
   auto devices = llvm::to_vector_of<int64_t>(isReader.set_bits());
   Value sum;
-  for (unsigned stage : own)
-    for (Value operand : stages.getSharedTerms(op)) {
-      if (!stages.holds(stage, operand))
-        continue;
-      FailureOr<Value> term = get(stage, operand);
-      if (failed(term))
-        return failure();
-      if (sum) {
-        // Nobody else reads what a stage has added up.
-        auto add = AccumulateOp::create(builder, op->getLoc(), sum, *term);
-        copyOrigin(op, add);
-        sum = add;
-      } else {
-        sum = *term;
-      }
+  for (unsigned stage : own) {
+    FailureOr<Value> term = get(stage, stages.getSharedTerm(op));
+    if (failed(term))
+      return failure();
+    if (sum) {
+      // Nobody else reads what a stage has added up.
+      auto add = AccumulateOp::create(builder, op->getLoc(), sum, *term);
+      copyOrigin(op, add);
+      sum = add;
+    } else {
+      sum = *term;
     }
+  }
   if (!sum)
     return success();
   if (devices.size() > 1) {

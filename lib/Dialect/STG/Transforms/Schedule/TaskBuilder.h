@@ -89,6 +89,7 @@ private:
   mlir::Value addArg(unsigned stage, Task::Source source, mlir::Value value);
   llvm::LogicalResult addSend(unsigned stage, mlir::Value value);
   llvm::LogicalResult cloneScan(unsigned stage, ScanOpInterface scan);
+  llvm::LogicalResult addHeld(unsigned stage, mlir::Operation *sum);
   llvm::LogicalResult mapCaptured(unsigned stage, mlir::Operation *op,
                                   mlir::IRMapping &mapping);
   void mapResults(unsigned stage, mlir::Operation *op, mlir::Operation *copy);
