@@ -25,10 +25,17 @@ static bool computesOther(const PlannedOp &op, unsigned axis,
   return false;
 }
 
-/// True if nobody reads the tensor, or if a reader does or may compute the
-/// claimed dimension over the axis. What reads nothing else, as a conversion,
-/// is no use by itself: its own readers are.
-bool ShardingPlan::isComputable(const ShardingClaim &claim) const {
+/// True if the op needs these factors whole on each device.
+static bool needsWhole(const PlannedOp &op, llvm::ArrayRef<unsigned> factors) {
+  return llvm::any_of(factors, [&](unsigned factor) {
+    return op.rule.factors[factor].kind == FactorKind::Whole;
+  });
+}
+
+/// What reads nothing else, as a conversion, is no use by itself: its own
+/// readers are.
+ShardingPlan::Uses ShardingPlan::getUses(const ShardingClaim &claim) const {
+  Uses uses;
   llvm::SmallVector<std::pair<unsigned, unsigned>> worklist = {
       {claim.tensor, claim.dim}};
   llvm::DenseSet<std::pair<unsigned, unsigned>> seen(worklist.begin(),
@@ -44,14 +51,22 @@ bool ShardingPlan::isComputable(const ShardingClaim &claim) const {
         if (tensor != read)
           continue;
         isRead = true;
-        if (computesOther(op, claim.axis, factors[dim]))
+        if (computesOther(op, claim.axis, factors[dim])) {
+          uses.computesOther = true;
           continue;
-        if (op.operands.size() > 1 || op.results.size() != 1)
-          return true;
-        const TensorFactors &made = op.rule.results.front();
+        }
+        if (needsWhole(op, factors[dim])) {
+          uses.needsWhole = true;
+          continue;
+        }
+        bool isConversion = op.operands.size() == 1 && op.results.size() == 1;
+        const TensorFactors made =
+            isConversion ? op.rule.results.front() : TensorFactors();
         const auto *same = llvm::find(made, factors[dim]);
-        if (same == made.end())
-          return true;
+        if (same == made.end()) {
+          uses.isComputable = true;
+          continue;
+        }
         std::pair<unsigned, unsigned> next(op.results.front(),
                                            same - made.begin());
         if (seen.insert(next).second)
@@ -59,20 +74,27 @@ bool ShardingPlan::isComputable(const ShardingClaim &claim) const {
       }
     }
     if (!isRead)
-      return true;
+      uses.isComputable = true;
   }
-  return false;
+  return uses;
 }
 
 void ShardingPlan::enterClaims(unsigned priority) {
   // What is computable depends on ops only, which do not change here.
   bool isUsed = llvm::any_of(claims, [&](const ShardingClaim &claim) {
-    return claim.priority == priority && claim.yields && isComputable(claim);
+    return claim.priority == priority && claim.yields &&
+           getUses(claim).isComputable;
   });
+  auto yields = [&](const ShardingClaim &claim) {
+    if (!claim.yields)
+      return false;
+    Uses uses = getUses(claim);
+    return !uses.isComputable &&
+           (isUsed || (uses.needsWhole && !uses.computesOther));
+  };
   for (const ShardingClaim &claim : claims) {
     PlannedTensor &tensor = tensors[claim.tensor];
-    if (claim.priority != priority || tensor.uses(claim.axis) ||
-        (claim.yields && isUsed && !isComputable(claim)))
+    if (claim.priority != priority || tensor.uses(claim.axis) || yields(claim))
       continue;
     tensor.dims[claim.dim].push_back(claim.axis);
     tensor.changed = ++clock;

@@ -785,7 +785,8 @@ static Error checkRecurrent(func::FuncOp program, const StrategyInput &input,
   };
   program.walk([&](RecurrentOpInterface op) {
     ShardingRule rule = cast<ShardableOpInterface>(*op).getShardingRule();
-    unsigned factor = *rule.getFactor(op.getContextFactor());
+    StringRef name = cast<ContextOpInterface>(*op).getContextFactor();
+    unsigned factor = *rule.getFactor(name);
     for (auto [operand, dims] :
          llvm::zip_equal(op->getOperandTypes(), rule.operands))
       for (auto [dim, factors] :

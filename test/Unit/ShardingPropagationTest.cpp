@@ -289,6 +289,22 @@ TEST(ShardingPropagation, OneReaderIsEnoughToKeepAClaim) {
   EXPECT_EQ(plan.tensors[other].dims[1], (AxisList{ExpertPlan::ep}));
 }
 
+// A norm over all heads needs all of its weights, also where it is all that a
+// rule is for. What does compute them over the axis keeps them divided.
+TEST(ShardingPropagation, ClaimYieldsWhereReadersNeedTheDimensionWhole) {
+  for (bool isRead : {false, true}) {
+    EinsumPlan plan;
+    unsigned heads = plan.addTensor(3), weight = plan.addTensor(2),
+             normed = plan.addTensor(3), scaled = plan.addTensor(3);
+    plan.addOp({"bHE", "HE"}, {heads, weight}, "bHE", normed);
+    if (isRead)
+      plan.addOp({"bhe", "he"}, {normed, weight}, "bhe", scaled);
+    plan.claims = {{weight, 0, tp, 1, true}};
+    plan.propagate();
+    EXPECT_EQ(plan.tensors[weight].dims[0], isRead ? overTp : none);
+  }
+}
+
 // An optimizer step could compute any dimension over the axis; it does not
 // count.
 TEST(ShardingPropagation, UpdateIsNoReader) {

@@ -128,11 +128,18 @@ struct ShardingPlan {
   /// another factor over the axis already, unless that is so for all yielding
   /// claims of the priority. So "experts over ep" does not shard the router,
   /// which computes the batch over ep, while "hidden size over dp" shards all
-  /// parameters, to be gathered by each reader.
+  /// parameters, to be gathered by each reader. It is also dropped if all of
+  /// them need the dimension whole, as a norm over all heads does.
   void propagate();
 
 private:
-  bool isComputable(const ShardingClaim &claim) const;
+  /// What those that read a claimed tensor do with the dimension.
+  struct Uses {
+    bool isComputable = false;  ///< Or nobody reads it.
+    bool computesOther = false; ///< Over the axis, or computes nothing over it.
+    bool needsWhole = false;
+  };
+  Uses getUses(const ShardingClaim &claim) const;
   bool addAxes(PlannedTensor &tensor, AxisList &dim, const AxisList &axes);
   bool hasChanged(const PlannedOp &op) const;
   void enterClaims(unsigned priority);

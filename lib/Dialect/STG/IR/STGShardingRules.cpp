@@ -310,10 +310,15 @@ ShardingRule AttentionOp::getShardingRule() {
   return f.rule;
 }
 
+StringRef AttentionOp::getContextFactor() { return "h"; }
+StringRef AttentionGradOp::getContextFactor() { return "h"; }
+StringRef AttentionSinksGradOp::getContextFactor() { return "h"; }
+
 /// Every query has a part of the gradient of its head's sink.
 ShardingRule AttentionSinksGradOp::getShardingRule() {
   ShardingRule rule;
-  TensorFactors rows = rule.addFactors("d", 3), heads = {rows[2]};
+  TensorFactors rows = append(rule.addFactors("d", 2), rule.addFactor("h")),
+                heads = {rows[2]};
   TensorFactors output = append(rows, rule.addFactor("v"));
   rule.operands = {heads, output, rows, output};
   rule.results = {heads};

@@ -201,18 +201,28 @@ def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
   ];
 }
 
-def RecurrentOpInterface : OpInterface<"RecurrentOpInterface"> {
+def ContextOpInterface : OpInterface<"ContextOpInterface"> {
   let cppNamespace = "::stg";
   let description = [{
-    An op that goes over all tokens of a sequence in order, such as a scan or a causal
-    convolution. Where tokens are divided among devices they take something else apart
-    instead, by all-to-alls, or each device goes over its own tokens, `along` an axis, from
-    what the device with the tokens before them hands on (`--stg-pass-states`).
+    An op of which devices that divide tokens may take something else apart instead, when
+    all-to-alls have exchanged the tokens for it.
   }];
   let methods = [
     InterfaceMethod<
       "The factor of the op's sharding rule that is divided instead of tokens.",
       "::llvm::StringRef", "getContextFactor">,
+  ];
+}
+
+def RecurrentOpInterface : OpInterface<"RecurrentOpInterface"> {
+  let cppNamespace = "::stg";
+  let description = [{
+    An op that goes over all tokens of a sequence in order, such as a scan or a causal
+    convolution. Where tokens are divided among devices they take something else apart
+    instead, by all-to-alls (`ContextOpInterface`), or each device goes over its own tokens, `along` an axis, from
+    what the device with the tokens before them hands on (`--stg-pass-states`).
+  }];
+  let methods = [
     InterfaceMethod<
       "The axes of the devices that each have some of the tokens; null: one has all.",
       "::mlir::ArrayAttr", "getAlongAttr">,

@@ -27,7 +27,9 @@ defvar STG_State = (ins OptionalAttr<StrAttr>:$state,
                         OptionalAttr<STG_RequestsAttr>:$requests,
                         OptionalAttr<Sym_ExprAttr>:$rollback);
 
-def STG_Recurrent : DeclareOpInterfaceMethods<RecurrentOpInterface>;
+def STG_Recurrent : TraitList<[
+    DeclareOpInterfaceMethods<ContextOpInterface>,
+    DeclareOpInterfaceMethods<RecurrentOpInterface>]>;
 
 /// The axes along which devices have tokens one after the other, and hand on states.
 defvar STG_Along = (ins OptionalAttr<StrArrayAttr>:$along);

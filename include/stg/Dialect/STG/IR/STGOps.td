@@ -577,6 +577,7 @@ def RopeOp : STG_InferredOp<"rope", [STG_Differentiable,
 
 def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     DeclareOpInterfaceMethods<AttentionOpInterface>,
+    DeclareOpInterfaceMethods<ContextOpInterface>,
     DeclareOpInterfaceMethods<IncrementalOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass"]>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
@@ -660,6 +661,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
 
 def AttentionGradOp : STG_InferredOp<"attention_grad", [
     DeclareOpInterfaceMethods<AttentionOpInterface>,
+    DeclareOpInterfaceMethods<ContextOpInterface>,
     DeclareOpInterfaceMethods<CostOpInterface, ["getLoweringPass",
                                                 "isMadeIfRead"]>,
     DeclareOpInterfaceMethods<ShardableOpInterface, ["becomeLocal"]>]> {
@@ -687,7 +689,8 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
 }
 
-def AttentionSinksGradOp : STG_ExplicitOp<"attention_sinks_grad"> {
+def AttentionSinksGradOp : STG_ExplicitOp<"attention_sinks_grad", [
+    DeclareOpInterfaceMethods<ContextOpInterface>]> {
   let summary = "gradient of stg.attention with respect to its sinks";
   let description = [{
     Of each query and head the share of the sink, e^(sink - log-sum-exp), times the product of

@@ -30,8 +30,8 @@ private:
   LogicalResult checkRing(MeshOp mesh, ArrayRef<StringAttr> axes);
   LogicalResult checkStates(RecurrentOpInterface op, func::FuncOp function,
                             ArrayRef<StringAttr> axes);
-  void mark(AttentionOpInterface op, ArrayRef<StringAttr> axes);
-  void divide(Operation *op, StringRef factor, ArrayRef<StringAttr> axes);
+  void mark(AttentionOpInterface op);
+  void divide(ContextOpInterface op, ArrayRef<StringAttr> axes);
   bool dependsOnPlace(func::FuncOp function);
 };
 } // namespace
@@ -71,24 +71,21 @@ LogicalResult ContextParallel::checkStates(RecurrentOpInterface op,
   return failure(walked.wasInterrupted());
 }
 
-void ContextParallel::mark(AttentionOpInterface op, ArrayRef<StringAttr> axes) {
+void ContextParallel::mark(AttentionOpInterface op) {
   op.setContextAttr(ContextAttr::get(
       &getContext(), getExchange(),
       balance == ContextBalance::None ? TokenShare::Range : TokenShare::ZigZag,
       /*axes=*/ArrayAttr()));
-  // Heads take the place of tokens.
-  if (type == ContextExchange::AllToAll)
-    divide(op, "h", axes);
 }
 
-/// The op divides this factor over the axes, and all tokens are on each device.
-void ContextParallel::divide(Operation *op, StringRef factor,
-                             ArrayRef<StringAttr> axes) {
+/// What takes the place of tokens is divided over the axes, and all tokens are
+/// on each device.
+void ContextParallel::divide(ContextOpInterface op, ArrayRef<StringAttr> axes) {
   Builder builder(&getContext());
   SmallVector<Attribute> slowestFirst(llvm::reverse(axes));
-  cast<ShardableOpInterface>(op).setFactorsAttr(FactorsAttr::get(
-      &getContext(),
-      {{builder.getStringAttr(factor), builder.getArrayAttr(slowestFirst)}}));
+  cast<ShardableOpInterface>(*op).setFactorsAttr(FactorsAttr::get(
+      &getContext(), {{builder.getStringAttr(op.getContextFactor()),
+                       builder.getArrayAttr(slowestFirst)}}));
 }
 
 /// True if devices may see different numbers of keys, however tokens are dealt
@@ -115,13 +112,13 @@ void ContextParallel::runOnOperation() {
         SymbolOp::declareCoordinate(getOperation(), axis);
     WalkResult walked = function.walk([&](Operation *op) {
       if (auto attention = dyn_cast<AttentionOpInterface>(op))
-        mark(attention, axes);
+        mark(attention);
       auto recurrent = dyn_cast<RecurrentOpInterface>(op);
-      if (!recurrent)
-        return WalkResult::advance();
-      // Whatever attention does: what has a state goes over all tokens.
-      if (!recurrent.getAlongAttr()) {
-        divide(op, recurrent.getContextFactor(), axes);
+      if (!recurrent || !recurrent.getAlongAttr()) {
+        // Whatever attention does: what has a state goes over all tokens.
+        auto exchanged = dyn_cast<ContextOpInterface>(op);
+        if (exchanged && (recurrent || type == ContextExchange::AllToAll))
+          divide(exchanged, axes);
         return WalkResult::advance();
       }
       // Which neighbours a device has depends on its place.
