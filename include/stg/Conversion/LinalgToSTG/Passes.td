@@ -29,6 +29,9 @@ def ConvertLinalgToSTG : Pass<"convert-linalg-to-stg", "::mlir::ModuleOp"> {
     differ are parameters; those that are written out in the file are frozen. Arguments that
     nobody reads are dropped.
 
+    An argument with `stg.mask` (`"causal"` or `"none"`) is a mask, not an input: what it hides
+    is known.
+
     `--stg-raise-kernels` finds attention, norms, rotary positions and activations in what
     this gives, and `--stg-roll-layers` the layers.
 
