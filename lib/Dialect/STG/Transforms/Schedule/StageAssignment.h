@@ -51,8 +51,8 @@ public:
                   llvm::ArrayRef<unsigned> deviceOf,
                   const GradientFlow &gradients);
 
-  /// Finds the stages. Sums of what stages contribute to the gradient of a
-  /// parameter that they share are regrouped, so that each adds up its own.
+  /// Finds the stages. Of the gradient of a parameter that several share each
+  /// adds up its part; sums of the parts are added to the program.
   llvm::LogicalResult run();
 
   mlir::func::FuncOp getProgram() const { return program; }
