@@ -12,6 +12,7 @@
 #include "stg/Driver/SymbolicCosts.h"
 #include "stg/Strategy/Field.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -151,6 +152,16 @@ static Error checkRequest(const StgCompileRequest &request, Output output) {
   return Error::success();
 }
 
+Expected<std::vector<std::string>>
+stg::capi::toFolders(const char *const *folders, size_t count) {
+  std::vector<std::string> found(folders, folders + count);
+  for (const std::string &folder : found)
+    if (!sys::fs::is_directory(folder))
+      return makeStrategyError("'" + folder +
+                               "', to be searched for models, is not a folder");
+  return found;
+}
+
 Expected<CompileRequest> stg::capi::toRequest(const StgCompileRequest &from) {
   Expected<Output> output = toOutput(from.output);
   if (!output)
@@ -171,8 +182,10 @@ Expected<CompileRequest> stg::capi::toRequest(const StgCompileRequest &from) {
     return all.takeError();
   request.strategy = std::move(*all);
   request.strategyFile = strategy.file;
-  for (size_t i = 0; i < from.numModelFolders; ++i)
-    request.modelPath.push_back(from.modelFolders[i]);
+  auto folders = toFolders(from.modelFolders, from.numModelFolders);
+  if (!folders)
+    return folders.takeError();
+  request.modelPath = std::move(*folders);
   request.ignoresQuantization = from.ignoreQuantization;
   request.dryRun = *output == Output::Nothing;
   chakra::ExportOptions &options = request.exportOptions;

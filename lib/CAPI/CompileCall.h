@@ -22,6 +22,10 @@ struct StgStrategy {
 
 namespace stg::capi {
 
+/// Folders that are searched for models, which are there.
+llvm::Expected<std::vector<std::string>> toFolders(const char *const *folders,
+                                                   size_t count);
+
 /// What C asks for, checked as flags are.
 llvm::Expected<CompileRequest> toRequest(const StgCompileRequest &from);
 

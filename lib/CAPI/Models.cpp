@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg-c/Models.h"
-#include "CAPI.h"
+#include "CompileCall.h"
 #include "mlir/IR/MLIRContext.h"
 #include "stg/Driver/Compile.h"
 #include "stg/Import/Import.h"
@@ -25,19 +25,17 @@ struct StgImportedModel {
   MessageList messages;
 };
 
-static std::vector<std::string> toFolders(const char *const *folders,
-                                          size_t count) {
-  return {folders, folders + count};
-}
-
 StgError *stgListModels(const char *const *folders, size_t numFolders,
                         StgModels **result) {
   *result = nullptr;
+  auto searched = toFolders(folders, numFolders);
+  if (!searched)
+    return makeError(searched.takeError());
   MessageList messages;
   MessagePrinter printer(
       [&](const ToolMessage &message) { messages.add(message); });
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  auto models = listModels(*context, toFolders(folders, numFolders), printer);
+  auto models = listModels(*context, *searched, printer);
   if (failed(models))
     return makeError(std::move(messages));
   *result = new StgModels{std::move(*models)};
@@ -64,7 +62,10 @@ StgError *stgImportConfig(const StgConfigRequest *from,
   request.model = toStringRef(from->file);
   if (from->text)
     request.modelText = from->text;
-  request.modelPath = toFolders(from->folders, from->numFolders);
+  auto folders = toFolders(from->folders, from->numFolders);
+  if (!folders)
+    return makeError(folders.takeError());
+  request.modelPath = std::move(*folders);
   request.ignoresQuantization = from->ignoreQuantization;
   MessageList messages;
   MessagePrinter printer(

@@ -11,7 +11,7 @@ import os
 import tempfile
 from functools import cached_property
 from pathlib import Path as _Path
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _stg
 from .errors import Message
@@ -155,6 +155,13 @@ def _read_timeline(path: _Path) -> Table:
                   for name, values in zip(names, columns)})
 
 
+def to_folders(models: Sequence[Path]) -> List[str]:
+    """Folders as the C interface has them. One alone is a list of its letters to Python."""
+    if isinstance(models, (str, os.PathLike)):
+        raise TypeError(f"models are a list of folders, not the folder {os.fspath(models)!r}")
+    return [os.fspath(folder) for folder in models]
+
+
 def make_options(model: Union[Path, Module], strategy: Optional[Strategy], fields: Dict[str, Any],
                  text: Optional[str], config: Optional[str], program: Optional[str],
                  models: Sequence[Path], canceller: Optional[Canceller],
@@ -171,7 +178,7 @@ def make_options(model: Union[Path, Module], strategy: Optional[Strategy], field
         given = given.replace(**fields)
     return {
         "model": name, "text": text, "config": config, "program": program,
-        "model_folders": [os.fspath(folder) for folder in models], "strategy": given.to_json(),
+        "model_folders": to_folders(models), "strategy": given.to_json(),
         "canceller": canceller._handle if canceller else None, "progress": progress}
 
 

@@ -9,7 +9,7 @@ import os
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _stg
-from .compiler import Path
+from .compiler import Path, to_folders
 from .errors import Message
 from .modules import Module
 
@@ -40,9 +40,9 @@ class ImportedModel(NamedTuple):
 
 def list_models(models: Sequence[Path] = ()) -> List[LibraryModel]:
     """The models that `compile` knows by name. `models` are folders that are searched before those
-    of the library. Raises Error if something is wrong with one of them."""
+    of the library. Raises Error if something is wrong with one of them, or if a folder is none."""
     return [LibraryModel(*entry)
-            for entry in _stg.list_models([os.fspath(folder) for folder in models])]
+            for entry in _stg.list_models(to_folders(models))]
 
 
 def import_config(config: Path, *, text: Optional[str] = None, models: Sequence[Path] = (),
@@ -56,6 +56,6 @@ def import_config(config: Path, *, text: Optional[str] = None, models: Sequence[
     Raises Error with everything that cannot be said, each with its place in the file.
     """
     name, family, module_text, messages = _stg.import_config(
-        os.fspath(config), text, [os.fspath(folder) for folder in models], ignore_quantization)
+        os.fspath(config), text, to_folders(models), ignore_quantization)
     return ImportedModel(module_text, name, family,
                          tuple(Message(*message) for message in messages))

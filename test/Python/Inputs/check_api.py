@@ -275,6 +275,12 @@ def check_arguments(folder):
            "a plan of prefill and one of decoding")
     expect(ValueError, lambda: next(stg.sweep("gpt2-1.5b", [stg.Strategy(batch=1)], output=folder)),
            "would write to the folder")
+    for call in (lambda models: stg.compile("gpt2-1.5b", batch=1, models=models),
+                 lambda models: stg.list_models(models),
+                 lambda models: stg.import_config("x.json", text="{}", models=models)):
+        expect(TypeError, lambda: call("/tmp"), "a list of folders, not the folder '/tmp'")
+        expect(stg.Error, lambda: call(["no-such-folder"]),
+               "error: 'no-such-folder', to be searched for models, is not a folder")
     # C's texts end at a null character.
     for call in (lambda: stg.compile("gpt2-1.5b\0x", batch=4),
                  lambda: stg.compile("gpt2-1.5b", batch=4, output="out\0x"),
