@@ -285,9 +285,7 @@ FailureOr<FunctionConverter::Term> FunctionConverter::mask(
     }
     return Term{Term::Data, 0, scores};
   }
-  if (places.size() != 2)
-    return fail("along more than two dimensions");
-  unsigned query = places[0], key = places[1];
+  unsigned query = places[places.size() - 2], key = places.back();
   int64_t queries = getCount(query), keys = getCount(key);
   auto isSeen = [&](int64_t i, int64_t j) -> std::optional<bool> {
     iteration[query] = i;
@@ -296,6 +294,21 @@ FailureOr<FunctionConverter::Term> FunctionConverter::mask(
       return !*hidden;
     return std::nullopt;
   };
+  // Rows of a batch, and heads, hide alike.
+  for (unsigned other : ArrayRef(places).drop_back(2)) {
+    int64_t last = getCount(other) - 1;
+    for (int64_t i = 0; i < queries; i += std::max<int64_t>(1, queries / 16))
+      for (int64_t j = 0; j < keys; j += std::max<int64_t>(1, keys / 16)) {
+        iteration[other] = 0;
+        std::optional<bool> first = isSeen(i, j);
+        for (int64_t place : {last / 2, last}) {
+          iteration[other] = place;
+          if (!first || isSeen(i, j) != first)
+            return fail("and not alike along all other dimensions");
+        }
+      }
+    iteration[other] = 0;
+  }
   // The last query sees its window, or everything.
   int64_t window = 0;
   for (int64_t j = 0; j < keys; ++j) {

@@ -8,14 +8,14 @@
 
 #include "PositionValues.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "stg/Dialect/STG/IR/STG.h"
-#include <limits>
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace stg;

@@ -127,6 +127,26 @@ func.func @mask(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
+// The second head sees nothing.
+func.func @heads(%x: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
+  %low = arith.constant -1.0e9 : f32
+  %e = tensor.empty() : tensor<2x4x4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x4x4xf32>) outs(%e : tensor<2x4x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %h = linalg.index 0 : index
+    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %k = arith.addi %h, %j : index
+    %c = arith.cmpi ule, %k, %i : index
+    // expected-error @+1 {{hides elements by their positions, and not alike along all other dimensions}}
+    %s = arith.select %c, %in, %low : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4x4xf32>
+  return %y : tensor<2x4x4xf32>
+}
+
+// -----
+
 func.func @data(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %z = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {

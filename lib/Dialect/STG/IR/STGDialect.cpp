@@ -250,9 +250,9 @@ LogicalResult STGDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (attribute.getName() == kMaskAttr)
     return verifyMask(op, attribute);
   if (attribute.getName() != kLayoutAttr)
-    return refuseUnknown(op, attribute,
-                         {kNameAttr, kDimsAttr, kParamAttr, kMaskAttr,
-                          kLayoutAttr});
+    return refuseUnknown(
+        op, attribute,
+        {kNameAttr, kDimsAttr, kParamAttr, kMaskAttr, kLayoutAttr});
   if (failed(verifyKind<func::FuncOp, LayoutAttr>(op, attribute)))
     return failure();
   auto layout = cast<LayoutAttr>(attribute.getValue());
