@@ -498,12 +498,12 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
   return users;
 }
 
-/// True for what each stage that reads it makes: what is gathered together, or
-/// made of parameters alone. What is gathered though nobody reads it is
+/// True for what each stage that reads it makes: what is made of parameters
+/// alone, also by collectives. What is gathered though nobody reads it is
 /// gathered once.
 static bool isMadeByReaders(Operation *op) {
-  return isCoalesced(op) || !isa<ShardableOpInterface>(op) ||
-         (!isa<KeepOp>(op) &&
+  return !isa<KeepOp>(op) &&
+         (!isa<ShardableOpInterface, CollectiveOpInterface>(op) ||
           llvm::all_of(op->getOperands(), isMadeOfParameters));
 }
 
@@ -516,6 +516,8 @@ void StageAssignment::assignFloatingForward(Operation *op) {
   if (first < 0)
     return;
   setStage(op, first);
+  for (Value result : op->getResults())
+    valueStages[result] = stagesOf[op];
   if (StringAttr name = getOrigin(op).name)
     forwardStage.try_emplace(name, first);
 }
