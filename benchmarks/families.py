@@ -325,7 +325,8 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
               "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "llava_onevision",
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
-              "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel")
+              "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_vl", "nllb-moe",
+              "switch_transformers", "t5gemma")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip")
 BATCH = 16

@@ -198,6 +198,15 @@ bool stg::isMadeOfParameters(Value value) {
           llvm::all_of(maker->getOperands(), isMadeOfParameters));
 }
 
+/// True for what each stage that reads it makes: what is made of parameters
+/// alone, also by collectives. What is gathered though nobody reads it is
+/// gathered once.
+static bool isMadeByReaders(Operation *op) {
+  return !isa<KeepOp>(op) &&
+         (!isa<ShardableOpInterface, CollectiveOpInterface>(op) ||
+          llvm::all_of(op->getOperands(), isMadeOfParameters));
+}
+
 /// What ends of the model are made of, where their stages have no layers, from
 /// which it would follow.
 void StageAssignment::collectEnds(ScanOpInterface first, ScanOpInterface last) {
@@ -433,7 +442,7 @@ LogicalResult StageAssignment::placeBackward(Operation *op) {
     fromGradient = std::min(*fromGradient, forward->second);
   if (fromGradient)
     setStage(op, *fromGradient);
-  else if (forward != forwardStage.end())
+  else if (forward != forwardStage.end() && !isMadeByReaders(op))
     // The gradient of what nothing but the loss's mean is behind is a constant.
     setStage(op, forward->second);
   else if (fromForward)
@@ -496,15 +505,6 @@ SmallVector<Operation *> StageAssignment::getParameterUsers(Value value) {
     if (param && other.getParamName() == param.getParamName())
       llvm::append_range(users, other->getUsers());
   return users;
-}
-
-/// True for what each stage that reads it makes: what is made of parameters
-/// alone, also by collectives. What is gathered though nobody reads it is
-/// gathered once.
-static bool isMadeByReaders(Operation *op) {
-  return !isa<KeepOp>(op) &&
-         (!isa<ShardableOpInterface, CollectiveOpInterface>(op) ||
-          llvm::all_of(op->getOperands(), isMadeOfParameters));
 }
 
 /// An op of the forward pass that reads only inputs and parameters, where
