@@ -229,6 +229,8 @@ bool FunctionConverter::isPositionTerm(Value scalar, linalg::LinalgOp op) {
     return positions.isPosition(scalar);
   if (isa<tensor::ExtractOp>(body))
     return false;
+  if (isa<tensor::DimOp>(body))
+    return true;
   return llvm::all_of(body->getOperands(), [&](Value operand) {
     return isPositionTerm(operand, op);
   });
@@ -237,6 +239,8 @@ bool FunctionConverter::isPositionTerm(Value scalar, linalg::LinalgOp op) {
 void FunctionConverter::collectLoops(Value scalar, linalg::LinalgOp op,
                                      llvm::SmallSetVector<unsigned, 4> &loops) {
   if (auto arg = dyn_cast<BlockArgument>(scalar)) {
+    if (arg.getOwner() != op.getBlock())
+      return;
     OpOperand *operand = op.getMatchingOpOperand(arg);
     if (positions.getSplat(operand->get()))
       return;
@@ -268,10 +272,12 @@ FailureOr<FunctionConverter::Term> FunctionConverter::mask(
   auto fail = [&](const Twine &what) -> FailureOr<Term> {
     return body->emitOpError("hides elements by their positions, ") << what;
   };
+  // Rows that are not known are longer than any window.
+  for (Value scalar : scalars)
+    positions.noteConstants(scalar, op);
   auto getCount = [&](unsigned loop) {
     int64_t extent = factors.getExtent(factors.resolve(opLoops[op][loop]));
-    return ShapedType::isDynamic(extent) ? PositionValues::kSampleExtent
-                                         : extent;
+    return ShapedType::isDynamic(extent) ? positions.getSampleExtent() : extent;
   };
   SmallVector<int64_t> iteration(op.getNumLoops(), 0);
   if (places.size() < 2) {
@@ -374,6 +380,8 @@ FunctionConverter::getTerm(Value scalar, linalg::LinalgOp op) {
     return it->second;
   Term term = {};
   if (auto arg = dyn_cast<BlockArgument>(scalar)) {
+    if (arg.getOwner() != op.getBlock())
+      return op.emitOpError("reads a scalar that is no constant");
     OpOperand *operand = op.getMatchingOpOperand(arg);
     Attribute value;
     if (!isa<RankedTensorType>(operand->get().getType())) {
@@ -388,6 +396,17 @@ FunctionConverter::getTerm(Value scalar, linalg::LinalgOp op) {
       term.constant = *splat;
     } else if (positions.isPosition(operand->get())) {
       term.kind = Term::Position;
+      // One number, such as a scale that the program computes.
+      llvm::SmallSetVector<unsigned, 4> loops;
+      collectLoops(arg, op, loops);
+      if (llvm::all_of(loops, [&](unsigned loop) {
+            return factors.resolve(opLoops[op][loop]).empty();
+          }))
+        if (std::optional<double> value = positions.getScalar(
+                arg, op, SmallVector<int64_t>(op.getNumLoops(), 0))) {
+          term.kind = Term::Constant;
+          term.constant = *value;
+        }
     } else {
       FailureOr<View> view = getView(op, operand);
       if (failed(view))
@@ -445,10 +464,7 @@ FunctionConverter::convertLookup(tensor::ExtractOp extract,
         slots.push_back(first + i);
       continue;
     }
-    Value scalar = index;
-    while (Operation *cast = scalar.getDefiningOp())
-      scalar = cast->getOperand(0);
-    auto arg = dyn_cast<BlockArgument>(scalar);
+    BlockArgument arg = getIndexSource(index);
     if (!arg || count != 1) {
       if (count == 0)
         continue;
@@ -566,6 +582,10 @@ FunctionConverter::convertPower(Operation *body, Term base, Term exponent) {
       result = applyBinary(loc, Binary::Mul, result, base.view);
     return Term{Term::Data, 0, result};
   }
+  if (exponent.kind != Term::Data ||
+      tensorOf(exponent.view.value).getElementType() !=
+          tensorOf(base.view.value).getElementType())
+    return body->emitOpError("raises to a power that is no float");
   return Term{Term::Data, 0,
               applyBinary(loc, Binary::Pow, base.view, exponent.view)};
 }
@@ -747,7 +767,12 @@ bool FunctionConverter::collectProduct(Value scalar, linalg::LinalgOp op,
   // Products accumulate in wider types than their operands have.
   if (isa<arith::ExtFOp, arith::TruncFOp>(body))
     return collectProduct(body->getOperand(0), op, operands, scale);
-  return false;
+  // What the body computes before it multiplies.
+  FailureOr<Term> term = getTerm(scalar, op);
+  if (failed(term) || term->kind != Term::Data)
+    return false;
+  operands.push_back(term->view);
+  return true;
 }
 
 LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
@@ -770,8 +795,18 @@ LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
   View view;
   SmallVector<View> operands;
   double scale = 1;
-  if (isSum && collectProduct(element, op, operands, scale) &&
-      operands.size() > 1) {
+  bool isProduct = isSum && collectProduct(element, op, operands, scale) &&
+                   operands.size() > 1;
+  // A sum of squares is no product of matrices.
+  bool isSquare = isProduct && operands.size() == 2 && scale == 1 &&
+                  operands[0].value == operands[1].value &&
+                  operands[0].slots == operands[1].slots;
+  if (isSquare) {
+    View square = applyUnary(loc, ElementwiseKind::Square,
+                             castTo(loc, operands[0], element.getType()));
+    terms[element] = Term{Term::Data, 0, square};
+  }
+  if (isProduct && !isSquare) {
     unsigned slots = getFirstSlot(op, op.getNumLoops());
     if (slots > 26)
       return op.emitOpError("runs over ")
@@ -794,6 +829,10 @@ LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
       }
     // Operands of several types are of the widest.
     Type first = tensorOf(inputs[0]).getElementType();
+    for (Value input : inputs)
+      if (Type other = tensorOf(input).getElementType();
+          other.getIntOrFloatBitWidth() > first.getIntOrFloatBitWidth())
+        first = other;
     for (Value &input : inputs)
       input = castTo(loc, {input, {}}, first).value;
     view.value = EinsumOp::create(

@@ -102,6 +102,9 @@ private:
   llvm::LogicalResult bindLoops(mlir::Operation *op, mlir::Value tensor,
                                 mlir::AffineMap map, Lists &loops,
                                 llvm::SmallVectorImpl<bool> &isBound);
+  /// The tensor that an index is an element of, through casts, and what wraps
+  /// or clamps it, or null.
+  static mlir::BlockArgument getIndexSource(mlir::Value scalar);
   llvm::LogicalResult analyzeReshape(mlir::Operation *op);
   llvm::LogicalResult analyzeSlice(mlir::tensor::ExtractSliceOp op);
   llvm::LogicalResult analyzeConcat(mlir::tensor::ConcatOp op);
@@ -204,10 +207,12 @@ private:
 
   llvm::DenseMap<mlir::Value, Lists> dims;
   llvm::DenseMap<mlir::Operation *, Lists> opLoops;
+  /// By the whole, and twice the dimension, and 1 more for a concatenation.
   llvm::MapVector<std::pair<mlir::Value, unsigned>, Parts> parts;
   llvm::DenseMap<mlir::Value, std::string> parameterNames;
   /// Factors that are sums of parts, each of which is a product.
   llvm::DenseMap<Factor, llvm::SmallVector<List>> sums;
+  llvm::StringSet<> inputSymbols; ///< Of the arguments that are inputs.
   /// Factors that are a part of others, and how many such there are.
   llvm::DenseMap<Factor, std::pair<Factor, int64_t>> quotients;
   llvm::DenseMap<mlir::Value, View> views;

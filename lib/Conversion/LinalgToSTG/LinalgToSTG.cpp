@@ -68,6 +68,10 @@ LogicalResult FunctionConverter::nameFactors(BlockArgument arg, StringRef text,
   std::optional<unsigned> open;
   for (StringRef word : words) {
     auto [name, extent] = word.split('=');
+    if (!llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; }) ||
+        name.empty() || llvm::isDigit(name.front()))
+      return fail("expected names of letters, digits and '_'");
     int64_t number = ShapedType::kDynamic;
     if (extent.empty() && words.size() > 1 && isKnown) {
       if (open)
@@ -111,6 +115,9 @@ LogicalResult FunctionConverter::readArgument(unsigned number,
     return emitError(arg.getLoc(), "argument #")
            << number << " has type " << arg.getType()
            << ", expected a ranked tensor";
+  if (llvm::is_contained(type.getShape(), 0))
+    return emitError(arg.getLoc(), "argument #")
+           << number << " has no elements";
   Lists lists = makeDims(type);
   if (auto names =
           function.getArgAttrOfType<ArrayAttr>(number, STGDialect::kDimsAttr)) {
@@ -152,6 +159,17 @@ FunctionConverter::analyze(const llvm::DenseSet<unsigned> &parameters) {
 }
 
 LogicalResult FunctionConverter::analyze(Operation *op) {
+  if (isa<ml_program::GlobalStoreOp>(op))
+    return op->emitOpError("changes what other steps read, which no op of a "
+                           "model does");
+  for (Type type : op->getResultTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (isa<TensorType>(type) && !tensor)
+      return op->emitOpError("has type ")
+             << type << ", expected a ranked tensor";
+    if (tensor && llvm::is_contained(tensor.getShape(), 0))
+      return op->emitOpError("has no elements");
+  }
   if (op->getNumResults() > 0 && llvm::all_of(op->getResults(), [&](Value v) {
         return positions.isPosition(v);
       }))
@@ -214,15 +232,24 @@ LogicalResult FunctionConverter::bindLoops(Operation *op, Value tensor,
   return success();
 }
 
-/// The tensor that a scalar is an element of, through casts, or null.
-static BlockArgument getIndexSource(Value scalar) {
-  while (Operation *op = scalar.getDefiningOp()) {
-    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
-             arith::ExtUIOp, arith::TruncIOp>(op))
+BlockArgument FunctionConverter::getIndexSource(Value scalar) {
+  if (auto arg = dyn_cast<BlockArgument>(scalar))
+    return arg;
+  Operation *op = scalar.getDefiningOp();
+  if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+           arith::ExtUIOp, arith::TruncIOp, arith::AddIOp, arith::MaxSIOp,
+           arith::MinSIOp, arith::SelectOp, arith::CmpIOp>(op))
+    return {};
+  BlockArgument source;
+  for (Value operand : op->getOperands()) {
+    if (matchPattern(operand, m_Constant()))
+      continue;
+    BlockArgument own = getIndexSource(operand);
+    if (!own || (source && own != source))
       return {};
-    scalar = op->getOperand(0);
+    source = own;
   }
-  return dyn_cast<BlockArgument>(scalar);
+  return source;
 }
 
 LogicalResult
@@ -363,7 +390,7 @@ LogicalResult FunctionConverter::analyzeSlice(tensor::ExtractSliceOp op) {
   dims[op.getResult()] = std::move(lists);
   if (!sliced)
     return success();
-  Parts &entry = parts[{op.getSource(), *sliced}];
+  Parts &entry = parts[{op.getSource(), 2 * *sliced}];
   entry.whole = op.getSource();
   entry.dim = *sliced;
   Part part = {op.getResult(), op.getStaticOffsets()[*sliced],
@@ -391,7 +418,7 @@ LogicalResult FunctionConverter::analyzeConcat(tensor::ConcatOp op) {
     entry.parts.push_back({input, offset, extent});
     offset += extent;
   }
-  parts[{op.getResult(), dim}] = std::move(entry);
+  parts[{op.getResult(), 2 * dim + 1}] = std::move(entry);
   return success();
 }
 
@@ -522,6 +549,11 @@ bool FunctionConverter::isGiven(Factor factor) {
 }
 
 void FunctionConverter::collectSums() {
+  llvm::DenseSet<Factor> joined;
+  for (auto &[key, entry] : parts)
+    for (Factor factor : factors.resolve(getDims(entry.whole)[entry.dim]))
+      if (entry.isConcat)
+        joined.insert(factor);
   for (auto &[key, entry] : parts) {
     List whole = factors.resolve(getDims(entry.whole)[entry.dim]);
     if (!entry.tiles || whole.empty())
@@ -538,6 +570,12 @@ void FunctionConverter::collectSums() {
         !factors.getName(rows[0][0]) && !isGiven(rows[0][0])) {
       quotients.try_emplace(rows[0][0],
                             std::pair(whole.front(), int64_t(rows.size())));
+      continue;
+    }
+    // What is called keeps its name: parts are copied, unless it is joined of
+    // them, too.
+    if (factors.getName(whole.front()) && !joined.contains(whole.front())) {
+      entry.tiles = false;
       continue;
     }
     // Of several ways to cut it the first one counts.
@@ -717,6 +755,9 @@ LogicalResult FunctionConverter::convert(bool loss) {
               arg.getLoc())))
         return failure();
       view.value = model.getArgument(number);
+      for (DimAttr dim : own.getDims())
+        dim.getExtent().walkSymbols(
+            [&](StringAttr symbol) { inputSymbols.insert(symbol.getValue()); });
     }
     views[arg] = view;
   }
@@ -828,16 +869,11 @@ static std::string getLetters(unsigned count, unsigned first = 0) {
 /// True if the order along a dimension counts, as that of tokens does: an input
 /// has one of its symbols. Columns of parameters may stand in any order.
 bool FunctionConverter::isOfInput(SymExpr extent) {
-  llvm::DenseSet<StringAttr> symbols;
-  extent.walkSymbols([&](StringAttr symbol) { symbols.insert(symbol); });
-  return llvm::any_of(model.getArgumentTypes(), [&](Type type) {
-    return llvm::any_of(cast<SymTensorType>(type).getDims(), [&](DimAttr dim) {
-      bool hasOne = false;
-      dim.getExtent().walkSymbols(
-          [&](StringAttr symbol) { hasOne |= symbols.contains(symbol); });
-      return hasOne;
-    });
+  bool isOne = false;
+  extent.walkSymbols([&](StringAttr symbol) {
+    isOne |= inputSymbols.contains(symbol.getValue());
   });
+  return isOne;
 }
 
 LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
@@ -849,7 +885,7 @@ LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
   const Lists lists = getDims(op.getSource());
   Parts *entry = nullptr;
   for (unsigned dim = 0, e = lists.size(); dim < e; ++dim) {
-    auto it = parts.find({op.getSource(), dim});
+    auto it = parts.find({op.getSource(), 2 * dim});
     if (it != parts.end() &&
         llvm::any_of(it->second.parts, [&](const Part &part) {
           return part.tensor == op.getResult();
@@ -879,15 +915,9 @@ LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
       continue;
     SmallVector<DimAttr> partDims(sourceType.getDims());
     SymExpr extent = getExtent(list);
-    if (list.empty()) {
-      partDims[dim] =
-          DimAttr::get(function.getContext(), ArrayRef<StringAttr>(), extent);
-    } else if (!entry->tiles) {
-      partDims[dim] =
-          DimAttr::get(function.getContext(), partDims[dim].getNames(), extent);
-    } else {
-      partDims[dim] = DimAttr::get(extent);
-    }
+    partDims[dim] = list.empty() ? DimAttr::get(function.getContext(),
+                                                ArrayRef<StringAttr>(), extent)
+                                 : DimAttr::get(extent);
     types.push_back(SymTensorType::get(function.getContext(), partDims,
                                        sourceType.getElementType()));
   }
@@ -900,6 +930,8 @@ LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
     llvm::append_range(results, split.getResults());
   } else if (!repeats) {
     int64_t inner = whole.size() > 1 ? factors.getExtent(whole.back()) : 1;
+    if (ShapedType::isDynamic(inner))
+      return op.emitOpError("is a part of heads whose size is not known");
     for (auto [part, type] : llvm::zip_equal(entry->parts, types))
       results.push_back(SliceOp::create(
           builder, op.getLoc(), type, source->value, dim,
@@ -954,7 +986,8 @@ LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
 }
 
 LogicalResult FunctionConverter::convertConcat(tensor::ConcatOp op) {
-  Parts &entry = parts.find({op.getResult(), unsigned(op.getDim())})->second;
+  Parts &entry =
+      parts.find({op.getResult(), 2 * unsigned(op.getDim()) + 1})->second;
   const Lists lists = getDims(op.getResult());
   unsigned slot = 0;
   for (const List &list : ArrayRef(lists).take_front(entry.dim))
@@ -1090,27 +1123,23 @@ struct ConvertLinalgToSTG
 } // namespace
 
 /// `1-291` or `3`.
-static LogicalResult readRange(StringRef text,
+static LogicalResult readRange(StringRef text, unsigned limit,
                                llvm::DenseSet<unsigned> &numbers) {
   auto [first, last] = text.split('-');
   unsigned from = 0, to = 0;
   if (first.getAsInteger(10, from) ||
       (last.empty() ? text.ends_with("-") : last.getAsInteger(10, to)))
     return failure();
-  for (unsigned i = from, e = last.empty() ? from : to; i <= e; ++i)
+  unsigned end = last.empty() ? from : to;
+  if (end < from || end >= limit)
+    return failure();
+  for (unsigned i = from; i <= end; ++i)
     numbers.insert(i);
   return success();
 }
 
 void ConvertLinalgToSTG::runOnOperation() {
   ModuleOp module = getOperation();
-  llvm::DenseSet<unsigned> numbers;
-  for (StringRef text : parameters)
-    if (failed(readRange(text, numbers))) {
-      module.emitError("parameters=")
-          << text << " is no number and no range, such as 3 or 1-291";
-      return signalPassFailure();
-    }
   ModelSymbols shared;
   shared.module = module;
   std::vector<std::unique_ptr<FunctionConverter>> converters;
@@ -1121,6 +1150,17 @@ void ConvertLinalgToSTG::runOnOperation() {
     module.emitError("has no public function to convert");
     return signalPassFailure();
   }
+  llvm::DenseSet<unsigned> numbers;
+  unsigned most = 0;
+  for (func::FuncOp function : functions)
+    most = std::max(most, function.getNumArguments());
+  for (StringRef text : parameters)
+    if (failed(readRange(text, most, numbers))) {
+      module.emitError("parameters=")
+          << text << " is no number and no range of arguments, of which there "
+          << "are " << most << "; 3 and 1-291 are such";
+      return signalPassFailure();
+    }
   for (SymbolOp symbol : module.getOps<SymbolOp>())
     shared.taken.insert(symbol.getSymName());
   for (func::FuncOp function : functions) {

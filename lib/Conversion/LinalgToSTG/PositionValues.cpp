@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include <cmath>
 #include <limits>
@@ -37,7 +38,7 @@ static std::optional<double> toDouble(Attribute attribute) {
 
 bool PositionValues::isParameter(Operation *op) {
   if (isa<ml_program::GlobalLoadOp, ml_program::GlobalLoadConstOp>(op))
-    return true;
+    return isa<RankedTensorType>(op->getResult(0).getType());
   auto constant = dyn_cast<arith::ConstantOp>(op);
   if (!constant)
     return false;
@@ -105,24 +106,49 @@ std::optional<double> PositionValues::getSplat(Value tensor) {
   return std::nullopt;
 }
 
-static int64_t getSampleExtent(int64_t extent) {
-  return ShapedType::isDynamic(extent) ? PositionValues::kSampleExtent : extent;
+int64_t PositionValues::getSampleExtent(int64_t extent) const {
+  return ShapedType::isDynamic(extent) ? sampleExtent : extent;
 }
 
-static int64_t linearize(ArrayRef<int64_t> coordinates,
+void PositionValues::noteConstants(Value scalar, linalg::LinalgOp op) {
+  if (auto arg = dyn_cast<BlockArgument>(scalar)) {
+    if (op && arg.getOwner() == op.getBlock())
+      noteConstants(op.getMatchingOpOperand(arg)->get(), {});
+    return;
+  }
+  Operation *producer = scalar.getDefiningOp();
+  if (auto constant = dyn_cast<arith::ConstantOp>(producer)) {
+    std::optional<double> value = toDouble(constant.getValue());
+    if (value && !isa<FloatType>(getElementTypeOrSelf(constant.getType())))
+      sampleExtent = std::max<int64_t>(
+          sampleExtent, std::min(2 * std::abs(*value) + 2, 131072.0));
+    return;
+  }
+  if (isa<tensor::DimOp>(producer))
+    return;
+  if (auto inner = dyn_cast<linalg::LinalgOp>(producer))
+    for (Value yielded : inner.getBlock()->getTerminator()->getOperands())
+      noteConstants(yielded, inner);
+  for (Value operand : producer->getOperands())
+    noteConstants(operand, op);
+}
+
+static int64_t linearize(const PositionValues &values,
+                         ArrayRef<int64_t> coordinates,
                          ArrayRef<int64_t> shape) {
   int64_t number = 0;
   for (auto [coordinate, extent] : llvm::zip_equal(coordinates, shape))
-    number = number * getSampleExtent(extent) + coordinate;
+    number = number * values.getSampleExtent(extent) + coordinate;
   return number;
 }
 
-static SmallVector<int64_t> delinearize(int64_t number,
+static SmallVector<int64_t> delinearize(const PositionValues &values,
+                                        int64_t number,
                                         ArrayRef<int64_t> shape) {
   SmallVector<int64_t> coordinates(shape.size());
   for (size_t i = shape.size(); i-- > 0;) {
-    coordinates[i] = number % getSampleExtent(shape[i]);
-    number /= getSampleExtent(shape[i]);
+    coordinates[i] = number % values.getSampleExtent(shape[i]);
+    number /= values.getSampleExtent(shape[i]);
   }
   return coordinates;
 }
@@ -147,14 +173,15 @@ PositionValues::getElement(Value tensor, ArrayRef<int64_t> coordinates) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements)
       return std::nullopt;
-    int64_t number = linearize(coordinates, type.getShape());
+    int64_t number = linearize(*this, coordinates, type.getShape());
     return toDouble(elements.getValues<Attribute>()[number]);
   }
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
     auto source = cast<RankedTensorType>(op->getOperand(0).getType());
-    return getElement(op->getOperand(0),
-                      delinearize(linearize(coordinates, type.getShape()),
-                                  source.getShape()));
+    return getElement(
+        op->getOperand(0),
+        delinearize(*this, linearize(*this, coordinates, type.getShape()),
+                    source.getShape()));
   }
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return getElement(cast.getSource(), coordinates);
@@ -186,6 +213,11 @@ PositionValues::getElement(Value tensor, ArrayRef<int64_t> coordinates) {
 }
 
 static double compare(arith::CmpIPredicate predicate, double x, double y) {
+  // As unsigned numbers negative ones are large.
+  if (predicate >= arith::CmpIPredicate::ult) {
+    x += x < 0 ? 0x1p64 : 0;
+    y += y < 0 ? 0x1p64 : 0;
+  }
   switch (predicate) {
   case arith::CmpIPredicate::eq:
     return x == y;
@@ -276,6 +308,10 @@ std::optional<double> PositionValues::getScalar(Value scalar,
       return std::nullopt;
     x.push_back(*value);
   }
+  // A sign that is one bit is -1.
+  if (isa<arith::ExtSIOp, arith::SIToFPOp>(body) &&
+      body->getOperand(0).getType().isInteger(1))
+    return -x[0];
   if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
           arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(
           body))
@@ -290,6 +326,14 @@ std::optional<double> PositionValues::getScalar(Value scalar,
     return x[0] / x[1];
   if (isa<arith::NegFOp>(body))
     return -x[0];
+  if (isa<math::SqrtOp>(body))
+    return std::sqrt(x[0]);
+  if (isa<math::RsqrtOp>(body))
+    return 1 / std::sqrt(x[0]);
+  if (isa<math::ExpOp>(body))
+    return std::exp(x[0]);
+  if (isa<math::PowFOp, math::FPowIOp>(body))
+    return std::pow(x[0], x[1]);
   if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(body))
     return std::max(x[0], x[1]);
   if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(body))

@@ -37,16 +37,22 @@ public:
   static bool isUndefined(mlir::Value tensor);
 
   /// An element of such a tensor; none if it cannot be told. Booleans are 0 and
-  /// 1. A dimension that is not known is taken to have kSampleExtent.
+  /// 1.
   std::optional<double> getElement(mlir::Value tensor,
                                    llvm::ArrayRef<int64_t> coordinates);
   /// A scalar in the body of an op, in that iteration.
   std::optional<double> getScalar(mlir::Value scalar, mlir::linalg::LinalgOp op,
                                   llvm::ArrayRef<int64_t> iteration);
 
-  static constexpr int64_t kSampleExtent = 16;
+  /// A dimension that is not known is taken to have so many places: more than
+  /// twice each integer that has been noted.
+  int64_t getSampleExtent() const { return sampleExtent; }
+  int64_t getSampleExtent(int64_t extent) const;
+  /// Notes the integers that a scalar is made of.
+  void noteConstants(mlir::Value scalar, mlir::linalg::LinalgOp op);
 
 private:
+  int64_t sampleExtent = 16;
   llvm::DenseMap<mlir::Value, bool> known;
 };
 

@@ -181,3 +181,91 @@ func.func @masks(%x: tensor<3x4x4xf32>) -> tensor<3x4x4xf32> {
   } -> tensor<3x4x4xf32>
   return %d : tensor<3x4x4xf32>
 }
+
+// -----
+
+// What a body computes before it multiplies is a tensor of its own; squares that are summed are no
+// product of matrices; operands of a product are of the widest type.
+//
+// CHECK-LABEL: func.func @fused
+// CHECK: %[[E:.*]] = stg.elementwise exp %[[X:.*]] : !stg.tensor<[d0, d1], f32>
+// CHECK-NEXT: %[[W:.*]] = stg.cast %[[B:.*]] : !stg.tensor<[d1, d2], bf16> -> !stg.tensor<[d1, d2], f32>
+// CHECK-NEXT: %[[Y:.*]] = stg.einsum "ac,cb->ab" %[[E]], %[[W]] : !stg.tensor<[d0, d1], f32>, !stg.tensor<[d1, d2], f32>
+// CHECK-NEXT: %[[Q:.*]] = stg.elementwise square %[[X]]
+// CHECK-NEXT: %[[S:.*]] = stg.sum dim 1 %[[Q]]
+// CHECK-NEXT: return %[[Y]], %[[S]]
+func.func @fused(%x: tensor<2x4xf32>, %w: tensor<4x3xbf16>) -> (tensor<2x3xf32>, tensor<2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<2x4xf32>, tensor<4x3xbf16>) outs(%f : tensor<2x3xf32>) {
+  ^bb0(%a: f32, %b: bf16, %out: f32):
+    %0 = math.exp %a : f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %out, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<2x3xf32>
+  %e1 = tensor.empty() : tensor<2xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<2xf32>) -> tensor<2xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<2x4xf32>) outs(%f1 : tensor<2xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.mulf %a, %a : f32
+    %1 = arith.addf %out, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<2xf32>
+  return %y, %s : tensor<2x3xf32>, tensor<2xf32>
+}
+
+// -----
+
+// As an unsigned number a later key is far away. Rows that are not known are longer than a window.
+//
+// CHECK-LABEL: func.func @far_windows
+// CHECK: %[[A:.*]] = stg.mask_scores causal %{{.*}} {window = #sym.expr<100>} : !stg.tensor<[d0, d1], f32>
+// CHECK-NEXT: return %[[A]]
+func.func @far_windows(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %low = arith.constant -1.0e9 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %m = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %w = arith.constant 100 : index
+    %d = arith.subi %i, %j : index
+    %c = arith.cmpi ult, %d, %w : index
+    %s = arith.select %c, %in, %low : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  return %b : tensor<?x?xf32>
+}
+
+// -----
+
+// Ids that count from the end are wrapped. A part that is no half is copied.
+//
+// CHECK-LABEL: func.func @lookups
+// CHECK: %[[T:.*]] = stg.slice dim 0 %{{.*}} {from = #sym.expr<1>} : !stg.tensor<[d1, d2], f32> -> !stg.tensor<[d3, d2], f32>
+// CHECK-NEXT: %[[Y:.*]] = stg.embedding %[[T]], %{{.*}} : !stg.tensor<[d3, d2], f32>, !stg.tensor<[d0], i64>
+// CHECK-NEXT: return %[[Y]]
+func.func @lookups(%ids: tensor<4xi64>, %t: tensor<9x5xf32> {stg.param = "t"}) -> tensor<4x5xf32> {
+  %rows = tensor.extract_slice %t[1, 0] [7, 5] [1, 1] : tensor<9x5xf32> to tensor<7x5xf32>
+  %e = tensor.empty() : tensor<4x5xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%ids : tensor<4xi64>) outs(%e : tensor<4x5xf32>) {
+  ^bb0(%a: i64, %out: f32):
+    %zero = arith.constant 0 : i64
+    %n = arith.constant 7 : i64
+    %wrapped = arith.addi %a, %n : i64
+    %c = arith.cmpi slt, %a, %zero : i64
+    %s = arith.select %c, %wrapped, %a : i64
+    %r = arith.index_cast %s : i64 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %rows[%r, %j] : tensor<7x5xf32>
+    linalg.yield %v : f32
+  } -> tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}

@@ -201,3 +201,32 @@ func.func @biased(%q: !q, %k: !k, %v: !k, %b: !s) -> !q {
   %y = stg.einsum "st,te->se" %p, %v : !s, !k
   return %y : !q
 }
+
+// -----
+
+// Angles that are trained are no rotation; scores that somebody else reads stay, too.
+stg.symbol @B
+stg.symbol @S
+stg.symbol @H
+stg.symbol @E
+!x = !stg.tensor<[B, S, H, E], f32>
+!half = !stg.tensor<[B, S, H, E/2], f32>
+!angle = !stg.tensor<[S, E], f32>
+!s = !stg.tensor<[B, H, S, S], f32>
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: stg.rope
+// CHECK-NOT: stg.attention
+func.func @others(%x: !x, %p: !s) -> (!x, !x, !s) {
+  %cos = stg.param "cos" : !angle
+  %sin = stg.param "sin" : !angle
+  %a, %b = stg.split dim 3 %x : !x -> !half, !half
+  %n = stg.elementwise neg %b : !half
+  %t = stg.concat dim 3 %n, %a : !half, !half -> !x
+  %0 = stg.mul_along %t, %sin {dims = array<i64: 1, 3>} : !x, !angle
+  %1 = stg.mul_along %x, %cos {dims = array<i64: 1, 3>} : !x, !angle
+  %2 = stg.add %0, %1 : !x, !x
+  %scores = stg.einsum "bshe,bthe->bhst" %x, %2 : !x, !x
+  %w = stg.softmax %scores : !s
+  %o = stg.einsum "bhst,bthe->bshe" %w, %x : !s, !x
+  return %2, %o, %w : !x, !x, !s
+}

@@ -100,3 +100,50 @@ func.func @read_twice(%x: !x) -> (!x, !x) {
   %y1 = stg.einsum "ab,bc->ac" %y0, %w1 : !x, !w
   return %y0, %y1 : !x, !x
 }
+
+// -----
+
+// Weights that layers share in turn are not those of each layer.
+//
+// CHECK-LABEL: func.func @in_turn
+// CHECK-NOT: stg.repeat
+stg.symbol @B = 2
+stg.symbol @D = 4
+!x = !stg.tensor<[B, D], f32>
+!w = !stg.tensor<[D, D], f32>
+func.func @in_turn(%x: !x) -> !x {
+  %a = stg.param "a" : !w
+  %b = stg.param "b" : !w
+  %0 = stg.einsum "ab,bc->ac" %x, %a : !x, !w
+  %1 = stg.einsum "ab,bc->ac" %0, %a : !x, !w
+  %2 = stg.einsum "ab,bc->ac" %1, %b : !x, !w
+  return %2 : !x
+}
+
+// -----
+
+// What the first layer starts with is also what all layers add.
+//
+// CHECK-LABEL: func.func @start
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, D], f32>)
+// CHECK-NEXT: %{{.*}} = stg.repeat "layers" * L carry(%[[H:.*]] = %[[X]] : !stg.tensor<[B, D], f32>) {
+// CHECK-NEXT:   %[[W:.*]] = stg.param
+// CHECK-NEXT:   %[[F:.*]] = stg.einsum "ab,bc->ac" %[[H]], %[[W]]
+// CHECK-NEXT:   %[[Y:.*]] = stg.add %[[F]], %[[X]]
+// CHECK-NEXT:   stg.yield %[[Y]]
+stg.symbol @B = 2
+stg.symbol @D = 4
+!x = !stg.tensor<[B, D], f32>
+!w = !stg.tensor<[D, D], f32>
+func.func @start(%x: !x) -> !x {
+  %w0 = stg.param "0.w" : !w
+  %f0 = stg.einsum "ab,bc->ac" %x, %w0 : !x, !w
+  %y0 = stg.add %f0, %x : !x, !x
+  %w1 = stg.param "1.w" : !w
+  %f1 = stg.einsum "ab,bc->ac" %y0, %w1 : !x, !w
+  %y1 = stg.add %f1, %x : !x, !x
+  %w2 = stg.param "2.w" : !w
+  %f2 = stg.einsum "ab,bc->ac" %y1, %w2 : !x, !w
+  %y2 = stg.add %f2, %x : !x, !x
+  return %y2 : !x
+}

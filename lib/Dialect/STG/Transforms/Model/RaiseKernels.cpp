@@ -59,6 +59,8 @@ private:
   Value raisePartialRope(Operation *op);
   Value raiseAttention(Operation *op);
 
+  /// True if an input has the dimension.
+  bool isOfInput(DimAttr dim);
   Value makeRope(Value input, ArrayRef<int64_t> angleDims, Location loc);
   Value castTo(Value value, Type element);
   Value rearrange(Value value, StringRef before, StringRef after,
@@ -105,7 +107,7 @@ static Value peelWidening(Value value) {
   return value;
 }
 
-/// Through casts, and what adds dimensions of extent 1 at the end or anywhere.
+/// Through casts, and what adds dimensions of extent 1 at the end.
 static Value peelUnits(Value value) {
   while (true) {
     value = peelCasts(value);
@@ -113,11 +115,11 @@ static Value peelUnits(Value value) {
     if (!rearrange)
       return value;
     auto [before, after] = rearrange.getPattern().split("->");
-    std::string letters;
-    for (char c : after)
-      if (c != '(' && c != ')')
-        letters += c;
-    if (before.contains('(') || before != letters)
+    if (before.contains('(') || !after.consume_front(before))
+      return value;
+    while (after.consume_front("()"))
+      ;
+    if (!after.empty())
       return value;
     value = rearrange.getInput();
   }
@@ -296,6 +298,19 @@ void KernelRaiser::raise() {
         &KernelRaiser::raisePartialRope, &KernelRaiser::raiseAttention,
         &KernelRaiser::foldOrder, &KernelRaiser::foldRoundTrip})
     apply(pattern);
+  Operation *first = nullptr;
+  unsigned count = 0;
+  function.walk([&](Operation *op) {
+    if (!isa<ElementwiseOp, MaskScoresOp>(op))
+      return;
+    ++count;
+    if (!first)
+      first = op;
+  });
+  if (first)
+    first->emitRemark("is in no kernel that is known, and becomes one of its "
+                      "own; there are ")
+        << count << " such ops";
   // Angles and other constants that nobody reads any longer.
   if (!function.isPrivate())
     for (unsigned i = function.getNumArguments(); i-- > 0;)
@@ -415,14 +430,19 @@ static bool collectFactors(Value value, SmallVectorImpl<Value> &factors) {
   return false;
 }
 
-/// True for what is made of `x` and of constants alone.
-static bool isMadeOf(Value value, Value x) {
+/// True for a polynomial of `x`, of few terms.
+static bool isPolynomial(Value value, Value x, unsigned depth = 6) {
   if (value == x || isSplat(value))
     return true;
   Operation *op = value.getDefiningOp();
-  return op && isa<AddOp, MulOp, ElementwiseOp>(op) &&
-         llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isMadeOf(operand, x); });
+  auto function = dyn_cast_or_null<ElementwiseOp>(op);
+  return op && depth > 0 &&
+         (isa<AddOp, MulOp>(op) ||
+          (function && (function.getKind() == ElementwiseKind::Square ||
+                        function.getKind() == ElementwiseKind::Pow))) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isPolynomial(operand, x, depth - 1);
+         });
 }
 
 /// Silu, quick GELU, and GELU by the error function or by tanh.
@@ -463,7 +483,7 @@ Value KernelRaiser::raiseActivation(Operation *op) {
     else if (auto tanh = inner.getDefiningOp<ActivationOp>();
              tanh && tanh.getFunction() == Activation::Tanh)
       argument = tanh.getInput();
-    if (argument && isMadeOf(argument, x))
+    if (argument && isPolynomial(argument, x))
       return make(x, Activation::Gelu);
   }
   return {};
@@ -606,6 +626,20 @@ Value KernelRaiser::addNormBias(Operation *op) {
 // Rotary positions
 //===----------------------------------------------------------------------===//
 
+/// True for what nothing is trained of: angles of positions.
+static bool isConstant(Value value, unsigned depth = 16) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return isa<func::FuncOp>(
+        cast<BlockArgument>(value).getOwner()->getParentOp());
+  if (auto param = dyn_cast<ParamOp>(op))
+    return param.getFrozen();
+  return depth > 0 && isPure(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isConstant(operand, depth - 1);
+         });
+}
+
 /// The rotation needs the position as its second dimension, and three of them.
 Value KernelRaiser::makeRope(Value input, ArrayRef<int64_t> angleDims,
                              Location loc) {
@@ -669,7 +703,8 @@ Value KernelRaiser::raiseRope(Operation *op) {
     Value x, cos, rotated, sin;
     SmallVector<int64_t> cosDims, sinDims;
     if (!matchProduct(straight, x, cos, cosDims) ||
-        !matchProduct(turned, rotated, sin, sinDims) || cosDims != sinDims)
+        !matchProduct(turned, rotated, sin, sinDims) || cosDims != sinDims ||
+        !isConstant(cos) || !isConstant(sin))
       continue;
     auto concat = rotated.getDefiningOp<ConcatOp>();
     if (!concat || concat.getInputs().size() != 2)
@@ -696,16 +731,19 @@ Value KernelRaiser::raiseHalvedRope(Operation *op) {
   SmallVector<int64_t> dims, otherDims;
   if (!matchProduct(difference.getLhs(), x1, cos, dims) ||
       !matchProduct(difference.getRhs(), x2, sin, otherDims) ||
-      dims != otherDims)
+      dims != otherDims || !isConstant(cos) || !isConstant(sin))
     return {};
   Value x = matchHalves(x1, x2);
   if (!x)
     return {};
-  bool hasBoth = true;
-  for (Value term : {sum.getLhs(), sum.getRhs()})
-    hasBoth &= matchProduct(term, other, scale, otherDims) &&
-               ((other == x1 && scale == sin) || (other == x2 && scale == cos));
-  return hasBoth ? makeRope(x, dims, op->getLoc()) : Value();
+  bool hasFirst = false, hasSecond = false;
+  for (Value term : {sum.getLhs(), sum.getRhs()}) {
+    if (!matchProduct(term, other, scale, otherDims) || dims != otherDims)
+      return {};
+    hasFirst |= other == x1 && scale == sin;
+    hasSecond |= other == x2 && scale == cos;
+  }
+  return hasFirst && hasSecond ? makeRope(x, dims, op->getLoc()) : Value();
 }
 
 /// Of the first elements only.
@@ -718,7 +756,8 @@ Value KernelRaiser::raisePartialRope(Operation *op) {
   if (!rope || !split || split.getNumResults() != 2 || rope.getRotated() ||
       rope.getInput() != split.getResult(0) ||
       concat.getInputs()[1] != split.getResult(1) ||
-      split.getDim() != concat.getDim())
+      split.getDim() != concat.getDim() ||
+      int64_t(split.getDim()) + 1 != split.getInput().getType().getRank())
     return {};
   return RopeOp::create(builder, op->getLoc(), split.getInput(), false,
                         tensorOf(rope.getInput()).getDims().back().getExtent());
@@ -743,6 +782,15 @@ struct Equation {
 };
 } // namespace
 
+bool KernelRaiser::isOfInput(DimAttr dim) {
+  return llvm::any_of(function.getArguments(), [&](BlockArgument arg) {
+    auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(),
+                                                      STGDialect::kNameAttr);
+    return !(name && name.getValue().starts_with("constant")) &&
+           llvm::is_contained(tensorOf(arg).getDims(), dim);
+  });
+}
+
 static bool has(StringRef letters, char c) { return letters.contains(c); }
 
 /// softmax(mask(scale * q k)) v, in any order of heads and positions.
@@ -755,7 +803,15 @@ Value KernelRaiser::raiseAttention(Operation *op) {
   SoftmaxOp softmax;
   for (; place < 2 && !softmax; ++place)
     softmax = peelCasts(mix.getInputs()[place]).getDefiningOp<SoftmaxOp>();
-  if (!softmax)
+  // What somebody else reads would be computed twice.
+  auto isReadOnce = [](Value value, Value until) {
+    for (; value != until; value = value.getDefiningOp()->getOperand(0))
+      if (!value.hasOneUse())
+        return false;
+    return true;
+  };
+  if (!softmax || !softmax->hasOneUse() ||
+      !isReadOnce(mix.getInputs()[place - 1], softmax))
     return {};
   std::string weights = place == 1 ? second.lhs : second.rhs;
   std::string values = place == 1 ? second.rhs : second.lhs;
@@ -770,7 +826,7 @@ Value KernelRaiser::raiseAttention(Operation *op) {
   char masked = 0;
   while (!product) {
     Operation *producer = scores.getDefiningOp();
-    if (!producer)
+    if (!producer || !scores.hasOneUse())
       return {};
     if (auto cast = dyn_cast<CastOp>(producer)) {
       scores = cast.getInput();
@@ -833,6 +889,10 @@ Value KernelRaiser::raiseAttention(Operation *op) {
     else
       own += c;
   }
+  if (llvm::any_of(keys, [&](char c) {
+        return c != key && !has(shared, c) && !has(sizes, c);
+      }))
+    return {};
   std::string valueSizes;
   for (char c : values) {
     if (c == key || has(shared, c))
@@ -857,6 +917,13 @@ Value KernelRaiser::raiseAttention(Operation *op) {
     for (char c : own)
       if (qType.getDim(queries.find(c)) == keyDim)
         query = c;
+  // Positions and samples are what inputs have; heads are what projections
+  // make.
+  auto isGiven = [&](char c) {
+    return isOfInput(qType.getDim(queries.find(c)));
+  };
+  if (!query && llvm::count_if(own, isGiven) == 1)
+    query = *llvm::find_if(own, isGiven);
   for (char c : llvm::reverse(letters))
     if (!query && has(own, c))
       query = c;
@@ -866,8 +933,11 @@ Value KernelRaiser::raiseAttention(Operation *op) {
   // The batch comes before the queries, heads may be on either side.
   std::string batch, heads;
   if (shared.size() == 2) {
-    batch = shared.substr(0, 1);
-    heads = shared.substr(1);
+    bool isSecond = isGiven(shared[1]) && !isGiven(shared[0]);
+    batch = shared.substr(isSecond ? 1 : 0, 1);
+    heads = shared.substr(isSecond ? 0 : 1, 1);
+  } else if (!shared.empty() && !isGiven(shared[0])) {
+    heads = shared;
   } else if (!shared.empty()) {
     bool isBatch = own.empty()
                        ? queries.find(shared[0]) < queries.find(query)

@@ -21,6 +21,7 @@
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 
 namespace stg {
 #define GEN_PASS_DEF_ROLLLAYERS
@@ -37,6 +38,14 @@ struct Place {
   unsigned op, result;
   bool operator==(const Place &other) const {
     return op == other.op && result == other.result;
+  }
+};
+
+struct CompareParameters {
+  using Key = std::pair<StringAttr, unsigned>;
+  bool operator()(const Key &lhs, const Key &rhs) const {
+    return std::pair(lhs.first.getValue(), lhs.second) <
+           std::pair(rhs.first.getValue(), rhs.second);
   }
 };
 
@@ -57,12 +66,20 @@ private:
     SmallVector<std::pair<Place, Value>> carried;
     /// Symbols of later runs, and those of the first one that they are.
     SymBinding symbols;
+    /// What stands in a run for a parameter of the first one.
+    std::map<std::pair<mlir::StringAttr, unsigned>, mlir::StringAttr,
+             CompareParameters>
+        parameters;
+    llvm::DenseMap<mlir::StringAttr, bool> isShared;
   };
 
   void collectOps();
   /// Fails where the runs are not alike.
   LogicalResult match(Runs &runs);
   LogicalResult matchSymbols(ArrayRef<std::pair<Type, Type>> types, Runs &runs);
+  LogicalResult matchParameter(ParamOp own, ParamOp first, unsigned run,
+                               Runs &runs);
+  bool isReadIn(ParamOp param, unsigned run, const Runs &runs);
   LogicalResult matchOperand(Value own, Value first, unsigned run, Runs &runs);
   std::optional<Place> getPlace(Value value, unsigned run, const Runs &runs);
   void roll(Runs &runs);
@@ -176,6 +193,41 @@ std::optional<Place> LayerRoller::getPlace(Value value, unsigned run,
                llvm::cast<OpResult>(value).getResultNumber()};
 }
 
+/// True if only ops of that run read the parameter.
+bool LayerRoller::isReadIn(ParamOp param, unsigned run, const Runs &runs) {
+  for (auto other : function.getOps<ParamOp>()) {
+    if (other.getParamName() != param.getParamName())
+      continue;
+    for (Operation *user : other->getUsers()) {
+      auto it = numbers.find(user);
+      unsigned start = runs.start + run * runs.period;
+      if (it == numbers.end() || it->second < start ||
+          it->second >= start + runs.period)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// A parameter is that of all runs, or each run has one of its own in its
+/// place, which nobody else reads.
+LogicalResult LayerRoller::matchParameter(ParamOp own, ParamOp first,
+                                          unsigned run, Runs &runs) {
+  if (own.getFrozen() != first.getFrozen())
+    return failure();
+  StringAttr name = own.getParamNameAttr(), original = first.getParamNameAttr();
+  auto [it, isNew] = runs.parameters.try_emplace({original, run}, name);
+  if (!isNew)
+    return success(it->second == name);
+  // Shared by one run and the first, it is shared by all.
+  auto [shared, isFirst] =
+      runs.isShared.try_emplace(original, name == original);
+  if (shared->second != (name == original))
+    return failure();
+  return success(name == original ||
+                 (isReadIn(own, run, runs) && isReadIn(first, 0, runs)));
+}
+
 /// An operand of a run, and that of the first run in its place.
 LogicalResult LayerRoller::matchOperand(Value own, Value first, unsigned run,
                                         Runs &runs) {
@@ -186,8 +238,7 @@ LogicalResult LayerRoller::matchOperand(Value own, Value first, unsigned run,
     if (auto splat = dyn_cast<SplatOp>(op))
       return success(splat.getValue().substitute(runs.symbols) ==
                      cast<SplatOp>(firstOp).getValue());
-    return success(cast<ParamOp>(op).getFrozen() ==
-                   cast<ParamOp>(firstOp).getFrozen());
+    return matchParameter(cast<ParamOp>(op), cast<ParamOp>(firstOp), run, runs);
   }
   if (std::optional<Place> place = getPlace(own, run, runs))
     return success(getPlace(first, 0, runs) == place);
@@ -207,6 +258,8 @@ LogicalResult LayerRoller::matchOperand(Value own, Value first, unsigned run,
 LogicalResult LayerRoller::match(Runs &runs) {
   runs.carried.clear();
   runs.symbols.clear();
+  runs.parameters.clear();
+  runs.isShared.clear();
   SmallVector<std::pair<Type, Type>> types;
   for (unsigned run = 1; run < runs.count; ++run)
     for (unsigned i = 0; i < runs.period; ++i) {
@@ -228,9 +281,19 @@ LogicalResult LayerRoller::match(Runs &runs) {
   if (failed(matchSymbols(types, runs)))
     return failure();
   // A symbol that is there outside of the runs stays what it is.
+  llvm::StringSet<> kept = keptSymbols;
+  auto keep = [&](Type type) {
+    if (auto tensor = dyn_cast<SymTensorType>(type))
+      for (DimAttr dim : tensor.getDims())
+        dim.getExtent().walkSymbols(
+            [&](StringAttr name) { kept.insert(name.getValue()); });
+  };
+  for (auto [number, op] : llvm::enumerate(ops))
+    if (number < runs.start || number >= runs.start + runs.count * runs.period)
+      for (Value value : op->getResults())
+        keep(value.getType());
   for (auto &[symbol, extent] : runs.symbols)
-    if (keptSymbols.contains(symbol.getValue()) &&
-        extent.getAsSymbol() != symbol)
+    if (kept.contains(symbol.getValue()) && extent.getAsSymbol() != symbol)
       return failure();
   // What is read behind the runs is of the last one, and carried.
   for (unsigned run = 0; run < runs.count; ++run)
@@ -332,16 +395,25 @@ void LayerRoller::roll(Runs &runs) {
                        /*reverse=*/false, inits, ValueRange(), TypeRange());
   Block &body = repeat.getBody().front();
   IRMapping map;
-  for (auto [init, arg] : llvm::zip_equal(inits, body.getArguments()))
-    map.map(init, arg);
   builder.setInsertionPointToStart(&body);
   llvm::StringSet<> taken;
   llvm::DenseMap<Value, Value> read; // Parameters and constants in the body.
   for (auto [op, next] : llvm::zip_equal(getRun(0), getRun(1))) {
     IRMapping own = map;
+    SmallVector<Value> places; ///< Of operands: the argument that it is.
     for (auto [operand, other] :
          llvm::zip_equal(op->getOperands(), next->getOperands())) {
       Operation *producer = operand.getDefiningOp();
+      // What the next run reads of this one is carried, whoever else reads
+      // what the first run starts with.
+      if (std::optional<Place> place = getPlace(other, 0, runs)) {
+        auto *found = llvm::find_if(runs.carried, [&](auto &carried) {
+          return carried.first == *place;
+        });
+        places.push_back(body.getArgument(found - runs.carried.begin()));
+        continue;
+      }
+      places.push_back({});
       if (!producer || !standsWhereRead(producer))
         continue;
       auto param = dyn_cast<ParamOp>(producer);
@@ -357,6 +429,9 @@ void LayerRoller::roll(Runs &runs) {
       own.map(operand, copy);
     }
     Operation *copy = builder.clone(*op, own);
+    for (auto [operand, place] : llvm::zip_equal(copy->getOpOperands(), places))
+      if (place)
+        operand.set(place);
     map.map(op->getResults(), copy->getResults());
   }
   SmallVector<Value> yielded;
