@@ -284,6 +284,11 @@ FunctionConverter::analyzeLookups(linalg::LinalgOp op, Lists &loops,
 }
 
 LogicalResult FunctionConverter::analyzeStructured(linalg::LinalgOp op) {
+  // Bodies of named ops are generated, and stand nowhere.
+  op.getBlock()->walk([&](Operation *body) {
+    if (isa<UnknownLoc>(body->getLoc()))
+      body->setLoc(op.getLoc());
+  });
   Lists loops(op.getNumLoops());
   SmallVector<bool> isBound(op.getNumLoops(), false);
   for (OpOperand &operand : op->getOpOperands()) {

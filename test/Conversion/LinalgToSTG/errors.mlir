@@ -189,6 +189,16 @@ func.func @booleans(%x: tensor<4xi1>) -> tensor<4xi1> {
 
 // -----
 
+// What a named op computes is said at that op.
+func.func @named(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error @+1 {{'math.round' op has no counterpart in a model}}
+  %y = linalg.round ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 // expected-error @+1 {{has no public function to convert}}
 module {
 }
