@@ -58,7 +58,7 @@ func.func @unknown_with_prefix(%x: !x) {
 }
 // -----
 !x = !stg.tensor<[4], f32>
-// expected-error @+1 {{'func.func' op has the unknown attribute 'stg.nmae', expected one of 'stg.name', 'stg.layout'}}
+// expected-error @+1 {{'func.func' op has the unknown attribute 'stg.nmae', expected one of 'stg.name', 'stg.dims', 'stg.param', 'stg.mask', 'stg.layout'}}
 func.func @unknown_of_argument(%x: !x {stg.nmae = "x"}) {
   return
 }
