@@ -164,7 +164,7 @@ private:
                                       mlir::linalg::LinalgOp op);
   mlir::FailureOr<Term> convertPower(mlir::Operation *body, Term base,
                                      Term exponent);
-  /// `binary` of two terms that are no positions.
+  /// What a scalar op with two operands makes of terms that are no positions.
   mlir::FailureOr<Term> combine(mlir::Operation *body, Term lhs, Term rhs);
   /// Where positions say of each key of each query whether it is hidden.
   mlir::FailureOr<Term>
@@ -183,7 +183,7 @@ private:
 
   //===--- Views ----------------------------------------------------------===//
 
-  /// The dimensions in this order; with a letter for each slot in `equation`.
+  /// The dimensions in this order.
   View reorder(mlir::Location loc, View view, llvm::ArrayRef<unsigned> order);
   /// With an extent of 1 for each slot of `order` that is not there.
   View expand(mlir::Location loc, View view, llvm::ArrayRef<unsigned> order);

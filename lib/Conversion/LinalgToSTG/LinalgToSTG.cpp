@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "stg/Dialect/STG/IR/SymbolUses.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace stg {
@@ -1179,21 +1180,12 @@ void ConvertLinalgToSTG::runOnOperation() {
   for (func::FuncOp function : functions)
     function.erase();
   // What only these have read, and dimensions that nothing has in the end.
-  llvm::StringSet<> used;
-  module.walk([&](Operation *op) {
-    auto note = [&](Type type) {
-      if (auto tensor = dyn_cast<SymTensorType>(type))
-        for (DimAttr dim : tensor.getDims())
-          dim.getExtent().walkSymbols(
-              [&](StringAttr name) { used.insert(name.getValue()); });
-    };
-    llvm::for_each(op->getResultTypes(), note);
-    if (auto model = dyn_cast<func::FuncOp>(op))
-      llvm::for_each(model.getArgumentTypes(), note);
-  });
+  SymbolUses used(module);
+  for (auto model : module.getOps<func::FuncOp>())
+    used.addAll(model);
   for (SymbolOp symbol : llvm::make_early_inc_range(module.getOps<SymbolOp>()))
     if (shared.declared.contains(symbol.getSymName()) &&
-        !used.contains(symbol.getSymName()))
+        !used.contains(symbol.getSymNameAttr()))
       symbol.erase();
   for (auto global :
        llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>()))

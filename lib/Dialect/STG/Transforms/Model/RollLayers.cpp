@@ -18,6 +18,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "stg/Dialect/STG/IR/STG.h"
+#include "stg/Dialect/STG/IR/SymbolUses.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -85,7 +86,6 @@ private:
   void roll(Runs &runs);
   std::string getParameterName(ParamOp first, ParamOp second,
                                llvm::StringSet<> &taken);
-  Type substitute(Type type, const SymBinding &symbols);
   SymExpr getDefault(StringAttr symbol);
 
   func::FuncOp function;
@@ -94,7 +94,6 @@ private:
   /// All but parameters and constants, which stand where they are read.
   SmallVector<Operation *> ops;
   llvm::DenseMap<Operation *, unsigned> numbers;
-  llvm::StringSet<> keptSymbols;
 };
 
 struct RollLayers : stg::impl::RollLayersBase<RollLayers> {
@@ -256,10 +255,6 @@ LogicalResult LayerRoller::matchOperand(Value own, Value first, unsigned run,
 }
 
 LogicalResult LayerRoller::match(Runs &runs) {
-  runs.carried.clear();
-  runs.symbols.clear();
-  runs.parameters.clear();
-  runs.isShared.clear();
   SmallVector<std::pair<Type, Type>> types;
   for (unsigned run = 1; run < runs.count; ++run)
     for (unsigned i = 0; i < runs.period; ++i) {
@@ -281,19 +276,15 @@ LogicalResult LayerRoller::match(Runs &runs) {
   if (failed(matchSymbols(types, runs)))
     return failure();
   // A symbol that is there outside of the runs stays what it is.
-  llvm::StringSet<> kept = keptSymbols;
-  auto keep = [&](Type type) {
-    if (auto tensor = dyn_cast<SymTensorType>(type))
-      for (DimAttr dim : tensor.getDims())
-        dim.getExtent().walkSymbols(
-            [&](StringAttr name) { kept.insert(name.getValue()); });
-  };
+  SymbolUses kept(module);
+  for (Type type : function.getArgumentTypes())
+    kept.add(type);
   for (auto [number, op] : llvm::enumerate(ops))
     if (number < runs.start || number >= runs.start + runs.count * runs.period)
-      for (Value value : op->getResults())
-        keep(value.getType());
+      for (Type type : op->getResultTypes())
+        kept.add(type);
   for (auto &[symbol, extent] : runs.symbols)
-    if (kept.contains(symbol.getValue()) && extent.getAsSymbol() != symbol)
+    if (kept.contains(symbol) && extent.getAsSymbol() != symbol)
       return failure();
   // What is read behind the runs is of the last one, and carried.
   for (unsigned run = 0; run < runs.count; ++run)
@@ -318,18 +309,6 @@ LogicalResult LayerRoller::match(Runs &runs) {
       return failure();
   }
   return success(!runs.carried.empty());
-}
-
-Type LayerRoller::substitute(Type type, const SymBinding &symbols) {
-  auto tensor = dyn_cast<SymTensorType>(type);
-  if (!tensor)
-    return type;
-  SmallVector<DimAttr> dims;
-  for (DimAttr dim : tensor.getDims()) {
-    SymExpr extent = dim.getExtent().substitute(symbols);
-    dims.push_back(extent == dim.getExtent() ? dim : DimAttr::get(extent));
-  }
-  return tensor.withDims(dims);
 }
 
 /// `q.weight` of `layers.0.q.weight` and `layers.1.q.weight`.
@@ -463,35 +442,17 @@ void LayerRoller::roll(Runs &runs) {
     if (producer->use_empty())
       producer->erase();
   // Symbols of later runs are gone.
-  llvm::StringSet<> used;
-  module.walk([&](Operation *op) {
-    if (isa<SymbolOp>(op))
-      return;
-    auto note = [&](Type type) {
-      if (auto tensor = dyn_cast<SymTensorType>(type))
-        for (DimAttr dim : tensor.getDims())
-          dim.getExtent().walkSymbols(
-              [&](StringAttr name) { used.insert(name.getValue()); });
-    };
-    llvm::for_each(op->getResultTypes(), note);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        llvm::for_each(block.getArgumentTypes(), note);
-  });
+  SymbolUses used(module);
+  for (auto other : module.getOps<func::FuncOp>())
+    used.addAll(other);
   for (auto &[name, extent] : runs.symbols)
-    if (extent.getAsSymbol() != name && !used.contains(name.getValue()))
+    if (extent.getAsSymbol() != name && !used.contains(name))
       if (auto declaration = module.lookupSymbol<SymbolOp>(name))
         declaration.erase();
 }
 
 bool LayerRoller::rollOnce() {
   collectOps();
-  keptSymbols.clear();
-  for (Type type : function.getArgumentTypes())
-    if (auto tensor = dyn_cast<SymTensorType>(type))
-      for (DimAttr dim : tensor.getDims())
-        dim.getExtent().walkSymbols(
-            [&](StringAttr name) { keptSymbols.insert(name.getValue()); });
   llvm::StringMap<unsigned> known;
   SmallVector<unsigned> keys;
   for (Operation *op : ops)

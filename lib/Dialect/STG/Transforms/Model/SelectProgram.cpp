@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "stg/Dialect/STG/IR/SymbolUses.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -27,50 +28,7 @@ private:
   DenseSet<Operation *> collectCallees(func::FuncOp program);
   void dropSymbols(const DenseSet<StringAttr> &dropped);
 };
-
-/// The symbols that ops use, and those that their values follow from.
-class SymbolUses {
-public:
-  explicit SymbolUses(ModuleOp module) : module(module) {
-    walker.addWalk([this](SymExpr expr) {
-      expr.walkSymbols([this](StringAttr name) { add(name); });
-      return WalkResult::skip();
-    });
-  }
-
-  void addAll(Operation *root);
-  bool contains(StringAttr name) const { return symbols.contains(name); }
-  const DenseSet<StringAttr> &getSymbols() const { return symbols; }
-
-private:
-  void add(StringAttr name);
-
-  ModuleOp module;
-  AttrTypeWalker walker;
-  DenseSet<StringAttr> symbols;
-};
 } // namespace
-
-void SymbolUses::add(StringAttr name) {
-  if (!symbols.insert(name).second)
-    return;
-  auto symbol = module.lookupSymbol<SymbolOp>(name);
-  if (symbol && symbol.getValue())
-    symbol.getValue()->walkSymbols([this](StringAttr used) { add(used); });
-}
-
-void SymbolUses::addAll(Operation *root) {
-  root->walk([&](Operation *op) {
-    walker.walk(op->getAttrDictionary());
-    for (Type type : op->getOperandTypes())
-      walker.walk(type);
-    for (Type type : op->getResultTypes())
-      walker.walk(type);
-    for (Region &region : op->getRegions())
-      for (Type type : region.getArgumentTypes())
-        walker.walk(type);
-  });
-}
 
 func::FuncOp SelectProgram::findProgram() {
   if (name.empty())
