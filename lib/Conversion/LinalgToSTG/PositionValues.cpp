@@ -161,7 +161,8 @@ PositionValues::getElement(Value tensor, ArrayRef<int64_t> coordinates) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (StringAttr mask = getMask(tensor); mask && type) {
     bool isSeen = true;
-    if (mask == "causal" && coordinates.size() >= 2)
+    if (symbolizeAttentionMask(mask.getValue()) == AttentionMask::Causal &&
+        coordinates.size() >= 2)
       isSeen = coordinates.back() <= coordinates[coordinates.size() - 2];
     if (isa<FloatType>(type.getElementType()))
       return isSeen ? 0 : -std::numeric_limits<double>::infinity();

@@ -145,41 +145,39 @@ static LogicalResult verifyFactors(Operation *op, Attribute value) {
          << "rule and no 'factors' of its own";
 }
 
+/// What is expected instead follows.
+static InFlightDiagnostic refuseValue(Operation *op, NamedAttribute attribute) {
+  return op->emitOpError("has '") << attribute.getName().getValue() << "' "
+                                  << attribute.getValue() << ", expected ";
+}
+
 static LogicalResult verifyText(Operation *op, NamedAttribute attribute) {
   auto text = dyn_cast<StringAttr>(attribute.getValue());
   if (text && !text.getValue().empty())
     return success();
-  return op->emitOpError("has '")
-         << attribute.getName().getValue() << "' " << attribute.getValue()
-         << ", expected a text that is not empty";
+  return refuseValue(op, attribute) << "a text that is not empty";
 }
 
 static LogicalResult verifyTexts(Operation *op, NamedAttribute attribute) {
   auto texts = dyn_cast<ArrayAttr>(attribute.getValue());
   if (texts && llvm::all_of(texts, llvm::IsaPred<StringAttr>))
     return success();
-  return op->emitOpError("has '")
-         << attribute.getName().getValue() << "' " << attribute.getValue()
-         << ", expected texts, such as [\"B\", \"S\"]";
+  return refuseValue(op, attribute) << "texts, such as [\"B\", \"S\"]";
 }
 
 static LogicalResult verifyMask(Operation *op, NamedAttribute attribute) {
   auto text = dyn_cast<StringAttr>(attribute.getValue());
-  if (text && (text == "causal" || text == "none"))
+  if (text && symbolizeAttentionMask(text.getValue()))
     return success();
-  return op->emitOpError("has '")
-         << attribute.getName().getValue() << "' " << attribute.getValue()
-         << ", expected \"causal\" or \"none\"";
+  return refuseValue(op, attribute) << "\"causal\" or \"none\"";
 }
 
 template <typename OpTy, typename AttrTy>
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   if (isa<OpTy>(op) && isa<AttrTy>(attribute.getValue()))
     return success();
-  return op->emitOpError("has '")
-         << attribute.getName().getValue() << "' " << attribute.getValue()
-         << ", expected a '#" << AttrTy::name << "' at a '"
-         << OpTy::getOperationName() << "'";
+  return refuseValue(op, attribute) << "a '#" << AttrTy::name << "' at a '"
+                                    << OpTy::getOperationName() << "'";
 }
 
 /// The weight of a loss; 0 would not be one.
