@@ -26,7 +26,7 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Sym, sym);
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(STG, stg);
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Chakra, chakra);
 
-/** Our dialects, and those that models use beside them. */
+/** Our dialects, and those that models use or come in (linalg on tensors). */
 MLIR_CAPI_EXPORTED void stgRegisterAllDialects(MlirDialectRegistry registry);
 
 /** Our passes and pipelines, and the general ones that `stg-opt` has. To be

@@ -53,6 +53,22 @@ typedef struct StgImportedModel StgImportedModel;
  *  with its place. What is left out is told by messages of the result. */
 STG_C_EXPORT StgError *stgImportConfig(const StgConfigRequest *request,
                                        StgImportedModel **model);
+
+typedef struct StgLinalgRequest {
+  const char *file; /**< A .mlir file, or what messages call `text`. */
+  const char *text; /**< Of the program; null: that of the file. */
+  bool loss; /**< Return the cross-entropy of the result and of labels. */
+  /** Arguments that are parameters, as numbers and ranges: "1-291". */
+  const char *const *parameters;
+  size_t numParameters;
+} StgLinalgRequest;
+
+/** Makes a model of a program of linalg on tensors, as `--stg-import-linalg`
+ *  of `stg-opt` does. Its name is that of the file, and it has no family. What
+ *  has stayed in parts is told by messages of the result. */
+STG_C_EXPORT StgError *stgImportLinalg(const StgLinalgRequest *request,
+                                       StgImportedModel **model);
+
 STG_C_EXPORT void stgImportedModelDestroy(StgImportedModel *model);
 STG_C_EXPORT StgText stgImportedModelGetName(const StgImportedModel *model);
 STG_C_EXPORT StgText stgImportedModelGetFamily(const StgImportedModel *model);

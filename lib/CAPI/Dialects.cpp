@@ -8,6 +8,7 @@
 
 #include "stg-c/Dialects.h"
 #include "mlir/CAPI/Registration.h"
+#include "stg/Conversion/LinalgToSTG/LinalgToSTG.h"
 #include "stg/Dialect/Chakra/IR/ChakraDialect.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "stg/InitAll.h"
@@ -19,6 +20,10 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Chakra, chakra,
 
 void stgRegisterAllDialects(MlirDialectRegistry registry) {
   stg::registerAllDialects(*unwrap(registry));
+  stg::registerLinalgDialects(*unwrap(registry));
 }
 
-void stgRegisterAllPasses() { stg::registerAllPasses(); }
+void stgRegisterAllPasses() {
+  stg::registerAllPasses();
+  stg::registerLinalgPasses();
+}

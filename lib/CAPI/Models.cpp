@@ -8,9 +8,9 @@
 
 #include "stg-c/Models.h"
 #include "CompileCall.h"
+#include "ImportedModel.h"
 #include "mlir/IR/MLIRContext.h"
 #include "stg/Driver/Compile.h"
-#include "stg/Import/Import.h"
 
 using namespace llvm;
 using namespace stg;
@@ -18,11 +18,6 @@ using namespace stg::capi;
 
 struct StgModels {
   std::vector<LibraryModel> models;
-};
-
-struct StgImportedModel {
-  ImportedModel model;
-  MessageList messages;
 };
 
 StgError *stgListModels(const char *const *folders, size_t numFolders,

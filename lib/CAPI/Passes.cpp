@@ -6,15 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CAPI.h"
+#include "CompileCall.h"
+#include "ImportedModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "stg-c/Compile.h"
+#include "stg/Conversion/LinalgToSTG/LinalgToSTG.h"
 #include "stg/Driver/Compile.h"
 #include "stg/Driver/DiagnosticForwarder.h"
 #include "stg/InitAll.h"
+#include "stg/Support/Files.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include <cstring>
 
@@ -24,7 +28,11 @@ using namespace stg::capi;
 
 /// The registry of passes is one for the process.
 static void registerPassesOnce() {
-  static bool registered = (registerAllPasses(), true);
+  static bool registered = [] {
+    registerAllPasses();
+    registerLinalgPasses();
+    return true;
+  }();
   (void)registered;
 }
 
@@ -82,26 +90,24 @@ static mlir::LogicalResult parsePipeline(StringRef text, mlir::PassManager &pm,
   return mlir::success();
 }
 
-static mlir::LogicalResult runPasses(mlir::MLIRContext &context,
-                                     std::unique_ptr<MemoryBuffer> buffer,
-                                     StringRef pipeline,
-                                     const MessagePrinter &printer,
-                                     std::string &result) {
+/// Runs what `build` adds on a module, which may be in linalg.
+static mlir::LogicalResult
+runPasses(std::unique_ptr<MemoryBuffer> buffer,
+          function_ref<mlir::LogicalResult(mlir::PassManager &)> build,
+          const MessagePrinter &printer, std::string &result) {
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  mlir::DialectRegistry linalg;
+  registerLinalgDialects(linalg);
+  context->appendDialectRegistry(linalg);
   SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
-  DiagnosticForwarder forwarder(context, sources, printer);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  DiagnosticForwarder forwarder(*context, sources, printer);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, context.get());
   if (!module)
     return mlir::failure();
-  mlir::PassManager pm(&context, mlir::ModuleOp::getOperationName(),
+  mlir::PassManager pm(context.get(), mlir::ModuleOp::getOperationName(),
                        mlir::PassManager::Nesting::Implicit);
-  std::string errors;
-  raw_string_ostream errorStream(errors);
-  if (failed(parsePipeline(pipeline, pm, errorStream))) {
-    printer.error(StringRef(errors).trim());
-    return mlir::failure();
-  }
-  if (failed(pm.run(*module)))
+  if (failed(build(pm)) || failed(pm.run(*module)))
     return mlir::failure();
   raw_string_ostream os(result);
   module->print(os);
@@ -113,17 +119,55 @@ StgError *stgRunPasses(const char *text, const char *name, const char *pipeline,
                        char **result) {
   *result = nullptr;
   registerPassesOnce();
-  std::unique_ptr<mlir::MLIRContext> context = makeContext();
   MessageList messages;
   MessagePrinter printer(
       [&](const ToolMessage &message) { messages.add(message); });
   std::string printed;
   auto buffer =
       MemoryBuffer::getMemBufferCopy(toStringRef(text), name ? name : "module");
-  if (failed(runPasses(*context, std::move(buffer), toStringRef(pipeline),
-                       printer, printed)))
+  auto build = [&](mlir::PassManager &pm) {
+    std::string errors;
+    raw_string_ostream os(errors);
+    mlir::LogicalResult isKnown = parsePipeline(toStringRef(pipeline), pm, os);
+    if (failed(isKnown))
+      printer.error(StringRef(errors).trim());
+    return isKnown;
+  };
+  if (failed(runPasses(std::move(buffer), build, printer, printed)))
     return makeError(std::move(messages));
   *result = strdup(printed.c_str());
+  return nullptr;
+}
+
+StgError *stgImportLinalg(const StgLinalgRequest *request,
+                          StgImportedModel **result) {
+  *result = nullptr;
+  StringRef file = toStringRef(request->file);
+  auto model = std::make_unique<StgImportedModel>();
+  MessagePrinter printer(
+      [&](const ToolMessage &message) { model->messages.add(message); });
+  std::unique_ptr<MemoryBuffer> buffer;
+  if (request->text) {
+    buffer = MemoryBuffer::getMemBufferCopy(request->text, file);
+  } else {
+    auto read = readInput(file);
+    if (!read)
+      return makeError(
+          createStringError(file + ": " + toString(read.takeError())));
+    buffer = std::move(*read);
+  }
+  auto build = [&](mlir::PassManager &pm) {
+    ConvertLinalgToSTGOptions options;
+    options.loss = request->loss;
+    for (size_t i = 0; i < request->numParameters; ++i)
+      options.parameters.push_back(toStringRef(request->parameters[i]).str());
+    buildImportLinalgPipeline(pm, options);
+    return mlir::success();
+  };
+  if (failed(runPasses(std::move(buffer), build, printer, model->model.text)))
+    return makeError(std::move(model->messages));
+  model->model.name = sys::path::stem(file).str();
+  *result = model.release();
   return nullptr;
 }
 

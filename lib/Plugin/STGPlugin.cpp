@@ -28,6 +28,6 @@ extern "C" ::mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
 extern "C" ::mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "STG", STG_VERSION, [] {
             stg::registerAllPasses();
-            stg::registerLinalgToSTGPasses();
+            stg::registerLinalgPasses();
           }};
 }

@@ -16,7 +16,7 @@ from .compiler import Canceller, Compilation, compile
 from .estimates import ClassTime, Estimate, estimate
 from .errors import Error, Interrupted, Message
 from .expressions import Cost, Costs, Expression, costs
-from .models import ImportedModel, LibraryModel, import_config, list_models
+from .models import ImportedModel, LibraryModel, import_config, import_linalg, list_models
 from .modules import Module, run_passes
 from .nodes import COLLECTIVE, COMPUTE, LOAD, RECEIVE, SEND, STORE, Bundle, Node
 from .searches import Found, SearchCounts, SearchProgress, SearchResult, SearchValue, search
@@ -36,6 +36,6 @@ __all__ = [
     "Messages", "Module", "Node", "Phase", "RankClass", "SearchCounts", "SearchProgress",
     "SearchResult", "SearchValue", "Span", "Strategy", "SweepResult", "Table", "Timeline",
     "TraceFile", "TraceNode", "Transfers", "Validation", "Violation", "compile", "costs",
-    "estimate", "execute", "import_config", "list_models", "read_trace", "run_passes", "search",
-    "sweep", "validate",
+    "estimate", "execute", "import_config", "import_linalg", "list_models", "read_trace",
+    "run_passes", "search", "sweep", "validate",
 ]

@@ -551,6 +551,17 @@ static py::list listModels(const std::vector<CText> &folders) {
   return result;
 }
 
+static py::tuple
+toTuple(Owner<StgImportedModel, stgImportedModelDestroy> model) {
+  py::list messages;
+  for (size_t i = 0; i < stgImportedModelGetNumMessages(model.get()); ++i)
+    messages.append(toTuple(stgImportedModelGetMessage(model.get(), i)));
+  return py::make_tuple(toString(stgImportedModelGetName(model.get())),
+                        toString(stgImportedModelGetFamily(model.get())),
+                        toString(stgImportedModelGetText(model.get())),
+                        messages);
+}
+
 static py::tuple importConfig(const CText &file,
                               const std::optional<CText> &text,
                               const std::vector<CText> &folders,
@@ -560,13 +571,23 @@ static py::tuple importConfig(const CText &file,
                               names.size(), ignoreQuantization};
   StgImportedModel *raw = nullptr;
   check(stgImportConfig(&request, &raw));
-  Owner<StgImportedModel, stgImportedModelDestroy> model(raw);
-  py::list messages;
-  for (size_t i = 0; i < stgImportedModelGetNumMessages(raw); ++i)
-    messages.append(toTuple(stgImportedModelGetMessage(raw, i)));
-  return py::make_tuple(toString(stgImportedModelGetName(raw)),
-                        toString(stgImportedModelGetFamily(raw)),
-                        toString(stgImportedModelGetText(raw)), messages);
+  return toTuple(Owner<StgImportedModel, stgImportedModelDestroy>(raw));
+}
+
+static py::tuple importLinalg(const CText &file,
+                              const std::optional<CText> &text, bool loss,
+                              const std::vector<CText> &parameters) {
+  std::vector<const char *> arguments = toPointers(parameters);
+  StgLinalgRequest request = {file.c_str(), orNull(text), loss,
+                              arguments.data(), arguments.size()};
+  StgImportedModel *raw = nullptr;
+  Error error;
+  {
+    py::gil_scoped_release others;
+    error.reset(stgImportLinalg(&request, &raw));
+  }
+  check(error.release());
+  return toTuple(Owner<StgImportedModel, stgImportedModelDestroy>(raw));
 }
 
 //===----------------------------------------------------------------------===//
@@ -1002,6 +1023,7 @@ PYBIND11_MODULE(_stg, module) {
   module.def("search", search);
   module.def("list_models", listModels);
   module.def("import_config", importConfig);
+  module.def("import_linalg", importLinalg);
   module.def("compute_costs", computeCosts);
   module.def("simplify", simplify);
   module.def("run_passes", runPasses);

@@ -1,12 +1,12 @@
 # Part of the STG project, under the Apache License v2.0 with LLVM Exceptions.
 # See the LICENSE file for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Models of the library, and configurations of model hubs as models."""
+"""Models of the library, and configurations of model hubs and programs in linalg as models."""
 
 from __future__ import annotations
 
 import os
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _stg
 from .compiler import Path, to_folders
@@ -23,14 +23,14 @@ class LibraryModel(NamedTuple):
 
 
 class ImportedModel(NamedTuple):
-    """What a configuration has become."""
+    """What a configuration or a program in linalg has become."""
 
     text: str
     """That of a `.mlir` file."""
     name: str
     family: str
     messages: Tuple[Message, ...]
-    """What the model leaves out of the configuration."""
+    """What the model leaves out of the configuration, or what has stayed in parts of kernels."""
 
     @property
     def module(self) -> Module:
@@ -57,5 +57,24 @@ def import_config(config: Path, *, text: Optional[str] = None, models: Sequence[
     """
     name, family, module_text, messages = _stg.import_config(
         os.fspath(config), text, to_folders(models), ignore_quantization)
+    return ImportedModel(module_text, name, family,
+                         tuple(Message(*message) for message in messages))
+
+
+def import_linalg(program: Path, *, text: Optional[str] = None, loss: bool = False,
+                  parameters: Iterable[Union[int, str]] = ()) -> ImportedModel:
+    """Makes a model of a program of linalg on tensors, such as what torch-mlir gives, as
+    `stg-opt --stg-import-linalg` does. The model has no family.
+
+    program: a `.mlir` file, or with `text` what messages call it.
+    loss: return the cross-entropy of the result, which is logits, and of labels, a further input.
+    parameters: arguments that are parameters, where they have no `stg.param`: their numbers, such
+    as `range(1, 292)`, or ranges as texts, such as `["1-291"]`.
+
+    Raises Error with the place of the op that has no counterpart.
+    """
+    numbers = [parameters] if isinstance(parameters, str) else parameters
+    name, family, module_text, messages = _stg.import_linalg(
+        os.fspath(program), text, loss, [str(number) for number in numbers])
     return ImportedModel(module_text, name, family,
                          tuple(Message(*message) for message in messages))

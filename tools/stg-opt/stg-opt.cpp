@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
   stg::registerAllPasses();
   registerTransformDialect(registry);
   stg::registerLinalgDialects(registry);
-  stg::registerLinalgToSTGPasses();
+  stg::registerLinalgPasses();
   std::string header = registerCLIOptions(
       "STG: symbolic tensor graphs to execution traces\n", registry);
   std::string pluginError;

@@ -77,14 +77,19 @@ View FunctionConverter::materialize(Location loc, View view,
     if (llvm::is_contained(view.slots, slot))
       continue;
     SymTensorType type = tensorOf(view.value);
+    // Behind the last one that comes before it.
+    ArrayRef<unsigned> later(llvm::find(order, slot), order.end());
+    unsigned place = view.slots.size();
+    while (place > 0 && llvm::is_contained(later, view.slots[place - 1]))
+      --place;
     SmallVector<DimAttr> longer(type.getDims());
-    longer.push_back(dim);
+    longer.insert(longer.begin() + place, dim);
     view.value =
         BroadcastOp::create(builder, loc,
                             SymTensorType::get(function.getContext(), longer,
                                                type.getElementType()),
-                            view.value, type.getRank());
-    view.slots.push_back(slot);
+                            view.value, place);
+    view.slots.insert(view.slots.begin() + place, slot);
   }
   return reorder(loc, view, order);
 }
@@ -371,7 +376,6 @@ FailureOr<FunctionConverter::Term> FunctionConverter::mask(
 }
 
 /// What scores become that nobody sees.
-static bool hides(double value) { return value <= -1e4; }
 
 FailureOr<FunctionConverter::Term>
 FunctionConverter::getTerm(Value scalar, linalg::LinalgOp op) {
@@ -893,6 +897,8 @@ LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
 }
 
 LogicalResult FunctionConverter::convertStructured(linalg::LinalgOp op) {
+  if (hasWindows(op))
+    return convertWindows(op);
   terms.clear();
   Operation *yield = op.getBlock()->getTerminator();
   for (OpResult result : op->getResults()) {

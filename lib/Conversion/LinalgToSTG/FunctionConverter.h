@@ -54,6 +54,10 @@ public:
   using List = DimensionFactors::List;
   using Lists = llvm::SmallVector<List>;
 
+  /// Slots that are one dimension of a value; none: its extent is 1.
+  using Group = llvm::SmallVector<unsigned, 2>;
+  using Groups = llvm::SmallVector<Group, 4>;
+
   FunctionConverter(mlir::func::FuncOp function, ModelSymbols &symbols)
       : function(function), symbols(symbols), factors(symbols.factors),
         builder(function) {}
@@ -90,6 +94,28 @@ private:
     mlir::arith::CmpFPredicate compares = {};
   };
 
+  /// A dimension `dim` of an input that is read at `stride * position + place`.
+  struct Window {
+    unsigned dim;
+    std::optional<unsigned> position, inside; ///< Loops; `inside` of the place.
+    int64_t size = 1, stride = 1, dilation = 1, padding = 0;
+  };
+  /// A convolution, or a pooling, which has no weight; and its loops.
+  struct WindowOp {
+    mlir::OpOperand *input = nullptr, *weight = nullptr;
+    bool isMaximum = false;
+    llvm::SmallVector<Window, 2> windows;
+    llvm::SmallVector<unsigned> batch;    ///< Of input and result.
+    llvm::SmallVector<unsigned> groups;   ///< Of the weight, too.
+    llvm::SmallVector<unsigned> channels; ///< That are summed.
+    llvm::SmallVector<unsigned> outputs;  ///< Of weight and result.
+  };
+  /// `to` has `(from + rest)/stride + 1` elements, rounded down.
+  struct Span {
+    List to, from;
+    int64_t rest, stride;
+  };
+
   //===--- Which dimensions are one ---------------------------------------===//
 
   const Lists &getDims(mlir::Value tensor);
@@ -105,6 +131,8 @@ private:
   /// The tensor that an index is an element of, through casts, and what wraps
   /// or clamps it, or null.
   static mlir::BlockArgument getIndexSource(mlir::Value scalar);
+  llvm::LogicalResult bindResults(mlir::linalg::LinalgOp op, Lists &loops,
+                                  llvm::SmallVectorImpl<bool> &isBound);
   llvm::LogicalResult analyzeReshape(mlir::Operation *op);
   llvm::LogicalResult analyzeSlice(mlir::tensor::ExtractSliceOp op);
   llvm::LogicalResult analyzeConcat(mlir::tensor::ConcatOp op);
@@ -122,6 +150,33 @@ private:
                                   List &list);
   llvm::LogicalResult unify(mlir::Operation *op, llvm::ArrayRef<Factor> lhs,
                             llvm::ArrayRef<Factor> rhs);
+
+  //===--- Windows (WindowConversion.cpp) ---------------------------------===//
+
+  /// True if the first input is read at computed places.
+  static bool hasWindows(mlir::linalg::LinalgOp op);
+  static mlir::FailureOr<WindowOp> readWindows(mlir::linalg::LinalgOp op);
+  static bool padsWindows(mlir::tensor::PadOp pad);
+  static bool keepsFactors(mlir::Operation *op);
+  /// True if the tensor is made as windows are read, and has no view.
+  bool isLaidOut(mlir::Value tensor);
+  llvm::LogicalResult analyzeWindows(mlir::linalg::LinalgOp op);
+  llvm::LogicalResult analyzePad(mlir::tensor::PadOp op);
+  void collectSpans();
+  /// The dimensions that the stg dialect has for an operand.
+  Groups getGroups(mlir::linalg::LinalgOp op, const WindowOp &windows,
+                   mlir::OpOperand *operand);
+  /// Those that all who read a tensor want, if they are such ops and agree.
+  std::optional<Groups> getWindowLayout(mlir::Value tensor);
+  SymTensorType getType(llvm::ArrayRef<Factor> list, const Groups &groups,
+                        mlir::Type element);
+  /// The tensor with these dimensions.
+  mlir::FailureOr<mlir::Value> group(mlir::Operation *user, mlir::Value tensor,
+                                     const Groups &groups);
+  mlir::Value reducePositions(mlir::linalg::LinalgOp op,
+                              const WindowOp &windows, mlir::Value input);
+  llvm::LogicalResult convertWindows(mlir::linalg::LinalgOp op);
+  llvm::LogicalResult convertPad(mlir::tensor::PadOp op);
 
   //===--- Types ----------------------------------------------------------===//
 
@@ -178,6 +233,8 @@ private:
   bool isPositionTerm(mlir::Value scalar, mlir::linalg::LinalgOp op);
   llvm::LogicalResult convertReduction(mlir::linalg::LinalgOp op,
                                        unsigned result);
+  /// True for what added to a score hides it, or what no maximum is.
+  static bool hides(double value) { return value <= -1e4; }
   bool collectProduct(mlir::Value scalar, mlir::linalg::LinalgOp op,
                       llvm::SmallVectorImpl<View> &operands, double &scale);
 
@@ -207,11 +264,17 @@ private:
 
   llvm::DenseMap<mlir::Value, Lists> dims;
   llvm::DenseMap<mlir::Operation *, Lists> opLoops;
+  llvm::SmallVector<Span> spans;
+  Lists windowSizes;
   /// By the whole, and twice the dimension, and 1 more for a concatenation.
   llvm::MapVector<std::pair<mlir::Value, unsigned>, Parts> parts;
   llvm::DenseMap<mlir::Value, std::string> parameterNames;
   /// Factors that are sums of parts, each of which is a product.
   llvm::DenseMap<Factor, llvm::SmallVector<List>> sums;
+  /// Factors of so many `from` and `rest`, divided by `stride`.
+  llvm::DenseMap<Factor, Span> derived;
+  /// Those that are made as windows are read.
+  llvm::DenseMap<mlir::Value, mlir::Value> laidOut;
   llvm::StringSet<> inputSymbols; ///< Of the arguments that are inputs.
   /// Factors that are a part of others, and how many such there are.
   llvm::DenseMap<Factor, std::pair<Factor, int64_t>> quotients;

@@ -196,6 +196,8 @@ LogicalResult FunctionConverter::analyze(Operation *op) {
     return analyzeSlice(slice);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return analyzeConcat(concat);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return analyzePad(pad);
   // Extents that are computed.
   if (llvm::all_of(op->getResultTypes(), [](Type type) {
         return type.isIndex() || type.isInteger();
@@ -227,8 +229,8 @@ LogicalResult FunctionConverter::bindLoops(Operation *op, Value tensor,
       continue;
     return op->emitOpError("has the indexing map ")
            << AffineMapAttr::get(map)
-           << ", not all of whose results are loops; convolutions and strides "
-              "have no counterpart in a model";
+           << ", not all of whose results are loops, which no op of a model "
+              "reads but a convolution or a pooling its first input";
   }
   return success();
 }
@@ -290,6 +292,8 @@ LogicalResult FunctionConverter::analyzeStructured(linalg::LinalgOp op) {
     if (isa<UnknownLoc>(body->getLoc()))
       body->setLoc(op.getLoc());
   });
+  if (hasWindows(op))
+    return analyzeWindows(op);
   Lists loops(op.getNumLoops());
   SmallVector<bool> isBound(op.getNumLoops(), false);
   for (OpOperand &operand : op->getOpOperands()) {
@@ -302,8 +306,16 @@ LogicalResult FunctionConverter::analyzeStructured(linalg::LinalgOp op) {
                          isBound)))
       return failure();
   }
-  if (failed(analyzeLookups(op, loops, isBound)))
+  if (failed(analyzeLookups(op, loops, isBound)) ||
+      failed(bindResults(op, loops, isBound)))
     return failure();
+  opLoops[op] = std::move(loops);
+  return success();
+}
+
+/// Gives results their dimensions, and loops that nothing else binds one.
+LogicalResult FunctionConverter::bindResults(linalg::LinalgOp op, Lists &loops,
+                                             SmallVectorImpl<bool> &isBound) {
   for (OpResult result : op->getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
     AffineMap map = op.getIndexingMapMatchingResult(result);
@@ -323,7 +335,6 @@ LogicalResult FunctionConverter::analyzeStructured(linalg::LinalgOp op) {
     }
     dims[result] = std::move(lists);
   }
-  opLoops[op] = std::move(loops);
   return success();
 }
 
@@ -619,6 +630,14 @@ SymExpr FunctionConverter::getExtent(Factor factor) {
       extent = extent + getExtent(list);
     return symbols.extents[factor] = extent;
   }
+  auto part = derived.find(factor);
+  if (part != derived.end()) {
+    Span span = std::move(part->second);
+    derived.erase(part);
+    return symbols.extents[factor] =
+               (getExtent(span.from) + SymExpr::get(context, span.rest))
+                   .exactDiv(span.stride);
+  }
   StringAttr name = factors.getName(factor);
   std::string text = name ? name.str() : "";
   for (unsigned number = 0; text.empty(); ++number)
@@ -733,6 +752,7 @@ LogicalResult FunctionConverter::convert(bool loss) {
   model.setVisibility(function.getVisibility());
   builder.setInsertionPointToStart(model.addEntryBlock());
   collectSums();
+  collectSpans();
   for (BlockArgument arg : function.getArguments()) {
     auto type = cast<RankedTensorType>(arg.getType());
     if (arg.use_empty() || PositionValues::getMask(arg))
@@ -742,7 +762,9 @@ LogicalResult FunctionConverter::convert(bool loss) {
              << arg.getArgNumber() << " has element type "
              << type.getElementType() << ", which no tensor of a model has";
     List list = getFactors(arg);
-    SymTensorType own = getType(list, type.getElementType());
+    std::optional<Groups> layout = getWindowLayout(arg);
+    SymTensorType own = layout ? getType(list, *layout, type.getElementType())
+                               : getType(list, type.getElementType());
     View view = {{}, llvm::to_vector(llvm::seq<unsigned>(0, list.size()))};
     auto parameter = parameterNames.find(arg);
     if (parameter != parameterNames.end()) {
@@ -765,7 +787,10 @@ LogicalResult FunctionConverter::convert(bool loss) {
         dim.getExtent().walkSymbols(
             [&](StringAttr symbol) { inputSymbols.insert(symbol.getValue()); });
     }
-    views[arg] = view;
+    if (layout)
+      laidOut[arg] = view.value;
+    else
+      views[arg] = view;
   }
   for (Operation &op : function.getBody().front()) {
     if (auto end = dyn_cast<func::ReturnOp>(op))
@@ -787,7 +812,9 @@ LogicalResult FunctionConverter::convert(Operation *op) {
     return convertStructured(structured);
   if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
     return convertSoftmax(softmax);
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op)) {
+  if (keepsFactors(op)) {
+    if (isLaidOut(op->getOperand(0)))
+      return success();
     FailureOr<View> view = getView(op, op->getOperand(0));
     if (failed(view))
       return failure();
@@ -798,6 +825,8 @@ LogicalResult FunctionConverter::convert(Operation *op) {
     return convertSlice(slice);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return convertConcat(concat);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return convertPad(pad);
   return success();
 }
 
@@ -834,10 +863,17 @@ LogicalResult FunctionConverter::convertParameter(Operation *op) {
       name = base + "." + std::to_string(i);
   }
   List list = getFactors(tensor);
-  auto param = ParamOp::create(builder, op->getLoc(), getType(list, *element),
+  std::optional<Groups> layout = getWindowLayout(tensor);
+  auto param = ParamOp::create(builder, op->getLoc(),
+                               layout ? getType(list, *layout, *element)
+                                      : getType(list, *element),
                                name, LayoutAttr());
   param.setFrozen(frozen);
-  views[tensor] = {param, llvm::to_vector(llvm::seq<unsigned>(0, list.size()))};
+  if (layout)
+    laidOut[tensor] = param;
+  else
+    views[tensor] = {param,
+                     llvm::to_vector(llvm::seq<unsigned>(0, list.size()))};
   return success();
 }
 

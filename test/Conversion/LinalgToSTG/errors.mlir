@@ -68,11 +68,53 @@ func.func @two_cuts(%x: tensor<12xf32>) -> (tensor<2x6xf32>, tensor<3x4xf32>) {
 
 // -----
 
-func.func @convolution(%x: tensor<1x8x8x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32> {
-  %e = tensor.empty() : tensor<1x6x6x4xf32>
-  // expected-error @+1 {{has the indexing map affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d6)>, not all of whose results are loops; convolutions and strides have no counterpart in a model}}
-  %y = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) outs(%e : tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
-  return %y : tensor<1x6x6x4xf32>
+func.func @apart(%x: tensor<2x8x8x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<2x4x4x4xf32> {
+  %e = tensor.empty() : tensor<2x4x4x4xf32>
+  // expected-error @+1 {{reads windows of a tensor, whose elements are apart, and no op of a model has such}}
+  %y = linalg.conv_2d_nhwc_hwcf {dilations = dense<2> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%x, %w : tensor<2x8x8x3xf32>, tensor<3x3x3x4xf32>) outs(%e : tensor<2x4x4x4xf32>) -> tensor<2x4x4x4xf32>
+  return %y : tensor<2x4x4x4xf32>
+}
+
+// -----
+
+func.func @minimum(%x: tensor<2x8x8x3xf32>) -> tensor<2x7x7x3xf32> {
+  %e = tensor.empty() : tensor<2x7x7x3xf32>
+  %w = tensor.empty() : tensor<2x2xf32>
+  // expected-error @+1 {{reads windows of a tensor, which it does not sum, and of which it takes no maximum}}
+  %y = linalg.pooling_nhwc_min {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%x, %w : tensor<2x8x8x3xf32>, tensor<2x2xf32>) outs(%e : tensor<2x7x7x3xf32>) -> tensor<2x7x7x3xf32>
+  return %y : tensor<2x7x7x3xf32>
+}
+
+// -----
+
+func.func @unknown_window(%x: tensor<2x8x3xf32>, %w: tensor<?x3x4xf32>, %e: tensor<2x6x4xf32>) -> tensor<2x6x4xf32> {
+  // expected-error @+1 {{reads windows of a tensor, whose size is not known}}
+  %y = linalg.conv_1d_nwc_wcf {dilations = dense<1> : vector<1xi64>, strides = dense<1> : vector<1xi64>} ins(%x, %w : tensor<2x8x3xf32>, tensor<?x3x4xf32>) outs(%e : tensor<2x6x4xf32>) -> tensor<2x6x4xf32>
+  return %y : tensor<2x6x4xf32>
+}
+
+// -----
+
+// Rows and columns are one dimension.
+func.func @product(%x: tensor<2x4x8x3xf32>, %w: tensor<3x3x4xf32>) -> tensor<2x30x4xf32> {
+  %c = tensor.collapse_shape %x [[0], [1, 2], [3]] : tensor<2x4x8x3xf32> into tensor<2x32x3xf32>
+  %e = tensor.empty() : tensor<2x30x4xf32>
+  // expected-error @+1 {{slides over [4, 8], expected one dimension}}
+  %y = linalg.conv_1d_nwc_wcf {dilations = dense<1> : vector<1xi64>, strides = dense<1> : vector<1xi64>} ins(%c, %w : tensor<2x32x3xf32>, tensor<3x3x4xf32>) outs(%e : tensor<2x30x4xf32>) -> tensor<2x30x4xf32>
+  return %y : tensor<2x30x4xf32>
+}
+
+// -----
+
+func.func @pad_by_place(%x: tensor<2x8xf32>) -> tensor<2x9xf32> {
+  // expected-error @+1 {{fills with what is no constant}}
+  %y = tensor.pad %x low[0, 0] high[0, 1] {
+  ^bb0(%j: index, %k: index):
+    %i = arith.index_cast %k : index to i32
+    %v = arith.sitofp %i : i32 to f32
+    tensor.yield %v : f32
+  } : tensor<2x8xf32> to tensor<2x9xf32>
+  return %y : tensor<2x9xf32>
 }
 
 // -----

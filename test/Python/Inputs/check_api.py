@@ -385,6 +385,36 @@ def check_models(folder):
     assert known["llama3-8b"].parameters == 8030261248 and len(known) > 20
 
 
+def check_linalg(folder):
+    """A program of linalg is a model; what stays in parts is a message."""
+    program = """func.func @main(%x: tensor<4x8xbf16> {stg.dims = ["B", "D"]}, %w: tensor<8x6xbf16>) -> tensor<4x6xbf16> {
+      %zero = arith.constant 0.0 : bf16
+      %e = tensor.empty() : tensor<4x6xbf16>
+      %f = linalg.fill ins(%zero : bf16) outs(%e : tensor<4x6xbf16>) -> tensor<4x6xbf16>
+      %p = linalg.matmul ins(%x, %w : tensor<4x8xbf16>, tensor<8x6xbf16>)
+        outs(%f : tensor<4x6xbf16>) -> tensor<4x6xbf16>
+      %y = linalg.exp ins(%p : tensor<4x6xbf16>) outs(%e : tensor<4x6xbf16>) -> tensor<4x6xbf16>
+      return %y : tensor<4x6xbf16>
+    }"""
+    path = folder / "program.mlir"
+    path.write_text(program)
+    model = stg.import_linalg(path, parameters=range(1, 2), loss=True)
+    assert model.name == "program" and model.family == ""
+    same = stg.import_linalg("program.mlir", text=program, parameters=["1-1"], loss=True)
+    assert same.text == model.text == stg.import_linalg(path, parameters="1", loss=True).text
+    assert len(model.messages) == 1 and "is in no kernel that is known" in model.messages[0].text
+    run = stg.compile(model.module, batch=16, dp=2)
+    # 16 rows on two ranks: 2*8*8*6 operations forward, and as many for the weight's gradient.
+    products = run.manifest["classes"][0]["matrix_operations_by_phase"]
+    assert run.parameters == 48 and products == {"fwd": 2 * 8 * 8 * 6, "bwd": 2 * 8 * 8 * 6}
+    plain = stg.import_linalg(path)
+    assert "stg.param" not in plain.text and "labels" not in plain.text
+    assert stg.run_passes(program, "stg-import-linalg{loss=true parameters=1}") == model.text
+    expect(stg.Error, lambda: stg.import_linalg(path, parameters=[2]), "parameters=2 is no number")
+    expect(stg.Error, lambda: stg.import_linalg("mine.mlir", text="func.func @f() {\n  return\n"), "mine.mlir:2:9: error: expected operation name")
+    expect(stg.Error, lambda: stg.import_linalg("no.mlir"), "no.mlir: cannot read the file: No such file or directory")
+
+
 def check_transfers():
     run = stg.compile("gpt2-1.5b", batch=1, set={"L": 4}, offload=["optimizer"], traces=True)
     (ranks,) = run.classes
@@ -414,6 +444,7 @@ def main():
     check_traces(folder)
     check_estimates(folder)
     check_models(folder)
+    check_linalg(folder)
 
 
 if __name__ == "__main__":

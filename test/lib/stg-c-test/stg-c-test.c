@@ -32,6 +32,7 @@
 |*   stg-c-test found-until MODEL MACHINE RANKS N [...]  ends at the N-th report
 *|
 |*   stg-c-test config FILE                      what a config.json becomes   *|
+|*   stg-c-test linalg FILE PARAMETERS           what a program becomes       *|
 |*   stg-c-test models FOLDER                    names of models              *|
 |*                                                                            *|
 |* NAME=VALUE is a field of the strategy, a text that begins with '{' is one  *|
@@ -692,11 +693,7 @@ static int runSearch(const char *command, const char *model, const char *name,
   return 0;
 }
 
-static int runConfig(const char *file) {
-  StgConfigRequest request = {0};
-  request.file = file;
-  StgImportedModel *model = NULL;
-  StgError *error = stgImportConfig(&request, &model);
+static int printModel(StgError *error, StgImportedModel *model) {
   if (error)
     return fail(error);
   for (size_t i = 0; i < stgImportedModelGetNumMessages(model); ++i) {
@@ -706,6 +703,21 @@ static int runConfig(const char *file) {
   printText("", stgImportedModelGetText(model));
   stgImportedModelDestroy(model);
   return 0;
+}
+
+static int runConfig(const char *file) {
+  StgConfigRequest request = {0};
+  request.file = file;
+  StgImportedModel *model = NULL;
+  StgError *error = stgImportConfig(&request, &model);
+  return printModel(error, model);
+}
+
+static int runLinalg(const char *file, const char *parameters) {
+  StgLinalgRequest request = {file, NULL, true, &parameters, 1};
+  StgImportedModel *model = NULL;
+  StgError *error = stgImportLinalg(&request, &model);
+  return printModel(error, model);
 }
 
 static int runModels(const char *folder) {
@@ -758,6 +770,8 @@ int main(int argc, char **argv) {
     return runValidate(argv[2]);
   if (strcmp(command, "config") == 0)
     return runConfig(argv[2]);
+  if (strcmp(command, "linalg") == 0 && count == 1)
+    return runLinalg(argv[2], words[0]);
   if (strcmp(command, "models") == 0)
     return runModels(argv[2]);
   bool isBundle = strcmp(command, "estimate-bundle") == 0;

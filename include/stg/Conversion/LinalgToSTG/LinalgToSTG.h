@@ -23,6 +23,14 @@ namespace stg {
 /// Those that a program in linalg has ops of.
 void registerLinalgDialects(mlir::DialectRegistry &registry);
 
+/// What makes a model of a program: functions in the place of calls, the
+/// conversion, kernels and layers.
+void buildImportLinalgPipeline(mlir::OpPassManager &pm,
+                               const ConvertLinalgToSTGOptions &options);
+
+/// Registers the conversion and that pipeline, `--stg-import-linalg`.
+void registerLinalgPasses();
+
 } // namespace stg
 
 #endif // STG_CONVERSION_LINALGTOSTG_LINALGTOSTG_H

@@ -21,8 +21,8 @@ def ConvertLinalgToSTG : Pass<"convert-linalg-to-stg", "::mlir::ModuleOp"> {
     called as an argument's `stg.dims` says, or `d0`, `d1`, ...
 
     Contractions become `stg.einsum`; transpositions and reshapes of their operands are part
-    of it. Other bodies become an op for each scalar function. Lookups become
-    `stg.embedding`. What depends on positions alone is recognized as a causal mask, with a
+    of it. An op that reads its first input in windows is `stg.conv` or `stg.pool`. Other
+    bodies become an op for each scalar function. Lookups become `stg.embedding`. What depends on positions alone is recognized as a causal mask, with a
     window or without, where it hides scores; else it is an input of the program.
 
     Arguments with `stg.param`, tensors of `ml_program.global`, and constants whose elements
@@ -33,7 +33,8 @@ def ConvertLinalgToSTG : Pass<"convert-linalg-to-stg", "::mlir::ModuleOp"> {
     is known.
 
     `--stg-raise-kernels` finds attention, norms, rotary positions and activations in what
-    this gives, and `--stg-roll-layers` the layers.
+    this gives, and `--stg-roll-layers` the layers. `--stg-import-linalg` is all three, with
+    calls inlined before.
 
     *Requires* functions of static or dynamic ranked tensors without calls. *Produces* the
     model level.

@@ -18,6 +18,14 @@ STRATEGIES = [
     ["--mode", "prefill"],
     ["--mode", "decode", "--kv-len", "100", "--tp", "2"],
 ]
+IMAGES = [
+    [],
+    ["--dp", "2"],
+    ["--dp", "4", "--zero", "1"],
+    ["--dp", "2", "--zero", "3"],
+    ["--dp", "2", "--micro-batch", "2"],
+    ["--recompute", "full", "--micro-batch", "2"],
+]
 NAMES = {"graph", "description", "fingerprint", "model", "options", "batch", "seq", "set", "symbols", "peak_at"}
 
 
@@ -43,16 +51,17 @@ def differences(ours, theirs, path=""):
 
 def main():
     imported, *library = sys.argv[1:]
+    isImages = library[0] == "images"
     failed = False
-    for strategy in STRATEGIES:
-        sizes = ["--batch", "8", "--seq", "32"]
+    for strategy in IMAGES if isImages else STRATEGIES:
+        sizes = ["--batch", "8"] if isImages else ["--batch", "8", "--seq", "32"]
         ours = compiled([imported], [*sizes, *strategy])
-        theirs = compiled(library, [*sizes, *strategy])
+        theirs = compiled(library[isImages:], [*sizes, *strategy])
         assert theirs["classes"][0]["operations"]
         for difference in differences(ours, theirs):
             print(" ".join(strategy), difference)
             failed = True
-    print(f"{len(STRATEGIES)} strategies compared")
+    print(f"{len(IMAGES if isImages else STRATEGIES)} strategies compared")
     sys.exit(failed)
 
 

@@ -299,7 +299,8 @@ def RollLayers : Pass<"stg-roll-layers", "::mlir::ModuleOp"> {
     a symbol, `L`.
 
     Of several ways to cut, the one that covers most counts, then the one with most runs, then
-    the one that carries least. Runs without parameters stay.
+    the one that carries least, then the one that begins where several ops read what is
+    carried, as residuals do. Runs without parameters stay.
 
     *Requires* and *produces* the model level.
 
@@ -326,7 +327,9 @@ def RaiseKernels : Pass<"stg-raise-kernels", "::mlir::func::FuncOp"> {
     scalar function. Finds sigmoid, silu, GELU (by the error function or tanh), softmax, RMS
     and layer norms with their parameters, rotary positions (halves, whole or a part), and
     attention: scores that are scaled, masked, normalized and multiplied with values, in any
-    order of heads and positions, with groups of heads. What these read that nobody else
+    order of heads and positions, with groups of heads. Batch normalization by running
+    averages becomes that of training, and a sum that is divided by how many elements it has a
+    mean. What these read that nobody else
     reads is erased, also inputs that are constants.
 
     A scale of queries, keys or scores is part of the kernel. A softmax that is computed in

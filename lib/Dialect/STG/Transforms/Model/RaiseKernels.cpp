@@ -52,6 +52,9 @@ private:
   Value raiseScaledRmsNorm(Operation *op);
   Value raiseRmsNorm(Operation *op);
   Value raiseLayerNorm(Operation *op);
+  Value raiseBatchNorm(Operation *op);
+  Value raiseMean(Operation *op);
+  Value foldScales(Operation *op);
   Value addNormWeight(Operation *op);
   Value addNormBias(Operation *op);
   Value raiseRope(Operation *op);
@@ -59,6 +62,8 @@ private:
   Value raisePartialRope(Operation *op);
   Value raiseAttention(Operation *op);
 
+  /// With the extents that symbols have where nothing says otherwise.
+  std::optional<Rational> getDefault(SymExpr extent);
   /// True if an input has the dimension.
   bool isOfInput(DimAttr dim);
   Value makeRope(Value input, ArrayRef<int64_t> angleDims, Location loc);
@@ -293,10 +298,12 @@ void KernelRaiser::raise() {
         &KernelRaiser::raiseActivation, &KernelRaiser::raiseSoftmax,
         &KernelRaiser::raiseLayerNorm, &KernelRaiser::addNormWeight,
         &KernelRaiser::addNormBias, &KernelRaiser::raiseScaledRmsNorm,
-        &KernelRaiser::raiseRmsNorm, &KernelRaiser::foldRoundTrip,
-        &KernelRaiser::raiseRope, &KernelRaiser::raiseHalvedRope,
-        &KernelRaiser::raisePartialRope, &KernelRaiser::raiseAttention,
-        &KernelRaiser::foldOrder, &KernelRaiser::foldRoundTrip})
+        &KernelRaiser::raiseRmsNorm, &KernelRaiser::raiseBatchNorm,
+        &KernelRaiser::raiseMean, &KernelRaiser::foldScales,
+        &KernelRaiser::foldRoundTrip, &KernelRaiser::raiseRope,
+        &KernelRaiser::raiseHalvedRope, &KernelRaiser::raisePartialRope,
+        &KernelRaiser::raiseAttention, &KernelRaiser::foldOrder,
+        &KernelRaiser::foldRoundTrip})
     apply(pattern);
   Operation *first = nullptr;
   unsigned count = 0;
@@ -620,6 +627,160 @@ Value KernelRaiser::addNormBias(Operation *op) {
                               tensorOf(norm.getInput()).getElementType()));
   return LayerNormOp::create(builder, op->getLoc(), norm.getInput(), parameters)
       .getResult();
+}
+
+/// A vector that has been given dimensions of extent 1, without those.
+static Value peelVector(Value value) {
+  value = peelCasts(value);
+  if (auto rearrange = value.getDefiningOp<RearrangeOp>()) {
+    std::string letters;
+    auto [before, after] = rearrange.getPattern().split("->");
+    for (char c : after)
+      if (c != '(' && c != ')')
+        letters += c;
+    if (before.size() == 1 && before == letters)
+      return peelCasts(rearrange.getInput());
+  }
+  return value;
+}
+
+static bool isVectorParameter(Value value) {
+  value = peelVector(value);
+  return value.getDefiningOp<ParamOp>() && tensorOf(value).getRank() == 1;
+}
+
+/// (x - mean)/root(variance)*weight + bias of the channels, all of which are
+/// parameters: running averages, in the place of which training computes those
+/// of the batch.
+Value KernelRaiser::raiseBatchNorm(Operation *op) {
+  auto sum = dyn_cast<BiasAddOp>(op);
+  if (!sum || sum.getDims() || !isVectorParameter(sum.getBias()))
+    return {};
+  Value rest = peelCasts(sum.getInput()), weight;
+  bool isScaled = false;
+  for (int i = 0; i < 2; ++i) {
+    auto along = rest.getDefiningOp<MulAlongOp>();
+    if (!along || along.getDims().size() != 1 ||
+        !isOfColumns(along.getInput(), along.getDims()))
+      return {};
+    Value scale = peelVector(along.getVector());
+    auto root = getElementwise(scale, ElementwiseKind::Rsqrt);
+    Value variance =
+        root ? getOtherThanSplat<AddOp>(peelCasts(root.getLhs())) : Value();
+    if (variance && isVectorParameter(variance) && !isScaled)
+      isScaled = true;
+    else if (isVectorParameter(scale) && !weight)
+      weight = scale;
+    else
+      return {};
+    rest = peelCasts(along.getInput());
+  }
+  auto centered = getElementwise(rest, ElementwiseKind::Sub);
+  if (!centered || !isVectorParameter(centered.getRhs()))
+    return {};
+  Value x = peelWidening(centered.getLhs());
+  Type element = tensorOf(x).getElementType();
+  return BatchNormOp::create(builder, op->getLoc(), x, castTo(weight, element),
+                             castTo(peelVector(sum.getBias()), element));
+}
+
+std::optional<Rational> KernelRaiser::getDefault(SymExpr extent) {
+  // Values may be expressions themselves.
+  for (int depth = 0; depth < 8 && !extent.getConstant(); ++depth) {
+    SymBinding values;
+    extent.walkSymbols([&](StringAttr name) {
+      auto symbol =
+          SymbolTable::lookupNearestSymbolFrom<SymbolOp>(function, name);
+      if (symbol && symbol.getValueAttr())
+        values[name] = symbol.getValueAttr();
+    });
+    extent = extent.substitute(values);
+  }
+  return extent.getConstant();
+}
+
+/// What constants are after they have been rounded to 8 bits.
+static bool isAbout(Rational value, Rational expected) {
+  Rational difference = value - expected;
+  if (difference < Rational(0))
+    difference = Rational(0) - difference;
+  return difference * Rational(128) < expected;
+}
+
+/// Sums along neighbouring dimensions, divided by how many elements these have.
+Value KernelRaiser::raiseMean(Operation *op) {
+  auto product = dyn_cast<MulOp>(op);
+  if (!product)
+    return {};
+  Value value = getOtherThanSplat<MulOp>(product);
+  if (!value)
+    return {};
+  Value splat = value == product.getLhs() ? product.getRhs() : product.getLhs();
+  SmallVector<SumOp> sums;
+  while (auto sum = value.getDefiningOp<SumOp>()) {
+    if (!sums.empty() && !sum->hasOneUse())
+      break;
+    sums.push_back(sum);
+    value = sum.getInput();
+  }
+  if (sums.empty())
+    return {};
+  // Which dimensions of the value are summed: they are one row.
+  auto left =
+      llvm::to_vector(llvm::seq<unsigned>(0, tensorOf(value).getRank()));
+  SmallVector<unsigned> summed;
+  for (SumOp sum : llvm::reverse(sums)) {
+    summed.push_back(left[sum.getDim()]);
+    left.erase(left.begin() + sum.getDim());
+  }
+  llvm::sort(summed);
+  unsigned first = summed.front();
+  if (summed.back() - first + 1 != summed.size())
+    return {};
+  SymExpr count = SymExpr::get(op->getContext(), 1);
+  SmallVector<DimAttr> dims;
+  std::string before, after;
+  for (auto [dim, attribute] : llvm::enumerate(tensorOf(value).getDims())) {
+    bool isOne = llvm::is_contained(summed, dim);
+    before += static_cast<char>('a' + dim);
+    after += isOne && dim == first ? "(" : "";
+    after += static_cast<char>('a' + dim);
+    after += isOne && dim == summed.back() ? ")" : "";
+    if (isOne)
+      count = count * attribute.getExtent();
+    if (!isOne)
+      dims.push_back(attribute);
+    else if (dim == summed.back())
+      dims.push_back(DimAttr::get(count));
+  }
+  std::optional<Rational> number = getDefault(count);
+  std::optional<Rational> scale =
+      splat.getDefiningOp<SplatOp>().getValue().getConstant();
+  if (!number || !scale || !isAbout(*scale * *number, Rational(1)))
+    return {};
+  if (summed.size() > 1)
+    value = rearrange(value, before, after, dims);
+  return MeanOp::create(builder, op->getLoc(), value, first);
+}
+
+/// Two scales that cancel: a sum over windows is so many times their mean, and
+/// the mean is what is asked for.
+Value KernelRaiser::foldScales(Operation *op) {
+  auto outer = dyn_cast<MulOp>(op);
+  Value value = outer ? getOtherThanSplat<MulOp>(outer) : Value();
+  auto inner = value ? peelCasts(value).getDefiningOp<MulOp>() : MulOp();
+  Value source = inner ? getOtherThanSplat<MulOp>(inner) : Value();
+  if (!source)
+    return {};
+  auto getScale = [](MulOp product, Value other) {
+    Value splat =
+        product.getLhs() == other ? product.getRhs() : product.getLhs();
+    return splat.getDefiningOp<SplatOp>().getValue().getConstant();
+  };
+  std::optional<Rational> first = getScale(inner, source),
+                          second = getScale(outer, value);
+  return first && second && isAbout(*first * *second, Rational(1)) ? source
+                                                                   : Value();
 }
 
 //===----------------------------------------------------------------------===//

@@ -83,6 +83,8 @@ private:
   bool isReadIn(ParamOp param, unsigned run, const Runs &runs);
   LogicalResult matchOperand(Value own, Value first, unsigned run, Runs &runs);
   std::optional<Place> getPlace(Value value, unsigned run, const Runs &runs);
+  /// True if several ops of a run read each value that it is handed.
+  bool branchesOff(const Runs &runs) const;
   void roll(Runs &runs);
   std::string getParameterName(ParamOp first, ParamOp second,
                                llvm::StringSet<> &taken);
@@ -451,6 +453,15 @@ void LayerRoller::roll(Runs &runs) {
         declaration.erase();
 }
 
+bool LayerRoller::branchesOff(const Runs &runs) const {
+  ArrayRef<Operation *> first = ArrayRef(ops).slice(runs.start, runs.period);
+  return llvm::all_of(runs.carried, [&](const auto &entry) {
+    return llvm::count_if(first, [&](Operation *op) {
+             return llvm::is_contained(op->getOperands(), entry.second);
+           }) > 1;
+  });
+}
+
 bool LayerRoller::rollOnce() {
   collectOps();
   llvm::StringMap<unsigned> known;
@@ -493,8 +504,12 @@ bool LayerRoller::rollOnce() {
       runs.count = (candidate.length - shift) / candidate.period + 1;
       if (runs.count < 2 || runs.count < best.count || failed(match(runs)))
         continue;
-      if (best.count == 0 || runs.count > best.count ||
-          runs.carried.size() < best.carried.size())
+      // Of those that hand on as much, what several ops read is where residuals
+      // branch off.
+      auto getRank = [&](const Runs &r) {
+        return std::tuple(r.count, -int64_t(r.carried.size()), branchesOff(r));
+      };
+      if (best.count == 0 || getRank(best) < getRank(runs))
         best = std::move(runs);
     }
     // A row of single ops is no row of layers.
