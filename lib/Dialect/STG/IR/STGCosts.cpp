@@ -112,7 +112,31 @@ static SymExpr getReadPart(BiasAddOp op, SymExpr amount) {
   return amount;
 }
 
+/// Of the tokens of keys and values no more than the queries of each request
+/// see of those that are selected.
+template <typename OpTy>
+static SymExpr getReadKeys(OpTy op, OpOperand &use, SymExpr amount) {
+  Value selected = op.getSelected();
+  if (!selected || (use.get() != op.getKey() && use.get() != op.getValue()))
+    return amount;
+  SymExpr number = cast<SymTensorType>(selected.getType()).getShape()[2];
+  SymExpr all = op.getKey().getType().getShape()[1];
+  auto getRead = [&](SymExpr queries, SymExpr keys) {
+    return SymExpr::getFunction(SymFunc::Min, {keys, queries * number});
+  };
+  SymExpr read = getRead(op.getQuery().getType().getShape()[1], all);
+  if (RequestsAttr requests = op.getRequestsAttr())
+    read = requests.getSum([&](SymExpr fresh, SymExpr cached) {
+      return getRead(fresh, fresh + cached);
+    });
+  return amount.exactDiv(all) * read;
+}
+
 SymExpr stg::getReadPart(OpOperand &use, SymExpr amount) {
+  if (auto attention = dyn_cast<AttentionOp>(use.getOwner()))
+    return getReadKeys(attention, use, amount);
+  if (auto gradient = dyn_cast<AttentionGradOp>(use.getOwner()))
+    return getReadKeys(gradient, use, amount);
   if (auto einsum = dyn_cast<EinsumOp>(use.getOwner()))
     return ::getReadPart(einsum, use.getOperandNumber(), amount);
   if (auto bias = dyn_cast<BiasAddOp>(use.getOwner());
@@ -222,6 +246,13 @@ static SymExpr getChunkSpan(SymExpr tokens, SymExpr chunk, bool causal) {
 SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
                               SymExpr keys) {
   bool causal = op.getMask() == AttentionMask::Causal;
+  if (Value selected = op.getSelected()) {
+    // As many as of a window; which ones they are does not matter.
+    SymExpr number = cast<SymTensorType>(selected.getType()).getShape()[2];
+    return causal
+               ? getWindowSpan(queries, keys, number)
+               : queries * SymExpr::getFunction(SymFunc::Min, {keys, number});
+  }
   if (SymExpr window = op.getWindowAttr())
     return causal ? getWindowSpan(queries, keys, window)
                   : getBandSpan(keys, window);
@@ -242,7 +273,7 @@ SymExpr stg::getUnmaskedPairs(AttentionOpInterface op, SymExpr queries,
 /// are counted.
 static SymExpr getPairs(AttentionOpInterface op, SymExpr queries,
                         SymExpr keys) {
-  if (op.getFullCount())
+  if (op.getFullCount() && !op.getSelected())
     return getSpan(queries, keys, /*causal=*/false);
   return getUnmaskedPairs(op, queries, keys);
 }
@@ -281,7 +312,8 @@ static bool isPartOfKeys(AttentionOp op) {
 OpCost AttentionOp::getCost() {
   SymExpr bytes = getOperandAndResultBytes(*this);
   if (isPartOfKeys(*this))
-    bytes = bytes - getValue().getType().getNumBytes();
+    bytes = bytes -
+            getReadPart(getValueMutable(), getValue().getType().getNumBytes());
   SymExpr pairs = getPairsAttr();
   if (!pairs)
     pairs = ::getPairs(*this, getRequestsAttr());
@@ -307,6 +339,22 @@ OpCost AttentionGradOp::getCost() {
 }
 
 bool AttentionGradOp::isMadeIfRead(unsigned) { return true; }
+
+/// The scores of all pairs, of each head and together.
+OpCost SelectKeysOp::getCost() {
+  ExtentRange query = getQuery().getType().getShape();
+  auto count = [](SymExpr fresh, SymExpr keys) {
+    return getSpan(fresh, keys, /*causal=*/true);
+  };
+  RequestsAttr requests = getRequestsAttr();
+  SymExpr pairs = requests
+                      ? requests.getSum([&](SymExpr fresh, SymExpr cached) {
+                          return count(fresh, fresh + cached);
+                        })
+                      : count(query[1], getKey().getType().getShape()[1]);
+  SymExpr perPair = query[2] * (query[3] * 2 + 3) + 1;
+  return {query[0] * pairs * perPair, getOperandAndResultBytes(*this), true};
+}
 
 /// A node costs that much only where all keys are its own device's.
 static StringRef getContextLowering(ContextAttr context) {

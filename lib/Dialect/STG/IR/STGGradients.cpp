@@ -258,8 +258,11 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
     return emitOpError("cannot be differentiated through its log-sum-exp");
   Value dy = gradient.getResultGradient(0);
   SmallVector<unsigned> others{0, 1, 2}; ///< Than the sinks.
+  SmallVector<Value> terms;
   for (auto [number, term] : llvm::enumerate(getTerms())) {
     unsigned operand = 3 + number;
+    if (term != getSinks())
+      terms.push_back(term);
     if (term == getBias())
       others.push_back(operand);
     else if (gradient.needsGradient(operand))
@@ -273,12 +276,17 @@ LogicalResult AttentionOp::buildGradient(GradientBuilder &gradient) {
     return success();
   auto op = gradient.create<AttentionGradOp>(
       std::nullopt, getQuery(), getKey(), getValue(), getResult(), getLse(), dy,
-      getBias(), getMask(), getFullCount(), getContextAttr(), getRequestsAttr(),
+      terms, getMask(), getFullCount(), getContextAttr(), getRequestsAttr(),
       getWindowAttr(), getChunkAttr(), getCapped(), getAlibi(),
       getPrefixAttr());
   for (auto [result, operand] : llvm::enumerate(others))
     if (gradient.needsGradient(operand))
       gradient.addGradient(operand, op->getResult(result));
+  return success();
+}
+
+/// Numbers of keys do not change with what scores are made of.
+LogicalResult SelectKeysOp::buildGradient(GradientBuilder &) {
   return success();
 }
 

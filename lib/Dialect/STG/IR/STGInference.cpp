@@ -120,6 +120,16 @@ LogicalResult AttentionOp::buildIncrement(IncrementBuilder &increment) {
   return success();
 }
 
+/// Keys are kept, and queries are those of new tokens.
+LogicalResult SelectKeysOp::buildIncrement(IncrementBuilder &increment) {
+  if (!increment.isTokens(getKey().getType().getDim(1)))
+    return success();
+  getKeyMutable().assign(increment.keep(getKey(), "k"));
+  if (RequestsAttr requests = increment.getRequests())
+    setRequestsAttr(requests);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

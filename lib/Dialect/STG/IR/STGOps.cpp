@@ -550,6 +550,13 @@ LogicalResult stg::detail::verifySpan(AttentionOpInterface op) {
              << prefix << " tokens, expected at least 1 and at most those of "
              << "the queries";
   }
+  if (op.getSelected() &&
+      (window || chunk || op.getPrefixAttr())) // attention_c9
+    return op->emitOpError("has selected keys and a ")
+           << (window  ? "window"
+               : chunk ? "chunk"
+                       : "prefix")
+           << ", expected one of them";
   if (window && chunk) // attention_c5
     return op->emitOpError("has a window and a chunk, expected one of them");
   SymExpr bound = window ? window : chunk;

@@ -265,6 +265,16 @@ struct AttentionFactors {
     if (isRing) // Of which each device needs all.
       bias[2] = {rule.addFactor("all", FactorKind::Whole)};
   }
+
+  template <typename OpTy> void addTerms(OpTy op) {
+    for (Value term : op.getTerms())
+      if (term == op.getSelected())
+        rule.operands.push_back(
+            {query[0], query[1], {rule.addFactor("n", FactorKind::Whole)}});
+      else
+        rule.operands.push_back(term == op.getBias() ? bias
+                                                     : TensorFactors{query[2]});
+  }
 };
 } // namespace
 
@@ -279,10 +289,10 @@ template <typename OpTy>
 static LogicalResult
 becomeLocalAttention(OpTy op, function_ref<ArrayAttr(StringRef)> getAxes) {
   ArrayAttr axes = getAxes("s");
-  if (!axes.empty() && op.getBias())
-    return op.emitOpError("has a bias of its scores, and its tokens are "
-                          "divided over ")
-           << axes
+  if (!axes.empty() && (op.getBias() || op.getSelected()))
+    return op.emitOpError("has ")
+           << (op.getBias() ? "a bias of its scores" : "selected keys")
+           << ", and its tokens are divided over " << axes
            << ": what each device sees of it is not known; exchange tokens by "
               "a2a, which divides heads";
   ContextAttr context = op.getContextAttr();
@@ -303,9 +313,7 @@ ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors f(getContextAttr(), getKey().getType(),
                      hasCachedTokens(getRequestsAttr()));
   f.rule.operands = {f.query, f.key, f.value};
-  for (Value term : getTerms())
-    f.rule.operands.push_back(term == getBias() ? f.bias
-                                                : TensorFactors{f.query[2]});
+  f.addTerms(*this);
   f.rule.results = {f.output, f.lse};
   return f.rule;
 }
@@ -313,6 +321,22 @@ ShardingRule AttentionOp::getShardingRule() {
 StringRef AttentionOp::getContextFactor() { return "h"; }
 StringRef AttentionGradOp::getContextFactor() { return "h"; }
 StringRef AttentionSinksGradOp::getContextFactor() { return "h"; }
+
+/// A device that has some tokens, or heads, selects the keys of all of them.
+ShardingRule SelectKeysOp::getShardingRule() {
+  ShardingRule rule;
+  unsigned batch = rule.addFactor("b");
+  auto addWhole = [&](const char *name) {
+    return rule.addFactor(name, FactorKind::Whole);
+  };
+  unsigned queries = addWhole("s"), heads = addWhole("h"), size = addWhole("e"),
+           keys = addWhole("t"), selected = addWhole("n");
+  rule.operands = {{{batch}, {queries}, {heads}, {size}},
+                   {{batch}, {keys}, {size}},
+                   {{batch}, {queries}, {heads}}};
+  rule.results = {{{batch}, {queries}, {selected}}};
+  return rule;
+}
 
 /// Every query has a part of the gradient of its head's sink.
 ShardingRule AttentionSinksGradOp::getShardingRule() {
@@ -334,11 +358,10 @@ ShardingRule AttentionGradOp::getShardingRule() {
   AttentionFactors f(getContextAttr(), getKey().getType(),
                      hasCachedTokens(getRequestsAttr()));
   f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
+  f.addTerms(*this);
   f.rule.results = {f.query, f.key, f.value};
-  if (getBias()) {
-    f.rule.operands.push_back(f.bias);
+  if (getBias())
     f.rule.results.push_back(f.bias);
-  }
   return f.rule;
 }
 

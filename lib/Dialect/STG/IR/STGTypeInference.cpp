@@ -589,15 +589,51 @@ static LogicalResult checkScoreBias(std::optional<Location> loc, Value bias,
   return success();
 }
 
-/// What is added to scores: a bias has three dimensions, sinks have one.
-static Value findTerm(ValueRange terms, bool isBias) {
+/// Keys that are selected for each sequence and query, as integers.
+static LogicalResult checkSelected(std::optional<Location> loc, Value selected,
+                                   Value query) {
+  return selected ? checkSameShape(loc, "selected keys", // attention_c9
+                                   tensorOf(query).getDims().take_front(2),
+                                   tensorOf(selected).getDims().take_front(2),
+                                   query, selected)
+                  : success();
+}
+
+namespace {
+/// What `stg.attention` reads beside queries, keys and values.
+enum class AttentionTerm { Sinks, Bias, Selected };
+} // namespace
+
+/// Sinks have one dimension, the others three: a bias is one of floats.
+static AttentionTerm getTermKind(Value term) {
+  SymTensorType type = tensorOf(term);
+  if (type.getRank() != 3)
+    return AttentionTerm::Sinks;
+  return isa<FloatType>(type.getElementType()) ? AttentionTerm::Bias
+                                               : AttentionTerm::Selected;
+}
+
+static Value findTerm(ValueRange terms, AttentionTerm kind) {
   for (Value term : terms)
-    if ((tensorOf(term).getRank() == 3) == isBias)
+    if (getTermKind(term) == kind)
       return term;
   return {};
 }
-Value AttentionOp::getSinks() { return findTerm(getTerms(), false); }
-Value AttentionOp::getBias() { return findTerm(getTerms(), true); }
+Value AttentionOp::getSinks() {
+  return findTerm(getTerms(), AttentionTerm::Sinks);
+}
+Value AttentionOp::getBias() {
+  return findTerm(getTerms(), AttentionTerm::Bias);
+}
+Value AttentionOp::getSelected() {
+  return findTerm(getTerms(), AttentionTerm::Selected);
+}
+Value AttentionGradOp::getBias() {
+  return findTerm(getTerms(), AttentionTerm::Bias);
+}
+Value AttentionGradOp::getSelected() {
+  return findTerm(getTerms(), AttentionTerm::Selected);
+}
 
 template <typename Adaptor>
 static LogicalResult inferAttention(std::optional<Location> loc,
@@ -644,15 +680,50 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             SmallVectorImpl<Type> &types) {
   if (failed(inferAttention(loc, adaptor, types)))
     return failure();
-  Value sinks = findTerm(adaptor.getTerms(), false);
-  Value bias = findTerm(adaptor.getTerms(), true);
+  Value sinks = findTerm(adaptor.getTerms(), AttentionTerm::Sinks);
+  Value bias = findTerm(adaptor.getTerms(), AttentionTerm::Bias);
+  Value selected = findTerm(adaptor.getTerms(), AttentionTerm::Selected);
   for (Value term : adaptor.getTerms())
-    if (term != sinks && term != bias)
-      return emitOptionalError(loc, "has ", adaptor.getTerms().size(),
-                               " terms, expected sinks and a bias at most");
+    if (term != sinks && term != bias && term != selected)
+      return emitOptionalError(
+          loc, "has ", adaptor.getTerms().size(),
+          " terms, expected sinks, a bias and selected keys at most");
   return failure(
       failed(checkSinks(loc, adaptor.getQuery(), sinks)) ||
-      failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())));
+      failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())) ||
+      failed(checkSelected(loc, selected, adaptor.getQuery())));
+}
+
+LogicalResult SelectKeysOp::inferReturnTypes(MLIRContext *context,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  SymTensorType query = tensorOf(adaptor.getQuery());
+  SymTensorType key = tensorOf(adaptor.getKey());
+  for (auto [what, type, rank] :
+       {std::tuple("queries", query, 4), // select_keys_c1
+        {"keys", key, 3},
+        {"weights", tensorOf(adaptor.getWeight()), 3}})
+    if (type.getRank() != rank)
+      return emitOptionalError(loc, what, " have rank ", type.getRank(),
+                               ", expected ", rank);
+  ArrayRef<DimAttr> dims = query.getDims();
+  SmallVector<DimAttr> keys{dims[0], key.getDim(1), dims[3]};
+  if (failed(checkSameShape(loc, "keys", keys, key.getDims(), // select_keys_c2
+                            adaptor.getQuery(), adaptor.getKey())) ||
+      failed(checkSameShape(loc, "weights", dims.drop_back(),
+                            tensorOf(adaptor.getWeight()).getDims(),
+                            adaptor.getQuery(), adaptor.getWeight())))
+    return failure();
+  SymExpr count = adaptor.getCount();
+  if (std::optional<Rational> number = count.getConstant(); // select_keys_c3
+      number && (!number->isInteger() || *number < 1))
+    return emitOptionalError(loc, "selects ", count.str(),
+                             " keys, expected an integer of at least 1");
+  types.push_back(
+      makeTensor({dims[0], dims[1], DimAttr::get(context, {}, count)},
+                 IntegerType::get(context, 32)));
+  return success();
 }
 
 LogicalResult AttentionSinksGradOp::verify() {
@@ -672,9 +743,16 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
                                                 std::optional<Location> loc,
                                                 Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
-  Value bias = adaptor.getBias();
+  Value bias = findTerm(adaptor.getTerms(), AttentionTerm::Bias);
+  Value selected = findTerm(adaptor.getTerms(), AttentionTerm::Selected);
+  for (Value term : adaptor.getTerms())
+    if (term != bias && term != selected)
+      return emitOptionalError(loc, "has ", adaptor.getTerms().size(),
+                               " terms, expected a bias and selected keys at "
+                               "most");
   if (failed(inferAttentionGrad(loc, adaptor, types)) ||
-      failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())))
+      failed(checkScoreBias(loc, bias, adaptor.getQuery(), adaptor.getKey())) ||
+      failed(checkSelected(loc, selected, adaptor.getQuery())))
     return failure();
   if (bias)
     types.push_back(tensorOf(bias).withoutSharding());

@@ -178,6 +178,8 @@ def AttentionOpInterface : OpInterface<"AttentionOpInterface"> {
                     "::stg::SymExpr", "getChunkAttr">,
     InterfaceMethod<"How many tokens of a causal mask see each other; null: none do.",
                     "::stg::SymExpr", "getPrefixAttr">,
+    InterfaceMethod<"The numbers of the keys that each query sees; null: all that are left.",
+                    "::mlir::Value", "getSelected">,
     InterfaceMethod<"Of whose tokens a query sees those of its own; null: there is one.",
                     "::stg::RequestsAttr", "getRequestsAttr">,
     InterfaceMethod<"Says whose tokens they are.", "void", "setRequestsAttr",

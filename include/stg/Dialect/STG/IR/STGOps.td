@@ -591,7 +591,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     that are a part of the keys, as latents are, are read once.
     The span is queries x keys, or with a causal mask the pairs that a kernel
     executes that skips masked blocks, keys*(keys+1)/2 for as many queries as keys;
-    `full_count` counts the full square all the same.
+    `full_count` counts the full square all the same, but not where keys are selected.
 
     With a `window` a query sees at most so many keys: under a causal mask its own and those
     before it, else half of them, rounded down, on each side of its own. With a `chunk` it
@@ -612,9 +612,13 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     these are no operations that are counted.
 
     `bias` [heads, queries, keys] is added to the scores of every sequence, as T5 does by
-    relative position; its gradient is that of the scores, summed over sequences. Sinks and
-    bias are the `terms`, in any order. With a `prefix` the first so many tokens of a causal
-    mask see each other, whatever their order.
+    relative position; its gradient is that of the scores, summed over sequences. With a
+    `prefix` the first so many tokens of a causal mask see each other, whatever their order.
+
+    `selected` [batch, queries, n] are numbers of keys, as `stg.select_keys` gives them: of
+    the keys that a mask leaves each query sees n at most, whatever its head. No more keys and
+    values are read than all queries see together. Sinks, bias and selected keys are the
+    `terms`, in any order.
 
     Where a device has some of the keys only, `pairs` says how many pairs of a query and a key
     it computes of each sequence and head.
@@ -633,7 +637,8 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     all pairs are counted; (C7) sinks are a float for each head of
     the queries, and a bias has the extents of heads, queries and keys; (C8) a prefix is that
     of a causal mask without window and chunk, and where they are numbers at most as long as
-    there are queries.
+    there are queries; (C9) selected keys are integers, of each sequence and query as many,
+    and there is no window, chunk and prefix.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        Variadic<STG_Tensor>:$terms,
@@ -649,7 +654,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
   let extraClassDeclaration = [{
     /// Of the terms that of one dimension, or null.
     ::mlir::Value getSinks();
-    /// The one of three dimensions.
+    /// The float of three dimensions.
     ::mlir::Value getBias();
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
                                         ::mlir::TypeRange rhs) {
@@ -670,13 +675,13 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
     The four products dV, dP, dQ and dK: twice the operations of the forward pass.
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
     so does this.) Attributes are those of `stg.attention`. With sinks the log-sum-exp has
-    them, so the gradients of queries, keys and values do not read them; a bias is read, and
-    its gradient is a fourth result. What nobody reads of the results is not computed: each
+    them, so the gradients of queries, keys and values do not read them. Of the `terms` a bias
+    is read, whose gradient is a fourth result, and so are selected keys. What nobody reads of the results is not computed: each
     has a product of its own, and dP is for dQ and dK.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,
-                       Optional<STG_Tensor>:$bias,
+                       Variadic<STG_Tensor>:$terms,
                        STG_AttentionMaskAttr:$mask, UnitAttr:$full_count,
                        OptionalAttr<STG_ContextAttr>:$context,
                        OptionalAttr<STG_RequestsAttr>:$requests,
@@ -687,6 +692,44 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
   let results = (outs STG_Tensor:$dquery, STG_Tensor:$dkey, STG_Tensor:$dvalue,
                       Optional<STG_Tensor>:$dbias);
   let leading = [STG_EnumLeading<"AttentionMask", "mask">];
+  let extraClassDeclaration = [{
+    ::mlir::Value getBias();
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
+                                        ::mlir::TypeRange rhs) {
+      return ::stg::detail::equalUpToSharding(lhs, rhs);
+    }
+  }];
+}
+
+def SelectKeysOp : STG_InferredOp<"select_keys", [STG_Differentiable,
+    DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
+  let summary = "the keys that score highest, of each query";
+  let description = [{
+    Queries `[batch, queries, heads, size]` and keys `[batch, keys, size]`, which are the same
+    for all heads: the score of a query and a key is the sum over heads of the ReLU of their
+    product, times the weight of query and head. Of the keys before it, and its own, each query
+    gets the numbers of the `count` with the highest scores, as a fused kernel that keeps no
+    scores; where there are fewer, the rest says that there is none. This is the lightning
+    indexer of DeepSeek's sparse attention.
+
+    Operations: 2 per pair, head and element of a key, which are those of a matrix product; 3
+    per pair and head (ReLU, weight, sum) and 1 per pair (comparison) are counted with them.
+    Pairs are those of a causal mask. Numbers have no gradient, so the operands get none of
+    this op.
+
+    In a step of inference keys are kept. `requests` are as of `stg.attention`. Devices that
+    divide tokens, or heads, each select the keys of all queries.
+
+    ```mlir
+    %s = stg.select_keys 2048 %q, %k, %w : !q, !k, !w
+    ```
+    Constraints: (C1) queries have rank 4, keys and weights 3; (C2) batches agree, keys have
+    the last extent of the queries, weights the first three; (C3) the count is at least 1.
+  }];
+  let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$weight,
+                  Sym_ExprAttr:$count, OptionalAttr<STG_RequestsAttr>:$requests);
+  let results = (outs STG_Tensor:$selected);
+  let leading = [STG_Leading<"Expr", "count">];
 }
 
 def AttentionSinksGradOp : STG_ExplicitOp<"attention_sinks_grad", [

@@ -256,7 +256,7 @@ bool CacheDivider::seesCache(AttentionOp op) {
 
 LogicalResult CacheDivider::checkKeys(AttentionOp op,
                                       const llvm::SetVector<Value> &kept) {
-  if (op.getWindowAttr() || op.getChunkAttr())
+  if (op.getWindowAttr() || op.getChunkAttr() || op.getSelected())
     return op.emitOpError(
         "sees some of the earlier tokens only; which of them "
         "a device keeps when caches are divided is not known");

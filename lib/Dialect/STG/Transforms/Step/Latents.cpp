@@ -211,9 +211,11 @@ bool LatentAttention::isAbsorbed(SymExpr fresh, SymExpr cached) {
   // the same pairs; with latents a pair costs their sizes.
   cached = TokenSpan{op.getWindowAttr(), op.getChunkAttr()}.getVisible(cached);
   SymTensorType query = op.getQuery().getType();
-  SymExpr pairs = op.getFullCount()
-                      ? fresh * (fresh + cached)
-                      : fresh * cached + (fresh * (fresh + 1)).exactDiv(2);
+  SymExpr pairs = fresh * (fresh + cached);
+  if (!op.getFullCount())
+    pairs = op.getSelected()
+                ? getUnmaskedPairs(op, fresh, cached + fresh)
+                : fresh * cached + (fresh * (fresh + 1)).exactDiv(2);
   SymExpr own = query.getShape()[3] + op.getValue().getType().getShape()[3];
   SymExpr absorbed = SymExpr::get(builder.getContext(), 0);
   // Keys are all latents, values those that products expand.
@@ -564,13 +566,21 @@ LogicalResult LatentAttention::build(DenseSet<Operation *> &done) {
   auto countQueries = [](RequestsAttr requests) {
     return requests.getNumNew();
   };
+  // Keys that are selected are those of the queries.
+  SmallVector<Value> selected(groups.size());
+  if (op.getSelected())
+    selected = splitTokens(op.getSelected(), groups, countQueries);
   SmallVector<Value> results[2];
-  for (auto [group, map, query] : llvm::zip_equal(
-           groups, kept, splitTokens(op.getQuery(), groups, countQueries))) {
+  for (auto [group, map, query, own] : llvm::zip_equal(
+           groups, kept, splitTokens(op.getQuery(), groups, countQueries),
+           selected)) {
     SmallVector<Value> made = group.isAbsorbed
                                   ? buildAbsorbed(query, map, group.requests)
                                   : buildNaive(query, map, group.requests);
-    done.insert(made[1].getDefiningOp());
+    Operation *attention = made[1].getDefiningOp();
+    if (own)
+      attention->replaceUsesOfWith(op.getSelected(), own);
+    done.insert(attention);
     for (auto [list, value] : llvm::zip_equal(results, made))
       list.push_back(value);
   }
