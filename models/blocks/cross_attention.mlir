@@ -17,6 +17,7 @@ stg.symbol @N "buckets of relative positions"
 !stream = !stg.tensor<[B, S, D], bf16>
 !other = !stg.tensor<[B, T, DO], bf16>
 !vector = !stg.tensor<[D], bf16>
+!head = !stg.tensor<[E], bf16>
 !queries = !stg.tensor<[B, S, H, E], bf16>
 !keys = !stg.tensor<[B, S, K, E], bf16>
 !other_keys = !stg.tensor<[B, T, K, E], bf16>
@@ -67,6 +68,7 @@ stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
   stg.option @qkv_bias : bool = false "biases of queries, keys and values"
   stg.option @qv_bias : bool = false "biases of queries and values, not of keys"
   stg.option @score_cap : bool = false "scores are capped by a tanh"
+  stg.option @cross_qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @cross_qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   %wq = stg.param "cross_q_proj" : !stg.tensor<[D, H, E], bf16>
   %mq = stg.einsum "bsd,dhe->bshe" %x, %wq : !stream, !stg.tensor<[D, H, E], bf16>
@@ -98,7 +100,16 @@ stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
     %nk, %rk = stg.rms_norm %k, %nwk : !other_keys, !stg.tensor<[K, E], bf16>
     stg.yield %nq, %nk : !queries, !other_keys
   } else {
-    stg.yield %q, %k : !queries, !other_keys
+    %hq, %hk = stg.if @cross_qk_norm -> !queries, !other_keys {
+      %nwq = stg.param "cross_q_norm" : !head
+      %nq, %rq = stg.rms_norm %q, %nwq : !queries, !head
+      %nwk = stg.param "cross_k_norm" : !head
+      %nk, %rk = stg.rms_norm %k, %nwk : !other_keys, !head
+      stg.yield %nq, %nk : !queries, !other_keys
+    } else {
+      stg.yield %q, %k : !queries, !other_keys
+    }
+    stg.yield %hq, %hk : !queries, !other_keys
   }
   %a, %lse = stg.attention none %qn, %kn, %v {capped, stg.options = {capped = "score_cap"}} <"cross_attention"> : !queries, !other_keys, !other_keys
   %wo = stg.param "cross_o_proj" : !stg.tensor<[H, E, D], bf16>

@@ -14,22 +14,37 @@ stg.symbol @KL "size of the keys' and values' latent"
 stg.symbol @EN "head size of queries and keys without positions"
 stg.symbol @ER "rotary head size"
 stg.symbol @EV "head size of values"
+stg.symbol @HI "heads that select keys"
+stg.symbol @EI "size of a head that selects keys"
+stg.symbol @KT "keys that a query sees at most"
 
 !stream = !stg.tensor<[B, S, D], bf16>
+!query_latent = !stg.tensor<[B, S, QL], bf16>
 !queries = !stg.tensor<[B, S, H, EN + ER], bf16>
 !rotary = !stg.tensor<[B, S, ER], bf16>
 !latent = !stg.tensor<[B, S, KL], bf16>
 !values = !stg.tensor<[B, S, H, EV], bf16>
+!selection = !stg.tensor<[B, S, _ = KT], i32>
+
+stg.block @latent_of_queries(%x: !stream) -> !query_latent {
+  %wa = stg.param "q_a_proj" : !stg.tensor<[D, QL], bf16>
+  %a = stg.einsum "bsd,dr->bsr" %x, %wa : !stream, !stg.tensor<[D, QL], bf16>
+  %wn = stg.param "q_a_norm" : !stg.tensor<[QL], bf16>
+  %n, %rstd = stg.rms_norm %a, %wn : !query_latent, !stg.tensor<[QL], bf16>
+  stg.return %n : !query_latent
+}
+
+stg.block @expand_queries(%n: !query_latent) -> !queries {
+  %wb = stg.param "q_b_proj" : !stg.tensor<[QL, H, EN + ER], bf16>
+  %y = stg.einsum "bsr,rhe->bshe" %n, %wb : !query_latent, !stg.tensor<[QL, H, EN + ER], bf16>
+  stg.return %y : !queries
+}
 
 stg.block @latent_queries(%x: !stream) -> !queries {
   stg.option @query_latent : bool = true "queries are made of a latent, too"
   %q = stg.if @query_latent -> !queries {
-    %wa = stg.param "q_a_proj" : !stg.tensor<[D, QL], bf16>
-    %a = stg.einsum "bsd,dr->bsr" %x, %wa : !stream, !stg.tensor<[D, QL], bf16>
-    %wn = stg.param "q_a_norm" : !stg.tensor<[QL], bf16>
-    %n, %rstd = stg.rms_norm %a, %wn : !stg.tensor<[B, S, QL], bf16>, !stg.tensor<[QL], bf16>
-    %wb = stg.param "q_b_proj" : !stg.tensor<[QL, H, EN + ER], bf16>
-    %y = stg.einsum "bsr,rhe->bshe" %n, %wb : !stg.tensor<[B, S, QL], bf16>, !stg.tensor<[QL, H, EN + ER], bf16>
+    %n = stg.call @latent_of_queries(%x) : (!stream) -> !query_latent
+    %y = stg.call @expand_queries(%n) : (!query_latent) -> !queries
     stg.yield %y : !queries
   } else {
     %w = stg.param "q_proj" : !stg.tensor<[D, H, EN + ER], bf16>
@@ -55,10 +70,40 @@ stg.block @latent_keys(%x: !stream) -> (!queries, !values) {
   stg.return %keys, %v : !queries, !values
 }
 
+// The keys that each query sees, which a small attention of its own selects (DeepSeek-V3.2). What it
+// gives are numbers, so nothing trains its parameters.
+stg.block @latent_selection(%x: !stream, %n: !query_latent) -> !selection {
+  %wq = stg.param "index_q_proj" {frozen} : !stg.tensor<[QL, HI, EI], bf16>
+  %q = stg.einsum "bsr,rhe->bshe" %n, %wq : !query_latent, !stg.tensor<[QL, HI, EI], bf16>
+  %rq = stg.rope %q {rotated = #sym.expr<ER>} <"index_rope_q"> : !stg.tensor<[B, S, HI, EI], bf16>
+  %wk = stg.param "index_k_proj" {frozen} : !stg.tensor<[D, EI], bf16>
+  %k = stg.einsum "bsd,de->bse" %x, %wk : !stream, !stg.tensor<[D, EI], bf16>
+  %wn = stg.param "index_k_norm.weight" {frozen} : !stg.tensor<[EI], bf16>
+  %bn = stg.param "index_k_norm.bias" {frozen} : !stg.tensor<[EI], bf16>
+  %nk, %mean, %rstd = stg.layer_norm %k, %wn, %bn <"index_k_norm"> : !stg.tensor<[B, S, EI], bf16>, !stg.tensor<[EI], bf16>, !stg.tensor<[EI], bf16>
+  %rk = stg.rope %nk {rotated = #sym.expr<ER>} <"index_rope_k"> : !stg.tensor<[B, S, EI], bf16>
+  %ww = stg.param "index_weights" {frozen} : !stg.tensor<[D, HI], bf16>
+  %w = stg.einsum "bsd,dh->bsh" %x, %ww : !stream, !stg.tensor<[D, HI], bf16>
+  %s = stg.select_keys KT %rq, %rk, %w <"index"> : !stg.tensor<[B, S, HI, EI], bf16>, !stg.tensor<[B, S, EI], bf16>, !stg.tensor<[B, S, HI], bf16>
+  stg.return %s : !selection
+}
+
 stg.block @latent_attention(%x: !stream) -> !stream {
-  %q = stg.call @latent_queries(%x) : (!stream) -> !queries
-  %k, %v = stg.call @latent_keys(%x) : (!stream) -> (!queries, !values)
-  %a, %lse = stg.attention causal %q, %k, %v : !queries, !queries, !values
+  stg.option @selects_keys : bool = false "each query sees KT keys at most, which are selected"
+  %a = stg.if @selects_keys -> !values {
+    %n = stg.call @latent_of_queries(%x) : (!stream) -> !query_latent
+    %p = stg.call @expand_queries(%n) : (!query_latent) -> !queries
+    %q = stg.rope %p {rotated = #sym.expr<ER>} <"rope_q"> : !queries
+    %k, %v = stg.call @latent_keys(%x) : (!stream) -> (!queries, !values)
+    %s = stg.call @latent_selection(%x, %n) : (!stream, !query_latent) -> !selection
+    %y, %lse = stg.attention causal %q, %k, %v, %s : !queries, !queries, !values, !selection
+    stg.yield %y : !values
+  } else {
+    %q = stg.call @latent_queries(%x) : (!stream) -> !queries
+    %k, %v = stg.call @latent_keys(%x) : (!stream) -> (!queries, !values)
+    %y, %lse = stg.attention causal %q, %k, %v : !queries, !queries, !values
+    stg.yield %y : !values
+  }
   %wo = stg.param "o_proj" : !stg.tensor<[H, EV, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !values, !stg.tensor<[H, EV, D], bf16>
   stg.return %o : !stream

@@ -61,6 +61,7 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   stg.option @residual_scaled : bool = false "the output times a constant"
   stg.option @stream_scaled : bool = false "the residual stream times a constant"
   stg.option @element_scaled : bool = false "the output times a learned number for each element"
+  stg.option @tanh_gated : bool = false "the output times the tanh of a learned number"
   stg.option @dropout : bool = false "some elements of the output are zero, at random"
   %o = stg.if @placement = "output" | "both" -> !stream {
     %n = stg.call @norm(%out) {name = "{part}_output_norm"} : (!stream) -> !stream
@@ -83,11 +84,19 @@ stg.block @after(%x: !stream, %out: !stream) -> !stream {
   } else {
     stg.yield %s : !stream
   }
-  %d = stg.if @dropout -> !stream {
-    %kept, %mask = stg.dropout %e <"{part}_dropout"> : !stream
-    stg.yield %kept : !stream
+  %g = stg.if @tanh_gated -> !stream {
+    %w = stg.param "{part}_gate" : !stg.tensor<[], bf16>
+    %t = stg.activation tanh %w <"{part}_gate_tanh"> : !stg.tensor<[], bf16>
+    %m = stg.mul_along %e, %t {dims = array<i64>} <"{part}_gated"> : !stream, !stg.tensor<[], bf16>
+    stg.yield %m : !stream
   } else {
     stg.yield %e : !stream
+  }
+  %d = stg.if @dropout -> !stream {
+    %kept, %mask = stg.dropout %g <"{part}_dropout"> : !stream
+    stg.yield %kept : !stream
+  } else {
+    stg.yield %g : !stream
   }
   %r = stg.if @stream_scaled -> !stream {
     // No trace has the value of the constant.
