@@ -116,6 +116,46 @@ def one_modulation(h, f, L, S, T, inputs, outputs, width, sizes=0):
     return L * layer + ends + sizes
 
 
+def samples(L, S, h, f, C=512, window=128, groups=16):
+    """Seven convolutions, each of all channels but the first, a matrix, a frame for those that are
+    hidden, a convolution of groups over frames, which gives one frame more, and layers."""
+    frames, windows = [64 * S + 15, 32 * S + 7, 16 * S + 3, 8 * S + 1, 4 * S, 2 * S, S], [10, 3, 3, 3, 3, 2, 2]
+    convolutions = sum(2 * n * w * (C if i else 1) * C for i, (n, w) in enumerate(zip(frames, windows)))
+    return convolutions + 2 * S * C * h + 2 * S * h + 2 * (S + 1) * window * h // groups * h + layers(L, S, h, f)
+
+
+def depthwise(widths, depths, image=224, classes=1000):
+    """Squares of 4 x 4 pixels; in each stage 49 products of a channel and two matrices; squares of 2 x 2."""
+    total, side = 2 * (image // 4)**2 * 48 * widths[0] + 2 * widths[3] * classes, image // 4
+    for stage, (C, depth) in enumerate(zip(widths, depths)):
+        if stage:
+            side //= 2
+            total += 2 * side**2 * 4 * widths[stage - 1] * C
+        total += depth * 2 * side**2 * (49 * C + 8 * C * C)
+    return total
+
+
+def tiled(D, F, L, crossed, heads, keys, V, S=4096, w=1280, patches=1600, tiles=4):
+    """Tiles of patches and a token, filled up to a multiple of 8, which all see each other; what six
+    layers give is projected; some layers of the text attend to it, and to no text."""
+    filled, kept, E = tiles * 1608, tiles * 1601, D // heads
+    tower = 2 * tiles * patches * 588 * w + layers(40, filled, w, 4 * w) + 2 * kept * 6 * w * D
+    narrow = keys * E
+    own = 4 * S * D * (D + narrow) + 4 * D * S * (S + 1) // 2
+    other = 4 * S * D * D + 4 * kept * D * narrow + 4 * S * kept * D
+    return tower + (L - crossed) * own + crossed * other + L * 6 * S * D * F + 2 * S * D * V
+
+
+def selected(S, h, heads, q, count=2048, index_heads=64, n=128, r=64, v=128, rank=512, size=128):
+    """Latent attention to so many keys at most, and what selects them: of all pairs the products, the
+    ReLU, the weight and the sum of each head, and a comparison."""
+    products = h * q + q * heads * (n + r) + h * (rank + r) + rank * heads * (n + v) + heads * v * h
+    index = q * index_heads * size + h * size + h * index_heads
+    seen = count * (count + 1) // 2 + (S - count) * count
+    scores = S * (S + 1) // 2 * (index_heads * (2 * size + 3) + 1)
+    return 2 * S * (products + index) + 2 * heads * (n + r + v) * seen + scores
+
+
 def check_unread(h=3072, S=4096, T=512, channels=64):
     """What the last layer of Qwen-Image gives of the text nobody reads: it is executed, but nothing
     goes back through the output of attention and the network that make it."""
@@ -175,6 +215,14 @@ def main():
         "kimi-vl-a3b": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 256 * 4608 * (4608 + 2048)
         + 27 * latent(4096, 2048, 16, 512) + 6 * 4096 * 2048 * 11264 + 26 * experts(4096, 2048, 1408, 64, 8)
         + 2 * 4096 * 2048 * 163840,
+        "convnext-tiny": depthwise([96, 192, 384, 768], [3, 3, 9, 3]),
+        "convnextv2-base": depthwise([128, 256, 512, 1024], [3, 3, 27, 3]),
+        "wav2vec2-base": samples(12, 768, 768, 3072),
+        "llama3.2-11b-vision": tiled(4096, 14336, 40, 8, 32, 8, 128256),
+        "deepseek-v3.2": 61 * selected(4096, 7168, 128, 1536) + 3 * 6 * 4096 * 7168 * 18432
+        + 58 * experts(4096, 7168, 2048, 256, 9) + 2 * 4096 * 7168 * 129280,
+        "glm-5": 78 * selected(4096, 6144, 64, 2048, index_heads=32, n=192, v=256) + 3 * 6 * 4096 * 6144 * 12288
+        + 75 * experts(4096, 6144, 2048, 256, 9) + 2 * 4096 * 6144 * 154880,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),
@@ -185,7 +233,8 @@ def main():
         "dit-xl-2": dit(1152, 28, 256, 4),
         "whisper-large-v3": whisper(1280, 32, 51866, 128, 1500, 448),
     }
-    published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6"}
+    published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5",
+                 "convnextv2-base": "15.4"}
     for model, operations in expected.items():
         found = forward(model)
         assert found == operations, f"{model}: {found}, expected {operations}"

@@ -224,6 +224,16 @@ def deepseek_v3(c):
     return sigmoid_mixture(c, latent_attention(c))
 
 
+def selection(c, heads=64):
+    """Queries of the latent of all queries, one key for all heads with a norm, a weight of each head."""
+    H, E = c.get("index_n_heads", heads), c.get("index_head_dim", 128)
+    return c["q_lora_rank"] * H * E + c["hidden_size"] * (E + H) + layer_norm(E)
+
+
+def deepseek_v32(c):
+    return sigmoid_mixture(c, latent_attention(c) + selection(c))
+
+
 def glm4_moe(c):
     bias, E = c.get("attention_bias", False), c.get("head_dim")
     E = E or c["hidden_size"] // c["num_attention_heads"]
@@ -813,6 +823,14 @@ def glm4_moe_lite(c):
                   c["num_experts_per_tok"], width, c.get("n_shared_experts", 1) * width)
 
 
+def glm_moe_dsa(c):
+    c = {"q_lora_rank": 2048, "qk_nope_head_dim": 192, "v_head_dim": 256, "n_routed_experts": 256, "num_experts_per_tok": 8,
+         "vocab_size": 154880} | c
+    width = c.get("moe_intermediate_size", 2048)
+    return routed(c, latent_attention(c) + selection(c, 32), dense_first(c, "first_k_dense_replace", 3), c["n_routed_experts"],
+                  c["num_experts_per_tok"], width, c.get("n_shared_experts", 1) * width)
+
+
 def solar_open(c):
     """Experts in every layer."""
     D, H, width = c["hidden_size"], c["num_attention_heads"], c["moe_intermediate_size"]
@@ -951,7 +969,7 @@ def minimax(c):
 FAMILIES = {
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
-    "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "hunyuan_v1_moe": hunyuan_v1_moe,
+    "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "glm_moe_dsa": glm_moe_dsa, "hunyuan_v1_moe": hunyuan_v1_moe,
     "ministral": mistral, "ministral3": ministral3, "persimmon": persimmon, "solar_open": solar_open,
     "vaultgemma": vaultgemma, "xglm": biogpt, "qwen3_5_text": qwen3_5_text,
     "qwen3_5_moe_text": qwen3_5_moe_text, "mimo": mimo, "openai-gpt": openai_gpt,
@@ -966,7 +984,7 @@ FAMILIES = {
     "bloom": bloom, "cohere": cohere, "cohere2": cohere, "granite": granite,
     "granitemoe": granitemoe, "granitemoeshared": granitemoe, "llama4": llama4,
     "llama4_text": llama4_text,
-    "deepseek_v2": deepseek_v2, "deepseek_v3": deepseek_v3, "gemma2": gemma2,
+    "deepseek_v2": deepseek_v2, "deepseek_v3": deepseek_v3, "deepseek_v32": deepseek_v32, "gemma2": gemma2,
     "gemma3_text": gemma3_text, "glm4_moe": glm4_moe, "gpt_oss": gpt_oss,
     "kimi_k2": deepseek_v3, "qwen2_moe": qwen2_moe,
     "deepseek": deepseek, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo2, "olmoe": olmoe,

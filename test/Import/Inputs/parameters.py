@@ -169,6 +169,11 @@ def draw_deepseek_v3(draw):
                     "q_lora_rank": draw.choice([8, 12])}
 
 
+def draw_deepseek_v32(draw):
+    return draw_deepseek_v3(draw) | {"index_topk": draw.choice([3, 2048]), "index_n_heads": draw.choice([1, 6]),
+                                     "index_head_dim": draw.choice([4, 10])}
+
+
 def draw_glm4_moe(draw):
     sizes = draw_deepseek(draw)
     del sizes["moe_layer_freq"]
@@ -539,6 +544,11 @@ def draw_glm4_moe_lite(draw):
     return sizes | {"n_routed_experts": sizes.pop("num_experts"), "n_shared_experts": sizes.pop("num_shared_experts"),
                     "q_lora_rank": draw.choice([8, 12]), "kv_lora_rank": 20, "qk_nope_head_dim": 12,
                     "qk_rope_head_dim": 4, "v_head_dim": 10, "num_nextn_predict_layers": draw.choice([0, 1])}
+
+
+def draw_glm_moe_dsa(draw):
+    return draw_glm4_moe_lite(draw) | {"index_topk": draw.choice([3, 2048]), "index_n_heads": draw.choice([1, 6]),
+                                       "index_head_dim": draw.choice([4, 10])}
 
 
 def draw_solar_open(draw):

@@ -723,6 +723,67 @@ def kimi_vl(c):
     return tower + closed_forms.deepseek_v3(t | {"tie_word_embeddings": c.get("tie_word_embeddings", False)})[0]
 
 
+def wav2vec2(c):
+    """Seven convolutions over samples, one over frames or several, and layers."""
+    D, kind = c.get("hidden_size", 768), kind_of(c)
+    C, bias = (c.get("conv_dim") or [512])[0], c.get("conv_bias", False)
+    is_data2vec, is_hubert = c["model_type"] == "data2vec-audio", c["model_type"] == "hubert"
+    windows = [10, 3, 3, 3, 3, 2, 2]
+    total = sum(linear(width * (C if i else 1), C, bias) for i, width in enumerate(windows))
+    is_each = is_data2vec or c.get("feat_extract_norm", "group") == "layer"
+    total += norm(C) * (7 if is_each else 1)
+    total += linear(C, D) + (norm(C) if not is_hubert or c.get("feat_proj_layer_norm", True) else 0)
+    groups = c.get("num_conv_pos_embedding_groups", 16)
+    if is_data2vec:
+        total += c.get("num_conv_pos_embeddings", 5) * linear(c.get("conv_pos_kernel_size", 19) * D // groups, D)
+    else:  # A length for each frame of the window.
+        window = c.get("num_conv_pos_embeddings", 128)
+        total += linear(window * D // groups, D) + window
+    # Of frames that are hidden; nothing reads it where channels alone are.
+    total += D if c.get("mask_time_prob", 0.05) > 0 else 0
+    total += norm(D) + c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    if kind == "ForCTC":
+        return total + linear(D, c.get("vocab_size", 32))
+    if kind == "ForSequenceClassification":
+        narrow = c.get("classifier_proj_size", 256)
+        return total + linear(D, narrow) + linear(narrow, classes(c))
+    return total
+
+
+def convnext(c):
+    """Four stages, before each but the first a convolution; learned scales, or a norm with two vectors."""
+    widths, depths = c.get("hidden_sizes", [96, 192, 384, 768]), c.get("depths", [3, 3, 9, 3])
+    total = linear(16 * c.get("num_channels", 3), widths[0]) + norm(widths[0])
+    for before, C in zip(widths, widths[1:]):
+        total += norm(before) + linear(4 * before, C)
+    is_second = c["model_type"] == "convnextv2"
+    has_scale = not is_second and c.get("layer_scale_init_value", 1e-6) > 0
+    for C, depth in zip(widths, depths):
+        layer = 50 * C + norm(C) + linear(C, 4 * C) + linear(4 * C, C)
+        total += depth * (layer + (8 * C if is_second else C if has_scale else 0))
+    total += norm(widths[3])
+    return total + (linear(widths[3], classes(c)) if kind_of(c) != "Model" else 0)
+
+
+def mllama(c):
+    """A tower of gated and other layers with three tables of tiles, and layers that attend to it."""
+    t = {"vocab_size": 128256, "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 40, "num_attention_heads": 32,
+         "num_key_value_heads": 8, "cross_attention_layers": [3, 8, 13, 18, 23, 28, 33, 38]} | (c.get("text_config") or {})
+    v = {"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32, "num_global_layers": 8, "image_size": 448,
+         "patch_size": 14, "num_channels": 3, "max_num_tiles": 4} | (c.get("vision_config") or {})
+    D, tiles = v["hidden_size"], v["max_num_tiles"]
+    number, width = patches(v)
+    ways = len(v.get("supported_aspect_ratios") or range(8)) + 1
+    layer = 4 * D * D + linear(D, v["intermediate_size"]) + linear(v["intermediate_size"], D) + 2 * norm(D)
+    tower = width * D + D + (number + 1) * D + ways * tiles * (number + 1) * D + 2 * ways * tiles * D + 3 + 2 * norm(D)
+    tower += (v["num_hidden_layers"] + v["num_global_layers"]) * layer + 2 * v["num_global_layers"]
+    H, K, wide, V = t["num_attention_heads"], t["num_key_value_heads"], t["hidden_size"], t["vocab_size"]
+    E = wide // H
+    text_layer = 2 * wide * (H + K) * E + 3 * wide * t["intermediate_size"] + 2 * wide
+    text = t["num_hidden_layers"] * text_layer + len(t["cross_attention_layers"]) * (2 * E + 2)
+    return tower + linear(6 * D, wide) + text + (V + 8) * wide + V * wide + wide
+
+
 FAMILIES = {
     # Texts.
     "albert": albert, "bert": bert, "camembert": xlm_roberta, "clip_text_model": clip_text, "data2vec-text": data2vec_text,
@@ -736,12 +797,13 @@ FAMILIES = {
     # Images and sound.
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
+    "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
     "ijepa": ijepa,
     "siglip_vision_model": siglip_vision, "vit": vit, "vit_msn": vit_msn,
     # Before a text.
     "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl,
     "kimi_vl": kimi_vl,
-    "llava_next": llava_next, "llava_onevision": llava_onevision, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
+    "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
     "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,

@@ -468,6 +468,45 @@ def draw_pixart(draw):
                     "use_additional_conditions": draw.choice([None, True, False])}
 
 
+def draw_wav2vec2(draw, prefix="Wav2Vec2"):
+    sizes = draw_encoder(draw)
+    del sizes["max_position_embeddings"]
+    return sizes | labels(draw) | of_kind(draw, prefix, "Model", "ForCTC", "ForSequenceClassification") | {
+        "conv_dim": [draw.choice([4, 12])] * 7, "feat_extract_norm": draw.choice(["group", "layer"]), "conv_bias": draw.random() < 0.5,
+        "num_conv_pos_embeddings": draw.choice([3, 8]), "num_conv_pos_embedding_groups": draw.choice([2, 4]),
+        "do_stable_layer_norm": draw.random() < 0.5, "mask_time_prob": draw.choice([0.0, 0.05]),
+        "mask_feature_prob": draw.choice([0.0, 0.05]), "classifier_proj_size": draw.choice([3, 256])}
+
+
+def draw_convnext(draw, prefix="ConvNext"):
+    return labels(draw) | of_kind(draw, prefix, "Model", "ForImageClassification") | {
+        "hidden_sizes": [draw.choice([4, 6, 10]) for _ in range(4)], "depths": [draw.randint(1, 4) for _ in range(4)],
+        "image_size": draw.choice([32, 96]), "num_channels": draw.choice([1, 3])}
+
+
+def draw_scaled_convnext(draw):
+    return draw_convnext(draw) | {"layer_scale_init_value": draw.choice([0, 1e-6])}
+
+
+def draw_hubert(draw):
+    return draw_wav2vec2(draw, "Hubert") | {"feat_proj_layer_norm": draw.random() < 0.5}
+
+
+def draw_data2vec_audio(draw):
+    return draw_wav2vec2(draw, "Data2VecAudio") | {"feat_extract_norm": "layer", "do_stable_layer_norm": False,
+                                                   "num_conv_pos_embeddings": draw.randint(1, 3), "conv_pos_kernel_size": draw.choice([3, 6])}
+
+
+def draw_mllama(draw):
+    text, tiles = draw_text(draw), draw.choice([2, 4])
+    L = text["num_hidden_layers"]
+    return {"text_config": text | {"cross_attention_layers": sorted(draw.sample(range(L), draw.randint(0, L)))},
+            "vision_config": {"hidden_size": 24, "num_attention_heads": draw.choice([1, 3]), "intermediate_size": draw.randint(3, 99),
+                              "num_hidden_layers": draw.randint(9, 12), "num_global_layers": draw.randint(1, 3),
+                              "intermediate_layers_indices": [1, 2, 4, 5, 8], "vision_output_dim": 144, "max_num_tiles": tiles,
+                              "supported_aspect_ratios": [[1, 1], [1, 2], [2, 1]][:draw.randint(1, 3)]} | draw_image(draw)}
+
+
 DRAWS = {
     # Texts.
     "albert": draw_albert, "bert": draw_bert, "camembert": draw_camembert, "clip_text_model": draw_clip_text_model,
@@ -484,10 +523,14 @@ DRAWS = {
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,
+    "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
+    "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
+    "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
     "siglip_vision_model": draw_siglip_vision_model, "vit": draw_vit, "vit_msn": draw_vit_msn,
     # Before a text.
     "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
     "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
     # Diffusion.
