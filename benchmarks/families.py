@@ -67,6 +67,7 @@ VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, 
 ENCODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8}
 MIXED = ["mamba", "attention"] * 4
 
+SOUND = ENCODER | {"conv_dim": [8] * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4}
 SEQUENCES = {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8, "decoder_attention_heads": 8,
              "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}
 
@@ -102,15 +103,19 @@ CONFIGS = {
     "cohere2": decoder(**SIZE, **WINDOW),
     "cohere2_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
                        "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
+    "convnext": {"hidden_sizes": [8, 16, 24, 32], "depths": [2, 2, 6, 2], "image_size": 64},
+    "convnextv2": {"hidden_sizes": [8, 16, 24, 32], "depths": [2, 2, 6, 2], "image_size": 64},
     "cwm": decoder(**SIZE, **WINDOW),
     "data2vec-text": ENCODER | {"architectures": ["Data2VecTextForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
     "data2vec-vision": ENCODER | {"image_size": 32, "patch_size": 8, "use_shared_relative_position_bias": True},
+    "data2vec-audio": SOUND | {"num_conv_pos_embeddings": 5, "conv_pos_kernel_size": 3},
     "dbrx": {"d_model": 64, "n_heads": 8, "n_layers": 8, "vocab_size": 128, "max_seq_len": 32,
              "attn_config": {"kv_n_heads": 4, "clip_qkv": 8},
              "ffn_config": {"ffn_hidden_size": 32, "moe_num_experts": 8, "moe_top_k": 2}},
     "deepseek": decoder(**ROUTED, moe_layer_freq=1),
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
+    "deepseek_v32": decoder(**LATENT, n_group=2, topk_group=1, index_topk=8, index_n_heads=2, index_head_dim=8),
     "deit": ENCODER | {"architectures": ["DeiTForImageClassificationWithTeacher"], "image_size": 32, "patch_size": 8},
     "dinov2": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8},
     "dinov2_with_registers": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8,
@@ -153,6 +158,7 @@ CONFIGS = {
     "glm4v_moe": {"text_config": decoder(max_position_embeddings=512, **ROUTED, **SIZE), "vision_config": {
         "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 56,
         "image_size": 224}},
+    "glm_moe_dsa": decoder(**LATENT, index_topk=8, index_n_heads=2, index_head_dim=8),
     "gpt2": few(),
     "gpt_bigcode": few(),
     "gpt_neo": {"hidden_size": 64, "num_layers": 8, "num_heads": 8, "vocab_size": 128, "max_position_embeddings": 32, "window_size": 8,
@@ -166,6 +172,7 @@ CONFIGS = {
                                 shared_intermediate_size=32, **SCAN),
     "granitemoeshared": decoder(num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=32),
     "helium": decoder(**SIZE),
+    "hubert": SOUND,
     "hunyuan_v1_dense": decoder(**SIZE),
     "hunyuan_v1_moe": decoder(**SIZE, num_experts=8, moe_topk=2),
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
@@ -212,6 +219,8 @@ CONFIGS = {
     "mistral3": {"text_config": {"model_type": "mistral"} | decoder(),
                  "vision_config": VISION | {"image_size": 64, "patch_size": 8}, "spatial_merge_size": 2},
     "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
+    "mllama": {"text_config": decoder(cross_attention_layers=[1, 3, 5, 7]), "vision_config": VISION | {
+        "num_global_layers": 4, "image_size": 28, "vision_output_dim": 192, "intermediate_layers_indices": [1, 2, 3, 4, 6]}},
     "modernbert": ENCODER | {"architectures": ["ModernBertForMaskedLM"], "vocab_size": 128, "local_attention": 8,
                              "max_position_embeddings": 32},
     "modernbert-decoder": ENCODER | {"vocab_size": 128, "local_attention": 16, "max_position_embeddings": 32},
@@ -290,6 +299,7 @@ CONFIGS = {
     "t5gemma": {"vocab_size": 128, "encoder": decoder(4, **SIZE, **WINDOW),
                 "decoder": decoder(4, **SIZE, **WINDOW)},
     "umt5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
+    "unispeech": SOUND,
     "vaultgemma": decoder(**SIZE, **WINDOW),
     "vit": ENCODER | {"image_size": 32, "patch_size": 8},
     "vit_msn": ENCODER | {"image_size": 32, "patch_size": 8},
@@ -298,6 +308,7 @@ CONFIGS = {
         "max_source_positions": 32}},
     "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
                               "ffn_dim": 96},
+    "wav2vec2": SOUND | {"architectures": ["Wav2Vec2ForCTC"], "feat_extract_norm": "layer", "do_stable_layer_norm": True},
     "whisper": {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
                 "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128,
                 "num_mel_bins": 16, "max_source_positions": 32, "max_target_positions": 32},
@@ -326,7 +337,8 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "llava_onevision",
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_vl", "nllb-moe",
-              "switch_transformers", "t5gemma")
+              "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
+              "wav2vec2")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip")
 BATCH = 16
