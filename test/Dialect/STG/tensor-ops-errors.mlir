@@ -243,7 +243,7 @@ func.func @bias_keys(%q: !q, %k: !k, %b: !stg.tensor<[8, 5, 5], f32>) {
 // -----
 !q = !stg.tensor<[2, 5, 8, 16], f32>
 func.func @two_biases(%q: !q, %b: !stg.tensor<[8, 5, 5], f32>, %c: !stg.tensor<[8, 5, 5], f32>) {
-  // expected-error @+1 {{has 2 terms, expected sinks and a bias at most}}
+  // expected-error @+1 {{has 2 terms, expected sinks, a bias and selected keys at most}}
   %0, %1 = stg.attention none %q, %q, %q, %b, %c : !q, !q, !q, !stg.tensor<[8, 5, 5], f32>, !stg.tensor<[8, 5, 5], f32>
   return
 }
