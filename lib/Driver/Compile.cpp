@@ -644,6 +644,9 @@ static Error compileLoop(const Model &model, const Resolved &resolved,
   if (Error error =
           checkPositions(*model.module, result.strategy, resolved.values))
     return error;
+  if (Error error =
+          checkJoinedTokens(*model.module, result.strategy, resolved.values))
+    return error;
   return compileModule(model, request, resolved, timing, result,
                        buildChakraPipeline);
 }

@@ -350,6 +350,34 @@ Error stg::checkPositions(ModuleOp module, const StrategyInput &strategy,
                    "=VALUE");
 }
 
+Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
+                             const SymbolValues &values) {
+  StringRef name = getField(FieldId::seq).symbolName;
+  auto row = values.find(name.str());
+  // Rows that go on have tokens of the text only.
+  if (row == values.end() || strategy.values.kvLen.value_or(0) ||
+      !strategy.values.requests.empty())
+    return Error::success();
+  std::optional<Exact> others;
+  module.walk([&](ConcatOp op) {
+    for (Value operand : op->getOperands())
+      for (DimAttr dim : cast<SymTensorType>(operand.getType()).getDims()) {
+        std::optional<Exact> extent = evaluate(dim.getExtent(), values);
+        if (extent && *extent <= 0 &&
+            dim.hasName(StringAttr::get(module.getContext(), name)))
+          others = row->second.value - *extent;
+      }
+    return others ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!others)
+    return Error::success();
+  return makeError(name + " = " + Twine(row->second.value) +
+                   " (tokens per sequence), from " + row->second.source +
+                   ": a row has " + chakra::toDecimal(*others) +
+                   " tokens of images, and others behind them; give it more "
+                   "than these");
+}
+
 //===----------------------------------------------------------------------===//
 // What follows from the model
 //===----------------------------------------------------------------------===//

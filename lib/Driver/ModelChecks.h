@@ -58,6 +58,11 @@ llvm::Error deriveFromMesh(StrategyInput &strategy, const Preset &preset,
 llvm::Error checkPositions(mlir::ModuleOp module, const StrategyInput &strategy,
                            const SymbolValues &values);
 
+/// Checks that rows that begin with images have tokens behind these.
+llvm::Error checkJoinedTokens(mlir::ModuleOp module,
+                              const StrategyInput &strategy,
+                              const SymbolValues &values);
+
 /// Checks that tokens and heads can be divided for context parallelism.
 llvm::Error checkContext(mlir::func::FuncOp program,
                          const StrategyInput &strategy, const Preset &preset,

@@ -281,6 +281,25 @@ static Error refuseRanks(const PresetPlan &plan,
                            " that can be numbered");
 }
 
+/// An error if the preset has the axis or the group, and makes no ranks of it.
+static Error checkCacheAxis(const Preset &preset, StringRef name,
+                            const StrategyInput &strategy) {
+  for (const Preset::Group &group : preset.groups)
+    for (const Preset::Axis &axis : group.axes) {
+      if (name != axis.name && name != group.name)
+        continue;
+      std::string degree = strategy.spellDegreeName(axis.of);
+      if (degree == axis.of)
+        degree = "degree '" + degree + "'";
+      std::string by = strategy.isGiven(FieldId::cacheAxes)
+                           ? strategy.spell(getField(FieldId::cacheAxes))
+                           : "preset '" + strategy.values.preset.str() + "'";
+      return makeStrategyError(by + ": caches are divided over '" + name +
+                               "', which needs " + degree + " above 1");
+    }
+  return Error::success();
+}
+
 Expected<PresetPlan> stg::planStrategy(const Preset &preset,
                                        MLIRContext *context,
                                        const DimensionNames &dimensions,
@@ -304,8 +323,12 @@ Expected<PresetPlan> stg::planStrategy(const Preset &preset,
     for (const PresetPlan::Axis &axis : plan->axes)
       if (!isAxis && axis.group == name)
         cacheAxes.push_back(axis.name);
-    if (cacheAxes.size() == before)
-      cacheAxes.push_back(name);
+    if (cacheAxes.size() > before)
+      continue;
+    if (!isAxis && !values.training)
+      if (Error error = checkCacheAxis(preset, name, strategy))
+        return std::move(error);
+    cacheAxes.push_back(name);
   }
   values.cacheAxes = cacheAxes;
   plan->late = std::move(cacheAxes);

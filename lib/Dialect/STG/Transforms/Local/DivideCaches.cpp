@@ -526,7 +526,7 @@ void DivideCaches::runOnOperation() {
           names.push_back(axis);
         return op.emitOpError("has no axis '")
                << text << "' over which caches could be divided; it has "
-               << llvm::join(names, ", ");
+               << (names.empty() ? "none" : llvm::join(names, ", "));
       }
       std::optional<int64_t> size = mesh.getAxisSize(name).getInt64();
       if (!size)
