@@ -103,6 +103,20 @@ View FunctionConverter::castTo(Location loc, View view, Type element) {
   return {result, view.slots};
 }
 
+View FunctionConverter::reduceDim(Location loc, View view, unsigned place,
+                                  ReduceKind kind) {
+  unsigned slot = view.slots[place];
+  SmallVector<unsigned> rest(view.slots);
+  llvm::erase(rest, slot);
+  if (kind == ReduceKind::Sum)
+    return {SumOp::create(builder, loc, view.value, place), rest};
+  // A maximum is along the last dimension.
+  SmallVector<unsigned> order(rest);
+  order.push_back(slot);
+  view = reorder(loc, view, order);
+  return {ReduceOp::create(builder, loc, view.value, ReduceKind::Max), rest};
+}
+
 View FunctionConverter::applyUnary(Location loc, ElementwiseKind kind,
                                    View view) {
   Value result = ElementwiseOp::create(builder, loc, view.value, Value(), kind);
@@ -374,8 +388,6 @@ FailureOr<FunctionConverter::Term> FunctionConverter::mask(
                                       AttentionMask::Causal, seen);
   return Term{Term::Data, 0, {result, rows.slots}};
 }
-
-/// What scores become that nobody sees.
 
 FailureOr<FunctionConverter::Term>
 FunctionConverter::getTerm(Value scalar, linalg::LinalgOp op) {
@@ -863,19 +875,8 @@ LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
     for (unsigned place = view.slots.size(); place-- > 0;) {
       if (llvm::is_contained(order, view.slots[place]))
         continue;
-      if (isSum) {
-        view.value = SumOp::create(builder, loc, view.value, place);
-      } else {
-        SmallVector<unsigned> last(view.slots);
-        unsigned slot = view.slots[place];
-        llvm::erase(last, slot);
-        last.push_back(slot);
-        view = reorder(loc, view, last);
-        view.value =
-            ReduceOp::create(builder, loc, view.value, ReduceKind::Max);
-        place = view.slots.size() - 1;
-      }
-      view.slots.erase(view.slots.begin() + place);
+      view = reduceDim(loc, view, place,
+                       isSum ? ReduceKind::Sum : ReduceKind::Max);
       if (isMax)
         view = castTo(loc, view, *type);
     }
@@ -897,7 +898,7 @@ LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
 }
 
 LogicalResult FunctionConverter::convertStructured(linalg::LinalgOp op) {
-  if (hasWindows(op))
+  if (windowOps.contains(op))
     return convertWindows(op);
   terms.clear();
   Operation *yield = op.getBlock()->getTerminator();

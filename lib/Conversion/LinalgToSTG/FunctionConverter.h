@@ -158,8 +158,8 @@ private:
   static mlir::FailureOr<WindowOp> readWindows(mlir::linalg::LinalgOp op);
   static bool padsWindows(mlir::tensor::PadOp pad);
   static bool keepsFactors(mlir::Operation *op);
-  /// True if the tensor is made as windows are read, and has no view.
-  bool isLaidOut(mlir::Value tensor);
+  /// What a tensor is through such ops.
+  static mlir::Value getOrigin(mlir::Value tensor);
   llvm::LogicalResult analyzeWindows(mlir::linalg::LinalgOp op);
   llvm::LogicalResult analyzePad(mlir::tensor::PadOp op);
   void collectSpans();
@@ -170,11 +170,15 @@ private:
   std::optional<Groups> getWindowLayout(mlir::Value tensor);
   SymTensorType getType(llvm::ArrayRef<Factor> list, const Groups &groups,
                         mlir::Type element);
+  /// The type of an input or a parameter, in that layout if there is one.
+  SymTensorType getDeclaredType(mlir::Value tensor, mlir::Type element,
+                                const std::optional<Groups> &layout);
+  /// Says that the tensor has become an input or a parameter.
+  void declare(mlir::Value tensor, mlir::Value made,
+               const std::optional<Groups> &layout);
   /// The tensor with these dimensions.
   mlir::FailureOr<mlir::Value> group(mlir::Operation *user, mlir::Value tensor,
                                      const Groups &groups);
-  mlir::Value reducePositions(mlir::linalg::LinalgOp op,
-                              const WindowOp &windows, mlir::Value input);
   llvm::LogicalResult convertWindows(mlir::linalg::LinalgOp op);
   llvm::LogicalResult convertPad(mlir::tensor::PadOp op);
 
@@ -183,6 +187,8 @@ private:
   List getFactors(mlir::Value tensor);
   SymExpr getExtent(Factor factor);
   SymExpr getExtent(llvm::ArrayRef<Factor> list);
+  /// The dimension that is the product of these, of extent 1 for none.
+  DimAttr getDim(llvm::ArrayRef<Factor> list);
   SymTensorType getType(llvm::ArrayRef<Factor> list, mlir::Type element);
   mlir::FailureOr<mlir::Type> getElementType(mlir::Operation *op,
                                              mlir::Value tensor);
@@ -207,6 +213,11 @@ private:
   llvm::SmallVector<unsigned> getSlots(mlir::linalg::LinalgOp op,
                                        mlir::AffineMap map);
   unsigned getFirstSlot(mlir::linalg::LinalgOp op, unsigned loop);
+  /// Of dimension `dim`, or loop, of those that have these lists.
+  unsigned getFirstSlot(llvm::ArrayRef<List> lists, unsigned dim) const;
+  /// The slots of some of them, one after the other.
+  Group getGroup(llvm::ArrayRef<List> lists,
+                 llvm::ArrayRef<unsigned> dims) const;
 
   //===--- Bodies (BodyConversion.cpp) ------------------------------------===//
 
@@ -249,6 +260,9 @@ private:
                    llvm::ArrayRef<unsigned> order,
                    llvm::ArrayRef<DimAttr> dims);
   View castTo(mlir::Location loc, View view, mlir::Type element);
+  /// The sum or the maximum along dimension `place` of the value.
+  View reduceDim(mlir::Location loc, View view, unsigned place,
+                 ReduceKind kind);
   View applyUnary(mlir::Location loc, ElementwiseKind kind, View view);
   enum class Binary { Add, Mul, Sub, Div, Max, Min, Pow };
   View applyBinary(mlir::Location loc, Binary kind, View lhs, View rhs);
@@ -273,7 +287,8 @@ private:
   llvm::DenseMap<Factor, llvm::SmallVector<List>> sums;
   /// Factors of so many `from` and `rest`, divided by `stride`.
   llvm::DenseMap<Factor, Span> derived;
-  /// Those that are made as windows are read.
+  llvm::DenseMap<mlir::Operation *, WindowOp> windowOps;
+  /// Those that are made as windows are read, which have no view.
   llvm::DenseMap<mlir::Value, mlir::Value> laidOut;
   llvm::StringSet<> inputSymbols; ///< Of the arguments that are inputs.
   /// Factors that are a part of others, and how many such there are.

@@ -668,6 +668,13 @@ SymExpr FunctionConverter::getExtent(ArrayRef<Factor> list) {
   return extent;
 }
 
+DimAttr FunctionConverter::getDim(ArrayRef<Factor> list) {
+  SymExpr extent = getExtent(list);
+  return list.empty() ? DimAttr::get(function.getContext(),
+                                     ArrayRef<StringAttr>(), extent)
+                      : DimAttr::get(extent);
+}
+
 SymTensorType FunctionConverter::getType(ArrayRef<Factor> list, Type element) {
   SmallVector<DimAttr> dims;
   for (Factor factor : list)
@@ -711,10 +718,27 @@ FailureOr<View> FunctionConverter::getView(Operation *user, Value tensor) {
 }
 
 unsigned FunctionConverter::getFirstSlot(linalg::LinalgOp op, unsigned loop) {
+  return getFirstSlot(opLoops[op], loop);
+}
+
+unsigned FunctionConverter::getFirstSlot(ArrayRef<List> lists,
+                                         unsigned dim) const {
   unsigned slot = 0;
-  for (const List &list : ArrayRef(opLoops[op]).take_front(loop))
+  for (const List &list : lists.take_front(dim))
     slot += factors.resolve(list).size();
   return slot;
+}
+
+FunctionConverter::Group
+FunctionConverter::getGroup(ArrayRef<List> lists,
+                            ArrayRef<unsigned> dims) const {
+  Group group;
+  for (unsigned dim : dims) {
+    unsigned first = getFirstSlot(lists, dim);
+    unsigned count = factors.resolve(lists[dim]).size();
+    llvm::append_range(group, llvm::seq(first, first + count));
+  }
+  return group;
 }
 
 SmallVector<unsigned> FunctionConverter::getSlots(linalg::LinalgOp op,
@@ -761,15 +785,13 @@ LogicalResult FunctionConverter::convert(bool loss) {
       return emitError(arg.getLoc(), "argument #")
              << arg.getArgNumber() << " has element type "
              << type.getElementType() << ", which no tensor of a model has";
-    List list = getFactors(arg);
     std::optional<Groups> layout = getWindowLayout(arg);
-    SymTensorType own = layout ? getType(list, *layout, type.getElementType())
-                               : getType(list, type.getElementType());
-    View view = {{}, llvm::to_vector(llvm::seq<unsigned>(0, list.size()))};
+    SymTensorType own = getDeclaredType(arg, type.getElementType(), layout);
+    Value made;
     auto parameter = parameterNames.find(arg);
     if (parameter != parameterNames.end()) {
-      view.value = ParamOp::create(builder, arg.getLoc(), own,
-                                   parameter->second, LayoutAttr());
+      made = ParamOp::create(builder, arg.getLoc(), own, parameter->second,
+                             LayoutAttr());
     } else {
       unsigned number = model.getNumArguments();
       StringAttr name = function.getArgAttrOfType<StringAttr>(
@@ -782,15 +804,12 @@ LogicalResult FunctionConverter::convert(bool loss) {
                   builder.getNamedAttr(STGDialect::kNameAttr, name)),
               arg.getLoc())))
         return failure();
-      view.value = model.getArgument(number);
+      made = model.getArgument(number);
       for (DimAttr dim : own.getDims())
         dim.getExtent().walkSymbols(
             [&](StringAttr symbol) { inputSymbols.insert(symbol.getValue()); });
     }
-    if (layout)
-      laidOut[arg] = view.value;
-    else
-      views[arg] = view;
+    declare(arg, made, layout);
   }
   for (Operation &op : function.getBody().front()) {
     if (auto end = dyn_cast<func::ReturnOp>(op))
@@ -813,7 +832,7 @@ LogicalResult FunctionConverter::convert(Operation *op) {
   if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
     return convertSoftmax(softmax);
   if (keepsFactors(op)) {
-    if (isLaidOut(op->getOperand(0)))
+    if (laidOut.contains(getOrigin(op->getOperand(0))))
       return success();
     FailureOr<View> view = getView(op, op->getOperand(0));
     if (failed(view))
@@ -862,18 +881,12 @@ LogicalResult FunctionConverter::convertParameter(Operation *op) {
     for (unsigned i = 1; !parameterTaken.insert(name).second; ++i)
       name = base + "." + std::to_string(i);
   }
-  List list = getFactors(tensor);
   std::optional<Groups> layout = getWindowLayout(tensor);
   auto param = ParamOp::create(builder, op->getLoc(),
-                               layout ? getType(list, *layout, *element)
-                                      : getType(list, *element),
-                               name, LayoutAttr());
+                               getDeclaredType(tensor, *element, layout), name,
+                               LayoutAttr());
   param.setFrozen(frozen);
-  if (layout)
-    laidOut[tensor] = param;
-  else
-    views[tensor] = {param,
-                     llvm::to_vector(llvm::seq<unsigned>(0, list.size()))};
+  declare(tensor, param, layout);
   return success();
 }
 
@@ -884,9 +897,7 @@ LogicalResult FunctionConverter::convertSoftmax(linalg::SoftmaxOp op) {
     return failure();
   // Its dimension comes last.
   const Lists lists = getDims(op.getInput());
-  unsigned first = 0;
-  for (const List &list : ArrayRef(lists).take_front(op.getDimension()))
-    first += factors.resolve(list).size();
+  unsigned first = getFirstSlot(lists, op.getDimension());
   if (factors.resolve(lists[op.getDimension()]).size() != 1 ||
       !llvm::is_contained(view->slots, first))
     return op.emitOpError("normalizes along a dimension that is none of the "
@@ -938,9 +949,7 @@ LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
     views[op.getResult()] = *source;
     return success();
   }
-  unsigned slot = 0;
-  for (const List &list : ArrayRef(lists).take_front(entry->dim))
-    slot += factors.resolve(list).size();
+  unsigned slot = getFirstSlot(lists, entry->dim);
   List whole = factors.resolve(lists[entry->dim]);
   auto *found = llvm::find(source->slots, slot);
   auto sourceType = cast<SymTensorType>(source->value.getType());
@@ -956,10 +965,7 @@ LogicalResult FunctionConverter::convertSlice(tensor::ExtractSliceOp op) {
     if (repeats)
       continue;
     SmallVector<DimAttr> partDims(sourceType.getDims());
-    SymExpr extent = getExtent(list);
-    partDims[dim] = list.empty() ? DimAttr::get(function.getContext(),
-                                                ArrayRef<StringAttr>(), extent)
-                                 : DimAttr::get(extent);
+    partDims[dim] = getDim(list);
     types.push_back(SymTensorType::get(function.getContext(), partDims,
                                        sourceType.getElementType()));
   }
@@ -1031,9 +1037,7 @@ LogicalResult FunctionConverter::convertConcat(tensor::ConcatOp op) {
   Parts &entry =
       parts.find({op.getResult(), 2 * unsigned(op.getDim()) + 1})->second;
   const Lists lists = getDims(op.getResult());
-  unsigned slot = 0;
-  for (const List &list : ArrayRef(lists).take_front(entry.dim))
-    slot += factors.resolve(list).size();
+  unsigned slot = getFirstSlot(lists, entry.dim);
   List whole = factors.resolve(lists[entry.dim]);
   List all = getFactors(op.getResult());
   FailureOr<Type> element = getElementType(op, op.getResult());
@@ -1079,10 +1083,7 @@ LogicalResult FunctionConverter::convertConcat(tensor::ConcatOp op) {
     View view = materialize(op.getLoc(), *own, order, dims);
     if (count != 1) {
       SmallVector<DimAttr> joined(resultDims);
-      joined[place] =
-          count == 0 ? DimAttr::get(function.getContext(),
-                                    ArrayRef<StringAttr>(), getExtent(rows))
-                     : DimAttr::get(getExtent(rows));
+      joined[place] = getDim(rows);
       view.value = RearrangeOp::create(
           builder, op.getLoc(),
           SymTensorType::get(function.getContext(), joined, *element),

@@ -200,6 +200,7 @@ LogicalResult FunctionConverter::analyzeWindows(linalg::LinalgOp op) {
   FailureOr<WindowOp> found = readWindows(op);
   if (failed(found))
     return failure();
+  windowOps[op] = *found;
   Lists loops(op.getNumLoops());
   SmallVector<bool> isBound(op.getNumLoops(), false);
   const Lists lists = getDims(found->input->get());
@@ -299,21 +300,6 @@ void FunctionConverter::collectSpans() {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The slots of dimensions of a tensor, from the lists that it has.
-static FunctionConverter::Group getGroup(const FunctionConverter::Lists &lists,
-                                         ArrayRef<unsigned> dims,
-                                         const DimensionFactors &factors) {
-  FunctionConverter::Group group;
-  for (unsigned dim : dims) {
-    unsigned first = 0;
-    for (const auto &list : ArrayRef(lists).take_front(dim))
-      first += factors.resolve(list).size();
-    unsigned count = factors.resolve(lists[dim]).size();
-    llvm::append_range(group, llvm::seq(first, first + count));
-  }
-  return group;
-}
-
 FunctionConverter::Groups FunctionConverter::getGroups(linalg::LinalgOp op,
                                                        const WindowOp &windows,
                                                        OpOperand *operand) {
@@ -326,7 +312,7 @@ FunctionConverter::Groups FunctionConverter::getGroups(linalg::LinalgOp op,
         if (auto own = dyn_cast<AffineDimExpr>(expr);
             own && own.getPosition() == loop)
           places.push_back(dim);
-    return getGroup(lists, places, factors);
+    return getGroup(lists, places);
   };
   bool isWeight = operand == windows.weight;
   Groups groups;
@@ -334,7 +320,7 @@ FunctionConverter::Groups FunctionConverter::getGroups(linalg::LinalgOp op,
     groups.push_back(find(windows.batch));
   for (const Window &window : windows.windows)
     if (operand == windows.input)
-      groups.push_back(getGroup(lists, window.dim, factors));
+      groups.push_back(getGroup(lists, window.dim));
     else if (!isWeight)
       groups.push_back(find(*window.position));
     else
@@ -355,10 +341,7 @@ SymTensorType FunctionConverter::getType(ArrayRef<Factor> list,
     List own;
     for (unsigned slot : group)
       own.push_back(list[slot]);
-    dims.push_back(own.empty()
-                       ? DimAttr::get(function.getContext(),
-                                      ArrayRef<StringAttr>(), getExtent(own))
-                       : DimAttr::get(getExtent(own)));
+    dims.push_back(getDim(own));
   }
   return SymTensorType::get(function.getContext(), dims, element);
 }
@@ -386,10 +369,10 @@ bool FunctionConverter::keepsFactors(Operation *op) {
                          tensor::CastOp>(op);
 }
 
-bool FunctionConverter::isLaidOut(Value tensor) {
+Value FunctionConverter::getOrigin(Value tensor) {
   while (keepsFactors(tensor.getDefiningOp()))
     tensor = tensor.getDefiningOp()->getOperand(0);
-  return laidOut.contains(tensor);
+  return tensor;
 }
 
 std::optional<FunctionConverter::Groups>
@@ -405,13 +388,12 @@ FunctionConverter::getWindowLayout(Value tensor) {
         uses.push_back(&use);
     }
   for (OpOperand *use : uses) {
-    auto op = dyn_cast<linalg::LinalgOp>(use->getOwner());
-    if (!op || !hasWindows(op) || !op.isDpsInput(use))
+    auto found = windowOps.find(use->getOwner());
+    if (found == windowOps.end() ||
+        (use != found->second.input && use != found->second.weight))
       return std::nullopt;
-    FailureOr<WindowOp> windows = readWindows(op);
-    if (failed(windows) || (use != windows->input && use != windows->weight))
-      return std::nullopt;
-    Groups groups = getGroups(op, *windows, use);
+    Groups groups =
+        getGroups(cast<linalg::LinalgOp>(use->getOwner()), found->second, use);
     if (layout && *layout != groups)
       return std::nullopt;
     layout = groups;
@@ -419,12 +401,26 @@ FunctionConverter::getWindowLayout(Value tensor) {
   return layout;
 }
 
+SymTensorType
+FunctionConverter::getDeclaredType(Value tensor, Type element,
+                                   const std::optional<Groups> &layout) {
+  List list = getFactors(tensor);
+  return layout ? getType(list, *layout, element) : getType(list, element);
+}
+
+void FunctionConverter::declare(Value tensor, Value made,
+                                const std::optional<Groups> &layout) {
+  if (layout) {
+    laidOut[tensor] = made;
+    return;
+  }
+  unsigned rank = cast<SymTensorType>(made.getType()).getRank();
+  views[tensor] = {made, llvm::to_vector(llvm::seq<unsigned>(0, rank))};
+}
+
 FailureOr<Value> FunctionConverter::group(Operation *user, Value tensor,
                                           const Groups &groups) {
-  Value source = tensor;
-  while (keepsFactors(source.getDefiningOp()))
-    source = source.getDefiningOp()->getOperand(0);
-  if (Value made = laidOut.lookup(source)) // That way.
+  if (Value made = laidOut.lookup(getOrigin(tensor))) // That way.
     return made;
   FailureOr<View> view = getView(user, tensor);
   if (failed(view))
@@ -447,57 +443,26 @@ FailureOr<Value> FunctionConverter::group(Operation *user, Value tensor,
       .getResult();
 }
 
-/// What sums or takes the maximum of whole dimensions is no pooling.
-Value FunctionConverter::reducePositions(linalg::LinalgOp op,
-                                         const WindowOp &windows, Value input) {
-  Value result = input;
-  for (size_t i = 0, e = windows.windows.size(); i < e; ++i) {
-    if (windows.isMaximum) {
-      // Along the last dimension.
-      SymTensorType type = cast<SymTensorType>(result.getType());
-      SmallVector<DimAttr> dims(type.getDims());
-      dims.push_back(dims[1]);
-      dims.erase(dims.begin() + 1);
-      std::string before, after;
-      for (unsigned k = 0; k < dims.size(); ++k) {
-        before += static_cast<char>('a' + k);
-        if (k != 1)
-          after += static_cast<char>('a' + k);
-      }
-      result =
-          RearrangeOp::create(builder, op.getLoc(),
-                              SymTensorType::get(function.getContext(), dims,
-                                                 type.getElementType()),
-                              result, before + "->" + after + "b");
-      result = ReduceOp::create(builder, op.getLoc(), result, ReduceKind::Max);
-      result = castTo(op.getLoc(), {result, {}}, type.getElementType()).value;
-    } else {
-      result = SumOp::create(builder, op.getLoc(), result, 1);
-    }
-  }
-  return result;
-}
-
 LogicalResult FunctionConverter::convertWindows(linalg::LinalgOp op) {
-  FailureOr<WindowOp> windows = readWindows(op);
+  const WindowOp &windows = windowOps.find(op)->second;
   FailureOr<Type> element = getElementType(op, op->getResult(0));
-  if (failed(windows) || failed(element))
+  if (failed(element))
     return failure();
   Location loc = op.getLoc();
   FailureOr<Value> input =
-      group(op, windows->input->get(), getGroups(op, *windows, windows->input));
+      group(op, windows.input->get(), getGroups(op, windows, windows.input));
   if (failed(input))
     return failure();
   Type own = cast<SymTensorType>(input->getType()).getElementType();
   OpOperand *init = op.getDpsInitOperand(0);
   // The result has the dimensions of the init, of which nothing else is known.
-  Groups groups = getGroups(op, *windows, init);
+  Groups groups = getGroups(op, windows, init);
   List list = getFactors(op->getResult(0));
   SymTensorType type = getType(list, groups, own);
   SmallVector<int64_t> sizes, strides, padding;
-  bool isWhole = !windows->weight;
-  auto inputType = cast<RankedTensorType>(windows->input->get().getType());
-  for (auto [number, window] : llvm::enumerate(windows->windows)) {
+  bool isWhole = !windows.weight;
+  auto inputType = cast<RankedTensorType>(windows.input->get().getType());
+  for (auto [number, window] : llvm::enumerate(windows.windows)) {
     sizes.push_back(window.size);
     strides.push_back(window.stride);
     padding.push_back(window.padding);
@@ -505,21 +470,28 @@ LogicalResult FunctionConverter::convertWindows(linalg::LinalgOp op) {
                inputType.getDimSize(window.dim) == window.size;
   }
   Value result;
-  if (windows->weight) {
-    FailureOr<Value> weight = group(op, windows->weight->get(),
-                                    getGroups(op, *windows, windows->weight));
+  if (windows.weight) {
+    FailureOr<Value> weight = group(op, windows.weight->get(),
+                                    getGroups(op, windows, windows.weight));
     if (failed(weight))
       return failure();
     result = ConvOp::create(builder, loc, type, *input,
                             castTo(loc, {*weight, {}}, own).value, strides,
-                            padding, !windows->groups.empty());
+                            padding, !windows.groups.empty());
   } else if (isWhole) {
-    result = reducePositions(op, *windows, *input);
-    for (size_t i = 0; i < windows->windows.size(); ++i)
+    // Whole dimensions are no windows.
+    View rows = {*input,
+                 llvm::to_vector(llvm::seq<unsigned>(0, type.getRank()))};
+    for (size_t i = 0; i < windows.windows.size(); ++i) {
+      rows = reduceDim(loc, rows, 1,
+                       windows.isMaximum ? ReduceKind::Max : ReduceKind::Sum);
+      rows = castTo(loc, rows, own);
       groups.erase(groups.begin() + 1);
+    }
+    result = rows.value;
   } else {
     result = PoolOp::create(builder, loc, type, *input,
-                            windows->isMaximum ? Pooling::Max : Pooling::Mean,
+                            windows.isMaximum ? Pooling::Max : Pooling::Mean,
                             sizes, strides, padding);
   }
   // Back to a dimension for each factor.
@@ -538,7 +510,7 @@ LogicalResult FunctionConverter::convertWindows(linalg::LinalgOp op) {
         view.value, before + "->" + after);
   view = castTo(loc, view, *element);
   // A sum is so many times the mean.
-  if (!windows->weight && !isWhole && !windows->isMaximum) {
+  if (!windows.weight && !isWhole && !windows.isMaximum) {
     int64_t count = 1;
     for (int64_t size : sizes)
       count *= size;
@@ -546,13 +518,13 @@ LogicalResult FunctionConverter::convertWindows(linalg::LinalgOp op) {
   }
   // What it starts from.
   std::optional<double> start = positions.getSplat(init->get());
-  Binary kind = windows->isMaximum ? Binary::Max : Binary::Add;
+  Binary kind = windows.isMaximum ? Binary::Max : Binary::Add;
   if (!start && !PositionValues::isUndefined(init->get())) {
     FailureOr<View> added = getView(op.getOperation(), init->get());
     if (failed(added))
       return failure();
     view = applyBinary(loc, kind, view, *added);
-  } else if (start && (windows->isMaximum ? !hides(*start) : *start != 0)) {
+  } else if (start && (windows.isMaximum ? !hides(*start) : *start != 0)) {
     view = applyConstant(loc, kind, view, *start);
   }
   views[op->getResult(0)] = view;
@@ -569,7 +541,7 @@ LogicalResult FunctionConverter::convertPad(tensor::PadOp op) {
   for (unsigned dim = 0, e = lists.size(); dim < e; ++dim) {
     if (op.getStaticLow()[dim] == 0 && op.getStaticHigh()[dim] == 0)
       continue;
-    unsigned slot = getGroup(lists, dim, factors).front();
+    unsigned slot = getFirstSlot(lists, dim);
     if (!llvm::is_contained(result.slots, slot)) {
       SmallVector<unsigned> order(result.slots);
       order.push_back(slot);

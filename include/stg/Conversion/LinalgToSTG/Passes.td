@@ -22,8 +22,9 @@ def ConvertLinalgToSTG : Pass<"convert-linalg-to-stg", "::mlir::ModuleOp"> {
 
     Contractions become `stg.einsum`; transpositions and reshapes of their operands are part
     of it. An op that reads its first input in windows is `stg.conv` or `stg.pool`. Other
-    bodies become an op for each scalar function. Lookups become `stg.embedding`. What depends on positions alone is recognized as a causal mask, with a
-    window or without, where it hides scores; else it is an input of the program.
+    bodies become an op for each scalar function. Lookups become `stg.embedding`. What
+    depends on positions alone is recognized as a causal mask, with a window or without,
+    where it hides scores; else it is an input of the program.
 
     Arguments with `stg.param`, tensors of `ml_program.global`, and constants whose elements
     differ are parameters; those that are written out in the file are frozen. Arguments that
