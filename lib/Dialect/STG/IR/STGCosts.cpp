@@ -112,6 +112,18 @@ static SymExpr getReadPart(BiasAddOp op, SymExpr amount) {
   return amount;
 }
 
+/// What `get` says of new tokens and all that they may see, summed over
+/// requests if there are several in a row.
+static SymExpr sumOverRequests(RequestsAttr requests, SymExpr queries,
+                               SymExpr keys,
+                               function_ref<SymExpr(SymExpr, SymExpr)> get) {
+  if (!requests)
+    return get(queries, keys);
+  return requests.getSum([&](SymExpr fresh, SymExpr cached) {
+    return get(fresh, fresh + cached);
+  });
+}
+
 /// Of the tokens of keys and values no more than the queries of each request
 /// see of those that are selected.
 template <typename OpTy>
@@ -121,14 +133,11 @@ static SymExpr getReadKeys(OpTy op, OpOperand &use, SymExpr amount) {
     return amount;
   SymExpr number = cast<SymTensorType>(selected.getType()).getShape()[2];
   SymExpr all = op.getKey().getType().getShape()[1];
-  auto getRead = [&](SymExpr queries, SymExpr keys) {
-    return SymExpr::getFunction(SymFunc::Min, {keys, queries * number});
-  };
-  SymExpr read = getRead(op.getQuery().getType().getShape()[1], all);
-  if (RequestsAttr requests = op.getRequestsAttr())
-    read = requests.getSum([&](SymExpr fresh, SymExpr cached) {
-      return getRead(fresh, fresh + cached);
-    });
+  SymExpr read = sumOverRequests(
+      op.getRequestsAttr(), op.getQuery().getType().getShape()[1], all,
+      [&](SymExpr queries, SymExpr keys) {
+        return SymExpr::getFunction(SymFunc::Min, {keys, queries * number});
+      });
   return amount.exactDiv(all) * read;
 }
 
@@ -343,15 +352,12 @@ bool AttentionGradOp::isMadeIfRead(unsigned) { return true; }
 /// The scores of all pairs, of each head and together.
 OpCost SelectKeysOp::getCost() {
   ExtentRange query = getQuery().getType().getShape();
-  auto count = [](SymExpr fresh, SymExpr keys) {
-    return getSpan(fresh, keys, /*causal=*/true);
-  };
-  RequestsAttr requests = getRequestsAttr();
-  SymExpr pairs = requests
-                      ? requests.getSum([&](SymExpr fresh, SymExpr cached) {
-                          return count(fresh, fresh + cached);
-                        })
-                      : count(query[1], getKey().getType().getShape()[1]);
+  SymExpr pairs = sumOverRequests(getRequestsAttr(), query[1],
+                                  getKey().getType().getShape()[1],
+                                  [](SymExpr queries, SymExpr keys) {
+                                    return getSpan(queries, keys,
+                                                   /*causal=*/true);
+                                  });
   SymExpr perPair = query[2] * (query[3] * 2 + 3) + 1;
   return {query[0] * pairs * perPair, getOperandAndResultBytes(*this), true};
 }
