@@ -152,6 +152,16 @@ template <typename OpTy> static Value getOtherThanSplat(Value value) {
   return isSplat(op.getLhs()) ? op.getRhs() : Value();
 }
 
+/// The constant of a product with one, whose other operand is `rest`.
+static std::optional<Rational> matchScale(Value value, Value &rest) {
+  rest = getOtherThanSplat<MulOp>(value);
+  if (!rest)
+    return std::nullopt;
+  auto product = value.getDefiningOp<MulOp>();
+  Value splat = rest == product.getLhs() ? product.getRhs() : product.getLhs();
+  return splat.getDefiningOp<SplatOp>().getValue().getConstant();
+}
+
 /// What is summed along the last `width` dimensions, and divided by something;
 /// null otherwise.
 static Value getMeanSource(Value value, unsigned width) {
@@ -709,13 +719,10 @@ static bool isAbout(Rational value, Rational expected) {
 
 /// Sums along neighbouring dimensions, divided by how many elements these have.
 Value KernelRaiser::raiseMean(Operation *op) {
-  auto product = dyn_cast<MulOp>(op);
-  if (!product)
+  Value value;
+  std::optional<Rational> scale = matchScale(op->getResult(0), value);
+  if (!scale)
     return {};
-  Value value = getOtherThanSplat<MulOp>(product);
-  if (!value)
-    return {};
-  Value splat = value == product.getLhs() ? product.getRhs() : product.getLhs();
   SmallVector<SumOp> sums;
   while (auto sum = value.getDefiningOp<SumOp>()) {
     if (!sums.empty() && !sum->hasOneUse())
@@ -754,9 +761,7 @@ Value KernelRaiser::raiseMean(Operation *op) {
       dims.push_back(DimAttr::get(count));
   }
   std::optional<Rational> number = getDefault(count);
-  std::optional<Rational> scale =
-      splat.getDefiningOp<SplatOp>().getValue().getConstant();
-  if (!number || !scale || !isAbout(*scale * *number, Rational(1)))
+  if (!number || !isAbout(*scale * *number, Rational(1)))
     return {};
   if (summed.size() > 1)
     value = rearrange(value, before, after, dims);
@@ -766,21 +771,12 @@ Value KernelRaiser::raiseMean(Operation *op) {
 /// Two scales that cancel: a sum over windows is so many times their mean, and
 /// the mean is what is asked for.
 Value KernelRaiser::foldScales(Operation *op) {
-  auto outer = dyn_cast<MulOp>(op);
-  Value value = outer ? getOtherThanSplat<MulOp>(outer) : Value();
-  auto inner = value ? peelCasts(value).getDefiningOp<MulOp>() : MulOp();
-  Value source = inner ? getOtherThanSplat<MulOp>(inner) : Value();
-  if (!source)
+  Value value, source;
+  std::optional<Rational> outer = matchScale(op->getResult(0), value);
+  if (!outer)
     return {};
-  auto getScale = [](MulOp product, Value other) {
-    Value splat =
-        product.getLhs() == other ? product.getRhs() : product.getLhs();
-    return splat.getDefiningOp<SplatOp>().getValue().getConstant();
-  };
-  std::optional<Rational> first = getScale(inner, source),
-                          second = getScale(outer, value);
-  return first && second && isAbout(*first * *second, Rational(1)) ? source
-                                                                   : Value();
+  std::optional<Rational> inner = matchScale(peelCasts(value), source);
+  return inner && isAbout(*inner * *outer, Rational(1)) ? source : Value();
 }
 
 //===----------------------------------------------------------------------===//
