@@ -358,13 +358,15 @@ Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
   if (row == values.end() || strategy.values.kvLen.value_or(0) ||
       !strategy.values.requests.empty())
     return Error::success();
+  auto tokens = StringAttr::get(module.getContext(), name);
   std::optional<Exact> others;
   module.walk([&](ConcatOp op) {
     for (Value operand : op->getOperands())
       for (DimAttr dim : cast<SymTensorType>(operand.getType()).getDims()) {
+        if (!dim.hasName(tokens))
+          continue;
         std::optional<Exact> extent = evaluate(dim.getExtent(), values);
-        if (extent && *extent <= 0 &&
-            dim.hasName(StringAttr::get(module.getContext(), name)))
+        if (extent && *extent <= 0)
           others = row->second.value - *extent;
       }
     return others ? WalkResult::interrupt() : WalkResult::advance();

@@ -288,14 +288,12 @@ static Error checkCacheAxis(const Preset &preset, StringRef name,
     for (const Preset::Axis &axis : group.axes) {
       if (name != axis.name && name != group.name)
         continue;
-      std::string degree = strategy.spellDegreeName(axis.of);
-      if (degree == axis.of)
-        degree = "degree '" + degree + "'";
       std::string by = strategy.isGiven(FieldId::cacheAxes)
                            ? strategy.spell(getField(FieldId::cacheAxes))
                            : "preset '" + strategy.values.preset.str() + "'";
       return makeStrategyError(by + ": caches are divided over '" + name +
-                               "', which needs " + degree + " above 1");
+                               "', which needs " +
+                               strategy.spellLargerDegree(axis.of));
     }
   return Error::success();
 }

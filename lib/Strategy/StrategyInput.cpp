@@ -105,6 +105,19 @@ std::string StrategyInput::spellDegreeName(StringRef name) const {
   return field ? spellName(*field, getStyle(field->id)) : name.str();
 }
 
+/// A field as it was given by `by`, if the degree has one.
+static std::string spellLargerDegree(const Field *field, StringRef name,
+                                     GivenBy by) {
+  return (field ? spellName(*field, by) : "degree '" + name.str() + "'") +
+         " above 1";
+}
+
+std::string StrategyInput::spellLargerDegree(StringRef name) const {
+  const Field *field = findFieldOf(name);
+  return ::spellLargerDegree(field, name,
+                             field ? getStyle(field->id) : GivenBy());
+}
+
 std::string StrategyInput::spellSources(FieldId id, StringRef separator) const {
   std::string text;
   for (const std::string &name : getSources(id))
@@ -122,9 +135,9 @@ static void spellSources(const StrategyInput &input,
     const Field *field = findFieldOf(name);
     if (field && field->isDegree && input.getDegree(name).value_or("1") != "1")
       continue;
-    std::string word = !field            ? "degree '" + name + "' above 1"
-                       : field->isDegree ? spellName(*field, by) + " above 1"
-                                         : spellAs(by, *field, "true");
+    std::string word = field && !field->isDegree
+                           ? spellAs(by, *field, "true")
+                           : ::spellLargerDegree(field, name, by);
     if (!is_contained(words, word))
       words.push_back(word);
   }

@@ -113,6 +113,8 @@ public:
   std::string spellDegree(llvm::StringRef name, llvm::StringRef value) const;
   /// `--dp`, or `x`: as `spellDegree`, without the value.
   std::string spellDegreeName(llvm::StringRef name) const;
+  /// `--dp above 1`, or `degree 'x' above 1`, for what a message asks.
+  std::string spellLargerDegree(llvm::StringRef name) const;
   /// The degrees that a derived field follows from and that are given, joined.
   std::string spellSources(FieldId id, llvm::StringRef separator) const;
 

@@ -12,6 +12,7 @@
 
 #include "stg/Support/Files.h"
 #include "stg/Trace/Bundle/TraceBundle.h"
+#include "stg/Trace/Reader/TraceReader.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,7 +24,6 @@ using namespace llvm;
 using namespace stg;
 using namespace stg::trace;
 
-static constexpr StringLiteral kMagic = "STGB";
 static constexpr uint32_t kVersion = 3;
 /// Of a bundle with transfers, which readers of the other versions do not know.
 static constexpr uint32_t kWithTransfers = 4;
@@ -501,7 +501,7 @@ void TraceBundle::write(raw_ostream &os) const {
   encoder.putUint(manifestBefore.size());
   encoder.putUint(manifestAfter.size());
   encoder.putKernels(classes);
-  os << kMagic;
+  os << kBundleMagic;
   bool usesHost = llvm::any_of(
       classes, [](const Class &entry) { return entry.program.usesHost(); });
   uint32_t version = usesSteps(classes) ? kWithSteps

@@ -77,7 +77,7 @@ Error TraceReader::readMetadata(Metadata &metadata) {
   if (bytes.starts_with("\x28\xb5\x2f\xfd"))
     return makeError(TraceError::Kind::Compressed, 0,
                      "file is zstd-compressed, decompress it first");
-  if (bytes.starts_with("STGB"))
+  if (bytes.starts_with(kBundleMagic))
     return makeError(TraceError::Kind::NoMetadata, 0,
                      "file is a bundle, expected the trace of one rank; give "
                      "the name of the bundle's file");

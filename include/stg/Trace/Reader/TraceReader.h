@@ -18,6 +18,9 @@
 
 namespace stg::trace {
 
+/// What a bundle begins with, and no trace of one rank.
+inline constexpr llvm::StringLiteral kBundleMagic = "STGB";
+
 /// What is wrong with a trace file.
 class TraceError : public llvm::ErrorInfo<TraceError> {
 public:
