@@ -676,8 +676,8 @@ def AttentionGradOp : STG_InferredOp<"attention_grad", [
     (A fused kernel executes QK^T once more; model FLOP counts leave that out, and
     so does this.) Attributes are those of `stg.attention`. With sinks the log-sum-exp has
     them, so the gradients of queries, keys and values do not read them. Of the `terms` a bias
-    is read, whose gradient is a fourth result, and so are selected keys. What nobody reads of the results is not computed: each
-    has a product of its own, and dP is for dQ and dK.
+    is read, whose gradient is a fourth result, and so are selected keys. What nobody reads of
+    the results is not computed: each has a product of its own, and dP is for dQ and dK.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
                        STG_Tensor:$output, STG_Tensor:$lse, STG_Tensor:$dy,

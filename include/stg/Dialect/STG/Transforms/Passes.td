@@ -329,8 +329,7 @@ def RaiseKernels : Pass<"stg-raise-kernels", "::mlir::func::FuncOp"> {
     attention: scores that are scaled, masked, normalized and multiplied with values, in any
     order of heads and positions, with groups of heads. Batch normalization by running
     averages becomes that of training, and a sum that is divided by how many elements it has a
-    mean. What these read that nobody else
-    reads is erased, also inputs that are constants.
+    mean. What these read that nobody else reads is erased, also inputs that are constants.
 
     A scale of queries, keys or scores is part of the kernel. A softmax that is computed in
     another type is that of fp32.
