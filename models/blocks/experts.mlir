@@ -10,6 +10,9 @@
 // All experts get equally many tokens and none is dropped. A capacity factor CN/CD sizes
 // the experts' buffers otherwise: CN = 5, CD = 4 is 1.25. A shared expert is a feed-forward
 // network that all tokens see.
+//
+// A router may choose among X experts and XI that give what they read (LongCat-Flash). Of the A
+// choices of a token those of experts are AX, which is how many they are on the average.
 
 stg.import "feed_forward.mlir"
 stg.import "norm.mlir"
@@ -21,7 +24,9 @@ stg.symbol @F "feed-forward size of an expert"
 stg.symbol @G = F "feed-forward size of the shared expert"
 stg.symbol @XL = D "size of the space that experts work in"
 stg.symbol @X "experts"
+stg.symbol @XI = X "experts that give what they read"
 stg.symbol @A "experts per token"
+stg.symbol @AX = ceildiv(A*X, X + XI) "experts per token that compute something, on the average"
 stg.symbol @NG = 1 "groups of experts"
 stg.symbol @NL = 1 "groups of which a token uses experts"
 stg.symbol @CN = 1 "capacity factor, numerator"
@@ -297,16 +302,38 @@ stg.block @latent_experts(%n: !stream, %w: !weights, %choice: !choices) -> !stre
   stg.return %y : !stream
 }
 
+// Of the choices of a token the first ones are experts, the others give the token, times their weights.
+stg.block @experts_or_nothing(%n: !stream) -> !stream {
+  %w, %choice = stg.call @route(%n) {X = X + XI} : (!stream) -> (!weights, !choices)
+  %we, %wi = stg.split dim 2 ordered %w : !weights -> !stg.tensor<[B, S, A = AX], f32>, !stg.tensor<[B, S, A = A - AX], f32>
+  %ce, %ci = stg.split dim 2 ordered %choice : !choices -> !stg.tensor<[B, S, A = AX], i32>, !stg.tensor<[B, S, A = A - AX], i32>
+  %e = stg.call @chosen_experts(%n, %we, %ce) {A = AX} : (!stream, !stg.tensor<[B, S, A = AX], f32>, !stg.tensor<[B, S, A = AX], i32>) -> !stream
+  %ones = stg.splat 1 : !stg.tensor<[A = A - AX], f32>
+  %s = stg.einsum "bsa,a->bs" %wi, %ones <"identity_weights"> : !stg.tensor<[B, S, A = A - AX], f32>, !stg.tensor<[A = A - AX], f32>
+  %c = stg.cast %s <"identity_cast"> : !losses -> !stg.tensor<[B, S], bf16>
+  %b = stg.broadcast dim 2 %c <"identity_scale"> : !stg.tensor<[B, S], bf16> -> !stream
+  %i = stg.mul %n, %b <"identity_product"> : !stream, !stream
+  %y = stg.add %e, %i <"identity_sum"> : !stream, !stream
+  stg.return %y : !stream
+}
+
 stg.block @experts(%n: !stream) -> !stream {
   stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
   stg.option @expert_latent : bool = false "experts work in a space of XL dimensions"
-  %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
-  %c = stg.if @expert_latent -> !stream {
-    %s = stg.call @latent_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
+  stg.option @identity_experts : bool = false "further XI experts give what they read"
+  %c = stg.if @identity_experts -> !stream {
+    %s = stg.call @experts_or_nothing(%n) : (!stream) -> !stream
     stg.yield %s : !stream
   } else {
-    %s = stg.call @chosen_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
-    stg.yield %s : !stream
+    %w, %choice = stg.call @route(%n) : (!stream) -> (!weights, !choices)
+    %t = stg.if @expert_latent -> !stream {
+      %s = stg.call @latent_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
+      stg.yield %s : !stream
+    } else {
+      %s = stg.call @chosen_experts(%n, %w, %choice) : (!stream, !weights, !choices) -> !stream
+      stg.yield %s : !stream
+    }
+    stg.yield %t : !stream
   }
   %y = stg.if @shared_expert -> !stream {
     %shared = stg.call @shared_expert(%n) : (!stream) -> !stream

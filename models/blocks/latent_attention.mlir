@@ -1,6 +1,6 @@
 // Multi-head latent attention (DeepSeek-V2): keys and values of all heads are made of one
 // vector of each token, the latent, and queries of another one or of the hidden state. A
-// rotary key of its own is the same for all heads. Nothing is absorbed: keys and values of
+// rotary key of its own is the same for all heads; positions may be left out of it. Nothing is absorbed: keys and values of
 // all heads are there, as in training.
 
 stg.import "norm.mlir"
@@ -36,8 +36,28 @@ stg.block @latent_of_queries(%x: !stream) -> !query_latent {
 
 stg.block @expand_queries(%n: !query_latent) -> !queries {
   %wb = stg.param "q_b_proj" : !stg.tensor<[QL, H, EN + ER], bf16>
-  %y = stg.einsum "bsr,rhe->bshe" %n, %wb : !query_latent, !stg.tensor<[QL, H, EN + ER], bf16>
+  stg.option @latent_scaled : bool = false "queries and the latent of keys times constants"
+  %p = stg.einsum "bsr,rhe->bshe" %n, %wb : !query_latent, !stg.tensor<[QL, H, EN + ER], bf16>
+  %y = stg.if @latent_scaled -> !queries {
+    // No trace has the value of the constant.
+    %c = stg.splat 1 : !queries
+    %s = stg.mul %p, %c <"q_scale"> : !queries, !queries
+    stg.yield %s : !queries
+  } else {
+    stg.yield %p : !queries
+  }
   stg.return %y : !queries
+}
+
+stg.block @rotate_queries(%q: !queries) -> !queries {
+  stg.option @rotary : bool = true "rotary positions"
+  %r = stg.if @rotary -> !queries {
+    %y = stg.rope %q {rotated = #sym.expr<ER>} <"rope_q"> : !queries
+    stg.yield %y : !queries
+  } else {
+    stg.yield %q : !queries
+  }
+  stg.return %r : !queries
 }
 
 stg.block @latent_queries(%x: !stream) -> !queries {
@@ -51,20 +71,34 @@ stg.block @latent_queries(%x: !stream) -> !queries {
     %y = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, H, EN + ER], bf16>
     stg.yield %y : !queries
   }
-  %r = stg.rope %q {rotated = #sym.expr<ER>} <"rope_q"> : !queries
+  %r = stg.call @rotate_queries(%q) : (!queries) -> !queries
   stg.return %r : !queries
 }
 
 stg.block @latent_keys(%x: !stream) -> (!queries, !values) {
+  stg.option @latent_scaled : bool = false "queries and the latent of keys times constants"
+  stg.option @rotary : bool = true "rotary positions"
   %wa = stg.param "kv_a_proj" : !stg.tensor<[D, KL + ER], bf16>
   %a = stg.einsum "bsd,dr->bsr" %x, %wa : !stream, !stg.tensor<[D, KL + ER], bf16>
   %c, %p = stg.split dim 2 %a : !stg.tensor<[B, S, KL + ER], bf16> -> !latent, !rotary
   %wn = stg.param "kv_a_norm" : !stg.tensor<[KL], bf16>
-  %n, %rstd = stg.rms_norm %c, %wn : !latent, !stg.tensor<[KL], bf16>
+  %normed, %rstd = stg.rms_norm %c, %wn : !latent, !stg.tensor<[KL], bf16>
+  %n = stg.if @latent_scaled -> !latent {
+    %d = stg.splat 1 : !latent
+    %s = stg.mul %normed, %d <"kv_scale"> : !latent, !latent
+    stg.yield %s : !latent
+  } else {
+    stg.yield %normed : !latent
+  }
   %wb = stg.param "kv_b_proj" : !stg.tensor<[KL, H, EN + EV], bf16>
   %kv = stg.einsum "bsr,rhe->bshe" %n, %wb : !latent, !stg.tensor<[KL, H, EN + EV], bf16>
   %k, %v = stg.split dim 3 %kv : !stg.tensor<[B, S, H, EN + EV], bf16> -> !stg.tensor<[B, S, H, EN], bf16>, !values
-  %r = stg.rope %p <"rope_k"> : !rotary
+  %r = stg.if @rotary -> !rotary {
+    %y = stg.rope %p <"rope_k"> : !rotary
+    stg.yield %y : !rotary
+  } else {
+    stg.yield %p : !rotary
+  }
   %h = stg.broadcast dim 2 %r <"rotary_keys"> : !rotary -> !stg.tensor<[B, S, H, ER], bf16>
   %keys = stg.concat dim 3 %k, %h : !stg.tensor<[B, S, H, EN], bf16>, !stg.tensor<[B, S, H, ER], bf16> -> !queries
   stg.return %keys, %v : !queries, !values
@@ -93,7 +127,7 @@ stg.block @latent_attention(%x: !stream) -> !stream {
   %a = stg.if @selects_keys -> !values {
     %n = stg.call @latent_of_queries(%x) : (!stream) -> !query_latent
     %p = stg.call @expand_queries(%n) : (!query_latent) -> !queries
-    %q = stg.rope %p {rotated = #sym.expr<ER>} <"rope_q"> : !queries
+    %q = stg.call @rotate_queries(%p) : (!queries) -> !queries
     %k, %v = stg.call @latent_keys(%x) : (!stream) -> (!queries, !values)
     %s = stg.call @latent_selection(%x, %n) : (!stream, !query_latent) -> !selection
     %y, %lse = stg.attention causal %q, %k, %v, %s : !queries, !queries, !values, !selection

@@ -139,11 +139,13 @@ static LogicalResult checkDeltaRule(std::optional<Location> loc,
     return failure();
   ArrayRef<DimAttr> q = tensorOf(adaptor.getQ()).getDims();
   ArrayRef<DimAttr> v = tensorOf(adaptor.getV()).getDims();
-  SmallVector<DimAttr> perHead(v.drop_back());
+  SmallVector<DimAttr> perHead(v.drop_back()), decay(perHead);
+  if (tensorOf(adaptor.getDt()).getRank() == 4)
+    decay.push_back(q[3]);
   if (failed(checkAll(loc, adaptor.getQ(),
                       {{"k", SmallVector<DimAttr>(q), adaptor.getK()},
                        {"v", {q[0], q[1], v[2], v[3]}, adaptor.getV()},
-                       {"dt", perHead, adaptor.getDt()},
+                       {"dt", decay, adaptor.getDt()},
                        {"beta", perHead, adaptor.getBeta()},
                        {"a", {v[2]}, adaptor.getA()}})) || // _c3
       failed(checkDivides(loc, "key heads", q[2].getExtent(),
@@ -933,19 +935,23 @@ struct SsdFactors : TokenFactors {
 
 /// Key heads are one factor with the value heads that share them.
 struct DeltaRuleFactors : TokenFactors {
-  TensorFactors q, v, dt, a, start;
+  TensorFactors q, v, dt, a, beta, start;
 
-  explicit DeltaRuleFactors(ArrayAttr along) : TokenFactors(along) {
+  DeltaRuleFactors(SymTensorType dtType, ArrayAttr along)
+      : TokenFactors(along) {
     unsigned heads = rule.addFactor("h");
     unsigned key = rule.addFactor("k", FactorKind::Whole);
     unsigned value = rule.addFactor("v", FactorKind::Whole);
     q = of({heads, key});
     v = of({heads, value});
-    dt = of({heads});
+    beta = of({heads});
+    dt = dtType.getRank() == 4 ? of({heads, key}) : beta;
     a = {{heads}};
     start = {{batch}, {heads}, {key}, {value}};
   }
-  SmallVector<TensorFactors, 8> getOperands() { return {q, q, v, dt, a, dt}; }
+  SmallVector<TensorFactors, 8> getOperands() {
+    return {q, q, v, dt, a, beta};
+  }
 };
 
 /// Tokens are one by one. Heads that have a norm of their own may be divided;
@@ -1036,11 +1042,11 @@ ShardingRule SsdGradOp::getShardingRule() {
   return makeGradRule(f, f.x, getAlongAttr());
 }
 ShardingRule GatedDeltaRuleOp::getShardingRule() {
-  DeltaRuleFactors f(getAlongAttr());
+  DeltaRuleFactors f(getDt().getType(), getAlongAttr());
   return makeRule(f, f.v, getAlongAttr());
 }
 ShardingRule GatedDeltaRuleGradOp::getShardingRule() {
-  DeltaRuleFactors f(getAlongAttr());
+  DeltaRuleFactors f(getDt().getType(), getAlongAttr());
   return makeGradRule(f, f.v, getAlongAttr());
 }
 

@@ -218,8 +218,10 @@ def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
   let description = [{
     Each head has a state of key size times value size. A token multiplies it with the
     exponential of `dt` times -exp(`a`), replaces a part, `beta`, of what the state has for its
-    key by its value, and reads it with its query. Queries and keys are normalized; several
-    value heads may share a key head. In chunks of tokens, as Gated DeltaNet executes it.
+    key by its value, and reads it with its query. `dt` is one number for a head, as in Gated
+    DeltaNet, or one for each row of its state, as in Kimi Delta Attention. Queries and keys are
+    normalized; several value heads may share a key head. In chunks of tokens, as both are
+    executed.
 
     Operations, all of them counted as those of matrix products: for a chunk of so many tokens
     and each value head tokens^2 x (6 x key size + 4 x value size), 6 x tokens x key size x
@@ -242,8 +244,8 @@ def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
         !stg.tensor<[B, S, H], bf16>
     ```
     Constraints: (C1) `q` and `k` are batch, tokens, key heads, key size; (C2) `v` is batch, tokens,
-    value heads, value size, `dt` and `beta` are without the value size; (C3) `a` is value
-    heads; (C4) a number of key heads divides that of the value heads; (C5) the chunk is at
+    value heads, value size, `beta` is without the value size, and so is `dt`, or it has the key
+    size in its place; (C3) `a` is value heads; (C4) a number of key heads divides that of the value heads; (C5) the chunk is at
     least 1; (C6) with `along` there is no `state`.
   }];
   let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$dt,
