@@ -59,8 +59,8 @@ SIZE = {"head_dim": 8}
 EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
 ROUTED = {"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1,
           "first_k_dense_replace": 2}
-LATENT = ROUTED | {"num_key_value_heads": 8, "kv_lora_rank": 16, "q_lora_rank": 24, "qk_nope_head_dim": 8,
-                   "qk_rope_head_dim": 4, "v_head_dim": 8}
+LATENT_SIZES = {"kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8}
+LATENT = ROUTED | LATENT_SIZES | {"num_key_value_heads": 8, "q_lora_rank": 24}
 SCAN = {"mamba_n_heads": 16, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_chunk_size": 8}
 DELTA = {"linear_num_key_heads": 8, "linear_num_value_heads": 16, "linear_key_head_dim": 8, "linear_value_head_dim": 8}
 VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "num_hidden_layers": 8}
@@ -183,6 +183,9 @@ CONFIGS = {
                  "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
+    "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
+                           linear_attn_config={"kda_layers": [1, 2, 3, 5, 6, 7], "full_attn_layers": [4, 8], "num_heads": 8,
+                                               "head_dim": 8, "short_conv_kernel_size": 4}),
     "kimi_vl": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
         "num_hidden_layers": 8, "hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "patch_size": 56,
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
@@ -201,6 +204,8 @@ CONFIGS = {
     "llava_onevision": {"text_config": {"model_type": "qwen2"} | decoder(max_position_embeddings=128),
                         "vision_config": VISION | {"model_type": "siglip_vision_model", "vision_use_head": False, "image_size": 32,
                                                    "patch_size": 8}},
+    "longcat_flash": alike(**LATENT_SIZES, q_lora_rank=24, n_routed_experts=8, zero_expert_num=8, moe_topk=4,
+                           expert_ffn_hidden_size=32),
     "m2m_100": SEQUENCES,
     "mamba": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128},
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,

@@ -61,17 +61,27 @@ def lightning(S, h, heads, size, chunk=256):
     return 2 * S * h * 5 * wide + S // chunk * (4 * chunk**2 * wide + 4 * chunk * wide * size)
 
 
+def solve(chunk):
+    return chunk * (chunk - 1) * (2 * chunk - 1) // 3
+
+
 def delta(S, h, heads, key, value, chunk=64):
     """Keys twice and values twice, the gates; the delta rule of a chunk; the output."""
     projections = 2 * S * h * heads * (2 * key + 2 * value + 2) + 2 * S * heads * value * h
-    solved = chunk * (chunk - 1) * (2 * chunk - 1) // 3
-    rule = chunk**2 * (6 * key + 4 * value) + 6 * chunk * key * value + solved
+    rule = chunk**2 * (6 * key + 4 * value) + 6 * chunk * key * value + solve(chunk)
     return projections + S // chunk * heads * rule
 
 
-def latent(S, h, heads, rank, n=128, r=64, v=128):
-    """DeepSeek's attention without a latent of queries."""
-    products = h * heads * (n + r) + h * (rank + r) + rank * heads * (n + v) + heads * v * h
+def channel_delta(S, h, heads, size, chunk=64):
+    """Queries, keys and values, what they forget and a gate, both in two steps; the delta rule of a chunk."""
+    products = 4 * h * heads * size + 2 * (h * size + size * heads * size) + h * heads
+    return 2 * S * products + S // chunk * heads * (10 * chunk**2 * size + 6 * chunk * size**2 + solve(chunk))
+
+
+def latent(S, h, heads, rank, n=128, r=64, v=128, queries=None):
+    """DeepSeek's attention, without a latent of queries or with one."""
+    products = h * queries + queries * heads * (n + r) if queries else h * heads * (n + r)
+    products += h * (rank + r) + rank * heads * (n + v) + heads * v * h
     return 2 * S * products + 2 * heads * (n + r + v) * S * (S + 1) // 2
 
 
@@ -223,6 +233,12 @@ def main():
         + 58 * experts(4096, 7168, 2048, 256, 9) + 2 * 4096 * 7168 * 129280,
         "glm-5": 78 * selected(4096, 6144, 64, 2048, index_heads=32, n=192, v=256) + 3 * 6 * 4096 * 6144 * 12288
         + 75 * experts(4096, 6144, 2048, 256, 9) + 2 * 4096 * 6144 * 154880,
+        "kimi-linear-48b-a3b": 20 * channel_delta(4096, 2304, 32, 128) + 7 * latent(4096, 2304, 32, 512)
+        + 6 * 4096 * 2304 * 9216 + 26 * experts(4096, 2304, 1024, 256, 9) + 2 * 4096 * 2304 * 163840,
+        # Of 12 choices of a token eight are experts; the sum of the weights of the others.
+        "longcat-flash-560b": 28 * (2 * latent(4096, 6144, 64, 512, queries=1536) + 2 * 6 * 4096 * 6144 * 12288
+                                    + 2 * 4096 * 6144 * 768 + 8 * 6 * 4096 * 6144 * 2048 + 2 * 4096 * 4)
+        + 2 * 4096 * 6144 * 131072,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),

@@ -25,10 +25,16 @@
 !v = !stg.tensor<[1, 64, 64, 128], bf16>
 !b = !stg.tensor<[1, 64, 64], bf16>
 !d = !stg.tensor<[64], bf16>
+// Kimi Linear: 32 heads of 128, and what each element of a key forgets: 10*64*64*128 + 6*64*128*128
+// + 64*63*127/3 operations of a head, and four tensors of heads, a result and two of numbers.
+!k = !stg.tensor<[1, 64, 32, 128], bf16>
+!kb = !stg.tensor<[1, 64, 32], bf16>
+!kd = !stg.tensor<[32], bf16>
 func.func @f(%x: !x {stg.name = "x"}, %t: !t {stg.name = "t"}, %a: !a {stg.name = "a"}, %g: !g {stg.name = "g"},
              %c: !c {stg.name = "c"}, %cw: !cw {stg.name = "cw"}, %x2: !x2 {stg.name = "x2"}, %n2: !n2 {stg.name = "n2"},
              %m: !m {stg.name = "m"}, %ma: !ma {stg.name = "ma"}, %mn: !mn {stg.name = "mn"}, %md: !md {stg.name = "md"},
-             %q: !q {stg.name = "q"}, %v: !v {stg.name = "v"}, %b: !b {stg.name = "b"}, %d: !d {stg.name = "d"}) {
+             %q: !q {stg.name = "q"}, %v: !v {stg.name = "v"}, %b: !b {stg.name = "b"}, %d: !d {stg.name = "d"},
+             %k: !k {stg.name = "k"}, %kb: !kb {stg.name = "kb"}, %kd: !kd {stg.name = "kd"}) {
   // 128*21,495,808
   // CHECK: comp "ssd.fwd"({{.*}}) ops(2751463424) matrix
   %0 = stg.ssd 128 %x, %t, %a, %g, %g, %a <"ssd"> : !x, !t, !a, !g, !g, !a
@@ -44,5 +50,8 @@ func.func @f(%x: !x {stg.name = "x"}, %t: !t {stg.name = "t"}, %a: !a {stg.name 
   // 64*11,705,024
   // CHECK: comp "delta.fwd"({{.*}}) ops(749121536) matrix
   %4 = stg.gated_delta_rule 64 %q, %q, %v, %b, %d, %b <"delta"> : !q, !q, !v, !b, !d, !b
+  // 32*11,705,024; 5*524,288 + 4096 + 64
+  // CHECK: comp "channels.fwd"({{.*}}) ops(374560768) matrix bytes(2625600)
+  %5 = stg.gated_delta_rule 64 %k, %k, %k, %k, %kd, %kb <"channels"> : !k, !k, !k, !k, !kd, !kb
   return
 }

@@ -111,6 +111,20 @@ func.func @gated_delta_rule_c4(%q: !q, %v: !v, %t: !t, %d: !d) {
 
 // -----
 
+// What a state forgets is a number of each head or of each element of a key, not of a value.
+!q = !stg.tensor<[1, 8, 6, 2], bf16>
+!v = !stg.tensor<[1, 8, 6, 3], bf16>
+!t = !stg.tensor<[1, 8, 6], bf16>
+!d = !stg.tensor<[6], bf16>
+func.func @gated_delta_rule_c2(%q: !q, %v: !v, %t: !t, %d: !d) {
+  %0 = stg.gated_delta_rule 4 %q, %q, %v, %q, %d, %t : !q, !q, !v, !q, !d, !t
+  // expected-error @+1 {{dt has extent 3 in dimension 3, expected 2}}
+  %1 = stg.gated_delta_rule 4 %q, %q, %v, %v, %d, %t : !q, !q, !v, !v, !d, !t
+  return
+}
+
+// -----
+
 !x = !stg.tensor<[1, 8, 6, 2], bf16>
 !w = !stg.tensor<[6, 2], bf16>
 func.func @gated_norm_c3(%x: !x, %w: !w) {

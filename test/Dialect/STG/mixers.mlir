@@ -31,7 +31,7 @@ func.func @convolution(%x: !x, %w: !stg.tensor<[C, 4], bf16>, %h: !h, %v: !stg.t
 }
 
 // CHECK-LABEL: func.func @scans
-func.func @scans(%x: !x, %n: !n, %a: !stg.tensor<[C, N], bf16>, %d: !c, %h: !h, %t: !t, %e: !e, %g: !g) -> (!x, !h, !h, !h) {
+func.func @scans(%x: !x, %n: !n, %a: !stg.tensor<[C, N], bf16>, %d: !c, %h: !h, %t: !t, %e: !e, %g: !g) -> (!x, !h, !h, !h, !h) {
   // CHECK: %[[A:.*]] = stg.selective_scan %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : !stg.tensor<[B, S, C], bf16>, !stg.tensor<[B, S, C], bf16>, !stg.tensor<[C, N], bf16>, !stg.tensor<[B, S, N], bf16>, !stg.tensor<[B, S, N], bf16>, !stg.tensor<[C], bf16>{{$}}
   %0 = stg.selective_scan %x, %x, %a, %n, %n, %d : !x, !x, !stg.tensor<[C, N], bf16>, !n, !n, !c
   // CHECK: %[[B:.*]] = stg.ssd 128 %{{.*}} : !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[B, S, H], bf16>, !stg.tensor<[H], bf16>, !stg.tensor<[B, S, G, N], bf16>, !stg.tensor<[B, S, G, N], bf16>, !stg.tensor<[H], bf16>{{$}}
@@ -40,8 +40,10 @@ func.func @scans(%x: !x, %n: !n, %a: !stg.tensor<[C, N], bf16>, %d: !c, %h: !h, 
   %2 = stg.ssd 2*P %h, %t, %e, %n, %n, %e : !h, !t, !e, !n, !n, !e
   // CHECK: %[[D:.*]] = stg.gated_delta_rule 64 %{{.*}} : !stg.tensor<[B, S, G, N], bf16>, !stg.tensor<[B, S, G, N], bf16>, !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[B, S, H], bf16>, !stg.tensor<[H], bf16>, !stg.tensor<[B, S, H], bf16>{{$}}
   %3 = stg.gated_delta_rule 64 %g, %g, %h, %t, %e, %t : !g, !g, !h, !t, !e, !t
-  // CHECK: return %[[A]], %[[B]], %[[C]], %[[D]]
-  return %0, %1, %2, %3 : !x, !h, !h, !h
+  // CHECK: %[[E:.*]] = stg.gated_delta_rule 64 %{{.*}} : !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[B, S, H, P], bf16>, !stg.tensor<[H], bf16>, !stg.tensor<[B, S, H], bf16>{{$}}
+  %4 = stg.gated_delta_rule 64 %h, %h, %h, %h, %e, %t : !h, !h, !h, !h, !e, !t
+  // CHECK: return %[[A]], %[[B]], %[[C]], %[[D]], %[[E]]
+  return %0, %1, %2, %3, %4 : !x, !h, !h, !h, !h
 }
 
 // The roots of groups have a dimension more than those of all heads.

@@ -224,6 +224,40 @@ def deepseek_v3(c):
     return sigmoid_mixture(c, latent_attention(c))
 
 
+def kimi_linear(c):
+    """Attention without queries' latent in few layers; in the others heads of one size, with two gates
+    that are projected through as many channels, and a bias of each channel."""
+    D, L, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size"))
+    kinds, X = c["linear_attn_config"], c.get("num_experts")
+    H, E, taps = (kinds[k] for k in ("num_heads", "head_dim", "short_conv_kernel_size"))
+    delta = 3 * (D * H * E + H * E * taps) + 2 * (D * E + E * H * E) + H * E + H + D * H + E + H * E * D
+    latent = latent_attention(c)
+    width, shared = c.get("moe_intermediate_size"), c.get("num_shared_experts", 0)
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for layer in range(L):
+        common = 2 * D + (delta if layer + 1 in kinds["kda_layers"] else latent)
+        if not X or layer < c.get("first_k_dense_replace", 0) or layer % c.get("moe_layer_freq", 1):
+            common += gated(D, c["intermediate_size"])
+        else:
+            common += D * X + X + gated(D, shared * width)
+            total += X * gated(D, width)
+            active += first(c, "num_experts_per_token", "num_experts_per_tok") * gated(D, width)
+        total, active = total + common, active + common
+    return total, active, V * D
+
+
+def longcat_flash(c):
+    """Two attentions, two networks and four norms; a router of all choices, of which some are nothing."""
+    D, V = c.get("hidden_size", 6144), c.get("vocab_size", 131072)
+    L = first(c, "num_layers", "num_hidden_layers", default=28)
+    X, Z, A = c.get("n_routed_experts", 512), first(c, "zero_expert_num", default=0), c.get("moe_topk", 12)
+    common = 2 * (latent_attention({"q_lora_rank": 1536} | c) + gated(D, c.get("ffn_hidden_size", 12288)) + 2 * D)
+    common += (D + 1) * (X + Z)
+    expert = gated(D, c.get("expert_ffn_hidden_size", 2048))
+    rest = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    return L * (common + X * expert) + rest, L * (common + A * X // (X + Z) * expert) + rest, V * D
+
+
 def selection(c, heads=64):
     """Queries of the latent of all queries, one key for all heads with a norm, a weight of each head."""
     H, E = c.get("index_n_heads", heads), c.get("index_head_dim", 128)
@@ -967,6 +1001,7 @@ def minimax(c):
 
 
 FAMILIES = {
+    "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
     "exaone_moe": exaone_moe, "glm4_moe_lite": glm4_moe_lite, "glm_moe_dsa": glm_moe_dsa, "hunyuan_v1_moe": hunyuan_v1_moe,

@@ -174,6 +174,28 @@ def draw_deepseek_v32(draw):
                                      "index_head_dim": draw.choice([4, 10])}
 
 
+def draw_kimi_linear(draw):
+    sizes = draw_deepseek(draw)
+    sizes["num_experts"], sizes["num_experts_per_token"] = sizes.pop("n_routed_experts"), sizes.pop("num_experts_per_tok")
+    sizes["num_shared_experts"] = sizes.pop("n_shared_experts") or 0
+    layers = range(1, sizes["num_hidden_layers"] + 1)
+    linear = [layer for layer in layers if draw.random() < 0.6]
+    return sizes | {"kv_lora_rank": 16, "q_lora_rank": draw.choice([None, 12]), "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
+                    "v_head_dim": 10, "mla_use_nope": True, "num_experts": draw.choice([None, sizes["num_experts"]]),
+                    "linear_attn_config": {"kda_layers": linear, "full_attn_layers": sorted(set(layers) - set(linear)),
+                                           "num_heads": draw.choice([2, 3]), "head_dim": draw.choice([6, 16]),
+                                           "short_conv_kernel_size": draw.choice([2, 4])}}
+
+
+def draw_longcat_flash(draw):
+    sizes = draw_sizes(draw)
+    sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
+    experts, nothing, choices = draw.choice([(4, 4, 2), (8, 4, 3), (4, 0, 2), (6, 2, 4), (4, None, 3)])
+    return sizes | {"kv_lora_rank": 16, "q_lora_rank": draw.choice([8, 12]), "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
+                    "v_head_dim": 10, "n_routed_experts": experts, "zero_expert_num": nothing, "moe_topk": choices,
+                    "expert_ffn_hidden_size": 20, "routed_scaling_factor": draw.choice([1.0, 6.0])}
+
+
 def draw_glm4_moe(draw):
     sizes = draw_deepseek(draw)
     del sizes["moe_layer_freq"]
