@@ -161,12 +161,15 @@ static void setRounds(double tokens, const json::Object &manifest, int64_t rows,
   facts.tokens = all * static_cast<double>(rows) * tokens;
 }
 
-/// Where micro-batches have lists of their own, the rows that have one list.
+/// Where micro-batches or data-parallel ranks have lists of their own, the rows
+/// that have one list.
 static std::optional<int64_t> getRowsOfList(const json::Object &manifest,
                                             const json::Array &requests,
                                             int64_t batch) {
   const json::Object *first =
       requests.empty() ? nullptr : requests.front().getAsObject();
+  if (first && first->get("dp"))
+    return 1;
   if (!first || !first->get("micro_batch"))
     return std::nullopt;
   return batch /

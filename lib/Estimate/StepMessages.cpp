@@ -79,8 +79,8 @@ void StepSimulation::runMessage(ClassRun &run, uint32_t number, uint32_t turn,
                                  turn, kNone, peers.front(), issue, issue,
                                  issue});
     }
-    times.setOutputs(number,
-                     {0, cause, static_cast<uint32_t>(run.asked.size())});
+    run.received.push_back({0, cause, static_cast<uint32_t>(run.asked.size())});
+    times.setOutputs(number, run.received.back());
     return;
   }
   Mailbox &box = mail[getKey(run, run.index, number, turn)];

@@ -97,6 +97,8 @@ struct ClassRun {
   /// Messages that have been asked for: where from, and which one there. Ranks
   /// of a class may have them from several others.
   std::vector<llvm::SmallVector<std::pair<MailKey, size_t>, 1>> asked;
+  /// What the receives of the step give, whether it is read or not.
+  std::vector<ProgramTimes::Value> received;
   std::vector<uint32_t> askedEvents; ///< Of what is recorded, parallel.
   llvm::DenseMap<MailKey, size_t> numAsked;
   /// How often each group with other classes has met; with kNoAxes, how often
@@ -172,6 +174,7 @@ private:
   void enqueue(uint32_t index);
   void recordTask(ClassRun &run, uint32_t step, uint32_t turn, Ticks start,
                   uint32_t firstEvent);
+  void awaitMessages(ClassRun &run);
   void recordArrivals(ClassRun &run);
   double getFixed() const;
   StepTimes finish();

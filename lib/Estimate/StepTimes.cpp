@@ -321,13 +321,23 @@ Spending StepTimes::getMean() const {
   return mean;
 }
 
+/// A rank is done when the last message is there that it has asked for, also if
+/// it is one that nothing reads.
+void StepSimulation::awaitMessages(ClassRun &run) {
+  ProgramTimes::Value last;
+  for (ProgramTimes::Value value : run.received)
+    if (isThere(run, value) && last.time < value.time)
+      last = value;
+  run.times->waitFor(last);
+}
+
 /// When messages were sent and arrived is known when all classes are done.
 void StepSimulation::recordArrivals(ClassRun &run) {
   for (auto [event, asked] : llvm::zip(run.askedEvents, run.asked))
     for (const auto &[key, number] : asked) {
       const Mailbox &box = mail[key];
       if (number >= box.sends.size())
-        continue; // Nobody reads it, or the step had not ended.
+        continue; // The step had not ended.
       RecordedEvent &receive = recording->classes[run.index].events[event];
       if (receive.link != kNone && box.arrivals[number] <= receive.end)
         continue;
@@ -365,6 +375,7 @@ StepTimes StepSimulation::finish() {
     ProgramTimes &times = *run.times;
     times.waitFor(times.getLastCollective());
     times.waitFor(times.getLastTransfer());
+    awaitMessages(run);
     recordArrivals(run);
     ClassTimes entry;
     entry.name = run.source->name;

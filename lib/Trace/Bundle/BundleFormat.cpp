@@ -29,6 +29,9 @@ static constexpr uint32_t kVersion = 3;
 static constexpr uint32_t kWithTransfers = 4;
 /// Of a bundle with steps of inference, likewise.
 static constexpr uint32_t kWithSteps = 5;
+/// Of one with collectives whose ranks bring different bytes; steps may be
+/// there.
+static constexpr uint32_t kWithLargest = 6;
 /// The last one in which programs have no kernels. It is still read.
 static constexpr uint32_t kWithoutKernels = 2;
 /// Magic, version, size and checksum.
@@ -48,9 +51,9 @@ namespace {
 /// Encodes programs; their names go into a table.
 class Encoder {
 public:
-  /// `usesSteps`: of a bundle with steps of inference.
-  Encoder(std::string &bytes, bool usesSteps)
-      : bytes(&bytes), usesSteps(usesSteps) {}
+  /// `format`: the version of the bundle.
+  Encoder(std::string &bytes, uint32_t format)
+      : bytes(&bytes), format(format) {}
 
   /// As ULEB128. Most numbers are one byte, of which a stream would make much.
   void putUint(uint64_t value) {
@@ -110,10 +113,11 @@ private:
                        const TraceProgram::Series &series);
   void putProgram(const TraceProgram &program);
   void putKernels(const TraceProgram &program);
+  void putLargest(const TraceProgram &program);
   std::string encodeProgram(const TraceProgram &program);
 
   std::string *bytes;
-  bool usesSteps;
+  uint32_t format;
   MapVector<StringRef, uint32_t> names;
 };
 } // namespace
@@ -337,7 +341,7 @@ void Encoder::putProgram(const TraceProgram &program) {
       putUint(uint64_t(step.index) * 8 + step.kind);
     });
   });
-  if (!usesSteps)
+  if (format < kWithSteps)
     return;
   SmallVector<uint32_t> loops;
   for (auto [number, repeat] : llvm::enumerate(program.repeats))
@@ -437,33 +441,79 @@ void Encoder::putKernels(const TraceProgram &program) {
     putSeriesKernel(program, series);
 }
 
+/// True if what its largest rank brings differs between iterations.
+static bool hasOwnLargest(const TraceProgram &program,
+                          const TraceProgram::Series &series) {
+  int64_t most = program.nodes[series.node].mostBytes;
+  for (int64_t i = 1; i < program.repeats[series.repeat].count; ++i)
+    if (program.nodes[series.getNode(i)].mostBytes != most)
+      return true;
+  return false;
+}
+
+/// What the largest rank of a group brings, where its ranks bring different
+/// bytes; and by iteration.
+void Encoder::putLargest(const TraceProgram &program) {
+  SmallVector<uint32_t> numbers;
+  for (uint32_t i = 0; i < program.getNumOwnNodes(); ++i)
+    if (program.nodes[i].mostBytes)
+      numbers.push_back(i);
+  putList(numbers, [&](uint32_t number) {
+    putUint(number);
+    putUint(program.nodes[number].mostBytes);
+  });
+  for (const TraceProgram::Series &series : program.series) {
+    bool differs = hasOwnLargest(program, series);
+    putUint(differs);
+    if (!differs)
+      continue;
+    SmallVector<int64_t, 0> values;
+    for (int64_t i = 0; i < program.repeats[series.repeat].count; ++i)
+      values.push_back(program.nodes[series.getNode(i)].mostBytes);
+    putSequence(values);
+  }
+}
+
 /// Of each class, with a table of names. No trace depends on them, so they are
 /// not part of the core.
 void Encoder::putKernels(ArrayRef<TraceBundle::Class> classes) {
   std::string own;
-  Encoder encoder(own, usesSteps);
-  for (const TraceBundle::Class &entry : classes)
+  Encoder encoder(own, format);
+  for (const TraceBundle::Class &entry : classes) {
     encoder.putKernels(entry.program);
+    if (format >= kWithLargest)
+      encoder.putLargest(entry.program);
+  }
   putList(encoder.getNames(), [&](const std::pair<StringRef, uint32_t> &entry) {
     putString(entry.first);
   });
   *bytes += own;
 }
 
-bool TraceBundle::usesSteps(ArrayRef<Class> classes) {
-  return llvm::any_of(classes, [](const Class &entry) {
-    return llvm::any_of(
-        entry.program.repeats,
-        [](const TraceProgram::Repeat &repeat) { return repeat.isStep; });
-  });
+uint32_t TraceBundle::getFormat(ArrayRef<Class> classes) {
+  uint32_t format = kVersion;
+  for (const Class &entry : classes) {
+    const TraceProgram &program = entry.program;
+    if (llvm::any_of(program.nodes, [](const NodeTemplate &node) {
+          return node.mostBytes != 0;
+        }))
+      return kWithLargest;
+    if (llvm::any_of(program.repeats, [](const TraceProgram::Repeat &repeat) {
+          return repeat.isStep;
+        }))
+      format = kWithSteps;
+    else if (program.usesHost())
+      format = std::max(format, kWithTransfers);
+  }
+  return format;
 }
 
 /// What the fingerprint covers.
 std::string TraceBundle::encodeCore() const {
   // The table of names stands before the classes, which fill it.
   std::string classBytes, core;
-  bool usesSteps = TraceBundle::usesSteps(classes);
-  Encoder classEncoder(classBytes, usesSteps), encoder(core, usesSteps);
+  uint32_t format = getFormat(classes);
+  Encoder classEncoder(classBytes, format), encoder(core, format);
   classEncoder.putClasses(classes);
   encoder.putUint(kConventions);
   encoder.putString(version);
@@ -496,18 +546,14 @@ void TraceBundle::write(raw_ostream &os) const {
   putFixed(stream, fingerprint, 8);
   putFixed(stream, core.size(), 8);
   stream << core;
-  Encoder encoder(content, usesSteps(classes));
+  uint32_t format = getFormat(classes);
+  Encoder encoder(content, format);
   encoder.putString(getManifest(0, space.getNumRanks()));
   encoder.putUint(manifestBefore.size());
   encoder.putUint(manifestAfter.size());
   encoder.putKernels(classes);
   os << kBundleMagic;
-  bool usesHost = llvm::any_of(
-      classes, [](const Class &entry) { return entry.program.usesHost(); });
-  uint32_t version = usesSteps(classes) ? kWithSteps
-                     : usesHost         ? kWithTransfers
-                                        : kVersion;
-  putFixed(os, version, 4);
+  putFixed(os, format, 4);
   putFixed(os, kHeaderSize + content.size(), 8);
   putFixed(os, xxh3_64bits(content), 8);
   os << content;
@@ -597,11 +643,12 @@ private:
 /// Decodes programs with a table of names.
 class ProgramDecoder {
 public:
-  ProgramDecoder(Decoder &in, ArrayRef<StringRef> names, bool usesSteps)
-      : in(in), names(names), usesSteps(usesSteps) {}
+  ProgramDecoder(Decoder &in, ArrayRef<StringRef> names, uint32_t format)
+      : in(in), names(names), format(format) {}
 
   TraceProgram getProgram();
   void getKernels(TraceProgram &program);
+  void getLargest(TraceProgram &program);
   StringRef getName() { return getName(in.getUint()); }
 
 private:
@@ -646,7 +693,7 @@ private:
 
   Decoder &in;
   ArrayRef<StringRef> names;
-  bool usesSteps;
+  uint32_t format;        ///< The version of the bundle.
   uint64_t numSeries = 0; ///< Of all iterations of series so far.
 };
 } // namespace
@@ -792,8 +839,8 @@ Channel ProgramDecoder::getChannel() {
 
 TraceProgram::Step ProgramDecoder::getStep() {
   uint64_t step = in.getUint(uint64_t(UINT32_MAX) * 8 + 7);
-  if (step % 8 >
-      (usesSteps ? TraceProgram::Step::Series : TraceProgram::Step::Schedule))
+  if (step % 8 > (format >= kWithSteps ? TraceProgram::Step::Series
+                                       : TraceProgram::Step::Schedule))
     in.fail("a step is of no known kind");
   return {static_cast<TraceProgram::Step::Kind>(step % 8),
           static_cast<uint32_t>(step / 8)};
@@ -921,7 +968,7 @@ TraceProgram ProgramDecoder::getProgram() {
     TraceProgram::Body &body = program.bodies.emplace_back();
     in.getList([&] { body.steps.push_back(getStep()); });
   });
-  if (usesSteps && in.isGood())
+  if (format >= kWithSteps && in.isGood())
     getSteps(program);
   setPeers(program);
   return program;
@@ -969,13 +1016,42 @@ void ProgramDecoder::getSeriesKernel(TraceProgram &program,
           .sizes[number] = value;
 }
 
-static void decodeKernels(Decoder &in, bool usesSteps,
+void ProgramDecoder::getLargest(TraceProgram &program) {
+  in.getList([&] {
+    uint32_t number = in.getIndex();
+    int64_t most = in.getSize();
+    if (number >= program.getNumOwnNodes() || !program.nodes[number].isColl())
+      return in.fail("a node that is no collective has a largest rank");
+    program.nodes[number].mostBytes = most;
+  });
+  for (const TraceProgram::Series &series : program.series) {
+    if (!in.isGood())
+      return;
+    int64_t count = program.repeats[series.repeat].count;
+    if (!in.getBool()) {
+      for (int64_t i = 1; i < count; ++i)
+        program.nodes[series.getNode(i)].mostBytes =
+            program.nodes[series.node].mostBytes;
+      continue;
+    }
+    if (!program.nodes[series.node].isColl())
+      return in.fail("a node that is no collective has a largest rank");
+    for (auto [index, most] : llvm::enumerate(getSequence(count)))
+      program.nodes[series.getNode(index)].mostBytes = most;
+  }
+}
+
+static void decodeKernels(Decoder &in, uint32_t format,
                           std::vector<TraceBundle::Class> &classes) {
   std::vector<StringRef> names;
   in.getList([&] { names.push_back(in.getString()); });
-  for (TraceBundle::Class &entry : classes)
+  for (TraceBundle::Class &entry : classes) {
+    ProgramDecoder decoder(in, names, format);
     if (in.isGood())
-      ProgramDecoder(in, names, usesSteps).getKernels(entry.program);
+      decoder.getKernels(entry.program);
+    if (in.isGood() && format >= kWithLargest)
+      decoder.getLargest(entry.program);
+  }
 }
 
 static std::optional<RankSpace> decodeSpace(Decoder &in) {
@@ -1025,11 +1101,11 @@ static std::optional<RankClass> decodeRanks(Decoder &in,
 }
 
 static std::vector<TraceProgram>
-decodePrograms(Decoder &in, ArrayRef<StringRef> names, bool usesSteps) {
+decodePrograms(Decoder &in, ArrayRef<StringRef> names, uint32_t format) {
   std::vector<TraceProgram> programs;
   in.getList([&] {
     Decoder inner(in.getString());
-    programs.push_back(ProgramDecoder(inner, names, usesSteps).getProgram());
+    programs.push_back(ProgramDecoder(inner, names, format).getProgram());
     if (inner.isGood() && !inner.isAtEnd())
       inner.fail("a program is longer than it should be");
     if (!inner.isGood())
@@ -1041,11 +1117,11 @@ decodePrograms(Decoder &in, ArrayRef<StringRef> names, bool usesSteps) {
 static std::vector<TraceBundle::Class> decodeClasses(Decoder &in,
                                                      const RankSpace &space,
                                                      ArrayRef<StringRef> names,
-                                                     bool usesSteps) {
-  std::vector<TraceProgram> programs = decodePrograms(in, names, usesSteps);
+                                                     uint32_t format) {
+  std::vector<TraceProgram> programs = decodePrograms(in, names, format);
   std::vector<TraceBundle::Class> classes;
   in.getList([&] {
-    StringRef name = ProgramDecoder(in, names, usesSteps).getName();
+    StringRef name = ProgramDecoder(in, names, format).getName();
     std::optional<RankClass> ranks = decodeRanks(in, space);
     uint32_t program = in.getIndex();
     if (program >= programs.size())
@@ -1101,11 +1177,11 @@ static Error checkHeader(StringRef file, StringRef bytes) {
   if (bytes.size() < kHeaderSize)
     return makeError(file, "the bundle is cut off");
   uint32_t version = readVersion(bytes);
-  if (version < kWithoutKernels || version > kWithSteps)
+  if (version < kWithoutKernels || version > kWithLargest)
     return makeError(file, "is a bundle of version " + Twine(version) +
                                "; this program reads versions " +
                                Twine(kWithoutKernels) + " to " +
-                               Twine(kWithSteps));
+                               Twine(kWithLargest));
   uint64_t size = support::endian::read64le(bytes.data() + 8);
   if (size != bytes.size())
     return makeError(file, "the bundle should have " + Twine(size) +
@@ -1134,7 +1210,6 @@ Expected<std::unique_ptr<TraceBundle>>
 TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
   std::string file = buffer->getBufferIdentifier().str();
   uint32_t format = readVersion(buffer->getBuffer());
-  bool usesSteps = format == kWithSteps;
   Decoder all(buffer->getBuffer().drop_front(kHeaderSize));
   uint64_t fingerprint = all.getFixed64();
   Decoder in(all.getBytes(all.getFixed64()));
@@ -1149,13 +1224,13 @@ TraceBundle::parseUnchecked(std::unique_ptr<MemoryBuffer> buffer) {
   in.getList([&] { names.push_back(in.getString()); });
   std::vector<Class> classes;
   if (in.isGood())
-    classes = decodeClasses(in, *space, names, usesSteps);
+    classes = decodeClasses(in, *space, names, format);
   StringRef manifest = all.getString();
   uint64_t before = all.getUint(), after = all.getUint();
   if (before > manifest.size() || after > manifest.size() - before)
     all.fail("the manifest is cut off");
   if (format != kWithoutKernels)
-    decodeKernels(all, usesSteps, classes);
+    decodeKernels(all, format, classes);
   for (Decoder *part : {&in, &all}) {
     if (part->isGood() && !part->isAtEnd())
       part->fail("there are bytes after the end");

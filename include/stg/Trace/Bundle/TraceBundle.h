@@ -97,8 +97,8 @@ private:
   TraceBundle(std::string version, std::string prefix, RankSpace space,
               std::vector<Class> classes, uint64_t fingerprint);
   std::string encodeCore() const;
-  /// True if a program has loops over steps of inference.
-  static bool usesSteps(llvm::ArrayRef<Class> classes);
+  /// The version of its file, which says what programs use.
+  static uint32_t getFormat(llvm::ArrayRef<Class> classes);
 
   /// If it was read from a file: names point here.
   std::unique_ptr<llvm::MemoryBuffer> buffer;

@@ -94,7 +94,7 @@ struct NodeTemplate {
   /// Collectives: `bytes` made acceptable to simulators. Messages: `bytes`.
   int64_t commSize = 0;
   /// Collectives whose ranks bring different bytes: those of the rank that
-  /// brings most, else 0; not in bundles.
+  /// brings most, else 0. No trace depends on it.
   int64_t mostBytes = 0;
   /// How often the node is executed; not in bundles.
   uint64_t executions = 0;

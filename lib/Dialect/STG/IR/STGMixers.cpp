@@ -949,9 +949,7 @@ struct DeltaRuleFactors : TokenFactors {
     a = {{heads}};
     start = {{batch}, {heads}, {key}, {value}};
   }
-  SmallVector<TensorFactors, 8> getOperands() {
-    return {q, q, v, dt, a, beta};
-  }
+  SmallVector<TensorFactors, 8> getOperands() { return {q, q, v, dt, a, beta}; }
 };
 
 /// Tokens are one by one. Heads that have a norm of their own may be divided;
