@@ -64,6 +64,9 @@ LATENT = ROUTED | LATENT_SIZES | {"num_key_value_heads": 8, "q_lora_rank": 24}
 SCAN = {"mamba_n_heads": 16, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_chunk_size": 8}
 DELTA = {"linear_num_key_heads": 8, "linear_num_value_heads": 16, "linear_key_head_dim": 8, "linear_value_head_dim": 8}
 VISION = {"hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "num_hidden_layers": 8}
+QWEN_TOWER = {"depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 64,
+              "num_position_embeddings": 64}
+STACKED_TOWER = QWEN_TOWER | {"deepstack_visual_indexes": [1, 3, 6]}
 ENCODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8}
 MIXED = ["mamba", "attention"] * 4
 
@@ -183,6 +186,9 @@ CONFIGS = {
                  "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
+    "kimi_k25": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
+        "vt_num_hidden_layers": 8, "vt_hidden_size": 32, "vt_intermediate_size": 48, "vt_num_attention_heads": 8, "patch_size": 56,
+        "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
     "kimi_linear": decoder(**EXPERTS, **LATENT_SIZES, num_shared_experts=1, first_k_dense_replace=2, mla_use_nope=True,
                            linear_attn_config={"kda_layers": [1, 2, 3, 5, 6, 7], "full_attn_layers": [4, 8], "num_heads": 8,
                                                "head_dim": 8, "short_conv_kernel_size": 4}),
@@ -272,16 +278,15 @@ CONFIGS = {
     "qwen2_vl": decoder(max_position_embeddings=4096, vision_config={
         "depth": 8, "embed_dim": 32, "mlp_ratio": 2, "num_heads": 8, "hidden_size": 64, "patch_size": 56}),
     "qwen3": decoder(**SIZE),
+    "qwen3_5": {"text_config": decoder(max_position_embeddings=512, **SIZE, **DELTA), "vision_config": QWEN_TOWER},
+    "qwen3_5_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
+                    "vision_config": QWEN_TOWER},
     "qwen3_5_moe_text": decoder(**EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
     "qwen3_5_text": decoder(**SIZE, **DELTA),
     "qwen3_moe": decoder(**EXPERTS, **SIZE),
     "qwen3_next": decoder(**EXPERTS, **SIZE, **DELTA, shared_expert_intermediate_size=32),
-    "qwen3_vl": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": {
-        "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 64,
-        "num_position_embeddings": 64, "deepstack_visual_indexes": [1, 3, 6]}},
-    "qwen3_vl_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": {
-        "depth": 8, "hidden_size": 32, "intermediate_size": 48, "num_heads": 8, "out_hidden_size": 64, "patch_size": 64,
-        "num_position_embeddings": 64, "deepstack_visual_indexes": [1, 3, 6]}},
+    "qwen3_vl": {"text_config": decoder(max_position_embeddings=512, **SIZE), "vision_config": STACKED_TOWER},
+    "qwen3_vl_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": STACKED_TOWER},
     "QwenImageTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 16, "out_channels": 4,
                                     "joint_attention_dim": 32},
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
@@ -340,8 +345,8 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
               "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "llava_onevision",
-              "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
-              "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_vl", "nllb-moe",
+              "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
+              "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2")
 # Samples are compared with those that a rank has at a time.

@@ -104,14 +104,20 @@ Expected<Value> FamilyLibrary::getMerged(StringRef name, unsigned depth) const {
   const Value *basis = own.find("based_on");
   if (!basis)
     return own;
-  Expected<Value> merged = getMerged(basis->text, depth + 1);
-  if (!merged)
-    return merged;
+  Value merged;
+  merged.kind = Value::Object;
+  for (const Value &value : basis->kind == Value::List ? ArrayRef(basis->list)
+                                                       : ArrayRef(*basis)) {
+    Expected<Value> base = getMerged(value.text, depth + 1);
+    if (!base)
+      return base;
+    mergeInto(merged, *base, "");
+  }
   // What a table is for is said by itself alone.
-  erase_if(merged->members, [](const Member &member) {
+  erase_if(merged.members, [](const Member &member) {
     return member.key == "types" || member.key == "sizes";
   });
-  mergeInto(*merged, own, "");
+  mergeInto(merged, own, "");
   return merged;
 }
 

@@ -65,9 +65,9 @@ def solve(chunk):
     return chunk * (chunk - 1) * (2 * chunk - 1) // 3
 
 
-def delta(S, h, heads, key, value, chunk=64):
+def delta(S, h, heads, key, value, chunk=64, key_heads=None):
     """Keys twice and values twice, the gates; the delta rule of a chunk; the output."""
-    projections = 2 * S * h * heads * (2 * key + 2 * value + 2) + 2 * S * heads * value * h
+    projections = 2 * S * h * (2 * (key_heads or heads) * key + heads * (2 * value + 2)) + 2 * S * heads * value * h
     rule = chunk**2 * (6 * key + 4 * value) + 6 * chunk * key * value + solve(chunk)
     return projections + S // chunk * heads * rule
 
@@ -100,11 +100,22 @@ def glm_tower(w, depth, h, f, patches=1024, merged=256):
     return 2 * patches * 1176 * w + depth * layer + 2 * merged * (4 * w * h + h**2 + 3 * h * f)
 
 
-def qwen3_vl(h, f, L, heads, keys, V, w, wf, depth, S=4096, patches=1024, merged=256):
-    """Four mergers of two matrices, three of which give what is added behind layers of the text."""
+def qwen3_tower(h, w, wf, depth, mergers, patches=1024, merged=256):
+    """A tower, and mergers of two matrices."""
     tower = 2 * patches * 3 * 2 * 256 * w + layers(depth, patches, w, wf)
-    mergers = 4 * 2 * merged * (16 * w**2 + 4 * w * h)
-    return tower + mergers + text(h, f, L, heads, keys, 128, V, S)
+    return tower + mergers * 2 * merged * (16 * w**2 + 4 * w * h)
+
+
+def qwen3_vl(h, f, L, heads, keys, V, w, wf, depth, S=4096):
+    """Four mergers, three of which give what is added behind layers of the text."""
+    return qwen3_tower(h, w, wf, depth, 4) + text(h, f, L, heads, keys, 128, V, S)
+
+
+def qwen3_5(h, f, L, heads, keys, delta_heads, V, S=4096):
+    """One merger; attention, with a gate, in each fourth layer."""
+    layer = delta(S, h, delta_heads, 128, 128, key_heads=16) + 6 * S * h * f
+    attention = text(h, f, L // 4, heads, keys, 256, V, S) + L // 4 * 2 * S * h * heads * 256
+    return qwen3_tower(h, 1152, 4304, 27, 1) + attention + 3 * L // 4 * layer
 
 
 def whisper_before(h, L, frames, mels):
@@ -233,6 +244,12 @@ def main():
         + 58 * experts(4096, 7168, 2048, 256, 9) + 2 * 4096 * 7168 * 129280,
         "glm-5": 78 * selected(4096, 6144, 64, 2048, index_heads=32, n=192, v=256) + 3 * 6 * 4096 * 6144 * 12288
         + 75 * experts(4096, 6144, 2048, 256, 9) + 2 * 4096 * 6144 * 154880,
+        "qwen3.5-9b": qwen3_5(4096, 12288, 32, 16, 4, 32, 248320),
+        "qwen3.5-27b": qwen3_5(5120, 17408, 64, 24, 4, 48, 248320),
+        # Of 3840 tokens, so that all experts get as many.
+        "kimi-k2.5": 2 * 1024 * 588 * 1152 + layers(27, 1024, 1152, 4304) + 2 * 256 * 4608 * (4608 + 7168)
+        + 61 * latent(3840, 7168, 64, 512, queries=1536) + 6 * 3840 * 7168 * 18432 + 60 * experts(3840, 7168, 2048, 384, 9)
+        + 2 * 3840 * 7168 * 163840,
         "kimi-linear-48b-a3b": 20 * channel_delta(4096, 2304, 32, 128) + 7 * latent(4096, 2304, 32, 512)
         + 6 * 4096 * 2304 * 9216 + 26 * experts(4096, 2304, 1024, 256, 9) + 2 * 4096 * 2304 * 163840,
         # Of 12 choices of a token eight are experts; the sum of the weights of the others.

@@ -486,21 +486,31 @@ def llama_text(c, defaults=LLAMA):
     return t | {"num_key_value_heads": t.get("num_key_value_heads") or t["num_attention_heads"]}
 
 
-def qwen3_vl(c):
+def qwen3_tower(c, width, taken):
     """Positions of a square, a merger behind the tower, and one behind each of some layers."""
+    v = {"depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "in_channels": 3, "patch_size": 16, "spatial_merge_size": 2,
+         "temporal_patch_size": 2, "num_position_embeddings": 2304, "deepstack_visual_indexes": taken}
+    v |= c.get("vision_config") or {}
+    D, wide = v["hidden_size"], v["spatial_merge_size"] ** 2 * v["hidden_size"]
+    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, D) + v["num_position_embeddings"] * D
+    tower += v["depth"] * block(D, v["intermediate_size"])
+    merger = linear(wide, wide) + linear(wide, width)
+    return tower + merger + norm(D) + len(v["deepstack_visual_indexes"]) * (merger + norm(wide))
+
+
+def qwen3_5(c):
+    text = {"model_type": c["model_type"] + "_text", "tie_word_embeddings": c.get("tie_word_embeddings", False)} | c["text_config"]
+    return qwen3_tower(c, text["hidden_size"], []) + closed_forms.count(text)[0]
+
+
+def qwen3_vl(c):
+    """A tower some of whose layers add to the text's."""
     defaults = QWEN2 | {"head_dim": 128}
     if c["model_type"] == "qwen3_vl_moe":
         defaults = QWEN2 | {"hidden_size": 2048, "intermediate_size": 5632, "num_hidden_layers": 24, "num_attention_heads": 16,
                             "num_key_value_heads": 16, "num_experts": 60, "num_experts_per_tok": 4, "moe_intermediate_size": 1408}
     t = defaults | (c.get("text_config") or {})
-    v = {"depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "in_channels": 3, "patch_size": 16, "spatial_merge_size": 2,
-         "temporal_patch_size": 2, "num_position_embeddings": 2304, "deepstack_visual_indexes": [8, 16, 24]}
-    v |= c.get("vision_config") or {}
-    D, wide = v["hidden_size"], v["spatial_merge_size"] ** 2 * v["hidden_size"]
-    tower = linear(v["in_channels"] * v["temporal_patch_size"] * v["patch_size"] ** 2, D) + v["num_position_embeddings"] * D
-    tower += v["depth"] * block(D, v["intermediate_size"])
-    merger = linear(wide, wide) + linear(wide, t["hidden_size"])
-    tower += merger + norm(D) + len(v["deepstack_visual_indexes"]) * (merger + norm(wide))
+    tower = qwen3_tower(c, t["hidden_size"], [8, 16, 24])
     has_experts = "num_experts" in defaults
 
     def network(layer):
@@ -723,6 +733,13 @@ def kimi_vl(c):
     return tower + closed_forms.deepseek_v3(t | {"tie_word_embeddings": c.get("tie_word_embeddings", False)})[0]
 
 
+def kimi_k25(c):
+    """Kimi-VL whose tower has other names."""
+    v, names = dict(c.get("vision_config") or {}), {"pos_emb_height": "init_pos_emb_height", "pos_emb_width": "init_pos_emb_width"}
+    v |= {names.get(key, key.removeprefix("vt_")): value for key, value in v.items()}
+    return kimi_vl(c | {"vision_config": v, "tie_word_embeddings": c.get("tie_word_embeddings", True)})
+
+
 def wav2vec2(c):
     """Seven convolutions over samples, one over frames or several, and layers."""
     D, kind = c.get("hidden_size", 768), kind_of(c)
@@ -802,9 +819,9 @@ FAMILIES = {
     "siglip_vision_model": siglip_vision, "vit": vit, "vit_msn": vit_msn,
     # Before a text.
     "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl,
-    "kimi_vl": kimi_vl,
+    "kimi_k25": kimi_k25, "kimi_vl": kimi_vl,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,
-    "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
+    "qwen3_5": qwen3_5, "qwen3_5_moe": qwen3_5, "qwen3_vl": qwen3_vl, "qwen3_vl_moe": qwen3_vl, "smolvlm": idefics3, "voxtral": voxtral,
     # Diffusion.
     "DiTTransformer2DModel": dit, "FluxTransformer2DModel": flux, "PixArtTransformer2DModel": pixart,
     "QwenImageTransformer2DModel": qwen_image, "SD3Transformer2DModel": sd3, "WanTransformer3DModel": wan,

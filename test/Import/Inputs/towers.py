@@ -197,7 +197,7 @@ def draw_sd3(draw):
         "caption_projection_dim": sizes["num_attention_heads"] * sizes["attention_head_dim"],
         "joint_attention_dim": 24, "pooled_projection_dim": 20, "sample_size": 8,
         "qk_norm": draw.choice([None, "rms_norm"]),
-        "dual_attention_layers": sorted(draw.sample(range(L), draw.randint(0, L)))}
+        "dual_attention_layers": sorted(draw.sample(range(L), draw.randint(1, L)))}
 
 
 def draw_flux(draw):
@@ -357,6 +357,36 @@ def draw_qwen3_vl_moe(draw):
     return config
 
 
+def draw_qwen3_5(draw):
+    config = draw_qwen3_vl(draw)
+    kinds = [draw.choice(["full_attention", "linear_attention"]) for _ in range(config["text_config"]["num_hidden_layers"])]
+    config["vision_config"]["deepstack_visual_indexes"] = []
+    config["text_config"] |= {"layer_types": draw.choice([None, kinds]), "linear_num_key_heads": 2, "linear_num_value_heads": draw.choice([2, 4]),
+                              "linear_key_head_dim": 6, "linear_value_head_dim": 10}
+    return config
+
+
+def draw_qwen3_5_moe(draw):
+    config = draw_qwen3_5(draw)
+    del config["text_config"]["intermediate_size"]
+    config["text_config"] |= {"num_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                              "shared_expert_intermediate_size": 36}
+    return config
+
+
+def draw_kimi_k25(draw):
+    config = draw_kimi_vl(draw)
+    if draw.random() < 0.3:
+        del config["tie_word_embeddings"]
+    tower = config["vision_config"]
+    if draw.random() < 0.5:
+        for key in ("hidden_size", "num_attention_heads", "num_hidden_layers", "intermediate_size"):
+            tower["vt_" + key] = tower.pop(key)
+        return config
+    tower["pos_emb_height"], tower["pos_emb_width"] = tower.pop("init_pos_emb_height"), tower.pop("init_pos_emb_width")
+    return config | {"projection_hidden_size": 24}
+
+
 def draw_glm4v(draw):
     text = draw_text(draw) | {"head_dim": draw.choice([8, 24])}
     patch = draw.choice([28, 56])
@@ -500,7 +530,7 @@ def draw_data2vec_audio(draw):
 def draw_mllama(draw):
     text, tiles = draw_text(draw), draw.choice([2, 4])
     L = text["num_hidden_layers"]
-    return {"text_config": text | {"cross_attention_layers": sorted(draw.sample(range(L), draw.randint(0, L)))},
+    return {"text_config": text | {"cross_attention_layers": sorted(draw.sample(range(L), draw.randint(1, L)))},
             "vision_config": {"hidden_size": 24, "num_attention_heads": draw.choice([1, 3]), "intermediate_size": draw.randint(3, 99),
                               "num_hidden_layers": draw.randint(9, 12), "num_global_layers": draw.randint(1, 3),
                               "intermediate_layers_indices": [1, 2, 4, 5, 8], "vision_output_dim": 144, "max_num_tiles": tiles,
@@ -529,10 +559,10 @@ DRAWS = {
     "siglip_vision_model": draw_siglip_vision_model, "vit": draw_vit, "vit_msn": draw_vit_msn,
     # Before a text.
     "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
-    "internvl": draw_internvl, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
+    "internvl": draw_internvl, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
     "paligemma": draw_paligemma, "qwen2_audio": draw_qwen2_audio, "qwen3_vl": draw_qwen3_vl,
-    "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
+    "qwen3_5": draw_qwen3_5, "qwen3_5_moe": draw_qwen3_5_moe, "qwen3_vl_moe": draw_qwen3_vl_moe, "smolvlm": draw_idefics3, "voxtral": draw_voxtral,
     # Diffusion.
     "DiTTransformer2DModel": draw_dit, "FluxTransformer2DModel": draw_flux, "PixArtTransformer2DModel": draw_pixart,
     "QwenImageTransformer2DModel": draw_qwen_image, "SD3Transformer2DModel": draw_sd3,
