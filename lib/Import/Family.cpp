@@ -106,8 +106,8 @@ Expected<Value> FamilyLibrary::getMerged(StringRef name, unsigned depth) const {
     return own;
   Value merged;
   merged.kind = Value::Object;
-  for (const Value &value : basis->kind == Value::List ? ArrayRef(basis->list)
-                                                       : ArrayRef(*basis)) {
+  for (const Value &value :
+       basis->kind == Value::List ? ArrayRef(basis->list) : ArrayRef(*basis)) {
     Expected<Value> base = getMerged(value.text, depth + 1);
     if (!base)
       return base;

@@ -728,6 +728,12 @@ Expected<SearchSpace> SpaceBuilder::run() {
     currentRanks = ranks;
     enterMesh(0, *ranksLeft);
   }
+  if (isStopped) {
+    // A part of a list would pass for the whole of it.
+    SearchSpace none;
+    none.isTraining = space.isTraining;
+    return none;
+  }
   for (std::vector<uint32_t> &family : space.families)
     llvm::sort(family, [&](uint32_t lhs, uint32_t rhs) {
       return std::pair(space.shapes[lhs].sequences, lhs) <

@@ -140,8 +140,8 @@ struct SpaceRequest {
   std::function<bool()> isInterrupted;
 };
 
-/// Enumerates. The error says what is wrong with the request; it is empty if
-/// that has been printed.
+/// Enumerates; gives nothing if it is stopped by then. The error says what is
+/// wrong with the request; it is empty if that has been printed.
 llvm::Expected<SearchSpace> makeSearchSpace(const SpaceRequest &request,
                                             StrategySettler &settler);
 
