@@ -150,6 +150,9 @@ void ProgramFacts::visitNode(uint32_t node) {
       const TensorTemplate &tensor = program.tensors[output.tensorTemplate];
       categories[output.slot.index] = tensor.category;
       bytes[output.slot.index] = tensor.bytes;
+      // What comes from the host is a state there.
+      if (program.nodes[node].kind == NodeKind::Load)
+        isKept[output.slot.index] = isStateCategory(tensor.category);
       if (isGrowing && !isOfParameter[output.slot.index])
         growing[output.slot.index] = tensor.bytes * output.slot.count;
     } else if (output.kind == Program::Output::InPlace)

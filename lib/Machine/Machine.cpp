@@ -124,7 +124,20 @@ Error Machine::setRanks(StringRef key, StringRef text) {
   Error error = checkTiers();
   if (error)
     tier->ranks = before;
+  else
+    forgetErrors();
   return error;
+}
+
+void Machine::forgetErrors() {
+  for (const char *key : {"estimate.error", "estimate.inference_error"})
+    quantities.erase(key);
+}
+
+/// Whether steps take another time if it is changed.
+static bool changesTimes(StringRef key) {
+  return !key.starts_with("estimate.") && key != "device.memory.capacity" &&
+         key != "device.memory.reserved";
 }
 
 /// "4.8 TB/s", or "4.8" in the unit that the number had before.
@@ -208,6 +221,8 @@ Error Machine::set(StringRef assignment) {
     if (member.consume_front("collectives.") && member.consume_back(".scalar"))
       tier->times.erase(member.str());
   }
+  if (changesTimes(key))
+    forgetErrors();
   quantities[key.str()] = std::move(*quantity);
   return Error::success();
 }

@@ -99,7 +99,8 @@ public:
       : machine(machine), file(file) {}
 
   /// Reads a machine and, before it, what it is based on.
-  static Error readChain(Machine &machine, StringRef name, StringRef base,
+  static Error readChain(Machine &machine, StringRef name,
+                         const MachineReader *asking,
                          std::vector<std::string> &chain);
 
 private:
@@ -474,9 +475,7 @@ Error MachineReader::read(const json::Object &object) {
                        {"description", "based_on", "also_known_as", "sources",
                         "device", "host", "network", "overlap", "estimate"}))
     return error;
-  // Nobody has compared steps of this one with those of another.
-  for (const char *key : {"estimate.error", "estimate.inference_error"})
-    machine.quantities.erase(key);
+  machine.forgetErrors();
   if (Error error = readTexts(object))
     return error;
   if (Error error = readSources(object))
@@ -489,18 +488,25 @@ Error MachineReader::read(const json::Object &object) {
   return network ? readNetwork(*network) : Error::success();
 }
 
-Error MachineReader::readChain(Machine &machine, StringRef name, StringRef base,
+/// `asking` is the machine that is based on this one; null: it is asked for.
+Error MachineReader::readChain(Machine &machine, StringRef name,
+                               const MachineReader *asking,
                                std::vector<std::string> &chain) {
-  Expected<std::string> file = findFile(name, base);
+  auto fail = [&](Error error) {
+    return asking ? asking->fail("based_on", toString(std::move(error)))
+                  : std::move(error);
+  };
+  Expected<std::string> file =
+      findFile(name, asking ? sys::path::parent_path(asking->file) : "");
   if (!file)
-    return file.takeError();
+    return fail(file.takeError());
   MachineReader reader(machine, *file);
   if (llvm::is_contained(chain, *file))
     return reader.fail("based_on", "the machine is based on itself");
   chain.push_back(*file);
   Expected<json::Value> value = readJSON(*file);
   if (!value)
-    return reader.fail("", toString(value.takeError()));
+    return fail(reader.fail("", toString(value.takeError())));
   const json::Object *object = value->getAsObject();
   if (!object)
     return reader.fail("", "expected an object");
@@ -508,8 +514,7 @@ Error MachineReader::readChain(Machine &machine, StringRef name, StringRef base,
     std::optional<StringRef> text = parent->getAsString();
     if (!text)
       return reader.fail("based_on", "expected the name of a machine");
-    if (Error error =
-            readChain(machine, *text, sys::path::parent_path(*file), chain))
+    if (Error error = readChain(machine, *text, &reader, chain))
       return error;
   }
   return reader.read(*object);
@@ -518,7 +523,8 @@ Error MachineReader::readChain(Machine &machine, StringRef name, StringRef base,
 Expected<Machine> Machine::load(StringRef name) {
   Machine machine;
   std::vector<std::string> chain;
-  if (Error error = MachineReader::readChain(machine, name, "", chain))
+  if (Error error =
+          MachineReader::readChain(machine, name, /*asking=*/nullptr, chain))
     return error;
   machine.name = sys::path::stem(chain.front()).str();
   machine.file = chain.front();

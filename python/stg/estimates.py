@@ -81,13 +81,16 @@ def estimate(model: Union[Path, Module, Bundle], machine: Path,
     The rest is as of `compile`.
 
     Raises Error with what is wrong, Interrupted if it was cancelled, TypeError for a field that
-    there is not, and ValueError for a bundle with a strategy. Other threads run meanwhile.
+    there is not, and ValueError for a bundle with a strategy, or with what only compiling asks for
+    (`ignore_quantization`, `progress` and `canceller`). Other threads run meanwhile.
     """
     changes = [f"{key}={value}" for key, value in machine_set.items()]
     name = os.fspath(machine)
     if isinstance(model, Bundle):
         if strategy is not None or fields or text or config or program or models:
             raise ValueError("a bundle is of a model with a strategy")
+        if ignore_quantization or progress is not None or canceller is not None:
+            raise ValueError("a bundle is compiled: nothing is ignored, reported or cancelled")
         parts = _stg.estimate_bundle(model._handle, name, changes)
     else:
         options = make_options(model, strategy, fields, text, config, program, models, canceller,

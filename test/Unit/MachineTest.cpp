@@ -260,3 +260,24 @@ TEST(Machine, UnknownNames) {
             "unknown machine 'abacus'; give a .json file or one of: " +
                 join(Machine::listNames(), ", "));
 }
+
+/// The message names the file that asks for a machine.
+TEST(Machine, UnknownBases) {
+  SmallString<128> path;
+  ASSERT_FALSE(sys::fs::createTemporaryFile("machine", "json", path));
+  for (auto [base, message] :
+       {std::pair("abacus", "unknown machine 'abacus'; give a .json file or "
+                            "one of: " +
+                                join(Machine::listNames(), ", ")),
+        std::pair("abacus.json",
+                  "machine '" +
+                      (sys::path::parent_path(path) + "/abacus.json").str() +
+                      "': cannot read the file: No such file or directory")}) {
+    std::error_code error;
+    raw_fd_ostream(path, error) << R"({"based_on": ")" << base << "\"}";
+    ASSERT_FALSE(error);
+    EXPECT_EQ(toString(Machine::load(path).takeError()),
+              "machine '" + path.str().str() + "': based_on: " + message);
+  }
+  sys::fs::remove(path);
+}

@@ -107,6 +107,8 @@ private:
   llvm::Error setRanks(llvm::StringRef key, llvm::StringRef text);
   llvm::Error checkNames(llvm::StringRef key) const;
   llvm::Error checkTiers() const;
+  /// Nobody has compared steps of this machine with those of another.
+  void forgetErrors();
 
   std::string name, file, description;
   std::vector<std::string> aliases;

@@ -42,11 +42,11 @@ SymExpr stg::getOperandAndResultBytes(Operation *op) {
 
 bool stg::canBeMean(SymExpr extent) {
   if (std::optional<Rational> number = extent.getConstant())
-    return !number->isInteger();
+    return number->isZero() || !number->isInteger();
   return llvm::any_of(extent.getTerms(), [](const SymExpr::Term &term) {
     return !term.coefficient.isInteger() ||
            llvm::any_of(term.factors, [](const SymExpr::Factor &factor) {
-             return factor.exponent < 0;
+             return factor.exponent < 0 || !isa<StringAttr>(factor.atom);
            });
   });
 }

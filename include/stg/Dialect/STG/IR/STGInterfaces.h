@@ -31,7 +31,8 @@ struct OpCost {
 SymExpr getOperandAndResultBytes(mlir::Operation *op);
 
 /// Whether an extent may be the mean of several, and no integer or below one:
-/// it is a fraction, or has a divisor.
+/// it is a fraction or 0, has a divisor, or is what a device looks up by a
+/// function of its coordinates.
 bool canBeMean(SymExpr extent);
 
 /// Of `amount`, which an operand of a product has, the part that is read: where
