@@ -229,6 +229,7 @@ CONFIGS = {
     "mistral": decoder(**WINDOW),
     "mistral3": {"text_config": {"model_type": "mistral"} | decoder(),
                  "vision_config": VISION | {"image_size": 64, "patch_size": 8}, "spatial_merge_size": 2},
+    "mistral4": decoder(**LATENT),
     "mixtral": decoder(num_local_experts=8, num_experts_per_tok=2),
     "mllama": {"text_config": decoder(cross_attention_layers=[1, 3, 5, 7]), "vision_config": VISION | {
         "num_global_layers": 4, "image_size": 28, "vision_output_dim": 192, "intermediate_layers_indices": [1, 2, 3, 4, 6]}},

@@ -51,13 +51,22 @@ stg.block @expand_queries(%n: !query_latent) -> !queries {
 
 stg.block @rotate_queries(%q: !queries) -> !queries {
   stg.option @rotary : bool = true "rotary positions"
+  stg.option @query_scaled : bool = false "queries times a constant of their position"
   %r = stg.if @rotary -> !queries {
     %y = stg.rope %q {rotated = #sym.expr<ER>} <"rope_q"> : !queries
     stg.yield %y : !queries
   } else {
     stg.yield %q : !queries
   }
-  stg.return %r : !queries
+  %s = stg.if @query_scaled -> !queries {
+    // No trace has the values of constants.
+    %c = stg.splat 1 : !queries
+    %y = stg.mul %r, %c <"query_scale"> : !queries, !queries
+    stg.yield %y : !queries
+  } else {
+    stg.yield %r : !queries
+  }
+  stg.return %s : !queries
 }
 
 stg.block @latent_queries(%x: !stream) -> !queries {

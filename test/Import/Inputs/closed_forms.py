@@ -480,7 +480,7 @@ def jamba(c):
     D, L, H, V, F = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads",
                                     "vocab_size", "intermediate_size"))
     K, X = first(c, "num_key_value_heads", default=8), c.get("num_experts", 16)
-    R = c.get("mamba_dt_rank", "auto")
+    R = first(c, "mamba_dt_rank", default="auto")
     R = math.ceil(D / 16) if R == "auto" else R
     total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
     for layer in range(L):
@@ -1000,7 +1000,13 @@ def minimax(c):
     return common + L * X * expert, common + L * A * expert, V * D
 
 
+def mistral4(c):
+    """DeepSeek's layers whose router has no correction."""
+    return sigmoid_mixture(c, latent_attention(c), correction=False)
+
+
 FAMILIES = {
+    "mistral4": mistral4,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

@@ -187,6 +187,13 @@ def draw_kimi_linear(draw):
                                            "short_conv_kernel_size": draw.choice([2, 4])}}
 
 
+def draw_mistral4(draw):
+    sizes = draw_deepseek_v2(draw)
+    del sizes["moe_layer_freq"]
+    return sizes | {"n_group": 2, "topk_group": draw.choice([1, 2]), "n_shared_experts": draw.choice([1, 2]),
+                    "q_lora_rank": draw.choice([None, 12])}
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
