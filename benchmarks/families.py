@@ -59,6 +59,7 @@ SIZE = {"head_dim": 8}
 EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
 ROUTED = {"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1,
           "first_k_dense_replace": 2}
+ROUTED_ALONE = {key: ROUTED[key] for key in ("n_routed_experts", "num_experts_per_tok", "moe_intermediate_size")}
 LATENT_SIZES = {"kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8}
 LATENT = ROUTED | LATENT_SIZES | {"num_key_value_heads": 8, "q_lora_rank": 24}
 SCAN = {"mamba_n_heads": 16, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_state": 8, "mamba_chunk_size": 8}
@@ -220,6 +221,7 @@ CONFIGS = {
     "mbart": SEQUENCES,
     "megatron-bert": ENCODER | {"architectures": ["MegatronBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
     "mimo": decoder(),
+    "mimo_v2_flash": decoder(**ROUTED_ALONE, **WINDOW, head_dim=12, v_head_dim=8),
     "minicpm": decoder(scale_emb=12, dim_model_base=16),
     "minicpm3": decoder(num_key_value_heads=8, kv_lora_rank=16, q_lora_rank=24, qk_nope_head_dim=8, qk_rope_head_dim=4),
     "minimax": decoder(**SIZE, num_local_experts=8, num_experts_per_tok=2, rotary_dim=4, block_size=8, mlp_alpha_factor=3.5),

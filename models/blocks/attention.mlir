@@ -10,6 +10,7 @@ stg.symbol @D "hidden size"
 stg.symbol @H "query heads"
 stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
+stg.symbol @EV "head size of values, where it is one of their own"
 stg.symbol @R = E "rotated elements of a head"
 stg.symbol @NR "tokens behind the first one that are not rotated either"
 stg.symbol @W = S "keys that a query sees at most, tokens of a chunk, or of a prefix"
@@ -19,6 +20,8 @@ stg.symbol @W = S "keys that a query sees at most, tokens of a chunk, or of a pr
 !head = !stg.tensor<[E], bf16>
 !queries = !stg.tensor<[B, S, H, E], bf16>
 !keys = !stg.tensor<[B, S, K, E], bf16>
+!values = !stg.tensor<[B, S, K, EV], bf16>
+!attended = !stg.tensor<[B, S, H, EV], bf16>
 !heads = !stg.tensor<[B, S, H + 2*K, E], bf16>
 !gated_heads = !stg.tensor<[B, S, 2*H + 2*K, E], bf16>
 !sinks = !stg.tensor<[H], bf16>
@@ -96,60 +99,61 @@ stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
 }
 
 // What each query sees.
-stg.block @attend(%q: !queries, %k: !keys, %v: !keys) -> !queries {
+stg.block @attend(%q: !queries, %k: !keys, %v: !values) -> !attended {
   stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
   stg.option @span : "full" | "window" | "chunk" | "prefix" = "full" "how far it sees: all, W keys, a chunk of W, or the first W tokens each other"
   stg.option @score_cap : bool = false "scores are capped by a tanh"
   stg.option @alibi : bool = false "scores fall with the distance of query and key"
-  %a = stg.if @span = "full" -> !queries {
-    %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}} : !queries, !keys, !keys
-    stg.yield %y : !queries
+  %a = stg.if @span = "full" -> !attended {
+    %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}} : !queries, !keys, !values
+    stg.yield %y : !attended
   } else {
-    %b = stg.if @span = "window" -> !queries {
-      %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !keys
-      stg.yield %y : !queries
+    %b = stg.if @span = "window" -> !attended {
+      %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !values
+      stg.yield %y : !attended
     } else {
-      %c = stg.if @span = "chunk" -> !queries {
-        %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys
-        stg.yield %y : !queries
+      %c = stg.if @span = "chunk" -> !attended {
+        %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !values
+        stg.yield %y : !attended
       } else {
-        %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {capped = "score_cap", alibi = "alibi"}, prefix = #sym.expr<W>} : !queries, !keys, !keys
-        stg.yield %y : !queries
+        %y, %lse = stg.attention causal %q, %k, %v {alibi, capped, stg.options = {capped = "score_cap", alibi = "alibi"}, prefix = #sym.expr<W>} : !queries, !keys, !values
+        stg.yield %y : !attended
       }
-      stg.yield %c : !queries
+      stg.yield %c : !attended
     }
-    stg.yield %b : !queries
+    stg.yield %b : !attended
   }
-  stg.return %a : !queries
+  stg.return %a : !attended
 }
 
 // The same, with a score of each head that no key has: a sink.
-stg.block @attend_with_sinks(%q: !queries, %k: !keys, %v: !keys) -> !queries {
+stg.block @attend_with_sinks(%q: !queries, %k: !keys, %v: !values) -> !attended {
+  stg.option @sinks_frozen : bool = false "nothing trains the sinks"
   stg.option @mask : "causal" | "none" = "causal" "which keys a query sees"
   stg.option @span : "full" | "window" | "chunk" | "prefix" = "full" "how far it sees: all, W keys, a chunk of W, or the first W tokens each other"
   stg.option @score_cap : bool = false "scores are capped by a tanh"
   stg.option @alibi : bool = false "scores fall with the distance of query and key"
-  %s = stg.param "sinks" : !sinks
-  %a = stg.if @span = "full" -> !queries {
-    %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}} : !queries, !keys, !keys, !sinks
-    stg.yield %y : !queries
+  %s = stg.param "sinks" {frozen, stg.options = {frozen = "sinks_frozen"}} : !sinks
+  %a = stg.if @span = "full" -> !attended {
+    %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}} : !queries, !keys, !values, !sinks
+    stg.yield %y : !attended
   } else {
-    %b = stg.if @span = "window" -> !queries {
-      %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !keys, !sinks
-      stg.yield %y : !queries
+    %b = stg.if @span = "window" -> !attended {
+      %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, window = #sym.expr<W>} : !queries, !keys, !values, !sinks
+      stg.yield %y : !attended
     } else {
-      %c = stg.if @span = "chunk" -> !queries {
-        %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !keys, !sinks
-        stg.yield %y : !queries
+      %c = stg.if @span = "chunk" -> !attended {
+        %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {mask = "mask", capped = "score_cap", alibi = "alibi"}, chunk = #sym.expr<W>} : !queries, !keys, !values, !sinks
+        stg.yield %y : !attended
       } else {
-        %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {capped = "score_cap", alibi = "alibi"}, prefix = #sym.expr<W>} : !queries, !keys, !keys, !sinks
-        stg.yield %y : !queries
+        %y, %lse = stg.attention causal %q, %k, %v, %s {alibi, capped, stg.options = {capped = "score_cap", alibi = "alibi"}, prefix = #sym.expr<W>} : !queries, !keys, !values, !sinks
+        stg.yield %y : !attended
       }
-      stg.yield %c : !queries
+      stg.yield %c : !attended
     }
-    stg.yield %b : !queries
+    stg.yield %b : !attended
   }
-  stg.return %a : !queries
+  stg.return %a : !attended
 }
 
 // Rotary positions, of all tokens or of those behind the first one and NR more.
@@ -175,7 +179,8 @@ stg.block @rotate(%h: !queries) -> !queries {
   stg.return %y : !queries
 }
 
-stg.block @attention(%x: !stream) -> !stream {
+// From the heads to what each query sees, with all that is done to queries, keys and values before.
+stg.block @attend_heads(%q: !queries, %k: !keys, %v: !values) -> !attended {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
   stg.option @qk_norm_biased : bool = false "LayerNorm of each query and key head"
@@ -185,19 +190,9 @@ stg.block @attention(%x: !stream) -> !stream {
   stg.option @rotary : bool = true "rotary positions"
   stg.option @query_scaled : bool = false "queries times a constant of their position"
   stg.option @key_scaled : bool = false "keys times a constant"
+  stg.option @value_scaled : bool = false "values times a constant"
   stg.option @sinks : bool = false "a score of each head that no key has"
   stg.option @qkv_clamped : bool = false "queries, keys and values are between two limits"
-  stg.option @output_gate : bool = false "a gate for each element of the output"
-  stg.option @inner_norm : bool = false "RMSNorm of what the last matrix of attention, or of a feed-forward network, reads"
-  stg.option @o_bias : bool = false "bias of the output"
-  // Without a gate nothing reads the fourth.
-  %q, %k, %v, %g = stg.if @output_gate -> !queries, !keys, !keys, !queries {
-    %gq, %gk, %gv, %gg = stg.call @heads_with_gate(%x) : (!stream) -> (!queries, !keys, !keys, !queries)
-    stg.yield %gq, %gk, %gv, %gg : !queries, !keys, !keys, !queries
-  } else {
-    %pq, %pk, %pv = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
-    stg.yield %pq, %pk, %pv, %pq : !queries, !keys, !keys, !queries
-  }
   %kc = stg.if @key_scaled -> !keys {
     // No trace has the values of constants.
     %c = stg.splat 1 : !keys
@@ -205,6 +200,13 @@ stg.block @attention(%x: !stream) -> !stream {
     stg.yield %y : !keys
   } else {
     stg.yield %k : !keys
+  }
+  %vs = stg.if @value_scaled -> !values {
+    %c = stg.splat 1 : !values
+    %y = stg.mul %v, %c <"value_scale"> : !values, !values
+    stg.yield %y : !values
+  } else {
+    stg.yield %v : !values
   }
   %qn, %kn = stg.if @qk_norm -> !queries, !keys {
     %wq = stg.param "q_norm" : !head
@@ -246,13 +248,13 @@ stg.block @attention(%x: !stream) -> !stream {
     }
     stg.yield %aq, %ak : !queries, !keys
   }
-  %qm, %km, %vm = stg.if @qkv_clamped -> !queries, !keys, !keys {
+  %qm, %km, %vm = stg.if @qkv_clamped -> !queries, !keys, !values {
     %cq = stg.clamp %qn <"clamp_q"> : !queries
     %ck = stg.clamp %kn <"clamp_k"> : !keys
-    %cv = stg.clamp %v <"clamp_v"> : !keys
-    stg.yield %cq, %ck, %cv : !queries, !keys, !keys
+    %cv = stg.clamp %vs <"clamp_v"> : !values
+    stg.yield %cq, %ck, %cv : !queries, !keys, !values
   } else {
-    stg.yield %qn, %kn, %v : !queries, !keys, !keys
+    stg.yield %qn, %kn, %vs : !queries, !keys, !values
   }
   %qr, %kr = stg.if @rotary -> !queries, !keys {
     %rq = stg.call @rotate(%qm) {name = "rope_q"} : (!queries) -> !queries
@@ -285,34 +287,67 @@ stg.block @attention(%x: !stream) -> !stream {
   } else {
     stg.yield %ql : !queries
   }
-  %a = stg.if @sinks -> !queries {
-    %y = stg.call @attend_with_sinks(%qs, %kl, %vm) : (!queries, !keys, !keys) -> !queries
-    stg.yield %y : !queries
+  %a = stg.if @sinks -> !attended {
+    %y = stg.call @attend_with_sinks(%qs, %kl, %vm) : (!queries, !keys, !values) -> !attended
+    stg.yield %y : !attended
   } else {
-    %y = stg.call @attend(%qs, %kl, %vm) : (!queries, !keys, !keys) -> !queries
-    stg.yield %y : !queries
+    %y = stg.call @attend(%qs, %kl, %vm) : (!queries, !keys, !values) -> !attended
+    stg.yield %y : !attended
   }
-  %ag = stg.if @output_gate -> !queries {
-    %s = stg.activation sigmoid %g <"output_gate"> : !queries
-    %y = stg.mul %a, %s <"gated_output"> : !queries, !queries
-    stg.yield %y : !queries
+  stg.return %a : !attended
+}
+
+// The output of all heads together.
+stg.block @attention_output(%x: !attended) -> !stream {
+  stg.option @inner_norm : bool = false "RMSNorm of what the last matrix of attention, or of a feed-forward network, reads"
+  stg.option @o_bias : bool = false "bias of the output"
+  %an = stg.if @inner_norm -> !attended {
+    %w = stg.param "attention_inner_norm" : !stg.tensor<[H, EV], bf16>
+    %y, %rstd = stg.rms_norm %x, %w : !attended, !stg.tensor<[H, EV], bf16>
+    stg.yield %y : !attended
   } else {
-    stg.yield %a : !queries
+    stg.yield %x : !attended
   }
-  %an = stg.if @inner_norm -> !queries {
-    %w = stg.param "attention_inner_norm" : !stg.tensor<[H, E], bf16>
-    %y, %rstd = stg.rms_norm %ag, %w : !queries, !stg.tensor<[H, E], bf16>
-    stg.yield %y : !queries
-  } else {
-    stg.yield %ag : !queries
-  }
-  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
-  %o = stg.einsum "bshe,hed->bsd" %an, %wo : !queries, !stg.tensor<[H, E, D], bf16>
+  %wo = stg.param "o_proj" : !stg.tensor<[H, EV, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %an, %wo : !attended, !stg.tensor<[H, EV, D], bf16>
   %out = stg.if @o_bias -> !stream {
     %b = stg.param "o_bias" : !vector
     %y = stg.bias_add %o, %b : !stream, !vector
     stg.yield %y : !stream
   } else {
+    stg.yield %o : !stream
+  }
+  stg.return %out : !stream
+}
+
+stg.block @attention(%x: !stream) -> !stream {
+  stg.option @output_gate : bool = false "a gate for each element of the output"
+  stg.option @value_size : bool = false "heads of values have a size of their own"
+  %out = stg.if @value_size -> !stream {
+    %q = stg.call @key_heads(%x) {name = "q", K as H} : (!stream) -> !queries
+    %k = stg.call @key_heads(%x) {name = "k"} : (!stream) -> !keys
+    %v = stg.call @key_heads(%x) {name = "v", E as EV} : (!stream) -> !values
+    %a = stg.call @attend_heads(%q, %k, %v) : (!queries, !keys, !values) -> !attended
+    %o = stg.call @attention_output(%a) : (!attended) -> !stream
+    stg.yield %o : !stream
+  } else {
+    // Without a gate nothing reads the fourth.
+    %q, %k, %v, %g = stg.if @output_gate -> !queries, !keys, !keys, !queries {
+      %gq, %gk, %gv, %gg = stg.call @heads_with_gate(%x) : (!stream) -> (!queries, !keys, !keys, !queries)
+      stg.yield %gq, %gk, %gv, %gg : !queries, !keys, !keys, !queries
+    } else {
+      %pq, %pk, %pv = stg.call @heads(%x) : (!stream) -> (!queries, !keys, !keys)
+      stg.yield %pq, %pk, %pv, %pq : !queries, !keys, !keys, !queries
+    }
+    %a = stg.call @attend_heads(%q, %k, %v) : (!queries, !keys, !keys) -> !queries
+    %ag = stg.if @output_gate -> !queries {
+      %s = stg.activation sigmoid %g <"output_gate"> : !queries
+      %y = stg.mul %a, %s <"gated_output"> : !queries, !queries
+      stg.yield %y : !queries
+    } else {
+      stg.yield %a : !queries
+    }
+    %o = stg.call @attention_output(%ag) : (!queries) -> !stream
     stg.yield %o : !stream
   }
   stg.return %out : !stream

@@ -177,6 +177,12 @@ def selected(S, h, heads, q, count=2048, index_heads=64, n=128, r=64, v=128, ran
     return 2 * S * (products + index) + 2 * heads * (n + r + v) * seen + scores
 
 
+def narrow_values(S, h, heads, keys, size, values, window=None):
+    """Heads of values of a size of their own; each token sees those before it, or so many of them."""
+    seen = S * (S + 1) // 2 if window is None else window * (window + 1) // 2 + (S - window) * window
+    return 2 * S * h * (heads * size + keys * (size + values) + heads * values) + 2 * heads * (size + values) * seen
+
+
 def check_unread(h=3072, S=4096, T=512, channels=64):
     """What the last layer of Qwen-Image gives of the text nobody reads: it is executed, but nothing
     goes back through the output of attention and the network that make it."""
@@ -258,6 +264,8 @@ def main():
         + 2 * 4096 * 6144 * 131072,
         "mistral-small-4-text": 36 * (latent(4096, 4096, 32, 256, n=64, queries=1024) + experts(4096, 4096, 2048, 128, 5))
         + 2 * 4096 * 4096 * 131072,
+        "mimo-v2-flash": 9 * narrow_values(4096, 4096, 64, 4, 192, 128) + 39 * narrow_values(4096, 4096, 64, 8, 192, 128, 128)
+        + 6 * 4096 * 4096 * 16384 + 47 * experts(4096, 4096, 2048, 256, 8) + 2 * 4096 * 4096 * 152576,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),

@@ -1005,8 +1005,30 @@ def mistral4(c):
     return sigmoid_mixture(c, latent_attention(c), correction=False)
 
 
+def mimo_v2_flash(c):
+    """Layers with a window have twice as many key/value heads, and a sink of each query head."""
+    D, H, L, E, V = (c[k] for k in ("hidden_size", "num_attention_heads", "num_hidden_layers", "head_dim", "v_head_dim"))
+    types = c.get("layer_types") or ["full" if i == 0 or i % 6 == 5 else "sliding_attention" for i in range(L)]
+    networks = c.get("mlp_layer_types") or ["dense"] + ["sparse"] * (L - 1)
+    X, width, bias = c["n_routed_experts"], c["moe_intermediate_size"], c.get("attention_bias", False)
+    total = active = D + 2 * c["vocab_size"] * D
+    for kind, network in zip(types, networks):
+        is_local = kind == "sliding_attention"
+        K = c["num_key_value_heads"] * (2 if is_local else 1)
+        common = linear(D, H * E, bias) + linear(D, K * E, bias) + linear(D, K * V, bias) + linear(H * V, D)
+        common += 2 * D + (H if is_local else 0)
+        if network == "dense":
+            common += gated(D, c["intermediate_size"])
+        else:
+            common += linear(D, X, False) + X
+            total += X * gated(D, width)
+            active += c["num_experts_per_tok"] * gated(D, width)
+        total, active = total + common, active + common
+    return total, active, c["vocab_size"] * D
+
+
 FAMILIES = {
-    "mistral4": mistral4,
+    "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

@@ -194,6 +194,17 @@ def draw_mistral4(draw):
                     "q_lora_rank": draw.choice([None, 12])}
 
 
+def draw_mimo_v2_flash(draw):
+    sizes = draw_sizes(draw) | {"num_attention_heads": draw.choice([4, 12]), "num_key_value_heads": draw.choice([1, 2])}
+    layers = range(sizes["num_hidden_layers"])
+    return sizes | {
+        "head_dim": draw.choice([12, 24]), "v_head_dim": draw.choice([8, 12]), "sliding_window": 16, "partial_rotary_factor": 0.334,
+        "attention_bias": draw.random() < 0.5, "attention_value_scale": draw.choice([0.7, 1.0]),
+        "n_routed_experts": draw.choice([4, 8]), "num_experts_per_tok": 2, "moe_intermediate_size": 20, "n_group": draw.choice([1, 2]),
+        "layer_types": draw.choice([None, [draw.choice(["full_attention", "sliding_attention"]) for _ in layers]]),
+        "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]])}
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
