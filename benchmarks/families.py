@@ -179,6 +179,7 @@ CONFIGS = {
     "hubert": SOUND,
     "hunyuan_v1_dense": decoder(**SIZE),
     "hunyuan_v1_moe": decoder(**SIZE, num_experts=8, moe_topk=2),
+    "hy_v3": decoder(**SIZE, **EXPERTS),
     "idefics3": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "ijepa": ENCODER | {"architectures": ["IJepaForImageClassification"], "image_size": 32, "patch_size": 8},
     "internlm2": decoder(bias=False),

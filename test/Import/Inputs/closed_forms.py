@@ -1027,8 +1027,24 @@ def mimo_v2_flash(c):
     return total, active, c["vocab_size"] * D
 
 
+def hy_v3(c):
+    """Biases of networks are those of dense ones and of the shared expert."""
+    D, L, H, K, F = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size"))
+    width, bias, X = first(c, "moe_intermediate_size", "expert_hidden_dim", default=1536), c.get("mlp_bias", False), c["num_experts"]
+    attention_bias = c.get("attention_bias", False)
+    attention = grouped_attention(D, H, K, c.get("head_dim", 128), attention_bias, attention_bias, True)
+    types = c.get("mlp_layer_types") or ["dense"] + ["sparse"] * (L - 1)
+    dense_layers = types.count("dense")
+    sparse_layers = L - dense_layers
+    common = D + c["vocab_size"] * D * (1 if c.get("tie_word_embeddings", False) else 2) + L * (attention + 2 * D)
+    common += dense_layers * gated(D, F, bias)
+    common += sparse_layers * (linear(D, X) + X + gated(D, c.get("num_shared_experts", 1) * width, bias))
+    expert = sparse_layers * gated(D, width)
+    return common + X * expert, common + c.get("num_experts_per_tok", 8) * expert, c["vocab_size"] * D
+
+
 FAMILIES = {
-    "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash,
+    "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

@@ -205,6 +205,15 @@ def draw_mimo_v2_flash(draw):
         "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]])}
 
 
+def draw_hy_v3(draw):
+    sizes = draw_sizes(draw)
+    layers = range(sizes["num_hidden_layers"])
+    return sizes | {"head_dim": draw.choice([12, 24]), "attention_bias": draw.random() < 0.5, "mlp_bias": draw.random() < 0.5,
+                    "tie_word_embeddings": draw.random() < 0.5, "num_experts": draw.choice([4, 8]), "num_experts_per_tok": 2,
+                    "expert_hidden_dim": 20, "num_shared_experts": draw.choice([1, 2]), "num_nextn_predict_layers": draw.choice([0, 1]),
+                    "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]])}
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
