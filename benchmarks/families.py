@@ -105,6 +105,7 @@ CONFIGS = {
     "codegen": few(rotary_dim=4),
     "cohere": decoder(),
     "cohere2": decoder(**SIZE, **WINDOW),
+    "cohere2_moe": decoder(**SIZE, **WINDOW, num_experts=8, num_experts_per_tok=2, num_shared_experts=1, first_k_dense_replace=2),
     "cohere2_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
                        "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
     "convnext": {"hidden_sizes": [8, 16, 24, 32], "depths": [2, 2, 6, 2], "image_size": 64},

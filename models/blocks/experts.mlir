@@ -321,6 +321,7 @@ stg.block @experts(%n: !stream) -> !stream {
   stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
   stg.option @expert_latent : bool = false "experts work in a space of XL dimensions"
   stg.option @identity_experts : bool = false "further XI experts give what they read"
+  stg.option @sum_scaled : bool = false "the sum with the shared expert, times a constant"
   %c = stg.if @identity_experts -> !stream {
     %s = stg.call @experts_or_nothing(%n) : (!stream) -> !stream
     stg.yield %s : !stream
@@ -338,7 +339,15 @@ stg.block @experts(%n: !stream) -> !stream {
   %y = stg.if @shared_expert -> !stream {
     %shared = stg.call @shared_expert(%n) : (!stream) -> !stream
     %sum = stg.add %c, %shared <"experts_sum"> : !stream, !stream
-    stg.yield %sum : !stream
+    %scaled = stg.if @sum_scaled -> !stream {
+      // No trace has the value of the constant.
+      %k = stg.splat 1 : !stream
+      %z = stg.mul %sum, %k <"experts_sum_scale"> : !stream, !stream
+      stg.yield %z : !stream
+    } else {
+      stg.yield %sum : !stream
+    }
+    stg.yield %scaled : !stream
   } else {
     stg.yield %c : !stream
   }

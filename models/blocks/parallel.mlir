@@ -1,8 +1,9 @@
 // Attention and a feed-forward network side by side: both of the same normalized input, as in
 // PaLM, GPT-J and Falcon 7B, or each of an input normalized by itself, as in GPT-NeoX and
-// Falcon 40B.
+// Falcon 40B. Experts may stand in the place of the feed-forward network.
 
 stg.import "attention.mlir"
+stg.import "experts.mlir"
 stg.import "feed_forward.mlir"
 stg.import "norm.mlir"
 
@@ -17,6 +18,7 @@ stg.symbol @K "key/value heads"
 stg.block @parallel_layer(%x: !stream) -> !stream {
   stg.option @gated : bool = true "gate and up, or one matrix"
   stg.option @norms : "one" | "two" = "one" "whether both read the same"
+  stg.option @sparse : bool = false "experts in the place of the feed-forward network"
   %na, %nf = stg.if @norms = "one" -> !stream, !stream {
     %n = stg.call @norm(%x) : (!stream) -> !stream
     stg.yield %n, %n : !stream, !stream
@@ -26,12 +28,18 @@ stg.block @parallel_layer(%x: !stream) -> !stream {
     stg.yield %n, %m : !stream, !stream
   }
   %a = stg.call @attention(%na) : (!stream) -> !stream
-  %f = stg.if @gated -> !stream {
-    %g = stg.call @gated_feed_forward(%nf) : (!stream) -> !stream
-    stg.yield %g : !stream
+  %f = stg.if @sparse -> !stream {
+    %e = stg.call @experts(%nf) : (!stream) -> !stream
+    stg.yield %e : !stream
   } else {
-    %p = stg.call @plain_feed_forward(%nf) : (!stream) -> !stream
-    stg.yield %p : !stream
+    %d = stg.if @gated -> !stream {
+      %g = stg.call @gated_feed_forward(%nf) : (!stream) -> !stream
+      stg.yield %g : !stream
+    } else {
+      %p = stg.call @plain_feed_forward(%nf) : (!stream) -> !stream
+      stg.yield %p : !stream
+    }
+    stg.yield %d : !stream
   }
   %s = stg.add %a, %f <"parallel"> : !stream, !stream
   %y = stg.add %x, %s <"residual"> : !stream, !stream

@@ -4,11 +4,23 @@ libraries that run them say, as multiply-adds, and closed forms.
 Usage: tower_operations.py
 """
 
+import json
+import tempfile
+from pathlib import Path
+
 import traces
 
 
 def forward(model, *flags):
     return traces.products(traces.compile_json(model, "--batch=1", *flags, "--dry-run"))["fwd"]
+
+
+def forward_defaults(family):
+    """Of what a family's class says where a file says nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "config.json"
+        path.write_text(json.dumps({"model_type": family}))
+        return forward(str(path))
 
 
 def vit(h, L, T, classes, patch):
@@ -287,8 +299,15 @@ def main():
             digits = len(published[model].split(".")[1])
             listed = f"{found / 2e9:.{digits}f}"
             assert listed == published[model], f"{model}: {listed} GMAC, published {published[model]}"
+    defaults = {
+        # A window of all tokens, and no shared expert.
+        "cohere2_moe": text(8192, 0, 40, 64, 64, 128, 256000, 4096) + 40 * experts(4096, 8192, 22528, 8, 2),
+    }
+    for family, operations in defaults.items():
+        found = forward_defaults(family)
+        assert found == operations, f"{family}: {found}, expected {operations}"
     check_unread()
-    print(f"{len(expected)} models")
+    print(f"{len(expected) + len(defaults)} models")
 
 
 if __name__ == "__main__":

@@ -1043,8 +1043,22 @@ def hy_v3(c):
     return common + X * expert, common + c.get("num_experts_per_tok", 8) * expert, c["vocab_size"] * D
 
 
+def cohere2_moe(c):
+    """One norm without bias in a layer; shared experts are one, as wide as all of them."""
+    D, H, L, F, V = (c[k] for k in ("hidden_size", "num_attention_heads", "num_hidden_layers", "intermediate_size", "vocab_size"))
+    bias, K, prefix = c.get("attention_bias", False), first(c, "num_key_value_heads", default=H), c.get("first_k_dense_replace", 0)
+    attention = grouped_attention(D, H, K, c.get("head_dim", 128), bias, bias)
+    types = c.get("mlp_layer_types") or ["dense"] * prefix + ["sparse"] * (L - prefix)
+    sparse = types.count("sparse")
+    common = D + V * D * (1 if c.get("tie_word_embeddings", True) else 2) + L * (attention + D)
+    common += (L - sparse) * gated(D, first(c, "prefix_dense_intermediate_size", default=F))
+    common += sparse * (linear(D, c["num_experts"]) + gated(D, c.get("num_shared_experts", 0) * F))
+    expert = sparse * gated(D, F)
+    return common + c["num_experts"] * expert, common + c["num_experts_per_tok"] * expert, V * D
+
+
 FAMILIES = {
-    "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3,
+    "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,
