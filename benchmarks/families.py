@@ -82,6 +82,7 @@ CONFIGS = {
     "arcee": decoder(),
     "audio-spectrogram-transformer": ENCODER | {"architectures": ["ASTForAudioClassification"], "patch_size": 8, "max_length": 32,
                                                 "num_mel_bins": 16, "frequency_stride": 8, "time_stride": 4},
+    "axk1": decoder(**LATENT, n_group=2, topk_group=1),
     "aya_vision": {"alignment_intermediate_size": 96, "text_config": decoder(sliding_window=8),
                    "vision_config": VISION | {"image_size": 32, "patch_size": 8, "vision_use_head": False}},
     "baichuan": alike(max_position_embeddings=None, model_max_length=32),

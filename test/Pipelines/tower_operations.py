@@ -280,6 +280,9 @@ def main():
         + 6 * 4096 * 4096 * 16384 + 47 * experts(4096, 4096, 2048, 256, 8) + 2 * 4096 * 4096 * 152576,
         # As many tokens as 192 experts share evenly.
         "hy3-preview": text(4096, 0, 80, 64, 8, 128, 120832, 4032) + 6 * 4032 * 4096 * 13312 + 79 * experts(4032, 4096, 1536, 192, 9),
+        # As many tokens as 192 experts share evenly.
+        "a.x-k1": 61 * latent(4032, 7168, 64, 512, queries=1536) + 6 * 4032 * 7168 * 18432 + 60 * experts(4032, 7168, 2048, 192, 9)
+        + 2 * 4032 * 7168 * 163840,
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),

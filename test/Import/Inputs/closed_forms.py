@@ -1057,8 +1057,15 @@ def cohere2_moe(c):
     return common + c["num_experts"] * expert, common + c["num_experts_per_tok"] * expert, V * D
 
 
+def axk1(c):
+    """DeepSeek 3 with a norm behind the experts of a layer."""
+    total, active, table = deepseek_v3(c)
+    norms = max(c["num_hidden_layers"] - c["first_k_dense_replace"], 0) * c["hidden_size"]
+    return total + norms, active + norms, table
+
+
 FAMILIES = {
-    "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe,
+    "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

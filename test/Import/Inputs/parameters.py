@@ -227,6 +227,12 @@ def draw_cohere2_moe(draw):
         "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]])}
 
 
+def draw_axk1(draw):
+    sizes = draw_deepseek_v3(draw)
+    del sizes["moe_layer_freq"]
+    return sizes
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
