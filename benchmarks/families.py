@@ -173,6 +173,7 @@ CONFIGS = {
     "gpt_oss": decoder(**SIZE, **WINDOW, num_local_experts=8, num_experts_per_tok=2),
     "gptj": few(rotary_dim=4),
     "granite": decoder(),
+    "granite_swa": decoder(**WINDOW, layer_rope_theta=[0, 1e4] * 4),
     "granitemoe": decoder(num_local_experts=8, num_experts_per_tok=2),
     "granitemoehybrid": decoder(layer_types=MIXED, num_local_experts=8, num_experts_per_tok=2,
                                 shared_intermediate_size=32, **SCAN),

@@ -305,6 +305,8 @@ def main():
     defaults = {
         # A window of all tokens, and no shared expert.
         "cohere2_moe": text(8192, 0, 40, 64, 64, 128, 256000, 4096) + 40 * experts(4096, 8192, 22528, 8, 2),
+        "granite_swa": 6 * narrow_values(4096, 2560, 20, 4, 128, 128) + 18 * narrow_values(4096, 2560, 20, 4, 128, 128, 128)
+        + 24 * 6 * 4096 * 2560 * 8192 + 2 * 4096 * 2560 * 100352,
     }
     for family, operations in defaults.items():
         found = forward_defaults(family)

@@ -1064,8 +1064,24 @@ def axk1(c):
     return total + norms, active + norms, table
 
 
+def with_sinks(c, counts):
+    """A sink of each head in each layer."""
+    total, active, table = counts
+    sinks = c["num_hidden_layers"] * c["num_attention_heads"]
+    return total + sinks, active + sinks, table
+
+
+def granite_swa(c):
+    return with_sinks(c, granite({"num_key_value_heads": 4, "tie_word_embeddings": True} | c))
+
+
+def granitemoe_swa(c):
+    return with_sinks(c, granitemoe(c))
+
+
 FAMILIES = {
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
+    "granite_swa": granite_swa,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

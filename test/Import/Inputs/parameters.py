@@ -233,6 +233,14 @@ def draw_axk1(draw):
     return sizes
 
 
+def draw_granite_swa(draw):
+    sizes = draw_granite(draw)
+    layers = range(sizes["num_hidden_layers"])
+    return sizes | {"mlp_bias": draw.random() < 0.5, "sliding_window": draw.choice([16, None]),
+                    "layer_types": draw.choice([None, [draw.choice(["full_attention", "sliding_attention"]) for _ in layers]]),
+                    "layer_rope_theta": draw.choice([None, [draw.choice([0, 1e4]) for _ in layers]])}
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
