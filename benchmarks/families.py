@@ -175,6 +175,7 @@ CONFIGS = {
     "granite": decoder(),
     "granite_swa": decoder(**WINDOW, layer_rope_theta=[0, 1e4] * 4),
     "granitemoe": decoder(num_local_experts=8, num_experts_per_tok=2),
+    "granitemoe_swa": decoder(**WINDOW, num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=32),
     "granitemoehybrid": decoder(layer_types=MIXED, num_local_experts=8, num_experts_per_tok=2,
                                 shared_intermediate_size=32, **SCAN),
     "granitemoeshared": decoder(num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=32),

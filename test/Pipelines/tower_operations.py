@@ -307,6 +307,8 @@ def main():
         "cohere2_moe": text(8192, 0, 40, 64, 64, 128, 256000, 4096) + 40 * experts(4096, 8192, 22528, 8, 2),
         "granite_swa": 6 * narrow_values(4096, 2560, 20, 4, 128, 128) + 18 * narrow_values(4096, 2560, 20, 4, 128, 128, 128)
         + 24 * 6 * 4096 * 2560 * 8192 + 2 * 4096 * 2560 * 100352,
+        "granitemoe_swa": 8 * narrow_values(2048, 4096, 32, 32, 128, 128) + 24 * narrow_values(2048, 4096, 32, 32, 128, 128, 128)
+        + 32 * experts(2048, 4096, 11008, 8, 2) + 2 * 2048 * 4096 * 32000,
     }
     for family, operations in defaults.items():
         found = forward_defaults(family)

@@ -241,6 +241,13 @@ def draw_granite_swa(draw):
                     "layer_rope_theta": draw.choice([None, [draw.choice([0, 1e4]) for _ in layers]])}
 
 
+def draw_granitemoe_swa(draw):
+    sizes = draw_granitemoeshared(draw)
+    layers = range(sizes["num_hidden_layers"])
+    return sizes | {"layer_types": draw.choice([None, [draw.choice(["full_attention", "sliding_attention"]) for _ in layers]]),
+                    "layer_rope_theta": draw.choice([None, [draw.choice([0, 1e4]) for _ in layers]])}
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
