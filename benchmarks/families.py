@@ -190,6 +190,7 @@ CONFIGS = {
     "internlm3": decoder(**SIZE),
     "internvl": {"text_config": {"model_type": "qwen3"} | decoder(**SIZE),
                  "vision_config": VISION | {"image_size": [32, 32], "patch_size": [8, 8]}},
+    "jais2": decoder(),
     "jamba": decoder(num_experts=8, num_experts_per_tok=2, mamba_d_state=4, mamba_dt_rank=4, attn_layer_period=4,
                      attn_layer_offset=1),
     "kimi_k25": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {

@@ -309,6 +309,7 @@ def main():
         + 24 * 6 * 4096 * 2560 * 8192 + 2 * 4096 * 2560 * 100352,
         "granitemoe_swa": 8 * narrow_values(2048, 4096, 32, 32, 128, 128) + 24 * narrow_values(2048, 4096, 32, 32, 128, 128, 128)
         + 32 * experts(2048, 4096, 11008, 8, 2) + 2 * 2048 * 4096 * 32000,
+        "jais2": text(3328, 0, 32, 26, 26, 128, 150272, 4096) + 32 * 4 * 4096 * 3328 * 26624,
     }
     for family, operations in defaults.items():
         found = forward_defaults(family)

@@ -1079,9 +1079,18 @@ def granitemoe_swa(c):
     return with_sinks(c, granitemoe(c))
 
 
+def jais2(c):
+    """LayerNorms, whose biases are as many as their weights, and two matrices."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"))
+    bias, K = c.get("attention_bias", True), first(c, "num_key_value_heads", default=H)
+    attention = grouped_attention(D, H, K, first(c, "head_dim", default=D // H), bias, bias)
+    layer = attention + plain(D, c["intermediate_size"], c.get("mlp_bias", True)) + 2 * layer_norm(D)
+    return dense(L * layer + layer_norm(D) + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
+
+
 FAMILIES = {
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
-    "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa,
+    "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

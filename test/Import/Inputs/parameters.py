@@ -248,6 +248,10 @@ def draw_granitemoe_swa(draw):
                     "layer_rope_theta": draw.choice([None, [draw.choice([0, 1e4]) for _ in layers]])}
 
 
+def draw_jais2(draw):
+    return draw_llama(draw)
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
