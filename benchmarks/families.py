@@ -202,6 +202,8 @@ CONFIGS = {
     "kimi_vl": {"text_config": decoder(max_position_embeddings=512, **LATENT, n_group=1, topk_group=1), "vision_config": {
         "num_hidden_layers": 8, "hidden_size": 32, "intermediate_size": 48, "num_attention_heads": 8, "patch_size": 56,
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
+    "laguna": decoder(**SIZE, **WINDOW, **EXPERTS, shared_expert_intermediate_size=32, num_attention_heads_per_layer=[8, 16, 16, 16] * 2,
+                      layer_types=["full_attention"] + ["sliding_attention"] * 3 + ["full_attention"] + ["sliding_attention"] * 3),
     "lfm2": decoder(full_attn_idxs=[2, 6]),
     "lfm2_moe": decoder(**EXPERTS, layer_types=["conv", "full_attention"] * 4),
     "llama": decoder(),

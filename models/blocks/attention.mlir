@@ -320,15 +320,33 @@ stg.block @attention_output(%x: !attended) -> !stream {
   stg.return %out : !stream
 }
 
+// A gate for each head of what each query sees, made of what the layer reads.
+stg.block @gate_heads(%x: !stream, %a: !attended) -> !attended {
+  stg.option @head_gate : bool = false "a gate for each head of the output"
+  stg.option @gate_activation : "sigmoid" | "softplus" = "sigmoid" "of the output's gates"
+  %y = stg.if @head_gate -> !attended {
+    %w = stg.param "head_gate_proj" : !stg.tensor<[D, H], bf16>
+    %p = stg.einsum "bsd,dh->bsh" %x, %w : !stream, !stg.tensor<[D, H], bf16>
+    %g = stg.activation sigmoid %p {stg.options = {function = "gate_activation"}} <"head_gate"> : !stg.tensor<[B, S, H], bf16>
+    %m = stg.mul_along %a, %g {dims = array<i64: 0, 1, 2>} <"gated_heads"> : !attended, !stg.tensor<[B, S, H], bf16>
+    stg.yield %m : !attended
+  } else {
+    stg.yield %a : !attended
+  }
+  stg.return %y : !attended
+}
+
 stg.block @attention(%x: !stream) -> !stream {
   stg.option @output_gate : bool = false "a gate for each element of the output"
+  stg.option @gate_activation : "sigmoid" | "softplus" = "sigmoid" "of the output's gates"
   stg.option @value_size : bool = false "heads of values have a size of their own"
   %out = stg.if @value_size -> !stream {
     %q = stg.call @key_heads(%x) {name = "q", K as H} : (!stream) -> !queries
     %k = stg.call @key_heads(%x) {name = "k"} : (!stream) -> !keys
     %v = stg.call @key_heads(%x) {name = "v", E as EV} : (!stream) -> !values
     %a = stg.call @attend_heads(%q, %k, %v) : (!queries, !keys, !values) -> !attended
-    %o = stg.call @attention_output(%a) : (!attended) -> !stream
+    %ag = stg.call @gate_heads(%x, %a) : (!stream, !attended) -> !attended
+    %o = stg.call @attention_output(%ag) : (!attended) -> !stream
     stg.yield %o : !stream
   } else {
     // Without a gate nothing reads the fourth.
@@ -341,13 +359,14 @@ stg.block @attention(%x: !stream) -> !stream {
     }
     %a = stg.call @attend_heads(%q, %k, %v) : (!queries, !keys, !keys) -> !queries
     %ag = stg.if @output_gate -> !queries {
-      %s = stg.activation sigmoid %g <"output_gate"> : !queries
+      %s = stg.activation sigmoid %g {stg.options = {function = "gate_activation"}} <"output_gate"> : !queries
       %y = stg.mul %a, %s <"gated_output"> : !queries, !queries
       stg.yield %y : !queries
     } else {
       stg.yield %a : !queries
     }
-    %o = stg.call @attention_output(%ag) : (!queries) -> !stream
+    %ah = stg.call @gate_heads(%x, %ag) : (!stream, !queries) -> !queries
+    %o = stg.call @attention_output(%ah) : (!queries) -> !stream
     stg.yield %o : !stream
   }
   stg.return %out : !stream

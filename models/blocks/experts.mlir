@@ -133,14 +133,21 @@ stg.block @route(%n: !stream) -> (!weights, !choices) {
   stg.option @router_bias : bool = false "bias of the router's logits"
   stg.option @router_scaled : bool = false "weights are scaled by a constant"
   stg.option @router_z_loss : bool = false "a loss of the router's logits"
+  stg.option @router_cap : bool = false "the router's logits are capped by a tanh"
   %router = stg.param "router" : !stg.tensor<[D, X], bf16>
   %product = stg.einsum "bsd,dx->bsx" %n, %router : !stream, !stg.tensor<[D, X], bf16>
-  %logits = stg.if @router_bias -> !logits {
+  %biased = stg.if @router_bias -> !logits {
     %b = stg.param "router_bias" : !stg.tensor<[X], bf16>
     %y = stg.bias_add %product, %b : !logits, !stg.tensor<[X], bf16>
     stg.yield %y : !logits
   } else {
     stg.yield %product : !logits
+  }
+  %logits = stg.if @router_cap -> !logits {
+    %y = stg.activation tanh %biased <"router_cap"> : !logits
+    stg.yield %y : !logits
+  } else {
+    stg.yield %biased : !logits
   }
   stg.if @router_z_loss {
     %z, %lse = stg.z_loss %logits <"router_z_loss"> : !logits
@@ -321,6 +328,7 @@ stg.block @experts(%n: !stream) -> !stream {
   stg.option @shared_expert : bool = false "a feed-forward network that all tokens see"
   stg.option @expert_latent : bool = false "experts work in a space of XL dimensions"
   stg.option @identity_experts : bool = false "further XI experts give what they read"
+  stg.option @routed_scaled : bool = false "what the chosen experts give, times a constant"
   stg.option @sum_scaled : bool = false "the sum with the shared expert, times a constant"
   %c = stg.if @identity_experts -> !stream {
     %s = stg.call @experts_or_nothing(%n) : (!stream) -> !stream
@@ -336,9 +344,17 @@ stg.block @experts(%n: !stream) -> !stream {
     }
     stg.yield %t : !stream
   }
+  %r = stg.if @routed_scaled -> !stream {
+    // No trace has the value of the constant.
+    %k = stg.splat 1 : !stream
+    %z = stg.mul %c, %k <"routed_scale"> : !stream, !stream
+    stg.yield %z : !stream
+  } else {
+    stg.yield %c : !stream
+  }
   %y = stg.if @shared_expert -> !stream {
     %shared = stg.call @shared_expert(%n) : (!stream) -> !stream
-    %sum = stg.add %c, %shared <"experts_sum"> : !stream, !stream
+    %sum = stg.add %r, %shared <"experts_sum"> : !stream, !stream
     %scaled = stg.if @sum_scaled -> !stream {
       // No trace has the value of the constant.
       %k = stg.splat 1 : !stream
@@ -349,7 +365,7 @@ stg.block @experts(%n: !stream) -> !stream {
     }
     stg.yield %scaled : !stream
   } else {
-    stg.yield %c : !stream
+    stg.yield %r : !stream
   }
   stg.return %y : !stream
 }

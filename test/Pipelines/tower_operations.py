@@ -310,6 +310,9 @@ def main():
         "granitemoe_swa": 8 * narrow_values(2048, 4096, 32, 32, 128, 128) + 24 * narrow_values(2048, 4096, 32, 32, 128, 128, 128)
         + 32 * experts(2048, 4096, 11008, 8, 2) + 2 * 2048 * 4096 * 32000,
         "jais2": text(3328, 0, 32, 26, 26, 128, 150272, 4096) + 32 * 4 * 4096 * 3328 * 26624,
+        # A gate of each head.
+        "laguna": text(2048, 0, 40, 48, 8, 128, 100352, 4096) + 40 * 2 * 4096 * 2048 * 48 + 6 * 4096 * 2048 * 8192
+        + 39 * experts(4096, 2048, 512, 256, 9),
     }
     for family, operations in defaults.items():
         found = forward_defaults(family)

@@ -1088,9 +1088,28 @@ def jais2(c):
     return dense(L * layer + layer_norm(D) + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
 
 
+def laguna(c):
+    """Layers may have other numbers of query heads; a gate of each head, or of each of its elements."""
+    D, L, K, E, X, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_key_value_heads", "head_dim", "num_experts", "vocab_size"))
+    heads = c.get("num_attention_heads_per_layer") or [c["num_attention_heads"]] * L
+    networks, bias = c.get("mlp_layer_types") or ["dense"] + ["sparse"] * (L - 1), c.get("attention_bias", False)
+    gates = E if c.get("gating") == "per-element" else 1
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for H, network in zip(heads, networks):
+        common = grouped_attention(D, H, K, E, bias, bias, True) + D * H * gates + 2 * D
+        if network == "dense":
+            common += gated(D, c["intermediate_size"])
+        else:
+            common += D * X + X + gated(D, c["shared_expert_intermediate_size"])
+            total += X * gated(D, c["moe_intermediate_size"])
+            active += c["num_experts_per_tok"] * gated(D, c["moe_intermediate_size"])
+        total, active = total + common, active + common
+    return total, active, V * D
+
+
 FAMILIES = {
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
-    "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2,
+    "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

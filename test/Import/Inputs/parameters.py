@@ -252,6 +252,20 @@ def draw_jais2(draw):
     return draw_llama(draw)
 
 
+def draw_laguna(draw):
+    sizes = draw_sizes(draw)
+    K, layers = sizes["num_key_value_heads"], range(sizes["num_hidden_layers"])
+    is_biased = draw.random() < 0.5
+    return sizes | {
+        "head_dim": draw.choice([12, 24]), "attention_bias": is_biased, "sliding_window": 16, "num_experts": draw.choice([4, 8]), "num_experts_per_tok": 2,
+        "moe_intermediate_size": 20, "shared_expert_intermediate_size": draw.choice([20, 28]), "tie_word_embeddings": draw.random() < 0.5,
+        "gating": draw.choice([True, "per-head"] if is_biased else [True, "per-head", "per-element"]), "moe_routed_scaling_factor": draw.choice([1.0, 2.5]),
+        "moe_router_logit_softcapping": draw.choice([0.0, 30.0]),
+        "num_attention_heads_per_layer": draw.choice([None, [K * draw.choice([1, 2, 3]) for _ in layers]]),
+        "layer_types": draw.choice([None, [draw.choice(["full_attention", "sliding_attention"]) for _ in layers]]),
+        "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]])}
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
