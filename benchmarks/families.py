@@ -313,6 +313,8 @@ CONFIGS = {
     "solar_open": decoder(**SIZE, n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=32),
     "stablelm": decoder(),
     "starcoder2": decoder(),
+    "step3p5": decoder(**SIZE, **WINDOW, **EXPERTS, share_expert_dim=32, num_sliding_attention_heads=16, swiglu_limits=[0, 0, 0, 7.0] * 2,
+                       swiglu_limits_shared=[0, 16.0, 0, 16.0] * 2, layer_types=["full_attention", *["sliding_attention"] * 3] * 2),
     "switch_transformers": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_decoder_layers": 4, "num_heads": 8,
                             "vocab_size": 128, "n_positions": 32, "num_sparse_encoder_layers": 2,
                             "num_sparse_decoder_layers": 2, "num_experts": 8},

@@ -214,24 +214,45 @@ stg.block @shared_expert(%n: !stream) -> !stream {
   stg.return %y : !stream
 }
 
+// Gate and up of the experts by products of their own, where neither of the two factors is beyond a limit.
+stg.block @limited_hidden(%rows: !buffers) -> !hidden {
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
+  %wu = stg.param "up_proj" : !stg.tensor<[X, D, F], bf16>
+  %u = stg.einsum "xcd,xdf->xcf" %rows, %wu : !buffers, !stg.tensor<[X, D, F], bf16>
+  %ul = stg.clamp %u <"limited_up"> : !hidden
+  %wg = stg.param "gate_proj" : !stg.tensor<[X, D, F], bf16>
+  %g = stg.einsum "xcd,xdf->xcf" %rows, %wg : !buffers, !stg.tensor<[X, D, F], bf16>
+  %a = stg.activation silu %g {stg.options = {function = "activation"}} <"{activation}"> : !hidden
+  %al = stg.clamp %a <"limited_gate"> : !hidden
+  %h = stg.mul %al, %ul <"gate"> : !hidden, !hidden
+  stg.return %h : !hidden
+}
+
 // What the experts make of the rows of their buffers: gated, or of one matrix.
 stg.block @expert_hidden(%rows: !buffers) -> !hidden {
   stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
   stg.option @expert_bias : bool = false "biases of the experts"
   stg.option @expert_gated : bool = true "gate and up, or one matrix"
+  stg.option @expert_limited : bool = false "neither what a gate of the experts gives nor up is beyond a limit"
   stg.option @clamped : bool = false "gate and up are limited, and up is one more"
   %h = stg.if @expert_gated -> !hidden {
-    %w = stg.param "gate_up_proj" : !stg.tensor<[X, D, 2, F], bf16>
-    %p = stg.einsum "xcd,xdgf->xcgf" %rows, %w : !buffers, !stg.tensor<[X, D, 2, F], bf16>
-    %gu = stg.if @expert_bias -> !pairs {
-      %b = stg.param "gate_up_bias" : !stg.tensor<[X, 2, F], bf16>
-      %z = stg.bias_add %p, %b {dims = array<i64: 0, 2, 3>} : !pairs, !stg.tensor<[X, 2, F], bf16>
-      stg.yield %z : !pairs
+    %e = stg.if @expert_limited -> !hidden {
+      %l = stg.call @limited_hidden(%rows) : (!buffers) -> !hidden
+      stg.yield %l : !hidden
     } else {
-      stg.yield %p : !pairs
+      %w = stg.param "gate_up_proj" : !stg.tensor<[X, D, 2, F], bf16>
+      %p = stg.einsum "xcd,xdgf->xcgf" %rows, %w : !buffers, !stg.tensor<[X, D, 2, F], bf16>
+      %gu = stg.if @expert_bias -> !pairs {
+        %b = stg.param "gate_up_bias" : !stg.tensor<[X, 2, F], bf16>
+        %z = stg.bias_add %p, %b {dims = array<i64: 0, 2, 3>} : !pairs, !stg.tensor<[X, 2, F], bf16>
+        stg.yield %z : !pairs
+      } else {
+        stg.yield %p : !pairs
+      }
+      %y = stg.glu silu %gu {clamped, stg.options = {function = "activation", clamped = "clamped"}} <"swiglu"> : !pairs
+      stg.yield %y : !hidden
     }
-    %y = stg.glu silu %gu {clamped, stg.options = {function = "activation", clamped = "clamped"}} <"swiglu"> : !pairs
-    stg.yield %y : !hidden
+    stg.yield %e : !hidden
   } else {
     %w = stg.param "fc1" : !stg.tensor<[X, D, F], bf16>
     %p = stg.einsum "xcd,xdf->xcf" %rows, %w : !buffers, !stg.tensor<[X, D, F], bf16>

@@ -58,6 +58,19 @@ stg.block @separate_gate(%x: !stream) -> !hidden {
   stg.return %h : !hidden
 }
 
+// The same, where neither of the two factors is beyond a limit.
+stg.block @limited_gate(%x: !stream) -> !hidden {
+  stg.option @prefix : string = "" "before the names of parameters and ops"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the gate"
+  %g = stg.call @gate_part(%x) {name = "gate"} : (!stream) -> !hidden
+  %a = stg.activation silu %g {stg.options = {function = "activation"}} <"{prefix}{activation}"> : !hidden
+  %al = stg.clamp %a <"{prefix}limited_gate"> : !hidden
+  %u = stg.call @gate_part(%x) {name = "up"} : (!stream) -> !hidden
+  %ul = stg.clamp %u <"{prefix}limited_up"> : !hidden
+  %h = stg.mul %al, %ul <"{prefix}gate"> : !hidden, !hidden
+  stg.return %h : !hidden
+}
+
 // `activation(gate) * up`, and down.
 stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @prefix : string = "" "before the names of parameters and ops"
@@ -66,12 +79,19 @@ stg.block @gated_feed_forward(%x: !stream) -> !stream {
   stg.option @gate_scaled : bool = false "the gate, times a constant"
   stg.option @inner_norm : bool = false "RMSNorm of what the last matrix of attention, or of a feed-forward network, reads"
   stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
-  %h = stg.if @separate_projections -> !hidden {
-    %s = stg.call @separate_gate(%x) : (!stream) -> !hidden
-    stg.yield %s : !hidden
+  stg.option @limited : bool = false "neither what the gate gives nor up is beyond a limit; both are products of their own"
+  %h = stg.if @limited -> !hidden {
+    %l = stg.call @limited_gate(%x) : (!stream) -> !hidden
+    stg.yield %l : !hidden
   } else {
-    %f = stg.call @fused_gate(%x) : (!stream) -> !hidden
-    stg.yield %f : !hidden
+    %n = stg.if @separate_projections -> !hidden {
+      %s = stg.call @separate_gate(%x) : (!stream) -> !hidden
+      stg.yield %s : !hidden
+    } else {
+      %f = stg.call @fused_gate(%x) : (!stream) -> !hidden
+      stg.yield %f : !hidden
+    }
+    stg.yield %n : !hidden
   }
   %hs = stg.if @gate_scaled -> !hidden {
     // As many elements as of the gate, which it scales. No trace has the value of the constant.

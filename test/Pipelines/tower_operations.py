@@ -313,6 +313,9 @@ def main():
         # A gate of each head.
         "laguna": text(2048, 0, 40, 48, 8, 128, 100352, 4096) + 40 * 2 * 4096 * 2048 * 48 + 6 * 4096 * 2048 * 8192
         + 39 * experts(4096, 2048, 512, 256, 9),
+        # As many tokens as 288 experts share evenly, and a gate of each head.
+        "step3p5": text(4096, 0, 45, 64, 8, 128, 128815, 4032) + 45 * 2 * 4032 * 4096 * 64 + 3 * 6 * 4032 * 4096 * 11264
+        + 42 * experts(4032, 4096, 1280, 288, 9),
     }
     for family, operations in defaults.items():
         found = forward_defaults(family)

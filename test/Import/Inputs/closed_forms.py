@@ -1107,9 +1107,34 @@ def laguna(c):
     return total, active, V * D
 
 
+def step3p5(c):
+    """A gate of each head, other numbers of which layers with a window may have."""
+    D, L, K, E, X, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_groups", "head_dim", "moe_num_experts", "vocab_size"))
+    other = (c.get("attention_other_setting") or {}).get("num_attention_heads")
+    local = first(c, "num_sliding_attention_heads", default=other or c["num_attention_heads"])
+    types = (c.get("layer_types") or ["full_attention"] * L)[:L]
+    listed = c.get("moe_layers_enum")
+    sparse = range(3, L) if listed is None else listed
+    networks = c.get("mlp_layer_types") or ["sparse" if layer in sparse else "dense" for layer in range(L)]
+    bias, mlp_bias = c.get("attention_bias", False), c.get("mlp_bias", False)
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for kind, network in zip(types, networks):
+        H = local if kind == "sliding_attention" else c["num_attention_heads"]
+        common = grouped_attention(D, H, K, E, bias, bias, True) + D * H + 2 * D
+        if network == "dense":
+            common += gated(D, c["intermediate_size"], mlp_bias)
+        else:
+            common += D * X + X + gated(D, c["share_expert_dim"], mlp_bias)
+            total += X * gated(D, c["moe_intermediate_size"])
+            active += c["moe_top_k"] * gated(D, c["moe_intermediate_size"])
+        total, active = total + common, active + common
+    return total, active, V * D
+
+
 FAMILIES = {
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
+    "step3p5": step3p5,
     "kimi_linear": kimi_linear, "longcat_flash": longcat_flash,
     "apertus": apertus, "bitnet": bitnet, "dbrx": dbrx, "minimax": minimax, "olmo_hybrid": olmo_hybrid,
     "afmoe": afmoe, "bailing_moe": bailing_moe, "biogpt": biogpt, "cwm": mistral,

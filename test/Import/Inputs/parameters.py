@@ -266,6 +266,24 @@ def draw_laguna(draw):
         "mlp_layer_types": draw.choice([None, [draw.choice(["dense", "sparse"]) for _ in layers]])}
 
 
+def draw_step3p5(draw):
+    sizes = draw_sizes(draw)
+    K, count = sizes["num_key_value_heads"], sizes["num_hidden_layers"]
+    sizes["num_attention_groups"] = sizes.pop("num_key_value_heads")
+    further = draw.choice([0, 2])
+    layers = range(count + further)
+    heads = {"attention_other_setting": {"num_attention_heads": 3 * K, "num_attention_groups": K}}
+    networks = [draw.choice(["dense", "sparse"]) for _ in layers]
+    return sizes | draw.choice([{}, heads, {"num_sliding_attention_heads": 3 * K}]) | {
+        "head_dim": draw.choice([12, 24]), "attention_bias": draw.random() < 0.5, "mlp_bias": draw.random() < 0.5, "sliding_window": draw.choice([16, None]),
+        "moe_num_experts": draw.choice([4, 8]), "moe_top_k": 2, "moe_intermediate_size": 20, "share_expert_dim": draw.choice([20, 28]),
+        "num_nextn_predict_layers": further, "moe_router_scaling_factor": draw.choice([1.0, 3.0]),
+        "layer_types": draw.choice([None, [draw.choice(["full_attention", "sliding_attention"]) for _ in layers]]),
+        "mlp_layer_types": draw.choice([None, networks]), "moe_layers_enum": draw.choice([None, sorted(draw.sample(range(count), count // 2))]),
+        "swiglu_limits": draw.choice([None, [draw.choice([0.0, 7.0]) for _ in layers]]),
+        "swiglu_limits_shared": draw.choice([None, [draw.choice([0.0, 16.0]) for _ in layers]])}
+
+
 def draw_longcat_flash(draw):
     sizes = draw_sizes(draw)
     sizes["ffn_hidden_size"], sizes["num_layers"] = sizes.pop("intermediate_size"), sizes.pop("num_hidden_layers")
