@@ -58,16 +58,17 @@ void ParameterCounter::collectRouted(DispatchOp dispatch) {
                                       experts.getExtent()};
   SetVector<Value> rows;
   rows.insert(dispatch.getResult());
-  SetVector<ParamOp> params;
+  SetVector<Operation *> readers;
   for (size_t i = 0; i < rows.size(); ++i)
-    for (Operation *user : rows[i].getUsers()) {
-      if (isa<CombineOp>(user))
-        continue;
-      for (Value operand : user->getOperands())
-        if (!rows.contains(operand))
-          collectParams(operand, params);
-      rows.insert_range(user->getResults());
-    }
+    for (Operation *user : rows[i].getUsers())
+      if (!isa<CombineOp>(user) && readers.insert(user))
+        rows.insert_range(user->getResults());
+  // Not before all rows are known: what they are made of is no part of experts.
+  SetVector<ParamOp> params;
+  for (Operation *reader : readers)
+    for (Value operand : reader->getOperands())
+      if (!rows.contains(operand))
+        collectParams(operand, params);
   for (ParamOp param : params)
     for (DimAttr dim : cast<SymTensorType>(param.getType()).getDims())
       if (dim == experts)
