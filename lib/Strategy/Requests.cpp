@@ -213,6 +213,10 @@ static Error check(const Request &request) {
   if (Error error = checkNumber("micro_batch", request.microBatch.value_or(0),
                                 0, kMostLists - 1))
     return error;
+  // A token is sampled from the last row.
+  if (request.generate && request.logits == 0)
+    return makeError("a request that generates has 'logits' of 0, from which "
+                     "no token can be sampled; expected at least 1");
   return checkNumber("logits", request.logits.value_or(0), 0,
                      request.newTokens);
 }

@@ -102,6 +102,14 @@ struct Running {
   bool isDone() const {
     return request.generate && generated >= *request.generate;
   }
+  /// Those of the last new tokens that are among the next `share` ones. Engines
+  /// make a row of the last token of each step.
+  int64_t getLogits(int64_t share) const {
+    if (*request.logits == 0 || isComplete())
+      return std::min(*request.logits, share);
+    int64_t behind = request.newTokens - computed - share;
+    return std::clamp<int64_t>(*request.logits - behind, 1, share);
+  }
 };
 
 class Scheduler {
@@ -158,7 +166,7 @@ void Scheduler::give(Running entry, int64_t share, Requests &step,
   part.arrival = 0;
   part.generate.reset();
   if (part.logits)
-    part.logits = std::min(*part.logits, share);
+    part.logits = entry.getLogits(share);
   auto known = llvm::find_if(step.list, [&](const Request &other) {
     return other.getKind() == part.getKind();
   });

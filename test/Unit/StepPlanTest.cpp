@@ -131,6 +131,22 @@ TEST(StepPlanTest, Chunk) {
             "2 x (40,0),(20,0); (20,80),(40,40); (1,100),(20,80)");
 }
 
+/// Rows of logits are those of the last new tokens of a request, in whatever
+/// chunks these are; each chunk has one of its last token, and so has each
+/// token that is generated. None are none.
+TEST(StepPlanTest, Logits) {
+  EXPECT_EQ(schedule("(20,0,5)", {0, 7}), "2 x (7,0,1); (6,14,5)");
+  EXPECT_EQ(schedule("(20,0,8)", {0, 7}), "(7,0,1); (7,7,2); (6,14,6)");
+  EXPECT_EQ(schedule("(20,0,20)", {7, 0}), "2 x (7,0,7); (6,14,6)");
+  EXPECT_EQ(schedule("(20,0,0)", {7, 0}), "2 x (7,0,0); (6,14,0)");
+  EXPECT_EQ(schedule("(20,0)", {7, 0}), "2 x (7,0); (6,14)");
+  EXPECT_EQ(schedule("(20,0,3)+3", {0, 16}),
+            "(16,0,1); (4,16,3); 2 x (1,20,1)");
+  EXPECT_EQ(toString(readRequests("(20,0,0)+3").takeError()),
+            "request 0: a request that generates has 'logits' of 0, from which "
+            "no token can be sampled; expected at least 1");
+}
+
 TEST(StepPlanTest, Leaving) {
   EXPECT_EQ(schedule("(1,50),(1,7)+2,(64,0)@2+2", {64, 0}, 5),
             "2 x (1,50),(1,7); (1,52),(63,0); 2 x (1,53),(1,63)");
