@@ -993,20 +993,67 @@ static Requests goOnWith(const Requests &prompts) {
   return next;
 }
 
-/// What decoding is follows from the prompts.
-static Error setDecoding(StrategyInput &strategy, const Requests &next) {
-  strategy.reset(FieldId::seq);
-  strategy.values.set.erase(getField(FieldId::seq).symbolName.str());
-  strategy.reset(FieldId::kvLen);
-  auto set = [&](FieldId id, StringRef text) {
+/// What decoding is follows from the prompts. What its file says must be that.
+static Error setDecoding(StrategyInput &strategy, const Requests &next,
+                         bool isList) {
+  auto set = [&](FieldId id, StringRef text) -> Error {
+    const Field &field = getField(id);
+    StrategyInput derived;
+    if (Error error = derived.set(field, text, GivenBy::Flag))
+      return error;
+    if (strategy.getGivenBy(id) == GivenBy::File &&
+        field.print(strategy.values) != field.print(derived.values))
+      return makeStrategyError("the plan of decoding has " +
+                               strategy.spell(field) + ", expected " + text +
+                               ", as it goes on with the prompts; leave it "
+                               "out");
     strategy.reset(id);
-    return strategy.set(getField(id), text, GivenBy::Flag);
+    return strategy.set(field, text, GivenBy::Flag);
   };
   if (Error error = set(FieldId::mode, stringify(Mode::Decode)))
     return error;
-  if (!strategy.values.requests.empty())
+  if (Error error = set(FieldId::seq, "1"))
+    return error;
+  strategy.reset(FieldId::seq);
+  strategy.values.set.erase(getField(FieldId::seq).symbolName.str());
+  FieldId other = isList ? FieldId::kvLen : FieldId::requests;
+  if (strategy.getGivenBy(other) == GivenBy::File)
+    return makeStrategyError(
+        "the plan of decoding has " + strategy.spell(getField(other)) +
+        ", but the prompts that it goes on with are " +
+        (isList ? "a list of requests" : "rows") + "; leave it out");
+  strategy.reset(other);
+  if (isList)
     return set(FieldId::requests, next.str());
   return set(FieldId::kvLen, std::to_string(next.list[0].cachedTokens));
+}
+
+/// Both plans are of one model, of the same prompts, and of caches of one type.
+static Error checkAlike(const Half &prefill, const Half &decode) {
+  auto first = collectSymbols(*prefill.model, prefill.result->strategy);
+  if (!first)
+    return first.takeError();
+  auto second = collectSymbols(*decode.model, decode.result->strategy);
+  if (!second)
+    return second.takeError();
+  for (const auto &[name, value] : *first) {
+    auto it = second->find(name);
+    bool isTokens = name == getField(FieldId::seq).symbolName;
+    if (!isTokens && it != second->end() && it->second.value != value.value)
+      return makeStrategyError(
+          "prefill has " + name + " = " + Twine(value.value) + ", from " +
+          value.source + ", and decoding " + name + " = " +
+          Twine(it->second.value) + ", from " + it->second.source +
+          "; give both plans one value");
+  }
+  const Strategy &sent = prefill.result->strategy.values,
+                 &kept = decode.result->strategy.values;
+  if (sent.kvBlockSize != kept.kvBlockSize)
+    return makeStrategyError("blocks of " + Twine(sent.kvBlockSize) +
+                             " tokens are sent and those of " +
+                             Twine(kept.kvBlockSize) +
+                             " kept; give both plans one --kv-block-size");
+  return Error::success();
 }
 
 /// Prompts are read in one step, and one step of decoding follows.
@@ -1045,17 +1092,13 @@ static Error resolveHalves(Half &prefill, Half &decode) {
   prefill.requests = std::move(*prompts);
   decode.requests = goOnWith(prefill.requests);
   decode.request.strategy = *decode.request.decodeStrategy;
-  if (Error error = setDecoding(decode.request.strategy, decode.requests))
+  bool isList = !prefill.result->strategy.values.requests.empty();
+  if (Error error =
+          setDecoding(decode.request.strategy, decode.requests, isList))
     return error;
   if (Error error = resolveHalf(decode))
     return error;
-  int64_t sent = prefill.result->strategy.values.kvBlockSize;
-  int64_t kept = decode.result->strategy.values.kvBlockSize;
-  if (sent != kept)
-    return makeStrategyError("blocks of " + Twine(sent) +
-                             " tokens are sent and those of " + Twine(kept) +
-                             " kept; give both plans one --kv-block-size");
-  return Error::success();
+  return checkAlike(prefill, decode);
 }
 
 /// Compiles both to the chakra level, with the same repeats.

@@ -14,6 +14,7 @@
 
 #include "Disaggregation.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "stg/Dialect/Chakra/IR/ChakraOps.h"
 #include "stg/Dialect/STG/IR/STG.h"
 #include "llvm/ADT/MapVector.h"
@@ -625,6 +626,12 @@ Error Joiner::addHeads(const KeptCache &own, const KeptCache &other,
   auto getDistance = [&](size_t i) {
     return std::max(i, nearest) - std::min(i, nearest);
   };
+  if (own.elementType != other.elementType)
+    return makeError(
+        "'" + own.name + "' has elements of " + debugString(own.elementType) +
+        " where it is sent from and of " + debugString(other.elementType) +
+        " where it is needed; give both plans one --dtype or "
+        "--kv-dtype");
   int64_t count = 1, otherCount = 1;
   Range heads = getHeads(*decode, other, transfer.to.unit.rank, otherCount);
   std::map<size_t, int64_t> headsFrom;

@@ -241,6 +241,7 @@ Expected<KeptCache> CacheReader::readState(Operation *op,
   if (cache.row < 0 || !bytes)
     return fail("it is not one of each row 'B'");
   cache.tokenBytes = *bytes;
+  cache.elementType = state.type.getElementType();
   return cache;
 }
 
@@ -317,6 +318,7 @@ Expected<KeptCache> CacheReader::readCache(CacheOp op) const {
   if (!bytes)
     return fail("a token of it has no number of bytes");
   cache.tokenBytes = *bytes;
+  cache.elementType = type.getElementType();
   return cache;
 }
 

@@ -53,6 +53,7 @@ struct KeptCache {
   std::vector<std::string> repeats; ///< Around it, from the outside.
   /// Of one token of one row; of a state, which has none, of one request.
   int64_t tokenBytes = 0;
+  mlir::Type elementType;
   /// A token sees so many, its own too, or those of a chunk; 0: all.
   int64_t window = 0, chunk = 0;
   /// Of tokens that devices divide each has one of so many parts, or two.

@@ -71,24 +71,24 @@ static std::string describeLoops(const Strategy &strategy, int64_t batch,
 }
 
 /// What a step works on: sequences, or new tokens of requests.
-static std::string describeBatch(const Strategy &strategy, int64_t batch,
+static std::string describeBatch(const Strategy &strategy,
+                                 const Requests &requests, int64_t batch,
                                  int64_t tokens) {
   if (strategy.training)
     return count(batch, "sequence") + " of " + withCommas(tokens) + " tokens";
-  if (strategy.rankLists || strategy.requests.areOfMicroBatches()) {
-    std::vector<Requests> lists = strategy.rankLists
-                                      ? strategy.requests.getLists()
-                                      : strategy.requests.getMicroBatches();
+  if (strategy.rankLists || requests.areOfMicroBatches()) {
+    std::vector<Requests> lists =
+        strategy.rankLists ? requests.getLists() : requests.getMicroBatches();
     return count(lists.size(), "list") + " of " +
-           count(strategy.requests.countRequests(), "request") + " in all, " +
-           count(strategy.requests.countNew(), "new token") + " after " +
-           withCommas(strategy.requests.countCached()) + " cached";
+           count(requests.countRequests(), "request") + " in all, " +
+           count(requests.countNew(), "new token") + " after " +
+           withCommas(requests.countCached()) + " cached";
   }
-  if (!strategy.requests.empty())
+  if (!requests.empty())
     return count(batch, "row") + " of " +
-           count(strategy.requests.countRequests(), "request") + ", " +
+           count(requests.countRequests(), "request") + ", " +
            count(tokens, "new token") + " after " +
-           withCommas(strategy.requests.countCached()) + " cached";
+           withCommas(requests.countCached()) + " cached";
   return count(batch, "request") + " with " + count(tokens, "new token") +
          " after " + withCommas(strategy.kvLen.value_or(0)) + " cached";
 }
@@ -150,18 +150,22 @@ static void printModel(const CompileResult &result, raw_ostream &os) {
     printRow(os, "  trained",
              withCommas(result.parameters - result.frozenParameters));
   auto batch = result.symbols.find("B"), seq = result.symbols.find("S");
-  if (batch != result.symbols.end() && seq != result.symbols.end())
-    printRow(os, "batch",
-             result.loops.empty()
-                 ? describeBatch(strategy, batch->second, seq->second)
-             : sumSteps(result.loops).steps == 1
-                 ? describeBatch(strategy, batch->second, seq->second)
-             : result.draft || result.loops.size() == 1
-                 ? describeBatch(strategy, batch->second, seq->second) +
-                       " in the first of " +
-                       count(sumSteps(result.loops).steps,
-                             result.draft ? "round" : "step")
-                 : describeLoops(strategy, batch->second, result.loops));
+  if (batch != result.symbols.end() && seq != result.symbols.end()) {
+    // A budget leaves some for later steps.
+    bool isGiven =
+        result.loops.empty() || result.draft || strategy.requests.empty();
+    const Requests &first =
+        isGiven ? strategy.requests : result.loops.front().requests;
+    std::string text =
+        describeBatch(strategy, first, batch->second, seq->second);
+    int64_t steps = result.loops.empty() ? 1 : sumSteps(result.loops).steps;
+    if (steps > 1 && !result.draft && result.loops.size() > 1)
+      text = describeLoops(strategy, batch->second, result.loops);
+    else if (steps > 1)
+      text +=
+          " in the first of " + count(steps, result.draft ? "round" : "step");
+    printRow(os, "batch", text);
+  }
   if (result.draft)
     printRow(os, "drafts", describeDrafts(result));
   printRow(os, "types", describeTypes(result));

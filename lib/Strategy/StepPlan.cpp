@@ -286,6 +286,16 @@ static Error checkOneList(const Requests &requests) {
                    "or compile the steps one by one");
 }
 
+/// All come before the end.
+static Error checkArrivals(const Requests &requests, int64_t steps) {
+  for (const Request &request : requests.list)
+    if (request.arrival >= steps)
+      return makeError("a request comes with step " + Twine(request.arrival) +
+                       ", and there are " + Twine(steps) +
+                       " steps, from 0 on; ask for more with --steps");
+  return Error::success();
+}
+
 Expected<std::vector<StepLoop>>
 stg::scheduleSteps(const Requests &requests, StepLimits limits,
                    std::optional<int64_t> steps) {
@@ -293,6 +303,9 @@ stg::scheduleSteps(const Requests &requests, StepLimits limits,
     return std::move(error);
   if (Error error = checkOneMicroBatch(requests))
     return std::move(error);
+  if (steps)
+    if (Error error = checkArrivals(requests, *steps))
+      return std::move(error);
   return Scheduler(requests, limits, steps).run();
 }
 
@@ -310,11 +323,9 @@ Expected<std::vector<StepLoop>> stg::repeatSteps(const Requests &requests,
                ? request.arrival + *request.generate
                : steps;
   };
+  if (Error error = checkArrivals(requests, steps))
+    return std::move(error);
   for (const Request &request : requests.list) {
-    if (request.arrival >= steps)
-      return makeError("a request comes with step " + Twine(request.arrival) +
-                       ", and there are " + Twine(steps) +
-                       " steps, from 0 on; ask for more with --steps");
     changes.push_back(request.arrival);
     changes.push_back(getEnd(request));
   }

@@ -162,6 +162,15 @@ TEST(StepPlanTest, Leaving) {
       "for more with --steps");
 }
 
+/// None is left out, however steps are made.
+TEST(StepPlanTest, Late) {
+  StringRef message = "a request comes with step 4, and there are 4 steps, "
+                      "from 0 on; ask for more with --steps";
+  EXPECT_EQ(schedule("(1,5),(1,5)@4", {0, 8}, 4), message);
+  EXPECT_EQ(schedule("(1,5),(1,5)@4", {8, 0}, 4), message);
+  EXPECT_EQ(schedule("(1,5),(1,5)@3", {8, 0}, 4), "3 x (1,5); (1,8),(1,5)");
+}
+
 /// Many steps of one kind are not made one by one.
 TEST(StepPlanTest, Long) {
   EXPECT_EQ(schedule("(16,0),4*(1,7)+900000", {0, 0}, 1000000),
