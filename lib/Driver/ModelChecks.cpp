@@ -476,6 +476,17 @@ static Error checkRankLists(const StrategyInput &strategy,
     return makeError(source + ": data-parallel ranks with lists of their own "
                               "do not divide tokens; use one list, or no "
                               "context parallelism");
+  int64_t parts = strategy.values.tensorRanks.number;
+  if (strategy.values.sequenceParallel)
+    for (const Requests &list : strategy.values.requests.getLists())
+      if (list.countNew() % parts != 0)
+        return makeError(source + ": " + list.str() + " has " +
+                         Twine(list.countNew()) +
+                         " new tokens, which --sequence-parallel divides "
+                         "among " +
+                         Twine(parts) +
+                         " ranks; lists of data-parallel ranks are not filled "
+                         "up: give each a multiple of these");
   if (strategy.values.expertRows == ExpertRows::Padded ||
       strategy.values.clipExperts)
     return makeError(
