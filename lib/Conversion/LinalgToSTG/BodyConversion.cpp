@@ -194,7 +194,7 @@ View FunctionConverter::applyBinary(Location loc, Binary kind, View lhs,
           dims.empty() || dims.front() + dims.size() == lhs.slots.size();
       result = BiasAddOp::create(builder, loc, lhs.value, rhs.value,
                                  areLast ? DenseI64ArrayAttr() : places,
-                                 DrawsAttr());
+                                 DrawsAttr(), SymExpr());
     }
     return {result, lhs.slots};
   }
@@ -851,9 +851,10 @@ LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
         first = other;
     for (Value &input : inputs)
       input = castTo(loc, {input, {}}, first).value;
-    view.value = EinsumOp::create(
-        builder, loc, inputs, builder.getStringAttr(equation),
-        *type == first ? TypeAttr() : TypeAttr::get(*type), DrawsAttr());
+    view.value =
+        EinsumOp::create(builder, loc, inputs, builder.getStringAttr(equation),
+                         *type == first ? TypeAttr() : TypeAttr::get(*type),
+                         DrawsAttr(), SymExpr());
     if (scale != 1)
       view = applyConstant(loc, Binary::Mul, view, scale);
   } else {

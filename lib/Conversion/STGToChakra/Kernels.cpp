@@ -21,8 +21,9 @@ static void setUsedBatch(EinsumOp op, SymExpr rows, SymExpr &m,
                          SymExpr &batch) {
   SymExpr one = SymExpr::get(op.getContext(), 1);
   SymExpr all = batch * rows;
-  SymExpr used = op.getDraws()
-                     ? getDrawnPart(*op.getDraws(), batch, rows)
+  SymExpr used = op.getDraws() ? getDrawnPart(*op.getDraws(), batch, rows)
+                 : op.getUsedAttr()
+                     ? op.getUsedAttr()
                      : SymExpr::getFunction(SymFunc::Min, {batch, all});
   SymExpr divisor = SymExpr::getFunction(SymFunc::Max, {used, one});
   batch = op.getDraws() ? divisor : used;
@@ -49,7 +50,7 @@ static Sizes getProductSizes(EinsumOp op) {
         continue;
       bool isInBoth = !isRight && right.contains(letter);
       bool isInOutput = equation.output.contains(letter);
-      bool hasRows = op.getDraws() || canBeMean(extent);
+      bool hasRows = op.getDraws() || op.getUsed() || canBeMean(extent);
       SymExpr &size = !isInOutput ? k
                       : isInBoth  ? batch
                       : isRight   ? n
@@ -65,7 +66,7 @@ static Sizes getProductSizes(EinsumOp op) {
   multiply(right, inputs.back(), /*isRight=*/true);
   if (batch.isOne()) {
     m = m * rows;
-  } else if (op.getDraws() || !rows.isOne()) {
+  } else if (op.getDraws() || op.getUsed() || !rows.isOne()) {
     setUsedBatch(op, rows, m, batch);
   }
   auto weight = inputs.back().getDefiningOp<DequantizeOp>();

@@ -58,10 +58,13 @@ SymExpr stg::getDrawnPart(DrawsAttr draws, SymExpr amount, SymExpr rows) {
 }
 
 /// Of so many slices those that have a row.
-static SymExpr getUsedPart(SymExpr amount, SymExpr slices, SymExpr rows,
-                           DrawsAttr draws) {
-  if (draws)
+template <typename OpTy>
+static SymExpr getUsedPart(OpTy op, SymExpr amount, SymExpr slices,
+                           SymExpr rows) {
+  if (DrawsAttr draws = op.getDrawsAttr())
     return getDrawnPart(draws, amount, rows);
+  if (SymExpr used = op.getUsedAttr())
+    return amount.exactDiv(slices) * used;
   if (!canBeMean(rows))
     return amount;
   return amount.exactDiv(slices) *
@@ -85,7 +88,7 @@ static void forEachSlices(EinsumOp op, unsigned number,
 
 static SymExpr getReadPart(EinsumOp op, unsigned number, SymExpr amount) {
   forEachSlices(op, number, [&](SymExpr slices, SymExpr rows) {
-    amount = getUsedPart(amount, slices, rows, op.getDrawsAttr());
+    amount = getUsedPart(op, amount, slices, rows);
   });
   return amount;
 }
@@ -107,8 +110,7 @@ static SymExpr getReadPart(BiasAddOp op, SymExpr amount) {
       getBiasDims(op.getType(), op.getBias().getType(), op.getDimsAttr());
   for (unsigned dim : dims)
     if (dim + 1 < op.getType().getRank() && !llvm::is_contained(dims, dim + 1))
-      amount =
-          getUsedPart(amount, shape[dim], shape[dim + 1], op.getDrawsAttr());
+      amount = getUsedPart(op, amount, shape[dim], shape[dim + 1]);
   return amount;
 }
 

@@ -74,7 +74,7 @@ LogicalResult EinsumOp::buildGradient(GradientBuilder &gradient) {
                     : TypeAttr::get(type.getElementType());
     auto op = gradient.create<EinsumOp>(gradient.getRole(i), inputs,
                                         (all + "->" + equation.inputs[i]).str(),
-                                        into, DrawsAttr());
+                                        into, DrawsAttr(), SymExpr());
     gradient.addGradient(i, op);
   }
   return success();

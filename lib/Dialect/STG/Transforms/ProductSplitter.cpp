@@ -68,7 +68,7 @@ SmallVector<Value> ProductSplitter::splitProduct(EinsumOp op, unsigned dim) {
   for (ArrayRef<Value> operands : inputs)
     parts.push_back(EinsumOp::create(builder, op.getLoc(), operands,
                                      op.getEquation(), op.getIntoAttr(),
-                                     op.getDrawsAttr()));
+                                     op.getDrawsAttr(), op.getUsedAttr()));
   finish(op, parts);
   return parts;
 }
@@ -85,7 +85,8 @@ SmallVector<Value> ProductSplitter::splitBiased(BiasAddOp op, unsigned dim) {
   SmallVector<Value> parts;
   for (auto [input, bias] : llvm::zip_equal(inputs, biases))
     parts.push_back(BiasAddOp::create(builder, op.getLoc(), input, bias,
-                                      DenseI64ArrayAttr(), op.getDrawsAttr()));
+                                      DenseI64ArrayAttr(), op.getDrawsAttr(),
+                                      op.getUsedAttr()));
   finish(op, parts);
   return parts;
 }

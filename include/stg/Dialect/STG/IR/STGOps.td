@@ -194,7 +194,7 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable,
     contracted. Accumulation is in fp32; the attribute `into` chooses the element type
     of the result, which is that of the first operand otherwise. An operand with slices for
     the rows of another one is read as far as there are rows; with `draws` as far as is
-    expected of a random choice.
+    expected of a random choice, and with `used` so many slices of it are.
 
     ```mlir
     %q = stg.einsum "bsd,dhe->bshe" %n, %wq : !x, !wq
@@ -208,7 +208,8 @@ def EinsumOp : STG_InferredOp<"einsum", [STG_Differentiable,
   }];
   let args = (ins Variadic<STG_Tensor>:$inputs, StrAttr:$equation,
                        OptionalAttr<TypeAttr>:$into,
-                       OptionalAttr<STG_DrawsAttr>:$draws);
+                       OptionalAttr<STG_DrawsAttr>:$draws,
+                       OptionalAttr<Sym_ExprAttr>:$used);
   let results = (outs STG_Tensor:$result);
   let useCustomPropertiesEncoding = 1;
   let leading = [STG_Leading<"String", "equation">];
@@ -521,7 +522,7 @@ def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
   let description = [{
     The bias has the last dimensions of the input, or those that `dims` names, and is the
     same for all others. Operations: 1 per element of the input. Of a bias with slices for
-    rows `draws` says what is expected to be read, as of `stg.einsum`.
+    rows `draws` says what is expected to be read, and `used` what is, as of `stg.einsum`.
 
     ```mlir
     %y = stg.bias_add %x, %b : !stg.tensor<[B, S, H, E], bf16>, !stg.tensor<[H, E], bf16>
@@ -533,7 +534,8 @@ def BiasAddOp : STG_InferredOp<"bias_add", [STG_Differentiable]> {
   }];
   let args = (ins STG_Tensor:$input, STG_Tensor:$bias,
                   OptionalAttr<DenseI64ArrayAttr>:$dims,
-                  OptionalAttr<STG_DrawsAttr>:$draws);
+                  OptionalAttr<STG_DrawsAttr>:$draws,
+                  OptionalAttr<Sym_ExprAttr>:$used);
   let results = (outs STG_Tensor:$result);
   let useCustomPropertiesEncoding = 1;
 }

@@ -55,15 +55,22 @@ private:
                             SymExpr tokens);
   LogicalResult addDivision(Operation *op, ArrayAttr axes, Buffers buffers,
                             SymExpr tokens);
-  SmallVector<SymExpr> getRows(Buffers buffers, const Division &division);
+  /// Of each device of a group, of all of its experts.
+  struct Shares {
+    SmallVector<SymExpr> rows, used;
+  };
+  Shares getShares(Buffers buffers, const Division &division);
   SymExpr lookUp(ArrayRef<SymExpr> table, const Division &division);
   FailureOr<NewRows> addLoads(func::FuncOp function);
   FailureOr<NewRows> setExchanges();
+  void setUsed(func::FuncOp function);
   LogicalResult replace(func::FuncOp function);
 
   /// By the buffers that a device has for its own experts.
   llvm::MapVector<Buffers, Division> divisions;
   SmallVector<std::pair<AllToAllOp, Buffers>> exchanges;
+  /// By the same buffers, how many of a device's experts have a row.
+  DenseMap<Buffers, SymExpr> usedOf;
 };
 } // namespace
 
@@ -182,21 +189,24 @@ LogicalResult LoadExperts::findShares(func::FuncOp function) {
   return failure(walked.wasInterrupted());
 }
 
-/// The rows of all experts of a device, for each device of the group. The
-/// experts' shares of the tokens are consecutive ranges of them, each with its
-/// end rounded up, so that their sum is exact.
-SmallVector<SymExpr> LoadExperts::getRows(Buffers buffers,
-                                          const Division &division) {
+/// The rows of all experts of a device and how many of these have one, for each
+/// device of the group. The experts' shares of the tokens are consecutive
+/// ranges of them, each with its end rounded up, so that their sum is exact.
+LoadExperts::Shares LoadExperts::getShares(Buffers buffers,
+                                           const Division &division) {
   MLIRContext *context = &getContext();
   int64_t sum = 0;
   for (int64_t load : loads)
     sum += load;
-  SymExpr begin = SymExpr::get(context, 0), zero = begin;
+  SymExpr begin = SymExpr::get(context, 0), zero = begin,
+          one = SymExpr::get(context, 1);
   int64_t reached = 0, numOwn = loads.size() / division.numDevices;
-  SmallVector<SymExpr> result;
+  Shares result;
   for (auto [expert, load] : llvm::enumerate(loads)) {
-    if (expert % numOwn == 0)
-      result.push_back(zero);
+    if (expert % numOwn == 0) {
+      result.rows.push_back(zero);
+      result.used.push_back(zero);
+    }
     reached += load;
     SymExpr end = reached == sum
                       ? division.tokens
@@ -207,7 +217,9 @@ SmallVector<SymExpr> LoadExperts::getRows(Buffers buffers,
     if (clip)
       rows = SymExpr::getFunction(SymFunc::Min,
                                   {rows, buffers.second.getExtent()});
-    result.back() = result.back() + rows;
+    result.rows.back() = result.rows.back() + rows;
+    result.used.back() =
+        result.used.back() + SymExpr::getFunction(SymFunc::Min, {rows, one});
     begin = end;
   }
   return result;
@@ -227,11 +239,12 @@ FailureOr<NewRows> LoadExperts::setExchanges() {
   NewRows newRows;
   DenseMap<Buffers, SymExpr> mostRows;
   for (auto &[buffers, division] : divisions) {
-    SmallVector<SymExpr> table = getRows(buffers, division);
+    auto [table, used] = getShares(buffers, division);
     SymExpr experts = buffers.first.getExtent();
     // Rows of a device as so many of each of its experts.
     newRows[buffers] =
         buffers.second.withExtent(lookUp(table, division).exactDiv(experts));
+    usedOf[buffers] = lookUp(used, division);
     if (clip)
       table.assign({experts * buffers.second.getExtent()});
     mostRows[buffers] = table.size() == 1
@@ -271,19 +284,41 @@ FailureOr<NewRows> LoadExperts::addLoads(func::FuncOp function) {
       return;
     Buffers own = getBuffers(shard), gathered = getBuffers(whole);
     DimAttr rows = newRows->lookup(own);
-    if (rows && gathered.first == own.first)
-      newRows->try_emplace(
-          gathered,
-          rows.withExtent((rows.getExtent() * gathered.second.getExtent())
-                              .exactDiv(own.second.getExtent())));
+    if (!rows || gathered.first != own.first)
+      return;
+    newRows->try_emplace(
+        gathered,
+        rows.withExtent((rows.getExtent() * gathered.second.getExtent())
+                            .exactDiv(own.second.getExtent())));
+    usedOf.try_emplace(gathered, usedOf.lookup(own));
   });
   return newRows;
+}
+
+/// Says of products and biases how many experts have a row.
+void LoadExperts::setUsed(func::FuncOp function) {
+  function.walk([&](Operation *op) {
+    auto product = dyn_cast<EinsumOp>(op);
+    auto bias = dyn_cast<BiasAddOp>(op);
+    if (!product && !bias)
+      return;
+    for (Value operand : op->getOperands()) {
+      auto type = cast<SymTensorType>(operand.getType());
+      SymExpr used =
+          type.getRank() < 2 ? SymExpr() : usedOf.lookup(getBuffers(type));
+      if (used && product)
+        product.setUsedAttr(used);
+      else if (used)
+        bias.setUsedAttr(used);
+    }
+  });
 }
 
 LogicalResult LoadExperts::replace(func::FuncOp function) {
   FailureOr<NewRows> newRows = addLoads(function);
   if (failed(newRows))
     return failure();
+  setUsed(function);
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](SymTensorType type) -> std::optional<Type> {
     SmallVector<DimAttr> dims(type.getDims());
@@ -306,6 +341,7 @@ void LoadExperts::runOnOperation() {
   for (auto function : getOperation().getOps<func::FuncOp>()) {
     divisions.clear();
     exchanges.clear();
+    usedOf.clear();
     if (failed(findExchanges(function)) || failed(findShares(function)) ||
         failed(replace(function)))
       return signalPassFailure();

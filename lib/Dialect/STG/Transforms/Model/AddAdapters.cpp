@@ -317,12 +317,12 @@ void AdapterBuilder::add(const Site &site) {
   auto a = makeParam(site, ".lora_A", down, elementType);
   auto narrow = EinsumOp::create(builder, loc, ValueRange{input, a},
                                  inputTerm + "," + downTerm + "->" + low,
-                                 /*into=*/TypeAttr(), DrawsAttr());
+                                 /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
   auto b = makeParam(site, ".lora_B", up, elementType);
   Value wide =
       EinsumOp::create(builder, loc, ValueRange{narrow, b},
                        low + "," + upTerm + "->" + equation.output.str(),
-                       /*into=*/TypeAttr(), DrawsAttr());
+                       /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
   auto setOwnName = [&](Value value, StringRef suffix) {
     setName(value.getDefiningOp(), builder.getStringAttr(site.name + suffix));
   };

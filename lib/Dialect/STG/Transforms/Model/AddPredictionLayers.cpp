@@ -216,7 +216,7 @@ FailureOr<Value> ModuleBuilder::addProjection(Value before, Value embedded) {
       builder.getStringAttr(prefix + "eh_proj"));
   auto product =
       EinsumOp::create(builder, loc, ValueRange{joined, weight}, "bsc,cd->bsd",
-                       /*into=*/TypeAttr(), DrawsAttr());
+                       /*into=*/TypeAttr(), DrawsAttr(), SymExpr());
   setName(product, builder.getStringAttr(prefix + "eh_proj"));
   return product.getResult();
 }

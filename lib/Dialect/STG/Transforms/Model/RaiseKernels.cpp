@@ -351,7 +351,8 @@ Value KernelRaiser::foldCast(Operation *op) {
           tensorOf(cast.getResult()).getElementType())
     return {};
   return EinsumOp::create(builder, einsum.getLoc(), einsum.getInputs(),
-                          einsum.getEquationAttr(), TypeAttr(), DrawsAttr());
+                          einsum.getEquationAttr(), TypeAttr(), DrawsAttr(),
+                          SymExpr());
 }
 
 /// A cast back from a wider type.
@@ -405,7 +406,8 @@ Value KernelRaiser::foldOrder(Operation *op) {
     return {};
   return EinsumOp::create(builder, op->getLoc(), inputs,
                           builder.getStringAttr(equation + "->" + result),
-                          einsum.getIntoAttr(), einsum.getDrawsAttr());
+                          einsum.getIntoAttr(), einsum.getDrawsAttr(),
+                          einsum.getUsedAttr());
 }
 
 //===----------------------------------------------------------------------===//

@@ -447,7 +447,7 @@ Value LatentAttention::multiply(Value input, EinsumOp product, bool isQuery) {
                 EinsumOp::create(
                     builder, op.getLoc(),
                     ValueRange{input, getWide(product.getInputs()[1 - number])},
-                    StringRef(text), TypeAttr(), DrawsAttr()));
+                    StringRef(text), TypeAttr(), DrawsAttr(), SymExpr()));
 }
 
 /// Several tensors as one along their last dimension.
