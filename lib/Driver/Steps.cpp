@@ -180,12 +180,17 @@ Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
     row.cachedTokens = *values.kvLen;
     loop.requests.list = {row};
   }
+  std::string together =
+      input.spell(getField(FieldId::requests)) + " with " + input.spell(draft);
+  if (loop.requests.areOfRanks())
+    return makeStrategyError(
+        together + ": lists of data-parallel ranks are those of one step, and "
+                   "a round has several; use one list for all ranks");
   for (Request &request : loop.requests.list) {
     if (request.newTokens != 1 || request.logits || request.generate ||
         request.arrival)
       return makeStrategyError(
-          input.spell(getField(FieldId::requests)) + " with " +
-          input.spell(draft) +
+          together +
           ": a round has the drafts of requests that generate, which do not "
           "come or leave; give each as (1,CACHED)");
     request.newTokens = *values.drafts + 1;
