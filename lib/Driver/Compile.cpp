@@ -242,7 +242,7 @@ static StrategyInput deriveFile(const CompileRequest &request, ModuleOp module,
     llvm::consumeError(preset.takeError());
     return file;
   }
-  deriveFromModel(file, *preset, values);
+  deriveFromModel(file, module, *preset, values);
   if (auto plan = derivePlan(*preset, module, values, file); !plan)
     llvm::consumeError(plan.takeError());
   return file;
@@ -289,7 +289,7 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
                                          const CompileRequest &request,
                                          ModuleOp module, SymbolValues &values,
                                          StrategyInput &strategy) {
-  deriveFromModel(strategy, preset, values);
+  deriveFromModel(strategy, module, preset, values);
   std::optional<StrategyInput> file;
   auto hasEffectInFile = [&](const Field &field) {
     if (!file)
@@ -309,7 +309,7 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   if (!plan)
     return plan;
   if (padTokens(strategy, *plan, values))
-    deriveFromModel(strategy, preset, values);
+    deriveFromModel(strategy, module, preset, values);
   // That of a preset is not what somebody has asked for.
   if (strategy.values.padVocabulary &&
       !strategy.isGiven(FieldId::vocabularyMultiple))
@@ -317,7 +317,8 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   if (strategy.values.padVocabulary || strategy.values.vocabularyMultiple) {
     if (Error error = padVocabulary(strategy, *plan, values))
       return std::move(error);
-    deriveFromModel(strategy, preset, values); // Binds what has been padded.
+    deriveFromModel(strategy, module, preset,
+                    values); // Binds what has been padded.
   }
   if (Error error = checkEffects())
     return std::move(error);

@@ -9,6 +9,7 @@
 #include "ModelChecks.h"
 #include "stg/Dialect/STG/IR/Blocks.h"
 #include "stg/Dialect/STG/IR/Loops.h"
+#include "stg/Dialect/STG/Transforms/Passes.h"
 #include "stg/Strategy/Speculation.h"
 #include "stg/Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -506,8 +507,19 @@ static bool hasExpertCapacity(const SymbolValues &values) {
          numerator->second.value != denominator->second.value;
 }
 
-void stg::deriveFromModel(StrategyInput &strategy, const Preset &preset,
-                          const SymbolValues &values) {
+/// Whether there are latents: looked for where somebody asks for a form.
+static void deriveLatents(StrategyInput &strategy, ModuleOp module) {
+  if (!strategy.isGiven(FieldId::mlaForm))
+    return;
+  strategy.values.latents = hasLatents(
+      module, StringAttr::get(module.getContext(),
+                              getField(FieldId::seq).symbolName.str()));
+  strategy.setDerived(FieldId::latents);
+}
+
+void stg::deriveFromModel(StrategyInput &strategy, ModuleOp module,
+                          const Preset &preset, const SymbolValues &values) {
+  deriveLatents(strategy, module);
   Strategy &derived = strategy.values;
   auto getExtent = [&](StringRef dim) -> std::optional<int64_t> {
     auto it = values.find(dim.str());

@@ -38,8 +38,8 @@ std::optional<Exact> evaluate(SymExpr expr, const SymbolValues &symbols);
 
 /// Puts what follows from the model into the strategy: replicas of key/value
 /// heads and groups, whether there are experts.
-void deriveFromModel(StrategyInput &strategy, const Preset &preset,
-                     const SymbolValues &values);
+void deriveFromModel(StrategyInput &strategy, mlir::ModuleOp module,
+                     const Preset &preset, const SymbolValues &values);
 /// Adds rows to the vocabulary, as the strategy says, for the ranks that the
 /// rules of the plan divide it over. The error says that there is none.
 llvm::Error padVocabulary(const StrategyInput &strategy, const PresetPlan &plan,

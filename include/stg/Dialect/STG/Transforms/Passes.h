@@ -34,6 +34,10 @@ llvm::LogicalResult resolveImports(mlir::ModuleOp module,
 /// and of a text: each row that it makes is one that it reads.
 bool joinsTokens(mlir::Operation *op, mlir::StringAttr tokens);
 
+/// True if attention keeps latents in place of the keys and values that are
+/// products of them.
+bool hasLatents(mlir::ModuleOp module, mlir::StringAttr tokens);
+
 /// The symbol for experts with their replicas.
 constexpr llvm::StringLiteral kPhysicalExperts = "physical_experts";
 

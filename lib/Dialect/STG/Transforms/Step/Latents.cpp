@@ -602,6 +602,17 @@ LogicalResult LatentAttention::build(DenseSet<Operation *> &done) {
   return success();
 }
 
+bool stg::hasLatents(ModuleOp module, StringAttr tokens) {
+  InferenceStep step;
+  step.tokens = tokens;
+  return module
+      .walk([&](AttentionOp op) {
+        return LatentAttention(op, step).find() ? WalkResult::interrupt()
+                                                : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult stg::keepLatents(func::FuncOp function, const InferenceStep &step,
                                DenseSet<Operation *> &done) {
   SmallVector<AttentionOp> ops;
