@@ -8,6 +8,7 @@
 
 #include "stg/Driver/Compile.h"
 #include "Disaggregation.h"
+#include "GraphEdits.h"
 #include "MicroBatches.h"
 #include "ModelCache.h"
 #include "ModelChecks.h"
@@ -553,7 +554,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
     return error;
   // A step of inference may have fewer layers than its model.
   if (!strategy.values.inference)
-    if (Error error = checkStages(getProgram(module), strategy, values))
+    if (Error error =
+            checkStages(getProgram(module), strategy, values, request.isDraft))
       return error;
   if (Error error = checkSchedule(strategy.values))
     return error;
@@ -577,7 +579,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   if (Error error = run(buildPlan, timing))
     return error;
   if (strategy.values.inference)
-    if (Error error = checkStages(getProgram(module), strategy, values))
+    if (Error error =
+            checkStages(getProgram(module), strategy, values, request.isDraft))
       return error;
   if (Error error = checkEncoded(module, strategy))
     return error;
@@ -786,6 +789,53 @@ compileLoops(MLIRContext &context, const CompileRequest &request,
       });
 }
 
+/// `tp 4 x dp 2`, of axes with several ranks.
+static std::string describeMesh(ModuleOp module) {
+  std::string text;
+  for (auto graph : module.getOps<chakra::GraphOp>()) {
+    MeshAttr mesh = graph.getMesh();
+    for (auto [name, size] :
+         llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisSizes()))
+      text += (text.empty() ? "" : " x ") + name.str() + " " + size.str();
+    break;
+  }
+  return text;
+}
+
+/// What is wrong with the draft model is told with where it is from.
+static Error spellDraft(const StrategyInput &strategy, Error error) {
+  std::string message = llvm::toString(std::move(error));
+  if (message.empty()) // It has been diagnosed.
+    return makeDiagnosed();
+  return makeStrategyError(strategy.spell(getField(FieldId::draft)) + ": " +
+                           message);
+}
+
+/// Each rank has steps of both models, but for modules of the model, which are
+/// those of its last stage.
+static Error checkDraftRanks(const StrategyInput &strategy, ModuleOp model,
+                             ModuleOp draft) {
+  auto graphs = model.getOps<chakra::GraphOp>();
+  auto others = draft.getOps<chakra::GraphOp>();
+  const bool isOwn = strategy.values.draft == kOwnDraft;
+  if (llvm::all_of(others,
+                   [&](auto graph) { return findGraph(model, graph); }) &&
+      (isOwn || llvm::range_size(graphs) == llvm::range_size(others)))
+    return Error::success();
+  std::string flag = strategy.spell(getField(FieldId::draft));
+  std::string own = describeMesh(model), other = describeMesh(draft);
+  if (own != other)
+    return makeStrategyError(
+        flag + ": its ranks are " + other + ", and those of the model " + own +
+        ", but each has a part of both; use a draft model with experts if the "
+        "model has them, or degrees that divide both alike, such as a tensor "
+        "parallelism that divides the key/value heads of both");
+  return makeStrategyError(
+      flag + ": ranks that are alike in one of the models are not in the other "
+             "one, as with loads of experts or unequal parts; use a draft "
+             "model that is divided like the model");
+}
+
 /// The rounds of one loop: steps of the draft model, which come before that of
 /// the model, in one module.
 static Expected<Model> compileRounds(MLIRContext &context,
@@ -820,7 +870,10 @@ static Expected<Model> compileRounds(MLIRContext &context,
     Expected<Model> draft =
         compileLoop(context, part, draftSources, printer, timing, *other);
     if (!draft)
-      return draft;
+      return spellDraft(request.strategy, draft.takeError());
+    if (Error error =
+            checkDraftRanks(request.strategy, *model->module, *draft->module))
+      return std::move(error);
     if (!isOwn && draft->config && draft->config.getDescription())
       other->description = draft->config.getDescription()->str();
     if (!result.draft)
@@ -849,19 +902,6 @@ compileRounds(MLIRContext &context, const CompileRequest &request,
         return compileRounds(context, request, std::move(parts), sources,
                              printer, timing, made);
       });
-}
-
-/// `tp 4 x dp 2`, of axes with several ranks.
-static std::string describeMesh(ModuleOp module) {
-  std::string text;
-  for (auto graph : module.getOps<chakra::GraphOp>()) {
-    MeshAttr mesh = graph.getMesh();
-    for (auto [name, size] :
-         llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisSizes()))
-      text += (text.empty() ? "" : " x ") + name.str() + " " + size.str();
-    break;
-  }
-  return text;
 }
 
 namespace {

@@ -49,14 +49,6 @@ static Error setSymbol(ModuleOp module, StringRef name, int64_t value,
   return Error::success();
 }
 
-/// `--set L=2`, as it was given.
-static std::string spellSetting(const StrategyInput &strategy, StringRef name,
-                                const Setting &setting) {
-  const Field &set = getField(FieldId::set);
-  return strategy.spell(set, (name + "=" + setting.str()).str(),
-                        strategy.getGivenBy(set.id));
-}
-
 /// What the strategy says: batch, seq and set.
 static Error setFromStrategy(ModuleOp module, const StrategyInput &strategy,
                              SymbolValues &values) {
@@ -72,7 +64,7 @@ static Error setFromStrategy(ModuleOp module, const StrategyInput &strategy,
   for (const auto &[name, setting] : strategy.values.set) {
     if (module.lookupSymbol<OptionOp>(name))
       continue;
-    std::string source = spellSetting(strategy, name, setting);
+    std::string source = strategy.spellSetting(name);
     if (!setting.number && module.lookupSymbol<SymbolOp>(name))
       return makeError(source + ": expected an integer of at least 1");
     if (Error error = setSymbol(module, name, setting.number, source, values))
@@ -100,8 +92,8 @@ Error stg::setOptions(const Model &model, const StrategyInput &strategy) {
         module.lookupSymbol<OptionOp>(entry.getName()).setValueAttr(value);
   for (const auto &[name, setting] : strategy.values.set)
     if (auto option = module.lookupSymbol<OptionOp>(name))
-      if (Error error = setOption(option, setting.str(),
-                                  spellSetting(strategy, name, setting)))
+      if (Error error =
+              setOption(option, setting.str(), strategy.spellSetting(name)))
         return error;
   for (auto option : module.getOps<OptionOp>())
     if (!option.getValue())
@@ -664,7 +656,7 @@ std::optional<int64_t> stg::countLayers(func::FuncOp program,
 }
 
 Error stg::checkStages(func::FuncOp program, const StrategyInput &input,
-                       const SymbolValues &values) {
+                       const SymbolValues &values, bool isDraft) {
   const Strategy &strategy = input.values;
   int64_t common = 0, devices = strategy.pipelineRanks.number;
   int64_t perDevice = strategy.virtualStages, stages = devices * perDevice;
@@ -686,13 +678,14 @@ Error stg::checkStages(func::FuncOp program, const StrategyInput &input,
   std::string flags = input.spellSources(FieldId::pipelineRanks, " times ");
   if (perDevice > 1)
     flags += " with " + input.spell(getField(FieldId::virtualStages));
-  return makeError(
-      flags + ": " + Twine(stages) + " stages do not divide the " +
-      Twine(*total) + " layers of the model; " +
-      (*total % perDevice
-           ? std::string()
-           : "degrees that do: " + listDivisors(*total / perDevice) + "; or ") +
-      "give the layers of each with --layers-per-stage");
+  std::string advice;
+  if (*total % perDevice == 0)
+    advice = "; degrees that do: " + listDivisors(*total / perDevice);
+  if (!isDraft)
+    advice += std::string(advice.empty() ? "; " : "; or ") +
+              "give the layers of each with --layers-per-stage";
+  return makeError(flags + ": " + Twine(stages) + " stages do not divide the " +
+                   Twine(*total) + " layers of the model" + advice);
 }
 
 Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,

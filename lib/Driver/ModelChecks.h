@@ -74,9 +74,10 @@ std::optional<int64_t> countLayers(mlir::func::FuncOp program,
                                    const SymbolValues &values, int64_t &common);
 
 /// Checks that pipeline stages divide the layers of `program`.
+/// Lists of the layers of stages are not those of a draft model.
 llvm::Error checkStages(mlir::func::FuncOp program,
                         const StrategyInput &strategy,
-                        const SymbolValues &values);
+                        const SymbolValues &values, bool isDraft = false);
 
 /// Checks that the layers of `program` can be grouped for recomputation.
 llvm::Error checkRecompute(mlir::func::FuncOp program,

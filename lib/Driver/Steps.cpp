@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace stg;
+using llvm::Error;
 using llvm::Expected;
 
 //===----------------------------------------------------------------------===//
@@ -113,6 +114,17 @@ void stg::beginApart(std::vector<StepLoop> &loops) {
   loops = std::move(apart);
 }
 
+/// What the tokens of a chunk follow from; empty: there are none.
+static std::string spellChunks(const StrategyInput &input) {
+  if (!input.values.chunk)
+    return "";
+  std::string words = input.spell(getField(FieldId::seq)) + " with " +
+                      input.spell(getField(FieldId::chunk));
+  if (input.isGiven(FieldId::steps))
+    words += " and " + input.spell(getField(FieldId::steps));
+  return words;
+}
+
 std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
                                            ArrayRef<StepLoop> loops) {
   bool areRows = input.values.requests.empty();
@@ -123,6 +135,7 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
       request.logits.reset();
     kept.insert(last.str());
   }
+  const std::string words = spellChunks(input);
   std::vector<StrategyInput> split;
   int64_t first = 0;
   for (const StepLoop &loop : loops) {
@@ -138,6 +151,9 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
       const Request &row = loop.requests.list.front();
       values.seq = row.newTokens;
       values.kvLen = row.cachedTokens;
+      if (!words.empty())
+        for (FieldId id : {FieldId::seq, FieldId::kvLen})
+          own.setWords(id, words);
     } else {
       values.requests = loop.requests;
     }
@@ -149,6 +165,29 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
 //===----------------------------------------------------------------------===//
 // Rounds
 //===----------------------------------------------------------------------===//
+
+/// Tokens and requests are those of the rounds.
+static Error checkRoundSymbols(const StrategyInput &input) {
+  const Strategy &values = input.values;
+  const std::string draft = input.spell(getField(FieldId::draft));
+  std::string tokens = getField(FieldId::seq).symbolName.str();
+  if (values.set.count(tokens))
+    return makeStrategyError(draft + " with " + input.spellSetting(tokens) +
+                             ": a round verifies the drafts and adds a token; "
+                             "give --drafts");
+  const Field &settings = getField(FieldId::draftSet);
+  for (const auto &[name, setting] : values.draftSet)
+    if (llvm::any_of(getFields(), [&, &name = name](const Field &field) {
+          return field.symbolName == name;
+        }))
+      return makeStrategyError(
+          input.spell(settings, name + "=" + setting.str(),
+                      input.getGivenBy(settings.id)) +
+          ": drafts are of the requests of the model, a token of each in a "
+          "step; leave '" +
+          name + "' out");
+  return Error::success();
+}
 
 /// What is verified: as many drafts as are said, and the token behind them.
 Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
@@ -167,6 +206,8 @@ Expected<StepLoop> stg::planRounds(const StrategyInput &input) {
   if (!rate)
     return makeStrategyError(input.spell(getField(FieldId::acceptance)) + ": " +
                              llvm::toString(rate.takeError()));
+  if (Error error = checkRoundSymbols(input))
+    return std::move(error);
   StepLoop loop;
   loop.count = values.steps;
   loop.advance = *rate;
@@ -206,8 +247,7 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
                               int64_t firstRound, Requests requests,
                               Requests last) {
   StrategyInput own = input;
-  for (FieldId id : {FieldId::draft, FieldId::drafts, FieldId::acceptance,
-                     FieldId::draftSet})
+  for (FieldId id : {FieldId::draft, FieldId::drafts, FieldId::acceptance})
     own.reset(id);
   Strategy &values = own.values;
   for (Request &request : last.list)
@@ -225,6 +265,7 @@ static StrategyInput makePart(const StrategyInput &input, const StepLoop &loop,
   const Request &row = requests.list.front();
   values.seq = row.newTokens;
   own.setDerived(FieldId::seq);
+  own.setWords(FieldId::seq, input.spell(getField(FieldId::draft)));
   values.kvLen = row.cachedTokens;
   if (row.logits)
     values.logits = LogitRows::All;
@@ -263,6 +304,7 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
     // draft reads is that of a token that stays, and its place that of the last
     // draft's.
     own.values.rollback = drafts - 1;
+    own.values.keepIfThere = true;
     if (isOwn) {
       own.values.receivedTokens = 0;
       own.values.sentTokens = number + 1 == drafts ? verified : 0;
@@ -271,9 +313,14 @@ static RoundParts splitLoop(const StrategyInput &input, const StepLoop &loop,
       own.values.set = input.values.set;
       for (const auto &[name, setting] : input.values.draftSet)
         own.values.set[name] = setting;
+    } else {
+      // These are layers of the model; those of the other one are divided
+      // evenly.
+      own.reset(FieldId::layersPerStage);
     }
   }
   parts.verification = makePart(input, loop, firstRound, loop.requests, last);
+  parts.verification.reset(FieldId::draftSet);
   parts.verification.values.rollback = drafts;
   parts.verification.values.receivedTokens = verified;
   parts.verification.values.sentTokens = isOwn ? 0 : loop.sent;

@@ -231,6 +231,7 @@ static InferenceOptions getInferenceOptions(const Strategy &strategy) {
     options.kvType = stringify(*strategy.kvDtype).str();
   options.kvScaleBlock = strategy.kvScaleBlock;
   llvm::append_range(options.kvKeep, strategy.kvKeep);
+  options.kvKeepIfThere = strategy.keepIfThere;
   options.kvBlockSize = strategy.kvBlockSize;
   options.kvWindowRoom = strategy.kvWindowRoom;
   options.rollback = strategy.rollback;
@@ -262,6 +263,7 @@ static QuantizeWeightsOptions getQuantizeOptions(const Strategy &strategy) {
   QuantizeWeightsOptions options;
   options.format = *strategy.weightDtype;
   llvm::append_range(options.keep, strategy.weightKeep);
+  options.keepIfThere = strategy.keepIfThere;
   return options;
 }
 

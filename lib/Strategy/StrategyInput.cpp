@@ -50,7 +50,20 @@ std::string StrategyInput::spell(const Field &field, StringRef value,
 }
 
 std::string StrategyInput::spell(const Field &field) const {
+  auto words = wordsOf.find(field.id);
+  if (words != wordsOf.end())
+    return words->second;
   return spell(field, field.print(values), getGivenBy(field.id));
+}
+
+std::string StrategyInput::spellSetting(StringRef name) const {
+  // Without a model that drafts these are the settings of one.
+  bool isOfDraft = !values.draft && values.draftSet.count(name.str());
+  const Field &field = getField(isOfDraft ? FieldId::draftSet : FieldId::set);
+  auto setting = values.set.find(name.str());
+  assert(setting != values.set.end() && "there is such a setting");
+  return spell(field, (name + "=" + setting->second.str()).str(),
+               getGivenBy(field.id));
 }
 
 /// `--zero`, `zero` or `"zero"`.
@@ -185,6 +198,7 @@ Error StrategyInput::set(const Field &field, StringRef text, GivenBy by) {
 void StrategyInput::reset(FieldId id) {
   getField(id).copy(Strategy(), values);
   givenBy[static_cast<int>(id)] = GivenBy::Default;
+  wordsOf.erase(id);
 }
 
 /// The field of a key of a strategy file.
@@ -351,11 +365,9 @@ Error StrategyInput::checkSymbols() const {
     if (field.symbolName.empty() || !isGiven(field.id) ||
         it == values.set.end())
       continue;
-    std::string assignment = it->first + "=" + it->second.str();
-    return makeStrategyError(
-        spell(getField(FieldId::set), assignment, getGivenBy(FieldId::set)) +
-        ": symbol '" + it->first + "' has a value from " + spell(field) +
-        " already; give one of them");
+    return makeStrategyError(spellSetting(it->first) + ": symbol '" +
+                             it->first + "' has a value from " + spell(field) +
+                             " already; give one of them");
   }
   return Error::success();
 }

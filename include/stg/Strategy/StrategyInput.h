@@ -49,6 +49,11 @@ public:
     sourcesOf[id] = std::move(sources);
   }
   llvm::ArrayRef<std::string> getSources(FieldId id) const;
+  /// Gives a field that follows from what was given the words that messages
+  /// have for it.
+  void setWords(FieldId id, std::string words) {
+    wordsOf[id] = std::move(words);
+  }
 
   /// The value of a degree of the preset: that of the field that has its name,
   /// or one of `degrees`; none if it is not given.
@@ -108,6 +113,9 @@ public:
   std::string spell(const Field &field) const;
   std::string spell(const Field &field, llvm::StringRef value,
                     GivenBy by) const;
+  /// `--set L=2`; in the strategy of a draft model `--draft-set L=2`, if that
+  /// is where it is from.
+  std::string spellSetting(llvm::StringRef name) const;
   /// `--dp 4`, or `x=4` of a degree without a field.
   std::string spellDegree(llvm::StringRef name) const;
   std::string spellDegree(llvm::StringRef name, llvm::StringRef value) const;
@@ -125,6 +133,7 @@ private:
 
   std::array<GivenBy, kNumFields> givenBy = {};
   std::map<FieldId, std::vector<std::string>> sourcesOf;
+  std::map<FieldId, std::string> wordsOf;
   std::string file; ///< That `readFile` read.
   bool fileHasDecodePlan = false;
 };

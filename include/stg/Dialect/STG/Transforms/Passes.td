@@ -753,6 +753,8 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     ListOption<"kvKeep", "kv-keep", "std::string",
                "Caches that keep the element type of what is kept: patterns of names, each of "
            "which is that of a cache">,
+    Option<"kvKeepIfThere", "kv-keep-if-there", "bool", /*default=*/"false",
+           "A pattern of kv-keep may be that of no cache">,
     Option<"padded", "padded", "bool", /*default=*/"false",
            "A row may have more tokens than its requests, of which nothing is kept">,
     Option<"kvBlockSize", "kv-block-size", "int64_t", /*default=*/"1",
@@ -814,6 +816,8 @@ def QuantizeWeights : Pass<"stg-quantize-weights", "::mlir::func::FuncOp"> {
            "How weights are stored">,
     ListOption<"keep", "keep", "std::string",
                "Patterns of names of parameters that stay as they are">,
+    Option<"keepIfThere", "keep-if-there", "bool", /*default=*/"false",
+           "A pattern of keep may be that of no matrix">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }

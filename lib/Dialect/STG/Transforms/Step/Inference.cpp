@@ -916,6 +916,6 @@ void Inference::runOnOperation() {
     if (failed(StepBuilder(function, *step).run()))
       return signalPassFailure();
   }
-  if (last && failed(step->kvKeep.checkUsed(last, "caches")))
+  if (last && !kvKeepIfThere && failed(step->kvKeep.checkUsed(last, "caches")))
     signalPassFailure();
 }

@@ -200,6 +200,7 @@ void QuantizeWeights::runOnOperation() {
         store(weight, storage);
   }
   // What most models have may be kept, or nothing.
-  if (failed(kept.checkUsed(getOperation(), "matrices", {"router", "none"})))
+  if (!keepIfThere &&
+      failed(kept.checkUsed(getOperation(), "matrices", {"router", "none"})))
     signalPassFailure();
 }
