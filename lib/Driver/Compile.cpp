@@ -550,6 +550,10 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   };
   if (!getProgram(module))
     return makeDiagnosed();
+  if (Error error = checkPrediction(module, strategy))
+    return error;
+  if (Error error = checkCacheAxes(strategy))
+    return error;
   if (Error error = run(buildModelPipeline, timing))
     return error;
   // A step of inference may have fewer layers than its model.
@@ -593,6 +597,8 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   if (Error error = checkStreamStart(module, strategy))
     return error;
   if (Error error = run(buildLocalPipeline, timing))
+    return error;
+  if (Error error = checkCachedTokens(module, strategy, values))
     return error;
   if (strategy.values.inference)
     collectExpertsRead(module, values, result);

@@ -262,7 +262,9 @@ Expected<SymbolValues> stg::collectSymbols(const Model &model,
   return makeMissing(model, free.empty() ? missing : free);
 }
 
-std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
+/// None if a symbol has no value.
+static std::optional<CompiledExprs::Result>
+compute(SymExpr expr, const SymbolValues &symbols) {
   bool isKnown = true;
   expr.walkSymbols(
       [&](StringAttr symbol) { isKnown &= symbols.count(symbol.str()) != 0; });
@@ -274,10 +276,19 @@ std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
     names.push_back(StringAttr::get(expr.getContext(), name));
     values.push_back(value.value);
   }
-  CompiledExprs::Result result = CompiledExprs(expr, names).evaluate(0, values);
-  if (result.status != CompiledExprs::Status::Ok)
+  return CompiledExprs(expr, names).evaluate(0, values);
+}
+
+std::optional<Exact> stg::evaluate(SymExpr expr, const SymbolValues &symbols) {
+  auto result = compute(expr, symbols);
+  if (!result || result->status != CompiledExprs::Status::Ok)
     return std::nullopt;
-  return result.value;
+  return result->value;
+}
+
+static bool isFraction(SymExpr expr, const SymbolValues &symbols) {
+  auto result = compute(expr, symbols);
+  return result && result->status == CompiledExprs::Status::NotIntegral;
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,8 +359,12 @@ Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
   StringRef name = getField(FieldId::seq).symbolName;
   auto row = values.find(name.str());
   // Rows that go on have tokens of the text only.
-  if (row == values.end() || strategy.values.kvLen.value_or(0) ||
-      !strategy.values.requests.empty())
+  bool goesOn =
+      strategy.values.kvLen.value_or(0) ||
+      llvm::any_of(strategy.values.requests.list, [](const Request &request) {
+        return request.cachedTokens > 0;
+      });
+  if (row == values.end() || goesOn)
     return Error::success();
   auto tokens = StringAttr::get(module.getContext(), name);
   std::optional<Exact> others;
@@ -371,6 +386,76 @@ Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
                    ": a row has " + chakra::toDecimal(*others) +
                    " tokens of images, and others behind them; give it more "
                    "than these");
+}
+
+Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
+  auto tokens = StringAttr::get(module.getContext(),
+                                getField(FieldId::seq).symbolName.str());
+  bool hasOthers = module
+                       .walk([&](ConcatOp op) {
+                         return joinsTokens(op, tokens)
+                                    ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  if (strategy.values.mtp == 0 || !hasOthers)
+    return Error::success();
+  // With drafts of the model itself nobody has given it.
+  std::string flag = strategy.isGiven(FieldId::mtp)
+                         ? strategy.spell(getField(FieldId::mtp)) + ": "
+                         : "";
+  return makeError(
+      flag +
+      "modules that predict further tokens look up all tokens of a row, and "
+      "those of images are in no table; use a model of text alone");
+}
+
+Error stg::checkCacheAxes(const StrategyInput &strategy) {
+  const Strategy &values = strategy.values;
+  // Later ones of several steps have what the first one has kept.
+  bool isCached = values.kvLen.value_or(0) || values.steps > 1 ||
+                  llvm::any_of(values.requests.list, [](const Request &each) {
+                    return each.cachedTokens > 0;
+                  });
+  if (values.cacheAxes.empty() || isCached)
+    return Error::success();
+  const Field &field = getField(FieldId::cacheAxes);
+  if (!strategy.isGiven(field.id))
+    return makeError("preset '" + values.preset.str() +
+                     "' divides the tokens of caches; it is for steps with "
+                     "cached tokens, give them with --kv-len or --requests");
+  return makeError(strategy.spell(field) +
+                   " has no effect in a step without cached tokens; give them "
+                   "with --kv-len or --requests");
+}
+
+/// The tokens of a row that earlier steps have kept.
+static int64_t countCached(const Strategy &values) {
+  return values.requests.empty() ? values.kvLen.value_or(0)
+                                 : values.requests.countCached();
+}
+
+Error stg::checkCachedTokens(ModuleOp module, const StrategyInput &input,
+                             const SymbolValues &values) {
+  const Strategy &strategy = input.values;
+  int64_t ranks = strategy.contextRanks.number, cached = countCached(strategy);
+  if (ranks <= 1 || cached % ranks == 0)
+    return Error::success();
+  // Some plans keep all tokens on each rank.
+  bool isWhole = true;
+  module.walk([&](CacheOp op) {
+    for (DimAttr dim : cast<SymTensorType>(op.getResult().getType()).getDims())
+      isWhole &= !isFraction(dim.getExtent(), values);
+  });
+  if (isWhole)
+    return Error::success();
+  FieldId source =
+      strategy.requests.empty() ? FieldId::kvLen : FieldId::requests;
+  return makeError(input.spellSources(FieldId::contextRanks, " times ") +
+                   " does not divide the " + Twine(cached) +
+                   " tokens of a row that are cached, from " +
+                   input.spell(getField(source)) + "; use a multiple of " +
+                   Twine(ranks));
 }
 
 //===----------------------------------------------------------------------===//
@@ -1018,6 +1103,10 @@ Error DegreeChecker::check(const DividedDim &dim) {
                 values.contextRanks.isOne()
             ? "; or give a list with --requests, whose tokens are one row "
               "that is padded"
+        : isTokens && values.inference && !values.contextRanks.isOne() &&
+                dim.value->value == 1
+            ? "; compile steps of decoding by themselves, without context "
+              "parallelism"
             : "";
     return makeError(own + " does not divide " + extent + ", from " +
                      dim.value->source + "; " + describeDegrees(name) + advice);

@@ -63,6 +63,19 @@ llvm::Error checkJoinedTokens(mlir::ModuleOp module,
                               const StrategyInput &strategy,
                               const SymbolValues &values);
 
+/// Modules that predict further tokens look up all tokens of a row.
+llvm::Error checkPrediction(mlir::ModuleOp module,
+                            const StrategyInput &strategy);
+
+/// Whether there are tokens to divide where caches are.
+llvm::Error checkCacheAxes(const StrategyInput &strategy);
+
+/// Whether ranks that divide tokens divide those that are cached, in programs
+/// at the local level.
+llvm::Error checkCachedTokens(mlir::ModuleOp module,
+                              const StrategyInput &strategy,
+                              const SymbolValues &values);
+
 /// Checks that tokens and heads can be divided for context parallelism.
 llvm::Error checkContext(mlir::func::FuncOp program,
                          const StrategyInput &strategy, const Preset &preset,

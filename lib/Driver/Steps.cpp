@@ -114,14 +114,17 @@ void stg::beginApart(std::vector<StepLoop> &loops) {
   loops = std::move(apart);
 }
 
-/// What the tokens of a chunk follow from; empty: there are none.
-static std::string spellChunks(const StrategyInput &input) {
-  if (!input.values.chunk)
-    return "";
-  std::string words = input.spell(getField(FieldId::seq)) + " with " +
-                      input.spell(getField(FieldId::chunk));
-  if (input.isGiven(FieldId::steps))
-    words += " and " + input.spell(getField(FieldId::steps));
+std::string stg::spellSteps(const StrategyInput &input) {
+  std::string words;
+  unsigned number = 0;
+  for (FieldId id : {FieldId::seq, FieldId::kvLen, FieldId::requests,
+                     FieldId::chunk, FieldId::tokenBudget, FieldId::steps}) {
+    if (!input.isGiven(id))
+      continue;
+    words += number == 0 ? "" : number == 1 ? " with " : " and ";
+    words += input.spell(getField(id));
+    ++number;
+  }
   return words;
 }
 
@@ -135,12 +138,14 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
       request.logits.reset();
     kept.insert(last.str());
   }
-  const std::string words = spellChunks(input);
+  const std::string words = spellSteps(input);
   std::vector<StrategyInput> split;
   int64_t first = 0;
   for (const StepLoop &loop : loops) {
     StrategyInput &own = split.emplace_back(input);
     Strategy &values = own.values;
+    for (FieldId id : {FieldId::seq, FieldId::kvLen, FieldId::requests})
+      own.setWords(id, words);
     values.steps = loop.count;
     values.firstStep = first;
     values.receivedTokens = loop.received;
@@ -151,9 +156,6 @@ std::vector<StrategyInput> stg::splitSteps(const StrategyInput &input,
       const Request &row = loop.requests.list.front();
       values.seq = row.newTokens;
       values.kvLen = row.cachedTokens;
-      if (!words.empty())
-        for (FieldId id : {FieldId::seq, FieldId::kvLen})
-          own.setWords(id, words);
     } else {
       values.requests = loop.requests;
     }

@@ -39,6 +39,10 @@ bool beginAndGoOn(llvm::ArrayRef<StepLoop> loops);
 /// Makes loops of their own of steps with which requests begin.
 void beginApart(std::vector<StepLoop> &loops);
 
+/// The requests, and what makes steps of them, as they were given: `--seq 64
+/// with --chunk 32 and --steps 3`.
+std::string spellSteps(const StrategyInput &input);
+
 /// The strategies of the loops, one for each. Caches have room for all of them.
 std::vector<StrategyInput> splitSteps(const StrategyInput &input,
                                       llvm::ArrayRef<StepLoop> loops);

@@ -281,21 +281,26 @@ static Error refuseRanks(const PresetPlan &plan,
                            " that can be numbered");
 }
 
-/// An error if the preset has the axis or the group, and makes no ranks of it.
-static Error checkCacheAxis(const Preset &preset, StringRef name,
-                            const StrategyInput &strategy) {
+/// Says why the plan has no ranks along the axis or the group.
+static Error refuseCacheAxis(const Preset &preset, const PresetPlan &plan,
+                             StringRef name, const StrategyInput &strategy) {
+  std::string by = strategy.isGiven(FieldId::cacheAxes)
+                       ? strategy.spell(getField(FieldId::cacheAxes))
+                       : "preset '" + strategy.values.preset.str() + "'";
   for (const Preset::Group &group : preset.groups)
     for (const Preset::Axis &axis : group.axes) {
       if (name != axis.name && name != group.name)
         continue;
-      std::string by = strategy.isGiven(FieldId::cacheAxes)
-                           ? strategy.spell(getField(FieldId::cacheAxes))
-                           : "preset '" + strategy.values.preset.str() + "'";
       return makeStrategyError(by + ": caches are divided over '" + name +
                                "', which needs " +
                                strategy.spellLargerDegree(axis.of));
     }
-  return Error::success();
+  std::vector<StringRef> names;
+  for (const PresetPlan::Axis &axis : plan.axes)
+    names.push_back(axis.name);
+  return makeStrategyError(by + ": the mesh has no axis '" + name +
+                           "' over which caches could be divided; it has " +
+                           (names.empty() ? "none" : llvm::join(names, ", ")));
 }
 
 Expected<PresetPlan> stg::planStrategy(const Preset &preset,
@@ -324,8 +329,7 @@ Expected<PresetPlan> stg::planStrategy(const Preset &preset,
     if (cacheAxes.size() > before)
       continue;
     if (!isAxis && !values.training)
-      if (Error error = checkCacheAxis(preset, name, strategy))
-        return std::move(error);
+      return refuseCacheAxis(preset, *plan, name, strategy);
     cacheAxes.push_back(name);
   }
   values.cacheAxes = cacheAxes;
