@@ -1262,11 +1262,19 @@ static Error compileAll(MLIRContext &context, const CompileRequest &request,
     if (!loops)
       return loops.takeError();
     result.loops = std::move(*loops);
-    if (beginAndGoOn(result.loops)) {
+    // Stages are cut where steps have the same layers.
+    const bool asksForStages = isPipeline && hasBeginning(result.loops);
+    if (beginAndGoOn(result.loops) || asksForStages) {
       Expected<bool> hasOther =
           hasOtherBeginnings(context, request, strategy, printer);
       if (!hasOther)
         return hasOther.takeError();
+      if (*hasOther && asksForStages)
+        return makeStrategyError(
+            spellSteps(strategy) +
+            ": stages have the same layers in all steps, but steps in which "
+            "requests begin have those of their images, too; use one stage, or "
+            "compile these steps by themselves");
       if (*hasOther)
         beginApart(result.loops);
     }

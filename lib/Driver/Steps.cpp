@@ -85,6 +85,18 @@ Expected<std::vector<StepLoop>> stg::planSteps(const StrategyInput &input,
   return loops;
 }
 
+bool stg::hasBeginning(ArrayRef<StepLoop> loops) {
+  int64_t steps = 0;
+  bool begins = false;
+  for (const StepLoop &loop : loops) {
+    steps += loop.count;
+    begins |= llvm::any_of(loop.requests.list, [](const Request &request) {
+      return request.cachedTokens == 0;
+    });
+  }
+  return begins && steps > 1;
+}
+
 /// Contexts are empty before the first of several steps, and not after it.
 static bool beginsAndGoesOn(const StepLoop &loop) {
   return loop.count > 1 &&
