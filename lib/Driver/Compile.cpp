@@ -318,8 +318,8 @@ Expected<PresetPlan> stg::settleStrategy(const Preset &preset,
   if (strategy.values.padVocabulary || strategy.values.vocabularyMultiple) {
     if (Error error = padVocabulary(strategy, *plan, values))
       return std::move(error);
-    deriveFromModel(strategy, module, preset,
-                    values); // Binds what has been padded.
+    // Binds what has been padded.
+    deriveFromModel(strategy, module, preset, values);
   }
   if (Error error = checkEffects())
     return std::move(error);

@@ -389,6 +389,8 @@ Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
 }
 
 Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
+  if (strategy.values.mtp == 0)
+    return Error::success();
   auto tokens = StringAttr::get(module.getContext(),
                                 getField(FieldId::seq).symbolName.str());
   bool hasOthers = module
@@ -398,7 +400,7 @@ Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
                                     : WalkResult::advance();
                        })
                        .wasInterrupted();
-  if (strategy.values.mtp == 0 || !hasOthers)
+  if (!hasOthers)
     return Error::success();
   // With drafts of the model itself nobody has given it.
   std::string flag = strategy.isGiven(FieldId::mtp)

@@ -2,6 +2,7 @@
 // nobody sees.
 //
 // RUN: stg-opt %s --stg-inference="kv-type=f8E4M3FN kv-keep=k" | FileCheck %s
+// RUN: stg-opt %s --stg-inference="kv-type=f8E4M3FN kv-keep=k,key kv-keep-if-there" | FileCheck %s
 // RUN: not stg-opt %s --stg-inference="kv-type=f8E4M3FN kv-keep=k,key" 2>&1 | FileCheck %s --check-prefix=UNUSED
 
 // UNUSED: inference-kv-keep.mlir:[[#@LINE+9]]:1: error: keeps 'key', which is the name of none of its caches; these are k, v

@@ -1,5 +1,6 @@
 // RUN: stg-opt %s --stg-quantize-weights=format=fp8-block --verify-roundtrip | FileCheck %s --check-prefix=BLOCK
 // RUN: stg-opt %s "--stg-quantize-weights=format=mxfp4 keep=r*" | FileCheck %s --check-prefix=MX
+// RUN: stg-opt %s "--stg-quantize-weights=format=mxfp4 keep=r*,nobody keep-if-there" | FileCheck %s --check-prefix=MX
 // RUN: stg-opt %s --stg-quantize-weights=format=int8 --convert-stg-to-chakra | FileCheck %s --check-prefix=COST
 // RUN: not stg-opt %s "--stg-quantize-weights=format=int8 keep=[" 2>&1 | FileCheck %s --check-prefix=PATTERN
 // PATTERN: error: keeps '[': invalid glob pattern
