@@ -204,8 +204,8 @@ class Strategy:
     reshard_after_forward: Optional[bool] = None
     """Gather parameters again in backward (default: true)."""
     rollback: Optional[int] = None
-    """New tokens of a step that may be taken back: recurrent layers keep a state before each
-    (default: the drafts of --draft) (default: 0)."""
+    """New tokens of a step that may be taken back: recurrent layers keep a state before each, and
+    windows what they take the place of (default: the drafts of --draft) (default: 0)."""
     router_loss: Optional[Literal["model", "none", "batch", "sequence", "global"]] = None
     """Loss of routers that balances experts (default: "model")."""
     router_z_loss: Optional[bool] = None

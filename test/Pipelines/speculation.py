@@ -326,6 +326,32 @@ def recurrent():
         equal(f"{model}, micro-batches", totals(parts)["traffic"], 4 * totals(compile_one(model, *step))["traffic"])
 
 
+def windows():
+    """A ring has room for what tokens that are taken back have taken the place of: W - 1 and as many as these may be."""
+    k, chance, rounds = 3, "0.5", 5
+    for model, draft, layers, drafting, window, token, p in (
+        ("gpt-oss-120b", "gpt-oss-20b", (18, 18), (12, 12), 128, 2 * 8 * 64 * 2, 1000),
+        ("gpt-oss-120b", "gpt-oss-20b", (18, 18), (12, 12), 128, 2 * 8 * 64 * 2, 100),
+        ("llama-4-scout", "llama-4-scout", (12, 36), (12, 36), 8192, 2 * 8 * 128 * 2, 10000),
+    ):
+        last = p + contexts(chance, k, rounds)[-1]
+        room = lambda n, back: min(n, window - 1 + max(back, 1))
+        size = lambda counts, n, back: token * (counts[0] * n + counts[1] * room(n, back))
+        entry = compile_one(model, "--batch=1", f"--kv-len={p}", f"--draft={draft}", f"--drafts={k}", f"--acceptance={chance}", f"--steps={rounds}")
+        what = f"{model}, {p} tokens"
+        equal(f"{what}: cache", held(entry, "kv_cache"), size(layers, last + k + 1, k) + size(drafting, last + k, k - 1))
+        verified = [compile_one(model, "--batch=1", f"--kv-len={p + x}", f"--seq={k + 1}", "--logits=all") for x in contexts(chance, k, rounds)]
+        drafted = [compile_one(draft, "--batch=1", f"--kv-len={p + x + j}") for x in contexts(chance, k, rounds) for j in range(k)]
+        equal(f"{what}: everything else", totals(entry), sum(map(totals, verified + drafted), Counter()))
+        for back in 0, 1, 2, k:
+            step = [model, "--batch=1", f"--kv-len={p}", f"--seq={k + 1}", f"--rollback={back}"]
+            equal(f"{what}, {back} may be taken back", held(compile_one(*step), "kv_cache"), size(layers, p + k + 1, back))
+    # Blocks are those of the ring, and what a scheduler reserves counts if it is more.
+    for more, want in (["--kv-block-size=16"], (1008, 144)), (["--kv-window-room=9"], (1004, 136)), (["--kv-window-room=2"], (1004, 130)):
+        entry = compile_one("gpt-oss-120b", "--batch=1", "--kv-len=1000", "--seq=4", "--rollback=3", *more)
+        equal(str(more), held(entry, "kv_cache"), 2048 * 18 * sum(want))
+
+
 def estimate():
     """A token takes a round over the tokens that are expected of it."""
     flags = ["llama3-8b", "--batch=4", "--kv-len=100", "--machine=h100-80gb-dgx", "--json"]

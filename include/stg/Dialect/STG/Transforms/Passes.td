@@ -762,7 +762,8 @@ def Inference : Pass<"stg-inference", "::mlir::ModuleOp"> {
     Option<"kvWindowRoom", "kv-window-room", "int64_t", /*default=*/"0",
            "New tokens that a window has room for before any of it is given up">,
     Option<"rollback", "rollback", "int64_t", /*default=*/"0",
-           "New tokens that may be taken back: recurrent layers keep a state before each">,
+           "New tokens that may be taken back: recurrent layers keep a state before each, and "
+           "windows what they take the place of">,
     Option<"tokenParts", "token-parts", "int64_t", /*default=*/"1",
            "Shares of the tokens that are kept: a window has a multiple of so many">,
     Option<"mlaForm", "mla-form", "::stg::MlaForm",

@@ -133,12 +133,16 @@ static SymExpr fillBlocks(const InferenceStep &step, SymExpr tokens) {
 /// The tokens that a request with so many has room for.
 static SymExpr getRoom(const InferenceStep &step, TokenSpan span,
                        SymExpr tokens) {
-  if (!span.window || step.kvWindowRoom == 0)
-    return fillBlocks(step, span.getKept(tokens));
-  SymExpr most = SymExpr::getFunction(
-      SymFunc::Min, {tokens, span.window - 1 + step.kvWindowRoom});
+  const int64_t reserved = span.window ? step.kvWindowRoom : 0;
+  SymExpr most = span.getKept(tokens);
+  // Where tokens are taken back, what they have taken the place of is seen
+  // again.
+  if (SymExpr seen = span.window ? span.window : span.chunk)
+    if (int64_t more = std::max(step.rollback, reserved))
+      most = SymExpr::getFunction(SymFunc::Min, {tokens, seen - 1 + more});
   // A window begins anywhere in a block.
-  return fillBlocks(step, most) + (step.kvBlockSize > 1 ? step.kvBlockSize : 0);
+  bool isOneMore = reserved > 0 && step.kvBlockSize > 1;
+  return fillBlocks(step, most) + (isOneMore ? step.kvBlockSize : 0);
 }
 
 Value stg::keepTokens(OpBuilder &builder, const InferenceStep &step,
