@@ -206,17 +206,17 @@ LogicalResult Bind::check(Operation *op, SymExpr expr, bool isExtent) {
       if (it != binding.end())
         values.push_back((name.getValue() + " = " + it->second.str()).str());
     });
-    return llvm::join(values, ", ");
+    return (values.empty() ? "" : " with ") + llvm::join(values, ", ");
   };
   if (!result)
     return op->emitOpError("has expression ")
-           << expr.str() << ", which has no value with " << values();
+           << expr.str() << ", which has no value" << values();
   std::optional<Rational> value = result.getConstant();
   if (!isExtent || !value || (value->isInteger() && Rational(0) < *value))
     return success();
   return op->emitOpError("has extent ")
          << expr.str() << ", which is " << result.str()
-         << " and not a positive integer with " << values();
+         << " and not a positive integer" << values();
 }
 
 static DimAttr withoutExtent(DimAttr dim) {

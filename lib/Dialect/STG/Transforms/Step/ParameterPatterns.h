@@ -55,7 +55,8 @@ public:
       if (!pattern.isUsed && !llvm::is_contained(optional, pattern.text))
         return op->emitError("keeps '")
                << pattern.text << "', which is the name of none of its " << what
-               << "; these are " << llvm::join(names, ", ");
+               << (names.empty() ? "; there are none" : "; these are ")
+               << llvm::join(names, ", ");
     return llvm::success();
   }
 
