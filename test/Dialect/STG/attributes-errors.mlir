@@ -72,7 +72,7 @@ func.func @unknown_of_result(%x: !x) -> (!x {stg.grad}) {
 !x = !stg.tensor<[4], f32>
 func.func @misspelled(%x: !x) {
   // expected-error @+2 {{'stg.einsum' op has no attribute 'int', did you mean 'into'?}}
-  // expected-note @+1 {{it has 'draws', 'equation', 'factors', 'into', 'origin'; an attribute of another dialect has that dialect's prefix}}
+  // expected-note @+1 {{it has 'draws', 'equation', 'factors', 'into', 'origin', 'used'; an attribute of another dialect has that dialect's prefix}}
   %0 = stg.einsum "a->a" %x {int = bf16} : !x
   return
 }
