@@ -1225,13 +1225,7 @@ static Expected<bool> hasOtherBeginnings(MLIRContext &context,
     return model.takeError();
   if (auto options = prepareModel(*model, request, strategy); !options)
     return options.takeError();
-  auto tokens =
-      StringAttr::get(&context, getField(FieldId::seq).symbolName.str());
-  WalkResult result = (*model->module)->walk([&](Operation *op) {
-    return joinsTokens(op, tokens) ? WalkResult::interrupt()
-                                   : WalkResult::advance();
-  });
-  return result.wasInterrupted();
+  return hasJoinedTokens(*model->module);
 }
 
 /// `models` may have the model; null: it is read.

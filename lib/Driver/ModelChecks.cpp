@@ -354,17 +354,17 @@ Error stg::checkPositions(ModuleOp module, const StrategyInput &strategy,
                    "=VALUE");
 }
 
+/// Whether earlier steps have kept tokens of a request.
+static bool hasCachedTokens(const Strategy &values) {
+  return values.kvLen.value_or(0) > 0 || values.requests.countCached() > 0;
+}
+
 Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
                              const SymbolValues &values) {
   StringRef name = getField(FieldId::seq).symbolName;
   auto row = values.find(name.str());
   // Rows that go on have tokens of the text only.
-  bool goesOn =
-      strategy.values.kvLen.value_or(0) ||
-      llvm::any_of(strategy.values.requests.list, [](const Request &request) {
-        return request.cachedTokens > 0;
-      });
-  if (row == values.end() || goesOn)
+  if (row == values.end() || hasCachedTokens(strategy.values))
     return Error::success();
   auto tokens = StringAttr::get(module.getContext(), name);
   std::optional<Exact> others;
@@ -388,19 +388,19 @@ Error stg::checkJoinedTokens(ModuleOp module, const StrategyInput &strategy,
                    "than these");
 }
 
-Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
-  if (strategy.values.mtp == 0)
-    return Error::success();
+bool stg::hasJoinedTokens(ModuleOp module) {
   auto tokens = StringAttr::get(module.getContext(),
                                 getField(FieldId::seq).symbolName.str());
-  bool hasOthers = module
-                       .walk([&](ConcatOp op) {
-                         return joinsTokens(op, tokens)
-                                    ? WalkResult::interrupt()
-                                    : WalkResult::advance();
-                       })
-                       .wasInterrupted();
-  if (!hasOthers)
+  return module
+      .walk([&](Operation *op) {
+        return joinsTokens(op, tokens) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
+  if (strategy.values.mtp == 0 || !hasJoinedTokens(module))
     return Error::success();
   // With drafts of the model itself nobody has given it.
   std::string flag = strategy.isGiven(FieldId::mtp)
@@ -415,11 +415,7 @@ Error stg::checkPrediction(ModuleOp module, const StrategyInput &strategy) {
 Error stg::checkCacheAxes(const StrategyInput &strategy) {
   const Strategy &values = strategy.values;
   // Later ones of several steps have what the first one has kept.
-  bool isCached = values.kvLen.value_or(0) || values.steps > 1 ||
-                  llvm::any_of(values.requests.list, [](const Request &each) {
-                    return each.cachedTokens > 0;
-                  });
-  if (values.cacheAxes.empty() || isCached)
+  if (values.cacheAxes.empty() || values.steps > 1 || hasCachedTokens(values))
     return Error::success();
   const Field &field = getField(FieldId::cacheAxes);
   if (!strategy.isGiven(field.id))

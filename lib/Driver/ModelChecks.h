@@ -63,6 +63,9 @@ llvm::Error checkJoinedTokens(mlir::ModuleOp module,
                               const StrategyInput &strategy,
                               const SymbolValues &values);
 
+/// True if a row has tokens of images before those of its text.
+bool hasJoinedTokens(mlir::ModuleOp module);
+
 /// Modules that predict further tokens look up all tokens of a row.
 llvm::Error checkPrediction(mlir::ModuleOp module,
                             const StrategyInput &strategy);

@@ -33,11 +33,10 @@ llvm::Expected<std::vector<StepLoop>> planSteps(const StrategyInput &input,
 /// requests on.
 bool isOneLoop(const StrategyInput &input);
 
-/// True if a loop has the step with which a request begins, and steps behind
-/// it.
 /// True if one of several steps has requests without cached tokens.
 bool hasBeginning(llvm::ArrayRef<StepLoop> loops);
-
+/// True if a loop has the step with which a request begins, and steps behind
+/// it.
 bool beginAndGoOn(llvm::ArrayRef<StepLoop> loops);
 /// Makes loops of their own of steps with which requests begin.
 void beginApart(std::vector<StepLoop> &loops);

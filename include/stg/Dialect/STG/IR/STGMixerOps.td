@@ -245,8 +245,8 @@ def GatedDeltaRuleOp : STG_ScanOp<"gated_delta_rule"> {
     ```
     Constraints: (C1) `q` and `k` are batch, tokens, key heads, key size; (C2) `v` is batch, tokens,
     value heads, value size, `beta` is without the value size, and so is `dt`, or it has the key
-    size in its place; (C3) `a` is value heads; (C4) a number of key heads divides that of the value heads; (C5) the chunk is at
-    least 1; (C6) with `along` there is no `state`.
+    size in its place; (C3) `a` is value heads; (C4) a number of key heads divides that of the value
+    heads; (C5) the chunk is at least 1; (C6) with `along` there is no `state`.
   }];
   let args = !con((ins STG_Tensor:$q, STG_Tensor:$k, STG_Tensor:$v, STG_Tensor:$dt,
                        STG_Tensor:$a, STG_Tensor:$beta, Sym_ExprAttr:$chunk),
