@@ -934,7 +934,7 @@ static Error checkExchangedHeads(const StrategyInput &input,
                                  const SymbolValues &values) {
   const Strategy &strategy = input.values;
   int64_t parts = strategy.tensorRanks.number * strategy.contextRanks.number;
-  for (StringRef name : {"K", "H"}) {
+  for (StringRef name : {"K", "KG", "H"}) {
     auto heads = values.find(name.str());
     if (heads == values.end() || heads->second.value % parts == 0)
       continue;

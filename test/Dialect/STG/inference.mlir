@@ -114,3 +114,43 @@ func.func @encoder(%q: !q) -> !q {
   %a, %lse = stg.attention none %q, %q, %q <"attention"> : !q, !q, !q
   return %a : !q
 }
+
+// -----
+
+// What layers read of another one's keys is kept once, before the loop that reads it; a window of
+// the same keys is kept by itself.
+//
+// CHECK-LABEL: func.func @shared_keys(
+// CHECK: %[[K:.*]] = stg.cache "first.k" %{{.*}} <"first.k" fwd> : !stg.tensor<[B, S, K, E], bf16> -> !stg.tensor<[B, S = S + cached, K, E], bf16>
+// CHECK: %[[V:.*]] = stg.cache "first.v" %{{.*}} <"first.v" fwd>
+// CHECK: stg.attention causal %{{.*}}, %[[K]], %[[V]] <"first" fwd>
+// CHECK: %[[KW:.*]] = stg.cache "near.k" %{{.*}} {capacity
+// CHECK: %[[VW:.*]] = stg.cache "near.v" %{{.*}} {capacity
+// CHECK-NOT: stg.cache
+// CHECK: stg.repeat "layers" * L
+// CHECK-NOT: stg.cache
+// CHECK: stg.attention causal %[[C:.*]], %[[K]], %[[V]] <"far" fwd>
+// CHECK-NOT: stg.cache
+// CHECK: stg.attention causal %{{.*}}, %[[KW]], %[[VW]] {window = #sym.expr<W>} <"near" fwd>
+// CHECK-NOT: stg.cache
+// CHECK: return
+// ALL-LABEL: func.func @shared_keys(
+// PACKED-LABEL: func.func @shared_keys(
+stg.symbol @B
+stg.symbol @S
+stg.symbol @H
+stg.symbol @K
+stg.symbol @E
+stg.symbol @W
+stg.symbol @L
+!q = !stg.tensor<[B, S, H, E], bf16>
+!k = !stg.tensor<[B, S, K, E], bf16>
+func.func @shared_keys(%q: !q, %k: !k, %v: !k) -> !q {
+  %a, %lse = stg.attention causal %q, %k, %v <"first"> : !q, !k, !k
+  %y = stg.repeat "layers" * L carry(%c = %a : !q) {
+    %far, %l1 = stg.attention causal %c, %k, %v <"far"> : !q, !k, !k
+    %near, %l2 = stg.attention causal %far, %k, %v {window = #sym.expr<W>} <"near"> : !q, !k, !k
+    stg.yield %near : !q
+  }
+  return %y : !q
+}

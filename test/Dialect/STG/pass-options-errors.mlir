@@ -59,7 +59,7 @@
 // RUN: not stg-opt %s --stg-apply-preset=rules=Q:dp 2>&1 | FileCheck %s --check-prefix=RULEDIM --implicit-check-not=error:
 // RULEDIM: error: rule 'Q:dp' names dimension 'Q', which the model does not have; its dimensions are named B{{$}}
 // RUN: not stg-opt %s --stg-apply-preset=rules=B:xp 2>&1 | FileCheck %s --check-prefix=RULEAXIS --implicit-check-not=error:
-// RULEAXIS: error: rule 'B:xp' names mesh axis 'xp', expected one of tp, tp_replicate, tp_kv, tp_mg_replicate, tp_mg, tp_lk_replicate, tp_lk, etp, tp_ep, tp_edp, cp, cp_ep, cp_edp, dp, ep, edp, dp_replicate{{$}}
+// RULEAXIS: error: rule 'B:xp' names mesh axis 'xp', expected one of tp, tp_replicate, tp_kv, tp_kg_replicate, tp_kg, tp_mg_replicate, tp_mg, tp_lk_replicate, tp_lk, etp, tp_ep, tp_edp, cp, cp_ep, cp_edp, dp, ep, edp, dp_replicate{{$}}
 
 // RUN: not stg-opt %s --stg-propagate-shardings 2>&1 | FileCheck %s --check-prefix=NOMESH --implicit-check-not=error:
 // RUN: not stg-opt %s --stg-insert-collectives 2>&1 | FileCheck %s --check-prefix=NOMESH --implicit-check-not=error:

@@ -148,3 +148,23 @@ func.func @whole_stack(%x: !x) {
   %0 = stg.mul %y#1, %y#1 <"all" fwd> : !stack, !stack
   return
 }
+// -----
+stg.mesh @mesh <pp = 2 : pipeline>
+stg.symbol @S
+stg.symbol @cached
+!x = !stg.tensor<[4, S], bf16>
+!kept = !stg.tensor<[4, S = S + cached], bf16>
+func.func @cache_of_another_stage(%x: !x) {
+  %y = stg.repeat "first" * 1 carry(%c = %x : !x) <fwd> {
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
+    stg.yield %z : !x
+  }
+  // expected-error @+1 {{'stg.cache' op is read by layers of another pipeline stage, which would be sent all of it in each step; put layers that share keys into one stage with layers-per-stage}}
+  %k = stg.cache "k" %y <"k" fwd> : !x -> !kept
+  %w = stg.repeat "second" * 1 carry(%c = %y : !x) <fwd> {
+    stg.keep %k : !kept
+    %z = stg.mul %c, %c <"square" fwd> : !x, !x
+    stg.yield %z : !x
+  }
+  return
+}

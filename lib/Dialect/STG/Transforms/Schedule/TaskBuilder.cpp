@@ -95,6 +95,11 @@ FailureOr<Value> TaskBuilder::getSoFar(unsigned stage, Value value) {
     bool isForward = section == Section::Forward;
     if (isForward ? stage == 0 : stage + 1 == stages.getNumStages())
       return source->emitOpError("makes a value that no pipeline stage holds");
+    if (isa<CacheOp>(source))
+      return source->emitOpError(
+          "is read by layers of another pipeline stage, which would be sent "
+          "all of it in each step; put layers that share keys into one stage "
+          "with layers-per-stage");
     LogicalResult sent =
         isForward ? others.forward[stage - 1]->addSend(stage - 1, value)
                   : others.backward[stage + 1]->addSend(stage + 1, value);

@@ -38,19 +38,21 @@ static SymExpr evaluateFor(SymExpr expr, StringAttr index, int64_t number) {
   return expr.substitute(binding);
 }
 
+/// What is kept of values, by what it is for and how far it is seen: a window
+/// or a chunk.
+using KeptValues =
+    DenseMap<std::tuple<Value, StringRef, SymExpr, SymExpr>, Value>;
+
 /// The increment builder of one op.
 class OpIncrementBuilder : public IncrementBuilder {
 public:
-  OpIncrementBuilder(const InferenceStep &step, Operation *op)
-      : step(step), op(op), builder(op) {}
+  OpIncrementBuilder(const InferenceStep &step, Operation *op, KeptValues &kept)
+      : step(step), op(op), kept(kept) {}
 
   bool isTokens(DimAttr dim) override { return step.isTokens(dim); }
   SymExpr getCached() override { return step.cached; }
   RequestsAttr getRequests() override { return step.requests; }
-  Value keep(Value value, StringRef suffix, TokenSpan span) override {
-    return keepTokens(builder, step, op->getLoc(), value,
-                      extendName(op, suffix), span);
-  }
+  Value keep(Value value, StringRef suffix, TokenSpan span) override;
   StringAttr nameState(StringRef suffix) override {
     return extendName(op, suffix);
   }
@@ -59,7 +61,7 @@ public:
 private:
   const InferenceStep &step;
   Operation *op;
-  OpBuilder builder;
+  KeptValues &kept;
 };
 
 /// Makes a program that of a step.
@@ -92,6 +94,7 @@ private:
 
   func::FuncOp function;
   const InferenceStep &step;
+  KeptValues kept;
 };
 
 struct Inference : stg::impl::InferenceBase<Inference> {
@@ -107,6 +110,18 @@ private:
   LogicalResult declareSymbols(const InferenceStep &step);
 };
 } // namespace
+
+/// What several ops read is kept once, where it is made: layers that read the
+/// keys of another one have no cache of their own.
+Value OpIncrementBuilder::keep(Value value, StringRef suffix, TokenSpan span) {
+  Value &cache = kept[{value, suffix, span.window, span.chunk}];
+  if (!cache) {
+    OpBuilder builder(value.getParentBlock()->findAncestorOpInBlock(*op));
+    cache = keepTokens(builder, step, op->getLoc(), value,
+                       extendName(op, suffix), span);
+  }
+  return cache;
+}
 
 StringRef stg::getOwnName(Operation *op) {
   StringAttr own = getOrigin(op).name;
@@ -707,7 +722,7 @@ LogicalResult StepBuilder::run() {
     auto attention = dyn_cast<AttentionOp>(op.getOperation());
     if (attention && failed(extendBias(attention)))
       return failure();
-    OpIncrementBuilder builder(step, op);
+    OpIncrementBuilder builder(step, op, kept);
     if (failed(op.buildIncrement(builder)))
       return failure();
   }
