@@ -56,6 +56,7 @@ def alike(layers=8, **more):
 
 WINDOW = {"sliding_window": 8}
 SIZE = {"head_dim": 8}
+NARROW_TABLES = {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 128}
 EXPERTS = {"num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
 ROUTED = {"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1,
           "first_k_dense_replace": 2}
@@ -154,6 +155,13 @@ CONFIGS = {
     "gemma3": {"text_config": decoder(**SIZE, **WINDOW), "mm_tokens_per_image": 4,
                "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
     "gemma3_text": decoder(**SIZE, **WINDOW),
+    # Six layers of ten have queries alone.
+    "gemma4_text": decoder(10, **SIZE, **WINDOW, global_head_dim=16, num_kv_shared_layers=6, use_double_wide_mlp=True, num_global_key_value_heads=2,
+                           attention_k_eq_v=True, layer_types=["sliding_attention", "full_attention"] * 5, **NARROW_TABLES),
+    "gemma4": {"text_config": decoder(**SIZE, **WINDOW, global_head_dim=16, layer_types=["sliding_attention", "full_attention"] * 4, enable_moe_block=True,
+                                      num_experts=8, top_k_experts=2, moe_intermediate_size=32, **NARROW_TABLES), "vision_soft_tokens_per_image": 4,
+               "vision_config": {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "num_attention_heads": 8, "num_key_value_heads": 8,
+                                 "head_dim": 8, "pooling_kernel_size": 2}},
     "glm": decoder(**SIZE),
     "glm4": decoder(**SIZE),
     "glm4_moe": decoder(**ROUTED, **SIZE),
@@ -354,7 +362,7 @@ ONE_GROUP = ("bamba", "falcon_h1", "granitemoehybrid")
 FEW_GROUPS = {"zamba2": 2}
 # What is made of a sample, of its images or by an encoder, and not of its tokens, each rank makes that has some of its tokens.
 PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilbert", "electra", "clip", "vit",
-              "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "llama4", "llava",
+              "DiTTransformer2DModel", "SD3Transformer2DModel", "FluxTransformer2DModel", "gemma3", "gemma4", "llama4", "llava",
               "mistral3", "qwen2_vl", "qwen2_5_vl", "t5", "mt5", "whisper", "blenderbot", "blenderbot-small", "ernie",
               "marian", "megatron-bert", "pegasus", "plbart", "umt5", "audio-spectrogram-transformer", "aya_vision",
               "clip_text_model", "cohere2_vision", "deit", "idefics3", "ijepa", "internvl", "llava_next", "llava_onevision",

@@ -84,15 +84,43 @@ stg.block @key_heads(%x: !stream) -> !keys {
   stg.return %y : !keys
 }
 
+// One projection for keys and values, which are the same.
+stg.block @fused_queries_and_keys(%x: !stream) -> (!queries, !keys) {
+  stg.option @qkv_bias : bool = false "biases of queries, keys and values"
+  %w = stg.param "qk_proj" : !stg.tensor<[D, H + K, E], bf16>
+  %p = stg.einsum "bsd,dhe->bshe" %x, %w : !stream, !stg.tensor<[D, H + K, E], bf16>
+  %qk = stg.if @qkv_bias -> !stg.tensor<[B, S, H + K, E], bf16> {
+    %b = stg.param "qk_bias" : !stg.tensor<[H + K, E], bf16>
+    %y = stg.bias_add %p, %b : !stg.tensor<[B, S, H + K, E], bf16>, !stg.tensor<[H + K, E], bf16>
+    stg.yield %y : !stg.tensor<[B, S, H + K, E], bf16>
+  } else {
+    stg.yield %p : !stg.tensor<[B, S, H + K, E], bf16>
+  }
+  %q, %k = stg.split dim 2 %qk : !stg.tensor<[B, S, H + K, E], bf16> -> !queries, !keys
+  stg.return %q, %k : !queries, !keys
+}
+
 stg.block @heads(%x: !stream) -> (!queries, !keys, !keys) {
   stg.option @separate_projections : bool = false "query, key and value are products of their own; gate and up, too"
+  stg.option @keys_are_values : bool = false "values are the projection of keys, before it is normalized and rotated"
   %q, %k, %v = stg.if @separate_projections -> !queries, !keys, !keys {
     %qs = stg.call @key_heads(%x) {name = "q", K as H} : (!stream) -> !queries
     %ks = stg.call @key_heads(%x) {name = "k"} : (!stream) -> !keys
-    %vs = stg.call @key_heads(%x) {name = "v"} : (!stream) -> !keys
+    %vs = stg.if @keys_are_values -> !keys {
+      stg.yield %ks : !keys
+    } else {
+      %vo = stg.call @key_heads(%x) {name = "v"} : (!stream) -> !keys
+      stg.yield %vo : !keys
+    }
     stg.yield %qs, %ks, %vs : !queries, !keys, !keys
   } else {
-    %qf, %kf, %vf = stg.call @fused_heads(%x) : (!stream) -> (!queries, !keys, !keys)
+    %qf, %kf, %vf = stg.if @keys_are_values -> !queries, !keys, !keys {
+      %qk, %kk = stg.call @fused_queries_and_keys(%x) : (!stream) -> (!queries, !keys)
+      stg.yield %qk, %kk, %kk : !queries, !keys, !keys
+    } else {
+      %qo, %ko, %vo = stg.call @fused_heads(%x) : (!stream) -> (!queries, !keys, !keys)
+      stg.yield %qo, %ko, %vo : !queries, !keys, !keys
+    }
     stg.yield %qf, %kf, %vf : !queries, !keys, !keys
   }
   stg.return %q, %k, %v : !queries, !keys, !keys
@@ -179,8 +207,8 @@ stg.block @rotate(%h: !queries) -> !queries {
   stg.return %y : !queries
 }
 
-// From the heads to what each query sees, with all that is done to queries, keys and values before.
-stg.block @attend_heads(%q: !queries, %k: !keys, %v: !values) -> !attended {
+// All that is done to queries, keys and values before scores.
+stg.block @prepare_heads(%q: !queries, %k: !keys, %v: !values) -> (!queries, !keys, !values) {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
   stg.option @qk_norm_biased : bool = false "LayerNorm of each query and key head"
@@ -191,7 +219,7 @@ stg.block @attend_heads(%q: !queries, %k: !keys, %v: !values) -> !attended {
   stg.option @query_scaled : bool = false "queries times a constant of their position"
   stg.option @key_scaled : bool = false "keys times a constant"
   stg.option @value_scaled : bool = false "values times a constant"
-  stg.option @sinks : bool = false "a score of each head that no key has"
+  stg.option @value_norm : bool = false "RMSNorm without weights of each value head"
   stg.option @qkv_clamped : bool = false "queries, keys and values are between two limits"
   %kc = stg.if @key_scaled -> !keys {
     // No trace has the values of constants.
@@ -287,11 +315,24 @@ stg.block @attend_heads(%q: !queries, %k: !keys, %v: !values) -> !attended {
   } else {
     stg.yield %ql : !queries
   }
+  %vn = stg.if @value_norm -> !values {
+    %nv, %rv = stg.rms_norm %vm <"v_norm"> : !values
+    stg.yield %nv : !values
+  } else {
+    stg.yield %vm : !values
+  }
+  stg.return %qs, %kl, %vn : !queries, !keys, !values
+}
+
+// From the heads to what each query sees.
+stg.block @attend_heads(%q: !queries, %k: !keys, %v: !values) -> !attended {
+  stg.option @sinks : bool = false "a score of each head that no key has"
+  %qp, %kp, %vp = stg.call @prepare_heads(%q, %k, %v) : (!queries, !keys, !values) -> (!queries, !keys, !values)
   %a = stg.if @sinks -> !attended {
-    %y = stg.call @attend_with_sinks(%qs, %kl, %vm) : (!queries, !keys, !values) -> !attended
+    %y = stg.call @attend_with_sinks(%qp, %kp, %vp) : (!queries, !keys, !values) -> !attended
     stg.yield %y : !attended
   } else {
-    %y = stg.call @attend(%qs, %kl, %vm) : (!queries, !keys, !values) -> !attended
+    %y = stg.call @attend(%qp, %kp, %vp) : (!queries, !keys, !values) -> !attended
     stg.yield %y : !attended
   }
   stg.return %a : !attended

@@ -57,6 +57,14 @@ stg.block @embedding_norm(%x: !stream) -> !stream {
   stg.return %y : !stream
 }
 
+// The residual stream times a constant.
+stg.block @scale_stream(%x: !stream) -> !stream {
+  // No trace has the value of the constant.
+  %c = stg.splat 1 : !stream
+  %y = stg.mul %x, %c <"stream_scale"> : !stream, !stream
+  stg.return %y : !stream
+}
+
 // Learned positions, added to the embedding of the tokens.
 stg.block @add_positions(%x: !stream, %positions: !ids) -> !stream {
   stg.option @two_more : bool = false "two rows of the table more, which are of no position"

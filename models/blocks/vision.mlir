@@ -8,7 +8,7 @@ stg.symbol @S "tokens per sequence"
 stg.symbol @D "hidden size"
 stg.symbol @PC "elements of a patch"
 stg.symbol @NR "tokens that belong to no patch"
-stg.symbol @PV "learned positions of a square"
+stg.symbol @PV "learned positions of a square, or of rows and of columns"
 stg.symbol @PI = 4 "learned positions that one is between"
 
 !stream = !stg.tensor<[B, S, D], bf16>
@@ -109,6 +109,17 @@ stg.block @mean_of_patches(%x: !stream) -> !stg.tensor<[B, D], bf16> {
 stg.block @add_all_positions(%x: !stream) -> !stream {
   %p = stg.param "pos_embeddings" : !stg.tensor<[S, D], bf16>
   %y = stg.bias_add %x, %p <"embeddings"> : !stream, !stg.tensor<[S, D], bf16>
+  stg.return %y : !stream
+}
+
+// A learned position of each token's row, and one of its column.
+stg.block @add_row_and_column(%x: !stream, %rows: !stg.tensor<[B, S], i32>, %columns: !stg.tensor<[B, S], i32>) -> !stream {
+  %tr = stg.param "row_embeddings" : !stg.tensor<[PV, D], bf16>
+  %r = stg.embedding %tr, %rows <"rows"> : !stg.tensor<[PV, D], bf16>, !stg.tensor<[B, S], i32>
+  %tc = stg.param "column_embeddings" : !stg.tensor<[PV, D], bf16>
+  %c = stg.embedding %tc, %columns <"columns"> : !stg.tensor<[PV, D], bf16>, !stg.tensor<[B, S], i32>
+  %p = stg.add %r, %c <"positions"> : !stream, !stream
+  %y = stg.add %x, %p <"embeddings"> : !stream, !stream
   stg.return %y : !stream
 }
 

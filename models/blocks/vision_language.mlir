@@ -212,6 +212,28 @@ stg.block @pool_image(%x: !vision) -> !projected {
   stg.return %y : !projected
 }
 
+// Squares of patches become their mean, times a constant, which is normalized without weights and
+// projected (Gemma 4).
+stg.block @pool_and_project(%x: !vision) -> !projected {
+  stg.option @standardized : bool = false "a constant is taken from the mean, and another one scales it"
+  %g = stg.rearrange "b(ynxm)d->b(yx)(nm)d" %x <"squares"> : !vision -> !stg.tensor<[B = IM*B, IT, ME*ME, DV], bf16>
+  %p = stg.mean dim 2 %g <"squares_mean"> : !stg.tensor<[B = IM*B, IT, ME*ME, DV], bf16>
+  // No trace has the values of constants.
+  %c = stg.splat 1 : !image
+  %s = stg.mul %p, %c <"pooled_scale"> : !image, !image
+  %z = stg.if @standardized -> !image {
+    %m = stg.add %s, %c <"centered"> : !image, !image
+    %v = stg.mul %m, %c <"standardized"> : !image, !image
+    stg.yield %v : !image
+  } else {
+    stg.yield %s : !image
+  }
+  %n, %rstd = stg.rms_norm %z <"projector_norm"> : !image
+  %w = stg.param "projector" : !stg.tensor<[DV, D], bf16>
+  %y = stg.einsum "bnv,vd->bnd" %n, %w : !image, !stg.tensor<[DV, D], bf16>
+  stg.return %y : !projected
+}
+
 // Squares of patches become one wide token, which two matrices project (Qwen 2.5 VL). The
 // patches of a square follow one another.
 stg.block @merge_patches(%x: !vision) -> !projected {

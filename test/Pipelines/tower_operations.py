@@ -205,6 +205,26 @@ def check_unread(h=3072, S=4096, T=512, channels=64):
     assert products["bwd"] == expected, f"qwen-image: {products}, expected {expected} backward"
 
 
+def gemma4_tower(h, w, heads, size, f, depth, patches=2520, merged=280):
+    """Patches of 16 x 16 pixels, heads of a size of their own, a gated network, and one matrix for what nine patches become."""
+    layer = 8 * patches * w * heads * size + 4 * patches**2 * heads * size + 6 * patches * w * f
+    return 2 * patches * 768 * w + depth * layer + 2 * merged * w * h
+
+
+def gemma4(h, f, kinds, heads, keys, globals, window, V=262144, S=4096, own=None, wide=1, width=0, chosen=None):
+    """Each layer is local, with heads of 256, or global, with heads of 512 and `globals`: its key/value heads, and how many
+    projections these have. Layers from `own` on have queries alone, and a network `wide` times as wide; `width` is that of
+    a table of each layer; `chosen` is what a token's experts execute, beside the network."""
+    total = 2 * S * h * V
+    for layer, kind in enumerate(kinds):
+        size, (count, projections), seen = (256, (keys, 2), window) if kind == "l" else (512, globals, S)
+        pairs = seen * (seen + 1) // 2 + (S - seen) * seen
+        is_sharing = own is not None and layer >= own
+        total += 2 * S * h * size * (2 * heads + (0 if is_sharing else projections * count)) + 4 * heads * size * pairs
+        total += 6 * S * h * f * (wide if is_sharing else 1) + 3 * 2 * S * h * width + (chosen or 0)
+    return total
+
+
 def main():
     third = 1152 // 3
     expected = {
@@ -262,6 +282,13 @@ def main():
         + 58 * experts(4096, 7168, 2048, 256, 9) + 2 * 4096 * 7168 * 129280,
         "glm-5": 78 * selected(4096, 6144, 64, 2048, index_heads=32, n=192, v=256) + 3 * 6 * 4096 * 6144 * 12288
         + 75 * experts(4096, 6144, 2048, 256, 9) + 2 * 4096 * 6144 * 154880,
+        "gemma-4-31b": gemma4_tower(5376, 1152, 16, 72, 4304, 27) + gemma4(5376, 21504, 10 * "lllllg", 32, 16, (4, 1), 1024),
+        "gemma-4-26b-a4b": gemma4_tower(2816, 1152, 16, 72, 4304, 27)
+        + gemma4(2816, 2112, 5 * "lllllg", 16, 8, (2, 1), 1024, chosen=experts(4096, 2816, 704, 128, 8)),
+        "gemma-4-e2b": gemma4_tower(1536, 768, 12, 64, 3072, 16)
+        + gemma4(1536, 6144, 7 * "llllg", 8, 1, (1, 2), 512, own=15, wide=2, width=256),
+        "gemma-4-e4b": gemma4_tower(2560, 768, 12, 64, 3072, 16)
+        + gemma4(2560, 10240, 7 * "lllllg", 8, 2, (2, 2), 512, own=24, width=256),
         "qwen3.5-9b": qwen3_5(4096, 12288, 32, 16, 4, 32, 248320),
         "qwen3.5-27b": qwen3_5(5120, 17408, 64, 24, 4, 48, 248320),
         # Of 3840 tokens, so that all experts get as many.

@@ -1131,7 +1131,35 @@ def step3p5(c):
     return total, active, V * D
 
 
+def gemma4_text(c):
+    """Other heads in layers without a window, whose values may be their keys; the last layers have no
+    keys of their own and may be twice as wide; each layer may have a table, with a gate and two matrices."""
+    D, L, H, K, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "vocab_size"))
+    kinds = list(c.get("layer_types") or ["full_attention" if (i + 1) % 6 == 0 else "sliding_attention" for i in range(L)])
+    kinds[-1] = "full_attention"
+    own, width, bias = L - c.get("num_kv_shared_layers", 0), c.get("hidden_size_per_layer_input", 256), c.get("attention_bias", False)
+    is_same = c.get("attention_k_eq_v", False)
+    total = D + V * D * (1 if c.get("tie_word_embeddings", True) else 2)
+    total += width * (c.get("vocab_size_per_layer_input", 262144) * L + D * L + 1)
+    active = 0
+    for layer, kind in enumerate(kinds):
+        is_global = kind == "full_attention"
+        E = c.get("global_head_dim", 512) if is_global else c["head_dim"]
+        keys = (c.get("num_global_key_value_heads") or K) if is_global and is_same else K
+        total += linear(D, H * E, bias) + linear(H * E, D, bias) + E + 4 * D
+        if layer < own:
+            total += (1 if is_global and is_same else 2) * linear(D, keys * E, bias) + E
+        is_wide = c.get("use_double_wide_mlp", False) and layer >= own
+        total += gated(D, c["intermediate_size"] * (2 if is_wide else 1)) + (2 * D * width + D if width else 0)
+        if c.get("enable_moe_block", False):
+            X, expert = c["num_experts"], gated(D, c["moe_intermediate_size"])
+            total += D * X + X + 4 * D + X * expert
+            active -= (X - c["top_k_experts"]) * expert
+    return total, total + active, V * D
+
+
 FAMILIES = {
+    "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,

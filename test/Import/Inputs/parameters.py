@@ -147,6 +147,25 @@ def draw_gemma3_text(draw):
     return draw_gemma2(draw) | {"sliding_window_pattern": draw.choice([None, 2, 3])}
 
 
+def draw_gemma4_text(draw):
+    sizes, K = draw_sizes(draw), draw.choice([2, 4])
+    layers = sizes["num_hidden_layers"] = draw.choice([7, 8, 12])
+    shared, has_experts = draw.choice([0, 0, 1, 3, 4]), draw.random() < 0.4
+    types = [draw.choice(["full_attention", "sliding_attention"]) for _ in range(layers)]
+    types[:2] = ["sliding_attention", "full_attention"]
+    if layers > 7 and shared < 3:
+        types = draw.choice([None, types])
+    sizes |= {
+        "num_attention_heads": 8, "num_key_value_heads": K, "head_dim": draw.choice([12, 24]), "global_head_dim": draw.choice([12, 40]), "sliding_window": 16,
+        "layer_types": types, "attention_bias": draw.random() < 0.3, "attention_k_eq_v": draw.random() < 0.5,
+        "num_global_key_value_heads": draw.choice([None, 1, 2]), "num_kv_shared_layers": shared,
+        "hidden_size_per_layer_input": draw.choice([0, 6, 20]), "vocab_size_per_layer_input": draw.choice([64, 100]), "tie_word_embeddings": draw.random() < 0.7,
+        "final_logit_softcapping": draw.choice([None, 30.0]), "use_bidirectional_attention": draw.choice([None, "vision"])}
+    if has_experts:
+        return sizes | {"enable_moe_block": True, "num_experts": draw.choice([4, 8]), "top_k_experts": 2, "moe_intermediate_size": 20}
+    return sizes | {"use_double_wide_mlp": draw.random() < 0.5}
+
+
 def draw_olmo3(draw):
     sizes = draw_olmo2(draw)
     kinds = [draw.choice(["full_attention", "sliding_attention"])

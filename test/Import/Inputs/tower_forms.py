@@ -600,6 +600,19 @@ def llava_onevision(c):
     return siglip_tower(v, False) + projector + decoder(t, True, tied=tied)
 
 
+def gemma4(c):
+    """A tower with norms of queries and keys and four more in a layer, no biases and two tables of positions; what a projection
+    takes to the text has no weights of its own."""
+    v = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 16, "num_attention_heads": 12, "num_key_value_heads": 12, "head_dim": 64,
+         "patch_size": 16, "position_embedding_size": 10240} | c["vision_config"]
+    D, E = v["hidden_size"], v["head_dim"]
+    layer = 2 * D * E * (v["num_attention_heads"] + v["num_key_value_heads"]) + 2 * E + 4 * D + 3 * D * v["intermediate_size"]
+    text = {"vocab_size": 262144, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 30, "num_attention_heads": 8, "num_key_value_heads": 4,
+            "head_dim": 256} | c.get("text_config", {})
+    tower = 3 * v["patch_size"] ** 2 * D + 2 * v["position_embedding_size"] * D + v["num_hidden_layers"] * layer + D * text["hidden_size"]
+    return tower + closed_forms.gemma4_text(text)[0]
+
+
 def cohere2_vision(c):
     """One norm, without a bias, in each layer of the text; squares are normalized in Aya Vision."""
     t = llama_text(c, {"vocab_size": 256000, "hidden_size": 8192, "intermediate_size": 22528, "num_hidden_layers": 40,
@@ -818,6 +831,7 @@ FAMILIES = {
     "ijepa": ijepa,
     "siglip_vision_model": siglip_vision, "vit": vit, "vit_msn": vit_msn,
     # Before a text.
+    "gemma4": gemma4,
     "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,

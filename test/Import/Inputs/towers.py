@@ -374,6 +374,20 @@ def draw_qwen3_5_moe(draw):
     return config
 
 
+def draw_gemma4(draw):
+    H, K = draw.choice([1, 2, 4]), draw.choice([1, 2])
+    L, pooled = draw.choice([7, 8]), draw.choice([1, 2, 3])
+    text = {"hidden_size": 8 * draw.choice([2, 3]), "num_hidden_layers": L, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 12,
+            "global_head_dim": draw.choice([12, 20]), "intermediate_size": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+            "max_position_embeddings": 64, "sliding_window": 16, "num_kv_shared_layers": draw.choice([0, 1]), "attention_k_eq_v": draw.random() < 0.5,
+            "hidden_size_per_layer_input": draw.choice([0, 6]), "vocab_size_per_layer_input": 77}
+    vision = {"hidden_size": draw.choice([16, 24]), "intermediate_size": draw.randint(3, 99), "num_hidden_layers": draw.randint(1, 4),
+              "num_attention_heads": H * K, "num_key_value_heads": K, "head_dim": 8, "patch_size": draw.choice([2, 4]), "pooling_kernel_size": pooled,
+              "position_embedding_size": draw.choice([16, 33]), "standardize": draw.random() < 0.5, "use_clipped_linears": draw.random() < 0.5}
+    return {"text_config": text, "vision_config": vision, "vision_soft_tokens_per_image": draw.choice([4, 9]),
+            "audio_config": draw.choice([None, {"model_type": "gemma4_audio", "hidden_size": 16}])}
+
+
 def draw_kimi_k25(draw):
     config = draw_kimi_vl(draw)
     if draw.random() < 0.3:
@@ -558,6 +572,7 @@ DRAWS = {
     "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
     "siglip_vision_model": draw_siglip_vision_model, "vit": draw_vit, "vit_msn": draw_vit_msn,
     # Before a text.
+    "gemma4": draw_gemma4,
     "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
