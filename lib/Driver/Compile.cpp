@@ -948,9 +948,8 @@ static void addStageEnds(Half &half, std::set<int64_t> &ends) {
   func::FuncOp program = getProgram(half.getModule());
   if (!program)
     return;
-  int64_t stages = countStages(strategy), done = 0, common = 0;
-  int64_t total =
-      countLayers(program, half.resolved->values, common).value_or(0);
+  int64_t stages = countStages(strategy), done = 0;
+  int64_t total = countLayers(program, half.resolved->values).value_or(0);
   ends.insert(total);
   ArrayRef<int64_t> own = strategy.layersPerStage;
   for (int64_t stage = 0; stage + 1 < stages; ++stage) {

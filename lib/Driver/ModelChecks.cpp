@@ -724,8 +724,7 @@ Error stg::deriveFromMesh(StrategyInput &strategy, const Preset &preset,
 //===----------------------------------------------------------------------===//
 
 std::optional<int64_t> stg::countLayers(func::FuncOp program,
-                                        const SymbolValues &values,
-                                        int64_t &common) {
+                                        const SymbolValues &values) {
   int64_t total = 0;
   for (auto scan : program.getBody().getOps<ScanOpInterface>()) {
     std::optional<Exact> count = evaluate(scan.getCount(), values);
@@ -733,7 +732,6 @@ std::optional<int64_t> stg::countLayers(func::FuncOp program,
     if (!count || !each)
       return std::nullopt;
     total += static_cast<int64_t>(*count * *each);
-    common = std::gcd(common, static_cast<int64_t>(*count));
   }
   return total;
 }
@@ -741,9 +739,9 @@ std::optional<int64_t> stg::countLayers(func::FuncOp program,
 Error stg::checkStages(func::FuncOp program, const StrategyInput &input,
                        const SymbolValues &values, bool isDraft) {
   const Strategy &strategy = input.values;
-  int64_t common = 0, devices = strategy.pipelineRanks.number;
+  int64_t devices = strategy.pipelineRanks.number;
   int64_t perDevice = strategy.virtualStages, stages = devices * perDevice;
-  std::optional<int64_t> total = countLayers(program, values, common);
+  std::optional<int64_t> total = countLayers(program, values);
   if (!total || devices <= 1 || strategy.predictOnly)
     return Error::success();
   if (!strategy.layersPerStage.empty()) {
@@ -771,6 +769,13 @@ Error stg::checkStages(func::FuncOp program, const StrategyInput &input,
                    Twine(*total) + " layers of the model" + advice);
 }
 
+/// The layers of an iteration of a repeat whose symbols have values.
+static int64_t countLayersOfIteration(ScanOpInterface scan,
+                                      const SymbolValues &values) {
+  std::optional<Exact> each = evaluate(getLayersOfIteration(scan), values);
+  return each ? static_cast<int64_t>(*each) : 1;
+}
+
 Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
                           const SymbolValues &values) {
   const Strategy &strategy = input.values;
@@ -792,43 +797,60 @@ Error stg::checkRecompute(func::FuncOp program, const StrategyInput &input,
         ": the first layers of a stage are replayed where all layers are one "
         "stg.repeat; this model has several, of layers that differ or are "
         "frozen; use uniform");
-  int64_t common = 0;
-  std::optional<int64_t> total = countLayers(program, values, common);
+  std::optional<int64_t> total = countLayers(program, values);
   if (!total)
     return Error::success();
   std::vector<int64_t> ofStages = strategy.layersPerStage;
   if (ofStages.empty() && *total % stages == 0)
     ofStages = {*total / stages};
-  for (int64_t layers : ofStages) {
-    common = std::gcd(common, layers);
-    // A stage that ends inside of a period has its layers one by one.
-    for (ScanOpInterface scan : repeats)
-      if (std::optional<Exact> each =
-              evaluate(getLayersOfIteration(scan), values))
-        if (layers % static_cast<int64_t>(*each) != 0)
-          common = 1;
-  }
-  if (!isBlock && common % size != 0)
+  // A group has whole iterations, of one layer or of a period of them.
+  auto areWhole = [&](int64_t layers) {
+    return llvm::all_of(repeats, [&](ScanOpInterface scan) {
+      int64_t each = countLayersOfIteration(scan, values);
+      return layers % each == 0;
+    });
+  };
+  if (isBlock) {
+    if (*total % stages != 0 || repeats.empty())
+      return Error::success();
+    int64_t ofStage = *total / stages;
+    if (size >= ofStage)
+      return makeError(flag + ": a stage has " + Twine(ofStage) +
+                       " layers; with --recompute-method block some of them "
+                       "are not replayed, replay all with uniform");
+    if (areWhole(size))
+      return Error::success();
+    int64_t period = countLayersOfIteration(*repeats.begin(), values);
     return makeError(
-        flag + ": groups of so many layers do not divide the " + Twine(*total) +
-        " layers" +
-        (stages > 1 ? " of the model and those of each pipeline stage" : "") +
-        "; sizes that do: " + listDivisors(common));
-  if (!isBlock || *total % stages != 0 || repeats.empty())
+        flag + ": layers differ by a pattern of " + Twine(period) +
+        ", whose first layers cannot be replayed without the others; " +
+        (period < ofStage ? "give a multiple of it" : "use uniform"));
+  }
+  // A stage that ends inside of a period has its layers one by one.
+  bool isCut = !llvm::all_of(ofStages, areWhole);
+  auto isGroup = [&](int64_t layers) {
+    return layers == 1 ||
+           (!isCut && areWhole(layers) &&
+            llvm::all_of(ofStages,
+                         [&](int64_t own) { return own % layers == 0; }) &&
+            llvm::all_of(repeats, [&](ScanOpInterface scan) {
+              int64_t own =
+                  countLayersOfIteration(scan, values) *
+                  static_cast<int64_t>(*evaluate(scan.getCount(), values));
+              return own % layers == 0;
+            }));
+  };
+  if (isGroup(size))
     return Error::success();
-  const int64_t ofStage = *total / stages;
-  std::optional<Exact> each =
-      evaluate(getLayersOfIteration(*repeats.begin()), values);
-  const auto together = static_cast<int64_t>(each.value_or(1));
-  if (size < ofStage / together)
-    return Error::success();
-  std::string stage = "a stage has " + std::to_string(ofStage) + " layers";
-  if (together > 1)
-    stage += ", of which " + std::to_string(together) +
-             " that differ are replayed together";
-  return makeError(flag + ": " + stage +
-                   "; with --recompute-method block some of them are not "
-                   "replayed, replay all with uniform");
+  std::vector<std::string> sizes;
+  for (int64_t layers = 1; layers <= *total; ++layers)
+    if (isGroup(layers))
+      sizes.push_back(std::to_string(layers));
+  return makeError(
+      flag + ": groups of so many layers do not divide the " + Twine(*total) +
+      " layers" +
+      (stages > 1 ? " of the model and those of each pipeline stage" : "") +
+      "; sizes that do: " + llvm::join(sizes, ", "));
 }
 
 static bool hasCausalAttention(func::FuncOp program) {

@@ -85,9 +85,9 @@ llvm::Error checkContext(mlir::func::FuncOp program,
                          const SymbolValues &values);
 
 /// The layers of all scans of the program; none if one has no value, which
-/// binding reports. `common` divides the layers of each.
+/// binding reports.
 std::optional<int64_t> countLayers(mlir::func::FuncOp program,
-                                   const SymbolValues &values, int64_t &common);
+                                   const SymbolValues &values);
 
 /// Checks that pipeline stages divide the layers of `program`.
 /// Lists of the layers of stages are not those of a draft model.

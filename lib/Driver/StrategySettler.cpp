@@ -125,10 +125,9 @@ Error StrategySettler::checkStages(const StrategyInput &strategy) const {
 }
 
 std::optional<int64_t> StrategySettler::countLayers() const {
-  int64_t common = 0;
   if (!last || !last->program)
     return std::nullopt;
-  return stg::countLayers(last->program, last->values, common);
+  return stg::countLayers(last->program, last->values);
 }
 
 bool StrategySettler::dividesLayersByData() const {

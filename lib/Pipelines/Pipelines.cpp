@@ -177,10 +177,15 @@ static CutLayersOptions getCutOptions(const Strategy &strategy, int64_t stages,
 
 /// Every virtual stage has layers that are replayed, where not all are.
 static GroupLayersOptions getGroupLayersOptions(const Strategy &strategy) {
+  BindOptions bind = getBindOptions(strategy);
   int64_t devices = std::max<int64_t>(strategy.pipelineRanks.number, 1);
-  return {strategy.recomputeMethod,
-          static_cast<unsigned>(strategy.recomputeLayers),
-          static_cast<unsigned>(devices * strategy.virtualStages)};
+  GroupLayersOptions options;
+  options.method = strategy.recomputeMethod;
+  options.size = static_cast<unsigned>(strategy.recomputeLayers);
+  options.stages = static_cast<unsigned>(devices * strategy.virtualStages);
+  options.config = bind.config;
+  options.values = bind.values;
+  return options;
 }
 
 static ApplyPresetOptions getPresetOptions(const Strategy &strategy) {
@@ -325,8 +330,7 @@ void stg::buildPlanPipeline(OpPassManager &pm, const Strategy &strategy,
   if (!strategy.inference)
     cutLayers();
   if (isGrouped(strategy))
-    pm.addNestedPass<func::FuncOp>(
-        createGroupLayers(getGroupLayersOptions(strategy)));
+    pm.addPass(createGroupLayers(getGroupLayersOptions(strategy)));
   if (hasNarrowProducts(strategy))
     pm.addNestedPass<func::FuncOp>(
         createNarrowProducts(getNarrowOptions(strategy)));

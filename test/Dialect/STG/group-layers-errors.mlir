@@ -8,7 +8,7 @@
 // RUN: not stg-opt %t/one.mlir --stg-autodiff --stg-group-layers="size=2" 2>&1 | FileCheck %s --check-prefix=STACKS
 // RUN: not stg-opt %t/one.mlir --stg-group-layers="size=0" 2>&1 | FileCheck %s --check-prefix=OPTIONS
 // RUN: not stg-opt %t/one.mlir --stg-group-layers="method=some" 2>&1 | FileCheck %s --check-prefix=METHOD
-// RUN: not stg-opt %t/one.mlir --pass-pipeline="builtin.module(func.func(stg-name-ops,stg-group-layers{size=2},stg-autodiff,stg-optimizer),stg-apply-preset{pp=2},stg-propagate-shardings,stg-insert-collectives,stg-schedule)" 2>&1 | FileCheck %s --check-prefix=INSIDE
+// RUN: not stg-opt %t/one.mlir --pass-pipeline="builtin.module(func.func(stg-name-ops),stg-group-layers{size=2},func.func(stg-autodiff,stg-optimizer),stg-apply-preset{pp=2},stg-propagate-shardings,stg-insert-collectives,stg-schedule)" 2>&1 | FileCheck %s --check-prefix=INSIDE
 //
 // DIVIDE: one.mlir:5:8: error: 'stg.repeat' op repeats 6 times, which groups of layers do not divide
 // STAGES: error: 'stg.repeat' op repeats 6 times, which pipeline stages do not divide

@@ -14,7 +14,7 @@ stg.symbol @L
 !w = !stg.tensor<[D, D], bf16>
 
 // UNIFORM-LABEL: func.func @layers
-// UNIFORM: %[[Y:.*]] = stg.repeat "layers_groups" * L/4 carry(%[[G:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) {
+// UNIFORM: %[[Y:.*]] = stg.repeat "layers_groups" * L/4 carry(%[[G:.*]] = %{{.*}} : !stg.tensor<[B, D], bf16>) recompute full {
 // UNIFORM-NEXT: %[[Z:.*]] = stg.repeat "layers" * 4 carry(%[[X:.*]] = %[[G]] : !stg.tensor<[B, D], bf16>) {
 // UNIFORM-NEXT: stg.param "w"
 // UNIFORM-NEXT: %[[P:.*]] = stg.einsum "bi,ij->bj" %[[X]],
@@ -24,6 +24,7 @@ stg.symbol @L
 //
 // ONE: stg.repeat "layers" * L carry
 // ONE-NOT: stg.repeat
+// ONE: return
 //
 // BLOCK-LABEL: func.func @layers
 // BLOCK: %[[Z:.*]] = stg.repeat "layers_replayed" * 3 carry({{.*}}) recompute full {

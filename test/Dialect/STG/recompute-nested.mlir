@@ -106,3 +106,43 @@ func.func @two(%x0: !x) -> !x {
   }
   return %z : !x
 }
+
+// A repeat of nothing but repeats is over periods of layers: each layer is replayed by itself,
+// right before its own backward pass, and its input is saved.
+//
+// FULL-LABEL: func.func @periods
+// FULL: %[[F:.*]]:3 = stg.repeat "periods" * G carry(
+// FULL-NEXT: %[[N:.*]]:2 = stg.repeat "near" * 1 carry(%[[XN:.*]] = {{.*}}) <fwd> {
+// FULL: stg.yield %{{.*}}, %[[XN]] :
+// FULL: %[[W:.*]]:2 = stg.repeat "far" * 1 carry(%[[XF:.*]] = %[[N]]#0 : {{.*}}) <fwd> {
+// FULL: stg.yield %{{.*}}, %[[XF]] :
+// FULL: stg.yield %[[W]]#0,
+// FULL: stg.repeat "periods" * G reverse
+// FULL-NEXT: stg.repeat "far" * 1 reverse
+// FULL-NOT: stg.repeat
+// FULL: stg.einsum {{.*}} recompute>
+// FULL: stg.repeat "near" * 1 reverse
+// FULL-NOT: stg.repeat
+// FULL: stg.einsum {{.*}} recompute>
+// FULL: return
+// SEL-LABEL: func.func @periods
+func.func @periods(%x0: !x) -> !x {
+  %w0 = stg.param "in" : !w
+  %e = stg.einsum "bd,de->be" %x0, %w0 <"in"> : !x, !w
+  %y = stg.repeat "periods" * G carry(%g = %e : !x) {
+    %n = stg.repeat "near" * 1 carry(%x = %g : !x) {
+      %w = stg.param "w" : !w
+      %z = stg.einsum "bd,de->be" %x, %w <"product"> : !x, !w
+      %o = stg.activation silu %z <"act"> : !x
+      stg.yield %o : !x
+    }
+    %f = stg.repeat "far" * 1 carry(%x = %n : !x) {
+      %w = stg.param "w" : !w
+      %z = stg.einsum "bd,de->be" %x, %w <"product"> : !x, !w
+      %o = stg.activation silu %z <"act"> : !x
+      stg.yield %o : !x
+    }
+    stg.yield %f : !x
+  }
+  return %y : !x
+}

@@ -855,14 +855,15 @@ def Optimizer : Pass<"stg-optimizer", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::stg::STGDialect"];
 }
 
-def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
+def GroupLayers : Pass<"stg-group-layers", "::mlir::ModuleOp"> {
   let summary = "group the layers of a model for recomputation";
   let description = [{
     With `method=uniform` a repeat at the top of the program becomes one over groups of
-    `size` layers: `--stg-recompute="policy=full"` then saves the input of each group and
-    replays it as a whole, as Megatron-LM's method of that name does. With `method=block`
-    the first `size` layers of each of `stages` pipeline stages, which have equally many,
-    become a repeat of their own, which alone is replayed (`recompute full`).
+    `size` layers (`recompute full`): `--stg-recompute` then saves the input of each group
+    and replays it as a whole, as Megatron-LM's method of that name does. With
+    `method=block` the first `size` layers of each of `stages` pipeline stages, which have
+    equally many, become a repeat of their own, which alone is replayed. An iteration of a
+    repeat over periods has several layers, and a group has whole iterations.
 
     Groups are named after their layers, `layers_groups`, and so are layers that are
     replayed apart from others, `layers_replayed`.
@@ -873,7 +874,8 @@ def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
     // before
     %y = stg.repeat "layers" * L carry(%x = %e : !x) { ... }
     // after --stg-group-layers="size=4"
-    %y = stg.repeat "layers_groups" * L/4 carry(%g = %e : !x) {
+    %y = stg.repeat "layers_groups" * L/4 carry(%g = %e : !x)
+      recompute full {
       %z = stg.repeat "layers" * 4 carry(%x = %g : !x) { ... }
       stg.yield %z : !x
     }
@@ -891,6 +893,9 @@ def GroupLayers : Pass<"stg-group-layers", "::mlir::func::FuncOp"> {
            "Layers of a group, or of a stage that are replayed">,
     Option<"stages", "stages", "unsigned", /*default=*/"1",
            "Pipeline stages, virtual ones included; for method=block">,
+    Option<"config", "config", "std::string", /*default=*/"\"\"",
+           "Configuration that gives symbols their values">,
+    ListOption<"values", "values", "std::string", "NAME=VALUE of symbols">,
   ];
   let dependentDialects = ["::stg::STGDialect"];
 }
@@ -903,7 +908,9 @@ def Recompute : Pass<"stg-recompute", "::mlir::func::FuncOp"> {
     with what else it reads, as torchtitan does op by op. With `policy=full` the
     forward repeat saves only what it carries, and the backward body begins with the whole
     forward body again (as Megatron-LM and torch.utils.checkpoint replay a layer, its last
-    projection included). With `policy=selective` parts of a layer are replayed, those that
+    projection included). Of a repeat whose body is nothing but repeats, such as one over periods of
+    layers that differ, these are replayed, each layer by itself, unless the repeat has a policy of
+    its own: then its iterations are replayed as a whole. With `policy=selective` parts of a layer are replayed, those that
     `modules` names as Megatron-Core does, and ops named by `ops`. A part is replayed right before
     its own backward pass; what it reads is saved, and so is what others read of its results. Of
     `layernorm`, `mla_up_proj` and `moe_act` nothing is saved: the replay is right before whatever

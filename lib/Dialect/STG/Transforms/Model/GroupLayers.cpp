@@ -12,7 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../SymbolValues.h"
 #include "mlir/IR/IRMapping.h"
+#include "stg/Dialect/STG/IR/Loops.h"
 #include "stg/Dialect/STG/Transforms/Passes.h"
 
 namespace stg {
@@ -30,8 +32,12 @@ struct GroupLayers : stg::impl::GroupLayersBase<GroupLayers> {
 
 private:
   LogicalResult checkRepeat(RepeatOp repeat);
-  FailureOr<RepeatOp> group(RepeatOp repeat, SymExpr size);
-  LogicalResult replayFirst(RepeatOp repeat);
+  FailureOr<int64_t> getIterations(RepeatOp repeat);
+  FailureOr<RepeatOp> group(RepeatOp repeat, SymExpr iterations);
+  LogicalResult replayFirst(RepeatOp repeat, int64_t iterations);
+  LogicalResult groupIn(func::FuncOp function);
+
+  SymBinding binding;
 };
 } // namespace
 
@@ -61,11 +67,28 @@ LogicalResult GroupLayers::checkRepeat(RepeatOp repeat) {
                             "grouped; group them before --stg-autodiff");
 }
 
-/// Makes a repeat over groups of `size` layers, in which `repeat` runs over the
-/// layers of one. Returns the inner one.
-FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr size) {
-  SymExpr count = size ? repeat.getCount().exactDiv(size) : SymExpr();
-  for (SymExpr number : {count, size})
+/// The iterations that have `size` layers: fewer where each has several.
+FailureOr<int64_t> GroupLayers::getIterations(RepeatOp repeat) {
+  SymExpr each = getLayersOfIteration(repeat);
+  std::optional<int64_t> layers = each.substitute(binding).getInt64();
+  if (!layers)
+    return repeat.emitOpError("has ")
+           << each.str()
+           << " layers in an iteration; groups of layers need a number, give "
+              "its symbols values";
+  if (size % *layers == 0)
+    return size / *layers;
+  return repeat.emitOpError("has ")
+         << *layers << " layers in an iteration, which groups of "
+         << size.getValue() << " layers do not have whole";
+}
+
+/// Makes a repeat over groups of so many iterations, in which `repeat` runs
+/// over those of one. Returns the inner one.
+FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr iterations) {
+  SymExpr count =
+      iterations ? repeat.getCount().exactDiv(iterations) : SymExpr();
+  for (SymExpr number : {count, iterations})
     if (!number || (number.isConstant() && !number.getInt64()))
       return repeat.emitOpError("repeats ")
              << repeat.getCount().str() << " times, which "
@@ -78,11 +101,11 @@ FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr size) {
       count, /*reverse=*/false, repeat.getCarriedInits(), ValueRange(),
       TypeRange());
   builder.setInsertionPointToEnd(&groups.getBody().front());
-  RepeatOp layers = copyLayers(builder, repeat, repeat.getRepeatName(), size,
-                               groups.getCarriedArgs());
+  RepeatOp layers = copyLayers(builder, repeat, repeat.getRepeatName(),
+                               iterations, groups.getCarriedArgs());
   YieldOp::create(builder, repeat.getLoc(), layers.getResults());
-  if (method == RecomputeMethod::Block)
-    setPolicy(groups, RecomputePolicy::None);
+  setPolicy(groups, method == RecomputeMethod::Block ? RecomputePolicy::None
+                                                     : RecomputePolicy::Full);
   repeat.replaceAllUsesWith(groups.getResults());
   repeat.erase();
   return layers;
@@ -90,8 +113,8 @@ FailureOr<RepeatOp> GroupLayers::group(RepeatOp repeat, SymExpr size) {
 
 /// Makes two repeats, of the first layers, which are replayed, and of the
 /// others, which are not.
-LogicalResult GroupLayers::replayFirst(RepeatOp repeat) {
-  SymExpr first = SymExpr::get(&getContext(), size);
+LogicalResult GroupLayers::replayFirst(RepeatOp repeat, int64_t iterations) {
+  SymExpr first = SymExpr::get(&getContext(), iterations);
   SymExpr rest = repeat.getCount() - first;
   std::optional<Rational> number = rest.getConstant();
   if (number && !(Rational(0) < *number)) {
@@ -113,33 +136,42 @@ LogicalResult GroupLayers::replayFirst(RepeatOp repeat) {
   return success();
 }
 
-void GroupLayers::runOnOperation() {
-  func::FuncOp function = getOperation();
-  if (size == 0 || stages == 0) {
-    function.emitError("layers are grouped with 'size' and 'stages' of at "
-                       "least 1");
-    return signalPassFailure();
-  }
-  if (function.isExternal() ||
-      (method == RecomputeMethod::Uniform && size == 1))
-    return;
+LogicalResult GroupLayers::groupIn(func::FuncOp function) {
   SmallVector<RepeatOp> repeats(function.getBody().getOps<RepeatOp>());
-  if (method == RecomputeMethod::Block && repeats.size() > 1) {
-    repeats[1].emitOpError("is a second repeat; the first layers of a pipeline "
-                           "stage can be replayed where there is one");
+  bool isBlock = method == RecomputeMethod::Block;
+  if (isBlock && repeats.size() > 1)
+    return repeats[1].emitOpError(
+        "is a second repeat; the first layers of a pipeline stage can be "
+        "replayed where there is one");
+  for (RepeatOp repeat : repeats) {
+    FailureOr<int64_t> iterations = getIterations(repeat);
+    if (failed(checkRepeat(repeat)) || failed(iterations))
+      return failure();
+    FailureOr<RepeatOp> inner = repeat;
+    if (!isBlock)
+      inner = group(repeat, SymExpr::get(&getContext(), *iterations));
+    else if (stages > 1)
+      inner = group(repeat, repeat.getCount().exactDiv(stages));
+    if (failed(inner) || (isBlock && failed(replayFirst(*inner, *iterations))))
+      return failure();
+  }
+  return success();
+}
+
+void GroupLayers::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (size == 0 || stages == 0) {
+    module.emitError("layers are grouped with 'size' and 'stages' of at "
+                     "least 1");
     return signalPassFailure();
   }
-  for (RepeatOp repeat : repeats) {
-    if (failed(checkRepeat(repeat)))
+  if (method == RecomputeMethod::Uniform && size == 1)
+    return;
+  FailureOr<SymBinding> known = collectSymbolValues(module, config, *values);
+  if (failed(known))
+    return signalPassFailure();
+  binding = std::move(*known);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() && failed(groupIn(function)))
       return signalPassFailure();
-    SymExpr layers = SymExpr::get(&getContext(), size);
-    if (method == RecomputeMethod::Block)
-      layers = repeat.getCount().exactDiv(stages);
-    bool isGrouped = method == RecomputeMethod::Uniform || stages > 1;
-    FailureOr<RepeatOp> inner =
-        isGrouped ? group(repeat, layers) : FailureOr<RepeatOp>(repeat);
-    if (failed(inner) ||
-        (method == RecomputeMethod::Block && failed(replayFirst(*inner))))
-      return signalPassFailure();
-  }
 }

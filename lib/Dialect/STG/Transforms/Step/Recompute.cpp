@@ -386,6 +386,12 @@ DenseSet<Operation *> Recompute::getKept(Block &body) const {
   return kept;
 }
 
+/// True for iterations of several layers: nothing but scans.
+static bool isOfLayers(ScanOpInterface scan) {
+  auto body = scan.getLoopBlock().without_terminator();
+  return !body.empty() && llvm::all_of(body, llvm::IsaPred<ScanOpInterface>);
+}
+
 /// Works on the backward scans of `region`, each before those inside of it:
 /// what a whole body replays contains the inner forward scans. `choice` is that
 /// of a scan that has none of its own.
@@ -404,7 +410,9 @@ void Recompute::recomputeIn(Region &region, ScanPair *outer,
       own = getChoice(*policy);
     replays |= own != RecomputeChoice::None;
     ScanPair pair(forward, backward, outer, rewriter);
-    if (own == RecomputeChoice::Full) {
+    // Layers are replayed one by one, but those of a group.
+    bool isWhole = forward.getRecompute() || !isOfLayers(forward);
+    if (own == RecomputeChoice::Full && isWhole) {
       pair.replayAll();
       continue;
     }
