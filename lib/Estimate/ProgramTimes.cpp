@@ -132,6 +132,7 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
       messageTime = std::max(messageTime, this->times[i].time);
     else if (node.isTransfer())
       hostGroup = this->times[i].group;
+  collectAheadFacts();
   for (const Program::Repeat &repeat : program.repeats) {
     collectMasks(repeat.body);
     for (Program::Ahead entry : repeat.ahead)
@@ -140,6 +141,38 @@ ProgramTimes::ProgramTimes(const TraceProgram &program,
   if (ReductionFinder(program, this->times).find())
     for (auto [node, time] : llvm::zip_equal(program.nodes, this->times))
       time.isTail &= node.phase != "grad_sync";
+}
+
+void ProgramTimes::collectAheadFacts() {
+  aheadFacts.resize(program.repeats.size());
+  waiting.resize(program.repeats.size());
+  SmallVector<uint32_t> all; // Of the repeats that are linked with each other.
+  auto visit = [&](auto &self, uint32_t repeat) -> int64_t {
+    const Program::Link &link = program.getLink(repeat);
+    int64_t places = 0;
+    for (uint32_t inner = link.firstInner; inner != kNone;
+         inner = program.getLink(inner).next)
+      places += self(self, inner);
+    if (link.firstInner == kNone)
+      places = 1;
+    all.push_back(repeat);
+    // So many turns at the end emit less.
+    aheadFacts[repeat].distance = (link.reach + places - 1) / places;
+    return places * program.repeats[repeat].count;
+  };
+  for (auto [i, repeat] : llvm::enumerate(program.repeats)) {
+    waiting[i].resize(repeat.ahead.size());
+    const Program::Link &link = program.getLink(i);
+    bool isLinked = repeat.group != 0;
+    if (isLinked ? !link.isFirst || !link.around.empty() : repeat.ahead.empty())
+      continue;
+    all.clear();
+    for (uint32_t first = i; first != kNone;
+         first = program.getLink(first).next)
+      visit(visit, first);
+    for (uint32_t repeat : all)
+      aheadFacts[repeat].repeats.assign(all.begin(), all.end());
+  }
 }
 
 void ProgramTimes::addMask(uint32_t node) {
@@ -354,25 +387,24 @@ void ProgramTimes::addRelative(Value value, Key &key) const {
   key.push_back(value.before);
 }
 
-ProgramTimes::Key
-ProgramTimes::getSignature(const Program::Repeat &repeat,
-                           ArrayRef<std::vector<Value>> ahead) const {
+ProgramTimes::Key ProgramTimes::getSignature(const LoopFrame &frame) const {
   Key key = {getRelative({clock.message, 0})};
   addRelative(getLastCollective(), key);
   addRelative(getLastTransfer(), key);
-  for (Program::Carry carry : repeat.carries)
+  for (Program::Carry carry : frame.repeat->carries)
     addRelative(values[carry.yielded], key);
-  for (ArrayRef<Value> pending : ahead)
-    for (Value value : pending)
-      addRelative(value, key);
+  for (uint32_t repeat : aheadFacts[getIndex(*frame.repeat)].repeats)
+    for (ArrayRef<Value> pending : waiting[repeat])
+      for (Value value : pending)
+        addRelative(value, key);
   return key;
 }
 
 /// As if so many more turns had been executed, each like the last.
-void ProgramTimes::skipTurns(const Program::Repeat &repeat, int64_t count,
-                             Ticks duration, const Spending &turn,
-                             std::vector<std::vector<Value>> &ahead) {
-  Ticks shift = duration * count;
+void ProgramTimes::skipTurns(const LoopFrame &frame, int64_t count,
+                             const Spending &turn) {
+  const Program::Repeat &repeat = *frame.repeat;
+  Ticks shift = frame.lastDuration * count;
   clock.compute += shift;
   clock.collective += shift;
   clock.message += shift;
@@ -381,9 +413,10 @@ void ProgramTimes::skipTurns(const Program::Repeat &repeat, int64_t count,
     values[carry.arg].time += shift;
   for (Program::Stack stack : repeat.stacks)
     values[stack.outer].time += shift;
-  for (std::vector<Value> &pending : ahead)
-    for (Value &value : pending)
-      value.time += shift;
+  for (uint32_t other : aheadFacts[getIndex(repeat)].repeats)
+    for (std::vector<Value> &pending : waiting[other])
+      for (Value &value : pending)
+        value.time += shift;
   spending.add(turn, count);
 }
 
@@ -429,9 +462,6 @@ void ProgramTimes::beginRepeat(const Program::Repeat &repeat) {
   frame.isLayer =
       !isInLayer && !repeat.isStep && !inside.hasCalls && !inside.hasLayers;
   isInLayer |= frame.isLayer;
-  for (Program::Ahead entry : repeat.ahead)
-    frame.distance = std::max(frame.distance, entry.distance);
-  frame.ahead.resize(repeat.ahead.size());
   for (Program::Carry carry : repeat.carries)
     values[carry.arg] = values[carry.init];
   push(std::move(frame));
@@ -445,24 +475,36 @@ void ProgramTimes::beginTurn(LoopFrame &frame) {
     values[slice.inner] = values[slice.outer];
   frame.nodes.clear();
   frame.next = 0;
-  repeat.forEachAhead(
-      frame.turn, [&](uint32_t node, int64_t) { frame.nodes.push_back(node); });
+  if (repeat.ahead.empty())
+    return;
+  // Bodies are between repeats.
+  Program::Place place = {getIndex(repeat), {}};
+  size_t around = program.getLink(place.repeat).around.size();
+  for (size_t i = 0; i <= around; ++i)
+    place.turns.push_back(
+        std::get<LoopFrame>(*frames[frames.size() - 1 - 2 * (around - i)])
+            .turn);
+  program.forEachAhead(place, [&](uint32_t node, const Program::Place &other) {
+    frame.nodes.emplace_back(other.repeat, node);
+  });
 }
 
-/// What is made ahead for a later turn waits in `ahead`. False if it waits for
+/// What is made ahead for a later turn waits for it. False if it waits for
 /// other classes.
 bool ProgramTimes::runAhead(LoopFrame &frame) {
   const Program::Repeat &repeat = *frame.repeat;
   for (; frame.next < frame.nodes.size(); ++frame.next) {
-    uint32_t node = frame.nodes[frame.next];
+    auto [target, node] = frame.nodes[frame.next];
     if (!runNode(node))
       return false;
-    for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, frame.ahead))
+    for (auto [entry, pending] :
+         llvm::zip_equal(program.repeats[target].ahead, waiting[target]))
       if (entry.node == node)
         pending.push_back(
             values[program.wiring[node].outputs.front().slot.index]);
   }
-  for (auto [entry, pending] : llvm::zip_equal(repeat.ahead, frame.ahead)) {
+  for (auto [entry, pending] :
+       llvm::zip_equal(repeat.ahead, waiting[getIndex(repeat)])) {
     setOutputs(entry.node, pending.front());
     pending.erase(pending.begin());
   }
@@ -491,7 +533,7 @@ void ProgramTimes::endTurn(LoopFrame &frame) {
     yielded.push_back(values[carry.yielded]);
   for (auto [carry, value] : llvm::zip_equal(repeat.carries, yielded))
     values[carry.arg] = value;
-  Key signature = getSignature(repeat, frame.ahead);
+  Key signature = getSignature(frame);
   Ticks duration = clock.compute - mark.start;
   frame.isAlike = duration == frame.lastDuration && signature == frame.last;
   frame.last = std::move(signature);
@@ -503,13 +545,14 @@ void ProgramTimes::endTurn(LoopFrame &frame) {
 /// meet in the loop have not ended it.
 std::optional<bool> ProgramTimes::isAlike(LoopFrame &frame) {
   const Program::Repeat &repeat = *frame.repeat;
-  if (!frame.mayBeAlike || frame.turn + 1 + frame.distance >= repeat.count)
+  int64_t distance = aheadFacts[getIndex(repeat)].distance;
+  if (!frame.mayBeAlike || frame.turn + 1 + distance >= repeat.count)
     return false;
   if (!getFacts(repeat.body).isShared)
     return frame.isAlike;
   return agreement(frame.isAlike ? std::optional(frame.lastDuration)
                                  : std::nullopt,
-                   repeat.count - 1 - frame.distance - frame.turn);
+                   repeat.count - 1 - distance - frame.turn);
 }
 
 void ProgramTimes::endRepeat(const LoopFrame &frame) {
@@ -550,9 +593,9 @@ bool ProgramTimes::goOn(LoopFrame &frame) {
   if (!alike)
     return false;
   if (*alike) {
-    int64_t count = repeat.count - 1 - frame.distance - frame.turn;
-    skipTurns(repeat, count, frame.lastDuration, spending - frame.mark.spending,
-              frame.ahead);
+    int64_t count =
+        repeat.count - 1 - aheadFacts[getIndex(repeat)].distance - frame.turn;
+    skipTurns(frame, count, spending - frame.mark.spending);
     recordTurns(frame.mark.firstEvent, frame.turn, count, frame.lastDuration);
     if (repeat.isStep)
       stepTimes.insert(stepTimes.end(), count, frame.lastDuration);

@@ -213,22 +213,25 @@ private:
     llvm::ArrayRef<Program::Step> steps;
     size_t next = 0;
   };
+  /// What turns of a loop execute ahead.
+  struct AheadFacts {
+    /// The repeats of whose later turns they execute nodes: itself, and those
+    /// that it is linked with.
+    llvm::SmallVector<uint32_t, 2> repeats;
+    int64_t distance = 0; ///< So many turns at the end execute less.
+  };
   /// A loop, and how far it is.
   struct LoopFrame {
     enum Place { Begin, Ahead, Body, End };
     const Program::Repeat *repeat;
     bool mayBeAlike; ///< Iterations that do the same may be left out.
     bool isLayer;
-    int64_t distance = 0; ///< How far ahead nodes are executed, at most.
     Place place = Begin;
     int64_t turn = 0;
     Mark mark = {};
     /// Of this turn, what is executed ahead, and which is next.
-    llvm::SmallVector<uint32_t> nodes;
+    llvm::SmallVector<std::pair<uint32_t, uint32_t>> nodes; ///< Repeat, node.
     size_t next = 0;
-    /// What was made ahead for later turns, by entry of the repeat, in the
-    /// order of turns.
-    std::vector<std::vector<Value>> ahead;
     /// Of the turn before.
     Key last;
     Ticks lastDuration = -1;
@@ -256,6 +259,7 @@ private:
     frames.push_back(std::make_unique<Frame>(std::move(frame)));
   }
   void pushBody(uint32_t body) { push(StepFrame{program.bodies[body].steps}); }
+  void collectAheadFacts();
   void beginRepeat(const Program::Repeat &repeat);
   void beginTurn(LoopFrame &frame);
   bool runAhead(LoopFrame &frame);
@@ -265,10 +269,8 @@ private:
   void endStep(const LoopFrame &frame);
   void beginCall(const Program::Call &call);
   void endCall(CallFrame &frame);
-  Key getSignature(const Program::Repeat &repeat,
-                   llvm::ArrayRef<std::vector<Value>> ahead) const;
-  void skipTurns(const Program::Repeat &repeat, int64_t count, Ticks duration,
-                 const Spending &turn, std::vector<std::vector<Value>> &ahead);
+  Key getSignature(const LoopFrame &frame) const;
+  void skipTurns(const LoopFrame &frame, int64_t count, const Spending &turn);
   void recordTurns(uint32_t firstEvent, int64_t turn, int64_t count,
                    Ticks duration);
   uint32_t getIndex(const Program::Call &call) const {
@@ -320,6 +322,10 @@ private:
   std::vector<uint32_t> sendChannels; ///< By channel, its other end or kNone.
   /// But for their times, which the clock has.
   Value lastCollective, lastTransfer;
+  std::vector<AheadFacts> aheadFacts; ///< By repeat.
+  /// What was made ahead for later turns, by repeat and by its entries, in the
+  /// order of turns.
+  std::vector<std::vector<std::vector<Value>>> waiting;
   uint8_t hostGroup = kMessage; ///< Of transfers; kMessage: there are none.
   Ticks messageTime = 0;        ///< Of the largest message.
   bool isInLayer = false;       ///< In a turn of a loop over layers.

@@ -81,6 +81,11 @@ private:
   LogicalResult finishSeries();
   LogicalResult compileRepeat(RepeatOp op, uint32_t body, uint64_t executions);
   LogicalResult wireRepeat(RepeatOp op, TraceProgram::Repeat &repeat);
+  bool canBeLinked(uint32_t repeat, uint32_t firstSlot, DenseSet<uint32_t> own,
+                   StringRef &phase);
+  bool makesAhead(uint32_t repeat);
+  void linkInner(uint32_t repeat);
+  void linkRepeats(uint32_t body);
 
   FailureOr<uint32_t> countReferences(Operation *op, Type type);
   FailureOr<uint32_t> addTensorTemplate(Operation *op, Type type,
@@ -108,6 +113,7 @@ private:
   DenseMap<StringAttr, uint64_t> numCalls; ///< Of each function.
   /// The nodes of a body that are emitted ahead.
   DenseMap<uint32_t, SmallVector<TraceProgram::Ahead, 0>> aheadOf;
+  std::vector<uint32_t> firstSlots; ///< By repeat, the first that it may set.
   std::map<std::pair<bool, ChannelKey>, uint32_t> channels;
   DenseMap<KernelAttr, uint32_t> kernels; ///< Numbers in the program.
   uint32_t numTurns = 0;  ///< Of the schedule that is being compiled.
@@ -710,6 +716,7 @@ GraphCompiler::getFunction(FlatSymbolRefAttr name) {
   if (failed(compileBody(function.op.getBody().front(), function.body,
                          numCalls.lookup(name.getAttr()))))
     return failure();
+  linkRepeats(function.body);
   return function;
 }
 
@@ -1010,6 +1017,102 @@ LogicalResult GraphCompiler::wireRepeat(RepeatOp op,
   return success();
 }
 
+/// True if what the repeat makes ahead, or what those in its body do, reads
+/// only what was there before slot `firstSlot` and slices of that, `own` among
+/// them, so that turns of others can make it. Sets the phase of what it makes.
+bool GraphCompiler::canBeLinked(uint32_t repeat, uint32_t firstSlot,
+                                DenseSet<uint32_t> own, StringRef &phase) {
+  const TraceProgram::Repeat &entry = program.repeats[repeat];
+  if (entry.count == 0)
+    return false;
+  auto isThere = [&](uint32_t slot) {
+    return slot < firstSlot || own.contains(slot);
+  };
+  for (const TraceProgram::Stack &slice : entry.slices)
+    if (isThere(slice.outer))
+      own.insert(slice.inner);
+  for (const TraceProgram::Ahead &ahead : entry.ahead) {
+    const TraceProgram::NodeWiring &wiring = program.wiring[ahead.node];
+    for (Slot slot : llvm::concat<const Slot>(wiring.reads, wiring.after))
+      if (!isThere(slot.index))
+        return false;
+    for (const Output &output : wiring.outputs)
+      own.insert(output.slot.index);
+    StringRef made = program.nodes[ahead.node].phase;
+    if (made.empty() || (!phase.empty() && made != phase))
+      return false;
+    phase = made;
+  }
+  bool hasInner = false;
+  for (Step step : program.bodies[entry.body].steps) {
+    if (step.kind != Step::Repeat || !makesAhead(step.index))
+      continue;
+    hasInner = true;
+    if (!canBeLinked(step.index, firstSlot, own, phase))
+      return false;
+  }
+  return hasInner == entry.ahead.empty();
+}
+
+bool GraphCompiler::makesAhead(uint32_t repeat) {
+  return !program.repeats[repeat].ahead.empty() ||
+         llvm::any_of(program.bodies[program.repeats[repeat].body].steps,
+                      [&](Step step) {
+                        return step.kind == Step::Repeat &&
+                               makesAhead(step.index);
+                      });
+}
+
+/// Links what is in the body of a repeat that is linked.
+void GraphCompiler::linkInner(uint32_t repeat) {
+  for (Step step : program.bodies[program.repeats[repeat].body].steps) {
+    if (step.kind != Step::Repeat || !makesAhead(step.index))
+      continue;
+    program.repeats[step.index].group = 1;
+    linkInner(step.index);
+  }
+}
+
+/// Links the repeats of a body that make nodes of one phase ahead, one behind
+/// the other: layers that differ are several repeats.
+void GraphCompiler::linkRepeats(uint32_t body) {
+  SmallVector<uint32_t> linked;
+  StringRef phase;
+  uint32_t group = 0;
+  auto close = [&] {
+    // One repeat by itself has no other.
+    if (linked.size() > 1 ||
+        (linked.size() == 1 && program.repeats[linked.front()].ahead.empty())) {
+      ++group;
+      for (uint32_t repeat : linked) {
+        program.repeats[repeat].group = group;
+        linkInner(repeat);
+      }
+    }
+    linked.clear();
+  };
+  for (Step step : program.bodies[body].steps) {
+    if (step.kind != Step::Repeat || !makesAhead(step.index))
+      continue;
+    auto canFollow = [&] {
+      StringRef own = linked.empty() ? StringRef() : phase;
+      uint32_t first = linked.empty() ? step.index : linked.front();
+      bool isLinked = canBeLinked(step.index, firstSlots[first], {}, own);
+      if (isLinked)
+        phase = own;
+      return isLinked;
+    };
+    bool isLinked = canFollow();
+    if (!isLinked && !linked.empty()) {
+      close();
+      isLinked = canFollow();
+    }
+    if (isLinked)
+      linked.push_back(step.index);
+  }
+  close();
+}
+
 LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
                                            uint64_t executions) {
   FailureOr<int64_t> count = evaluate(op, op.getCount(), "repeat count");
@@ -1020,6 +1123,7 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
   if (executions > kMaxUnrolled)
     return emitShortOpError(op) << "executes its body more than "
                                 << kMaxUnrolled << " times per rank";
+  uint32_t slotsBefore = program.numSlots;
   for (BlockArgument arg : op.getBody().getArguments())
     if (failed(define(op, arg)))
       return failure();
@@ -1059,6 +1163,7 @@ LogicalResult GraphCompiler::compileRepeat(RepeatOp op, uint32_t body,
   outer.numTensors = llvm::SaturatingMultiplyAdd<uint64_t>(
       program.bodies[inner].numTensors, *count, outer.numTensors);
   addStep(body, Step::Repeat, program.repeats.size());
+  firstSlots.push_back(slotsBefore);
   program.repeats.push_back(std::move(repeat));
   return checkLimits(op, body);
 }
@@ -1123,6 +1228,8 @@ LogicalResult GraphCompiler::compile() {
   countCalls(graph.getBody().front(), /*executions=*/1);
   if (failed(compileBody(graph.getBody().front(), 0, /*executions=*/1)))
     return failure();
+  linkRepeats(0);
+  program.linkRepeats();
   return finishSeries();
 }
 

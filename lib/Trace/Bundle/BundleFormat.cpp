@@ -32,6 +32,8 @@ static constexpr uint32_t kWithSteps = 5;
 /// Of one with collectives whose ranks bring different bytes; steps may be
 /// there.
 static constexpr uint32_t kWithLargest = 6;
+/// Of one with repeats that are linked; any of the above may be there.
+static constexpr uint32_t kWithLinks = 7;
 /// The last one in which programs have no kernels. It is still read.
 static constexpr uint32_t kWithoutKernels = 2;
 /// Magic, version, size and checksum.
@@ -182,6 +184,8 @@ void Encoder::putRepeat(const TraceProgram::Repeat &repeat) {
     putUint(ahead.node);
     putUint(ahead.distance);
   });
+  if (format >= kWithLinks)
+    putUint(repeat.group);
 }
 
 void Encoder::putCall(const TraceProgram::Call &call) {
@@ -494,14 +498,21 @@ uint32_t TraceBundle::getFormat(ArrayRef<Class> classes) {
   uint32_t format = kVersion;
   for (const Class &entry : classes) {
     const TraceProgram &program = entry.program;
+    auto hasRepeat = [&](auto isOne) {
+      return llvm::any_of(program.repeats, isOne);
+    };
+    if (hasRepeat([](const TraceProgram::Repeat &repeat) {
+          return repeat.group != 0;
+        }))
+      return kWithLinks;
     if (llvm::any_of(program.nodes, [](const NodeTemplate &node) {
           return node.mostBytes != 0;
         }))
-      return kWithLargest;
-    if (llvm::any_of(program.repeats, [](const TraceProgram::Repeat &repeat) {
-          return repeat.isStep;
-        }))
-      format = kWithSteps;
+      format = kWithLargest;
+    else if (hasRepeat([](const TraceProgram::Repeat &repeat) {
+               return repeat.isStep;
+             }))
+      format = std::max(format, kWithSteps);
     else if (program.usesHost())
       format = std::max(format, kWithTransfers);
   }
@@ -782,6 +793,8 @@ TraceProgram::Repeat ProgramDecoder::getRepeat() {
     uint32_t node = in.getIndex();
     repeat.ahead.push_back({node, static_cast<int64_t>(in.getIndex())});
   });
+  if (format >= kWithLinks)
+    repeat.group = in.getIndex();
   return repeat;
 }
 
@@ -1177,11 +1190,11 @@ static Error checkHeader(StringRef file, StringRef bytes) {
   if (bytes.size() < kHeaderSize)
     return makeError(file, "the bundle is cut off");
   uint32_t version = readVersion(bytes);
-  if (version < kWithoutKernels || version > kWithLargest)
+  if (version < kWithoutKernels || version > kWithLinks)
     return makeError(file, "is a bundle of version " + Twine(version) +
                                "; this program reads versions " +
                                Twine(kWithoutKernels) + " to " +
-                               Twine(kWithLargest));
+                               Twine(kWithLinks));
   uint64_t size = support::endian::read64le(bytes.data() + 8);
   if (size != bytes.size())
     return makeError(file, "the bundle should have " + Twine(size) +

@@ -248,9 +248,9 @@ void ProgramRunner::pushRepeat(const TraceProgram::Repeat &repeat) {
 }
 
 /// Sets names and slices for a turn.
-void ProgramRunner::enterIteration(const Frame &frame, int64_t turn) {
-  const TraceProgram::Repeat &repeat = *frame.repeat;
-  prefix.resize(frame.outerPrefix);
+void ProgramRunner::enterIteration(const TraceProgram::Repeat &repeat,
+                                   size_t outerPrefix, int64_t turn) {
+  prefix.resize(outerPrefix);
   prefix.append(repeat.name);
   prefix.push_back('.');
   prefix.append(llvm::utostr(repeat.getNumber(turn)));
@@ -263,6 +263,46 @@ void ProgramRunner::enterIteration(const Frame &frame, int64_t turn) {
     slots[slice.inner] = slots[slice.outer] + index * slice.count;
 }
 
+/// The turn that the last frame is in, which is that of a repeat.
+TraceProgram::Place ProgramRunner::getPlace() const {
+  TraceProgram::Place place = {
+      static_cast<uint32_t>(frames.back().repeat - program.repeats.data()), {}};
+  size_t around = program.getLink(place.repeat).around.size();
+  for (const Frame &frame : ArrayRef(frames).take_back(around + 1))
+    place.turns.push_back(frame.turn);
+  return place;
+}
+
+/// Sets names and slices for a turn of the repeat of the last frame, or of one
+/// that is linked with it.
+void ProgramRunner::enterPlace(const TraceProgram::Place &place) {
+  auto own =
+      static_cast<uint32_t>(frames.back().repeat - program.repeats.data());
+  size_t around = program.getLink(own).around.size();
+  size_t base = frames[frames.size() - 1 - around].outerPrefix;
+  for (auto [repeat, turn] :
+       llvm::zip_first(program.getLink(place.repeat).around, place.turns)) {
+    enterIteration(program.repeats[repeat], base, turn);
+    base = prefix.size();
+  }
+  enterIteration(program.repeats[place.repeat], base, place.turns.back());
+}
+
+/// Goes back to the turn that the last frame is in: names and slices may be
+/// those of another one.
+void ProgramRunner::reenterTurn() {
+  auto own =
+      static_cast<uint32_t>(frames.back().repeat - program.repeats.data());
+  size_t first = frames.size() - 1 - program.getLink(own).around.size();
+  for (size_t i = first; i < frames.size(); ++i) {
+    if (i > first) {
+      frames[i].outerPrefix = prefix.size();
+      frames[i].outerNumber = prefixNumber;
+    }
+    enterIteration(*frames[i].repeat, frames[i].outerPrefix, frames[i].turn);
+  }
+}
+
 void ProgramRunner::beginTurn(Frame &frame) {
   const TraceProgram::Repeat &repeat = *frame.repeat;
   frame.step = 0;
@@ -270,23 +310,24 @@ void ProgramRunner::beginTurn(Frame &frame) {
   frame.nextDue = 0;
   frame.isEntered = repeat.ahead.empty();
   if (frame.isEntered)
-    return enterIteration(frame, frame.turn);
-  repeat.forEachAhead(frame.turn, [&](uint32_t node, int64_t turn) {
-    frame.due.push_back({node, turn});
-  });
+    return enterIteration(repeat, frame.outerPrefix, frame.turn);
+  program.forEachAhead(getPlace(),
+                       [&](uint32_t node, const TraceProgram::Place &place) {
+                         frame.due.push_back({node, place});
+                       });
 }
 
 /// Runs a node of this or a later turn that is due at the start of this one.
 void ProgramRunner::runDueNode(Frame &frame, FlatNode &node) {
-  auto [index, turn] = frame.due[frame.nextDue++];
-  enterIteration(frame, turn);
+  const auto &[index, place] = frame.due[frame.nextDue++];
+  enterPlace(place);
   // What it reads may have been made even further ahead.
-  for (const TraceProgram::Ahead &entry : frame.repeat->ahead)
-    if (auto it = aheadOutputs.find({entry.node, turn});
+  for (const TraceProgram::Ahead &entry : program.repeats[place.repeat].ahead)
+    if (auto it = aheadOutputs.find({entry.node, place.turns});
         it != aheadOutputs.end())
       setAheadOutputs(entry.node, it->second);
   runNode(index, node);
-  auto &made = aheadOutputs[{index, turn}];
+  auto &made = aheadOutputs[{index, place.turns}];
   made.clear();
   for (const TraceProgram::Output &output : program.wiring[index].outputs)
     made.push_back(slots[output.slot.index]);
@@ -301,8 +342,9 @@ void ProgramRunner::setAheadOutputs(uint32_t node,
 
 /// Makes their results visible in the turn that they belong to.
 void ProgramRunner::takeDueNodes(const Frame &frame) {
+  TraceProgram::Place place = getPlace();
   for (const TraceProgram::Ahead &entry : frame.repeat->ahead) {
-    auto it = aheadOutputs.find({entry.node, frame.turn});
+    auto it = aheadOutputs.find({entry.node, place.turns});
     setAheadOutputs(entry.node, it->second);
     aheadOutputs.erase(it);
   }
@@ -450,7 +492,7 @@ bool ProgramRunner::next(FlatNode &node) {
         runDueNode(frame, node);
         return true;
       }
-      enterIteration(frame, frame.turn);
+      reenterTurn();
       takeDueNodes(frame);
       frame.isEntered = true;
     }

@@ -97,6 +97,7 @@ private:
   bool checkChannels();
   bool checkTags();
   bool checkIndices();
+  bool checkLinks();
   bool checkStep(Program::Step step, uint32_t body);
   bool checkSeries(const Program::Series &series);
   bool checkSeriesInRepeats();
@@ -118,6 +119,7 @@ private:
   bool runNode(uint32_t node);
   bool runOutput(const Program::Output &output);
   bool runAliases(ArrayRef<Program::Alias> aliases);
+  bool checkLinked(uint32_t repeat, DenseSet<uint32_t> own);
   bool runRepeat(const Program::Repeat &repeat);
   bool runTurn(const Program::Repeat &repeat);
   bool runSchedule(const Program::Schedule &schedule);
@@ -374,6 +376,39 @@ bool ProgramVerifier::checkSeriesInRepeats() {
   return true;
 }
 
+/// What is linked makes nodes ahead, or has repeats that are linked and do.
+/// Each is a step of one body, which is none of a schedule.
+bool ProgramVerifier::checkLinks() {
+  std::vector<uint32_t> bodyOf(program.repeats.size(), kNone);
+  std::vector<uint32_t> groupIn(program.bodies.size()); ///< 0: none.
+  std::vector<bool> isMixed(program.bodies.size());
+  for (auto [body, entry] : llvm::enumerate(program.bodies))
+    for (Program::Step step : entry.steps) {
+      if (step.kind != Program::Step::Repeat ||
+          program.repeats[step.index].group == 0)
+        continue;
+      if (bodyOf[step.index] != kNone || scheduleOfBody[body])
+        return fail("a repeat that is linked is executed in several places, or "
+                    "in a schedule");
+      bodyOf[step.index] = static_cast<uint32_t>(body);
+      uint32_t group = program.repeats[step.index].group;
+      isMixed[body] =
+          isMixed[body] || (groupIn[body] && groupIn[body] != group);
+      groupIn[body] = group;
+    }
+  for (auto [i, repeat] : llvm::enumerate(program.repeats)) {
+    if (repeat.group == 0)
+      continue;
+    if (bodyOf[i] == kNone || repeat.count == 0 ||
+        repeat.ahead.empty() != (groupIn[repeat.body] != 0) ||
+        isMixed[repeat.body])
+      return fail("a repeat is linked that makes nothing ahead, or whose body "
+                  "has several groups");
+  }
+  program.linkRepeats();
+  return true;
+}
+
 bool ProgramVerifier::checkIndices() {
   DenseSet<uint32_t> isAhead;
   for (const Program::Repeat &repeat : program.repeats) {
@@ -402,7 +437,7 @@ bool ProgramVerifier::checkIndices() {
     for (Program::Step step : program.bodies[body].steps)
       if (!checkStep(step, body))
         return false;
-  return checkSeriesInRepeats();
+  return checkLinks() && checkSeriesInRepeats();
 }
 
 static Amount getAmount(const TraceProgram::NodeWiring &wiring) {
@@ -418,11 +453,14 @@ static Amount getAmount(const TraceProgram::NodeWiring &wiring) {
 }
 
 /// What all turns of a repeat do beside their bodies.
-static Amount getOverhead(const TraceProgram::Repeat &repeat) {
+static Amount getOverhead(const TraceProgram::Repeat &repeat, int64_t reach) {
   uint64_t distance = 1;
   for (const TraceProgram::Ahead &ahead : repeat.ahead)
     distance = std::max<uint64_t>(
         distance, std::min<int64_t>(ahead.distance, repeat.count));
+  // Turns of others are looked at, too.
+  if (repeat.group != 0)
+    distance = std::max<uint64_t>(distance, reach);
   Amount turn;
   turn.work = SaturatingMultiply<uint64_t>(distance, repeat.ahead.size());
   turn.add(0, 0, repeat.name.size() + repeat.carries.size());
@@ -468,7 +506,7 @@ Amount ProgramVerifier::getStepAmount(Program::Step step,
   } else if (step.kind == Program::Step::Repeat) {
     const Program::Repeat &repeat = program.repeats[step.index];
     amount.add(amounts[repeat.body], repeat.count);
-    amount.add(getOverhead(repeat), 1);
+    amount.add(getOverhead(repeat, program.getLink(step.index).reach), 1);
   } else if (step.kind == Program::Step::Schedule) {
     const Program::Schedule &schedule = program.schedules[step.index];
     amount.add(amounts[schedule.body], 1);
@@ -618,7 +656,35 @@ bool ProgramVerifier::runNode(uint32_t node) {
   });
 }
 
+/// What nodes of linked repeats read in turns of others is there when the first
+/// of these repeats begins, or slices of that.
+bool ProgramVerifier::checkLinked(uint32_t repeat, DenseSet<uint32_t> own) {
+  for (const Program::Stack &slice : program.repeats[repeat].slices)
+    if (own.contains(slice.outer) || get(slice.outer))
+      own.insert(slice.inner);
+  for (const Program::Ahead &ahead : program.repeats[repeat].ahead) {
+    const Program::NodeWiring &wiring = program.wiring[ahead.node];
+    for (Program::Slot slot :
+         llvm::concat<const Program::Slot>(wiring.reads, wiring.after))
+      if (!own.contains(slot.index) && !get(slot.index))
+        return fail("a node is made ahead of what it reads");
+    for (const Program::Output &output : wiring.outputs)
+      own.insert(output.slot.index);
+  }
+  for (uint32_t inner = program.getLink(repeat).firstInner; inner != kNone;
+       inner = program.getLink(inner).next)
+    if (!checkLinked(inner, own))
+      return false;
+  return true;
+}
+
 bool ProgramVerifier::runRepeat(const Program::Repeat &repeat) {
+  auto number = static_cast<uint32_t>(&repeat - program.repeats.data());
+  const Program::Link &link = program.getLink(number);
+  if (repeat.group != 0 && link.isFirst && link.around.empty())
+    for (; number != kNone; number = program.getLink(number).next)
+      if (!checkLinked(number, {}))
+        return false;
   uint64_t count = repeat.count;
   for (const Program::Carry &carry : repeat.carries)
     if (!copy(carry.init, carry.arg))

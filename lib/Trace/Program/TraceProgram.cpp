@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "stg/Trace/Program/TraceProgram.h"
+#include "stg/Trace/Program/ProgramRunner.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
@@ -31,6 +32,84 @@ SmallVector<AxisMask> TraceProgram::getMasks() const {
 }
 
 //===----------------------------------------------------------------------===//
+// Nodes that are emitted ahead
+//===----------------------------------------------------------------------===//
+
+void TraceProgram::linkRepeats() {
+  links.assign(repeats.size(), {});
+  for (auto [i, repeat] : llvm::enumerate(repeats))
+    for (const Ahead &entry : repeat.ahead)
+      links[i].reach = std::max(links[i].reach, entry.distance);
+  std::vector<uint32_t> linkedOfBody(bodies.size(), kNone);
+  for (auto [i, repeat] : llvm::enumerate(repeats))
+    if (repeat.group != 0)
+      linkedOfBody[repeat.body] = static_cast<uint32_t>(i);
+  // Bodies stand before those that they run.
+  for (auto [body, entry] : llvm::enumerate(bodies)) {
+    uint32_t around = linkedOfBody[body], last = kNone;
+    for (Step step : entry.steps) {
+      if (step.kind != Step::Repeat || repeats[step.index].group == 0)
+        continue;
+      Link &link = links[step.index];
+      if (around != kNone) {
+        link.around = links[around].around;
+        link.around.push_back(around);
+        link.isFirst = links[around].isFirst;
+        if (links[around].firstInner == kNone)
+          links[around].firstInner = step.index;
+      }
+      if (last != kNone && repeats[last].group == repeats[step.index].group) {
+        links[last].next = step.index;
+        link.isFirst = false;
+      }
+      last = step.index;
+    }
+  }
+  // All that are linked reach as far as one of them does.
+  for (uint32_t first = 0; first < repeats.size(); ++first) {
+    if (repeats[first].group == 0 || !links[first].isFirst ||
+        !links[first].around.empty())
+      continue;
+    SmallVector<uint32_t> all;
+    for (uint32_t i = first; i != kNone; i = links[i].next)
+      all.push_back(i);
+    int64_t reach = 0;
+    for (size_t k = 0; k < all.size(); ++k) {
+      reach = std::max(reach, links[all[k]].reach);
+      for (uint32_t i = links[all[k]].firstInner; i != kNone; i = links[i].next)
+        all.push_back(i);
+    }
+    for (uint32_t i : all)
+      links[i].reach = reach;
+  }
+}
+
+bool TraceProgram::goOn(Place &place) const {
+  auto enter = [&](uint32_t repeat) {
+    for (; repeat != kNone; repeat = links[repeat].firstInner) {
+      place.repeat = repeat;
+      place.turns.push_back(0);
+    }
+  };
+  for (uint32_t repeat = place.repeat;;) {
+    if (place.turns.back() + 1 < repeats[repeat].count) {
+      ++place.turns.back();
+      place.repeat = repeat;
+      enter(links[repeat].firstInner);
+      return true;
+    }
+    place.turns.pop_back();
+    if (uint32_t next = links[repeat].next; next != kNone) {
+      enter(next);
+      return true;
+    }
+    if (place.turns.empty())
+      return false;
+    repeat = links[repeat].around.back();
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Paths
 //===----------------------------------------------------------------------===//
 
@@ -44,9 +123,10 @@ bool TraceProgram::findInRepeat(const Repeat &repeat, uint64_t &position,
   };
   for (int64_t turn = 0; turn < repeat.count; ++turn) {
     bool found = false;
-    repeat.forEachAhead(turn, [&](uint32_t node, int64_t target) {
+    Place place = {static_cast<uint32_t>(&repeat - repeats.data()), {turn}};
+    forEachAhead(place, [&](uint32_t node, const Place &target) {
       if (!found && position-- == 0) {
-        enter(target);
+        enter(target.turns.back());
         path += nodes[node].name.str();
         found = true;
       }
@@ -157,6 +237,14 @@ bool TraceProgram::find(uint32_t body, uint64_t &position,
 }
 
 std::string TraceProgram::getPath(uint32_t id) const {
+  if (llvm::any_of(repeats,
+                   [](const Repeat &repeat) { return repeat.group != 0; })) {
+    ProgramRunner runner(*this);
+    FlatNode node = {};
+    for (uint32_t i = 0; i <= id; ++i)
+      runner.next(node);
+    return (node.prefix + node.common->name).str();
+  }
   std::string path;
   uint64_t position = id;
   find(0, position, path);

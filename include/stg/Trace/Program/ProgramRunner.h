@@ -110,7 +110,7 @@ private:
     int64_t turn = 0;
     bool isEntered = false; ///< The nodes of the turn itself have begun.
     /// Nodes that are due at the start of the turn, for a turn each.
-    llvm::SmallVector<std::pair<uint32_t, int64_t>, 0> due;
+    llvm::SmallVector<std::pair<uint32_t, TraceProgram::Place>, 0> due;
     size_t nextDue = 0;
     llvm::SmallVector<Reference *, 4> stacks;
     /// The last store of this turn, and of the one before.
@@ -129,7 +129,11 @@ private:
   void runDueNode(Frame &frame, FlatNode &node);
   void setAheadOutputs(uint32_t node, llvm::ArrayRef<const Reference *> made);
   void takeDueNodes(const Frame &frame);
-  void enterIteration(const Frame &frame, int64_t turn);
+  TraceProgram::Place getPlace() const;
+  void enterIteration(const TraceProgram::Repeat &repeat, size_t outerPrefix,
+                      int64_t turn);
+  void enterPlace(const TraceProgram::Place &place);
+  void reenterTurn();
   void notePrefix();
 
   bool runStep(TraceProgram::Step step, FlatNode &node);
@@ -181,8 +185,9 @@ private:
   std::vector<uint32_t> messages; ///< Of each channel so far.
   /// Likewise by turn, of channels of schedules.
   std::vector<std::vector<uint32_t>> messagesOfTurns;
-  /// What nodes that run ahead have made, by node and turn.
-  std::map<std::pair<uint32_t, int64_t>, llvm::SmallVector<const Reference *>>
+  /// What nodes that run ahead have made, by node and the turns around it.
+  std::map<std::pair<uint32_t, llvm::SmallVector<int64_t, 4>>,
+           llvm::SmallVector<const Reference *>>
       aheadOutputs;
   std::vector<uint32_t> lastReader; ///< Finds repeated operands, too.
 

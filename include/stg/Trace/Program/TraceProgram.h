@@ -24,6 +24,7 @@
 #include "stg/Support/ExecutionOrder.h"
 #include "stg/Trace/Program/RankSpace.h"
 #include "stg/Trace/Reader/TraceNode.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 #include <tuple>
 
@@ -207,6 +208,12 @@ public:
     llvm::SmallVector<Ahead, 0> ahead;
     /// An iteration is a step of inference; at the top, and carries nothing.
     bool isStep = false;
+    /// Repeats of one body with the same number, but for 0, are linked: nodes
+    /// of the next one are emitted ahead in the last turns of one, and those of
+    /// the first one where the repeat around is linked and has a further turn.
+    /// What is linked makes nodes ahead, or has repeats in its body that are
+    /// linked.
+    uint32_t group = 0;
 
     /// The number in names of the iteration that is executed as number `turn`.
     int64_t getNumber(int64_t turn) const { return first + getIndex(turn); }
@@ -214,20 +221,22 @@ public:
     int64_t getIndex(int64_t turn) const {
       return reverse ? count - 1 - turn : turn;
     }
-    /// Calls `visit(node, turn)` for the nodes that are emitted at the start of
-    /// a turn for this or a later one.
-    template <typename Fn> void forEachAhead(int64_t turn, Fn visit) const {
-      for (int64_t target = turn; target < count; ++target) {
-        bool any = false;
-        for (const Ahead &entry : ahead) {
-          if (std::max<int64_t>(target - entry.distance, 0) == turn)
-            visit(entry.node, target);
-          any |= target - entry.distance <= turn;
-        }
-        if (!any)
-          break;
-      }
-    }
+  };
+  /// A turn of a repeat, behind those of the linked repeats around it, the
+  /// outermost one first.
+  struct Place {
+    uint32_t repeat;
+    llvm::SmallVector<int64_t, 4> turns;
+  };
+  /// What links say of a repeat.
+  struct Link {
+    /// The linked repeats around one that is linked, the outermost one first.
+    llvm::SmallVector<uint32_t, 2> around;
+    uint32_t next = kNone;       ///< In the same body.
+    uint32_t firstInner = kNone; ///< The first linked repeat of its body.
+    bool isFirst = true; ///< Nothing that is linked with it comes before it.
+    /// How far ahead nodes of what is linked with it are emitted, at most.
+    int64_t reach = 0;
   };
   /// A node that has other numbers in each iteration of a repeat around it: a
   /// template for each. They read the same slots, and set the same ones.
@@ -310,8 +319,36 @@ public:
   /// The nodes that one execution of a step makes.
   uint64_t getNumNodes(Step step) const;
 
-  /// The path of node `id`, computed without running the program.
+  /// The path of node `id`, computed without running the program, but for
+  /// programs with repeats that are linked.
   std::string getPath(uint32_t id) const;
+
+  /// Finds out what groups of repeats say together.
+  void linkRepeats();
+
+  const Link &getLink(uint32_t repeat) const { return links[repeat]; }
+
+  /// The place behind another one; false if that is the last.
+  bool goOn(Place &place) const;
+
+  /// Calls `visit(node, place)` for the nodes that are emitted at the start of
+  /// a turn for this or a later one. The first turn has those of all that have
+  /// no turn as far ahead.
+  template <typename Fn> void forEachAhead(const Place &from, Fn visit) const {
+    const Link &link = links[from.repeat];
+    bool isFirst = link.isFirst && llvm::all_of(from.turns, [](int64_t turn) {
+                     return turn == 0;
+                   });
+    Place place = from;
+    for (int64_t distance = 0; distance <= link.reach; ++distance) {
+      for (const Ahead &entry : repeats[place.repeat].ahead)
+        if (entry.distance == distance ||
+            (isFirst && entry.distance > distance))
+          visit(entry.node, place);
+      if (!goOn(place))
+        break;
+    }
+  }
 
   /// The node that a step makes, which is a node or a series; with an index of
   /// its repeat.
@@ -329,6 +366,8 @@ public:
   llvm::Error verify(const RankSpace &space);
 
 private:
+  std::vector<Link> links; ///< By repeat.
+
   bool find(uint32_t body, uint64_t &position, std::string &path) const;
   bool findInRepeat(const Repeat &repeat, uint64_t &position,
                     std::string &path) const;

@@ -224,7 +224,9 @@ def Chakra_CollOp : Chakra_NamedOp<"coll", [AttrSizedOperandSegments,
     `among` restricts the group to the ranks with these coordinates on the only axis of
     `over`. `ahead` emits the node that many iterations of the repeat around it ahead: it
     is issued when the compute stream reaches the start of that earlier iteration, as
-    parameters are gathered before the layer that uses them.
+    parameters are gathered before the layer that uses them. Where that repeat has no such
+    iteration, it is one of the repeat with such nodes of the same phase that comes before
+    it: in the same body, or in the iteration before of a repeat around both.
 
     `payload` is for what operands and results cannot say, as in traces of other
     producers and for padded shards: it gives the bytes that a rank brings, and the results are new

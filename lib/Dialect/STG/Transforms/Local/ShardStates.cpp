@@ -28,6 +28,12 @@ using namespace mlir;
 using namespace stg;
 
 namespace {
+/// A forward scan and the backward scan that reads what it saves.
+struct ScanPair {
+  ScanOpInterface forward, backward;
+  ScanPair *outer; ///< Whose bodies have them; null at the top.
+};
+
 struct ShardStates : stg::impl::ShardStatesBase<ShardStates> {
   using ShardStatesBase::ShardStatesBase;
   void runOnOperation() override;
@@ -54,7 +60,7 @@ private:
   bool isCut(Block &block);
   void gatherMissing(FlatAllGatherOp first, Block &backward,
                      Operation *segment);
-  void keepForBackward(func::FuncOp function);
+  void keepForBackward(Block &forward, Block &backward, ScanPair *outer);
   void makeUnits(Block &block);
   void coalesce(ArrayRef<CollectiveOpInterface> ops, bool atFirst);
 
@@ -402,37 +408,46 @@ void ShardStates::completeUnits(Block &forward, Block &backward) {
         completeUnits(scan.getLoopBlock(), other.getLoopBlock());
 }
 
+/// Makes what a value of the forward body is a value of the backward body.
+static Value hand(ScanPair &pair, Value value, IRRewriter &rewriter) {
+  pair.forward = pair.forward.withStacked(rewriter, value);
+  Value stack = pair.forward->getResults().back();
+  if (pair.outer)
+    stack = hand(*pair.outer, stack, rewriter);
+  return pair.backward.addSlice(stack);
+}
+
 /// Keeps what forward gathers in the layers: backward reads it instead of
-/// gathering again.
-void ShardStates::keepForBackward(func::FuncOp function) {
+/// gathering again. `outer` is the pair whose bodies the blocks are, or null.
+void ShardStates::keepForBackward(Block &forward, Block &backward,
+                                  ScanPair *outer) {
   IRRewriter rewriter(&getContext());
-  auto found = function.getBody().getOps<ScanOpInterface>();
+  DenseMap<StringAttr, ScanOpInterface> sources;
+  for (auto scan : forward.getOps<ScanOpInterface>())
+    if (!isBackward(scan) && getPhase(scan) == Phase::Forward)
+      sources[scan.getScopeName()] = scan;
+  auto found = backward.getOps<ScanOpInterface>();
   SmallVector<ScanOpInterface> scans(found.begin(), found.end());
-  DenseMap<StringAttr, ScanOpInterface> forward;
   for (ScanOpInterface scan : scans) {
-    if (!isBackward(scan)) {
-      if (getPhase(scan) == Phase::Forward)
-        forward[scan.getScopeName()] = scan;
+    ScanOpInterface source = sources.lookup(scan.getScopeName());
+    if (!isBackward(scan) || !source)
       continue;
-    }
-    ScanOpInterface source = forward.lookup(scan.getScopeName());
-    if (!source)
-      continue;
+    ScanPair pair{source, scan, outer};
     auto gathers = scan.getLoopBlock().getOps<FlatAllGatherOp>();
     SmallVector<FlatAllGatherOp> again(gathers.begin(), gathers.end());
     for (FlatAllGatherOp gather : again)
-      for (auto first : source.getLoopBlock().getOps<FlatAllGatherOp>()) {
+      for (auto first : pair.forward.getLoopBlock().getOps<FlatAllGatherOp>()) {
         if (getGathered(first).getParamName() !=
                 getGathered(gather).getParamName() ||
             first.getResultTypes() != gather.getResultTypes())
           continue;
-        source = source.withStacked(rewriter, first.getResult(0));
-        forward[scan.getScopeName()] = source;
         gather.getResult(0).replaceAllUsesWith(
-            scan.addSlice(source->getResults().back()));
+            hand(pair, first.getResult(0), rewriter));
         gather.erase();
         break;
       }
+    keepForBackward(pair.forward.getLoopBlock(), scan.getLoopBlock(), &pair);
+    sources[scan.getScopeName()] = pair.forward;
   }
 }
 
@@ -545,10 +560,11 @@ void ShardStates::shardParameters(func::FuncOp function) {
   function.walk([&](AdamOp adam) {
     adam.getUpdated().setType(adam.getParam().getType());
   });
+  Block &body = function.getBody().front();
   if (reshardAfterForward)
-    completeUnits(function.getBody().front(), function.getBody().front());
+    completeUnits(body, body);
   else
-    keepForBackward(function);
+    keepForBackward(body, body, /*outer=*/nullptr);
 }
 
 void ShardStates::run(func::FuncOp function) {
