@@ -163,6 +163,13 @@ void BackwardSplitter::markInput() {
   markReplayed(body);
   for (auto scan : body.getOps<ScanOpInterface>())
     markScan(scan);
+  // What a neighbour sends is received once, and the weight half waits for
+  // nobody: it has no op that needs tokens of others.
+  task.walk([&](RecurrentOpInterface op) {
+    if (op.getAlongAttr() && op.getDeviceParts().tail)
+      for (Value result : op->getResults())
+        mark(result);
+  });
 }
 
 func::FuncOp BackwardSplitter::makeFunction(const Twine &suffix) {
