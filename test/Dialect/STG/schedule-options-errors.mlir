@@ -2,13 +2,17 @@
 // pipeline devices.
 //
 // RUN: not stg-opt %s --stg-schedule="layers-per-stage=4" 2>&1 | FileCheck %s --check-prefix=LIST --implicit-check-not=error:
-// LIST: [[#@LINE+32]]:1: error: has 2 pipeline stages, but layers-per-stage lists 1{{$}}
+// LIST: [[#@LINE+36]]:1: error: has 2 pipeline stages, but layers-per-stage lists 1{{$}}
 // RUN: not stg-opt %s --stg-schedule="layers-per-stage=5,-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE --implicit-check-not=error:
 // NEGATIVE: error: cannot have a pipeline stage of -1 layers{{$}}
 // RUN: not stg-opt %s --stg-schedule="layers-per-stage=2,3" 2>&1 | FileCheck %s --check-prefix=SUM --implicit-check-not=error:
 // SUM: error: has 4 layers, but layers-per-stage adds up to 5{{$}}
 // RUN: not stg-opt %s --stg-schedule="schedule=interleaved virtual-stages=3 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=DIVIDE --implicit-check-not=error:
 // DIVIDE: error: has 4 layers, which 6 pipeline stages do not divide; give the layers of each stage with layers-per-stage{{$}}
+
+// RUN: sed 's/"head" fwd/"head" bwd/' %s > %t.mlir
+// RUN: not stg-opt %t.mlir --stg-schedule=on-last-device=true 2>&1 | FileCheck %s --check-prefix=LAST --implicit-check-not=error:
+// LAST: error: has a backward pass, so it cannot be on the last device alone{{$}}
 
 // A stage between others passes on what they exchange.
 // RUN: stg-opt %s --stg-schedule="layers-per-stage=2,0,1,1 schedule=interleaved virtual-stages=2 micro-batches=2" | FileCheck %s --check-prefix=BETWEEN

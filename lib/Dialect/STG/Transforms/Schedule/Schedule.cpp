@@ -943,6 +943,9 @@ LogicalResult Schedule::schedule(func::FuncOp program) {
   FailureOr<ReturnedTokens> tokens = findTokens(program, *pipeline);
   if (failed(tokens))
     return failure();
+  if (onLastDevice && hasBackward(program))
+    return program.emitError("has a backward pass, so it cannot be on the last "
+                             "device alone");
   if (onLastDevice)
     pipeline = placeOnLast(*pipeline);
   if (failed(pipeline))
