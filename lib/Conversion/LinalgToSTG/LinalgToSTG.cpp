@@ -298,6 +298,10 @@ LogicalResult FunctionConverter::analyzeStructured(linalg::LinalgOp op) {
   SmallVector<bool> isBound(op.getNumLoops(), false);
   for (OpOperand &operand : op->getOpOperands()) {
     Value tensor = operand.get();
+    if (PositionValues::isUndefined(tensor) &&
+        op.payloadUsesValueFromOperand(&operand))
+      return op->emitOpError("reads elements of a tensor.empty, which are "
+                             "undefined; fill it first");
     if (!isa<RankedTensorType>(tensor.getType()) ||
         positions.getSplat(tensor) || PositionValues::isUndefined(tensor) ||
         (op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand)))

@@ -231,6 +231,16 @@ func.func @booleans(%x: tensor<4xi1>) -> tensor<4xi1> {
 
 // -----
 
+// What a tensor.empty is filled with is all that it has.
+func.func @undefined(%x: tensor<4x2xf32>, %w: tensor<2x3xf32>) -> tensor<4x3xf32> {
+  %e = tensor.empty() : tensor<4x3xf32>
+  // expected-error @+1 {{reads elements of a tensor.empty, which are undefined; fill it first}}
+  %y = linalg.matmul ins(%x, %w : tensor<4x2xf32>, tensor<2x3xf32>) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %y : tensor<4x3xf32>
+}
+
+// -----
+
 // What a named op computes is said at that op.
 func.func @named(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
