@@ -227,8 +227,15 @@ Expected<TraceGraphs> TraceGraphs::load(const TraceInput &input,
           addGroup(std::to_string(id), members.vec());
         });
   } else {
-    for (const auto &[name, members] : input.groups.members)
+    for (const auto &[name, members] : input.groups.members) {
+      std::vector<int64_t> sorted = members;
+      llvm::sort(sorted);
+      if (auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+          twice != sorted.end())
+        return createStringError("group '" + name + "' has rank " +
+                                 Twine(*twice) + " several times");
       addGroup(name, members);
+    }
     for (const RankFile &file : input.files.files)
       graphs.numRanks = std::max<int64_t>(graphs.numRanks, file.rank + 1);
   }
