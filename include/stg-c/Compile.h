@@ -232,17 +232,21 @@ typedef struct StgCost {
   StgText kind;  /**< Of a collective its kind, of a state its category. */
   StgText axes;  /**< Of a collective, joined by '+'. */
   /** Operations, or bytes, such as "2*B*S*D/tp + ceildiv(V, 3)": sums, products
-   *  and quotients of integers, symbols, `ceildiv`, `min` and `max`. */
+   *  and quotients of integers, symbols, `ceildiv`, `min`, `max` and `hits`
+   * (how many experts rows hit, as docs/Language.md defines it). */
   StgText expression;
 } StgCost;
 
 typedef struct StgSymbol {
   StgText name;
-  int64_t value; /**< That the model and the strategy give. */
+  /** That the model and the strategy give. Where ranks differ, the coordinate
+   * of a rank along an axis is the symbol AXIS_index, here 0. */
+  int64_t value;
 } StgSymbol;
 
-/** Compiles without giving symbols values. There must be one pipeline stage and
- *  one micro-batch. What is written is of no account. */
+/** Compiles so that the symbols of the model stay in the totals; each needs a
+ *  value all the same. There must be one pipeline stage, one micro-batch and
+ * one step. What is written is of no account. */
 STG_C_EXPORT StgError *stgComputeCosts(const StgCompileRequest *request,
                                        StgCosts **costs);
 STG_C_EXPORT void stgCostsDestroy(StgCosts *costs);

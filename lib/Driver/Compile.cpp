@@ -1351,8 +1351,16 @@ FailureOr<CompileResult> Compiler::compile(const CompileRequest &request,
   return result;
 }
 
-/// Stages and micro-batches are made when symbols have values.
-static Error checkSymbolic(const Strategy &strategy) {
+/// Stages and micro-batches are made when symbols have values, and so are
+/// steps.
+static Error checkSymbolic(const StrategyInput &input) {
+  const Strategy &strategy = input.values;
+  for (FieldId id :
+       {FieldId::draft, FieldId::chunk, FieldId::tokenBudget, FieldId::steps})
+    if (input.isGiven(id) && !(id == FieldId::steps && strategy.steps <= 1))
+      return makeStrategyError(input.spell(getField(id)) +
+                               ": costs with symbols are those of one step of "
+                               "one model");
   if (strategy.pipelineRanks.isOne() && strategy.microBatches <= 1)
     return Error::success();
   return makeStrategyError(
@@ -1371,7 +1379,7 @@ static Error computeAll(MLIRContext &context, const CompileRequest &request,
   Expected<Resolved> resolved = resolveStrategy(*model, request, result);
   if (!resolved)
     return resolved.takeError();
-  if (Error error = checkSymbolic(result.strategy.values))
+  if (Error error = checkSymbolic(result.strategy))
     return error;
   TimingScope timing;
   if (Error error = compileModule(*model, request, *resolved, timing, result,
@@ -1381,6 +1389,10 @@ static Error computeAll(MLIRContext &context, const CompileRequest &request,
   if (failed(collected))
     return makeDiagnosed();
   costs = {std::move(*collected), std::move(result.symbols)};
+  // What is left are coordinates of the rank.
+  for (const SymbolicCost &cost : costs.costs)
+    cost.expression.walkSymbols(
+        [&](StringAttr name) { costs.symbols.try_emplace(name.str(), 0); });
   return Error::success();
 }
 

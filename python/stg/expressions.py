@@ -345,7 +345,8 @@ class Costs:
         self.rows: Tuple[Cost, ...] = tuple(rows)
         """By quantity, phase, kind and axes."""
         self.symbols: Dict[str, int] = dict(symbols)
-        """The values that the model and the strategy give to symbols."""
+        """The values that the model and the strategy give to symbols. Where ranks differ, the
+        coordinate of a rank along an axis is the symbol `AXIS_index`, here 0."""
 
     def _sum(self, wanted: Callable[[Cost], bool]) -> Expression:
         return Expression(" + ".join(f"({row.expression})" for row in self.rows if wanted(row))
@@ -387,9 +388,10 @@ def costs(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
           program: Optional[str] = None, models: Sequence[Path] = (),
           progress: Optional[Progress] = None, canceller: Optional[Canceller] = None,
           **fields: Any) -> Costs:
-    """Compiles a model under a strategy without giving its symbols values. Degrees are numbers.
-    There must be one pipeline stage and one micro-batch. What arguments mean, and what is raised,
-    is as for `compile`."""
+    """Compiles a model under a strategy, of which the symbols of the model stay in the totals.
+    Degrees are numbers. Every symbol needs a value, as for `compile`: `Costs.symbols` has it. There
+    must be one pipeline stage, one micro-batch and one step. What arguments mean, and what is
+    raised, is as for `compile`."""
     rows, symbols = _stg.compute_costs(
         make_options(model, strategy, fields, text, config, program, models, canceller, progress))
     # The expressions come in their canonical form.

@@ -34,13 +34,14 @@ struct SymbolicCost {
 
 struct SymbolicCosts {
   std::vector<SymbolicCost> costs; ///< In order of first occurrence.
-  /// The values that the model and the strategy give to symbols.
+  /// The values that the model and the strategy give to symbols. Where ranks
+  /// differ, the coordinate of a rank along an axis is AXIS_index, here 0.
   std::map<std::string, int64_t> symbols;
 };
 
-/// Compiles up to what one rank executes. Pipeline stages and micro-batches are
-/// made of numbers only, so there must be one of each. Expressions live as long
-/// as the context.
+/// Compiles up to what one rank executes. Pipeline stages, micro-batches and
+/// steps are made of numbers only, so there must be one of each. Expressions
+/// live as long as the context.
 mlir::FailureOr<SymbolicCosts> computeCosts(mlir::MLIRContext &context,
                                             const CompileRequest &request,
                                             const MessagePrinter &printer);

@@ -133,6 +133,22 @@ def check_costs():
                 row.category: row.persistent for row in ranks.memory if row.persistent}
     expect(stg.Error, lambda: stg.costs("gpt2-1.5b", pp=2, batch=2),
            "costs with symbols need one pipeline stage and one micro-batch, found 2 and 1")
+    # Where ranks differ, the coordinate of one is a symbol: that of the first is 0.
+    ring = dict(cp=4, cp_balance="none", dp=1, batch=2)
+    costs = stg.costs("llama3-8b", **ring)
+    assert costs.symbols["cp_index"] == 0
+    found = sorted(costs.operations(costs.symbols | {"cp_index": rank}) for rank in range(4))
+    assert found == sorted(ranks.operations for ranks in stg.compile("llama3-8b", **ring).classes)
+    assert len(set(found)) == 4
+    # A step of inference is one, several are not.
+    decode = dict(tp=2, batch=8, kv_len=100)
+    assert stg.costs("llama3-8b", **decode).rows == stg.costs("llama3-8b", steps=1, **decode).rows
+    for fields in [
+            dict(decode, steps=3), dict(decode, draft="gpt2-124m"),
+            dict(mode="prefill", batch=2, seq=256, chunk=64),
+            dict(requests="4*(1,64),(128,0)", token_budget=64)]:
+        expect(stg.Error, lambda: stg.costs("llama3-8b", **fields),
+               ": costs with symbols are those of one step of one model")
 
 
 def check_sweep():
