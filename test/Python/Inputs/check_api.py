@@ -144,7 +144,7 @@ def check_costs():
     decode = dict(tp=2, batch=8, kv_len=100)
     assert stg.costs("llama3-8b", **decode).rows == stg.costs("llama3-8b", steps=1, **decode).rows
     for fields in [
-            dict(decode, steps=3), dict(decode, draft="gpt2-124m"),
+            dict(decode, steps=3), dict(decode, draft="gpt2-1.5b"),
             dict(mode="prefill", batch=2, seq=256, chunk=64),
             dict(requests="4*(1,64),(128,0)", token_budget=64)]:
         expect(stg.Error, lambda: stg.costs("llama3-8b", **fields),
