@@ -14,6 +14,7 @@
 #include "ModelChecks.h"
 #include "ModelLibrary.h"
 #include "ParameterCounts.h"
+#include "PassFields.h"
 #include "SettleStrategy.h"
 #include "Steps.h"
 #include "mlir/IR/Verifier.h"
@@ -168,13 +169,15 @@ private:
 };
 } // namespace
 
-static LogicalResult runPasses(const CompileRequest &request, ModuleOp module,
+static LogicalResult runPasses(const CompileRequest &request,
+                               const StrategyInput &strategy, ModuleOp module,
                                TimingScope &timing,
                                function_ref<void(OpPassManager &)> build) {
   PassManager pm(module->getContext());
   if (request.configurePasses && failed(request.configurePasses(pm)))
     return failure();
   pm.enableTiming(timing);
+  PassFields fields(pm, strategy);
 #ifdef NDEBUG
   // Checks between our own passes find mistakes of ours, which builds with
   // assertions and stg-opt look for; here the module is checked at the end.
@@ -542,7 +545,7 @@ static Error compileModule(const Model &model, const CompileRequest &request,
   auto run = [&](function_ref<void(OpPassManager &, const Strategy &)> build,
                  TimingScope &scope) -> Error {
     LogicalResult ran =
-        runPasses(request, module, scope,
+        runPasses(request, strategy, module, scope,
                   [&](OpPassManager &pm) { build(pm, strategy.values); });
     if (Error error = watcher.check())
       return error;
@@ -925,10 +928,9 @@ struct Half {
 } // namespace
 
 static Error runOn(Half &half, TimingScope &timing, BuildChakra build) {
-  LogicalResult ran =
-      runPasses(half.request, half.getModule(), timing, [&](OpPassManager &pm) {
-        build(pm, half.result->strategy.values);
-      });
+  LogicalResult ran = runPasses(
+      half.request, half.result->strategy, half.getModule(), timing,
+      [&](OpPassManager &pm) { build(pm, half.result->strategy.values); });
   return succeeded(ran) ? Error::success() : makeDiagnosed();
 }
 

@@ -140,14 +140,25 @@ std::string StrategyInput::spellSources(FieldId id, StringRef separator) const {
 }
 
 /// What would make a derived field larger than 1, in the words in which
-/// something else was given: not what is larger than 1 already.
+/// something else was given: not what is larger than 1 already, unless all are,
+/// and something else takes what there is.
 static void spellSources(const StrategyInput &input,
                          ArrayRef<std::string> sources, GivenBy by,
                          std::vector<std::string> &words) {
+  auto isLarge = [&](const std::string &name) {
+    const Field *field = findFieldOf(name);
+    return field && field->isDegree &&
+           input.getDegree(name).value_or("1") != "1";
+  };
+  const bool areAllLarge = llvm::all_of(sources, isLarge);
   for (const std::string &name : sources) {
     const Field *field = findFieldOf(name);
-    if (field && field->isDegree && input.getDegree(name).value_or("1") != "1")
+    if (isLarge(name)) {
+      if (areAllLarge)
+        words.push_back(spellName(*field, by) + " above " +
+                        *input.getDegree(name));
       continue;
+    }
     std::string word = field && !field->isDegree
                            ? spellAs(by, *field, "true")
                            : ::spellLargerDegree(field, name, by);
