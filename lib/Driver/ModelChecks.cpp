@@ -40,10 +40,12 @@ template <typename OpTy> static std::string listNames(ModuleOp module) {
 static Error setSymbol(ModuleOp module, StringRef name, int64_t value,
                        std::string source, SymbolValues &values) {
   if (!module.lookupSymbol<SymbolOp>(name)) {
+    std::string symbols = listNames<SymbolOp>(module);
     std::string options = listNames<OptionOp>(module);
-    return makeError(source + ": the model has no symbol '" + name +
-                     "'; its symbols are " + listNames<SymbolOp>(module) +
-                     (options.empty() ? "" : ", its options " + options));
+    return makeError(
+        source + ": the model has no symbol '" + name + "'; " +
+        (symbols.empty() ? "it declares none" : "its symbols are " + symbols) +
+        (options.empty() ? "" : ", its options " + options));
   }
   values[name.str()] = {value, std::move(source)};
   return Error::success();

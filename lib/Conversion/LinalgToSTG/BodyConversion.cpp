@@ -800,6 +800,8 @@ LogicalResult FunctionConverter::convertReduction(linalg::LinalgOp op,
   Value carried = op.getMatchingBlockArgument(init);
   bool isSum = body && isa<arith::AddFOp>(body);
   bool isMax = body && isa<arith::MaximumFOp, arith::MaxNumFOp>(body);
+  if (body && isa<arith::AddIOp>(body))
+    return op.emitOpError("adds up integers, which no op of a model does");
   if ((!isSum && !isMax) || !llvm::is_contained(body->getOperands(), carried))
     return op.emitOpError("reduces by what is neither a sum nor a maximum");
   Value element = body->getOperand(body->getOperand(0) == carried ? 1 : 0);

@@ -133,6 +133,9 @@ LogicalResult FunctionConverter::readArgument(unsigned number,
   dims[arg] = std::move(lists);
   if (!isParameter)
     return success();
+  if (PositionValues::getMask(arg))
+    return emitError(arg.getLoc(), "argument #")
+           << number << " is a mask, so that it cannot be a parameter";
   auto name =
       function.getArgAttrOfType<StringAttr>(number, STGDialect::kParamAttr);
   if (!name)
@@ -1204,8 +1207,8 @@ void ConvertLinalgToSTG::runOnOperation() {
   for (StringRef text : parameters)
     if (failed(readRange(text, most, numbers))) {
       module.emitError("parameters=")
-          << text << " is no number and no range of arguments, of which there "
-          << "are " << most << "; 3 and 1-291 are such";
+          << text << " is no number of an argument and no range FIRST-LAST of "
+          << "these; there are " << most << " arguments, counted from 0";
       return signalPassFailure();
     }
   for (SymbolOp symbol : module.getOps<SymbolOp>())

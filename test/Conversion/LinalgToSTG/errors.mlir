@@ -42,6 +42,13 @@ func.func @texts(%x: tensor<6xf32> {stg.dims = "B"}) -> tensor<6xf32> {
 
 // -----
 
+// expected-error @+1 {{argument #0 is a mask, so that it cannot be a parameter}}
+func.func @mask(%x: tensor<6x6xf32> {stg.mask = "causal", stg.param = "w"}) -> tensor<6x6xf32> {
+  return %x : tensor<6x6xf32>
+}
+
+// -----
+
 // expected-error @+1 {{has 'stg.mask' "some", expected "causal" or "none"}}
 func.func @hides(%x: tensor<6x6xf32> {stg.mask = "some"}) -> tensor<6x6xf32> {
   return %x : tensor<6x6xf32>
@@ -227,6 +234,17 @@ func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4xf32> {
 // expected-error @+1 {{argument #0 has element type 'i1', which no tensor of a model has}}
 func.func @booleans(%x: tensor<4xi1>) -> tensor<4xi1> {
   return %x : tensor<4xi1>
+}
+
+// -----
+
+func.func @integers(%x: tensor<4x2xi32>, %w: tensor<2x3xi32>) -> tensor<4x3xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<4x3xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<4x3xi32>) -> tensor<4x3xi32>
+  // expected-error @+1 {{adds up integers, which no op of a model does}}
+  %y = linalg.matmul ins(%x, %w : tensor<4x2xi32>, tensor<2x3xi32>) outs(%f : tensor<4x3xi32>) -> tensor<4x3xi32>
+  return %y : tensor<4x3xi32>
 }
 
 // -----
