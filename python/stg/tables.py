@@ -15,14 +15,25 @@ if TYPE_CHECKING:
 
 
 def _to_column(values: Any) -> npt.NDArray[Any]:
-    """64-bit numbers where they fit, else numbers of Python; texts as objects."""
+    """64-bit numbers and bools where they fit, else what Python has; texts as objects."""
     if isinstance(values, np.ndarray):
         return values
-    if values and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in values):
-        return np.array(values, dtype=np.int64)
-    column = np.empty(len(values), dtype=object)
+    column = np.empty(len(values), dtype=_get_type(values))
     column[:] = values
     return column
+
+
+def _get_type(values: Sequence[Any]) -> npt.DTypeLike:
+    types = set(map(type, values))
+    if types == {bool}:
+        return np.bool_
+    if types == {int} and all(-(2**63) <= value < 2**63 for value in values):
+        return np.int64
+    # With integers among them only where these are floats, too.
+    if float in types and types <= {float, int, type(None)} and all(
+            type(value) is not int or abs(value) <= 2**53 for value in values):
+        return np.float64
+    return object
 
 
 class Table(Dict[str, Any]):
@@ -54,7 +65,8 @@ class Table(Dict[str, Any]):
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """An array of records with a field for each column. Numbers have 64 bits where all of a
-        column fit, and are numbers of Python where not: nothing is rounded."""
+        column fit, and are numbers of Python where not: nothing is rounded. None among floats is
+        nan."""
         columns = {name: _to_column(values) for name, values in self.items()}
         fields = [(name, column.dtype) for name, column in columns.items()]
         records = np.empty(self.num_rows, dtype=fields)
@@ -67,7 +79,8 @@ class Table(Dict[str, Any]):
         return records if dtype is None else records.astype(dtype)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """A data frame. Raises ImportError where there is no pandas."""
+        """A data frame, with columns as of `to_numpy`. Raises ImportError where there is no
+        pandas."""
         import pandas
 
         return pandas.DataFrame({name: _to_column(values) for name, values in self.items()})

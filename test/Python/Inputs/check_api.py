@@ -41,6 +41,12 @@ def check_tables():
     records = np.asarray(table)
     assert [str(records.dtype[name]) for name in records.dtype.names] == ["object", "int64", "object"]
     assert records.tolist() == list(table.rows()) == [("a", 1, 2**63), ("b", -1, 2)]
+    columns = {"float": [0.5, 2], "gap": [0.5, None], "bool": [True, False], "mixed": [True, 1],
+               "turn": [1, None], "large": [0.5, 2**53 + 1], "none": [None, None]}
+    records = stg.Table(columns).to_numpy()
+    assert [str(records.dtype[name]) for name in columns] == [
+        "float64", "float64", "bool", "object", "object", "object", "object"]
+    assert records["float"].tolist() == [0.5, 2] and np.isnan(records["gap"]).tolist() == [False, True]
     assert stg.Table({}).num_rows == 0 and stg.Table({"x": []}).to_numpy().shape == (0,)
     expect(ValueError, lambda: stg.Table({"x": [1], "y": []}), "different lengths: {'x': 1, 'y': 0}")
     run = stg.compile("gpt2-1.5b", dp=2, batch=2)
@@ -52,6 +58,8 @@ def check_tables():
     frame = run.memory().to_pandas()
     assert frame.equals(pandas.DataFrame(run.memory()))
     assert frame["peak"].sum() == run.peak_memory and str(frame["peak"].dtype) == "int64"
+    frame = stg.Table(columns).to_pandas()
+    assert frame.nsmallest(1, "float").index.tolist() == [0] and frame[~frame["bool"]].index.tolist() == [1]
 
 
 def check_expressions():
