@@ -9,8 +9,8 @@ import re
 from fractions import Fraction
 from functools import cached_property, reduce
 from math import ceil, lcm
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
-from typing import Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,11 @@ from .tables import Table
 Array = npt.NDArray[Any]
 Value = Union[int, npt.ArrayLike]
 Operand = Union["Expression", int]
+_Result = TypeVar("_Result")
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_.$-]*)|(.))")
+_SYMBOL = re.compile(r"(?<![\w.$-])[A-Za-z_][\w.$-]*(?![\w.$-]|\()")
+"""A name that is not that of a function, in the canonical form."""
 _FUNCTIONS = ("ceildiv", "min", "max", "hits")
 
 
@@ -43,6 +46,20 @@ class _Tree(NamedTuple):
     operands: Tuple["_Tree", ...] = ()
     name: str = ""
     number: int = 0
+
+
+def _fold(tree: _Tree, make: Callable[[_Tree, List[_Result]], _Result]) -> _Result:
+    """What `make` makes of a tree and of what it has made of its operands. Sums of thousands of
+    terms are as deep, which Python's own calls cannot be."""
+    order, pending = [], [tree]
+    while pending:
+        order.append(pending.pop())
+        pending.extend(order[-1].operands)
+    results: List[_Result] = []
+    for node in reversed(order):
+        first = len(results) - len(node.operands)
+        results[first:] = [make(node, results[first:])]
+    return results[0]
 
 
 class _Parser:
@@ -153,18 +170,20 @@ def _count_hits(amount: int, buckets: int, chosen: int, draws: int) -> int:
 
 
 def _evaluate(tree: _Tree, values: Mapping[str, Any]) -> _Fraction:
-    if tree.kind == "number":
-        return _Fraction(tree.number, 1)
-    if tree.kind == "symbol":
-        return _Fraction(values[tree.name], 1)
-    operands = [_evaluate(operand, values) for operand in tree.operands]
-    if tree.kind == "hits":
-        numbers = [_to_integer(operand, "an operand") for operand in operands]
-        if not any(isinstance(number, np.ndarray) for number in numbers):
-            return _Fraction(_count_hits(*numbers), 1)
-        count: Any = np.frompyfunc(lambda *each: _count_hits(*map(int, each)), 4, 1)
-        return _Fraction(count(*numbers), 1)
-    return reduce(lambda left, right: _apply(tree.kind, left, right), operands)
+    def make(node: _Tree, operands: List[_Fraction]) -> _Fraction:
+        if node.kind == "number":
+            return _Fraction(node.number, 1)
+        if node.kind == "symbol":
+            return _Fraction(values[node.name], 1)
+        if node.kind == "hits":
+            numbers = [_to_integer(operand, "an operand") for operand in operands]
+            if not any(isinstance(number, np.ndarray) for number in numbers):
+                return _Fraction(_count_hits(*numbers), 1)
+            count: Any = np.frompyfunc(lambda *each: _count_hits(*map(int, each)), 4, 1)
+            return _Fraction(count(*numbers), 1)
+        return reduce(lambda left, right: _apply(node.kind, left, right), operands)
+
+    return _fold(tree, make)
 
 
 class _Bound(NamedTuple):
@@ -192,17 +211,20 @@ def _bound_pair(kind: str, left: _Bound, right: _Bound) -> Tuple[int, int]:
 
 def _bound(tree: _Tree, values: Mapping[str, int]) -> _Bound:
     """For values that are absolutely at most these."""
-    if tree.kind == "number":
-        return _Bound(tree.number, 1, True, tree.number)
-    if tree.kind == "symbol":
-        return _Bound(values[tree.name], 1, True, values[tree.name])
-    bound = _bound(tree.operands[0], values)
-    for operand, part in ((part, _bound(part, values)) for part in tree.operands[1:]):
-        num, den = _bound_pair(tree.kind, bound, part)
-        is_number = bound.is_number and part.is_number and (
-            tree.kind != "/" or operand.kind == "number")
-        bound = _Bound(num, max(den, 1), is_number, max(bound.largest, part.largest, num, den))
-    return bound
+    def make(node: _Tree, parts: List[_Bound]) -> _Bound:
+        if node.kind == "number":
+            return _Bound(node.number, 1, True, node.number)
+        if node.kind == "symbol":
+            return _Bound(values[node.name], 1, True, values[node.name])
+        bound = parts[0]
+        for operand, part in zip(node.operands[1:], parts[1:]):
+            num, den = _bound_pair(node.kind, bound, part)
+            is_number = bound.is_number and part.is_number and (
+                node.kind != "/" or operand.kind == "number")
+            bound = _Bound(num, max(den, 1), is_number, max(bound.largest, part.largest, num, den))
+        return bound
+
+    return _fold(tree, make)
 
 
 class Expression:
@@ -220,12 +242,7 @@ class Expression:
     @cached_property
     def symbols(self) -> Tuple[str, ...]:
         """The names of its symbols, sorted."""
-        def walk(tree: _Tree) -> Iterator[str]:
-            if tree.kind == "symbol":
-                yield tree.name
-            for operand in tree.operands:
-                yield from walk(operand)
-        return tuple(sorted(set(walk(self._tree))))
+        return tuple(sorted(set(_SYMBOL.findall(self._text))))
 
     def __call__(self, values: Optional[Mapping[str, Value]] = None, **more: Value) -> Any:
         """The value, exact: an integer if all values are integers, and an array if one is an array,

@@ -92,6 +92,16 @@ def check_expressions():
     assert hits(a=[2, 10**9, -2], b=[0, 2000, 1]).tolist() == [0, 10**9, 0]
     assert stg.Expression("hits(a, 4, 1, b)")(a=[2, -2], b=1).tolist() == [1, -1]
     expect(ZeroDivisionError, lambda: stg.Expression("hits(a, b, 1, 1)")(a=1, b=0), "no buckets")
+    # As many terms as there may be, and factors and levels.
+    terms = {f"x{i}": i for i in range(4096)}
+    many = stg.Expression(" + ".join(terms))
+    assert many(terms) == sum(range(4096)) and len(many.symbols) == 4096
+    assert many({**terms, "x1": np.arange(2)}).tolist() == [sum(range(4096)) - 1, sum(range(4096))]
+    assert stg.Expression("*".join(list(terms)[:2000]))(dict.fromkeys(terms, 1)) == 1
+    deep = "x"
+    for _ in range(90):
+        deep = f"ceildiv(3*{deep} - 1, 2)"
+    assert stg.Expression(deep)(x=1) == 1
     product = stg.Expression("x*y")
     assert product(x=np.arange(3), y=np.array([[1], [10]])).tolist() == [[0, 1, 2], [0, 10, 20]]
     assert product(x=2**40, y=2**40) == 2**80 and product(x=[2**40], y=2**40).tolist() == [2**80]
