@@ -669,19 +669,22 @@ Error stg::trace::encodeMessages(StringRef text, StringRef file,
     next = text.find_first_not_of(" \t\r\n", next);
     if (next == StringRef::npos)
       break;
-    std::string place =
-        "line " + std::to_string(text.take_front(next).count('\n') + 1);
+    // Lines are counted for an error alone.
+    auto fail = [&](const Twine &message) {
+      size_t line = text.take_front(next).count('\n') + 1;
+      return makeError(file, "line " + Twine(line) + ": " + message);
+    };
     size_t end = text[next] == '{' ? findEnd(text, next) : StringRef::npos;
     if (end == StringRef::npos)
-      return makeError(file, place + ": expected a JSON object that is whole");
+      return fail("expected a JSON object that is whole");
     Expected<json::Value> value = json::parse(text.slice(next, end));
     if (!value)
-      return makeError(file, place + ": " + toString(value.takeError()));
+      return fail(toString(value.takeError()));
     MessageEncoder encoder(*value->getAsObject());
     Expected<std::string> bytes =
         number == 0 ? encoder.encodeMetadata() : encoder.encodeNode();
     if (!bytes)
-      return makeError(file, place + ": " + toString(bytes.takeError()));
+      return fail(toString(bytes.takeError()));
     encodeULEB128(bytes->size(), os);
     os << *bytes;
     next = end;
