@@ -402,6 +402,26 @@ Error MessageEncoder::finish(StringRef what) {
   return createStringError(inconvertibleErrorCode(), what + " " + problem);
 }
 
+/// What is not finite has a name; a number that would become infinite is none.
+static std::optional<double> getDouble(const json::Value &value,
+                                       AttrKind kind) {
+  std::optional<StringRef> text = value.getAsString();
+  if (text && *text == "NaN")
+    return NAN;
+  if (text && *text == "Infinity")
+    return INFINITY;
+  if (text && *text == "-Infinity")
+    return -INFINITY;
+  std::optional<double> number = value.getAsNumber();
+  double parsed = 0;
+  if (text && !text->getAsDouble(parsed))
+    number = parsed;
+  if (!number || !std::isfinite(*number) ||
+      (kind == AttrKind::Float && !std::isfinite(static_cast<float>(*number))))
+    return std::nullopt;
+  return number;
+}
+
 /// A number as it is, or as a string; within the range of its kind.
 std::optional<uint64_t> MessageEncoder::getNumber(AttrKind kind,
                                                   const json::Value &value,
@@ -411,15 +431,7 @@ std::optional<uint64_t> MessageEncoder::getNumber(AttrKind kind,
     if (std::optional<bool> boolean = value.getAsBoolean())
       return *boolean;
   } else if (kind == AttrKind::Double || kind == AttrKind::Float) {
-    std::optional<double> number = value.getAsNumber();
-    double parsed = 0;
-    if (text && *text == "NaN")
-      number = NAN;
-    else if (text && text->ends_with("Infinity"))
-      number = text->starts_with("-") ? -INFINITY : INFINITY;
-    else if (text && !text->getAsDouble(parsed))
-      number = parsed;
-    if (number)
+    if (std::optional<double> number = getDouble(value, kind))
       return kind == AttrKind::Double
                  ? bit_cast<uint64_t>(*number)
                  : bit_cast<uint32_t>(static_cast<float>(*number));
