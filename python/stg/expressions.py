@@ -232,7 +232,10 @@ class Expression:
     texts. It is a function of its symbols."""
 
     def __init__(self, text: str):
-        """Reads an expression, such as "2*B*S*D/tp + ceildiv(V, 3)". Raises Error."""
+        """Reads an expression, such as "2*B*S*D/tp + ceildiv(V, 3)". Raises Error, and TypeError for
+        what is no text."""
+        if not isinstance(text, str):
+            raise TypeError(f"an expression is made of a text, such as '2*B*S', not of {text!r}")
         self._text = _stg.simplify(text)
 
     @cached_property
@@ -270,45 +273,77 @@ class Expression:
         return np.broadcast_to(result, shape).copy() if result.shape != shape else result
 
     def substitute(self, **values: Union[Operand, str]) -> "Expression":
-        """The expression with others, or their texts, in place of symbols."""
+        """The expression with others, or their texts, in place of symbols. Raises TypeError for
+        other values, and Error for texts that are no expressions."""
+        texts: Dict[str, str] = {}
+        for name, value in values.items():
+            text = str(Expression(value)) if isinstance(value, str) else _to_text(value)
+            if text is None:
+                raise TypeError(f"{name}={value!r}: expected an expression, its text or an integer")
+            texts[name] = text
+
         def replace(match: "re.Match[str]") -> str:
-            name = match.group(2)
-            return f"({values[name]})" if name in values else match.group(0)
-        return Expression(_TOKEN.sub(replace, self._text))
+            return f"({texts[match.group()]})" if match.group() in texts else match.group()
+
+        return Expression(_SYMBOL.sub(replace, self._text))
 
     def __add__(self, other: Operand) -> "Expression":
-        return Expression(f"({self}) + ({other})")
+        return _combine(self, "+", other)
 
-    __radd__ = __add__
+    def __radd__(self, other: Operand) -> "Expression":
+        return _combine(other, "+", self)
 
     def __sub__(self, other: Operand) -> "Expression":
-        return Expression(f"({self}) - ({other})")
+        return _combine(self, "-", other)
 
     def __rsub__(self, other: Operand) -> "Expression":
-        return Expression(f"({other}) - ({self})")
+        return _combine(other, "-", self)
 
     def __mul__(self, other: Operand) -> "Expression":
-        return Expression(f"({self}) * ({other})")
+        return _combine(self, "*", other)
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Operand) -> "Expression":
+        return _combine(other, "*", self)
 
     def __truediv__(self, other: Operand) -> "Expression":
         """Raises Error where the division is not exact."""
-        return Expression(f"({self}) / ({other})")
+        return _combine(self, "/", other)
+
+    @property
+    def _number(self) -> Optional[int]:
+        """The integer that it is, which it is equal to."""
+        return int(self._text) if self._text.lstrip("-").isdigit() else None
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, int):
-            other = Expression(str(other))
+        if isinstance(other, (int, np.integer)):
+            return self._number == other
         return isinstance(other, Expression) and self._text == other._text
 
     def __hash__(self) -> int:
-        return hash(self._text)
+        return hash(self._text if self._number is None else self._number)
 
     def __str__(self) -> str:
         return self._text
 
     def __repr__(self) -> str:
         return f"Expression({self._text!r})"
+
+
+def _to_text(operand: object) -> Optional[str]:
+    """None of what is neither an expression nor an integer."""
+    if isinstance(operand, Expression):
+        return str(operand)
+    if isinstance(operand, (int, np.integer)) and not isinstance(operand, bool):
+        return str(int(operand))
+    return None
+
+
+def _combine(left: Operand, operator: str, right: Operand) -> Expression:
+    texts = _to_text(left), _to_text(right)
+    # Python then asks the other operand, and raises TypeError.
+    if None in texts:
+        return NotImplemented
+    return Expression(f"({texts[0]}) {operator} ({texts[1]})")
 
 
 def _to_integers(name: str, value: Any) -> Any:

@@ -92,6 +92,26 @@ def check_expressions():
     assert hits(a=[2, 10**9, -2], b=[0, 2000, 1]).tolist() == [0, 10**9, 0]
     assert stg.Expression("hits(a, 4, 1, b)")(a=[2, -2], b=1).tolist() == [1, -1]
     expect(ZeroDivisionError, lambda: stg.Expression("hits(a, b, 1, 1)")(a=1, b=0), "no buckets")
+    # Integers, equal or not, are as those of Python; other operands are none.
+    three = stg.Expression("3")
+    assert len({3, three, np.int64(3), stg.Expression("6/2")}) == 1 and {3: 1}[three] == 1
+    assert stg.Expression("-2") == -2 and stg.Expression("B - 2") != -2 and three != 10**5000
+    assert hash(stg.Expression("-2")) == hash(-2) and stg.Expression("True") != True
+    b = stg.Expression("B")
+    assert np.int64(2) + b - np.int32(2) == b and str(b * 2**70) == f"{2**70}*B"
+    for other in (None, "S", "S)*(2", 1.5, True, Fraction(1, 2)):
+        expect(TypeError, lambda: b + other, "unsupported operand type(s) for +: 'Expression'")
+        expect(TypeError, lambda: other - b, "unsupported operand type(s) for -")
+        expect(TypeError, lambda: b / other, "unsupported operand type(s) for /")
+    # Names of functions are no symbols.
+    least = stg.Expression("min(B, S, min)")
+    assert least.symbols == ("B", "S", "min") and least.substitute(min=3) == stg.Expression("min(B, S, 3)")
+    assert str((b * 2).substitute(B="S + 1")) == "2*S + 2" and (b * 2).substitute(B=np.int64(4)) == 8
+    expect(stg.Error, lambda: b.substitute(B="S)*(2"), "at column 2")
+    for value in (None, 1.5, True):
+        expect(TypeError, lambda: b.substitute(B=value),
+               f"B={value}: expected an expression, its text or an integer")
+    expect(TypeError, lambda: stg.Expression(5), "made of a text, such as '2*B*S', not of 5")
     # As many terms as there may be, and factors and levels.
     terms = {f"x{i}": i for i in range(4096)}
     many = stg.Expression(" + ".join(terms))
