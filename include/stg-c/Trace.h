@@ -88,7 +88,8 @@ STG_C_EXPORT StgError *stgTraceFileNext(StgTraceFile *file, StgTraceNode *node,
 
 /** What a trace is meant for. All zeros is the default of everything. */
 typedef struct StgValidationOptions {
-  const char *commGroups; /**< A file; null: the one beside the trace. */
+  const char *commGroups; /**< A file; null: the one beside the trace. A bundle
+                               has its own groups. */
   double peakTflops;      /**< 10^12 operations a second; 0: 900. */
   double memoryBandwidth; /**< 10^9 bytes a second; 0: 3350. */
   uint64_t splits;        /**< Pieces of a collective; 0: 4. */

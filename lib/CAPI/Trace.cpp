@@ -225,9 +225,14 @@ StgError *stgTraceBundleValidate(const StgTraceBundle *bundle,
                                  StgValidation **result) {
   *result = nullptr;
   static const StgValidationOptions defaults = {};
-  Expected<ValidatorOptions> options = toOptions(from ? *from : defaults);
+  const StgValidationOptions &given = from ? *from : defaults;
+  Expected<ValidatorOptions> options = toOptions(given);
   if (!options)
     return makeError(options.takeError());
+  if (StringRef groups = toStringRef(given.commGroups); !groups.empty())
+    return makeError(createStringError(
+        "a bundle has its own groups, remove the file of groups '" + groups +
+        "'"));
   *result =
       new StgValidation{validateBundle(*bundle->bundle, "bundle", *options)};
   return nullptr;

@@ -98,7 +98,7 @@ def validate(trace: Union[Bundle, Path], *, comm_groups: Optional[Path] = None,
     """Checks a trace as `stg-trace validate` does.
 
     trace: a bundle, or a prefix, a directory, or the file of a rank or of a bundle.
-    comm_groups: a file of groups (the one beside the trace).
+    comm_groups: a file of groups (the one beside the trace); a bundle has its own.
     peak_tflops: 10^12 operations a second of a device.
     memory_bandwidth: 10^9 bytes a second of a device.
     splits: pieces that the simulator cuts a collective into.
@@ -108,8 +108,8 @@ def validate(trace: Union[Bundle, Path], *, comm_groups: Optional[Path] = None,
     max_shown: violations that are kept of each rule.
     threads: that read; 0: one for each processor.
 
-    Violations are in the result. Raises Error where there is no trace to check, and ValueError
-    for numbers that mean nothing. Other threads run meanwhile.
+    Violations are in the result. Raises Error where there is no trace to check, or groups for a
+    bundle, and ValueError for numbers that mean nothing. Other threads run meanwhile.
     """
     positive = {"peak_tflops": peak_tflops, "memory_bandwidth": memory_bandwidth,
                 "splits": splits, "max_shown": max_shown,

@@ -291,6 +291,8 @@ def check_traces(folder):
     (folder / "cut.et").write_bytes(data[: len(data) // 2])
     expect(stg.Error, lambda: list(stg.read_trace(folder / "cut.et")), "cut.et")
     expect(stg.Error, lambda: stg.read_trace(folder / "nothing.et"), "nothing.et")
+    expect(stg.Error, lambda: stg.validate(bundle, comm_groups="nope"),
+           "a bundle has its own groups, remove the file of groups 'nope'")
     expect(ValueError, lambda: stg.validate(bundle, splits=0), "splits must be greater than 0, not 0")
 
 
