@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import Any, Dict, Literal, Optional, Sequence, Union
+from typing import Any, Dict, Hashable, Literal, Optional, Sequence, Union
 
 
 def _to_plain(value: Any) -> Any:
@@ -29,6 +29,15 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+def _to_hashable(value: Any) -> Any:
+    """Of equal values what is equal, too."""
+    if isinstance(value, dict):
+        return frozenset((key, _to_hashable(one)) for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_to_hashable, value))
+    return value if isinstance(value, Hashable) else type(value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,14 +62,23 @@ FOOTER = '''
         """The strategy with other values of some fields."""
         return dataclasses.replace(self, **fields)
 
+    def __hash__(self) -> int:
+        return hash(_to_hashable(self.to_dict()))
+
     @classmethod
     def from_json(cls, text: str) -> "Strategy":
-        """Reads a strategy file, or the strategy of a manifest. Raises ValueError for a manifest
-        with a plan of prefill and one of decoding, which are two."""
+        """Reads a strategy file, or the strategy of a manifest. Raises ValueError for other texts,
+        also for a manifest with a plan of prefill and one of decoding, which are two, and TypeError
+        for a field that there is not."""
         fields = json.loads(text)
-        if "decode_strategy" in fields:
+        if isinstance(fields, dict) and "decode_strategy" in fields:
             raise ValueError("there is a plan of prefill and one of decoding, expected one")
-        return cls(**fields.get("strategy", fields))
+        if isinstance(fields, dict):
+            fields = fields.get("strategy", fields)
+        if not isinstance(fields, dict):
+            raise ValueError(
+                f"expected a JSON object with fields of a strategy, found {json.dumps(fields)}")
+        return cls(**fields)
 '''
 
 

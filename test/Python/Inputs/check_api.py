@@ -329,6 +329,13 @@ def check_arguments(folder):
                                            peak_tflops=-1), "greater than 0, not -1")
     expect(ValueError, lambda: stg.Strategy.from_json('{"strategy": {}, "decode_strategy": {}}'),
            "a plan of prefill and one of decoding")
+    for text in ("[]", "5", "null", '{"strategy": 5}'):
+        expect(ValueError, lambda: stg.Strategy.from_json(text),
+               "expected a JSON object with fields of a strategy, found ")
+    expect(TypeError, lambda: stg.Strategy.from_json('{"warp": 9}'), "'warp'")
+    lists = stg.Strategy(tp=2, set={"L": 2, "x": [1, {"y": 2}]}, offload=["optimizer"])
+    seen = {lists: 1, stg.Strategy(tp=2): 2, stg.Strategy(table_ranks=np.array([1])): 3}
+    assert seen[stg.Strategy.from_json(lists.to_json())] == 1 and seen[stg.Strategy(tp=np.int64(2))] == 2
     expect(ValueError, lambda: next(stg.sweep("gpt2-1.5b", [stg.Strategy(batch=1)], output=folder)),
            "would write to the folder")
     for call in (lambda models: stg.compile("gpt2-1.5b", batch=1, models=models),
