@@ -70,8 +70,9 @@ def schedule(timeline: Timeline, axes: Any = None) -> Any:
     axes.invert_yaxis()
     axes.set_xlabel("ms")
     axes.margins(x=0)
-    axes.legend(drawn.values(), drawn.keys(), loc="upper center", bbox_to_anchor=(0.5, 1.2),
-                ncol=len(drawn), fontsize="small", frameon=False)
+    if drawn:
+        axes.legend(drawn.values(), drawn.keys(), loc="upper center", bbox_to_anchor=(0.5, 1.2),
+                    ncol=len(drawn), fontsize="small", frameon=False)
     return axes
 
 
@@ -91,12 +92,14 @@ def pareto(points: Sequence[Tuple[float, float]], labels: Optional[Sequence[str]
     """Draws points, and a line through those that no other is better than in both coordinates, of
     which less is better.
 
-    labels: of the points; those on the front are shown.
+    labels: of the points, one for each; those on the front are shown.
     names: of the coordinates.
     axes: of matplotlib, to draw on; made if there are none.
 
-    Returns the axes.
+    Returns the axes. Raises ValueError for another number of labels.
     """
+    if labels and len(labels) != len(points):
+        raise ValueError(f"{len(labels)} labels of {len(points)} points: expected one for each")
     axes = _get_axes(axes, height=4.0)
     axes.scatter([point[0] for point in points], [point[1] for point in points], s=12,
                  color="#9d9da1")

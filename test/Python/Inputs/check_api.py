@@ -35,6 +35,20 @@ def expect(exception, call, text):
     raise AssertionError(f"no {exception.__name__}; expected {text}")
 
 
+def check_plots():
+    try:
+        import matplotlib
+    except ImportError:
+        return
+    matplotlib.use("agg")
+    bundle = stg.compile("gpt2-1.5b", batch=1, set={"L": 1}, traces=True).bundle
+    assert stg.plot.schedule(stg.execute(bundle)).get_legend()
+    assert not stg.plot.schedule(stg.execute(bundle, [])).get_legend()
+    points = [(1, 2), (2, 1)]
+    assert stg.plot.pareto(points, ["a", "b"]) and stg.plot.pareto(points)
+    expect(ValueError, lambda: stg.plot.pareto(points, ["a"]), "1 labels of 2 points: expected one for each")
+
+
 def check_tables():
     table = stg.Table.from_rows([("a", 1, 2**63), ("b", -1, 2)], ("name", "small", "large"))
     assert table == {"name": ["a", "b"], "small": [1, -1], "large": [2**63, 2]}
@@ -499,7 +513,7 @@ def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for check in (check_tables, check_expressions, check_costs, check_sweep, check_interruption,
-                  check_modules, check_timelines, check_transfers):
+                  check_modules, check_timelines, check_transfers, check_plots):
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.2f} s", flush=True)
