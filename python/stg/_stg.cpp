@@ -133,7 +133,13 @@ template <> struct type_caster<CText> {
 namespace {
 /// Stops calls of other threads.
 struct Canceller {
-  std::atomic<bool> isCancelled = false;
+  std::atomic<bool> wasCancelled = false;
+  /// Stops them, too; may be null.
+  std::shared_ptr<Canceller> outer;
+
+  bool isCancelled() const {
+    return wasCancelled || (outer && outer->isCancelled());
+  }
 };
 
 /// Asks, while a call runs, whether it goes on: a canceller always, and Python
@@ -161,7 +167,7 @@ private:
   static constexpr std::chrono::milliseconds kPeriod{50};
 
   bool goOn(StgText step) {
-    if (canceller && canceller->isCancelled)
+    if (canceller && canceller->isCancelled())
       return false;
     bool isCaller = std::this_thread::get_id() == caller;
     if (!isCaller && progress.is_none())
@@ -1032,11 +1038,14 @@ PYBIND11_MODULE(_stg, module) {
   module.def("validate", validate);
 
   py::class_<Canceller, std::shared_ptr<Canceller>>(module, "Canceller")
-      .def(py::init<>())
-      .def("cancel", [](Canceller &self) { self.isCancelled = true; })
-      .def_property_readonly("is_cancelled", [](const Canceller &self) {
-        return self.isCancelled.load();
-      });
+      .def(py::init([](std::shared_ptr<Canceller> outer) {
+             auto canceller = std::make_shared<Canceller>();
+             canceller->outer = std::move(outer);
+             return canceller;
+           }),
+           py::arg("outer") = nullptr)
+      .def("cancel", [](Canceller &self) { self.wasCancelled = true; })
+      .def_property_readonly("is_cancelled", &Canceller::isCancelled);
 
   py::class_<Compilation, std::shared_ptr<Compilation>>(module, "Compilation")
       .def_property_readonly(

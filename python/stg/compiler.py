@@ -33,6 +33,12 @@ class Canceller:
     def __init__(self) -> None:
         self._handle = _stg.Canceller()
 
+    def _make_inner(self) -> "Canceller":
+        """One for calls that this one stops, too."""
+        inner = Canceller()
+        inner._handle = _stg.Canceller(self._handle)
+        return inner
+
     def cancel(self) -> None:
         """Stops all calls, from any thread, also those that begin later."""
         self._handle.cancel()

@@ -10,8 +10,9 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Callable, Deque, Iterable, Iterator, NamedTuple, Optional, Sized, Union
 
+from .arguments import check_type
 from .compiler import Canceller, Compilation, Path, compile
-from .errors import Error
+from .errors import Error, Interrupted
 from .modules import Module
 from .strategy import Strategy
 
@@ -27,28 +28,34 @@ class SweepResult(NamedTuple):
 
 def sweep(model: Union[Path, Module], strategies: Iterable[Strategy], *, threads: int = 0,
           progress: Optional[Callable[[int, Optional[int]], object]] = None,
-          **options: Any) -> Iterator[SweepResult]:
+          canceller: Optional[Canceller] = None, **options: Any) -> Iterator[SweepResult]:
     """Compiles a model under many strategies, and yields what comes of each, in their order.
 
     strategies: any number of them, also without an end; they are taken as they are compiled.
     threads: that compile at once; 0: one for each processor.
     progress: called after each strategy with how many are done, and of how many if that is known.
-    options: keywords of `compile` that are the same for all, also fields of the strategy.
+    canceller: stops the sweep from another thread.
+    options: other keywords of `compile` that are the same for all, also fields of the strategy.
 
     A strategy that cannot be compiled does not end the sweep: the result has the error. Whoever
     stops asking for results, with Ctrl-C or in another way, stops what is being compiled. Raises
-    ValueError for `output`, which would be the same folder for all.
+    Interrupted if it was cancelled, and ValueError for `output`, which would be the same folder for
+    all.
     """
     if options.get("output") is not None:
         raise ValueError("all strategies would write to the folder of output")
     count = threads or len(os.sched_getaffinity(0))
     total = len(strategies) if isinstance(strategies, Sized) else None
-    canceller = Canceller()
+    if canceller is not None:
+        check_type("canceller", canceller, Canceller, "a Canceller")
+    # Also of whoever stops asking.
+    own = (canceller or Canceller())._make_inner()
 
     def work(strategy: Strategy) -> SweepResult:
         try:
-            return SweepResult(strategy, compile(model, strategy, canceller=canceller, **options),
-                               None)
+            return SweepResult(strategy, compile(model, strategy, canceller=own, **options), None)
+        except Interrupted:
+            raise
         except Error as error:
             return SweepResult(strategy, None, error)
 
@@ -67,7 +74,7 @@ def sweep(model: Union[Path, Module], strategies: Iterable[Strategy], *, threads
                 done += 1
                 yield _finish(pending, done, total, progress)
         finally:
-            canceller.cancel()
+            own.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
 
 

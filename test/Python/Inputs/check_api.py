@@ -220,6 +220,14 @@ def check_sweep():
         while True:
             yield strategies[0]
 
+    # A canceller stops all of it, also what has not begun.
+    canceller = stg.Canceller()
+    results = stg.sweep("gpt2-1.5b", endless(), threads=2, canceller=canceller, batch=4, set={"L": 2})
+    assert next(results).compilation
+    canceller.cancel()
+    expect(stg.Interrupted, lambda: list(results), "error: interrupted")
+    assert list(stg.sweep("gpt2-1.5b", [], canceller=canceller)) == []
+
     begin = set(threading.enumerate())
     for count, _ in enumerate(stg.sweep("gpt2-1.5b", endless(), batch=4, set={"L": 2})):
         if count == 3:
