@@ -21,14 +21,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import Any, Dict, Hashable, Literal, Optional, Sequence, Union
+from typing import Any, Dict, Hashable, Iterable, Literal, Optional, Sequence, Union
 
 
 def _to_plain(value: Any) -> Any:
     """What JSON has no type for: paths, numbers and arrays of NumPy, other sequences."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    return value.tolist() if hasattr(value, "tolist") else list(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"{value!r}: expected a number, a text, a list or a dictionary of them")
 
 
 def _to_hashable(value: Any) -> Any:

@@ -14,6 +14,7 @@ from pathlib import Path as _Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _stg
+from .arguments import check_type
 from .errors import Message
 from .modules import Module
 from .nodes import Bundle
@@ -179,6 +180,13 @@ def make_options(model: Union[Path, Module], strategy: Optional[Strategy], field
         name, text = model.name, model.text
     else:
         name = os.fspath(model)
+    if strategy is not None:
+        check_type("strategy", strategy, Strategy,
+                   "a Strategy; fields are also given by name, as in tp=2")
+    if canceller is not None:
+        check_type("canceller", canceller, Canceller, "a Canceller")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={progress!r}: expected a function")
     given = strategy or Strategy()
     if fields:
         given = given.replace(**fields)
@@ -217,8 +225,9 @@ def compile(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     canceller: stops the call from another thread.
 
     Raises Error with what is wrong, Interrupted if it was cancelled, TypeError for a field that
-    there is not, and ValueError for arguments that exclude each other or have no such value. Other
-    threads run meanwhile. In the main thread, Ctrl-C ends the call with KeyboardInterrupt.
+    there is not or for what is of another type, and ValueError for arguments that exclude each
+    other or have no such value. Other threads run meanwhile. In the main thread, Ctrl-C ends the
+    call with KeyboardInterrupt.
     """
     if traces and output is not None:
         raise ValueError("traces are kept in memory or written to a folder, not both")

@@ -11,6 +11,7 @@ import os
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _stg
+from .arguments import check_type
 from .compiler import Canceller, Path, Progress, make_options
 from .modules import Module
 from .nodes import Bundle
@@ -84,6 +85,8 @@ def estimate(model: Union[Path, Module, Bundle], machine: Path,
     there is not, and ValueError for a bundle with a strategy, or with what only compiling asks for
     (`ignore_quantization`, `progress` and `canceller`). Other threads run meanwhile.
     """
+    check_type("machine_set", machine_set, Mapping,
+               "a dictionary, such as {'device.memory.capacity': '40 GB'}")
     changes = [f"{key}={value}" for key, value in machine_set.items()]
     name = os.fspath(machine)
     if isinstance(model, Bundle):

@@ -232,8 +232,8 @@ class Expression:
     texts. It is a function of its symbols."""
 
     def __init__(self, text: str):
-        """Reads an expression, such as "2*B*S*D/tp + ceildiv(V, 3)". Raises Error, and TypeError for
-        what is no text."""
+        """Reads an expression, such as "2*B*S*D/tp + ceildiv(V, 3)". Raises Error, and TypeError
+        for what is no text."""
         if not isinstance(text, str):
             raise TypeError(f"an expression is made of a text, such as '2*B*S', not of {text!r}")
         self._text = _stg.simplify(text)

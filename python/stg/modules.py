@@ -10,6 +10,7 @@ from pathlib import Path as _Path
 from typing import Union, overload
 
 from . import _stg
+from .arguments import check_type
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -20,6 +21,8 @@ class Module:
 
     def __init__(self, text: str, name: str = "module"):
         """Checks the text. `name` is what messages call it. Raises Error."""
+        check_type("text", text, str, "the text of a module")
+        check_type("name", name, str, "a text")
         self.name = name
         self._text = _stg.run_passes(text, "", name)
 
@@ -36,6 +39,7 @@ class Module:
     def run(self, pipeline: str) -> "Module":
         """The module after a pipeline of `stg-opt`, such as "stg-name-ops,stg-autodiff". Raises
         Error."""
+        check_type("pipeline", pipeline, str, "a text, such as 'stg-name-ops,stg-autodiff'")
         module = Module.__new__(Module)
         module.name = self.name
         module._text = _stg.run_passes(self._text, pipeline, self.name)
@@ -66,4 +70,7 @@ def run_passes(module: Union[str, Module], pipeline: str = "",
     Error. Other threads run meanwhile."""
     if isinstance(module, Module):
         return module.run(pipeline)
+    check_type("module", module, str, "a Module, or the text of one")
+    check_type("pipeline", pipeline, str, "a text, such as 'stg-name-ops,stg-autodiff'")
+    check_type("name", name, str, "a text")
     return _stg.run_passes(module, pipeline, name)

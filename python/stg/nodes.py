@@ -9,6 +9,7 @@ import os
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _stg
+from .arguments import to_rank
 from .tables import Table
 
 LOAD, STORE, COMPUTE, SEND, RECEIVE, COLLECTIVE = 2, 3, 4, 5, 6, 7
@@ -73,14 +74,14 @@ class Bundle:
 
     def num_nodes(self, rank: int) -> int:
         """The number of nodes of a rank. Raises IndexError."""
-        return self._handle.get_num_nodes(rank)
+        return self._handle.get_num_nodes(to_rank(rank, self.num_ranks))
 
     def nodes(self, rank: int) -> Iterator[Node]:
         """The nodes of a rank in their order, made one by one. Raises IndexError."""
-        return map(Node._make, self._handle.get_nodes(rank))
+        return map(Node._make, self._handle.get_nodes(to_rank(rank, self.num_ranks)))
 
     def columns(self, rank: int) -> Table:
         """The nodes of a rank as columns of equal length: a list of names, and NumPy arrays of
         64-bit numbers (`type`: 32) that nothing else refers to. Sizes are bytes. What does not
         apply is 0 for sizes and -1 for identities. Raises IndexError."""
-        return Table(self._handle.get_columns(rank))
+        return Table(self._handle.get_columns(to_rank(rank, self.num_ranks)))

@@ -8,10 +8,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from math import inf
 from numbers import Integral
-from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Tuple, Union
 
 from . import _stg
+from .arguments import check_type
 from .compiler import Canceller, Path, make_options
 from .errors import Message
 from .modules import Module
@@ -190,17 +193,22 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
     The rest is as of `compile`.
 
     Raises Error with what is wrong, or if there is no such strategy, Interrupted if it was
-    cancelled or ended before anything was found, TypeError for a field that there is not, and
-    ValueError for a value that cannot be one. Other threads run meanwhile. In the main thread,
-    Ctrl-C ends the call with KeyboardInterrupt.
+    cancelled or ended before anything was found, TypeError for a field that there is not or for
+    what is of another type, and ValueError for a value that cannot be one. Other threads run
+    meanwhile. In the main thread, Ctrl-C ends the call with KeyboardInterrupt.
     """
-    listed = None if among is None else [one.to_json() for one in among]
+    listed: Optional[List[str]] = None
+    if among is not None:
+        listed = []
+        for one in among:
+            check_type("among", one, Strategy, "a Strategy each")
+            listed.append(one.to_json())
     if listed is not None and not listed:
         raise ValueError("there is no strategy to choose from")
     if top < 1:
         raise ValueError(f"top={top}: expected at least 1")
-    if memory_limit is not None and not memory_limit > 0:
-        raise ValueError(f"memory_limit={memory_limit}: expected more than 0 bytes")
+    if memory_limit is not None and not 0 < memory_limit < inf:
+        raise ValueError(f"memory_limit={memory_limit}: expected a number of bytes above 0")
     if goal is not None and goal not in _GOALS:
         raise ValueError(f"goal={goal!r}: expected 'time' or 'throughput'")
     criteria = 0
@@ -210,6 +218,11 @@ def search(model: Union[Path, Module], machine: Path, strategy: Optional[Strateg
         criteria |= _CRITERIA[name]
     if not within >= 1:
         raise ValueError(f"within={within}: expected a factor of at least 1")
+    check_type("vary", vary, Mapping, "a dictionary of lists, such as {'zero': [1, 3]}")
+    check_type("machine_set", machine_set, Mapping,
+               "a dictionary, such as {'device.memory.capacity': '40 GB'}")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={progress!r}: expected a function")
     options = make_options(model, strategy, fields, text, config, program, models, canceller, None)
     options["ignore_quantization"] = ignore_quantization
     watch: Optional[Callable[..., object]] = None

@@ -35,6 +35,49 @@ def expect(exception, call, text):
     raise AssertionError(f"no {exception.__name__}; expected {text}")
 
 
+def check_types(folder):
+    """What is of another type is said with the argument and what it should be."""
+    bundle = stg.compile("gpt2-1.5b", batch=1, set={"L": 1}, traces=True).bundle
+    module = stg.Module("module {}")
+    given = {"batch": 1, "set": {"L": 1}}
+    h100 = "h100-80gb-dgx"
+    for call, text in (
+            (lambda: stg.compile("gpt2-1.5b", {"tp": 2}),
+             "strategy={'tp': 2}: expected a Strategy; fields are also given by name, as in tp=2"),
+            (lambda: stg.search("gpt2-1.5b", h100, among=[{"tp": 2}]),
+             "among={'tp': 2}: expected a Strategy each"),
+            (lambda: list(stg.sweep("gpt2-1.5b", ["tp=2"])), "strategy='tp=2': expected a Strategy"),
+            (lambda: next(stg.sweep("gpt2-1.5b", [], canceller="x")),
+             "canceller='x': expected a Canceller"),
+            (lambda: stg.compile("gpt2-1.5b", canceller="x", **given),
+             "canceller='x': expected a Canceller"),
+            (lambda: stg.compile("gpt2-1.5b", progress="x", **given),
+             "progress='x': expected a function"),
+            (lambda: stg.search("gpt2-1.5b", h100, ranks=1, progress="x"),
+             "progress='x': expected a function"),
+            (lambda: stg.search("gpt2-1.5b", h100, ranks=1, vary=["zero"]),
+             "vary=['zero']: expected a dictionary of lists, such as {'zero': [1, 3]}"),
+            (lambda: stg.estimate("gpt2-1.5b", h100, machine_set="x", **given),
+             "machine_set='x': expected a dictionary"),
+            (lambda: stg.compile("gpt2-1.5b", batch=1, set={"L": None.__class__}),
+             "<class 'NoneType'>: expected a number, a text, a list or a dictionary"),
+            (lambda: bundle.nodes("0"), "rank='0': expected an integer"),
+            (lambda: bundle.columns(0.0), "rank=0.0: expected an integer"),
+            (lambda: bundle.num_nodes(None), "rank=None: expected an integer"),
+            (lambda: stg.Module(None), "text=None: expected the text of a module"),
+            (lambda: module.run(5), "pipeline=5: expected a text, such as 'stg-name-ops,stg-autodiff'"),
+            (lambda: stg.run_passes(5), "module=5: expected a Module, or the text of one"),
+            (lambda: stg.import_linalg("x.mlir", loss="x"), "loss='x': expected True or False"),
+            (lambda: stg.import_config("x.json", text=5), "text=5: expected the text of a")):
+        expect(TypeError, call, text)
+    expect(IndexError, lambda: bundle.nodes(2**70), f"rank {2**70} of 1")
+    expect(IndexError, lambda: bundle.nodes(-1), "rank -1 of 1")
+    assert len(list(bundle.nodes(np.int32(0)))) == bundle.num_nodes(0)
+    for limit in (float("inf"), float("nan"), -1):
+        expect(ValueError, lambda: stg.search("gpt2-1.5b", h100, ranks=1, memory_limit=limit),
+               f"memory_limit={limit}: expected a number of bytes above 0")
+
+
 def check_plots():
     try:
         import matplotlib
@@ -525,6 +568,7 @@ def main():
         begin = time.monotonic()
         check()
         print(f"{check.__name__}: {time.monotonic() - begin:.2f} s", flush=True)
+    check_types(folder)
     check_arguments(folder)
     check_traces(folder)
     check_estimates(folder)
