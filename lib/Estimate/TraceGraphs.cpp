@@ -20,8 +20,8 @@ namespace {
 class GraphReader {
 public:
   GraphReader(const StringMap<uint32_t> &groups, TraceGraph &graph,
-              bool isShown)
-      : groups(groups), graph(graph), isShown(isShown) {}
+              bool isShown, bool isDrawn)
+      : groups(groups), graph(graph), isShown(isShown), isDrawn(isDrawn) {}
 
   Error read(TraceReader reader);
 
@@ -36,7 +36,7 @@ private:
 
   const StringMap<uint32_t> &groups; ///< Numbers by name.
   TraceGraph &graph;
-  const bool isShown;
+  const bool isShown, isDrawn;
   std::string file;
   DenseMap<uint64_t, uint32_t> byId;
   /// Ids of dependencies, each node's behind one another.
@@ -53,8 +53,12 @@ Error GraphReader::makeError(const Node &node, const Twine &what) const {
 Expected<int64_t> GraphReader::getInteger(const Node &node,
                                           StringRef attribute) {
   std::optional<Int128> value = node.attrs.getInteger(attribute);
-  if (!value || *value < 0 || *value > INT64_MAX)
-    return makeError(node, "needs '" + attribute + "', a number from 0 on");
+  if (!value || *value < 0 || *value > INT64_MAX) {
+    if (isDrawn)
+      return -1;
+    return makeError(node, "needs '" + attribute + "', a number from 0 to " +
+                               Twine(INT64_MAX));
+  }
   return static_cast<int64_t>(*value);
 }
 
@@ -67,12 +71,16 @@ Error GraphReader::addCommunication(const Node &node, TracedNode &result) {
     Expected<int64_t> type = getInteger(node, "comm_type");
     if (!type)
       return type.takeError();
-    if (!is_contained({0, 2, 5, 6, 7}, *type))
+    if (!isDrawn && !is_contained({0, 2, 5, 6, 7}, *type))
       return makeError(node, "has 'comm_type' " + Twine(*type) +
                                  ", which is none of 0, 2, 5, 6 and 7");
     result.collective = static_cast<CollectiveType>(*type);
     std::string name = getGroupName(node);
     auto it = groups.find(name);
+    if (it == groups.end() && isDrawn) {
+      result.place = kNone;
+      return Error::success();
+    }
     if (it == groups.end())
       return makeError(node, "is on group '" + shortenText(name) +
                                  "', which nothing defines");
@@ -154,6 +162,10 @@ Error GraphReader::add(const Node &node) {
     break;
   }
   default:
+    if (isDrawn) {
+      result.bytes = -1;
+      break;
+    }
     return makeError(node, "is of type " + getNodeTypeName(node.type) +
                                ": only COMP, COMM_COLL, COMM_SEND, COMM_RECV, "
                                "MEM_LOAD and MEM_STORE can be executed");
@@ -210,8 +222,20 @@ std::optional<size_t> TraceGraphs::find(int64_t rank) const {
 static constexpr size_t kMostNodes = 100'000'000;
 
 Expected<TraceGraphs> TraceGraphs::load(const TraceInput &input,
+                                        function_ref<bool(uint64_t)> isShown) {
+  return load(input, isShown, /*isDrawn=*/false);
+}
+
+Expected<TraceGraphs> TraceGraphs::loadDrawn(const TraceInput &input,
+                                             std::optional<uint64_t> rank) {
+  return load(
+      input, [&](uint64_t other) { return !rank || other == *rank; },
+      /*isDrawn=*/true);
+}
+
+Expected<TraceGraphs> TraceGraphs::load(const TraceInput &input,
                                         function_ref<bool(uint64_t)> isShown,
-                                        bool onlyShown) {
+                                        bool isDrawn) {
   TraceGraphs graphs;
   StringMap<uint32_t> numbers;
   auto addGroup = [&](StringRef name, std::vector<int64_t> members) {
@@ -231,7 +255,7 @@ Expected<TraceGraphs> TraceGraphs::load(const TraceInput &input,
       std::vector<int64_t> sorted = members;
       llvm::sort(sorted);
       if (auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-          twice != sorted.end())
+          twice != sorted.end() && !isDrawn)
         return createStringError("group '" + name + "' has rank " +
                                  Twine(*twice) + " several times");
       addGroup(name, members);
@@ -248,8 +272,9 @@ Expected<TraceGraphs> TraceGraphs::load(const TraceInput &input,
     if (!reader)
       return reader.takeError();
     graphs.ranks.emplace_back().rank = rank;
-    if (Error error = GraphReader(numbers, graphs.ranks.back(), isShown(rank))
-                          .read(std::move(*reader)))
+    if (Error error =
+            GraphReader(numbers, graphs.ranks.back(), isShown(rank), isDrawn)
+                .read(std::move(*reader)))
       return error;
     numNodes += graphs.ranks.back().nodes.size();
     if (numNodes > kMostNodes)
@@ -259,13 +284,13 @@ Expected<TraceGraphs> TraceGraphs::load(const TraceInput &input,
   };
   if (!input.bundle) {
     for (const RankFile &file : input.files.files)
-      if (!onlyShown || isShown(file.rank))
+      if (!isDrawn || isShown(file.rank))
         if (Error error = read(file.rank, TraceReader::open(file.path)))
           return std::move(error);
     return graphs;
   }
   for (int64_t rank = 0; rank < graphs.numRanks; ++rank) {
-    if (onlyShown && !isShown(rank))
+    if (isDrawn && !isShown(rank))
       continue;
     std::string bytes;
     raw_string_ostream os(bytes);

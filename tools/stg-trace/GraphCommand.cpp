@@ -72,22 +72,31 @@ std::vector<std::string> Drawing::describe(uint32_t number) const {
   StringRef name = graph.names[number];
   std::vector<std::string> lines = {
       escapeText(name.take_until([](char c) { return c == '/'; }))};
+  std::string what = getNodeTypeName(static_cast<int32_t>(node.type));
+  bool hasPlace = node.place != kNone;
   switch (node.type) {
   case NodeType::Comp:
-    lines.push_back(asOperations(node.operations) + " ops, " +
-                    asBytes(node.bytes));
+    if (node.operations >= 0)
+      what = asOperations(node.operations) + " ops";
     break;
-  case NodeType::Coll: {
-    const TraceGraphs::Group &group = graphs.groups[node.place];
-    lines.push_back(getCollectiveName(static_cast<int64_t>(node.collective)) +
-                    " of " + utostr(group.members.size()) + ", " +
-                    asBytes(node.bytes));
+  case NodeType::Coll:
+    if (auto kind = static_cast<int64_t>(node.collective); kind >= 0)
+      what = getCollectiveName(kind);
+    if (hasPlace)
+      what += " of " + utostr(graphs.groups[node.place].members.size());
     break;
-  }
+  case NodeType::Send:
+    if (hasPlace)
+      what = "to rank " + utostr(node.place);
+    break;
+  case NodeType::Recv:
+    if (hasPlace)
+      what = "from rank " + utostr(node.place);
+    break;
   default:
-    lines.push_back((node.type == NodeType::Send ? "to rank " : "from rank ") +
-                    utostr(node.place) + ", " + asBytes(node.bytes));
+    break;
   }
+  lines.push_back(node.bytes >= 0 ? what + ", " + asBytes(node.bytes) : what);
   return lines;
 }
 
@@ -184,8 +193,11 @@ StringRef Drawing::getColour(const Box &box) const {
     return "#cfe2f3";
   case NodeType::Coll:
     return "#fce5cd";
-  default:
+  case NodeType::Send:
+  case NodeType::Recv:
     return "#fff2cc";
+  default:
+    return "#e8e8e8";
   }
 }
 
@@ -246,9 +258,8 @@ Expected<bool> runGraph(raw_ostream &os) {
   if (!trace)
     return trace.takeError();
   bool isAlone = !trace->bundle && trace->files.isSingleFile;
-  Expected<TraceGraphs> graphs = TraceGraphs::load(
-      *trace, [&](uint64_t rank) { return isAlone || rank == rankNumber; },
-      /*onlyShown=*/true);
+  Expected<TraceGraphs> graphs = TraceGraphs::loadDrawn(
+      *trace, isAlone ? std::nullopt : std::optional<uint64_t>(rankNumber));
   if (!graphs)
     return graphs.takeError();
   std::optional<size_t> position =
@@ -256,6 +267,9 @@ Expected<bool> runGraph(raw_ostream &os) {
   if (!position)
     return createStringError("--rank " + Twine(rankNumber) +
                              ": the trace does not have it");
+  if (graphs->ranks[*position].nodes.empty())
+    return createStringError("rank " + Twine(graphs->ranks[*position].rank) +
+                             " has no nodes, of which there is no picture");
   Drawing drawing = {*graphs, graphs->ranks[*position], {}};
   drawing.addBoxes();
   if (drawing.boxes.empty())

@@ -77,11 +77,22 @@ struct TraceGraphs {
   /// The position of a rank; none if the trace does not have it.
   std::optional<size_t> find(int64_t rank) const;
 
-  /// Reads all ranks, with names and tensors of those that `isShown`, or these
-  /// only. What is wrong with a file, and what cannot be executed, is an error.
+  /// Reads all ranks, with names and tensors of those that `isShown`. What is
+  /// wrong with a file, and what cannot be executed, is an error.
   static llvm::Expected<TraceGraphs>
   load(const trace::TraceInput &input,
-       llvm::function_ref<bool(uint64_t)> isShown, bool onlyShown = false);
+       llvm::function_ref<bool(uint64_t)> isShown);
+
+  /// Reads one rank, to be drawn: nodes may be of any type, and what they do
+  /// not say is -1, or kNone for a place. There is no rank if the trace does
+  /// not have it. Without a number, the rank of the trace's only file.
+  static llvm::Expected<TraceGraphs> loadDrawn(const trace::TraceInput &input,
+                                               std::optional<uint64_t> rank);
+
+private:
+  static llvm::Expected<TraceGraphs>
+  load(const trace::TraceInput &input,
+       llvm::function_ref<bool(uint64_t)> isShown, bool isDrawn);
 };
 
 } // namespace stg
