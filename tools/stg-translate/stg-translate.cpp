@@ -33,7 +33,7 @@ using namespace mlir;
 namespace {
 struct Flags {
   llvm::cl::opt<const Translation *, false, TranslationParser> translation{
-      llvm::cl::desc("Translations to perform"), llvm::cl::Required};
+      llvm::cl::desc("Translations to perform")};
   llvm::cl::opt<std::string> input{llvm::cl::Positional,
                                    llvm::cl::desc("<input file>"),
                                    llvm::cl::init("-")};
@@ -164,6 +164,18 @@ static LogicalResult translate(const Flags &flags,
   return success();
 }
 
+static std::string listTranslations(Flags &flags) {
+  auto &parser = flags.translation.getParser();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (unsigned i = 0, count = parser.getNumOptions(); i < count; ++i)
+    os << (i == 0           ? ""
+           : i + 1 == count ? " or "
+                            : ", ")
+       << "--" << parser.getOption(i);
+  return text;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   stg::MessagePrinter &printer = stg::guardStandardStreams("stg-translate");
@@ -177,6 +189,11 @@ int main(int argc, char **argv) {
   Flags flags;
   llvm::cl::ParseCommandLineOptions(
       argc, argv, "STG: writes and reads Chakra execution traces\n");
+  // The library says of a missing one what it says of each of them.
+  if (!flags.translation.getNumOccurrences()) {
+    printer.error("expected a translation: " + listTranslations(flags));
+    return 1;
+  }
   DefaultTimingManager timing;
   applyDefaultTimingManagerCLOptions(timing);
   TimingScope scope = timing.getRootScope();
