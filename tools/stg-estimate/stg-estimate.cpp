@@ -83,7 +83,8 @@ static Error writeTimeline(const EstimateFlags &flags,
   if (!StringRef(flags.timeline).ends_with("/"))
     return writeFile(flags.timeline,
                      [&](raw_ostream &os) { timeline.write(*ranks, os); });
-  if (std::error_code code = sys::fs::create_directories(flags.timeline))
+  if (std::error_code code = sys::fs::create_directories(
+          flags.timeline, /*IgnoreExisting=*/true, sys::fs::all_all))
     return createStringError("cannot make the folder " + flags.timeline + ": " +
                              code.message());
   for (int64_t rank : *ranks)
