@@ -248,17 +248,29 @@ static void printSection(StringRef title, ArrayRef<Line> lines,
   }
 }
 
-static json::Array toJSON(ArrayRef<Line> lines) {
-  auto side = [](const Work &work) {
-    return json::Object{{"nodes", clampToInt64(work.nodes)},
-                        {"operations", clampToInt64(work.operations)},
-                        {"bytes", clampToInt64(work.bytes)}};
+/// Sums over a million ranks do not fit into 64 bits.
+static void writeLines(json::OStream &json, StringRef name,
+                       ArrayRef<Line> lines) {
+  auto writeNumber = [&](StringRef key, Int128 number) {
+    json.attributeBegin(key);
+    json.rawValue(toString(number));
+    json.attributeEnd();
   };
-  json::Array array;
-  for (const Line &line : lines)
-    array.push_back(json::Object{
-        {"name", line.name}, {"a", side(line.a)}, {"b", side(line.b)}});
-  return array;
+  auto writeSide = [&](StringRef key, const Work &work) {
+    json.attributeObject(key, [&] {
+      writeNumber("nodes", work.nodes);
+      writeNumber("operations", work.operations);
+      writeNumber("bytes", work.bytes);
+    });
+  };
+  json.attributeArray(name, [&] {
+    for (const Line &line : lines)
+      json.object([&] {
+        json.attribute("name", json::fixUTF8(line.name));
+        writeSide("a", line.a);
+        writeSide("b", line.b);
+      });
+  });
 }
 
 static Expected<Totals> readTotals(StringRef name) {
@@ -289,14 +301,22 @@ Expected<bool> runDiff(raw_ostream &os) {
   if (numOps > most)
     ops.resize(most);
   if (asJSON) {
-    os << formatv("{0:2}\n", json::Value(json::Object{
-                                 {"version", 1},
-                                 {"ranks", json::Array{a->ranks, b->ranks}},
-                                 {"types", toJSON(types)},
-                                 {"phases", toJSON(phases)},
-                                 {"groups", toJSON(axes)},
-                                 {"ops_that_differ", numOps},
-                                 {"ops", toJSON(ops)}}));
+    json::OStream json(os, /*IndentSize=*/1);
+    json.object([&] {
+      json.attribute("schema", "stg-trace-diff");
+      json.attribute("version", 1);
+      json.attributeArray("ranks", [&] {
+        json.value(a->ranks);
+        json.value(b->ranks);
+      });
+      writeLines(json, "types", types);
+      writeLines(json, "phases", phases);
+      writeLines(json, "groups", axes);
+      json.attribute("ops_that_differ", static_cast<int64_t>(numOps));
+      writeLines(json, "ops", ops);
+    });
+    json.flush();
+    os << '\n';
     return true;
   }
   os << "ranks " << a->ranks << " and " << b->ranks << "; of all together:\n";
