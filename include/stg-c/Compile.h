@@ -254,6 +254,9 @@ STG_C_EXPORT size_t stgCostsGetNum(const StgCosts *costs);
 STG_C_EXPORT StgCost stgCostsGet(const StgCosts *costs, size_t index);
 STG_C_EXPORT size_t stgCostsGetNumSymbols(const StgCosts *costs);
 STG_C_EXPORT StgSymbol stgCostsGetSymbol(const StgCosts *costs, size_t index);
+/** Warnings and remarks. */
+STG_C_EXPORT size_t stgCostsGetNumMessages(const StgCosts *costs);
+STG_C_EXPORT StgMessage stgCostsGetMessage(const StgCosts *costs, size_t index);
 
 /** Brings an expression into its one canonical form: equal expressions have
  *  equal texts. The result is freed by `stgTextFree`. */

@@ -92,6 +92,10 @@ STG_C_EXPORT const StgEstimateTotals *
 stgEstimateGetTotals(const StgEstimate *estimate);
 /** What `stg-estimate --json` prints. */
 STG_C_EXPORT StgText stgEstimateGetJSON(const StgEstimate *estimate);
+/** Warnings and remarks of compiling; none of a bundle. */
+STG_C_EXPORT size_t stgEstimateGetNumMessages(const StgEstimate *estimate);
+STG_C_EXPORT StgMessage stgEstimateGetMessage(const StgEstimate *estimate,
+                                              size_t index);
 
 #ifdef __cplusplus
 }

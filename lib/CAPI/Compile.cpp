@@ -405,6 +405,7 @@ struct StgCosts {
   std::vector<SymbolicCost> costs;
   std::vector<std::string> expressions; ///< The costs' own end with a context.
   std::vector<std::pair<std::string, int64_t>> symbols;
+  MessageList messages;
 };
 
 StgError *stgComputeCosts(const StgCompileRequest *from, StgCosts **result) {
@@ -426,6 +427,7 @@ StgError *stgComputeCosts(const StgCompileRequest *from, StgCosts **result) {
   }
   costs->costs = std::move(computed->costs);
   costs->symbols.assign(computed->symbols.begin(), computed->symbols.end());
+  costs->messages = std::move(call.messages);
   *result = costs.release();
   return nullptr;
 }
@@ -463,4 +465,12 @@ StgSymbol stgCostsGetSymbol(const StgCosts *costs, size_t index) {
     return {};
   const auto &[name, value] = costs->symbols[index];
   return {toText(name), value};
+}
+
+size_t stgCostsGetNumMessages(const StgCosts *costs) {
+  return costs->messages.size();
+}
+
+StgMessage stgCostsGetMessage(const StgCosts *costs, size_t index) {
+  return costs->messages.get(index);
 }

@@ -25,6 +25,7 @@ struct StgEstimate {
   std::vector<StgClassTime> classes;
   std::string machine, json;
   StgEstimateTotals totals = {};
+  MessageList messages;
 };
 
 Expected<Machine> stg::capi::loadMachine(const StgMachine &from) {
@@ -109,9 +110,11 @@ StgError *stgEstimate(const StgCompileRequest *from, const StgMachine *where,
       compile(*context, *request, call.printer);
   if (failed(compiled))
     return call.fail();
-  return finish(estimatePrograms(*compiled->summary.programs, *machine,
-                                 compiled->execution),
-                result);
+  auto made = estimatePrograms(*compiled->summary.programs, *machine,
+                               compiled->execution);
+  if (made)
+    (*made)->messages = std::move(call.messages);
+  return finish(std::move(made), result);
 }
 
 StgError *stgEstimateBundle(const StgTraceBundle *bundle,
@@ -135,4 +138,12 @@ const StgEstimateTotals *stgEstimateGetTotals(const StgEstimate *estimate) {
 
 StgText stgEstimateGetJSON(const StgEstimate *estimate) {
   return toText(estimate->json);
+}
+
+size_t stgEstimateGetNumMessages(const StgEstimate *estimate) {
+  return estimate->messages.size();
+}
+
+StgMessage stgEstimateGetMessage(const StgEstimate *estimate, size_t index) {
+  return estimate->messages.get(index);
 }

@@ -340,7 +340,7 @@ static py::object orNone(bool given, double value) {
 static py::dict toDict(StgEstimate *raw) {
   Owner<StgEstimate, stgEstimateDestroy> estimate(raw);
   const StgEstimateTotals *totals = stgEstimateGetTotals(raw);
-  py::list parts, classes;
+  py::list parts, classes, messages;
   for (size_t i = 0; i < totals->numParts; ++i)
     parts.append(py::make_tuple(toString(totals->parts[i].name),
                                 totals->parts[i].seconds));
@@ -348,6 +348,8 @@ static py::dict toDict(StgEstimate *raw) {
     classes.append(py::make_tuple(toString(totals->classes[i].name),
                                   totals->classes[i].numRanks,
                                   totals->classes[i].endSeconds));
+  for (size_t i = 0; i < stgEstimateGetNumMessages(raw); ++i)
+    messages.append(toTuple(stgEstimateGetMessage(raw, i)));
   py::dict result;
   result["step_seconds"] = totals->stepSeconds;
   result["machine"] = toString(totals->machine);
@@ -364,6 +366,7 @@ static py::dict toDict(StgEstimate *raw) {
   result["classes"] = classes;
   result["last_class"] = toString(totals->lastClass);
   result["text"] = toString(stgEstimateGetJSON(raw));
+  result["warnings"] = messages;
   return result;
 }
 
@@ -623,7 +626,10 @@ static py::tuple computeCosts(const py::dict &options) {
     StgSymbol symbol = stgCostsGetSymbol(raw, i);
     symbols[toString(symbol.name)] = symbol.value;
   }
-  return py::make_tuple(rows, symbols);
+  py::list messages;
+  for (size_t i = 0; i < stgCostsGetNumMessages(raw); ++i)
+    messages.append(toTuple(stgCostsGetMessage(raw, i)));
+  return py::make_tuple(rows, symbols, messages);
 }
 
 /// Text that C allocated.

@@ -13,6 +13,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Un
 from . import _stg
 from .arguments import check_type
 from .compiler import Canceller, Path, Progress, make_options
+from .errors import Message
 from .modules import Module
 from .nodes import Bundle
 from .strategy import Strategy
@@ -55,6 +56,8 @@ class Estimate:
     """The class that is done last."""
     text: str = dataclasses.field(repr=False)
     """What `stg-estimate --json` prints."""
+    warnings: Tuple[Message, ...] = dataclasses.field(default=(), compare=False)
+    """What compiling said without being an error; nothing of a bundle."""
 
     @property
     def fits(self) -> bool:
@@ -102,4 +105,5 @@ def estimate(model: Union[Path, Module, Bundle], machine: Path,
         parts = _stg.estimate(options, name, changes)
     parts["parts"] = dict(parts["parts"])
     parts["classes"] = tuple(ClassTime(*entry) for entry in parts["classes"])
+    parts["warnings"] = tuple(Message(*message) for message in parts["warnings"])
     return Estimate(**parts)

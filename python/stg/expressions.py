@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from . import _stg
 from .compiler import Canceller, Path, Progress, make_options
+from .errors import Message
 from .modules import Module
 from .strategy import Strategy
 from .tables import Table
@@ -393,12 +394,15 @@ class Cost(NamedTuple):
 class Costs:
     """The totals of one rank as expressions."""
 
-    def __init__(self, rows: Sequence[Cost], symbols: Mapping[str, int]):
+    def __init__(self, rows: Sequence[Cost], symbols: Mapping[str, int],
+                 warnings: Sequence[Message] = ()):
         self.rows: Tuple[Cost, ...] = tuple(rows)
         """By quantity, phase, kind and axes."""
         self.symbols: Dict[str, int] = dict(symbols)
         """The values that the model and the strategy give to symbols. Where ranks differ, the
         coordinate of a rank along an axis is the symbol `AXIS_index`, here 0."""
+        self.warnings: Tuple[Message, ...] = tuple(warnings)
+        """What was said without being an error."""
 
     def _sum(self, wanted: Callable[[Cost], bool]) -> Expression:
         return Expression(" + ".join(f"({row.expression})" for row in self.rows if wanted(row))
@@ -444,11 +448,12 @@ def costs(model: Union[Path, Module], strategy: Optional[Strategy] = None, *,
     Degrees are numbers. Every symbol needs a value, as for `compile`: `Costs.symbols` has it. There
     must be one pipeline stage, one micro-batch and one step. What arguments mean, and what is
     raised, is as for `compile`."""
-    rows, symbols = _stg.compute_costs(
+    rows, symbols, messages = _stg.compute_costs(
         make_options(model, strategy, fields, text, config, program, models, canceller, progress))
     # The expressions come in their canonical form.
     return Costs([Cost(quantity, phase, kind, axes, _make(expression))
-                  for quantity, phase, kind, axes, expression in rows], symbols)
+                  for quantity, phase, kind, axes, expression in rows], symbols,
+                 [Message(*message) for message in messages])
 
 
 def _make(text: str) -> Expression:

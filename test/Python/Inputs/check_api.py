@@ -479,6 +479,13 @@ def check_estimates(folder):
             for gigabytes in (18, 19)]
     assert host[0].available_bytes >= host[0].needed_bytes == host[1].needed_bytes
     assert [entry.fits for entry in host] == [False, True]
+    path = folder / "further.json"
+    path.write_text('{"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", '
+                    '"num_nextn_predict_layers": 1}')
+    for made in (stg.estimate(path, "h100-80gb-dgx", batch=1), stg.costs(path, batch=1)):
+        (message,) = made.warnings
+        assert message.text.startswith("the model leaves out what --mtp 1 adds"), message
+    assert one.warnings == () == stg.costs("gpt2-1.5b", batch=1).warnings
     run = stg.compile("llama3-8b", traces=True, **fields)
     assert stg.estimate(run.bundle, "h100-80gb-dgx") == one
     expect(ValueError, lambda: stg.estimate(run.bundle, "h100-80gb-dgx", tp=2), "with a strategy")

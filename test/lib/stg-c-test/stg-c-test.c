@@ -187,6 +187,11 @@ static void printTotals(const StgCompilation *compilation) {
   }
 }
 
+static void printWarning(StgMessage message) {
+  printText("warning: ", message.text);
+  printf("\n");
+}
+
 static int runCompile(const char *model, const char *text, char **words,
                       int count, void (*print)(const StgCompilation *)) {
   StgCompileRequest request = {0};
@@ -196,11 +201,8 @@ static int runCompile(const char *model, const char *text, char **words,
   StgError *error = compileWords(&request, words, count, &compilation);
   if (error)
     return fail(error);
-  for (size_t i = 0; i < stgCompilationGetNumMessages(compilation); ++i) {
-    StgMessage message = stgCompilationGetMessage(compilation, i);
-    printText("warning: ", message.text);
-    printf("\n");
-  }
+  for (size_t i = 0; i < stgCompilationGetNumMessages(compilation); ++i)
+    printWarning(stgCompilationGetMessage(compilation, i));
   print(compilation);
   stgCompilationDestroy(compilation);
   return 0;
@@ -424,6 +426,8 @@ static int runCosts(const char *model, char **words, int count) {
   stgStrategyDestroy(strategy);
   if (error)
     return fail(error);
+  for (size_t i = 0; i < stgCostsGetNumMessages(costs); ++i)
+    printWarning(stgCostsGetMessage(costs, i));
   for (size_t i = 0; i < stgCostsGetNum(costs); ++i) {
     StgCost cost = stgCostsGet(costs, i);
     printText("", cost.quantity);
@@ -576,6 +580,8 @@ static int runEstimate(const char *model, const char *name, char **words,
   }
   if (error)
     return fail(error);
+  for (size_t i = 0; hasParts && i < stgEstimateGetNumMessages(estimate); ++i)
+    printWarning(stgEstimateGetMessage(estimate, i));
   if (hasParts)
     printParts(estimate);
   else
