@@ -34,7 +34,8 @@ Error SearchOptions::check(bool isList) const {
                                ": expected at least 1, and at most " +
                                Twine(kMostRanks));
   if (memoryLimit && !(*memoryLimit > 0 && std::isfinite(*memoryLimit)))
-    return makeStrategyError("--memory-limit: expected more than 0 GiB");
+    return makeStrategyError(
+        "--memory-limit: expected a finite number above 0");
   if (!(within >= 1))
     return makeStrategyError("--within: expected a factor of at least 1");
   if (most < 1)

@@ -46,6 +46,7 @@
 #include "stg-c/Trace.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,13 +332,17 @@ static int runRequests(void) {
       abort();
   }
   StgMachine machine = {"h100-80gb-dgx", NULL, 0};
-  StgSearchOptions searches[2];
+  StgSearchOptions searches[3];
   memset(searches, 0, sizeof(searches));
   searches[0].goal = (StgSearchGoal)3;
   searches[1].front = 1 << 3 | STG_FRONT_MEMORY;
+  const int64_t ranks = 1;
+  searches[2].ranks = &ranks;
+  searches[2].numRanks = 1;
+  searches[2].memoryLimit = INFINITY;
   StgCompileRequest model = {0};
   model.model = "llama3-8b";
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
     StgSearch *search = NULL;
     printf("search %d: ", i);
     failed += fail(stgSearch(&model, &machine, &searches[i], &search));
@@ -362,6 +367,13 @@ static int runRequests(void) {
       stgNodeStreamOpen(bundle, 1) ||
       stgTraceBundleGetGroup(bundle, 1, NULL, 0) != 0 ||
       stgCompilationGetClass(compilation, 1))
+    abort();
+  StgValidationOptions groups = {0};
+  groups.commGroups = "elsewhere.json";
+  StgValidation *validation = NULL;
+  printf("bundle: ");
+  failed += fail(stgTraceBundleValidate(bundle, &groups, &validation));
+  if (validation)
     abort();
   stgCompilationDestroy(compilation);
   stgStrategyDestroy(strategy);
