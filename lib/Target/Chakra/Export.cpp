@@ -543,8 +543,10 @@ MemoryTotals Exporter::finishMemory(ExportClass &entry, MemoryMeter &meter) {
   StringRef graph = entry.graph.getSymName();
   std::string name = (options.memoryTimeline + "." + graph + ".csv").str();
   StringRef parent = llvm::sys::path::parent_path(name);
+  // If there can be no folder, opening fails.
   if (!parent.empty())
-    (void)llvm::sys::fs::create_directories(parent); // Or opening fails.
+    (void)llvm::sys::fs::create_directories(parent, /*IgnoreExisting=*/true,
+                                            llvm::sys::fs::all_all);
   auto file = stg::OutputFile::open(name);
   if (!file) {
     entry.error = llvm::toString(file.takeError());
