@@ -415,6 +415,10 @@ void SpaceBuilder::settleMesh() {
   if (!settled)
     return refuse(toString(settled.takeError()));
   const Strategy &facts = settled->values;
+  // Where experts are divided over nothing, that is so with each way.
+  if (isDefaultAxis(FieldId::etp) && settled->isGiven(FieldId::etp) &&
+      facts.tp.isOne() && facts.ep.isOne())
+    return;
   int64_t ranks = facts.dataRanks.number * facts.replicaRanks.number *
                   facts.contextRanks.number * facts.tensorRanks.number *
                   facts.pipelineRanks.number;
