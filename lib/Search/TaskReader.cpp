@@ -487,6 +487,8 @@ Ticks TaskReader::runLoop(const TraceProgram::Call &call, uint32_t number,
   const Ticks late = toTicks(1e4);
   const int64_t count = repeat.count;
   repeat.count = turns;
+  // What loops before it would have made ahead is made before what comes late.
+  program.linkRepeats(number);
   auto run = begin(times);
   for (TraceProgram::Alias alias : call.args)
     run->getValue(alias.to) = run->getValue(alias.from);
@@ -494,6 +496,7 @@ Ticks TaskReader::runLoop(const TraceProgram::Call &call, uint32_t number,
     run->getValue(carry.init).time = late;
   run->run({TraceProgram::Step::Repeat, number});
   repeat.count = count;
+  program.linkRepeats();
   return it->second = std::max<Ticks>(0, run->getClock().compute - late);
 }
 

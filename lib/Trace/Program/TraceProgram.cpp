@@ -35,7 +35,7 @@ SmallVector<AxisMask> TraceProgram::getMasks() const {
 // Nodes that are emitted ahead
 //===----------------------------------------------------------------------===//
 
-void TraceProgram::linkRepeats() {
+void TraceProgram::linkRepeats(uint32_t alone) {
   links.assign(repeats.size(), {});
   for (auto [i, repeat] : llvm::enumerate(repeats))
     for (const Ahead &entry : repeat.ahead)
@@ -44,11 +44,19 @@ void TraceProgram::linkRepeats() {
   for (auto [i, repeat] : llvm::enumerate(repeats))
     if (repeat.group != 0)
       linkedOfBody[repeat.body] = static_cast<uint32_t>(i);
+  std::vector<bool> isLinked(bodies.size(), alone == kNone);
+  if (alone != kNone)
+    isLinked[repeats[alone].body] = true;
   // Bodies stand before those that they run.
   for (auto [body, entry] : llvm::enumerate(bodies)) {
+    if (!isLinked[body])
+      continue;
     uint32_t around = linkedOfBody[body], last = kNone;
     for (Step step : entry.steps) {
-      if (step.kind != Step::Repeat || repeats[step.index].group == 0)
+      if (step.kind != Step::Repeat)
+        continue;
+      isLinked[repeats[step.index].body] = true;
+      if (repeats[step.index].group == 0)
         continue;
       Link &link = links[step.index];
       if (around != kNone) {

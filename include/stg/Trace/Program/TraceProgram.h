@@ -323,8 +323,9 @@ public:
   /// programs with repeats that are linked.
   std::string getPath(uint32_t id) const;
 
-  /// Finds out what groups of repeats say together.
-  void linkRepeats();
+  /// Finds out what groups of repeats say together. With a repeat only for what
+  /// is in it: who runs it alone has nothing around it, and nothing next to it.
+  void linkRepeats(uint32_t alone = kNone);
 
   const Link &getLink(uint32_t repeat) const { return links[repeat]; }
 
