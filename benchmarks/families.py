@@ -98,6 +98,7 @@ CONFIGS = {
     "blenderbot": SEQUENCES,
     "blenderbot-small": SEQUENCES,
     "bloom": {"hidden_size": 64, "n_layer": 8, "n_head": 8, "vocab_size": 128, "seq_length": 32},
+    "chameleon": decoder(swin_norm=True),
     "chatglm": alike(ffn_hidden_size=96, kv_channels=8, multi_query_attention=True, multi_query_group_num=4, add_qkv_bias=True),
     "clip": {"projection_dim": 32, "text_config": ENCODER | {"vocab_size": 128, "max_position_embeddings": 32},
              "vision_config": ENCODER | {"image_size": 32, "patch_size": 8}},

@@ -211,6 +211,7 @@ stg.block @rotate(%h: !queries) -> !queries {
 stg.block @prepare_heads(%q: !queries, %k: !keys, %v: !values) -> (!queries, !keys, !values) {
   stg.option @qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @qk_norm_layer : bool = false "LayerNorm without bias of each query and key head, with weights of its own"
+  stg.option @qk_norm_layer_bias : bool = false "biases of that, of its own"
   stg.option @qk_norm_biased : bool = false "LayerNorm of each query and key head"
   stg.option @qk_norm_rotated : bool = false "RMSNorm without weights of each query and key head, behind the rotation"
   stg.option @qk_norm_late : bool = false "RMSNorm of each query and key head, behind the rotation"
@@ -253,10 +254,19 @@ stg.block @prepare_heads(%q: !queries, %k: !keys, %v: !values) -> (!queries, !ke
       %lq, %lk = stg.if @qk_norm_layer -> !queries, !keys {
         %mq, %meanq, %rq = stg.layer_norm %q <"q_norm"> : !queries
         %wq = stg.param "q_norm" : !stg.tensor<[H, E], bf16>
-        %nq = stg.einsum "bshe,he->bshe" %mq, %wq <"q_norm_scale"> : !queries, !stg.tensor<[H, E], bf16>
+        %sq = stg.einsum "bshe,he->bshe" %mq, %wq <"q_norm_scale"> : !queries, !stg.tensor<[H, E], bf16>
         %mk, %meank, %rk = stg.layer_norm %kc <"k_norm"> : !keys
         %wk = stg.param "k_norm" : !stg.tensor<[K, E], bf16>
-        %nk = stg.einsum "bshe,he->bshe" %mk, %wk <"k_norm_scale"> : !keys, !stg.tensor<[K, E], bf16>
+        %sk = stg.einsum "bshe,he->bshe" %mk, %wk <"k_norm_scale"> : !keys, !stg.tensor<[K, E], bf16>
+        %nq, %nk = stg.if @qk_norm_layer_bias -> !queries, !keys {
+          %bq = stg.param "q_norm_bias" : !stg.tensor<[H, E], bf16>
+          %yq = stg.bias_add %sq, %bq : !queries, !stg.tensor<[H, E], bf16>
+          %bk = stg.param "k_norm_bias" : !stg.tensor<[K, E], bf16>
+          %yk = stg.bias_add %sk, %bk : !keys, !stg.tensor<[K, E], bf16>
+          stg.yield %yq, %yk : !queries, !keys
+        } else {
+          stg.yield %sq, %sk : !queries, !keys
+        }
         stg.yield %nq, %nk : !queries, !keys
       } else {
         %hq, %hk = stg.if @qk_norm_biased -> !queries, !keys {

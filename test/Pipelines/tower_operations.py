@@ -310,6 +310,8 @@ def main():
         # As many tokens as 192 experts share evenly.
         "a.x-k1": 61 * latent(4032, 7168, 64, 512, queries=1536) + 6 * 4032 * 7168 * 18432 + 60 * experts(4032, 7168, 2048, 192, 9)
         + 2 * 4032 * 7168 * 163840,
+        "chameleon-7b": text(4096, 11008, 32, 32, 32, 128, 65536, 4096),
+        "chameleon-30b": text(8192, 22016, 48, 64, 8, 128, 65536, 4096),
         "qwen-image": two_streams(3072, 60, 4096, 512, 64, 3584),
         "wan2.1-t2v-1.3b": one_modulation(1536, 8960, 30, 32760, 512, 64, 64, 4096),
         "pixart-alpha-xl-2-512": one_modulation(1152, 4608, 28, 1024, 120, 16, 32, 4096),

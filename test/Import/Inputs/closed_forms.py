@@ -1158,8 +1158,16 @@ def gemma4_text(c):
     return total, total + active, V * D
 
 
+def chameleon(c):
+    """LayerNorms of heads, with weights and biases for each; the images' tokens are made elsewhere."""
+    E, H = c["hidden_size"] // c["num_attention_heads"], c["num_attention_heads"]
+    K = first(c, "num_key_value_heads", default=H)
+    total, _, table = llama(c)
+    return dense(total + c["num_hidden_layers"] * 2 * (H + K) * E, table)
+
+
 FAMILIES = {
-    "gemma4_text": gemma4_text,
+    "chameleon": chameleon, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,

@@ -771,6 +771,10 @@ def draw_olmo_hybrid(draw):
                     "rope_theta": draw.choice([None, 10000.0])}
 
 
+def draw_chameleon(draw):
+    return draw_llama(draw) | {"head_dim": None, "swin_norm": draw.random() < 0.5}
+
+
 DRAWS = {name[5:].replace("openai_gpt", "openai-gpt"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
