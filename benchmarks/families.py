@@ -138,6 +138,7 @@ CONFIGS = {
     "ernie": ENCODER | {"architectures": ["ErnieForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32, "use_task_id": True},
     "ernie4_5": decoder(**SIZE),
     "ernie4_5_moe": decoder(moe_num_experts=8, moe_k=2, moe_intermediate_size=32, moe_num_shared_experts=1),
+    "ernie_m": ENCODER | {"architectures": ["ErnieMForSequenceClassification"], "vocab_size": 128, "max_position_embeddings": 34},
     "esm": ENCODER | {"architectures": ["EsmForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34,
                       "position_embedding_type": "rotary", "token_dropout": True},
     "eurobert": decoder(architectures=["EuroBertForMaskedLM"]),
@@ -213,6 +214,7 @@ CONFIGS = {
         "init_pos_emb_height": 8, "init_pos_emb_width": 8}},
     "laguna": decoder(**SIZE, **WINDOW, **EXPERTS, shared_expert_intermediate_size=32, num_attention_heads_per_layer=[8, 16, 16, 16] * 2,
                       layer_types=["full_attention"] + ["sliding_attention"] * 3 + ["full_attention"] + ["sliding_attention"] * 3),
+    "layoutlm": ENCODER | {"architectures": ["LayoutLMForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "max_2d_position_embeddings": 64},
     "lfm2": decoder(full_attn_idxs=[2, 6]),
     "lfm2_moe": decoder(**EXPERTS, layer_types=["conv", "full_attention"] * 4),
     "llama": decoder(),
@@ -309,7 +311,10 @@ CONFIGS = {
     "qwen3_vl_moe": {"text_config": decoder(max_position_embeddings=512, **EXPERTS, **SIZE), "vision_config": STACKED_TOWER},
     "QwenImageTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 16, "out_channels": 4,
                                     "joint_attention_dim": 32},
+    "rembert": ENCODER | {"architectures": ["RemBertForMaskedLM"], "vocab_size": 128, "input_embedding_size": 32, "output_embedding_size": 96,
+                          "max_position_embeddings": 32},
     "roberta": ENCODER | {"architectures": ["RobertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 34},
+    "roformer": ENCODER | {"architectures": ["RoFormerForMaskedLM"], "vocab_size": 128, "embedding_size": 32, "max_position_embeddings": 32},
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
     "seed_oss": decoder(**SIZE),
@@ -370,7 +375,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
-              "wav2vec2")
+              "wav2vec2", "ernie_m", "layoutlm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip")
 BATCH = 16

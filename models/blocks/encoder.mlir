@@ -9,6 +9,7 @@ stg.symbol @D "hidden size"
 stg.symbol @DE = D "width of the tables"
 stg.symbol @V "vocabulary"
 stg.symbol @TT "types of tokens"
+stg.symbol @PB "places of a box's sides along a page"
 stg.symbol @Y = 2 "classes"
 
 !ids = !stg.tensor<[B, S], i32>
@@ -24,12 +25,35 @@ stg.symbol @Y = 2 "classes"
 !logits = !stg.tensor<[B, S, V], bf16>
 !classes = !stg.tensor<[B, Y], bf16>
 !table = !stg.tensor<[V, D], bf16>
+!places = !stg.tensor<[PB, D], bf16>
 
 // The embedding of each token's type, added to that of the token.
 stg.block @add_token_types(%x: !stream, %types: !ids) -> !stream {
   %table = stg.param "type_embeddings" : !stg.tensor<[TT, D], bf16>
   %t = stg.embedding %table, %types : !stg.tensor<[TT, D], bf16>, !ids
   %y = stg.add %x, %t <"typed_embeddings"> : !stream, !stream
+  stg.return %y : !stream
+}
+
+// Where each token stands on a page: a table for the left and the right of its box, one for the top
+// and the bottom, and one each for its height and its width.
+stg.block @add_boxes(%x: !stream, %left: !ids, %top: !ids, %right: !ids, %bottom: !ids, %height: !ids, %width: !ids) -> !stream {
+  %tx = stg.param "x_embeddings" : !places
+  %ty = stg.param "y_embeddings" : !places
+  %th = stg.param "height_embeddings" : !places
+  %tw = stg.param "width_embeddings" : !places
+  %l = stg.embedding %tx, %left <"left"> : !places, !ids
+  %t = stg.embedding %ty, %top <"top"> : !places, !ids
+  %r = stg.embedding %tx, %right <"right"> : !places, !ids
+  %b = stg.embedding %ty, %bottom <"bottom"> : !places, !ids
+  %h = stg.embedding %th, %height <"height"> : !places, !ids
+  %w = stg.embedding %tw, %width <"width"> : !places, !ids
+  %xl = stg.add %x, %l <"with_left"> : !stream, !stream
+  %xt = stg.add %xl, %t <"with_top"> : !stream, !stream
+  %xr = stg.add %xt, %r <"with_right"> : !stream, !stream
+  %xb = stg.add %xr, %b <"with_bottom"> : !stream, !stream
+  %xh = stg.add %xb, %h <"with_height"> : !stream, !stream
+  %y = stg.add %xh, %w <"boxed_embeddings"> : !stream, !stream
   stg.return %y : !stream
 }
 
@@ -106,13 +130,21 @@ stg.block @first_token(%x: !stream) -> !row {
 
 // What a sequence is, from its first token.
 stg.block @pooled(%x: !stream) -> !row {
+  stg.option @pooler_activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "tanh" "of what a sequence is"
   %f = stg.call @first_token(%x) : (!stream) -> !row
   %w = stg.param "pooler" : !square
   %p = stg.einsum "bd,de->be" %f, %w : !row, !square
   %b = stg.param "pooler_bias" : !vector
   %y = stg.bias_add %p, %b : !row, !vector
-  %t = stg.activation tanh %y <"pooler_tanh"> : !row
+  %t = stg.activation tanh %y {stg.options = {function = "pooler_activation"}} <"pooler_{pooler_activation}"> : !row
   stg.return %t : !row
+}
+
+// The same where nobody reads it: it is executed.
+stg.block @unread_pooled(%x: !stream) -> !stream {
+  %p = stg.call @pooled(%x) : (!stream) -> !row
+  stg.keep %p : !row
+  stg.return %x : !stream
 }
 
 // The loss of a class of each sequence: whether two sentences follow one another, or what an

@@ -814,8 +814,47 @@ def mllama(c):
     return tower + linear(6 * D, wide) + text + (V + 8) * wide + V * wide + wide
 
 
+def roformer(c):
+    """Tables of words and types alone, which may be narrow, and no pooler."""
+    D, V = c.get("hidden_size", 768), c.get("vocab_size", 50000)
+    kind = kind_of({"architectures": [(c.get("architectures") or ["Model"])[0].replace("RoFormer", "")]})
+    E = c.get("embedding_size") or D
+    total = (V + c.get("type_vocab_size", 2)) * E + norm(E) + (linear(E, D) if E != D else 0)
+    total += c.get("num_hidden_layers", 12) * block(D, c.get("intermediate_size", 3072))
+    if kind == "ForMaskedLM":
+        total += linear(D, E) + norm(E) + V + (0 if c.get("tie_word_embeddings", True) else V * E)
+    return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+
+
+def rembert(c):
+    """Narrow tables, a matrix behind them, and a table of its own for the words that are masked."""
+    D, V, kind = c.get("hidden_size", 1152), c.get("vocab_size", 250300), kind_of(c)
+    E, O = c.get("input_embedding_size", 256), c.get("output_embedding_size", 1664)
+    total = (V + c.get("max_position_embeddings", 512) + c.get("type_vocab_size", 2)) * E + norm(E) + linear(E, D)
+    total += c.get("num_hidden_layers", 32) * block(D, c.get("intermediate_size", 4608))
+    total += linear(D, O) + norm(O) + linear(O, V) if kind == "ForMaskedLM" else linear(D, D)
+    return total + (linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+
+
+def layoutlm(c):
+    """BERT with four tables of places; the pooler is there for words that are masked, too."""
+    D, kind = c.get("hidden_size", 768), kind_of(c)
+    total = bert(c | {"architectures": ["Bert" + kind]}) + 4 * c.get("max_2d_position_embeddings", 1024) * D
+    return total + (linear(D, D) if kind == "ForMaskedLM" else 0)
+
+
+def ernie_m(c):
+    """BERT without a table of types."""
+    c = {"vocab_size": 250002, "max_position_embeddings": 514} | c
+    return bert(c | {"architectures": ["Bert" + kind_of(c)], "type_vocab_size": 0})
+
+
 FAMILIES = {
     # Texts.
+    "ernie_m": ernie_m,
+    "layoutlm": layoutlm,
+    "rembert": rembert,
+    "roformer": roformer,
     "albert": albert, "bert": bert, "camembert": xlm_roberta, "clip_text_model": clip_text, "data2vec-text": data2vec_text,
     "electra": electra, "ernie": ernie, "esm": esm, "eurobert": eurobert, "megatron-bert": megatron_bert, "modernbert": modernbert,
     "modernbert-decoder": modernbert_decoder, "mpnet": mpnet, "new": gte, "nomic_bert": nomic_bert, "roberta": roberta,

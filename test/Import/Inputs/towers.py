@@ -551,8 +551,31 @@ def draw_mllama(draw):
                               "supported_aspect_ratios": [[1, 1], [1, 2], [2, 1]][:draw.randint(1, 3)]} | draw_image(draw)}
 
 
+def draw_roformer(draw):
+    return draw_bert(draw) | of_kind(draw, "RoFormer", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+        "embedding_size": draw.choice([None, 4, 12])}
+
+
+def draw_rembert(draw):
+    return draw_bert(draw) | of_kind(draw, "RemBert", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+        "tie_word_embeddings": False, "input_embedding_size": draw.choice([4, 12]), "output_embedding_size": draw.choice([8, 40])}
+
+
+def draw_layoutlm(draw):
+    return draw_bert(draw) | of_kind(draw, "LayoutLM", "Model", "ForMaskedLM", "ForSequenceClassification") | {
+        "max_2d_position_embeddings": draw.randint(2, 40)}
+
+
+def draw_ernie_m(draw):
+    return draw_bert(draw) | of_kind(draw, "ErnieM", "Model", "ForSequenceClassification")
+
+
 DRAWS = {
     # Texts.
+    "ernie_m": draw_ernie_m,
+    "layoutlm": draw_layoutlm,
+    "rembert": draw_rembert,
+    "roformer": draw_roformer,
     "albert": draw_albert, "bert": draw_bert, "camembert": draw_camembert, "clip_text_model": draw_clip_text_model,
     "data2vec-text": draw_data2vec_text, "electra": draw_electra, "ernie": draw_ernie, "esm": draw_esm, "eurobert": draw_eurobert,
     "megatron-bert": draw_megatron_bert, "modernbert": draw_modernbert, "modernbert-decoder": draw_modernbert_decoder,
