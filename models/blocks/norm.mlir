@@ -14,7 +14,7 @@ stg.symbol @D "hidden size"
 // `name` is the parameter, or what the names of weight and bias begin with.
 stg.block @norm(%x: !stream) -> !stream {
   stg.option @name : string = "norm" "name of the parameter"
-  stg.option @norm : "rms" | "layer" | "layer_unbiased" | "layer_bare" = "rms" "RMSNorm, or LayerNorm with weight and bias, without bias, or without both"
+  stg.option @norm : "rms" | "layer" | "layer_unbiased" | "layer_bare" | "rms_bare" = "rms" "RMSNorm, LayerNorm with weight and bias, without bias, or without both, or RMSNorm without weight"
   %n = stg.if @norm = "rms" -> !stream {
     %w = stg.param "{name}" : !vector
     %y, %rstd = stg.rms_norm %x, %w : !stream, !vector
@@ -31,8 +31,14 @@ stg.block @norm(%x: !stream) -> !stream {
         %y, %mean, %rstd = stg.layer_norm %x, %w : !stream, !vector
         stg.yield %y : !stream
       } else {
-        %y, %mean, %rstd = stg.layer_norm %x <"{name}"> : !stream
-        stg.yield %y : !stream
+        %v = stg.if @norm = "layer_bare" -> !stream {
+          %y, %mean, %rstd = stg.layer_norm %x <"{name}"> : !stream
+          stg.yield %y : !stream
+        } else {
+          %y, %rstd = stg.rms_norm %x <"{name}"> : !stream
+          stg.yield %y : !stream
+        }
+        stg.yield %v : !stream
       }
       stg.yield %u : !stream
     }

@@ -1166,8 +1166,30 @@ def chameleon(c):
     return dense(total + c["num_hidden_layers"] * 2 * (H + K) * E, table)
 
 
+def gpt_neox_japanese(c):
+    """LayerNorms, two matrices, and one bias behind all other layers."""
+    D, L, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "vocab_size"))
+    layer = 4 * D * D + plain(D, D * c["intermediate_multiple_size"]) + 2 * layer_norm(D)
+    return dense(L * layer + D + layer_norm(D) + V * D * (1 if c.get("tie_word_embeddings", True) else 2), V * D)
+
+
+def ctrl(c):
+    """Biases everywhere, also of the head, and no table of positions."""
+    D, V = c["n_embd"], c["vocab_size"]
+    layer = 4 * linear(D, D, True) + plain(D, c["dff"], True) + 2 * layer_norm(D)
+    return dense(c["n_layer"] * layer + layer_norm(D) + V + V * D * (1 if c.get("tie_word_embeddings", True) else 2), V * D)
+
+
+def nanochat(c):
+    """No norm has a parameter."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"))
+    bias, K = c.get("attention_bias", False), first(c, "num_key_value_heads", default=H)
+    layer = grouped_attention(D, H, K, first(c, "head_dim", default=D // H), bias, bias) + plain(D, c["intermediate_size"])
+    return dense(L * layer + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
+
+
 FAMILIES = {
-    "chameleon": chameleon, "gemma4_text": gemma4_text,
+    "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,

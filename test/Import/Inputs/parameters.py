@@ -775,6 +775,26 @@ def draw_chameleon(draw):
     return draw_llama(draw) | {"head_dim": None, "swin_norm": draw.random() < 0.5}
 
 
+def draw_gpt_neox_japanese(draw):
+    sizes = draw_sizes(draw)
+    for key in ("num_key_value_heads", "intermediate_size"):
+        del sizes[key]
+    return sizes | {"intermediate_multiple_size": draw.choice([1, 4]), "rotary_pct": draw.choice([0.25, 1]),
+                    "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_ctrl(draw):
+    sizes = draw_gpt2(draw)
+    del sizes["n_inner"]
+    return sizes | {"dff": draw.randint(3, 99), "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_nanochat(draw):
+    sizes = draw_llama(draw)
+    del sizes["mlp_bias"]
+    return sizes | {"final_logit_softcapping": draw.choice([15.0, 30.0])}
+
+
 DRAWS = {name[5:].replace("openai_gpt", "openai-gpt"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
