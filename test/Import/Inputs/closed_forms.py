@@ -1188,8 +1188,16 @@ def nanochat(c):
     return dense(L * layer + V * D * (1 if c.get("tie_word_embeddings", False) else 2), V * D)
 
 
+def grok_1(c):
+    """Mixtral with two norms more in each layer."""
+    tied = c.get("tie_word_embeddings", True)
+    K = first(c, "num_key_value_heads", default=c["num_attention_heads"])
+    return mixture(c | {"tie_word_embeddings": tied}, c.get("num_experts", 8), c.get("num_experts_per_tok", 2), c["intermediate_size"], lambda layer: False,
+                   K, c["hidden_size"] // c["num_attention_heads"], norms=2 * c["hidden_size"])
+
+
 FAMILIES = {
-    "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
+    "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,

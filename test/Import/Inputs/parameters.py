@@ -795,7 +795,12 @@ def draw_nanochat(draw):
     return sizes | {"final_logit_softcapping": draw.choice([15.0, 30.0])}
 
 
-DRAWS = {name[5:].replace("openai_gpt", "openai-gpt"): draw for name, draw in list(globals().items())
+def draw_grok_1(draw):
+    return draw_sizes(draw) | {"num_experts": draw.choice([2, 4]), "num_experts_per_tok": draw.choice([1, 2]),
+                               "tie_word_embeddings": draw.random() < 0.5}
+
+
+DRAWS = {name[5:].replace("openai_gpt", "openai-gpt").replace("grok_1", "grok-1"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
 

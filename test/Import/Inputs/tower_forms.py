@@ -849,8 +849,23 @@ def ernie_m(c):
     return bert(c | {"architectures": ["Bert" + kind_of(c)], "type_vocab_size": 0})
 
 
+def dream(c):
+    given = {key: value for key, value in c.items() if value is not None}
+    return decoder(QWEN2 | given, qkv_bias=True, tied=c.get("tie_word_embeddings", False))
+
+
+def llada(c):
+    """The table may have more rows than there are words."""
+    D, H = c.get("d_model", 768), c.get("n_heads", 12)
+    sizes = {"hidden_size": D, "num_attention_heads": H, "num_key_value_heads": c.get("n_kv_heads") or H, "num_hidden_layers": c.get("n_layers", 12),
+             "intermediate_size": c.get("mlp_hidden_size") or c.get("mlp_ratio", 4) * D, "vocab_size": c.get("embedding_size") or c["vocab_size"]}
+    return decoder(sizes, qkv_bias=c.get("include_qkv_bias", False), tied=c.get("weight_tying", True))
+
+
 FAMILIES = {
     # Texts.
+    "llada": llada,
+    "Dream": dream,
     "ernie_m": ernie_m,
     "layoutlm": layoutlm,
     "rembert": rembert,

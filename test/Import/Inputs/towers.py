@@ -570,8 +570,23 @@ def draw_ernie_m(draw):
     return draw_bert(draw) | of_kind(draw, "ErnieM", "Model", "ForSequenceClassification")
 
 
+def draw_dream(draw):
+    sizes = draw_encoder(draw)
+    return sizes | {"num_key_value_heads": draw.choice([1, sizes["num_attention_heads"]]), "tie_word_embeddings": draw.random() < 0.5}
+
+
+def draw_llada(draw):
+    sizes = draw_encoder(draw)
+    H, V = sizes["num_attention_heads"], sizes["vocab_size"]
+    return {"block_type": "llama", "layer_norm_type": "rms", "rope": True, "activation_type": draw.choice(["silu", "gelu"]), "d_model": sizes["hidden_size"],
+            "n_layers": sizes["num_hidden_layers"], "n_heads": H, "n_kv_heads": draw.choice([1, H]), "vocab_size": V, "embedding_size": V + draw.choice([0, 7]),
+            "mlp_hidden_size": sizes["intermediate_size"], "include_qkv_bias": draw.random() < 0.5, "weight_tying": draw.random() < 0.5}
+
+
 DRAWS = {
     # Texts.
+    "llada": draw_llada,
+    "Dream": draw_dream,
     "ernie_m": draw_ernie_m,
     "layoutlm": draw_layoutlm,
     "rembert": draw_rembert,
