@@ -1196,8 +1196,24 @@ def grok_1(c):
                    K, c["hidden_size"] // c["num_attention_heads"], norms=2 * c["hidden_size"])
 
 
+def arctic(c):
+    """Layers with experts may have a network that is as wide as the stream, and its norm."""
+    D, L, H, V = (c[k] for k in ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"))
+    K, X, A = first(c, "num_key_value_heads", default=H), c.get("num_local_experts", 8), c.get("num_experts_per_tok", 1)
+    expert = gated(D, c["intermediate_size"])
+    total = active = D + V * D * (1 if c.get("tie_word_embeddings", False) else 2)
+    for layer in range(1, L + 1):
+        common = grouped_attention(D, H, K, D // H) + 2 * D
+        if layer % c.get("moe_layer_frequency", 2):
+            total, active = total + common + expert, active + common + expert
+            continue
+        common += D * X + (gated(D, D) + D if c.get("parallel_attn_mlp_res", False) else 0)
+        total, active = total + common + X * expert, active + common + A * expert
+    return total, active, V * D
+
+
 FAMILIES = {
-    "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
+    "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,

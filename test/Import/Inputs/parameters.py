@@ -800,6 +800,11 @@ def draw_grok_1(draw):
                                "tie_word_embeddings": draw.random() < 0.5}
 
 
+def draw_arctic(draw):
+    return draw_qwen2(draw) | {"num_local_experts": draw.choice([2, 4]), "num_experts_per_tok": draw.choice([1, 2]), "sliding_window": draw.choice([None, 16]),
+                               "moe_layer_frequency": draw.randint(1, 3), "parallel_attn_mlp_res": draw.random() < 0.5}
+
+
 DRAWS = {name[5:].replace("openai_gpt", "openai-gpt").replace("grok_1", "grok-1"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
