@@ -245,6 +245,8 @@ CONFIGS = {
     "mamba2": {"hidden_size": 64, "num_hidden_layers": 8, "vocab_size": 128, "num_heads": 16, "head_dim": 8,
                "n_groups": 8, "state_size": 8, "chunk_size": 8},
     "marian": SEQUENCES,
+    "markuplm": ENCODER | {"architectures": ["MarkupLMForSequenceClassification"], "vocab_size": 128, "max_position_embeddings": 34,
+                           "max_xpath_tag_unit_embeddings": 16, "max_xpath_subs_unit_embeddings": 16, "xpath_unit_hidden_size": 8, "max_depth": 4},
     "mbart": SEQUENCES,
     "megatron-bert": ENCODER | {"architectures": ["MegatronBertForPreTraining"], "vocab_size": 128, "max_position_embeddings": 32},
     "mimo": decoder(),
@@ -384,7 +386,7 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
-              "wav2vec2", "ernie_m", "layoutlm")
+              "wav2vec2", "ernie_m", "layoutlm", "markuplm")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip")
 BATCH = 16

@@ -862,8 +862,17 @@ def llada(c):
     return decoder(sizes, qkv_bias=c.get("include_qkv_bias", False), tied=c.get("weight_tying", True))
 
 
+def markuplm(c):
+    """BERT with two tables for each depth and two matrices behind them."""
+    D, depth, width = c.get("hidden_size", 768), c.get("max_depth", 50), c.get("xpath_unit_hidden_size", 32)
+    rows = c.get("max_xpath_tag_unit_embeddings", 256) + c.get("max_xpath_subs_unit_embeddings", 1024)
+    paths = depth * rows * width + linear(depth * width, 4 * D) + linear(4 * D, D)
+    return bert(c | {"architectures": ["Bert" + kind_of(c)]}) + paths
+
+
 FAMILIES = {
     # Texts.
+    "markuplm": markuplm,
     "llada": llada,
     "Dream": dream,
     "ernie_m": ernie_m,

@@ -583,8 +583,15 @@ def draw_llada(draw):
             "mlp_hidden_size": sizes["intermediate_size"], "include_qkv_bias": draw.random() < 0.5, "weight_tying": draw.random() < 0.5}
 
 
+def draw_markuplm(draw):
+    return draw_bert(draw) | of_kind(draw, "MarkupLM", "Model", "ForSequenceClassification") | {
+        "max_xpath_tag_unit_embeddings": draw.randint(3, 20), "max_xpath_subs_unit_embeddings": draw.randint(3, 20),
+        "xpath_unit_hidden_size": draw.choice([4, 6]), "max_depth": draw.randint(1, 9)}
+
+
 DRAWS = {
     # Texts.
+    "markuplm": draw_markuplm,
     "llada": draw_llada,
     "Dream": draw_dream,
     "ernie_m": draw_ernie_m,
