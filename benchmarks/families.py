@@ -127,6 +127,7 @@ CONFIGS = {
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
     "deepseek_v32": decoder(**LATENT, n_group=2, topk_group=1, index_topk=8, index_n_heads=2, index_head_dim=8),
     "deit": ENCODER | {"architectures": ["DeiTForImageClassificationWithTeacher"], "image_size": 32, "patch_size": 8},
+    "diffllama": {**decoder(), "num_attention_heads": 16, "num_key_value_heads": 8},
     "dinov2": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8},
     "dinov2_with_registers": {"hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "image_size": 32, "patch_size": 8,
                               "num_register_tokens": 3},

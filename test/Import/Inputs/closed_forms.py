@@ -1212,8 +1212,15 @@ def arctic(c):
     return total, active, V * D
 
 
+def diffllama(c):
+    """Llama with four vectors as long as a head in each layer."""
+    E = first(c, "head_dim", default=c["hidden_size"] // c["num_attention_heads"])
+    total, _, table = llama(c)
+    return dense(total + c["num_hidden_layers"] * 4 * E, table)
+
+
 FAMILIES = {
-    "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
+    "diffllama": diffllama, "arctic": arctic, "grok-1": grok_1, "nanochat": nanochat, "ctrl": ctrl, "gpt_neox_japanese": gpt_neox_japanese, "chameleon": chameleon, "gemma4_text": gemma4_text,
     "mistral4": mistral4, "mimo_v2_flash": mimo_v2_flash, "hy_v3": hy_v3, "cohere2_moe": cohere2_moe, "axk1": axk1,
     "granite_swa": granite_swa, "granitemoe_swa": granitemoe_swa, "jais2": jais2, "laguna": laguna,
     "step3p5": step3p5,

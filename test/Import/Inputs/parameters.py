@@ -805,6 +805,12 @@ def draw_arctic(draw):
                                "moe_layer_frequency": draw.randint(1, 3), "parallel_attn_mlp_res": draw.random() < 0.5}
 
 
+def draw_diffllama(draw):
+    sizes = draw_llama(draw)
+    del sizes["mlp_bias"]
+    return sizes | {key: 2 * sizes[key] for key in ("hidden_size", "num_attention_heads", "num_key_value_heads")}
+
+
 DRAWS = {name[5:].replace("openai_gpt", "openai-gpt").replace("grok_1", "grok-1"): draw for name, draw in list(globals().items())
          if name.startswith("draw_") and name not in ("draw_sizes", "draw_hybrid", "draw_routed")}
 
