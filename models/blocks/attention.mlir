@@ -10,6 +10,7 @@ stg.symbol @D "hidden size"
 stg.symbol @H "query heads"
 stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
+stg.symbol @EP = E "head size with zeros behind its elements"
 stg.symbol @EV "head size of values, where it is one of their own"
 stg.symbol @R = E "rotated elements of a head"
 stg.symbol @NR "tokens behind the first one that are not rotated either"
@@ -334,16 +335,33 @@ stg.block @prepare_heads(%q: !queries, %k: !keys, %v: !values) -> (!queries, !ke
   stg.return %qs, %kl, %vn : !queries, !keys, !values
 }
 
+// The same of heads with zeros behind their elements, which kernels may expect.
+stg.block @attend_padded(%q: !queries, %k: !keys, %v: !values) -> !attended {
+  %qp = stg.pad dim 3 %q {from = #sym.expr<0>} <"q_padded"> : !queries -> !stg.tensor<[B, S, H, EP], bf16>
+  %kp = stg.pad dim 3 %k {from = #sym.expr<0>} <"k_padded"> : !keys -> !stg.tensor<[B, S, K, EP], bf16>
+  %vp = stg.pad dim 3 %v {from = #sym.expr<0>} <"v_padded"> : !values -> !stg.tensor<[B, S, K, EP], bf16>
+  %a = stg.call @attend(%qp, %kp, %vp) : (!stg.tensor<[B, S, H, EP], bf16>, !stg.tensor<[B, S, K, EP], bf16>, !stg.tensor<[B, S, K, EP], bf16>) -> !stg.tensor<[B, S, H, EP], bf16>
+  %y = stg.slice dim 3 %a {from = #sym.expr<0>} <"without_padding"> : !stg.tensor<[B, S, H, EP], bf16> -> !attended
+  stg.return %y : !attended
+}
+
 // From the heads to what each query sees.
 stg.block @attend_heads(%q: !queries, %k: !keys, %v: !values) -> !attended {
   stg.option @sinks : bool = false "a score of each head that no key has"
+  stg.option @heads_padded : bool = false "zeros behind the elements of each head, up to EP"
   %qp, %kp, %vp = stg.call @prepare_heads(%q, %k, %v) : (!queries, !keys, !values) -> (!queries, !keys, !values)
   %a = stg.if @sinks -> !attended {
     %y = stg.call @attend_with_sinks(%qp, %kp, %vp) : (!queries, !keys, !values) -> !attended
     stg.yield %y : !attended
   } else {
-    %y = stg.call @attend(%qp, %kp, %vp) : (!queries, !keys, !values) -> !attended
-    stg.yield %y : !attended
+    %z = stg.if @heads_padded -> !attended {
+      %y = stg.call @attend_padded(%qp, %kp, %vp) : (!queries, !keys, !values) -> !attended
+      stg.yield %y : !attended
+    } else {
+      %y = stg.call @attend(%qp, %kp, %vp) : (!queries, !keys, !values) -> !attended
+      stg.yield %y : !attended
+    }
+    stg.yield %z : !attended
   }
   stg.return %a : !attended
 }

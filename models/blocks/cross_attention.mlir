@@ -12,6 +12,7 @@ stg.symbol @DO = D "hidden size of the tokens that are attended to"
 stg.symbol @H "query heads"
 stg.symbol @K "key/value heads"
 stg.symbol @E "head size"
+stg.symbol @EP = E "head size with zeros behind its elements"
 stg.symbol @N "buckets of relative positions"
 
 !stream = !stg.tensor<[B, S, D], bf16>
@@ -68,6 +69,7 @@ stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
   stg.option @qkv_bias : bool = false "biases of queries, keys and values"
   stg.option @qv_bias : bool = false "biases of queries and values, not of keys"
   stg.option @score_cap : bool = false "scores are capped by a tanh"
+  stg.option @heads_padded : bool = false "zeros behind the elements of each head, up to EP"
   stg.option @cross_qk_norm : bool = false "RMSNorm of each query and key head"
   stg.option @cross_qk_norm_all : bool = false "one RMSNorm of all query heads, one of all key heads"
   %wq = stg.param "cross_q_proj" : !stg.tensor<[D, H, E], bf16>
@@ -111,7 +113,17 @@ stg.block @cross_attention(%x: !stream, %other: !other) -> !stream {
     }
     stg.yield %hq, %hk : !queries, !other_keys
   }
-  %a, %lse = stg.attention none %qn, %kn, %v {capped, stg.options = {capped = "score_cap"}} <"cross_attention"> : !queries, !other_keys, !other_keys
+  %a = stg.if @heads_padded -> !queries {
+    %qp = stg.pad dim 3 %qn {from = #sym.expr<0>} <"cross_q_padded"> : !queries -> !stg.tensor<[B, S, H, EP], bf16>
+    %kp = stg.pad dim 3 %kn {from = #sym.expr<0>} <"cross_k_padded"> : !other_keys -> !stg.tensor<[B, T, K, EP], bf16>
+    %vp = stg.pad dim 3 %v {from = #sym.expr<0>} <"cross_v_padded"> : !other_keys -> !stg.tensor<[B, T, K, EP], bf16>
+    %z, %lse = stg.attention none %qp, %kp, %vp {capped, stg.options = {capped = "score_cap"}} <"cross_attention"> : !stg.tensor<[B, S, H, EP], bf16>, !stg.tensor<[B, T, K, EP], bf16>, !stg.tensor<[B, T, K, EP], bf16>
+    %s = stg.slice dim 3 %z {from = #sym.expr<0>} <"cross_without_padding"> : !stg.tensor<[B, S, H, EP], bf16> -> !queries
+    stg.yield %s : !queries
+  } else {
+    %s, %lse = stg.attention none %qn, %kn, %v {capped, stg.options = {capped = "score_cap"}} <"cross_attention"> : !queries, !other_keys, !other_keys
+    stg.yield %s : !queries
+  }
   %wo = stg.param "cross_o_proj" : !stg.tensor<[H, E, D], bf16>
   %o = stg.einsum "bshe,hed->bsd" %a, %wo : !queries, !stg.tensor<[H, E, D], bf16>
   %y = stg.call @output_bias(%o) {prefix = "cross_"} : (!stream) -> !stream
@@ -123,4 +135,13 @@ stg.block @cross_attention_layer(%x: !stream, %other: !other) -> !stream {
   %a = stg.call @cross_attention(%n, %other) : (!stream, !other) -> !stream
   %y = stg.call @after(%x, %a) {part = "cross"} : (!stream, !stream) -> !stream
   stg.return %y : !stream
+}
+
+// The other sequence in the width of this one.
+stg.block @project_read(%other: !other) -> !stg.tensor<[B, T, D], bf16> {
+  %w = stg.param "read_proj" : !stg.tensor<[DO, D], bf16>
+  %p = stg.einsum "bto,od->btd" %other, %w : !other, !stg.tensor<[DO, D], bf16>
+  %b = stg.param "read_bias" : !vector
+  %y = stg.bias_add %p, %b : !stg.tensor<[B, T, D], bf16>, !vector
+  stg.return %y : !stg.tensor<[B, T, D], bf16>
 }

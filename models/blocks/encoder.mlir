@@ -140,7 +140,7 @@ stg.block @pooled(%x: !stream) -> !row {
   stg.return %t : !row
 }
 
-// The same where nobody reads it: it is executed.
+// What a pooler gives of an encoder that is read token by token: executed, but read by nobody.
 stg.block @unread_pooled(%x: !stream) -> !stream {
   %p = stg.call @pooled(%x) : (!stream) -> !row
   stg.keep %p : !row
@@ -265,5 +265,28 @@ stg.block @mean_tokens(%x: !stream) -> !row {
 stg.block @mean_of_tokens(%x: !stream) -> !loss {
   %m = stg.mean dim 1 %x <"token_mean"> : !stream
   %y = stg.call @mean_of_row(%m) : (!row) -> !loss
+  stg.return %y : !loss
+}
+
+// The loss of each answer by itself, which an image and a question may have several of: a matrix
+// twice as wide, a LayerNorm, gelu, and a yes or a no for each.
+stg.block @answers_loss(%x: !row, %answers: !classes) -> !loss {
+  %w1 = stg.param "head_transform" : !stg.tensor<[D, _ = 2*D], bf16>
+  %p1 = stg.einsum "bd,de->be" %x, %w1 : !row, !stg.tensor<[D, _ = 2*D], bf16>
+  %b1 = stg.param "head_transform_bias" : !stg.tensor<[_ = 2*D], bf16>
+  %y1 = stg.bias_add %p1, %b1 : !stg.tensor<[B, _ = 2*D], bf16>, !stg.tensor<[_ = 2*D], bf16>
+  %wn = stg.param "head_norm.weight" : !stg.tensor<[_ = 2*D], bf16>
+  %bn = stg.param "head_norm.bias" : !stg.tensor<[_ = 2*D], bf16>
+  %n, %mean, %rstd = stg.layer_norm %y1, %wn, %bn <"head_norm"> : !stg.tensor<[B, _ = 2*D], bf16>, !stg.tensor<[_ = 2*D], bf16>, !stg.tensor<[_ = 2*D], bf16>
+  %a = stg.activation gelu %n <"head_gelu"> : !stg.tensor<[B, _ = 2*D], bf16>
+  %w2 = stg.param "classifier" : !stg.tensor<[_ = 2*D, Y], bf16>
+  %p2 = stg.einsum "be,ey->by" %a, %w2 : !stg.tensor<[B, _ = 2*D], bf16>, !stg.tensor<[_ = 2*D, Y], bf16>
+  %b2 = stg.param "classifier_bias" : !stg.tensor<[Y], bf16>
+  %l = stg.bias_add %p2, %b2 : !classes, !stg.tensor<[Y], bf16>
+  %s = stg.activation softplus %l <"answers_softplus"> : !classes
+  %m = stg.mul %l, %answers <"answers_given"> : !classes, !classes
+  %d = stg.elementwise sub %s, %m <"answers_losses"> : !classes, !classes
+  %t = stg.sum dim 1 %d <"answers_sum"> : !classes
+  %y = stg.cast %t <"answers_sum"> : !stg.tensor<[B], bf16> -> !loss
   stg.return %y : !loss
 }

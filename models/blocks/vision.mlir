@@ -5,6 +5,7 @@
 
 stg.symbol @B "sequences in the global batch"
 stg.symbol @S "tokens per sequence"
+stg.symbol @T "tokens of a text"
 stg.symbol @D "hidden size"
 stg.symbol @PC "elements of a patch"
 stg.symbol @NR "tokens that belong to no patch"
@@ -131,5 +132,11 @@ stg.block @add_positions_between(%x: !stream, %corners: !stg.tensor<[B, S, PI], 
   %w = stg.mul %c, %weights <"corners_weighted"> : !stg.tensor<[B, S, PI, D], bf16>, !stg.tensor<[B, S, PI, 1], bf16>
   %p = stg.sum dim 2 %w <"positions"> : !stg.tensor<[B, S, PI, D], bf16>
   %y = stg.add %x, %p <"embeddings"> : !stream, !stream
+  stg.return %y : !stream
+}
+
+// The tokens of a text, and those of an image behind them.
+stg.block @join_text_and_image(%text: !stg.tensor<[B, S = T, D], bf16>, %image: !stg.tensor<[B, S = S - T, D], bf16>) -> !stream {
+  %y = stg.concat dim 1 ordered %text, %image <"text_and_image"> : !stg.tensor<[B, S = T, D], bf16>, !stg.tensor<[B, S = S - T, D], bf16> -> !stream
   stg.return %y : !stream
 }

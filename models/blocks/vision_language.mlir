@@ -304,3 +304,39 @@ stg.block @join_tiles(%x: !stg.tensor<[B = IC*B, TT, D], bf16>) -> !projected {
   %y = stg.rearrange "b(nk)d->bn(kd)" %a <"image_tokens"> : !stg.tensor<[B = IM*B, _ = TS*TS + GY*TS*(GX*TS + 1), D], bf16> -> !projected
   stg.return %y : !projected
 }
+
+// Squares of patches become one wide token, which two matrices with gelu in between take to the
+// width of the text, with a LayerNorm of each square before (LFM2 with images).
+stg.block @project_squares_twice(%x: !vision) -> !projected {
+  stg.option @joined_norm : bool = false "LayerNorm of each square"
+  stg.option @projector_bias : bool = true "biases of both"
+  %m = stg.rearrange "b(ynxm)d->b(yx)(nmd)" %x <"shuffle"> : !vision -> !wide
+  %n = stg.if @joined_norm -> !wide {
+    %wn = stg.param "projector_norm.weight" : !wide_vector
+    %wb = stg.param "projector_norm.bias" : !wide_vector
+    %l, %mean, %rstd = stg.layer_norm %m, %wn, %wb <"projector_norm"> : !wide, !wide_vector, !wide_vector
+    stg.yield %l : !wide
+  } else {
+    stg.yield %m : !wide
+  }
+  %w1 = stg.param "projector1" : !stg.tensor<[ME*ME*DV, DP], bf16>
+  %p1 = stg.einsum "bnv,vp->bnp" %n, %w1 : !wide, !stg.tensor<[ME*ME*DV, DP], bf16>
+  %y1 = stg.if @projector_bias -> !adapted {
+    %b = stg.param "projector1_bias" : !stg.tensor<[DP], bf16>
+    %z = stg.bias_add %p1, %b : !adapted, !stg.tensor<[DP], bf16>
+    stg.yield %z : !adapted
+  } else {
+    stg.yield %p1 : !adapted
+  }
+  %a = stg.activation gelu %y1 <"projector_gelu"> : !adapted
+  %w2 = stg.param "projector2" : !stg.tensor<[DP, D], bf16>
+  %p2 = stg.einsum "bnp,pd->bnd" %a, %w2 : !adapted, !stg.tensor<[DP, D], bf16>
+  %y2 = stg.if @projector_bias -> !projected {
+    %b = stg.param "projector2_bias" : !vector
+    %z = stg.bias_add %p2, %b : !projected, !vector
+    stg.yield %z : !projected
+  } else {
+    stg.yield %p2 : !projected
+  }
+  stg.return %y2 : !projected
+}

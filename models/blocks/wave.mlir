@@ -179,3 +179,30 @@ stg.block @sound_class_loss(%x: !stream, %labels: !stg.tensor<[B], i32>) -> !stg
   %loss, %probs = stg.cross_entropy %l, %labels <"class_loss"> : !stg.tensor<[B, Y], bf16>, !stg.tensor<[B], i32>
   stg.return %loss : !stg.tensor<[B], f32>
 }
+
+// Windows of 127 samples, every 64th one; of 7 of what they give, every third one, in twice the
+// width; of 3, every second one. A norm of all channels and frames of a sound together, with
+// weights and biases of each channel, follows the first convolution (Moonshine).
+stg.block @embed_samples_in_three(%samples: !stg.tensor<[B, _ = 384*S + 511, 1], bf16>) -> !stream {
+  %w0 = stg.param "conv0" : !stg.tensor<[127, 1, D], bf16>
+  %c0 = stg.conv %samples, %w0 {strides = array<i64: 64>, padding = array<i64: 0>} <"conv0"> : !stg.tensor<[B, _ = 384*S + 511, 1], bf16>, !stg.tensor<[127, 1, D], bf16> -> !stg.tensor<[B, _ = 6*S + 7, D], bf16>
+  %t0 = stg.activation tanh %c0 <"conv0_tanh"> : !stg.tensor<[B, _ = 6*S + 7, D], bf16>
+  %j0 = stg.rearrange "btd->b(td)" %t0 <"conv0_joined"> : !stg.tensor<[B, _ = 6*S + 7, D], bf16> -> !stg.tensor<[B, _ = 6*D*S + 7*D], bf16>
+  %n0, %mean, %rstd = stg.layer_norm %j0 <"conv0_norm"> : !stg.tensor<[B, _ = 6*D*S + 7*D], bf16>
+  %r0 = stg.rearrange "b(td)->btd" %n0 <"conv0_frames"> : !stg.tensor<[B, _ = 6*D*S + 7*D], bf16> -> !stg.tensor<[B, _ = 6*S + 7, D], bf16>
+  %g0 = stg.param "conv0_norm.weight" : !vector
+  %s0 = stg.mul_along %r0, %g0 {dims = array<i64: 2>} <"conv0_norm_scale"> : !stg.tensor<[B, _ = 6*S + 7, D], bf16>, !vector
+  %b0 = stg.param "conv0_norm.bias" : !vector
+  %y0 = stg.bias_add %s0, %b0 : !stg.tensor<[B, _ = 6*S + 7, D], bf16>, !vector
+  %w1 = stg.param "conv1" : !stg.tensor<[7, D, _ = 2*D], bf16>
+  %c1 = stg.conv %y0, %w1 {strides = array<i64: 3>, padding = array<i64: 0>} <"conv1"> : !stg.tensor<[B, _ = 6*S + 7, D], bf16>, !stg.tensor<[7, D, _ = 2*D], bf16> -> !stg.tensor<[B, _ = 2*S + 1, _ = 2*D], bf16>
+  %b1 = stg.param "conv1_bias" : !stg.tensor<[_ = 2*D], bf16>
+  %z1 = stg.bias_add %c1, %b1 : !stg.tensor<[B, _ = 2*S + 1, _ = 2*D], bf16>, !stg.tensor<[_ = 2*D], bf16>
+  %y1 = stg.activation gelu %z1 <"conv1_gelu"> : !stg.tensor<[B, _ = 2*S + 1, _ = 2*D], bf16>
+  %w2 = stg.param "conv2" : !stg.tensor<[3, _ = 2*D, D], bf16>
+  %c2 = stg.conv %y1, %w2 {strides = array<i64: 2>, padding = array<i64: 0>} <"conv2"> : !stg.tensor<[B, _ = 2*S + 1, _ = 2*D], bf16>, !stg.tensor<[3, _ = 2*D, D], bf16> -> !stream
+  %b2 = stg.param "conv2_bias" : !vector
+  %z2 = stg.bias_add %c2, %b2 : !stream, !vector
+  %y2 = stg.activation gelu %z2 <"conv2_gelu"> : !stream
+  stg.return %y2 : !stream
+}

@@ -46,6 +46,14 @@ def whisper(h, L, V, mels, frames, tokens):
     return encoder + convolutions + cross + own + attended + 2 * tokens * h * V
 
 
+def moonshine(h, f, L, heads, padded, V, T, S):
+    """Three convolutions; heads of which attention sees zeros, too, and a gated network in the decoder alone."""
+    convolutions = 2 * (6 * T + 7) * 127 * h + 2 * (2 * T + 1) * 7 * h * 2 * h + 2 * T * 3 * 2 * h * h
+    encoder = 8 * T * h**2 + 4 * T**2 * heads * padded + 4 * T * h * f
+    decoder = 12 * S * h**2 + 4 * T * h**2 + 4 * heads * padded * (S * (S + 1) // 2 + S * T) + 6 * S * h * f
+    return convolutions + L * (encoder + decoder) + 2 * S * h * V
+
+
 def layers(L, T, h, f):
     """Attention that sees all tokens, and a network of two matrices."""
     return L * (8 * T * h**2 + 4 * T**2 * h + 4 * T * h * f)
@@ -231,6 +239,31 @@ def main():
         "deit-b-16": two_tokens(768, 12, 198, 768, 2 * 2 * 768 * 1000),
         "beit-b-16": vit(768, 12, 197, 1000, 16),
         "ast-audioset-10-10": two_tokens(768, 12, 1214, 256, 2 * 768 * 527),
+        # A pooler that nobody reads; the decoder's keys and values of the image have its width.
+        "trocr-base": 2 * 576 * 768 * 768 + layers(12, 577, 768, 3072) + 2 * 768**2
+        + 12 * (12 * 512 * 1024**2 + 4 * 577 * 768 * 1024 + 4 * 1024 * (512 * 513 // 2 + 512 * 577) + 4 * 512 * 1024 * 4096) + 2 * 512 * 1024 * 50265,
+        # A text of 40 tokens, and 12 x 12 patches.
+        "vilt-b-32-vqa": 2 * 144 * 3072 * 768 + layers(12, 185, 768, 3072) + 2 * 768 * (768 + 2 * 768) + 2 * 2 * 768 * 3129,
+        # Six of sixteen layers have attention, the others a convolution, which is no product.
+        "lfm2-vl-450m": 2 * 1024 * 768 * 768 + layers(12, 1024, 768, 3072) + 2 * 256 * (3072 * 2560 + 2560 * 1024)
+        + text(1024, 0, 6, 16, 8, 64, 65536, 4096) + 16 * 6 * 4096 * 1024 * 4608 + 10 * 8 * 4096 * 1024**2,
+        # Each of 2048 frames sees those before it, and 512 tokens of a text.
+        "musicgen-small-decoder": 24 * (12 * 2048 * 1024**2 + 4 * 512 * 1024**2 + 4 * 1024 * (2048 * 2049 // 2 + 2048 * 512)
+                                        + 4 * 2048 * 1024 * 4096) + 4 * 2 * 2048 * 1024 * 2048,
+        # Six of twelve layers of the queries read the tower.
+        "blip2-opt-2.7b": 2 * 256 * 588 * 1408 + layers(39, 257, 1408, 6144) + layers(12, 32, 768, 3072)
+        + 6 * (4 * 32 * 768**2 + 4 * 257 * 1408 * 768 + 4 * 32 * 257 * 768) + 2 * 32 * 768 * 2560
+        + text(2560, 0, 32, 32, 32, 80, 50304, 2048) + 32 * 4 * 2048 * 2560 * 10240,
+        # Not gated.
+        "fuyu-8b": 2 * 100 * 2700 * 4096 + text(4096, 0, 36, 64, 64, 64, 262144, 4096) + 36 * 4 * 4096 * 4096 * 16384,
+        "moonshine-tiny": moonshine(288, 1152, 6, 8, 40, 32768, 768, 194),
+        "moonshine-base": moonshine(416, 1664, 8, 8, 56, 32768, 768, 194),
+        # All patches are projected, and a quarter of them, or of a tenth of each frame's, seen; all or the others are made.
+        "vit-mae-base": 2 * 196 * 768 * 768 + layers(12, 50, 768, 3072) + 2 * 50 * 768 * 512 + layers(8, 197, 512, 2048) + 2 * 197 * 512 * 768,
+        "videomae-base": 2 * 1568 * 1536 * 768 + layers(12, 160, 768, 3072) + 2 * 160 * 768 * 384 + layers(4, 1568, 384, 1536)
+        + 2 * 1408 * 384 * 1536,
+        "vivit-b-16x2-kinetics": 2 * 3136 * 1536 * 768 + layers(12, 3137, 768, 3072) + 2 * 768 * 400,
+        "yolos-tiny": 2 * 50 * 83 * 768 * 192 + layers(12, 4251, 192, 768) + 2 * 100 * 192 * (4 * 192 + 92 + 4),
         "qwen3-vl-2b": qwen3_vl(2048, 6144, 28, 16, 8, 151936, 1024, 4096, 24),
         "qwen3-vl-8b": qwen3_vl(4096, 12288, 36, 32, 8, 151936, 1152, 4304, 27),
         "internvl3-8b": 2 * 1024 * 588 * 1024 + layers(24, 1025, 1024, 4096) + 2 * 256 * (4096 * 3584 + 3584**2)

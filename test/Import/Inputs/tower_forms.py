@@ -435,6 +435,102 @@ def beit(c):
     return total + (linear(D, classes(c)) if kind == "ForImageClassification" else 0)
 
 
+def moonshine(c):
+    """Three convolutions, a norm behind the first; norms without biases, and no bias of attention's output."""
+    c = {"hidden_size": 288, "intermediate_size": 1152, "vocab_size": 32768} | c
+    W, I = c["hidden_size"], c["intermediate_size"]
+    attention = linear(W, 3 * W, c.get("attention_bias", False)) + W * W
+    total = 127 * W + norm(W) + linear(7 * W, 2 * W) + linear(3 * 2 * W, W)
+    total += first_of(c, 6, "encoder_num_hidden_layers", "num_hidden_layers") * (attention + linear(W, I) + linear(I, W) + 2 * W) + W
+    total += c.get("decoder_num_hidden_layers", 6) * (2 * attention + linear(W, 2 * I) + linear(I, W) + 3 * W) + W
+    return total + (1 if c.get("tie_word_embeddings", True) else 2) * c["vocab_size"] * W
+
+
+def musicgen(c):
+    """A table of each book, with a code more, and a head of each; nothing but norms has biases."""
+    W, V = c.get("hidden_size", 1024), c.get("vocab_size", 2048)
+    layer = 8 * W * W + 2 * W * first_of(c, 4096, "ffn_dim", "intermediate_size") + 3 * norm(W)
+    return first_of(c, 4, "num_codebooks") * (2 * V + 1) * W + c.get("num_hidden_layers", 24) * layer + norm(W)
+
+
+def first_of(c, default, *keys):
+    return next((c[key] for key in keys if c.get(key) is not None), default)
+
+
+def decoder_block(c, width, layers, size):
+    """The layers of an autoencoder's decoder, and the norm behind them."""
+    D = c.get("decoder_hidden_size", width)
+    layer = block(D, c.get("decoder_intermediate_size", size), c.get("qkv_bias", True))
+    return D, c.get("decoder_num_hidden_layers", layers) * layer + norm(D)
+
+
+def vit_mae(c):
+    """Positions that nothing trains, of the encoder and of the decoder, which both have a class token."""
+    W, kind = c.get("hidden_size", 768), kind_of(c)
+    total, number = image_ends(c, 1)
+    total += layers_of(c, c.get("qkv_bias", True)) + norm(W)
+    if kind == "Model" and c.get("architectures"):
+        return total
+    D, decoder = decoder_block(c, 512, 8, 2048)
+    return total + linear(W, D) + D + (number + 1) * D + decoder + linear(D, patches(c)[1])
+
+
+def videomae(c):
+    """No learned positions and no bias of keys; a norm before the classes where they read a mean."""
+    W, kind, is_mean, L = c.get("hidden_size", 768), kind_of(c), c.get("use_mean_pooling", True), c.get("num_hidden_layers", 12)
+    bias = c.get("qkv_bias", True)
+    pixels = patches(c)[1] * c.get("tubelet_size", 2)
+    total = linear(pixels, W) + layers_of(c, bias) - (L * W if bias else 0) + (0 if is_mean else norm(W))
+    if kind == "ForVideoClassification":
+        return total + (norm(W) if is_mean else 0) + linear(W, classes(c))
+    if kind == "Model":
+        return total
+    D, decoder = decoder_block(c, 384, 4, 1536)
+    return total + W * D + D + decoder - (c.get("decoder_num_hidden_layers", 4) * D if bias else 0) + linear(D, pixels)
+
+
+def vivit(c):
+    W, (frames, rows, columns) = c.get("hidden_size", 768), c.get("tubelet_size", [2, 16, 16])
+    size = c.get("image_size", 224)
+    tokens = c.get("num_frames", 32) // frames * (size // rows) * (size // columns) + 1
+    total = linear(c.get("num_channels", 3) * frames * rows * columns, W) + W + tokens * W + layers_of(c, c.get("qkv_bias", True)) + norm(W)
+    return total + (linear(W, W) if kind_of(c) == "Model" else linear(W, classes(c)))
+
+
+def vilt(c):
+    """BERT's tables and ViT's, a row for each of both, a pooler, and a head twice as wide for answers."""
+    c = {"image_size": 384, "patch_size": 32} | c
+    D, words = c.get("hidden_size", 768), c.get("vocab_size", 30522) + c.get("max_position_embeddings", 40) + c.get("type_vocab_size", 2)
+    total = (words + first_of(c, 2, "modality_type_vocab_size")) * D + image_ends(c, 1)[0] + layers_of(c, c.get("qkv_bias", True)) + 2 * norm(D)
+    total += linear(D, D)
+    return total if kind_of(c) == "Model" else total + linear(D, 2 * D) + norm(2 * D) + linear(2 * D, classes(c))
+
+
+def trocr(c):
+    """ViT with its pooler; a decoder with norms behind each part, whose keys and values of the image may have its width."""
+    t, D = c["decoder"], c["decoder"].get("d_model", 1024)
+    total, W = vit(c["encoder"] | {"architectures": ["ViTModel"]}), c["encoder"].get("hidden_size", 768)
+    read = t.get("cross_attention_hidden_size") or D
+    total += linear(W, D) if W != D and not t.get("cross_attention_hidden_size") else 0
+    layer = block(D, t.get("decoder_ffn_dim", 4096)) + 2 * linear(D, D) + 2 * linear(read, D) + norm(D)
+    tables = t.get("vocab_size", 50265) * (1 if t.get("tie_word_embeddings", True) else 2) + t.get("max_position_embeddings", 512) + 2
+    return total + tables * D + (norm(D) if t.get("layernorm_embedding", True) else 0) + t.get("decoder_layers", 12) * layer
+
+
+def yolos(c):
+    """Tokens of objects with positions, also behind all layers but the last; a network of three matrices for classes and for boxes."""
+    c = {"image_size": [512, 864], "patch_size": 16} | c
+    D, L, objects = c.get("hidden_size", 768), c.get("num_hidden_layers", 12), c.get("num_detection_tokens") or 100
+    rows, columns = (size // c["patch_size"] for size in c["image_size"])
+    tokens = rows * columns + 1 + objects
+    total = linear(c.get("num_channels", 3) * c["patch_size"] ** 2, D) + (1 + objects) * D + tokens * D
+    total += layers_of(c, c.get("qkv_bias", True)) + norm(D)
+    total += (L - 1) * tokens * D if c.get("use_mid_position_embeddings", True) else 0
+    if kind_of(c) == "Model":
+        return total + linear(D, D)
+    return total + 4 * linear(D, D) + linear(D, classes(c) + 1) + linear(D, 4)
+
+
 def clip_text(c):
     c = {"hidden_size": 512, "intermediate_size": 2048} | c
     D = c["hidden_size"]
@@ -546,6 +642,39 @@ def paligemma(c):
          "num_key_value_heads": 16, "head_dim": 256} | c["text_config"]
     D = t["hidden_size"]
     return siglip_tower(c["vision_config"], False) + linear(c["vision_config"]["hidden_size"], D) + decoder(t, tied=True)
+
+
+def blip2(c):
+    """A tower with a class token, queries whose layers read it now and then, one matrix, OPT."""
+    v = {"hidden_size": 1408, "intermediate_size": 6144, "num_hidden_layers": 39, "patch_size": 14} | (c.get("vision_config") or {})
+    q = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "cross_attention_frequency": 2} | (c.get("qformer_config") or {})
+    t = {"vocab_size": 50272, "hidden_size": 768, "num_hidden_layers": 12, "ffn_dim": 3072, "max_position_embeddings": 2048,
+         "num_attention_heads": 12} | (c.get("text_config") or {})
+    D, Q = v["hidden_size"], q["hidden_size"]
+    total = image_ends(v, 1)[0] + layers_of(v, v.get("qkv_bias", True)) + norm(D)
+    total += (c.get("num_query_tokens") or 32) * Q + norm(Q) + layers_of(q)
+    readers = len(range(0, q["num_hidden_layers"], q["cross_attention_frequency"]))
+    total += readers * (2 * linear(Q, Q) + 2 * linear(D, Q) + norm(Q)) + linear(Q, t["hidden_size"])
+    return total + closed_forms.opt(t)[0]
+
+
+def lfm2_vl(c):
+    """A tower with a table of a square of positions, and two matrices of squares of patches, before LFM2."""
+    v = {"hidden_size": 768, "num_channels": 3, "patch_size": 16, "num_patches": 256} | (c.get("vision_config") or {})
+    t = c["text_config"] | {"model_type": "lfm2"}
+    D, P, wide = v["hidden_size"], c.get("projector_hidden_size") or 2560, (c.get("downsample_factor") or 2) ** 2 * v["hidden_size"]
+    tower = linear(v["num_channels"] * v["patch_size"] ** 2, D) + v["num_patches"] * D + layers_of(v) + norm(D)
+    bias = c.get("projector_bias", True)
+    projector = (norm(wide) if c.get("projector_use_layernorm", True) else 0) + linear(wide, P, bias) + linear(P, t["hidden_size"], bias)
+    return tower + projector + closed_forms.lfm2(t)[0]
+
+
+def fuyu(c):
+    """Persimmon, and one matrix for patches."""
+    t = {"hidden_size": 4096, "intermediate_size": 16384, "num_hidden_layers": 36, "num_attention_heads": 64, "vocab_size": 262144}
+    t = t | {key: value for key, value in c.items() if value is not None} | (c.get("text_config") or {})
+    patch = c.get("patch_size", 30)
+    return closed_forms.persimmon(t)[0] + linear(c.get("num_channels", 3) * patch * patch, t["hidden_size"])
 
 
 def idefics3(c):
@@ -886,15 +1015,15 @@ FAMILIES = {
     # Two sequences.
     "bart": bart, "blenderbot": blenderbot, "blenderbot-small": blenderbot_small, "m2m_100": bart, "marian": marian,
     "mbart": bart, "mt5": mt5, "pegasus": pegasus, "plbart": bart, "t5": t5, "umt5": umt5, "whisper": whisper,
-    "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
+    "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
     "ijepa": ijepa,
-    "siglip_vision_model": siglip_vision, "vit": vit, "vit_msn": vit_msn,
+    "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
-    "gemma4": gemma4,
+    "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,
     "aya_vision": cohere2_vision, "cohere2_vision": cohere2_vision, "glm4v": glm4v, "glm4v_moe": glm4v, "idefics3": idefics3, "internvl": internvl,
     "kimi_k25": kimi_k25, "kimi_vl": kimi_vl,
     "llava_next": llava_next, "llava_onevision": llava_onevision, "mllama": mllama, "paligemma": paligemma, "qwen2_audio": qwen2_audio,

@@ -296,6 +296,73 @@ def draw_data2vec_vision(draw):
     return draw_beit(draw, "Data2VecVision", ["Model", "ForImageClassification"])
 
 
+def draw_moonshine(draw):
+    heads = draw.choice([1, 2, 3])
+    layers = draw.choice(["encoder_num_hidden_layers", "num_hidden_layers"])
+    return {"hidden_size": heads * draw.choice([10, 16, 20]), "intermediate_size": draw.randint(3, 99), "vocab_size": draw.randint(100, 999),
+            layers: draw.randint(1, 5), "decoder_num_hidden_layers": draw.randint(1, 5), "encoder_num_attention_heads": heads,
+            "decoder_num_attention_heads": heads, "decoder_num_key_value_heads": draw.choice([None, heads]),
+            "pad_head_dim_to_multiple_of": draw.choice([None, 1, 8]), "attention_bias": draw.random() < 0.5, "partial_rotary_factor": draw.choice([0.8, 1.0]),
+            "tie_word_embeddings": draw.random() < 0.5, "max_position_embeddings": draw.randint(4, 40)}
+
+
+def draw_musicgen(draw):
+    sizes = draw_encoder(draw)
+    return sizes | {draw.choice(["ffn_dim", "intermediate_size"]): sizes.pop("intermediate_size"), "num_codebooks": draw.choice([None, 1, 8])}
+
+
+def draw_autoencoder(draw):
+    """A decoder, and images that patches divide."""
+    heads = draw.choice([1, 2, 3])
+    sizes = draw_vit(draw)
+    return sizes | {"image_size": sizes["patch_size"] * draw.randint(2, 5), "decoder_num_attention_heads": heads,
+                    "decoder_hidden_size": 4 * heads * draw.choice([1, 3]), "decoder_intermediate_size": draw.randint(3, 99),
+                    "decoder_num_hidden_layers": draw.randint(1, 4), "norm_pix_loss": draw.choice([True, None])}
+
+
+def draw_vit_mae(draw):
+    sizes = draw_autoencoder(draw) | of_kind(draw, "ViTMAE", "Model", "ForPreTraining") | {
+        "mask_ratio": draw.choice([None, 0.5, 0.25]), "norm_pix_loss": draw.random() < 0.5}
+    return {key: value for key, value in sizes.items() if key not in ("id2label", "num_labels")}
+
+
+def draw_videomae(draw):
+    frames = draw.choice([1, 2, 3])
+    return draw_autoencoder(draw) | of_kind(draw, "VideoMAE", "Model", "ForVideoClassification", "ForPreTraining") | {
+        "tubelet_size": frames, "num_frames": frames * draw.randint(1, 4), "use_mean_pooling": draw.random() < 0.5}
+
+
+def draw_vivit(draw):
+    sizes = draw_vit(draw) | of_kind(draw, "Vivit", "Model", "ForVideoClassification")
+    del sizes["patch_size"]
+    return sizes | {"image_size": draw.randint(6, 20), "num_frames": draw.randint(3, 8),
+                    "tubelet_size": [draw.randint(1, 3), draw.randint(2, 6), draw.randint(2, 6)]}
+
+
+def draw_vilt(draw):
+    words = {key: value for key, value in draw_encoder(draw).items() if key in ("vocab_size", "max_position_embeddings")}
+    return draw_vit(draw) | words | of_kind(draw, "Vilt", "Model", "ForQuestionAnswering") | {
+        "type_vocab_size": draw.randint(1, 4), "modality_type_vocab_size": draw.choice([None, 2, 3])}
+
+
+def draw_trocr(draw):
+    image, heads = draw_vit(draw), draw.choice([1, 2, 3])
+    for key in ("architectures", "id2label", "num_labels"):
+        image.pop(key, None)
+    flags = {key: draw.random() < 0.5 for key in ("layernorm_embedding", "scale_embedding", "tie_word_embeddings")}
+    return {"encoder": image, "decoder": flags | {
+        "model_type": "trocr", "d_model": 8 * heads, "decoder_attention_heads": heads, "decoder_layers": draw.randint(1, 5),
+        "decoder_ffn_dim": draw.randint(3, 99), "vocab_size": draw.randint(100, 999), "max_position_embeddings": draw.randint(4, 40),
+        "cross_attention_hidden_size": draw.choice([None, image["hidden_size"]])}}
+
+
+def draw_yolos(draw):
+    patch, has_mid = draw.choice([2, 4, 7]), draw.random() < 0.5
+    sides = [patch * draw.randint(1, 5) + (0 if has_mid else draw.randint(0, 1)) for _ in range(2)]
+    return draw_vit(draw) | of_kind(draw, "Yolos", "Model", "ForObjectDetection") | {
+        "patch_size": patch, "image_size": sides, "use_mid_position_embeddings": has_mid, "num_detection_tokens": draw.choice([None, 1, 9])}
+
+
 def draw_clip_text_model(draw):
     return draw_encoder(draw) | of_kind(draw, "CLIPText", "Model", "ModelWithProjection") | {
         "projection_dim": draw.choice([8, 20])}
@@ -444,6 +511,35 @@ def draw_paligemma(draw):
     text = draw_text(draw) | {"model_type": "gemma", "head_dim": draw.choice([8, 24])}
     return {"projection_dim": text["hidden_size"], "hidden_size": 9, "text_config": text,
             "vision_config": draw_tower(draw) | {"model_type": "siglip_vision_model", "vision_use_head": False}}
+
+
+def draw_blip2(draw):
+    text = draw_text(draw)
+    text |= {"ffn_dim": text.pop("intermediate_size"), "max_position_embeddings": draw.randint(40, 90)}
+    del text["num_key_value_heads"]
+    queries = draw_tower(draw)
+    for key in ("image_size", "patch_size", "num_channels"):
+        del queries[key]
+    tower = draw_tower(draw) | {"num_channels": 3, "qkv_bias": draw.random() < 0.5}
+    return {"num_query_tokens": draw.choice([None, 1, 5]), "text_config": text, "vision_config": tower,
+            "qformer_config": queries | {"cross_attention_frequency": draw.randint(1, 3)}}
+
+
+def draw_lfm2_vl(draw):
+    text = draw_text(draw)
+    flags = {key: draw.random() < 0.5 for key in ("projector_bias", "projector_use_layernorm")}
+    tower = draw_tower(draw) | {"num_patches": draw.randint(1, 9) ** 2, "patch_size": draw.choice([16, 40, 64]), "vision_use_head": False}
+    del tower["image_size"]
+    return flags | {"projector_hidden_size": draw.choice([None, 12, 20]), "downsample_factor": draw.choice([None, 2, 3, 4]), "vision_config": tower,
+                    "text_config": text | {"full_attn_idxs": sorted(draw.sample(range(text["num_hidden_layers"]), 2))}}
+
+
+def draw_fuyu(draw):
+    """The text by itself, or among the other members."""
+    text = draw_text(draw) | {"qk_layernorm": draw.random() < 0.5}
+    del text["num_key_value_heads"]
+    text = draw.choice([text, {"text_config": text | {"model_type": "persimmon"}}])
+    return text | draw_image(draw) | {"tie_word_embeddings": draw.random() < 0.5}
 
 
 def draw_idefics3(draw):
@@ -607,7 +703,7 @@ DRAWS = {
     "bart": draw_bart, "blenderbot": draw_bart, "blenderbot-small": draw_bart, "m2m_100": draw_bart,
     "marian": draw_bart, "mbart": draw_bart, "mt5": draw_mt5, "pegasus": draw_bart, "plbart": draw_bart, "t5": draw_t5,
     "umt5": draw_umt5, "whisper": draw_whisper,
-    "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
+    "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
@@ -615,9 +711,10 @@ DRAWS = {
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
     "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
     "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
-    "siglip_vision_model": draw_siglip_vision_model, "vit": draw_vit, "vit_msn": draw_vit_msn,
+    "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
+    "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
-    "gemma4": draw_gemma4,
+    "lfm2-vl": draw_lfm2_vl, "blip-2": draw_blip2, "fuyu": draw_fuyu, "gemma4": draw_gemma4,
     "aya_vision": draw_aya_vision, "cohere2_vision": draw_cohere2_vision, "glm4v": draw_glm4v, "glm4v_moe": draw_glm4v_moe, "idefics3": draw_idefics3,
     "internvl": draw_internvl, "kimi_k25": draw_kimi_k25, "kimi_vl": draw_kimi_vl, "llava_next": draw_llava_next, "llava_onevision": draw_llava_onevision,
     "mllama": draw_mllama,
