@@ -1,7 +1,8 @@
-"""Parameters of encoders, encoder-decoders, images and diffusion, as published and as drawn.
+"""Parameters of encoders, encoder-decoders, images and diffusion, of the library and as drawn.
 
 All models of the library of these families, and configurations with sizes drawn by a fixed
-seed: each has the parameters of tower_forms.py, and compiles with a batch alone.
+seed: each has the parameters of tower_forms.py, and compiles with a batch alone. Numbers of
+the library are those of PUBLISHED, too: published ones where a publication has them to the digit.
 
 Usage: towers.py CONFIGS PUBLISHED FOLDER
 """
