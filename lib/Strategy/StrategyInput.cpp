@@ -140,21 +140,22 @@ std::string StrategyInput::spellSources(FieldId id, StringRef separator) const {
 }
 
 /// What would make a derived field larger than 1, in the words in which
-/// something else was given: not what is larger than 1 already, unless all are,
-/// and something else takes what there is.
-static void spellSources(const StrategyInput &input,
-                         ArrayRef<std::string> sources, GivenBy by,
+/// something else was given: not what is larger than 1 already, unless it is
+/// that of data ranks, all of which are replicas.
+static void spellSources(const StrategyInput &input, FieldId id, GivenBy by,
                          std::vector<std::string> &words) {
+  ArrayRef<std::string> sources = input.getSources(id);
   auto isLarge = [&](const std::string &name) {
     const Field *field = findFieldOf(name);
     return field && field->isDegree &&
            input.getDegree(name).value_or("1") != "1";
   };
-  const bool areAllLarge = llvm::all_of(sources, isLarge);
+  const bool areReplicas =
+      id == FieldId::dataRanks && llvm::all_of(sources, isLarge);
   for (const std::string &name : sources) {
     const Field *field = findFieldOf(name);
     if (isLarge(name)) {
-      if (areAllLarge)
+      if (areReplicas)
         words.push_back(spellName(*field, by) + " above " +
                         *input.getDegree(name));
       continue;
@@ -438,9 +439,8 @@ static std::string describeNeeds(const StrategyInput &input,
         any_of(clause, [&](const Term &term) { return term.holds(input); });
     std::vector<std::string> words;
     for (const Term &term : clause) {
-      ArrayRef<std::string> sources = input.getSources(term.field->id);
-      if (!sources.empty())
-        spellSources(input, sources, input.getGivenBy(field.id), words);
+      if (!input.getSources(term.field->id).empty())
+        spellSources(input, term.field->id, input.getGivenBy(field.id), words);
       else if (term.field->id != field.id && !isFact(*term.field))
         words.push_back(spellTerm(term, input.getGivenBy(field.id)));
     }
