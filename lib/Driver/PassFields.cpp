@@ -34,20 +34,19 @@ static ArrayRef<FieldId> getFieldsOf(StringRef pass) {
 }
 
 struct PassFields::Watcher : PassInstrumentation {
-  explicit Watcher(std::shared_ptr<StringRef> argument)
-      : argument(std::move(argument)) {}
+  explicit Watcher(StringRef &argument) : argument(argument) {}
 
   /// What runs passes on nested ops is a pass without a name.
   void runBeforePass(Pass *pass, Operation *) override {
     if (!pass->getArgument().empty())
-      *argument = pass->getArgument();
+      argument = pass->getArgument();
   }
 
-  std::shared_ptr<StringRef> argument;
+  StringRef &argument;
 };
 
 PassFields::PassFields(PassManager &pm, const StrategyInput &strategy)
-    : strategy(strategy), argument(std::make_shared<StringRef>()),
+    : strategy(strategy),
       handler(pm.getContext(),
               [this](Diagnostic &diagnostic) { return handle(diagnostic); }) {
   pm.addInstrumentation(std::make_unique<Watcher>(argument));
@@ -56,7 +55,7 @@ PassFields::PassFields(PassManager &pm, const StrategyInput &strategy)
 LogicalResult PassFields::handle(Diagnostic &diagnostic) const {
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
     std::string given;
-    for (FieldId id : getFieldsOf(*argument))
+    for (FieldId id : getFieldsOf(argument))
       if (strategy.isGiven(id))
         given += (given.empty() ? "" : ", ") + strategy.spell(getField(id));
     if (!given.empty())

@@ -17,12 +17,11 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "stg/Strategy/StrategyInput.h"
-#include <memory>
 
 namespace stg {
 
-/// As long as it lives, errors of the passes of a manager end with the given
-/// fields that the pass follows from: `(with --mtp 1)`.
+/// As long as it lives, which is while the manager runs, errors of its passes
+/// end with the given fields that the pass follows from: `(with --mtp 1)`.
 class PassFields {
 public:
   PassFields(mlir::PassManager &pm, const StrategyInput &strategy);
@@ -33,7 +32,7 @@ private:
   struct Watcher;
   const StrategyInput &strategy;
   /// Of the pass that began last.
-  std::shared_ptr<llvm::StringRef> argument;
+  llvm::StringRef argument;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -9,28 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-from typing import Any, Dict, Hashable, Iterable, Literal, Optional, Sequence, Union
+from typing import Any, Dict, Literal, Optional, Sequence, Union
 
-
-def _to_plain(value: Any) -> Any:
-    """What JSON has no type for: paths, numbers and arrays of NumPy, other sequences."""
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Iterable):
-        return list(value)
-    raise TypeError(f"{value!r}: expected a number, a text, a list or a dictionary of them")
-
-
-def _to_hashable(value: Any) -> Any:
-    """Of equal values what is equal, too."""
-    if isinstance(value, dict):
-        return frozenset((key, _to_hashable(one)) for key, one in value.items())
-    if isinstance(value, (list, tuple)):
-        return tuple(map(_to_hashable, value))
-    return value if isinstance(value, Hashable) else type(value)
+from .arguments import to_hashable, to_plain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -288,14 +269,14 @@ class Strategy:
 
     def to_json(self) -> str:
         """The text of a strategy file."""
-        return json.dumps(self.to_dict(), default=_to_plain)
+        return json.dumps(self.to_dict(), default=to_plain)
 
     def replace(self, **fields: Any) -> "Strategy":
         """The strategy with other values of some fields."""
         return dataclasses.replace(self, **fields)
 
     def __hash__(self) -> int:
-        return hash(_to_hashable(self.to_dict()))
+        return hash(to_hashable(self.to_dict()))
 
     @classmethod
     def from_json(cls, text: str) -> "Strategy":
