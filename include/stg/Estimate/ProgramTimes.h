@@ -277,7 +277,7 @@ private:
     return static_cast<uint32_t>(&call - program.calls.data());
   }
   uint32_t getIndex(const Program::Repeat &repeat) const {
-    return static_cast<uint32_t>(&repeat - program.repeats.data());
+    return program.getIndex(repeat);
   }
   Key getKey(const Program::Call &call, const BodyFacts &facts) const;
   void apply(const Program::Call &call, const Effect &effect);

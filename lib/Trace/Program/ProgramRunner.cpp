@@ -258,15 +258,14 @@ void ProgramRunner::enterIteration(const TraceProgram::Repeat &repeat,
   notePrefix();
   int64_t index = repeat.getIndex(turn);
   if (!indices.empty())
-    indices[&repeat - program.repeats.data()] = index;
+    indices[program.getIndex(repeat)] = index;
   for (const TraceProgram::Stack &slice : repeat.slices)
     slots[slice.inner] = slots[slice.outer] + index * slice.count;
 }
 
 /// The turn that the last frame is in, which is that of a repeat.
 TraceProgram::Place ProgramRunner::getPlace() const {
-  TraceProgram::Place place = {
-      static_cast<uint32_t>(frames.back().repeat - program.repeats.data()), {}};
+  TraceProgram::Place place = {program.getIndex(*frames.back().repeat), {}};
   size_t around = program.getLink(place.repeat).around.size();
   for (const Frame &frame : ArrayRef(frames).take_back(around + 1))
     place.turns.push_back(frame.turn);
@@ -276,8 +275,7 @@ TraceProgram::Place ProgramRunner::getPlace() const {
 /// Sets names and slices for a turn of the repeat of the last frame, or of one
 /// that is linked with it.
 void ProgramRunner::enterPlace(const TraceProgram::Place &place) {
-  auto own =
-      static_cast<uint32_t>(frames.back().repeat - program.repeats.data());
+  uint32_t own = program.getIndex(*frames.back().repeat);
   size_t around = program.getLink(own).around.size();
   size_t base = frames[frames.size() - 1 - around].outerPrefix;
   for (auto [repeat, turn] :
@@ -291,8 +289,7 @@ void ProgramRunner::enterPlace(const TraceProgram::Place &place) {
 /// Goes back to the turn that the last frame is in: names and slices may be
 /// those of another one.
 void ProgramRunner::reenterTurn() {
-  auto own =
-      static_cast<uint32_t>(frames.back().repeat - program.repeats.data());
+  uint32_t own = program.getIndex(*frames.back().repeat);
   size_t first = frames.size() - 1 - program.getLink(own).around.size();
   for (size_t i = first; i < frames.size(); ++i) {
     if (i > first) {

@@ -679,7 +679,7 @@ bool ProgramVerifier::checkLinked(uint32_t repeat, DenseSet<uint32_t> own) {
 }
 
 bool ProgramVerifier::runRepeat(const Program::Repeat &repeat) {
-  auto number = static_cast<uint32_t>(&repeat - program.repeats.data());
+  uint32_t number = program.getIndex(repeat);
   const Program::Link &link = program.getLink(number);
   if (repeat.group != 0 && link.isFirst && link.around.empty())
     for (; number != kNone; number = program.getLink(number).next)

@@ -131,7 +131,7 @@ bool TraceProgram::findInRepeat(const Repeat &repeat, uint64_t &position,
   };
   for (int64_t turn = 0; turn < repeat.count; ++turn) {
     bool found = false;
-    Place place = {static_cast<uint32_t>(&repeat - repeats.data()), {turn}};
+    Place place = {getIndex(repeat), {turn}};
     forEachAhead(place, [&](uint32_t node, const Place &target) {
       if (!found && position-- == 0) {
         enter(target.turns.back());

@@ -329,6 +329,11 @@ public:
 
   const Link &getLink(uint32_t repeat) const { return links[repeat]; }
 
+  /// The number of a repeat of this program.
+  uint32_t getIndex(const Repeat &repeat) const {
+    return static_cast<uint32_t>(&repeat - repeats.data());
+  }
+
   /// The place behind another one; false if that is the last.
   bool goOn(Place &place) const;
 
