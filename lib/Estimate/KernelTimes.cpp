@@ -92,10 +92,14 @@ Expected<KernelTimes> KernelTimes::get(const Machine &machine,
     return createStringError(
         "machine '" + machine.getFile() + "' has no attention kernel '" +
         shortenText(attentionKernel) + "', and no 'flash' in its place");
-  times.attention = {*rate, machine.get(prefix + "block_overhead").value_or(0),
-                     machine.get(prefix + "fixed").value_or(0),
-                     machine.get(prefix + "backward").value_or(1),
-                     machine.get(prefix + "softmax").value_or(0)};
+  const double softmax = machine.get(prefix + "softmax").value_or(0);
+  times.attention = {
+      *rate,
+      machine.get(prefix + "block_overhead").value_or(0),
+      machine.get(prefix + "fixed").value_or(0),
+      machine.get(prefix + "backward").value_or(1),
+      softmax,
+      machine.get(prefix + "softmax_backward").value_or(softmax)};
   return times;
 }
 
@@ -205,11 +209,12 @@ static AttentionWork getWork(const AttentionShape &shape,
   double keys =
       std::min(sequences.keys, 2 * sequences.pairs / sequences.queries);
   double longest = keys / kBlock, work = blocks * longest;
-  // Half of a block more for each: those that a mask cuts are worked on whole.
+  // Blocks that a mask cuts are worked on whole, which is half of one more for
+  // each block of queries, and one more in a window, which cuts at both ends.
   if (sequences.pairs < sequences.queries * sequences.keys)
     work = std::min(work, (sequences.pairs - sequences.queries / 2.) /
                                   double(kBlock * kBlock) +
-                              blocks / 2);
+                              (keys < sequences.keys ? blocks : blocks / 2));
   double copies = double(sequences.batch) * shape.heads;
   // Few queries: those of all heads that share keys are in a block.
   if (sequences.queries < kBlock && !shape.isBackward) {
@@ -228,12 +233,12 @@ static AttentionWork getWork(const AttentionShape &shape,
 static double getBytes(const AttentionShape &shape) {
   if (shape.bytes)
     return *shape.bytes;
-  double elements = 0;
+  // Queries and outputs, keys and values.
+  double rows = 0;
   for (const AttentionShape::Sequences &sequences : shape.sequences)
-    elements +=
-        double(sequences.batch) * (2. * sequences.queries * shape.heads +
-                                   2. * sequences.keys * shape.kvHeads);
-  return elements * shape.headSize * shape.elementBytes;
+    rows += double(sequences.batch) * (double(sequences.queries) * shape.heads +
+                                       sequences.keys * shape.kvHeads);
+  return rows * double(shape.keySize + shape.valueSize) * shape.elementBytes;
 }
 
 double KernelTimes::getAttention(const ProductRates &rates,
@@ -247,12 +252,17 @@ double KernelTimes::getAttention(const ProductRates &rates,
   }
   for (const AttentionWork &work : works)
     longest = std::max(longest, work.getLongest(all / cores));
-  // A smaller head has products that take less, and as many exponentials.
+  // Of the products of forward one is over the size of keys and one over that
+  // of values, of those of backward three and two. A smaller head has products
+  // that take less, and as many exponentials.
   constexpr double kRatedHead = 128;
-  double head = double(shape.headSize);
-  head += std::max(0., kRatedHead - head) * attention.softmax;
+  double head = shape.isBackward
+                    ? (3. * shape.keySize + 2. * shape.valueSize) / 5
+                    : double(shape.keySize + shape.valueSize) / 2;
+  head += std::max(0., kRatedHead - head) *
+          (shape.isBackward ? attention.softmaxBackward : attention.softmax);
   double unit = 4. * kBlock * kBlock * head;
-  double rate = rates.peak / cores * attention.rate;
+  double rate = rates.peak / cores * attention.rate * sustained;
   double tail = (longest + attention.overhead) * unit / rate;
   double time = tail;
   if (blocks > cores) {

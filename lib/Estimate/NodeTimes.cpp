@@ -305,8 +305,13 @@ NodeTime NodeTimes::getAttention(const NodeTemplate &node, const Kernel &kernel,
   ArrayRef<int64_t> sizes = kernel.sizes;
   NodeTime time;
   time.kind = TimeKind::Attention;
-  AttentionShape shape{sizes[1],   sizes[2], (sizes[5] + sizes[6]) / 2,
-                       isBackward, {},       getBytes(kernel.operandType)};
+  AttentionShape shape{sizes[1],
+                       sizes[2],
+                       sizes[5],
+                       sizes[6],
+                       isBackward,
+                       {},
+                       getBytes(kernel.operandType)};
   // Blocks write what others add to, which is counted below.
   if (kernel.op == "attention")
     shape.bytes = double(node.bytes);

@@ -67,6 +67,7 @@ static constexpr MachineKey kKeys[] = {
     {"device.attention.*.fixed", Dimension::Time, 0, kAny},
     {"device.attention.*.backward", Dimension::Number, kLeast, kAny},
     {"device.attention.*.softmax", Dimension::Number, 0, 1},
+    {"device.attention.*.softmax_backward", Dimension::Number, 0, 1},
     {"host.operation", Dimension::Time, 0, kAny},
     {"host.collective", Dimension::Time, 0, kAny},
     {"host.step", Dimension::Time, 0, kAny},

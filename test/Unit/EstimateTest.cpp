@@ -55,6 +55,7 @@ TEST(KernelTimes, AttentionOfA100) {
         {heads,
          kvHeads,
          128,
+         128,
          isBackward,
          {{batch, length, double(length), double(length * (length + 1) / 2)}}});
   };
@@ -163,8 +164,9 @@ TEST(KernelTimes, TypesAndKernels) {
   auto getAttention = [&](StringRef machineName, StringRef kernel) {
     Expected<KernelTimes> times = KernelTimes::get(load(machineName), kernel);
     EXPECT_TRUE(bool(times));
-    return times->getAttention(*times->findRates("bf16"),
-                               {64, 8, 128, false, {{8, 4096, 4096, 4096}}});
+    return times->getAttention(
+        *times->findRates("bf16"),
+        {64, 8, 128, 128, false, {{8, 4096, 4096, 4096}}});
   };
   EXPECT_NE(getAttention("b300-dgx", "cudnn"),
             getAttention("b300-dgx", "flash"));
@@ -192,8 +194,9 @@ TEST(KernelTimes, FewQueries) {
   Machine machine = load("a100-80gb-dgx");
   KernelTimes times = getTimes(machine);
   auto get = [&](int64_t batch) {
-    return times.getAttention(*times.findRates("bf16"),
-                              {64, 8, 128, false, {{batch, 1, 2048, 2048}}});
+    return times.getAttention(
+        *times.findRates("bf16"),
+        {64, 8, 128, 128, false, {{batch, 1, 2048, 2048}}});
   };
   auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
   EXPECT_EQ(cores, 108);
@@ -216,7 +219,7 @@ TEST(KernelTimes, SequencesOfSeveralLengths) {
   Sequences prompt = {1, 4096, 4096, 4096. * 4097 / 2};
   Sequences tokens = {32, 1, 8192, 8192};
   auto get = [&](ArrayRef<Sequences> sequences) {
-    AttentionShape shape = {64, 8, 128, false, {}};
+    AttentionShape shape = {64, 8, 128, 128, false, {}};
     shape.sequences.assign(sequences.begin(), sequences.end());
     return times.getAttention(*times.findRates("bf16"), shape);
   };
@@ -239,7 +242,7 @@ TEST(KernelTimes, KeysBeforeNewTokensAreDivided) {
   KernelTimes times = getTimes(machine);
   using Sequences = AttentionShape::Sequences;
   auto get = [&](ArrayRef<Sequences> sequences) {
-    AttentionShape shape = {8, 1, 128, false, {}};
+    AttentionShape shape = {8, 1, 128, 128, false, {}};
     shape.sequences.assign(sequences.begin(), sequences.end());
     return times.getAttention(*times.findRates("bf16"), shape);
   };
@@ -264,7 +267,7 @@ TEST(KernelTimes, KeysBeforeNewTokensAreDivided) {
 TEST(KernelTimes, BytesOfAttention) {
   Machine machine = load("a100-80gb-dgx");
   KernelTimes times = getTimes(machine);
-  AttentionShape shape = {64, 8, 128, false, {{64, 1, 2048, 2048}}};
+  AttentionShape shape = {64, 8, 128, 128, false, {{64, 1, 2048, 2048}}};
   auto get = [&] {
     return times.getAttention(*times.findRates("bf16"), shape);
   };
@@ -288,7 +291,7 @@ TEST(KernelTimes, SmallHeads) {
               "");
     KernelTimes times = getTimes(machine);
     AttentionShape shape = {
-        32, 32, headSize, false, {{4, 8192, 8192, 8192. * 8193 / 2}}};
+        32, 32, headSize, headSize, false, {{4, 8192, 8192, 8192. * 8193 / 2}}};
     return times.getAttention(*times.findRates("bf16"), shape) -
            getFlash(machine).fixed;
   };
@@ -298,18 +301,46 @@ TEST(KernelTimes, SmallHeads) {
   EXPECT_EQ(get(0.25, 256), get(0, 256));
 }
 
+// Keys of 192 and values of 128: backward has three products over the one and
+// two over the other, for one of each.
+TEST(KernelTimes, HeadsOfTwoSizes) {
+  Machine machine = load("h100-80gb-dgx");
+  KernelTimes times = getTimes(machine);
+  auto get = [&](int64_t keys, int64_t values, bool isBackward) {
+    AttentionShape shape = {
+        32, 32, keys, values, isBackward, {{4, 8192, 8192, 8192. * 8192}}};
+    return times.getAttention(*times.findRates("bf16"), shape);
+  };
+  double fixed = getFlash(machine).fixed;
+  double backward = 2.5 * *machine.get("device.attention.flash.backward");
+  double forward = get(128, 128, false) - fixed;
+  EXPECT_NEAR(get(192, 128, false), fixed + forward * 320 / 256, 1e-12);
+  EXPECT_NEAR(get(192, 128, true), backward * (fixed + forward * 832 / 640),
+              1e-12);
+  EXPECT_DOUBLE_EQ(get(128, 192, false), get(192, 128, false));
+  EXPECT_NEAR(get(128, 192, true), backward * (fixed + forward * 768 / 640),
+              1e-12);
+}
+
 // Of a window no block sees more than twice its keys: a row of 8192 in windows
 // of 512 takes no longer than one whose keys all are so near.
 TEST(KernelTimes, Windows) {
   Machine machine = load("a100-80gb-dgx");
   KernelTimes times = getTimes(machine);
   auto get = [&](double keys, double pairs) {
-    AttentionShape shape = {32, 8, 128, false, {{1, 8192, keys, pairs}}};
+    AttentionShape shape = {32, 8, 128, 128, false, {{1, 8192, keys, pairs}}};
     return times.getAttention(*times.findRates("bf16"), shape);
   };
   double pairs = 8192. * 512 - 512. * 511 / 2;
   EXPECT_LT(get(8192, pairs), get(8192, 8192. * 8193 / 2) / 4);
   EXPECT_DOUBLE_EQ(get(8192, pairs), get(1024, pairs));
+  // 64 blocks of queries, each with a block more than its pairs are.
+  auto [overhead, fixed, rate, unit, cores] = getFlash(machine);
+  double all = 32 * ((pairs - 4096) / (128 * 128) + 64), blocks = 32 * 64;
+  double tail =
+      (2 * pairs / 8192 / 128 + overhead) * cores / 2 * (2 * cores / blocks);
+  EXPECT_NEAR(get(8192, pairs),
+              fixed + (all + blocks * overhead + tail) * unit / rate, 1e-12);
 }
 
 //===----------------------------------------------------------------------===//

@@ -51,7 +51,8 @@ struct AttentionShape {
     /// Pairs of a query and a key that are not masked, of each.
     double pairs = 1;
   };
-  int64_t heads = 1, kvHeads = 1, headSize = 1;
+  int64_t heads = 1, kvHeads = 1;
+  int64_t keySize = 1, valueSize = 1; ///< Elements of a head.
   bool isBackward = false;
   llvm::SmallVector<Sequences, 2> sequences;
   double elementBytes = 2; ///< Of one element.
@@ -98,7 +99,8 @@ private:
   double cores = 1, sustained = 1, unaligned = 1;
   double fixed = 0, bandwidth = 0;
   struct {
-    double rate = 1, overhead = 0, fixed = 0, backward = 1, softmax = 0;
+    double rate = 1, overhead = 0, fixed = 0, backward = 1;
+    double softmax = 0, softmaxBackward = 0;
   } attention;
 };
 
