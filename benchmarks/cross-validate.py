@@ -19,7 +19,6 @@ import concurrent.futures
 import json
 import math
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -27,17 +26,15 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import accuracy  # noqa: E402
 
-# Of a group of runs, the constants that are fitted on it, as in docs/Rationale/Estimates.md. Those
-# that are joined by '+' have a factor in common.
+# Of a group of runs, the constants that are fitted on it, as in docs/Rationale/Estimates.md.
 CONSTANTS = {
     "vtrain one node": ["host.operation", "host.collective", "host.skew", "device.unaligned"],
     "vtrain many nodes": ["device.sustained", "network.network.share", "network.network.partial_share", "host.skew"],
     "mpt fsdp": ["device.sustained", "device.attention.flash-triton.rate", "network.network.share",
                  "overlap.interference"],
-    "dense": ["device.sustained", "device.attention.cudnn.rate", "overlap.tensor_hidden"],
+    "dense": ["device.sustained", "overlap.tensor_hidden"],
     "nemo dense": ["device.attention.cudnn-2024.rate"],
-    # Its devices have less power, which slows all that cores do.
-    "torchtitan": ["device.sustained+device.attention.flash-2.rate"],
+    "torchtitan": ["device.sustained"],
 }
 # Runs of one machine whose constants are the same.
 TOGETHER = {"bridge dense": "dense"}
@@ -81,33 +78,26 @@ class Runs:
         return json.loads(process.stdout)
 
     def read_constants(self, names):
-        text = subprocess.run([self.tool] + self.flags[0] + ["--list-constants"], check=True,
-                              capture_output=True, text=True).stdout
-        for line in text.splitlines():
-            match = re.match(r"(\S+) = (\S+)(?: (\S+))?  \(", line)
-            for name in names:
-                if match and match.group(1) in name.split("+"):
-                    self.current.setdefault(name, {})[match.group(1)] = (float(match.group(2)),
-                                                                         match.group(3) or "")
+        constants = self.call(self.flags[0] + ["--list-constants"])["constants"]
+        for name in names:
+            if name in constants:
+                unit = constants[name]["unit"]
+                self.current[name] = (constants[name]["value"], "" if unit == "1" else unit)
 
-    def get_sets(self, name, factor):
-        return [f"--machine-set={key}={value * factor:.6g} {unit}".strip()
-                for key, (value, unit) in self.current[name].items()]
+    def get_value(self, name, factor):
+        value, unit = self.current[name]
+        return f"{value * factor:.6g} {unit}".strip()
 
     def sweep(self):
         """Of each constant and run, the seconds at each factor."""
         self.base = [t["step_seconds"] for t in self.pool.map(self.call, self.flags)]
-        for name, constants in self.current.items():
-            factors = [f for f in FACTORS
-                       if all(value * f <= get_most(key) for key, (value, _) in constants.items())]
+        for name, (value, _) in self.current.items():
+            factors = [f for f in FACTORS if value * f <= get_most(name)]
             self.curves[name] = (factors, [list(run) for run in self.pool.map(
                 lambda flags: self.get_curve(flags, name, factors), self.flags)])
 
     def get_curve(self, flags, name, factors):
-        if len(self.current[name]) > 1:
-            return [self.call(flags + self.get_sets(name, f))["step_seconds"] for f in factors]
-        (value, unit), = self.current[name].values()
-        points = ",".join(f"{value * f:.6g} {unit}".strip() for f in factors)
+        points = ",".join(self.get_value(name, factor) for factor in factors)
         return [t["step_seconds"] for t in self.call(flags + [f"--sweep-machine={name}={points}"])]
 
     def get_change(self, name, run, factor):
@@ -142,7 +132,7 @@ class Runs:
         return chosen
 
     def predict(self, run, chosen):
-        sets = sum((self.get_sets(name, factor) for name, factor in chosen.items()), [])
+        sets = [f"--machine-set={name}={self.get_value(name, factor)}" for name, factor in chosen.items()]
         return self.call(self.flags[run] + sets)["step_seconds"]
 
 
@@ -193,11 +183,10 @@ def main():
                 print(f"{name:18} {hardware[:34]:34} {len(errors):4} rows, {len(fits):3} groups by {key:8}"
                       f"mean {100 * statistics.mean(absolute):5.1f} %  "
                       f"median {100 * statistics.median(absolute):5.1f} %", flush=True)
-                for joined, constants in runs.current.items():
-                    found = [fit[joined] for fit in fits]
-                    for constant, (value, unit) in constants.items():
-                        print(f"    {constant} {value * min(found):.4g} to {value * max(found):.4g} {unit}, "
-                              f"has {value:.4g}")
+                for constant, (value, unit) in runs.current.items():
+                    found = [fit[constant] for fit in fits]
+                    print(f"    {constant} {value * min(found):.4g} to {value * max(found):.4g} {unit}, "
+                          f"has {value:.4g}")
                 lines += [f"{runs.rows[run]['id']},{key},{error:+.4f}" for run, error in errors.items()]
     if options.csv:
         with open(options.csv, "w", encoding="utf-8") as file:
