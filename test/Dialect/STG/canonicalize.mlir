@@ -150,3 +150,15 @@ func.func @unused_stacks(%x: !x, %s: !stg.tensor<[layers = L, B, 4], bf16>) -> (
   // CHECK: return %[[Y]]#0, %[[Y]]#1
   return %y#0, %y#2 : !x, !stg.tensor<[layers = L, B, 4], bf16>
 }
+
+// A part that is all of a tensor, and what is padded by nothing.
+// CHECK-LABEL: func.func @whole_parts
+// CHECK-SAME: (%[[X:.*]]: !stg.tensor<[B, 4], bf16>)
+func.func @whole_parts(%x: !x) -> (!x, !x, !half) {
+  %0 = stg.slice dim 1 %x {from = #sym.expr<0>} : !x -> !x
+  %1 = stg.pad dim 1 %x {from = #sym.expr<0>} : !x -> !x
+  // CHECK-NEXT: %[[H:.*]] = stg.slice dim 1 %[[X]]
+  %2 = stg.slice dim 1 %x {from = #sym.expr<2>} : !x -> !half
+  // CHECK-NEXT: return %[[X]], %[[X]], %[[H]]
+  return %0, %1, %2 : !x, !x, !half
+}

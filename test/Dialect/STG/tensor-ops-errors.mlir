@@ -226,6 +226,63 @@ func.func @relative_heads(%t: !stg.tensor<[32, 8], f32>) {
   return
 }
 // -----
+func.func @scores_ranks(%x: !stg.tensor<[2, 5, 9], f32>) {
+  // expected-error @+1 {{has ranks 3 and 2, expected one rank, at least 2: [..., tokens, buckets] and [..., queries, keys]}}
+  %0 = stg.relative_scores %x : !stg.tensor<[2, 5, 9], f32> -> !stg.tensor<[5, 7], f32>
+  return
+}
+// -----
+func.func @scores_rows(%x: !stg.tensor<[2, 5, 9], f32>) {
+  // expected-error @+1 {{scores has extent 3 in dimension 0, expected 2}}
+  %0 = stg.relative_scores %x : !stg.tensor<[2, 5, 9], f32> -> !stg.tensor<[3, 5, 7], f32>
+  return
+}
+// -----
+func.func @scores_queries(%x: !stg.tensor<[2, 5, 9], f32>) {
+  // expected-error @+1 {{has 7 queries, expected 5}}
+  %0 = stg.relative_scores %x : !stg.tensor<[2, 5, 9], f32> -> !stg.tensor<[2, 7, 5], f32>
+  return
+}
+// -----
+func.func @scores_keys(%x: !stg.tensor<[2, 5, 9], f32>) {
+  // expected-error @+1 {{has 7 keys, expected 5}}
+  %0 = stg.relative_scores %x {of_keys} : !stg.tensor<[2, 5, 9], f32> -> !stg.tensor<[2, 5, 7], f32>
+  return
+}
+// -----
+func.func @scores_elements(%x: !stg.tensor<[2, 5, 9], f32>) {
+  // expected-error @+1 {{has element types 'f32' and 'bf16', expected one}}
+  %0 = stg.relative_scores %x : !stg.tensor<[2, 5, 9], f32> -> !stg.tensor<[2, 5, 7], bf16>
+  return
+}
+// -----
+func.func @scores_gradient(%x: !stg.tensor<[2, 5, 7], f32>) {
+  // expected-error @+1 {{has 5 queries, expected 7}}
+  %0 = stg.relative_scores_grad %x : !stg.tensor<[2, 5, 7], f32> -> !stg.tensor<[2, 7, 9], f32>
+  return
+}
+// -----
+!q = !stg.tensor<[2, 5, 8, 16], f32>
+func.func @bias_batch(%q: !q, %b: !stg.tensor<[3, 8, 5, 5], f32>) {
+  // expected-error @+1 {{bias has extent 3 in dimension 0, expected 2}}
+  %0, %1 = stg.attention none %q, %q, %q, %b : !q, !q, !q, !stg.tensor<[3, 8, 5, 5], f32>
+  return
+}
+// -----
+!q = !stg.tensor<[2, 5, 8, 16], f32>
+func.func @bias_heads(%q: !q, %b: !stg.tensor<[2, 4, 5, 5], f32>) {
+  // expected-error @+1 {{bias has 4 heads, expected 8}}
+  %0, %1 = stg.attention none %q, %q, %q, %b : !q, !q, !q, !stg.tensor<[2, 4, 5, 5], f32>
+  return
+}
+// -----
+!q = !stg.tensor<[2, 5, 8, 16], f32>
+func.func @term_kind(%q: !q, %b: !stg.tensor<[2, 8, 5, 5], i32>) {
+  // expected-error @+1 {{sinks have element type 'i32', expected a float}}
+  %0, %1 = stg.attention none %q, %q, %q, %b : !q, !q, !q, !stg.tensor<[2, 8, 5, 5], i32>
+  return
+}
+// -----
 !q = !stg.tensor<[2, 5, 8, 16], f32>
 func.func @term_rank(%q: !q, %b: !stg.tensor<[8, 5], f32>) {
   // expected-error @+1 {{sinks has rank 2, expected 1}}

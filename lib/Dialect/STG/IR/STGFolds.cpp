@@ -65,6 +65,10 @@ OpFoldResult AddOp::fold(FoldAdaptor) {
   return {};
 }
 
+/// A part that is all of a tensor.
+OpFoldResult SliceOp::fold(FoldAdaptor) { return foldTrivial(*this); }
+OpFoldResult PadOp::fold(FoldAdaptor) { return foldTrivial(*this); }
+
 /// A rotation and its inverse cancel.
 OpFoldResult RopeOp::fold(FoldAdaptor) {
   auto inner = getInput().getDefiningOp<RopeOp>();

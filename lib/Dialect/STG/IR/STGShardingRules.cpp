@@ -266,13 +266,21 @@ struct AttentionFactors {
       bias[2] = {rule.addFactor("all", FactorKind::Whole)};
   }
 
+  /// A bias of each sequence is divided with the batch.
+  TensorFactors getBias(Value term) const {
+    TensorFactors factors = bias;
+    if (cast<SymTensorType>(term.getType()).getRank() == 4)
+      factors.insert(factors.begin(), query[0]);
+    return factors;
+  }
+
   template <typename OpTy> void addTerms(OpTy op) {
     for (Value term : op.getTerms())
       if (term == op.getSelected())
         rule.operands.push_back(
             {query[0], query[1], {rule.addFactor("n", FactorKind::Whole)}});
       else
-        rule.operands.push_back(term == op.getBias() ? bias
+        rule.operands.push_back(term == op.getBias() ? getBias(term)
                                                      : TensorFactors{query[2]});
   }
 };
@@ -360,8 +368,8 @@ ShardingRule AttentionGradOp::getShardingRule() {
   f.rule.operands = {f.query, f.key, f.value, f.output, f.lse, f.output};
   f.addTerms(*this);
   f.rule.results = {f.query, f.key, f.value};
-  if (getBias())
-    f.rule.results.push_back(f.bias);
+  if (Value bias = getBias())
+    f.rule.results.push_back(f.getBias(bias));
   return f.rule;
 }
 

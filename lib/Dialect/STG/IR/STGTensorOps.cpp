@@ -918,3 +918,85 @@ LogicalResult RelativeBiasOp::buildGradient(GradientBuilder &gradient) {
                               gradient.getResultGradient(0)));
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// RelativeScoresOp
+//===----------------------------------------------------------------------===//
+
+/// Checks that `scores` [..., queries, keys] may be those of `input` [...,
+/// tokens, buckets].
+static LogicalResult verifyRelativeScores(Operation *op, Value input,
+                                          Value scores, bool ofKeys) {
+  ArrayRef<DimAttr> from = tensorOf(input).getDims(),
+                    to = tensorOf(scores).getDims();
+  if (from.size() != to.size() || from.size() < 2) // relative_scores_c1
+    return op->emitOpError("has ranks ")
+           << from.size() << " and " << to.size()
+           << ", expected one rank, at least 2: [..., tokens, buckets] and "
+              "[..., queries, keys]";
+  if (failed(checkSameShape(op->getLoc(), "scores", // relative_scores_c2
+                            from.drop_back(2), to.drop_back(2), input, scores)))
+    return failure();
+  SymExpr tokens = from[from.size() - 2].getExtent();
+  SymExpr own = (ofKeys ? to.back() : to[to.size() - 2]).getExtent();
+  if (tokens != own) // relative_scores_c3
+    return op->emitOpError("has ")
+           << own << (ofKeys ? " keys" : " queries") << ", expected " << tokens;
+  return checkElementType(op, scores, input);
+}
+LogicalResult RelativeScoresOp::verify() {
+  return verifyRelativeScores(*this, getInput(), getResult(), getOfKeys());
+}
+LogicalResult RelativeScoresGradOp::verify() {
+  return verifyRelativeScores(*this, getResult(), getDy(), getOfKeys());
+}
+
+/// Reads one element for each that it writes.
+OpCost RelativeScoresOp::getCost() {
+  return {constant(*this, 0), getType().getNumBytes() * 2, false};
+}
+OpCost RelativeScoresGradOp::getCost() {
+  return makeCost(*this, elements(getDy()));
+}
+
+namespace {
+/// The side that tokens are not on is whole: how far apart a query and a key
+/// are is known where each device has all of it.
+struct RelativeScoresFactors {
+  ShardingRule rule;
+  TensorFactors input, scores;
+
+  RelativeScoresFactors(unsigned rank, bool ofKeys) {
+    input = scores = rule.addFactors("d", rank - 2);
+    unsigned tokens = rule.addFactor("tokens", FactorKind::Whole);
+    unsigned others = rule.addFactor("others", FactorKind::Whole);
+    input.push_back({tokens});
+    input.push_back({rule.addFactor("n", FactorKind::Whole)});
+    scores.push_back({ofKeys ? others : tokens});
+    scores.push_back({ofKeys ? tokens : others});
+  }
+};
+} // namespace
+
+ShardingRule RelativeScoresOp::getShardingRule() {
+  RelativeScoresFactors f(getType().getRank(), getOfKeys());
+  f.rule.operands = {f.input};
+  f.rule.results = {f.scores};
+  return f.rule;
+}
+ShardingRule RelativeScoresGradOp::getShardingRule() {
+  RelativeScoresFactors f(getDy().getType().getRank(), getOfKeys());
+  f.rule.operands = {f.scores};
+  f.rule.results = {f.input};
+  return f.rule;
+}
+bool RelativeScoresOp::isLinear() { return true; }
+bool RelativeScoresGradOp::isLinear() { return true; }
+
+LogicalResult RelativeScoresOp::buildGradient(GradientBuilder &gradient) {
+  gradient.addGradient(0, gradient.create<RelativeScoresGradOp>(
+                              std::nullopt,
+                              gradient.getGradientType(0).withoutSharding(),
+                              gradient.getResultGradient(0), getOfKeys()));
+  return success();
+}

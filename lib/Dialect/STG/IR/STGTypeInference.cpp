@@ -570,15 +570,20 @@ LogicalResult stg::detail::checkSinks(std::optional<Location> loc, Value query,
                         tensorOf(sinks).getDims(), query, sinks);
 }
 
-/// Checks that a bias is for the heads, queries and keys.
+/// Checks that a bias is for the heads, queries and keys, of all sequences or
+/// of each.
 static LogicalResult checkScoreBias(std::optional<Location> loc, Value bias,
                                     Value query, Value key) {
   if (!bias)
     return success();
   ArrayRef<DimAttr> dims = tensorOf(bias).getDims();
-  if (dims.size() != 3) // attention_c7
-    return emitOptionalError(loc, "bias has rank ", dims.size(),
-                             ", expected 3: heads, queries, keys");
+  if (dims.size() == 4) { // attention_c7
+    if (failed(checkSameShape(loc, "bias",
+                              tensorOf(query).getDims().take_front(),
+                              dims.take_front(), query, bias)))
+      return failure();
+    dims = dims.drop_front();
+  }
   for (auto [what, dim, expected] :
        {std::tuple("heads", dims[0], tensorOf(query).getDim(2)),
         {"queries", dims[1], tensorOf(query).getDim(1)},
@@ -604,13 +609,15 @@ namespace {
 enum class AttentionTerm { Sinks, Bias, Selected };
 } // namespace
 
-/// Sinks have one dimension, the others three: a bias is one of floats.
+/// Sinks have one dimension, a bias three or four, of floats, and selected keys
+/// three, of integers.
 static AttentionTerm getTermKind(Value term) {
   SymTensorType type = tensorOf(term);
-  if (type.getRank() != 3)
-    return AttentionTerm::Sinks;
-  return isa<FloatType>(type.getElementType()) ? AttentionTerm::Bias
-                                               : AttentionTerm::Selected;
+  bool isFloat = isa<FloatType>(type.getElementType());
+  if (type.getRank() == 3)
+    return isFloat ? AttentionTerm::Bias : AttentionTerm::Selected;
+  return type.getRank() == 4 && isFloat ? AttentionTerm::Bias
+                                        : AttentionTerm::Sinks;
 }
 
 static Value findTerm(ValueRange terms, AttentionTerm kind) {

@@ -614,8 +614,9 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     these are no operations that are counted.
 
     `bias` [heads, queries, keys] is added to the scores of every sequence, as T5 does by
-    relative position; its gradient is that of the scores, summed over sequences. With a
-    `prefix` the first so many tokens of a causal mask see each other, whatever their order.
+    relative position; its gradient is that of the scores, summed over sequences. One that is
+    [batch, heads, queries, keys] is each sequence's own (DeBERTa). With a `prefix` the first so
+    many tokens of a causal mask see each other, whatever their order.
 
     `selected` [batch, queries, n] are numbers of keys, as `stg.select_keys` gives them: of
     the keys that a mask leaves each query sees n at most, whatever its head. No more keys and
@@ -637,9 +638,9 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
     (C5) window and chunk are not both there, and are at least 1; (C6) with one of them and
     no causal mask there are as many queries as keys, unless a device has some of the tokens or
     all pairs are counted; (C7) sinks are a float for each head of
-    the queries, and a bias has the extents of heads, queries and keys; (C8) a prefix is that
-    of a causal mask without window and chunk, and where they are numbers at most as long as
-    there are queries; (C9) selected keys are integers, of each sequence and query as many,
+    the queries, and a bias has the extents of heads, queries and keys, behind that of the batch
+    if it has four; (C8) a prefix is that of a causal mask without window and chunk, and where
+    they are numbers at most as long as there are queries; (C9) selected keys are integers, of each sequence and query as many,
     and there is no window, chunk and prefix.
   }];
   let args = (ins STG_Tensor:$query, STG_Tensor:$key, STG_Tensor:$value,
@@ -656,7 +657,7 @@ def AttentionOp : STG_InferredOp<"attention", [STG_Differentiable,
   let extraClassDeclaration = [{
     /// Of the terms that of one dimension, or null.
     ::mlir::Value getSinks();
-    /// The float of three dimensions.
+    /// The float of three or four dimensions.
     ::mlir::Value getBias();
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs,
                                         ::mlir::TypeRange rhs) {

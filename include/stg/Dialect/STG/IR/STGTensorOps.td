@@ -8,7 +8,7 @@
 //
 // What images, sounds and diffusion need beside products, norms and attention:
 // other shapes of a tensor, a vector for many rows, sums along a dimension, scalar
-// functions, convolutions, pooling, norms over a batch, and a bias of attention by
+// functions, convolutions, pooling, norms over a batch, and scores of attention by
 // relative position. This file is part of STGOps.td, which includes it.
 //
 //===----------------------------------------------------------------------===//
@@ -66,6 +66,7 @@ def SliceOp : STG_ExplicitOp<"slice", [STG_Differentiable,
   let args = (ins STG_Tensor:$input, I64Attr:$dim, Sym_ExprAttr:$from);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
+  let hasFolder = 1;
   let leading = [STG_Leading<"Int", "dim">];
 }
 
@@ -84,6 +85,7 @@ def PadOp : STG_ExplicitOp<"pad", [STG_Differentiable,
   let args = (ins STG_Tensor:$input, I64Attr:$dim, Sym_ExprAttr:$from);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
+  let hasFolder = 1;
   let leading = [STG_Leading<"Int", "dim">];
 }
 
@@ -448,6 +450,43 @@ def RelativeBiasGradOp : STG_ExplicitOp<"relative_bias_grad", [
     Constraints: (C1) `dy` has rank 3 and the result rank 2; (C2) heads agree.
   }];
   let args = (ins STG_Tensor:$dy);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def RelativeScoresOp : STG_ExplicitOp<"relative_scores", [STG_Differentiable,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "scores of pairs of tokens, by how far apart they are";
+  let description = [{
+    The operand [..., tokens, buckets] says what each token scores each bucket of distances. The
+    result [..., queries, keys] has for each query and key the score of the bucket of their
+    distance: what the query scores it, or with `of_keys` what the key does. So scores of
+    attention depend on a token and a relative position (DeBERTa); the sum of both is a bias of
+    `stg.attention`. No operations: it reads one element for each one that it writes.
+
+    ```mlir
+    %c = stg.relative_scores %q : !stg.tensor<[B, H, S, N], bf16> -> !stg.tensor<[B, H, S, T = S], bf16>
+    %p = stg.relative_scores %k {of_keys} : !stg.tensor<[B, H, S, N], bf16> -> !stg.tensor<[B, H, S, T = S], bf16>
+    ```
+    Constraints: (C1) operand and result have one rank, at least 2, and one element type;
+    (C2) they agree in all dimensions but the last two; (C3) there are as many tokens as
+    queries, or with `of_keys` as keys.
+  }];
+  let args = (ins STG_Tensor:$input, UnitAttr:$of_keys);
+  let results = (outs STG_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def RelativeScoresGradOp : STG_ExplicitOp<"relative_scores_grad", [
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["isLinear"]>]> {
+  let summary = "gradient of stg.relative_scores";
+  let description = [{
+    Adds each element to that of its token and bucket. Operations: 1 per element of `dy`.
+
+    Constraints: those of `stg.relative_scores` with `dy` as the result and the result as the
+    operand.
+  }];
+  let args = (ins STG_Tensor:$dy, UnitAttr:$of_keys);
   let results = (outs STG_Tensor:$result);
   let hasVerifier = 1;
 }
