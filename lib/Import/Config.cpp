@@ -45,6 +45,9 @@ static std::string getExpected(const Value &value, StringRef kind) {
   auto isCount = [](const Value &value) {
     return value.kind == Value::Int && value.number >= 0;
   };
+  auto isSize = [&](const Value &value) {
+    return isCount(value) && value.number > 0;
+  };
   auto isText = [](const Value &value) { return value.kind == Value::Text; };
   auto isList = [&](auto isElement) {
     return value.kind == Value::List && all_of(value.list, isElement);
@@ -54,10 +57,14 @@ static std::string getExpected(const Value &value, StringRef kind) {
            (value.kind == Value::Real && std::isfinite(value.real));
   };
   std::string expected;
-  if (first == "size" && !(isCount(value) && value.number > 0))
+  if (first == "size" && !isSize(value))
     expected = "a positive integer";
   else if (first == "count" && !isCount(value))
     expected = "an integer that is not negative";
+  else if (first == "sides" && !isSize(value) && !isList(isSize))
+    expected = "a positive integer or a list of them";
+  else if (first == "integer" && value.kind != Value::Int)
+    expected = "an integer";
   else if (first == "flag" && value.kind != Value::Bool)
     expected = "true or false";
   else if (first == "text" && !isText(value))
@@ -70,6 +77,8 @@ static std::string getExpected(const Value &value, StringRef kind) {
     expected = "a list of integers that are not negative";
   else if (first == "texts" && !isList(isText))
     expected = "a list of texts";
+  else if (first == "words" && !isText(value) && !isList(isText))
+    expected = "a text or a list of texts";
   else if (first == "object" && value.kind != Value::Object)
     expected = "an object";
   if (!expected.empty() && !texts.empty())

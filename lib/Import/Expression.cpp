@@ -225,15 +225,23 @@ bool Evaluator::evaluatePart(const Expression &expr, ArrayRef<Value> operands,
     return true;
   double number = factor.kind == Value::Int ? static_cast<double>(factor.number)
                                             : factor.real;
+  bool isPart = expr.text == "part";
+  int64_t most = isPart ? 1 : 1024;
   // Written so that NaN fails.
-  if (operands[0].kind != Value::Int || !(number > 0 && number <= 1))
-    return fail(expr, factor.str() + " is no part of " + operands[0].str() +
-                          ", expected more than 0 and at most 1");
-  int64_t part = static_cast<int64_t>(
-      std::floor(static_cast<double>(operands[0].number) * number));
-  if (part < 1)
+  if (operands[0].kind != Value::Int ||
+      !(number > 0 && number <= static_cast<double>(most)))
+    return fail(expr, factor.str() + " is no " +
+                          (isPart ? "part" : "multiple") + " of " +
+                          operands[0].str() +
+                          ", expected more than 0 and at most " + Twine(most));
+  double product = std::floor(static_cast<double>(operands[0].number) * number);
+  if (!(product >= 1))
     return fail(expr, "no element is left of " + operands[0].str());
-  value = Value::getInt(part);
+  // Doubles below are integers of 64 bits.
+  if (!(product < 0x1p63))
+    return fail(expr,
+                operands[0].str() + " times " + factor.str() + " is too large");
+  value = Value::getInt(static_cast<int64_t>(product));
   return true;
 }
 
@@ -280,7 +288,7 @@ bool Evaluator::evaluateCall(const Expression &expr, Value &value) {
     return true;
   }
   // The part of a size that a factor of at most one takes, rounded down.
-  if (name == "part" && operands.size() == 2)
+  if ((name == "part" || name == "times") && operands.size() == 2)
     return evaluatePart(expr, operands, value);
   // The first element that is none of those of the second list.
   if (name == "other" && operands.size() == 2) {

@@ -222,7 +222,12 @@ Expression ExpressionParser::parsePrimary() {
     result.value = Value::getText(token);
     next();
   } else if (consume("@")) {
-    result.value = Value::getSymbol(takeName("a symbol"));
+    if (kind == Quoted) {
+      result.value = Value::getSymbol(token);
+      next();
+    } else {
+      result.value = Value::getSymbol(takeName("a symbol"));
+    }
   } else if (consume("(")) {
     result = parseAny();
     expect(")");
