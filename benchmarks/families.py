@@ -10,7 +10,7 @@ repeat nothing. What tensor parallelism and all-to-alls of context parallelism r
 latents, what all heads of a scan share), and context parallelism of any kind of what is made of a
 whole sample (encoders, towers of images, pooled rows, vectors of a time step), is in both numbers; with
 neither, it is one rank's. Where samples are compared with each other, as in CLIP, those of a rank
-and micro-batch are.
+and micro-batch are; what is made of parameters alone is made for each of them.
 
 Usage: families.py [--subset N] [--jobs J]       one of every N combinations
        families.py --sample N [--seed S]         any N, as many of each family
@@ -73,6 +73,7 @@ ENCODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 8, "
 MIXED = ["mamba", "attention"] * 4
 
 SOUND = ENCODER | {"conv_dim": [8] * 7, "num_conv_pos_embeddings": 8, "num_conv_pos_embedding_groups": 4}
+WINDOWS = {"image_size": 64, "patch_size": 2, "embed_dim": 16, "num_heads": [8, 8, 8, 8], "depths": [2, 2, 2, 2], "window_size": 4}
 SEQUENCES = {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8, "decoder_attention_heads": 8,
              "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128, "max_position_embeddings": 32}
 
@@ -125,6 +126,10 @@ CONFIGS = {
     "dbrx": {"d_model": 64, "n_heads": 8, "n_layers": 8, "vocab_size": 128, "max_seq_len": 32,
              "attn_config": {"kv_n_heads": 4, "clip_qkv": 8},
              "ffn_config": {"ffn_hidden_size": 32, "moe_num_experts": 8, "moe_top_k": 2}},
+    "deberta": ENCODER | {"architectures": ["DebertaForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "relative_attention": True,
+                "pos_att_type": "c2p|p2c"},
+    "deberta-v2": ENCODER | {"architectures": ["DebertaV2ForMaskedLM"], "vocab_size": 128, "max_position_embeddings": 32, "relative_attention": True,
+                   "pos_att_type": "c2p|p2c", "position_buckets": 8, "share_att_key": True, "norm_rel_ebd": "layer_norm", "conv_kernel_size": 3},
     "deepseek": decoder(**ROUTED, moe_layer_freq=1),
     "deepseek_v2": decoder(**LATENT, n_group=1, topk_group=1),
     "deepseek_v3": decoder(**LATENT, n_group=2, topk_group=1),
@@ -355,6 +360,8 @@ CONFIGS = {
     "switch_transformers": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_decoder_layers": 4, "num_heads": 8,
                             "vocab_size": 128, "n_positions": 32, "num_sparse_encoder_layers": 2,
                             "num_sparse_decoder_layers": 2, "num_experts": 8},
+    "swin": WINDOWS | {"architectures": ["SwinForImageClassification"]},
+    "swinv2": WINDOWS | {"architectures": ["Swinv2ForImageClassification"]},
     "t5": {"d_model": 64, "d_kv": 8, "d_ff": 96, "num_layers": 4, "num_heads": 8, "vocab_size": 128, "n_positions": 32},
     "t5gemma": {"vocab_size": 128, "encoder": decoder(4, **SIZE, **WINDOW),
                 "decoder": decoder(4, **SIZE, **WINDOW)},
@@ -379,6 +386,8 @@ CONFIGS = {
     "WanTransformer3DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "in_channels": 4, "out_channels": 4, "text_dim": 32,
                               "ffn_dim": 96},
     "wav2vec2": SOUND | {"architectures": ["Wav2Vec2ForCTC"], "feat_extract_norm": "layer", "do_stable_layer_norm": True},
+    "wav2vec2-conformer": SOUND,
+    "wavlm": SOUND,
     "whisper": {"d_model": 64, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
                 "decoder_attention_heads": 8, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "vocab_size": 128,
                 "num_mel_bins": 16, "max_source_positions": 32, "max_target_positions": 32},
@@ -409,9 +418,12 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "paligemma", "PixArtTransformer2DModel", "qwen2_audio", "qwen3_5", "qwen3_5_moe", "qwen3_vl", "qwen3_vl_moe", "QwenImageTransformer2DModel",
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
-              "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos")
+              "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
+              "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer")
 # Samples are compared with those that a rank has at a time.
 PAIRS = ("clip", "siglip")
+# What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.
+OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "wav2vec2-conformer")
 BATCH = 16
 
 # What the table has: a column each.
@@ -551,7 +563,7 @@ def combinations():
             # Which gradients nothing needs depends on what is replayed.
             flags.append("--lora=rank=4,targets=all-linear")
             same += [flags[-1], f"--recompute={recompute}"]
-        if family in PAIRS:
+        if family in PAIRS + OF_PARAMETERS:
             same += [flag for flag in flags if flag.startswith(("--dp=", "--micro-batch="))]
         yield family, tuple(flags), tuple(same)
 

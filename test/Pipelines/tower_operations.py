@@ -165,6 +165,30 @@ def samples(L, S, h, f, C=512, window=128, groups=16):
     return convolutions + 2 * S * C * h + 2 * S * h + 2 * (S + 1) * window * h // groups * h + layers(L, S, h, f)
 
 
+def disentangled(L, S, h, f, rows):
+    """Rows of relative positions become heads of queries and of keys, and keys and queries score them."""
+    return layers(L, S, h, f) + L * (4 * rows * h**2 + 4 * S * rows * h)
+
+
+def conformer(L, S, h, f, window, C=512):
+    """Convolutions over samples, and layers of two networks, a gated convolution of each channel, and
+    as many fixed rows as there are distances, which a matrix makes heads of."""
+    rows, unread = 2 * S - 1, 2 * (S + 1) * 128 * h // 16 * h
+    layer = 8 * S * h**2 + 4 * S**2 * h + 8 * S * h * f + 6 * S * h**2 + 2 * S * window * h + 2 * rows * h**2 + 2 * S * rows * h
+    return samples(0, S, h, f, C) - unread + L * layer
+
+
+def windows(width, depths, heads, side, window, hidden=0, classes=1000):
+    """Patches of 4 x 4 pixels; in each stage, whose positions are a quarter of those before and twice as
+    wide, attention in windows and a network; `hidden` is the width of one that makes a bias of two numbers."""
+    total = 2 * side**2 * 48 * width + 2 * 8 * width * classes
+    for stage, depth in enumerate(depths):
+        D, T, W = width << stage, (side >> stage)**2, min(window, side >> stage)
+        bias = (2 * W - 1)**2 * 2 * hidden * (2 + heads[stage])
+        total += depth * (24 * T * D**2 + 4 * T * W**2 * D + bias) + (2 * T // 4 * 4 * D * 2 * D if stage < 3 else 0)
+    return total
+
+
 def depthwise(widths, depths, image=224, classes=1000):
     """Squares of 4 x 4 pixels; in each stage 49 products of a channel and two matrices; squares of 2 x 2."""
     total, side = 2 * (image // 4)**2 * 48 * widths[0] + 2 * widths[3] * classes, image // 4
@@ -346,6 +370,17 @@ def main():
         "chameleon-7b": text(4096, 11008, 32, 32, 32, 128, 65536, 4096),
         "chameleon-30b": text(8192, 22016, 48, 64, 8, 128, 65536, 4096),
         "rembert": layers(32, 512, 1152, 4608) + 2 * 512 * (256 * 1152 + 1152 * 1664 + 1664 * 250300),
+        "deberta-base": disentangled(12, 512, 768, 3072, 1024),
+        "deberta-v3-base": disentangled(12, 512, 768, 3072, 512),
+        # A convolution over three tokens beside the first layer.
+        "deberta-v2-xlarge": disentangled(24, 512, 1536, 6144, 512) + 2 * 512 * 3 * 1536**2,
+        "swin-tiny": windows(96, [2, 2, 6, 2], [3, 6, 12, 24], 56, 7),
+        "swin-base": windows(128, [2, 2, 18, 2], [4, 8, 16, 32], 56, 7),
+        "swinv2-tiny-window8": windows(96, [2, 2, 6, 2], [3, 6, 12, 24], 64, 8, 512),
+        # A window as large as the last stage.
+        "swinv2-base-window16": windows(128, [2, 2, 18, 2], [4, 8, 16, 32], 64, 16, 512),
+        "wavlm-base": samples(12, 768, 768, 3072) + 12 * 2 * 768 * 768 * 8,
+        "wav2vec2-conformer-large": conformer(24, 768, 1024, 4096, 31),
         "layoutlm-base": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 512 * 768 * (768 + 30522),
         "roformer-chinese-base": layers(12, 1536, 768, 3072) + 2 * 1536 * 768 * (768 + 50000),
         "ernie-m-base": layers(12, 512, 768, 3072) + 2 * 768**2,
@@ -367,7 +402,7 @@ def main():
         "dit-xl-2": dit(1152, 28, 256, 4),
         "whisper-large-v3": whisper(1280, 32, 51866, 128, 1500, 448),
     }
-    published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5",
+    published = {"vit-b-16": "17.564", "vit-l-16": "61.555", "vit-h-14": "167.295", "dit-xl-2": "118.6", "convnext-tiny": "4.5", "swin-tiny": "4.5", "swin-base": "15.4",
                  "convnextv2-base": "15.4"}
     for model, operations in expected.items():
         found = forward(model)

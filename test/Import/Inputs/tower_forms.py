@@ -909,6 +909,26 @@ def wav2vec2(c):
     return total
 
 
+def wavlm(c):
+    """wav2vec 2.0, a table of relative positions, and in each layer eight gates of a part of a frame
+    as large as a head, and a number for each head."""
+    D, H = c.get("hidden_size", 768), c.get("num_attention_heads", 12)
+    return wav2vec2(c) + c.get("num_buckets", 320) * H + c.get("num_hidden_layers", 12) * (linear(D // H, 8) + H)
+
+
+def conformer(c):
+    """Layers of two feed-forward networks, attention and a convolution, each with a norm, and one behind
+    them. The convolution over frames of wav2vec 2.0 nothing reads."""
+    c = {"vocab_size": 32} | c
+    D, F, L = c.get("hidden_size", 768), c.get("intermediate_size", 3072), c.get("num_hidden_layers", 12)
+    window = c.get("num_conv_pos_embeddings", 128)
+    unread = linear(window * D // c.get("num_conv_pos_embedding_groups", 16), D) + window
+    layer = 2 * (linear(D, F) + linear(F, D)) + 4 * linear(D, D) + 5 * norm(D)
+    layer += linear(D, 2 * D, False) + c.get("conv_depthwise_kernel_size", 31) * D + norm(D) + linear(D, D, False)
+    layer += linear(D, D, False) + 2 * D if c.get("position_embeddings_type", "relative") == "relative" else 0
+    return wav2vec2(c) - unread - L * block(D, F) + L * layer
+
+
 def convnext(c):
     """Four stages, before each but the first a convolution; learned scales, or a norm with two vectors."""
     widths, depths = c.get("hidden_sizes", [96, 192, 384, 768]), c.get("depths", [3, 3, 9, 3])
@@ -999,8 +1019,62 @@ def markuplm(c):
     return bert(c | {"architectures": ["Bert" + kind_of(c)]}) + paths
 
 
+def words(kinds):
+    """What a list says, or a text with bars."""
+    return kinds.split("|") if isinstance(kinds, str) else kinds or []
+
+
+def deberta(c):
+    """BERT with a table of relative positions, twice as many rows as are told apart on one side. The
+    second version has all biases; its projections of these rows may be those of tokens."""
+    is_first = c["model_type"] == "deberta"
+    sizes = (50265, 768, 12, 3072) if is_first else (128100, 1536, 24, 6144)
+    c = dict(zip(("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"), sizes)) | c
+    D, V, P = c["hidden_size"], c["vocab_size"], c.get("max_position_embeddings", 512)
+    narrow, kind = c.get("embedding_size") or D, kind_of(c)
+    rows = V + c.get("type_vocab_size", 0) + (P if c.get("position_biased_input", True) else 0)
+    total = rows * narrow + norm(D) + (narrow * D if narrow != D else 0)
+    layer = block(D, c["intermediate_size"]) - (D if is_first else 0)
+    if c.get("relative_attention", False):
+        farthest = c.get("max_relative_positions", -1)
+        side = c.get("position_buckets", -1) if c.get("position_buckets", -1) > 0 else P if farthest < 1 else farthest
+        total += 2 * side * D + (norm(D) if c.get("norm_rel_ebd", "none") == "layer_norm" else 0)
+        terms = [] if c.get("share_att_key", False) else words(c.get("pos_att_type"))
+        layer += (linear(D, D, not is_first) if "c2p" in terms else 0) + (linear(D, D) if "p2c" in terms else 0)
+    window = c.get("conv_kernel_size", 0)
+    total += linear(window * D // c.get("conv_groups", 1), D) + norm(D) if window else 0
+    total += c["num_hidden_layers"] * layer
+    if kind == "ForMaskedLM":
+        is_tied = c.get("tie_word_embeddings", True) or not c.get("legacy", True)
+        total += linear(D, narrow) + norm(narrow) + V + (0 if is_tied else V * narrow)
+    return total + (linear(D, D) + linear(D, classes(c)) if kind == "ForSequenceClassification" else 0)
+
+
+def swin(c):
+    """Stages of attention in windows; four positions become one, twice as wide. The first version has
+    a table of a row for each relative position of a window, the second one a network of two numbers,
+    no bias of keys, and a number for each head."""
+    is_first, kind = c["model_type"] != "swinv2", kind_of(c)
+    width, patch, colors = c.get("embed_dim", 96), c.get("patch_size", 4), c.get("num_channels", 3)
+    window, bias = c.get("window_size", 7), c.get("qkv_bias", True)
+    heads = c.get("num_heads", [3, 6, 12, 24])
+    total = linear(colors * patch**2, width) + norm(width)
+    for stage, depth in enumerate(c.get("depths", [2, 2, 6, 2])):
+        D, H = width << stage, heads[stage]
+        F = int(D * c.get("mlp_ratio", 4.0))
+        layer = 2 * norm(D) + linear(D, D) + linear(D, F) + linear(F, D) + linear(D, 3 * D, False)
+        layer += (3 if is_first else 2) * D if bias else 0
+        layer += (2 * window - 1)**2 * H if is_first else linear(2, 512) + 512 * H + H
+        total += depth * layer
+        if stage < 3:
+            total += linear(4 * D, 2 * D, False) + (norm(4 * D) if is_first else norm(2 * D))
+    total += norm(8 * width)
+    return total + (linear(8 * width, classes(c)) if kind == "ForImageClassification" else 0)
+
+
 FAMILIES = {
     # Texts.
+    "deberta": deberta, "deberta-v2": deberta,
     "markuplm": markuplm,
     "llada": llada,
     "Dream": dream,
@@ -1018,6 +1092,8 @@ FAMILIES = {
     "vision-encoder-decoder": trocr, "moonshine": moonshine, "musicgen_decoder": musicgen, "nllb-moe": nllb_moe, "switch_transformers": switch_transformers, "t5gemma": t5gemma,
     # Images and sound.
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
+    "wavlm": wavlm, "wav2vec2-conformer": conformer,
+    "swin": swin, "swinv2": swin,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
     "ijepa": ijepa,

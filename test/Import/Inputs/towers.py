@@ -619,6 +619,16 @@ def draw_wav2vec2(draw, prefix="Wav2Vec2"):
         "mask_feature_prob": draw.choice([0.0, 0.05]), "classifier_proj_size": draw.choice([3, 256])}
 
 
+def draw_wavlm(draw):
+    return draw_wav2vec2(draw, "WavLM") | {"num_buckets": draw.choice([4, 32])}
+
+
+def draw_conformer(draw):
+    return draw_wav2vec2(draw, "Wav2Vec2Conformer") | {
+        "do_stable_layer_norm": False, "conv_depthwise_kernel_size": draw.choice([3, 31]),
+        "position_embeddings_type": draw.choice(["relative", "rotary", None])}
+
+
 def draw_convnext(draw, prefix="ConvNext"):
     return labels(draw) | of_kind(draw, prefix, "Model", "ForImageClassification") | {
         "hidden_sizes": [draw.choice([4, 6, 10]) for _ in range(4)], "depths": [draw.randint(1, 4) for _ in range(4)],
@@ -686,8 +696,43 @@ def draw_markuplm(draw):
         "xpath_unit_hidden_size": draw.choice([4, 6]), "max_depth": draw.randint(1, 9)}
 
 
+def draw_deberta_v2(draw):
+    config = draw_bert(draw) | of_kind(draw, "DebertaV2", "Model", "ForMaskedLM", "ForSequenceClassification")
+    relative, groups = draw.random() < 0.8, draw.choice([1, 2])
+    return config | {
+        "type_vocab_size": draw.choice([0, 0, 3]), "relative_attention": relative, "position_buckets": draw.choice([-1, 4, 9]),
+        "max_relative_positions": draw.choice([-1, 7]), "position_biased_input": draw.random() < 0.5,
+        "pos_att_type": draw.choice(["c2p|p2c", ["p2c", "c2p"], ["c2p"], "p2c"]), "share_att_key": draw.random() < 0.5,
+        "norm_rel_ebd": "layer_norm" if relative and draw.random() < 0.5 else "none", "embedding_size": draw.choice([None, 4, 12]),
+        "conv_kernel_size": draw.choice([0, 3, 5]), "conv_groups": groups, "conv_act": draw.choice(["gelu", "tanh"])}
+
+
+def draw_deberta(draw):
+    config = draw_deberta_v2(draw)
+    for key in ("position_buckets", "share_att_key", "norm_rel_ebd", "conv_kernel_size", "conv_groups", "conv_act"):
+        del config[key]
+    return config | of_kind(draw, "Deberta", "Model", "ForMaskedLM", "ForSequenceClassification")
+
+
+def draw_swin(draw, prefix="Swin"):
+    heads, window, patch = draw.choice([1, 2]), draw.choice([2, 3, 4]), draw.choice([2, 4])
+    columns = draw.choice([1, 2])
+    return of_kind(draw, prefix, "Model", "ForImageClassification") | labels(draw) | {
+        "image_size": draw.choice([8 * patch * window, [8 * patch * window, 8 * patch * window * columns]]), "patch_size": patch,
+        "num_channels": draw.choice([1, 3]), "embed_dim": 8 * heads, "num_heads": [heads, heads, 2 * heads, 4 * heads],
+        "depths": [draw.randint(1, 4) for _ in range(4)], "window_size": window, "mlp_ratio": draw.choice([2, 4.0, 1.5]),
+        "qkv_bias": draw.random() < 0.5}
+
+
+def draw_swinv2(draw):
+    """Windows that are larger than the last map are as large as that."""
+    config = draw_swin(draw, "Swinv2")
+    return config | ({"window_size": 2 * config["window_size"]} if draw.random() < 0.5 else {})
+
+
 DRAWS = {
     # Texts.
+    "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
     "markuplm": draw_markuplm,
     "llada": draw_llada,
     "Dream": draw_dream,
@@ -706,6 +751,8 @@ DRAWS = {
     "umt5": draw_umt5, "whisper": draw_whisper,
     "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
+    "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
+    "swin": draw_swin, "swinv2": draw_swinv2,
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
     "dinov2": draw_dinov2, "dinov2_with_registers": draw_dinov2_with_registers, "dinov3_vit": draw_dinov3, "ijepa": draw_ijepa,

@@ -1,0 +1,107 @@
+// Layers of attention and a convolution between two feed-forward networks (Conformer).
+
+stg.import "attention.mlir"
+stg.import "cross_attention.mlir"
+stg.import "disentangled.mlir"
+stg.import "norm.mlir"
+
+stg.symbol @B "sequences in the global batch"
+stg.symbol @S "tokens per sequence"
+stg.symbol @D "hidden size"
+stg.symbol @H "attention heads"
+stg.symbol @E "head size"
+stg.symbol @CW = 31 "tokens of a convolution"
+
+!stream = !stg.tensor<[B, S, D], bf16>
+!heads = !stg.tensor<[B, S, H, E], bf16>
+!head = !stg.tensor<[H, E], bf16>
+!positions = !stg.tensor<[1, N = 2*S - 1, D], bf16>
+!position_heads = !stg.tensor<[1, N = 2*S - 1, H, E], bf16>
+!buckets = !stg.tensor<[B, H, S, N = 2*S - 1], bf16>
+!scores = !stg.tensor<[B, H, S, _ = S], bf16>
+!channels = !stg.tensor<[B, S, F = D], bf16>
+!channel = !stg.tensor<[F = D], bf16>
+
+// A LayerNorm, a gated matrix, a convolution of each channel, a norm of each channel over all samples
+// and tokens, an activation and a matrix.
+stg.block @token_convolution(%x: !stream) -> !stream {
+  stg.option @tokens_before : string = "15" "zeros before the first token, and behind the last"
+  stg.option @activation : "silu" | "gelu" | "relu" | "relu2" | "quick_gelu" | "tanh" | "sigmoid" = "silu" "of the convolution"
+  %n = stg.call @norm(%x) {name = "conv_norm"} : (!stream) -> !stream
+  %wi = stg.param "conv_in" : !stg.tensor<[D, 2, F = D], bf16>
+  %p = stg.einsum "bsd,dgf->bsgf" %n, %wi : !stream, !stg.tensor<[D, 2, F = D], bf16>
+  %g = stg.glu sigmoid %p <"conv_gate"> : !stg.tensor<[B, S, 2, F = D], bf16>
+  %wc = stg.param "conv" : !stg.tensor<[CW, 1, F = D], bf16>
+  %c = stg.conv %g, %wc {grouped, strides = array<i64: 1>, padding = array<i64: 15>, stg.options = {padding = "tokens_before"}} <"conv"> : !channels, !stg.tensor<[CW, 1, F = D], bf16> -> !channels
+  %wb = stg.param "conv_batch_norm.weight" : !channel
+  %bb = stg.param "conv_batch_norm.bias" : !channel
+  %b = stg.batch_norm %c, %wb, %bb <"conv_batch_norm"> : !channels, !channel, !channel
+  %a = stg.activation silu %b {stg.options = {function = "activation"}} <"conv_{activation}"> : !channels
+  %wo = stg.param "conv_out" : !stg.tensor<[F = D, D], bf16>
+  %o = stg.einsum "bsf,fd->bsd" %a, %wo : !channels, !stg.tensor<[F = D, D], bf16>
+  stg.return %o : !stream
+}
+
+// Added to what it reads.
+stg.block @token_convolution_layer(%x: !stream) -> !stream {
+  %c = stg.call @token_convolution(%x) : (!stream) -> !stream
+  %y = stg.add %x, %c <"conv_residual"> : !stream, !stream
+  stg.return %y : !stream
+}
+
+// Scores by relative position: of what each query, with a learned row of its head, and the heads
+// that a matrix makes of fixed rows have in common. The same for contents has another learned row.
+stg.block @fixed_position_attention(%x: !stream) -> !stream {
+  %q, %k, %v = stg.call @heads(%x) {K as H} : (!stream) -> (!heads, !heads, !heads)
+  %u = stg.param "content_row" : !head
+  %qu = stg.bias_add %q, %u <"content_query"> : !heads, !head
+  %w = stg.param "position_row" : !head
+  %qw = stg.bias_add %q, %w <"position_query"> : !heads, !head
+  // No trace has the values of constants.
+  %f = stg.splat 1 : !positions
+  %p = stg.call @key_heads(%f) {name = "position", K as H, qkv_bias = false} : (!positions) -> !position_heads
+  %b = stg.call @score_positions(%qw, %p) {name = "position_scores"} : (!heads, !position_heads) -> !buckets
+  %s = stg.relative_scores %b <"relative_scores"> : !buckets -> !scores
+  %c = stg.splat 1 : !scores
+  %t = stg.mul %s, %c <"position_score_scale"> : !scores, !scores
+  %a, %lse = stg.attention none %qu, %k, %v, %t : !heads, !heads, !heads, !scores
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %y = stg.call @output_bias(%o) : (!stream) -> !stream
+  stg.return %y : !stream
+}
+
+// Rotary positions of what the projections of queries and keys read.
+stg.block @rotate_tokens(%x: !stream) -> !stream {
+  %h = stg.rearrange "bs(he)->bshe" %x <"parts_of_tokens"> : !stream -> !stg.tensor<[B, S, _ = H, E], bf16>
+  %r = stg.rope %h <"rope"> : !stg.tensor<[B, S, _ = H, E], bf16>
+  %y = stg.rearrange "bshe->bs(he)" %r <"rotated_tokens"> : !stg.tensor<[B, S, _ = H, E], bf16> -> !stream
+  stg.return %y : !stream
+}
+
+stg.block @rotated_tokens_attention(%x: !stream) -> !stream {
+  %r = stg.call @rotate_tokens(%x) : (!stream) -> !stream
+  %q = stg.call @key_heads(%r) {name = "q", K as H} : (!stream) -> !heads
+  %k = stg.call @key_heads(%r) {name = "k", K as H} : (!stream) -> !heads
+  %v = stg.call @key_heads(%x) {name = "v", K as H} : (!stream) -> !heads
+  %a, %lse = stg.attention none %q, %k, %v : !heads, !heads, !heads
+  %wo = stg.param "o_proj" : !stg.tensor<[H, E, D], bf16>
+  %o = stg.einsum "bshe,hed->bsd" %a, %wo : !heads, !stg.tensor<[H, E, D], bf16>
+  %y = stg.call @output_bias(%o) : (!stream) -> !stream
+  stg.return %y : !stream
+}
+
+// With their normalization and the residual stream.
+stg.block @conformer_attention_layer(%x: !stream) -> !stream {
+  stg.option @position_kind : "fixed" | "rotated" = "fixed" "positions are scored by queries, or tokens are rotated"
+  %n = stg.call @before(%x) {part = "attention"} : (!stream) -> !stream
+  %a = stg.if @position_kind = "fixed" -> !stream {
+    %f = stg.call @fixed_position_attention(%n) : (!stream) -> !stream
+    stg.yield %f : !stream
+  } else {
+    %r = stg.call @rotated_tokens_attention(%n) : (!stream) -> !stream
+    stg.yield %r : !stream
+  }
+  %y = stg.call @after(%x, %a) {part = "attention"} : (!stream, !stream) -> !stream
+  stg.return %y : !stream
+}
