@@ -143,6 +143,7 @@ CONFIGS = {
                    "patch_size": 8, "num_register_tokens": 3},
     "distilbert": {"architectures": ["DistilBertForMaskedLM"], "dim": 64, "hidden_dim": 96, "n_layers": 8, "n_heads": 8,
                    "vocab_size": 128, "max_position_embeddings": 32},
+    "donut-swin": WINDOWS | {"image_size": [64, 128]},
     "DiTTransformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8},
     "dots1": decoder(**ROUTED, **SIZE),
     "Dream": decoder(),
@@ -346,9 +347,15 @@ CONFIGS = {
     "SD3Transformer2DModel": {"num_attention_heads": 8, "attention_head_dim": 8, "num_layers": 8, "sample_size": 8,
                               "caption_projection_dim": 64, "joint_attention_dim": 32, "pooled_projection_dim": 16},
     "seed_oss": decoder(**SIZE),
+    "segformer": {"architectures": ["SegformerForImageClassification"], "hidden_sizes": [16, 16, 16, 16], "num_attention_heads": [8, 8, 8, 8],
+                  "mlp_ratios": [2, 2, 2, 2], "depths": [2, 2, 2, 2]},
     "siglip": {"text_config": {"hidden_size": 32, "intermediate_size": 96, "num_attention_heads": 8, "num_hidden_layers": 8,
                                "vocab_size": 128, "max_position_embeddings": 32},
                "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
+    "siglip2": {"text_config": {"hidden_size": 32, "intermediate_size": 96, "num_attention_heads": 8, "num_hidden_layers": 8,
+                                "vocab_size": 128, "max_position_embeddings": 32},
+                "vision_config": VISION | {"patch_size": 8, "num_patches": 16}},
+    "siglip2_vision_model": ENCODER | {"patch_size": 8, "num_patches": 16, "vision_use_head": False},
     "siglip_vision_model": ENCODER | {"image_size": 32, "patch_size": 8, "vision_use_head": False},
     "smollm3": decoder(),
     "smolvlm": {"scale_factor": 2, "text_config": decoder(), "vision_config": VISION | {"image_size": 32, "patch_size": 8}},
@@ -419,9 +426,10 @@ PER_SAMPLE = ("siglip", "albert", "bart", "bert", "m2m_100", "mbart", "distilber
               "siglip_vision_model", "smolvlm", "voxtral", "WanTransformer3DModel", "glm4v", "glm4v_moe", "kimi_k25", "kimi_vl", "nllb-moe",
               "switch_transformers", "t5gemma", "mllama", "data2vec-audio", "hubert", "unispeech",
               "wav2vec2", "ernie_m", "layoutlm", "markuplm", "vision-encoder-decoder", "vilt", "lfm2_vl", "musicgen_decoder", "blip-2", "fuyu", "moonshine", "videomae", "vit_mae", "yolos",
-              "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer")
+              "deberta", "deberta-v2", "swin", "swinv2", "wavlm", "wav2vec2-conformer", "donut-swin", "segformer",
+              "siglip2", "siglip2_vision_model")
 # Samples are compared with those that a rank has at a time.
-PAIRS = ("clip", "siglip")
+PAIRS = ("clip", "siglip", "siglip2")
 # What is made of parameters alone, such as heads of relative positions, each rank makes for what it has at a time.
 OF_PARAMETERS = ("deberta", "deberta-v2", "swinv2", "wav2vec2-conformer")
 BATCH = 16

@@ -178,14 +178,32 @@ def conformer(L, S, h, f, window, C=512):
     return samples(0, S, h, f, C) - unread + L * layer
 
 
-def windows(width, depths, heads, side, window, hidden=0, classes=1000):
+def pooled(S, h, f):
+    """A row that a learned query picks."""
+    return 2 * 2 * h**2 + 4 * S * h**2 + 4 * S * h + 4 * h * f
+
+
+def windows(width, depths, heads, side, window, hidden=0, classes=1000, sides=None):
     """Patches of 4 x 4 pixels; in each stage, whose positions are a quarter of those before and twice as
     wide, attention in windows and a network; `hidden` is the width of one that makes a bias of two numbers."""
-    total = 2 * side**2 * 48 * width + 2 * 8 * width * classes
+    rows, columns = sides or (side, side)
+    total = 2 * rows * columns * 48 * width + 2 * 8 * width * classes
     for stage, depth in enumerate(depths):
-        D, T, W = width << stage, (side >> stage)**2, min(window, side >> stage)
+        D, T, W = width << stage, (rows >> stage) * (columns >> stage), min(window, rows >> stage)
         bias = (2 * W - 1)**2 * 2 * hidden * (2 + heads[stage])
         total += depth * (24 * T * D**2 + 4 * T * W**2 * D + bias) + (2 * T // 4 * 4 * D * 2 * D if stage < 3 else 0)
+    return total
+
+
+def reduced(widths, depths, squares=(8, 4, 2, 1), windows=(7, 3, 3, 3), side=128, classes=1000):
+    """In each stage patches that overlap, keys and values of a smaller map, and nine products of each
+    channel between two matrices."""
+    total, before = 2 * widths[3] * classes, 3
+    for stage, D in enumerate(widths):
+        T, R = (side >> stage)**2, (side >> stage)**2 // squares[stage]**2
+        attention = 4 * T * D**2 + 4 * R * D**2 + 4 * T * R * D + (2 * T * D**2 if squares[stage] > 1 else 0)
+        total += 2 * T * windows[stage]**2 * before * D + depths[stage] * (attention + 16 * T * D**2 + 2 * T * 9 * 4 * D)
+        before = D
     return total
 
 
@@ -381,6 +399,12 @@ def main():
         "swinv2-base-window16": windows(128, [2, 2, 18, 2], [4, 8, 16, 32], 64, 16, 512),
         "wavlm-base": samples(12, 768, 768, 3072) + 12 * 2 * 768 * 768 * 8,
         "wav2vec2-conformer-large": conformer(24, 768, 1024, 4096, 31),
+        "segformer-mit-b0": reduced([32, 64, 160, 256], [2, 2, 2, 2]),
+        "segformer-mit-b2": reduced([64, 128, 320, 512], [3, 4, 6, 3]),
+        "donut-swin-base": windows(128, [2, 2, 14, 2], [4, 8, 16, 32], 0, 10, classes=0, sides=(640, 480)),
+        # A text of 64 tokens, whose first one is projected; a learned query of 256 patches.
+        "siglip2-b-16-naflex": layers(12, 64, 768, 3072) + 2 * 768**2 + 2 * 256 * 768 * 768 + layers(12, 256, 768, 3072)
+        + pooled(256, 768, 3072) + 2 * 768,
         "layoutlm-base": layers(12, 512, 768, 3072) + 2 * 768**2 + 2 * 512 * 768 * (768 + 30522),
         "roformer-chinese-base": layers(12, 1536, 768, 3072) + 2 * 1536 * 768 * (768 + 50000),
         "ernie-m-base": layers(12, 512, 768, 3072) + 2 * 768**2,

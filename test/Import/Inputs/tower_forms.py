@@ -545,14 +545,29 @@ def clip_vision(c):
     return total + (D * c.get("projection_dim", 512) if kind_of(c) == "ModelWithProjection" else 0)
 
 
-def siglip_tower(c, has_head):
+def siglip_tower(c, has_head, ends=None):
     D, F = c.get("hidden_size", 768), c.get("intermediate_size", 3072)
-    total = image_ends(c, 0)[0] + layers_of(c) + norm(D)
+    total = (ends or image_ends(c, 0)[0]) + layers_of(c) + norm(D)
     return total + (D + block(D, F) - norm(D) if has_head else 0)
 
 
 def siglip_vision(c):
     return siglip_tower(c, c.get("vision_use_head", True))
+
+
+def siglip2_vision(c):
+    """Any number of patches, and a table of so many positions."""
+    D, (_, width) = c.get("hidden_size", 768), patches(c)
+    ends = linear(width, D) + c.get("num_patches", 256) * D
+    return siglip_tower(c, c.get("vision_use_head", True), ends)
+
+
+def siglip(c):
+    """A projection of texts, two towers, how steep a comparison is and where it is even."""
+    t, v = c.get("text_config") or {}, c.get("vision_config") or {}
+    D, tower = t.get("hidden_size", 768), siglip_vision(v) if c["model_type"] == "siglip" else siglip2_vision(v)
+    total = (t.get("vocab_size", 32000) + t.get("max_position_embeddings", 64)) * D + layers_of(t) + norm(D)
+    return total + linear(D, t.get("projection_size") or D) + tower + 2
 
 
 def spectrogram_transformer(c):
@@ -1053,7 +1068,7 @@ def deberta(c):
 def swin(c):
     """Stages of attention in windows; four positions become one, twice as wide. The first version has
     a table of a row for each relative position of a window, the second one a network of two numbers,
-    no bias of keys, and a number for each head."""
+    no bias of keys, and a number for each head. Donut's has no norm at its end."""
     is_first, kind = c["model_type"] != "swinv2", kind_of(c)
     width, patch, colors = c.get("embed_dim", 96), c.get("patch_size", 4), c.get("num_channels", 3)
     window, bias = c.get("window_size", 7), c.get("qkv_bias", True)
@@ -1068,8 +1083,22 @@ def swin(c):
         total += depth * layer
         if stage < 3:
             total += linear(4 * D, 2 * D, False) + (norm(4 * D) if is_first else norm(2 * D))
-    total += norm(8 * width)
+    total += 0 if c["model_type"] == "donut-swin" else norm(8 * width)
     return total + (linear(8 * width, classes(c)) if kind == "ForImageClassification" else 0)
+
+
+def segformer(c):
+    """Patches that overlap; attention to a map that a convolution makes smaller, and a network with a
+    convolution of each channel over 3 x 3 positions."""
+    widths, squares = c.get("hidden_sizes", [32, 64, 160, 256]), c.get("sr_ratios", [8, 4, 2, 1])
+    total, before = 0, c.get("num_channels", 3)
+    for stage, D in enumerate(widths):
+        F, square = D * c.get("mlp_ratios", [4, 4, 4, 4])[stage], squares[stage]
+        layer = 2 * norm(D) + 4 * linear(D, D) + linear(D, F) + linear(9, F) + linear(F, D)
+        layer += linear(square**2 * D, D) + norm(D) if square > 1 else 0
+        total += linear(c.get("patch_sizes", [7, 3, 3, 3])[stage]**2 * before, D) + 2 * norm(D)
+        total, before = total + c.get("depths", [2, 2, 2, 2])[stage] * layer, D
+    return total + (linear(before, classes(c)) if kind_of(c) == "ForImageClassification" else 0)
 
 
 FAMILIES = {
@@ -1093,10 +1122,12 @@ FAMILIES = {
     # Images and sound.
     "audio-spectrogram-transformer": spectrogram_transformer, "beit": beit, "clip": clip, "clip_vision_model": clip_vision,
     "wavlm": wavlm, "wav2vec2-conformer": conformer,
+    "segformer": segformer, "donut-swin": swin,
     "swin": swin, "swinv2": swin,
     "data2vec-vision": beit, "deit": deit, "dinov2": dinov2, "dinov2_with_registers": dinov2, "dinov3_vit": dinov3,
     "convnext": convnext, "convnextv2": convnext, "data2vec-audio": wav2vec2, "hubert": wav2vec2, "unispeech": wav2vec2, "unispeech-sat": wav2vec2, "wav2vec2": wav2vec2,
     "ijepa": ijepa,
+    "siglip": siglip, "siglip2": siglip, "siglip2_vision_model": siglip2_vision,
     "siglip_vision_model": siglip_vision, "videomae": videomae, "vilt": vilt, "vit": vit, "vit_mae": vit_mae, "vit_msn": vit_msn, "vivit": vivit, "yolos": yolos,
     # Before a text.
     "lfm2-vl": lfm2_vl, "lfm2_vl": lfm2_vl, "blip-2": blip2, "fuyu": fuyu, "gemma4": gemma4,

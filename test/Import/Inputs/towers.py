@@ -384,6 +384,23 @@ def draw_siglip_vision_model(draw):
     return draw_tower(draw) | {"vision_use_head": draw.random() < 0.5}
 
 
+def draw_siglip2_vision_model(draw):
+    sizes = draw_siglip_vision_model(draw)
+    del sizes["image_size"]
+    return sizes | {"num_patches": draw.choice([1, 4, 9, 16])}
+
+
+def draw_siglip(draw):
+    vision = draw_tower(draw)
+    return {"text_config": draw_encoder(draw) | {"projection_size": vision["hidden_size"]}, "vision_config": vision}
+
+
+def draw_siglip2(draw):
+    pair = draw_siglip(draw)
+    del pair["vision_config"]["image_size"]
+    return pair | {"vision_config": pair["vision_config"] | {"num_patches": draw.choice([1, 4, 9, 16])}}
+
+
 def draw_spectrogram(draw):
     sizes = draw_vit(draw)
     for key in ("image_size", "num_channels"):
@@ -730,6 +747,19 @@ def draw_swinv2(draw):
     return config | ({"window_size": 2 * config["window_size"]} if draw.random() < 0.5 else {})
 
 
+def draw_donut_swin(draw):
+    sizes = draw_swin(draw, "DonutSwin")
+    return {key: value for key, value in sizes.items() if key not in ("id2label", "num_labels")} | {"architectures": ["DonutSwinModel"]}
+
+
+def draw_segformer(draw):
+    heads = [draw.choice([1, 2]) for _ in range(4)]
+    return of_kind(draw, "Segformer", "Model", "ForImageClassification") | labels(draw) | {
+        "num_channels": draw.choice([1, 3]), "num_attention_heads": heads, "hidden_sizes": [H * draw.choice([4, 10]) for H in heads],
+        "depths": [draw.randint(1, 4) for _ in range(4)], "sr_ratios": [draw.choice([1, 2, 4, 8]) for _ in range(4)],
+        "patch_sizes": [draw.choice([5, 7]), 3, draw.choice([3, 5]), 3], "mlp_ratios": [draw.randint(1, 5) for _ in range(4)]}
+
+
 DRAWS = {
     # Texts.
     "deberta": draw_deberta, "deberta-v2": draw_deberta_v2,
@@ -752,6 +782,7 @@ DRAWS = {
     "vision-encoder-decoder": draw_trocr, "moonshine": draw_moonshine, "musicgen_decoder": draw_musicgen, "nllb-moe": draw_nllb_moe, "switch_transformers": draw_switch_transformers, "t5gemma": draw_t5gemma,
     # Images and sound.
     "wavlm": draw_wavlm, "wav2vec2-conformer": draw_conformer,
+    "segformer": draw_segformer, "donut-swin": draw_donut_swin,
     "swin": draw_swin, "swinv2": draw_swinv2,
     "audio-spectrogram-transformer": draw_spectrogram, "beit": draw_beit, "clip": draw_clip,
     "clip_vision_model": draw_clip_vision_model, "data2vec-vision": draw_data2vec_vision, "deit": draw_deit,
@@ -759,6 +790,7 @@ DRAWS = {
     "convnext": draw_scaled_convnext, "convnextv2": lambda draw: draw_convnext(draw, "ConvNextV2"),
     "data2vec-audio": draw_data2vec_audio, "hubert": draw_hubert, "unispeech": lambda draw: draw_wav2vec2(draw, "UniSpeech"),
     "unispeech-sat": lambda draw: draw_wav2vec2(draw, "UniSpeechSat"), "wav2vec2": draw_wav2vec2,
+    "siglip": draw_siglip, "siglip2": draw_siglip2, "siglip2_vision_model": draw_siglip2_vision_model,
     "siglip_vision_model": draw_siglip_vision_model, "videomae": draw_videomae, "vilt": draw_vilt, "vit": draw_vit, "vit_mae": draw_vit_mae, "vit_msn": draw_vit_msn,
     "vivit": draw_vivit, "yolos": draw_yolos,
     # Before a text.
